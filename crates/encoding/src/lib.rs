@@ -1,0 +1,1 @@
+//! Bytes that sort as SQL sorts, and bytes that are small

@@ -1,0 +1,1 @@
+//! Here is a statement: do it

@@ -1,0 +1,59 @@
+//! What a kernel may know besides its arguments: settings, the two clocks, and the system it runs in.
+
+use crate::error::{PgError, PgResult};
+use crate::settings::ValueSettings;
+use datafusion_common::ScalarValue;
+use std::fmt::Debug;
+use std::sync::Arc;
+
+/// The statement's surroundings. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct EvalContext {
+    pub settings: Arc<ValueSettings>,
+    /// Microseconds since 1970-01-01 UTC at which the transaction began: `now()`.
+    pub transaction_time_us: i64,
+    /// Microseconds since 1970-01-01 UTC at which the statement began.
+    pub statement_time_us: i64,
+    pub system: Arc<dyn System>,
+}
+
+/// The database around a kernel: names of catalog objects, sessions, sequences.
+pub trait System: Send + Sync + Debug {
+    /// The relation's name as `regclass` prints it: qualified if the search path does not find it, quoted where needed.
+    fn relation_name(&self, oid: u32) -> Option<String>;
+    /// The OID of a relation named as SQL names it; `None` if there is none.
+    fn relation_oid(&self, name: &str) -> PgResult<Option<u32>>;
+    /// The name of a schema.
+    fn schema_name(&self, oid: u32) -> Option<String>;
+    fn schema_oid(&self, name: &str) -> Option<u32>;
+    /// A function that only the engine can answer, called for one row: `nextval`, `pg_get_viewdef`, `current_setting`.
+    fn call(&self, function: &str, args: &[ScalarValue], result: &crate::SqlType) -> PgResult<ScalarValue>;
+}
+
+/// A system without objects: for tests and for folding constants.
+#[derive(Debug)]
+pub struct NoSystem;
+
+impl System for NoSystem {
+    fn relation_name(&self, _: u32) -> Option<String> {
+        None
+    }
+    fn relation_oid(&self, _: &str) -> PgResult<Option<u32>> {
+        Ok(None)
+    }
+    fn schema_name(&self, _: u32) -> Option<String> {
+        None
+    }
+    fn schema_oid(&self, _: &str) -> Option<u32> {
+        None
+    }
+    fn call(&self, function: &str, _: &[ScalarValue], _: &crate::SqlType) -> PgResult<ScalarValue> {
+        Err(PgError::unsupported(format!("function {function} needs a session")))
+    }
+}
+
+impl Default for EvalContext {
+    fn default() -> Self {
+        Self { settings: Arc::default(), transaction_time_us: 0, statement_time_us: 0, system: Arc::new(NoSystem) }
+    }
+}

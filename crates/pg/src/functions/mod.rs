@@ -1,0 +1,34 @@
+//! Functions, a file a family.
+
+use crate::registry::Registry;
+
+pub mod aggregate;
+pub mod array;
+pub mod bytea;
+pub mod datetime;
+pub mod format;
+pub mod json;
+pub mod jsonpath;
+pub mod math;
+pub mod regexp;
+pub mod series;
+pub mod system;
+pub mod text;
+pub mod window;
+
+/// Registers every function.
+pub fn register(r: &mut Registry) {
+    math::register(r);
+    text::register(r);
+    bytea::register(r);
+    regexp::register(r);
+    datetime::register(r);
+    format::register(r);
+    array::register(r);
+    series::register(r);
+    json::register(r);
+    jsonpath::register(r);
+    aggregate::register(r);
+    window::register(r);
+    system::register(r);
+}

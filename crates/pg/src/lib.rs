@@ -1,0 +1,24 @@
+//! What PostgreSQL means by a type, an operator, a function and a text form.
+//!
+//! This crate knows values and nothing else: no tables, no plans, no sockets. Kernels work on Arrow arrays; every signature
+//! stands once, in the [`registry`], which binds names, prints `\df`, and feeds `pg_proc`, `pg_operator` and `pg_cast`.
+//!
+//! Reading order: [`error`] → [`types`] → [`settings`] → [`context`] → [`args`] → [`registry`] → `values` (one file a kind of
+//! value: its text, its binary form, its order) → `casts` → `operators` → `functions`.
+
+pub mod args;
+pub mod casts;
+pub mod context;
+pub mod error;
+pub mod functions;
+pub mod operators;
+pub mod registry;
+pub mod settings;
+pub mod sqlstate;
+pub mod types;
+pub mod values;
+
+pub use context::EvalContext;
+pub use error::{PgError, PgResult};
+pub use sqlstate::SqlState;
+pub use types::{PgType, SqlType};

@@ -1,0 +1,18 @@
+//! Operators, a file a kind of value.
+
+use crate::registry::Registry;
+
+pub mod array;
+pub mod datetime;
+pub mod json;
+pub mod number;
+pub mod string;
+
+/// Registers every operator.
+pub fn register(r: &mut Registry) {
+    number::register(r);
+    string::register(r);
+    datetime::register(r);
+    json::register(r);
+    array::register(r);
+}

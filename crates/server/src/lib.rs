@@ -1,0 +1,1 @@
+//! The program stoa: wire protocol, shell, load

@@ -1,0 +1,2 @@
+//! The program `stoa`.
+fn main() {}

@@ -1,0 +1,1 @@
+//! The store's promise kept on one machine, on RocksDB

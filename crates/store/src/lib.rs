@@ -1,0 +1,1 @@
+//! What a wide-column store promises: contract, model store, conformance suite
