@@ -1,1 +1,210 @@
-//! What a wide-column store promises: contract, model store, conformance suite
+//! What a wide-column store promises: the contract that [`LsmStore`] and [`HbaseStore`] keep and [`model::ModelStore`] states.
+//!
+//! A store holds tables; a table has families; a row is addressed by its row key, a cell by (row key, family, qualifier,
+//! timestamp). Rows are sorted by the bytes of the row key. Nothing else is assumed: no SQL, no types.
+//!
+//! Each guarantee of [`Store`] has a number; `conformance` has a test of that number, and every store passes it.
+//!
+//! [`LsmStore`]: https://docs.rs/stoa-store-lsm
+//! [`HbaseStore`]: https://docs.rs/stoa-store-hbase
+
+pub mod error;
+pub mod mutations;
+pub mod range;
+pub mod schema;
+
+use async_trait::async_trait;
+pub use error::{Certainty, StoreError, StoreResult};
+pub use mutations::{MutationRef, Mutations};
+pub use range::KeyRange;
+pub use schema::{BloomFilter, Compression, FamilyId, FamilyOptions, FamilySchema, Layout, TableId, TableSchema};
+use std::any::Any;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+/// A commit timestamp: a hybrid logical clock with microseconds since 1970 in the upper 48+ bits (`us << 12 | counter`), so
+/// that it is a wall-clock time as well. Larger is later.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
+pub struct Timestamp(pub u64);
+
+impl Timestamp {
+    /// The counter's width in bits.
+    pub const COUNTER_BITS: u32 = 12;
+
+    /// The first timestamp of a microsecond.
+    #[must_use]
+    pub fn from_micros(us: u64) -> Self {
+        Timestamp(us << Self::COUNTER_BITS)
+    }
+
+    /// Microseconds since 1970.
+    #[must_use]
+    pub fn micros(self) -> u64 {
+        self.0 >> Self::COUNTER_BITS
+    }
+}
+
+/// One cell of a row as a read hands it over; the bytes are the store's and live until the sink returns.
+#[derive(Clone, Copy, Debug)]
+pub struct CellRef<'a> {
+    pub family: FamilyId,
+    pub qualifier: &'a [u8],
+    pub timestamp: Timestamp,
+    pub value: &'a [u8],
+}
+
+/// Takes rows from a read. No allocation per row or cell is needed on either side.
+pub trait RowSink: Send {
+    /// One row: cells ordered by family (as in the request), qualifier, newest first. `Break` ends the block early; the scan
+    /// goes on behind this row when asked for the next block.
+    fn row(&mut self, key: &[u8], cells: &[CellRef<'_>]) -> ControlFlow<()>;
+}
+
+/// A consistent view: everything committed at or below its timestamp, and nothing else, for as long as it is held.
+pub trait Snapshot: Send + Sync + Any + std::fmt::Debug {
+    fn timestamp(&self) -> Timestamp;
+    /// For the store that made it, to reach its own type.
+    fn as_any(&self) -> &dyn Any;
+}
+
+/// Which cells of the rows a read returns.
+#[derive(Clone, Debug)]
+pub struct ReadSpec {
+    pub table: TableId,
+    /// In this order. The first family of a table always has a cell, so a row exists if and only if that family has one; a read
+    /// that leaves it out must not be used to decide whether rows exist.
+    pub families: Vec<FamilyId>,
+    /// Qualifiers in `[start, end)` for families with layout cells; `None` for all.
+    pub qualifiers: Option<KeyRange>,
+    /// Versions a cell, newest first; at least 1.
+    pub versions: u32,
+    /// Only cells with a timestamp in `[from, to)`.
+    pub time_range: Option<(Timestamp, Timestamp)>,
+    pub snapshot: Arc<dyn Snapshot>,
+}
+
+/// A scan over one key range.
+#[derive(Clone, Debug)]
+pub struct ScanSpec {
+    pub read: ReadSpec,
+    pub range: KeyRange,
+    pub reverse: bool,
+    /// Rows after which the scan ends; the store may read ahead less for it.
+    pub limit: Option<u64>,
+    /// Whether blocks read are worth keeping in the cache: false for scans of whole tables.
+    pub fill_cache: bool,
+}
+
+/// An open scan.
+#[async_trait]
+pub trait Scan: Send {
+    /// Pushes rows into the sink until the sink breaks, about `max_rows` rows were pushed, or the range ends. False at the end.
+    async fn next_block(&mut self, max_rows: usize, sink: &mut dyn RowSink) -> StoreResult<bool>;
+}
+
+/// A piece of a table that is served together: the unit of parallel scans.
+#[derive(Clone, Debug)]
+pub struct Region {
+    pub range: KeyRange,
+    pub approximate_bytes: u64,
+    pub approximate_rows: u64,
+    pub server: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Durability {
+    /// On stable storage before the call returns.
+    #[default]
+    Sync,
+    /// In the operating system's hands: survives the process, not a power failure.
+    Relaxed,
+}
+
+/// What a commit checks and writes.
+#[derive(Debug)]
+pub struct Commit<'a> {
+    pub mutations: &'a Mutations,
+    /// The timestamp at which the writer read: the commit fails with [`StoreError::Conflict`] if a row that it writes, or a key
+    /// range in `validate`, was committed after it. `None`: no check (locks protect the rows).
+    pub snapshot: Option<Timestamp>,
+    /// Key ranges that must not have changed since `snapshot`.
+    pub validate: &'a [(TableId, KeyRange)],
+    pub durability: Durability,
+}
+
+/// Takes rows in ascending key order and makes them part of a table at once.
+#[async_trait]
+pub trait BulkLoad: Send {
+    /// One cell; keys must not go down. An error leaves the load unusable.
+    async fn put(&mut self, key: &[u8], family: FamilyId, qualifier: &[u8], value: &[u8]) -> StoreResult<()>;
+    /// Ingests everything: visible from the returned timestamp on, durable when the call returns.
+    async fn finish(self: Box<Self>) -> StoreResult<Timestamp>;
+    /// Forgets everything.
+    async fn abort(self: Box<Self>);
+}
+
+/// A wide-column store.
+///
+/// 1. Scans yield row keys in byte order (descending when reversed), each row once, exactly the rows of the half-open range.
+/// 2. A mutation of one row is atomic across its families.
+/// 3. `commit` is atomic across rows and tables and gets a timestamp above that of every commit acknowledged before it began.
+/// 4. A snapshot is a timestamp: reads at it see exactly the commits at or below it, however long they take.
+/// 5. First committer wins: `commit` fails with a conflict if a row it wrote (or a range it validates) was committed by another
+///    after its snapshot.
+/// 6. An acknowledged write survives `kill -9` and, unless relaxed, power loss.
+/// 7. Expired cells (TTL, version limits) are invisible at once and gone after compaction.
+/// 8. A failed call says whether it is certain that nothing happened, certain that it did, or unknown ([`StoreError::certainty`]);
+///    and whether a retry helps.
+/// 9. Corruption is reported as such, never as missing rows.
+#[async_trait]
+pub trait Store: Send + Sync + std::fmt::Debug {
+    // Schema: each call is durable and atomic when it returns.
+
+    /// Makes a table; an error if the id is taken.
+    async fn create_table(&self, schema: &TableSchema) -> StoreResult<()>;
+    /// Replaces the families and options of a table: new families are empty, families left out are removed.
+    async fn alter_table(&self, schema: &TableSchema) -> StoreResult<()>;
+    /// Removes a table and its rows. Snapshots taken before may fail to read it afterwards. No error if there is none.
+    async fn drop_table(&self, table: TableId) -> StoreResult<()>;
+    async fn list_tables(&self) -> StoreResult<Vec<TableSchema>>;
+    async fn describe_table(&self, table: TableId) -> StoreResult<Option<TableSchema>>;
+
+    // Regions.
+
+    /// The regions of a table in key order; together they cover all keys.
+    async fn regions(&self, table: TableId) -> StoreResult<Vec<Region>>;
+    /// The approximate bytes and rows in a key range.
+    async fn approximate_size(&self, table: TableId, range: &KeyRange) -> StoreResult<(u64, u64)>;
+    /// Adds a split point.
+    async fn split(&self, table: TableId, at: &[u8]) -> StoreResult<()>;
+    async fn flush(&self, table: TableId) -> StoreResult<()>;
+    async fn compact(&self, table: TableId) -> StoreResult<()>;
+
+    // Reading.
+
+    /// The newest snapshot: sees every commit acknowledged before the call. Cheap.
+    fn snapshot(&self) -> Arc<dyn Snapshot>;
+    /// A view of the past, for families that keep versions; an error before the store's horizon.
+    fn snapshot_at(&self, timestamp: Timestamp) -> StoreResult<Arc<dyn Snapshot>>;
+    /// Reads rows by key, in the order of `keys` (absent rows are skipped; a key asked for twice is answered twice).
+    async fn get(&self, spec: &ReadSpec, keys: &[&[u8]], sink: &mut dyn RowSink) -> StoreResult<()>;
+    /// Opens a scan.
+    async fn scan(&self, spec: ScanSpec) -> StoreResult<Box<dyn Scan>>;
+
+    // Writing.
+
+    /// Applies all mutations at one timestamp, or none.
+    async fn commit(&self, commit: Commit<'_>) -> StoreResult<Timestamp>;
+    /// Whether any of the rows was committed after `since`. `false` is exact; `true` may be a guess when the store forgot.
+    fn rows_changed_since(&self, rows: &mut dyn Iterator<Item = (TableId, &[u8])>, since: Timestamp) -> bool;
+    /// Starts a bulk load into a table. Only one writer of the table's keys may be active.
+    async fn bulk_load(&self, table: TableId) -> StoreResult<Box<dyn BulkLoad>>;
+
+    // Backup.
+
+    /// Writes a consistent copy of the whole store, as of the returned timestamp, into an empty directory.
+    async fn backup(&self, directory: &std::path::Path) -> StoreResult<Timestamp>;
+
+    /// Counters for monitoring: name and value.
+    fn metrics(&self) -> Vec<(String, u64)>;
+}
