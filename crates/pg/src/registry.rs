@@ -93,7 +93,10 @@ pub enum FuncKind {
     NativeAggregate(NativeAggregate),
     Window(NativeWindow),
     /// Column names and types of the result; one unnamed column takes the function's name.
-    Set { columns: Vec<(&'static str, PgType)>, open: SetKernel },
+    Set {
+        columns: Vec<(&'static str, PgType)>,
+        open: SetKernel,
+    },
 }
 
 /// One signature of a function.
@@ -333,7 +336,14 @@ impl Func {
 
     /// A set-returning function.
     #[must_use]
-    pub fn set(name: &'static str, args: &[PgType], columns: Vec<(&'static str, PgType)>, ret: PgType, open: SetKernel, doc: &'static str) -> Func {
+    pub fn set(
+        name: &'static str,
+        args: &[PgType],
+        columns: Vec<(&'static str, PgType)>,
+        ret: PgType,
+        open: SetKernel,
+        doc: &'static str,
+    ) -> Func {
         Func::of_kind(name, args, ret, FuncKind::Set { columns, open }, doc)
     }
 

@@ -340,9 +340,9 @@ impl PgType {
             PgType::Int2Vector => list_of(DataType::Int16),
             PgType::OidVector => list_of(DataType::UInt32),
             PgType::Array(inner) => list_of(inner.arrow()),
-            PgType::Record(Some(record)) => DataType::Struct(
-                record.fields.iter().map(|(name, ty)| Field::new(name, ty.arrow.clone(), true)).collect::<Vec<_>>().into(),
-            ),
+            PgType::Record(Some(record)) => {
+                DataType::Struct(record.fields.iter().map(|(name, ty)| Field::new(name, ty.arrow.clone(), true)).collect::<Vec<_>>().into())
+            }
             PgType::Map(key, value) => DataType::Map(
                 Arc::new(Field::new(
                     "entries",
@@ -396,7 +396,9 @@ impl SqlType {
         let arrow = match &self.arrow {
             DataType::Decimal128(..) => DataType::BinaryView,
             DataType::List(field) => list_of(
-                SqlType { ty: self.ty.element().unwrap_or(PgType::Unknown), typmod: self.typmod, arrow: field.data_type().clone() }.widened().arrow,
+                SqlType { ty: self.ty.element().unwrap_or(PgType::Unknown), typmod: self.typmod, arrow: field.data_type().clone() }
+                    .widened()
+                    .arrow,
             ),
             other => other.clone(),
         };
