@@ -8,7 +8,10 @@
 //! [`LsmStore`]: https://docs.rs/stoa-store-lsm
 //! [`HbaseStore`]: https://docs.rs/stoa-store-hbase
 
+pub mod clock;
 pub mod error;
+pub mod limits;
+pub mod model;
 pub mod mutations;
 pub mod range;
 pub mod schema;

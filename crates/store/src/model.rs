@@ -1,0 +1,437 @@
+//! The contract in its plainest form: ordered maps that keep every version of every cell for ever.
+//!
+//! [`ModelStore`] is the oracle of the conformance suite, and a store for tests of what lies
+//! above. It favours being evidently right over speed and memory. What is visible is decided in one place, [`visible`].
+
+use crate::clock::{Clock, SystemClock};
+use crate::limits::{check_cell, check_mutation};
+use crate::{
+    BulkLoad, CellRef, Commit, FamilyId, FamilyOptions, KeyRange, Layout, MutationRef, Mutations, ReadSpec, Region, RowSink, Scan,
+    ScanSpec, Snapshot, Store, StoreError, StoreResult, TableId, TableSchema, Timestamp,
+};
+use async_trait::async_trait;
+use parking_lot::RwLock;
+use std::any::Any;
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::sync::Arc;
+
+/// The versions of one cell, oldest first; `None` is a deletion.
+type Versions = Vec<(Timestamp, Option<Vec<u8>>)>;
+
+#[derive(Debug, Default)]
+struct Row {
+    /// The newest commit that wrote the row, even if it left nothing.
+    changed: Timestamp,
+    cells: BTreeMap<(FamilyId, Vec<u8>), Versions>,
+}
+
+#[derive(Debug)]
+struct Table {
+    schema: TableSchema,
+    rows: BTreeMap<Vec<u8>, Row>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    tables: BTreeMap<TableId, Table>,
+    last: Timestamp,
+}
+
+impl State {
+    fn table(&self, id: TableId) -> StoreResult<&Table> {
+        self.tables.get(&id).ok_or(StoreError::NoSuchTable(id.0))
+    }
+
+    fn table_mut(&mut self, id: TableId) -> StoreResult<&mut Table> {
+        self.tables.get_mut(&id).ok_or(StoreError::NoSuchTable(id.0))
+    }
+}
+
+/// A store in memory that forgets nothing.
+#[derive(Clone, Debug)]
+pub struct ModelStore {
+    state: Arc<RwLock<State>>,
+    clock: Arc<dyn Clock>,
+}
+
+impl Default for ModelStore {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl ModelStore {
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_clock(Arc::new(SystemClock))
+    }
+
+    #[must_use]
+    pub fn with_clock(clock: Arc<dyn Clock>) -> Self {
+        Self { state: Arc::default(), clock }
+    }
+
+    /// Applies mutations at a timestamp of the caller's choice, which must be above all that were used before: for running the
+    /// model in step with another store.
+    ///
+    /// # Errors
+    /// As [`Store::commit`], except conflicts.
+    pub fn apply_at(&self, mutations: &Mutations, at: Timestamp) -> StoreResult<()> {
+        let mut state = self.state.write();
+        if at <= state.last {
+            return Err(StoreError::Invalid(format!("timestamp {} is not above {}", at.0, state.last.0)));
+        }
+        apply(&mut state, mutations, at)
+    }
+}
+
+#[derive(Debug)]
+struct ModelSnapshot {
+    timestamp: Timestamp,
+    /// The time of day that decides what has expired.
+    taken_us: u64,
+}
+
+impl Snapshot for ModelSnapshot {
+    fn timestamp(&self) -> Timestamp {
+        self.timestamp
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
+
+/// The indexes into `versions` of what a read sees, newest first. The rules, in this order:
+/// 1. Only what was committed at or below the snapshot.
+/// 2. A deletion hides what is older.
+/// 3. Of the rest, the newest `VERSIONS` exist; of these, those older than the TTL are gone unless among the newest `MIN_VERSIONS`.
+/// 4. The read's own time range, then its own limit of versions.
+fn visible(versions: &Versions, options: &FamilyOptions, snapshot: &ModelSnapshot, spec: &ReadSpec) -> Vec<usize> {
+    let mut out = Vec::new();
+    let below = versions.partition_point(|(timestamp, _)| *timestamp <= snapshot.timestamp);
+    let live = (0..below).rev().take_while(|i| versions[*i].1.is_some());
+    for (rank, i) in live.take(options.versions as usize).enumerate() {
+        let timestamp = versions[i].0;
+        if rank >= options.min_versions as usize && expired(timestamp, options, snapshot.taken_us) {
+            break;
+        }
+        if spec.time_range.is_none_or(|(from, to)| from <= timestamp && timestamp < to) && out.len() < spec.versions as usize {
+            out.push(i);
+        }
+    }
+    out
+}
+
+/// Whether a cell of this age is past its family's TTL.
+#[must_use]
+pub fn expired(timestamp: Timestamp, options: &FamilyOptions, now_us: u64) -> bool {
+    options.ttl.is_some_and(|ttl| {
+        let ttl_us = u64::try_from(ttl.as_micros()).unwrap_or(u64::MAX);
+        timestamp.micros().saturating_add(ttl_us) <= now_us
+    })
+}
+
+/// Hands one row to the sink if it has a visible cell; `None` if it has not.
+fn emit(table: &Table, key: &[u8], row: &Row, spec: &ReadSpec, sink: &mut dyn RowSink) -> StoreResult<Option<bool>> {
+    let snapshot = own(&spec.snapshot)?;
+    let mut cells = Vec::new();
+    for family in &spec.families {
+        let options = &table.schema.family(*family)?.options;
+        let from = (*family, Vec::new());
+        for ((_, qualifier), versions) in row.cells.range(from..).take_while(|((f, _), _)| f == family) {
+            if options.layout == Layout::Cells && spec.qualifiers.as_ref().is_some_and(|q| !q.contains(qualifier)) {
+                continue;
+            }
+            for i in visible(versions, options, snapshot, spec) {
+                let (timestamp, Some(value)) = &versions[i] else { continue };
+                cells.push(CellRef { family: *family, qualifier, timestamp: *timestamp, value });
+            }
+        }
+    }
+    Ok((!cells.is_empty()).then(|| sink.row(key, &cells).is_break()))
+}
+
+fn own(snapshot: &Arc<dyn Snapshot>) -> StoreResult<&ModelSnapshot> {
+    snapshot.as_any().downcast_ref().ok_or_else(|| StoreError::Invalid("the snapshot is another store's".into()))
+}
+
+fn apply(state: &mut State, mutations: &Mutations, at: Timestamp) -> StoreResult<()> {
+    for mutation in mutations.iter() {
+        check_mutation(&state.table(mutation.row().0)?.schema, &mutation)?;
+    }
+    for mutation in mutations.iter() {
+        let (table, key) = mutation.row();
+        let row = state.table_mut(table)?.rows.entry(key.to_vec()).or_default();
+        row.changed = at;
+        match mutation {
+            MutationRef::Put { family, qualifier, value, .. } => {
+                record(row.cells.entry((family, qualifier.to_vec())).or_default(), at, Some(value.to_vec()));
+            }
+            MutationRef::DeleteCell { family, qualifier, .. } => {
+                record(row.cells.entry((family, qualifier.to_vec())).or_default(), at, None);
+            }
+            MutationRef::DeleteFamily { family, .. } => {
+                row.cells.iter_mut().filter(|((f, _), _)| *f == family).for_each(|(_, v)| record(v, at, None));
+            }
+            MutationRef::DeleteRow { .. } => row.cells.values_mut().for_each(|v| record(v, at, None)),
+        }
+    }
+    state.last = at;
+    Ok(())
+}
+
+/// Appends a version; one commit leaves one.
+fn record(versions: &mut Versions, at: Timestamp, value: Option<Vec<u8>>) {
+    versions.retain(|(timestamp, _)| *timestamp != at);
+    versions.push((at, value));
+}
+
+struct ModelScan {
+    state: Arc<RwLock<State>>,
+    spec: ScanSpec,
+    rest: KeyRange,
+    left: u64,
+}
+
+#[async_trait]
+impl Scan for ModelScan {
+    async fn next_block(&mut self, max_rows: usize, sink: &mut dyn RowSink) -> StoreResult<bool> {
+        let state = self.state.read();
+        let table = state.table(self.spec.read.table)?;
+        if self.rest.is_empty() {
+            return Ok(false);
+        }
+        let end = self.rest.end.as_ref().map_or(Bound::Unbounded, Bound::Excluded);
+        let mut rows = table.rows.range::<Vec<u8>, _>((Bound::Included(&self.rest.start), end));
+        let mut pushed = 0;
+        let mut stopped_at = None;
+        while self.left > 0 && pushed < max_rows.max(1) {
+            let Some((key, row)) = (if self.spec.reverse { rows.next_back() } else { rows.next() }) else { return Ok(false) };
+            stopped_at = Some(key);
+            if let Some(broke) = emit(table, key, row, &self.spec.read, sink)? {
+                pushed += 1;
+                self.left -= 1;
+                if broke {
+                    break;
+                }
+            }
+        }
+        if let Some(key) = stopped_at {
+            if self.spec.reverse {
+                self.rest.end = Some(key.clone());
+            } else {
+                self.rest.start = KeyRange::point(key).end.unwrap_or_default();
+            }
+        }
+        Ok(self.left > 0)
+    }
+}
+
+struct ModelBulkLoad {
+    store: ModelStore,
+    table: TableId,
+    last_key: Option<Vec<u8>>,
+    mutations: Mutations,
+}
+
+#[async_trait]
+impl BulkLoad for ModelBulkLoad {
+    async fn put(&mut self, key: &[u8], family: FamilyId, qualifier: &[u8], value: &[u8]) -> StoreResult<()> {
+        check_cell(&self.store.state.read().table(self.table)?.schema.family(family)?.options, key, qualifier, value)?;
+        if self.last_key.as_deref().is_some_and(|last| key < last) {
+            return Err(StoreError::Invalid("the keys of a bulk load must not go down".into()));
+        }
+        self.last_key = Some(key.to_vec());
+        self.mutations.put(self.table, key, family, qualifier, value);
+        Ok(())
+    }
+
+    async fn finish(self: Box<Self>) -> StoreResult<Timestamp> {
+        let mut state = self.store.state.write();
+        let at = Timestamp::after(state.last, self.store.clock.now_us());
+        apply(&mut state, &self.mutations, at)?;
+        Ok(at)
+    }
+
+    async fn abort(self: Box<Self>) {}
+}
+
+#[async_trait]
+impl Store for ModelStore {
+    async fn create_table(&self, schema: &TableSchema) -> StoreResult<()> {
+        schema.check()?;
+        let mut state = self.state.write();
+        if state.tables.contains_key(&schema.id) {
+            return Err(StoreError::TableExists(schema.id.0));
+        }
+        let mut schema = schema.clone();
+        schema.split_points.sort();
+        schema.split_points.dedup();
+        state.tables.insert(schema.id, Table { schema, rows: BTreeMap::new() });
+        Ok(())
+    }
+
+    async fn alter_table(&self, schema: &TableSchema) -> StoreResult<()> {
+        schema.check()?;
+        let mut state = self.state.write();
+        let table = state.table_mut(schema.id)?;
+        check_alteration(&table.schema, schema)?;
+        for row in table.rows.values_mut() {
+            row.cells.retain(|(family, _), _| schema.families.iter().any(|f| f.id == *family));
+        }
+        table.schema = schema.clone();
+        table.schema.split_points.sort();
+        table.schema.split_points.dedup();
+        Ok(())
+    }
+
+    async fn drop_table(&self, table: TableId) -> StoreResult<()> {
+        self.state.write().tables.remove(&table);
+        Ok(())
+    }
+
+    async fn list_tables(&self) -> StoreResult<Vec<TableSchema>> {
+        Ok(self.state.read().tables.values().map(|t| t.schema.clone()).collect())
+    }
+
+    async fn describe_table(&self, table: TableId) -> StoreResult<Option<TableSchema>> {
+        Ok(self.state.read().tables.get(&table).map(|t| t.schema.clone()))
+    }
+
+    async fn regions(&self, table: TableId) -> StoreResult<Vec<Region>> {
+        let ranges = split_ranges(&self.state.read().table(table)?.schema.split_points);
+        let mut regions = Vec::with_capacity(ranges.len());
+        for range in ranges {
+            let (approximate_bytes, approximate_rows) = self.approximate_size(table, &range).await?;
+            regions.push(Region { range, approximate_bytes, approximate_rows, server: None });
+        }
+        Ok(regions)
+    }
+
+    async fn approximate_size(&self, table: TableId, range: &KeyRange) -> StoreResult<(u64, u64)> {
+        let state = self.state.read();
+        let (mut bytes, mut rows) = (0, 0);
+        for (key, row) in state.table(table)?.rows.iter().filter(|(key, _)| range.contains(key)) {
+            let cells = row.cells.values().filter_map(|v| v.last()?.1.as_ref());
+            let size: usize = cells.map(|value| key.len() + value.len()).sum();
+            bytes += size as u64;
+            rows += u64::from(size > 0);
+        }
+        Ok((bytes, rows))
+    }
+
+    async fn split(&self, table: TableId, at: &[u8]) -> StoreResult<()> {
+        let mut state = self.state.write();
+        let points = &mut state.table_mut(table)?.schema.split_points;
+        if let Err(place) = points.binary_search_by(|p| p.as_slice().cmp(at)) {
+            points.insert(place, at.to_vec());
+        }
+        Ok(())
+    }
+
+    async fn flush(&self, table: TableId) -> StoreResult<()> {
+        self.state.read().table(table).map(|_| ())
+    }
+
+    async fn compact(&self, table: TableId) -> StoreResult<()> {
+        self.state.read().table(table).map(|_| ())
+    }
+
+    fn snapshot(&self) -> Arc<dyn Snapshot> {
+        Arc::new(ModelSnapshot { timestamp: self.state.read().last, taken_us: self.clock.now_us() })
+    }
+
+    fn snapshot_at(&self, timestamp: Timestamp) -> StoreResult<Arc<dyn Snapshot>> {
+        let timestamp = timestamp.min(self.state.read().last);
+        Ok(Arc::new(ModelSnapshot { timestamp, taken_us: self.clock.now_us() }))
+    }
+
+    async fn get(&self, spec: &ReadSpec, keys: &[&[u8]], sink: &mut dyn RowSink) -> StoreResult<()> {
+        let state = self.state.read();
+        let table = state.table(spec.table)?;
+        for key in keys {
+            let Some(row) = table.rows.get(*key) else { continue };
+            if emit(table, key, row, spec, sink)? == Some(true) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    async fn scan(&self, spec: ScanSpec) -> StoreResult<Box<dyn Scan>> {
+        let state = self.state.read();
+        let table = state.table(spec.read.table)?;
+        for family in &spec.read.families {
+            table.schema.family(*family)?;
+        }
+        let (rest, left) = (spec.range.clone(), spec.limit.unwrap_or(u64::MAX));
+        Ok(Box::new(ModelScan { state: Arc::clone(&self.state), spec, rest, left }))
+    }
+
+    async fn commit(&self, commit: Commit<'_>) -> StoreResult<Timestamp> {
+        let mut state = self.state.write();
+        if let Some(snapshot) = commit.snapshot {
+            for mutation in commit.mutations.iter() {
+                let (table, key) = mutation.row();
+                if state.table(table)?.rows.get(key).is_some_and(|row| row.changed > snapshot) {
+                    return Err(StoreError::Conflict);
+                }
+            }
+            for (table, range) in commit.validate {
+                if state.table(*table)?.rows.iter().any(|(key, row)| range.contains(key) && row.changed > snapshot) {
+                    return Err(StoreError::Conflict);
+                }
+            }
+        }
+        let at = Timestamp::after(state.last, self.clock.now_us());
+        apply(&mut state, commit.mutations, at)?;
+        Ok(at)
+    }
+
+    fn rows_changed_since(&self, rows: &mut dyn Iterator<Item = (TableId, &[u8])>, since: Timestamp) -> bool {
+        let state = self.state.read();
+        for (table, key) in rows {
+            if state.tables.get(&table).and_then(|t| t.rows.get(key)).is_some_and(|row| row.changed > since) {
+                return true;
+            }
+        }
+        false
+    }
+
+    async fn bulk_load(&self, table: TableId) -> StoreResult<Box<dyn BulkLoad>> {
+        self.state.read().table(table)?;
+        Ok(Box::new(ModelBulkLoad { store: self.clone(), table, last_key: None, mutations: Mutations::new() }))
+    }
+
+    async fn backup(&self, _directory: &std::path::Path) -> StoreResult<Timestamp> {
+        Err(StoreError::Invalid("the model store keeps nothing on disk".into()))
+    }
+
+    fn metrics(&self) -> Vec<(String, u64)> {
+        let state = self.state.read();
+        vec![("tables".into(), state.tables.len() as u64), ("rows".into(), state.tables.values().map(|t| t.rows.len() as u64).sum())]
+    }
+}
+
+/// The layout of a family's rows can't be changed while it has rows: refused by every store.
+///
+/// # Errors
+/// [`StoreError::Invalid`].
+pub fn check_alteration(old: &TableSchema, new: &TableSchema) -> StoreResult<()> {
+    for family in &new.families {
+        if old.families.iter().any(|f| f.id == family.id && f.options.layout != family.options.layout) {
+            return Err(StoreError::Invalid(format!("the layout of family {} cannot be changed", family.id.0)));
+        }
+    }
+    Ok(())
+}
+
+/// The ranges between sorted split points; together they cover all keys.
+#[must_use]
+pub fn split_ranges(points: &[Vec<u8>]) -> Vec<KeyRange> {
+    let starts = std::iter::once(Vec::new()).chain(points.iter().filter(|p| !p.is_empty()).cloned());
+    let ends = points.iter().filter(|p| !p.is_empty()).cloned().map(Some).chain(std::iter::once(None));
+    starts.zip(ends).map(|(start, end)| KeyRange::new(start, end)).collect()
+}
