@@ -1,12 +1,18 @@
 //! Values of each type: text in and out, binary in and out, and the order of those whose order is not Arrow's.
 //!
 //! Wire, COPY, casts through text, and literals all come here. [`writer`] and [`builder`] resolve type and column once; the
-//! per-value work is one call.
+//! per-value work is one call. [`sort_key`] gives bytes that sort and compare as PostgreSQL's values do.
+//!
+//! A file here is a family of types and offers `writer(ctx, ty, array)` and `builder(ty)` for them, of the shapes below; a family
+//! whose values have a modifier that changes them (a length, a precision) also offers `apply_typmod(ty, explicit)`.
 
+use crate::args::{Kernel, Time, Timestamp, strict1};
 use crate::context::EvalContext;
-use crate::error::PgResult;
-
-use arrow::array::ArrayRef;
+use crate::error::{PgError, PgResult};
+use crate::types::{PgType, SqlType};
+use arrow::array::{Array, ArrayRef};
+use arrow::datatypes::DataType;
+use datafusion_common::ScalarValue;
 
 pub mod array;
 pub mod datetime;
@@ -14,9 +20,15 @@ pub mod interval;
 pub mod json;
 pub mod number;
 pub mod numeric;
+pub mod object;
 pub mod record;
+pub mod sort;
 pub mod string;
 pub mod timezone;
+pub mod type_name;
+
+pub use sort::{KeyWriter, compare_rows, key_writer, sort_key};
+pub use type_name::parse_type_name;
 
 /// Writes values of one column, by row.
 pub trait ValueWriter {
@@ -39,4 +51,139 @@ pub trait ValueBuilder: Send {
     }
     /// The column so far; the builder is empty afterwards.
     fn finish(&mut self) -> PgResult<ArrayRef>;
+}
+
+/// What writes the values of a column of type `ty`.
+///
+/// # Errors
+/// 0A000 for types whose values have no text, XX000 when the column is not of the type.
+pub fn writer<'a>(ctx: &'a EvalContext, ty: &'a SqlType, array: &'a dyn Array) -> PgResult<Box<dyn ValueWriter + 'a>> {
+    // A column of nothing but NULLs has nothing to write, whatever its type.
+    if *array.data_type() == DataType::Null {
+        return Ok(Box::new(NoValues));
+    }
+    match &ty.ty {
+        PgType::Bool | PgType::Int2 | PgType::Int4 | PgType::Int8 | PgType::Float4 | PgType::Float8 => number::writer(ctx, ty, array),
+        PgType::Numeric => numeric::writer(ctx, ty, array),
+        PgType::Text | PgType::Varchar | PgType::Bpchar | PgType::Name | PgType::Char | PgType::Unknown | PgType::Cstring => {
+            string::writer(ctx, ty, array)
+        }
+        PgType::Bytea | PgType::Uuid => string::writer(ctx, ty, array),
+        PgType::Date | PgType::Time | PgType::Timetz | PgType::Timestamp | PgType::Timestamptz => datetime::writer(ctx, ty, array),
+        PgType::Interval => interval::writer(ctx, ty, array),
+        PgType::Json | PgType::Jsonb | PgType::Jsonpath => json::writer(ctx, ty, array),
+        ty_ if ty_.is_oid_like() => object::writer(ctx, ty, array),
+        PgType::Array(_) | PgType::Int2Vector | PgType::OidVector => array::writer(ctx, ty, array),
+        PgType::Record(_) | PgType::Map(..) => record::writer(ctx, ty, array),
+        PgType::Void => Ok(Box::new(NoValues)),
+        _ => Err(PgError::unsupported(format!("cannot display a value of type {ty}"))),
+    }
+}
+
+/// What builds a column of type `ty`.
+///
+/// # Errors
+/// 0A000 for types that have no input.
+pub fn builder(ty: &SqlType) -> PgResult<Box<dyn ValueBuilder>> {
+    match &ty.ty {
+        PgType::Bool | PgType::Int2 | PgType::Int4 | PgType::Int8 | PgType::Float4 | PgType::Float8 => number::builder(ty),
+        PgType::Numeric => numeric::builder(ty),
+        PgType::Text | PgType::Varchar | PgType::Bpchar | PgType::Name | PgType::Char | PgType::Unknown | PgType::Cstring => {
+            string::builder(ty)
+        }
+        PgType::Bytea | PgType::Uuid => string::builder(ty),
+        PgType::Date | PgType::Time | PgType::Timetz | PgType::Timestamp | PgType::Timestamptz => datetime::builder(ty),
+        PgType::Interval => interval::builder(ty),
+        PgType::Json | PgType::Jsonb | PgType::Jsonpath => json::builder(ty),
+        ty_ if ty_.is_oid_like() => object::builder(ty),
+        PgType::Array(_) | PgType::Int2Vector | PgType::OidVector => array::builder(ty),
+        PgType::Record(_) | PgType::Map(..) => record::builder(ty),
+        _ => Err(PgError::unsupported(format!("cannot accept a value of type {ty}"))),
+    }
+}
+
+/// One value from its text form.
+pub fn input_text(ctx: &EvalContext, ty: &SqlType, text: &str) -> PgResult<ScalarValue> {
+    let mut values = builder(ty)?;
+    values.text(ctx, text)?;
+    scalar(&values.finish()?)
+}
+
+/// One value from its binary form.
+pub fn input_binary(ctx: &EvalContext, ty: &SqlType, bytes: &[u8]) -> PgResult<ScalarValue> {
+    let mut values = builder(ty)?;
+    values.binary(ctx, bytes)?;
+    scalar(&values.finish()?)
+}
+
+/// The text form of one value; of NULL, the empty string.
+pub fn output_text(ctx: &EvalContext, ty: &SqlType, value: &ScalarValue) -> PgResult<String> {
+    if value.is_null() {
+        return Ok(String::new());
+    }
+    let array = value.to_array().map_err(|error| PgError::internal(error.to_string()))?;
+    let mut out = Vec::new();
+    writer(ctx, ty, array.as_ref())?.text(0, &mut out)?;
+    text_of(out)
+}
+
+/// The bytes that a writer wrote, as a string.
+pub(crate) fn text_of(bytes: Vec<u8>) -> PgResult<String> {
+    String::from_utf8(bytes).map_err(|_| PgError::internal("a text form that is not UTF-8"))
+}
+
+/// The first row of an array.
+fn scalar(array: &ArrayRef) -> PgResult<ScalarValue> {
+    ScalarValue::try_from_array(array, 0).map_err(|error| PgError::internal(error.to_string()))
+}
+
+/// The coercion that the modifier of `ty` asks of values that have the type without one: lengths of strings, scales of numerics,
+/// precisions of times. `None` where there is nothing to do. With `explicit`, strings are cut silently.
+#[must_use]
+pub fn apply_typmod(ty: &SqlType, explicit: bool) -> Option<Kernel> {
+    let typmod = ty.typmod;
+    if typmod < 0 {
+        return None;
+    }
+    match ty.ty {
+        PgType::Varchar | PgType::Bpchar => string::apply_typmod(ty, explicit),
+        PgType::Numeric => number::apply_typmod(ty),
+        PgType::Time => Some(strict1::<Time, Time>(move |_, micros| Ok(datetime::round_time(micros, typmod)))),
+        PgType::Timetz => Some(strict1::<datetime::TimeTzKind, datetime::TimeTzKind>(move |_, time| {
+            Ok(datetime::TimeTz { micros: datetime::round_time(time.micros, typmod), ..time })
+        })),
+        PgType::Timestamp | PgType::Timestamptz => {
+            Some(strict1::<Timestamp, Timestamp>(move |_, micros| datetime::round_timestamp(micros, typmod)))
+        }
+        PgType::Interval => Some(strict1::<interval::IntervalKind, interval::IntervalKind>(move |_, value| {
+            interval::apply_typmod(value, typmod)
+        })),
+        _ => None,
+    }
+}
+
+/// Writes the only value of void.
+struct NoValues;
+
+impl ValueWriter for NoValues {
+    fn text(&self, _: usize, _: &mut Vec<u8>) -> PgResult<()> {
+        Ok(())
+    }
+
+    fn binary(&self, _: usize, _: &mut Vec<u8>) -> PgResult<()> {
+        Ok(())
+    }
+}
+
+/// The error for binary values that are too short or too long.
+pub(crate) fn bad_binary(ty: &str) -> PgError {
+    PgError::new(crate::SqlState::INVALID_BINARY_REPRESENTATION, format!("incorrect binary data format for type {ty}"))
+}
+
+/// A column as its concrete Arrow array.
+pub(crate) fn open<'a, T: 'static>(array: &'a dyn Array, ty: &SqlType) -> PgResult<&'a T> {
+    array
+        .as_any()
+        .downcast_ref::<T>()
+        .ok_or_else(|| PgError::internal(format!("a column of type {ty} came as {}", array.data_type())))
 }
