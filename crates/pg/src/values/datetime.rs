@@ -194,7 +194,7 @@ struct Writer<'a> {
 }
 
 /// Writes a column of this file's types.
-pub fn writer<'a>(ctx: &'a EvalContext, ty: &'a SqlType, array: &'a dyn Array) -> PgResult<Box<dyn ValueWriter + 'a>> {
+pub fn writer<'a>(ctx: &'a EvalContext, ty: &SqlType, array: &'a dyn Array) -> PgResult<Box<dyn ValueWriter + 'a>> {
     let values = match ty.ty {
         PgType::Date => array.as_primitive_opt::<Date32Type>().map(Values::Date),
         PgType::Time => array.as_primitive_opt::<Time64MicrosecondType>().map(Values::Time),

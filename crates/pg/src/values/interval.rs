@@ -321,7 +321,7 @@ struct Writer<'a> {
 }
 
 /// Writes a column of intervals.
-pub fn writer<'a>(ctx: &'a EvalContext, _: &'a SqlType, array: &'a dyn Array) -> PgResult<Box<dyn ValueWriter + 'a>> {
+pub fn writer<'a>(ctx: &'a EvalContext, _: &SqlType, array: &'a dyn Array) -> PgResult<Box<dyn ValueWriter + 'a>> {
     let array = array.as_primitive_opt::<IntervalMonthDayNanoType>().ok_or_else(|| wrong(array))?;
     Ok(Box::new(Writer { style: ctx.settings.interval_style, array }))
 }

@@ -57,7 +57,7 @@ pub trait ValueBuilder: Send {
 ///
 /// # Errors
 /// 0A000 for types whose values have no text, XX000 when the column is not of the type.
-pub fn writer<'a>(ctx: &'a EvalContext, ty: &'a SqlType, array: &'a dyn Array) -> PgResult<Box<dyn ValueWriter + 'a>> {
+pub fn writer<'a>(ctx: &'a EvalContext, ty: &SqlType, array: &'a dyn Array) -> PgResult<Box<dyn ValueWriter + 'a>> {
     // A column of nothing but NULLs has nothing to write, whatever its type.
     if *array.data_type() == DataType::Null {
         return Ok(Box::new(NoValues));
@@ -155,9 +155,9 @@ pub fn apply_typmod(ty: &SqlType, explicit: bool) -> Option<Kernel> {
         PgType::Timestamp | PgType::Timestamptz => {
             Some(strict1::<Timestamp, Timestamp>(move |_, micros| datetime::round_timestamp(micros, typmod)))
         }
-        PgType::Interval => Some(strict1::<interval::IntervalKind, interval::IntervalKind>(move |_, value| {
-            interval::apply_typmod(value, typmod)
-        })),
+        PgType::Interval => {
+            Some(strict1::<interval::IntervalKind, interval::IntervalKind>(move |_, value| interval::apply_typmod(value, typmod)))
+        }
         _ => None,
     }
 }
@@ -182,8 +182,5 @@ pub(crate) fn bad_binary(ty: &str) -> PgError {
 
 /// A column as its concrete Arrow array.
 pub(crate) fn open<'a, T: 'static>(array: &'a dyn Array, ty: &SqlType) -> PgResult<&'a T> {
-    array
-        .as_any()
-        .downcast_ref::<T>()
-        .ok_or_else(|| PgError::internal(format!("a column of type {ty} came as {}", array.data_type())))
+    array.as_any().downcast_ref::<T>().ok_or_else(|| PgError::internal(format!("a column of type {ty} came as {}", array.data_type())))
 }

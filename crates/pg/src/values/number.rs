@@ -131,7 +131,7 @@ where
 }
 
 /// Writes a column of a type of this file.
-pub fn writer<'a>(ctx: &'a EvalContext, ty: &'a SqlType, array: &'a dyn Array) -> PgResult<Box<dyn ValueWriter + 'a>> {
+pub fn writer<'a>(ctx: &'a EvalContext, ty: &SqlType, array: &'a dyn Array) -> PgResult<Box<dyn ValueWriter + 'a>> {
     Ok(match ty.ty {
         PgType::Int2 => Box::new(Writer::<Int16Type> { ctx, column: open(array, ty)? }),
         PgType::Int4 => Box::new(Writer::<Int32Type> { ctx, column: open(array, ty)? }),
@@ -221,9 +221,8 @@ pub fn trim(text: &str) -> &str {
 /// 22P02 for anything else.
 pub fn parse_bool(text: &str) -> PgResult<bool> {
     let word = trim(text);
-    let prefix_of = |full: &str, least: usize| {
-        word.len() >= least && full.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word))
-    };
+    let prefix_of =
+        |full: &str, least: usize| word.len() >= least && full.get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
     if prefix_of("true", 1) || prefix_of("yes", 1) || prefix_of("on", 2) || word == "1" {
         Ok(true)
     } else if prefix_of("false", 1) || prefix_of("no", 1) || prefix_of("off", 2) || word == "0" {

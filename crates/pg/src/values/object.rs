@@ -15,8 +15,8 @@ use std::collections::HashMap;
 use std::sync::{Arc, LazyLock};
 
 /// Writes a column of a type of this file.
-pub fn writer<'a>(ctx: &'a EvalContext, ty: &'a SqlType, array: &'a dyn Array) -> PgResult<Box<dyn ValueWriter + 'a>> {
-    Ok(Box::new(Writer { ctx, ty: &ty.ty, column: open(array, ty)? }))
+pub fn writer<'a>(ctx: &'a EvalContext, ty: &SqlType, array: &'a dyn Array) -> PgResult<Box<dyn ValueWriter + 'a>> {
+    Ok(Box::new(Writer { ctx, ty: ty.ty.clone(), column: open(array, ty)? }))
 }
 
 /// Builds a column of a type of this file.
@@ -26,14 +26,14 @@ pub fn builder(ty: &SqlType) -> PgResult<Box<dyn ValueBuilder>> {
 
 struct Writer<'a> {
     ctx: &'a EvalContext,
-    ty: &'a PgType,
+    ty: PgType,
     column: &'a UInt32Array,
 }
 
 impl ValueWriter for Writer<'_> {
     fn text(&self, row: usize, out: &mut Vec<u8>) -> PgResult<()> {
         let oid = self.column.value(row);
-        match object_name(self.ctx, self.ty, oid)? {
+        match object_name(self.ctx, &self.ty, oid)? {
             Some(name) => out.extend_from_slice(name.as_bytes()),
             None => write_integer(i64::from(oid), out),
         }

@@ -7,8 +7,8 @@ use crate::context::EvalContext;
 use crate::error::{PgError, PgResult};
 use crate::sqlstate::SqlState;
 use crate::types::{PgType, RecordType, SqlType};
-use arrow::array::{Array, ArrayRef, MapArray, StructArray};
-use arrow::buffer::{NullBuffer, NullBufferBuilder, OffsetBuffer, ScalarBuffer};
+use arrow::array::{Array, ArrayRef, MapArray, NullBufferBuilder, StructArray};
+use arrow::buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow::datatypes::{DataType, Field, Fields, TimeUnit};
 use std::sync::Arc;
 
@@ -52,39 +52,36 @@ pub(crate) fn field_types(ty: &SqlType, array: &StructArray) -> Vec<SqlType> {
 }
 
 /// Writes a column of records or maps.
-pub fn writer<'a>(ctx: &'a EvalContext, ty: &'a SqlType, array: &'a dyn Array) -> PgResult<Box<dyn ValueWriter + 'a>> {
+pub fn writer<'a>(ctx: &'a EvalContext, ty: &SqlType, array: &'a dyn Array) -> PgResult<Box<dyn ValueWriter + 'a>> {
     if let PgType::Map(key, value) = &ty.ty {
         let column: &MapArray = open(array, ty)?;
         return Ok(Box::new(MapWriter {
             column,
-            keys: Column::new(ctx, SqlType { arrow: column.keys().data_type().clone(), ..SqlType::new((**key).clone()) }, column.keys()),
+            keys: Column::new(ctx, SqlType { arrow: column.keys().data_type().clone(), ..SqlType::new((**key).clone()) }, column.keys())?,
             values: Column::new(
                 ctx,
                 SqlType { arrow: column.values().data_type().clone(), ..SqlType::new((**value).clone()) },
                 column.values(),
-            ),
+            )?,
         }));
     }
     let column: &StructArray = open(array, ty)?;
     let types = field_types(ty, column);
-    let columns = types.into_iter().zip(column.columns()).map(|(ty, column)| Column::new(ctx, ty, column)).collect();
+    let columns = types.into_iter().zip(column.columns()).map(|(ty, column)| Column::new(ctx, ty, column)).collect::<PgResult<_>>()?;
     Ok(Box::new(RecordWriter { columns }))
 }
 
-/// A child column with its type; its writer borrows both, so it is made when a value is written.
+/// A child column with its type and what writes it.
 struct Column<'a> {
-    ctx: &'a EvalContext,
     ty: SqlType,
     array: &'a ArrayRef,
+    writer: Box<dyn ValueWriter + 'a>,
 }
 
 impl<'a> Column<'a> {
-    fn new(ctx: &'a EvalContext, ty: SqlType, array: &'a ArrayRef) -> Self {
-        Self { ctx, ty, array }
-    }
-
-    fn writer(&self) -> PgResult<Box<dyn ValueWriter + '_>> {
-        any_writer(self.ctx, &self.ty, self.array.as_ref())
+    fn new(ctx: &'a EvalContext, ty: SqlType, array: &'a ArrayRef) -> PgResult<Self> {
+        let writer = any_writer(ctx, &ty, array.as_ref())?;
+        Ok(Self { ty, array, writer })
     }
 }
 
@@ -101,7 +98,7 @@ impl ValueWriter for RecordWriter<'_> {
             }
             if !column.array.is_null(row) {
                 let from = out.len();
-                column.writer()?.text(row, out)?;
+                column.writer.text(row, out)?;
                 quote_field(out, from);
             }
         }
@@ -119,7 +116,7 @@ impl ValueWriter for RecordWriter<'_> {
             }
             let header = out.len();
             out.extend([0; 4]);
-            column.writer()?.binary(row, out)?;
+            column.writer.binary(row, out)?;
             let length = (out.len() - header - 4) as i32;
             if let Some(slot) = out.get_mut(header..header + 4) {
                 slot.copy_from_slice(&length.to_be_bytes());
@@ -133,8 +130,8 @@ impl ValueWriter for RecordWriter<'_> {
 fn quote_field(out: &mut Vec<u8>, from: usize) {
     let text = out.get(from..).unwrap_or(&[]);
     let special = |b: &u8| matches!(b, b'"' | b'\\');
-    let needed = text.is_empty()
-        || text.iter().any(|b| special(b) || matches!(b, b'(' | b')' | b',') || b.is_ascii_whitespace() || *b == 0x0b);
+    let needed =
+        text.is_empty() || text.iter().any(|b| special(b) || matches!(b, b'(' | b')' | b',') || b.is_ascii_whitespace() || *b == 0x0b);
     if !needed {
         return;
     }
@@ -326,10 +323,17 @@ fn write_json_string(text: &[u8], out: &mut Vec<u8>) -> PgResult<()> {
 
 impl ValueWriter for MapWriter<'_> {
     fn text(&self, row: usize, out: &mut Vec<u8>) -> PgResult<()> {
-        let (keys, values) = (self.keys.writer()?, self.values.writer()?);
         let bare = matches!(
             self.values.ty.ty,
-            PgType::Bool | PgType::Int2 | PgType::Int4 | PgType::Int8 | PgType::Float4 | PgType::Float8 | PgType::Numeric | PgType::Json | PgType::Jsonb
+            PgType::Bool
+                | PgType::Int2
+                | PgType::Int4
+                | PgType::Int8
+                | PgType::Float4
+                | PgType::Float8
+                | PgType::Numeric
+                | PgType::Json
+                | PgType::Jsonb
         );
         let offsets = self.column.value_offsets();
         let (start, end) = (offsets.get(row).map_or(0, |o| *o as usize), offsets.get(row + 1).map_or(0, |o| *o as usize));
@@ -340,7 +344,7 @@ impl ValueWriter for MapWriter<'_> {
                 out.extend_from_slice(b", ");
             }
             scratch.clear();
-            keys.text(at, &mut scratch)?;
+            self.keys.writer.text(at, &mut scratch)?;
             write_json_string(&scratch, out)?;
             out.extend_from_slice(b": ");
             if self.values.array.is_null(at) {
@@ -348,7 +352,7 @@ impl ValueWriter for MapWriter<'_> {
                 continue;
             }
             scratch.clear();
-            values.text(at, &mut scratch)?;
+            self.values.writer.text(at, &mut scratch)?;
             match scratch.as_slice() {
                 b"t" if self.values.ty.ty == PgType::Bool => out.extend_from_slice(b"true"),
                 b"f" if self.values.ty.ty == PgType::Bool => out.extend_from_slice(b"false"),
@@ -435,9 +439,13 @@ mod tests {
         let ty = SqlType::new(PgType::Record(Some(Arc::new(record))));
         assert_eq!(round_trip(&ty, "(1,\"a b\",)").unwrap(), "(1,\"a b\",)");
         assert_eq!(round_trip(&ty, "(,\"\",\"a\"\"b\\\\c\")").unwrap(), "(,\"\",\"a\"\"b\\\\c\")");
-        for (text, detail) in
-            [("1", "Missing left parenthesis."), ("(1,2)", "Too few columns."), ("(1,2,3,4)", "Too many columns."), ("(1", "Unexpected end of input."), ("(1,2,3)x", "Junk after right parenthesis.")]
-        {
+        for (text, detail) in [
+            ("1", "Missing left parenthesis."),
+            ("(1,2)", "Too few columns."),
+            ("(1,2,3,4)", "Too many columns."),
+            ("(1", "Unexpected end of input."),
+            ("(1,2,3)x", "Junk after right parenthesis."),
+        ] {
             assert_eq!(round_trip(&ty, text).unwrap_err().fields().detail.as_deref(), Some(detail), "{text}");
         }
     }

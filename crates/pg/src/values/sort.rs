@@ -330,9 +330,7 @@ mod tests {
             let keys = keys(ty, ascending);
             assert!(keys.windows(2).all(|pair| pair[0] < pair[1]), "{ascending:?}");
         }
-        for (ty, equal) in
-            [(PgType::Float8, ["0", "-0"]), (PgType::Numeric, ["1.0", "1.000"]), (PgType::Interval, ["30 days", "1 mon"])]
-        {
+        for (ty, equal) in [(PgType::Float8, ["0", "-0"]), (PgType::Numeric, ["1.0", "1.000"]), (PgType::Interval, ["30 days", "1 mon"])] {
             let keys = keys(ty, &equal);
             assert_eq!(keys[0], keys[1]);
         }

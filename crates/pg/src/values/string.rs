@@ -20,7 +20,7 @@ use std::sync::Arc;
 pub const NAME_BYTES: usize = 63;
 
 /// Writes a column of a type of this file.
-pub fn writer<'a>(ctx: &'a EvalContext, ty: &'a SqlType, array: &'a dyn Array) -> PgResult<Box<dyn ValueWriter + 'a>> {
+pub fn writer<'a>(ctx: &'a EvalContext, ty: &SqlType, array: &'a dyn Array) -> PgResult<Box<dyn ValueWriter + 'a>> {
     Ok(match ty.ty {
         PgType::Bytea => Box::new(ByteaWriter { column: open(array, ty)?, output: ctx.settings.bytea_output }),
         PgType::Uuid => Box::new(UuidWriter { column: open(array, ty)? }),
@@ -435,7 +435,8 @@ mod tests {
     #[test]
     fn uuid() {
         let expected = parse_uuid("a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11").unwrap();
-        for text in ["{A0EEBC99-9c0b4ef8-bb6d6bb9-bd380a11}", "a0ee-bc99-9c0b-4ef8-bb6d-6bb9-bd38-0a11", "a0eebc999c0b4ef8bb6d6bb9bd380a11"] {
+        for text in ["{A0EEBC99-9c0b4ef8-bb6d6bb9-bd380a11}", "a0ee-bc99-9c0b-4ef8-bb6d-6bb9-bd38-0a11", "a0eebc999c0b4ef8bb6d6bb9bd380a11"]
+        {
             assert_eq!(parse_uuid(text).unwrap(), expected);
         }
         for text in ["", "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a1", "a-0eebc999c0b4ef8bb6d6bb9bd380a11", "{a0eebc999c0b4ef8bb6d6bb9bd380a11"] {

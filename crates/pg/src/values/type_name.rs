@@ -158,9 +158,9 @@ impl Cursor<'_> {
     fn find(&self, name: &str, quoted: bool) -> PgResult<PgType> {
         // A quoted name is the catalog's, not SQL's: "integer" is no type, "char" is the one-byte one.
         let found = type_by_name(name).filter(|ty| !quoted || ty.name() == name);
-        found.filter(|ty| *ty != PgType::Unknown || name == "unknown").ok_or_else(|| {
-            PgError::new(SqlState::UNDEFINED_OBJECT, format!("type \"{name}\" does not exist"))
-        })
+        found
+            .filter(|ty| *ty != PgType::Unknown || name == "unknown")
+            .ok_or_else(|| PgError::new(SqlState::UNDEFINED_OBJECT, format!("type \"{name}\" does not exist")))
     }
 
     fn sql_name(&mut self, first: &str) -> PgResult<(PgType, i32)> {

@@ -169,7 +169,7 @@ fn decimal_builder(rows: usize, precision: u8, scale: i8) -> PgResult<Decimal128
 }
 
 /// Writes a column of numerics in either form.
-pub fn writer<'a>(_ctx: &'a EvalContext, _ty: &'a SqlType, array: &'a dyn Array) -> PgResult<Box<dyn ValueWriter + 'a>> {
+pub fn writer<'a>(_ctx: &'a EvalContext, _ty: &SqlType, array: &'a dyn Array) -> PgResult<Box<dyn ValueWriter + 'a>> {
     Ok(match array.data_type() {
         DataType::Decimal128(_, scale) => Box::new(DecimalWriter { column: decimals(array)?, scale: *scale }),
         _ => Box::new(NumericWriter {
