@@ -1,6 +1,101 @@
-//! Functions of series.
+//! `generate_series`: numbers and times from, to, by.
+//!
+//! Rows are made as they are asked for; a series of billions needs one chunk of memory. A NULL argument gives no rows.
 
-use crate::registry::Registry;
+use super::array::NoRows;
+use crate::args::{Int4, Int8, Kind, Reader, arg};
+use crate::error::{PgError, PgResult};
+use crate::registry::{Func, Registry, RowSource, SetKernel};
+use crate::sqlstate::SqlState;
+use crate::types::{PgType, SqlType};
+use arrow::array::ArrayRef;
+use std::marker::PhantomData;
+use std::sync::Arc;
 
 /// Registers the entries of this file.
-pub fn register(_r: &mut Registry) {}
+pub fn register(r: &mut Registry) {
+    add(r, PgType::Int4, integer_series::<Int4>());
+    add(r, PgType::Int8, integer_series::<Int8>());
+}
+
+/// Both signatures of a type whose step may be left out.
+fn add(r: &mut Registry, ty: PgType, open: SetKernel) {
+    let doc = "the values from a start to an end by a step";
+    r.add(Func::set("generate_series", &[ty.clone(), ty.clone()], vec![("", ty.clone())], ty.clone(), Arc::clone(&open), doc));
+    r.add(Func::set("generate_series", &[ty.clone(), ty.clone(), ty.clone()], vec![("", ty.clone())], ty, open, doc));
+}
+
+fn zero_step() -> PgError {
+    PgError::new(SqlState::INVALID_PARAMETER_VALUE, "step size cannot equal zero")
+}
+
+/// int4 and int8, which differ only in width.
+pub(crate) trait Integer: Kind {
+    fn widen(value: Self::In<'_>) -> i64;
+    /// The value again; the series never leaves the range of its ends.
+    fn narrow(value: i64) -> Self::Out;
+    const TYPE: PgType;
+}
+
+impl Integer for Int4 {
+    fn widen(value: i32) -> i64 {
+        i64::from(value)
+    }
+    fn narrow(value: i64) -> i32 {
+        value as i32
+    }
+    const TYPE: PgType = PgType::Int4;
+}
+
+impl Integer for Int8 {
+    fn widen(value: i64) -> i64 {
+        value
+    }
+    fn narrow(value: i64) -> i64 {
+        value
+    }
+    const TYPE: PgType = PgType::Int8;
+}
+
+fn integer_series<K: Integer>() -> SetKernel {
+    Arc::new(|_, args, row| {
+        let value = |index| -> PgResult<Option<i64>> { Ok(Reader::<K>::new(arg(args, index)?)?.get(row)?.map(K::widen)) };
+        let step = if args.len() > 2 { value(2)? } else { Some(1) };
+        let (Some(start), Some(stop), Some(step)) = (value(0)?, value(1)?, step) else { return Ok(Box::new(NoRows)) };
+        if step == 0 {
+            return Err(zero_step());
+        }
+        Ok(integers::<K>(start, stop, step))
+    })
+}
+
+/// The integers from `start` to `stop` by `step`, which is not 0, as a column of `K`, whose range holds both ends.
+pub(crate) fn integers<K: Integer>(start: i64, stop: i64, step: i64) -> Box<dyn RowSource> {
+    Box::new(Integers::<K> { next: Some(start), stop, step, kind: PhantomData })
+}
+
+struct Integers<K> {
+    next: Option<i64>,
+    stop: i64,
+    step: i64,
+    kind: PhantomData<fn() -> K>,
+}
+
+impl<K: Integer> RowSource for Integers<K> {
+    fn next_chunk(&mut self, limit: usize) -> PgResult<Option<Vec<ArrayRef>>> {
+        let mut out = K::builder(0);
+        let mut count = 0;
+        while let Some(value) = self.next.filter(|value| if self.step > 0 { *value <= self.stop } else { *value >= self.stop }) {
+            if count >= limit.max(1) {
+                break;
+            }
+            K::push(&mut out, Some(K::narrow(value)))?;
+            count += 1;
+            self.next = value.checked_add(self.step);
+        }
+        if count == 0 {
+            return Ok(None);
+        }
+        Ok(Some(vec![K::finish(out, &SqlType::new(K::TYPE))?]))
+    }
+}

@@ -6,6 +6,7 @@ pub mod array;
 pub mod datetime;
 pub mod json;
 pub mod number;
+pub mod quantified;
 pub mod string;
 
 /// Registers every operator.

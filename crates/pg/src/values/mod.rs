@@ -16,6 +16,7 @@ use datafusion_common::ScalarValue;
 
 pub mod array;
 pub mod datetime;
+pub mod element_order;
 pub mod interval;
 pub mod json;
 pub mod number;
