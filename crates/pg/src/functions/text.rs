@@ -225,7 +225,7 @@ pub(crate) fn char_count(s: &str) -> i32 {
 }
 
 /// The byte at which character `n`, counted from 0, begins; the end if there are fewer.
-fn char_start(s: &str, n: usize) -> usize {
+pub(crate) fn char_start(s: &str, n: usize) -> usize {
     if n >= s.len() {
         return s.len();
     }

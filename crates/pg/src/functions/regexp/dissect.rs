@@ -1,0 +1,258 @@
+//! Which part of a match belongs to which group, by PostgreSQL's rules.
+//!
+//! The match as a whole begins as early as possible and is then as long (or as short) as possible. Within it, an earlier part of a
+//! sequence chooses its length before a later one, each by its own preference; an alternation takes its first branch that fits; a
+//! repetition divides as its first rounds prefer. Spencer's library, which PostgreSQL uses, calls this dissection.
+
+use super::class::same_ignoring_case;
+use super::program::{Program, Want};
+use super::syntax::Node;
+use crate::error::PgResult;
+
+/// A part of the text, in bytes.
+pub type Span = (usize, usize);
+
+/// An expression ready for dissection.
+#[derive(Debug)]
+pub struct Tree {
+    program: Program,
+    kind: Kind,
+    /// It prefers to be short.
+    short: bool,
+    /// The groups within.
+    groups: Vec<usize>,
+}
+
+#[derive(Debug)]
+enum Kind {
+    Plain,
+    Concat(Box<Tree>, Box<Tree>),
+    Alternate(Vec<Tree>),
+    Repeat { inner: Box<Tree>, min: usize, max: Option<usize> },
+    Capture(Box<Tree>, usize),
+    Backref(usize),
+}
+
+/// Whether an expression prefers to be short; `None` if it has no preference.
+fn prefers_short(node: &Node) -> Option<bool> {
+    match node {
+        Node::Empty | Node::Set(_) | Node::Backref(_) | Node::Assert(_) | Node::Look { .. } => None,
+        Node::Capture(inner, _) => prefers_short(inner),
+        Node::Repeat { node, greedy, .. } => greedy.map(|greedy| !greedy).or_else(|| prefers_short(node)),
+        Node::Concat(parts) => parts.iter().find_map(prefers_short),
+        Node::Alternate(_) => Some(false),
+    }
+}
+
+fn captures(node: &Node, groups: &mut Vec<usize>, refers: &mut bool) {
+    match node {
+        Node::Empty | Node::Set(_) | Node::Assert(_) | Node::Look { .. } => {}
+        Node::Backref(_) => *refers = true,
+        Node::Capture(inner, group) => {
+            groups.push(*group);
+            captures(inner, groups, refers);
+        }
+        Node::Repeat { node, .. } => captures(node, groups, refers),
+        Node::Concat(parts) | Node::Alternate(parts) => parts.iter().for_each(|part| captures(part, groups, refers)),
+    }
+}
+
+impl Tree {
+    /// Prepares an expression; `definitions` are the expressions of groups.
+    pub fn new(node: &Node, definitions: &[Option<Node>]) -> PgResult<Tree> {
+        let program = Program::new(node, definitions)?;
+        let (mut groups, mut refers) = (Vec::new(), false);
+        captures(node, &mut groups, &mut refers);
+        let plain = groups.is_empty() && !refers;
+        let kind = match node {
+            _ if plain => Kind::Plain,
+            Node::Capture(inner, group) => Kind::Capture(Box::new(Tree::new(inner, definitions)?), *group),
+            Node::Backref(group) => Kind::Backref(*group),
+            Node::Repeat { node, min, max, .. } => {
+                Kind::Repeat { inner: Box::new(Tree::new(node, definitions)?), min: *min as usize, max: max.map(|max| max as usize) }
+            }
+            Node::Alternate(branches) => {
+                Kind::Alternate(branches.iter().map(|branch| Tree::new(branch, definitions)).collect::<PgResult<_>>()?)
+            }
+            Node::Concat(parts) => match parts.split_first() {
+                Some((only, [])) => return Tree::new(only, definitions),
+                Some((first, rest)) => {
+                    // Parts without choice move together.
+                    let fixed = parts.iter().take_while(|part| matches!(part, Node::Set(_) | Node::Assert(_) | Node::Look { .. })).count();
+                    let (left, right) = if fixed > 1 && fixed < parts.len() {
+                        let (left, right) = parts.split_at(fixed);
+                        (Node::Concat(left.to_vec()), Node::Concat(right.to_vec()))
+                    } else {
+                        (first.clone(), Node::Concat(rest.to_vec()))
+                    };
+                    Kind::Concat(Box::new(Tree::new(&left, definitions)?), Box::new(Tree::new(&right, definitions)?))
+                }
+                None => Kind::Plain,
+            },
+            Node::Empty | Node::Set(_) | Node::Assert(_) | Node::Look { .. } => Kind::Plain,
+        };
+        Ok(Tree { program, kind, short: prefers_short(node) == Some(true), groups })
+    }
+}
+
+/// One search in one text.
+pub struct Search<'a> {
+    pub text: &'a str,
+    pub ignore_case: bool,
+    /// Slot 0 is the match, slot n the nth group.
+    pub spans: &'a mut Vec<Option<Span>>,
+}
+
+impl Search<'_> {
+    /// The match that begins at byte `start`, if there is one.
+    pub fn at(&mut self, tree: &Tree, start: usize) -> bool {
+        let end = self.text.len();
+        let mut tries = Ends::new(tree, start, end);
+        while let Some(found) = tries.next(self.text) {
+            self.clear(tree);
+            if self.dissect(tree, start, found) {
+                if let Some(slot) = self.spans.first_mut() {
+                    *slot = Some((start, found));
+                }
+                return true;
+            }
+        }
+        false
+    }
+
+    fn clear(&mut self, tree: &Tree) {
+        for group in &tree.groups {
+            if let Some(slot) = self.spans.get_mut(*group) {
+                *slot = None;
+            }
+        }
+    }
+
+    /// Fills in the groups of an expression whose automaton accepts this part of the text; `false` if references do not fit.
+    fn dissect(&mut self, tree: &Tree, start: usize, end: usize) -> bool {
+        match &tree.kind {
+            Kind::Plain => true,
+            Kind::Capture(inner, group) => {
+                let fits = self.dissect(inner, start, end);
+                if fits && let Some(slot) = self.spans.get_mut(*group) {
+                    *slot = Some((start, end));
+                }
+                fits
+            }
+            Kind::Backref(group) => {
+                let Some(Some((from, to))) = self.spans.get(*group).copied() else { return false };
+                let (Some(wanted), Some(found)) = (self.text.get(from..to), self.text.get(start..end)) else { return false };
+                if self.ignore_case {
+                    wanted.chars().count() == found.chars().count()
+                        && wanted.chars().zip(found.chars()).all(|(a, b)| same_ignoring_case(a, b))
+                } else {
+                    wanted == found
+                }
+            }
+            Kind::Alternate(branches) => branches.iter().any(|branch| {
+                if !branch.program.spans(self.text, start, end) {
+                    return false;
+                }
+                self.clear(branch);
+                let fits = self.dissect(branch, start, end);
+                if !fits {
+                    self.clear(branch);
+                }
+                fits
+            }),
+            Kind::Concat(left, right) => {
+                let mut middles = Ends::new(left, start, end);
+                while let Some(middle) = middles.next(self.text) {
+                    if right.program.spans(self.text, middle, end) {
+                        self.clear(left);
+                        self.clear(right);
+                        if self.dissect(left, start, middle) && self.dissect(right, middle, end) {
+                            return true;
+                        }
+                    }
+                }
+                false
+            }
+            Kind::Repeat { inner, min, max } => self.repeat(inner, *min, *max, start, end),
+        }
+    }
+
+    fn repeat(&mut self, inner: &Tree, min: usize, max: Option<usize>, start: usize, end: usize) -> bool {
+        // No round at all is best where nothing is to be matched.
+        if min == 0 && start == end {
+            self.clear(inner);
+            return true;
+        }
+        let least = min.max(1);
+        let most = max.unwrap_or(usize::MAX).min(end - start).max(least);
+        // Where each round that is being tried began, and the ends it has still to try.
+        let mut rounds = vec![(start, Ends::new(inner, start, end))];
+        while let Some((from, ends)) = rounds.last_mut() {
+            let from = *from;
+            let Some(to) = ends.next(self.text) else {
+                rounds.pop();
+                continue;
+            };
+            let count = rounds.len();
+            if to < end {
+                // An empty round helps only to reach the least number of them.
+                if count < most && (to > from || count < least) {
+                    rounds.push((to, Ends::new(inner, to, end)));
+                }
+                continue;
+            }
+            if count < least {
+                rounds.push((to, Ends::new(inner, to, end)));
+                continue;
+            }
+            if self.rounds(inner, &rounds, end) {
+                return true;
+            }
+        }
+        false
+    }
+
+    fn rounds(&mut self, inner: &Tree, rounds: &[(usize, Ends)], end: usize) -> bool {
+        for (index, (from, _)) in rounds.iter().enumerate() {
+            let to = rounds.get(index + 1).map_or(end, |(next, _)| *next);
+            self.clear(inner);
+            if !self.dissect(inner, *from, to) {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+/// The ends that an expression can have from a start, in the order of its preference.
+struct Ends<'t> {
+    tree: &'t Tree,
+    start: usize,
+    /// The bound that is still to be tried: the next end is not beyond it.
+    bound: Option<usize>,
+    limit: usize,
+}
+
+impl<'t> Ends<'t> {
+    fn new(tree: &'t Tree, start: usize, limit: usize) -> Ends<'t> {
+        Ends { tree, start, bound: Some(if tree.short { start } else { limit }), limit }
+    }
+
+    fn next(&mut self, text: &str) -> Option<usize> {
+        let bound = self.bound?;
+        let program = &self.tree.program;
+        let found = if self.tree.short {
+            program.end(text, self.start, self.limit, Want::Shortest(bound))
+        } else {
+            program.end(text, self.start, bound, Want::Longest)
+        };
+        self.bound = found.and_then(|found| {
+            if self.tree.short {
+                text.get(found..self.limit)?.chars().next().map(|c| found + c.len_utf8())
+            } else {
+                text.get(self.start..found)?.chars().next_back().map(|c| found - c.len_utf8())
+            }
+        });
+        found
+    }
+}
