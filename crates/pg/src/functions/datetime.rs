@@ -1,6 +1,21 @@
-//! Functions of datetime.
+//! Functions of dates, times and intervals, a file a family.
 
 use crate::registry::Registry;
 
-/// Registers the entries of this file.
-pub fn register(_r: &mut Registry) {}
+pub mod clock;
+mod construct;
+mod extract;
+pub(crate) mod memo;
+mod span;
+mod truncate;
+mod zone;
+
+/// Registers every function of dates and times.
+pub fn register(r: &mut Registry) {
+    clock::register(r);
+    construct::register(r);
+    extract::register(r);
+    truncate::register(r);
+    zone::register(r);
+    span::register(r);
+}
