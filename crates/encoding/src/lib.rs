@@ -1,3 +1,17 @@
-//! Bytes that sort as SQL sorts, and bytes that are small
+//! Here is a value: give me bytes that sort, or bytes that are small.
+//!
+//! Invariant: everything here is a pure function of bytes and plain values. No tables, no stores, no Arrow; nothing is
+//! allocated per value; whatever is read may be hostile and gives a [`DecodeError`], never a panic.
+//!
+//! Reading order: [`keyside`] (row keys and index keys) → [`numeric`] (the bytes of a numeric in a key) → [`valueside`] (one
+//! value in one cell, and the bodies of arrays, structs and maps) → [`packed_row`] (all columns of a family in one cell) →
+//! [`dump`] (any of these, annotated). `docs/encoding.md` is the specification; a test prints its dumps and compares them
+//! with the document.
 
+pub mod error;
+pub mod keyside;
 pub mod numeric;
+pub mod packed_row;
+pub mod valueside;
+
+pub use error::{DecodeError, EncodeError};
