@@ -8,6 +8,7 @@
 //! [`dump`] (any of these, annotated). `docs/encoding.md` is the specification; a test prints its dumps and compares them
 //! with the document.
 
+pub mod dump;
 pub mod error;
 pub mod keyside;
 pub mod numeric;

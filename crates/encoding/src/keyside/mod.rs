@@ -13,7 +13,7 @@
 //! | `Uuid` | uuid | its 16 bytes |
 //! | `Raw(n)` | declared fixed-width text and bytes | the n bytes |
 //! | `Escaped` | text, bytea; sort keys of interval, jsonb, timetz, arrays | `00` as `00 FF`, closed by `00 01` |
-//! | `PrefixFree` | numeric | supplied by the caller, prefix-free by themselves |
+//! | `PrefixFree` | numeric ([`NUMERIC`], made by [`crate::numeric`]) | prefix-free by themselves, as they are |
 //!
 //! A part that may be NULL is preceded by a tag: `01` before a value; alone, `02` for NULL after all values, `00` for NULL
 //! before them. A salted key begins with one byte, the [`salt`] bucket.
@@ -36,7 +36,7 @@ pub use fixed::{
     decode_bool, decode_f32, decode_f64, decode_i16, decode_i32, decode_i64, decode_raw, decode_u32, decode_uuid, encode_bool, encode_f32,
     encode_f64, encode_i16, encode_i32, encode_i64, encode_prefix_free, encode_raw, encode_u32, encode_uuid,
 };
-pub use part::{KeyLayout, KeyPart, KeyValue, NullOrder, PartKind, PrefixFree, decode_presence, encode_null, encode_present};
+pub use part::{KeyLayout, KeyPart, KeyValue, NUMERIC, NullOrder, PartKind, PrefixFree, decode_presence, encode_null, encode_present};
 pub use prefix::{advance_to_prefix_successor, prefix_successor};
 pub use salt::{SaltBuckets, salt};
 

@@ -25,6 +25,10 @@ pub struct PrefixFree {
     pub encoded_len: fn(&[u8]) -> Option<usize>,
 }
 
+/// Numerics: [`crate::numeric`].
+pub const NUMERIC: PrefixFree =
+    PrefixFree { name: "numeric", encoded_len: |bytes| crate::numeric::decode(bytes).map(|(_, encoded_len)| encoded_len) };
+
 impl PartialEq for PrefixFree {
     fn eq(&self, other: &Self) -> bool {
         self.name == other.name

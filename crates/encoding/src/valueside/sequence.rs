@@ -188,6 +188,12 @@ impl<'a> SequenceReader<'a> {
         self.count == 0
     }
 
+    /// Whether the sequence was written with a null bitmap.
+    #[must_use]
+    pub fn has_null_bitmap(&self) -> bool {
+        !self.nulls.is_empty()
+    }
+
     /// Whether any value is NULL.
     #[must_use]
     pub fn has_nulls(&self) -> bool {
