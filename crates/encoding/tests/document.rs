@@ -95,10 +95,11 @@ fn numerics() -> String {
     rows.sort_by(|a, b| a.1.cmp(&b.1));
     let mut out = String::new();
     for (name, ascending) in rows {
+        let name = format!("{name:<12}");
         let mut descending = Vec::new();
         let value = KeyValue::Bytes(Cow::Borrowed(&ascending));
         KeyPart::new(PartKind::PrefixFree(NUMERIC), Desc).encode(&mut descending, &value).unwrap();
-        writeln!(out, "{name:<12}{:<19}{}", hex(&ascending), hex(&descending)).unwrap();
+        writeln!(out, "{name}{:<19}{}", hex(&ascending), hex(&descending)).unwrap();
     }
     out
 }
