@@ -86,7 +86,8 @@ fn numerics() -> String {
         rows.push((name, Vec::new()));
         numeric::encode(negative, magnitude, scale, &mut rows.last_mut().unwrap().1);
     }
-    let specials: [(&str, fn(&mut Vec<u8>)); 3] =
+    type Write = fn(&mut Vec<u8>);
+    let specials: [(&str, Write); 3] =
         [("-Infinity", numeric::encode_neg_infinity), ("Infinity", numeric::encode_infinity), ("NaN", numeric::encode_nan)];
     for (name, write) in specials {
         rows.push((name, Vec::new()));

@@ -244,6 +244,11 @@ fn hostile_cells_are_errors() {
     // Four billion values in six bytes; dimensions whose product overflows, or of which one is empty.
     assert!(SequenceReader::new(&[0xff, 0xff, 0xff, 0xff, TypeTag::Null as u8, 0]).is_err());
     assert!(SequenceReader::new(&[0xff, 0xff, 0xff, 0xff, TypeTag::Text as u8, 0]).is_err());
+    // A bit in a null bitmap beyond the last value.
+    assert!(SequenceReader::new(&[1, 0, 0, 0, TypeTag::Bool as u8, 1, 0b10, 0]).is_err());
+    assert!(StructReader::new(&[1, 0, TypeTag::Bool as u8, 0b10, 1, 0, 0, 0, 0]).is_err());
+    assert!(RowReader::new(&[1, 0, 1, 0, 1, 0b10, 0]).is_err());
+    assert!(RowReader::new(&[1, 0, 1, 0, 1, 0b00, 0]).is_ok());
     let huge = [&[6][..], &[0xff; 48], &[0, 0, 0, 0, TypeTag::Int32 as u8, 0]].concat();
     assert!(ArrayReader::new(&huge).is_err());
     let empty = [&[2, 0xff, 0xff, 0xff, 0xff, 1, 0, 0, 0][..], &[0; 8], &[0, 0, 0, 0, TypeTag::Int32 as u8, 0]].concat();

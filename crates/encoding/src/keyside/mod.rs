@@ -16,12 +16,12 @@
 //! | `PrefixFree` | numeric ([`NUMERIC`], made by [`crate::numeric`]) | prefix-free by themselves, as they are |
 //!
 //! A part that may be NULL is preceded by a tag: `01` before a value; alone, `02` for NULL after all values, `00` for NULL
-//! before them. A salted key begins with one byte, the [`salt`] bucket.
+//! before them. A salted key begins with one byte, the [`salt()`] bucket.
 //!
 //! A key carries no version byte, since a byte in front of every key would cost much and sort nothing: the descriptor of the
 //! table names the key format, [`KEY_FORMAT_VERSION`].
 //!
-//! Where next: [`fixed`], [`escaped`] encode single values; [`part`] describes whole keys; [`salt`]; [`prefix`].
+//! Where next: [`fixed`], [`escaped`] encode single values; [`part`] describes whole keys; [`mod@salt`]; [`prefix`].
 
 pub mod escaped;
 pub mod fixed;

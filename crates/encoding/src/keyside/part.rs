@@ -1,7 +1,7 @@
 //! Whole keys: what their parts are, and how to reach, skip and decode them.
 //!
 //! Invariant: a [`KeyLayout`] is all that is needed to cut a key into its parts; it knows nothing of tables. Parts before the
-//! first of variable width lie at offsets computed once. Where next: [`super::salt`].
+//! first of variable width lie at offsets computed once. Where next: [`mod@super::salt`].
 
 use super::fixed::directed_cow;
 use super::{
