@@ -114,7 +114,6 @@ pub fn register(r: &mut Registry) {
     r.add(Func::scalar("array_fill", &[AnyElement, ints()], AnyArray, fill_kernel(), "an array filled with a value").lax());
     r.add(Func::scalar("array_fill", &[AnyElement, ints(), ints()], AnyArray, fill_kernel(), "an array filled with a value").lax());
     r.scalar("trim_array", &[AnyArray, Int], AnyArray, trim_kernel(), "remove the last n elements");
-    r.scalar("width_bucket", &[AnyCompatible, AnyCompatibleArray], Int, width_bucket_kernel(), "the bucket of a value among thresholds");
 
     r.add(Func::scalar("array_to_string", &[AnyArray, text()], text(), to_string_kernel(), "elements as text, with a delimiter").stable());
     r.add(
@@ -532,35 +531,6 @@ fn replace_kernel() -> Kernel {
             out.end_row(value.shape)?;
         }
         out.finish()
-    })
-}
-
-fn width_bucket_kernel() -> Kernel {
-    Arc::new(|call, args| {
-        let operand = arg(args, 0)?;
-        let arrays = ArrayArg::open(call, args, 1)?;
-        let leaf = arrays.column.leaf();
-        let order = ElementOrder::new(&arrays.element, leaf, &operand.array)?;
-        let mut out = Int4::builder(call.rows);
-        for row in 0..call.rows {
-            let Some(value) = arrays.get(row).filter(|_| !operand.is_null(row)) else {
-                Int4::push(&mut out, None)?;
-                continue;
-            };
-            if value.shape.ndim() > 1 {
-                return Err(subscript_error("thresholds must be one-dimensional array"));
-            }
-            if (value.start..value.end).any(|at| leaf.is_null(at)) {
-                return Err(null_not_allowed("thresholds array must not contain NULLs"));
-            }
-            let (mut low, mut high) = (value.start, value.end);
-            while low < high {
-                let middle = low + (high - low) / 2;
-                if order.compare(middle, operand.at(row)).is_gt() { high = middle } else { low = middle + 1 }
-            }
-            Int4::push(&mut out, Some((low - value.start) as i32))?;
-        }
-        Int4::finish(out, call.ret)
     })
 }
 

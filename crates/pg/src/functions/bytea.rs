@@ -4,7 +4,7 @@ use super::encoding;
 use super::text::{negative_length, push, substring_range, text1, text2};
 use crate::args::{Bytes, Int4, Int8, Kernel, Text, strict1, strict2, strict3, strict4};
 use crate::error::{PgError, PgResult};
-use crate::registry::{Func, OperKind, Registry};
+use crate::registry::{Func, Registry};
 use crate::sqlstate::SqlState;
 use crate::types::PgType;
 use md5::Md5;
@@ -66,7 +66,6 @@ pub fn register(r: &mut Registry) {
             "without bytes of a set at the ends",
         );
     }
-    r.operator("||", B, B, B, OperKind::Kernel(strict2::<Bytes, Bytes, Bytes>(|_, a, b| Ok([a, b].concat()))));
 
     r.scalar(
         "get_byte",

@@ -5,6 +5,8 @@ use crate::registry::Registry;
 pub mod aggregate;
 pub mod array;
 pub mod bytea;
+#[cfg(test)]
+mod cases;
 pub mod datetime;
 pub mod encoding;
 pub mod format;
@@ -14,6 +16,7 @@ pub mod math;
 pub mod quote;
 pub mod regexp;
 pub mod series;
+pub mod size;
 pub mod subscript;
 pub mod system;
 pub mod text;
@@ -30,6 +33,7 @@ pub fn register(r: &mut Registry) {
     format::register(r);
     array::register(r);
     series::register(r);
+    size::register(r);
     json::register(r);
     jsonpath::register(r);
     aggregate::register(r);

@@ -9,7 +9,8 @@ use crate::args::{Arg, Bool, Call, Int4, Kernel, Kind, Reader, Text, arg};
 use crate::error::{PgError, PgResult};
 use crate::registry::{Func, OperKind, Registry, RowSource, SetKernel};
 use crate::sqlstate::SqlState;
-use crate::types::PgType;
+use crate::types::{PgType, length_typmod};
+use crate::values::string::padded;
 use arrow::array::{Array, ArrayRef, StringViewBuilder};
 use dissect::Span;
 use engine::{Regexp, compiled};
@@ -213,11 +214,12 @@ fn matches_kernel(ignore_case: bool, wanted: bool) -> Kernel {
     Arc::new(move |call, args| {
         let text = Reader::<Text>::new(arg(args, 0)?)?;
         let pattern = Reader::<Text>::new(arg(args, 1)?)?;
+        let width = call.arg_types.first().filter(|ty| ty.ty == PgType::Bpchar).and_then(|ty| length_typmod(ty.typmod)).unwrap_or(0);
         let mut patterns = Patterns::new();
         let mut out = Bool::builder(call.rows);
         for row in 0..call.rows {
             out.push(match (text.get(row)?, pattern.get(row)?) {
-                (Some(text), Some(pattern)) => Some(patterns.get(pattern, options)?.is_match(text)? == wanted),
+                (Some(text), Some(pattern)) => Some(patterns.get(pattern, options)?.is_match(&padded(text, width))? == wanted),
                 _ => None,
             });
         }

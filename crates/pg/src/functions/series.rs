@@ -3,12 +3,16 @@
 //! Rows are made as they are asked for; a series of billions needs one chunk of memory. A NULL argument gives no rows.
 
 use super::array::NoRows;
-use crate::args::{Int4, Int8, Kind, Reader, arg};
+use crate::args::{Int4, Int8, Kind, Reader, Timestamp, arg};
 use crate::error::{PgError, PgResult};
+use crate::operators::datetime::{add_interval_timestamp, add_interval_timestamptz};
 use crate::registry::{Func, Registry, RowSource, SetKernel};
 use crate::sqlstate::SqlState;
 use crate::types::{PgType, SqlType};
+use crate::values::interval::{Interval, IntervalKind};
+use crate::values::numeric::{Numeric, NumericKind};
 use arrow::array::ArrayRef;
+use jiff::tz::TimeZone;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -16,6 +20,14 @@ use std::sync::Arc;
 pub fn register(r: &mut Registry) {
     add(r, PgType::Int4, integer_series::<Int4>());
     add(r, PgType::Int8, integer_series::<Int8>());
+    add(r, PgType::Numeric, numeric_series());
+    let doc = "the times from a start to an end by an interval";
+    for (ty, zoned) in [(PgType::Timestamp, false), (PgType::Timestamptz, true)] {
+        let open = time_series(zoned);
+        let args = [ty.clone(), ty.clone(), PgType::Interval];
+        let func = Func::set("generate_series", &args, vec![("", ty.clone())], ty, open, doc);
+        r.add(if zoned { func.stable() } else { func });
+    }
 }
 
 /// Both signatures of a type whose step may be left out.
@@ -97,5 +109,92 @@ impl<K: Integer> RowSource for Integers<K> {
             return Ok(None);
         }
         Ok(Some(vec![K::finish(out, &SqlType::new(K::TYPE))?]))
+    }
+}
+
+fn numeric_series() -> SetKernel {
+    Arc::new(|_, args, row| {
+        let value = |index| -> PgResult<Option<Numeric>> { Reader::<NumericKind>::new(arg(args, index)?)?.get(row) };
+        let step = if args.len() > 2 { value(2)? } else { Some(Numeric::from_i64(1)) };
+        let (Some(start), Some(stop), Some(step)) = (value(0)?, value(1)?, step) else { return Ok(Box::new(NoRows)) };
+        for (value, name) in [(&start, "start value"), (&stop, "stop value"), (&step, "step size")] {
+            let what = if value.is_nan() { "NaN" } else { "infinity" };
+            if !value.is_finite() {
+                return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, format!("{name} cannot be {what}")));
+            }
+        }
+        if step.is_zero() {
+            return Err(zero_step());
+        }
+        Ok(Box::new(Numerics { next: start, stop, step }))
+    })
+}
+
+struct Numerics {
+    next: Numeric,
+    stop: Numeric,
+    step: Numeric,
+}
+
+impl RowSource for Numerics {
+    fn next_chunk(&mut self, limit: usize) -> PgResult<Option<Vec<ArrayRef>>> {
+        let mut out = NumericKind::builder(0);
+        let mut count = 0;
+        while count < limit.max(1) && if self.step.signum() > 0 { self.next <= self.stop } else { self.next >= self.stop } {
+            let following = self.next.add(&self.step)?;
+            NumericKind::push(&mut out, Some(std::mem::replace(&mut self.next, following)))?;
+            count += 1;
+        }
+        if count == 0 {
+            return Ok(None);
+        }
+        Ok(Some(vec![NumericKind::finish(out, &SqlType::new(PgType::Numeric))?]))
+    }
+}
+
+fn time_series(zoned: bool) -> SetKernel {
+    Arc::new(move |call, args, row| {
+        let time = |index| -> PgResult<Option<i64>> { Reader::<Timestamp>::new(arg(args, index)?)?.get(row) };
+        let step = Reader::<IntervalKind>::new(arg(args, 2)?)?.get(row)?;
+        let (Some(start), Some(stop), Some(step)) = (time(0)?, time(1)?, step) else { return Ok(Box::new(NoRows)) };
+        if step.sort_value() == 0 {
+            return Err(zero_step());
+        }
+        let zone = zoned.then(|| call.ctx.settings.time_zone.clone());
+        Ok(Box::new(Times { last: None, start, stop, step, zone, ret: call.ret.clone() }))
+    })
+}
+
+struct Times {
+    /// The time that was given last; the next one is not computed before it is asked for, because it may be out of range.
+    last: Option<i64>,
+    start: i64,
+    stop: i64,
+    step: Interval,
+    /// The session's zone, for timestamptz.
+    zone: Option<TimeZone>,
+    ret: SqlType,
+}
+
+impl RowSource for Times {
+    fn next_chunk(&mut self, limit: usize) -> PgResult<Option<Vec<ArrayRef>>> {
+        let forward = self.step.sort_value() > 0;
+        let mut out = Timestamp::builder(0);
+        while out.len() < limit.max(1) {
+            let next = match (self.last, &self.zone) {
+                (None, _) => self.start,
+                (Some(last), None) => add_interval_timestamp(last, self.step)?,
+                (Some(last), Some(zone)) => add_interval_timestamptz(last, self.step, zone)?,
+            };
+            if if forward { next > self.stop } else { next < self.stop } {
+                break;
+            }
+            self.last = Some(next);
+            out.push(Some(next));
+        }
+        if out.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(vec![Timestamp::finish(out, &self.ret)?]))
     }
 }

@@ -142,7 +142,6 @@ pub fn register(r: &mut Registry) {
             .volatile(),
     );
     r.add(Func::scalar("pg_client_encoding", &[], Name, each_row::<Text>(|_| Ok("UTF8".into())), "the client's encoding").stable());
-    r.scalar("pg_size_pretty", &[Big], T, text1::<Int8>(|_, n, out| size_pretty(n, out)), "a size in bytes with a unit");
 }
 
 fn lengths(r: &mut Registry) {
@@ -261,7 +260,8 @@ fn left(s: &str, n: i32) -> &str {
 }
 
 fn right(s: &str, n: i32) -> &str {
-    let skipped = if n < 0 { -i64::from(n) } else { i64::from(char_count(s)) - i64::from(n) };
+    // The least integer has no opposite: PostgreSQL skips nothing then.
+    let skipped = if n < 0 { i64::from(n.wrapping_neg()) } else { i64::from(char_count(s)) - i64::from(n) };
     s.get(char_start(s, usize::try_from(skipped).unwrap_or(0))..).unwrap_or("")
 }
 
@@ -446,11 +446,11 @@ fn unistr(s: &str, out: &mut String) -> PgResult<()> {
             }
             (Some(_), _) | (None, 0xdc00..=0xdfff) => return Err(bad_pair()),
             (None, 0xd800..=0xdbff) => high = Some(code),
-            (None, 0) => {
-                return Err(PgError::new(SqlState::SYNTAX_ERROR, "invalid Unicode escape value"));
-            }
             (None, code) => {
-                out.push(char::from_u32(code).ok_or_else(|| PgError::new(SqlState::SYNTAX_ERROR, "invalid Unicode escape value"))?);
+                let c = char::from_u32(code).filter(|c| *c != '\0');
+                out.push(
+                    c.ok_or_else(|| PgError::new(SqlState::INVALID_PARAMETER_VALUE, format!("invalid Unicode code point: {code:04X}")))?,
+                );
             }
         }
     }
@@ -470,33 +470,6 @@ fn normalize(s: &str, form: &str, out: &mut String) -> PgResult<()> {
         "NFKC" => out.extend(s.nfkc()),
         "NFKD" => out.extend(s.nfkd()),
         _ => return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, format!("invalid normalization form: {form}"))),
-    }
-    Ok(())
-}
-
-/// The units of `pg_size_pretty`: below which absolute value a unit is used, whether it is rounded from halves, and its power of two.
-const SIZE_UNITS: [(&str, u64, bool, u32); 6] = [
-    ("bytes", 10 * 1024, false, 0),
-    ("kB", 20 * 1024 - 1, true, 10),
-    ("MB", 20 * 1024 - 1, true, 20),
-    ("GB", 20 * 1024 - 1, true, 30),
-    ("TB", 20 * 1024 - 1, true, 40),
-    ("PB", 20 * 1024 - 1, true, 50),
-];
-
-fn size_pretty(size: i64, out: &mut String) -> PgResult<()> {
-    let mut size = size;
-    for (at, &(name, limit, halves, bits)) in SIZE_UNITS.iter().enumerate() {
-        let next = SIZE_UNITS.get(at + 1);
-        if size.unsigned_abs() < limit || next.is_none() {
-            if halves {
-                size = (size + if size < 0 { -1 } else { 1 }) / 2;
-            }
-            return push(out, &format!("{size} {name}"));
-        }
-        if let Some(&(_, _, next_halves, next_bits)) = next {
-            size /= 1i64 << (next_bits - bits + u32::from(halves) - u32::from(next_halves));
-        }
     }
     Ok(())
 }

@@ -45,9 +45,11 @@ impl Element<'_> {
     fn apply(&self, rows: usize, left: &Arg, right: &Arg) -> PgResult<BooleanArray> {
         match self.op {
             OperKind::Native(op) => {
-                let (l, r) = (Scalar::new(Arc::clone(&left.array)), Scalar::new(Arc::clone(&right.array)));
-                let l: &dyn Datum = if left.constant { &l } else { &left.array };
-                let r: &dyn Datum = if right.constant { &r } else { &right.array };
+                // A constant has one row, which stands for all.
+                let scalar = |arg: &Arg| arg.constant.then(|| Scalar::new(Arc::clone(&arg.array)));
+                let (l, r) = (scalar(left), scalar(right));
+                let l: &dyn Datum = l.as_ref().map_or(&left.array, |l| l);
+                let r: &dyn Datum = r.as_ref().map_or(&right.array, |r| r);
                 Ok(match op {
                     NativeOp::Eq => cmp::eq(l, r)?,
                     NativeOp::NotEq => cmp::neq(l, r)?,

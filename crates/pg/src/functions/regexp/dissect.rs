@@ -57,6 +57,19 @@ fn captures(node: &Node, groups: &mut Vec<usize>, refers: &mut bool) {
     }
 }
 
+/// The same expression without capturing.
+fn without_groups(node: &Node) -> Node {
+    match node {
+        Node::Capture(inner, _) => without_groups(inner),
+        Node::Repeat { node, min, max, greedy } => {
+            Node::Repeat { node: Box::new(without_groups(node)), min: *min, max: *max, greedy: *greedy }
+        }
+        Node::Concat(parts) => Node::Concat(parts.iter().map(without_groups).collect()),
+        Node::Alternate(branches) => Node::Alternate(branches.iter().map(without_groups).collect()),
+        other => other.clone(),
+    }
+}
+
 impl Tree {
     /// Prepares an expression; `definitions` are the expressions of groups.
     pub fn new(node: &Node, definitions: &[Option<Node>]) -> PgResult<Tree> {
@@ -68,6 +81,12 @@ impl Tree {
             _ if plain => Kind::Plain,
             Node::Capture(inner, group) => Kind::Capture(Box::new(Tree::new(inner, definitions)?), *group),
             Node::Backref(group) => Kind::Backref(*group),
+            // Groups keep what the last round gave them: the rounds before it need no groups, and no rounds of their own.
+            Node::Repeat { node, min, max, greedy } if *min > 0 && !refers => {
+                let inner = Box::new(without_groups(node));
+                let before = Node::Repeat { node: inner, min: min - 1, max: max.map(|max| max - 1), greedy: *greedy };
+                Kind::Concat(Box::new(Tree::new(&before, definitions)?), Box::new(Tree::new(node, definitions)?))
+            }
             Node::Repeat { node, min, max, .. } => {
                 Kind::Repeat { inner: Box::new(Tree::new(node, definitions)?), min: *min as usize, max: max.map(|max| max as usize) }
             }
@@ -178,11 +197,6 @@ impl Search<'_> {
     }
 
     fn repeat(&mut self, inner: &Tree, min: usize, max: Option<usize>, start: usize, end: usize) -> bool {
-        // No round at all is best where nothing is to be matched.
-        if min == 0 && start == end {
-            self.clear(inner);
-            return true;
-        }
         let least = min.max(1);
         let most = max.unwrap_or(usize::MAX).min(end - start).max(least);
         // Where each round that is being tried began, and the ends it has still to try.
@@ -209,7 +223,9 @@ impl Search<'_> {
                 return true;
             }
         }
-        false
+        // No round at all, where nothing is to be matched.
+        self.clear(inner);
+        min == 0 && start == end
     }
 
     fn rounds(&mut self, inner: &Tree, rounds: &[(usize, Ends)], end: usize) -> bool {

@@ -179,6 +179,23 @@ fn is_deterministic(node: &Node) -> bool {
     }
 }
 
+/// Whether what is repeated has no groups, or is one.
+fn captures_whole_rounds(node: &Node) -> bool {
+    match node {
+        Node::Capture(inner, _) => !has_groups(inner),
+        other => !has_groups(other),
+    }
+}
+
+fn has_groups(node: &Node) -> bool {
+    match node {
+        Node::Capture(..) => true,
+        Node::Repeat { node, .. } => has_groups(node),
+        Node::Concat(parts) | Node::Alternate(parts) => parts.iter().any(has_groups),
+        _ => false,
+    }
+}
+
 /// The characters of an expression, each occurrence a position, and which position may follow which.
 struct Positions<'n> {
     sets: Vec<&'n CharSet>,
@@ -266,7 +283,8 @@ impl<'n> Positions<'n> {
                 Some(whole)
             }
             Node::Repeat { node, min, max, greedy } => {
-                if *greedy == Some(false) {
+                // Groups that a later round skips keep their text elsewhere, and lose it in PostgreSQL.
+                if *greedy == Some(false) || (*max != Some(1) && !captures_whole_rounds(node)) {
                     return None;
                 }
                 let mut whole = empty();

@@ -19,11 +19,13 @@ pub fn similar_escape(pattern: &str, escape: Option<&str>) -> PgResult<String> {
     };
     let mut out = String::with_capacity(pattern.len() + 8);
     out.push_str("^(?:");
-    let (mut escaped, mut in_class, mut marks) = (false, false, 0);
+    let (mut escaped, mut marks) = (false, 0);
+    // Bracket expressions that are open, and whether a `]` would stand for itself: it does at the beginning, also behind a caret.
+    let (mut depth, mut beginning) = (0u32, Beginning::Past);
     for c in pattern.chars() {
         if escaped {
             escaped = false;
-            if c == '"' && !in_class {
+            if c == '"' && depth == 0 {
                 // The parts before, between and behind the marks; the first as short as possible, the middle one captured.
                 out.push_str(match marks {
                     0 => "){1,1}?(",
@@ -39,19 +41,25 @@ pub fn similar_escape(pattern: &str, escape: Option<&str>) -> PgResult<String> {
             } else {
                 out.push('\\');
                 out.push(c);
+                beginning = Beginning::Past;
             }
         } else if Some(c) == escape {
             escaped = true;
-        } else if in_class {
+        } else if depth > 0 {
             if c == '\\' {
                 out.push('\\');
             }
             out.push(c);
-            in_class = c != ']';
+            match c {
+                ']' if beginning == Beginning::Past => depth -= 1,
+                '[' => depth += 1,
+                _ => {}
+            }
+            beginning = if c == '^' && beginning == Beginning::Bracket { Beginning::Caret } else { Beginning::Past };
         } else {
             match c {
                 '[' => {
-                    in_class = true;
+                    (depth, beginning) = (1, Beginning::Bracket);
                     out.push(c);
                 }
                 '%' => out.push_str(".*"),
@@ -67,4 +75,12 @@ pub fn similar_escape(pattern: &str, escape: Option<&str>) -> PgResult<String> {
     }
     out.push_str(")$");
     Ok(out)
+}
+
+/// Where in a bracket expression the pattern is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Beginning {
+    Bracket,
+    Caret,
+    Past,
 }
