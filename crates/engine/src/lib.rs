@@ -1,1 +1,28 @@
-//! Here is a statement: do it
+//! Here is a statement: do it. The engine knows no socket, no terminal, and not which store it runs on.
+//!
+//! # Life of a SELECT
+//!
+//! [`session`] is the only entry. The text is parsed once (`stoa_syntax`); [`bind`] resolves names, types and functions as
+//! PostgreSQL does and gives a typed tree ([`bind::tree`]); [`plan`] turns it into a DataFusion plan; [`access`] turns filters
+//! into key ranges; scan nodes in [`exec`] stream from the store and [`row`] decodes Arrow arrays from its bytes.
+//!
+//! # Life of an INSERT
+//!
+//! Same front. The statement becomes a query that yields the rows to write, with [`write`] on top, which checks constraints and
+//! maintains indexes; [`txn`] commits all of it, or nothing.
+
+pub mod access;
+pub mod bind;
+pub mod catalog;
+pub mod database;
+pub mod ddl;
+pub mod exec;
+pub mod plan;
+pub mod row;
+pub mod session;
+pub mod txn;
+pub mod virtual_tables;
+pub mod write;
+
+pub use database::{Database, DatabaseOptions};
+pub use session::{Execution, OutputColumn, Prepared, Session, SessionOptions};

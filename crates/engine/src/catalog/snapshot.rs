@@ -1,0 +1,107 @@
+//! An immutable view of the catalog, pinned per statement.
+
+use super::descriptor::{Oid, Relation, SchemaDescriptor, TableDescriptor};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Everything that exists at one version. Cloning copies maps of pointers, not descriptors.
+#[derive(Clone, Debug, Default)]
+pub struct CatalogSnapshot {
+    /// Grows with every change that was published.
+    pub version: u64,
+    schemas: HashMap<Oid, Arc<SchemaDescriptor>>,
+    schemas_by_name: HashMap<String, Oid>,
+    relations: HashMap<Oid, Arc<Relation>>,
+    relations_by_name: HashMap<(Oid, String), Oid>,
+    /// Index OID → table OID; indexes share the name space of relations.
+    indexes: HashMap<Oid, Oid>,
+    indexes_by_name: HashMap<(Oid, String), Oid>,
+}
+
+impl CatalogSnapshot {
+    pub fn schemas(&self) -> impl Iterator<Item = &Arc<SchemaDescriptor>> {
+        self.schemas.values()
+    }
+
+    pub fn relations(&self) -> impl Iterator<Item = &Arc<Relation>> {
+        self.relations.values()
+    }
+
+    #[must_use]
+    pub fn schema(&self, oid: Oid) -> Option<&Arc<SchemaDescriptor>> {
+        self.schemas.get(&oid)
+    }
+
+    #[must_use]
+    pub fn schema_by_name(&self, name: &str) -> Option<&Arc<SchemaDescriptor>> {
+        self.schemas.get(self.schemas_by_name.get(name)?)
+    }
+
+    #[must_use]
+    pub fn relation(&self, oid: Oid) -> Option<&Arc<Relation>> {
+        self.relations.get(&oid)
+    }
+
+    #[must_use]
+    pub fn relation_by_name(&self, schema: Oid, name: &str) -> Option<&Arc<Relation>> {
+        // The tuple key needs an owned name; lookups by name happen once a statement.
+        self.relations.get(self.relations_by_name.get(&(schema, name.to_owned()))?)
+    }
+
+    #[must_use]
+    pub fn table(&self, oid: Oid) -> Option<&TableDescriptor> {
+        match &**self.relations.get(&oid)? {
+            Relation::Table(table) => Some(table),
+            _ => None,
+        }
+    }
+
+    /// The table that owns an index.
+    #[must_use]
+    pub fn table_of_index(&self, index: Oid) -> Option<&TableDescriptor> {
+        self.table(*self.indexes.get(&index)?)
+    }
+
+    /// The OID of an index by name.
+    #[must_use]
+    pub fn index_by_name(&self, schema: Oid, name: &str) -> Option<Oid> {
+        self.indexes_by_name.get(&(schema, name.to_owned())).copied()
+    }
+
+    pub fn put_schema(&mut self, schema: SchemaDescriptor) {
+        self.remove_schema(schema.oid);
+        self.schemas_by_name.insert(schema.name.clone(), schema.oid);
+        self.schemas.insert(schema.oid, Arc::new(schema));
+    }
+
+    pub fn remove_schema(&mut self, oid: Oid) {
+        if let Some(old) = self.schemas.remove(&oid) {
+            self.schemas_by_name.remove(&old.name);
+        }
+    }
+
+    pub fn put_relation(&mut self, relation: Relation) {
+        self.remove_relation(relation.oid());
+        let (oid, schema) = (relation.oid(), relation.schema());
+        self.relations_by_name.insert((schema, relation.name().to_owned()), oid);
+        if let Relation::Table(table) = &relation {
+            for index in &table.indexes {
+                self.indexes.insert(index.oid, oid);
+                self.indexes_by_name.insert((schema, index.name.clone()), index.oid);
+            }
+        }
+        self.relations.insert(oid, Arc::new(relation));
+    }
+
+    pub fn remove_relation(&mut self, oid: Oid) {
+        if let Some(old) = self.relations.remove(&oid) {
+            self.relations_by_name.remove(&(old.schema(), old.name().to_owned()));
+            if let Relation::Table(table) = &*old {
+                for index in &table.indexes {
+                    self.indexes.remove(&index.oid);
+                    self.indexes_by_name.remove(&(old.schema(), index.name.clone()));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The surface that the wire protocol, the embedded API and the tests use.
+
+use arrow::array::RecordBatch;
+use datafusion::common::ScalarValue;
+use futures::stream::BoxStream;
+use std::sync::Arc;
+use stoa_pg::{EvalContext, PgError, PgResult, SqlType};
+
+/// Who connects.
+#[derive(Clone, Debug, Default)]
+pub struct SessionOptions {
+    pub user: String,
+    pub database: String,
+    pub application_name: String,
+    /// What `pg_backend_pid()` says, and cancel requests name.
+    pub pid: u32,
+    /// Settings of the startup message.
+    pub settings: Vec<(String, String)>,
+}
+
+/// A column of a result as RowDescription tells it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct OutputColumn {
+    pub name: String,
+    pub ty: SqlType,
+    pub table_oid: u32,
+    pub attnum: u16,
+}
+
+/// The `I`, `T`, `E` of ReadyForQuery.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TransactionStatus {
+    Idle,
+    InTransaction,
+    Failed,
+}
+
+#[derive(Clone, Debug)]
+pub struct Notice {
+    /// `NOTICE`, `WARNING`, `INFO`, `LOG`, `DEBUG`.
+    pub severity: &'static str,
+    pub error: PgError,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CopyFormat {
+    Text,
+    Csv,
+    Binary,
+}
+
+/// A parsed and bound statement; cheap to clone.
+#[derive(Clone)]
+pub struct Prepared {
+    pub inner: Arc<super::prepared::PreparedStatement>,
+}
+
+/// Rows in batches; dropping it ends the work.
+pub struct Rows {
+    pub columns: Arc<[OutputColumn]>,
+    /// For encoding values: settings and names as of the statement.
+    pub context: EvalContext,
+    pub stream: BoxStream<'static, PgResult<RecordBatch>>,
+    /// The command tag without the count: `SELECT`, `FETCH`, `INSERT 0`, `UPDATE`.
+    pub tag: RowsTag,
+}
+
+/// How the command tag of a statement with rows is made.
+#[derive(Clone, PartialEq, Debug)]
+pub enum RowsTag {
+    /// The word, a blank, the number of rows sent.
+    Counted(&'static str),
+    Fixed(String),
+}
+
+/// What a statement gave.
+pub enum Execution {
+    Rows(Rows),
+    /// The command tag.
+    Done(String),
+    /// An empty query string.
+    Empty,
+    /// The client must send data; feed it to [`super::copy::CopyIn`].
+    CopyIn(Box<super::copy::CopyIn>),
+    CopyOut(Box<super::copy::CopyOut>),
+}
+
+/// A parameter's value: the Arrow form of its type.
+pub type ParamValue = ScalarValue;
+
+pub use super::session_impl::Session;
