@@ -1,0 +1,5 @@
+//! Execution nodes, one file each, and the table provider.
+
+pub mod context;
+
+pub use context::StatementContext;
