@@ -8,6 +8,7 @@ pub mod error;
 
 pub use error::SyntaxError;
 pub use sqlparser::ast;
+pub use sqlparser::tokenizer::Span;
 use sqlparser::parser::Parser;
 use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
 

@@ -1,3 +1,284 @@
 //! Syntax tree and catalog to typed tree: names, types, functions, parameters, and errors with positions.
+//!
+//! [`bind_statement`] is the entry. Reading order: [`tree`] → [`scope`] → [`resolve`] (types and signatures) → [`expr`] →
+//! [`function`] → [`from`] → [`select`] → [`query`] → [`dml`].
 
+pub mod aggregate;
+pub mod dml;
+pub mod expr;
+pub mod from;
+pub mod function;
+pub mod literal;
+pub mod query;
+pub mod resolve;
+pub mod scope;
+pub mod select;
+pub mod suggest;
 pub mod tree;
+pub mod type_name;
+pub mod walk;
+
+use crate::catalog::{CatalogSnapshot, ColumnId, Dependency, Oid, TableDescriptor};
+use scope::Scope;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_syntax::ast;
+use tree::{Bound, BoundBody, ColId, Cte, CteId, Expr};
+
+/// What binding may look at.
+#[derive(Clone, Debug)]
+pub struct BindContext<'a> {
+    pub catalog: &'a CatalogSnapshot,
+    /// Schemas for unqualified names, in order.
+    pub search_path: &'a [Oid],
+    pub eval: &'a EvalContext,
+    /// Types that the client declared for `$1`, `$2`, …
+    pub param_types: &'a [Option<PgType>],
+    /// The whole text, for positions.
+    pub text: &'a str,
+}
+
+/// A CTE in scope.
+#[derive(Clone)]
+pub(crate) struct CteEntry {
+    pub name: String,
+    pub id: CteId,
+    pub columns: Vec<(String, SqlType)>,
+    /// Data-modifying without RETURNING: cannot be read.
+    pub readable: bool,
+}
+
+/// The state of binding one statement.
+pub struct Binder<'a> {
+    pub(crate) ctx: BindContext<'a>,
+    next_col: u32,
+    next_scan: u32,
+    next_cte: u32,
+    /// Parameter types, as far as known.
+    pub(crate) params: Vec<Option<SqlType>>,
+    /// Enclosing queries, the innermost last.
+    pub(crate) scopes: Vec<Scope>,
+    /// CTEs in scope, later ones hide earlier ones.
+    pub(crate) cte_scope: Vec<CteEntry>,
+    /// All CTEs of the statement, in order of definition.
+    pub(crate) ctes: Vec<Cte>,
+    /// Columns of a view's or table's relation used by the statement.
+    uses: BTreeMap<Oid, Vec<ColumnId>>,
+    /// CTEs written MATERIALIZED, and NOT MATERIALIZED.
+    pub(crate) materialized: Vec<CteId>,
+    pub(crate) not_materialized: Vec<CteId>,
+    /// Recursions being bound, with the columns of their working tables.
+    pub(crate) recursing: Vec<(CteId, Vec<ColId>)>,
+    /// How deep views are expanded.
+    pub(crate) view_depth: usize,
+    /// Where set-returning functions are refused: CASE, COALESCE, aggregate arguments.
+    pub(crate) no_sets: Option<&'static str>,
+    /// Queries nested in one another.
+    pub(crate) depth: usize,
+}
+
+/// How deep queries, subqueries and expressions may nest before 54001.
+pub(crate) const MAX_DEPTH: usize = 150;
+
+/// Binds SELECT, VALUES, TABLE, WITH, INSERT, UPDATE, DELETE and MERGE.
+///
+/// # Errors
+/// What PostgreSQL's parse analysis raises; 0A000 for other statements.
+pub fn bind_statement(ctx: &BindContext<'_>, statement: &ast::Statement) -> PgResult<Bound> {
+    let mut binder = Binder::new(ctx.clone());
+    let body = match statement {
+        ast::Statement::Query(query) => binder.bind_top_query(query)?,
+        ast::Statement::Insert(_) | ast::Statement::Update { .. } | ast::Statement::Delete(_) | ast::Statement::Merge { .. } => {
+            BoundBody::Mutation(binder.bind_mutation(statement, true)?)
+        }
+        other => return Err(PgError::unsupported(format!("statement is not a query: {}", first_word(&other.to_string())))),
+    };
+    binder.finish(body)
+}
+
+/// Binds an expression over the columns of a table: CHECK, generated columns, index expressions and predicates.
+///
+/// Returns the expression and the columns that it may refer to, each as `ColId(column id)`.
+pub fn bind_table_expr(ctx: &BindContext<'_>, table: &TableDescriptor, sql: &str) -> PgResult<Expr> {
+    let syntax = stoa_syntax::parse_expression(sql).map_err(syntax_error)?;
+    bind_table_syntax(ctx, table, &syntax)
+}
+
+/// As [`bind_table_expr`], from syntax.
+pub fn bind_table_syntax(ctx: &BindContext<'_>, table: &TableDescriptor, syntax: &ast::Expr) -> PgResult<Expr> {
+    let mut binder = Binder::new(ctx.clone());
+    let mut scope = Scope::new(scope::Clause::Check);
+    scope.add_table(table, &table.name, &|id: ColumnId| ColId(id.0));
+    binder.next_col = table.next_column_id + 1;
+    binder.scopes.push(scope);
+    let expr = binder.bind_expr(syntax)?;
+    binder.resolve_unknown(expr)
+}
+
+/// Binds an expression without columns (a DEFAULT, a FETCH count) and casts it to a type as an assignment does.
+pub fn bind_constant_expr(ctx: &BindContext<'_>, syntax: &ast::Expr, target: &SqlType, column: &str) -> PgResult<Expr> {
+    let mut binder = Binder::new(ctx.clone());
+    binder.scopes.push(Scope::new(scope::Clause::Default));
+    let expr = binder.bind_expr(syntax)?;
+    binder.coerce_assignment(expr, target, column)
+}
+
+pub(crate) fn syntax_error(error: stoa_syntax::SyntaxError) -> PgError {
+    let code = if error.too_deep { SqlState::STATEMENT_TOO_COMPLEX } else { SqlState::SYNTAX_ERROR };
+    PgError::new(code, error.message).at(error.position)
+}
+
+pub(crate) fn first_word(text: &str) -> &str {
+    text.split_whitespace().next().unwrap_or("")
+}
+
+impl<'a> Binder<'a> {
+    #[must_use]
+    pub fn new(ctx: BindContext<'a>) -> Self {
+        let params = ctx.param_types.iter().map(|p| p.clone().filter(|t| *t != PgType::Unknown).map(SqlType::new)).collect();
+        Self {
+            ctx,
+            next_col: 1,
+            next_scan: 0,
+            next_cte: 0,
+            params,
+            scopes: Vec::new(),
+            cte_scope: Vec::new(),
+            ctes: Vec::new(),
+            uses: BTreeMap::new(),
+            materialized: Vec::new(),
+            not_materialized: Vec::new(),
+            recursing: Vec::new(),
+            view_depth: 0,
+            no_sets: None,
+            depth: 0,
+        }
+    }
+
+    pub(crate) fn new_col(&mut self) -> ColId {
+        let id = ColId(self.next_col);
+        self.next_col += 1;
+        id
+    }
+
+    pub(crate) fn new_scan(&mut self) -> u32 {
+        self.next_scan += 1;
+        self.next_scan
+    }
+
+    pub(crate) fn new_cte(&mut self) -> CteId {
+        self.next_cte += 1;
+        CteId(self.next_cte)
+    }
+
+    pub(crate) fn note_use(&mut self, relation: Oid, column: Option<ColumnId>) {
+        let columns = self.uses.entry(relation).or_default();
+        if let Some(column) = column
+            && !columns.contains(&column)
+        {
+            columns.push(column);
+        }
+    }
+
+    fn finish(self, body: BoundBody) -> PgResult<Bound> {
+        let mut params = Vec::with_capacity(self.params.len());
+        for (index, param) in self.params.into_iter().enumerate() {
+            match param {
+                Some(ty) => params.push(ty),
+                None => {
+                    return Err(PgError::new(
+                        SqlState::INDETERMINATE_DATATYPE,
+                        format!("could not determine data type of parameter ${}", index + 1),
+                    ));
+                }
+            }
+        }
+        let uses = self.uses.into_iter().map(|(relation, columns)| Dependency { relation, columns }).collect();
+        let mut bound = Bound { ctes: self.ctes, body, params, uses };
+        query::inline_ctes(&mut bound, self.next_col, &self.materialized, &self.not_materialized);
+        Ok(bound)
+    }
+
+    /// The position of a syntax node, in characters from 1.
+    pub(crate) fn pos(&self, node: &impl ast::Spanned) -> Option<usize> {
+        self.pos_span(node.span())
+    }
+
+    pub(crate) fn pos_span(&self, span: sqlparser_span::Span) -> Option<usize> {
+        (span.start.line > 0).then(|| stoa_syntax::char_offset(self.ctx.text, span.start) + 1)
+    }
+
+    /// Finds a relation by a name of one to three parts.
+    pub(crate) fn find_relation(&self, name: &ast::ObjectName) -> PgResult<(String, String, Option<Arc<crate::catalog::Relation>>)> {
+        let parts = name_parts(name)?;
+        let (schema, relation) = match parts.as_slice() {
+            [relation] => (None, relation.clone()),
+            [schema, relation] => (Some(schema.clone()), relation.clone()),
+            [database, schema, relation] => {
+                if database != "stoa" && database != "postgres" {
+                    return Err(PgError::unsupported(format!("cross-database references are not implemented: \"{}\"", parts.join("."))));
+                }
+                (Some(schema.clone()), relation.clone())
+            }
+            _ => {
+                return Err(PgError::new(
+                    SqlState::SYNTAX_ERROR,
+                    format!("improper relation name (too many dotted names): {}", parts.join(".")),
+                ));
+            }
+        };
+        match schema {
+            Some(schema) => {
+                let found = self
+                    .ctx
+                    .catalog
+                    .schema_by_name(&schema)
+                    .and_then(|s| self.ctx.catalog.relation_by_name(s.oid, &relation))
+                    .cloned();
+                Ok((schema, relation, found))
+            }
+            None => {
+                for oid in self.ctx.search_path {
+                    let Some(schema) = self.ctx.catalog.schema(*oid) else { continue };
+                    if let Some(found) = self.ctx.catalog.relation_by_name(*oid, &relation) {
+                        return Ok((schema.name.clone(), relation, Some(found.clone())));
+                    }
+                    if crate::virtual_tables::exists(&schema.name, &relation) {
+                        return Ok((schema.name.clone(), relation, None));
+                    }
+                }
+                Ok((String::new(), relation, None))
+            }
+        }
+    }
+}
+
+/// The parts of a dotted name, folded.
+pub fn name_parts(name: &ast::ObjectName) -> PgResult<Vec<String>> {
+    name.0
+        .iter()
+        .map(|part| match part {
+            ast::ObjectNamePart::Identifier(ident) => Ok(fold(ident)),
+            ast::ObjectNamePart::Function(_) => Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error in name")),
+        })
+        .collect()
+}
+
+/// An identifier as SQL means it: lower case unless quoted, cut to 63 bytes.
+#[must_use]
+pub fn fold(ident: &ast::Ident) -> String {
+    let mut name = if ident.quote_style.is_some() { ident.value.clone() } else { ident.value.to_lowercase() };
+    if name.len() > 63 {
+        let mut end = 63;
+        while !name.is_char_boundary(end) {
+            end -= 1;
+        }
+        name.truncate(end);
+    }
+    name
+}
+
+pub(crate) mod sqlparser_span {
+    pub use stoa_syntax::Span;
+}

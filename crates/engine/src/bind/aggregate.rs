@@ -1,0 +1,157 @@
+//! GROUP BY: which expressions are grouped, the aggregate node, and what may stand above it.
+
+use super::function::same_expr;
+use super::scope::Scope;
+use super::tree::{AggregateExpr, ColId, Expr, ExprKind, Rel};
+use super::{Binder, walk};
+use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
+use std::collections::HashSet;
+
+/// The parts of a grouped query while its expressions are rewritten.
+pub(crate) struct Grouping {
+    pub groups: Vec<(ColId, Expr)>,
+    pub sets: Option<Vec<Vec<usize>>>,
+    pub aggregates: Vec<(ColId, AggregateExpr)>,
+    pub grouping: Vec<(ColId, Vec<usize>)>,
+    /// Columns that FROM gives.
+    local: HashSet<ColId>,
+}
+
+impl Grouping {
+    pub(crate) fn new(groups: Vec<(ColId, Expr)>, sets: Option<Vec<Vec<usize>>>, scope: &Scope) -> Self {
+        Self { groups, sets, aggregates: scope.outer_aggregates.clone(), grouping: Vec::new(), local: scope.local.clone() }
+    }
+
+    pub(crate) fn into_rel(self, input: Rel) -> Rel {
+        Rel::Aggregate { input: Box::new(input), groups: self.groups, sets: self.sets, aggregates: self.aggregates, grouping: self.grouping }
+    }
+}
+
+impl Binder<'_> {
+    /// Replaces aggregates and grouped expressions by columns of the aggregate node; 42803 for what is neither.
+    pub(crate) fn above_groups(&mut self, expr: &mut Expr, grouping: &mut Grouping) -> PgResult<()> {
+        if let Some((id, group)) = grouping.groups.iter().find(|(_, g)| same_expr(g, expr)) {
+            *expr = Expr::column(*id, group.ty.clone());
+            return Ok(());
+        }
+        match &mut expr.kind {
+            ExprKind::Aggregate(aggregate) => {
+                let ty = aggregate.ty.clone();
+                let id = match grouping.aggregates.iter().find(|(_, a)| *a == **aggregate && !is_volatile(a)) {
+                    Some((id, _)) => *id,
+                    None => {
+                        let id = self.new_col();
+                        grouping.aggregates.push((id, (**aggregate).clone()));
+                        id
+                    }
+                };
+                *expr = Expr::column(id, ty);
+                return Ok(());
+            }
+            ExprKind::Grouping(args) => {
+                let mut positions = Vec::with_capacity(args.len());
+                for arg in args.iter() {
+                    let position = grouping.groups.iter().position(|(_, g)| same_expr(g, arg)).ok_or_else(|| {
+                        PgError::new(SqlState::GROUPING_ERROR, "arguments to GROUPING must be grouping expressions of the associated query level")
+                    })?;
+                    positions.push(position);
+                }
+                let id = match grouping.grouping.iter().find(|(_, p)| *p == positions) {
+                    Some((id, _)) => *id,
+                    None => {
+                        let id = self.new_col();
+                        grouping.grouping.push((id, positions));
+                        id
+                    }
+                };
+                *expr = Expr::column(id, SqlType::new(PgType::Int4));
+                return Ok(());
+            }
+            ExprKind::Column(id) => {
+                let id = *id;
+                let is_aggregate = grouping.aggregates.iter().any(|(a, _)| *a == id);
+                if grouping.local.contains(&id) && !is_aggregate {
+                    return self.dependent_column(id, &expr.ty.clone(), grouping, false);
+                }
+                return Ok(());
+            }
+            _ => {}
+        }
+        for child in expr.children_mut() {
+            self.above_groups(child, grouping)?;
+        }
+        // Subqueries may use grouped columns of this query only.
+        let mut outer = Vec::new();
+        walk::visit_subqueries(
+            &Expr::new(
+                match &expr.kind {
+                    ExprKind::ScalarSubquery(_) | ExprKind::Exists(_) | ExprKind::ArraySubquery(_) | ExprKind::AnyQuery { .. } => expr.kind.clone(),
+                    _ => return Ok(()),
+                },
+                expr.ty.clone(),
+            ),
+            &mut |q| outer.extend(walk::free_columns(&q.rel)),
+        );
+        for id in outer {
+            if grouping.local.contains(&id)
+                && !grouping.aggregates.iter().any(|(a, _)| *a == id)
+                && !grouping.groups.iter().any(|(g, _)| *g == id)
+            {
+                let ty = self.column_type(id);
+                self.dependent_column(id, &ty, grouping, true)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn column_type(&self, id: ColId) -> SqlType {
+        self.scope()
+            .items
+            .iter()
+            .flat_map(|i| &i.columns)
+            .find(|c| matches!(c.expr.kind, ExprKind::Column(x) if x == id))
+            .map_or_else(|| SqlType::new(PgType::Text), |c| c.expr.ty.clone())
+    }
+
+    /// A column that is not grouped is allowed when its table's primary key is.
+    fn dependent_column(&mut self, id: ColId, ty: &SqlType, grouping: &mut Grouping, in_subquery: bool) -> PgResult<()> {
+        if grouping.groups.iter().any(|(g, e)| *g == id && matches!(e.kind, ExprKind::Column(c) if c == id)) {
+            return Ok(());
+        }
+        let grouped: Vec<ColId> = grouping.groups.iter().filter_map(|(_, e)| if let ExprKind::Column(c) = e.kind { Some(c) } else { None }).collect();
+        let item = self.scope().items.iter().find(|i| i.columns.iter().any(|c| matches!(c.expr.kind, ExprKind::Column(x) if x == id)));
+        if let Some(item) = item {
+            let by_key = grouping.sets.is_none() && item.key.as_ref().is_some_and(|key| !key.is_empty() && key.iter().all(|k| grouped.contains(k)));
+            if by_key {
+                grouping.groups.push((id, Expr::column(id, ty.clone())));
+                return Ok(());
+            }
+            let name = item.columns.iter().find(|c| matches!(c.expr.kind, ExprKind::Column(x) if x == id)).map_or("?", |c| c.name.as_str());
+            let full = if item.alias.is_empty() { name.to_owned() } else { format!("{}.{name}", item.alias) };
+            return Err(if in_subquery {
+                PgError::new(SqlState::GROUPING_ERROR, format!("subquery uses ungrouped column \"{full}\" from outer query"))
+            } else {
+                PgError::new(SqlState::GROUPING_ERROR, format!("column \"{full}\" must appear in the GROUP BY clause or be used in an aggregate function"))
+            });
+        }
+        Err(PgError::new(SqlState::GROUPING_ERROR, "a column must appear in the GROUP BY clause or be used in an aggregate function"))
+    }
+}
+
+fn is_volatile(aggregate: &AggregateExpr) -> bool {
+    aggregate.args.iter().any(walk_volatile)
+}
+
+/// Whether an expression calls a volatile function.
+pub(crate) fn walk_volatile(expr: &Expr) -> bool {
+    expr.any(&mut |e| match &e.kind {
+        ExprKind::Func { func, .. } => func.0.volatility == stoa_pg::registry::Volatility::Volatile,
+        ExprKind::Set(s) => s.func.0.volatility == stoa_pg::registry::Volatility::Volatile,
+        _ => false,
+    })
+}
+
+/// Whether the expression holds an aggregate of this query.
+pub(crate) fn has_aggregate(expr: &Expr) -> bool {
+    expr.any(&mut |e| matches!(e.kind, ExprKind::Aggregate(_) | ExprKind::Grouping(_)))
+}

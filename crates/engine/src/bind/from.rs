@@ -1,0 +1,646 @@
+//! FROM: tables, views, subqueries, functions, joins; and what each lets the others see.
+
+use super::expr::and;
+use super::scope::{Clause, FromItem, Scope, ScopeColumn, StarColumn};
+use super::tree::{ColId, Expr, ExprKind, JoinKind, Rel, SetExpr, TableScan};
+use super::{Binder, MAX_DEPTH, fold, name_parts};
+use crate::catalog::{Relation, TableDescriptor, ViewDescriptor};
+use stoa_pg::registry::{CastContext, FuncKind, Registry};
+use stoa_pg::types::RecordType;
+use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_syntax::ast::{self, Expr as E, FunctionArg, FunctionArgExpr, JoinConstraint, JoinOperator, TableFactor};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// A FROM item that was bound: its relation, and whether it refers to items to its left.
+struct Bound {
+    rel: Rel,
+    lateral: bool,
+}
+
+impl Binder<'_> {
+    /// Binds the FROM list into the innermost scope.
+    pub(crate) fn bind_from(&mut self, from: &[ast::TableWithJoins]) -> PgResult<Rel> {
+        let mut rel: Option<Rel> = None;
+        for item in from {
+            let right = self.bind_joined(item)?;
+            rel = Some(match rel {
+                None => right.rel,
+                Some(left) => self.join(left, right, JoinKind::Inner, None),
+            });
+        }
+        Ok(rel.unwrap_or(Rel::One))
+    }
+
+    fn join(&mut self, left: Rel, right: Bound, kind: JoinKind, on: Option<Expr>) -> Rel {
+        Rel::Join { left: Box::new(left), right: Box::new(right.rel), kind, on, lateral: right.lateral }
+    }
+
+    fn bind_joined(&mut self, item: &ast::TableWithJoins) -> PgResult<Bound> {
+        let first_item = self.scope().items.len();
+        let first_star = self.scope().star.len();
+        let mut left = self.bind_factor(&item.relation)?;
+        for join in &item.joins {
+            let right_item = self.scope().items.len();
+            let right_star = self.scope().star.len();
+            let (kind, constraint) = join_kind(&join.join_operator)?;
+            // A LATERAL item may not refer to the side that a RIGHT or FULL join extends with NULLs.
+            if matches!(kind, JoinKind::Right | JoinKind::Full) {
+                self.each_item(first_item, right_item, |i| i.refused = true);
+            }
+            let right = self.bind_factor(&join.relation);
+            self.each_item(first_item, right_item, |i| i.refused = false);
+            let right = right?;
+            let on = match constraint {
+                JoinConstraint::On(on) => {
+                    // Only the two sides are visible.
+                    self.each_item(0, first_item, |i| i.lateral_only = true);
+                    let bound = self.in_clause(Clause::JoinOn, |b| {
+                        let e = b.bind_expr(on)?;
+                        b.coerce_bool(e, "JOIN/ON").map_err(|e| e.at(b.pos(on)))
+                    });
+                    self.each_item(0, first_item, |i| i.lateral_only = false);
+                    Some(bound?)
+                }
+                JoinConstraint::Using(names) => {
+                    let mut columns = Vec::with_capacity(names.len());
+                    for name in names {
+                        let parts = name_parts(name)?;
+                        let column = parts.last().cloned().unwrap_or_default();
+                        if columns.contains(&column) {
+                            return Err(PgError::new(SqlState::DUPLICATE_COLUMN, format!("column name \"{column}\" appears more than once in USING clause")));
+                        }
+                        columns.push(column);
+                    }
+                    self.merge_using(&columns, first_star, right_star, kind)?
+                }
+                JoinConstraint::Natural => {
+                    let scope = self.scope();
+                    let right: HashSet<&str> = scope.star[right_star..].iter().map(|s| s.name.as_str()).collect();
+                    let columns: Vec<String> = scope.star[first_star..right_star].iter().filter(|s| right.contains(s.name.as_str())).map(|s| s.name.clone()).collect();
+                    self.merge_using(&columns, first_star, right_star, kind)?
+                }
+                JoinConstraint::None => {
+                    let cross = matches!(join.join_operator, JoinOperator::CrossJoin(_));
+                    if !cross {
+                        return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error: a join needs ON or USING"));
+                    }
+                    None
+                }
+            };
+            let lateral = left.lateral;
+            let rel = self.join(left.rel, right, kind, on);
+            left = Bound { rel, lateral };
+        }
+        Ok(left)
+    }
+
+    pub(crate) fn scope(&self) -> &Scope {
+        // A scope is pushed before FROM is bound.
+        static EMPTY: std::sync::LazyLock<Scope> = std::sync::LazyLock::new(|| Scope::new(Clause::From));
+        self.scopes.last().unwrap_or(&EMPTY)
+    }
+
+    fn each_item(&mut self, from: usize, to: usize, f: impl Fn(&mut FromItem)) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.items[from..to].iter_mut().for_each(f);
+        }
+    }
+
+    /// USING and NATURAL: the condition, and one merged column in place of each pair.
+    fn merge_using(&mut self, columns: &[String], left_star: usize, right_star: usize, kind: JoinKind) -> PgResult<Option<Expr>> {
+        let mut conditions = Vec::with_capacity(columns.len());
+        let mut merged = Vec::with_capacity(columns.len());
+        for name in columns {
+            let find = |range: &[StarColumn], side: &str| -> PgResult<StarColumn> {
+                let mut found = range.iter().filter(|s| s.name == *name);
+                let first = found.next().cloned().ok_or_else(|| {
+                    PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" specified in USING clause does not exist in {side} table"))
+                })?;
+                if found.next().is_some() {
+                    return Err(PgError::new(SqlState::AMBIGUOUS_COLUMN, format!("common column name \"{name}\" appears more than once in {side} table")));
+                }
+                Ok(first)
+            };
+            let star = &self.scope().star;
+            let left = find(&star[left_star..right_star], "left")?;
+            let right = find(&star[right_star..], "right")?;
+            self.note_origin(left.origin);
+            self.note_origin(right.origin);
+            conditions.push(self.operator("=", Some(left.expr.clone()), right.expr.clone())?);
+            let expr = match kind {
+                JoinKind::Full => {
+                    let (both, ty) = self.unify(vec![left.expr, right.expr], "JOIN/USING")?;
+                    Expr::new(ExprKind::Coalesce(both), ty)
+                }
+                JoinKind::Right => {
+                    let ty = self.common_type([&left.expr, &right.expr], "JOIN/USING")?;
+                    self.coerce(right.expr, &SqlType::new(ty), CastContext::Implicit)?
+                }
+                _ => {
+                    let ty = self.common_type([&left.expr, &right.expr], "JOIN/USING")?;
+                    self.coerce(left.expr, &SqlType::new(ty), CastContext::Implicit)?
+                }
+            };
+            merged.push(StarColumn { name: name.clone(), expr, item: None, origin: left.origin });
+        }
+        if let Some(scope) = self.scopes.last_mut() {
+            let mut rest: Vec<StarColumn> = scope.star.split_off(left_star);
+            rest.retain(|s| !columns.contains(&s.name));
+            scope.star.extend(merged);
+            scope.star.extend(rest);
+        }
+        Ok(if conditions.is_empty() { None } else { Some(and(conditions)) })
+    }
+
+    /// Adds an item under its alias; the alias must be new.
+    fn push_item(&mut self, item: FromItem, position: Option<usize>) -> PgResult<()> {
+        let Some(scope) = self.scopes.last_mut() else { return Ok(()) };
+        if !item.alias.is_empty() && scope.items.iter().any(|i| i.alias == item.alias && i.schema == item.schema) {
+            return Err(PgError::new(SqlState::DUPLICATE_ALIAS, format!("table name \"{}\" specified more than once", item.alias)).at(position));
+        }
+        for c in &item.columns {
+            if let ExprKind::Column(id) = c.expr.kind {
+                scope.local.insert(id);
+            }
+        }
+        scope.add_item(item);
+        Ok(())
+    }
+
+    fn bind_factor(&mut self, factor: &TableFactor) -> PgResult<Bound> {
+        match factor {
+            TableFactor::Table { name, alias, args: None, version, sample, with_ordinality: false, .. } => {
+                let mut bound = self.bind_table(name, alias.as_ref(), version.as_ref())?;
+                if let Some(sample) = sample {
+                    bound.rel = self.bind_sample(bound.rel, sample)?;
+                }
+                Ok(bound)
+            }
+            TableFactor::Table { name, alias, args, with_ordinality, .. } => {
+                let empty = Vec::new();
+                let args = args.as_ref().map_or(&empty, |a| &a.args);
+                self.bind_table_function(&[(name.clone(), args.clone())], alias.as_ref(), *with_ordinality)
+            }
+            TableFactor::Function { name, args, with_ordinality, alias, .. } => {
+                self.bind_table_function(&[(name.clone(), args.clone())], alias.as_ref(), *with_ordinality)
+            }
+            TableFactor::UNNEST { alias, array_exprs, with_ordinality, .. } => {
+                // Several arrays run in step: ROWS FROM (unnest(a), unnest(b)).
+                let calls: Vec<(ast::ObjectName, Vec<FunctionArg>)> = array_exprs
+                    .iter()
+                    .map(|e| (ast::ObjectName::from(vec![ast::Ident::new("unnest")]), vec![FunctionArg::Unnamed(FunctionArgExpr::Expr(e.clone()))]))
+                    .collect();
+                self.bind_table_function(&calls, alias.as_ref(), *with_ordinality)
+            }
+            TableFactor::TableFunction { expr: E::Function(f), alias } => {
+                let ast::FunctionArguments::List(list) = &f.args else {
+                    return self.bind_table_function(&[(f.name.clone(), Vec::new())], alias.as_ref(), false);
+                };
+                self.bind_table_function(&[(f.name.clone(), list.args.clone())], alias.as_ref(), false)
+            }
+            TableFactor::Derived { lateral, subquery, alias, .. } => self.bind_derived(*lateral, subquery, alias.as_ref()),
+            TableFactor::NestedJoin { table_with_joins, alias } => self.bind_nested(table_with_joins, alias.as_ref()),
+            other => Err(PgError::unsupported(format!("FROM item is not supported: {other}"))),
+        }
+    }
+
+    /// A join in brackets; an alias hides the names inside.
+    fn bind_nested(&mut self, joined: &ast::TableWithJoins, alias: Option<&ast::TableAlias>) -> PgResult<Bound> {
+        let Some(alias) = alias else { return self.bind_joined(joined) };
+        let first_item = self.scope().items.len();
+        let first_star = self.scope().star.len();
+        let bound = self.bind_joined(joined)?;
+        let Some(scope) = self.scopes.last_mut() else { return Ok(bound) };
+        let stars = scope.star.split_off(first_star);
+        scope.items.truncate(first_item);
+        let columns = stars.into_iter().map(|s| ScopeColumn { name: s.name, expr: s.expr, origin: s.origin }).collect();
+        let item = self.aliased(columns, Some(alias), String::new())?;
+        self.push_item(item, self.pos_span(alias.name.span))?;
+        Ok(bound)
+    }
+
+    /// Names columns as an alias says.
+    fn aliased(&self, mut columns: Vec<ScopeColumn>, alias: Option<&ast::TableAlias>, default_name: String) -> PgResult<FromItem> {
+        let mut name = default_name;
+        if let Some(alias) = alias {
+            name = fold(&alias.name);
+            if alias.columns.len() > columns.len() {
+                return Err(PgError::new(
+                    SqlState::INVALID_COLUMN_REFERENCE,
+                    format!("table \"{name}\" has {} columns available but {} columns specified", columns.len(), alias.columns.len()),
+                ));
+            }
+            for (column, new) in columns.iter_mut().zip(&alias.columns) {
+                column.name = fold(&new.name);
+            }
+        }
+        Ok(FromItem { alias: name, schema: None, columns, key: None, lateral_only: false, refused: false, table_oid: None, scalar: false })
+    }
+
+    fn bind_table(&mut self, name: &ast::ObjectName, alias: Option<&ast::TableAlias>, version: Option<&ast::TableVersion>) -> PgResult<Bound> {
+        let position = self.pos(name);
+        let parts = name_parts(name)?;
+        if let [single] = parts.as_slice()
+            && let Some(entry) = self.cte_scope.iter().rev().find(|c| c.name == *single).cloned()
+        {
+            return self.bind_cte_reference(&entry, alias).map_err(|e| e.at(position));
+        }
+        let (schema, relation_name, found) = self.find_relation(name).map_err(|e| e.at(position))?;
+        match found.as_deref() {
+            Some(Relation::Table(table)) => {
+                let table = table.clone();
+                self.bind_base_table(&Arc::new(table), schema, alias, version, position)
+            }
+            Some(Relation::View(view)) => {
+                let view = view.clone();
+                self.bind_view(&view, alias, position)
+            }
+            Some(Relation::Sequence(sequence)) => {
+                let name = sequence.name.clone();
+                let oid = sequence.oid;
+                self.bind_sequence(oid, &name, alias, position)
+            }
+            None => {
+                if let Some(columns) = crate::virtual_tables::columns(&schema, &relation_name) {
+                    let oid = crate::virtual_tables::oid(&schema, &relation_name);
+                    return self.bind_virtual(&schema, &relation_name, columns, oid, alias, position);
+                }
+                Err(self.undefined_table(&parts).at(position))
+            }
+        }
+    }
+
+    /// 42P01 with a hint when a near name exists.
+    pub(crate) fn undefined_table(&self, parts: &[String]) -> PgError {
+        let full = parts.join(".");
+        let error = PgError::new(SqlState::UNDEFINED_TABLE, format!("relation \"{full}\" does not exist"));
+        let wanted = parts.last().map_or("", String::as_str);
+        let names: Vec<&str> = self
+            .ctx
+            .catalog
+            .relations()
+            .filter(|r| self.ctx.search_path.contains(&r.schema()))
+            .map(|r| r.name())
+            .chain(self.cte_scope.iter().map(|c| c.name.as_str()))
+            .collect();
+        match super::suggest::closest(wanted, names) {
+            Some(better) => error.hint(format!("Perhaps you meant the table \"{better}\".")),
+            None => error,
+        }
+    }
+
+    fn bind_base_table(
+        &mut self,
+        table: &Arc<TableDescriptor>,
+        schema: String,
+        alias: Option<&ast::TableAlias>,
+        version: Option<&ast::TableVersion>,
+        position: Option<usize>,
+    ) -> PgResult<Bound> {
+        let (scan, mut item) = self.scan_table(table, alias)?;
+        if alias.is_none() {
+            item.schema = Some(schema);
+        }
+        let mut scan = scan;
+        if let Some(version) = version {
+            let (ast::TableVersion::ForSystemTimeAsOf(e) | ast::TableVersion::TimestampAsOf(e)) = version else {
+                return Err(PgError::unsupported("this table version is not supported").at(position));
+            };
+            let bound = self.bind_expr(e)?;
+            let bound = self.coerce(bound, &SqlType::new(PgType::Timestamptz), CastContext::Explicit)?;
+            scan.as_of = Some(Box::new(bound));
+        }
+        self.push_item(item, position)?;
+        Ok(Bound { rel: Rel::Scan(Box::new(scan)), lateral: false })
+    }
+
+    /// A scan of a table under fresh column ids, and the FROM item that shows it.
+    pub(crate) fn scan_table(&mut self, table: &Arc<TableDescriptor>, alias: Option<&ast::TableAlias>) -> PgResult<(TableScan, FromItem)> {
+        self.note_use(table.oid, None);
+        let mut columns = Vec::new();
+        let mut visible = Vec::new();
+        for column in table.live_columns() {
+            let id = self.new_col();
+            columns.push((column.id, id));
+            if !column.hidden {
+                visible.push(ScopeColumn {
+                    name: column.name.clone(),
+                    expr: Expr::column(id, column.ty.clone()),
+                    origin: Some((table.oid, column.id.0)),
+                });
+            }
+        }
+        let mut item = self.aliased(visible, alias, table.name.clone())?;
+        item.table_oid = Some(table.oid);
+        if table.primary_key.is_some() {
+            item.key = Some(table.key.iter().filter_map(|p| columns.iter().find(|(c, _)| *c == p.column).map(|(_, id)| *id)).collect());
+        }
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.local.extend(columns.iter().map(|(_, id)| *id));
+        }
+        let scan = TableScan { table: table.clone(), columns, alias: item.alias.clone(), as_of: None, scan_id: self.new_scan() };
+        Ok((scan, item))
+    }
+
+    fn bind_virtual(
+        &mut self,
+        schema: &str,
+        name: &str,
+        columns: Vec<(String, SqlType)>,
+        oid: u32,
+        alias: Option<&ast::TableAlias>,
+        position: Option<usize>,
+    ) -> PgResult<Bound> {
+        let mut rel_columns = Vec::with_capacity(columns.len());
+        let mut visible = Vec::with_capacity(columns.len());
+        for (i, (column, ty)) in columns.into_iter().enumerate() {
+            let id = self.new_col();
+            rel_columns.push((id, column.clone(), ty.clone()));
+            visible.push(ScopeColumn { name: column, expr: Expr::column(id, ty), origin: Some((oid, i as u32 + 1)) });
+        }
+        let mut item = self.aliased(visible, alias, name.to_owned())?;
+        item.table_oid = Some(oid);
+        if alias.is_none() {
+            item.schema = Some(schema.to_owned());
+        }
+        self.push_item(item, position)?;
+        Ok(Bound { rel: Rel::Virtual { schema: schema.to_owned(), name: name.to_owned(), columns: rel_columns }, lateral: false })
+    }
+
+    /// `SELECT last_value FROM sequence`.
+    fn bind_sequence(&mut self, oid: u32, name: &str, alias: Option<&ast::TableAlias>, position: Option<usize>) -> PgResult<Bound> {
+        self.note_use(oid, None);
+        let columns = vec![
+            ("last_value".to_owned(), SqlType::new(PgType::Int8)),
+            ("log_cnt".to_owned(), SqlType::new(PgType::Int8)),
+            ("is_called".to_owned(), SqlType::new(PgType::Bool)),
+        ];
+        let mut rel_columns = Vec::new();
+        let mut visible = Vec::new();
+        for (column, ty) in columns {
+            let id = self.new_col();
+            rel_columns.push((id, column.clone(), ty.clone()));
+            visible.push(ScopeColumn { name: column, expr: Expr::column(id, ty), origin: None });
+        }
+        let item = self.aliased(visible, alias, name.to_owned())?;
+        self.push_item(item, position)?;
+        Ok(Bound { rel: Rel::Virtual { schema: "stoa_sequence".into(), name: oid.to_string(), columns: rel_columns }, lateral: false })
+    }
+
+    fn bind_view(&mut self, view: &ViewDescriptor, alias: Option<&ast::TableAlias>, position: Option<usize>) -> PgResult<Bound> {
+        self.note_use(view.oid, None);
+        if let Some(storage) = view.materialized
+            && let Some(Relation::Table(table)) = self.ctx.catalog.relation(storage).map(|r| (**r).clone())
+        {
+            let (scan, mut item) = self.scan_table(&Arc::new(table), alias)?;
+            if alias.is_none() {
+                item.alias.clone_from(&view.name);
+            }
+            self.push_item(item, position)?;
+            return Ok(Bound { rel: Rel::Scan(Box::new(scan)), lateral: false });
+        }
+        self.view_depth += 1;
+        if self.view_depth > MAX_DEPTH {
+            return Err(PgError::new(SqlState::STATEMENT_TOO_COMPLEX, format!("view \"{}\" is nested too deeply", view.name)));
+        }
+        let parsed = stoa_syntax::parse(&view.sql).map_err(super::syntax_error)?;
+        let Some(ast::Statement::Query(query)) = parsed.first().map(|p| &p.statement) else {
+            return Err(PgError::internal(format!("the definition of view \"{}\" is not a query", view.name)));
+        };
+        // A view knows nothing of the statement around it, and columns are noted for the view alone.
+        let scopes = std::mem::take(&mut self.scopes);
+        let ctes = std::mem::take(&mut self.cte_scope);
+        let uses = std::mem::take(&mut self.uses);
+        let no_sets = self.no_sets.take();
+        let bound = self.bind_query(query);
+        self.scopes = scopes;
+        self.cte_scope = ctes;
+        self.uses = uses;
+        self.no_sets = no_sets;
+        self.view_depth -= 1;
+        let bound = bound.map_err(|mut e| {
+            e.fields_mut().position = None;
+            e
+        })?;
+        let mut columns = Vec::with_capacity(bound.outputs.len());
+        for (output, declared) in bound.outputs.iter().zip(&view.columns) {
+            columns.push((declared.name.clone(), Expr::column(output.col, output.ty.clone())));
+        }
+        let visible = columns
+            .into_iter()
+            .enumerate()
+            .map(|(i, (name, expr))| ScopeColumn { name, expr, origin: Some((view.oid, i as u32 + 1)) })
+            .collect();
+        let mut item = self.aliased(visible, alias, view.name.clone())?;
+        item.table_oid = Some(view.oid);
+        self.push_item(item, position)?;
+        Ok(Bound { rel: bound.rel, lateral: false })
+    }
+
+    fn bind_cte_reference(&mut self, entry: &super::CteEntry, alias: Option<&ast::TableAlias>) -> PgResult<Bound> {
+        if !entry.readable {
+            return Err(PgError::unsupported(format!("WITH query \"{}\" does not have a RETURNING clause", entry.name)));
+        }
+        let sources: Vec<ColId> = self.cte_columns(entry.id);
+        let mut columns = Vec::with_capacity(entry.columns.len());
+        let mut visible = Vec::with_capacity(entry.columns.len());
+        for ((name, ty), source) in entry.columns.iter().zip(sources) {
+            let id = self.new_col();
+            columns.push((id, source, ty.clone()));
+            visible.push(ScopeColumn { name: name.clone(), expr: Expr::column(id, ty.clone()), origin: None });
+        }
+        let item = self.aliased(visible, alias, entry.name.clone())?;
+        self.push_item(item, None)?;
+        Ok(Bound { rel: Rel::CteScan { cte: entry.id, columns }, lateral: false })
+    }
+
+    fn bind_derived(&mut self, lateral: bool, subquery: &ast::Query, alias: Option<&ast::TableAlias>) -> PgResult<Bound> {
+        let Some(alias) = alias else {
+            return Err(PgError::new(SqlState::SYNTAX_ERROR, "subquery in FROM must have an alias")
+                .hint("For example, FROM (SELECT ...) [AS] foo."));
+        };
+        let count = self.scope().items.len();
+        if !lateral {
+            self.each_item(0, count, |i| i.lateral_only = true);
+        }
+        let query = self.bind_query(subquery);
+        if !lateral {
+            self.each_item(0, count, |i| i.lateral_only = false);
+        }
+        let query = query?;
+        let visible = query
+            .outputs
+            .iter()
+            .map(|o| ScopeColumn { name: o.name.clone(), expr: Expr::column(o.col, o.ty.clone()), origin: o.origin })
+            .collect();
+        let mut item = self.aliased(visible, Some(alias), String::new())?;
+        // A subquery that only passes a table through keeps no key.
+        item.key = None;
+        self.push_item(item, self.pos_span(alias.name.span))?;
+        Ok(Bound { rel: query.rel, lateral })
+    }
+
+    fn bind_sample(&mut self, rel: Rel, sample: &ast::TableSampleKind) -> PgResult<Rel> {
+        let (ast::TableSampleKind::BeforeTableAlias(sample) | ast::TableSampleKind::AfterTableAlias(sample)) = sample;
+        let method = sample.name.as_ref().map(|n| n.to_string().to_lowercase()).unwrap_or_default();
+        let system = match method.as_str() {
+            "system" => true,
+            "bernoulli" => false,
+            other => return Err(PgError::new(SqlState::UNDEFINED_OBJECT, format!("tablesample method {other} does not exist"))),
+        };
+        let Some(quantity) = &sample.quantity else {
+            return Err(PgError::new(SqlState::INVALID_TABLESAMPLE_ARGUMENT, format!("tablesample method {method} requires 1 argument, not 0")));
+        };
+        let percent = self.bind_expr(&quantity.value)?;
+        let percent = self.coerce(percent, &SqlType::new(PgType::Float8), CastContext::Assignment)?;
+        let seed = match &sample.seed {
+            Some(seed) => {
+                let value = self.bind_value(&seed.value)?;
+                Some(self.coerce(value, &SqlType::new(PgType::Float8), CastContext::Assignment)?)
+            }
+            None => None,
+        };
+        Ok(Rel::Sample { input: Box::new(rel), percent, system, seed })
+    }
+
+    /// Functions in FROM, run in step when there are several.
+    pub(crate) fn bind_table_function(
+        &mut self,
+        calls: &[(ast::ObjectName, Vec<FunctionArg>)],
+        alias: Option<&ast::TableAlias>,
+        ordinality: bool,
+    ) -> PgResult<Bound> {
+        let mut sets: Vec<(Vec<ColId>, SetExpr)> = Vec::new();
+        let mut scalars: Vec<(ColId, Expr)> = Vec::new();
+        let mut visible: Vec<ScopeColumn> = Vec::new();
+        let mut default_name = String::new();
+        let definitions: Vec<(String, SqlType)> = match alias {
+            Some(alias) => alias
+                .columns
+                .iter()
+                .filter_map(|c| c.data_type.as_ref().map(|t| self.type_of(t).map(|t| (fold(&c.name), t))))
+                .collect::<PgResult<_>>()?,
+            None => Vec::new(),
+        };
+        let single = calls.len() == 1;
+        let mut is_scalar_item = single && !ordinality;
+        for (name, args) in calls {
+            let position = self.pos(name);
+            let function_name = name_parts(name)?.last().cloned().unwrap_or_default();
+            if default_name.is_empty() {
+                default_name.clone_from(&function_name);
+            }
+            let mut call = ast::Function {
+                name: name.clone(),
+                uses_odbc_syntax: false,
+                parameters: ast::FunctionArguments::None,
+                args: ast::FunctionArguments::List(ast::FunctionArgumentList { duplicate_treatment: None, args: args.clone(), clauses: Vec::new() }),
+                filter: None,
+                null_treatment: None,
+                over: None,
+                within_group: Vec::new(),
+            };
+            // A record function takes its columns from the definition list.
+            let registry = Registry::get();
+            let returns_record = registry
+                .functions(&function_name)
+                .iter()
+                .any(|f| matches!(&f.kind, FuncKind::Set { columns, .. } if columns.is_empty()) && matches!(f.ret, PgType::Record(_)) || (matches!(f.ret, PgType::Record(None)) && matches!(f.kind, FuncKind::Scalar(_))));
+            if function_name == "unnest" && args.len() > 1 {
+                let many: Vec<(ast::ObjectName, Vec<FunctionArg>)> = args.iter().map(|a| (name.clone(), vec![a.clone()])).collect();
+                return self.bind_table_function(&many, alias, ordinality);
+            }
+            if function_name.is_empty() {
+                call.args = ast::FunctionArguments::None;
+            }
+            let syntax = E::Function(call);
+            let bound = self.in_clause(Clause::FunctionInFrom, |b| b.bind_expr(&syntax)).map_err(|e| e.at(position))?;
+            match bound.kind {
+                ExprKind::Set(mut set) => {
+                    if returns_record && set.columns.len() <= 1 && matches!(set.func.0.ret, PgType::Record(None)) {
+                        if definitions.is_empty() {
+                            return Err(PgError::new(SqlState::SYNTAX_ERROR, "a column definition list is required for functions returning \"record\"").at(position));
+                        }
+                        set.columns = definitions.iter().map(|(n, t)| (n.clone(), t.widened())).collect();
+                        set.ty = SqlType::new(PgType::Record(Some(Arc::new(RecordType { fields: set.columns.clone() }))));
+                    } else if !definitions.is_empty() {
+                        return Err(PgError::new(SqlState::SYNTAX_ERROR, "a column definition list is only allowed for functions returning \"record\"").at(position));
+                    }
+                    let ids: Vec<ColId> = set.columns.iter().map(|_| self.new_col()).collect();
+                    if set.columns.len() != 1 {
+                        is_scalar_item = false;
+                    }
+                    for ((column, ty), id) in set.columns.iter().zip(&ids) {
+                        visible.push(ScopeColumn { name: column.clone(), expr: Expr::column(*id, ty.clone()), origin: None });
+                    }
+                    sets.push((ids, *set));
+                }
+                kind => {
+                    // A function that gives one value is a row of one column; a record, a row of its fields.
+                    let value = Expr::new(kind, bound.ty);
+                    match (&value.ty.ty, definitions.is_empty()) {
+                        (PgType::Record(None), false) => {
+                            let record = SqlType::new(PgType::Record(Some(Arc::new(RecordType {
+                                fields: definitions.iter().map(|(n, t)| (n.clone(), t.widened())).collect(),
+                            }))));
+                            let typed = Expr::new(value.kind, record);
+                            for (i, (column, ty)) in definitions.iter().enumerate() {
+                                let id = self.new_col();
+                                scalars.push((id, Expr::new(ExprKind::Field { arg: Box::new(typed.clone()), index: i }, ty.widened())));
+                                visible.push(ScopeColumn { name: column.clone(), expr: Expr::column(id, ty.widened()), origin: None });
+                            }
+                            is_scalar_item = false;
+                        }
+                        (PgType::Record(None), true) => {
+                            return Err(PgError::new(SqlState::SYNTAX_ERROR, "a column definition list is required for functions returning \"record\"").at(position));
+                        }
+                        _ => {
+                            let value = self.resolve_unknown(value)?;
+                            let id = self.new_col();
+                            visible.push(ScopeColumn { name: function_name.clone(), expr: Expr::column(id, value.ty.clone()), origin: None });
+                            scalars.push((id, value));
+                        }
+                    }
+                }
+            }
+        }
+        let ordinality_id = ordinality.then(|| self.new_col());
+        if let Some(id) = ordinality_id {
+            visible.push(ScopeColumn { name: "ordinality".into(), expr: Expr::column(id, SqlType::new(PgType::Int8)), origin: None });
+        }
+        // One column of one function takes the alias' name: FROM generate_series(1, 3) AS g.
+        if let (true, Some(alias), [one, ..]) = (single, alias, visible.as_mut_slice()) {
+            let columns_of_function = sets.first().map_or(1, |(c, _)| c.len());
+            let unnamed = sets.first().is_none_or(|(_, s)| match &s.func.0.kind {
+                FuncKind::Set { columns, .. } => columns.first().is_none_or(|(n, _)| n.is_empty()),
+                _ => true,
+            });
+            if columns_of_function == 1 && alias.columns.is_empty() && unnamed && definitions.is_empty() {
+                one.name = fold(&alias.name);
+            }
+        }
+        let mut rel = Rel::One;
+        if !scalars.is_empty() {
+            rel = Rel::Project { input: Box::new(rel), exprs: scalars };
+        }
+        if !sets.is_empty() || ordinality_id.is_some() {
+            rel = Rel::ProjectSet { input: Box::new(rel), sets, outer: false, ordinality: ordinality_id };
+        }
+        let lateral = !super::walk::free_columns(&rel).is_empty();
+        let mut item = self.aliased(visible, alias, default_name)?;
+        item.scalar = is_scalar_item && item.columns.len() == 1;
+        self.push_item(item, alias.and_then(|a| self.pos_span(a.name.span)))?;
+        Ok(Bound { rel, lateral })
+    }
+}
+
+fn join_kind(operator: &JoinOperator) -> PgResult<(JoinKind, &JoinConstraint)> {
+    Ok(match operator {
+        JoinOperator::Join(c) | JoinOperator::Inner(c) | JoinOperator::CrossJoin(c) => (JoinKind::Inner, c),
+        JoinOperator::Left(c) | JoinOperator::LeftOuter(c) => (JoinKind::Left, c),
+        JoinOperator::Right(c) | JoinOperator::RightOuter(c) => (JoinKind::Right, c),
+        JoinOperator::FullOuter(c) => (JoinKind::Full, c),
+        _ => return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error: this join is not part of the dialect")),
+    })
+}

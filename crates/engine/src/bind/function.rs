@@ -1,0 +1,818 @@
+//! Calls: the choice of a function, aggregates, windows, set-returning functions, and what SQL spells like a function.
+
+use super::expr::{bool_type, text_type};
+use super::literal::unknown;
+use super::resolve::{Choice, can_coerce, select_candidate};
+use super::scope::Clause;
+use super::tree::{
+    AggregateExpr, Expr, ExprKind, Frame, FrameBound, FrameExclusion, FrameUnits, FuncRef, SetExpr, SortKey, WindowExpr,
+};
+use super::{Binder, fold, name_parts};
+use datafusion::common::ScalarValue;
+use std::sync::Arc;
+use stoa_pg::registry::{CastContext, Func, FuncKind, NativeAggregate, NativeWindow, Registry};
+use stoa_pg::types::{RecordType, list_of, type_by_name};
+use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_syntax::ast::{self, Expr as E, FunctionArg, FunctionArgExpr, FunctionArguments};
+
+/// A window as defined by `WINDOW w AS (…)` or `OVER (…)`.
+#[derive(Clone, Debug)]
+pub(crate) struct WindowDefinition {
+    pub partition_by: Vec<Expr>,
+    pub order_by: Vec<SortKey>,
+    pub frame: Option<Frame>,
+}
+
+/// The arguments of a call as written.
+struct CallArgs<'a> {
+    positional: Vec<&'a E>,
+    named: Vec<(String, &'a E)>,
+    star: bool,
+    distinct: bool,
+    order_by: Vec<ast::OrderByExpr>,
+}
+
+impl Binder<'_> {
+    pub(crate) fn bind_function(&mut self, function: &ast::Function, syntax: &E) -> PgResult<Expr> {
+        let parts = name_parts(&function.name)?;
+        let position = self.pos(&function.name).or_else(|| self.pos(syntax));
+        let name = parts.last().cloned().unwrap_or_default();
+        if let Some(schema) = parts.len().checked_sub(2).and_then(|i| parts.get(i))
+            && schema != "pg_catalog"
+        {
+            let exists = self.ctx.catalog.schema_by_name(schema).is_some() || schema == "information_schema";
+            if schema != "information_schema" {
+                return Err(if exists {
+                    PgError::new(SqlState::UNDEFINED_FUNCTION, format!("function {}() does not exist", parts.join("."))).at(position)
+                } else {
+                    PgError::new(SqlState::INVALID_SCHEMA_NAME, format!("schema \"{schema}\" does not exist")).at(position)
+                });
+            }
+        }
+        if let FunctionArguments::Subquery(query) = &function.args {
+            if name != "array" {
+                return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error at or near \"SELECT\"").at(position));
+            }
+            let query = self.bind_subquery(query)?;
+            let [one] = query.outputs.as_slice() else {
+                return Err(PgError::new(SqlState::SYNTAX_ERROR, "subquery must return only one column").at(position));
+            };
+            let ty = SqlType { ty: one.ty.ty.clone().array_of(), typmod: one.ty.typmod, arrow: list_of(one.ty.arrow.clone()) };
+            return Ok(Expr::new(ExprKind::ArraySubquery(Box::new(query)), ty));
+        }
+        if parts.len() == 1
+            && let Some(special) = self.bind_special(&name, function, syntax).map_err(|e| e.at(position))?
+        {
+            return Ok(special);
+        }
+        let call = call_args(function).map_err(|e| e.at(position))?;
+        self.bind_call(&name, call, function, syntax, position).map_err(|e| e.at(position))
+    }
+
+    /// What the grammar of SQL gives a meaning of its own.
+    fn bind_special(&mut self, name: &str, function: &ast::Function, syntax: &E) -> PgResult<Option<Expr>> {
+        let quoted = matches!(function.name.0.first(), Some(ast::ObjectNamePart::Identifier(i)) if i.quote_style.is_some());
+        if quoted {
+            return Ok(None);
+        }
+        let args = |b: &mut Self, what: &'static str| -> PgResult<Vec<Expr>> {
+            let call = call_args(function)?;
+            b.check_no_sets(what, |b| call.positional.iter().map(|e| b.bind_expr(e)).collect())
+        };
+        let no_list = matches!(function.args, FunctionArguments::None);
+        Ok(Some(match name {
+            "coalesce" => {
+                let list = args(self, "COALESCE")?;
+                if list.is_empty() {
+                    return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error at or near \")\""));
+                }
+                let (list, ty) = self.unify(list, "COALESCE")?;
+                Expr::new(ExprKind::Coalesce(list), ty)
+            }
+            "greatest" | "least" => {
+                let list = args(self, if name == "greatest" { "GREATEST" } else { "LEAST" })?;
+                if list.is_empty() {
+                    return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error at or near \")\""));
+                }
+                let what = if name == "greatest" { "GREATEST" } else { "LEAST" };
+                let (list, ty) = self.unify(list, what)?;
+                Expr::new(ExprKind::Extreme { args: list, greatest: name == "greatest" }, ty)
+            }
+            "nullif" => {
+                let list = args(self, "NULLIF")?;
+                let [a, b] = <[Expr; 2]>::try_from(list).map_err(|_| PgError::new(SqlState::SYNTAX_ERROR, "NULLIF takes two arguments"))?;
+                let result = self.resolve_unknown_like(a.clone(), &b)?;
+                let test = self.compare("=", a, b, syntax)?;
+                // PostgreSQL types the result as the operator's left argument.
+                let ty = match &test.kind {
+                    ExprKind::Oper { args, .. } => args.first().map_or_else(|| result.ty.clone(), |l| if l.ty.ty == result.ty.ty { result.ty.clone() } else { l.ty.clone() }),
+                    _ => result.ty.clone(),
+                };
+                let result = self.coerce(result, &SqlType::new(ty.ty.clone()), CastContext::Implicit)?;
+                let ty = result.ty.clone();
+                let null = Expr::new(ExprKind::Const(ScalarValue::try_from(&ty.arrow).map_err(|e| PgError::internal(e.to_string()))?), ty.clone());
+                Expr::new(ExprKind::Case { whens: vec![(test, null)], otherwise: Some(Box::new(result)) }, ty)
+            }
+            "row" => {
+                let list = args(self, "ROW")?;
+                self.row(list)?
+            }
+            "grouping" => {
+                let list = args(self, "GROUPING")?;
+                Expr::new(ExprKind::Grouping(list), SqlType::new(PgType::Int4))
+            }
+            "current_date" if no_list => {
+                let now = self.call("now", Vec::new())?;
+                self.coerce(now, &SqlType::new(PgType::Date), CastContext::Explicit)?
+            }
+            "current_timestamp" => self.current_time(function, PgType::Timestamptz)?,
+            "localtimestamp" => self.current_time(function, PgType::Timestamp)?,
+            "current_time" => self.current_time(function, PgType::Timetz)?,
+            "localtime" => self.current_time(function, PgType::Time)?,
+            "current_user" | "session_user" | "user" | "current_role" | "current_catalog" | "current_schema" if no_list => {
+                let function = match name {
+                    "user" | "current_role" => "current_user",
+                    "current_catalog" => "current_database",
+                    other => other,
+                };
+                self.call(function, Vec::new())?
+            }
+            _ => return Ok(None),
+        }))
+    }
+
+    fn resolve_unknown_like(&mut self, expr: Expr, other: &Expr) -> PgResult<Expr> {
+        if expr.ty.ty == PgType::Unknown && other.ty.ty != PgType::Unknown {
+            return self.coerce(expr, &SqlType::new(other.ty.ty.clone()), CastContext::Implicit);
+        }
+        self.resolve_unknown(expr)
+    }
+
+    fn current_time(&mut self, function: &ast::Function, ty: PgType) -> PgResult<Expr> {
+        let precision = match call_args(function)?.positional.as_slice() {
+            [] => -1,
+            [E::Value(v)] => match &v.value {
+                ast::Value::Number(n, _) => n.parse::<i32>().map(|p| p.min(6)).unwrap_or(-1),
+                _ => -1,
+            },
+            _ => return Err(PgError::new(SqlState::SYNTAX_ERROR, "a precision was expected")),
+        };
+        let now = self.call("now", Vec::new())?;
+        self.coerce(now, &SqlType::with_typmod(ty, precision), CastContext::Explicit)
+    }
+
+    /// Calls a scalar function of the registry by name.
+    pub(crate) fn call(&mut self, name: &str, args: Vec<Expr>) -> PgResult<Expr> {
+        let (func, args) = self.find_function(name, args, Vec::new())?;
+        self.scalar_call(func, args)
+    }
+
+    fn scalar_call(&mut self, func: Arc<Func>, args: Vec<Expr>) -> PgResult<Expr> {
+        let (args, ret) = self.apply_signature(&func.args, func.variadic, &func.ret, args)?;
+        let args = args.into_iter().map(|a| self.widen(a)).collect::<PgResult<Vec<_>>>()?;
+        let ret = ret.widened();
+        self.fold(Expr::new(ExprKind::Func { func: FuncRef(func), args }, ret))
+    }
+
+    /// Chooses a function for arguments; puts named ones and defaults into place.
+    pub(crate) fn find_function(&mut self, name: &str, mut args: Vec<Expr>, named: Vec<(String, Expr)>) -> PgResult<(Arc<Func>, Vec<Expr>)> {
+        let all = Registry::get().functions(name);
+        let mut fits: Vec<(Arc<Func>, Vec<PgType>, Vec<Option<usize>>)> = Vec::new();
+        for func in all {
+            // For each declared slot: the given argument (position), or None for its default.
+            let Some(slots) = slots_of(func, args.len(), &named) else { continue };
+            let mut signature = Vec::new();
+            for (slot, given) in slots.iter().enumerate() {
+                if given.is_some() {
+                    let declared = if func.variadic && slot + 1 >= func.args.len() { func.args.last() } else { func.args.get(slot) };
+                    signature.push(declared.cloned().unwrap_or(PgType::Any));
+                }
+            }
+            fits.push((func.clone(), signature, slots));
+        }
+        let positional_count = args.len();
+        let mut given_types: Vec<PgType> = args.iter().map(|a| a.ty.ty.clone()).collect();
+        given_types.extend(named.iter().map(|(_, e)| e.ty.ty.clone()));
+        let describe = || {
+            let list: Vec<String> = given_types.iter().map(ToString::to_string).collect();
+            format!("{name}({})", list.join(", "))
+        };
+        args.extend(named.into_iter().map(|(_, e)| e));
+        // Exact matches first, non-variadic ones before variadic ones.
+        let types_for = |slots: &[Option<usize>]| -> Vec<PgType> { slots.iter().flatten().filter_map(|i| given_types.get(*i).cloned()).collect() };
+        let exact = fits.iter().position(|(_, signature, slots)| *signature == types_for(slots));
+        let chosen = match exact {
+            Some(index) => index,
+            None => {
+                let groups: [Vec<usize>; 2] = [
+                    (0..fits.len()).filter(|i| !fits[*i].0.variadic).collect(),
+                    (0..fits.len()).filter(|i| fits[*i].0.variadic).collect(),
+                ];
+                let mut chosen = None;
+                for group in groups {
+                    if group.is_empty() {
+                        continue;
+                    }
+                    // Named notation gives candidates of one order: all slots are in the order of the declaration.
+                    let signatures: Vec<Vec<PgType>> = group
+                        .iter()
+                        .map(|i| {
+                            let (_, signature, slots) = &fits[*i];
+                            let mut by_arg: Vec<(usize, PgType)> = slots.iter().flatten().copied().zip(signature.iter().cloned()).collect();
+                            by_arg.sort_by_key(|(i, _)| *i);
+                            by_arg.into_iter().map(|(_, t)| t).collect()
+                        })
+                        .collect();
+                    match select_candidate(&signatures, &given_types) {
+                        Choice::One(i) => {
+                            chosen = Some(group[i]);
+                            break;
+                        }
+                        Choice::Ambiguous => {
+                            return Err(PgError::new(SqlState::AMBIGUOUS_FUNCTION, format!("function {} is not unique", describe()))
+                                .hint("Could not choose a best candidate function. You might need to add explicit type casts."));
+                        }
+                        Choice::None => {}
+                    }
+                }
+                match chosen {
+                    Some(index) => index,
+                    None => return Err(self.no_function(name, describe(), all.is_empty())),
+                }
+            }
+        };
+        let (func, _, slots) = fits.swap_remove(chosen);
+        let _ = positional_count;
+        let mut out = Vec::with_capacity(slots.len());
+        let first_default = func.args.len() - func.defaults.len();
+        for (slot, given) in slots.into_iter().enumerate() {
+            match given {
+                Some(i) => out.push(args[i].clone()),
+                None => {
+                    let sql = func.defaults.get(slot.wrapping_sub(first_default)).copied().unwrap_or("NULL");
+                    let syntax = stoa_syntax::parse_expression(sql).map_err(super::syntax_error)?;
+                    out.push(self.bind_expr(&syntax)?);
+                }
+            }
+        }
+        Ok((func, out))
+    }
+
+    fn no_function(&self, name: &str, described: String, unknown_name: bool) -> PgError {
+        let error = PgError::new(SqlState::UNDEFINED_FUNCTION, format!("function {described} does not exist"));
+        if unknown_name {
+            let known = Registry::get().all_functions().map(|f| f.name);
+            if let Some(better) = super::suggest::closest(name, known) {
+                return error.hint(format!("Perhaps you meant the function \"{better}\"."));
+            }
+        }
+        error.hint("No function matches the given name and argument types. You might need to add explicit type casts.")
+    }
+
+    fn bind_call(&mut self, name: &str, call: CallArgs<'_>, function: &ast::Function, syntax: &E, _position: Option<usize>) -> PgResult<Expr> {
+        let registry = Registry::get();
+        let signatures = registry.functions(name);
+        let is_aggregate = signatures.iter().any(|f| matches!(f.kind, FuncKind::Aggregate(_) | FuncKind::NativeAggregate(_)));
+        let is_window = signatures.iter().any(|f| matches!(f.kind, FuncKind::Window(_)));
+        let within_group = !function.within_group.is_empty();
+        if function.over.is_some() && !signatures.is_empty() && !is_aggregate && !is_window {
+            return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("OVER specified, but {name} is not a window function nor an aggregate function")));
+        }
+        if !is_aggregate && !signatures.is_empty() {
+            if function.filter.is_some() && !is_window {
+                return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("FILTER specified, but {name} is not an aggregate function")));
+            }
+            if call.distinct {
+                return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("DISTINCT specified, but {name} is not an aggregate function")));
+            }
+            if !call.order_by.is_empty() {
+                return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("ORDER BY specified, but {name} is not an aggregate function")));
+            }
+            if call.star {
+                return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("{name}(*) specified, but {name} is not an aggregate function")));
+            }
+        }
+        if is_window && !is_aggregate && function.over.is_none() {
+            return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("window function {name} requires an OVER clause")));
+        }
+        if is_window && !is_aggregate || (is_aggregate && function.over.is_some() && !within_group) {
+            return self.bind_window_call(name, &call, function);
+        }
+        if is_aggregate {
+            return self.bind_aggregate_call(name, &call, function);
+        }
+        let mut args = Vec::with_capacity(call.positional.len());
+        for e in &call.positional {
+            args.push(self.bind_expr(e)?);
+        }
+        let mut named = Vec::with_capacity(call.named.len());
+        for (n, e) in &call.named {
+            named.push((n.clone(), self.bind_expr(e)?));
+        }
+        // A type's name called with one argument is a cast, unless a function fits better.
+        if signatures.is_empty() && args.len() == 1 && named.is_empty() {
+            if let Some(ty) = type_by_name(name).filter(|t| !t.is_pseudo() && *t != PgType::Unknown)
+                && let Some(arg) = args.pop()
+            {
+                return self.coerce(arg, &SqlType::new(ty), CastContext::Explicit);
+            }
+        }
+        let cast_target = (args.len() == 1).then(|| type_by_name(name)).flatten();
+        let (func, args) = match self.find_function(name, args.clone(), named) {
+            Ok(found) => found,
+            Err(error) => {
+                if let (Some(ty), Some(arg)) = (cast_target, args.pop()) {
+                    return self.coerce(arg, &SqlType::new(ty), CastContext::Explicit).map_err(|_| error);
+                }
+                return Err(error);
+            }
+        };
+        match &func.kind {
+            FuncKind::Scalar(_) | FuncKind::System => self.scalar_call(func, args),
+            FuncKind::Set { .. } => self.set_call(func, args, syntax),
+            _ => Err(PgError::internal(format!("function {name} has an unexpected kind"))),
+        }
+    }
+
+    /// A set-returning function in an expression.
+    fn set_call(&mut self, func: Arc<Func>, args: Vec<Expr>, _syntax: &E) -> PgResult<Expr> {
+        let clause = self.clause();
+        let allowed = matches!(clause, Clause::SelectList | Clause::OrderBy | Clause::FunctionInFrom | Clause::GroupBy | Clause::Returning | Clause::Values);
+        if !allowed || clause == Clause::Returning {
+            return Err(PgError::new(SqlState::FEATURE_NOT_SUPPORTED, format!("set-returning functions are not allowed in {}", clause.name())));
+        }
+        if let Some(what) = self.no_sets {
+            return Err(PgError::new(SqlState::FEATURE_NOT_SUPPORTED, format!("set-returning functions are not allowed in {what}"))
+                .hint("You might be able to move the set-returning function into a LATERAL FROM item."));
+        }
+        let set = self.set_expr(func, args)?;
+        let ty = set.ty.clone();
+        Ok(Expr::new(ExprKind::Set(Box::new(set)), ty))
+    }
+
+    /// Types a call of a set-returning function.
+    pub(crate) fn set_expr(&mut self, func: Arc<Func>, args: Vec<Expr>) -> PgResult<SetExpr> {
+        let FuncKind::Set { columns, .. } = &func.kind else { return Err(PgError::internal("not a set-returning function")) };
+        let columns = columns.clone();
+        let (args, ret) = self.apply_signature(&func.args, func.variadic, &func.ret, args)?;
+        let args = args.into_iter().map(|a| self.widen(a)).collect::<PgResult<Vec<_>>>()?;
+        let ret = ret.widened();
+        let typed: Vec<(String, SqlType)> = match columns.as_slice() {
+            [] | [_] => {
+                let column_name = columns.first().map_or(func.name, |(n, _)| if n.is_empty() { func.name } else { n });
+                // The elements of a nested list come out one by one, as PostgreSQL's unnest does.
+                let ty = if func.name == "unnest" {
+                    args.first().and_then(|a| a.ty.ty.element()).map_or_else(|| ret.clone(), |e| {
+                        let mut t = SqlType::new(e).widened();
+                        if let Some(a) = args.first() {
+                            t.typmod = a.ty.typmod;
+                        }
+                        t
+                    })
+                } else {
+                    ret.clone()
+                };
+                vec![(column_name.to_owned(), ty)]
+            }
+            many => many.iter().map(|(n, t)| ((*n).to_owned(), SqlType::new(t.clone()))).collect(),
+        };
+        let ty = match typed.as_slice() {
+            [(_, one)] => one.clone(),
+            many => SqlType::new(PgType::Record(Some(Arc::new(RecordType { fields: many.to_vec() })))),
+        };
+        Ok(SetExpr { func: FuncRef(func), args, columns: typed, ty })
+    }
+
+    fn bind_aggregate_call(&mut self, name: &str, call: &CallArgs<'_>, function: &ast::Function) -> PgResult<Expr> {
+        let within_group = !function.within_group.is_empty();
+        let clause = self.clause();
+        if clause == Clause::Aggregate {
+            return Err(PgError::new(SqlState::GROUPING_ERROR, "aggregate function calls cannot be nested"));
+        }
+        let (mut args, mut order_by, filter) = self.in_clause(Clause::Aggregate, |b| {
+            b.check_no_sets("aggregate function calls", |b| {
+                let mut args = Vec::with_capacity(call.positional.len());
+                for e in &call.positional {
+                    args.push(b.bind_expr(e)?);
+                }
+                let order = if within_group { &function.within_group } else { &call.order_by };
+                let mut order_by = Vec::with_capacity(order.len());
+                for key in order {
+                    order_by.push(b.bind_sort_key(key)?);
+                }
+                Ok((args, order_by, ()))
+            })
+        })?;
+        let _ = filter;
+        let filter = match &function.filter {
+            Some(filter) => {
+                let bound = self.in_clause(Clause::Filter, |b| b.bind_expr(filter))?;
+                Some(self.coerce_bool(bound, "FILTER").map_err(|e| e.at(self.pos(filter.as_ref())))?)
+            }
+            None => None,
+        };
+        if within_group {
+            args.extend(order_by.iter().map(|k| k.expr.clone()));
+        }
+        if call.star && !args.is_empty() {
+            return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error at or near \"*\""));
+        }
+        if call.positional.is_empty() && !call.star && !within_group && name == "count" {
+            return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, "count(*) must be used to call a parameterless aggregate function"));
+        }
+        let (func, args) = self.find_function(name, args, Vec::new())?;
+        let mut aggregate = self.aggregate_expr(func, args, call.distinct, filter)?;
+        if call.distinct {
+            // ORDER BY of a DISTINCT aggregate must name its arguments.
+            for key in &order_by {
+                if !within_group && !aggregate.args.iter().any(|a| same_expr(a, &key.expr)) {
+                    return Err(PgError::new(
+                        SqlState::INVALID_COLUMN_REFERENCE,
+                        "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list",
+                    ));
+                }
+            }
+        }
+        if within_group {
+            // The keys take the form that the arguments were cast to.
+            let direct = aggregate.args.len() - order_by.len();
+            for (key, arg) in order_by.iter_mut().zip(&aggregate.args[direct..]) {
+                key.expr = arg.clone();
+            }
+        }
+        aggregate.order_by = order_by;
+        aggregate.within_group = within_group;
+        self.place_aggregate(aggregate)
+    }
+
+    /// Types an aggregate once its function is chosen.
+    fn aggregate_expr(&mut self, func: Arc<Func>, args: Vec<Expr>, distinct: bool, filter: Option<Expr>) -> PgResult<AggregateExpr> {
+        let (mut args, mut ret) = self.apply_signature(&func.args, func.variadic, &func.ret, args)?;
+        let native = match func.kind {
+            FuncKind::NativeAggregate(native) => Some(native),
+            _ => None,
+        };
+        match native {
+            Some(NativeAggregate::Min | NativeAggregate::Max) => {
+                if let Some(arg) = args.first() {
+                    ret = SqlType { ty: ret.ty, typmod: -1, arrow: arg.ty.arrow.clone() };
+                }
+            }
+            Some(NativeAggregate::Sum) => match args.first().and_then(|a| a.ty.decimal_parts()) {
+                Some((p, s)) if p <= 28 => ret = SqlType::decimal(38, s),
+                _ => args = args.into_iter().map(|a| self.widen(a)).collect::<PgResult<_>>()?,
+            },
+            Some(NativeAggregate::ArrayAgg) => {
+                if let Some(arg) = args.first() {
+                    ret = SqlType { ty: ret.ty, typmod: -1, arrow: list_of(arg.ty.arrow.clone()) };
+                }
+            }
+            Some(_) => {}
+            None => {
+                // A sum or an extreme of decimals stays native although the signature says numeric.
+                let decimal = args.first().and_then(|a| a.ty.decimal_parts());
+                match (func.name, decimal) {
+                    ("sum", Some((p, s))) if p <= 28 && args.len() == 1 => ret = SqlType::decimal(38, s),
+                    ("min" | "max", Some((p, s))) if args.len() == 1 => ret = SqlType::decimal(p, s),
+                    _ => args = args.into_iter().map(|a| self.widen(a)).collect::<PgResult<_>>()?,
+                }
+            }
+        }
+        Ok(AggregateExpr { func: FuncRef(func), args, distinct, order_by: Vec::new(), filter, within_group: false, ty: ret })
+    }
+
+    /// Decides to which query an aggregate belongs, and whether it may stand here.
+    fn place_aggregate(&mut self, aggregate: AggregateExpr) -> PgResult<Expr> {
+        let ty = aggregate.ty.clone();
+        let mut columns = Vec::new();
+        for e in aggregate.args.iter().chain(aggregate.filter.as_ref()).chain(aggregate.order_by.iter().map(|k| &k.expr)) {
+            super::walk::columns_of(e, &mut columns);
+        }
+        let innermost = self.scopes.len().saturating_sub(1);
+        let mut owner = innermost;
+        if !columns.is_empty() && !columns.iter().any(|c| self.scopes[innermost].local.contains(c)) {
+            // The innermost query that gives one of the columns.
+            if let Some(depth) = (0..innermost).rev().find(|d| columns.iter().any(|c| self.scopes[*d].local.contains(c))) {
+                owner = depth;
+            }
+        }
+        let clause = self.scopes.get(owner).map_or(Clause::Default, |s| s.clause);
+        match clause {
+            Clause::SelectList | Clause::Having | Clause::OrderBy | Clause::Window => {}
+            Clause::Aggregate if owner == innermost => {
+                return Err(PgError::new(SqlState::GROUPING_ERROR, "aggregate function calls cannot be nested"));
+            }
+            Clause::FunctionInFrom | Clause::From if owner != innermost => {}
+            other => {
+                return Err(PgError::new(SqlState::GROUPING_ERROR, format!("aggregate functions are not allowed in {}", other.name())));
+            }
+        }
+        if owner == innermost {
+            return Ok(Expr::new(ExprKind::Aggregate(Box::new(aggregate)), ty));
+        }
+        let id = self.new_col();
+        self.scopes[owner].outer_aggregates.push((id, aggregate));
+        self.scopes[owner].local.insert(id);
+        Ok(Expr::column(id, ty))
+    }
+
+    fn bind_window_call(&mut self, name: &str, call: &CallArgs<'_>, function: &ast::Function) -> PgResult<Expr> {
+        let clause = self.clause();
+        if clause == Clause::Aggregate {
+            return Err(PgError::new(SqlState::GROUPING_ERROR, "aggregate function calls cannot contain window function calls"));
+        }
+        if clause == Clause::Window {
+            return Err(PgError::new(SqlState::WINDOWING_ERROR, "window function calls cannot be nested"));
+        }
+        if !matches!(clause, Clause::SelectList | Clause::OrderBy) {
+            return Err(PgError::new(SqlState::WINDOWING_ERROR, format!("window functions are not allowed in {}", clause.name())));
+        }
+        if call.distinct {
+            return Err(PgError::unsupported("DISTINCT is not implemented for window functions"));
+        }
+        if !call.order_by.is_empty() {
+            return Err(PgError::unsupported("aggregate ORDER BY is not implemented for window functions"));
+        }
+        let (args, filter) = self.in_clause(Clause::Window, |b| {
+            b.check_no_sets("window function calls", |b| {
+                let args = call.positional.iter().map(|e| b.bind_expr(e)).collect::<PgResult<Vec<_>>>()?;
+                let filter = match &function.filter {
+                    Some(filter) => {
+                        let bound = b.bind_expr(filter)?;
+                        Some(b.coerce_bool(bound, "FILTER")?)
+                    }
+                    None => None,
+                };
+                Ok((args, filter))
+            })
+        })?;
+        let definition = match &function.over {
+            Some(ast::WindowType::NamedWindow(ident)) => {
+                let window = fold(ident);
+                self.named_window(&window).map_err(|e| e.at(self.pos_span(ident.span)))?
+            }
+            Some(ast::WindowType::WindowSpec(spec)) => self.bind_window_spec(spec)?,
+            None => return Err(PgError::internal("a window call without OVER")),
+        };
+        let (func, args) = self.find_function(name, args, Vec::new())?;
+        if function.null_treatment.is_some() {
+            return Err(PgError::unsupported("IGNORE NULLS and RESPECT NULLS are not supported"));
+        }
+        let aggregate = match func.kind {
+            FuncKind::Window(native) => {
+                if filter.is_some() {
+                    return Err(PgError::unsupported("FILTER is not implemented for non-aggregate window functions"));
+                }
+                let (args, mut ret) = self.apply_signature(&func.args, func.variadic, &func.ret, args)?;
+                let mut args = args;
+                if matches!(native, NativeWindow::Lag | NativeWindow::Lead) && args.len() == 3 {
+                    // The value and its default in one form.
+                    let default = args.remove(2);
+                    let offset = args.remove(1);
+                    let value = args.remove(0);
+                    let (mut both, _) = self.one_form(vec![value, default])?;
+                    let default = both.remove(1);
+                    args = vec![both.remove(0), offset, default];
+                }
+                if matches!(native, NativeWindow::Lag | NativeWindow::Lead | NativeWindow::FirstValue | NativeWindow::LastValue | NativeWindow::NthValue)
+                    && let Some(arg) = args.first()
+                {
+                    ret = arg.ty.clone();
+                }
+                AggregateExpr { func: FuncRef(func), args, distinct: false, order_by: Vec::new(), filter: None, within_group: false, ty: ret }
+            }
+            _ => self.aggregate_expr(func, args, false, filter)?,
+        };
+        let window = WindowExpr {
+            func: aggregate.func,
+            args: aggregate.args,
+            filter: aggregate.filter,
+            partition_by: definition.partition_by,
+            order_by: definition.order_by,
+            frame: definition.frame,
+            ty: aggregate.ty,
+        };
+        let ty = window.ty.clone();
+        Ok(Expr::new(ExprKind::Window(Box::new(window)), ty))
+    }
+
+    fn named_window(&self, name: &str) -> PgResult<WindowDefinition> {
+        self.scopes
+            .last()
+            .and_then(|s| s.named_windows.iter().find(|(n, _)| n == name))
+            .map(|(_, d)| d.clone())
+            .ok_or_else(|| PgError::new(SqlState::UNDEFINED_OBJECT, format!("window \"{name}\" does not exist")))
+    }
+
+    /// Binds `OVER (…)` or the right side of `WINDOW w AS (…)`.
+    pub(crate) fn bind_window_spec(&mut self, spec: &ast::WindowSpec) -> PgResult<WindowDefinition> {
+        let base = match &spec.window_name {
+            Some(ident) => {
+                let name = fold(ident);
+                let base = self.named_window(&name).map_err(|e| e.at(self.pos_span(ident.span)))?;
+                if !spec.partition_by.is_empty() {
+                    return Err(PgError::new(SqlState::WINDOWING_ERROR, format!("cannot override PARTITION BY clause of window \"{name}\"")));
+                }
+                if !base.order_by.is_empty() && !spec.order_by.is_empty() {
+                    return Err(PgError::new(SqlState::WINDOWING_ERROR, format!("cannot override ORDER BY clause of window \"{name}\"")));
+                }
+                if base.frame.is_some() {
+                    return Err(PgError::new(SqlState::WINDOWING_ERROR, format!("cannot copy window \"{name}\" because it has a frame clause")));
+                }
+                Some(base)
+            }
+            None => None,
+        };
+        let (mut partition_by, mut order_by) = self.in_clause(Clause::Window, |b| {
+            let mut partition_by = Vec::with_capacity(spec.partition_by.len());
+            for e in &spec.partition_by {
+                let bound = b.bind_expr(e)?;
+                partition_by.push(b.resolve_unknown(bound)?);
+            }
+            let mut order_by = Vec::with_capacity(spec.order_by.len());
+            for key in &spec.order_by {
+                order_by.push(b.bind_sort_key(key)?);
+            }
+            Ok((partition_by, order_by))
+        })?;
+        if let Some(base) = base {
+            partition_by = base.partition_by;
+            if order_by.is_empty() {
+                order_by = base.order_by;
+            }
+        }
+        let frame = match &spec.window_frame {
+            Some(frame) => Some(self.bind_frame(frame, &order_by)?),
+            None => None,
+        };
+        Ok(WindowDefinition { partition_by, order_by, frame })
+    }
+
+    fn bind_frame(&mut self, frame: &ast::WindowFrame, order_by: &[SortKey]) -> PgResult<Frame> {
+        let units = match frame.units {
+            ast::WindowFrameUnits::Rows => FrameUnits::Rows,
+            ast::WindowFrameUnits::Range => FrameUnits::Range,
+            ast::WindowFrameUnits::Groups => FrameUnits::Groups,
+        };
+        let start = self.bind_bound(&frame.start_bound, units, order_by, true)?;
+        let end = match &frame.end_bound {
+            Some(end) => self.bind_bound(end, units, order_by, false)?,
+            None => FrameBound::CurrentRow,
+        };
+        let error = |message: &str| Err(PgError::new(SqlState::WINDOWING_ERROR, message));
+        match (&start, &end) {
+            (FrameBound::UnboundedFollowing, _) => return error("frame start cannot be UNBOUNDED FOLLOWING"),
+            (_, FrameBound::UnboundedPreceding) => return error("frame end cannot be UNBOUNDED PRECEDING"),
+            (FrameBound::CurrentRow, FrameBound::Preceding(_)) => {
+                return error("frame starting from current row cannot have preceding rows");
+            }
+            (FrameBound::Following(_), FrameBound::Preceding(_) | FrameBound::CurrentRow) => {
+                return error("frame starting from following row cannot have preceding rows");
+            }
+            _ => {}
+        }
+        let has_offset = matches!(start, FrameBound::Preceding(_) | FrameBound::Following(_)) || matches!(end, FrameBound::Preceding(_) | FrameBound::Following(_));
+        if units == FrameUnits::Range && has_offset && order_by.len() != 1 {
+            return error("RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column");
+        }
+        if units == FrameUnits::Groups && order_by.is_empty() {
+            return error("GROUPS mode requires an ORDER BY clause");
+        }
+        Ok(Frame { units, start, end, exclusion: FrameExclusion::None })
+    }
+
+    fn bind_bound(&mut self, bound: &ast::WindowFrameBound, units: FrameUnits, order_by: &[SortKey], _start: bool) -> PgResult<FrameBound> {
+        let (offset, following) = match bound {
+            ast::WindowFrameBound::CurrentRow => return Ok(FrameBound::CurrentRow),
+            ast::WindowFrameBound::Preceding(None) => return Ok(FrameBound::UnboundedPreceding),
+            ast::WindowFrameBound::Following(None) => return Ok(FrameBound::UnboundedFollowing),
+            ast::WindowFrameBound::Preceding(Some(e)) => (e, false),
+            ast::WindowFrameBound::Following(Some(e)) => (e, true),
+        };
+        let expr = self.in_clause(Clause::Window, |b| b.bind_expr(offset))?;
+        let target = match units {
+            FrameUnits::Rows | FrameUnits::Groups => PgType::Int8,
+            FrameUnits::Range => match order_by.first().map(|k| &k.expr.ty.ty) {
+                Some(PgType::Date | PgType::Timestamp | PgType::Timestamptz | PgType::Time | PgType::Timetz | PgType::Interval) => PgType::Interval,
+                Some(ty @ (PgType::Int2 | PgType::Int4 | PgType::Int8 | PgType::Numeric | PgType::Float8)) => ty.clone(),
+                Some(PgType::Float4) => PgType::Float8,
+                Some(other) => {
+                    return Err(PgError::unsupported(format!(
+                        "RANGE with offset PRECEDING/FOLLOWING is not supported for column type {other}"
+                    )));
+                }
+                None => PgType::Int8,
+            },
+        };
+        if expr.ty.ty != PgType::Unknown && !can_coerce(&expr.ty.ty, &target, CastContext::Implicit) {
+            let word = match units {
+                FrameUnits::Rows => "ROWS",
+                FrameUnits::Groups => "GROUPS",
+                FrameUnits::Range => "RANGE",
+            };
+            return Err(PgError::new(SqlState::DATATYPE_MISMATCH, format!("argument of {word} must be type {target}, not type {}", expr.ty.ty)));
+        }
+        let expr = Box::new(self.coerce(expr, &SqlType::new(target), CastContext::Implicit)?);
+        Ok(if following { FrameBound::Following(expr) } else { FrameBound::Preceding(expr) })
+    }
+
+    /// An ORDER BY key inside an aggregate or a window: always an expression over the input.
+    pub(crate) fn bind_sort_key(&mut self, key: &ast::OrderByExpr) -> PgResult<SortKey> {
+        let bound = self.bind_expr(&key.expr)?;
+        let expr = self.resolve_unknown(bound)?;
+        self.sort_key(expr, &key.options).map_err(|e| e.at(self.pos(&key.expr)))
+    }
+
+    /// An expression with its direction; NULLs stand as PostgreSQL puts them.
+    pub(crate) fn sort_key(&self, expr: Expr, options: &ast::OrderByOptions) -> PgResult<SortKey> {
+        if matches!(expr.ty.ty, PgType::Json | PgType::Jsonpath | PgType::Xid) {
+            return Err(PgError::new(SqlState::UNDEFINED_FUNCTION, format!("could not identify an ordering operator for type {}", expr.ty.ty))
+                .hint("Use an explicit ordering operator or modify the query."));
+        }
+        let descending = options.asc == Some(false);
+        Ok(SortKey { expr, descending, nulls_first: options.nulls_first.unwrap_or(descending) })
+    }
+
+    /// `unknown` text as a constant, for calls made by the binder.
+    pub(crate) fn text_const(text: &str) -> Expr {
+        let mut e = unknown(text);
+        e.ty = text_type();
+        e
+    }
+}
+
+/// Whether two expressions are the same computation.
+pub(crate) fn same_expr(a: &Expr, b: &Expr) -> bool {
+    a == b || strip_form(a) == strip_form(b)
+}
+
+/// Without a change of form around it.
+fn strip_form(e: &Expr) -> &Expr {
+    match &e.kind {
+        ExprKind::Cast { arg, explicit: false } if arg.ty.ty == e.ty.ty => strip_form(arg),
+        _ => e,
+    }
+}
+
+/// Where each declared slot of a function gets its argument; `None` when the function does not fit.
+fn slots_of(func: &Func, positional: usize, named: &[(String, Expr)]) -> Option<Vec<Option<usize>>> {
+    if func.variadic {
+        if !named.is_empty() || positional + 1 < func.args.len() {
+            return None;
+        }
+        // A variadic function may get no variadic argument only when its element is "any" or it is concat-like.
+        if positional < func.args.len() {
+            return None;
+        }
+        return Some((0..positional).map(Some).collect());
+    }
+    let total = func.args.len();
+    if positional + named.len() > total || positional + named.len() + func.defaults.len() < total {
+        return None;
+    }
+    let mut slots: Vec<Option<usize>> = (0..total).map(|i| (i < positional).then_some(i)).collect();
+    for (offset, (name, _)) in named.iter().enumerate() {
+        let slot = func.arg_names.iter().position(|n| n == name)?;
+        if slot < positional || slots[slot].is_some() {
+            return None;
+        }
+        slots[slot] = Some(positional + offset);
+    }
+    let first_default = total - func.defaults.len();
+    if slots.iter().enumerate().any(|(i, s)| s.is_none() && i < first_default) {
+        return None;
+    }
+    Some(slots)
+}
+
+fn call_args(function: &ast::Function) -> PgResult<CallArgs<'_>> {
+    let mut out = CallArgs { positional: Vec::new(), named: Vec::new(), star: false, distinct: false, order_by: Vec::new() };
+    let FunctionArguments::List(list) = &function.args else { return Ok(out) };
+    out.distinct = matches!(list.duplicate_treatment, Some(ast::DuplicateTreatment::Distinct));
+    for clause in &list.clauses {
+        match clause {
+            ast::FunctionArgumentClause::OrderBy(keys) => out.order_by.clone_from(keys),
+            other => return Err(PgError::new(SqlState::SYNTAX_ERROR, format!("syntax error at or near \"{other}\""))),
+        }
+    }
+    for arg in &list.args {
+        match arg {
+            FunctionArg::Unnamed(FunctionArgExpr::Expr(e)) => {
+                if !out.named.is_empty() {
+                    return Err(PgError::new(SqlState::SYNTAX_ERROR, "positional argument cannot follow named argument"));
+                }
+                out.positional.push(e);
+            }
+            FunctionArg::Unnamed(FunctionArgExpr::Wildcard) => out.star = true,
+            FunctionArg::Named { name, arg: FunctionArgExpr::Expr(e), .. } => out.named.push((fold(name), e)),
+            FunctionArg::ExprNamed { name: E::Identifier(name), arg: FunctionArgExpr::Expr(e), .. } => out.named.push((fold(name), e)),
+            other => return Err(PgError::new(SqlState::SYNTAX_ERROR, format!("syntax error at or near \"{other}\""))),
+        }
+    }
+    Ok(out)
+}
+
+/// Makes a boolean constant.
+pub(crate) fn bool_const(value: bool) -> Expr {
+    Expr::new(ExprKind::Const(ScalarValue::Boolean(Some(value))), bool_type())
+}

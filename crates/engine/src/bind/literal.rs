@@ -1,0 +1,163 @@
+//! Constants: numbers and strings as written, literals read as a type, and folding of what depends on nothing.
+
+use super::Binder;
+use super::tree::{Expr, ExprKind};
+use datafusion::common::ScalarValue;
+use stoa_pg::registry::{CastContext, Volatility};
+use stoa_pg::types::list_of;
+use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_syntax::ast;
+
+impl Binder<'_> {
+    /// A literal as it is written.
+    pub(crate) fn bind_value(&mut self, value: &ast::ValueWithSpan) -> PgResult<Expr> {
+        use ast::Value as V;
+        let position = self.pos_span(value.span);
+        match &value.value {
+            V::Number(text, _) => self.number(text).map_err(|e| e.at(position)),
+            V::SingleQuotedString(text) | V::EscapedStringLiteral(text) | V::UnicodeStringLiteral(text) | V::NationalStringLiteral(text) => {
+                Ok(unknown(text))
+            }
+            V::DollarQuotedString(text) => Ok(unknown(&text.value)),
+            V::Boolean(value) => Ok(Expr::new(ExprKind::Const(ScalarValue::Boolean(Some(*value))), SqlType::new(PgType::Bool))),
+            V::Null => Ok(Expr::new(ExprKind::Const(ScalarValue::Utf8View(None)), SqlType::new(PgType::Unknown))),
+            V::Placeholder(name) => self.parameter(name).map_err(|e| e.at(position)),
+            V::DoubleQuotedString(name) => Err(PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" does not exist")).at(position)),
+            other => Err(PgError::unsupported(format!("literal is not supported: {other}")).at(position)),
+        }
+    }
+
+    fn number(&mut self, text: &str) -> PgResult<Expr> {
+        let clean: String = text.chars().filter(|c| *c != '_').collect();
+        if clean.bytes().all(|b| b.is_ascii_digit()) {
+            if let Ok(n) = clean.parse::<i32>() {
+                return Ok(Expr::new(ExprKind::Const(ScalarValue::Int32(Some(n))), SqlType::new(PgType::Int4)));
+            }
+            if let Ok(n) = clean.parse::<i64>() {
+                return Ok(Expr::new(ExprKind::Const(ScalarValue::Int64(Some(n))), SqlType::new(PgType::Int8)));
+            }
+        }
+        numeric_literal(&clean, &self.ctx)
+    }
+
+    fn parameter(&mut self, name: &str) -> PgResult<Expr> {
+        let index: usize = name
+            .strip_prefix('$')
+            .and_then(|n| n.parse::<usize>().ok())
+            .filter(|n| (1..=65_535).contains(n))
+            .ok_or_else(|| PgError::new(SqlState::UNDEFINED_PARAMETER, format!("there is no parameter {name}")))?;
+        if self.params.len() < index {
+            self.params.resize(index, None);
+        }
+        let ty = self.params[index - 1].clone().unwrap_or_else(|| SqlType::new(PgType::Unknown));
+        Ok(Expr::new(ExprKind::Param(index - 1), ty))
+    }
+
+    /// Reads an unknown literal as a type.
+    pub(crate) fn literal_of_type(&mut self, value: ScalarValue, target: &SqlType, explicit: bool) -> PgResult<Expr> {
+        let text = match &value {
+            ScalarValue::Utf8View(Some(text)) => text.clone(),
+            _ => {
+                let null = ScalarValue::try_from(&target.arrow).map_err(|e| PgError::internal(e.to_string()))?;
+                return Ok(Expr::new(ExprKind::Const(null), target.clone()));
+            }
+        };
+        if matches!(target.ty, PgType::Text) || (target.typmod < 0 && target.ty == PgType::Varchar) || target.ty == PgType::Unknown {
+            return Ok(Expr::new(ExprKind::Const(value), target.clone()));
+        }
+        if target.ty == PgType::Numeric && target.typmod == -1 {
+            return numeric_literal(text.trim(), &self.ctx);
+        }
+        let mut base = target.clone();
+        if let PgType::Array(_) = &target.ty {
+            let dims = stoa_pg::values::array::dimensions_of_text(&text)?.max(1);
+            while super::resolve::list_depth(&base.arrow) < dims {
+                base.arrow = list_of(base.arrow);
+            }
+        }
+        if explicit && base.typmod >= 0 && !base.ty.is_array() {
+            // An explicit cast cuts where an assignment fails: read first, then apply the modifier.
+            let mut plain = SqlType::new(base.ty.clone());
+            if base.ty == PgType::Interval {
+                plain = base.clone();
+            }
+            let value = stoa_pg::values::input_text(self.ctx.eval, &plain, &text)?;
+            let expr = Expr::new(ExprKind::Const(value), plain);
+            if base.ty == PgType::Interval {
+                return Ok(expr);
+            }
+            return self.fold_cast(Expr::new(ExprKind::Cast { arg: Box::new(expr), explicit: true }, base));
+        }
+        let value = stoa_pg::values::input_text(self.ctx.eval, &base, &text)?;
+        Ok(Expr::new(ExprKind::Const(value), base))
+    }
+
+    /// Evaluates a cast of a constant, if that needs nothing but the constant. Errors of literals are raised here.
+    pub(crate) fn fold_cast(&mut self, expr: Expr) -> PgResult<Expr> {
+        let ExprKind::Cast { arg, .. } = &expr.kind else { return Ok(expr) };
+        if let ExprKind::Const(_) = arg.kind {
+            // Types whose conversion reads settings keep for execution, unless only the form changes.
+            if let Ok(Some(value)) = crate::plan::constant::evaluate(self.ctx.eval, &expr) {
+                return Ok(Expr::new(ExprKind::Const(value), expr.ty));
+            }
+        }
+        Ok(expr)
+    }
+
+    /// Evaluates an immutable call over constants; what fails stays, and fails when it runs.
+    pub(crate) fn fold(&mut self, expr: Expr) -> PgResult<Expr> {
+        let (volatility, args) = match &expr.kind {
+            ExprKind::Oper { oper, args } => (oper.0.volatility, args),
+            ExprKind::Func { func, args } => (func.0.volatility, args),
+            _ => return Ok(expr),
+        };
+        if volatility == Volatility::Immutable
+            && !args.is_empty()
+            && args.iter().all(|a| matches!(a.kind, ExprKind::Const(_)))
+            && let Ok(Some(value)) = crate::plan::constant::evaluate(self.ctx.eval, &expr)
+        {
+            return Ok(Expr::new(ExprKind::Const(value), expr.ty));
+        }
+        Ok(expr)
+    }
+
+    /// A count for LIMIT, OFFSET, FETCH: a bigint expression without columns.
+    pub(crate) fn bind_count(&mut self, syntax: &ast::Expr, what: &'static str) -> PgResult<Expr> {
+        let expr = self.bind_expr(syntax)?;
+        if expr.any(&mut |e| matches!(e.kind, ExprKind::Column(c) if self.scopes.last().is_some_and(|s| s.local.contains(&c)))) {
+            return Err(PgError::new(SqlState::INVALID_COLUMN_REFERENCE, format!("argument of {what} must not contain variables")).at(self.pos(syntax)));
+        }
+        let target = SqlType::new(PgType::Int8);
+        if expr.ty.ty != PgType::Unknown && !super::resolve::can_coerce(&expr.ty.ty, &PgType::Int8, CastContext::Assignment) {
+            return Err(PgError::new(SqlState::DATATYPE_MISMATCH, format!("argument of {what} must be type bigint, not type {}", expr.ty.ty)));
+        }
+        self.coerce(expr, &target, CastContext::Assignment)
+    }
+}
+
+/// A string literal whose type is not known yet.
+pub(crate) fn unknown(text: &str) -> Expr {
+    Expr::new(ExprKind::Const(ScalarValue::Utf8View(Some(text.to_owned()))), SqlType::new(PgType::Unknown))
+}
+
+/// A decimal number: a 128-bit decimal when its digits fit, else the sortable form.
+fn numeric_literal(text: &str, ctx: &super::BindContext<'_>) -> PgResult<Expr> {
+    let plain = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let (whole, fraction) = plain.split_once('.').unwrap_or((plain, ""));
+    let digits_only = !plain.is_empty() && whole.bytes().chain(fraction.bytes()).all(|b| b.is_ascii_digit()) && (whole.len() + fraction.len()) > 0;
+    let significant = whole.trim_start_matches('0').len() + fraction.len();
+    if digits_only && significant <= 37 && fraction.len() <= 37 {
+        let mut mantissa: i128 = 0;
+        for b in whole.trim_start_matches('0').bytes().chain(fraction.bytes()) {
+            mantissa = mantissa * 10 + i128::from(b - b'0');
+        }
+        if text.starts_with('-') {
+            mantissa = -mantissa;
+        }
+        let (precision, scale) = (significant.max(1).max(fraction.len()) as u8, fraction.len() as i8);
+        return Ok(Expr::new(ExprKind::Const(ScalarValue::Decimal128(Some(mantissa), precision, scale)), SqlType::decimal(precision, scale)));
+    }
+    let ty = SqlType::new(PgType::Numeric);
+    let value = stoa_pg::values::input_text(ctx.eval, &ty, text)?;
+    Ok(Expr::new(ExprKind::Const(value), ty))
+}

@@ -1,0 +1,631 @@
+//! Queries: WITH, set operations, VALUES, ORDER BY and LIMIT around them.
+
+use super::scope::{Clause, Scope};
+use super::select::Tail;
+use super::tree::{Bound, BoundBody, ColId, Cte, CteBody, CteId, Expr, ExprKind, Output, Query, Rel, SetOp};
+use super::{Binder, CteEntry, MAX_DEPTH, fold, walk};
+use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_syntax::ast::{self, Expr as E, SetExpr};
+use std::collections::HashMap;
+
+impl Binder<'_> {
+    /// The query of a whole statement, which may be a mutation behind WITH.
+    pub(crate) fn bind_top_query(&mut self, query: &ast::Query) -> PgResult<BoundBody> {
+        if let SetExpr::Insert(s) | SetExpr::Update(s) | SetExpr::Delete(s) | SetExpr::Merge(s) = &*query.body {
+            if let Some(with) = &query.with {
+                self.bind_with(with, true)?;
+            }
+            return Ok(BoundBody::Mutation(self.bind_mutation(s, true)?));
+        }
+        Ok(BoundBody::Query(self.bind_query_at(query, true)?))
+    }
+
+    /// A query inside another.
+    pub(crate) fn bind_query(&mut self, query: &ast::Query) -> PgResult<Query> {
+        self.bind_query_at(query, false)
+    }
+
+    /// A subquery in an expression.
+    pub(crate) fn bind_subquery(&mut self, query: &ast::Query) -> PgResult<Query> {
+        let no_sets = self.no_sets.take();
+        let result = self.bind_query(query);
+        self.no_sets = no_sets;
+        result
+    }
+
+    fn bind_query_at(&mut self, query: &ast::Query, top: bool) -> PgResult<Query> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            self.depth -= 1;
+            return Err(PgError::new(SqlState::STATEMENT_TOO_COMPLEX, "stack depth limit exceeded"));
+        }
+        let ctes = self.cte_scope.len();
+        let result = self.bind_query_body(query, top);
+        self.cte_scope.truncate(ctes);
+        self.depth -= 1;
+        result
+    }
+
+    fn bind_query_body(&mut self, query: &ast::Query, top: bool) -> PgResult<Query> {
+        if let Some(with) = &query.with {
+            self.bind_with(with, top)?;
+        }
+        let tail = tail_of(query)?;
+        self.bind_body(&query.body, &tail)
+    }
+
+    fn bind_body(&mut self, body: &SetExpr, tail: &Tail<'_>) -> PgResult<Query> {
+        match body {
+            SetExpr::Select(select) => self.bind_select(select, tail),
+            SetExpr::Query(inner) => {
+                let query = self.bind_query(inner)?;
+                self.ordered(query, tail)
+            }
+            SetExpr::Values(values) => {
+                let query = self.bind_values(values)?;
+                self.ordered(query, tail)
+            }
+            SetExpr::Table(table) => {
+                let mut parts = Vec::new();
+                if let Some(schema) = &table.schema_name {
+                    parts.push(ast::Ident::new(schema));
+                }
+                parts.push(ast::Ident::new(table.table_name.clone().unwrap_or_default()));
+                let sql = format!("SELECT * FROM {}", ast::ObjectName::from(parts));
+                let parsed = stoa_syntax::parse(&sql).map_err(super::syntax_error)?;
+                match parsed.first().map(|p| &p.statement) {
+                    Some(ast::Statement::Query(q)) => {
+                        let query = self.bind_query(q).map_err(|mut e| {
+                            e.fields_mut().position = None;
+                            e
+                        })?;
+                        self.ordered(query, tail)
+                    }
+                    _ => Err(PgError::internal("TABLE is a query")),
+                }
+            }
+            SetExpr::SetOperation { op, set_quantifier, left, right } => {
+                let query = self.bind_set_operation(*op, *set_quantifier, left, right)?;
+                self.ordered(query, tail)
+            }
+            SetExpr::Insert(_) | SetExpr::Update(_) | SetExpr::Delete(_) | SetExpr::Merge(_) => {
+                Err(PgError::unsupported("WITH clause containing a data-modifying statement must be at the top level"))
+            }
+        }
+    }
+
+    fn bind_values(&mut self, values: &ast::Values) -> PgResult<Query> {
+        let rows: Vec<&[E]> = values.rows.iter().map(|r| r.content.as_slice()).collect();
+        let width = rows.first().map_or(0, |r| r.len());
+        if rows.iter().any(|r| r.len() != width) {
+            return Err(PgError::new(SqlState::SYNTAX_ERROR, "VALUES lists must all be the same length"));
+        }
+        self.scopes.push(Scope::new(Clause::Values));
+        let bound = rows
+            .iter()
+            .map(|row| {
+                row.iter()
+                    .map(|e| {
+                        if matches!(e, E::Identifier(i) if i.quote_style.is_none() && i.value.eq_ignore_ascii_case("default")) {
+                            return Err(PgError::new(SqlState::SYNTAX_ERROR, "DEFAULT is not allowed in this context").at(self.pos(e)));
+                        }
+                        self.bind_expr(e)
+                    })
+                    .collect::<PgResult<Vec<_>>>()
+            })
+            .collect::<PgResult<Vec<_>>>();
+        self.scopes.pop();
+        let mut bound = bound?;
+        let mut columns = Vec::with_capacity(width);
+        let mut outputs = Vec::with_capacity(width);
+        for i in 0..width {
+            let column: Vec<Expr> = bound.iter().map(|row| row[i].clone()).collect();
+            let (column, ty) = self.unify(column, "VALUES")?;
+            for (row, e) in bound.iter_mut().zip(column) {
+                row[i] = e;
+            }
+            let col = self.new_col();
+            columns.push((col, ty.clone()));
+            outputs.push(Output { name: format!("column{}", i + 1), col, ty, origin: None });
+        }
+        // Rows with set-returning functions or subqueries work as a union of projections.
+        Ok(Query { rel: Rel::Values { columns, rows: bound }, outputs })
+    }
+
+    fn bind_set_operation(&mut self, op: ast::SetOperator, quantifier: ast::SetQuantifier, left: &SetExpr, right: &SetExpr) -> PgResult<Query> {
+        let (op, word) = match op {
+            ast::SetOperator::Union => (SetOp::Union, "UNION"),
+            ast::SetOperator::Intersect => (SetOp::Intersect, "INTERSECT"),
+            ast::SetOperator::Except | ast::SetOperator::Minus => (SetOp::Except, "EXCEPT"),
+        };
+        let all = match quantifier {
+            ast::SetQuantifier::All => true,
+            ast::SetQuantifier::Distinct | ast::SetQuantifier::None => false,
+            _ => return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error at or near \"BY\"")),
+        };
+        let none = Tail::default();
+        let (left_query, left_unknown) = self.bind_branch(left, &none)?;
+        let (right_query, right_unknown) = self.bind_branch(right, &none)?;
+        self.combine(op, all, word, left_query, left_unknown, right_query, right_unknown)
+    }
+
+    /// A branch of a set operation; literals without a type take that of the other branch, so which they are is kept.
+    fn bind_branch(&mut self, body: &SetExpr, tail: &Tail<'_>) -> PgResult<(Query, Vec<Option<Expr>>)> {
+        let query = self.bind_body(body, tail)?;
+        let literals = query
+            .outputs
+            .iter()
+            .map(|o| match &query.rel {
+                Rel::Project { exprs, .. } => exprs
+                    .iter()
+                    .find(|(c, _)| *c == o.col)
+                    .and_then(|(_, e)| (matches!(e.kind, ExprKind::Const(_)) && o.ty.ty == PgType::Text).then(|| e.clone())),
+                _ => None,
+            })
+            .collect();
+        Ok((query, literals))
+    }
+
+    #[allow(clippy::too_many_arguments)] // the two branches and what is known of each
+    pub(crate) fn combine(
+        &mut self,
+        op: SetOp,
+        all: bool,
+        word: &'static str,
+        left: Query,
+        left_literals: Vec<Option<Expr>>,
+        right: Query,
+        right_literals: Vec<Option<Expr>>,
+    ) -> PgResult<Query> {
+        if left.outputs.len() != right.outputs.len() {
+            return Err(PgError::new(SqlState::SYNTAX_ERROR, format!("each {word} query must have the same number of columns")));
+        }
+        let mut left_exprs = Vec::new();
+        let mut right_exprs = Vec::new();
+        let mut columns = Vec::new();
+        let mut outputs = Vec::new();
+        for (i, (l, r)) in left.outputs.iter().zip(&right.outputs).enumerate() {
+            let untyped = |literal: &Option<Expr>, other: &SqlType| match literal {
+                Some(e) if other.ty != PgType::Text => {
+                    let mut e = e.clone();
+                    e.ty = SqlType::new(PgType::Unknown);
+                    Some(e)
+                }
+                _ => None,
+            };
+            let le = untyped(&left_literals[i], &r.ty).unwrap_or_else(|| Expr::column(l.col, l.ty.clone()));
+            let re = untyped(&right_literals[i], &l.ty).unwrap_or_else(|| Expr::column(r.col, r.ty.clone()));
+            let (mut both, ty) = self.unify(vec![le, re], word)?;
+            let (Some(re), Some(le)) = (both.pop(), both.pop()) else { return Err(PgError::internal("two branches")) };
+            if !(op == SetOp::Union && all) && matches!(ty.ty, PgType::Json) {
+                return Err(PgError::new(SqlState::UNDEFINED_FUNCTION, "could not identify an equality operator for type json"));
+            }
+            let (lc, rc, col) = (self.new_col(), self.new_col(), self.new_col());
+            left_exprs.push((lc, le));
+            right_exprs.push((rc, re));
+            columns.push((col, ty.clone()));
+            outputs.push(Output { name: l.name.clone(), col, ty, origin: None });
+        }
+        let left_columns = left_exprs.iter().map(|(c, _)| *c).collect();
+        let right_columns = right_exprs.iter().map(|(c, _)| *c).collect();
+        let rel = Rel::SetOp {
+            op,
+            all,
+            left: Box::new(Rel::Project { input: Box::new(left.rel), exprs: left_exprs }),
+            left_columns,
+            right: Box::new(Rel::Project { input: Box::new(right.rel), exprs: right_exprs }),
+            right_columns,
+            columns,
+        };
+        Ok(Query { rel, outputs })
+    }
+
+    /// ORDER BY, LIMIT and locks over a query that is not a plain SELECT: by output names and positions.
+    fn ordered(&mut self, query: Query, tail: &Tail<'_>) -> PgResult<Query> {
+        if let Some(lock) = tail.locks.first() {
+            let word = if matches!(lock.lock_type, ast::LockType::Share) { "FOR SHARE" } else { "FOR UPDATE" };
+            return Err(PgError::unsupported(format!("{word} is not allowed with UNION/INTERSECT/EXCEPT")));
+        }
+        let mut rel = query.rel;
+        let mut keys = Vec::with_capacity(tail.order_by.len());
+        self.scopes.push(Scope::new(Clause::OrderBy));
+        let mut result = Ok(());
+        for key in &tail.order_by {
+            match self.output_key(&key.expr, &query.outputs) {
+                Ok(expr) => match self.sort_key(expr, &key.options) {
+                    Ok(sort) => keys.push(sort),
+                    Err(e) => result = Err(e),
+                },
+                Err(e) => result = Err(e),
+            }
+        }
+        let limited = result.and_then(|()| {
+            if !keys.is_empty() {
+                rel = Rel::Sort { input: Box::new(std::mem::replace(&mut rel, Rel::One)), keys: keys.clone() };
+            }
+            self.limit(rel, tail, keys)
+        });
+        self.scopes.pop();
+        Ok(Query { rel: limited?, outputs: query.outputs })
+    }
+
+    fn output_key(&mut self, e: &E, outputs: &[Output]) -> PgResult<Expr> {
+        let column = |o: &Output| Expr::column(o.col, o.ty.clone());
+        match e {
+            E::Value(v) => {
+                if let ast::Value::Number(n, _) = &v.value {
+                    let found = n.parse::<usize>().ok().and_then(|n| n.checked_sub(1)).and_then(|i| outputs.get(i));
+                    return found.map(column).ok_or_else(|| {
+                        PgError::new(SqlState::INVALID_COLUMN_REFERENCE, format!("ORDER BY position {n} is not in select list")).at(self.pos(e))
+                    });
+                }
+                Err(PgError::new(SqlState::SYNTAX_ERROR, "non-integer constant in ORDER BY").at(self.pos(e)))
+            }
+            E::Identifier(ident) => {
+                let name = fold(ident);
+                let mut found = outputs.iter().filter(|o| o.name == name);
+                let first = found.next().map(column);
+                if found.next().is_some() {
+                    return Err(PgError::new(SqlState::AMBIGUOUS_COLUMN, format!("ORDER BY \"{name}\" is ambiguous")).at(self.pos(e)));
+                }
+                first.ok_or_else(|| PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" does not exist")).at(self.pos(e)))
+            }
+            E::Collate { expr, .. } => self.output_key(expr, outputs),
+            _ => Err(PgError::unsupported("invalid UNION/INTERSECT/EXCEPT ORDER BY clause")
+                .detail("Only result column names can be used, not expressions or functions.")
+                .hint("Add the expression/function to every SELECT, or move the UNION into a FROM clause.")
+                .at(self.pos(e))),
+        }
+    }
+
+    /// Gives a query's columns another form: `exprs` over its outputs.
+    pub(crate) fn project_query(&mut self, query: Query, exprs: Vec<Expr>) -> Query {
+        let mut list = Vec::with_capacity(exprs.len());
+        let mut outputs = Vec::with_capacity(exprs.len());
+        for (expr, old) in exprs.into_iter().zip(query.outputs) {
+            let col = match expr.kind {
+                ExprKind::Column(c) if c == old.col => c,
+                _ => self.new_col(),
+            };
+            outputs.push(Output { name: old.name, col, ty: expr.ty.clone(), origin: old.origin });
+            list.push((col, expr));
+        }
+        Query { rel: Rel::Project { input: Box::new(query.rel), exprs: list }, outputs }
+    }
+
+    /// Binds the CTEs of a WITH clause and brings them into scope.
+    pub(crate) fn bind_with(&mut self, with: &ast::With, top: bool) -> PgResult<()> {
+        let mut names = Vec::new();
+        for cte in &with.cte_tables {
+            let name = fold(&cte.alias.name);
+            if names.contains(&name) {
+                return Err(PgError::new(SqlState::DUPLICATE_ALIAS, format!("WITH query name \"{name}\" specified more than once"))
+                    .at(self.pos_span(cte.alias.name.span)));
+            }
+            names.push(name.clone());
+            let mutation = match &*cte.query.body {
+                SetExpr::Insert(s) | SetExpr::Update(s) | SetExpr::Delete(s) | SetExpr::Merge(s) => Some(s),
+                _ => None,
+            };
+            if let Some(statement) = mutation {
+                if !top {
+                    return Err(PgError::unsupported("WITH clause containing a data-modifying statement must be at the top level"));
+                }
+                let scopes = std::mem::take(&mut self.scopes);
+                let mutation = self.bind_mutation(statement, false);
+                self.scopes = scopes;
+                let mutation = mutation?;
+                let id = self.new_cte();
+                let outputs: Vec<Output> = mutation.returning.iter().flatten().map(|(o, _)| o.clone()).collect();
+                let readable = mutation.returning.is_some();
+                let columns = outputs.iter().map(|o| (o.col, o.ty.clone())).collect();
+                let visible = self.cte_names(&cte.alias, &outputs)?;
+                self.ctes.push(Cte { id, name: name.clone(), body: CteBody::Mutation(Box::new(mutation)), columns });
+                self.cte_scope.push(CteEntry { name, id, columns: visible, readable });
+                continue;
+            }
+            if with.recursive && mentions(&cte.query, &name) {
+                self.bind_recursive(cte, name)?;
+                continue;
+            }
+            let query = self.bind_query(&cte.query)?;
+            let visible = self.cte_names(&cte.alias, &query.outputs)?;
+            let id = self.new_cte();
+            let columns = query.outputs.iter().map(|o| (o.col, o.ty.clone())).collect();
+            if matches!(cte.materialized, Some(ast::CteAsMaterialized::Materialized)) {
+                self.materialized.push(id);
+            }
+            if matches!(cte.materialized, Some(ast::CteAsMaterialized::NotMaterialized)) {
+                self.not_materialized.push(id);
+            }
+            self.ctes.push(Cte { id, name: name.clone(), body: CteBody::Query(Box::new(query.rel)), columns });
+            self.cte_scope.push(CteEntry { name, id, columns: visible, readable: true });
+        }
+        Ok(())
+    }
+
+    fn cte_names(&self, alias: &ast::TableAlias, outputs: &[Output]) -> PgResult<Vec<(String, SqlType)>> {
+        if alias.columns.len() > outputs.len() {
+            return Err(PgError::new(
+                SqlState::INVALID_COLUMN_REFERENCE,
+                format!("WITH query \"{}\" has {} columns available but {} columns specified", fold(&alias.name), outputs.len(), alias.columns.len()),
+            ));
+        }
+        Ok(outputs.iter().enumerate().map(|(i, o)| (alias.columns.get(i).map_or_else(|| o.name.clone(), |c| fold(&c.name)), o.ty.clone())).collect())
+    }
+
+    /// The columns that a CTE's body gives.
+    pub(crate) fn cte_columns(&self, id: CteId) -> Vec<ColId> {
+        self.recursing
+            .iter()
+            .find(|(r, _)| *r == id)
+            .map(|(_, c)| c.clone())
+            .or_else(|| self.ctes.iter().find(|c| c.id == id).map(|c| c.columns.iter().map(|(c, _)| *c).collect()))
+            .unwrap_or_default()
+    }
+
+    /// `WITH RECURSIVE name AS (base UNION [ALL] step)`.
+    fn bind_recursive(&mut self, cte: &ast::Cte, name: String) -> PgResult<()> {
+        let query = &cte.query;
+        let invalid = |message: String| PgError::new(SqlState::INVALID_RECURSION, message);
+        let SetExpr::SetOperation { op: ast::SetOperator::Union, set_quantifier, left, right } = &*query.body else {
+            return Err(invalid(format!("recursive query \"{name}\" does not have the form non-recursive-term UNION [ALL] recursive-term")));
+        };
+        if query.order_by.is_some() {
+            return Err(PgError::unsupported("ORDER BY in a recursive query is not implemented"));
+        }
+        if query.limit_clause.is_some() || query.fetch.is_some() {
+            return Err(PgError::unsupported("LIMIT in a recursive query is not implemented"));
+        }
+        if mentions_body(left, &name) {
+            return Err(invalid(format!("recursive reference to query \"{name}\" must not appear within its non-recursive term")));
+        }
+        let all = matches!(set_quantifier, ast::SetQuantifier::All);
+        let depth = self.cte_scope.len();
+        if let Some(with) = &query.with {
+            self.bind_with(with, false)?;
+        }
+        let base = self.bind_body(left, &Tail::default())?;
+        let visible = self.cte_names(&cte.alias, &base.outputs)?;
+        let id = self.new_cte();
+        // The recursion's columns have the widest form, so that both terms fit.
+        let columns: Vec<(ColId, SqlType)> = base.outputs.iter().map(|o| (self.new_col(), o.ty.widened())).collect();
+        let columns: Vec<(ColId, SqlType)> = columns.into_iter().map(|(c, mut t)| { if t.ty == PgType::Unknown { t = SqlType::new(PgType::Text); } (c, t) }).collect();
+        let visible: Vec<(String, SqlType)> = visible.into_iter().zip(&columns).map(|((n, _), (_, t))| (n, t.clone())).collect();
+        self.cte_scope.push(CteEntry { name: name.clone(), id, columns: visible.clone(), readable: true });
+        self.recursing.push((id, columns.iter().map(|(c, _)| *c).collect()));
+        let step = self.bind_body(right, &Tail::default());
+        self.recursing.pop();
+        self.cte_scope.truncate(depth);
+        let step = step?;
+        if step.outputs.len() != columns.len() {
+            return Err(PgError::new(SqlState::SYNTAX_ERROR, "each UNION query must have the same number of columns"));
+        }
+        check_recursion(&step.rel, id, &name)?;
+        let form = |b: &mut Self, query: Query, term: &str| -> PgResult<(Rel, Vec<ColId>)> {
+            let mut exprs = Vec::with_capacity(columns.len());
+            for (i, (o, (_, ty))) in query.outputs.iter().zip(&columns).enumerate() {
+                let e = Expr::column(o.col, o.ty.clone());
+                if o.ty.ty != ty.ty {
+                    let common = b.common_type([&e, &Expr::column(o.col, ty.clone())], "UNION")?;
+                    if common != ty.ty {
+                        return Err(PgError::new(
+                            SqlState::DATATYPE_MISMATCH,
+                            format!("recursive query \"{name}\" column {} has type {} in non-recursive term but type {common} overall", i + 1, ty.ty),
+                        )
+                        .hint("Cast the output of the non-recursive term to the correct type."));
+                    }
+                }
+                let _ = term;
+                let e = b.coerce(e, &SqlType::new(ty.ty.clone()), stoa_pg::registry::CastContext::Implicit)?;
+                exprs.push((b.new_col(), b.to_form(e, ty)?));
+            }
+            let ids = exprs.iter().map(|(c, _)| *c).collect();
+            Ok((Rel::Project { input: Box::new(query.rel), exprs }, ids))
+        };
+        let (base, base_columns) = form(self, base, "base")?;
+        let (step, step_columns) = form(self, step, "step")?;
+        let rel = Rel::Recursive { cte: id, columns: columns.clone(), base: Box::new(base), base_columns, step: Box::new(step), step_columns, all };
+        // References from outside read the result under another id than the working table.
+        let outer = self.new_cte();
+        self.ctes.push(Cte { id: outer, name: name.clone(), body: CteBody::Query(Box::new(rel)), columns });
+        self.cte_scope.push(CteEntry { name, id: outer, columns: visible, readable: true });
+        Ok(())
+    }
+}
+
+/// The working table may be read once, and not under an outer join's nullable side, an aggregate or a subquery.
+fn check_recursion(step: &Rel, id: CteId, name: &str) -> PgResult<()> {
+    let mut counts = HashMap::new();
+    walk::count_ctes(step, &mut counts);
+    let all = counts.get(&id).copied().unwrap_or(0);
+    let mut direct = 0;
+    walk::visit_rel(step, &mut |r| {
+        if matches!(r, Rel::CteScan { cte, .. } if *cte == id) {
+            direct += 1;
+        }
+    });
+    let error = |message: String| Err(PgError::new(SqlState::INVALID_RECURSION, message));
+    if all > direct {
+        return error(format!("recursive reference to query \"{name}\" must not appear within a subquery"));
+    }
+    if direct > 1 {
+        return error(format!("recursive reference to query \"{name}\" must not appear more than once"));
+    }
+    fn reads(rel: &Rel, id: CteId) -> bool {
+        let mut found = false;
+        walk::visit_rel(rel, &mut |r| found |= matches!(r, Rel::CteScan { cte, .. } if *cte == id));
+        found
+    }
+    let mut problem = None;
+    walk::visit_rel(step, &mut |r| match r {
+        Rel::Aggregate { input, .. } if reads(input, id) => problem = Some("aggregate functions are not allowed in a recursive query's recursive term".to_owned()),
+        Rel::Join { left, right, kind, .. } => {
+            use super::tree::JoinKind;
+            let nullable = match kind {
+                JoinKind::Left => reads(right, id),
+                JoinKind::Right => reads(left, id),
+                JoinKind::Full => reads(left, id) || reads(right, id),
+                _ => false,
+            };
+            if nullable {
+                problem = Some(format!("recursive reference to query \"{name}\" must not appear within an outer join"));
+            }
+        }
+        Rel::SetOp { op: SetOp::Except, right, .. } if reads(right, id) => problem = Some(format!("recursive reference to query \"{name}\" must not appear within EXCEPT")),
+        Rel::SetOp { op: SetOp::Intersect, .. } if reads(r, id) => problem = Some(format!("recursive reference to query \"{name}\" must not appear within INTERSECT")),
+        _ => {}
+    });
+    problem.map_or(Ok(()), error)
+}
+
+/// Whether a query names a table without a schema.
+fn mentions(query: &ast::Query, name: &str) -> bool {
+    mentions_text(&query.to_string(), name)
+}
+
+fn mentions_body(body: &SetExpr, name: &str) -> bool {
+    mentions_text(&body.to_string(), name)
+}
+
+/// Looks for the name as a relation: behind FROM, JOIN or a comma.
+fn mentions_text(sql: &str, name: &str) -> bool {
+    struct Finder<'n> {
+        name: &'n str,
+    }
+    impl ast::Visitor for Finder<'_> {
+        type Break = ();
+        fn pre_visit_relation(&mut self, relation: &ast::ObjectName) -> std::ops::ControlFlow<()> {
+            let hit = super::name_parts(relation).is_ok_and(|p| p.len() == 1 && p[0] == self.name);
+            if hit { std::ops::ControlFlow::Break(()) } else { std::ops::ControlFlow::Continue(()) }
+        }
+    }
+    let Ok(parsed) = stoa_syntax::parse(sql) else { return false };
+    parsed.iter().any(|p| ast::Visit::visit(&p.statement, &mut Finder { name }).is_break())
+}
+
+fn tail_of(query: &ast::Query) -> PgResult<Tail<'_>> {
+    let mut tail = Tail { locks: &query.locks, ..Tail::default() };
+    if let Some(order_by) = &query.order_by {
+        match &order_by.kind {
+            ast::OrderByKind::Expressions(keys) => tail.order_by = keys.iter().collect(),
+            ast::OrderByKind::All(_) => return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error at or near \"ALL\"")),
+        }
+    }
+    match &query.limit_clause {
+        Some(ast::LimitClause::LimitOffset { limit, offset, .. }) => {
+            tail.fetch = limit.as_ref();
+            tail.offset = offset.as_ref().map(|o| &o.value);
+        }
+        Some(ast::LimitClause::OffsetCommaLimit { .. }) => {
+            return Err(PgError::new(SqlState::SYNTAX_ERROR, "LIMIT #,# syntax is not supported").hint("Use separate LIMIT and OFFSET clauses."));
+        }
+        None => {}
+    }
+    if let Some(fetch) = &query.fetch {
+        if fetch.percent {
+            return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error at or near \"PERCENT\""));
+        }
+        static ONE: std::sync::LazyLock<E> =
+            std::sync::LazyLock::new(|| E::Value(ast::Value::Number("1".into(), false).into()));
+        tail.fetch = Some(fetch.quantity.as_ref().unwrap_or(&ONE));
+        tail.with_ties = fetch.with_ties;
+    }
+    Ok(tail)
+}
+
+/// Replaces references to CTEs that need not be computed by themselves: read once, or reading columns of a query around them.
+pub(crate) fn inline_ctes(bound: &mut Bound, next_col: u32, materialized: &[CteId], not_materialized: &[CteId]) {
+    let mut next = next_col + 1_000_000;
+    // Later CTEs may read earlier ones: go from the last to the first, so that counts are final.
+    for index in (0..bound.ctes.len()).rev() {
+        let cte = bound.ctes[index].clone();
+        let CteBody::Query(body) = &cte.body else { continue };
+        let correlated = !walk::free_columns(body).is_empty();
+        let mut volatile = false;
+        walk::visit_all(body, &mut |r| volatile |= walk::exprs_of(r).into_iter().any(super::aggregate::walk_volatile));
+        let mut counts = HashMap::new();
+        each_rel(bound, &mut |rel| walk::count_ctes(rel, &mut counts));
+        let count = counts.get(&cte.id).copied().unwrap_or(0);
+        let forced = materialized.contains(&cte.id);
+        let free = not_materialized.contains(&cte.id);
+        if count == 0 && !volatile {
+            // PostgreSQL does not run what nobody reads.
+            bound.ctes.remove(index);
+            continue;
+        }
+        let inline = correlated || (!forced && !volatile && (count == 1 || free));
+        if !inline {
+            continue;
+        }
+        each_rel_mut(bound, &mut |rel| replace_cte(rel, &cte, body, &mut next));
+        bound.ctes.remove(index);
+    }
+}
+
+fn each_rel(bound: &Bound, f: &mut dyn FnMut(&Rel)) {
+    for cte in &bound.ctes {
+        match &cte.body {
+            CteBody::Query(rel) => f(rel),
+            CteBody::Mutation(m) => mutation_rels(m, f),
+        }
+    }
+    match &bound.body {
+        BoundBody::Query(q) => f(&q.rel),
+        BoundBody::Mutation(m) => mutation_rels(m, f),
+    }
+}
+
+fn mutation_rels(m: &super::tree::Mutation, f: &mut dyn FnMut(&Rel)) {
+    f(&m.source);
+    for e in walk::mutation_exprs(&m.kind).into_iter().chain(m.returning.iter().flatten().map(|(_, e)| e)) {
+        walk::visit_subqueries(e, &mut |q| f(&q.rel));
+    }
+}
+
+fn each_rel_mut(bound: &mut Bound, f: &mut dyn FnMut(&mut Rel)) {
+    for cte in &mut bound.ctes {
+        match &mut cte.body {
+            CteBody::Query(rel) => f(rel),
+            CteBody::Mutation(m) => mutation_rels_mut(m, f),
+        }
+    }
+    match &mut bound.body {
+        BoundBody::Query(q) => f(&mut q.rel),
+        BoundBody::Mutation(m) => mutation_rels_mut(m, f),
+    }
+}
+
+fn mutation_rels_mut(m: &mut super::tree::Mutation, f: &mut dyn FnMut(&mut Rel)) {
+    f(&mut m.source);
+    for (_, e) in m.returning.iter_mut().flatten() {
+        walk::subqueries_mut(e, &mut |q| f(&mut q.rel));
+    }
+}
+
+fn replace_cte(rel: &mut Rel, cte: &Cte, body: &Rel, next: &mut u32) {
+    if let Rel::CteScan { cte: id, columns } = rel
+        && *id == cte.id
+    {
+        let mut copy = body.clone();
+        let mut map = HashMap::new();
+        let mut fresh = || {
+            *next += 1;
+            ColId(*next)
+        };
+        walk::refresh(&mut copy, &mut fresh, &mut map);
+        let exprs = columns
+            .iter()
+            .map(|(new, source, ty)| (*new, Expr::column(map.get(source).copied().unwrap_or(*source), ty.clone())))
+            .collect();
+        *rel = Rel::Project { input: Box::new(copy), exprs };
+        return;
+    }
+    for e in walk::exprs_mut(rel) {
+        walk::subqueries_mut(e, &mut |q| replace_cte(&mut q.rel, cte, body, next));
+    }
+    for child in walk::children_mut(rel) {
+        replace_cte(child, cte, body, next);
+    }
+}
+

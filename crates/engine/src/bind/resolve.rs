@@ -1,0 +1,560 @@
+//! Types of expressions: coercion, the common type of several expressions, and the choice of a signature by PostgreSQL's rules
+//! ("Functions and Operators: Type Conversion").
+
+use super::Binder;
+use super::tree::{Expr, ExprKind, OperRef};
+use arrow::datatypes::DataType;
+use std::sync::Arc;
+use stoa_pg::registry::{CastContext, Oper, Registry};
+use stoa_pg::types::list_of;
+use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
+
+/// Whether a value of one type may stand where the other is wanted, in a context.
+#[must_use]
+pub fn can_coerce(from: &PgType, to: &PgType, context: CastContext) -> bool {
+    if from == to || *from == PgType::Unknown || *to == PgType::Any {
+        return true;
+    }
+    match (from, to) {
+        (_, PgType::AnyElement | PgType::AnyCompatible) => return true,
+        (PgType::Array(_) | PgType::Int2Vector | PgType::OidVector, PgType::AnyArray | PgType::AnyCompatibleArray) => return true,
+        (_, PgType::AnyArray | PgType::AnyCompatibleArray) => return false,
+        (f, PgType::AnyNonArray) => return !f.is_array(),
+        (PgType::Record(_), PgType::Record(_)) => return true,
+        (PgType::Array(a), PgType::Array(b)) => return can_coerce(a, b, context),
+        (PgType::Int2Vector, PgType::Array(b)) => return **b == PgType::Int2,
+        (PgType::OidVector, PgType::Array(b)) => return **b == PgType::Oid,
+        _ => {}
+    }
+    if let Some(cast) = Registry::get().cast(from, to) {
+        return cast.context <= context;
+    }
+    // Through the text form: to a string type by assignment, from one explicitly.
+    if to.is_string() {
+        return context >= CastContext::Assignment;
+    }
+    from.is_string() && context >= CastContext::Explicit && !to.is_pseudo()
+}
+
+fn name_of_op(op: &str) -> &str {
+    op
+}
+
+impl Binder<'_> {
+    /// The expression as a value of a type: unknown literals are read, parameters learn their type, others are cast.
+    pub(crate) fn coerce(&mut self, expr: Expr, target: &SqlType, context: CastContext) -> PgResult<Expr> {
+        let explicit = context == CastContext::Explicit;
+        if expr.ty.ty == PgType::Unknown {
+            return self.coerce_unknown(expr, target, explicit);
+        }
+        if expr.ty == *target {
+            return Ok(expr);
+        }
+        if expr.ty.ty != target.ty && !can_coerce(&expr.ty.ty, &target.ty, context) {
+            return Err(PgError::new(
+                SqlState::CANNOT_COERCE,
+                format!("cannot cast type {} to {}", expr.ty.ty, target.ty),
+            ));
+        }
+        // Without a modifier in the target, a numeric keeps its decimal form.
+        if expr.ty.ty == target.ty && target.typmod == -1 && target.arrow == target.ty.arrow() && same_shape(&expr.ty.arrow, &target.arrow) {
+            return Ok(expr);
+        }
+        let target = cast_result_type(&expr.ty, target);
+        if expr.ty == target {
+            return Ok(expr);
+        }
+        self.fold_cast(Expr::new(ExprKind::Cast { arg: Box::new(expr), explicit }, target))
+    }
+
+    fn coerce_unknown(&mut self, expr: Expr, target: &SqlType, explicit: bool) -> PgResult<Expr> {
+        match expr.kind {
+            ExprKind::Const(value) => self.literal_of_type(value, target, explicit),
+            ExprKind::Param(index) => {
+                let mut ty = SqlType::new(target.ty.clone());
+                ty.typmod = -1;
+                self.params[index] = Some(ty.clone());
+                let param = Expr::new(ExprKind::Param(index), ty);
+                if target.typmod >= 0 { self.coerce(param, target, CastContext::Explicit) } else { Ok(param) }
+            }
+            kind => {
+                // An unknown that is no literal is text.
+                let text = Expr::new(kind, SqlType::new(PgType::Text));
+                self.coerce(text, target, CastContext::Explicit)
+            }
+        }
+    }
+
+    /// Unknown literals and parameters that nothing gave a type are text.
+    pub(crate) fn resolve_unknown(&mut self, expr: Expr) -> PgResult<Expr> {
+        if expr.ty.ty == PgType::Unknown { self.coerce_unknown(expr, &SqlType::new(PgType::Text), false) } else { Ok(expr) }
+    }
+
+    /// Casts for an assignment to a column.
+    pub(crate) fn coerce_assignment(&mut self, expr: Expr, target: &SqlType, column: &str) -> PgResult<Expr> {
+        if expr.ty.ty != PgType::Unknown && expr.ty.ty != target.ty && !can_coerce(&expr.ty.ty, &target.ty, CastContext::Assignment) {
+            return Err(PgError::new(
+                SqlState::DATATYPE_MISMATCH,
+                format!("column \"{column}\" is of type {} but expression is of type {}", target.ty, expr.ty.ty),
+            )
+            .hint("You will need to rewrite or cast the expression."));
+        }
+        let out = self.coerce(expr, target, CastContext::Assignment)?;
+        if out.ty.arrow == target.arrow { Ok(out) } else { Ok(Expr::new(ExprKind::Cast { arg: Box::new(out), explicit: false }, target.clone())) }
+    }
+
+    /// The expression as a boolean, for WHERE and its kin.
+    pub(crate) fn coerce_bool(&mut self, expr: Expr, what: &str) -> PgResult<Expr> {
+        if expr.ty.ty != PgType::Unknown && expr.ty.ty != PgType::Bool {
+            return Err(PgError::new(SqlState::DATATYPE_MISMATCH, format!("argument of {what} must be type boolean, not type {}", expr.ty.ty)));
+        }
+        self.coerce(expr, &SqlType::new(PgType::Bool), CastContext::Implicit)
+    }
+
+    /// The type that UNION, CASE, COALESCE, VALUES and ARRAY give to several expressions.
+    pub(crate) fn common_type<'e>(&self, exprs: impl IntoIterator<Item = &'e Expr>, what: &str) -> PgResult<PgType> {
+        let mut candidate: Option<PgType> = None;
+        for expr in exprs {
+            let ty = &expr.ty.ty;
+            if *ty == PgType::Unknown {
+                continue;
+            }
+            match &candidate {
+                None => candidate = Some(ty.clone()),
+                Some(current) if current == ty => {}
+                Some(current) => {
+                    if current.category() != ty.category() {
+                        return Err(PgError::new(SqlState::DATATYPE_MISMATCH, format!("{what} types {current} and {ty} cannot be matched")));
+                    }
+                    if !current.is_preferred() && can_coerce(current, ty, CastContext::Implicit) && !can_coerce(ty, current, CastContext::Implicit)
+                        || (ty.is_preferred() && !current.is_preferred() && can_coerce(current, ty, CastContext::Implicit))
+                    {
+                        candidate = Some(ty.clone());
+                    }
+                }
+            }
+        }
+        Ok(candidate.unwrap_or(PgType::Text))
+    }
+
+    /// Casts several expressions to their common type, in one Arrow form.
+    pub(crate) fn unify(&mut self, exprs: Vec<Expr>, what: &str) -> PgResult<(Vec<Expr>, SqlType)> {
+        let ty = self.common_type(&exprs, what)?;
+        let mut out = Vec::with_capacity(exprs.len());
+        for expr in exprs {
+            let from = expr.ty.ty.clone();
+            let cast = self.coerce(expr, &SqlType::new(ty.clone()), CastContext::Implicit).map_err(|e| {
+                if e.code() == SqlState::CANNOT_COERCE {
+                    PgError::new(SqlState::CANNOT_COERCE, format!("{what} could not convert type {from} to {ty}"))
+                } else {
+                    e
+                }
+            })?;
+            out.push(cast);
+        }
+        self.one_form(out)
+    }
+
+    /// Gives expressions of one SQL type one Arrow form and one modifier.
+    pub(crate) fn one_form(&mut self, exprs: Vec<Expr>) -> PgResult<(Vec<Expr>, SqlType)> {
+        let Some(ty) = common_form(exprs.iter().map(|e| (&e.ty, e.is_null_const()))) else {
+            return Err(PgError::internal("no expressions to unify"));
+        };
+        let mut out = Vec::with_capacity(exprs.len());
+        for expr in exprs {
+            out.push(self.to_form(expr, &ty)?);
+        }
+        Ok((out, ty))
+    }
+
+    /// The same value in another Arrow form of its type; the modifier is only relabelled.
+    pub(crate) fn to_form(&mut self, mut expr: Expr, ty: &SqlType) -> PgResult<Expr> {
+        if expr.ty.arrow == ty.arrow {
+            expr.ty = ty.clone();
+            return Ok(expr);
+        }
+        let target = SqlType { ty: ty.ty.clone(), typmod: -1, arrow: ty.arrow.clone() };
+        let mut cast = self.fold_cast(Expr::new(ExprKind::Cast { arg: Box::new(expr), explicit: false }, target))?;
+        cast.ty = ty.clone();
+        Ok(cast)
+    }
+
+    /// Finds the operator for argument types; `left` is `None` for prefix operators.
+    pub(crate) fn find_operator(&self, name: &str, left: Option<&PgType>, right: &PgType) -> PgResult<Arc<Oper>> {
+        let all = Registry::get().operators(name);
+        let candidates: Vec<&Arc<Oper>> = all.iter().filter(|o| o.left.is_some() == left.is_some()).collect();
+        let given: Vec<PgType> = left.into_iter().chain([right]).cloned().collect();
+        // One unknown argument is taken to be of the other's type first.
+        if let [a, b] = given.as_slice()
+            && (*a == PgType::Unknown) != (*b == PgType::Unknown)
+        {
+            let known = if *a == PgType::Unknown { b } else { a };
+            if let Some(exact) = candidates.iter().find(|o| o.left.as_ref() == Some(known) && o.right == *known) {
+                return Ok((*exact).clone());
+            }
+        }
+        if let Some(exact) = candidates.iter().find(|o| o.left.as_ref() == left && o.right == *right) {
+            return Ok((*exact).clone());
+        }
+        let signatures: Vec<Vec<PgType>> =
+            candidates.iter().map(|o| o.left.iter().chain([&o.right]).cloned().collect()).collect();
+        let describe = || match left {
+            Some(left) => format!("{left} {} {right}", name_of_op(name)),
+            None => format!("{} {right}", name_of_op(name)),
+        };
+        match select_candidate(&signatures, &given) {
+            Choice::One(index) => Ok(candidates[index].clone()),
+            Choice::Ambiguous => Err(PgError::new(SqlState::AMBIGUOUS_FUNCTION, format!("operator is not unique: {}", describe()))
+                .hint("Could not choose a best candidate operator. You might need to add explicit type casts.")),
+            Choice::None => Err(PgError::new(SqlState::UNDEFINED_FUNCTION, format!("operator does not exist: {}", describe()))
+                .hint("No operator matches the given name and argument types. You might need to add explicit type casts.")),
+        }
+    }
+
+    /// Builds `left op right` (or a prefix operator): resolves, casts the arguments, finds the result's form.
+    pub(crate) fn operator(&mut self, name: &str, left: Option<Expr>, right: Expr) -> PgResult<Expr> {
+        let oper = self.find_operator(name, left.as_ref().map(|l| &l.ty.ty), &right.ty.ty)?;
+        let args: Vec<Expr> = left.into_iter().chain([right]).collect();
+        self.apply_operator(oper, args)
+    }
+
+    /// Casts the arguments of a resolved operator and types the result.
+    pub(crate) fn apply_operator(&mut self, oper: Arc<Oper>, args: Vec<Expr>) -> PgResult<Expr> {
+        let declared: Vec<PgType> = oper.left.iter().chain([&oper.right]).cloned().collect();
+        let (args, ret) = self.apply_signature(&declared, false, &oper.ret, args)?;
+        let (args, ret) = self.decimal_form(&oper, args, ret)?;
+        self.fold(Expr::new(ExprKind::Oper { oper: OperRef(oper), args }, ret))
+    }
+
+    /// Numeric arithmetic and comparison stay on 128-bit decimals when both scales are fixed and the result fits; otherwise
+    /// the arguments take the sortable form.
+    fn decimal_form(&mut self, oper: &Oper, args: Vec<Expr>, ret: SqlType) -> PgResult<(Vec<Expr>, SqlType)> {
+        if args.iter().all(|a| a.ty.ty != PgType::Numeric) {
+            return Ok((args, ret));
+        }
+        if let [a, b] = args.as_slice()
+            && let (Some((p1, s1)), Some((p2, s2))) = (a.ty.decimal_parts(), b.ty.decimal_parts())
+        {
+            let scale = s1.max(s2);
+            let whole = (i16::from(p1) - i16::from(s1)).max(i16::from(p2) - i16::from(s2));
+            match oper.name {
+                "=" | "<>" | "<" | "<=" | ">" | ">=" if whole + i16::from(scale) <= 38 => {
+                    let form = SqlType::decimal((whole + i16::from(scale)) as u8, scale);
+                    let args = args.into_iter().map(|a| self.to_form(a, &form)).collect::<PgResult<_>>()?;
+                    return Ok((args, ret));
+                }
+                "+" | "-" if whole + i16::from(scale) + 1 <= 38 => {
+                    return Ok((args, SqlType::decimal((whole + i16::from(scale) + 1) as u8, scale)));
+                }
+                "*" if u16::from(p1) + u16::from(p2) + 1 <= 38 => {
+                    return Ok((args, SqlType::decimal(p1 + p2 + 1, s1 + s2)));
+                }
+                _ => {}
+            }
+        }
+        if let [a] = args.as_slice()
+            && a.ty.decimal_parts().is_some()
+            && matches!(oper.name, "-" | "+")
+        {
+            let ret = SqlType { ty: PgType::Numeric, typmod: -1, arrow: a.ty.arrow.clone() };
+            return Ok((args, ret));
+        }
+        let args = args.into_iter().map(|a| self.widen(a)).collect::<PgResult<_>>()?;
+        Ok((args, ret))
+    }
+
+    /// The expression in the widest Arrow form of its type, which kernels take.
+    pub(crate) fn widen(&mut self, expr: Expr) -> PgResult<Expr> {
+        let wide = expr.ty.widened();
+        if wide.arrow == expr.ty.arrow { Ok(expr) } else { self.to_form(expr, &wide) }
+    }
+
+    /// Casts arguments to a declared signature, resolving polymorphic types; gives the result type.
+    pub(crate) fn apply_signature(&mut self, declared: &[PgType], variadic: bool, ret: &PgType, args: Vec<Expr>) -> PgResult<(Vec<Expr>, SqlType)> {
+        let declared_at = |i: usize| if variadic && i >= declared.len() { declared.last() } else { declared.get(i) };
+        let mut element: Option<PgType> = None;
+        let mut compatible: Vec<Expr> = Vec::new();
+        let mut element_form: Option<DataType> = None;
+        for (i, arg) in args.iter().enumerate() {
+            match declared_at(i) {
+                Some(PgType::AnyElement | PgType::AnyNonArray) if arg.ty.ty != PgType::Unknown => {
+                    merge_element(&mut element, arg.ty.ty.clone(), "anyelement")?;
+                    element_form.get_or_insert_with(|| arg.ty.arrow.clone());
+                }
+                Some(PgType::AnyArray) if arg.ty.ty != PgType::Unknown => {
+                    merge_element(&mut element, arg.ty.ty.element().unwrap_or(PgType::Text), "anyarray")?;
+                }
+                Some(PgType::AnyCompatible) => compatible.push(arg.clone()),
+                Some(PgType::AnyCompatibleArray) => {
+                    if let Some(inner) = arg.ty.ty.element() {
+                        compatible.push(Expr::new(ExprKind::Const(datafusion::common::ScalarValue::Null), SqlType::new(inner)));
+                    }
+                }
+                _ => {}
+            }
+        }
+        let compatible_type = if compatible.is_empty() { None } else { Some(self.common_type(&compatible, "arguments")?) };
+        let polymorphic = declared.iter().any(|d| matches!(d, PgType::AnyElement | PgType::AnyArray | PgType::AnyNonArray));
+        if polymorphic && element.is_none() && *ret != PgType::Any {
+            let needs = matches!(ret, PgType::AnyElement | PgType::AnyArray | PgType::AnyNonArray);
+            if needs {
+                if declared.iter().all(|d| *d != PgType::AnyArray) || args.iter().all(|a| a.ty.ty == PgType::Unknown) && args.iter().any(|a| !a.is_null_const()) {
+                    element = Some(PgType::Text);
+                } else {
+                    return Err(PgError::new(
+                        SqlState::DATATYPE_MISMATCH,
+                        "could not determine polymorphic type because input has type unknown",
+                    ));
+                }
+            } else {
+                element = Some(PgType::Text);
+            }
+        }
+        let mut out = Vec::with_capacity(args.len());
+        for (i, arg) in args.into_iter().enumerate() {
+            let target = match declared_at(i) {
+                Some(PgType::AnyElement | PgType::AnyNonArray) => element.clone().unwrap_or(PgType::Text),
+                Some(PgType::AnyArray) => match &arg.ty.ty {
+                    PgType::Int2Vector | PgType::OidVector => arg.ty.ty.clone(),
+                    _ => element.clone().unwrap_or(PgType::Text).array_of(),
+                },
+                Some(PgType::AnyCompatible) => compatible_type.clone().unwrap_or(PgType::Text),
+                Some(PgType::AnyCompatibleArray) => match &arg.ty.ty {
+                    PgType::Int2Vector | PgType::OidVector => arg.ty.ty.clone(),
+                    _ => compatible_type.clone().unwrap_or(PgType::Text).array_of(),
+                },
+                Some(PgType::Any) | None => {
+                    let arg = self.resolve_unknown(arg)?;
+                    out.push(self.widen(arg)?);
+                    continue;
+                }
+                Some(PgType::Record(_)) => {
+                    out.push(arg);
+                    continue;
+                }
+                Some(other) => other.clone(),
+            };
+            let keep_decimal = target == PgType::Numeric;
+            let cast = self.coerce(arg, &SqlType::new(target), CastContext::Implicit)?;
+            out.push(if keep_decimal { cast } else { self.widen(cast)? });
+        }
+        let ret_type = match ret {
+            PgType::AnyElement | PgType::AnyNonArray => element.unwrap_or(PgType::Text),
+            PgType::AnyArray => element.unwrap_or(PgType::Text).array_of(),
+            PgType::AnyCompatible => compatible_type.unwrap_or(PgType::Text),
+            PgType::AnyCompatibleArray => compatible_type.unwrap_or(PgType::Text).array_of(),
+            other => other.clone(),
+        };
+        let mut ret_type = SqlType::new(ret_type);
+        // Arrays keep the dimensions of their argument.
+        if ret_type.ty.is_array() {
+            let dims = out.iter().filter(|a| a.ty.ty == ret_type.ty).map(|a| list_depth(&a.ty.arrow)).max().unwrap_or(1);
+            for _ in list_depth(&ret_type.arrow)..dims {
+                ret_type.arrow = list_of(ret_type.arrow);
+            }
+        }
+        // Records keep their fields.
+        if let PgType::Record(None) = ret_type.ty
+            && let Some(arg) = out.iter().find(|a| matches!(a.ty.ty, PgType::Record(Some(_))))
+        {
+            ret_type = arg.ty.clone();
+        }
+        Ok((out, ret_type))
+    }
+}
+
+/// How many lists are nested in an Arrow type.
+#[must_use]
+pub fn list_depth(arrow: &DataType) -> usize {
+    match arrow {
+        DataType::List(field) => 1 + list_depth(field.data_type()),
+        _ => 0,
+    }
+}
+
+fn same_shape(a: &DataType, b: &DataType) -> bool {
+    matches!((a, b), (DataType::Decimal128(..), DataType::BinaryView)) || matches!((a, b), (DataType::List(_), DataType::List(_)))
+}
+
+fn merge_element(element: &mut Option<PgType>, ty: PgType, what: &str) -> PgResult<()> {
+    match element {
+        None => {
+            *element = Some(ty);
+            Ok(())
+        }
+        Some(current) if *current == ty => Ok(()),
+        Some(current) => Err(PgError::new(
+            SqlState::DATATYPE_MISMATCH,
+            format!("arguments declared \"{what}\" are not all alike"),
+        )
+        .detail(format!("{current} versus {ty}"))),
+    }
+}
+
+/// The type that a cast from `from` to `target` gives: integers become decimals of fixed scale.
+fn cast_result_type(from: &SqlType, target: &SqlType) -> SqlType {
+    if target.ty == PgType::Numeric && target.typmod == -1 && target.arrow == DataType::BinaryView {
+        let digits = match from.ty {
+            PgType::Int2 => Some(5),
+            PgType::Int4 => Some(10),
+            PgType::Int8 => Some(19),
+            _ => None,
+        };
+        if let Some(digits) = digits {
+            return SqlType::decimal(digits, 0);
+        }
+    }
+    // An array keeps its dimensions.
+    let (from_depth, depth) = (list_depth(&from.arrow), list_depth(&target.arrow));
+    if target.ty.is_array() && from_depth > depth {
+        let mut out = target.clone();
+        for _ in depth..from_depth {
+            out.arrow = list_of(out.arrow);
+        }
+        return out;
+    }
+    target.clone()
+}
+
+/// One form for values of one SQL type: the same modifier if all have it, decimals if all have one scale.
+#[must_use]
+pub fn common_form<'t>(types: impl Iterator<Item = (&'t SqlType, bool)>) -> Option<SqlType> {
+    let types: Vec<(&SqlType, bool)> = types.collect();
+    let meaningful: Vec<&SqlType> = types.iter().filter(|(_, is_null)| !is_null).map(|(t, _)| *t).collect();
+    let considered = if meaningful.is_empty() { types.iter().map(|(t, _)| *t).collect() } else { meaningful };
+    let first = considered.first()?;
+    let typmod = if considered.iter().all(|t| t.typmod == first.typmod) { first.typmod } else { -1 };
+    let mut arrow = first.arrow.clone();
+    for t in &considered {
+        if t.arrow == arrow {
+            continue;
+        }
+        arrow = match (&arrow, &t.arrow) {
+            (DataType::Decimal128(p1, s1), DataType::Decimal128(p2, s2)) if s1 == s2 => DataType::Decimal128(*p1.max(p2), *s1),
+            (DataType::Decimal128(..) | DataType::BinaryView, DataType::Decimal128(..) | DataType::BinaryView) => DataType::BinaryView,
+            (DataType::List(_), DataType::List(_)) => {
+                if list_depth(&arrow) >= list_depth(&t.arrow) { SqlType { ty: t.ty.clone(), typmod, arrow: arrow.clone() }.widened().arrow } else { (*t).widened().arrow }
+            }
+            _ => arrow,
+        };
+    }
+    Some(SqlType { ty: first.ty.clone(), typmod, arrow })
+}
+
+/// The outcome of choosing among signatures.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Choice {
+    One(usize),
+    Ambiguous,
+    None,
+}
+
+/// PostgreSQL's `func_select_candidate` over signatures of the right number of arguments.
+#[must_use]
+pub fn select_candidate(signatures: &[Vec<PgType>], given: &[PgType]) -> Choice {
+    let mut live: Vec<usize> = (0..signatures.len())
+        .filter(|i| {
+            signatures[*i].len() == given.len()
+                && signatures[*i].iter().zip(given).all(|(want, have)| can_coerce(have, want, CastContext::Implicit))
+        })
+        .collect();
+    match live.as_slice() {
+        [] => return Choice::None,
+        [one] => return Choice::One(*one),
+        _ => {}
+    }
+    // Domains aside: the most exact matches on known arguments.
+    let exact = |i: usize| signatures[i].iter().zip(given).filter(|(want, have)| **have != PgType::Unknown && want == have).count();
+    keep_best(&mut live, exact);
+    if let [one] = live.as_slice() {
+        return Choice::One(*one);
+    }
+    // The most preferred types where a cast is needed.
+    let preferred = |i: usize| {
+        signatures[i]
+            .iter()
+            .zip(given)
+            .filter(|(want, have)| **have != PgType::Unknown && (want == have || (want.is_preferred() && want.category() == have.category())))
+            .count()
+    };
+    keep_best(&mut live, preferred);
+    if let [one] = live.as_slice() {
+        return Choice::One(*one);
+    }
+    if given.iter().all(|g| *g != PgType::Unknown) {
+        return Choice::Ambiguous;
+    }
+    // Unknown arguments: a category that all candidates share there, string if one has it.
+    let mut resolved = true;
+    let mut slot_category: Vec<Option<char>> = vec![None; given.len()];
+    let mut slot_preferred = vec![false; given.len()];
+    for (at, have) in given.iter().enumerate() {
+        if *have != PgType::Unknown {
+            continue;
+        }
+        let mut category: Option<char> = None;
+        let mut conflict = false;
+        let mut has_preferred = false;
+        for i in &live {
+            let want = &signatures[*i][at];
+            let c = want.category();
+            match category {
+                None => {
+                    category = Some(c);
+                    has_preferred = want.is_preferred();
+                }
+                Some(existing) if existing == c => has_preferred |= want.is_preferred(),
+                Some(_) if c == 'S' => {
+                    category = Some('S');
+                    has_preferred = want.is_preferred();
+                    conflict = false;
+                }
+                Some('S') => {}
+                Some(_) => conflict = true,
+            }
+        }
+        if conflict && category != Some('S') {
+            resolved = false;
+        } else {
+            slot_category[at] = category;
+            slot_preferred[at] = has_preferred;
+        }
+    }
+    if resolved {
+        let fits: Vec<usize> = live
+            .iter()
+            .copied()
+            .filter(|i| {
+                slot_category.iter().enumerate().all(|(at, category)| {
+                    category.is_none_or(|c| {
+                        let want = &signatures[*i][at];
+                        want.category() == c && (!slot_preferred[at] || want.is_preferred())
+                    })
+                })
+            })
+            .collect();
+        if !fits.is_empty() {
+            live = fits;
+        }
+        if let [one] = live.as_slice() {
+            return Choice::One(*one);
+        }
+    }
+    // All known arguments of one type: take the unknown ones to be of it.
+    let mut known = given.iter().filter(|g| **g != PgType::Unknown);
+    if let Some(first) = known.next()
+        && known.all(|k| k == first)
+    {
+        let fits: Vec<usize> =
+            live.iter().copied().filter(|i| signatures[*i].iter().all(|want| can_coerce(first, want, CastContext::Implicit))).collect();
+        if let [one] = fits.as_slice() {
+            return Choice::One(*one);
+        }
+    }
+    Choice::Ambiguous
+}
+
+fn keep_best(live: &mut Vec<usize>, score: impl Fn(usize) -> usize) {
+    let best = live.iter().map(|i| score(*i)).max().unwrap_or(0);
+    live.retain(|i| score(*i) == best);
+}

@@ -1,0 +1,160 @@
+//! What names mean inside one query: its FROM items, the columns that `*` stands for, and what the clause allows.
+
+use super::tree::{AggregateExpr, ColId, Expr};
+use crate::catalog::{ColumnId, TableDescriptor};
+use std::collections::HashSet;
+use stoa_pg::SqlType;
+
+/// Where an expression stands: decides whether aggregates, windows and set-returning functions may appear.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Clause {
+    From,
+    JoinOn,
+    Where,
+    GroupBy,
+    Having,
+    SelectList,
+    OrderBy,
+    Window,
+    Limit,
+    Values,
+    Returning,
+    UpdateSet,
+    Check,
+    Default,
+    /// Inside the arguments of an aggregate.
+    Aggregate,
+    /// FILTER of an aggregate.
+    Filter,
+    FunctionInFrom,
+    MergeCondition,
+}
+
+impl Clause {
+    /// As PostgreSQL names it in "… are not allowed in WHERE".
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Clause::From => "FROM",
+            Clause::JoinOn => "JOIN conditions",
+            Clause::Where => "WHERE",
+            Clause::GroupBy => "GROUP BY",
+            Clause::Having => "HAVING",
+            Clause::SelectList => "SELECT",
+            Clause::OrderBy => "ORDER BY",
+            Clause::Window => "window definitions",
+            Clause::Limit => "LIMIT",
+            Clause::Values => "VALUES",
+            Clause::Returning => "RETURNING",
+            Clause::UpdateSet => "UPDATE",
+            Clause::Check => "check constraints",
+            Clause::Default => "DEFAULT expressions",
+            Clause::Aggregate => "aggregate function calls",
+            Clause::Filter => "FILTER",
+            Clause::FunctionInFrom => "functions in FROM",
+            Clause::MergeCondition => "MERGE WHEN conditions",
+        }
+    }
+}
+
+/// One column of a FROM item.
+#[derive(Clone, Debug)]
+pub(crate) struct ScopeColumn {
+    pub name: String,
+    pub expr: Expr,
+    /// Table OID and attnum, for RowDescription.
+    pub origin: Option<(u32, u32)>,
+}
+
+/// A table, subquery, function or join with an alias.
+#[derive(Clone, Debug)]
+pub(crate) struct FromItem {
+    pub alias: String,
+    /// For tables that are named without an alias: `schema.table.column` may be written.
+    pub schema: Option<String>,
+    pub columns: Vec<ScopeColumn>,
+    /// Whether the item is a table whose columns hang on its primary key (for GROUP BY).
+    pub key: Option<Vec<ColId>>,
+    /// Not visible from a LATERAL item's inside although it stands to the left, or from where a RIGHT or FULL join forbids it.
+    pub lateral_only: bool,
+    /// Why references are refused (42P10 or 42P01), when they are.
+    pub refused: bool,
+    pub table_oid: Option<u32>,
+    /// Whether a function in FROM with one scalar column: `SELECT g FROM generate_series(…) g`.
+    pub scalar: bool,
+}
+
+/// One query's name space.
+#[derive(Clone, Debug)]
+pub(crate) struct Scope {
+    pub clause: Clause,
+    pub items: Vec<FromItem>,
+    /// Unqualified names in the order of `*`: `(item, column)`; merged columns of USING belong to no item.
+    pub star: Vec<StarColumn>,
+    /// Columns that this query's FROM gives: tells local references from outer ones.
+    pub local: HashSet<ColId>,
+    /// Aggregates that an inner query's expression put here because their arguments are ours.
+    pub outer_aggregates: Vec<(ColId, AggregateExpr)>,
+    /// Whether aggregates that belong to this query are allowed now.
+    pub named_windows: Vec<(String, super::function::WindowDefinition)>,
+    /// Inside a LATERAL item or a function in FROM: items to the left that may be referred to.
+    pub is_lateral: bool,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct StarColumn {
+    pub name: String,
+    pub expr: Expr,
+    pub item: Option<usize>,
+    pub origin: Option<(u32, u32)>,
+}
+
+impl Scope {
+    pub(crate) fn new(clause: Clause) -> Self {
+        Self {
+            clause,
+            items: Vec::new(),
+            star: Vec::new(),
+            local: HashSet::new(),
+            outer_aggregates: Vec::new(),
+            named_windows: Vec::new(),
+            is_lateral: false,
+        }
+    }
+
+    /// Adds an item and shows its columns unqualified.
+    pub(crate) fn add_item(&mut self, item: FromItem) {
+        let index = self.items.len();
+        for column in &item.columns {
+            self.star.push(StarColumn { name: column.name.clone(), expr: column.expr.clone(), item: Some(index), origin: column.origin });
+        }
+        self.items.push(item);
+    }
+
+    /// Adds a table's visible columns under the ids that `id_of` gives.
+    pub(crate) fn add_table(&mut self, table: &TableDescriptor, alias: &str, id_of: &dyn Fn(ColumnId) -> ColId) {
+        let columns = table
+            .visible_columns()
+            .map(|c| ScopeColumn { name: c.name.clone(), expr: Expr::column(id_of(c.id), c.ty.clone()), origin: Some((table.oid, c.id.0)) })
+            .collect();
+        for column in table.live_columns() {
+            self.local.insert(id_of(column.id));
+        }
+        let key = table.primary_key.as_ref().map(|_| table.key.iter().map(|p| id_of(p.column)).collect());
+        self.add_item(FromItem {
+            alias: alias.to_owned(),
+            schema: None,
+            columns,
+            key,
+            lateral_only: false,
+            refused: false,
+            table_oid: Some(table.oid),
+            scalar: false,
+        });
+    }
+}
+
+/// The type of a whole row of an item.
+pub(crate) fn record_type(columns: &[ScopeColumn]) -> SqlType {
+    let fields = columns.iter().map(|c| (c.name.clone(), c.expr.ty.clone())).collect();
+    SqlType::new(stoa_pg::PgType::Record(Some(std::sync::Arc::new(stoa_pg::types::RecordType { fields }))))
+}

@@ -1,0 +1,739 @@
+//! One SELECT: its lists and clauses, in the order in which SQL evaluates them.
+
+use super::aggregate::{Grouping, has_aggregate};
+use super::expr::{and, bool_type};
+use super::function::same_expr;
+use super::scope::{Clause, Scope};
+use super::tree::{ColId, Expr, ExprKind, LockStrength, LockWait, Output, Query, Rel, SetExpr, SortKey};
+use super::{Binder, fold, name_parts, walk};
+use stoa_pg::types::type_by_name;
+use stoa_pg::{PgError, PgResult, PgType, SqlState};
+use stoa_syntax::ast::{self, Expr as E, SelectItem};
+
+/// What stands around a SELECT in its query: order, limits, locks.
+#[derive(Default)]
+pub(crate) struct Tail<'q> {
+    pub order_by: Vec<&'q ast::OrderByExpr>,
+    pub offset: Option<&'q E>,
+    pub fetch: Option<&'q E>,
+    pub with_ties: bool,
+    pub locks: &'q [ast::LockClause],
+}
+
+/// An item of the select list.
+struct Target {
+    name: String,
+    expr: Expr,
+}
+
+impl Binder<'_> {
+    pub(crate) fn bind_select(&mut self, select: &ast::Select, tail: &Tail<'_>) -> PgResult<Query> {
+        if select.into.is_some() {
+            return Err(PgError::unsupported("SELECT ... INTO is not allowed here").hint("Use CREATE TABLE ... AS."));
+        }
+        if select.top.is_some() || select.qualify.is_some() || !select.lateral_views.is_empty() || !select.cluster_by.is_empty() || !select.sort_by.is_empty() {
+            return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error: this clause is not part of the dialect"));
+        }
+        self.scopes.push(Scope::new(Clause::From));
+        let no_sets = self.no_sets.take();
+        let result = self.bind_select_in_scope(select, tail);
+        self.no_sets = no_sets;
+        self.scopes.pop();
+        result
+    }
+
+    fn bind_select_in_scope(&mut self, select: &ast::Select, tail: &Tail<'_>) -> PgResult<Query> {
+        let mut rel = self.bind_from(&select.from)?;
+        if let Some(condition) = &select.selection {
+            let predicate = self.in_clause(Clause::Where, |b| {
+                let bound = b.bind_expr(condition)?;
+                b.coerce_bool(bound, "WHERE").map_err(|e| e.at(b.pos(condition)))
+            })?;
+            rel = Rel::Filter { input: Box::new(rel), predicate };
+        }
+        for ast::NamedWindowDefinition(name, definition) in &select.named_window {
+            let name = fold(name);
+            if self.scope().named_windows.iter().any(|(n, _)| *n == name) {
+                return Err(PgError::new(SqlState::WINDOWING_ERROR, format!("window \"{name}\" is already defined")));
+            }
+            let bound = match definition {
+                ast::NamedWindowExpr::WindowSpec(spec) => self.bind_window_spec(spec)?,
+                ast::NamedWindowExpr::NamedWindow(other) => self.bind_window_spec(&ast::WindowSpec {
+                    window_name: Some(other.clone()),
+                    partition_by: Vec::new(),
+                    order_by: Vec::new(),
+                    window_frame: None,
+                })?,
+            };
+            if let Some(scope) = self.scopes.last_mut() {
+                scope.named_windows.push((name, bound));
+            }
+        }
+        let mut targets = self.in_clause(Clause::SelectList, |b| b.bind_select_list(&select.projection))?;
+
+        // GROUP BY and HAVING see the input first, then the select list's names.
+        let (groups, sets) = self.in_clause(Clause::GroupBy, |b| b.bind_group_by(&select.group_by, &targets))?;
+        let mut having = match &select.having {
+            Some(condition) => Some(self.in_clause(Clause::Having, |b| {
+                let bound = b.bind_expr(condition)?;
+                b.coerce_bool(bound, "HAVING").map_err(|e| e.at(b.pos(condition)))
+            })?),
+            None => None,
+        };
+        let mut order = self.in_clause(Clause::OrderBy, |b| b.bind_order_by(&tail.order_by, &targets))?;
+        let mut distinct_on = match &select.distinct {
+            Some(ast::Distinct::On(exprs)) => Some(self.in_clause(Clause::SelectList, |b| b.bind_distinct_on(exprs, &targets))?),
+            _ => None,
+        };
+        let distinct = matches!(select.distinct, Some(ast::Distinct::Distinct));
+
+        let grouped = !groups.is_empty()
+            || sets.is_some()
+            || having.is_some()
+            || !self.scope().outer_aggregates.is_empty()
+            || targets.iter().any(|t| has_aggregate(&t.expr))
+            || order.iter().any(|k| has_aggregate(&k.expr))
+            || distinct_on.iter().flatten().any(has_aggregate);
+        if !tail.locks.is_empty() {
+            let what = if grouped && !groups.is_empty() {
+                Some("GROUP BY clause")
+            } else if having.is_some() {
+                Some("HAVING clause")
+            } else if grouped {
+                Some("aggregate functions")
+            } else if distinct || distinct_on.is_some() {
+                Some("DISTINCT clause")
+            } else if targets.iter().any(|t| t.expr.any(&mut |e| matches!(e.kind, ExprKind::Window(_)))) {
+                Some("window functions")
+            } else if targets.iter().any(|t| t.expr.any(&mut |e| matches!(e.kind, ExprKind::Set(_)))) {
+                Some("set-returning functions in the target list")
+            } else {
+                None
+            };
+            if let Some(what) = what {
+                let strength = lock_name(&tail.locks[0]);
+                return Err(PgError::unsupported(format!("{strength} is not allowed with {what}")));
+            }
+        }
+        if grouped {
+            let groups = groups.into_iter().map(|g| (self.group_id(&g), g)).collect();
+            let mut grouping = Grouping::new(groups, sets, self.scope());
+            for target in &mut targets {
+                self.above_groups(&mut target.expr, &mut grouping)?;
+            }
+            if let Some(having) = &mut having {
+                self.above_groups(having, &mut grouping)?;
+            }
+            for key in &mut order {
+                self.above_groups(&mut key.expr, &mut grouping)?;
+            }
+            for on in distinct_on.iter_mut().flatten() {
+                self.above_groups(on, &mut grouping)?;
+            }
+            rel = grouping.into_rel(rel);
+            if let Some(predicate) = having {
+                rel = Rel::Filter { input: Box::new(rel), predicate };
+            }
+        }
+
+        // Windows, then set-returning functions.
+        let mut windows = Vec::new();
+        for expr in targets.iter_mut().map(|t| &mut t.expr).chain(order.iter_mut().map(|k| &mut k.expr)).chain(distinct_on.iter_mut().flatten()) {
+            self.take_windows(expr, &mut windows);
+        }
+        if !windows.is_empty() {
+            rel = Rel::Window { input: Box::new(rel), windows };
+        }
+        loop {
+            let mut sets: Vec<(Vec<ColId>, SetExpr)> = Vec::new();
+            for expr in targets.iter_mut().map(|t| &mut t.expr).chain(order.iter_mut().map(|k| &mut k.expr)).chain(distinct_on.iter_mut().flatten()) {
+                self.take_sets(expr, &mut sets);
+            }
+            if sets.is_empty() {
+                break;
+            }
+            rel = self.nested_sets(rel, sets);
+        }
+
+        let mut exprs: Vec<(ColId, Expr)> = Vec::with_capacity(targets.len() + order.len());
+        let mut outputs = Vec::with_capacity(targets.len());
+        for target in targets {
+            let expr = self.resolve_unknown(target.expr)?;
+            let origin = self.origin_of(&expr);
+            let col = self.new_col();
+            outputs.push(Output { name: target.name, col, ty: expr.ty.clone(), origin });
+            exprs.push((col, expr));
+        }
+        let visible = exprs.len();
+        // Sort keys are output columns, or hidden ones behind them.
+        let mut keys = Vec::with_capacity(order.len());
+        for key in order {
+            let expr = self.resolve_unknown(key.expr)?;
+            let col = match exprs.iter().find(|(_, e)| same_expr(e, &expr)) {
+                Some((col, _)) => *col,
+                None => {
+                    if distinct {
+                        return Err(PgError::new(
+                            SqlState::INVALID_COLUMN_REFERENCE,
+                            "for SELECT DISTINCT, ORDER BY expressions must appear in select list",
+                        ));
+                    }
+                    let col = self.new_col();
+                    exprs.push((col, expr.clone()));
+                    col
+                }
+            };
+            keys.push(SortKey { expr: Expr::column(col, expr.ty), descending: key.descending, nulls_first: key.nulls_first });
+        }
+        let mut on_columns = Vec::new();
+        if let Some(on) = distinct_on {
+            for expr in on {
+                let expr = self.resolve_unknown(expr)?;
+                let col = match exprs.iter().find(|(_, e)| same_expr(e, &expr)) {
+                    Some((col, _)) => *col,
+                    None => {
+                        let col = self.new_col();
+                        exprs.push((col, expr.clone()));
+                        col
+                    }
+                };
+                on_columns.push(Expr::column(col, expr.ty));
+            }
+            // ORDER BY must begin with the DISTINCT ON expressions.
+            let leading = keys.len().min(on_columns.len());
+            if keys[..leading].iter().any(|k| !on_columns.contains(&k.expr)) {
+                return Err(PgError::new(
+                    SqlState::INVALID_COLUMN_REFERENCE,
+                    "SELECT DISTINCT ON expressions must match initial ORDER BY expressions",
+                ));
+            }
+        }
+        let scans = self.locked_scans(&rel, tail.locks)?;
+        if !scans.is_empty() {
+            // The row keys of locked tables go up to the lock.
+            let mut through = Vec::new();
+            walk::visit_rel(&rel, &mut |node| {
+                if let Rel::Scan(scan) = node
+                    && scans.iter().any(|(ids, ..)| ids.contains(&scan.scan_id))
+                {
+                    for part in &scan.table.key {
+                        if let (Some((_, id)), Some(column)) = (scan.columns.iter().find(|(c, _)| *c == part.column), scan.table.column(part.column)) {
+                            through.push((*id, Expr::column(*id, column.ty.clone())));
+                        }
+                    }
+                }
+            });
+            exprs.extend(through);
+        }
+        rel = Rel::Project { input: Box::new(rel), exprs };
+        let _ = visible;
+        if distinct {
+            for o in &outputs {
+                if matches!(o.ty.ty, PgType::Json) {
+                    return Err(PgError::new(SqlState::UNDEFINED_FUNCTION, "could not identify an equality operator for type json"));
+                }
+            }
+            let columns = outputs.iter().map(|o| (o.col, o.ty.clone())).collect();
+            rel = Rel::Distinct { input: Box::new(rel), columns };
+        }
+        if !keys.is_empty() || !on_columns.is_empty() {
+            let mut sort = keys.clone();
+            for on in &on_columns {
+                if !sort.iter().any(|k| k.expr == *on) {
+                    sort.push(SortKey { expr: on.clone(), descending: false, nulls_first: false });
+                }
+            }
+            if on_columns.is_empty() {
+                rel = Rel::Sort { input: Box::new(rel), keys: sort };
+            } else {
+                rel = Rel::Sort { input: Box::new(rel), keys: sort.clone() };
+                rel = Rel::DistinctOn { input: Box::new(rel), on: on_columns, order: sort };
+            }
+        }
+        for (scans, strength, wait) in scans {
+            rel = Rel::Lock { input: Box::new(rel), scans, strength, wait };
+        }
+        rel = self.limit(rel, tail, keys)?;
+        Ok(Query { rel, outputs })
+    }
+
+    /// LIMIT, OFFSET, FETCH on top of a relation sorted by `keys`.
+    pub(crate) fn limit(&mut self, rel: Rel, tail: &Tail<'_>, keys: Vec<SortKey>) -> PgResult<Rel> {
+        if tail.offset.is_none() && tail.fetch.is_none() {
+            return Ok(rel);
+        }
+        let offset = tail.offset.map(|e| self.in_clause(Clause::Limit, |b| b.bind_count(e, "OFFSET"))).transpose()?;
+        let fetch = match tail.fetch {
+            Some(E::Identifier(i)) if i.value.eq_ignore_ascii_case("all") => None,
+            Some(e) => Some(self.in_clause(Clause::Limit, |b| b.bind_count(e, "LIMIT"))?),
+            None => None,
+        };
+        if tail.with_ties && keys.is_empty() {
+            return Err(PgError::new(SqlState::SYNTAX_ERROR, "WITH TIES cannot be specified without ORDER BY clause"));
+        }
+        let ties = tail.with_ties.then_some(keys);
+        Ok(Rel::Limit { input: Box::new(rel), offset, fetch, ties })
+    }
+
+    /// A grouped plain column keeps its id.
+    fn group_id(&mut self, group: &Expr) -> ColId {
+        if let ExprKind::Column(id) = group.kind { id } else { self.new_col() }
+    }
+
+    /// Which table column an expression is, for RowDescription.
+    pub(crate) fn origin_of(&self, expr: &Expr) -> Option<(u32, u32)> {
+        let ExprKind::Column(id) = expr.kind else { return None };
+        self.scope().items.iter().flat_map(|i| &i.columns).find(|c| matches!(c.expr.kind, ExprKind::Column(x) if x == id)).and_then(|c| c.origin)
+    }
+
+    fn bind_select_list(&mut self, items: &[SelectItem]) -> PgResult<Vec<Target>> {
+        let mut out = Vec::with_capacity(items.len());
+        for item in items {
+            match item {
+                SelectItem::UnnamedExpr(e) => {
+                    if let E::CompoundFieldAccess { root, access_chain } = e
+                        && let Some(ast::AccessExpr::Dot(E::Wildcard(_))) = access_chain.last()
+                    {
+                        self.expand_record(root, &mut out)?;
+                        continue;
+                    }
+                    let expr = self.bind_expr(e)?;
+                    let name = column_name(e).unwrap_or_else(|| match &expr.kind {
+                        ExprKind::ScalarSubquery(q) => q.outputs.first().map_or_else(|| "?column?".into(), |o| o.name.clone()),
+                        _ => "?column?".into(),
+                    });
+                    out.push(Target { name, expr });
+                }
+                SelectItem::ExprWithAlias { expr, alias } => {
+                    let bound = self.bind_expr(expr)?;
+                    out.push(Target { name: fold(alias), expr: bound });
+                }
+                SelectItem::Wildcard(options) => {
+                    let stars: Vec<_> = self.scope().star.iter().filter(|s| s.item.is_none_or(|i| !self.scope().items[i].lateral_only)).cloned().collect();
+                    if stars.is_empty() && self.scope().items.is_empty() {
+                        return Err(PgError::new(SqlState::SYNTAX_ERROR, "SELECT * with no tables specified is not valid")
+                            .at(self.pos_span(options.wildcard_token.0.span)));
+                    }
+                    for star in stars {
+                        self.note_origin(star.origin);
+                        out.push(Target { name: star.name, expr: star.expr });
+                    }
+                }
+                SelectItem::QualifiedWildcard(kind, _) => match kind {
+                    ast::SelectItemQualifiedWildcardKind::ObjectName(name) => {
+                        let parts = name_parts(name)?;
+                        let (schema, table) = match parts.as_slice() {
+                            [table] => (None, table.clone()),
+                            [.., schema, table] => (Some(schema.clone()), table.clone()),
+                            [] => continue,
+                        };
+                        let mut found = None;
+                        for scope in self.scopes.iter().rev() {
+                            found = scope.items.iter().find(|i| {
+                                i.alias == table && !i.lateral_only && schema.as_ref().is_none_or(|s| i.schema.as_ref() == Some(s))
+                            });
+                            if found.is_some() {
+                                break;
+                            }
+                        }
+                        match found {
+                            Some(item) => {
+                                for column in item.columns.clone() {
+                                    self.note_origin(column.origin);
+                                    out.push(Target { name: column.name, expr: column.expr });
+                                }
+                            }
+                            None => {
+                                // composite.* of a column
+                                if schema.is_none() && self.scope().star.iter().any(|s| s.name == table) {
+                                    let root = E::Identifier(ast::Ident::with_quote('"', table));
+                                    self.expand_record(&root, &mut out)?;
+                                } else {
+                                    return Err(PgError::new(SqlState::UNDEFINED_TABLE, format!("missing FROM-clause entry for table \"{table}\"")).at(self.pos(name)));
+                                }
+                            }
+                        }
+                    }
+                    ast::SelectItemQualifiedWildcardKind::Expr(e) => self.expand_record(e, &mut out)?,
+                },
+                SelectItem::ExprWithAliases { .. } => return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error in the select list")),
+            }
+        }
+        Ok(out)
+    }
+
+    /// `(record).*`
+    fn expand_record(&mut self, root: &E, out: &mut Vec<Target>) -> PgResult<()> {
+        let value = self.bind_expr(root)?;
+        let PgType::Record(Some(record)) = value.ty.ty.clone() else {
+            return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("type {} is not composite", value.ty.ty)).at(self.pos(root)));
+        };
+        for (name, _) in &record.fields {
+            let expr = self.field(value.clone(), name)?;
+            out.push(Target { name: name.clone(), expr });
+        }
+        Ok(())
+    }
+
+    /// GROUP BY: expressions, and grouping sets as positions among them.
+    fn bind_group_by(&mut self, group_by: &ast::GroupByExpr, targets: &[Target]) -> PgResult<(Vec<Expr>, Option<Vec<Vec<usize>>>)> {
+        let ast::GroupByExpr::Expressions(items, modifiers) = group_by else {
+            return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error at or near \"ALL\""));
+        };
+        if !modifiers.is_empty() {
+            return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error at or near \"WITH\""));
+        }
+        let mut groups: Vec<Expr> = Vec::new();
+        // The product of what each item stands for.
+        let mut sets: Vec<Vec<usize>> = vec![Vec::new()];
+        let mut has_sets = false;
+        for item in items {
+            let alternatives = self.grouping_item(item, targets, &mut groups, &mut has_sets)?;
+            let mut product = Vec::with_capacity(sets.len() * alternatives.len());
+            for set in &sets {
+                for alternative in &alternatives {
+                    let mut joined = set.clone();
+                    for i in alternative {
+                        if !joined.contains(i) {
+                            joined.push(*i);
+                        }
+                    }
+                    product.push(joined);
+                }
+            }
+            if product.len() > 4096 {
+                return Err(PgError::new(SqlState::STATEMENT_TOO_COMPLEX, "too many grouping sets present (maximum 4096)"));
+            }
+            sets = product;
+        }
+        Ok((groups, has_sets.then_some(sets)))
+    }
+
+    fn grouping_item(&mut self, item: &E, targets: &[Target], groups: &mut Vec<Expr>, has_sets: &mut bool) -> PgResult<Vec<Vec<usize>>> {
+        let mut list = |b: &mut Self, exprs: &[E], groups: &mut Vec<Expr>| -> PgResult<Vec<usize>> {
+            let mut out = Vec::new();
+            for e in exprs {
+                out.push(b.group_expr(e, targets, groups)?);
+            }
+            Ok(out)
+        };
+        match item {
+            E::Rollup(parts) => {
+                *has_sets = true;
+                let parts = parts.iter().map(|p| list(self, p, groups)).collect::<PgResult<Vec<_>>>()?;
+                Ok((0..=parts.len()).rev().map(|n| parts[..n].concat()).collect())
+            }
+            E::Cube(parts) => {
+                *has_sets = true;
+                let parts = parts.iter().map(|p| list(self, p, groups)).collect::<PgResult<Vec<_>>>()?;
+                if parts.len() > 12 {
+                    return Err(PgError::new(SqlState::TOO_MANY_COLUMNS, "CUBE is limited to 12 elements"));
+                }
+                let n = parts.len();
+                Ok((0..1usize << n)
+                    .map(|mask| (0..n).filter(|i| mask & (1 << (n - 1 - i)) == 0).flat_map(|i| parts[i].clone()).collect())
+                    .collect())
+            }
+            E::GroupingSets(parts) => {
+                *has_sets = true;
+                let mut out = Vec::new();
+                for part in parts {
+                    // A ROLLUP or CUBE inside GROUPING SETS stands for its sets.
+                    if let [inner @ (E::Rollup(_) | E::Cube(_) | E::GroupingSets(_))] = part.as_slice() {
+                        out.extend(self.grouping_item(inner, targets, groups, has_sets)?);
+                    } else if let [E::Tuple(items)] = part.as_slice() {
+                        out.push(list(self, items, groups)?);
+                    } else {
+                        out.push(list(self, part, groups)?);
+                    }
+                }
+                Ok(out)
+            }
+            E::Tuple(items) if items.is_empty() => {
+                *has_sets = true;
+                Ok(vec![Vec::new()])
+            }
+            E::Tuple(items) => Ok(vec![list(self, items, groups)?]),
+            other => Ok(vec![vec![self.group_expr(other, targets, groups)?]]),
+        }
+    }
+
+    /// One grouped expression: a position, a name, or an expression. Gives its place in `groups`.
+    fn group_expr(&mut self, e: &E, targets: &[Target], groups: &mut Vec<Expr>) -> PgResult<usize> {
+        let mut inner = e;
+        while let E::Nested(next) = inner {
+            inner = next;
+        }
+        let expr = match inner {
+            E::Value(v) => match &v.value {
+                ast::Value::Number(n, _) if n.bytes().all(|b| b.is_ascii_digit()) => {
+                    self.target_at(n, targets, "GROUP BY").map_err(|err| err.at(self.pos(e)))?
+                }
+                ast::Value::Number(..) | ast::Value::SingleQuotedString(_) => {
+                    return Err(PgError::new(SqlState::SYNTAX_ERROR, "non-integer constant in GROUP BY").at(self.pos(e)));
+                }
+                _ => self.bind_expr(e)?,
+            },
+            E::Identifier(ident) => {
+                // An input column comes before a name of the select list.
+                let name = fold(ident);
+                match self.bind_expr(e) {
+                    Ok(expr) => expr,
+                    Err(error) if error.code() == SqlState::UNDEFINED_COLUMN => {
+                        let mut found = targets.iter().filter(|t| t.name == name);
+                        match found.next() {
+                            Some(target) => target.expr.clone(),
+                            None => return Err(error),
+                        }
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+            _ => self.bind_expr(e)?,
+        };
+        if has_aggregate(&expr) {
+            return Err(PgError::new(SqlState::GROUPING_ERROR, "aggregate functions are not allowed in GROUP BY").at(self.pos(e)));
+        }
+        if expr.any(&mut |x| matches!(x.kind, ExprKind::Window(_))) {
+            return Err(PgError::new(SqlState::WINDOWING_ERROR, "window functions are not allowed in GROUP BY").at(self.pos(e)));
+        }
+        let expr = self.resolve_unknown(expr)?;
+        if matches!(expr.ty.ty, PgType::Json) {
+            return Err(PgError::new(SqlState::UNDEFINED_FUNCTION, "could not identify an equality operator for type json").at(self.pos(e)));
+        }
+        if let Some(at) = groups.iter().position(|g| same_expr(g, &expr)) {
+            return Ok(at);
+        }
+        groups.push(expr);
+        Ok(groups.len() - 1)
+    }
+
+    fn target_at(&mut self, number: &str, targets: &[Target], clause: &str) -> PgResult<Expr> {
+        number
+            .parse::<usize>()
+            .ok()
+            .and_then(|n| n.checked_sub(1))
+            .and_then(|i| targets.get(i))
+            .map(|t| t.expr.clone())
+            .ok_or_else(|| PgError::new(SqlState::INVALID_COLUMN_REFERENCE, format!("{clause} position {number} is not in select list")))
+    }
+
+    fn bind_order_by(&mut self, keys: &[&ast::OrderByExpr], targets: &[Target]) -> PgResult<Vec<SortKey>> {
+        let mut out: Vec<SortKey> = Vec::with_capacity(keys.len());
+        for key in keys {
+            let expr = self.order_expr(&key.expr, targets, "ORDER BY")?;
+            let expr = self.resolve_unknown(expr)?;
+            let sort = self.sort_key(expr, &key.options).map_err(|e| e.at(self.pos(&key.expr)))?;
+            if !out.iter().any(|k| same_expr(&k.expr, &sort.expr)) {
+                out.push(sort);
+            }
+        }
+        Ok(out)
+    }
+
+    /// An ORDER BY or DISTINCT ON item: a position, a name of the select list, or an expression over the input.
+    fn order_expr(&mut self, e: &E, targets: &[Target], clause: &'static str) -> PgResult<Expr> {
+        let mut inner = e;
+        while let E::Nested(next) = inner {
+            inner = next;
+        }
+        match inner {
+            E::Value(v) => match &v.value {
+                ast::Value::Number(n, _) if n.bytes().all(|b| b.is_ascii_digit()) => self.target_at(n, targets, clause).map_err(|err| err.at(self.pos(e))),
+                ast::Value::Number(..) | ast::Value::SingleQuotedString(_) => {
+                    Err(PgError::new(SqlState::SYNTAX_ERROR, format!("non-integer constant in {clause}")).at(self.pos(e)))
+                }
+                _ => self.bind_expr(e),
+            },
+            E::Identifier(ident) => {
+                let name = fold(ident);
+                let mut found: Option<&Expr> = None;
+                for target in targets.iter().filter(|t| t.name == name) {
+                    if found.is_some_and(|f| !same_expr(f, &target.expr)) {
+                        return Err(PgError::new(SqlState::AMBIGUOUS_COLUMN, format!("{clause} \"{name}\" is ambiguous")).at(self.pos(e)));
+                    }
+                    found = Some(&target.expr);
+                }
+                match found {
+                    Some(expr) => Ok(expr.clone()),
+                    None => self.bind_expr(e),
+                }
+            }
+            _ => self.bind_expr(e),
+        }
+    }
+
+    fn bind_distinct_on(&mut self, exprs: &[E], targets: &[Target]) -> PgResult<Vec<Expr>> {
+        let mut out = Vec::with_capacity(exprs.len());
+        for e in exprs {
+            let expr = self.order_expr(e, targets, "SELECT DISTINCT ON")?;
+            out.push(self.resolve_unknown(expr)?);
+        }
+        Ok(out)
+    }
+
+    /// Replaces window calls by columns.
+    pub(crate) fn take_windows(&mut self, expr: &mut Expr, windows: &mut Vec<(ColId, super::tree::WindowExpr)>) {
+        if let ExprKind::Window(window) = &expr.kind {
+            let ty = window.ty.clone();
+            let id = match windows.iter().find(|(_, w)| *w == **window) {
+                Some((id, _)) => *id,
+                None => {
+                    let id = self.new_col();
+                    windows.push((id, (**window).clone()));
+                    id
+                }
+            };
+            *expr = Expr::column(id, ty);
+            return;
+        }
+        for child in expr.children_mut() {
+            self.take_windows(child, windows);
+        }
+    }
+
+    /// Replaces the innermost calls of set-returning functions by columns.
+    pub(crate) fn take_sets(&mut self, expr: &mut Expr, sets: &mut Vec<(Vec<ColId>, SetExpr)>) {
+        if let ExprKind::Set(set) = &mut expr.kind {
+            let nested = set.args.iter().any(|a| a.any(&mut |e| matches!(e.kind, ExprKind::Set(_))));
+            if !nested {
+                let set = (**set).clone();
+                let existing = sets.iter().find(|(_, s)| *s == set && !super::aggregate::walk_volatile(&Expr::new(ExprKind::Set(Box::new(s.clone())), s.ty.clone())));
+                let ids = match existing {
+                    Some((ids, _)) => ids.clone(),
+                    None => {
+                        let ids: Vec<ColId> = set.columns.iter().map(|_| self.new_col()).collect();
+                        sets.push((ids.clone(), set.clone()));
+                        ids
+                    }
+                };
+                let mut fields: Vec<Expr> = ids.iter().zip(&set.columns).map(|(id, (_, ty))| Expr::column(*id, ty.clone())).collect();
+                *expr = if fields.len() == 1 { fields.remove(0) } else { Expr::new(ExprKind::Row(fields), set.ty) };
+                return;
+            }
+        }
+        for child in expr.children_mut() {
+            self.take_sets(child, sets);
+        }
+    }
+
+    fn nested_sets(&mut self, rel: Rel, sets: Vec<(Vec<ColId>, SetExpr)>) -> Rel {
+        Rel::ProjectSet { input: Box::new(rel), sets, outer: false, ordinality: None }
+    }
+
+    /// The scans that each locking clause names.
+    fn locked_scans(&self, rel: &Rel, locks: &[ast::LockClause]) -> PgResult<Vec<(Vec<u32>, LockStrength, LockWait)>> {
+        let mut out = Vec::with_capacity(locks.len());
+        for lock in locks {
+            let strength = match lock.lock_type {
+                ast::LockType::Share => LockStrength::Share,
+                ast::LockType::Update => LockStrength::Update,
+            };
+            let wait = match lock.nonblock {
+                None => LockWait::Wait,
+                Some(ast::NonBlock::Nowait) => LockWait::NoWait,
+                Some(ast::NonBlock::SkipLocked) => LockWait::SkipLocked,
+            };
+            let mut scans = Vec::new();
+            let wanted = match &lock.of {
+                Some(name) => Some(name_parts(name)?.last().cloned().unwrap_or_default()),
+                None => None,
+            };
+            if let Some(wanted) = &wanted
+                && !self.scope().items.iter().any(|i| i.alias == *wanted)
+            {
+                return Err(PgError::new(SqlState::UNDEFINED_TABLE, format!("relation \"{wanted}\" in {} clause not found in FROM clause", lock_name(lock))));
+            }
+            walk::visit_rel(rel, &mut |node| {
+                if let Rel::Scan(scan) = node
+                    && wanted.as_ref().is_none_or(|w| *w == scan.alias)
+                {
+                    scans.push(scan.scan_id);
+                }
+            });
+            out.push((scans, strength, wait));
+        }
+        Ok(out)
+    }
+}
+
+fn lock_name(lock: &ast::LockClause) -> &'static str {
+    match lock.lock_type {
+        ast::LockType::Share => "FOR SHARE",
+        ast::LockType::Update => "FOR UPDATE",
+    }
+}
+
+/// The name that PostgreSQL gives a column without an alias; `None` for `?column?` and for subqueries.
+pub(crate) fn column_name(e: &E) -> Option<String> {
+    match e {
+        E::Identifier(i) => Some(fold(i)),
+        E::CompoundIdentifier(parts) => parts.last().map(fold),
+        E::CompoundFieldAccess { root, access_chain } => access_chain
+            .iter()
+            .rev()
+            .find_map(|a| match a {
+                ast::AccessExpr::Dot(E::Identifier(i)) => Some(fold(i)),
+                _ => None,
+            })
+            .or_else(|| column_name(root)),
+        E::Nested(inner) | E::Collate { expr: inner, .. } => column_name(inner),
+        E::Cast { expr, data_type, .. } => column_name(expr).filter(|_| !weak_name(expr)).or_else(|| type_column_name(data_type)),
+        E::TypedString(typed) => type_column_name(&typed.data_type),
+        E::Interval(_) => Some("interval".into()),
+        E::Function(f) => f.name.0.last().map(|p| match p {
+            ast::ObjectNamePart::Identifier(i) => fold(i),
+            ast::ObjectNamePart::Function(f) => fold(&f.name),
+        }),
+        E::Case { else_result, .. } => {
+            else_result.as_ref().filter(|e| !weak_name(e)).and_then(|e| column_name(e)).or_else(|| Some("case".into()))
+        }
+        E::Exists { .. } => Some("exists".into()),
+        E::Array(_) => Some("array".into()),
+        E::Tuple(_) => Some("row".into()),
+        E::AtTimeZone { .. } => Some("timezone".into()),
+        E::Extract { .. } => Some("extract".into()),
+        E::Ceil { .. } => Some("ceil".into()),
+        E::Floor { .. } => Some("floor".into()),
+        E::Position { .. } => Some("position".into()),
+        E::Substring { .. } => Some("substring".into()),
+        E::Overlay { .. } => Some("overlay".into()),
+        E::Trim { trim_where, .. } => Some(
+            match trim_where {
+                Some(ast::TrimWhereField::Leading) => "ltrim",
+                Some(ast::TrimWhereField::Trailing) => "rtrim",
+                _ => "btrim",
+            }
+            .into(),
+        ),
+        E::IsNormalized { .. } => Some("is_normalized".into()),
+        _ => None,
+    }
+}
+
+/// Names that give way to a better one: of casts and CASE.
+fn weak_name(e: &E) -> bool {
+    match e {
+        E::Nested(inner) => weak_name(inner),
+        E::Cast { expr, .. } => weak_name(expr) || column_name(expr).is_none(),
+        E::TypedString(_) | E::Interval(_) => true,
+        E::Case { else_result, .. } => else_result.as_ref().is_none_or(|e| weak_name(e) || column_name(e).is_none()),
+        _ => false,
+    }
+}
+
+fn type_column_name(data_type: &ast::DataType) -> Option<String> {
+    if let ast::DataType::Array(ast::ArrayElemTypeDef::SquareBracket(inner, _)) = data_type {
+        return type_column_name(inner);
+    }
+    super::type_name::sql_type(data_type).ok().map(|t| t.ty.name()).or_else(|| type_by_name(&data_type.to_string().to_lowercase()).map(|t| t.name()))
+}
+
+/// Adds a condition on top of a relation.
+pub(crate) fn filter(rel: Rel, predicates: Vec<Expr>) -> Rel {
+    if predicates.is_empty() {
+        return rel;
+    }
+    debug_assert!(predicates.iter().all(|p| p.ty == bool_type()));
+    Rel::Filter { input: Box::new(rel), predicate: and(predicates) }
+}
