@@ -70,6 +70,8 @@ pub struct Binder<'a> {
     pub(crate) not_materialized: Vec<CteId>,
     /// Recursions being bound, with the columns of their working tables.
     pub(crate) recursing: Vec<(CteId, Vec<ColId>)>,
+    /// OVERRIDING SYSTEM VALUE was written.
+    pub(crate) overriding_system: bool,
     /// How deep views are expanded.
     pub(crate) view_depth: usize,
     /// Where set-returning functions are refused: CASE, COALESCE, aggregate arguments.
@@ -150,6 +152,7 @@ impl<'a> Binder<'a> {
             materialized: Vec::new(),
             not_materialized: Vec::new(),
             recursing: Vec::new(),
+            overriding_system: false,
             view_depth: 0,
             no_sets: None,
             depth: 0,

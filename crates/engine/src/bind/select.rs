@@ -286,6 +286,11 @@ impl Binder<'_> {
         self.scope().items.iter().flat_map(|i| &i.columns).find(|c| matches!(c.expr.kind, ExprKind::Column(x) if x == id)).and_then(|c| c.origin)
     }
 
+    /// A list of named expressions, as RETURNING has it.
+    pub(crate) fn bind_targets(&mut self, items: &[SelectItem]) -> PgResult<Vec<(String, Expr)>> {
+        Ok(self.bind_select_list(items)?.into_iter().map(|t| (t.name, t.expr)).collect())
+    }
+
     fn bind_select_list(&mut self, items: &[SelectItem]) -> PgResult<Vec<Target>> {
         let mut out = Vec::with_capacity(items.len());
         for item in items {

@@ -1,0 +1,787 @@
+//! INSERT, UPDATE, DELETE, MERGE: a query that yields the rows, and what is done with each.
+
+use super::expr::and;
+use super::scope::{Clause, FromItem, Scope};
+use super::tree::{
+    ColId, Expr, ExprKind, JoinKind, MergeAction, MergeArm, Mutation, MutationKind, MutationTarget, OnConflict, Output, Query, Rel,
+};
+use super::{BindContext, Binder, fold, name_parts, walk};
+use crate::catalog::{ColumnDescriptor, ColumnId, IndexKey, Relation, TableDescriptor};
+use datafusion::common::ScalarValue;
+use std::collections::HashMap;
+use std::sync::Arc;
+use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_syntax::ast::{self, Expr as E, SetExpr, Statement};
+
+impl Binder<'_> {
+    /// Binds a statement that changes rows.
+    pub(crate) fn bind_mutation(&mut self, statement: &Statement, _top: bool) -> PgResult<Mutation> {
+        match statement {
+            Statement::Insert(insert) => self.bind_insert(insert),
+            Statement::Update(update) => self.bind_update(update),
+            Statement::Delete(delete) => self.bind_delete(delete),
+            Statement::Merge(merge) => self.bind_merge(merge),
+            Statement::Query(query) => {
+                // WITH … INSERT wraps the statement in a query.
+                match &*query.body {
+                    SetExpr::Insert(s) | SetExpr::Update(s) | SetExpr::Delete(s) | SetExpr::Merge(s) => {
+                        if let Some(with) = &query.with {
+                            self.bind_with(with, true)?;
+                        }
+                        self.bind_mutation(s, _top)
+                    }
+                    _ => Err(PgError::internal("a query is no mutation")),
+                }
+            }
+            other => Err(PgError::unsupported(format!("statement does not change rows: {}", super::first_word(&other.to_string())))),
+        }
+    }
+
+    /// The table that a statement changes.
+    fn target_table(&self, name: &ast::ObjectName, verb: &str) -> PgResult<Arc<TableDescriptor>> {
+        let (schema, relation, found) = self.find_relation(name)?;
+        match found.as_deref() {
+            Some(Relation::Table(table)) => Ok(Arc::new(table.clone())),
+            Some(Relation::View(view)) => Err(PgError::new(
+                SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
+                format!("cannot {verb} view \"{}\"", view.name),
+            )
+            .detail("Views are not automatically updatable.")
+            .at(self.pos(name))),
+            Some(Relation::Sequence(s)) => {
+                Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("cannot change sequence \"{}\"", s.name)).at(self.pos(name)))
+            }
+            None if crate::virtual_tables::exists(&schema, &relation) => Err(PgError::new(
+                SqlState::INSUFFICIENT_PRIVILEGE,
+                format!("permission denied: \"{relation}\" is a system catalog"),
+            )
+            .at(self.pos(name))),
+            None => Err(self.undefined_table(&name_parts(name)?).at(self.pos(name))),
+        }
+    }
+
+    /// A column of the target by name.
+    fn target_column<'t>(&self, table: &'t TableDescriptor, name: &str) -> PgResult<&'t ColumnDescriptor> {
+        table.column_by_name(name).ok_or_else(|| {
+            let error =
+                PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" of relation \"{}\" does not exist", table.name));
+            match super::suggest::closest(name, table.visible_columns().map(|c| c.name.as_str())) {
+                Some(better) => error.hint(format!("Perhaps you meant the column \"{better}\".")),
+                None => error,
+            }
+        })
+    }
+
+    /// What a column gets when the statement gives it nothing.
+    pub(crate) fn default_of(&mut self, column: &ColumnDescriptor) -> PgResult<Expr> {
+        if let Some(identity) = &column.identity {
+            let sequence = Expr::new(ExprKind::Const(ScalarValue::UInt32(Some(identity.sequence))), SqlType::new(PgType::Regclass));
+            let next = self.call("nextval", vec![sequence])?;
+            return self.coerce_assignment(next, &column.ty, &column.name);
+        }
+        match &column.default {
+            Some(sql) => {
+                let syntax = stoa_syntax::parse_expression(sql).map_err(super::syntax_error)?;
+                // Positions inside a default say nothing about the statement.
+                let scopes = std::mem::take(&mut self.scopes);
+                self.scopes.push(Scope::new(Clause::Default));
+                let bound = self.bind_expr(&syntax).and_then(|e| self.coerce_assignment(e, &column.ty, &column.name));
+                self.scopes = scopes;
+                bound.map_err(|mut e| {
+                    e.fields_mut().position = None;
+                    e
+                })
+            }
+            None => null_of(&column.ty),
+        }
+    }
+
+    fn bind_insert(&mut self, insert: &ast::Insert) -> PgResult<Mutation> {
+        let ast::TableObject::TableName(name) = &insert.table else {
+            return Err(PgError::new(SqlState::SYNTAX_ERROR, "INSERT needs the name of a table"));
+        };
+        if insert.overwrite || insert.ignore || insert.or.is_some() || insert.partitioned.is_some() {
+            return Err(PgError::unsupported("this form of INSERT is not supported"));
+        }
+        let table = self.target_table(name, "insert into")?;
+        self.note_use(table.oid, None);
+        let mut given: Vec<ColumnId> = Vec::new();
+        for column in &insert.columns {
+            let parts = name_parts(column)?;
+            let name = parts.last().cloned().unwrap_or_default();
+            let found = self.target_column(&table, &name).map_err(|e| e.at(self.pos(column)))?;
+            if given.contains(&found.id) {
+                return Err(PgError::new(SqlState::DUPLICATE_COLUMN, format!("column \"{name}\" specified more than once")).at(self.pos(column)));
+            }
+            given.push(found.id);
+        }
+        let all: Vec<ColumnId> = table.visible_columns().map(|c| c.id).collect();
+        let listed = !given.is_empty();
+        let targets = if listed { given } else { all };
+        // The values that the statement gives: a relation and a column (or DEFAULT) for each target.
+        let (mut rel, mut values): (Rel, HashMap<ColumnId, Expr>) = match &insert.source {
+            None => (Rel::Values { columns: Vec::new(), rows: vec![Vec::new()] }, HashMap::new()),
+            Some(query) => self.bind_insert_source(&table, query, &targets, listed)?,
+        };
+        // Everything else gets its default.
+        let mut exprs: Vec<(ColId, Expr)> = Vec::new();
+        let mut columns: Vec<(ColumnId, ColId)> = Vec::new();
+        for column in table.visible_columns() {
+            if column.generated.is_some() {
+                continue;
+            }
+            let value = match values.remove(&column.id) {
+                Some(value) => value,
+                None => self.default_of(column)?,
+            };
+            let id = self.new_col();
+            exprs.push((id, value));
+            columns.push((column.id, id));
+        }
+        rel = Rel::Project { input: Box::new(rel), exprs };
+        rel = self.with_generated(rel, &table, &mut columns, true)?;
+        let alias = insert.table_alias.as_ref().map_or_else(|| table.name.clone(), |a| fold(&a.alias));
+        let on_conflict = match &insert.on {
+            None => OnConflict::Error,
+            Some(ast::OnInsert::OnConflict(on)) => self.bind_on_conflict(&table, on, &alias)?,
+            Some(_) => return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error at or near \"DUPLICATE\"")),
+        };
+        let (returning, returning_columns) = self.bind_returning(&table, &alias, insert.returning.as_deref(), None)?;
+        Ok(Mutation {
+            table: MutationTarget(table),
+            kind: MutationKind::Insert { columns, on_conflict },
+            source: Box::new(rel),
+            returning,
+            returning_columns,
+        })
+    }
+
+    fn bind_insert_source(
+        &mut self,
+        table: &TableDescriptor,
+        query: &ast::Query,
+        targets: &[ColumnId],
+        listed: bool,
+    ) -> PgResult<(Rel, HashMap<ColumnId, Expr>)> {
+        let too_many = || PgError::new(SqlState::SYNTAX_ERROR, "INSERT has more expressions than target columns");
+        let too_few = || PgError::new(SqlState::SYNTAX_ERROR, "INSERT has more target columns than expressions");
+        let plain_values = match &*query.body {
+            SetExpr::Values(values) if query.with.is_none() && query.order_by.is_none() && query.limit_clause.is_none() && query.fetch.is_none() => Some(values),
+            _ => None,
+        };
+        if let Some(values) = plain_values {
+            let width = values.rows.first().map_or(0, |r| r.content.len());
+            if values.rows.iter().any(|r| r.content.len() != width) {
+                return Err(PgError::new(SqlState::SYNTAX_ERROR, "VALUES lists must all be the same length"));
+            }
+            if width > targets.len() {
+                let extra = values.rows.first().and_then(|r| r.content.get(targets.len()));
+                return Err(too_many().at(extra.and_then(|e| self.pos(e))));
+            }
+            if width < targets.len() && listed {
+                return Err(too_few());
+            }
+            let descriptors: Vec<ColumnDescriptor> = targets[..width].iter().filter_map(|id| table.column(*id).cloned()).collect();
+            self.scopes.push(Scope::new(Clause::Values));
+            let mut rows = Vec::with_capacity(values.rows.len());
+            let mut result = Ok(());
+            'rows: for row in &values.rows {
+                let mut out = Vec::with_capacity(width);
+                for (e, column) in row.content.iter().zip(&descriptors) {
+                    let value = if is_default(e) {
+                        if column.generated.is_some() { null_of(&column.ty) } else { self.default_of(column) }
+                    } else {
+                        self.check_assignable(column).and_then(|()| {
+                            let bound = self.bind_expr(e)?;
+                            self.coerce_assignment(bound, &column.ty, &column.name).map_err(|err| err.at(self.pos(e)))
+                        })
+                    };
+                    match value {
+                        Ok(value) => out.push(value),
+                        Err(e) => {
+                            result = Err(e);
+                            break 'rows;
+                        }
+                    }
+                }
+                rows.push(out);
+            }
+            self.scopes.pop();
+            result?;
+            let mut columns = Vec::with_capacity(width);
+            let mut map = HashMap::with_capacity(width);
+            for column in &descriptors {
+                let id = self.new_col();
+                columns.push((id, column.ty.clone()));
+                map.insert(column.id, Expr::column(id, column.ty.clone()));
+            }
+            return Ok((Rel::Values { columns, rows }, map));
+        }
+        let scopes = std::mem::take(&mut self.scopes);
+        let query = self.bind_query(query);
+        self.scopes = scopes;
+        let query = query?;
+        if query.outputs.len() > targets.len() {
+            return Err(too_many());
+        }
+        if query.outputs.len() < targets.len() && listed {
+            return Err(too_few());
+        }
+        let mut map = HashMap::with_capacity(targets.len());
+        for (output, id) in query.outputs.iter().zip(targets) {
+            let Some(column) = table.column(*id) else { continue };
+            let column = column.clone();
+            self.check_assignable(&column)?;
+            let literal = literal_output(&query, output);
+            let value = literal.unwrap_or_else(|| Expr::column(output.col, output.ty.clone()));
+            map.insert(*id, self.coerce_assignment(value, &column.ty, &column.name)?);
+        }
+        Ok((query.rel, map))
+    }
+
+    /// Whether a statement may give a column a value of its own.
+    fn check_assignable(&self, column: &ColumnDescriptor) -> PgResult<()> {
+        if column.generated.is_some() {
+            return Err(PgError::new(SqlState::GENERATED_ALWAYS, format!("cannot insert a non-DEFAULT value into column \"{}\"", column.name))
+                .detail(format!("Column \"{}\" is a generated column.", column.name)));
+        }
+        if column.identity.as_ref().is_some_and(|i| i.always) && !self.overriding_system {
+            return Err(PgError::new(SqlState::GENERATED_ALWAYS, format!("cannot insert a non-DEFAULT value into column \"{}\"", column.name))
+                .detail(format!("Column \"{}\" is an identity column defined as GENERATED ALWAYS.", column.name))
+                .hint("Use OVERRIDING SYSTEM VALUE to override."));
+        }
+        Ok(())
+    }
+
+    /// Computes generated columns on top of a relation that gives the others; `columns` says where each column is.
+    fn with_generated(&mut self, rel: Rel, table: &TableDescriptor, columns: &mut Vec<(ColumnId, ColId)>, insert: bool) -> PgResult<Rel> {
+        let generated: Vec<ColumnDescriptor> = table.visible_columns().filter(|c| c.generated.is_some()).cloned().collect();
+        if generated.is_empty() {
+            return Ok(rel);
+        }
+        let map: HashMap<ColId, ColId> = columns.iter().map(|(column, id)| (ColId(column.0), *id)).collect();
+        let mut exprs: Vec<(ColId, Expr)> = Vec::new();
+        for column in &generated {
+            let Some(sql) = &column.generated else { continue };
+            let ctx = BindContext { text: sql, param_types: &[], ..self.ctx.clone() };
+            let bound = super::bind_table_expr(&ctx, table, sql)?;
+            let mut value = self.coerce_assignment(bound, &column.ty, &column.name)?;
+            walk::rename_expr(&mut value, &map);
+            let id = self.new_col();
+            exprs.push((id, value));
+            columns.retain(|(c, _)| *c != column.id);
+            columns.push((column.id, id));
+        }
+        let _ = insert;
+        // What the relation gives goes on.
+        let mut through: Vec<(ColId, Expr)> = match &rel {
+            Rel::Project { exprs, .. } => exprs.iter().map(|(c, e)| (*c, Expr::column(*c, e.ty.clone()))).collect(),
+            _ => Vec::new(),
+        };
+        through.extend(exprs);
+        Ok(Rel::Project { input: Box::new(rel), exprs: through })
+    }
+
+    fn bind_on_conflict(&mut self, table: &Arc<TableDescriptor>, on: &ast::OnConflict, alias: &str) -> PgResult<OnConflict> {
+        let arbiters = match &on.conflict_target {
+            None => None,
+            Some(ast::ConflictTarget::Columns(columns)) => {
+                let mut ids = Vec::with_capacity(columns.len());
+                for column in columns {
+                    ids.push(self.target_column(table, &fold(column)).map_err(|e| e.at(self.pos_span(column.span)))?.id);
+                }
+                Some(self.arbiters(table, &ids)?)
+            }
+            Some(ast::ConflictTarget::OnConstraint(name)) => {
+                let name = name_parts(name)?.last().cloned().unwrap_or_default();
+                let primary = table.primary_key.as_ref().filter(|p| p.name == name).map(|_| 0);
+                let index = table.indexes.iter().find(|i| i.unique && i.constraint.as_ref().is_some_and(|c| c.name == name)).map(|i| i.oid);
+                match primary.or(index) {
+                    Some(oid) => Some(vec![oid]),
+                    None => {
+                        return Err(PgError::new(
+                            SqlState::UNDEFINED_OBJECT,
+                            format!("constraint \"{name}\" for table \"{}\" does not exist", table.name),
+                        ));
+                    }
+                }
+            }
+        };
+        match &on.action {
+            ast::OnConflictAction::DoNothing => Ok(OnConflict::DoNothing { arbiters }),
+            ast::OnConflictAction::DoUpdate(update) => {
+                let Some(arbiters) = arbiters else {
+                    return Err(PgError::new(SqlState::SYNTAX_ERROR, "ON CONFLICT DO UPDATE requires inference specification or constraint name")
+                        .hint("For example, ON CONFLICT (column_name)."));
+                };
+                let mut scope = Scope::new(Clause::UpdateSet);
+                let existing: Vec<(ColumnId, ColId)> = table.live_columns().map(|c| (c.id, self.new_col())).collect();
+                let excluded: Vec<(ColumnId, ColId)> = table.live_columns().map(|c| (c.id, self.new_col())).collect();
+                scope.add_table(table, alias, &|id| lookup(&existing, id));
+                scope.add_table(table, "excluded", &|id| lookup(&excluded, id));
+                // Unqualified names mean the existing row.
+                let visible = table.visible_columns().count();
+                scope.star.truncate(visible);
+                self.scopes.push(scope);
+                let result = self.bind_conflict_update(table, update);
+                self.scopes.pop();
+                let (assignments, condition) = result?;
+                Ok(OnConflict::DoUpdate { arbiters, existing, excluded, assignments, condition })
+            }
+        }
+    }
+
+    #[allow(clippy::type_complexity)] // the two parts of DO UPDATE
+    fn bind_conflict_update(&mut self, table: &Arc<TableDescriptor>, update: &ast::DoUpdate) -> PgResult<(Vec<(ColumnId, Expr)>, Option<Expr>)> {
+        let assignments = self.bind_assignments(table, &update.assignments)?;
+        let condition = match &update.selection {
+            Some(e) => Some(self.in_clause(Clause::Where, |b| {
+                let bound = b.bind_expr(e)?;
+                b.coerce_bool(bound, "WHERE").map_err(|err| err.at(b.pos(e)))
+            })?),
+            None => None,
+        };
+        Ok((assignments, condition))
+    }
+
+    /// Unique constraints over exactly these columns.
+    fn arbiters(&self, table: &TableDescriptor, columns: &[ColumnId]) -> PgResult<Vec<u32>> {
+        let same = |key: &[ColumnId]| key.len() == columns.len() && key.iter().all(|c| columns.contains(c));
+        let mut out = Vec::new();
+        let key: Vec<ColumnId> = table.key.iter().map(|p| p.column).collect();
+        if table.primary_key.is_some() && same(&key) {
+            out.push(0);
+        }
+        for index in table.indexes.iter().filter(|i| i.unique && i.predicate.is_none()) {
+            let key: Option<Vec<ColumnId>> =
+                index.parts.iter().map(|p| if let IndexKey::Column(c) = &p.key { Some(*c) } else { None }).collect();
+            if key.is_some_and(|k| same(&k)) {
+                out.push(index.oid);
+            }
+        }
+        if out.is_empty() {
+            return Err(PgError::new(
+                SqlState::INVALID_COLUMN_REFERENCE,
+                "there is no unique or exclusion constraint matching the ON CONFLICT specification",
+            ));
+        }
+        Ok(out)
+    }
+
+    /// `SET a = x, (b, c) = (y, z)`: values cast to their columns.
+    fn bind_assignments(&mut self, table: &Arc<TableDescriptor>, assignments: &[ast::Assignment]) -> PgResult<Vec<(ColumnId, Expr)>> {
+        let mut out: Vec<(ColumnId, Expr)> = Vec::new();
+        let mut push = |b: &Self, column: &ColumnDescriptor, value: Expr| -> PgResult<()> {
+            if out.iter().any(|(c, _)| *c == column.id) {
+                return Err(PgError::new(SqlState::SYNTAX_ERROR, format!("multiple assignments to same column \"{}\"", column.name)));
+            }
+            let _ = b;
+            out.push((column.id, value));
+            Ok(())
+        };
+        for assignment in assignments {
+            match &assignment.target {
+                ast::AssignmentTarget::ColumnName(name) => {
+                    let column = self.assigned_column(table, name)?;
+                    let value = self.assigned_value(&column, &assignment.value)?;
+                    push(self, &column, value)?;
+                }
+                ast::AssignmentTarget::Tuple(names) => {
+                    let columns = names.iter().map(|n| self.assigned_column(table, n)).collect::<PgResult<Vec<_>>>()?;
+                    let mut inner = &assignment.value;
+                    while let E::Nested(next) = inner {
+                        inner = next;
+                    }
+                    if let E::Subquery(query) = inner {
+                        let query = self.bind_subquery(query)?;
+                        if query.outputs.len() != columns.len() {
+                            return Err(PgError::new(SqlState::SYNTAX_ERROR, "number of columns does not match number of values").at(self.pos(inner)));
+                        }
+                        for (column, output) in columns.iter().zip(&query.outputs) {
+                            let one = Query { rel: query.rel.clone(), outputs: vec![output.clone()] };
+                            let value = Expr::new(ExprKind::ScalarSubquery(Box::new(one)), output.ty.clone());
+                            let value = self.coerce_assignment(value, &column.ty, &column.name)?;
+                            push(self, column, value)?;
+                        }
+                        continue;
+                    }
+                    let items: Vec<&E> = match inner {
+                        E::Tuple(items) => items.iter().collect(),
+                        E::Function(f) if f.name.to_string().eq_ignore_ascii_case("row") => match &f.args {
+                            ast::FunctionArguments::List(list) => list
+                                .args
+                                .iter()
+                                .filter_map(|a| if let ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(e)) = a { Some(e) } else { None })
+                                .collect(),
+                            _ => Vec::new(),
+                        },
+                        other if columns.len() == 1 => vec![other],
+                        other => {
+                            return Err(PgError::unsupported("source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression")
+                                .at(self.pos(other)));
+                        }
+                    };
+                    if items.len() != columns.len() {
+                        return Err(PgError::new(SqlState::SYNTAX_ERROR, "number of columns does not match number of values").at(self.pos(inner)));
+                    }
+                    for (column, item) in columns.iter().zip(items) {
+                        let value = self.assigned_value(column, item)?;
+                        push(self, column, value)?;
+                    }
+                }
+            }
+        }
+        Ok(out)
+    }
+
+    fn assigned_column(&self, table: &TableDescriptor, name: &ast::ObjectName) -> PgResult<ColumnDescriptor> {
+        let parts = name_parts(name)?;
+        let [column] = parts.as_slice() else {
+            return Err(PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{}\" of relation \"{}\" does not exist", parts.first().map_or("", String::as_str), table.name))
+                .at(self.pos(name)));
+        };
+        self.target_column(table, column).cloned().map_err(|e| e.at(self.pos(name)))
+    }
+
+    fn assigned_value(&mut self, column: &ColumnDescriptor, e: &E) -> PgResult<Expr> {
+        if is_default(e) {
+            return if column.generated.is_some() { null_of(&column.ty) } else { self.default_of(column) };
+        }
+        if column.generated.is_some() || column.identity.as_ref().is_some_and(|i| i.always) {
+            let kind = if column.generated.is_some() { "a generated column" } else { "an identity column defined as GENERATED ALWAYS" };
+            return Err(PgError::new(SqlState::GENERATED_ALWAYS, format!("column \"{}\" can only be updated to DEFAULT", column.name))
+                .detail(format!("Column \"{}\" is {kind}.", column.name)));
+        }
+        let bound = self.in_clause(Clause::UpdateSet, |b| b.bind_expr(e))?;
+        self.coerce_assignment(bound, &column.ty, &column.name).map_err(|err| err.at(self.pos(e)))
+    }
+
+    fn bind_update(&mut self, update: &ast::Update) -> PgResult<Mutation> {
+        let ast::TableFactor::Table { name, alias, .. } = &update.table.relation else {
+            return Err(PgError::new(SqlState::SYNTAX_ERROR, "UPDATE needs the name of a table"));
+        };
+        if !update.table.joins.is_empty() || update.or.is_some() || !update.order_by.is_empty() || update.limit.is_some() {
+            return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error: this clause is not part of UPDATE"));
+        }
+        let table = self.target_table(name, "update")?;
+        self.scopes.push(Scope::new(Clause::From));
+        let from: &[ast::TableWithJoins] = match &update.from {
+            Some(ast::UpdateTableFromKind::BeforeSet(from) | ast::UpdateTableFromKind::AfterSet(from)) => from,
+            None => &[],
+        };
+        let result = self.bind_update_in_scope(update, &table, alias.as_ref(), from);
+        self.scopes.pop();
+        result
+    }
+
+    fn bind_update_in_scope(
+        &mut self,
+        update: &ast::Update,
+        table: &Arc<TableDescriptor>,
+        alias: Option<&ast::TableAlias>,
+        from: &[ast::TableWithJoins],
+    ) -> PgResult<Mutation> {
+        let (rel, old) = self.target_source(table, alias, from, update.selection.as_ref())?;
+        let assignments = self.in_clause(Clause::UpdateSet, |b| b.bind_assignments(table, &update.assignments))?;
+        let mut exprs = self.passed_through(&rel, &old, table);
+        let mut new: Vec<(ColumnId, ColId)> = Vec::new();
+        for (column, value) in assignments {
+            if table.column(column).is_some_and(|c| c.generated.is_some()) {
+                continue;
+            }
+            let id = self.new_col();
+            exprs.push((id, value));
+            new.push((column, id));
+        }
+        let mut rel = Rel::Project { input: Box::new(rel), exprs };
+        // Generated columns follow from the new row.
+        let mut all: Vec<(ColumnId, ColId)> = old.iter().map(|(c, id)| new.iter().find(|(n, _)| n == c).copied().unwrap_or((*c, *id))).collect();
+        rel = self.with_generated(rel, table, &mut all, false)?;
+        for column in table.visible_columns().filter(|c| c.generated.is_some()) {
+            if let Some(found) = all.iter().find(|(c, _)| *c == column.id) {
+                new.push(*found);
+            }
+        }
+        let alias = alias.map_or_else(|| table.name.clone(), |a| fold(&a.name));
+        let (returning, returning_columns) = self.bind_returning(table, &alias, update.returning.as_deref(), Some(()))?;
+        Ok(Mutation {
+            table: MutationTarget(table.clone()),
+            kind: MutationKind::Update { old, new },
+            source: Box::new(rel),
+            returning,
+            returning_columns,
+        })
+    }
+
+    /// The target joined with FROM or USING and filtered; and the target's columns.
+    fn target_source(
+        &mut self,
+        table: &Arc<TableDescriptor>,
+        alias: Option<&ast::TableAlias>,
+        from: &[ast::TableWithJoins],
+        selection: Option<&E>,
+    ) -> PgResult<(Rel, Vec<(ColumnId, ColId)>)> {
+        let (scan, item) = self.scan_table(table, alias)?;
+        let old = scan.columns.clone();
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.add_item(item);
+        }
+        let mut rel = Rel::Scan(Box::new(scan));
+        if !from.is_empty() {
+            let right = self.bind_from(from)?;
+            let lateral = {
+                let mine: Vec<ColId> = old.iter().map(|(_, c)| *c).collect();
+                walk::free_columns(&right).iter().any(|c| mine.contains(c))
+            };
+            rel = Rel::Join { left: Box::new(rel), right: Box::new(right), kind: JoinKind::Inner, on: None, lateral };
+        }
+        if let Some(condition) = selection {
+            let predicate = self.in_clause(Clause::Where, |b| {
+                let bound = b.bind_expr(condition)?;
+                b.coerce_bool(bound, "WHERE").map_err(|e| e.at(b.pos(condition)))
+            })?;
+            rel = Rel::Filter { input: Box::new(rel), predicate: and(vec![predicate]) };
+        }
+        Ok((rel, old))
+    }
+
+    /// Columns of the source that the mutation and RETURNING may use.
+    fn passed_through(&self, _rel: &Rel, old: &[(ColumnId, ColId)], table: &TableDescriptor) -> Vec<(ColId, Expr)> {
+        let mut out: Vec<(ColId, Expr)> = old
+            .iter()
+            .filter_map(|(column, id)| table.column(*column).map(|c| (*id, Expr::column(*id, c.ty.clone()))))
+            .collect();
+        for column in self.scope().items.iter().skip(1).flat_map(|i| &i.columns) {
+            if let ExprKind::Column(id) = column.expr.kind
+                && !out.iter().any(|(c, _)| *c == id)
+            {
+                out.push((id, column.expr.clone()));
+            }
+        }
+        out
+    }
+
+    fn bind_delete(&mut self, delete: &ast::Delete) -> PgResult<Mutation> {
+        let (ast::FromTable::WithFromKeyword(from) | ast::FromTable::WithoutKeyword(from)) = &delete.from;
+        let [target] = from.as_slice() else {
+            return Err(PgError::new(SqlState::SYNTAX_ERROR, "DELETE takes one table"));
+        };
+        let ast::TableFactor::Table { name, alias, .. } = &target.relation else {
+            return Err(PgError::new(SqlState::SYNTAX_ERROR, "DELETE needs the name of a table"));
+        };
+        if !delete.order_by.is_empty() || delete.limit.is_some() || !delete.tables.is_empty() || !target.joins.is_empty() {
+            return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error: this clause is not part of DELETE"));
+        }
+        let table = self.target_table(name, "delete from")?;
+        self.scopes.push(Scope::new(Clause::From));
+        let using: &[ast::TableWithJoins] = delete.using.as_deref().unwrap_or(&[]);
+        let result = self.target_source(&table, alias.as_ref(), using, delete.selection.as_ref()).and_then(|(rel, old)| {
+            let exprs = self.passed_through(&rel, &old, &table);
+            let rel = Rel::Project { input: Box::new(rel), exprs };
+            let alias = alias.as_ref().map_or_else(|| table.name.clone(), |a| fold(&a.name));
+            let (returning, returning_columns) = self.bind_returning(&table, &alias, delete.returning.as_deref(), Some(()))?;
+            Ok(Mutation {
+                table: MutationTarget(table.clone()),
+                kind: MutationKind::Delete { old },
+                source: Box::new(rel),
+                returning,
+                returning_columns,
+            })
+        });
+        self.scopes.pop();
+        result
+    }
+
+    /// RETURNING: over the row as it is afterwards (for DELETE: as it was) and the other FROM items.
+    #[allow(clippy::type_complexity)] // the list and the columns it is over
+    fn bind_returning(
+        &mut self,
+        table: &Arc<TableDescriptor>,
+        alias: &str,
+        items: Option<&[ast::SelectItem]>,
+        in_scope: Option<()>,
+    ) -> PgResult<(Option<Vec<(Output, Expr)>>, Vec<(ColumnId, ColId)>)> {
+        let Some(items) = items else { return Ok((None, Vec::new())) };
+        let columns: Vec<(ColumnId, ColId)> = table.live_columns().map(|c| (c.id, self.new_col())).collect();
+        let mut scope = Scope::new(Clause::Returning);
+        scope.add_table(table, alias, &|id| lookup(&columns, id));
+        if in_scope.is_some() {
+            let others: Vec<FromItem> = self.scope().items.iter().skip(1).cloned().collect();
+            for item in others {
+                for c in &item.columns {
+                    if let ExprKind::Column(id) = c.expr.kind {
+                        scope.local.insert(id);
+                    }
+                }
+                scope.add_item(item);
+            }
+        }
+        self.scopes.push(scope);
+        let result = self.bind_returning_list(items);
+        self.scopes.pop();
+        Ok((Some(result?), columns))
+    }
+
+    fn bind_returning_list(&mut self, items: &[ast::SelectItem]) -> PgResult<Vec<(Output, Expr)>> {
+        let targets = self.bind_targets(items)?;
+        let mut out = Vec::with_capacity(targets.len());
+        for (name, expr) in targets {
+            if super::aggregate::has_aggregate(&expr) {
+                return Err(PgError::new(SqlState::GROUPING_ERROR, "aggregate functions are not allowed in RETURNING"));
+            }
+            let expr = self.resolve_unknown(expr)?;
+            let origin = self.origin_of(&expr);
+            let col = self.new_col();
+            out.push((Output { name, col, ty: expr.ty.clone(), origin }, expr));
+        }
+        Ok(out)
+    }
+
+    fn bind_merge(&mut self, merge: &ast::Merge) -> PgResult<Mutation> {
+        let ast::TableFactor::Table { name, alias, .. } = &merge.table else {
+            return Err(PgError::new(SqlState::SYNTAX_ERROR, "MERGE needs the name of a table"));
+        };
+        let table = self.target_table(name, "merge into")?;
+        self.scopes.push(Scope::new(Clause::From));
+        let result = self.bind_merge_in_scope(merge, &table, alias.as_ref());
+        self.scopes.pop();
+        result
+    }
+
+    fn bind_merge_in_scope(&mut self, merge: &ast::Merge, table: &Arc<TableDescriptor>, alias: Option<&ast::TableAlias>) -> PgResult<Mutation> {
+        let (scan, item) = self.scan_table(table, alias)?;
+        let old = scan.columns.clone();
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.add_item(item);
+        }
+        let source = ast::TableWithJoins { relation: merge.source.clone(), joins: Vec::new() };
+        let right = self.bind_from(std::slice::from_ref(&source))?;
+        let on = self.in_clause(Clause::JoinOn, |b| {
+            let bound = b.bind_expr(&merge.on)?;
+            b.coerce_bool(bound, "JOIN/ON").map_err(|e| e.at(b.pos(merge.on.as_ref())))
+        })?;
+        let inserts = merge.clauses.iter().any(|c| !matches!(c.clause_kind, ast::MergeClauseKind::Matched));
+        let kind = if inserts { JoinKind::Left } else { JoinKind::Inner };
+        let rel = Rel::Join { left: Box::new(right), right: Box::new(Rel::Scan(Box::new(scan))), kind, on: Some(on), lateral: false };
+        let exprs = self.passed_through(&rel, &old, table);
+        let rel = Rel::Project { input: Box::new(rel), exprs };
+        let mut arms = Vec::with_capacity(merge.clauses.len());
+        let mut unconditional = [false; 2];
+        for clause in &merge.clauses {
+            let matched = match clause.clause_kind {
+                ast::MergeClauseKind::Matched => true,
+                ast::MergeClauseKind::NotMatched | ast::MergeClauseKind::NotMatchedByTarget => false,
+                ast::MergeClauseKind::NotMatchedBySource => {
+                    return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error at or near \"BY\""));
+                }
+            };
+            if unconditional[usize::from(matched)] {
+                return Err(PgError::new(SqlState::SYNTAX_ERROR, "unreachable WHEN clause specified after unconditional WHEN clause"));
+            }
+            unconditional[usize::from(matched)] = clause.predicate.is_none();
+            // Where nothing matched there is no target row to speak of.
+            if !matched && let Some(scope) = self.scopes.last_mut() {
+                scope.items[0].lateral_only = true;
+            }
+            let arm = self.bind_merge_arm(clause, matched, table);
+            if let Some(scope) = self.scopes.last_mut() {
+                scope.items[0].lateral_only = false;
+            }
+            arms.push(arm?);
+        }
+        Ok(Mutation {
+            table: MutationTarget(table.clone()),
+            kind: MutationKind::Merge { old, arms },
+            source: Box::new(rel),
+            returning: None,
+            returning_columns: Vec::new(),
+        })
+    }
+
+    fn bind_merge_arm(&mut self, clause: &ast::MergeClause, matched: bool, table: &Arc<TableDescriptor>) -> PgResult<MergeArm> {
+        let condition = match &clause.predicate {
+            Some(e) => Some(self.in_clause(Clause::MergeCondition, |b| {
+                let bound = b.bind_expr(e)?;
+                b.coerce_bool(bound, "WHEN").map_err(|err| err.at(b.pos(e)))
+            })?),
+            None => None,
+        };
+        let action = match &clause.action {
+            ast::MergeAction::Delete { .. } if matched => MergeAction::Delete,
+            ast::MergeAction::Update(update) if matched => {
+                if update.assignments.is_empty() {
+                    MergeAction::DoNothing
+                } else {
+                    MergeAction::Update(self.in_clause(Clause::UpdateSet, |b| b.bind_assignments(table, &update.assignments))?)
+                }
+            }
+            ast::MergeAction::Insert(insert) if !matched => self.bind_merge_insert(insert, table)?,
+            _ => return Err(PgError::new(SqlState::SYNTAX_ERROR, "this action does not fit its WHEN clause")),
+        };
+        Ok(MergeArm { matched, condition, action })
+    }
+
+    fn bind_merge_insert(&mut self, insert: &ast::MergeInsertExpr, table: &Arc<TableDescriptor>) -> PgResult<MergeAction> {
+        let ast::MergeInsertKind::Values(values) = &insert.kind else {
+            return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error at or near \"ROW\""));
+        };
+        let mut targets = Vec::new();
+        for name in &insert.columns {
+            targets.push(self.assigned_column(table, name)?);
+        }
+        if targets.is_empty() {
+            targets = table.visible_columns().cloned().collect();
+        }
+        let row = values.rows.first().map_or(&[][..], |r| r.content.as_slice());
+        if row.len() > targets.len() {
+            return Err(PgError::new(SqlState::SYNTAX_ERROR, "INSERT has more expressions than target columns"));
+        }
+        if row.len() < targets.len() && !insert.columns.is_empty() {
+            return Err(PgError::new(SqlState::SYNTAX_ERROR, "INSERT has more target columns than expressions"));
+        }
+        let mut list: Vec<(ColumnId, Expr)> = Vec::new();
+        for (column, e) in targets.iter().zip(row) {
+            let value = if is_default(e) {
+                if column.generated.is_some() { continue } else { self.default_of(column)? }
+            } else {
+                self.check_assignable(column)?;
+                let bound = self.in_clause(Clause::Values, |b| b.bind_expr(e))?;
+                self.coerce_assignment(bound, &column.ty, &column.name).map_err(|err| err.at(self.pos(e)))?
+            };
+            list.push((column.id, value));
+        }
+        for column in table.visible_columns() {
+            if column.generated.is_none() && !list.iter().any(|(c, _)| *c == column.id) {
+                let value = self.default_of(column)?;
+                list.push((column.id, value));
+            }
+        }
+        Ok(MergeAction::Insert(list))
+    }
+}
+
+fn lookup(columns: &[(ColumnId, ColId)], id: ColumnId) -> ColId {
+    columns.iter().find(|(c, _)| *c == id).map_or(ColId(0), |(_, col)| *col)
+}
+
+/// Whether a value is the word DEFAULT.
+pub(crate) fn is_default(e: &E) -> bool {
+    matches!(e, E::Identifier(i) if i.quote_style.is_none() && i.value.eq_ignore_ascii_case("default"))
+}
+
+fn null_of(ty: &SqlType) -> PgResult<Expr> {
+    let value = ScalarValue::try_from(&ty.arrow).map_err(|e| PgError::internal(e.to_string()))?;
+    Ok(Expr::new(ExprKind::Const(value), ty.clone()))
+}
+
+/// A select list's string literal, which an INSERT reads as its target's type.
+fn literal_output(query: &Query, output: &Output) -> Option<Expr> {
+    let Rel::Project { exprs, .. } = &query.rel else { return None };
+    let (_, e) = exprs.iter().find(|(c, _)| *c == output.col)?;
+    if !matches!(e.kind, ExprKind::Const(_)) || output.ty.ty != PgType::Text {
+        return None;
+    }
+    let mut literal = e.clone();
+    literal.ty = SqlType::new(PgType::Unknown);
+    Some(literal)
+}
