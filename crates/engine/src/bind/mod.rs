@@ -285,3 +285,11 @@ pub fn fold(ident: &ast::Ident) -> String {
 pub(crate) mod sqlparser_span {
     pub use stoa_syntax::Span;
 }
+
+/// Aggregates by name where their kind does not tell.
+pub(crate) mod aggregate_names {
+    /// Aggregates that give 0 and not NULL for no rows.
+    pub(crate) fn counts(name: &str) -> bool {
+        matches!(name, "count" | "regr_count")
+    }
+}

@@ -1,0 +1,346 @@
+//! Aggregates: GROUP BY with PostgreSQL's equality, grouping sets, DISTINCT, averages as quotients.
+
+use super::distinct::DistinctUdaf;
+use super::expr::{column, has_native_order};
+use super::relation::Planner;
+use super::{column_name, from_datafusion};
+use crate::bind::tree::{AggregateExpr, ColId, Expr, ExprKind, OperRef, Rel};
+use datafusion::common::ScalarValue;
+use datafusion::functions_aggregate as fa;
+use datafusion::logical_expr::expr::{AggregateFunction, Cast};
+use datafusion::logical_expr::{AggregateUDF, Case, Expr as DfExpr, GroupingSet, LogicalPlan, LogicalPlanBuilder, Operator};
+use std::sync::Arc;
+use stoa_pg::registry::{AggregateCall, FuncKind, NativeAggregate, Registry};
+use stoa_pg::{PgError, PgResult, PgType, SqlType};
+
+/// One call that DataFusion makes for an aggregate.
+pub(super) struct Part {
+    pub id: ColId,
+    pub udf: Arc<AggregateUDF>,
+    pub args: Vec<DfExpr>,
+}
+
+/// An aggregate as calls, and its value over them.
+pub(super) struct Lowered {
+    pub parts: Vec<Part>,
+    pub value: DfExpr,
+}
+
+impl Planner {
+    /// Chooses DataFusion's functions for an aggregate over arguments that hold no subqueries any more.
+    pub(super) fn lower(&self, a: &AggregateExpr, args: &[Expr]) -> PgResult<Lowered> {
+        let exprs = self.exprs();
+        let id = self.fresh();
+        let one = |udf: Arc<AggregateUDF>, args: Vec<DfExpr>, given: Option<arrow::datatypes::DataType>| {
+            let udf = udf;
+            let value = match given {
+                Some(given) if given == a.ty.arrow => column(id),
+                _ => DfExpr::Cast(Cast::new(Box::new(column(id)), a.ty.arrow.clone())),
+            };
+            Lowered { parts: vec![Part { id, udf, args }], value }
+        };
+        let distinct = |udf: Arc<AggregateUDF>, args: &[Expr]| -> Arc<AggregateUDF> {
+            if a.distinct { DistinctUdaf::wrap(udf, args.iter().map(|e| e.ty.clone()).collect()) } else { udf }
+        };
+        let converted = || args.iter().map(|e| exprs.expr(e)).collect::<PgResult<Vec<_>>>();
+        let decimal = args.first().is_some_and(|e| e.ty.decimal_parts().is_some());
+        let native = match &a.func.0.kind {
+            FuncKind::NativeAggregate(native) => Some(*native),
+            // Decimals are summed and compared natively although numeric's signature has a builder.
+            FuncKind::Aggregate(_) if decimal => match a.func.0.name {
+                "sum" => Some(NativeAggregate::Sum),
+                "min" => Some(NativeAggregate::Min),
+                "max" => Some(NativeAggregate::Max),
+                _ => None,
+            },
+            _ => None,
+        };
+        let Some(native) = native else {
+            let FuncKind::Aggregate(builder) = &a.func.0.kind else { return Err(PgError::internal("not an aggregate")) };
+            let within_group =
+                if a.within_group { a.order_by.iter().map(|k| (k.expr.ty.clone(), k.descending, k.nulls_first)).collect() } else { Vec::new() };
+            let call = AggregateCall {
+                ctx: self.ctx.eval.clone(),
+                arg_types: args.iter().map(|e| e.ty.clone()).collect(),
+                ret: a.ty.clone(),
+                within_group,
+            };
+            let udf = distinct(builder(&call)?, args);
+            return Ok(one(udf, converted()?, Some(a.ty.arrow.clone())));
+        };
+        use arrow::datatypes::DataType as D;
+        Ok(match native {
+            NativeAggregate::Count => {
+                if args.is_empty() {
+                    one(fa::count::count_udaf(), vec![DfExpr::Literal(ScalarValue::Int64(Some(1)), None)], Some(D::Int64))
+                } else {
+                    one(distinct(fa::count::count_udaf(), args), converted()?, Some(D::Int64))
+                }
+            }
+            NativeAggregate::Sum => {
+                let Some(arg) = args.first() else { return Err(PgError::internal("sum of nothing")) };
+                let e = exprs.expr(arg)?;
+                let (e, given) = match &arg.ty.arrow {
+                    D::Int16 | D::Int32 => (DfExpr::Cast(Cast::new(Box::new(e), D::Int64)), D::Int64),
+                    D::Float32 => (DfExpr::Cast(Cast::new(Box::new(e), D::Float64)), D::Float64),
+                    D::Decimal128(p, s) => (e, D::Decimal128(38.min(*p + 10), *s)),
+                    other => (e, other.clone()),
+                };
+                let mut wide = arg.clone();
+                wide.ty.arrow = match &arg.ty.arrow {
+                    D::Int16 | D::Int32 => D::Int64,
+                    D::Float32 => D::Float64,
+                    other => other.clone(),
+                };
+                if wide.ty.arrow == D::Int64 {
+                    wide.ty.ty = PgType::Int8;
+                } else if wide.ty.arrow == D::Float64 {
+                    wide.ty.ty = PgType::Float8;
+                }
+                one(distinct(fa::sum::sum_udaf(), &[wide]), vec![e], Some(given))
+            }
+            NativeAggregate::Min | NativeAggregate::Max => {
+                let udf = if native == NativeAggregate::Min { fa::min_max::min_udaf() } else { fa::min_max::max_udaf() };
+                one(udf, converted()?, args.first().map(|e| e.ty.arrow.clone()))
+            }
+            NativeAggregate::BoolAnd => one(fa::bool_and_or::bool_and_udaf(), converted()?, Some(D::Boolean)),
+            NativeAggregate::BoolOr => one(fa::bool_and_or::bool_or_udaf(), converted()?, Some(D::Boolean)),
+            NativeAggregate::BitAnd => one(fa::bit_and_or_xor::bit_and_udaf(), converted()?, Some(a.ty.arrow.clone())),
+            NativeAggregate::BitOr => one(fa::bit_and_or_xor::bit_or_udaf(), converted()?, Some(a.ty.arrow.clone())),
+            NativeAggregate::BitXor => one(distinct(fa::bit_and_or_xor::bit_xor_udaf(), args), converted()?, Some(a.ty.arrow.clone())),
+            NativeAggregate::ArrayAgg => one(distinct(fa::array_agg::array_agg_udaf(), args), converted()?, Some(a.ty.arrow.clone())),
+            NativeAggregate::Avg => self.average(a, args)?,
+        })
+    }
+
+    /// `avg` as the sum's quotient by the count.
+    fn average(&self, a: &AggregateExpr, args: &[Expr]) -> PgResult<Lowered> {
+        let Some(arg) = args.first() else { return Err(PgError::internal("avg of nothing")) };
+        let registry = Registry::get();
+        let find = |name: &str| {
+            registry
+                .functions(name)
+                .iter()
+                .find(|f| f.args.len() == 1 && (f.args[0] == arg.ty.ty || f.args[0] == PgType::Any))
+                .cloned()
+                .ok_or_else(|| PgError::internal(format!("{name} is missing for {}", arg.ty.ty)))
+        };
+        let sum_func = find("sum")?;
+        let mut sum_type = SqlType::new(sum_func.ret.clone());
+        if let Some((p, s)) = arg.ty.decimal_parts()
+            && p <= 28
+        {
+            sum_type = SqlType::decimal(38, s);
+        }
+        let mut sum = a.clone();
+        sum.func = crate::bind::tree::FuncRef(sum_func);
+        sum.ty = sum_type.clone();
+        let mut count = a.clone();
+        count.func = crate::bind::tree::FuncRef(find("count")?);
+        count.ty = SqlType::new(PgType::Int8);
+        let mut arg_list = args.to_vec();
+        if arg.ty.decimal_parts().is_some_and(|(p, _)| p > 28) {
+            arg_list = vec![widen(arg)];
+        }
+        let lowered_sum = self.lower(&sum, &arg_list)?;
+        let lowered_count = self.lower(&count, args)?;
+        let float = matches!(a.ty.ty, PgType::Float8);
+        let target = if float { SqlType::new(PgType::Float8) } else { SqlType::new(PgType::Numeric) };
+        let (sum_id, count_id) = (self.fresh(), self.fresh());
+        let cast = |id: ColId, ty: &SqlType| {
+            let e = Expr::column(id, ty.clone());
+            if *ty == target { e } else { Expr::new(ExprKind::Cast { arg: Box::new(e), explicit: false }, target.clone()) }
+        };
+        let divide = registry
+            .operators("/")
+            .iter()
+            .find(|o| o.left.as_ref() == Some(&target.ty) && o.right == target.ty)
+            .cloned()
+            .ok_or_else(|| PgError::internal("division is missing"))?;
+        let quotient = Expr::new(
+            ExprKind::Oper { oper: OperRef(divide), args: vec![cast(sum_id, &sum_type), cast(count_id, &count.ty)] },
+            target.clone(),
+        );
+        let quotient_df = self.exprs().expr(&quotient)?;
+        // The sum's and count's values stand where the quotient names them.
+        let substitute = |e: DfExpr| -> PgResult<DfExpr> {
+            use datafusion::common::tree_node::{Transformed, TreeNode};
+            e.transform(|x| {
+                Ok(match &x {
+                    DfExpr::Column(c) if c.name == column_name(sum_id) => Transformed::yes(lowered_sum.value.clone()),
+                    DfExpr::Column(c) if c.name == column_name(count_id) => Transformed::yes(lowered_count.value.clone()),
+                    _ => Transformed::no(x),
+                })
+            })
+            .map(|t| t.data)
+            .map_err(from_datafusion)
+        };
+        let quotient_df = substitute(quotient_df)?;
+        // No rows: no division by the count 0.
+        let zero = DfExpr::Literal(ScalarValue::Int64(Some(0)), None);
+        let empty = super::expr::binary(lowered_count.value.clone(), Operator::Eq, zero);
+        let null = DfExpr::Literal(ScalarValue::try_from(&a.ty.arrow).map_err(from_datafusion)?, None);
+        let value = DfExpr::Case(Case::new(None, vec![(Box::new(empty), Box::new(null))], Some(Box::new(quotient_df))));
+        let mut parts = lowered_sum.parts;
+        parts.extend(lowered_count.parts);
+        Ok(Lowered { parts, value })
+    }
+
+    pub(super) async fn plan_aggregate(
+        &self,
+        input: &Rel,
+        groups: &[(ColId, Expr)],
+        sets: Option<&[Vec<usize>]>,
+        aggregates: &[(ColId, AggregateExpr)],
+        grouping: &[(ColId, Vec<usize>)],
+    ) -> PgResult<LogicalPlan> {
+        let aggregates: Vec<&(ColId, AggregateExpr)> = aggregates.iter().filter(|(c, _)| self.is_used(*c)).collect();
+        let mut list: Vec<Expr> = groups.iter().map(|(_, e)| e.clone()).collect();
+        for (_, a) in &aggregates {
+            list.extend(a.args.iter().cloned());
+            list.extend(a.order_by.iter().map(|k| k.expr.clone()));
+            list.extend(a.filter.iter().cloned());
+        }
+        let plan = self.plan_with(input, &mut list).await?;
+        let exprs = self.exprs();
+        let mut it = list.into_iter();
+        let group_exprs: Vec<Expr> = it.by_ref().take(groups.len()).collect();
+
+        // First the groups' values and keys as plain columns.
+        let mut before: Vec<DfExpr> = plan.schema().columns().into_iter().map(DfExpr::Column).collect();
+        struct Group {
+            out: ColId,
+            key: ColId,
+            /// The value beside a key that is not the value.
+            carried: Option<(ColId, ColId)>,
+        }
+        let mut group_columns = Vec::with_capacity(groups.len());
+        for ((out, _), e) in groups.iter().zip(&group_exprs) {
+            let key = self.fresh();
+            before.push(exprs.sort_key(e)?.alias(column_name(key)));
+            let carried = if has_native_order(&e.ty) {
+                None
+            } else {
+                let (value, agg) = (self.fresh(), self.fresh());
+                before.push(exprs.expr(e)?.alias(column_name(value)));
+                Some((value, agg))
+            };
+            group_columns.push(Group { out: *out, key, carried });
+        }
+        let mut calls: Vec<DfExpr> = Vec::new();
+        let mut values: Vec<(ColId, DfExpr)> = Vec::new();
+        for (id, a) in aggregates {
+            let args: Vec<Expr> = it.by_ref().take(a.args.len()).collect();
+            let order: Vec<Expr> = it.by_ref().take(a.order_by.len()).collect();
+            let filter: Option<Expr> = it.by_ref().take(usize::from(a.filter.is_some())).next();
+            let lowered = self.lower(a, &args)?;
+            let sort = if a.within_group { Vec::new() } else { self.sort_exprs(&a.order_by, &order)? };
+            let filter = filter.map(|f| exprs.expr(&f).map(Box::new)).transpose()?;
+            for part in lowered.parts {
+                let call = AggregateFunction::new_udf(part.udf, part.args, false, filter.clone(), sort.clone(), None);
+                calls.push(DfExpr::AggregateFunction(call).alias(column_name(part.id)));
+            }
+            values.push((*id, lowered.value));
+        }
+        for g in &group_columns {
+            if let Some((value, agg)) = g.carried {
+                let udf = fa::first_last::first_value_udaf();
+                let call = AggregateFunction::new_udf(udf, vec![column(value)], false, None, Vec::new(), None);
+                calls.push(DfExpr::AggregateFunction(call).alias(column_name(agg)));
+            }
+        }
+        let keys: Vec<DfExpr> = group_columns.iter().map(|g| column(g.key)).collect();
+        let grouped: Vec<DfExpr> = match sets {
+            None => keys.clone(),
+            Some(sets) => {
+                let list = sets.iter().map(|set| set.iter().map(|i| keys[*i].clone()).collect()).collect();
+                vec![DfExpr::GroupingSet(GroupingSet::GroupingSets(list))]
+            }
+        };
+        if sets.is_some() && groups.is_empty() {
+            // GROUP BY (): one group, also of no rows; each further empty set gives the row once more.
+            let count = sets.map_or(1, <[Vec<usize>]>::len);
+            let aggregated = LogicalPlanBuilder::from(plan)
+                .project(before)
+                .and_then(|b| b.aggregate(Vec::<DfExpr>::new(), calls))
+                .map_err(from_datafusion)?;
+            let after: Vec<DfExpr> = values
+                .into_iter()
+                .map(|(c, v)| v.alias(column_name(c)))
+                .chain(grouping.iter().map(|(c, _)| DfExpr::Literal(ScalarValue::Int32(Some(0)), None).alias(column_name(*c))))
+                .collect();
+            let one = aggregated.project(after).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)?;
+            let mut out = LogicalPlanBuilder::from(one.clone());
+            for _ in 1..count {
+                out = out.union(one.clone()).map_err(from_datafusion)?;
+            }
+            return out.build().map_err(from_datafusion);
+        }
+        if calls.is_empty() && grouped.is_empty() {
+            // An aggregate node of which nothing is used still gives one row.
+            return LogicalPlanBuilder::empty(true).build().map_err(from_datafusion);
+        }
+        let aggregated =
+            LogicalPlanBuilder::from(plan).project(before).and_then(|b| b.aggregate(grouped, calls)).map_err(from_datafusion)?;
+        let mut after: Vec<DfExpr> = Vec::new();
+        for g in &group_columns {
+            let value = match g.carried {
+                None => column(g.key),
+                Some((_, agg)) if sets.is_none() => column(agg),
+                Some((_, agg)) => {
+                    // A set without this column has NULL there, whatever the rows had.
+                    let ty = DfExpr::IsNotNull(Box::new(column(g.key)));
+                    DfExpr::Case(Case::new(None, vec![(Box::new(ty), Box::new(column(agg)))], None))
+                }
+            };
+            after.push(value.alias(column_name(g.out)));
+        }
+        after.extend(values.into_iter().map(|(c, v)| v.alias(column_name(c))));
+        for (c, positions) in grouping {
+            after.push(self.grouping_value(sets, groups.len(), positions)?.alias(column_name(*c)));
+        }
+        aggregated.project(after).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)
+    }
+
+    /// GROUPING(…): bits from DataFusion's grouping id, in which the last group is the lowest bit.
+    fn grouping_value(&self, sets: Option<&[Vec<usize>]>, groups: usize, positions: &[usize]) -> PgResult<DfExpr> {
+        let Some(sets) = sets else { return Ok(DfExpr::Literal(ScalarValue::Int32(Some(0)), None)) };
+        // DataFusion orders the columns of grouping sets by first appearance.
+        let mut order: Vec<usize> = Vec::new();
+        for i in sets.iter().flatten() {
+            if !order.contains(i) {
+                order.push(*i);
+            }
+        }
+        let _ = groups;
+        let id = DfExpr::Column(datafusion::common::Column::new_unqualified(datafusion::logical_expr::Aggregate::INTERNAL_GROUPING_ID));
+        let id = DfExpr::Cast(Cast::new(Box::new(id), arrow::datatypes::DataType::Int64));
+        let lit = |n: i64| DfExpr::Literal(ScalarValue::Int64(Some(n)), None);
+        let mut sum: Option<DfExpr> = None;
+        for (i, position) in positions.iter().enumerate() {
+            let out_bit = positions.len() - 1 - i;
+            let term = match order.iter().position(|o| o == position) {
+                Some(at) => {
+                    let bit = order.len() - 1 - at;
+                    let shifted = super::expr::binary(id.clone(), Operator::BitwiseShiftRight, lit(bit as i64));
+                    let masked = super::expr::binary(shifted, Operator::BitwiseAnd, lit(1));
+                    super::expr::binary(masked, Operator::BitwiseShiftLeft, lit(out_bit as i64))
+                }
+                // In no set: always aggregated over.
+                None => lit(1 << out_bit),
+            };
+            sum = Some(match sum {
+                None => term,
+                Some(before) => super::expr::binary(before, Operator::BitwiseOr, term),
+            });
+        }
+        let sum = sum.unwrap_or_else(|| lit(0));
+        Ok(DfExpr::Cast(Cast::new(Box::new(sum), arrow::datatypes::DataType::Int32)))
+    }
+}
+
+/// The expression in the sortable form of numerics.
+pub(super) fn widen(e: &Expr) -> Expr {
+    let wide = e.ty.widened();
+    if wide.arrow == e.ty.arrow { e.clone() } else { Expr::new(ExprKind::Cast { arg: Box::new(e.clone()), explicit: false }, wide) }
+}

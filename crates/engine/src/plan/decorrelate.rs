@@ -1,0 +1,324 @@
+//! Subqueries out of expressions: joins where a join says the same, else nodes that run the subquery for each distinct row.
+//!
+//! A conjunct `EXISTS (…)`, `NOT EXISTS (…)` or `x IN (…)` of a WHERE whose subquery uses outer columns only in its own top filter
+//! becomes a semi- or anti-join (predicates of any form may correlate). A scalar subquery that is one aggregate over rows
+//! matched by equalities becomes a grouped outer join (Galindo-Legaria and Joshi 2001). The rest is left as [`Apply`] items.
+
+use crate::bind::aggregate_names;
+use crate::bind::tree::{AggregateExpr, ColId, Expr, ExprKind, JoinKind, Query, Rel};
+use crate::bind::walk;
+use std::collections::HashSet;
+use stoa_pg::registry::{FuncKind, NativeAggregate};
+use stoa_pg::{PgType, SqlType};
+
+/// What an apply gives for each row of its input.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ApplyKind {
+    /// The value of the only row; NULL for none; 21000 for several.
+    Scalar,
+    Exists,
+    Array,
+    /// Three-valued OR, AND over the rows' only column.
+    Any,
+    All,
+}
+
+/// A subquery to run for each distinct binding of its free columns; adds one column.
+#[derive(Clone, Debug)]
+pub struct Apply {
+    pub kind: ApplyKind,
+    pub query: Query,
+    pub output: ColId,
+    pub ty: SqlType,
+}
+
+/// Columns that a relation gives to the nodes above it.
+pub fn given_columns(rel: &Rel) -> HashSet<ColId> {
+    let mut out = HashSet::new();
+    collect_given(rel, &mut out);
+    out
+}
+
+fn collect_given(rel: &Rel, out: &mut HashSet<ColId>) {
+    match rel {
+        Rel::One => {}
+        Rel::Values { columns, .. } => out.extend(columns.iter().map(|(c, _)| *c)),
+        Rel::Scan(scan) => out.extend(scan.columns.iter().map(|(_, c)| *c)),
+        Rel::Virtual { columns, .. } => out.extend(columns.iter().map(|(c, ..)| *c)),
+        Rel::Filter { input, .. } | Rel::Sort { input, .. } | Rel::Limit { input, .. } | Rel::DistinctOn { input, .. } | Rel::Sample { input, .. } | Rel::Lock { input, .. } => {
+            collect_given(input, out);
+        }
+        Rel::Project { exprs, .. } => out.extend(exprs.iter().map(|(c, _)| *c)),
+        Rel::Join { left, right, kind, .. } => {
+            collect_given(left, out);
+            if !matches!(kind, JoinKind::Semi | JoinKind::Anti) {
+                collect_given(right, out);
+            }
+        }
+        Rel::Aggregate { groups, aggregates, grouping, .. } => {
+            out.extend(groups.iter().map(|(c, _)| *c));
+            out.extend(aggregates.iter().map(|(c, _)| *c));
+            out.extend(grouping.iter().map(|(c, _)| *c));
+        }
+        Rel::Window { input, windows } => {
+            collect_given(input, out);
+            out.extend(windows.iter().map(|(c, _)| *c));
+        }
+        Rel::ProjectSet { input, sets, ordinality, .. } => {
+            collect_given(input, out);
+            out.extend(sets.iter().flat_map(|(c, _)| c.iter().copied()));
+            out.extend(ordinality);
+        }
+        Rel::Distinct { columns, .. } | Rel::SetOp { columns, .. } | Rel::Recursive { columns, .. } => out.extend(columns.iter().map(|(c, _)| *c)),
+        Rel::CteScan { columns, .. } => out.extend(columns.iter().map(|(c, ..)| *c)),
+    }
+}
+
+/// Splits a relation whose free columns stand only in filters at its top into the uncorrelated part and the conditions.
+/// `needed`: columns that must still be visible above.
+pub fn pull_correlation(rel: &Rel, needed: &mut HashSet<ColId>) -> Option<(Rel, Vec<Expr>)> {
+    if walk::free_columns(rel).is_empty() {
+        return Some((rel.clone(), Vec::new()));
+    }
+    match rel {
+        Rel::Filter { input, predicate } => {
+            let conjuncts = match &predicate.kind {
+                ExprKind::And(parts) => parts.clone(),
+                _ => vec![predicate.clone()],
+            };
+            let given = given_columns(input);
+            let (correlated, own): (Vec<Expr>, Vec<Expr>) = conjuncts.into_iter().partition(|c| {
+                let mut used = Vec::new();
+                walk::columns_of(c, &mut used);
+                used.iter().any(|u| !given.contains(u))
+            });
+            // A subquery inside the condition stays where it is: not for a join.
+            if correlated.iter().any(|c| c.any(&mut |e| is_subquery(e))) {
+                return None;
+            }
+            for c in &correlated {
+                let mut used = Vec::new();
+                walk::columns_of(c, &mut used);
+                needed.extend(used.into_iter().filter(|u| given.contains(u)));
+            }
+            let (inner, mut rest) = pull_correlation(input, needed)?;
+            rest.extend(correlated);
+            let inner = if own.is_empty() { inner } else { Rel::Filter { input: Box::new(inner), predicate: conjunction(own) } };
+            Some((inner, rest))
+        }
+        Rel::Project { input, exprs } => {
+            // Outer columns in the select list itself would have to move too.
+            let given = given_columns(input);
+            for (_, e) in exprs {
+                let mut used = Vec::new();
+                walk::columns_of(e, &mut used);
+                if used.iter().any(|u| !given.contains(u)) {
+                    return None;
+                }
+            }
+            let (inner, conditions) = pull_correlation(input, needed)?;
+            let mut list = exprs.clone();
+            for c in needed.iter() {
+                if given.contains(c) && !list.iter().any(|(id, _)| id == c) {
+                    let ty = type_of_column(&inner, *c)?;
+                    list.push((*c, Expr::column(*c, ty)));
+                }
+            }
+            Some((Rel::Project { input: Box::new(inner), exprs: list }, conditions))
+        }
+        Rel::Join { left, right, kind: JoinKind::Inner, on, lateral: false } => {
+            let (left, mut conditions) = pull_correlation(left, needed)?;
+            let (right, more) = pull_correlation(right, needed)?;
+            conditions.extend(more);
+            if let Some(on) = on {
+                let mut used = Vec::new();
+                walk::columns_of(on, &mut used);
+                let mut given = given_columns(&left);
+                given.extend(given_columns(&right));
+                if used.iter().any(|u| !given.contains(u)) {
+                    return None;
+                }
+            }
+            Some((Rel::Join { left: Box::new(left), right: Box::new(right), kind: JoinKind::Inner, on: on.clone(), lateral: false }, conditions))
+        }
+        // The order of rows means nothing to EXISTS and IN.
+        Rel::Sort { input, .. } => pull_correlation(input, needed),
+        _ => None,
+    }
+}
+
+fn is_subquery(e: &Expr) -> bool {
+    matches!(e.kind, ExprKind::ScalarSubquery(_) | ExprKind::Exists(_) | ExprKind::AnyQuery { .. } | ExprKind::ArraySubquery(_))
+}
+
+/// The type of a column that a relation gives.
+pub fn type_of_column(rel: &Rel, id: ColId) -> Option<SqlType> {
+    match rel {
+        Rel::One => None,
+        Rel::Values { columns, .. } | Rel::Distinct { columns, .. } | Rel::SetOp { columns, .. } | Rel::Recursive { columns, .. } => {
+            columns.iter().find(|(c, _)| *c == id).map(|(_, t)| t.clone())
+        }
+        Rel::Scan(scan) => scan.columns.iter().find(|(_, c)| *c == id).and_then(|(column, _)| scan.table.column(*column)).map(|c| c.ty.clone()),
+        Rel::Virtual { columns, .. } => columns.iter().find(|(c, ..)| *c == id).map(|(_, _, t)| t.clone()),
+        Rel::CteScan { columns, .. } => columns.iter().find(|(c, ..)| *c == id).map(|(_, _, t)| t.clone()),
+        Rel::Project { exprs, .. } => exprs.iter().find(|(c, _)| *c == id).map(|(_, e)| e.ty.clone()),
+        Rel::Aggregate { groups, aggregates, .. } => groups
+            .iter()
+            .find(|(c, _)| *c == id)
+            .map(|(_, e)| e.ty.clone())
+            .or_else(|| aggregates.iter().find(|(c, _)| *c == id).map(|(_, a)| a.ty.clone()))
+            .or_else(|| Some(SqlType::new(PgType::Int4))),
+        Rel::Window { input, windows } => windows.iter().find(|(c, _)| *c == id).map(|(_, w)| w.ty.clone()).or_else(|| type_of_column(input, id)),
+        Rel::ProjectSet { input, sets, ordinality, .. } => {
+            if *ordinality == Some(id) {
+                return Some(SqlType::new(PgType::Int8));
+            }
+            for (ids, set) in sets {
+                if let Some(i) = ids.iter().position(|c| *c == id) {
+                    return set.columns.get(i).map(|(_, t)| t.clone());
+                }
+            }
+            type_of_column(input, id)
+        }
+        Rel::Join { left, right, .. } => type_of_column(left, id).or_else(|| type_of_column(right, id)),
+        Rel::Filter { input, .. } | Rel::Sort { input, .. } | Rel::Limit { input, .. } | Rel::DistinctOn { input, .. } | Rel::Sample { input, .. } | Rel::Lock { input, .. } => {
+            type_of_column(input, id)
+        }
+    }
+}
+
+/// All conditions in one.
+pub fn conjunction(mut parts: Vec<Expr>) -> Expr {
+    if parts.len() == 1
+        && let Some(one) = parts.pop()
+    {
+        return one;
+    }
+    Expr::new(ExprKind::And(parts), SqlType::new(PgType::Bool))
+}
+
+/// A filter's conjunct as a semi- or anti-join of the input, if it can be one.
+pub fn as_join(input: Rel, conjunct: &Expr) -> Result<Rel, Rel> {
+    let (query, kind, comparisons) = match &conjunct.kind {
+        ExprKind::Exists(q) => (q, JoinKind::Semi, Vec::new()),
+        ExprKind::Not(inner) => match &inner.kind {
+            ExprKind::Exists(q) => (q, JoinKind::Anti, Vec::new()),
+            _ => return Err(input),
+        },
+        ExprKind::AnyQuery { left, opers, query, all: false } => {
+            if left.iter().any(|l| l.any(&mut |e| is_subquery(e))) {
+                return Err(input);
+            }
+            let comparisons = left
+                .iter()
+                .zip(opers)
+                .zip(&query.outputs)
+                .map(|((l, oper), output)| {
+                    let args = vec![l.clone(), Expr::column(output.col, output.ty.clone())];
+                    Expr::new(ExprKind::Oper { oper: oper.clone(), args }, SqlType::new(PgType::Bool))
+                })
+                .collect();
+            (query, JoinKind::Semi, comparisons)
+        }
+        _ => return Err(input),
+    };
+    let outer = given_columns(&input);
+    // Columns of queries further out make this join part of their business.
+    if !walk::free_columns(&query.rel).iter().all(|c| outer.contains(c)) && !walk::free_columns(&query.rel).is_empty() {
+        let foreign = walk::free_columns(&query.rel).iter().any(|c| !outer.contains(c));
+        if foreign {
+            return Err(input);
+        }
+    }
+    if comparisons.iter().any(|c| {
+        let mut used = Vec::new();
+        walk::columns_of(c, &mut used);
+        let inner = given_columns(&query.rel);
+        used.iter().any(|u| !outer.contains(u) && !inner.contains(u))
+    }) {
+        return Err(input);
+    }
+    let mut needed: HashSet<ColId> = query.outputs.iter().map(|o| o.col).collect();
+    let Some((right, mut conditions)) = pull_correlation(&query.rel, &mut needed) else { return Err(input) };
+    conditions.extend(comparisons);
+    if conditions.is_empty() && matches!(query.rel, Rel::Limit { .. }) {
+        return Err(input);
+    }
+    let on = if conditions.is_empty() { None } else { Some(conjunction(conditions)) };
+    Ok(Rel::Join { left: Box::new(input), right: Box::new(right), kind, on, lateral: false })
+}
+
+/// A correlated scalar aggregate as an outer join with the grouped rows: the joined relation and the expression for the value.
+pub fn scalar_as_join(input: &Rel, query: &Query, fresh: &mut dyn FnMut() -> ColId) -> Option<(Rel, Expr)> {
+    let output = query.outputs.first()?;
+    let Rel::Project { input: aggregate, exprs } = &query.rel else { return None };
+    let Rel::Aggregate { input: rows, groups, sets: None, aggregates, grouping } = &**aggregate else { return None };
+    if !groups.is_empty() || !grouping.is_empty() {
+        return None;
+    }
+    let outer = given_columns(input);
+    // Outer columns may stand in the filter only.
+    let free_in = |e: &Expr| {
+        let mut used = Vec::new();
+        walk::columns_of(e, &mut used);
+        used.iter().any(|u| outer.contains(u))
+    };
+    if exprs.iter().any(|(_, e)| free_in(e) || e.any(&mut |x| is_subquery(x)))
+        || aggregates.iter().any(|(_, a)| a.args.iter().chain(a.filter.as_ref()).any(&free_in))
+    {
+        return None;
+    }
+    let mut needed = HashSet::new();
+    let (rows, conditions) = pull_correlation(rows, &mut needed)?;
+    if conditions.is_empty() {
+        return None;
+    }
+    let mut keys: Vec<(ColId, Expr)> = Vec::new();
+    let mut on = Vec::new();
+    for condition in conditions {
+        let ExprKind::Oper { oper, args } = &condition.kind else { return None };
+        if oper.0.name != "=" {
+            return None;
+        }
+        let [a, b] = args.as_slice() else { return None };
+        let (inner, outer_side, inner_first) = match (free_in(a), free_in(b)) {
+            (false, true) => (a, b, true),
+            (true, false) => (b, a, false),
+            _ => return None,
+        };
+        let mut used = Vec::new();
+        walk::columns_of(outer_side, &mut used);
+        if !used.iter().all(|u| outer.contains(u)) {
+            return None;
+        }
+        let id = fresh();
+        keys.push((id, inner.clone()));
+        let key = Expr::column(id, inner.ty.clone());
+        let args = if inner_first { vec![key, outer_side.clone()] } else { vec![outer_side.clone(), key] };
+        on.push(Expr::new(ExprKind::Oper { oper: oper.clone(), args }, condition.ty.clone()));
+    }
+    // A column of groups, aggregates and what tells that a group was found.
+    let marker = fresh();
+    let right = Rel::Aggregate { input: Box::new(rows), groups: keys.clone(), sets: None, aggregates: aggregates.clone(), grouping: Vec::new() };
+    let mut through: Vec<(ColId, Expr)> = keys.iter().map(|(c, e)| (*c, Expr::column(*c, e.ty.clone()))).collect();
+    through.extend(aggregates.iter().map(|(c, a)| (*c, Expr::column(*c, a.ty.clone()))));
+    through.push((marker, crate::bind::function::bool_const(true)));
+    let right = Rel::Project { input: Box::new(right), exprs: through };
+    let joined = Rel::Join { left: Box::new(input.clone()), right: Box::new(right), kind: JoinKind::Left, on: Some(conjunction(on)), lateral: false };
+    // Where no group was found, counts are 0.
+    let (_, value) = exprs.iter().find(|(c, _)| *c == output.col)?;
+    let mut value = value.clone();
+    let counts: Vec<(ColId, SqlType)> = aggregates.iter().filter(|(_, a)| is_count(a)).map(|(c, a)| (*c, a.ty.clone())).collect();
+    walk::rewrite(&mut value, false, &mut |e| match &e.kind {
+        ExprKind::Column(c) => counts.iter().find(|(id, _)| id == c).map(|(id, ty)| {
+            let zero = Expr::new(ExprKind::Const(datafusion::common::ScalarValue::Int64(Some(0))), ty.clone());
+            Expr::new(ExprKind::Coalesce(vec![Expr::column(*id, ty.clone()), zero]), ty.clone())
+        }),
+        _ => None,
+    });
+    Some((joined, value))
+}
+
+fn is_count(aggregate: &AggregateExpr) -> bool {
+    matches!(aggregate.func.0.kind, FuncKind::NativeAggregate(NativeAggregate::Count)) || aggregate_names::counts(aggregate.func.0.name)
+}

@@ -1,0 +1,252 @@
+//! Typed expressions to DataFusion's.
+
+use super::udf::KernelUdf;
+use super::{column_name, from_datafusion, kernel};
+use crate::bind::tree::{Expr, ExprKind, OperRef, SortKey};
+use datafusion::common::{Column, ScalarValue};
+use datafusion::logical_expr::expr::{InList, Sort};
+use datafusion::logical_expr::{BinaryExpr, Case, Expr as DfExpr, Operator};
+use stoa_pg::registry::{NativeOp, OperKind, Volatility};
+use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlType};
+use std::sync::Arc;
+
+/// What the conversion of expressions needs.
+pub struct ExprPlanner<'a> {
+    pub eval: &'a EvalContext,
+    pub params: &'a [ScalarValue],
+}
+
+/// A reference to a column of the plan.
+#[must_use]
+pub fn column(id: crate::bind::tree::ColId) -> DfExpr {
+    DfExpr::Column(Column::new_unqualified(column_name(id)))
+}
+
+impl ExprPlanner<'_> {
+    /// Converts one expression; subqueries, aggregates and windows were taken out before.
+    pub fn expr(&self, e: &Expr) -> PgResult<DfExpr> {
+        Ok(match &e.kind {
+            ExprKind::Column(id) => column(*id),
+            ExprKind::Const(value) => DfExpr::Literal(value.clone(), None),
+            ExprKind::Param(index) => {
+                let value = self.params.get(*index).ok_or_else(|| {
+                    PgError::new(stoa_pg::SqlState::UNDEFINED_PARAMETER, format!("there is no parameter ${}", index + 1))
+                })?;
+                DfExpr::Literal(value.clone(), None)
+            }
+            ExprKind::And(parts) => self.fold(parts, Operator::And)?,
+            ExprKind::Or(parts) => self.fold(parts, Operator::Or)?,
+            ExprKind::Not(arg) => match &arg.kind {
+                // NOT x = ANY(list) is NOT IN.
+                ExprKind::AnyArray { left, oper, array, all: false } => match self.in_list(left, oper, array, true)? {
+                    Some(list) => list,
+                    None => DfExpr::Not(Box::new(self.expr(arg)?)),
+                },
+                _ => DfExpr::Not(Box::new(self.expr(arg)?)),
+            },
+            ExprKind::IsNull(arg) => DfExpr::IsNull(Box::new(self.expr(arg)?)),
+            ExprKind::IsNotNull(arg) => DfExpr::IsNotNull(Box::new(self.expr(arg)?)),
+            ExprKind::IsBool { arg, value, negated } => {
+                let arg = Box::new(self.expr(arg)?);
+                match (value, negated) {
+                    (Some(true), false) => DfExpr::IsTrue(arg),
+                    (Some(true), true) => DfExpr::IsNotTrue(arg),
+                    (Some(false), false) => DfExpr::IsFalse(arg),
+                    (Some(false), true) => DfExpr::IsNotFalse(arg),
+                    (None, false) => DfExpr::IsNull(arg),
+                    (None, true) => DfExpr::IsNotNull(arg),
+                }
+            }
+            ExprKind::IsDistinct { left, right, negated, .. } => {
+                let (l, r) = (self.sort_key(left)?, self.sort_key(right)?);
+                let op = if *negated { Operator::IsNotDistinctFrom } else { Operator::IsDistinctFrom };
+                binary(l, op, r)
+            }
+            ExprKind::Oper { oper, args } => self.operator(e, oper, args)?,
+            ExprKind::Case { whens, otherwise } => {
+                let mut pairs = Vec::with_capacity(whens.len());
+                for (when, then) in whens {
+                    pairs.push((Box::new(self.expr(when)?), Box::new(self.expr(then)?)));
+                }
+                let otherwise = match otherwise {
+                    Some(e) => Some(Box::new(self.expr(e)?)),
+                    None => Some(Box::new(DfExpr::Literal(ScalarValue::try_from(&e.ty.arrow).map_err(from_datafusion)?, None))),
+                };
+                DfExpr::Case(Case::new(None, pairs, otherwise))
+            }
+            ExprKind::Coalesce(args) => {
+                // As CASE, so that later arguments are computed only where they are needed.
+                let mut converted = args.iter().map(|a| self.expr(a)).collect::<PgResult<Vec<_>>>()?;
+                let Some(last) = converted.pop() else { return Err(PgError::internal("COALESCE without arguments")) };
+                if converted.is_empty() {
+                    last
+                } else {
+                    let pairs = converted.into_iter().map(|c| (Box::new(DfExpr::IsNotNull(Box::new(c.clone()))), Box::new(c))).collect();
+                    DfExpr::Case(Case::new(None, pairs, Some(Box::new(last))))
+                }
+            }
+            ExprKind::AnyArray { left, oper, array, all } => {
+                let negated = *all && oper.0.name == "<>";
+                let simple = (!*all && oper.0.name == "=") || negated;
+                match if simple { self.in_list(left, oper, array, negated)? } else { None } {
+                    Some(list) => list,
+                    None => self.call(e)?,
+                }
+            }
+            ExprKind::Func { .. }
+            | ExprKind::Cast { .. }
+            | ExprKind::Extreme { .. }
+            | ExprKind::Array(_)
+            | ExprKind::Row(_)
+            | ExprKind::Field { .. }
+            | ExprKind::Subscript { .. }
+            | ExprKind::Slice { .. } => self.call(e)?,
+            ExprKind::ScalarSubquery(_)
+            | ExprKind::Exists(_)
+            | ExprKind::AnyQuery { .. }
+            | ExprKind::ArraySubquery(_)
+            | ExprKind::Aggregate(_)
+            | ExprKind::Window(_)
+            | ExprKind::Set(_)
+            | ExprKind::Grouping(_) => return Err(PgError::internal("an expression reached the plan that belongs to a node of its own")),
+        })
+    }
+
+    fn fold(&self, parts: &[Expr], op: Operator) -> PgResult<DfExpr> {
+        let mut converted = parts.iter().map(|p| self.expr(p)).collect::<PgResult<Vec<_>>>()?;
+        // A balanced tree keeps recursion below shallow.
+        while converted.len() > 1 {
+            let mut next = Vec::with_capacity(converted.len().div_ceil(2));
+            let mut it = converted.into_iter();
+            while let Some(a) = it.next() {
+                next.push(match it.next() {
+                    Some(b) => binary(a, op, b),
+                    None => a,
+                });
+            }
+            converted = next;
+        }
+        converted.pop().ok_or_else(|| PgError::internal("a condition without parts"))
+    }
+
+    fn operator(&self, e: &Expr, oper: &OperRef, args: &[Expr]) -> PgResult<DfExpr> {
+        if let [l, r] = args {
+            let decimals = l.ty.decimal_parts().is_some() && r.ty.decimal_parts().is_some();
+            let comparison = match &oper.0.kind {
+                OperKind::Native(op) => to_comparison(*op),
+                OperKind::Kernel(_) if decimals => kernel::comparison_of(oper.0.name).and_then(to_comparison),
+                OperKind::Kernel(_) => None,
+            };
+            if let Some(op) = comparison
+                && same_arrow(&l.ty, &r.ty)
+            {
+                return Ok(binary(self.expr(l)?, op, self.expr(r)?));
+            }
+            // Equality of two columns must be visible to the optimizer as one, so that it can become a join key.
+            if oper.0.comparison == Some(NativeOp::Eq)
+                && l.ty.ty == r.ty.ty
+                && l.ty.arrow == r.ty.arrow
+                && !matches!(l.kind, ExprKind::Const(_) | ExprKind::Param(_))
+                && !matches!(r.kind, ExprKind::Const(_) | ExprKind::Param(_))
+            {
+                return Ok(binary(self.sort_key(l)?, Operator::Eq, self.sort_key(r)?));
+            }
+        }
+        self.call(e)
+    }
+
+    /// `left IN (constants)` for types that DataFusion compares as PostgreSQL does.
+    fn in_list(&self, left: &Expr, oper: &OperRef, array: &Expr, negated: bool) -> PgResult<Option<DfExpr>> {
+        let ExprKind::Array(items) = &array.kind else { return Ok(None) };
+        let native = matches!(oper.0.kind, OperKind::Native(_)) || left.ty.decimal_parts().is_some();
+        let fits = items.iter().all(|i| i.ty.arrow == left.ty.arrow && matches!(i.kind, ExprKind::Const(_) | ExprKind::Param(_)));
+        if !native || !fits || items.is_empty() || !matches!(oper.0.name, "=" | "<>") {
+            return Ok(None);
+        }
+        let list = items.iter().map(|i| self.expr(i)).collect::<PgResult<Vec<_>>>()?;
+        Ok(Some(DfExpr::InList(InList::new(Box::new(self.expr(left)?), list, negated))))
+    }
+
+    /// A call of the expression's kernel.
+    fn call(&self, e: &Expr) -> PgResult<DfExpr> {
+        let Some(kernel) = kernel::of(e)? else { return Err(PgError::internal("an expression without a kernel")) };
+        let children = e.children();
+        let args = children.iter().map(|c| self.expr(c)).collect::<PgResult<Vec<_>>>()?;
+        let arg_types: Vec<SqlType> = children.iter().map(|c| c.ty.clone()).collect();
+        let (name, volatile, explicit) = describe(e);
+        let udf = KernelUdf::make(name, kernel, self.eval.clone(), arg_types, e.ty.clone(), explicit, volatile);
+        Ok(udf.call(args))
+    }
+
+    /// The expression, or its sort key where Arrow's order is not PostgreSQL's.
+    pub fn sort_key(&self, e: &Expr) -> PgResult<DfExpr> {
+        let inner = self.expr(e)?;
+        Ok(self.key_of(inner, &e.ty))
+    }
+
+    /// The sort key of a converted expression of a type.
+    #[must_use]
+    pub fn key_of(&self, inner: DfExpr, ty: &SqlType) -> DfExpr {
+        if has_native_order(ty) {
+            return inner;
+        }
+        let kernel: stoa_pg::args::Kernel = Arc::new(|call, args| {
+            let arg = stoa_pg::args::arg(args, 0)?;
+            let ty = call.arg_types.first().ok_or_else(|| PgError::internal("a sort key of nothing"))?;
+            stoa_pg::values::sort_key(ty, &arg.array)
+        });
+        let ret = SqlType::new(PgType::Bytea);
+        KernelUdf::make("sort_key".into(), kernel, self.eval.clone(), vec![ty.clone()], ret, false, false).call(vec![inner])
+    }
+
+    /// ORDER BY keys.
+    pub fn sort(&self, keys: &[SortKey]) -> PgResult<Vec<Sort>> {
+        keys.iter().map(|k| Ok(Sort::new(self.sort_key(&k.expr)?, !k.descending, k.nulls_first))).collect()
+    }
+}
+
+/// Whether values of this form sort and compare in Arrow as in PostgreSQL.
+#[must_use]
+pub fn has_native_order(ty: &SqlType) -> bool {
+    ty.ty.has_native_order() || ty.decimal_parts().is_some()
+}
+
+pub(crate) fn binary(left: DfExpr, op: Operator, right: DfExpr) -> DfExpr {
+    DfExpr::BinaryExpr(BinaryExpr::new(Box::new(left), op, Box::new(right)))
+}
+
+fn same_arrow(a: &SqlType, b: &SqlType) -> bool {
+    a.arrow == b.arrow || (a.decimal_parts().is_some() && b.decimal_parts().is_some())
+}
+
+fn to_comparison(op: NativeOp) -> Option<Operator> {
+    Some(match op {
+        NativeOp::Eq => Operator::Eq,
+        NativeOp::NotEq => Operator::NotEq,
+        NativeOp::Lt => Operator::Lt,
+        NativeOp::LtEq => Operator::LtEq,
+        NativeOp::Gt => Operator::Gt,
+        NativeOp::GtEq => Operator::GtEq,
+        _ => return None,
+    })
+}
+
+/// A name that tells computations apart and says in plans what they are; whether it is volatile; whether a cast is explicit.
+fn describe(e: &Expr) -> (String, bool, bool) {
+    match &e.kind {
+        ExprKind::Func { func, .. } => (format!("{}#{}", func.0.name, func.0.oid), func.0.volatility == Volatility::Volatile, false),
+        ExprKind::Oper { oper, .. } => (format!("{}#{}", oper.0.name, oper.0.oid), oper.0.volatility == Volatility::Volatile, false),
+        ExprKind::Cast { explicit, .. } => (format!("cast as {}", e.ty), false, *explicit),
+        ExprKind::Extreme { greatest, .. } => (if *greatest { "greatest" } else { "least" }.into(), false, false),
+        ExprKind::Array(_) => ("array".into(), false, false),
+        ExprKind::Row(_) => ("row".into(), false, false),
+        ExprKind::Field { index, .. } => (format!("field {index}"), false, false),
+        ExprKind::Subscript { .. } => ("subscript".into(), false, false),
+        ExprKind::Slice { bounds, .. } => {
+            let shape: String = bounds.iter().map(|(l, u)| format!("{}{}", u8::from(l.is_some()), u8::from(u.is_some()))).collect();
+            (format!("slice {shape}"), false, false)
+        }
+        ExprKind::AnyArray { oper, all, .. } => (format!("{} {}#{}", oper.0.name, if *all { "all" } else { "any" }, oper.0.oid), false, false),
+        _ => ("expression".into(), false, false),
+    }
+}

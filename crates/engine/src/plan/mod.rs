@@ -1,0 +1,95 @@
+//! Typed tree to DataFusion: a logical plan, its optimisation, its execution.
+//!
+//! Columns are called `c` and their id: names are unique in a plan. Subqueries never reach DataFusion as such: [`decorrelate`]
+//! makes joins of what can be joined, values that do not depend on a row are computed first, and the rest runs by
+//! [`crate::exec::apply`]. Reading order: [`kernel`] → [`constant`] → [`udf`] → [`expr`] → [`decorrelate`] → [`relation`] →
+//! [`aggregate`] → [`execute`].
+
+pub mod aggregate;
+pub mod constant;
+pub mod decorrelate;
+pub mod distinct;
+pub mod evaluator;
+pub mod execute;
+pub mod expr;
+pub mod kernel;
+pub mod node;
+pub mod relation;
+pub mod sliding;
+pub mod udf;
+pub mod window;
+
+pub use evaluator::TableEvaluator;
+pub use execute::{Executed, execute, explain};
+
+use crate::bind::tree::ColId;
+use datafusion::error::DataFusionError;
+use stoa_pg::{PgError, SqlState};
+
+/// The name of a column in plans.
+#[must_use]
+pub fn column_name(id: ColId) -> String {
+    format!("c{}", id.0)
+}
+
+/// A user's error from one of DataFusion's: ours travel inside it; memory and cancellation have codes of their own.
+#[must_use]
+pub fn from_datafusion(error: DataFusionError) -> PgError {
+    match error {
+        DataFusionError::External(inner) => match inner.downcast::<PgError>() {
+            Ok(error) => *error,
+            Err(inner) => match inner.downcast::<DataFusionError>() {
+                Ok(inner) => from_datafusion(*inner),
+                Err(inner) => internal(&inner.to_string()),
+            },
+        },
+        DataFusionError::Context(_, inner) | DataFusionError::Diagnostic(_, inner) => from_datafusion(*inner),
+        DataFusionError::Shared(inner) => match std::sync::Arc::try_unwrap(inner) {
+            Ok(inner) => from_datafusion(inner),
+            Err(shared) => from_shared(&shared),
+        },
+        DataFusionError::Collection(errors) => {
+            errors.into_iter().next().map_or_else(|| internal("an empty collection of errors"), from_datafusion)
+        }
+        DataFusionError::ArrowError(inner, _) => PgError::from(*inner),
+        DataFusionError::ResourcesExhausted(message) => PgError::new(SqlState::OUT_OF_MEMORY, "out of memory")
+            .detail(first_line(&message))
+            .hint("Raise --memory-limit, or make the query keep less at once."),
+        other => internal(&other.to_string()),
+    }
+}
+
+fn from_shared(error: &DataFusionError) -> PgError {
+    match error {
+        DataFusionError::External(inner) => match inner.downcast_ref::<PgError>() {
+            Some(error) => error.clone(),
+            None => match inner.downcast_ref::<DataFusionError>() {
+                Some(inner) => from_shared(inner),
+                None => internal(&inner.to_string()),
+            },
+        },
+        DataFusionError::Context(_, inner) | DataFusionError::Diagnostic(_, inner) => from_shared(inner),
+        DataFusionError::Shared(inner) => from_shared(inner),
+        DataFusionError::ResourcesExhausted(message) => {
+            PgError::new(SqlState::OUT_OF_MEMORY, "out of memory").detail(first_line(message))
+        }
+        DataFusionError::ArrowError(inner, _) => match &**inner {
+            arrow::error::ArrowError::DivideByZero => PgError::division_by_zero(),
+            arrow::error::ArrowError::ExternalError(e) => match e.downcast_ref::<PgError>() {
+                Some(error) => error.clone(),
+                None => internal(&e.to_string()),
+            },
+            other => internal(&other.to_string()),
+        },
+        other => internal(&other.to_string()),
+    }
+}
+
+fn first_line(message: &str) -> String {
+    message.lines().next().unwrap_or("").to_owned()
+}
+
+fn internal(message: &str) -> PgError {
+    tracing::error!(message, "an error from below that no rule names");
+    PgError::internal(first_line(message))
+}

@@ -1,0 +1,705 @@
+//! Relations of the typed tree to DataFusion's logical plans.
+
+use super::decorrelate::{self, Apply, ApplyKind, conjunction};
+use super::expr::{ExprPlanner, binary, column, has_native_order};
+use super::node::StoaNode;
+use super::{column_name, from_datafusion};
+use crate::bind::tree::{ColId, CteId, Expr, ExprKind, JoinKind, Query, Rel, SetOp, SortKey};
+use crate::bind::walk;
+use crate::exec::StatementContext;
+use crate::exec::apply::{ApplyExec, LateralSpec};
+use crate::exec::project_set::ProjectSetExec;
+use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::datatypes::{Field, Schema, SchemaRef};
+use datafusion::common::{Column, DFSchema, JoinType, NullEquality, ScalarValue};
+use datafusion::datasource::{MemTable, provider_as_source};
+use datafusion::logical_expr::expr::Sort;
+use datafusion::logical_expr::{Expr as DfExpr, LogicalPlan, LogicalPlanBuilder, Operator, SortExpr};
+use futures::future::BoxFuture;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
+
+/// The rows of a CTE that was computed.
+#[derive(Clone, Debug)]
+pub struct Materialized {
+    pub columns: Vec<ColId>,
+    pub schema: SchemaRef,
+    pub batches: Arc<Vec<RecordBatch>>,
+}
+
+/// Turns relations into plans. Clones share the CTEs.
+#[derive(Clone)]
+pub struct Planner {
+    pub ctx: StatementContext,
+    pub ctes: Arc<HashMap<CteId, Materialized>>,
+    /// Columns that anything in the statement uses: scans read no others.
+    pub used: Arc<HashSet<ColId>>,
+    /// Whether subqueries without outer columns are computed while planning; EXPLAIN leaves them in the plan.
+    pub run_subqueries: bool,
+    next_col: Arc<std::sync::atomic::AtomicU32>,
+}
+
+impl Planner {
+    #[must_use]
+    pub fn new(ctx: StatementContext, ctes: Arc<HashMap<CteId, Materialized>>, used: HashSet<ColId>, run_subqueries: bool) -> Self {
+        // Far above what the binder gives.
+        let next_col = Arc::new(std::sync::atomic::AtomicU32::new(0x4000_0000));
+        Self { ctx, ctes, used: Arc::new(used), run_subqueries, next_col }
+    }
+
+    pub(crate) fn fresh(&self) -> ColId {
+        ColId(self.next_col.fetch_add(1, std::sync::atomic::Ordering::Relaxed))
+    }
+
+    pub(crate) fn exprs(&self) -> ExprPlanner<'_> {
+        ExprPlanner { eval: &self.ctx.eval, params: &self.ctx.params }
+    }
+
+    /// The plan of a relation; its schema holds at least the columns that the relation gives and anything uses.
+    pub fn plan<'a>(&'a self, rel: &'a Rel) -> BoxFuture<'a, PgResult<LogicalPlan>> {
+        Box::pin(self.plan_rel(rel))
+    }
+
+    async fn plan_rel(&self, rel: &Rel) -> PgResult<LogicalPlan> {
+        match rel {
+            Rel::One => Ok(LogicalPlanBuilder::empty(true).build().map_err(from_datafusion)?),
+            Rel::Values { columns, rows } => self.plan_values(columns, rows).await,
+            Rel::Scan(scan) => crate::exec::table_provider::plan_scan(self, scan),
+            Rel::Virtual { schema, name, columns } => {
+                let batch = crate::virtual_tables::rows(&self.ctx, schema, name)?;
+                let fields: Vec<Field> = columns.iter().map(|(c, _, ty)| Field::new(column_name(*c), ty.arrow.clone(), true)).collect();
+                let schema = Arc::new(Schema::new(fields));
+                let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+                let batch = RecordBatch::try_new_with_options(schema.clone(), batch.columns().to_vec(), &options)?;
+                memory_scan(schema, vec![batch])
+            }
+            Rel::Filter { input, predicate } => self.plan_filter(input, predicate).await,
+            Rel::Project { input, exprs } => {
+                let mut list: Vec<Expr> = exprs.iter().filter(|(c, _)| self.is_used(*c)).map(|(_, e)| e.clone()).collect();
+                let ids: Vec<ColId> = exprs.iter().map(|(c, _)| *c).filter(|c| self.is_used(*c)).collect();
+                let plan = self.plan_with(input, &mut list).await?;
+                let exprs = self.exprs();
+                let projected =
+                    ids.iter().zip(&list).map(|(c, e)| Ok(exprs.expr(e)?.alias(column_name(*c)))).collect::<PgResult<Vec<_>>>()?;
+                LogicalPlanBuilder::from(plan).project(projected).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)
+            }
+            Rel::Join { left, right, kind, on, lateral } => self.plan_join(left, right, *kind, on.as_ref(), *lateral).await,
+            Rel::Aggregate { input, groups, sets, aggregates, grouping } => {
+                self.plan_aggregate(input, groups, sets.as_deref(), aggregates, grouping).await
+            }
+            Rel::Window { input, windows } => self.plan_window(input, windows).await,
+            Rel::ProjectSet { input, sets, outer, ordinality } => {
+                let mut args: Vec<Expr> = sets.iter().flat_map(|(_, s)| s.args.clone()).collect();
+                let plan = self.plan_with(input, &mut args).await?;
+                ProjectSetExec::plan(self, plan, sets, args, *outer, *ordinality)
+            }
+            Rel::Sort { input, keys } => {
+                let mut list: Vec<Expr> = keys.iter().map(|k| k.expr.clone()).collect();
+                let plan = self.plan_with(input, &mut list).await?;
+                let sort = self.sort_exprs(keys, &list)?;
+                LogicalPlanBuilder::from(plan).sort(sort).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)
+            }
+            Rel::Limit { input, offset, fetch, ties } => self.plan_limit(input, offset.as_ref(), fetch.as_ref(), ties.as_deref()).await,
+            Rel::Distinct { input, columns } => {
+                let plan = self.plan(input).await?;
+                self.distinct(plan, columns)
+            }
+            Rel::DistinctOn { input, on, order } => self.plan_distinct_on(input, on, order).await,
+            Rel::SetOp { op, all, left, left_columns, right, right_columns, columns } => {
+                let left = self.plan(left).await?;
+                let right = self.plan(right).await?;
+                self.set_operation(*op, *all, left, left_columns, right, right_columns, columns)
+            }
+            Rel::CteScan { cte, columns } => self.plan_cte_scan(*cte, columns),
+            Rel::Recursive { cte, columns, base, base_columns, step, step_columns, all } => {
+                crate::exec::recursive::plan(self, *cte, columns, base, base_columns, step, step_columns, *all).await
+            }
+            Rel::Sample { input, percent, seed, .. } => {
+                let plan = self.plan(input).await?;
+                crate::exec::sample::plan(self, plan, percent, seed.as_ref())
+            }
+            Rel::Lock { input, scans, strength, wait } => {
+                let plan = self.plan(input).await?;
+                crate::exec::lock_rows::plan(self, plan, input, scans, *strength, *wait)
+            }
+        }
+    }
+
+    pub(crate) fn is_used(&self, c: ColId) -> bool {
+        c.0 >= 0x4000_0000 || self.used.contains(&c)
+    }
+
+    pub(crate) fn sort_exprs(&self, keys: &[SortKey], exprs: &[Expr]) -> PgResult<Vec<SortExpr>> {
+        keys.iter().zip(exprs).map(|(k, e)| Ok(Sort::new(self.exprs().sort_key(e)?, !k.descending, k.nulls_first))).collect()
+    }
+
+    /// Plans an input on which expressions stand: their subqueries become columns of it.
+    pub(crate) async fn plan_with(&self, input: &Rel, exprs: &mut [Expr]) -> PgResult<LogicalPlan> {
+        let mut applies = Vec::new();
+        let mut input = input.clone();
+        for e in exprs.iter_mut() {
+            input = self.lift(input, e, &mut applies).await?;
+        }
+        let mut plan = self.plan(&input).await?;
+        for apply in applies {
+            plan = ApplyExec::plan(self, plan, apply)?;
+        }
+        Ok(plan)
+    }
+
+    /// Takes subqueries out of an expression: values computed now, joins with the input, or nodes on top of it.
+    fn lift<'a>(&'a self, input: Rel, e: &'a mut Expr, applies: &'a mut Vec<Apply>) -> BoxFuture<'a, PgResult<Rel>> {
+        Box::pin(async move {
+            let mut input = input;
+            match &e.kind {
+                ExprKind::ScalarSubquery(q) => {
+                    if self.run_subqueries && walk::free_columns(&q.rel).is_empty() {
+                        let rows = self.run(&q.rel, &[q.outputs[0].col]).await?;
+                        let count: usize = rows.iter().map(RecordBatch::num_rows).sum();
+                        if count > 1 {
+                            return Err(too_many_rows());
+                        }
+                        let value = match rows.iter().find(|b| b.num_rows() > 0) {
+                            Some(batch) => ScalarValue::try_from_array(batch.column(0), 0).map_err(from_datafusion)?,
+                            None => ScalarValue::try_from(&e.ty.arrow).map_err(from_datafusion)?,
+                        };
+                        e.kind = ExprKind::Const(value);
+                        return Ok(input);
+                    }
+                    let mut fresh = || self.fresh();
+                    if let Some((joined, value)) = decorrelate::scalar_as_join(&input, q, &mut fresh) {
+                        let ty = e.ty.clone();
+                        *e = value;
+                        e.ty = ty;
+                        return Ok(joined);
+                    }
+                    let (q, ty) = ((**q).clone(), e.ty.clone());
+                    self.apply(e, ApplyKind::Scalar, q, ty, applies);
+                }
+                ExprKind::Exists(q) => {
+                    if self.run_subqueries && walk::free_columns(&q.rel).is_empty() {
+                        let one = Rel::Limit { input: Box::new(q.rel.clone()), offset: None, fetch: Some(int8(1)), ties: None };
+                        let rows = self.run(&one, &[]).await?;
+                        let found = rows.iter().any(|b| b.num_rows() > 0);
+                        e.kind = ExprKind::Const(ScalarValue::Boolean(Some(found)));
+                        return Ok(input);
+                    }
+                    let q = (**q).clone();
+                    self.apply(e, ApplyKind::Exists, q, SqlType::new(PgType::Bool), applies);
+                }
+                ExprKind::ArraySubquery(q) => {
+                    if self.run_subqueries && walk::free_columns(&q.rel).is_empty() {
+                        let rows = self.run(&q.rel, &[q.outputs[0].col]).await?;
+                        let value = crate::exec::apply::list_of_rows(&rows, &e.ty)?;
+                        e.kind = ExprKind::Const(value);
+                        return Ok(input);
+                    }
+                    let (q, ty) = ((**q).clone(), e.ty.clone());
+                    self.apply(e, ApplyKind::Array, q, ty, applies);
+                }
+                ExprKind::AnyQuery { .. } => {
+                    let ExprKind::AnyQuery { left, opers, query, all } = e.kind.clone() else { return Ok(input) };
+                    let mut left = left;
+                    for l in &mut left {
+                        input = self.lift(input, l, applies).await?;
+                    }
+                    if self.run_subqueries
+                        && walk::free_columns(&query.rel).is_empty()
+                        && let Some(test) = self.membership(&left, &opers, &query, all).await?
+                    {
+                        *e = test;
+                        return Ok(input);
+                    }
+                    // The comparison for each row of the subquery, reduced.
+                    let tests: Vec<Expr> = left
+                        .iter()
+                        .zip(&opers)
+                        .zip(&query.outputs)
+                        .map(|((l, oper), o)| {
+                            let args = vec![l.clone(), Expr::column(o.col, o.ty.clone())];
+                            Expr::new(ExprKind::Oper { oper: oper.clone(), args }, SqlType::new(PgType::Bool))
+                        })
+                        .collect();
+                    let id = self.fresh();
+                    let ty = SqlType::new(PgType::Bool);
+                    let rel = Rel::Project { input: Box::new(query.rel), exprs: vec![(id, conjunction(tests))] };
+                    let outputs = vec![crate::bind::tree::Output { name: String::new(), col: id, ty: ty.clone(), origin: None }];
+                    let kind = if all { ApplyKind::All } else { ApplyKind::Any };
+                    self.apply(e, kind, Query { rel, outputs }, ty, applies);
+                }
+                _ => {
+                    for child in e.children_mut() {
+                        input = self.lift(input, child, applies).await?;
+                    }
+                }
+            }
+            Ok(input)
+        })
+    }
+
+    fn apply(&self, e: &mut Expr, kind: ApplyKind, query: Query, ty: SqlType, applies: &mut Vec<Apply>) {
+        let output = self.fresh();
+        applies.push(Apply { kind, query, output, ty: ty.clone() });
+        *e = Expr::column(output, ty);
+    }
+
+    /// `left op ANY (query)` over the query's rows in memory, as a membership test in a hash table.
+    async fn membership(&self, left: &[Expr], opers: &[crate::bind::tree::OperRef], query: &Query, all: bool) -> PgResult<Option<Expr>> {
+        let ([l], [oper], [o]) = (left, opers, query.outputs.as_slice()) else { return Ok(None) };
+        let negated = all && oper.0.name == "<>";
+        if !(negated || (!all && oper.0.name == "=")) || l.ty.arrow != o.ty.arrow || l.ty.ty != o.ty.ty {
+            return Ok(None);
+        }
+        let rows = self.run(&query.rel, &[o.col]).await?;
+        let array_type = SqlType { ty: o.ty.ty.clone().array_of(), typmod: -1, arrow: stoa_pg::types::list_of(o.ty.arrow.clone()) };
+        let value = crate::exec::apply::list_of_rows(&rows, &array_type)?;
+        let array = Expr::new(ExprKind::Const(value), array_type);
+        let test = ExprKind::AnyArray { left: Box::new(l.clone()), oper: oper.clone(), array: Box::new(array), all };
+        Ok(Some(Expr::new(test, SqlType::new(PgType::Bool))))
+    }
+
+    /// Runs a relation now and gives the named columns.
+    pub(crate) async fn run(&self, rel: &Rel, columns: &[ColId]) -> PgResult<Vec<RecordBatch>> {
+        let plan = self.plan(rel).await?;
+        let plan = select_columns(plan, columns)?;
+        super::execute::collect(&self.ctx, plan).await
+    }
+
+    async fn plan_values(&self, columns: &[(ColId, SqlType)], rows: &[Vec<Expr>]) -> PgResult<LogicalPlan> {
+        let fields: Vec<Field> = columns.iter().map(|(c, ty)| Field::new(column_name(*c), ty.arrow.clone(), true)).collect();
+        let schema = Arc::new(Schema::new(fields));
+        // Rows with subqueries: each row is a projection of its own.
+        let mut values: Vec<Vec<ScalarValue>> = vec![Vec::with_capacity(rows.len()); columns.len()];
+        let mut constant = true;
+        'rows: for row in rows {
+            for (e, out) in row.iter().zip(&mut values) {
+                match &e.kind {
+                    ExprKind::Const(v) => out.push(v.clone()),
+                    ExprKind::Param(i) => out.push(self.ctx.params.get(*i).cloned().unwrap_or(ScalarValue::Null)),
+                    _ => {
+                        constant = false;
+                        break 'rows;
+                    }
+                }
+            }
+        }
+        if constant {
+            let mut arrays = Vec::with_capacity(columns.len());
+            for (column, (_, ty)) in values.into_iter().zip(columns) {
+                arrays.push(if column.is_empty() {
+                    arrow::array::new_empty_array(&ty.arrow)
+                } else {
+                    ScalarValue::iter_to_array(column).map_err(from_datafusion)?
+                });
+            }
+            let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
+            let batch = RecordBatch::try_new_with_options(schema.clone(), arrays, &options)?;
+            return memory_scan(schema, vec![batch]);
+        }
+        let has_subquery = rows.iter().flatten().any(|e| {
+            let mut found = false;
+            walk::visit_subqueries(e, &mut |_| found = true);
+            found
+        });
+        let has_columns = rows.iter().flatten().any(|e| {
+            let mut used = Vec::new();
+            walk::columns_of(e, &mut used);
+            !used.is_empty()
+        });
+        let has_sets = rows.iter().flatten().any(|e| e.any(&mut |x| matches!(x.kind, ExprKind::Set(_))));
+        if has_sets {
+            return Err(PgError::unsupported("set-returning functions are not supported in VALUES"));
+        }
+        if has_subquery || has_columns {
+            let mut plan: Option<LogicalPlanBuilder> = None;
+            for row in rows {
+                let exprs = columns.iter().zip(row).map(|((c, _), e)| (*c, e.clone())).collect();
+                let one = self.plan(&Rel::Project { input: Box::new(Rel::One), exprs }).await?;
+                plan = Some(match plan {
+                    None => LogicalPlanBuilder::from(one),
+                    Some(before) => before.union(one).map_err(from_datafusion)?,
+                });
+            }
+            let Some(plan) = plan else { return memory_scan(schema, Vec::new()) };
+            return plan.build().map_err(from_datafusion);
+        }
+        let exprs = self.exprs();
+        let converted = rows
+            .iter()
+            .map(|row| row.iter().map(|e| exprs.expr(e)).collect::<PgResult<Vec<_>>>())
+            .collect::<PgResult<Vec<_>>>()?;
+        let df_schema = Arc::new(DFSchema::try_from(schema.as_ref().clone()).map_err(from_datafusion)?);
+        let names: Vec<DfExpr> = columns
+            .iter()
+            .enumerate()
+            .map(|(i, (c, _))| {
+                let _ = i;
+                column(*c)
+            })
+            .collect();
+        let built = LogicalPlanBuilder::values_with_schema(converted, &df_schema).map_err(from_datafusion)?;
+        // DataFusion keeps the schema's names.
+        built.project(names).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)
+    }
+
+    async fn plan_filter(&self, input: &Rel, predicate: &Expr) -> PgResult<LogicalPlan> {
+        let conjuncts = match &predicate.kind {
+            ExprKind::And(parts) => parts.clone(),
+            _ => vec![predicate.clone()],
+        };
+        let mut rel = input.clone();
+        let mut rest = Vec::new();
+        let mut subqueries = Vec::new();
+        for conjunct in conjuncts {
+            let mut has_subquery = false;
+            walk::visit_subqueries(&conjunct, &mut |_| has_subquery = true);
+            if has_subquery { subqueries.push(conjunct) } else { rest.push(conjunct) }
+        }
+        // Plain conditions go below the joins that subqueries become.
+        if !rest.is_empty() && !subqueries.is_empty() {
+            rel = Rel::Filter { input: Box::new(rel), predicate: conjunction(std::mem::take(&mut rest)) };
+        }
+        for conjunct in subqueries {
+            match decorrelate::as_join(rel, &conjunct) {
+                Ok(joined) => rel = joined,
+                Err(back) => {
+                    rel = back;
+                    rest.push(conjunct);
+                }
+            }
+        }
+        if rest.is_empty() {
+            return self.plan(&rel).await;
+        }
+        let plan = self.plan_with(&rel, &mut rest).await?;
+        let condition = self.exprs().expr(&conjunction(rest))?;
+        LogicalPlanBuilder::from(plan).filter(condition).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)
+    }
+
+    async fn plan_join(&self, left: &Rel, right: &Rel, kind: JoinKind, on: Option<&Expr>, lateral: bool) -> PgResult<LogicalPlan> {
+        if lateral {
+            let given = decorrelate::given_columns(left);
+            let free: Vec<ColId> = walk::free_columns(right).into_iter().filter(|c| given.contains(c)).collect();
+            if !free.is_empty() {
+                return self.plan_lateral(left, right, kind, on).await;
+            }
+        }
+        let mut conditions: Vec<Expr> = match on.map(|e| &e.kind) {
+            Some(ExprKind::And(parts)) => parts.clone(),
+            Some(_) => on.cloned().into_iter().collect(),
+            None => Vec::new(),
+        };
+        let mut left_rel = left.clone();
+        // Subqueries in ON: of an inner join they may stand in a filter above.
+        let mut above = Vec::new();
+        let mut has_subquery = false;
+        for c in &conditions {
+            walk::visit_subqueries(c, &mut |_| has_subquery = true);
+        }
+        if has_subquery {
+            if kind == JoinKind::Inner {
+                let rel = Rel::Join { left: Box::new(left_rel), right: Box::new(right.clone()), kind, on: None, lateral: false };
+                return self.plan_filter(&rel, &conjunction(conditions)).await;
+            }
+            let mut applies = Vec::new();
+            for c in &mut conditions {
+                left_rel = self.lift(left_rel, c, &mut applies).await?;
+            }
+            above.extend(applies);
+        }
+        let mut left_plan = self.plan(&left_rel).await?;
+        for apply in above {
+            left_plan = ApplyExec::plan(self, left_plan, apply)?;
+        }
+        let right_plan = self.plan(right).await?;
+        let exprs = self.exprs();
+        let conditions = conditions.iter().map(|c| exprs.expr(c)).collect::<PgResult<Vec<_>>>()?;
+        let join_type = match kind {
+            JoinKind::Inner => JoinType::Inner,
+            JoinKind::Left => JoinType::Left,
+            JoinKind::Right => JoinType::Right,
+            JoinKind::Full => JoinType::Full,
+            JoinKind::Semi => JoinType::LeftSemi,
+            JoinKind::Anti => JoinType::LeftAnti,
+        };
+        if conditions.is_empty() && kind == JoinKind::Inner {
+            return LogicalPlanBuilder::from(left_plan).cross_join(right_plan).and_then(LogicalPlanBuilder::build).map_err(from_datafusion);
+        }
+        let conditions = if conditions.is_empty() { vec![DfExpr::Literal(ScalarValue::Boolean(Some(true)), None)] } else { conditions };
+        LogicalPlanBuilder::from(left_plan).join_on(right_plan, join_type, conditions).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)
+    }
+
+    /// The right side is run for each distinct row of what it uses of the left, unless it is a function or a join says the same.
+    async fn plan_lateral(&self, left: &Rel, right: &Rel, kind: JoinKind, on: Option<&Expr>) -> PgResult<LogicalPlan> {
+        // A function of left columns only adds rows.
+        if let Rel::ProjectSet { input, sets, outer: false, ordinality } = right
+            && matches!(**input, Rel::One)
+        {
+            let trivial = on.is_none_or(|e| matches!(e.kind, ExprKind::Const(ScalarValue::Boolean(Some(true)))));
+            let outer = kind == JoinKind::Left;
+            if kind == JoinKind::Inner || (outer && trivial) {
+                let rel = Rel::ProjectSet { input: Box::new(left.clone()), sets: sets.clone(), outer, ordinality: *ordinality };
+                return match on {
+                    Some(on) if !trivial => self.plan_filter(&rel, on).await,
+                    _ => self.plan(&rel).await,
+                };
+            }
+        }
+        // Expressions of the left's row.
+        if let Rel::Project { input, exprs } = right
+            && matches!(**input, Rel::One)
+            && kind == JoinKind::Inner
+        {
+            let mut all: Vec<(ColId, Expr)> = Vec::new();
+            for c in decorrelate::given_columns(left) {
+                if let Some(ty) = decorrelate::type_of_column(left, c).filter(|_| self.is_used(c)) {
+                    all.push((c, Expr::column(c, ty)));
+                }
+            }
+            all.sort_by_key(|(c, _)| *c);
+            all.extend(exprs.iter().cloned());
+            let rel = Rel::Project { input: Box::new(left.clone()), exprs: all };
+            return match on {
+                Some(on) => self.plan_filter(&rel, on).await,
+                None => self.plan(&rel).await,
+            };
+        }
+        let mut needed: HashSet<ColId> = decorrelate::given_columns(right);
+        if let Some((inner, conditions)) = decorrelate::pull_correlation(right, &mut needed)
+            && !matches!(right, Rel::Sort { .. })
+        {
+            let mut all = conditions;
+            all.extend(on.cloned());
+            let on = if all.is_empty() { None } else { Some(conjunction(all)) };
+            let joined = Rel::Join { left: Box::new(left.clone()), right: Box::new(inner), kind, on, lateral: false };
+            return self.plan(&joined).await;
+        }
+        let left_plan = self.plan(left).await?;
+        let mut columns: Vec<(ColId, SqlType)> = Vec::new();
+        let mut given: Vec<ColId> = decorrelate::given_columns(right).into_iter().filter(|c| self.is_used(*c)).collect();
+        given.sort();
+        for c in given {
+            if let Some(ty) = decorrelate::type_of_column(right, c) {
+                columns.push((c, ty));
+            }
+        }
+        // The condition is part of what is run for each row.
+        let mut inner = right.clone();
+        if let Some(on) = on {
+            inner = Rel::Filter { input: Box::new(inner), predicate: on.clone() };
+        }
+        ApplyExec::plan_lateral(self, left_plan, LateralSpec { rel: inner, columns, outer: kind == JoinKind::Left })
+    }
+
+    async fn plan_limit(&self, input: &Rel, offset: Option<&Expr>, fetch: Option<&Expr>, ties: Option<&[SortKey]>) -> PgResult<LogicalPlan> {
+        let skip = self.count(offset, SqlState::INVALID_ROW_COUNT_IN_RESULT_OFFSET_CLAUSE, "OFFSET").await?.unwrap_or(0);
+        let fetch = self.count(fetch, SqlState::INVALID_ROW_COUNT_IN_LIMIT_CLAUSE, "LIMIT").await?;
+        let plan = self.plan(input).await?;
+        let (Some(keys), Some(fetch_rows)) = (ties, fetch) else {
+            return LogicalPlanBuilder::from(plan).limit(skip, fetch).and_then(LogicalPlanBuilder::build).map_err(from_datafusion);
+        };
+        // Rows whose rank is within the limit, and then the offset.
+        let rank = self.fresh();
+        let exprs: Vec<Expr> = keys.iter().map(|k| k.expr.clone()).collect();
+        let sort = self.sort_exprs(keys, &exprs)?;
+        let columns: Vec<DfExpr> = plan.schema().columns().into_iter().map(DfExpr::Column).collect();
+        let window = super::window::ranking("rank", Vec::new(), sort.clone()).alias(column_name(rank));
+        let limit = DfExpr::Literal(ScalarValue::UInt64(Some((skip + fetch_rows) as u64)), None);
+        LogicalPlanBuilder::from(plan)
+            .window(vec![window])
+            .and_then(|b| b.filter(binary(column(rank), Operator::LtEq, limit)))
+            .and_then(|b| b.sort(sort))
+            .and_then(|b| b.limit(skip, None))
+            .and_then(|b| b.project(columns))
+            .and_then(LogicalPlanBuilder::build)
+            .map_err(from_datafusion)
+    }
+
+    /// The number that LIMIT or OFFSET says; NULL is none.
+    async fn count(&self, e: Option<&Expr>, code: SqlState, word: &str) -> PgResult<Option<usize>> {
+        let Some(e) = e else { return Ok(None) };
+        let value = self.constant(e).await?;
+        match value {
+            ScalarValue::Int64(Some(n)) => {
+                usize::try_from(n).map(Some).map_err(|_| PgError::new(code, format!("{word} must not be negative")))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Removes duplicates by PostgreSQL's equality; the plan keeps only these columns.
+    pub(crate) fn distinct(&self, plan: LogicalPlan, columns: &[(ColId, SqlType)]) -> PgResult<LogicalPlan> {
+        let plain: Vec<DfExpr> = columns.iter().map(|(c, _)| column(*c)).collect();
+        if columns.is_empty() {
+            return LogicalPlanBuilder::from(plan).limit(0, Some(1)).and_then(LogicalPlanBuilder::build).map_err(from_datafusion);
+        }
+        if columns.iter().all(|(_, ty)| has_native_order(ty)) {
+            return LogicalPlanBuilder::from(plan)
+                .project(plain)
+                .and_then(LogicalPlanBuilder::distinct)
+                .and_then(LogicalPlanBuilder::build)
+                .map_err(from_datafusion);
+        }
+        let exprs = self.exprs();
+        let keys: Vec<DfExpr> = columns.iter().map(|(c, ty)| exprs.key_of(column(*c), ty)).collect();
+        let number = self.fresh();
+        let window = super::window::ranking("row_number", keys, Vec::new()).alias(column_name(number));
+        let one = DfExpr::Literal(ScalarValue::UInt64(Some(1)), None);
+        LogicalPlanBuilder::from(plan)
+            .window(vec![window])
+            .and_then(|b| b.filter(binary(column(number), Operator::Eq, one)))
+            .and_then(|b| b.project(plain))
+            .and_then(LogicalPlanBuilder::build)
+            .map_err(from_datafusion)
+    }
+
+    async fn plan_distinct_on(&self, input: &Rel, on: &[Expr], order: &[SortKey]) -> PgResult<LogicalPlan> {
+        let plan = self.plan(input).await?;
+        let exprs = self.exprs();
+        let columns: Vec<DfExpr> = plan.schema().columns().into_iter().map(DfExpr::Column).collect();
+        let partition = on.iter().map(|e| exprs.sort_key(e)).collect::<PgResult<Vec<_>>>()?;
+        let keys: Vec<Expr> = order.iter().map(|k| k.expr.clone()).collect();
+        let sort = self.sort_exprs(order, &keys)?;
+        let number = self.fresh();
+        let window = super::window::ranking("row_number", partition, sort.clone()).alias(column_name(number));
+        let one = DfExpr::Literal(ScalarValue::UInt64(Some(1)), None);
+        LogicalPlanBuilder::from(plan)
+            .window(vec![window])
+            .and_then(|b| b.filter(binary(column(number), Operator::Eq, one)))
+            .and_then(|b| b.sort(sort))
+            .and_then(|b| b.project(columns))
+            .and_then(LogicalPlanBuilder::build)
+            .map_err(from_datafusion)
+    }
+
+    #[allow(clippy::too_many_arguments)] // the parts of the node
+    fn set_operation(
+        &self,
+        op: SetOp,
+        all: bool,
+        left: LogicalPlan,
+        left_columns: &[ColId],
+        right: LogicalPlan,
+        right_columns: &[ColId],
+        columns: &[(ColId, SqlType)],
+    ) -> PgResult<LogicalPlan> {
+        if columns.is_empty() {
+            return Err(PgError::unsupported("set operations need a column"));
+        }
+        let rename = |plan: LogicalPlan, from: &[ColId], to: &[ColId]| {
+            let exprs: Vec<DfExpr> = from.iter().zip(to).map(|(f, t)| column(*f).alias(column_name(*t))).collect();
+            LogicalPlanBuilder::from(plan).project(exprs).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)
+        };
+        let ids: Vec<ColId> = columns.iter().map(|(c, _)| *c).collect();
+        let left = rename(left, left_columns, &ids)?;
+        if op == SetOp::Union {
+            let right = rename(right, right_columns, &ids)?;
+            let union = LogicalPlanBuilder::from(left).union(right).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)?;
+            return if all { Ok(union) } else { self.distinct(union, columns) };
+        }
+        // Semi- and anti-joins in which NULLs are equal; for ALL, equal rows are numbered first.
+        let other: Vec<ColId> = columns.iter().map(|_| self.fresh()).collect();
+        let right = rename(right, right_columns, &other)?;
+        let exprs = self.exprs();
+        let mut left_builder = LogicalPlanBuilder::from(if all { left } else { self.distinct(left, columns)? });
+        let mut right_builder = LogicalPlanBuilder::from(right);
+        let mut keys: (Vec<Column>, Vec<Column>) = (Vec::new(), Vec::new());
+        let mut left_keys: Vec<DfExpr> = Vec::new();
+        let mut right_keys: Vec<DfExpr> = Vec::new();
+        let (mut left_all, mut right_all): (Vec<DfExpr>, Vec<DfExpr>) = (ids.iter().map(|c| column(*c)).collect(), Vec::new());
+        for ((id, ty), o) in columns.iter().zip(&other) {
+            let (lk, rk) = (self.fresh(), self.fresh());
+            left_all.push(exprs.key_of(column(*id), ty).alias(column_name(lk)));
+            right_all.push(exprs.key_of(column(*o), ty).alias(column_name(rk)));
+            keys.0.push(Column::new_unqualified(column_name(lk)));
+            keys.1.push(Column::new_unqualified(column_name(rk)));
+            left_keys.push(column(lk));
+            right_keys.push(column(rk));
+        }
+        left_builder = left_builder.project(left_all).map_err(from_datafusion)?;
+        right_builder = right_builder.project(right_all).map_err(from_datafusion)?;
+        if all {
+            let (ln, rn) = (self.fresh(), self.fresh());
+            left_builder = left_builder
+                .window(vec![super::window::ranking("row_number", left_keys, Vec::new()).alias(column_name(ln))])
+                .map_err(from_datafusion)?;
+            right_builder = right_builder
+                .window(vec![super::window::ranking("row_number", right_keys, Vec::new()).alias(column_name(rn))])
+                .map_err(from_datafusion)?;
+            keys.0.push(Column::new_unqualified(column_name(ln)));
+            keys.1.push(Column::new_unqualified(column_name(rn)));
+        }
+        let kind = if op == SetOp::Intersect { JoinType::LeftSemi } else { JoinType::LeftAnti };
+        let right = right_builder.build().map_err(from_datafusion)?;
+        left_builder
+            .join_detailed(right, kind, keys, None, NullEquality::NullEqualsNull)
+            .and_then(|b| b.project(ids.iter().map(|c| column(*c))))
+            .and_then(LogicalPlanBuilder::build)
+            .map_err(from_datafusion)
+    }
+
+    fn plan_cte_scan(&self, cte: CteId, columns: &[(ColId, ColId, SqlType)]) -> PgResult<LogicalPlan> {
+        let rows = self.ctes.get(&cte).ok_or_else(|| PgError::internal("a CTE that was not computed"))?;
+        let fields: Vec<Field> = columns.iter().map(|(c, _, ty)| Field::new(column_name(*c), ty.arrow.clone(), true)).collect();
+        let schema = Arc::new(Schema::new(fields));
+        let mut positions = Vec::with_capacity(columns.len());
+        for (_, source, _) in columns {
+            let at = rows.columns.iter().position(|c| c == source).ok_or_else(|| PgError::internal("a CTE without the column"))?;
+            positions.push(at);
+        }
+        let mut batches = Vec::with_capacity(rows.batches.len());
+        for batch in rows.batches.iter() {
+            let arrays = positions.iter().map(|p| batch.column(*p).clone()).collect();
+            let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+            batches.push(RecordBatch::try_new_with_options(schema.clone(), arrays, &options)?);
+        }
+        memory_scan(schema, batches)
+    }
+
+    /// A node of ours on top of a plan, adding columns.
+    pub(crate) fn extend(
+        &self,
+        label: String,
+        input: LogicalPlan,
+        added: &[(ColId, SqlType)],
+        make: super::node::MakeExec,
+    ) -> PgResult<LogicalPlan> {
+        let mut fields: Vec<Field> = input.schema().fields().iter().map(|f| f.as_ref().clone().with_nullable(true)).collect();
+        fields.extend(added.iter().map(|(c, ty)| Field::new(column_name(*c), ty.arrow.clone(), true)));
+        let schema = Arc::new(DFSchema::try_from(Schema::new(fields)).map_err(from_datafusion)?);
+        Ok(StoaNode::plan(label, vec![input], schema, make))
+    }
+}
+
+/// Rows in memory as a plan.
+pub fn memory_scan(schema: SchemaRef, batches: Vec<RecordBatch>) -> PgResult<LogicalPlan> {
+    let table = MemTable::try_new(schema, vec![batches]).map_err(from_datafusion)?;
+    LogicalPlanBuilder::scan("memory", provider_as_source(Arc::new(table)), None)
+        .and_then(|b| {
+            // Columns stand without a qualifier everywhere.
+            let exprs: Vec<DfExpr> =
+                b.schema().columns().into_iter().map(|c| { let name = c.name.clone(); DfExpr::Column(c).alias(name) }).collect();
+            b.project(exprs)
+        })
+        .and_then(LogicalPlanBuilder::build)
+        .map_err(from_datafusion)
+}
+
+/// Only these columns, in this order.
+pub fn select_columns(plan: LogicalPlan, columns: &[ColId]) -> PgResult<LogicalPlan> {
+    if columns.is_empty() {
+        return Ok(plan);
+    }
+    let exprs: Vec<DfExpr> = columns.iter().map(|c| column(*c)).collect();
+    LogicalPlanBuilder::from(plan).project(exprs).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)
+}
+
+/// 21000
+pub(crate) fn too_many_rows() -> PgError {
+    PgError::new(SqlState::CARDINALITY_VIOLATION, "more than one row returned by a subquery used as an expression")
+}
+
+fn int8(n: i64) -> Expr {
+    Expr::new(ExprKind::Const(ScalarValue::Int64(Some(n))), SqlType::new(PgType::Int8))
+}
