@@ -1,0 +1,364 @@
+//! A subquery run for each distinct row of what it uses of its outer query: what no join can say.
+//!
+//! The typed subquery is planned anew with the row's values as constants, so that they become key ranges; results are kept for
+//! rows with the same values.
+
+use crate::bind::tree::{ColId, Expr, ExprKind, Rel};
+use crate::bind::walk;
+use crate::plan::decorrelate::{Apply, ApplyKind};
+use crate::plan::node::MakeExec;
+use crate::plan::relation::{Planner, too_many_rows};
+use crate::plan::{column_name, from_datafusion};
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions, UInt32Array, new_null_array};
+use arrow::compute::{concat, concat_batches, take};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::row::{OwnedRow, RowConverter, SortField};
+use datafusion::common::{DataFusionError, Result, ScalarValue};
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
+use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties, SendableRecordBatchStream,
+};
+use futures::StreamExt;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+use stoa_pg::{PgError, PgResult, SqlType};
+
+/// Results kept for values that come again.
+const CACHE_ENTRIES: usize = 10_000;
+
+/// A LATERAL item: its relation (the join's condition included) and the columns that it gives.
+#[derive(Clone)]
+pub struct LateralSpec {
+    pub rel: Rel,
+    pub columns: Vec<(ColId, SqlType)>,
+    /// Rows without a match stay, with NULLs.
+    pub outer: bool,
+}
+
+#[derive(Clone)]
+enum Work {
+    Value(Apply),
+    Lateral(LateralSpec),
+}
+
+impl Work {
+    fn rel(&self) -> &Rel {
+        match self {
+            Work::Value(apply) => &apply.query.rel,
+            Work::Lateral(spec) => &spec.rel,
+        }
+    }
+
+    fn fields(&self) -> Vec<Field> {
+        match self {
+            Work::Value(apply) => vec![Field::new(column_name(apply.output), apply.ty.arrow.clone(), true)],
+            Work::Lateral(spec) => spec.columns.iter().map(|(c, ty)| Field::new(column_name(*c), ty.arrow.clone(), true)).collect(),
+        }
+    }
+}
+
+/// See the module.
+pub struct ApplyExec {
+    input: Arc<dyn ExecutionPlan>,
+    work: Arc<Work>,
+    planner: Planner,
+    /// Free columns of the subquery, with their places in the input.
+    bindings: Arc<Vec<(ColId, usize)>>,
+    schema: SchemaRef,
+    properties: Arc<PlanProperties>,
+}
+
+impl fmt::Debug for ApplyExec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ApplyExec")
+    }
+}
+
+impl ApplyExec {
+    /// Adds the subquery's value as a column.
+    pub fn plan(planner: &Planner, input: LogicalPlan, apply: Apply) -> PgResult<LogicalPlan> {
+        let added = vec![(apply.output, apply.ty.clone())];
+        let label = format!("Apply: {:?}", apply.kind);
+        planner.extend(label, input, &added, Self::maker(planner, Work::Value(apply)))
+    }
+
+    /// Joins each row with the rows of a LATERAL item.
+    pub fn plan_lateral(planner: &Planner, input: LogicalPlan, spec: LateralSpec) -> PgResult<LogicalPlan> {
+        let added = spec.columns.clone();
+        planner.extend("Apply: lateral".into(), input, &added, Self::maker(planner, Work::Lateral(spec)))
+    }
+
+    fn maker(planner: &Planner, work: Work) -> MakeExec {
+        let (planner, work) = (planner.clone(), Arc::new(work));
+        Arc::new(move |mut inputs| {
+            let Some(input) = inputs.pop() else { return Err(DataFusionError::Internal("Apply has one input".into())) };
+            Ok(Arc::new(ApplyExec::new(input, work.clone(), planner.clone())?))
+        })
+    }
+
+    fn new(input: Arc<dyn ExecutionPlan>, work: Arc<Work>, planner: Planner) -> Result<Self> {
+        let schema = input.schema();
+        let bindings = walk::free_columns(work.rel())
+            .into_iter()
+            .filter_map(|c| schema.index_of(&column_name(c)).ok().map(|i| (c, i)))
+            .collect::<Vec<_>>();
+        let mut fields: Vec<Field> = schema.fields().iter().map(|f| f.as_ref().clone().with_nullable(true)).collect();
+        fields.extend(work.fields());
+        let schema = Arc::new(Schema::new(fields));
+        let properties = Arc::new(PlanProperties::new(
+            EquivalenceProperties::new(schema.clone()),
+            input.output_partitioning().clone(),
+            EmissionType::Incremental,
+            Boundedness::Bounded,
+        ));
+        Ok(Self { input, work, planner, bindings: Arc::new(bindings), schema, properties })
+    }
+}
+
+impl DisplayAs for ApplyExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
+        let what = match &*self.work {
+            Work::Value(apply) => format!("{:?}", apply.kind).to_lowercase(),
+            Work::Lateral(spec) if spec.outer => "lateral outer".into(),
+            Work::Lateral(_) => "lateral".into(),
+        };
+        let columns: Vec<String> = self.bindings.iter().map(|(c, _)| column_name(*c)).collect();
+        write!(f, "ApplyExec: kind={what}, bindings=[{}]", columns.join(", "))
+    }
+}
+
+impl ExecutionPlan for ApplyExec {
+    fn name(&self) -> &str {
+        "ApplyExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<datafusion::common::tree_node::TreeNodeRecursion>,
+    ) -> Result<datafusion::common::tree_node::TreeNodeRecursion> {
+        Ok(datafusion::common::tree_node::TreeNodeRecursion::Continue)
+    }
+
+    fn with_new_children(self: Arc<Self>, mut children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        let Some(input) = children.pop() else { return Err(DataFusionError::Internal("Apply has one input".into())) };
+        Ok(Arc::new(Self::new(input, self.work.clone(), self.planner.clone())?))
+    }
+
+    fn execute(&self, partition: usize, context: Arc<datafusion::execution::TaskContext>) -> Result<SendableRecordBatchStream> {
+        let mut input = self.input.execute(partition, context)?;
+        let (work, planner, bindings, schema) = (self.work.clone(), self.planner.clone(), self.bindings.clone(), self.schema.clone());
+        let out_schema = schema.clone();
+        let stream = super::project_set::async_stream(move |tx| async move {
+            let fields = bindings.iter().map(|(_, i)| SortField::new(schema.field(*i).data_type().clone())).collect();
+            let converter = RowConverter::new(fields)?;
+            let mut runner = Runner { work: &work, planner: &planner, bindings: &bindings, converter, values: HashMap::new(), rows: HashMap::new() };
+            while let Some(batch) = input.next().await {
+                let made = runner.batch(&batch?, &schema).await.map_err(DataFusionError::from)?;
+                if made.num_rows() > 0 && tx.send(Ok(made)).await.is_err() {
+                    return Ok(());
+                }
+            }
+            Ok(())
+        });
+        Ok(Box::pin(RecordBatchStreamAdapter::new(out_schema, stream)))
+    }
+}
+
+struct Runner<'a> {
+    work: &'a Work,
+    planner: &'a Planner,
+    bindings: &'a [(ColId, usize)],
+    converter: RowConverter,
+    values: HashMap<OwnedRow, ScalarValue>,
+    rows: HashMap<OwnedRow, RecordBatch>,
+}
+
+impl Runner<'_> {
+    async fn batch(&mut self, batch: &RecordBatch, schema: &SchemaRef) -> PgResult<RecordBatch> {
+        let bound: Vec<ArrayRef> = self.bindings.iter().map(|(_, i)| batch.column(*i).clone()).collect();
+        let keys: Vec<OwnedRow> = if bound.is_empty() {
+            // Nothing binds: the same for all rows.
+            let empty = self.converter.empty_rows(0, 0);
+            let _ = empty;
+            Vec::new()
+        } else {
+            self.converter.convert_columns(&bound)?.iter().map(|r| r.owned()).collect()
+        };
+        match self.work {
+            Work::Value(apply) => {
+                let mut out = Vec::with_capacity(batch.num_rows());
+                let mut only: Option<ScalarValue> = None;
+                for row in 0..batch.num_rows() {
+                    let cached = match keys.get(row) {
+                        Some(key) => self.values.get(key).cloned(),
+                        None => only.clone(),
+                    };
+                    let value = match cached {
+                        Some(value) => value,
+                        None => {
+                            let value = self.value(apply, &bound, row).await?;
+                            match keys.get(row) {
+                                Some(key) if self.values.len() < CACHE_ENTRIES => {
+                                    self.values.insert(key.clone(), value.clone());
+                                }
+                                Some(_) => {}
+                                None => only = Some(value.clone()),
+                            }
+                            value
+                        }
+                    };
+                    out.push(value);
+                }
+                let column = if out.is_empty() {
+                    new_null_array(&apply.ty.arrow, 0)
+                } else {
+                    ScalarValue::iter_to_array(out).map_err(from_datafusion)?
+                };
+                let mut arrays = batch.columns().to_vec();
+                arrays.push(column);
+                let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+                Ok(RecordBatch::try_new_with_options(schema.clone(), arrays, &options)?)
+            }
+            Work::Lateral(spec) => {
+                let mut indices: Vec<u32> = Vec::new();
+                let mut pieces: Vec<Vec<ArrayRef>> = vec![Vec::new(); spec.columns.len()];
+                for row in 0..batch.num_rows() {
+                    let found = match keys.get(row).and_then(|k| self.rows.get(k)) {
+                        Some(rows) => rows.clone(),
+                        None => {
+                            let rows = self.lateral(spec, &bound, row).await?;
+                            if let Some(key) = keys.get(row)
+                                && self.rows.len() < CACHE_ENTRIES
+                                && rows.num_rows() <= 64
+                            {
+                                self.rows.insert(key.clone(), rows.clone());
+                            }
+                            rows
+                        }
+                    };
+                    if found.num_rows() == 0 {
+                        if spec.outer {
+                            indices.push(row as u32);
+                            for (piece, (_, ty)) in pieces.iter_mut().zip(&spec.columns) {
+                                piece.push(new_null_array(&ty.arrow, 1));
+                            }
+                        }
+                        continue;
+                    }
+                    indices.extend(std::iter::repeat_n(row as u32, found.num_rows()));
+                    for (piece, array) in pieces.iter_mut().zip(found.columns()) {
+                        piece.push(array.clone());
+                    }
+                }
+                let count = indices.len();
+                let indices = UInt32Array::from(indices);
+                let mut arrays = Vec::with_capacity(schema.fields().len());
+                for column in batch.columns() {
+                    arrays.push(take(column, &indices, None)?);
+                }
+                for (piece, (_, ty)) in pieces.iter().zip(&spec.columns) {
+                    let refs: Vec<&dyn Array> = piece.iter().map(AsRef::as_ref).collect();
+                    arrays.push(if refs.is_empty() { new_null_array(&ty.arrow, 0) } else { concat(&refs)? });
+                }
+                let options = RecordBatchOptions::new().with_row_count(Some(count));
+                Ok(RecordBatch::try_new_with_options(schema.clone(), arrays, &options)?)
+            }
+        }
+    }
+
+    /// The subquery with a row's values in the place of its free columns.
+    fn bind(&self, rel: &Rel, bound: &[ArrayRef], row: usize) -> PgResult<Rel> {
+        let mut values = Vec::with_capacity(bound.len());
+        for ((c, _), array) in self.bindings.iter().zip(bound) {
+            values.push((*c, ScalarValue::try_from_array(array, row).map_err(from_datafusion)?));
+        }
+        let mut out = rel.clone();
+        walk::rewrite_rel(&mut out, &mut |e| match &e.kind {
+            ExprKind::Column(id) => {
+                values.iter().find(|(c, _)| c == id).map(|(_, v)| Expr::new(ExprKind::Const(v.clone()), e.ty.clone()))
+            }
+            _ => None,
+        });
+        Ok(out)
+    }
+
+    async fn value(&self, apply: &Apply, bound: &[ArrayRef], row: usize) -> PgResult<ScalarValue> {
+        let mut rel = self.bind(&apply.query.rel, bound, row)?;
+        if apply.kind == ApplyKind::Exists {
+            let one = Expr::new(ExprKind::Const(ScalarValue::Int64(Some(1))), SqlType::new(stoa_pg::PgType::Int8));
+            rel = Rel::Limit { input: Box::new(rel), offset: None, fetch: Some(one), ties: None };
+        }
+        let columns: Vec<ColId> = if apply.kind == ApplyKind::Exists { Vec::new() } else { apply.query.outputs.iter().map(|o| o.col).take(1).collect() };
+        let rows = self.planner.run(&rel, &columns).await?;
+        let count: usize = rows.iter().map(RecordBatch::num_rows).sum();
+        match apply.kind {
+            ApplyKind::Exists => Ok(ScalarValue::Boolean(Some(count > 0))),
+            ApplyKind::Scalar => {
+                if count > 1 {
+                    return Err(too_many_rows());
+                }
+                match rows.iter().find(|b| b.num_rows() > 0) {
+                    Some(batch) => ScalarValue::try_from_array(batch.column(0), 0).map_err(from_datafusion),
+                    None => ScalarValue::try_from(&apply.ty.arrow).map_err(from_datafusion),
+                }
+            }
+            ApplyKind::Array => list_of_rows(&rows, &apply.ty),
+            ApplyKind::Any | ApplyKind::All => {
+                let decisive = apply.kind == ApplyKind::Any;
+                let mut unknown = false;
+                for batch in &rows {
+                    let column = batch.column(0).as_boolean();
+                    for value in column {
+                        match value {
+                            Some(v) if v == decisive => return Ok(ScalarValue::Boolean(Some(decisive))),
+                            Some(_) => {}
+                            None => unknown = true,
+                        }
+                    }
+                }
+                Ok(ScalarValue::Boolean(if unknown { None } else { Some(!decisive) }))
+            }
+        }
+    }
+
+    async fn lateral(&self, spec: &LateralSpec, bound: &[ArrayRef], row: usize) -> PgResult<RecordBatch> {
+        let rel = self.bind(&spec.rel, bound, row)?;
+        let columns: Vec<ColId> = spec.columns.iter().map(|(c, _)| *c).collect();
+        let rows = self.planner.run(&rel, &columns).await?;
+        let fields: Vec<Field> = spec.columns.iter().map(|(c, ty)| Field::new(column_name(*c), ty.arrow.clone(), true)).collect();
+        let schema = Arc::new(Schema::new(fields));
+        let mut typed = Vec::with_capacity(rows.len());
+        for batch in rows {
+            let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+            let arrays = if columns.is_empty() { Vec::new() } else { batch.columns().to_vec() };
+            typed.push(RecordBatch::try_new_with_options(schema.clone(), arrays, &options)?);
+        }
+        if columns.is_empty() {
+            let count = typed.iter().map(RecordBatch::num_rows).sum();
+            return Ok(RecordBatch::try_new_with_options(schema, Vec::new(), &RecordBatchOptions::new().with_row_count(Some(count)))?);
+        }
+        Ok(concat_batches(&schema, &typed)?)
+    }
+}
+
+/// The first column of some rows as a list.
+pub fn list_of_rows(rows: &[RecordBatch], ty: &SqlType) -> PgResult<ScalarValue> {
+    let DataType::List(field) = &ty.arrow else { return Err(PgError::internal("an array that is no list")) };
+    let arrays: Vec<ArrayRef> = rows.iter().map(|b| b.column(0).clone()).collect();
+    let refs: Vec<&dyn Array> = arrays.iter().map(AsRef::as_ref).collect();
+    let all = if refs.is_empty() { new_null_array(field.data_type(), 0) } else { concat(&refs)? };
+    let offsets = arrow::buffer::OffsetBuffer::from_lengths([all.len()]);
+    Ok(ScalarValue::List(Arc::new(arrow::array::ListArray::try_new(field.clone(), offsets, all, None)?)))
+}

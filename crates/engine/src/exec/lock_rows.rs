@@ -1,0 +1,159 @@
+//! FOR UPDATE and its kin: each row's tables are locked by row key before the row goes on.
+
+use crate::bind::tree::{LockStrength, LockWait, Rel, TableScan};
+use crate::bind::walk;
+use crate::plan::column_name;
+use crate::plan::relation::Planner;
+use crate::row::RowCodec;
+use arrow::array::{BooleanArray, RecordBatch};
+use arrow::compute::filter_record_batch;
+use datafusion::common::{DataFusionError, Result};
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
+use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties, SendableRecordBatchStream};
+use futures::StreamExt;
+use std::fmt;
+use std::sync::Arc;
+use stoa_pg::{PgError, PgResult};
+
+/// See the module.
+pub struct LockRowsExec {
+    input: Arc<dyn ExecutionPlan>,
+    planner: Planner,
+    scans: Arc<Vec<TableScan>>,
+    strength: LockStrength,
+    wait: LockWait,
+    properties: Arc<PlanProperties>,
+}
+
+impl fmt::Debug for LockRowsExec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("LockRowsExec")
+    }
+}
+
+/// The logical node over a plan of `rel`, which holds the scans that are locked.
+pub fn plan(planner: &Planner, input: LogicalPlan, rel: &Rel, scans: &[u32], strength: LockStrength, wait: LockWait) -> PgResult<LogicalPlan> {
+    let mut found = Vec::new();
+    walk::visit_rel(rel, &mut |node| {
+        if let Rel::Scan(scan) = node
+            && scans.contains(&scan.scan_id)
+        {
+            found.push((**scan).clone());
+        }
+    });
+    planner.ctx.txn.require_writable(match strength {
+        LockStrength::Update => "SELECT FOR UPDATE",
+        LockStrength::NoKeyUpdate => "SELECT FOR NO KEY UPDATE",
+        LockStrength::Share => "SELECT FOR SHARE",
+        LockStrength::KeyShare => "SELECT FOR KEY SHARE",
+    })?;
+    let (copy, found) = (planner.clone(), Arc::new(found));
+    let make: crate::plan::node::MakeExec = Arc::new(move |mut inputs| {
+        let Some(input) = inputs.pop() else { return Err(DataFusionError::Internal("LockRows has one input".into())) };
+        Ok(Arc::new(LockRowsExec::new(input, copy.clone(), found.clone(), strength, wait)))
+    });
+    planner.extend("LockRows".into(), input, &[], make)
+}
+
+impl LockRowsExec {
+    fn new(input: Arc<dyn ExecutionPlan>, planner: Planner, scans: Arc<Vec<TableScan>>, strength: LockStrength, wait: LockWait) -> Self {
+        // Locks are taken in the order of the rows.
+        let properties = Arc::new(PlanProperties::new(
+            EquivalenceProperties::new(input.schema()),
+            Partitioning::UnknownPartitioning(1),
+            EmissionType::Incremental,
+            Boundedness::Bounded,
+        ));
+        Self { input, planner, scans, strength, wait, properties }
+    }
+}
+
+impl DisplayAs for LockRowsExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
+        let names: Vec<&str> = self.scans.iter().map(|s| s.alias.as_str()).collect();
+        write!(f, "LockRowsExec: strength={:?}, wait={:?}, tables=[{}]", self.strength, self.wait, names.join(", "))
+    }
+}
+
+impl ExecutionPlan for LockRowsExec {
+    fn name(&self) -> &str {
+        "LockRowsExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+
+    fn required_input_distribution(&self) -> Vec<datafusion::physical_expr::Distribution> {
+        vec![datafusion::physical_expr::Distribution::SinglePartition]
+    }
+
+    fn maintains_input_order(&self) -> Vec<bool> {
+        vec![true]
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<datafusion::common::tree_node::TreeNodeRecursion>,
+    ) -> Result<datafusion::common::tree_node::TreeNodeRecursion> {
+        Ok(datafusion::common::tree_node::TreeNodeRecursion::Continue)
+    }
+
+    fn with_new_children(self: Arc<Self>, mut children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        let Some(input) = children.pop() else { return Err(DataFusionError::Internal("LockRows has one input".into())) };
+        Ok(Arc::new(Self::new(input, self.planner.clone(), self.scans.clone(), self.strength, self.wait)))
+    }
+
+    fn execute(&self, partition: usize, context: Arc<datafusion::execution::TaskContext>) -> Result<SendableRecordBatchStream> {
+        let mut input = self.input.execute(partition, context)?;
+        let (planner, scans, strength, wait) = (self.planner.clone(), self.scans.clone(), self.strength, self.wait);
+        let schema = self.input.schema();
+        let stream = super::project_set::async_stream(move |tx| async move {
+            while let Some(batch) = input.next().await {
+                let locked = lock(&planner, &scans, strength, wait, batch?).await.map_err(DataFusionError::from)?;
+                if tx.send(Ok(locked)).await.is_err() {
+                    return Ok(());
+                }
+            }
+            Ok(())
+        });
+        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, stream)))
+    }
+}
+
+/// Locks the rows of a batch; those that SKIP LOCKED leaves out are gone from it.
+async fn lock(planner: &Planner, scans: &[TableScan], strength: LockStrength, wait: LockWait, batch: RecordBatch) -> PgResult<RecordBatch> {
+    let mut batch = batch;
+    for scan in scans {
+        let codec = RowCodec::of(&scan.table)?;
+        let mut columns = Vec::with_capacity(scan.table.key.len());
+        for part in &scan.table.key {
+            let id = scan
+                .columns
+                .iter()
+                .find(|(c, _)| *c == part.column)
+                .map(|(_, id)| *id)
+                .ok_or_else(|| PgError::internal("a scan without its key"))?;
+            let column = batch.column_by_name(&column_name(id)).ok_or_else(|| PgError::internal("a locked row without its key"))?;
+            columns.push(column.clone());
+        }
+        // The null-extended side of an outer join has no row.
+        let present: Vec<bool> = (0..batch.num_rows()).map(|i| columns.first().is_some_and(|c| c.is_valid(i))).collect();
+        let keys = codec.encode_keys(&columns, batch.num_rows(), &present)?;
+        let taken = planner.ctx.txn.lock_rows(scan.table.storage, &keys, strength, wait, &scan.table.name).await?;
+        planner.ctx.txn.check_unchanged(scan.table.storage, &keys)?;
+        let mut it = taken.into_iter();
+        let mask: BooleanArray = present.iter().map(|p| Some(if *p { it.next().unwrap_or(false) } else { true })).collect();
+        if mask.true_count() < batch.num_rows() {
+            batch = filter_record_batch(&batch, &mask)?;
+        }
+    }
+    Ok(batch)
+}

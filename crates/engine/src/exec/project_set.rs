@@ -1,0 +1,389 @@
+//! Set-returning functions over the rows of an input: each row is repeated for the rows that the functions give, in step.
+//!
+//! Functions are opened row by row and read in chunks, so that a long series takes no memory.
+
+use crate::bind::tree::{ColId, Expr, SetExpr};
+use crate::plan::relation::Planner;
+use crate::plan::column_name;
+use arrow::array::{Array, ArrayRef, Int64Array, RecordBatch, RecordBatchOptions, UInt32Array, new_null_array};
+use arrow::compute::{concat, take};
+use arrow::datatypes::SchemaRef;
+use datafusion::common::{DFSchema, DataFusionError, Result};
+use datafusion::logical_expr::execution_props::ExecutionProps;
+use datafusion::logical_expr::{ColumnarValue, LogicalPlan};
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr, create_physical_expr};
+use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties, SendableRecordBatchStream,
+};
+use futures::StreamExt;
+use std::fmt;
+use std::sync::Arc;
+use stoa_pg::args::{Arg, Call};
+use stoa_pg::registry::{FuncKind, RowSource, SetKernel};
+use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlType};
+
+/// Rows that one function is asked for at a time.
+const CHUNK: usize = 4096;
+
+/// One function call.
+#[derive(Clone)]
+struct SetCall {
+    name: &'static str,
+    open: SetKernel,
+    strict: bool,
+    args: Vec<Arc<dyn PhysicalExpr>>,
+    arg_types: Vec<SqlType>,
+    ret: SqlType,
+    columns: Vec<SqlType>,
+}
+
+/// See the module.
+pub struct ProjectSetExec {
+    input: Arc<dyn ExecutionPlan>,
+    calls: Arc<Vec<SetCall>>,
+    eval: EvalContext,
+    outer: bool,
+    ordinality: bool,
+    schema: SchemaRef,
+    properties: Arc<PlanProperties>,
+}
+
+impl fmt::Debug for ProjectSetExec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ProjectSetExec")
+    }
+}
+
+impl ProjectSetExec {
+    /// The logical node: `args` are the functions' arguments one after the other, without subqueries.
+    pub fn plan(
+        planner: &Planner,
+        input: LogicalPlan,
+        sets: &[(Vec<ColId>, SetExpr)],
+        args: Vec<Expr>,
+        outer: bool,
+        ordinality: Option<ColId>,
+    ) -> PgResult<LogicalPlan> {
+        let mut added: Vec<(ColId, SqlType)> = Vec::new();
+        for (ids, set) in sets {
+            added.extend(ids.iter().zip(&set.columns).map(|(c, (_, ty))| (*c, ty.clone())));
+        }
+        if let Some(id) = ordinality {
+            added.push((id, SqlType::new(PgType::Int8)));
+        }
+        let input_schema: Arc<DFSchema> = input.schema().clone();
+        let names: Vec<String> = sets.iter().map(|(_, s)| s.func.0.name.to_owned()).collect();
+        let (sets, planner_copy) = (sets.to_vec(), planner.clone());
+        let make: crate::plan::node::MakeExec = Arc::new(move |mut inputs| {
+            let Some(input) = inputs.pop() else { return Err(DataFusionError::Internal("ProjectSet has one input".into())) };
+            // Columns may have moved since the logical plan was made.
+            let df_schema = DFSchema::try_from(input.schema().as_ref().clone())?;
+            let _ = &input_schema;
+            let exprs = planner_copy.exprs();
+            let props = ExecutionProps::new();
+            let mut rest = args.iter();
+            let mut calls = Vec::with_capacity(sets.len());
+            for (_, set) in &sets {
+                let FuncKind::Set { open, .. } = &set.func.0.kind else {
+                    return Err(DataFusionError::Internal("not a set-returning function".into()));
+                };
+                let mut compiled = Vec::with_capacity(set.args.len());
+                let mut arg_types = Vec::with_capacity(set.args.len());
+                for e in rest.by_ref().take(set.args.len()) {
+                    compiled.push(create_physical_expr(&exprs.expr(e)?, &df_schema, &props)?);
+                    arg_types.push(e.ty.clone());
+                }
+                calls.push(SetCall {
+                    name: set.func.0.name,
+                    open: open.clone(),
+                    strict: set.func.0.strict,
+                    args: compiled,
+                    arg_types,
+                    ret: set.ty.clone(),
+                    columns: set.columns.iter().map(|(_, t)| t.clone()).collect(),
+                });
+            }
+            Ok(Arc::new(ProjectSetExec::new(input, Arc::new(calls), planner_copy.ctx.eval.clone(), outer, ordinality.is_some(), added_fields(&sets, ordinality))?))
+        });
+        planner.extend(format!("ProjectSet: {}", names.join(", ")), input, &added, make)
+    }
+
+    fn new(
+        input: Arc<dyn ExecutionPlan>,
+        calls: Arc<Vec<SetCall>>,
+        eval: EvalContext,
+        outer: bool,
+        ordinality: bool,
+        added: Vec<arrow::datatypes::Field>,
+    ) -> Result<Self> {
+        let mut fields: Vec<arrow::datatypes::Field> = input.schema().fields().iter().map(|f| f.as_ref().clone().with_nullable(true)).collect();
+        fields.extend(added);
+        let schema = Arc::new(arrow::datatypes::Schema::new(fields));
+        let properties = Arc::new(PlanProperties::new(
+            EquivalenceProperties::new(schema.clone()),
+            input.output_partitioning().clone(),
+            EmissionType::Incremental,
+            Boundedness::Bounded,
+        ));
+        Ok(Self { input, calls, eval, outer, ordinality, schema, properties })
+    }
+}
+
+fn added_fields(sets: &[(Vec<ColId>, SetExpr)], ordinality: Option<ColId>) -> Vec<arrow::datatypes::Field> {
+    let mut out = Vec::new();
+    for (ids, set) in sets {
+        out.extend(ids.iter().zip(&set.columns).map(|(c, (_, ty))| arrow::datatypes::Field::new(column_name(*c), ty.arrow.clone(), true)));
+    }
+    if let Some(id) = ordinality {
+        out.push(arrow::datatypes::Field::new(column_name(id), arrow::datatypes::DataType::Int64, true));
+    }
+    out
+}
+
+impl DisplayAs for ProjectSetExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
+        let names: Vec<&str> = self.calls.iter().map(|c| c.name).collect();
+        write!(f, "ProjectSetExec: functions=[{}]", names.join(", "))
+    }
+}
+
+impl ExecutionPlan for ProjectSetExec {
+    fn name(&self) -> &str {
+        "ProjectSetExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+
+    fn apply_expressions(
+        &self,
+        f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<datafusion::common::tree_node::TreeNodeRecursion>,
+    ) -> Result<datafusion::common::tree_node::TreeNodeRecursion> {
+        for call in self.calls.iter() {
+            for arg in &call.args {
+                f(arg)?;
+            }
+        }
+        Ok(datafusion::common::tree_node::TreeNodeRecursion::Continue)
+    }
+
+    fn with_new_children(self: Arc<Self>, mut children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        let Some(input) = children.pop() else { return Err(DataFusionError::Internal("ProjectSet has one input".into())) };
+        let added = self.schema.fields().iter().skip(self.input.schema().fields().len()).map(|f| f.as_ref().clone()).collect();
+        Ok(Arc::new(Self::new(input, self.calls.clone(), self.eval.clone(), self.outer, self.ordinality, added)?))
+    }
+
+    fn execute(&self, partition: usize, context: Arc<datafusion::execution::TaskContext>) -> Result<SendableRecordBatchStream> {
+        let mut input = self.input.execute(partition, context)?;
+        let (schema, calls, eval, outer, ordinality) = (self.schema.clone(), self.calls.clone(), self.eval.clone(), self.outer, self.ordinality);
+        let out_schema = schema.clone();
+        let stream = async_stream(move |tx| async move {
+            while let Some(batch) = input.next().await {
+                let batch = batch?;
+                let mut run = BatchRun::open(&calls, &eval, &batch)?;
+                let mut row = 0;
+                while row < batch.num_rows() {
+                    // Several short rows share a batch of output.
+                    let mut out = Output::new(&calls, ordinality);
+                    while row < batch.num_rows() && out.rows < CHUNK {
+                        if run.step(row, outer, &mut out).map_err(DataFusionError::from)? {
+                            row += 1;
+                        }
+                    }
+                    if out.rows > 0 {
+                        let made = out.finish(&batch, &schema).map_err(DataFusionError::from)?;
+                        if tx.send(Ok(made)).await.is_err() {
+                            return Ok(());
+                        }
+                    }
+                }
+            }
+            Ok(())
+        });
+        Ok(Box::pin(RecordBatchStreamAdapter::new(out_schema, stream)))
+    }
+}
+
+/// A stream fed by a task's sends, without a task: the future runs as the stream is polled.
+pub(crate) fn async_stream<F, Fut>(body: F) -> impl futures::Stream<Item = Result<RecordBatch>> + Send
+where
+    F: FnOnce(tokio::sync::mpsc::Sender<Result<RecordBatch>>) -> Fut + Send + 'static,
+    Fut: std::future::Future<Output = Result<()>> + Send + 'static,
+{
+    let (tx, rx) = tokio::sync::mpsc::channel(1);
+    let future = body(tx.clone());
+    let feed = futures::stream::once(async move {
+        let result = future.await;
+        drop(tx);
+        result
+    })
+    .filter_map(|r| async move { r.err().map(Err) });
+    let receive = futures::stream::unfold(rx, |mut rx| async move { rx.recv().await.map(|item| (item, rx)) });
+    futures::stream::select(receive, feed)
+}
+
+/// The functions open on the rows of one batch.
+struct BatchRun<'a> {
+    calls: &'a [SetCall],
+    eval: &'a EvalContext,
+    args: Vec<Vec<Arg>>,
+    /// The sources of the current row, and rows read from each but not given yet.
+    open: Option<Vec<Source>>,
+    ordinal: i64,
+}
+
+struct Source {
+    rows: Option<Box<dyn RowSource>>,
+    pending: Vec<ArrayRef>,
+    at: usize,
+}
+
+impl Source {
+    fn available(&self) -> usize {
+        self.pending.first().map_or(0, |a| a.len() - self.at)
+    }
+
+    fn fill(&mut self) -> PgResult<()> {
+        while self.available() == 0 {
+            let Some(rows) = &mut self.rows else { return Ok(()) };
+            match rows.next_chunk(CHUNK)? {
+                Some(chunk) => {
+                    self.pending = chunk;
+                    self.at = 0;
+                }
+                None => {
+                    self.rows = None;
+                    return Ok(());
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl<'a> BatchRun<'a> {
+    fn open(calls: &'a [SetCall], eval: &'a EvalContext, batch: &RecordBatch) -> Result<Self> {
+        let mut args = Vec::with_capacity(calls.len());
+        for call in calls {
+            let mut values = Vec::with_capacity(call.args.len());
+            for arg in &call.args {
+                values.push(match arg.evaluate(batch)? {
+                    ColumnarValue::Array(array) => Arg { array, constant: false },
+                    ColumnarValue::Scalar(value) => Arg { array: value.to_array()?, constant: true },
+                });
+            }
+            args.push(values);
+        }
+        Ok(Self { calls, eval, args, open: None, ordinal: 0 })
+    }
+
+    /// Gives rows for input row `row`, at most a chunk; true when the row is done.
+    fn step(&mut self, row: usize, outer: bool, out: &mut Output) -> PgResult<bool> {
+        if self.open.is_none() {
+            let mut sources = Vec::with_capacity(self.calls.len());
+            for (call, args) in self.calls.iter().zip(&self.args) {
+                let null = call.strict && args.iter().any(|a| a.is_null(row));
+                let rows = if null {
+                    None
+                } else {
+                    let description = Call { ctx: self.eval, rows: 1, arg_types: &call.arg_types, ret: &call.ret, explicit: false };
+                    Some((call.open)(&description, args, row)?)
+                };
+                sources.push(Source { rows, pending: Vec::new(), at: 0 });
+            }
+            self.open = Some(sources);
+            self.ordinal = 0;
+        }
+        let Some(sources) = &mut self.open else { return Ok(true) };
+        for source in sources.iter_mut() {
+            source.fill()?;
+        }
+        let most = sources.iter().map(Source::available).max().unwrap_or(0);
+        if most == 0 {
+            if outer && self.ordinal == 0 {
+                out.push_nulls(row as u32, self.calls);
+            }
+            self.open = None;
+            return Ok(true);
+        }
+        // As far as the shortest that has rows goes; those at their end give NULLs.
+        let count = sources.iter().map(Source::available).filter(|n| *n > 0).min().unwrap_or(0).min(CHUNK);
+        let mut column = 0;
+        for (source, call) in sources.iter_mut().zip(self.calls) {
+            for (i, ty) in call.columns.iter().enumerate() {
+                let piece = if source.available() == 0 {
+                    new_null_array(&ty.arrow, count)
+                } else {
+                    let array = source.pending.get(i).ok_or_else(|| PgError::internal("a set function gave too few columns"))?;
+                    array.slice(source.at, count)
+                };
+                out.columns[column].push(piece);
+                column += 1;
+            }
+            if source.available() > 0 {
+                source.at += count;
+            }
+        }
+        out.take.extend(std::iter::repeat_n(row as u32, count));
+        for _ in 0..count {
+            self.ordinal += 1;
+            out.ordinals.push(Some(self.ordinal));
+        }
+        out.rows += count;
+        Ok(false)
+    }
+}
+
+/// A batch of output as it grows.
+struct Output {
+    take: Vec<u32>,
+    columns: Vec<Vec<ArrayRef>>,
+    ordinals: Vec<Option<i64>>,
+    ordinality: bool,
+    rows: usize,
+}
+
+impl Output {
+    fn new(calls: &[SetCall], ordinality: bool) -> Self {
+        let count = calls.iter().map(|c| c.columns.len()).sum();
+        Self { take: Vec::new(), columns: vec![Vec::new(); count], ordinals: Vec::new(), ordinality, rows: 0 }
+    }
+
+    fn push_nulls(&mut self, row: u32, calls: &[SetCall]) {
+        for (column, ty) in self.columns.iter_mut().zip(calls.iter().flat_map(|c| &c.columns)) {
+            column.push(new_null_array(&ty.arrow, 1));
+        }
+        self.take.push(row);
+        self.ordinals.push(None);
+        self.rows += 1;
+    }
+
+    fn finish(self, batch: &RecordBatch, schema: &SchemaRef) -> PgResult<RecordBatch> {
+        let indices = UInt32Array::from(self.take);
+        let mut arrays = Vec::with_capacity(schema.fields().len());
+        for column in batch.columns() {
+            arrays.push(take(column, &indices, None)?);
+        }
+        for (pieces, field) in self.columns.into_iter().zip(schema.fields().iter().skip(batch.num_columns())) {
+            let refs: Vec<&dyn Array> = pieces.iter().map(AsRef::as_ref).collect();
+            let array = concat(&refs)?;
+            if array.data_type() != field.data_type() {
+                return Err(PgError::internal(format!("a set function gave {} where {} was declared", array.data_type(), field.data_type())));
+            }
+            arrays.push(array);
+        }
+        if self.ordinality {
+            arrays.push(Arc::new(Int64Array::from(self.ordinals)));
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(self.rows));
+        Ok(RecordBatch::try_new_with_options(schema.clone(), arrays, &options)?)
+    }
+}
+

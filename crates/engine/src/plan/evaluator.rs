@@ -1,0 +1,57 @@
+//! Expressions over the rows of one table, evaluated on batches: CHECK, generated columns, index expressions and predicates,
+//! ON CONFLICT's assignments, RETURNING.
+
+use super::expr::ExprPlanner;
+use super::{column_name, from_datafusion};
+use crate::bind::tree::{ColId, Expr};
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::common::{DFSchema, ScalarValue};
+use datafusion::logical_expr::execution_props::ExecutionProps;
+use datafusion::physical_expr::{PhysicalExpr, create_physical_expr};
+use std::sync::Arc;
+use stoa_pg::{EvalContext, PgResult};
+
+/// Compiled expressions over columns named by id.
+pub struct TableEvaluator {
+    schema: SchemaRef,
+    exprs: Vec<Arc<dyn PhysicalExpr>>,
+}
+
+impl TableEvaluator {
+    /// Compiles expressions over `columns`. They hold no subqueries.
+    ///
+    /// # Errors
+    /// XX000 for expressions that need a plan.
+    pub fn new(eval: &EvalContext, params: &[ScalarValue], columns: &[(ColId, DataType)], exprs: &[Expr]) -> PgResult<Self> {
+        let fields: Vec<Field> = columns.iter().map(|(c, ty)| Field::new(column_name(*c), ty.clone(), true)).collect();
+        let schema = Arc::new(Schema::new(fields));
+        let df_schema = DFSchema::try_from(schema.as_ref().clone()).map_err(from_datafusion)?;
+        let planner = ExprPlanner { eval, params };
+        let props = ExecutionProps::new();
+        let exprs = exprs
+            .iter()
+            .map(|e| create_physical_expr(&planner.expr(e)?, &df_schema, &props).map_err(from_datafusion))
+            .collect::<PgResult<Vec<_>>>()?;
+        Ok(Self { schema, exprs })
+    }
+
+    /// The columns that a batch must have, in order.
+    #[must_use]
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// The value of each expression for each row; `columns` in the order given to [`TableEvaluator::new`].
+    ///
+    /// # Errors
+    /// What the expressions raise.
+    pub fn evaluate(&self, columns: Vec<ArrayRef>, rows: usize) -> PgResult<Vec<ArrayRef>> {
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        let batch = RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?;
+        self.exprs
+            .iter()
+            .map(|e| e.evaluate(&batch).and_then(|v| v.into_array(rows)).map_err(from_datafusion))
+            .collect()
+    }
+}

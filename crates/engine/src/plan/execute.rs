@@ -1,0 +1,345 @@
+//! Execution of bound statements: CTEs first, then the body, as a stream of batches.
+
+use super::from_datafusion;
+use super::node::StoaQueryPlanner;
+use super::relation::{Materialized, Planner, select_columns};
+use crate::bind::tree::{Bound, BoundBody, ColId, CteBody, CteId, Expr, Mutation, MutationKind, OnConflict, Rel};
+use crate::bind::walk;
+use crate::exec::StatementContext;
+use crate::session::explain::{ExplainFormat, ExplainOptions};
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+use datafusion::execution::SessionStateBuilder;
+use datafusion::execution::context::SessionState;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream, displayable, execute_stream};
+use datafusion::prelude::SessionConfig;
+use futures::stream::{BoxStream, StreamExt};
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, LazyLock};
+use stoa_pg::{PgError, PgResult};
+
+/// What a statement gave: rows (possibly none) and, for statements that change rows, how many.
+pub struct Executed {
+    pub stream: BoxStream<'static, PgResult<RecordBatch>>,
+    pub count: u64,
+}
+
+/// The rules and functions that all statements share: built once.
+static BASE_STATE: LazyLock<SessionState> =
+    LazyLock::new(|| SessionStateBuilder::new().with_default_features().with_query_planner(Arc::new(StoaQueryPlanner)).build());
+
+/// DataFusion's state for one statement.
+pub(crate) fn session_state(ctx: &StatementContext) -> SessionState {
+    let mut config = SessionConfig::new().with_target_partitions(ctx.database.parallelism()).with_batch_size(8192);
+    let options = config.options_mut();
+    options.optimizer.enable_round_robin_repartition = false;
+    options.optimizer.prefer_existing_sort = true;
+    options.optimizer.max_passes = 2;
+    options.explain.show_statistics = false;
+    SessionStateBuilder::new_from_existing(BASE_STATE.clone()).with_config(config).with_runtime_env(ctx.database.runtime.clone()).build()
+}
+
+/// Optimizes a logical plan and plans it physically.
+pub(crate) async fn physical(ctx: &StatementContext, plan: LogicalPlan) -> PgResult<(Arc<dyn ExecutionPlan>, SessionState)> {
+    let state = session_state(ctx);
+    let optimized = state.optimize(&plan).map_err(from_datafusion)?;
+    let physical = state.query_planner().create_physical_plan(&optimized, &state).await.map_err(from_datafusion)?;
+    Ok((physical, state))
+}
+
+/// Runs a plan to its end.
+pub(crate) async fn collect(ctx: &StatementContext, plan: LogicalPlan) -> PgResult<Vec<RecordBatch>> {
+    let (physical, state) = physical(ctx, plan).await?;
+    datafusion::physical_plan::collect(physical, state.task_ctx()).await.map_err(from_datafusion)
+}
+
+/// Starts a plan.
+pub(crate) async fn start(ctx: &StatementContext, plan: LogicalPlan) -> PgResult<SendableRecordBatchStream> {
+    let (physical, state) = physical(ctx, plan).await?;
+    execute_stream(physical, state.task_ctx()).map_err(from_datafusion)
+}
+
+/// Executes a bound statement.
+///
+/// # Errors
+/// What planning raises, and what statements that change rows raise; errors of reading come in the stream.
+pub async fn execute(ctx: &StatementContext, bound: &Bound) -> PgResult<Executed> {
+    if !changes_rows(bound) {
+        let planner = prepare(ctx, bound, true).await?;
+        return body(&planner, bound).await;
+    }
+    // A row that was changed behind the snapshot makes the statement run again on a newer one.
+    crate::write::with_retry(ctx, || async {
+        let planner = prepare(ctx, bound, true).await?;
+        body(&planner, bound).await
+    })
+    .await
+}
+
+/// Whether the statement writes, or locks rows.
+fn changes_rows(bound: &Bound) -> bool {
+    if matches!(bound.body, BoundBody::Mutation(_)) || bound.ctes.iter().any(|c| matches!(c.body, CteBody::Mutation(_))) {
+        return true;
+    }
+    let mut locks = false;
+    if let BoundBody::Query(q) = &bound.body {
+        walk::visit_all(&q.rel, &mut |r| locks |= matches!(r, Rel::Lock { .. }));
+    }
+    locks
+}
+
+/// Computes the CTEs and gives the planner that knows them.
+async fn prepare(ctx: &StatementContext, bound: &Bound, run: bool) -> PgResult<Planner> {
+    let used = used_columns(bound);
+    let mut ctes: HashMap<CteId, Materialized> = HashMap::new();
+    for cte in &bound.ctes {
+        let planner = Planner::new(ctx.clone(), Arc::new(ctes.clone()), used.clone(), run);
+        let columns: Vec<ColId> = cte.columns.iter().map(|(c, _)| *c).collect();
+        let batches = match &cte.body {
+            CteBody::Query(rel) if run => planner.run(rel, &columns).await?,
+            CteBody::Mutation(m) if run => {
+                let executed = mutate(&planner, m).await?;
+                executed.stream.collect::<Vec<_>>().await.into_iter().collect::<PgResult<Vec<_>>>()?
+            }
+            _ => Vec::new(),
+        };
+        let schema = match batches.first() {
+            Some(batch) => batch.schema(),
+            None => empty_schema(&cte.columns),
+        };
+        ctes.insert(cte.id, Materialized { columns, schema, batches: Arc::new(batches) });
+    }
+    Ok(Planner::new(ctx.clone(), Arc::new(ctes), used, run))
+}
+
+fn empty_schema(columns: &[(ColId, stoa_pg::SqlType)]) -> SchemaRef {
+    let fields: Vec<arrow::datatypes::Field> =
+        columns.iter().map(|(c, ty)| arrow::datatypes::Field::new(super::column_name(*c), ty.arrow.clone(), true)).collect();
+    Arc::new(arrow::datatypes::Schema::new(fields))
+}
+
+async fn body(planner: &Planner, bound: &Bound) -> PgResult<Executed> {
+    match &bound.body {
+        BoundBody::Query(query) => {
+            let columns: Vec<ColId> = query.outputs.iter().map(|o| o.col).collect();
+            let plan = planner.plan(&query.rel).await?;
+            let stream = if columns.is_empty() {
+                start(&planner.ctx, plan).await?
+            } else {
+                start(&planner.ctx, select_repeated(plan, &columns)?).await?
+            };
+            let stream = stream.map(|b| b.map_err(from_datafusion)).boxed();
+            // Rows are locked before the first is shown.
+            let mut locks = false;
+            walk::visit_all(&query.rel, &mut |r| locks |= matches!(r, Rel::Lock { .. }));
+            let stream = if locks {
+                let rows = stream.collect::<Vec<_>>().await.into_iter().collect::<PgResult<Vec<_>>>()?;
+                futures::stream::iter(rows.into_iter().map(Ok)).boxed()
+            } else {
+                stream
+            };
+            Ok(Executed { stream, count: 0 })
+        }
+        BoundBody::Mutation(m) => mutate(planner, m).await,
+    }
+}
+
+/// The columns in order, where one may come more than once.
+fn select_repeated(plan: LogicalPlan, columns: &[ColId]) -> PgResult<LogicalPlan> {
+    let mut seen = HashSet::new();
+    if columns.iter().all(|c| seen.insert(*c)) {
+        return select_columns(plan, columns);
+    }
+    let exprs: Vec<_> = columns.iter().enumerate().map(|(i, c)| super::expr::column(*c).alias(format!("{}_{i}", super::column_name(*c)))).collect();
+    datafusion::logical_expr::LogicalPlanBuilder::from(plan)
+        .project(exprs)
+        .and_then(datafusion::logical_expr::LogicalPlanBuilder::build)
+        .map_err(from_datafusion)
+}
+
+/// Runs a mutation: its source's rows go through the write path.
+async fn mutate(planner: &Planner, mutation: &Mutation) -> PgResult<Executed> {
+    let plan = planner.plan(&mutation.source).await?;
+    let stream = start(&planner.ctx, plan).await?.map(|b| b.map_err(from_datafusion)).boxed();
+    let applied = crate::write::apply(planner, mutation, stream).await?;
+    Ok(Executed { stream: futures::stream::iter(applied.returning.into_iter().map(Ok)).boxed(), count: applied.count })
+}
+
+/// Columns that anything in a statement uses.
+fn used_columns(bound: &Bound) -> HashSet<ColId> {
+    let mut out = HashSet::new();
+    for cte in &bound.ctes {
+        out.extend(cte.columns.iter().map(|(c, _)| *c));
+        match &cte.body {
+            CteBody::Query(rel) => rel_columns(rel, &mut out),
+            CteBody::Mutation(m) => mutation_columns(m, &mut out),
+        }
+    }
+    match &bound.body {
+        BoundBody::Query(q) => {
+            out.extend(q.outputs.iter().map(|o| o.col));
+            rel_columns(&q.rel, &mut out);
+        }
+        BoundBody::Mutation(m) => mutation_columns(m, &mut out),
+    }
+    out
+}
+
+fn expr_columns(e: &Expr, out: &mut HashSet<ColId>) {
+    let mut used = Vec::new();
+    walk::columns_of(e, &mut used);
+    out.extend(used);
+    walk::visit_subqueries(e, &mut |q| {
+        out.extend(q.outputs.iter().map(|o| o.col));
+        rel_columns(&q.rel, out);
+    });
+}
+
+/// Every column that a relation's nodes use. A projection's column counts only if something above uses it, which is known
+/// because the walk goes from the top down.
+fn rel_columns(rel: &Rel, out: &mut HashSet<ColId>) {
+    match rel {
+        Rel::Project { exprs, .. } => {
+            let wanted: Vec<&(ColId, Expr)> = exprs.iter().filter(|(c, _)| out.contains(c)).collect();
+            for (_, e) in wanted {
+                expr_columns(e, out);
+            }
+        }
+        Rel::Aggregate { groups, aggregates, .. } => {
+            for (_, e) in groups {
+                expr_columns(e, out);
+            }
+            for (c, a) in aggregates {
+                if out.contains(c) {
+                    for e in a.args.iter().chain(a.order_by.iter().map(|k| &k.expr)).chain(a.filter.as_ref()) {
+                        expr_columns(e, out);
+                    }
+                }
+            }
+        }
+        Rel::SetOp { left_columns, right_columns, columns, .. } => {
+            out.extend(left_columns.iter().chain(right_columns));
+            out.extend(columns.iter().map(|(c, _)| *c));
+        }
+        Rel::Distinct { columns, .. } => out.extend(columns.iter().map(|(c, _)| *c)),
+        Rel::Recursive { columns, base_columns, step_columns, .. } => {
+            out.extend(columns.iter().map(|(c, _)| *c));
+            out.extend(base_columns.iter().chain(step_columns));
+        }
+        Rel::CteScan { columns, .. } => out.extend(columns.iter().flat_map(|(a, b, _)| [*a, *b])),
+        Rel::Values { columns, .. } => {
+            out.extend(columns.iter().map(|(c, _)| *c));
+            for e in walk::exprs_of(rel) {
+                expr_columns(e, out);
+            }
+        }
+        Rel::Lock { scans, .. } => {
+            // Row keys are read to be locked.
+            walk::visit_rel(rel, &mut |node| {
+                if let Rel::Scan(scan) = node
+                    && scans.contains(&scan.scan_id)
+                {
+                    out.extend(scan.table.key.iter().filter_map(|p| scan.columns.iter().find(|(c, _)| *c == p.column).map(|(_, id)| *id)));
+                }
+            });
+        }
+        _ => {
+            for e in walk::exprs_of(rel) {
+                expr_columns(e, out);
+            }
+        }
+    }
+    for child in walk::children(rel) {
+        rel_columns(child, out);
+    }
+}
+
+fn mutation_columns(m: &Mutation, out: &mut HashSet<ColId>) {
+    match &m.kind {
+        MutationKind::Insert { columns, on_conflict } => {
+            out.extend(columns.iter().map(|(_, c)| *c));
+            if let OnConflict::DoUpdate { existing, excluded, .. } = on_conflict {
+                out.extend(existing.iter().chain(excluded).map(|(_, c)| *c));
+            }
+        }
+        MutationKind::Update { old, new } => out.extend(old.iter().chain(new).map(|(_, c)| *c)),
+        MutationKind::Delete { old } | MutationKind::Merge { old, .. } => out.extend(old.iter().map(|(_, c)| *c)),
+    }
+    for e in walk::mutation_exprs(&m.kind).into_iter().chain(m.returning.iter().flatten().map(|(_, e)| e)) {
+        expr_columns(e, out);
+    }
+    rel_columns(&m.source, out);
+}
+
+/// The plan of a statement as lines; with ANALYZE after it ran.
+///
+/// # Errors
+/// As [`execute`].
+pub async fn explain(ctx: &StatementContext, bound: &Bound, options: &ExplainOptions) -> PgResult<Vec<String>> {
+    let mut lines = Vec::new();
+    let planner = prepare(ctx, bound, options.analyze).await?;
+    for cte in &bound.ctes {
+        lines.push(format!("CTE {}", cte.name));
+        if let CteBody::Query(rel) = &cte.body {
+            let plan = planner.plan(rel).await?;
+            let (plan, _) = physical(ctx, plan).await?;
+            lines.extend(render(&plan, options).into_iter().map(|l| format!("  {l}")));
+        }
+    }
+    let (rel, columns, verb) = match &bound.body {
+        BoundBody::Query(q) => (&q.rel, q.outputs.iter().map(|o| o.col).collect::<Vec<_>>(), None),
+        BoundBody::Mutation(m) => {
+            let verb = match &m.kind {
+                MutationKind::Insert { .. } => "Insert",
+                MutationKind::Update { .. } => "Update",
+                MutationKind::Delete { .. } => "Delete",
+                MutationKind::Merge { .. } => "Merge",
+            };
+            (&*m.source, Vec::new(), Some(format!("Mutate: {verb} on {}", m.table.0.name)))
+        }
+    };
+    let plan = planner.plan(rel).await?;
+    let plan = if columns.is_empty() { plan } else { select_repeated(plan, &columns)? };
+    let (physical_plan, state) = physical(ctx, plan).await?;
+    if options.analyze {
+        let started = std::time::Instant::now();
+        let mut rows = 0;
+        match &bound.body {
+            BoundBody::Query(_) => {
+                let mut stream = execute_stream(physical_plan.clone(), state.task_ctx()).map_err(from_datafusion)?;
+                while let Some(batch) = stream.next().await {
+                    rows += batch.map_err(from_datafusion)?.num_rows();
+                }
+            }
+            BoundBody::Mutation(m) => {
+                let stream = execute_stream(physical_plan.clone(), state.task_ctx()).map_err(from_datafusion)?;
+                let applied = crate::write::apply(&planner, m, stream.map(|b| b.map_err(from_datafusion)).boxed()).await?;
+                rows = applied.count as usize;
+            }
+        }
+        if let Some(verb) = &verb {
+            lines.push(format!("{verb} (rows={rows})"));
+        }
+        lines.extend(render(&physical_plan, options).into_iter().map(|l| if verb.is_some() { format!("  {l}") } else { l }));
+        lines.push(format!("Rows: {rows}"));
+        lines.push(format!("Execution Time: {:.3} ms", started.elapsed().as_secs_f64() * 1000.0));
+    } else {
+        lines.extend(verb.iter().cloned());
+        lines.extend(render(&physical_plan, options).into_iter().map(|l| if verb.is_some() { format!("  {l}") } else { l }));
+    }
+    if options.format == ExplainFormat::Json {
+        let text = serde_json::json!([{ "Plan": lines }]);
+        return Ok(vec![serde_json::to_string_pretty(&text).map_err(|e| PgError::internal(e.to_string()))?]);
+    }
+    Ok(lines)
+}
+
+fn render(plan: &Arc<dyn ExecutionPlan>, options: &ExplainOptions) -> Vec<String> {
+    let text = if options.analyze {
+        datafusion::physical_plan::display::DisplayableExecutionPlan::with_metrics(plan.as_ref()).indent(options.verbose).to_string()
+    } else {
+        displayable(plan.as_ref()).indent(options.verbose).to_string()
+    };
+    text.lines().map(str::to_owned).collect()
+}
