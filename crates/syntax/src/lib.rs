@@ -5,8 +5,12 @@
 
 pub mod dialect;
 pub mod error;
+pub mod script;
+pub mod utility;
+mod utility_parser;
 
 pub use error::SyntaxError;
+pub use script::{Body, Piece, parse_script};
 pub use sqlparser::ast;
 pub use sqlparser::tokenizer::Span;
 use sqlparser::parser::Parser;
@@ -31,25 +35,29 @@ const RECURSION_LIMIT: usize = 200;
 /// The first syntax error with its position, in characters from 1.
 pub fn parse(sql: &str) -> Result<Vec<Parsed>, SyntaxError> {
     let dialect = dialect::StoaDialect::default();
-    let tokens = Tokenizer::new(&dialect, sql)
-        .tokenize_with_location()
-        .map_err(|e| SyntaxError::at(sql, &e.message, Some(e.location)))?;
+    let tokens = Tokenizer::new(&dialect, sql).tokenize_with_location().map_err(|e| SyntaxError::at(sql, &e.message, Some(e.location)))?;
     let mut out = Vec::new();
     for piece in tokens.split(|t| t.token == Token::SemiColon) {
         let Some(first) = piece.iter().find(|t| !matches!(t.token, Token::Whitespace(_))) else { continue };
         let last = piece.iter().rfind(|t| !matches!(t.token, Token::Whitespace(_))).unwrap_or(first);
         let start = char_offset(sql, first.span.start);
         let end = char_offset(sql, last.span.end);
-        let mut parser =
-            Parser::new(&dialect).with_recursion_limit(RECURSION_LIMIT).with_tokens_with_locations(piece.to_vec());
-        let statement = parser.parse_statement().map_err(|e| SyntaxError::from_parser(sql, &e, piece, &parser))?;
-        let next: TokenWithSpan = parser.peek_token();
-        if next.token != Token::EOF {
-            return Err(SyntaxError::near(sql, &next));
-        }
+        let statement = parse_tokens(sql, piece)?;
         out.push(Parsed { statement, text: sql.chars().skip(start).take(end - start).collect(), offset: start });
     }
     Ok(out)
+}
+
+/// Parses the tokens of one statement.
+pub(crate) fn parse_tokens(sql: &str, piece: &[TokenWithSpan]) -> Result<ast::Statement, SyntaxError> {
+    let dialect = dialect::StoaDialect::default();
+    let mut parser = Parser::new(&dialect).with_recursion_limit(RECURSION_LIMIT).with_tokens_with_locations(piece.to_vec());
+    let statement = parser.parse_statement().map_err(|e| SyntaxError::from_parser(sql, &e, piece, &parser))?;
+    let next: TokenWithSpan = parser.peek_token();
+    if next.token != Token::EOF {
+        return Err(SyntaxError::near(sql, &next));
+    }
+    Ok(statement)
 }
 
 /// Parses one expression, as the catalog stores them.
@@ -58,9 +66,7 @@ pub fn parse(sql: &str) -> Result<Vec<Parsed>, SyntaxError> {
 /// As [`parse`].
 pub fn parse_expression(sql: &str) -> Result<ast::Expr, SyntaxError> {
     let dialect = dialect::StoaDialect::default();
-    let tokens = Tokenizer::new(&dialect, sql)
-        .tokenize_with_location()
-        .map_err(|e| SyntaxError::at(sql, &e.message, Some(e.location)))?;
+    let tokens = Tokenizer::new(&dialect, sql).tokenize_with_location().map_err(|e| SyntaxError::at(sql, &e.message, Some(e.location)))?;
     let mut parser = Parser::new(&dialect).with_recursion_limit(RECURSION_LIMIT).with_tokens_with_locations(tokens.clone());
     let expr = parser.parse_expr().map_err(|e| SyntaxError::from_parser(sql, &e, &tokens, &parser))?;
     let next = parser.peek_token();

@@ -1,0 +1,80 @@
+//! A text of several statements, with the statements that concern the session told apart from those that concern data.
+//!
+//! [`utility`](crate::utility) statements are read by a parser of our own: their grammar is PostgreSQL's, word for word, and
+//! their meaning needs no names to be resolved. Everything else goes to sqlparser.
+
+use crate::utility::Utility;
+use crate::utility_parser::UtilityParser;
+use crate::{SyntaxError, ast, char_offset, dialect, parse_tokens};
+use sqlparser::tokenizer::{Token, Tokenizer};
+
+/// What a statement is.
+#[derive(Clone, Debug)]
+pub enum Body {
+    /// Queries, changes of data, and DDL.
+    Sql(Box<ast::Statement>),
+    /// Transactions, settings, cursors, prepared statements, COPY, EXPLAIN and the like.
+    Utility(Box<Utility>),
+}
+
+/// One statement of a text.
+#[derive(Clone, Debug)]
+pub struct Piece {
+    pub body: Body,
+    /// The statement's own text, without the semicolon.
+    pub text: String,
+    /// Where it starts in the whole text, in characters from 0; positions inside are relative to the whole text.
+    pub offset: usize,
+}
+
+/// Parses a text of any number of statements, parted by semicolons. An empty text gives none.
+///
+/// # Errors
+/// The first syntax error with its position, in characters from 1; nothing of the text must then be executed.
+pub fn parse_script(sql: &str) -> Result<Vec<Piece>, SyntaxError> {
+    let dialect = dialect::StoaDialect::default();
+    let tokens = Tokenizer::new(&dialect, sql).tokenize_with_location().map_err(|e| SyntaxError::at(sql, &e.message, Some(e.location)))?;
+    let mut out = Vec::new();
+    for piece in tokens.split(|t| t.token == Token::SemiColon) {
+        let mut solid = piece.iter().filter(|t| !matches!(t.token, Token::Whitespace(_)));
+        let Some(first) = solid.next() else { continue };
+        let last = solid.next_back().unwrap_or(first);
+        let start = char_offset(sql, first.span.start);
+        let end = char_offset(sql, last.span.end);
+        let body = match UtilityParser::new(sql, piece).statement()? {
+            Some(utility) => Body::Utility(Box::new(utility)),
+            None => Body::Sql(Box::new(parse_tokens(sql, piece)?)),
+        };
+        out.push(Piece { body, text: sql.chars().skip(start).take(end - start).collect(), offset: start });
+    }
+    Ok(out)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+    use super::*;
+
+    #[test]
+    fn statements_are_parted_and_placed() {
+        let pieces = parse_script(" SELECT 1 ; ;BEGIN;\nSET x.y = 'ä;b' -- end\n;").unwrap();
+        let told: Vec<(&str, usize, bool)> =
+            pieces.iter().map(|p| (p.text.as_str(), p.offset, matches!(p.body, Body::Utility(_)))).collect();
+        assert_eq!(told, [("SELECT 1", 1, false), ("BEGIN", 13, true), ("SET x.y = 'ä;b'", 20, true)]);
+        assert!(parse_script(" -- nothing").unwrap().is_empty());
+    }
+
+    #[test]
+    fn errors_are_placed_in_the_whole_text() {
+        for (sql, position, message) in [
+            ("SELECT 1; BEGIN nonsense", 17, "syntax error at or near \"nonsense\""),
+            ("FETCH FORWARD FROM", 19, "syntax error at end of input"),
+            ("SET x", 6, "syntax error at end of input"),
+            ("COMMIT AND", 11, "syntax error at end of input"),
+            ("DECLARE c CURSOR FOR SELEC 1", 22, "syntax error at or near \"SELEC\""),
+        ] {
+            let error = parse_script(sql).unwrap_err();
+            assert_eq!((error.position, error.message.as_str()), (Some(position), message), "{sql}");
+        }
+    }
+}

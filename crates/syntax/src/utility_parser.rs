@@ -1,0 +1,1016 @@
+//! The grammar of [`Utility`] statements, by recursive descent over sqlparser's tokens.
+//!
+//! A statement whose first words are not those of a utility statement is left alone, to be read by sqlparser. Nested queries and
+//! expressions are read by sqlparser from the tokens that remain.
+
+use crate::utility::{
+    Copy, CopySource, CopyTarget, Declare, DiscardTarget, Explain, FetchDirection, Isolation, MaintenanceTarget, NamedOption, OptionValue,
+    SetItem, SetValue, TableLockMode, TransactionModes, Utility,
+};
+use crate::{Body, RECURSION_LIMIT, SyntaxError, ast, char_offset, dialect, parse_tokens};
+use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::{Token, TokenWithSpan};
+
+type Parse<T> = Result<T, SyntaxError>;
+
+pub(crate) struct UtilityParser<'a> {
+    sql: &'a str,
+    /// Without white space.
+    tokens: Vec<TokenWithSpan>,
+    at: usize,
+}
+
+impl<'a> UtilityParser<'a> {
+    pub(crate) fn new(sql: &'a str, piece: &[TokenWithSpan]) -> Self {
+        // Most statements are not utility statements: look at the first word before copying tokens.
+        let first = piece.iter().find(|t| !matches!(t.token, Token::Whitespace(_)));
+        let starts = first.is_some_and(|t| match &t.token {
+            Token::Word(w) if w.quote_style.is_none() => FIRST_WORDS.iter().any(|f| w.value.eq_ignore_ascii_case(f)),
+            _ => false,
+        });
+        let tokens = if starts { piece.iter().filter(|t| !matches!(t.token, Token::Whitespace(_))).cloned().collect() } else { Vec::new() };
+        Self { sql, tokens, at: 0 }
+    }
+
+    /// The statement, or `None` if it is not a utility statement.
+    pub(crate) fn statement(&mut self) -> Parse<Option<Utility>> {
+        if self.tokens.is_empty() {
+            return Ok(None);
+        }
+        let out = self.dispatch()?;
+        if out.is_some() && self.at < self.tokens.len() {
+            return Err(self.unexpected());
+        }
+        Ok(out)
+    }
+
+    fn dispatch(&mut self) -> Parse<Option<Utility>> {
+        Ok(Some(if self.keyword("begin") {
+            self.transaction_word();
+            Utility::Begin(self.transaction_modes(false)?)
+        } else if self.keywords(&["start", "transaction"]) {
+            Utility::Begin(self.transaction_modes(false)?)
+        } else if self.keyword("commit") || self.keyword("end") {
+            self.commit()?
+        } else if self.keyword("rollback") || self.keyword("abort") {
+            self.rollback()?
+        } else if self.keyword("savepoint") {
+            Utility::Savepoint(self.name()?)
+        } else if self.keyword("release") {
+            self.keyword("savepoint");
+            Utility::Release(self.name()?)
+        } else if self.keywords(&["prepare", "transaction"]) {
+            Utility::PrepareTransaction(self.string()?)
+        } else if self.keyword("prepare") {
+            self.prepare()?
+        } else if self.keyword("execute") {
+            let name = self.name()?;
+            let args = if self.token(&Token::LParen) { self.expressions()? } else { Vec::new() };
+            Utility::Execute { name, args }
+        } else if self.keyword("deallocate") {
+            self.keyword("prepare");
+            Utility::Deallocate(if self.keyword("all") { None } else { Some(self.name()?) })
+        } else if self.keyword("set") {
+            return self.set();
+        } else if self.keyword("reset") {
+            self.reset()?
+        } else if self.keyword("show") {
+            Utility::Show(if self.keyword("all") { None } else { Some(self.setting_name()?) })
+        } else if self.keyword("discard") {
+            Utility::Discard(if self.keyword("all") {
+                DiscardTarget::All
+            } else if self.keyword("plans") {
+                DiscardTarget::Plans
+            } else if self.keyword("sequences") {
+                DiscardTarget::Sequences
+            } else if self.keyword("temp") || self.keyword("temporary") {
+                DiscardTarget::Temp
+            } else {
+                return Err(self.unexpected());
+            })
+        } else if self.keyword("declare") {
+            self.declare()?
+        } else if self.keyword("fetch") {
+            self.fetch(false)?
+        } else if self.keyword("move") {
+            self.fetch(true)?
+        } else if self.keyword("close") {
+            Utility::Close(if self.keyword("all") { None } else { Some(self.name()?) })
+        } else if self.keyword("copy") {
+            self.copy()?
+        } else if self.keyword("explain") {
+            self.explain()?
+        } else if self.keyword("listen") {
+            Utility::Listen(self.name()?)
+        } else if self.keyword("notify") {
+            let channel = self.name()?;
+            let payload = if self.token(&Token::Comma) { self.string()? } else { String::new() };
+            Utility::Notify { channel, payload }
+        } else if self.keyword("unlisten") {
+            Utility::Unlisten(if self.token(&Token::Mul) { None } else { Some(self.name()?) })
+        } else if self.keyword("lock") {
+            self.lock()?
+        } else if self.keyword("vacuum") {
+            self.vacuum()?
+        } else if self.keyword("analyze") || self.keyword("analyse") {
+            self.analyze()?
+        } else if self.keyword("checkpoint") {
+            Utility::Checkpoint
+        } else if self.keyword("do") {
+            self.do_block()?
+        } else if self.keyword("call") {
+            Utility::Call(Box::new(self.expression()?))
+        } else {
+            return Ok(None);
+        }))
+    }
+
+    // Transactions.
+
+    fn transaction_word(&mut self) {
+        let _ = self.keyword("transaction") || self.keyword("work");
+    }
+
+    /// With `required`, at least one mode must stand there.
+    fn transaction_modes(&mut self, required: bool) -> Parse<TransactionModes> {
+        let mut modes = TransactionModes::default();
+        let mut first = required;
+        loop {
+            if self.keywords(&["isolation", "level"]) {
+                modes.isolation = Some(self.isolation()?);
+            } else if self.keywords(&["read", "only"]) {
+                modes.read_only = Some(true);
+            } else if self.keywords(&["read", "write"]) {
+                modes.read_only = Some(false);
+            } else if self.keywords(&["not", "deferrable"]) {
+                modes.deferrable = Some(false);
+            } else if self.keyword("deferrable") {
+                modes.deferrable = Some(true);
+            } else if first {
+                return Err(self.unexpected());
+            } else {
+                return Ok(modes);
+            }
+            // Commas between modes may be left out.
+            first = self.token(&Token::Comma);
+        }
+    }
+
+    fn isolation(&mut self) -> Parse<Isolation> {
+        if self.keyword("serializable") {
+            Ok(Isolation::Serializable)
+        } else if self.keywords(&["repeatable", "read"]) {
+            Ok(Isolation::RepeatableRead)
+        } else if self.keywords(&["read", "committed"]) {
+            Ok(Isolation::ReadCommitted)
+        } else if self.keywords(&["read", "uncommitted"]) {
+            Ok(Isolation::ReadUncommitted)
+        } else {
+            Err(self.unexpected())
+        }
+    }
+
+    fn commit(&mut self) -> Parse<Utility> {
+        if self.keyword("prepared") {
+            return Ok(Utility::FinishPrepared { gid: self.string()?, commit: true });
+        }
+        self.transaction_word();
+        Ok(Utility::Commit { chain: self.chain()? })
+    }
+
+    fn rollback(&mut self) -> Parse<Utility> {
+        if self.keyword("prepared") {
+            return Ok(Utility::FinishPrepared { gid: self.string()?, commit: false });
+        }
+        self.transaction_word();
+        if self.keyword("to") {
+            self.keyword("savepoint");
+            return Ok(Utility::RollbackTo(self.name()?));
+        }
+        Ok(Utility::Rollback { chain: self.chain()? })
+    }
+
+    fn chain(&mut self) -> Parse<bool> {
+        if !self.keyword("and") {
+            return Ok(false);
+        }
+        let chain = !self.keyword("no");
+        self.expect("chain")?;
+        Ok(chain)
+    }
+
+    // Prepared statements and cursors.
+
+    fn prepare(&mut self) -> Parse<Utility> {
+        let name = self.name()?;
+        let mut types = Vec::new();
+        if self.token(&Token::LParen) {
+            types = self.nested(|p| p.parse_comma_separated(Parser::parse_data_type))?;
+            self.expect_token(&Token::RParen)?;
+        }
+        self.expect("as")?;
+        let text = self.rest_text();
+        Ok(Utility::Prepare { name, types, statement: Box::new(self.rest()?), text })
+    }
+
+    fn declare(&mut self) -> Parse<Utility> {
+        let name = self.name()?;
+        let (mut binary, mut scroll) = (false, None);
+        loop {
+            if self.keyword("binary") {
+                binary = true;
+            } else if self.keywords(&["no", "scroll"]) {
+                scroll = Some(false);
+            } else if self.keyword("scroll") {
+                scroll = Some(true);
+            } else if !(self.keyword("insensitive") || self.keyword("asensitive")) {
+                break;
+            }
+        }
+        self.expect("cursor")?;
+        let hold = if self.keywords(&["with", "hold"]) {
+            true
+        } else {
+            self.keywords(&["without", "hold"]);
+            false
+        };
+        self.expect("for")?;
+        let query_text = self.rest_text();
+        Ok(Utility::Declare(Declare { name, binary, scroll, hold, query: Box::new(self.rest()?), query_text }))
+    }
+
+    fn fetch(&mut self, move_only: bool) -> Parse<Utility> {
+        const ALL: i64 = i64::MAX;
+        let direction = if self.keyword("next") {
+            FetchDirection::Forward(1)
+        } else if self.keyword("prior") {
+            FetchDirection::Backward(1)
+        } else if self.keyword("first") {
+            FetchDirection::Absolute(1)
+        } else if self.keyword("last") {
+            FetchDirection::Absolute(-1)
+        } else if self.keyword("absolute") {
+            FetchDirection::Absolute(self.signed_integer()?)
+        } else if self.keyword("relative") {
+            FetchDirection::Relative(self.signed_integer()?)
+        } else if self.keyword("all") {
+            FetchDirection::Forward(ALL)
+        } else if self.keyword("forward") {
+            FetchDirection::Forward(if self.keyword("all") { ALL } else { self.optional_integer()?.unwrap_or(1) })
+        } else if self.keyword("backward") {
+            FetchDirection::Backward(if self.keyword("all") { ALL } else { self.optional_integer()?.unwrap_or(1) })
+        } else {
+            FetchDirection::Forward(self.optional_integer()?.unwrap_or(1))
+        };
+        let _ = self.keyword("from") || self.keyword("in");
+        Ok(Utility::Fetch { name: self.name()?, direction, move_only })
+    }
+
+    // Settings.
+
+    fn set(&mut self) -> Parse<Option<Utility>> {
+        let start = self.at;
+        if self.keywords(&["session", "characteristics", "as", "transaction"]) {
+            let modes = self.transaction_modes(true)?;
+            return Ok(Some(Utility::SetTransaction { modes, snapshot: None, characteristics: true }));
+        }
+        if self.keyword("constraints") {
+            let names =
+                if self.keyword("all") { None } else { Some(self.nested(|p| p.parse_comma_separated(|p| p.parse_object_name(false)))?) };
+            let deferred = self.keyword("deferred");
+            if !deferred {
+                self.expect("immediate")?;
+            }
+            return Ok(Some(Utility::SetConstraints { names, deferred }));
+        }
+        let local = self.keyword("local");
+        if !local
+            && self.peek_keyword(0, "session")
+            && !matches!(self.peek(1), Some(Token::Eq | Token::Period))
+            && !self.peek_keyword(1, "to")
+        {
+            self.at += 1;
+            // SET SESSION SESSION AUTHORIZATION and SET SESSION AUTHORIZATION are both right.
+            if self.keyword("authorization") {
+                return Ok(Some(Utility::SetSessionAuthorization { user: self.role_name(&["default"])?, local: false }));
+            }
+        }
+        if self.keyword("transaction") {
+            if self.keyword("snapshot") {
+                let snapshot = Some(self.string()?);
+                return Ok(Some(Utility::SetTransaction { modes: TransactionModes::default(), snapshot, characteristics: false }));
+            }
+            let modes = self.transaction_modes(true)?;
+            return Ok(Some(Utility::SetTransaction { modes, snapshot: None, characteristics: false }));
+        }
+        if self.keywords(&["session", "authorization"]) {
+            return Ok(Some(Utility::SetSessionAuthorization { user: self.role_name(&["default"])?, local }));
+        }
+        if self.peek_keyword(0, "role") && !matches!(self.peek(1), Some(Token::Eq)) && !self.peek_keyword(1, "to") {
+            self.at += 1;
+            return Ok(Some(Utility::SetRole { role: self.role_name(&["none", "default"])?, local }));
+        }
+        if self.keywords(&["time", "zone"]) {
+            let value = self.time_zone()?;
+            return Ok(Some(Utility::Set { name: "timezone".into(), value, local }));
+        }
+        if self.keyword("names") {
+            let value = if self.keyword("default") || self.at == self.tokens.len() {
+                SetValue::Default
+            } else {
+                SetValue::Values(vec![SetItem { text: self.string()?, quoted: true }])
+            };
+            return Ok(Some(Utility::Set { name: "client_encoding".into(), value, local }));
+        }
+        if self.peek_keyword(0, "schema") && matches!(self.peek(1), Some(Token::SingleQuotedString(_))) {
+            self.at += 1;
+            let value = SetValue::Values(vec![SetItem { text: self.string()?, quoted: true }]);
+            return Ok(Some(Utility::Set { name: "search_path".into(), value, local }));
+        }
+        if self.keywords(&["xml", "option"]) {
+            let item = self.set_item()?;
+            return Ok(Some(Utility::Set { name: "xmloption".into(), value: SetValue::Values(vec![item]), local }));
+        }
+        if self.at == start && self.at == self.tokens.len() {
+            return Err(self.unexpected());
+        }
+        let name = self.setting_name()?;
+        if !self.token(&Token::Eq) {
+            self.expect("to")?;
+        }
+        if self.keyword("default") {
+            return Ok(Some(Utility::Set { name, value: SetValue::Default, local }));
+        }
+        let mut values = vec![self.set_item()?];
+        while self.token(&Token::Comma) {
+            values.push(self.set_item()?);
+        }
+        Ok(Some(Utility::Set { name, value: SetValue::Values(values), local }))
+    }
+
+    fn reset(&mut self) -> Parse<Utility> {
+        if self.keyword("all") {
+            return Ok(Utility::Reset(None));
+        }
+        if self.keywords(&["session", "authorization"]) {
+            return Ok(Utility::SetSessionAuthorization { user: None, local: false });
+        }
+        if self.peek_keyword(0, "role") && self.tokens.len() == self.at + 1 {
+            self.at += 1;
+            return Ok(Utility::SetRole { role: None, local: false });
+        }
+        Ok(Utility::Reset(Some(self.setting_name()?)))
+    }
+
+    fn time_zone(&mut self) -> Parse<SetValue> {
+        if self.keyword("local") || self.keyword("default") {
+            return Ok(SetValue::Default);
+        }
+        if self.keyword("interval") {
+            let text = self.string()?;
+            let mut fields = Vec::new();
+            while let Some(Token::Word(word)) = self.peek(0) {
+                fields.push(word.value.to_ascii_lowercase());
+                self.at += 1;
+            }
+            return Ok(SetValue::Interval { text, fields: fields.join(" ") });
+        }
+        Ok(SetValue::Values(vec![self.set_item()?]))
+    }
+
+    fn set_item(&mut self) -> Parse<SetItem> {
+        let negative = if self.token(&Token::Minus) {
+            true
+        } else {
+            self.token(&Token::Plus);
+            false
+        };
+        match self.peek(0).cloned() {
+            Some(Token::Number(number, _)) => {
+                self.at += 1;
+                Ok(SetItem { text: if negative { format!("-{number}") } else { number }, quoted: false })
+            }
+            _ if negative => Err(self.unexpected()),
+            Some(Token::Word(word)) => {
+                self.at += 1;
+                match word.quote_style {
+                    Some(_) => Ok(SetItem { text: word.value, quoted: true }),
+                    None => Ok(SetItem { text: word.value.to_lowercase(), quoted: false }),
+                }
+            }
+            _ => Ok(SetItem { text: self.string()?, quoted: true }),
+        }
+    }
+
+    /// `work_mem`, `my.setting`, and the names of two words that SHOW and RESET know.
+    fn setting_name(&mut self) -> Parse<String> {
+        if self.keywords(&["time", "zone"]) {
+            return Ok("timezone".into());
+        }
+        if self.keywords(&["transaction", "isolation", "level"]) {
+            return Ok("transaction_isolation".into());
+        }
+        if self.keywords(&["session", "authorization"]) {
+            return Ok("session_authorization".into());
+        }
+        let mut name = self.name()?;
+        while self.token(&Token::Period) {
+            name.push('.');
+            name.push_str(&self.name()?);
+        }
+        Ok(name)
+    }
+
+    /// A role's name, or `None` for one of the words that mean none.
+    fn role_name(&mut self, none: &[&str]) -> Parse<Option<String>> {
+        if none.iter().any(|word| self.keyword(word)) {
+            return Ok(None);
+        }
+        match self.peek(0) {
+            Some(Token::Word(_)) => Ok(Some(self.name()?)),
+            _ => Ok(Some(self.string()?)),
+        }
+    }
+
+    // COPY.
+
+    fn copy(&mut self) -> Parse<Utility> {
+        let mut options = Vec::new();
+        if self.peek_keyword(0, "binary")
+            && !matches!(self.peek(1), Some(Token::LParen | Token::Period))
+            && !self.peek_keyword(1, "from")
+            && !self.peek_keyword(1, "to")
+        {
+            options.push(NamedOption { name: "format".into(), value: Some(OptionValue::Word("binary".into())), position: self.position() });
+            self.at += 1;
+        }
+        let source = if self.token(&Token::LParen) {
+            let close = self.closing_paren()?;
+            let inner: Vec<TokenWithSpan> = self.tokens.get(self.at..close).unwrap_or_default().to_vec();
+            let statement = parse_tokens(self.sql, &inner).map_err(|e| self.end_means_paren(e, close))?;
+            self.at = close + 1;
+            CopySource::Query(Box::new(statement))
+        } else {
+            let name = self.nested(|p| p.parse_object_name(false))?;
+            let mut columns = Vec::new();
+            if self.token(&Token::LParen) {
+                columns = self.nested(|p| p.parse_comma_separated(Parser::parse_identifier))?;
+                self.expect_token(&Token::RParen)?;
+            }
+            CopySource::Table { name, columns }
+        };
+        let from = match &source {
+            CopySource::Query(_) => {
+                self.expect("to")?;
+                false
+            }
+            CopySource::Table { .. } if self.keyword("from") => true,
+            CopySource::Table { .. } => {
+                self.expect("to")?;
+                false
+            }
+        };
+        // PostgreSQL takes STDIN and STDOUT for either direction.
+        let target = if self.keyword("stdin") || self.keyword("stdout") {
+            CopyTarget::Client
+        } else if self.keyword("program") {
+            CopyTarget::Program(self.string()?)
+        } else {
+            CopyTarget::File(self.string()?)
+        };
+        self.old_delimiters(&mut options)?;
+        self.keyword("with");
+        if self.token(&Token::LParen) {
+            options.extend(self.parenthesized_options()?);
+        } else {
+            self.old_copy_options(&mut options)?;
+        }
+        let filter = if self.keyword("where") { Some(Box::new(self.expression()?)) } else { None };
+        Ok(Utility::Copy(Copy { source, from, target, options, filter }))
+    }
+
+    /// `[USING] DELIMITERS 'x'`, of PostgreSQL 7.2.
+    fn old_delimiters(&mut self, options: &mut Vec<NamedOption>) -> Parse<()> {
+        let position = self.position();
+        if self.keywords(&["using", "delimiters"]) || self.keyword("delimiters") {
+            options.push(NamedOption { name: "delimiter".into(), value: Some(OptionValue::Text(self.string()?)), position });
+        }
+        Ok(())
+    }
+
+    /// The options without parentheses, of PostgreSQL before 9.0: psql's `\copy` is often written so.
+    fn old_copy_options(&mut self, options: &mut Vec<NamedOption>) -> Parse<()> {
+        loop {
+            let position = self.position();
+            let mut add = |name: &str, value: Option<OptionValue>| options.push(NamedOption { name: name.into(), value, position });
+            if self.keyword("binary") {
+                add("format", Some(OptionValue::Word("binary".into())));
+            } else if self.keyword("csv") {
+                add("format", Some(OptionValue::Word("csv".into())));
+            } else if self.keyword("header") {
+                add("header", Some(OptionValue::Word("true".into())));
+            } else if self.keyword("freeze") {
+                add("freeze", Some(OptionValue::Word("true".into())));
+            } else if self.keyword("delimiter") {
+                self.keyword("as");
+                add("delimiter", Some(OptionValue::Text(self.string()?)));
+            } else if self.keyword("null") {
+                self.keyword("as");
+                add("null", Some(OptionValue::Text(self.string()?)));
+            } else if self.keyword("quote") {
+                self.keyword("as");
+                add("quote", Some(OptionValue::Text(self.string()?)));
+            } else if self.keyword("escape") {
+                self.keyword("as");
+                add("escape", Some(OptionValue::Text(self.string()?)));
+            } else if self.keyword("encoding") {
+                add("encoding", Some(OptionValue::Text(self.string()?)));
+            } else if self.keywords(&["force", "quote"]) {
+                let value = if self.token(&Token::Mul) { OptionValue::Star } else { OptionValue::List(self.names()?) };
+                add("force_quote", Some(value));
+            } else if self.keywords(&["force", "not", "null"]) {
+                let names = self.names()?;
+                add("force_not_null", Some(OptionValue::List(names)));
+            } else if self.keywords(&["force", "null"]) {
+                let names = self.names()?;
+                add("force_null", Some(OptionValue::List(names)));
+            } else {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Behind the opening parenthesis: `name [value], …)`.
+    fn parenthesized_options(&mut self) -> Parse<Vec<NamedOption>> {
+        let mut out = Vec::new();
+        loop {
+            let position = self.position();
+            let name = self.name()?;
+            let negative = self.token(&Token::Minus);
+            let value = match self.peek(0).cloned() {
+                Some(Token::Comma | Token::RParen) => None,
+                Some(Token::Number(number, _)) => {
+                    self.at += 1;
+                    Some(OptionValue::Number(if negative { format!("-{number}") } else { number }))
+                }
+                Some(Token::Mul) => {
+                    self.at += 1;
+                    Some(OptionValue::Star)
+                }
+                Some(Token::LParen) => {
+                    self.at += 1;
+                    let names = self.names()?;
+                    self.expect_token(&Token::RParen)?;
+                    Some(OptionValue::List(names))
+                }
+                Some(Token::Word(_)) => Some(OptionValue::Word(self.name()?)),
+                _ => Some(OptionValue::Text(self.string()?)),
+            };
+            out.push(NamedOption { name, value, position });
+            if !self.token(&Token::Comma) {
+                self.expect_token(&Token::RParen)?;
+                return Ok(out);
+            }
+        }
+    }
+
+    // The rest.
+
+    fn explain(&mut self) -> Parse<Utility> {
+        let mut options = Vec::new();
+        // `EXPLAIN (SELECT 1)` is a query in parentheses.
+        let query = ["select", "with", "values", "table"].iter().any(|w| self.peek_keyword(1, w));
+        if matches!(self.peek(0), Some(Token::LParen)) && !query && !matches!(self.peek(1), Some(Token::LParen)) {
+            self.at += 1;
+            options = self.parenthesized_options()?;
+        } else {
+            for name in ["analyze", "verbose"] {
+                let position = self.position();
+                if self.keyword(name) || (name == "analyze" && self.keyword("analyse")) {
+                    options.push(NamedOption { name: name.into(), value: None, position });
+                }
+            }
+        }
+        let rest: Vec<TokenWithSpan> = self.tokens.get(self.at..).unwrap_or_default().to_vec();
+        if rest.is_empty() {
+            return Err(self.unexpected());
+        }
+        let mut inner = UtilityParser { sql: self.sql, tokens: rest.clone(), at: 0 };
+        let body = if ["declare", "execute"].iter().any(|w| inner.peek_keyword(0, w)) {
+            match inner.statement()? {
+                Some(utility) => Body::Utility(Box::new(utility)),
+                None => return Err(self.unexpected()),
+            }
+        } else {
+            Body::Sql(Box::new(parse_tokens(self.sql, &rest)?))
+        };
+        self.at = self.tokens.len();
+        Ok(Utility::Explain(Explain { options, body: Box::new(body) }))
+    }
+
+    fn lock(&mut self) -> Parse<Utility> {
+        self.keyword("table");
+        self.keyword("only");
+        let tables = self.nested(|p| p.parse_comma_separated(|p| p.parse_object_name(false)))?;
+        self.token(&Token::Mul);
+        let mut mode = TableLockMode::AccessExclusive;
+        if self.keyword("in") {
+            mode = if self.keywords(&["access", "share"]) {
+                TableLockMode::AccessShare
+            } else if self.keywords(&["row", "share"]) {
+                TableLockMode::RowShare
+            } else if self.keywords(&["row", "exclusive"]) {
+                TableLockMode::RowExclusive
+            } else if self.keywords(&["share", "update", "exclusive"]) {
+                TableLockMode::ShareUpdateExclusive
+            } else if self.keywords(&["share", "row", "exclusive"]) {
+                TableLockMode::ShareRowExclusive
+            } else if self.keyword("share") {
+                TableLockMode::Share
+            } else if self.keyword("exclusive") {
+                TableLockMode::Exclusive
+            } else if self.keywords(&["access", "exclusive"]) {
+                TableLockMode::AccessExclusive
+            } else {
+                return Err(self.unexpected());
+            };
+            self.expect("mode")?;
+        }
+        Ok(Utility::Lock { tables, mode, nowait: self.keyword("nowait") })
+    }
+
+    fn vacuum(&mut self) -> Parse<Utility> {
+        let mut options = Vec::new();
+        if self.token(&Token::LParen) {
+            options = self.parenthesized_options()?;
+        } else {
+            for name in ["full", "freeze", "verbose", "analyze"] {
+                let position = self.position();
+                if self.keyword(name) {
+                    options.push(NamedOption { name: name.into(), value: None, position });
+                }
+            }
+        }
+        Ok(Utility::Vacuum { options, targets: self.maintenance_targets()? })
+    }
+
+    fn analyze(&mut self) -> Parse<Utility> {
+        let mut options = Vec::new();
+        let position = self.position();
+        if self.token(&Token::LParen) {
+            options = self.parenthesized_options()?;
+        } else if self.keyword("verbose") {
+            options.push(NamedOption { name: "verbose".into(), value: None, position });
+        }
+        Ok(Utility::Analyze { options, targets: self.maintenance_targets()? })
+    }
+
+    fn maintenance_targets(&mut self) -> Parse<Vec<MaintenanceTarget>> {
+        let mut out = Vec::new();
+        while self.at < self.tokens.len() {
+            let table = self.nested(|p| p.parse_object_name(false))?;
+            let mut columns = Vec::new();
+            if self.token(&Token::LParen) {
+                columns = self.nested(|p| p.parse_comma_separated(Parser::parse_identifier))?;
+                self.expect_token(&Token::RParen)?;
+            }
+            out.push(MaintenanceTarget { table, columns });
+            if self.at < self.tokens.len() {
+                self.expect_token(&Token::Comma)?;
+                if self.at == self.tokens.len() {
+                    return Err(self.unexpected());
+                }
+            }
+        }
+        Ok(out)
+    }
+
+    fn do_block(&mut self) -> Parse<Utility> {
+        let (mut language, mut code) = (None, None);
+        while self.at < self.tokens.len() {
+            if self.keyword("language") {
+                language = Some(if matches!(self.peek(0), Some(Token::Word(_))) { self.name()? } else { self.string()? });
+            } else {
+                code = Some(self.string()?);
+            }
+        }
+        match code {
+            Some(code) => Ok(Utility::Do { language, code }),
+            None => Err(self.unexpected()),
+        }
+    }
+
+    // Tokens.
+
+    fn peek(&self, ahead: usize) -> Option<&Token> {
+        self.tokens.get(self.at + ahead).map(|t| &t.token)
+    }
+
+    fn peek_keyword(&self, ahead: usize, word: &str) -> bool {
+        matches!(self.peek(ahead), Some(Token::Word(w)) if w.quote_style.is_none() && w.value.eq_ignore_ascii_case(word))
+    }
+
+    fn keyword(&mut self, word: &str) -> bool {
+        let found = self.peek_keyword(0, word);
+        self.at += usize::from(found);
+        found
+    }
+
+    /// All of the words, or none.
+    fn keywords(&mut self, words: &[&str]) -> bool {
+        let found = words.iter().enumerate().all(|(i, w)| self.peek_keyword(i, w));
+        if found {
+            self.at += words.len();
+        }
+        found
+    }
+
+    fn token(&mut self, token: &Token) -> bool {
+        let found = self.peek(0) == Some(token);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn expect(&mut self, word: &str) -> Parse<()> {
+        if self.keyword(word) { Ok(()) } else { Err(self.unexpected()) }
+    }
+
+    fn expect_token(&mut self, token: &Token) -> Parse<()> {
+        if self.token(token) { Ok(()) } else { Err(self.unexpected()) }
+    }
+
+    fn name(&mut self) -> Parse<String> {
+        match self.peek(0) {
+            Some(Token::Word(word)) => {
+                let name = if word.quote_style.is_some() { word.value.clone() } else { word.value.to_lowercase() };
+                self.at += 1;
+                Ok(name)
+            }
+            _ => Err(self.unexpected()),
+        }
+    }
+
+    fn names(&mut self) -> Parse<Vec<String>> {
+        let mut out = vec![self.name()?];
+        while self.token(&Token::Comma) {
+            out.push(self.name()?);
+        }
+        Ok(out)
+    }
+
+    fn string(&mut self) -> Parse<String> {
+        let text = match self.peek(0) {
+            Some(
+                Token::SingleQuotedString(text)
+                | Token::EscapedStringLiteral(text)
+                | Token::UnicodeStringLiteral(text)
+                | Token::NationalStringLiteral(text),
+            ) => text.clone(),
+            Some(Token::DollarQuotedString(text)) => text.value.clone(),
+            _ => return Err(self.unexpected()),
+        };
+        self.at += 1;
+        Ok(text)
+    }
+
+    fn optional_integer(&mut self) -> Parse<Option<i64>> {
+        match self.peek(0) {
+            Some(Token::Number(..) | Token::Minus | Token::Plus) => self.signed_integer().map(Some),
+            _ => Ok(None),
+        }
+    }
+
+    fn signed_integer(&mut self) -> Parse<i64> {
+        let negative = self.token(&Token::Minus);
+        if !negative {
+            self.token(&Token::Plus);
+        }
+        let value = match self.peek(0) {
+            Some(Token::Number(number, _)) => number.parse::<i32>().ok(),
+            _ => None,
+        };
+        let Some(value) = value else { return Err(self.unexpected()) };
+        self.at += 1;
+        Ok(i64::from(value) * if negative { -1 } else { 1 })
+    }
+
+    /// Behind an opening parenthesis: expressions up to the closing one.
+    fn expressions(&mut self) -> Parse<Vec<ast::Expr>> {
+        let out = self.nested(|p| p.parse_comma_separated(Parser::parse_expr))?;
+        self.expect_token(&Token::RParen)?;
+        Ok(out)
+    }
+
+    fn expression(&mut self) -> Parse<ast::Expr> {
+        self.nested(|p| p.parse_expr())
+    }
+
+    /// The position of the parenthesis that closes the one just read.
+    fn closing_paren(&self) -> Parse<usize> {
+        let mut depth = 0_usize;
+        for (at, token) in self.tokens.iter().enumerate().skip(self.at) {
+            match token.token {
+                Token::LParen => depth += 1,
+                Token::RParen if depth == 0 => return Ok(at),
+                Token::RParen => depth -= 1,
+                _ => {}
+            }
+        }
+        Err(SyntaxError::near(self.sql, &TokenWithSpan::wrap(Token::EOF)))
+    }
+
+    /// Inside parentheses the end of the tokens is the closing parenthesis.
+    fn end_means_paren(&self, error: SyntaxError, close: usize) -> SyntaxError {
+        match self.tokens.get(close) {
+            Some(paren) if error.message.ends_with("end of input") => SyntaxError::near(self.sql, paren),
+            _ => error,
+        }
+    }
+
+    /// Lets sqlparser read from here.
+    fn nested<T>(&mut self, read: impl FnOnce(&mut Parser<'_>) -> Result<T, ParserError>) -> Parse<T> {
+        let rest: Vec<TokenWithSpan> = self.tokens.get(self.at..).unwrap_or_default().to_vec();
+        let dialect = dialect::StoaDialect::default();
+        let mut parser = Parser::new(&dialect).with_recursion_limit(RECURSION_LIMIT).with_tokens_with_locations(rest.clone());
+        let out = read(&mut parser).map_err(|e| SyntaxError::from_parser(self.sql, &e, &rest, &parser))?;
+        self.at += parser.index().min(rest.len());
+        Ok(out)
+    }
+
+    /// Everything that remains, as one statement.
+    fn rest(&mut self) -> Parse<ast::Statement> {
+        let rest: Vec<TokenWithSpan> = self.tokens.get(self.at..).unwrap_or_default().to_vec();
+        if rest.is_empty() {
+            return Err(self.unexpected());
+        }
+        self.at = self.tokens.len();
+        parse_tokens(self.sql, &rest)
+    }
+
+    fn rest_text(&self) -> String {
+        match (self.tokens.get(self.at), self.tokens.last()) {
+            (Some(first), Some(last)) => {
+                let start = char_offset(self.sql, first.span.start);
+                let end = char_offset(self.sql, last.span.end);
+                self.sql.chars().skip(start).take(end.saturating_sub(start)).collect()
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// Where the next token starts, in characters from 1.
+    fn position(&self) -> usize {
+        self.tokens.get(self.at).map_or(0, |t| char_offset(self.sql, t.span.start) + 1)
+    }
+
+    fn unexpected(&self) -> SyntaxError {
+        match self.tokens.get(self.at) {
+            Some(token) => SyntaxError::near(self.sql, token),
+            None => SyntaxError::near(self.sql, &TokenWithSpan::wrap(Token::EOF)),
+        }
+    }
+}
+
+/// The words that a utility statement may start with.
+const FIRST_WORDS: &[&str] = &[
+    "begin",
+    "start",
+    "commit",
+    "end",
+    "rollback",
+    "abort",
+    "savepoint",
+    "release",
+    "prepare",
+    "execute",
+    "deallocate",
+    "set",
+    "reset",
+    "show",
+    "discard",
+    "declare",
+    "fetch",
+    "move",
+    "close",
+    "copy",
+    "explain",
+    "listen",
+    "notify",
+    "unlisten",
+    "lock",
+    "vacuum",
+    "analyze",
+    "analyse",
+    "checkpoint",
+    "do",
+    "call",
+];
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+    use super::*;
+
+    fn utility(sql: &str) -> Utility {
+        match crate::parse_script(sql).unwrap_or_else(|e| panic!("{sql}: {e}")).remove(0).body {
+            Body::Utility(utility) => *utility,
+            Body::Sql(statement) => panic!("{sql} was read as {statement}"),
+        }
+    }
+
+    #[test]
+    fn forms_of_each_statement() {
+        for (sql, told) in [
+            (
+                "BEGIN WORK ISOLATION LEVEL SERIALIZABLE, READ ONLY DEFERRABLE",
+                "Begin(TransactionModes { isolation: Some(Serializable), read_only: Some(true), deferrable: Some(true) })",
+            ),
+            ("end transaction and no chain", "Commit { chain: false }"),
+            ("ABORT AND CHAIN", "Rollback { chain: true }"),
+            ("ROLLBACK WORK TO SAVEPOINT \"A b\"", "RollbackTo(\"A b\")"),
+            ("RELEASE Sp", "Release(\"sp\")"),
+            (
+                "SET LOCAL search_path TO \"A\", b, 'c'",
+                "Set { name: \"search_path\", value: Values([SetItem { text: \"A\", quoted: true }, SetItem { text: \"b\", quoted: false }, SetItem { text: \"c\", quoted: true }]), local: true }",
+            ),
+            (
+                "SET SESSION work_mem = -1",
+                "Set { name: \"work_mem\", value: Values([SetItem { text: \"-1\", quoted: false }]), local: false }",
+            ),
+            ("SET TIME ZONE -3.5", "Set { name: \"timezone\", value: Values([SetItem { text: \"-3.5\", quoted: false }]), local: false }"),
+            (
+                "SET TIME ZONE INTERVAL '-08:00' HOUR TO MINUTE",
+                "Set { name: \"timezone\", value: Interval { text: \"-08:00\", fields: \"hour to minute\" }, local: false }",
+            ),
+            ("SET a.b TO DEFAULT", "Set { name: \"a.b\", value: Default, local: false }"),
+            (
+                "SET SESSION CHARACTERISTICS AS TRANSACTION READ WRITE",
+                "SetTransaction { modes: TransactionModes { isolation: None, read_only: Some(false), deferrable: None }, snapshot: None, characteristics: true }",
+            ),
+            ("SET SESSION AUTHORIZATION DEFAULT", "SetSessionAuthorization { user: None, local: false }"),
+            ("SET ROLE none", "SetRole { role: None, local: false }"),
+            ("SHOW TRANSACTION ISOLATION LEVEL", "Show(Some(\"transaction_isolation\"))"),
+            ("RESET ALL", "Reset(None)"),
+            ("FETCH BACKWARD ALL IN c", "Fetch { name: \"c\", direction: Backward(9223372036854775807), move_only: false }"),
+            ("FETCH c", "Fetch { name: \"c\", direction: Forward(1), move_only: false }"),
+            ("FETCH -2 c", "Fetch { name: \"c\", direction: Forward(-2), move_only: false }"),
+            ("MOVE RELATIVE -3 FROM c", "Fetch { name: \"c\", direction: Relative(-3), move_only: true }"),
+            ("DEALLOCATE PREPARE ALL", "Deallocate(None)"),
+            ("NOTIFY ch, 'hi'", "Notify { channel: \"ch\", payload: \"hi\" }"),
+            ("UNLISTEN *", "Unlisten(None)"),
+            ("DO LANGUAGE plpgsql $$BEGIN END$$", "Do { language: Some(\"plpgsql\"), code: \"BEGIN END\" }"),
+        ] {
+            assert_eq!(format!("{:?}", utility(sql)), told, "{sql}");
+        }
+    }
+
+    #[test]
+    fn copy_options_old_and_new() {
+        let names = |sql: &str| match utility(sql) {
+            Utility::Copy(copy) => copy.options.iter().map(|o| format!("{}={:?}", o.name, o.value)).collect::<Vec<_>>().join(" "),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(
+            names("COPY s.t (a, \"B\") FROM STDIN WITH (FORMAT csv, HEADER match, FORCE_NULL (a, b), FORCE_QUOTE *, DELIMITER '|')"),
+            "format=Some(Word(\"csv\")) header=Some(Word(\"match\")) force_null=Some(List([\"a\", \"b\"])) force_quote=Some(Star) delimiter=Some(Text(\"|\"))"
+        );
+        assert_eq!(
+            names("COPY t FROM STDIN DELIMITER AS ',' NULL '' CSV HEADER FORCE NOT NULL a, b"),
+            "delimiter=Some(Text(\",\")) null=Some(Text(\"\")) format=Some(Word(\"csv\")) header=Some(Word(\"true\")) force_not_null=Some(List([\"a\", \"b\"]))"
+        );
+        assert!(matches!(utility("COPY (SELECT (1), 2) TO STDOUT"), Utility::Copy(Copy { source: CopySource::Query(_), from: false, .. })));
+        assert!(matches!(utility("COPY t FROM STDIN WHERE a > 1"), Utility::Copy(Copy { filter: Some(_), from: true, .. })));
+    }
+
+    #[test]
+    fn nested_statements() {
+        match utility("PREPARE p (int, numeric(8,2)[], timestamp with time zone) AS SELECT $1, $2") {
+            Utility::Prepare { name, types, text, .. } => {
+                assert_eq!((name.as_str(), types.len(), text.as_str()), ("p", 3, "SELECT $1, $2"))
+            }
+            other => panic!("{other:?}"),
+        }
+        match utility("EXECUTE p (1 + 1, upper('x'))") {
+            Utility::Execute { args, .. } => assert_eq!(args.len(), 2),
+            other => panic!("{other:?}"),
+        }
+        match utility("EXPLAIN (ANALYZE, FORMAT json, COSTS off) SELECT 1") {
+            Utility::Explain(explain) => assert_eq!(explain.options.len(), 3),
+            other => panic!("{other:?}"),
+        }
+        match utility("EXPLAIN ANALYZE VERBOSE EXECUTE p (1)") {
+            Utility::Explain(explain) => assert!(matches!(*explain.body, Body::Utility(_))),
+            other => panic!("{other:?}"),
+        }
+        match utility("DECLARE c BINARY NO SCROLL CURSOR WITH HOLD FOR SELECT 1") {
+            Utility::Declare(d) => assert_eq!((d.binary, d.scroll, d.hold, d.query_text.as_str()), (true, Some(false), true, "SELECT 1")),
+            other => panic!("{other:?}"),
+        }
+        match utility("LOCK TABLE a, s.b IN SHARE ROW EXCLUSIVE MODE NOWAIT") {
+            Utility::Lock { tables, mode, nowait } => {
+                assert_eq!((tables.len(), mode, nowait), (2, TableLockMode::ShareRowExclusive, true));
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
