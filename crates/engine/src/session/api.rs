@@ -12,8 +12,7 @@ pub struct SessionOptions {
     pub user: String,
     pub database: String,
     pub application_name: String,
-    /// What `pg_backend_pid()` says, and cancel requests name.
-    pub pid: u32,
+    pub client_address: Option<std::net::SocketAddr>,
     /// Settings of the startup message.
     pub settings: Vec<(String, String)>,
 }

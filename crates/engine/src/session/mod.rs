@@ -1,5 +1,24 @@
-//! A session: the only entry for statements. Settings, the transaction, prepared statements, portals, cursors.
+//! A session: the only entry for statements. Settings, the transaction, prepared statements, cursors, COPY, notifications.
+//!
+//! Reading order: [`api`] (what callers see) → [`shared`] (what other sessions may see of this one) → [`settings`] →
+//! [`session_impl`] (life of a session and of a statement) → [`dispatch`] (one statement) → [`transaction`] → [`prepared`] →
+//! [`cursor`] → [`copy`] → [`explain`] → [`notify`] → [`system`] (what functions may ask).
 
 pub mod api;
+pub mod copy;
+pub mod cursor;
+pub mod dispatch;
+pub mod explain;
+pub mod guard;
+pub mod notify;
+pub mod prepared;
+pub mod session_impl;
+pub mod settings;
+pub mod shared;
+pub mod show;
+pub mod system;
+pub mod transaction;
 
-pub use api::{CopyFormat, Execution, Notice, OutputColumn, Prepared, Session, SessionOptions, TransactionStatus};
+pub use api::{CopyFormat, Execution, Notice, OutputColumn, ParamValue, Prepared, Rows, RowsTag, Session, SessionOptions, TransactionStatus};
+pub use notify::Notification;
+pub use shared::SessionShared;

@@ -1,0 +1,172 @@
+//! A database: a store, its transactions, the sessions on it, and what all of them share.
+//!
+//! [`Database`] is a handle; [`DatabaseInner`] is what statements see of it.
+
+use crate::session::notify::NotificationBus;
+use crate::session::{Session, SessionOptions, SessionShared};
+use crate::txn::TransactionManager;
+use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
+use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
+use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
+use parking_lot::RwLock;
+use std::collections::BTreeMap;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_store::Store;
+
+/// How a database is opened.
+#[derive(Clone, Debug)]
+pub struct DatabaseOptions {
+    /// For sorts, joins and aggregations of all statements together; what needs more spills, or fails with 53200.
+    pub query_memory_bytes: usize,
+    /// Where statements spill; `None` for the system's temporary directory.
+    pub spill_directory: Option<PathBuf>,
+    /// Upper limit of what is spilled at one time.
+    pub spill_bytes: u64,
+    pub max_sessions: usize,
+    /// Parallel pieces of one statement; 0 for the number of cores.
+    pub parallelism: usize,
+}
+
+impl Default for DatabaseOptions {
+    fn default() -> Self {
+        Self { query_memory_bytes: 1 << 30, spill_directory: None, spill_bytes: 64 << 30, max_sessions: 100, parallelism: 0 }
+    }
+}
+
+/// What sessions and statements share.
+pub struct DatabaseInner {
+    pub store: Arc<dyn Store>,
+    pub transactions: TransactionManager,
+    pub notifications: NotificationBus,
+    /// Memory and spill files of all statements.
+    pub runtime: Arc<RuntimeEnv>,
+    pub options: DatabaseOptions,
+    pub started_us: i64,
+    sessions: RwLock<BTreeMap<u32, Arc<SessionShared>>>,
+    next_pid: AtomicU32,
+}
+
+impl std::fmt::Debug for DatabaseInner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("DatabaseInner").field("store", &self.store).field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+/// A handle on an open database; cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Database {
+    inner: Arc<DatabaseInner>,
+}
+
+impl Database {
+    /// Opens the database that a store holds; makes an empty one in an empty store.
+    ///
+    /// # Errors
+    /// What the store reports; XX001 for a catalog that cannot be read.
+    pub async fn open(store: Arc<dyn Store>, options: DatabaseOptions) -> PgResult<Self> {
+        let pool = TrackConsumersPool::new(
+            FairSpillPool::new(options.query_memory_bytes),
+            NonZeroUsize::new(5).unwrap_or(NonZeroUsize::MIN),
+        );
+        let mode = match &options.spill_directory {
+            Some(directory) => DiskManagerMode::Directories(vec![directory.clone()]),
+            None => DiskManagerMode::OsTmpDirectory,
+        };
+        let runtime = RuntimeEnvBuilder::new()
+            .with_memory_pool(Arc::new(pool))
+            .with_disk_manager_builder(DiskManagerBuilder::default().with_mode(mode).with_max_temp_directory_size(options.spill_bytes))
+            .build_arc()
+            .map_err(|e| PgError::internal(e.to_string()))?;
+        let transactions = TransactionManager::open(store.clone()).await?;
+        Ok(Self {
+            inner: Arc::new(DatabaseInner {
+                store,
+                transactions,
+                notifications: NotificationBus::default(),
+                runtime,
+                options,
+                started_us: now_us(),
+                sessions: RwLock::default(),
+                next_pid: AtomicU32::new(1),
+            }),
+        })
+    }
+
+    /// Starts a session.
+    ///
+    /// # Errors
+    /// 53300 when there are too many; 3D000 for another database's name; what settings raise.
+    pub fn connect(&self, options: SessionOptions) -> PgResult<Session> {
+        Session::open(self.inner.clone(), options)
+    }
+
+    #[must_use]
+    pub fn inner(&self) -> &Arc<DatabaseInner> {
+        &self.inner
+    }
+}
+
+impl DatabaseInner {
+    /// The sessions that are connected, by pid.
+    #[must_use]
+    pub fn sessions(&self) -> Vec<Arc<SessionShared>> {
+        self.sessions.read().values().cloned().collect()
+    }
+
+    #[must_use]
+    pub fn session(&self, pid: u32) -> Option<Arc<SessionShared>> {
+        self.sessions.read().get(&pid).cloned()
+    }
+
+    /// What a cancel request does: nothing unless it knows the session's secret.
+    pub fn cancel(&self, pid: u32, secret: u32) {
+        if let Some(session) = self.session(pid).filter(|s| s.secret == secret) {
+            session.cancel();
+        }
+    }
+
+    /// Ends all sessions with 57P01.
+    pub fn terminate_sessions(&self) {
+        for session in self.sessions() {
+            session.terminate();
+        }
+    }
+
+    /// Parallel pieces of one statement.
+    #[must_use]
+    pub fn parallelism(&self) -> usize {
+        match self.options.parallelism {
+            0 => std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
+            n => n,
+        }
+    }
+
+    pub(crate) fn next_pid(&self) -> u32 {
+        self.next_pid.fetch_add(1, Ordering::Relaxed)
+    }
+
+    pub(crate) fn register(&self, session: &Arc<SessionShared>) -> PgResult<()> {
+        let mut sessions = self.sessions.write();
+        if sessions.len() >= self.options.max_sessions {
+            return Err(PgError::new(SqlState::TOO_MANY_CONNECTIONS, "sorry, too many clients already"));
+        }
+        sessions.insert(session.pid, session.clone());
+        Ok(())
+    }
+
+    pub(crate) fn unregister(&self, pid: u32) {
+        self.sessions.write().remove(&pid);
+        self.notifications.unregister(pid);
+    }
+}
+
+/// Microseconds since 1970 UTC.
+#[must_use]
+pub fn now_us() -> i64 {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
+}

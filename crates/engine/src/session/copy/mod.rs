@@ -1,0 +1,352 @@
+//! COPY between a client and a table or a query.
+//!
+//! [`CopyIn`] is fed with the client's bytes, in pieces of any size; [`CopyOut`] gives rows to send. Both belong to the statement
+//! that made them: its transaction ends when they are done.
+
+pub mod decode;
+pub mod encode;
+pub mod options;
+
+pub use decode::{Decoder, TargetColumn};
+pub use encode::{BatchEncoder, Encoder};
+pub use options::{ColumnSet, CopyOptions, Header};
+
+use super::api::{CopyFormat, Execution, Rows};
+use super::prepared::PreparedStatement;
+use super::session_impl::Session;
+use super::settings::value::quote_identifier;
+use crate::bind::tree::{Bound, BoundBody, ColId, Expr, ExprKind, Rel};
+use crate::catalog::{Relation, TableDescriptor};
+use crate::exec::StatementContext;
+use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::datatypes::{Field, Schema, SchemaRef};
+use futures::StreamExt;
+use std::sync::Arc;
+use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_syntax::utility::{Copy, CopySource, CopyTarget};
+use stoa_syntax::{Body, ast};
+
+/// Rows that are written together.
+const BATCH_ROWS: usize = 8_192;
+
+/// A COPY FROM STDIN that waits for data.
+pub struct CopyIn {
+    pub format: CopyFormat,
+    /// How many columns a row has.
+    pub columns: usize,
+    decoder: Decoder,
+    target: Target,
+    rows: u64,
+}
+
+/// Where rows go: an INSERT whose source is a batch.
+struct Target {
+    context: StatementContext,
+    bound: Bound,
+    schema: SchemaRef,
+    table: String,
+}
+
+/// A COPY TO STDOUT that has rows to send.
+pub struct CopyOut {
+    pub format: CopyFormat,
+    pub columns: usize,
+    pub encoder: Encoder,
+    rows: Rows,
+}
+
+impl CopyIn {
+    /// Takes a piece of the client's data; rows that are whole may be written.
+    ///
+    /// # Errors
+    /// 22P04, what values and constraints raise; the statement has failed then.
+    pub async fn data(&mut self, bytes: &[u8]) -> PgResult<()> {
+        self.decoder.push(bytes);
+        while self.decoder.decode(BATCH_ROWS, false)? {
+            self.flush().await?;
+        }
+        Ok(())
+    }
+
+    /// The client has sent everything: writes the rest and gives the command tag.
+    ///
+    /// # Errors
+    /// As [`CopyIn::data`].
+    pub async fn finish(mut self) -> PgResult<String> {
+        while self.decoder.decode(BATCH_ROWS, true)? {
+            self.flush().await?;
+        }
+        self.flush().await?;
+        Ok(format!("COPY {}", self.rows))
+    }
+
+    async fn flush(&mut self) -> PgResult<()> {
+        let (rows, arrays) = self.decoder.take()?;
+        if rows == 0 {
+            return Ok(());
+        }
+        self.target.context.session.check_interrupt()?;
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        let batch = RecordBatch::try_new_with_options(self.target.schema.clone(), arrays, &options).map_err(PgError::from)?;
+        let written = self.target.write(batch).await.map_err(|error| {
+            if error.fields().context.is_some() {
+                return error;
+            }
+            let place = format!("COPY {}", self.target.table);
+            error.context(place)
+        })?;
+        self.rows += written;
+        Ok(())
+    }
+}
+
+impl Target {
+    async fn write(&mut self, batch: RecordBatch) -> PgResult<u64> {
+        if let BoundBody::Mutation(mutation) = &mut self.bound.body {
+            set_batch(&mut mutation.source, &batch);
+        }
+        Ok(crate::plan::execute(&self.context, &self.bound).await?.count)
+    }
+}
+
+impl CopyOut {
+    /// The next rows; encode them with [`CopyOut::encoder`]. `None` at the end.
+    ///
+    /// # Errors
+    /// What the query raises.
+    pub async fn next(&mut self) -> Option<PgResult<RecordBatch>> {
+        self.rows.stream.next().await
+    }
+}
+
+impl Session {
+    pub(crate) async fn copy(&mut self, copy: &Copy, statement: &Arc<PreparedStatement>) -> PgResult<Execution> {
+        let options = CopyOptions::read(&copy.options, copy.from)?;
+        match &copy.target {
+            CopyTarget::Client => {}
+            CopyTarget::File(_) | CopyTarget::Program(_) => return Err(no_server_files(&copy.target, copy.from)),
+        }
+        if copy.from { self.copy_from(copy, options, statement).await } else { self.copy_to(copy, options, statement).await }
+    }
+
+    async fn copy_to(&mut self, copy: &Copy, options: CopyOptions, outer: &Arc<PreparedStatement>) -> PgResult<Execution> {
+        self.start_query()?;
+        let query = match &copy.source {
+            CopySource::Query(query) => (**query).clone(),
+            CopySource::Table { name, columns } => {
+                let context = self.statement_context(outer.text.clone(), Arc::from([]))?;
+                let table = copied_table(&context, name, false)?;
+                let columns = copied_columns(&table, columns, false)?;
+                let list: Vec<String> = columns.iter().map(|c| quote_identifier(&c.name)).collect();
+                one_statement(&format!("SELECT {} FROM {name}", list.join(", ")))?
+            }
+        };
+        if copy.filter.is_some() {
+            return Err(PgError::new(SqlState::SYNTAX_ERROR, "WHERE clause not allowed with COPY TO"));
+        }
+        let prepared = self.prepare_query(&query, outer)?;
+        let bound = self.bound(&prepared)?;
+        let Execution::Rows(rows) = self.run_bound(&bound, Arc::from([]), outer.text.clone()).await? else {
+            return Err(PgError::unsupported("COPY query must have a RETURNING clause"));
+        };
+        let columns = rows.columns.len();
+        let format = options.format;
+        let encoder = Encoder::new(options, rows.columns.clone(), rows.context.clone())?;
+        Ok(Execution::CopyOut(Box::new(CopyOut { format, columns, encoder, rows })))
+    }
+
+    async fn copy_from(&mut self, copy: &Copy, options: CopyOptions, outer: &Arc<PreparedStatement>) -> PgResult<Execution> {
+        let CopySource::Table { name, columns } = &copy.source else {
+            return Err(PgError::new(SqlState::SYNTAX_ERROR, "COPY FROM takes a table"));
+        };
+        self.start_query()?;
+        self.settle_cursors().await?;
+        let context = self.statement_context(outer.text.clone(), Arc::from([]))?;
+        let table = copied_table(&context, name, true)?;
+        if !table.temporary {
+            self.check_writable("COPY FROM")?;
+        }
+        let columns = copied_columns(&table, columns, true)?;
+        let names: Vec<String> = columns.iter().map(|c| quote_identifier(&c.name)).collect();
+        let params: Vec<String> = (1..=columns.len()).map(|n| format!("${n}")).collect();
+        let (names, params) = (names.join(", "), params.join(", "));
+        // The statement that a row is inserted by; with a condition, the values are columns that it may refer to.
+        let text = match &copy.filter {
+            None if columns.is_empty() => format!("INSERT INTO {name} DEFAULT VALUES"),
+            None => format!("INSERT INTO {name} ({names}) VALUES ({params})"),
+            Some(filter) => format!(
+                "INSERT INTO {name} ({names}) SELECT {names} FROM (VALUES ({params})) AS {} ({names}) WHERE {filter}",
+                quote_identifier(&table.name)
+            ),
+        };
+        let insert = one_statement(&text)?;
+        let declared = columns.iter().map(|c| Some(c.ty.ty.clone())).collect::<Vec<_>>();
+        let bind = crate::bind::BindContext {
+            catalog: &context.catalog,
+            search_path: &context.search_path,
+            eval: &context.eval,
+            param_types: &declared,
+            text: &text,
+        };
+        // Positions would be those of a text that nobody wrote.
+        let mut bound = crate::bind::bind_statement(&bind, &insert).map_err(|mut error| {
+            error.fields_mut().position = None;
+            error
+        })?;
+        let BoundBody::Mutation(mutation) = &mut bound.body else { return Err(PgError::internal("an INSERT that is none")) };
+        if !replace_params(&mut mutation.source, &columns) && !columns.is_empty() {
+            return Err(PgError::internal("an INSERT without values"));
+        }
+        bound.params.clear();
+        let schema = Arc::new(Schema::new(columns.iter().map(|c| Field::new(&c.name, c.ty.arrow.clone(), true)).collect::<Vec<_>>()));
+        let format = options.format;
+        let count = columns.len();
+        let decoder = Decoder::new(table.name.clone(), options, columns, context.eval.clone())?;
+        Ok(Execution::CopyIn(Box::new(CopyIn {
+            format,
+            columns: count,
+            decoder,
+            target: Target { context, bound, schema, table: table.name.clone() },
+            rows: 0,
+        })))
+    }
+}
+
+/// Ids of the columns that the copied values are, far from those of the statement.
+const FIRST_COLUMN: u32 = 1 << 30;
+
+/// Puts the copied batch in the place of the parameters; whether there was such a place.
+fn replace_params(rel: &mut Rel, columns: &[TargetColumn]) -> bool {
+    let input = || Rel::Batches {
+        columns: (FIRST_COLUMN..).zip(columns).map(|(id, c)| (ColId(id), c.ty.clone())).collect(),
+        batches: Vec::new(),
+    };
+    match rel {
+        Rel::Values { columns: ids, rows } if rows.len() == 1 => {
+            let mut row = rows.pop().unwrap_or_default();
+            for expr in &mut row {
+                param_to_column(expr, columns);
+            }
+            let exprs = ids.iter().map(|(id, _)| *id).zip(row).collect();
+            *rel = Rel::Project { input: Box::new(input()), exprs };
+            true
+        }
+        Rel::One => {
+            *rel = input();
+            true
+        }
+        Rel::Project { input, exprs } => {
+            for (_, expr) in exprs.iter_mut() {
+                param_to_column(expr, columns);
+            }
+            replace_params(input, columns)
+        }
+        Rel::Filter { input, predicate } => {
+            param_to_column(predicate, columns);
+            replace_params(input, columns)
+        }
+        _ => false,
+    }
+}
+
+/// A parameter is the column of the batch; it has the target's type already, so that its cast to it falls away.
+fn param_to_column(expr: &mut Expr, columns: &[TargetColumn]) {
+    let param = match &expr.kind {
+        ExprKind::Param(number) => Some(*number),
+        ExprKind::Cast { arg, .. } => match &arg.kind {
+            ExprKind::Param(number) if columns.get(*number).is_some_and(|c| c.ty == expr.ty) => Some(*number),
+            _ => None,
+        },
+        _ => None,
+    };
+    if let Some((number, column)) = param.and_then(|n| Some((n, columns.get(n)?))) {
+        let id = ColId(FIRST_COLUMN + u32::try_from(number).unwrap_or(0));
+        *expr = Expr::column(id, column.ty.clone());
+        return;
+    }
+    for child in expr.children_mut() {
+        param_to_column(child, columns);
+    }
+}
+
+fn set_batch(rel: &mut Rel, batch: &RecordBatch) {
+    match rel {
+        Rel::Batches { batches, .. } => *batches = vec![batch.clone()],
+        Rel::Project { input, .. } | Rel::Filter { input, .. } => set_batch(input, batch),
+        _ => {}
+    }
+}
+
+fn one_statement(text: &str) -> PgResult<ast::Statement> {
+    let mut pieces = stoa_syntax::parse_script(text).map_err(super::prepared::syntax_error)?;
+    match pieces.pop().map(|p| p.body) {
+        Some(Body::Sql(statement)) if pieces.is_empty() => Ok(*statement),
+        _ => Err(PgError::internal("a statement of our own that is not one")),
+    }
+}
+
+/// The table that is copied.
+fn copied_table(context: &StatementContext, name: &ast::ObjectName, from: bool) -> PgResult<TableDescriptor> {
+    let wrong = |kind: &str, name: &str| {
+        let (verb, hint) = if from {
+            ("to", "To enable copying to a view, provide an INSTEAD OF INSERT trigger.")
+        } else {
+            ("from", "Try the COPY (SELECT ...) TO variant.")
+        };
+        let error = PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("cannot copy {verb} {kind} \"{name}\""));
+        if kind == "sequence" { error } else { error.hint(hint) }
+    };
+    match crate::bind::find_relation(&context.catalog, &context.search_path, name)? {
+        relation if matches!(&*relation, Relation::Table(_)) => match &*relation {
+            Relation::Table(table) => Ok(table.clone()),
+            _ => Err(PgError::internal("a table that is none")),
+        },
+        relation => match &*relation {
+            Relation::View(view) if view.materialized.is_some() => Err(wrong("materialized view", &view.name)),
+            Relation::View(view) => Err(wrong("view", &view.name)),
+            other => Err(wrong("sequence", other.name())),
+        },
+    }
+}
+
+/// The columns that are copied: those named, or all that are stored and not generated.
+fn copied_columns(table: &TableDescriptor, named: &[ast::Ident], from: bool) -> PgResult<Vec<TargetColumn>> {
+    let target = |c: &crate::catalog::ColumnDescriptor| TargetColumn { name: c.name.clone(), ty: c.ty.clone() };
+    if named.is_empty() {
+        return Ok(table.visible_columns().filter(|c| c.generated.is_none()).map(target).collect());
+    }
+    let mut out: Vec<TargetColumn> = Vec::new();
+    for ident in named {
+        let name = crate::bind::fold(ident);
+        let Some(column) = table.column_by_name(&name) else {
+            return Err(PgError::new(
+                SqlState::UNDEFINED_COLUMN,
+                format!("column \"{name}\" of relation \"{}\" does not exist", table.name),
+            ));
+        };
+        if column.generated.is_some() {
+            return Err(PgError::new(SqlState::INVALID_COLUMN_REFERENCE, format!("column \"{name}\" is a generated column"))
+                .detail("Generated columns cannot be used in COPY."));
+        }
+        if out.iter().any(|c| c.name == name) {
+            return Err(PgError::new(SqlState::DUPLICATE_COLUMN, format!("column \"{name}\" specified more than once")));
+        }
+        out.push(target(column));
+    }
+    let _ = from;
+    Ok(out)
+}
+
+fn no_server_files(target: &CopyTarget, from: bool) -> PgError {
+    let (what, role) = match (target, from) {
+        (CopyTarget::Program(_), true) => ("COPY from an external program", "pg_execute_server_program"),
+        (CopyTarget::Program(_), false) => ("COPY to an external program", "pg_execute_server_program"),
+        (_, true) => ("COPY from a file", "pg_read_server_files"),
+        (_, false) => ("COPY to a file", "pg_write_server_files"),
+    };
+    PgError::new(
+        SqlState::INSUFFICIENT_PRIVILEGE,
+        format!("must be superuser or have privileges of the {role} role to {what}"),
+    )
+    .hint("Anyone can COPY to stdout or from stdin. psql's \\copy command also works for anyone.")
+}

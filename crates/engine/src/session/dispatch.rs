@@ -1,0 +1,641 @@
+//! One statement: queries to the planner, DDL to its executor, everything about the session done here.
+
+use super::api::{Execution, Rows, RowsTag};
+use super::guard::GuardedRows;
+use super::notify::ListenChange;
+use super::prepared::{BoundStatement, PreparedStatement, is_bindable, output_columns};
+use super::session_impl::Session;
+use super::settings::{self, isolation_of, value};
+use super::{explain, show};
+use crate::bind::tree::{Bound, BoundBody, ColId, CteBody, Expr, MutationKind, Output, Query, Rel};
+use crate::plan::Executed;
+use datafusion::common::ScalarValue;
+use futures::StreamExt;
+use std::sync::Arc;
+use stoa_pg::types::{PgType, SqlType};
+use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_syntax::utility::{DiscardTarget, SetValue, TransactionModes, Utility};
+use stoa_syntax::{Body, ast};
+
+impl Session {
+    pub(crate) async fn dispatch(
+        &mut self,
+        statement: &Arc<PreparedStatement>,
+        body: &Body,
+        params: Vec<ScalarValue>,
+    ) -> PgResult<Execution> {
+        match body {
+            Body::Sql(sql) if is_bindable(sql) => {
+                self.start_query()?;
+                let bound = self.bound(statement)?;
+                self.run_bound(&bound, params.into(), statement.text.clone()).await
+            }
+            Body::Sql(sql) => self.run_ddl(sql, statement, params).await,
+            Body::Utility(utility) => self.run_utility(utility, statement, params).await,
+        }
+    }
+
+    /// A statement that needs a snapshot begins: a new one under READ COMMITTED.
+    pub(crate) fn start_query(&mut self) -> PgResult<()> {
+        let txn = self.transaction()?;
+        txn.start_statement()?;
+        self.block.queried = true;
+        Ok(())
+    }
+
+    pub(crate) async fn run_bound(
+        &mut self,
+        statement: &BoundStatement,
+        params: Arc<[ScalarValue]>,
+        text: Arc<str>,
+    ) -> PgResult<Execution> {
+        if params.len() != statement.params.len() {
+            return Err(PgError::new(
+                SqlState::PROTOCOL_VIOLATION,
+                format!("bind message supplies {} parameters, but prepared statement requires {}", params.len(), statement.params.len()),
+            ));
+        }
+        if let Some(command) = writes(&statement.bound) {
+            if !writes_temporary_only(&statement.bound) {
+                self.check_writable(command)?;
+            }
+            self.settle_cursors().await?;
+        }
+        let context = self.statement_context(text, params)?;
+        let executed = crate::plan::execute(&context, &statement.bound).await?;
+        Ok(self.rows_or_done(&statement.bound, statement.columns.clone(), executed, context.eval))
+    }
+
+    fn rows_or_done(
+        &self,
+        bound: &Bound,
+        columns: Option<Arc<[super::OutputColumn]>>,
+        executed: Executed,
+        context: stoa_pg::EvalContext,
+    ) -> Execution {
+        let word = tag_word(bound);
+        match columns {
+            Some(columns) => Execution::Rows(Rows {
+                columns,
+                context,
+                stream: GuardedRows::new(executed.stream, self.shared.clone(), self.deadline).boxed(),
+                tag: RowsTag::Counted(word),
+            }),
+            None => Execution::Done(format!("{word} {}", executed.count)),
+        }
+    }
+
+    async fn run_ddl(&mut self, sql: &ast::Statement, statement: &PreparedStatement, params: Vec<ScalarValue>) -> PgResult<Execution> {
+        self.start_query()?;
+        self.check_writable(&ddl_word(&statement.statement_text))?;
+        self.settle_cursors().await?;
+        let context = self.statement_context(statement.text.clone(), params.into())?;
+        let tag = crate::ddl::execute(&context, sql, &statement.statement_text).await?;
+        Ok(Execution::Done(tag))
+    }
+
+    async fn run_utility(
+        &mut self,
+        utility: &Utility,
+        statement: &Arc<PreparedStatement>,
+        params: Vec<ScalarValue>,
+    ) -> PgResult<Execution> {
+        let done = |tag: &str| Ok(Execution::Done(tag.to_owned()));
+        match utility {
+            Utility::Begin(modes) => {
+                let tag = self.begin(*modes)?;
+                done(if statement.statement_text.get(..5).is_some_and(|w| w.eq_ignore_ascii_case("start")) { "START TRANSACTION" } else { &tag })
+            }
+            Utility::Commit { chain } => Ok(Execution::Done(self.commit(*chain).await?)),
+            Utility::Rollback { chain } => Ok(Execution::Done(self.rollback(*chain).await?)),
+            Utility::Savepoint(name) => Ok(Execution::Done(self.savepoint(name.clone())?)),
+            Utility::Release(name) => Ok(Execution::Done(self.release(name)?)),
+            Utility::RollbackTo(name) => Ok(Execution::Done(self.rollback_to(name)?)),
+            Utility::PrepareTransaction(_) => Err(two_phase()),
+            Utility::FinishPrepared { gid, .. } => Err(PgError::new(
+                SqlState::UNDEFINED_OBJECT,
+                format!("prepared transaction with identifier \"{gid}\" does not exist"),
+            )),
+            Utility::Set { name, value, local } => {
+                self.set(name, value, *local)?;
+                done("SET")
+            }
+            Utility::SetTransaction { modes, snapshot, characteristics } => {
+                self.set_transaction_statement(*modes, snapshot.as_deref(), *characteristics)?;
+                done("SET")
+            }
+            Utility::SetConstraints { names, deferred } => {
+                if !self.block.explicit {
+                    self.shared.warning(
+                        SqlState::NO_ACTIVE_SQL_TRANSACTION,
+                        "SET CONSTRAINTS can only be used in transaction blocks",
+                    );
+                }
+                let context = self.statement_context(statement.text.clone(), Arc::from([]))?;
+                crate::ddl::set_constraints(&context, names.as_deref(), *deferred).await?;
+                done("SET CONSTRAINTS")
+            }
+            Utility::SetRole { role, local } => {
+                self.set_role(role.as_deref(), *local)?;
+                done("SET")
+            }
+            Utility::SetSessionAuthorization { user, .. } => {
+                if let Some(user) = user.as_deref().filter(|u| *u != self.shared.session_user) {
+                    self.check_role(user)?;
+                    return Err(PgError::unsupported("SET SESSION AUTHORIZATION to another user is not supported")
+                        .hint("Connect as that user."));
+                }
+                done("SET")
+            }
+            Utility::Reset(name) => {
+                self.reset(name.as_deref())?;
+                done("RESET")
+            }
+            Utility::Show(name) => Ok(Execution::Rows(match name {
+                Some(name) => show::one(&self.shared, name, self.value_context())?,
+                None => show::all(&self.shared, self.value_context())?,
+            })),
+            Utility::Discard(target) => self.discard(*target).await,
+            Utility::Declare(declare) => self.declare(declare, statement, params).await,
+            Utility::Fetch { name, direction, move_only } => self.fetch(name, *direction, *move_only).await,
+            Utility::Close(None) => {
+                self.close_all_cursors();
+                done("CLOSE CURSOR ALL")
+            }
+            Utility::Close(Some(name)) => {
+                self.close_cursor(name)?;
+                done("CLOSE CURSOR")
+            }
+            Utility::Prepare { name, types, statement: inner, .. } => {
+                self.sql_prepare(name, types, inner, statement)?;
+                done("PREPARE")
+            }
+            Utility::Execute { name, args } => {
+                let (target, values) = self.execute_arguments(name, args, statement).await?;
+                self.start_query()?;
+                let bound = self.bound(&target)?;
+                self.run_bound(&bound, values.into(), target.text.clone()).await
+            }
+            Utility::Deallocate(None) => {
+                self.close_all_prepared();
+                done("DEALLOCATE ALL")
+            }
+            Utility::Deallocate(Some(name)) => {
+                self.prepared(name)?;
+                self.close_prepared(name);
+                done("DEALLOCATE")
+            }
+            Utility::Copy(copy) => self.copy(copy, statement).await,
+            Utility::Explain(explain) => self.explain(explain, statement, params).await,
+            Utility::Listen(channel) => {
+                self.listen(ListenChange::Listen(channel.clone()));
+                done("LISTEN")
+            }
+            Utility::Unlisten(channel) => {
+                self.listen(channel.clone().map_or(ListenChange::UnlistenAll, ListenChange::Unlisten));
+                done("UNLISTEN")
+            }
+            Utility::Notify { channel, payload } => {
+                self.shared.outgoing.lock().notify(channel, payload)?;
+                done("NOTIFY")
+            }
+            Utility::Lock { tables, mode, nowait } => {
+                self.check_in_block("LOCK TABLE")?;
+                self.start_query()?;
+                let context = self.statement_context(statement.text.clone(), Arc::from([]))?;
+                crate::ddl::lock_tables(&context, tables, *mode, *nowait).await?;
+                done("LOCK TABLE")
+            }
+            Utility::Vacuum { options, targets } => {
+                self.check_not_in_block("VACUUM")?;
+                let context = self.statement_context(statement.text.clone(), Arc::from([]))?;
+                crate::ddl::vacuum(&context, options, targets).await?;
+                done("VACUUM")
+            }
+            Utility::Analyze { options, targets } => {
+                let context = self.statement_context(statement.text.clone(), Arc::from([]))?;
+                crate::ddl::analyze(&context, options, targets).await?;
+                done("ANALYZE")
+            }
+            Utility::Checkpoint => {
+                let context = self.statement_context(statement.text.clone(), Arc::from([]))?;
+                crate::ddl::checkpoint(&context).await?;
+                done("CHECKPOINT")
+            }
+            Utility::Do { language, .. } => Err(match language.as_deref().unwrap_or("plpgsql") {
+                "plpgsql" => PgError::unsupported("DO blocks are not supported").hint("There is no procedural language."),
+                other => PgError::new(SqlState::UNDEFINED_OBJECT, format!("language \"{other}\" does not exist")),
+            }),
+            Utility::Call(call) => Err(PgError::new(
+                SqlState::UNDEFINED_FUNCTION,
+                format!("procedure {call} does not exist"),
+            )
+            .hint("No procedure matches the given name and argument types. You might need to add explicit type casts.")),
+        }
+    }
+
+    // Settings.
+
+    fn set(&mut self, name: &str, new: &SetValue, local: bool) -> PgResult<()> {
+        let lower = name.to_ascii_lowercase();
+        let text = match new {
+            SetValue::Default => None,
+            SetValue::Interval { text, fields } => Some(format!("INTERVAL '{text}{}{fields}'", if fields.is_empty() { "" } else { " " })),
+            SetValue::Values(items) if matches!(lower.as_str(), "search_path" | "temp_tablespaces") => {
+                let names: Vec<String> =
+                    items.iter().map(|i| value::quote_identifier(&i.text)).collect();
+                Some(names.join(", "))
+            }
+            SetValue::Values(items) if lower == "datestyle" => {
+                Some(items.iter().map(|i| i.text.as_str()).collect::<Vec<_>>().join(", "))
+            }
+            SetValue::Values(items) => match items.as_slice() {
+                [item] => Some(item.text.clone()),
+                _ => {
+                    settings::find(name).ok_or_else(|| settings::unrecognized(name))?;
+                    return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, format!("SET {name} takes only one argument")));
+                }
+            },
+        };
+        if local && !self.block.explicit {
+            self.shared.warning(SqlState::NO_ACTIVE_SQL_TRANSACTION, "SET LOCAL can only be used in transaction blocks");
+        }
+        self.set_text(&lower, name, text.as_deref(), local)
+    }
+
+    fn set_text(&mut self, lower: &str, name: &str, text: Option<&str>, local: bool) -> PgResult<()> {
+        match lower {
+            "transaction_isolation" | "transaction_read_only" | "transaction_deferrable" => {
+                let Some(setting) = settings::find(lower) else { return Err(settings::unrecognized(name)) };
+                let modes = match text {
+                    None => TransactionModes::default(),
+                    Some(text) => {
+                        let raw = value::canonical(setting, name, text)?;
+                        match lower {
+                            "transaction_isolation" => {
+                                TransactionModes { isolation: Some(isolation_of(&raw)), ..TransactionModes::default() }
+                            }
+                            "transaction_read_only" => TransactionModes { read_only: Some(raw == "on"), ..TransactionModes::default() },
+                            _ => TransactionModes { deferrable: Some(raw == "on"), ..TransactionModes::default() },
+                        }
+                    }
+                };
+                self.set_transaction(modes)
+            }
+            "role" => self.set_role(text, local),
+            "session_authorization" => match text {
+                Some(user) => self.check_role(user),
+                None => Ok(()),
+            },
+            _ => self.shared.change_settings(|levels| levels.set(name, text, local)),
+        }
+    }
+
+    fn set_transaction_statement(&mut self, modes: TransactionModes, snapshot: Option<&str>, characteristics: bool) -> PgResult<()> {
+        if characteristics {
+            let mut change = |name: &str, value: &str| self.shared.change_settings(|levels| levels.set(name, Some(value), false));
+            let on_off = |value: bool| if value { "on" } else { "off" };
+            if let Some(isolation) = modes.isolation {
+                change("default_transaction_isolation", settings::isolation_name(isolation))?;
+            }
+            if let Some(read_only) = modes.read_only {
+                change("default_transaction_read_only", on_off(read_only))?;
+            }
+            if let Some(deferrable) = modes.deferrable {
+                change("default_transaction_deferrable", on_off(deferrable))?;
+            }
+            return Ok(());
+        }
+        if !self.block.explicit {
+            self.shared.warning(SqlState::NO_ACTIVE_SQL_TRANSACTION, "SET TRANSACTION can only be used in transaction blocks");
+        }
+        if let Some(id) = snapshot {
+            return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, format!("invalid snapshot identifier: \"{id}\"")));
+        }
+        self.set_transaction(modes)
+    }
+
+    fn reset(&mut self, name: Option<&str>) -> PgResult<()> {
+        let Some(name) = name else {
+            self.shared.change_settings(super::settings::Levels::reset_all);
+            return Ok(());
+        };
+        if settings::find(name).is_none() && self.shared.settings().raw(name).is_none() && !value::is_custom_name(name) {
+            return Err(settings::unrecognized(name));
+        }
+        self.set_text(&name.to_ascii_lowercase(), name, None, false)
+    }
+
+    fn set_role(&mut self, role: Option<&str>, local: bool) -> PgResult<()> {
+        let role = role.filter(|r| *r != "none");
+        if let Some(role) = role {
+            self.check_role(role)?;
+        }
+        self.shared.change_settings(|levels| levels.set("role", Some(role.unwrap_or("none")), local))
+    }
+
+    /// Roles are the user of the session, and those that every database has.
+    fn check_role(&self, role: &str) -> PgResult<()> {
+        if role == self.shared.session_user || matches!(role, "stoa" | "postgres") {
+            return Ok(());
+        }
+        Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, format!("role \"{role}\" does not exist")))
+    }
+
+    async fn discard(&mut self, target: DiscardTarget) -> PgResult<Execution> {
+        let tag = match target {
+            DiscardTarget::Plans => "DISCARD PLANS",
+            DiscardTarget::Sequences => {
+                *self.shared.sequences.lock() = super::shared::SequenceValues::default();
+                "DISCARD SEQUENCES"
+            }
+            DiscardTarget::Temp => {
+                self.discard_temporary().await?;
+                "DISCARD TEMP"
+            }
+            DiscardTarget::All => {
+                self.check_not_in_block("DISCARD ALL")?;
+                self.close_all_cursors();
+                self.shared.change_settings(super::settings::Levels::reset_all);
+                self.close_all_prepared();
+                self.listen(ListenChange::UnlistenAll);
+                *self.shared.sequences.lock() = super::shared::SequenceValues::default();
+                let txn = self.transaction()?;
+                txn.release_session_locks(self.shared.pid);
+                self.discard_temporary().await?;
+                "DISCARD ALL"
+            }
+        };
+        Ok(Execution::Done(tag.to_owned()))
+    }
+
+    async fn discard_temporary(&mut self) -> PgResult<()> {
+        if self.shared.temporary_schema().is_some() {
+            let context = self.statement_context("DISCARD TEMP".into(), Arc::from([]))?;
+            crate::ddl::drop_temporary(&context).await?;
+        }
+        Ok(())
+    }
+
+    fn listen(&mut self, change: ListenChange) {
+        self.shared.outgoing.lock().changes.push(change);
+    }
+
+    // Prepared statements of SQL.
+
+    fn sql_prepare(
+        &mut self,
+        name: &str,
+        types: &[ast::DataType],
+        inner: &ast::Statement,
+        outer: &PreparedStatement,
+    ) -> PgResult<()> {
+        if !is_bindable(inner) {
+            return Err(PgError::new(SqlState::SYNTAX_ERROR, format!("syntax error at or near \"{}\"", first_word(&inner.to_string())))
+                .detail("PREPARE takes SELECT, INSERT, UPDATE, DELETE, MERGE and VALUES."));
+        }
+        if self.prepared(name).is_ok() {
+            return Err(PgError::new(
+                SqlState::DUPLICATE_PREPARED_STATEMENT,
+                format!("prepared statement \"{name}\" already exists"),
+            ));
+        }
+        let mut declared = Vec::with_capacity(types.len());
+        for ty in types {
+            declared.push(Some(crate::bind::type_name::sql_type(ty)?.ty));
+        }
+        let piece = stoa_syntax::Piece {
+            body: Body::Sql(Box::new(inner.clone())),
+            text: outer.statement_text.to_string(),
+            offset: 0,
+        };
+        self.start_query()?;
+        let prepared = self.prepare(Some(piece), outer.text.clone(), declared)?;
+        self.store_prepared(name, prepared, true)
+    }
+
+    /// The statement that EXECUTE names, and its arguments' values.
+    pub(crate) async fn execute_arguments(
+        &mut self,
+        name: &str,
+        args: &[ast::Expr],
+        outer: &PreparedStatement,
+    ) -> PgResult<(Arc<PreparedStatement>, Vec<ScalarValue>)> {
+        let target = self.prepared(name)?.inner.clone();
+        if !matches!(&target.body, Some(Body::Sql(sql)) if is_bindable(sql)) {
+            return Err(PgError::unsupported("EXECUTE of a statement that is no query and no change of data"));
+        }
+        let params = self.bound(&target)?.params.clone();
+        if params.len() != args.len() {
+            return Err(PgError::new(SqlState::SYNTAX_ERROR, format!("wrong number of parameters for prepared statement \"{name}\""))
+                .detail(format!("Expected {} parameters but got {}.", params.len(), args.len())));
+        }
+        if args.is_empty() {
+            return Ok((target, Vec::new()));
+        }
+        self.start_query()?;
+        let context = self.statement_context(outer.text.clone(), Arc::from([]))?;
+        let mut exprs = Vec::with_capacity(args.len());
+        for (number, (arg, ty)) in args.iter().zip(params.iter()).enumerate() {
+            let bind = crate::bind::BindContext {
+                catalog: &context.catalog,
+                search_path: &context.search_path,
+                eval: &context.eval,
+                param_types: &[],
+                text: &outer.text,
+            };
+            let expr = crate::bind::bind_constant_expr(&bind, arg, ty, &format!("${}", number + 1)).map_err(|e| argument_error(e, number + 1, ty))?;
+            exprs.push(expr);
+        }
+        let values = evaluate(&context, exprs).await?;
+        Ok((target, values))
+    }
+
+    async fn explain(
+        &mut self,
+        explain: &stoa_syntax::utility::Explain,
+        outer: &Arc<PreparedStatement>,
+        params: Vec<ScalarValue>,
+    ) -> PgResult<Execution> {
+        let options = explain::options(&explain.options)?;
+        let (bound, params, text) = match &*explain.body {
+            Body::Sql(sql) if is_bindable(sql) => {
+                self.start_query()?;
+                (self.bound(outer)?, params, outer.text.clone())
+            }
+            Body::Utility(utility) => match &**utility {
+                Utility::Execute { name, args } => {
+                    let target = self.prepared(name)?.inner.clone();
+                    // EXPLAIN of a statement without its arguments shows the plan for any.
+                    let (target, values) = if args.is_empty() && !options.analyze {
+                        (target, None)
+                    } else {
+                        let (target, values) = self.execute_arguments(name, args, outer).await?;
+                        (target, Some(values))
+                    };
+                    self.start_query()?;
+                    let bound = self.bound(&target)?;
+                    let values = match values {
+                        Some(values) => values,
+                        None => bound.params.iter().map(|ty| null_of(ty)).collect::<PgResult<_>>()?,
+                    };
+                    let text = target.text.clone();
+                    (bound, values, text)
+                }
+                Utility::Declare(_) => {
+                    self.start_query()?;
+                    let Utility::Declare(declare) = &**utility else { return Err(PgError::internal("DECLARE")) };
+                    let prepared = self.prepare_query(&declare.query, outer)?;
+                    (self.bound(&prepared)?, params, outer.text.clone())
+                }
+                _ => return Err(PgError::unsupported("EXPLAIN of this statement is not supported")),
+            },
+            Body::Sql(_) => {
+                return Err(PgError::unsupported("EXPLAIN of this statement is not supported")
+                    .hint("EXPLAIN takes SELECT, INSERT, UPDATE, DELETE, MERGE, VALUES and EXECUTE."));
+            }
+        };
+        if options.analyze {
+            if let Some(command) = writes(&bound.bound) {
+                self.check_writable(command)?;
+                self.settle_cursors().await?;
+            }
+        }
+        let context = self.statement_context(text, params.into())?;
+        let lines = crate::plan::explain(&context, &bound.bound, &options).await?;
+        Ok(Execution::Rows(explain::rows(&explain.options, lines, context.eval)?))
+    }
+
+    /// A query inside of another statement, as a statement of its own.
+    pub(crate) fn prepare_query(&mut self, query: &ast::Statement, outer: &PreparedStatement) -> PgResult<Arc<PreparedStatement>> {
+        let piece = stoa_syntax::Piece {
+            body: Body::Sql(Box::new(query.clone())),
+            text: outer.statement_text.to_string(),
+            offset: 0,
+        };
+        Ok(self.prepare(Some(piece), outer.text.clone(), outer.declared.clone())?.inner)
+    }
+}
+
+/// The values of expressions without columns.
+pub(crate) async fn evaluate(context: &crate::exec::StatementContext, exprs: Vec<Expr>) -> PgResult<Vec<ScalarValue>> {
+    // Ids far from those that subqueries of the expressions use.
+    const FIRST: u32 = 1 << 30;
+    let mut outputs = Vec::with_capacity(exprs.len());
+    let mut columns = Vec::with_capacity(exprs.len());
+    for (number, expr) in (FIRST..).zip(exprs) {
+        outputs.push(Output { name: format!("${}", number - FIRST + 1), col: ColId(number), ty: expr.ty.clone(), origin: None });
+        columns.push((ColId(number), expr));
+    }
+    let bound = Bound {
+        ctes: Vec::new(),
+        body: BoundBody::Query(Query { rel: Rel::Project { input: Box::new(Rel::One), exprs: columns }, outputs }),
+        params: Vec::new(),
+        uses: Vec::new(),
+    };
+    let mut stream = crate::plan::execute(context, &bound).await?.stream;
+    while let Some(batch) = stream.next().await {
+        let batch = batch?;
+        if batch.num_rows() > 0 {
+            return batch
+                .columns()
+                .iter()
+                .map(|c| ScalarValue::try_from_array(c, 0).map_err(|e| PgError::internal(e.to_string())))
+                .collect();
+        }
+    }
+    Err(PgError::internal("a row of constants gave no row"))
+}
+
+/// NULL in the Arrow form of a type.
+pub(crate) fn null_of(ty: &SqlType) -> PgResult<ScalarValue> {
+    ScalarValue::try_from(&ty.arrow).map_err(|e| PgError::internal(e.to_string()))
+}
+
+/// The command that writes, if one does.
+pub(crate) fn writes(bound: &Bound) -> Option<&'static str> {
+    if let BoundBody::Mutation(mutation) = &bound.body {
+        return Some(mutation_word(&mutation.kind));
+    }
+    bound.ctes.iter().find_map(|cte| match &cte.body {
+        CteBody::Mutation(mutation) => Some(mutation_word(&mutation.kind)),
+        CteBody::Query(_) => None,
+    })
+}
+
+/// Temporary tables may be written in read-only transactions.
+fn writes_temporary_only(bound: &Bound) -> bool {
+    let body = match &bound.body {
+        BoundBody::Mutation(mutation) => mutation.table.0.temporary,
+        BoundBody::Query(_) => true,
+    };
+    body && bound.ctes.iter().all(|cte| match &cte.body {
+        CteBody::Mutation(mutation) => mutation.table.0.temporary,
+        CteBody::Query(_) => true,
+    })
+}
+
+fn mutation_word(kind: &MutationKind) -> &'static str {
+    match kind {
+        MutationKind::Insert { .. } => "INSERT",
+        MutationKind::Update { .. } => "UPDATE",
+        MutationKind::Delete { .. } => "DELETE",
+        MutationKind::Merge { .. } => "MERGE",
+    }
+}
+
+/// The command tag in front of the count.
+fn tag_word(bound: &Bound) -> &'static str {
+    match &bound.body {
+        BoundBody::Query(_) => "SELECT",
+        BoundBody::Mutation(mutation) => match mutation_word(&mutation.kind) {
+            "INSERT" => "INSERT 0",
+            word => word,
+        },
+    }
+}
+
+/// The first words of a DDL statement as PostgreSQL names the command: `CREATE TABLE`.
+fn ddl_word(text: &str) -> String {
+    const SKIPPED: &[&str] = &["TEMP", "TEMPORARY", "UNIQUE", "OR", "REPLACE", "GLOBAL", "LOCAL", "UNLOGGED", "RECURSIVE"];
+    let words: Vec<String> =
+        text.split_whitespace().map(str::to_ascii_uppercase).filter(|w| !SKIPPED.contains(&w.as_str())).take(3).collect();
+    match words.as_slice() {
+        [first, second, third] if second == "MATERIALIZED" => format!("{first} {second} {third}"),
+        [first, second, ..] if matches!(first.as_str(), "CREATE" | "ALTER" | "DROP" | "REFRESH" | "IMPORT") => format!("{first} {second}"),
+        [first, ..] if first == "TRUNCATE" => "TRUNCATE TABLE".into(),
+        [first, ..] => first.clone(),
+        [] => String::new(),
+    }
+}
+
+fn first_word(text: &str) -> &str {
+    text.split_whitespace().next().unwrap_or("")
+}
+
+/// Arguments of EXECUTE are coerced as assignments are, but complain in words of their own.
+fn argument_error(mut error: PgError, number: usize, ty: &SqlType) -> PgError {
+    if error.code() == SqlState::DATATYPE_MISMATCH {
+        let given = error.message().rsplit(" is of type ").next().map(str::to_owned).unwrap_or_default();
+        let fields = error.fields_mut();
+        fields.message = format!("parameter ${number} of type {given} cannot be coerced to the expected type {ty}");
+        fields.hint = Some("You will need to rewrite or cast the expression.".into());
+    }
+    error
+}
+
+fn two_phase() -> PgError {
+    PgError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, "prepared transactions are disabled")
+        .hint("Two-phase commit is not supported; use COMMIT.")
+}
+
+/// The typed columns of a typed tree, for cursors.
+pub(crate) fn columns_of(bound: &Bound) -> Arc<[super::OutputColumn]> {
+    output_columns(bound).unwrap_or_else(|| Arc::from([]))
+}
+
+/// Used where a parameter's type is not known.
+#[must_use]
+pub fn unknown_as_text(ty: Option<&PgType>) -> SqlType {
+    SqlType::new(ty.cloned().unwrap_or(PgType::Text))
+}

@@ -1,0 +1,291 @@
+//! Prepared statements: the syntax tree, kept; the typed tree, bound again when what it was bound against has changed.
+
+use super::api::{OutputColumn, Prepared};
+use super::session_impl::Session;
+use super::settings::SETTINGS;
+use crate::bind::tree::{Bound, BoundBody};
+use crate::catalog::{CatalogSnapshot, Oid};
+use parking_lot::Mutex;
+use std::sync::Arc;
+use stoa_pg::settings::ValueSettings;
+use stoa_pg::types::{PgType, SqlType};
+use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_syntax::utility::Utility;
+use stoa_syntax::{Body, Piece, ast};
+
+/// A statement that was parsed once.
+#[derive(Debug)]
+pub struct PreparedStatement {
+    /// The whole text that the statement was a part of: positions of errors count in it.
+    pub text: Arc<str>,
+    /// The statement's own text.
+    pub statement_text: Arc<str>,
+    /// `None` for an empty text.
+    pub(crate) body: Option<Body>,
+    /// Types that the client declared; `None` where it left them open.
+    pub(crate) declared: Vec<Option<PgType>>,
+    bound: Mutex<Option<Arc<BoundStatement>>>,
+}
+
+/// A typed tree with what clients are told of it, and what it was bound against.
+#[derive(Debug)]
+pub(crate) struct BoundStatement {
+    pub(crate) bound: Bound,
+    pub(crate) columns: Option<Arc<[OutputColumn]>>,
+    pub(crate) params: Arc<[SqlType]>,
+    catalog: Arc<CatalogSnapshot>,
+    search_path: Arc<[Oid]>,
+    values: Arc<ValueSettings>,
+}
+
+/// What Describe answers.
+#[derive(Clone, Debug)]
+pub struct Description {
+    pub params: Arc<[SqlType]>,
+    /// `None` where the statement gives no rows.
+    pub columns: Option<Arc<[OutputColumn]>>,
+}
+
+impl PreparedStatement {
+    /// The query or change of data in it, which has parameters and is bound.
+    pub(crate) fn bindable(&self) -> Option<&ast::Statement> {
+        match self.body.as_ref()? {
+            Body::Sql(statement) => is_bindable(statement).then_some(&**statement),
+            Body::Utility(utility) => match &**utility {
+                Utility::Declare(declare) => Some(&*declare.query),
+                Utility::Explain(explain) => match &*explain.body {
+                    Body::Sql(statement) => is_bindable(statement).then_some(&**statement),
+                    Body::Utility(_) => None,
+                },
+                _ => None,
+            },
+        }
+    }
+}
+
+/// Whether a statement goes to the binder, rather than to DDL.
+pub(crate) fn is_bindable(statement: &ast::Statement) -> bool {
+    match statement {
+        ast::Statement::Query(query) => !selects_into(&query.body),
+        ast::Statement::Insert(_) | ast::Statement::Update(_) | ast::Statement::Delete(_) | ast::Statement::Merge(_) => true,
+        _ => false,
+    }
+}
+
+/// `SELECT … INTO` makes a table.
+fn selects_into(body: &ast::SetExpr) -> bool {
+    match body {
+        ast::SetExpr::Select(select) => select.into.is_some(),
+        ast::SetExpr::SetOperation { left, .. } => selects_into(left),
+        _ => false,
+    }
+}
+
+impl Session {
+    /// Parses a text of several statements.
+    ///
+    /// # Errors
+    /// 42601 with the position; nothing of the text must be executed then.
+    pub fn parse(&self, text: &str) -> PgResult<Vec<Piece>> {
+        stoa_syntax::parse_script(text).map_err(syntax_error)
+    }
+
+    /// Makes a prepared statement of a parsed one; `None` is an empty text. Queries and changes of data are bound at once.
+    ///
+    /// # Errors
+    /// What binding raises; 25P02 in a failed block unless the statement may end it.
+    pub fn prepare(&mut self, piece: Option<Piece>, text: Arc<str>, declared: Vec<Option<PgType>>) -> PgResult<Prepared> {
+        let (body, statement_text) = match piece {
+            Some(piece) => (Some(piece.body), if piece.text.len() == text.len() { text.clone() } else { Arc::from(piece.text) }),
+            None => (None, text.clone()),
+        };
+        let prepared = PreparedStatement { text, statement_text, body, declared, bound: Mutex::default() };
+        if self.block.failed && !ends_block(prepared.body.as_ref()) && prepared.body.is_some() {
+            self.check_not_failed()?;
+        }
+        if prepared.bindable().is_some() {
+            self.bound(&prepared)?;
+        }
+        Ok(Prepared { inner: Arc::new(prepared) })
+    }
+
+    /// Keeps a prepared statement under a name; the empty name is replaced without complaint.
+    ///
+    /// # Errors
+    /// 42P05 if the name is taken.
+    pub fn store_prepared(&mut self, name: &str, prepared: Prepared, from_sql: bool) -> PgResult<()> {
+        if name.is_empty() {
+            self.unnamed = Some(prepared);
+            return Ok(());
+        }
+        if self.prepared.contains_key(name) {
+            return Err(PgError::new(
+                SqlState::DUPLICATE_PREPARED_STATEMENT,
+                format!("prepared statement \"{name}\" already exists"),
+            ));
+        }
+        self.shared.prepared.lock().push(super::shared::PreparedInfo {
+            name: name.to_owned(),
+            statement: if from_sql { prepared.inner.text.clone() } else { prepared.inner.statement_text.clone() },
+            prepare_time_us: self.statement_us,
+            parameter_types: prepared.inner.bound.lock().as_ref().map(|b| b.params.to_vec()).unwrap_or_default(),
+            from_sql,
+        });
+        self.prepared.insert(name.to_owned(), prepared);
+        Ok(())
+    }
+
+    /// The prepared statement with this name.
+    ///
+    /// # Errors
+    /// 26000.
+    pub fn prepared(&self, name: &str) -> PgResult<&Prepared> {
+        let found = if name.is_empty() { self.unnamed.as_ref() } else { self.prepared.get(name) };
+        found.ok_or_else(|| {
+            let text =
+                if name.is_empty() { "unnamed prepared statement does not exist".to_owned() } else { format!("prepared statement \"{name}\" does not exist") };
+            PgError::new(SqlState::INVALID_SQL_STATEMENT_NAME, text)
+        })
+    }
+
+    /// Forgets a prepared statement; whether there was one.
+    pub fn close_prepared(&mut self, name: &str) -> bool {
+        if name.is_empty() {
+            return self.unnamed.take().is_some();
+        }
+        self.shared.prepared.lock().retain(|p| p.name != name);
+        self.prepared.remove(name).is_some()
+    }
+
+    pub(crate) fn close_all_prepared(&mut self) {
+        self.prepared.clear();
+        self.unnamed = None;
+        self.shared.prepared.lock().clear();
+    }
+
+    /// The types of parameters and columns.
+    ///
+    /// # Errors
+    /// What binding raises; 0A000 when the statement's columns are no longer those that were told.
+    pub fn describe(&mut self, prepared: &Prepared) -> PgResult<Description> {
+        let statement = &prepared.inner;
+        let none: Arc<[SqlType]> = Arc::from([]);
+        if statement.bindable().is_some() {
+            let bound = self.bound(statement)?;
+            let columns = match statement.body.as_ref() {
+                Some(Body::Sql(_)) => bound.columns.clone(),
+                Some(Body::Utility(utility)) => self.utility_columns(utility)?,
+                None => None,
+            };
+            return Ok(Description { params: bound.params.clone(), columns });
+        }
+        let columns = match statement.body.as_ref() {
+            Some(Body::Utility(utility)) => self.utility_columns(utility)?,
+            _ => None,
+        };
+        // Declared parameters of statements that have none are told as declared.
+        let params: Arc<[SqlType]> = if statement.declared.is_empty() {
+            none
+        } else {
+            statement.declared.iter().map(|ty| SqlType::new(ty.clone().unwrap_or(PgType::Text))).collect()
+        };
+        Ok(Description { params, columns })
+    }
+
+    fn utility_columns(&mut self, utility: &Utility) -> PgResult<Option<Arc<[OutputColumn]>>> {
+        Ok(match utility {
+            Utility::Show(None) => Some(super::show::all_columns()),
+            Utility::Show(Some(name)) => {
+                let name = SETTINGS.iter().find(|s| s.name.eq_ignore_ascii_case(name)).map_or(name.as_str(), |s| s.name);
+                Some(Arc::from([text_column(name)]))
+            }
+            Utility::Explain(explain) => Some(super::explain::columns(&explain.options)?),
+            Utility::Fetch { name, move_only: false, .. } => Some(self.cursor_columns(name)?),
+            Utility::Execute { name, .. } => {
+                let prepared = self.prepared(name)?.clone();
+                if matches!(prepared.inner.body, Some(Body::Sql(_))) && prepared.inner.bindable().is_some() {
+                    self.bound(&prepared.inner)?.columns.clone()
+                } else {
+                    None
+                }
+            }
+            _ => None,
+        })
+    }
+
+    /// The typed tree of a statement, bound against what holds now.
+    pub(crate) fn bound(&mut self, statement: &PreparedStatement) -> PgResult<Arc<BoundStatement>> {
+        let Some(syntax) = statement.bindable() else { return Err(PgError::internal("a statement that is not bound")) };
+        let txn = self.transaction()?;
+        let catalog = txn.catalog();
+        let search_path = self.search_path(&catalog);
+        let settings = self.shared.settings();
+        let old = statement.bound.lock().clone();
+        if let Some(old) = &old {
+            let same = Arc::ptr_eq(&old.catalog, &catalog)
+                && Arc::ptr_eq(&old.values, &settings.value)
+                && (Arc::ptr_eq(&old.search_path, &search_path) || old.search_path == search_path);
+            if same {
+                return Ok(old.clone());
+            }
+        }
+        let eval = self.eval_context(&catalog, &search_path, &txn);
+        // Bound again, parameters keep the types that were told.
+        let kept: Vec<Option<PgType>>;
+        let param_types = match &old {
+            Some(old) => {
+                kept = old.params.iter().map(|ty| Some(ty.ty.clone())).collect();
+                &kept
+            }
+            None => &statement.declared,
+        };
+        let context =
+            crate::bind::BindContext { catalog: &catalog, search_path: &search_path, eval: &eval, param_types, text: &statement.text };
+        let bound = crate::bind::bind_statement(&context, syntax)?;
+        let columns = output_columns(&bound);
+        if let Some(old) = &old {
+            let told = |c: &Option<Arc<[OutputColumn]>>| {
+                c.as_ref().map(|c| c.iter().map(|c| (c.name.clone(), c.ty.ty.clone(), c.ty.typmod)).collect::<Vec<_>>())
+            };
+            if told(&old.columns) != told(&columns) {
+                return Err(PgError::unsupported("cached plan must not change result type"));
+            }
+        }
+        let params = bound.params.clone().into();
+        let out = Arc::new(BoundStatement { bound, columns, params, catalog, search_path, values: settings.value.clone() });
+        *statement.bound.lock() = Some(out.clone());
+        Ok(out)
+    }
+}
+
+/// The columns that a typed tree gives to clients.
+pub(crate) fn output_columns(bound: &Bound) -> Option<Arc<[OutputColumn]>> {
+    let column = |o: &crate::bind::tree::Output| OutputColumn {
+        name: o.name.clone(),
+        ty: o.ty.clone(),
+        table_oid: o.origin.map_or(0, |(table, _)| table),
+        attnum: o.origin.map_or(0, |(_, column)| u16::try_from(column).unwrap_or(0)),
+    };
+    match &bound.body {
+        BoundBody::Query(query) => Some(query.outputs.iter().map(column).collect()),
+        BoundBody::Mutation(mutation) => mutation.returning.as_ref().map(|r| r.iter().map(|(o, _)| column(o)).collect()),
+    }
+}
+
+/// A column of type text.
+pub(crate) fn text_column(name: &str) -> OutputColumn {
+    OutputColumn { name: name.to_owned(), ty: SqlType::new(PgType::Text), table_oid: 0, attnum: 0 }
+}
+
+/// Whether a statement may run in a failed block.
+pub(crate) fn ends_block(body: Option<&Body>) -> bool {
+    matches!(body, Some(Body::Utility(utility)) if matches!(
+        **utility,
+        Utility::Commit { .. } | Utility::Rollback { .. } | Utility::RollbackTo(_) | Utility::PrepareTransaction(_)
+    ))
+}
+
+pub(crate) fn syntax_error(error: stoa_syntax::SyntaxError) -> PgError {
+    let code = if error.too_deep { SqlState::STATEMENT_TOO_COMPLEX } else { SqlState::SYNTAX_ERROR };
+    PgError::new(code, error.message).at(error.position)
+}

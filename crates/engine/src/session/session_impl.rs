@@ -1,0 +1,263 @@
+//! A session, from connect to close, and a statement from its start to its end.
+
+use super::api::{Execution, Prepared, SessionOptions};
+use super::cursor::Cursor;
+use super::guard::{Deadline, interruptible};
+use super::notify::Notification;
+use super::prepared::ends_block;
+use super::settings::{Settings, levels};
+use super::shared::SessionShared;
+use super::system::SessionSystem;
+use super::transaction::Block;
+use crate::catalog::{CatalogSnapshot, Oid, PG_CATALOG_OID};
+use crate::database::{DatabaseInner, now_us};
+use crate::exec::StatementContext;
+use crate::txn::Transaction;
+use datafusion::common::ScalarValue;
+use indexmap::IndexMap;
+use std::sync::Arc;
+use stoa_pg::{EvalContext, PgError, PgResult, SqlState};
+use stoa_syntax::Body;
+use stoa_syntax::utility::Utility;
+use tokio::sync::mpsc::UnboundedReceiver;
+
+/// One connection's state. Statements run one after another.
+pub struct Session {
+    pub(crate) database: Arc<DatabaseInner>,
+    pub(crate) shared: Arc<SessionShared>,
+    pub(crate) block: Block,
+    pub(crate) prepared: IndexMap<String, Prepared>,
+    pub(crate) unnamed: Option<Prepared>,
+    pub(crate) cursors: IndexMap<String, Cursor>,
+    /// When the statement began, in microseconds since 1970.
+    pub(crate) statement_us: i64,
+    notifications: Option<UnboundedReceiver<Notification>>,
+    search_path: Option<SearchPath>,
+    /// The running statement's deadline, for streams of rows.
+    pub(crate) deadline: Deadline,
+}
+
+/// Schemas to look in, and what they were resolved against.
+struct SearchPath {
+    catalog: Arc<CatalogSnapshot>,
+    settings: Arc<Settings>,
+    temporary: Option<Oid>,
+    path: Arc<[Oid]>,
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session").field("shared", &self.shared).finish_non_exhaustive()
+    }
+}
+
+impl Session {
+    pub(crate) fn open(database: Arc<DatabaseInner>, options: SessionOptions) -> PgResult<Self> {
+        let name = if options.database.is_empty() { "stoa" } else { options.database.as_str() };
+        if name != "stoa" && name != "postgres" {
+            return Err(PgError::new(SqlState::INVALID_CATALOG_NAME, format!("database \"{name}\" does not exist")));
+        }
+        let mut settings = Settings::default();
+        if !options.application_name.is_empty() {
+            settings = settings.with("application_name", Some(&options.application_name))?;
+        }
+        for (name, value) in &options.settings {
+            levels::check_changeable(name)?;
+            settings = settings.with(name, Some(value))?;
+        }
+        let pid = database.next_pid();
+        let user = if options.user.is_empty() { "stoa".to_owned() } else { options.user };
+        let shared = Arc::new(SessionShared::new(
+            pid,
+            rand::random(),
+            user,
+            name.to_owned(),
+            options.client_address,
+            now_us(),
+            settings,
+        ));
+        database.register(&shared)?;
+        let notifications = Some(database.notifications.register(pid));
+        Ok(Self {
+            database,
+            shared,
+            block: Block::default(),
+            prepared: IndexMap::new(),
+            unnamed: None,
+            cursors: IndexMap::new(),
+            statement_us: now_us(),
+            notifications,
+            search_path: None,
+            deadline: Deadline::default(),
+        })
+    }
+
+    /// What other sessions see of this one; settings, notices and interrupts are here too.
+    #[must_use]
+    pub fn shared(&self) -> &Arc<SessionShared> {
+        &self.shared
+    }
+
+    #[must_use]
+    pub fn database(&self) -> &Arc<DatabaseInner> {
+        &self.database
+    }
+
+    /// Where messages of NOTIFY arrive; can be taken once.
+    pub fn take_notifications(&mut self) -> Option<UnboundedReceiver<Notification>> {
+        self.notifications.take()
+    }
+
+    /// Executes a statement. Changes of data have been made when this returns; rows come as the stream is read. The transaction of
+    /// a statement outside of a block ends with [`Session::finish`], which must be called when the rows have been read.
+    ///
+    /// # Errors
+    /// Whatever the statement raises; [`Session::fail`] has been called then. Errors of the stream are for the caller to report to
+    /// `fail`.
+    pub async fn execute(&mut self, prepared: &Prepared, params: Vec<ScalarValue>) -> PgResult<Execution> {
+        self.statement_us = now_us();
+        self.open_implicit();
+        let statement = prepared.inner.clone();
+        self.shared.begin_statement(statement.statement_text.clone(), self.statement_us, self.block.started_us);
+        let Some(body) = &statement.body else { return Ok(Execution::Empty) };
+        let result = if self.block.failed && !ends_block(Some(body)) {
+            self.check_not_failed().map(|()| Execution::Empty)
+        } else if ends_transaction(body) {
+            // A commit must not be stopped half way.
+            self.dispatch(&statement, body, params).await
+        } else {
+            let settings = self.shared.settings();
+            self.deadline = Deadline::after_ms(settings.statement_timeout_ms);
+            let shared = self.shared.clone();
+            interruptible(&shared, self.deadline, self.dispatch(&statement, body, params)).await
+        };
+        if result.is_err() {
+            self.fail().await;
+        }
+        result
+    }
+
+    /// Ends the session: what is open is rolled back, temporary tables go.
+    pub async fn close(mut self) {
+        self.abort_block().await;
+        self.cursors.clear();
+        if let Err(error) = self.drop_temporary_objects().await {
+            tracing::warn!(%error, "temporary tables of a session could not be dropped");
+        }
+    }
+
+    pub(crate) async fn drop_temporary_objects(&mut self) -> PgResult<()> {
+        if self.shared.temporary_schema().is_none() {
+            return Ok(());
+        }
+        let context = self.statement_context("DISCARD TEMP".into(), Arc::from([]))?;
+        let out = match crate::ddl::drop_temporary(&context).await {
+            Ok(()) => self.commit_block().await,
+            Err(error) => Err(error),
+        };
+        if out.is_err() {
+            self.abort_block().await;
+        }
+        out
+    }
+
+    /// Everything that planning and execution of one statement may use.
+    pub(crate) fn statement_context(&mut self, text: Arc<str>, params: Arc<[ScalarValue]>) -> PgResult<StatementContext> {
+        let txn = self.transaction()?;
+        let catalog = txn.catalog();
+        let search_path = self.search_path(&catalog);
+        let eval = self.eval_context(&catalog, &search_path, &txn);
+        Ok(StatementContext {
+            database: self.database.clone(),
+            session: self.shared.clone(),
+            catalog,
+            search_path,
+            eval,
+            txn,
+            params,
+            text,
+        })
+    }
+
+    pub(crate) fn eval_context(&self, catalog: &Arc<CatalogSnapshot>, search_path: &Arc<[Oid]>, txn: &Arc<Transaction>) -> EvalContext {
+        EvalContext {
+            settings: self.shared.settings().value.clone(),
+            transaction_time_us: if self.block.active { self.block.started_us } else { self.statement_us },
+            statement_time_us: self.statement_us,
+            system: Arc::new(SessionSystem {
+                database: self.database.clone(),
+                session: self.shared.clone(),
+                catalog: catalog.clone(),
+                search_path: search_path.clone(),
+                txn: txn.clone(),
+            }),
+        }
+    }
+
+    /// For writing values outside of any statement.
+    #[must_use]
+    pub fn value_context(&self) -> EvalContext {
+        EvalContext {
+            settings: self.shared.settings().value.clone(),
+            transaction_time_us: self.statement_us,
+            statement_time_us: self.statement_us,
+            ..EvalContext::default()
+        }
+    }
+
+    /// For reading parameters' values: names of relations and the like are looked up in the transaction.
+    ///
+    /// # Errors
+    /// What the start of a transaction raises.
+    pub fn parameter_context(&mut self) -> PgResult<EvalContext> {
+        let txn = self.transaction()?;
+        let catalog = txn.catalog();
+        let search_path = self.search_path(&catalog);
+        Ok(self.eval_context(&catalog, &search_path, &txn))
+    }
+
+    /// The schemas of `search_path`, with the temporary schema and `pg_catalog` in front unless they are named.
+    pub(crate) fn search_path(&mut self, catalog: &Arc<CatalogSnapshot>) -> Arc<[Oid]> {
+        let settings = self.shared.settings();
+        let temporary = self.shared.temporary_schema();
+        if let Some(known) = &self.search_path
+            && Arc::ptr_eq(&known.catalog, catalog)
+            && Arc::ptr_eq(&known.settings, &settings)
+            && known.temporary == temporary
+        {
+            return known.path.clone();
+        }
+        let mut path: Vec<Oid> = Vec::new();
+        let user = self.shared.current_user();
+        for name in settings.search_path.iter() {
+            let oid = match name.as_str() {
+                "$user" => catalog.schema_by_name(&user).map(|s| s.oid),
+                "pg_catalog" => Some(PG_CATALOG_OID),
+                "pg_temp" => temporary,
+                name => catalog.schema_by_name(name).map(|s| s.oid),
+            };
+            if let Some(oid) = oid.filter(|oid| !path.contains(oid)) {
+                path.push(oid);
+            }
+        }
+        if !path.contains(&PG_CATALOG_OID) {
+            path.insert(0, PG_CATALOG_OID);
+        }
+        if let Some(oid) = temporary.filter(|oid| !path.contains(oid)) {
+            path.insert(0, oid);
+        }
+        let path: Arc<[Oid]> = path.into();
+        self.search_path = Some(SearchPath { catalog: catalog.clone(), settings, temporary, path: path.clone() });
+        path
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.database.unregister(self.shared.pid);
+    }
+}
+
+fn ends_transaction(body: &Body) -> bool {
+    matches!(body, Body::Utility(utility) if matches!(**utility, Utility::Commit { .. } | Utility::Rollback { .. } | Utility::RollbackTo(_)))
+}
