@@ -68,10 +68,8 @@ impl Database {
     /// # Errors
     /// What the store reports; XX001 for a catalog that cannot be read.
     pub async fn open(store: Arc<dyn Store>, options: DatabaseOptions) -> PgResult<Self> {
-        let pool = TrackConsumersPool::new(
-            FairSpillPool::new(options.query_memory_bytes),
-            NonZeroUsize::new(5).unwrap_or(NonZeroUsize::MIN),
-        );
+        let pool =
+            TrackConsumersPool::new(FairSpillPool::new(options.query_memory_bytes), NonZeroUsize::new(5).unwrap_or(NonZeroUsize::MIN));
         let mode = match &options.spill_directory {
             Some(directory) => DiskManagerMode::Directories(vec![directory.clone()]),
             None => DiskManagerMode::OsTmpDirectory,

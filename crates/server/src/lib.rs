@@ -1,1 +1,4 @@
-//! The program stoa: wire protocol, shell, load
+//! The program `stoa`: PostgreSQL's wire protocol ([`wire`]), and the commands of the command line ([`command`]).
+
+pub mod command;
+pub mod wire;

@@ -222,6 +222,8 @@ pub enum Rel {
     /// One row without columns.
     One,
     Values { columns: Vec<(ColId, SqlType)>, rows: Vec<Vec<Expr>> },
+    /// Rows that come from outside in the Arrow form of their columns: COPY.
+    Batches { columns: Vec<(ColId, SqlType)>, batches: Vec<arrow::array::RecordBatch> },
     Scan(Box<TableScan>),
     /// A relation of `pg_catalog`, `information_schema`, `stoa_catalog`, computed by name.
     Virtual { schema: String, name: String, columns: Vec<(ColId, String, SqlType)> },

@@ -97,7 +97,7 @@ pub fn subqueries_mut<'e>(expr: &'e mut Expr, f: &mut dyn FnMut(&mut Query)) {
 #[must_use]
 pub fn children(rel: &Rel) -> Vec<&Rel> {
     match rel {
-        Rel::One | Rel::Values { .. } | Rel::Scan(_) | Rel::Virtual { .. } | Rel::CteScan { .. } => Vec::new(),
+        Rel::One | Rel::Values { .. } | Rel::Batches { .. } | Rel::Scan(_) | Rel::Virtual { .. } | Rel::CteScan { .. } => Vec::new(),
         Rel::Filter { input, .. }
         | Rel::Project { input, .. }
         | Rel::Aggregate { input, .. }
@@ -117,7 +117,7 @@ pub fn children(rel: &Rel) -> Vec<&Rel> {
 /// Direct inputs of a node, mutably.
 pub fn children_mut(rel: &mut Rel) -> Vec<&mut Rel> {
     match rel {
-        Rel::One | Rel::Values { .. } | Rel::Scan(_) | Rel::Virtual { .. } | Rel::CteScan { .. } => Vec::new(),
+        Rel::One | Rel::Values { .. } | Rel::Batches { .. } | Rel::Scan(_) | Rel::Virtual { .. } | Rel::CteScan { .. } => Vec::new(),
         Rel::Filter { input, .. }
         | Rel::Project { input, .. }
         | Rel::Aggregate { input, .. }
@@ -143,7 +143,7 @@ fn sort_exprs(keys: &[SortKey]) -> impl Iterator<Item = &Expr> {
 pub fn exprs_of(rel: &Rel) -> Vec<&Expr> {
     let mut out: Vec<&Expr> = Vec::new();
     match rel {
-        Rel::One | Rel::Virtual { .. } | Rel::CteScan { .. } | Rel::SetOp { .. } | Rel::Recursive { .. } | Rel::Lock { .. } | Rel::Distinct { .. } => {}
+        Rel::One | Rel::Batches { .. } | Rel::Virtual { .. } | Rel::CteScan { .. } | Rel::SetOp { .. } | Rel::Recursive { .. } | Rel::Lock { .. } | Rel::Distinct { .. } => {}
         Rel::Scan(scan) => out.extend(scan.as_of.as_deref()),
         Rel::Values { rows, .. } => out.extend(rows.iter().flatten()),
         Rel::Filter { predicate, .. } => out.push(predicate),
@@ -195,7 +195,7 @@ pub fn exprs_of(rel: &Rel) -> Vec<&Expr> {
 pub fn exprs_mut(rel: &mut Rel) -> Vec<&mut Expr> {
     let mut out: Vec<&mut Expr> = Vec::new();
     match rel {
-        Rel::One | Rel::Virtual { .. } | Rel::CteScan { .. } | Rel::SetOp { .. } | Rel::Recursive { .. } | Rel::Lock { .. } | Rel::Distinct { .. } => {}
+        Rel::One | Rel::Batches { .. } | Rel::Virtual { .. } | Rel::CteScan { .. } | Rel::SetOp { .. } | Rel::Recursive { .. } | Rel::Lock { .. } | Rel::Distinct { .. } => {}
         Rel::Scan(scan) => out.extend(scan.as_of.as_deref_mut()),
         Rel::Values { rows, .. } => out.extend(rows.iter_mut().flatten()),
         Rel::Filter { predicate, .. } => out.push(predicate),
@@ -247,7 +247,7 @@ pub fn exprs_mut(rel: &mut Rel) -> Vec<&mut Expr> {
 fn given_by(rel: &Rel, out: &mut HashSet<ColId>) {
     match rel {
         Rel::One | Rel::Filter { .. } | Rel::Join { .. } | Rel::Sort { .. } | Rel::Limit { .. } | Rel::Sample { .. } | Rel::Lock { .. } | Rel::DistinctOn { .. } | Rel::Distinct { .. } => {}
-        Rel::Values { columns, .. } => out.extend(columns.iter().map(|(c, _)| *c)),
+        Rel::Values { columns, .. } | Rel::Batches { columns, .. } => out.extend(columns.iter().map(|(c, _)| *c)),
         Rel::Scan(scan) => out.extend(scan.columns.iter().map(|(_, c)| *c)),
         Rel::Virtual { columns, .. } => out.extend(columns.iter().map(|(c, ..)| *c)),
         // A column that is passed through is given below, or comes from outside.

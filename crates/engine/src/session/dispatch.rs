@@ -104,7 +104,11 @@ impl Session {
         match utility {
             Utility::Begin(modes) => {
                 let tag = self.begin(*modes)?;
-                done(if statement.statement_text.get(..5).is_some_and(|w| w.eq_ignore_ascii_case("start")) { "START TRANSACTION" } else { &tag })
+                done(if statement.statement_text.get(..5).is_some_and(|w| w.eq_ignore_ascii_case("start")) {
+                    "START TRANSACTION"
+                } else {
+                    &tag
+                })
             }
             Utility::Commit { chain } => Ok(Execution::Done(self.commit(*chain).await?)),
             Utility::Rollback { chain } => Ok(Execution::Done(self.rollback(*chain).await?)),
@@ -112,10 +116,9 @@ impl Session {
             Utility::Release(name) => Ok(Execution::Done(self.release(name)?)),
             Utility::RollbackTo(name) => Ok(Execution::Done(self.rollback_to(name)?)),
             Utility::PrepareTransaction(_) => Err(two_phase()),
-            Utility::FinishPrepared { gid, .. } => Err(PgError::new(
-                SqlState::UNDEFINED_OBJECT,
-                format!("prepared transaction with identifier \"{gid}\" does not exist"),
-            )),
+            Utility::FinishPrepared { gid, .. } => {
+                Err(PgError::new(SqlState::UNDEFINED_OBJECT, format!("prepared transaction with identifier \"{gid}\" does not exist")))
+            }
             Utility::Set { name, value, local } => {
                 self.set(name, value, *local)?;
                 done("SET")
@@ -126,10 +129,7 @@ impl Session {
             }
             Utility::SetConstraints { names, deferred } => {
                 if !self.block.explicit {
-                    self.shared.warning(
-                        SqlState::NO_ACTIVE_SQL_TRANSACTION,
-                        "SET CONSTRAINTS can only be used in transaction blocks",
-                    );
+                    self.shared.warning(SqlState::NO_ACTIVE_SQL_TRANSACTION, "SET CONSTRAINTS can only be used in transaction blocks");
                 }
                 let context = self.statement_context(statement.text.clone(), Arc::from([]))?;
                 crate::ddl::set_constraints(&context, names.as_deref(), *deferred).await?;
@@ -142,8 +142,9 @@ impl Session {
             Utility::SetSessionAuthorization { user, .. } => {
                 if let Some(user) = user.as_deref().filter(|u| *u != self.shared.session_user) {
                     self.check_role(user)?;
-                    return Err(PgError::unsupported("SET SESSION AUTHORIZATION to another user is not supported")
-                        .hint("Connect as that user."));
+                    return Err(
+                        PgError::unsupported("SET SESSION AUTHORIZATION to another user is not supported").hint("Connect as that user.")
+                    );
                 }
                 done("SET")
             }
@@ -226,11 +227,8 @@ impl Session {
                 "plpgsql" => PgError::unsupported("DO blocks are not supported").hint("There is no procedural language."),
                 other => PgError::new(SqlState::UNDEFINED_OBJECT, format!("language \"{other}\" does not exist")),
             }),
-            Utility::Call(call) => Err(PgError::new(
-                SqlState::UNDEFINED_FUNCTION,
-                format!("procedure {call} does not exist"),
-            )
-            .hint("No procedure matches the given name and argument types. You might need to add explicit type casts.")),
+            Utility::Call(call) => Err(PgError::new(SqlState::UNDEFINED_FUNCTION, format!("procedure {call} does not exist"))
+                .hint("No procedure matches the given name and argument types. You might need to add explicit type casts.")),
         }
     }
 
@@ -242,13 +240,10 @@ impl Session {
             SetValue::Default => None,
             SetValue::Interval { text, fields } => Some(format!("INTERVAL '{text}{}{fields}'", if fields.is_empty() { "" } else { " " })),
             SetValue::Values(items) if matches!(lower.as_str(), "search_path" | "temp_tablespaces") => {
-                let names: Vec<String> =
-                    items.iter().map(|i| value::quote_identifier(&i.text)).collect();
+                let names: Vec<String> = items.iter().map(|i| value::quote_identifier(&i.text)).collect();
                 Some(names.join(", "))
             }
-            SetValue::Values(items) if lower == "datestyle" => {
-                Some(items.iter().map(|i| i.text.as_str()).collect::<Vec<_>>().join(", "))
-            }
+            SetValue::Values(items) if lower == "datestyle" => Some(items.iter().map(|i| i.text.as_str()).collect::<Vec<_>>().join(", ")),
             SetValue::Values(items) => match items.as_slice() {
                 [item] => Some(item.text.clone()),
                 _ => {
@@ -383,32 +378,19 @@ impl Session {
 
     // Prepared statements of SQL.
 
-    fn sql_prepare(
-        &mut self,
-        name: &str,
-        types: &[ast::DataType],
-        inner: &ast::Statement,
-        outer: &PreparedStatement,
-    ) -> PgResult<()> {
+    fn sql_prepare(&mut self, name: &str, types: &[ast::DataType], inner: &ast::Statement, outer: &PreparedStatement) -> PgResult<()> {
         if !is_bindable(inner) {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, format!("syntax error at or near \"{}\"", first_word(&inner.to_string())))
                 .detail("PREPARE takes SELECT, INSERT, UPDATE, DELETE, MERGE and VALUES."));
         }
         if self.prepared(name).is_ok() {
-            return Err(PgError::new(
-                SqlState::DUPLICATE_PREPARED_STATEMENT,
-                format!("prepared statement \"{name}\" already exists"),
-            ));
+            return Err(PgError::new(SqlState::DUPLICATE_PREPARED_STATEMENT, format!("prepared statement \"{name}\" already exists")));
         }
         let mut declared = Vec::with_capacity(types.len());
         for ty in types {
             declared.push(Some(crate::bind::type_name::sql_type(ty)?.ty));
         }
-        let piece = stoa_syntax::Piece {
-            body: Body::Sql(Box::new(inner.clone())),
-            text: outer.statement_text.to_string(),
-            offset: 0,
-        };
+        let piece = stoa_syntax::Piece { body: Body::Sql(Box::new(inner.clone())), text: outer.statement_text.to_string(), offset: 0 };
         self.start_query()?;
         let prepared = self.prepare(Some(piece), outer.text.clone(), declared)?;
         self.store_prepared(name, prepared, true)
@@ -444,7 +426,8 @@ impl Session {
                 param_types: &[],
                 text: &outer.text,
             };
-            let expr = crate::bind::bind_constant_expr(&bind, arg, ty, &format!("${}", number + 1)).map_err(|e| argument_error(e, number + 1, ty))?;
+            let expr = crate::bind::bind_constant_expr(&bind, arg, ty, &format!("${}", number + 1))
+                .map_err(|e| argument_error(e, number + 1, ty))?;
             exprs.push(expr);
         }
         let values = evaluate(&context, exprs).await?;
@@ -508,11 +491,7 @@ impl Session {
 
     /// A query inside of another statement, as a statement of its own.
     pub(crate) fn prepare_query(&mut self, query: &ast::Statement, outer: &PreparedStatement) -> PgResult<Arc<PreparedStatement>> {
-        let piece = stoa_syntax::Piece {
-            body: Body::Sql(Box::new(query.clone())),
-            text: outer.statement_text.to_string(),
-            offset: 0,
-        };
+        let piece = stoa_syntax::Piece { body: Body::Sql(Box::new(query.clone())), text: outer.statement_text.to_string(), offset: 0 };
         Ok(self.prepare(Some(piece), outer.text.clone(), outer.declared.clone())?.inner)
     }
 }

@@ -53,8 +53,9 @@ pub fn options(given: &[NamedOption]) -> PgResult<ExplainOptions> {
             }
             "format" => out.format = format(option)?,
             other => {
-                return Err(PgError::new(SqlState::SYNTAX_ERROR, format!("unrecognized EXPLAIN option \"{other}\""))
-                    .at(Some(option.position)));
+                return Err(
+                    PgError::new(SqlState::SYNTAX_ERROR, format!("unrecognized EXPLAIN option \"{other}\"")).at(Some(option.position))
+                );
             }
         }
     }
@@ -89,11 +90,10 @@ fn format(option: &NamedOption) -> PgResult<ExplainFormat> {
         "xml" | "yaml" => Err(PgError::unsupported(format!("EXPLAIN format {text} is not supported"))
             .hint("Use FORMAT TEXT or FORMAT JSON.")
             .at(Some(option.position))),
-        other => Err(PgError::new(
-            SqlState::INVALID_PARAMETER_VALUE,
-            format!("unrecognized value for EXPLAIN option \"format\": \"{other}\""),
-        )
-        .at(Some(option.position))),
+        other => {
+            Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, format!("unrecognized value for EXPLAIN option \"format\": \"{other}\""))
+                .at(Some(option.position)))
+        }
     }
 }
 

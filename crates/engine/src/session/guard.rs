@@ -28,11 +28,7 @@ impl Deadline {
 ///
 /// # Errors
 /// Those of the future; 57014, 57P01.
-pub async fn interruptible<T>(
-    session: &SessionShared,
-    deadline: Deadline,
-    work: impl Future<Output = PgResult<T>>,
-) -> PgResult<T> {
+pub async fn interruptible<T>(session: &SessionShared, deadline: Deadline, work: impl Future<Output = PgResult<T>>) -> PgResult<T> {
     let mut work = pin!(work);
     let mut timer = deadline.0.map(|at| Box::pin(sleep_until(at)));
     std::future::poll_fn(|cx| {
@@ -50,10 +46,8 @@ fn poll_stop(session: &SessionShared, timer: Option<&mut Pin<Box<Sleep>>>, cx: &
     if let Err(error) = session.check_interrupt() {
         return Poll::Ready(error);
     }
-    match timer {
-        Some(timer) if timer.as_mut().poll(cx).is_ready() => {
-            Poll::Ready(PgError::new(SqlState::QUERY_CANCELED, "canceling statement due to statement timeout"))
-        }
+    match timer.map(|timer| timer.as_mut().poll(cx)) {
+        Some(Poll::Ready(())) => Poll::Ready(PgError::new(SqlState::QUERY_CANCELED, "canceling statement due to statement timeout")),
         _ => Poll::Pending,
     }
 }

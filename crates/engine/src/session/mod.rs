@@ -19,6 +19,9 @@ pub mod show;
 pub mod system;
 pub mod transaction;
 
-pub use api::{CopyFormat, Execution, Notice, OutputColumn, ParamValue, Prepared, Rows, RowsTag, Session, SessionOptions, TransactionStatus};
+pub use api::{
+    CopyFormat, Execution, Notice, OutputColumn, ParamValue, Prepared, Rows, RowsTag, Session, SessionOptions, TransactionStatus,
+};
 pub use notify::Notification;
+pub use prepared::Description;
 pub use shared::SessionShared;

@@ -5,6 +5,7 @@ use super::session_impl::Session;
 use super::settings::SETTINGS;
 use crate::bind::tree::{Bound, BoundBody};
 use crate::catalog::{CatalogSnapshot, Oid};
+use crate::database::now_us;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use stoa_pg::settings::ValueSettings;
@@ -100,13 +101,24 @@ impl Session {
             None => (None, text.clone()),
         };
         let prepared = PreparedStatement { text, statement_text, body, declared, bound: Mutex::default() };
-        if self.block.failed && !ends_block(prepared.body.as_ref()) && prepared.body.is_some() {
-            self.check_not_failed()?;
-        }
+        self.statement_us = now_us();
+        self.check_startable(&prepared)?;
         if prepared.bindable().is_some() {
             self.bound(&prepared)?;
         }
         Ok(Prepared { inner: Arc::new(prepared) })
+    }
+
+    /// Whether Bind and Describe may be answered: 25P02 in a failed block unless the statement may end it.
+    ///
+    /// # Errors
+    /// 25P02.
+    pub fn check_bind(&self, prepared: &Prepared) -> PgResult<()> {
+        self.check_startable(&prepared.inner)
+    }
+
+    fn check_startable(&self, statement: &PreparedStatement) -> PgResult<()> {
+        if statement.body.is_none() || ends_block(statement.body.as_ref()) { Ok(()) } else { self.check_not_failed() }
     }
 
     /// Keeps a prepared statement under a name; the empty name is replaced without complaint.
@@ -119,10 +131,7 @@ impl Session {
             return Ok(());
         }
         if self.prepared.contains_key(name) {
-            return Err(PgError::new(
-                SqlState::DUPLICATE_PREPARED_STATEMENT,
-                format!("prepared statement \"{name}\" already exists"),
-            ));
+            return Err(PgError::new(SqlState::DUPLICATE_PREPARED_STATEMENT, format!("prepared statement \"{name}\" already exists")));
         }
         self.shared.prepared.lock().push(super::shared::PreparedInfo {
             name: name.to_owned(),
@@ -142,8 +151,11 @@ impl Session {
     pub fn prepared(&self, name: &str) -> PgResult<&Prepared> {
         let found = if name.is_empty() { self.unnamed.as_ref() } else { self.prepared.get(name) };
         found.ok_or_else(|| {
-            let text =
-                if name.is_empty() { "unnamed prepared statement does not exist".to_owned() } else { format!("prepared statement \"{name}\" does not exist") };
+            let text = if name.is_empty() {
+                "unnamed prepared statement does not exist".to_owned()
+            } else {
+                format!("prepared statement \"{name}\" does not exist")
+            };
             PgError::new(SqlState::INVALID_SQL_STATEMENT_NAME, text)
         })
     }

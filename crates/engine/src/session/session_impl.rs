@@ -67,15 +67,7 @@ impl Session {
         }
         let pid = database.next_pid();
         let user = if options.user.is_empty() { "stoa".to_owned() } else { options.user };
-        let shared = Arc::new(SessionShared::new(
-            pid,
-            rand::random(),
-            user,
-            name.to_owned(),
-            options.client_address,
-            now_us(),
-            settings,
-        ));
+        let shared = Arc::new(SessionShared::new(pid, rand::random(), user, name.to_owned(), options.client_address, now_us(), settings));
         database.register(&shared)?;
         let notifications = Some(database.notifications.register(pid));
         Ok(Self {
@@ -135,6 +127,18 @@ impl Session {
             self.fail().await;
         }
         result
+    }
+
+    /// More rows of an earlier statement are asked for: it runs again, and can be cancelled.
+    pub fn resume(&mut self) {
+        let text = self.shared.activity().query;
+        self.shared.begin_statement(text, now_us(), self.block.started_us);
+    }
+
+    /// Closes a cursor of SQL that the protocol names; not an error if there is none.
+    pub fn close_cursor_if_open(&mut self, name: &str) {
+        // There is none: nothing to close.
+        let _ = self.close_cursor(name);
     }
 
     /// Ends the session: what is open is rolled back, temporary tables go.

@@ -41,9 +41,7 @@ pub(crate) fn text_rows(
     context: EvalContext,
 ) -> PgResult<Rows> {
     let arrays: Vec<ArrayRef> = (0..columns.len())
-        .map(|at| {
-            Arc::new(StringViewArray::from_iter(rows.iter().map(|row| row.get(at).and_then(|v| v.as_deref())))) as ArrayRef
-        })
+        .map(|at| Arc::new(StringViewArray::from_iter(rows.iter().map(|row| row.get(at).and_then(|v| v.as_deref())))) as ArrayRef)
         .collect();
     let fields: Vec<Field> = columns.iter().map(|c| Field::new(&c.name, DataType::Utf8View, true)).collect();
     let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));

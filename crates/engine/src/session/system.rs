@@ -77,13 +77,9 @@ fn session_function(system: &SessionSystem, function: &str, args: &[ScalarValue]
             },
         }),
         "set_config" => Some(set_config(session, text(0), text(1), boolean(2))),
-        "pg_notify" => Some(
-            session
-                .outgoing
-                .lock()
-                .notify(&text(0).unwrap_or_default(), &text(1).unwrap_or_default())
-                .map(|()| ScalarValue::Null),
-        ),
+        "pg_notify" => {
+            Some(session.outgoing.lock().notify(&text(0).unwrap_or_default(), &text(1).unwrap_or_default()).map(|()| ScalarValue::Null))
+        }
         "pg_cancel_backend" => {
             let target = integer(0).and_then(|pid| u32::try_from(pid).ok()).and_then(|pid| system.database.session(pid));
             if let Some(target) = &target {

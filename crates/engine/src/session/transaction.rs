@@ -135,10 +135,7 @@ impl Session {
     /// 25006 in a read-only transaction.
     pub(crate) fn check_writable(&self, command: &str) -> PgResult<()> {
         if self.modes().read_only {
-            return Err(PgError::new(
-                SqlState::READ_ONLY_SQL_TRANSACTION,
-                format!("cannot execute {command} in a read-only transaction"),
-            ));
+            return Err(PgError::new(SqlState::READ_ONLY_SQL_TRANSACTION, format!("cannot execute {command} in a read-only transaction")));
         }
         Ok(())
     }
@@ -240,9 +237,11 @@ impl Session {
     }
 
     fn find_savepoint(&self, name: &str) -> PgResult<usize> {
-        self.block.savepoints.iter().rposition(|s| s.name == name).ok_or_else(|| {
-            PgError::new(SqlState::INVALID_SAVEPOINT_SPECIFICATION, format!("savepoint \"{name}\" does not exist"))
-        })
+        self.block
+            .savepoints
+            .iter()
+            .rposition(|s| s.name == name)
+            .ok_or_else(|| PgError::new(SqlState::INVALID_SAVEPOINT_SPECIFICATION, format!("savepoint \"{name}\" does not exist")))
     }
 
     pub(crate) fn release(&mut self, name: &str) -> PgResult<String> {

@@ -136,7 +136,7 @@ impl Session {
             CopySource::Table { name, columns } => {
                 let context = self.statement_context(outer.text.clone(), Arc::from([]))?;
                 let table = copied_table(&context, name, false)?;
-                let columns = copied_columns(&table, columns, false)?;
+                let columns = copied_columns(&table, columns)?;
                 let list: Vec<String> = columns.iter().map(|c| quote_identifier(&c.name)).collect();
                 one_statement(&format!("SELECT {} FROM {name}", list.join(", ")))?
             }
@@ -166,7 +166,7 @@ impl Session {
         if !table.temporary {
             self.check_writable("COPY FROM")?;
         }
-        let columns = copied_columns(&table, columns, true)?;
+        let columns = copied_columns(&table, columns)?;
         let names: Vec<String> = columns.iter().map(|c| quote_identifier(&c.name)).collect();
         let params: Vec<String> = (1..=columns.len()).map(|n| format!("${n}")).collect();
         let (names, params) = (names.join(", "), params.join(", "));
@@ -217,10 +217,8 @@ const FIRST_COLUMN: u32 = 1 << 30;
 
 /// Puts the copied batch in the place of the parameters; whether there was such a place.
 fn replace_params(rel: &mut Rel, columns: &[TargetColumn]) -> bool {
-    let input = || Rel::Batches {
-        columns: (FIRST_COLUMN..).zip(columns).map(|(id, c)| (ColId(id), c.ty.clone())).collect(),
-        batches: Vec::new(),
-    };
+    let input =
+        || Rel::Batches { columns: (FIRST_COLUMN..).zip(columns).map(|(id, c)| (ColId(id), c.ty.clone())).collect(), batches: Vec::new() };
     match rel {
         Rel::Values { columns: ids, rows } if rows.len() == 1 => {
             let mut row = rows.pop().unwrap_or_default();
@@ -296,21 +294,32 @@ fn copied_table(context: &StatementContext, name: &ast::ObjectName, from: bool) 
         let error = PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("cannot copy {verb} {kind} \"{name}\""));
         if kind == "sequence" { error } else { error.hint(hint) }
     };
-    match crate::bind::find_relation(&context.catalog, &context.search_path, name)? {
-        relation if matches!(&*relation, Relation::Table(_)) => match &*relation {
-            Relation::Table(table) => Ok(table.clone()),
-            _ => Err(PgError::internal("a table that is none")),
-        },
-        relation => match &*relation {
-            Relation::View(view) if view.materialized.is_some() => Err(wrong("materialized view", &view.name)),
-            Relation::View(view) => Err(wrong("view", &view.name)),
-            other => Err(wrong("sequence", other.name())),
-        },
+    match &*find_relation(context, name)? {
+        Relation::Table(table) => Ok(table.clone()),
+        Relation::View(view) if view.materialized.is_some() => Err(wrong("materialized view", &view.name)),
+        Relation::View(view) => Err(wrong("view", &view.name)),
+        Relation::Sequence(sequence) => Err(wrong("sequence", &sequence.name)),
     }
 }
 
+fn find_relation(context: &StatementContext, name: &ast::ObjectName) -> PgResult<Arc<Relation>> {
+    let parts = crate::bind::name_parts(name)?;
+    let catalog = &context.catalog;
+    let found = match parts.as_slice() {
+        [relation] => context.search_path.iter().find_map(|schema| catalog.relation_by_name(*schema, relation)),
+        [.., schema, relation] => {
+            let Some(schema) = catalog.schema_by_name(schema) else {
+                return Err(PgError::new(SqlState::UNDEFINED_TABLE, format!("relation \"{}\" does not exist", parts.join("."))));
+            };
+            catalog.relation_by_name(schema.oid, relation)
+        }
+        [] => None,
+    };
+    found.cloned().ok_or_else(|| PgError::new(SqlState::UNDEFINED_TABLE, format!("relation \"{}\" does not exist", parts.join("."))))
+}
+
 /// The columns that are copied: those named, or all that are stored and not generated.
-fn copied_columns(table: &TableDescriptor, named: &[ast::Ident], from: bool) -> PgResult<Vec<TargetColumn>> {
+fn copied_columns(table: &TableDescriptor, named: &[ast::Ident]) -> PgResult<Vec<TargetColumn>> {
     let target = |c: &crate::catalog::ColumnDescriptor| TargetColumn { name: c.name.clone(), ty: c.ty.clone() };
     if named.is_empty() {
         return Ok(table.visible_columns().filter(|c| c.generated.is_none()).map(target).collect());
@@ -333,7 +342,6 @@ fn copied_columns(table: &TableDescriptor, named: &[ast::Ident], from: bool) -> 
         }
         out.push(target(column));
     }
-    let _ = from;
     Ok(out)
 }
 
@@ -344,9 +352,6 @@ fn no_server_files(target: &CopyTarget, from: bool) -> PgError {
         (_, true) => ("COPY from a file", "pg_read_server_files"),
         (_, false) => ("COPY to a file", "pg_write_server_files"),
     };
-    PgError::new(
-        SqlState::INSUFFICIENT_PRIVILEGE,
-        format!("must be superuser or have privileges of the {role} role to {what}"),
-    )
-    .hint("Anyone can COPY to stdout or from stdin. psql's \\copy command also works for anyone.")
+    PgError::new(SqlState::INSUFFICIENT_PRIVILEGE, format!("must be superuser or have privileges of the {role} role to {what}"))
+        .hint("Anyone can COPY to stdout or from stdin. psql's \\copy command also works for anyone.")
 }

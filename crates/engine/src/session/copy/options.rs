@@ -115,9 +115,13 @@ impl CopyOptions {
         if binary && header.is_some_and(|h| h != Header::No) {
             return Err(PgError::unsupported("cannot specify HEADER in BINARY mode"));
         }
-        for (given, word) in [(quote.is_some(), "quote"), (escape.is_some(), "escape"), (force_quote.is_some(), "force quote"),
-            (force_not_null.is_some(), "force not null"), (force_null.is_some(), "force null")]
-        {
+        for (given, word) in [
+            (quote.is_some(), "quote"),
+            (escape.is_some(), "escape"),
+            (force_quote.is_some(), "force quote"),
+            (force_not_null.is_some(), "force not null"),
+            (force_null.is_some(), "force null"),
+        ] {
             if given && !csv {
                 return Err(PgError::unsupported(format!("COPY {word} available only in CSV mode")));
             }

@@ -219,8 +219,7 @@ impl Settings {
     fn apply(&mut self, setting: &Setting, name: &str, text: &str) -> PgResult<String> {
         let raw = match setting.name {
             "DateStyle" => {
-                let (format, order) =
-                    stoa_pg::values::datetime::parse_date_style(text, (self.value.date_format, self.value.date_order))?;
+                let (format, order) = stoa_pg::values::datetime::parse_date_style(text, (self.value.date_format, self.value.date_order))?;
                 self.change_values(|v| (v.date_format, v.date_order) = (format, order));
                 stoa_pg::values::datetime::date_style_name(format, order)
             }
@@ -236,8 +235,8 @@ impl Settings {
             // PostgreSQL keeps to ASCII here.
             "application_name" => text.bytes().map(|b| if (32..127).contains(&b) { char::from(b) } else { '?' }).collect(),
             "search_path" => {
-                let names = value::split_identifiers(text)
-                    .ok_or_else(|| value::invalid("search_path", text).detail("List syntax is invalid."))?;
+                let names =
+                    value::split_identifiers(text).ok_or_else(|| value::invalid("search_path", text).detail("List syntax is invalid."))?;
                 self.search_path = names.into();
                 text.to_owned()
             }

@@ -18,9 +18,7 @@ pub fn canonical(setting: &Setting, name: &str, text: &str) -> PgResult<String> 
         Kind::Text => Ok(text.to_owned()),
         Kind::Bool => match parse_bool(text) {
             Some(value) => Ok(if value { "on" } else { "off" }.to_owned()),
-            None => {
-                Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, format!("parameter \"{name}\" requires a Boolean value")))
-            }
+            None => Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, format!("parameter \"{name}\" requires a Boolean value"))),
         },
         Kind::Enum(words) => match words.iter().find(|w| w.eq_ignore_ascii_case(text)) {
             Some(word) => Ok((*word).to_owned()),
@@ -123,8 +121,7 @@ fn parse_number(name: &str, text: &str, unit: Unit) -> PgResult<f64> {
     if suffix.is_empty() {
         return Ok(number);
     }
-    const TIME: &[(&str, f64)] =
-        &[("us", 0.001), ("ms", 1.0), ("s", 1_000.0), ("min", 60_000.0), ("h", 3_600_000.0), ("d", 86_400_000.0)];
+    const TIME: &[(&str, f64)] = &[("us", 0.001), ("ms", 1.0), ("s", 1_000.0), ("min", 60_000.0), ("h", 3_600_000.0), ("d", 86_400_000.0)];
     const MEMORY: &[(&str, f64)] =
         &[("B", 1.0), ("kB", 1_024.0), ("MB", 1_048_576.0), ("GB", 1_073_741_824.0), ("TB", 1_099_511_627_776.0)];
     let (units, own, hint) = match unit {
@@ -178,8 +175,7 @@ fn leading_number(text: &str) -> Option<(f64, &str)> {
 pub fn is_custom_name(name: &str) -> bool {
     name.split('.').count() >= 2
         && name.split('.').all(|part| {
-            part.starts_with(|c: char| c.is_alphabetic() || c == '_')
-                && part.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$')
+            part.starts_with(|c: char| c.is_alphabetic() || c == '_') && part.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '$')
         })
 }
 
@@ -192,8 +188,10 @@ pub fn client_encoding(text: &str) -> PgResult<String> {
     match plain.as_str() {
         "utf8" | "unicode" => Ok("UTF8".into()),
         "sqlascii" => Ok("SQL_ASCII".into()),
-        known if is_encoding(known) => Err(PgError::unsupported(format!("conversion between {} and UTF8 is not supported", text.to_uppercase()))
-            .hint("Use client_encoding UTF8.")),
+        known if is_encoding(known) => {
+            Err(PgError::unsupported(format!("conversion between {} and UTF8 is not supported", text.to_uppercase()))
+                .hint("Use client_encoding UTF8."))
+        }
         _ => Err(invalid("client_encoding", text)),
     }
 }
@@ -206,8 +204,27 @@ fn is_encoding(plain: &str) -> bool {
         || numbered("iso8859")
         || matches!(
             plain,
-            "big5" | "euccn" | "eucjp" | "eucjis2004" | "euckr" | "euctw" | "gb18030" | "gbk" | "johab" | "koi8r" | "koi8u" | "koi8"
-                | "muleinternal" | "sjis" | "shiftjis" | "shiftjis2004" | "uhc" | "abc" | "alt" | "tcvn" | "vscii"
+            "big5"
+                | "euccn"
+                | "eucjp"
+                | "eucjis2004"
+                | "euckr"
+                | "euctw"
+                | "gb18030"
+                | "gbk"
+                | "johab"
+                | "koi8r"
+                | "koi8u"
+                | "koi8"
+                | "muleinternal"
+                | "sjis"
+                | "shiftjis"
+                | "shiftjis2004"
+                | "uhc"
+                | "abc"
+                | "alt"
+                | "tcvn"
+                | "vscii"
         )
 }
 

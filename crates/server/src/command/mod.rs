@@ -1,0 +1,49 @@
+//! The commands of the command line, one file each.
+
+mod open;
+mod serve;
+mod size;
+mod sql;
+mod table_text;
+
+use std::process::ExitCode;
+use thiserror::Error;
+
+/// What `stoa` can do.
+#[derive(clap::Subcommand, Debug)]
+pub enum Command {
+    /// Serve a database to clients that speak PostgreSQL's protocol.
+    Serve(serve::Serve),
+    /// Execute statements without a server: from the command line, a file, or the standard input.
+    Sql(sql::Sql),
+}
+
+/// Why a command ended.
+#[derive(Debug, Error)]
+pub enum CommandError {
+    #[error("{0}")]
+    Usage(String),
+    #[error("{what}: {error}")]
+    Io { what: String, error: std::io::Error },
+    #[error("{0}")]
+    Store(#[from] stoa_store::StoreError),
+    #[error("{}", .0.message())]
+    Database(#[from] stoa_pg::PgError),
+}
+
+impl Command {
+    /// Runs the command to its end.
+    ///
+    /// # Errors
+    /// What keeps it from being done.
+    pub fn run(self) -> Result<ExitCode, CommandError> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| CommandError::Io { what: "cannot start threads".into(), error })?;
+        match self {
+            Command::Serve(command) => runtime.block_on(command.run()),
+            Command::Sql(command) => runtime.block_on(command.run()),
+        }
+    }
+}

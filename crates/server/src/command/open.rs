@@ -1,0 +1,54 @@
+//! Opening the database in a directory: the one place that names a store.
+
+use super::CommandError;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use stoa_engine::{Database, DatabaseOptions};
+
+/// Options of every command that opens a database.
+#[derive(clap::Args, Clone, Debug)]
+pub struct DataOptions {
+    /// The directory of the database; made if there is none.
+    #[arg(long, value_name = "DIR")]
+    pub data: PathBuf,
+    /// The memory that the process may use, as 512MB or 4GB; half of it is for statements, a third for the store's caches.
+    #[arg(long, value_name = "SIZE", value_parser = super::size::parse)]
+    pub memory_limit: Option<u64>,
+}
+
+/// Opens the database, or makes one in an empty directory.
+pub async fn open(options: &DataOptions) -> Result<Database, CommandError> {
+    let limit = options.memory_limit.unwrap_or_else(default_memory_limit);
+    if limit < 64 << 20 {
+        return Err(CommandError::Usage("--memory-limit must be at least 64MB".into()));
+    }
+    make_directory(&options.data)?;
+    let spill = options.data.join("spill");
+    // What an earlier process spilled is of no use.
+    let _ = std::fs::remove_dir_all(&spill);
+    make_directory(&spill)?;
+    let store = stoa_store_lsm::LsmStore::open(
+        &options.data.join("store"),
+        stoa_store_lsm::LsmOptions { cache_bytes: usize::try_from(limit / 3).unwrap_or(usize::MAX), ..stoa_store_lsm::LsmOptions::default() },
+    )?;
+    let database = DatabaseOptions {
+        query_memory_bytes: usize::try_from(limit / 2).unwrap_or(usize::MAX),
+        spill_directory: Some(spill),
+        ..DatabaseOptions::default()
+    };
+    Ok(Database::open(Arc::new(store), database).await?)
+}
+
+fn make_directory(path: &Path) -> Result<(), CommandError> {
+    std::fs::create_dir_all(path)
+        .map_err(|error| CommandError::Io { what: format!("cannot make the directory {}", path.display()), error })
+}
+
+/// Half of the machine's memory, at least 256 MiB.
+fn default_memory_limit() -> u64 {
+    let total = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
+        let line = text.lines().find(|l| l.starts_with("MemTotal:"))?;
+        line.split_whitespace().nth(1)?.parse::<u64>().ok()
+    });
+    total.map_or(1 << 30, |kilobytes| kilobytes * 1024 / 2).max(256 << 20)
+}

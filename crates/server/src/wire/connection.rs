@@ -1,0 +1,382 @@
+//! One connection: read, handle all complete messages, write.
+
+use super::extended::Portal;
+use super::frame::{self, Frame, kind, violation};
+use super::output::Output;
+use bytes::BytesMut;
+use std::collections::HashMap;
+use std::future::Future;
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
+use stoa_engine::Session;
+use stoa_engine::session::settings::SETTINGS;
+use stoa_engine::session::shared::terminated;
+use stoa_engine::session::{Notification, TransactionStatus};
+use stoa_pg::{PgError, PgResult, SqlState};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::sync::watch;
+
+/// What a client may send while its statement runs before we stop reading.
+const READ_AHEAD_BYTES: usize = 64 << 10;
+/// A larger input buffer is given back when it is empty.
+const KEPT_INPUT_BYTES: usize = 64 << 10;
+
+/// Why a message was not handled.
+#[derive(Debug)]
+pub enum Failure {
+    /// The statement failed; the connection goes on.
+    Statement(PgError),
+    /// The connection ends with this.
+    Fatal(PgError),
+    /// The client is gone.
+    Closed,
+}
+
+impl From<PgError> for Failure {
+    fn from(error: PgError) -> Self {
+        if error.code() == SqlState::ADMIN_SHUTDOWN { Failure::Fatal(error) } else { Failure::Statement(error) }
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(_: std::io::Error) -> Self {
+        Failure::Closed
+    }
+}
+
+/// Why work was given up.
+pub enum Stop {
+    Closed,
+}
+
+/// Whether the connection goes on.
+#[derive(PartialEq, Eq)]
+pub(super) enum Flow {
+    Continue,
+    Close,
+}
+
+/// A connection whose startup is done.
+pub struct Connection {
+    pub(super) socket: TcpStream,
+    pub(super) input: BytesMut,
+    pub(super) output: Output,
+    pub(super) session: Session,
+    pub(super) portals: HashMap<String, Portal>,
+    notifications: Option<UnboundedReceiver<Notification>>,
+    shutdown: watch::Receiver<bool>,
+    /// After an error of the extended protocol, until Sync.
+    pub(super) skip_to_sync: bool,
+    /// Sync or Flush asked for the output.
+    pub(super) flush_due: bool,
+    /// What the client was told of settings.
+    told: Vec<(&'static str, String)>,
+    told_version: u64,
+}
+
+impl Connection {
+    pub fn new(socket: TcpStream, input: BytesMut, mut session: Session, shutdown: watch::Receiver<bool>) -> Self {
+        let notifications = session.take_notifications();
+        Self {
+            socket,
+            input,
+            output: Output::default(),
+            session,
+            portals: HashMap::new(),
+            notifications,
+            shutdown,
+            skip_to_sync: false,
+            flush_due: false,
+            told: Vec::new(),
+            told_version: u64::MAX,
+        }
+    }
+
+    /// Serves the client until it leaves, or must.
+    pub async fn run(&mut self) {
+        let ended = self.serve().await;
+        if let Err(Failure::Fatal(error) | Failure::Statement(error)) = ended {
+            self.send_fatal(&error).await;
+        }
+    }
+
+    /// Tells the client why the connection ends.
+    pub async fn send_fatal(&mut self, error: &PgError) {
+        self.output.error("FATAL", error);
+        // A client that does not read must not keep us.
+        let _ = tokio::time::timeout(Duration::from_secs(5), self.socket.write_all(&self.output.bytes)).await;
+        let _ = tokio::time::timeout(Duration::from_secs(1), self.socket.shutdown()).await;
+    }
+
+    /// Ends the session.
+    pub async fn close(self) {
+        drop(self.portals);
+        self.session.close().await;
+    }
+
+    async fn serve(&mut self) -> Result<(), Failure> {
+        loop {
+            while let Some(frame) = frame::next(&mut self.input).map_err(Failure::Fatal)? {
+                if self.handle(frame).await? == Flow::Close {
+                    return Ok(());
+                }
+            }
+            if std::mem::take(&mut self.flush_due) {
+                self.write().await?;
+            }
+            self.wait().await?;
+        }
+    }
+
+    async fn handle(&mut self, frame: Frame) -> Result<Flow, Failure> {
+        match frame.kind {
+            kind::TERMINATE => return Ok(Flow::Close),
+            kind::SYNC => {
+                self.skip_to_sync = false;
+                self.sync().await?;
+            }
+            _ if self.skip_to_sync => {}
+            kind::QUERY => self.query(&frame).await?,
+            kind::FLUSH => self.flush_due = true,
+            kind::PARSE | kind::BIND | kind::DESCRIBE | kind::EXECUTE | kind::CLOSE => {
+                if let Err(failure) = self.extended(&frame).await {
+                    let error = self.statement_failed(failure).await?;
+                    self.output.error("ERROR", &error);
+                    self.skip_to_sync = true;
+                }
+            }
+            // What is left of a COPY that failed.
+            kind::COPY_DATA | kind::COPY_DONE | kind::COPY_FAIL => {}
+            kind::FUNCTION_CALL => {
+                let error = PgError::unsupported("function call messages are not supported").hint("Use SELECT.");
+                self.session.fail().await;
+                self.output.error("ERROR", &error);
+                self.ready().await;
+            }
+            other => return Err(Failure::Fatal(violation(format!("invalid frontend message type {other}")))),
+        }
+        if self.output.len() >= super::rows::WRITE_BYTES {
+            self.write().await?;
+        }
+        Ok(Flow::Continue)
+    }
+
+    /// After an error: the transaction is failed or rolled back. Gives the error to report, or passes on what ends the connection.
+    pub(super) async fn statement_failed(&mut self, failure: Failure) -> Result<PgError, Failure> {
+        let Failure::Statement(error) = failure else { return Err(failure) };
+        // Malformed messages leave us without a place to go on from.
+        self.session.fail().await;
+        self.drop_portals();
+        self.send_notices();
+        Ok(error)
+    }
+
+    async fn sync(&mut self) -> Result<(), Failure> {
+        if let Err(error) = self.session.finish().await {
+            self.output.error("ERROR", &error);
+        }
+        self.ready().await;
+        Ok(())
+    }
+
+    /// Everything that goes before ReadyForQuery, and it.
+    pub(super) async fn ready(&mut self) {
+        self.drop_portals();
+        self.send_notices();
+        self.send_parameter_changes();
+        let status = self.session.transaction_status();
+        if status == TransactionStatus::Idle {
+            self.send_notifications();
+        }
+        self.output.ready_for_query(status);
+        self.flush_due = true;
+    }
+
+    /// Portals of transactions that have ended are gone.
+    pub(super) fn drop_portals(&mut self) {
+        if !self.portals.is_empty() {
+            let generation = self.session.transaction_generation();
+            self.portals.retain(|_, portal| portal.generation == generation);
+        }
+    }
+
+    pub(super) fn send_notices(&mut self) {
+        for notice in self.session.shared().take_notices() {
+            self.output.notice(&notice);
+        }
+    }
+
+    fn send_notifications(&mut self) {
+        if let Some(receiver) = &mut self.notifications {
+            while let Ok(notification) = receiver.try_recv() {
+                self.output.notification(&notification);
+            }
+        }
+    }
+
+    /// ParameterStatus for settings that clients are told of and that have changed.
+    pub(super) fn send_parameter_changes(&mut self) {
+        let shared = self.session.shared();
+        let version = shared.settings_version();
+        if version == self.told_version {
+            return;
+        }
+        self.told_version = version;
+        for setting in SETTINGS.iter().filter(|s| s.report) {
+            let value = shared.show(setting.name).unwrap_or_default();
+            match self.told.iter_mut().find(|(name, _)| *name == setting.name) {
+                Some((_, told)) if *told == value => continue,
+                Some((_, told)) => told.clone_from(&value),
+                None => self.told.push((setting.name, value.clone())),
+            }
+            self.output.parameter_status(setting.name, &value);
+        }
+    }
+
+    /// Sends the output; a client that does not read holds us here.
+    pub(super) async fn write(&mut self) -> Result<(), Failure> {
+        let shared = self.session.shared().clone();
+        let write = self.socket.write_all(&self.output.bytes);
+        let mut write = pin!(write);
+        let written = std::future::poll_fn(|cx| {
+            if let Poll::Ready(out) = write.as_mut().poll(cx) {
+                return Poll::Ready(out.map_err(Failure::from));
+            }
+            shared.watch_interrupt(cx.waker());
+            if shared.is_terminated() { Poll::Ready(Err(Failure::Closed)) } else { Poll::Pending }
+        })
+        .await;
+        self.output.clear();
+        written
+    }
+
+    /// Waits for bytes from the client while nothing runs; what else happens is dealt with.
+    async fn wait(&mut self) -> Result<(), Failure> {
+        self.reserve_input();
+        let settings = self.session.shared().settings();
+        let status = self.session.transaction_status();
+        let (timeout_ms, timeout) = match status {
+            TransactionStatus::Idle => (
+                settings.idle_session_timeout_ms,
+                PgError::new(SqlState(*b"57P05"), "terminating connection due to idle-session timeout"),
+            ),
+            _ => (
+                settings.idle_in_transaction_session_timeout_ms,
+                PgError::new(
+                    SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
+                    "terminating connection due to idle-in-transaction timeout",
+                ),
+            ),
+        };
+        // Between the messages of one pipeline nothing is idle.
+        let idle = self.output.is_empty() && !self.skip_to_sync;
+        let shared = self.session.shared().clone();
+        let deadline = (timeout_ms > 0 && idle).then(|| tokio::time::Instant::now() + Duration::from_millis(timeout_ms));
+        loop {
+            let notification = async {
+                match &mut self.notifications {
+                    Some(receiver) if idle && status == TransactionStatus::Idle => receiver.recv().await,
+                    _ => std::future::pending().await,
+                }
+            };
+            let ended = std::future::poll_fn(|cx| {
+                shared.watch_interrupt(cx.waker());
+                if shared.is_terminated() { Poll::Ready(()) } else { Poll::Pending }
+            });
+            let timer = async {
+                match deadline {
+                    Some(at) => tokio::time::sleep_until(at).await,
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                biased;
+                read = self.socket.read_buf(&mut self.input) => {
+                    return if read? == 0 { Err(Failure::Closed) } else { Ok(()) };
+                }
+                Some(notification) = notification => {
+                    self.output.notification(&notification);
+                    self.write().await?;
+                }
+                () = ended => return Err(Failure::Fatal(terminated())),
+                _ = self.shutdown.wait_for(|down| *down) => return Err(Failure::Fatal(terminated())),
+                () = timer => return Err(Failure::Fatal(timeout)),
+            }
+        }
+    }
+
+    /// Waits for bytes from the client in the middle of a COPY; cancel requests count.
+    pub(super) async fn wait_for_copy(&mut self) -> Result<(), Failure> {
+        self.reserve_input();
+        let shared = self.session.shared().clone();
+        let interrupted = std::future::poll_fn(|cx| {
+            shared.watch_interrupt(cx.waker());
+            match shared.check_interrupt() {
+                Err(error) => Poll::Ready(error),
+                Ok(()) => Poll::Pending,
+            }
+        });
+        tokio::select! {
+            biased;
+            error = interrupted => Err(error.into()),
+            read = self.socket.read_buf(&mut self.input) => if read? == 0 { Err(Failure::Closed) } else { Ok(()) },
+        }
+    }
+
+    /// Room for what is coming: a large message is read in large pieces, but memory is taken only for what has come.
+    fn reserve_input(&mut self) {
+        if self.input.is_empty() && self.input.capacity() > KEPT_INPUT_BYTES {
+            self.input = BytesMut::new();
+        }
+        let missing = frame::missing(&self.input);
+        let wanted = missing.clamp(8 << 10, (self.input.len() * 2).clamp(64 << 10, 16 << 20));
+        self.input.reserve(wanted);
+    }
+
+    /// The frame that comes next, waiting for it; in the middle of a COPY.
+    pub(super) async fn next_copy_frame(&mut self) -> Result<Frame, Failure> {
+        loop {
+            if let Some(frame) = frame::next(&mut self.input).map_err(Failure::Fatal)? {
+                return Ok(frame);
+            }
+            self.wait_for_copy().await?;
+        }
+    }
+}
+
+/// Runs a statement's work, and notices when the client goes away meanwhile: the work is dropped then.
+pub(super) async fn watched<T>(socket: &TcpStream, input: &mut BytesMut, work: impl Future<Output = T>) -> Result<T, Stop> {
+    let mut work = pin!(work);
+    std::future::poll_fn(|cx| {
+        if let Poll::Ready(out) = work.as_mut().poll(cx) {
+            return Poll::Ready(Ok(out));
+        }
+        while input.len() < READ_AHEAD_BYTES {
+            match socket.poll_read_ready(cx) {
+                Poll::Pending => break,
+                Poll::Ready(Err(_)) => return Poll::Ready(Err(Stop::Closed)),
+                Poll::Ready(Ok(())) => match socket.try_read_buf(input) {
+                    Ok(0) => return Poll::Ready(Err(Stop::Closed)),
+                    Ok(_) => {}
+                    Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
+                    Err(_) => return Poll::Ready(Err(Stop::Closed)),
+                },
+            }
+        }
+        Poll::Pending
+    })
+    .await
+}
+
+/// Errors of reading a message end the connection when they are about its form.
+pub(super) fn malformed(error: PgError) -> Failure {
+    if error.code() == SqlState::PROTOCOL_VIOLATION { Failure::Fatal(error) } else { Failure::Statement(error) }
+}
+
+/// Reads a message's body.
+pub(super) fn read<T>(result: PgResult<T>) -> Result<T, Failure> {
+    result.map_err(malformed)
+}

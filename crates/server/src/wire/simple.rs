@@ -1,0 +1,93 @@
+//! The simple protocol: a text of statements, executed one after another as one transaction unless it says otherwise.
+
+use super::connection::{Connection, Failure, read, watched};
+use super::frame::{Body, Frame};
+use super::rows::{RowsInProgress, Sent};
+use std::sync::Arc;
+use stoa_engine::session::Execution;
+use stoa_pg::PgError;
+use stoa_syntax::Piece;
+
+impl Connection {
+    pub(super) async fn query(&mut self, frame: &Frame) -> Result<(), Failure> {
+        self.portals.remove("");
+        let mut body = Body::new(frame);
+        let text = read(body.string().and_then(|text| body.end().map(|()| text)));
+        let done = match text {
+            Ok(text) => self.run_text(text).await,
+            Err(failure) => Err(failure),
+        };
+        if let Err(failure) = done {
+            let error = self.statement_failed(failure).await?;
+            self.output.error("ERROR", &error);
+            // A failed implicit transaction is over already.
+            if let Err(error) = self.session.finish().await {
+                self.output.error("ERROR", &error);
+            }
+        }
+        self.ready().await;
+        Ok(())
+    }
+
+    async fn run_text(&mut self, text: &str) -> Result<(), Failure> {
+        let pieces = self.session.parse(text)?;
+        if pieces.is_empty() {
+            self.session.finish().await?;
+            self.output.empty_query();
+            return Ok(());
+        }
+        let text: Arc<str> = Arc::from(text);
+        let last = pieces.len() - 1;
+        for (number, piece) in pieces.into_iter().enumerate() {
+            self.run_piece(piece, &text, number == last).await?;
+        }
+        Ok(())
+    }
+
+    async fn run_piece(&mut self, piece: Piece, text: &Arc<str>, last: bool) -> Result<(), Failure> {
+        let prepared = self.session.prepare(Some(piece), text.clone(), Vec::new())?;
+        let execution = watched(&self.socket, &mut self.input, self.session.execute(&prepared, Vec::new())).await??;
+        match execution {
+            Execution::Rows(rows) => {
+                let mut progress = RowsInProgress::new(rows);
+                self.output.row_description(progress.columns(), &[]);
+                let sent = match self.send_rows(&mut progress, &[], None).await? {
+                    Sent::All(sent) => sent,
+                    Sent::Limit => return Err(PgError::internal("rows without a limit reached it").into()),
+                };
+                let tag = progress.tag().clone();
+                drop(progress);
+                self.finish_last(last).await?;
+                self.complete_rows(&tag, sent);
+            }
+            Execution::Done(tag) => {
+                self.finish_last(last).await?;
+                self.output.command_complete(&tag);
+            }
+            Execution::Empty => {
+                self.finish_last(last).await?;
+                self.output.empty_query();
+            }
+            Execution::CopyIn(copy) => {
+                let tag = self.copy_in(*copy, false).await?;
+                self.finish_last(last).await?;
+                self.output.command_complete(&tag);
+            }
+            Execution::CopyOut(copy) => {
+                let tag = self.copy_out(*copy).await?;
+                self.finish_last(last).await?;
+                self.output.command_complete(&tag);
+            }
+        }
+        Ok(())
+    }
+
+    /// The commit comes before the last statement's tag: what it raises must be told instead.
+    async fn finish_last(&mut self, last: bool) -> Result<(), Failure> {
+        if last {
+            self.session.finish().await?;
+        }
+        self.send_notices();
+        Ok(())
+    }
+}
