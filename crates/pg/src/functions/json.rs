@@ -1,6 +1,19 @@
-//! Functions of json.
+//! Functions of json and jsonb.
+//!
+//! [`build`] makes JSON from SQL values, [`access`] takes it apart, [`edit`] changes jsonb, [`record`] turns objects into rows;
+//! [`rows`] is the row source they share. The operators that do the same are in [`crate::operators::json`].
+
+pub mod access;
+pub mod build;
+pub mod edit;
+pub mod record;
+pub mod rows;
 
 use crate::registry::Registry;
 
-/// Registers the entries of this file.
-pub fn register(_r: &mut Registry) {}
+/// Registers the entries of these files.
+pub fn register(r: &mut Registry) {
+    build::register(r);
+    access::register(r);
+    record::register(r);
+}
