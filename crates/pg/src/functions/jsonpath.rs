@@ -106,10 +106,7 @@ fn matches(operator: bool, zoned: bool) -> Kernel {
             out.push(inputs.row(call, row, |evaluation| match evaluation.query()?.as_slice() {
                 [Item::Node(Node::Bool(value))] => Ok(Some(*value)),
                 [Item::Node(Node::Null)] => Ok(None),
-                _ => Err(Fault::Item(PgError::new(
-                    SqlState::SINGLETON_SQL_JSON_ITEM_REQUIRED,
-                    "single boolean result is expected",
-                ))),
+                _ => Err(Fault::Item(PgError::new(SqlState::SINGLETON_SQL_JSON_ITEM_REQUIRED, "single boolean result is expected"))),
             })?);
         }
         Bool::finish(out, call.ret)
@@ -150,9 +147,9 @@ fn query_first(zoned: bool) -> Kernel {
         let mut inputs = Inputs::new(args, false, zoned)?;
         let mut out = Bytes::builder(call.rows);
         for row in 0..call.rows {
-            out.append_option(inputs.row(call, row, |evaluation| {
-                Ok(evaluation.query()?.first().map(|item| item.with_node(|node| node.document())))
-            })?);
+            out.append_option(
+                inputs.row(call, row, |evaluation| Ok(evaluation.query()?.first().map(|item| item.with_node(|node| node.document()))))?,
+            );
         }
         Bytes::finish(out, call.ret)
     })

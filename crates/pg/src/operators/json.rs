@@ -351,4 +351,3 @@ pub fn register(r: &mut Registry) {
         r.comparison(name, Jsonb, Jsonb, comparison(test), meaning);
     }
 }
-

@@ -4,7 +4,6 @@
 //! text), [`binary`] (documents in place, order), [`encode`] (any SQL value as JSON).
 
 pub mod binary;
-pub mod encode;
 pub mod number;
 pub mod text;
 

@@ -1,8 +1,7 @@
 //! JSON taken apart and changed: keys, elements, entries, lengths, kinds, paths; `jsonb_set` and its relatives.
 
-use super::build::{nullable_rows, utf8};
 use super::edit::{self, Edit};
-use super::rows::Rows;
+use super::rows::{Rows, nullable_rows, utf8};
 use crate::args::{Arg, Bool, Bytes, Call, Int4, Kernel, Kind, Reader, Text, arg, strict1, strict2};
 use crate::error::{PgError, PgResult};
 use crate::operators::json::{self as operators, Output, TextArrays, json_path, jsonb_path};
@@ -10,7 +9,7 @@ use crate::registry::{Func, Registry, SetKernel};
 use crate::sqlstate::SqlState;
 use crate::types::{PgType, RecordType, SqlType};
 use crate::values::json::binary::{Builder, Node};
-use crate::values::json::text::{JsonKind, Sink, Written, decode, write_string};
+use crate::values::json::text::{JsonKind, Written, decode, write_string};
 use arrow::array::ArrayRef;
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -305,7 +304,8 @@ pub fn register(r: &mut Registry) {
     for (jsonb, ty) in [(false, Json), (true, Jsonb)] {
         let pick = |json: &'static str, b: &'static str| if jsonb { b } else { json };
         let mut strict_set = |func: Func| {
-            let mut func = func.named(if func.name.ends_with("object_keys") { &[] } else { &["from_json"] });
+            let unnamed = func.name.ends_with("object_keys");
+            let mut func = func.named(if unnamed { &[] } else { &["from_json"] });
             func.strict = true;
             r.add(func);
         };
@@ -401,14 +401,32 @@ pub fn register(r: &mut Registry) {
             .defaults(&["false"]),
     );
     r.add(
-        Func::scalar("jsonb_set_lax", &[Jsonb, texts(), Jsonb, B, T], Jsonb, set_lax(), "Like jsonb_set, with a choice of what NULL means.")
-            .named(&["jsonb_in", "path", "replacement", "create_if_missing", "null_value_treatment"])
-            .defaults(&["true", "'use_json_null'::text"])
-            .lax(),
+        Func::scalar(
+            "jsonb_set_lax",
+            &[Jsonb, texts(), Jsonb, B, T],
+            Jsonb,
+            set_lax(),
+            "Like jsonb_set, with a choice of what NULL means.",
+        )
+        .named(&["jsonb_in", "path", "replacement", "create_if_missing", "null_value_treatment"])
+        .defaults(&["true", "'use_json_null'::text"])
+        .lax(),
     );
     let doc = "Implementation of an operator.";
-    r.scalar("jsonb_contains", &[Jsonb, Jsonb], B, strict2::<Bytes, Bytes, Bool>(|_, a, b| Ok(Node::root(a).contains(&Node::root(b)))), doc);
-    r.scalar("jsonb_contained", &[Jsonb, Jsonb], B, strict2::<Bytes, Bytes, Bool>(|_, a, b| Ok(Node::root(b).contains(&Node::root(a)))), doc);
+    r.scalar(
+        "jsonb_contains",
+        &[Jsonb, Jsonb],
+        B,
+        strict2::<Bytes, Bytes, Bool>(|_, a, b| Ok(Node::root(a).contains(&Node::root(b)))),
+        doc,
+    );
+    r.scalar(
+        "jsonb_contained",
+        &[Jsonb, Jsonb],
+        B,
+        strict2::<Bytes, Bytes, Bool>(|_, a, b| Ok(Node::root(b).contains(&Node::root(a)))),
+        doc,
+    );
     r.scalar("jsonb_exists", &[Jsonb, T], B, strict2::<Bytes, Text, Bool>(|_, a, key| Ok(Node::root(a).exists(key))), doc);
     r.scalar("jsonb_exists_any", &[Jsonb, texts()], B, operators::exists_of(false), doc);
     r.scalar("jsonb_exists_all", &[Jsonb, texts()], B, operators::exists_of(true), doc);

@@ -1,21 +1,17 @@
 //! JSON from SQL values: `to_json`, `json_build_object`, `json_object`, `row_to_json` and their jsonb forms.
 
-use crate::args::{Arg, Bool, Bytes, Call, Kernel, Kind, Reader, Text, arg};
+use super::rows::{nullable_rows, utf8};
+use crate::args::{Arg, Bool, Bytes, Call, Kernel, Kind, Reader, arg};
 use crate::error::{PgError, PgResult};
 use crate::operators::json::TextArrays;
 use crate::registry::{Func, Registry};
 use crate::sqlstate::SqlState;
-use crate::types::{PgType, SqlType};
+use crate::types::PgType;
 use crate::values::json::binary::Builder;
 use crate::values::json::encode::{Encoder, Shape};
 use crate::values::json::text::{Sink, write_string};
 use arrow::array::{Array, ArrayRef, AsArray, StringViewBuilder};
 use std::sync::Arc;
-
-/// Text that was written as bytes by writers that only write UTF-8.
-pub fn utf8(bytes: &[u8]) -> PgResult<&str> {
-    std::str::from_utf8(bytes).map_err(|_| PgError::internal("JSON text that is not UTF-8"))
-}
 
 /// The shapes of all arguments.
 pub fn shapes(call: &Call, args: &[Arg]) -> PgResult<Vec<Shape>> {
@@ -270,43 +266,6 @@ fn object_of_lists(jsonb: bool) -> Kernel {
             Ok(true)
         })
     })
-}
-
-/// A json or jsonb column; the writer says whether it wrote a value.
-pub fn nullable_rows(
-    call: &Call,
-    jsonb: bool,
-    mut write: impl FnMut(usize, &mut Vec<u8>, Option<&mut Builder>) -> PgResult<bool>,
-) -> PgResult<ArrayRef> {
-    let mut text = Vec::new();
-    if jsonb {
-        let mut out = Bytes::builder(call.rows);
-        let mut builder = Builder::new();
-        for row in 0..call.rows {
-            if write(row, &mut text, Some(&mut builder))? {
-                out.append_value(builder.finish()?);
-            } else {
-                out.append_null();
-            }
-        }
-        return Bytes::finish(out, call.ret);
-    }
-    let mut out = Text::builder(call.rows);
-    for row in 0..call.rows {
-        text.clear();
-        if write(row, &mut text, None)? {
-            out.append_value(utf8(&text)?);
-        } else {
-            out.append_null();
-        }
-    }
-    Text::finish(out, call.ret)
-}
-
-/// Whether a type travels as a list of lists.
-#[must_use]
-pub fn is_nested(ty: &SqlType) -> bool {
-    matches!(&ty.arrow, arrow::datatypes::DataType::List(item) if matches!(item.data_type(), arrow::datatypes::DataType::List(_)))
 }
 
 /// Registers the entries of this file.

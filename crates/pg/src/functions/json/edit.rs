@@ -76,11 +76,19 @@ pub fn delete_index(node: Node, index: i64, out: &mut Builder) -> PgResult<()> {
 #[derive(Clone, Copy, Debug)]
 pub enum Edit<'a> {
     /// Replaces; adds where there is nothing if `create`.
-    Set { value: Node<'a>, create: bool },
+    Set {
+        value: Node<'a>,
+        create: bool,
+    },
     /// Adds before or after an element; a key must be new.
-    Insert { value: Node<'a>, after: bool },
+    Insert {
+        value: Node<'a>,
+        after: bool,
+    },
     /// Assignment to a subscript: creates arrays and objects on the way and fills gaps with null.
-    Assign { value: Node<'a> },
+    Assign {
+        value: Node<'a>,
+    },
     Delete,
 }
 
@@ -114,16 +122,14 @@ fn step(node: Node, path: &[Option<&str>], level: usize, how: Edit, out: &mut Bu
         return Ok(());
     };
     if let (Edit::Assign { .. }, true) = (how, node.is_scalar()) {
-        return Err(invalid("cannot replace existing key")
-            .detail("The path assumes key is a composite object, but it is a scalar value."));
+        return Err(invalid("cannot replace existing key").detail("The path assumes key is a composite object, but it is a scalar value."));
     }
     if node.is_scalar() {
         out.node(&node);
         return Ok(());
     }
-    let part = part.ok_or_else(|| {
-        PgError::new(SqlState::NULL_VALUE_NOT_ALLOWED, format!("path element at position {} is null", level + 1))
-    })?;
+    let part =
+        part.ok_or_else(|| PgError::new(SqlState::NULL_VALUE_NOT_ALLOWED, format!("path element at position {} is null", level + 1)))?;
     let last = level + 1 == path.len();
     match node {
         Node::Object(object) => {
@@ -241,9 +247,8 @@ fn push_path(path: &[Option<&str>], level: usize, value: &Node, out: &mut Builde
         out.node(value);
         return Ok(());
     };
-    let part = part.ok_or_else(|| {
-        PgError::new(SqlState::NULL_VALUE_NOT_ALLOWED, format!("path element at position {} is null", level + 1))
-    })?;
+    let part =
+        part.ok_or_else(|| PgError::new(SqlState::NULL_VALUE_NOT_ALLOWED, format!("path element at position {} is null", level + 1)))?;
     match path_index(part) {
         Some(index) => {
             out.begin_array()?;

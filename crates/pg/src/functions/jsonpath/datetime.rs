@@ -140,10 +140,7 @@ impl Datetime {
 
     /// Nanoseconds since 1970 in UTC; values without zone are taken in `zone`.
     fn instant(self, zone: Option<&TimeZone>) -> i128 {
-        let local = self
-            .local
-            .to_zoned(TimeZone::UTC)
-            .map_or(0, |z| z.timestamp().as_nanosecond());
+        let local = self.local.to_zoned(TimeZone::UTC).map_or(0, |z| z.timestamp().as_nanosecond());
         let offset = match zone {
             Some(zone) if !self.kind.has_zone() => {
                 zone.to_ambiguous_timestamp(self.local).compatible().map_or(0, |t| local - t.as_nanosecond())

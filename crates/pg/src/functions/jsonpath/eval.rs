@@ -24,7 +24,6 @@ pub enum Item<'a> {
     Node(Node<'a>),
     /// A number that was computed.
     Number(String),
-    Text(String),
     /// An object that was made by `.keyvalue()`.
     Document(Arc<[u8]>),
     Datetime(Datetime),
@@ -36,7 +35,6 @@ impl<'a> Item<'a> {
         match self {
             Item::Node(node) => f(*node),
             Item::Number(digits) => f(Node::Number(digits)),
-            Item::Text(value) => f(Node::String(value)),
             Item::Document(bytes) => f(Node::root(bytes)),
             Item::Datetime(value) => f(Node::String(&value.to_text())),
         }
@@ -46,7 +44,7 @@ impl<'a> Item<'a> {
         match self {
             Item::Node(node) => node.kind(),
             Item::Number(_) => JsonKind::Number,
-            Item::Text(_) | Item::Datetime(_) => JsonKind::String,
+            Item::Datetime(_) => JsonKind::String,
             Item::Document(bytes) => Node::root(bytes).kind(),
         }
     }
@@ -66,7 +64,6 @@ impl<'a> Item<'a> {
     fn string(&self) -> Option<&str> {
         match self {
             Item::Node(Node::String(value)) => Some(value),
-            Item::Text(value) => Some(value),
             _ => None,
         }
     }
@@ -194,7 +191,9 @@ impl<'a> Evaluation<'a> {
             Expr::Root => out.push(Item::Node(self.root)),
             Expr::Current => out.push(scope.current.clone()),
             Expr::Last => {
-                let len = scope.array_len.ok_or_else(|| Fault::Fatal(PgError::internal("evaluating jsonpath LAST outside of array subscript")))?;
+                let len = scope
+                    .array_len
+                    .ok_or_else(|| Fault::Fatal(PgError::internal("evaluating jsonpath LAST outside of array subscript")))?;
                 out.push(Item::Number((len as i64 - 1).to_string()));
             }
             Expr::Null => out.push(Item::Node(Node::Null)),
@@ -272,24 +271,17 @@ impl<'a> Evaluation<'a> {
                     });
                     match found {
                         Some(value) => next(&value, out),
-                        None => {
-                            self.structural(SqlState::SQL_JSON_MEMBER_NOT_FOUND, format!("JSON object does not contain key \"{key}\""))
-                        }
+                        None => self.structural(SqlState::SQL_JSON_MEMBER_NOT_FOUND, format!("JSON object does not contain key \"{key}\"")),
                     }
                 }
                 JsonKind::Array if unwrap => elements(out),
-                _ => self.structural(
-                    SqlState::SQL_JSON_MEMBER_NOT_FOUND,
-                    "jsonpath member accessor can only be applied to an object",
-                ),
+                _ => self.structural(SqlState::SQL_JSON_MEMBER_NOT_FOUND, "jsonpath member accessor can only be applied to an object"),
             },
             Step::AnyKey => match item.kind() {
                 JsonKind::Object => item.children().iter().try_for_each(|value| next(value, out)),
                 JsonKind::Array if unwrap => elements(out),
-                _ => self.structural(
-                    SqlState::SQL_JSON_OBJECT_NOT_FOUND,
-                    "jsonpath wildcard member accessor can only be applied to an object",
-                ),
+                _ => self
+                    .structural(SqlState::SQL_JSON_OBJECT_NOT_FOUND, "jsonpath wildcard member accessor can only be applied to an object"),
             },
             Step::AnyElement => {
                 if item.is_array() {
@@ -297,10 +289,7 @@ impl<'a> Evaluation<'a> {
                 } else if self.lax() {
                     next(item, out)
                 } else {
-                    self.structural(
-                        SqlState::SQL_JSON_ARRAY_NOT_FOUND,
-                        "jsonpath wildcard array accessor can only be applied to an array",
-                    )
+                    self.structural(SqlState::SQL_JSON_ARRAY_NOT_FOUND, "jsonpath wildcard array accessor can only be applied to an array")
                 }
             }
             Step::Index(list) => self.index(item, list, scope, &next, out),

@@ -37,15 +37,43 @@ fn syntax(message: impl Into<String>) -> PgError {
 }
 
 const SIGNS: &[&str] = &[
-    "&&", "||", "==", "<>", "!=", "<=", ">=", "**", "=", "<", ">", "!", "+", "-", "*", "/", "%", "(", ")", "[", "]", "{", "}", "?", ",", ".",
-    "@", "$", ":", "#", "|", "&",
+    "&&", "||", "==", "<>", "!=", "<=", ">=", "**", "=", "<", ">", "!", "+", "-", "*", "/", "%", "(", ")", "[", "]", "{", "}", "?", ",",
+    ".", "@", "$", ":", "#", "|", "&",
 ];
 
 fn is_special(c: char) -> bool {
     matches!(
         c,
-        '?' | '%' | '$' | '.' | '[' | ']' | '{' | '}' | '(' | ')' | '|' | '&' | '!' | '=' | '<' | '>' | '@' | '#' | ',' | '*' | ':' | '-'
-            | '+' | '/' | '\\' | '"' | ' ' | '\t' | '\n' | '\r' | '\u{c}'
+        '?' | '%'
+            | '$'
+            | '.'
+            | '['
+            | ']'
+            | '{'
+            | '}'
+            | '('
+            | ')'
+            | '|'
+            | '&'
+            | '!'
+            | '='
+            | '<'
+            | '>'
+            | '@'
+            | '#'
+            | ','
+            | '*'
+            | ':'
+            | '-'
+            | '+'
+            | '/'
+            | '\\'
+            | '"'
+            | ' '
+            | '\t'
+            | '\n'
+            | '\r'
+            | '\u{c}'
     )
 }
 
@@ -658,8 +686,7 @@ fn compile(pattern: &str, flags: &str) -> PgResult<Regex> {
     } else {
         text.push_str(pattern);
     }
-    Regex::new(&text)
-        .map_err(|error| PgError::new(SqlState::INVALID_REGULAR_EXPRESSION, format!("invalid regular expression: {error}")))
+    Regex::new(&text).map_err(|error| PgError::new(SqlState::INVALID_REGULAR_EXPRESSION, format!("invalid regular expression: {error}")))
 }
 
 #[cfg(test)]
@@ -675,10 +702,7 @@ mod tests {
             ("($.a+1).type()", "($.\"a\" + 1).type()"),
             ("-1", "-1"),
             ("-($.a)", "(-$.\"a\")"),
-            (
-                "$.a ? (@.b > 1 && !(@.c == \"x\") || exists(@.d))",
-                "$.\"a\"?(@.\"b\" > 1 && !(@.\"c\" == \"x\") || exists (@.\"d\"))",
-            ),
+            ("$.a ? (@.b > 1 && !(@.c == \"x\") || exists(@.d))", "$.\"a\"?(@.\"b\" > 1 && !(@.\"c\" == \"x\") || exists (@.\"d\"))"),
             ("$.** {2 to last}.x", "$.**{2 to last}.\"x\""),
             ("strict $[0, 1 to last - 1]", "strict $[0,1 to last - 1]"),
             ("$.a starts with $x", "($.\"a\" starts with $\"x\")"),

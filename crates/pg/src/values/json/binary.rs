@@ -371,9 +371,10 @@ impl<'a> Node<'a> {
             (Node::Bool(a), Node::Bool(b)) => a.cmp(b),
             (Node::Number(a), Node::Number(b)) => number::compare(a, b),
             (Node::String(a), Node::String(b)) => a.cmp(b),
-            (Node::Array(a), Node::Array(b)) => a.len.cmp(&b.len).then_with(|| {
-                a.iter().zip(b.iter()).map(|(a, b)| a.order(&b)).find(|o| *o != Ordering::Equal).unwrap_or(Ordering::Equal)
-            }),
+            (Node::Array(a), Node::Array(b)) => a
+                .len
+                .cmp(&b.len)
+                .then_with(|| a.iter().zip(b.iter()).map(|(a, b)| a.order(&b)).find(|o| *o != Ordering::Equal).unwrap_or(Ordering::Equal)),
             (Node::Object(a), Node::Object(b)) => a.len.cmp(&b.len).then_with(|| {
                 a.iter()
                     .zip(b.iter())
@@ -393,7 +394,7 @@ impl<'a> Node<'a> {
 
     fn sort_key(&self, out: &mut Vec<u8>) {
         out.push(self.rank());
-        let mut count = |len: usize, out: &mut Vec<u8>| out.extend_from_slice(&u32::try_from(len).unwrap_or(u32::MAX).to_be_bytes());
+        let count = |len: usize, out: &mut Vec<u8>| out.extend_from_slice(&u32::try_from(len).unwrap_or(u32::MAX).to_be_bytes());
         match self {
             Node::Null => {}
             Node::Bool(value) => out.push(u8::from(*value)),
@@ -697,10 +698,7 @@ mod tests {
         }
         let mut out = Vec::new();
         Node::root(&doc("{\"a\":[1,{}],\"b\":[]}")).write_pretty(0, &mut out);
-        assert_eq!(
-            String::from_utf8(out).unwrap(),
-            "{\n    \"a\": [\n        1,\n        {\n        }\n    ],\n    \"b\": [\n    ]\n}"
-        );
+        assert_eq!(String::from_utf8(out).unwrap(), "{\n    \"a\": [\n        1,\n        {\n        }\n    ],\n    \"b\": [\n    ]\n}");
     }
 
     #[test]
@@ -742,8 +740,30 @@ mod tests {
     #[test]
     fn order() {
         let sorted = [
-            "[]", "null", "\"\"", "\"a\"", "\"ab\"", "\"b\"", "-1", "0", "1.5", "2", "10", "false", "true", "[null]", "[[]]", "[{}]", "[1, 2]", "[2, 1]",
-            "[0, 0, 0]", "{}", "{\"a\": 1}", "{\"a\": 2}", "{\"b\": 1}", "{\"a\": 1, \"b\": 1}",
+            "[]",
+            "null",
+            "\"\"",
+            "\"a\"",
+            "\"ab\"",
+            "\"b\"",
+            "-1",
+            "0",
+            "1.5",
+            "2",
+            "10",
+            "false",
+            "true",
+            "[null]",
+            "[[]]",
+            "[{}]",
+            "[1, 2]",
+            "[2, 1]",
+            "[0, 0, 0]",
+            "{}",
+            "{\"a\": 1}",
+            "{\"a\": 2}",
+            "{\"b\": 1}",
+            "{\"a\": 1, \"b\": 1}",
         ];
         let key = |text: &str| {
             let mut out = Vec::new();

@@ -95,7 +95,6 @@ enum Fault {
     EscapingInvalid,
     EscapingRequired,
     ExpectedEnd,
-    ExpectedArrayFirst,
     ExpectedArrayNext,
     ExpectedColon,
     ExpectedJson,
@@ -347,7 +346,6 @@ impl<'a> Lexer<'a> {
         let detail = match fault {
             // Only grammar faults can meet the end of the input.
             Fault::ExpectedEnd
-            | Fault::ExpectedArrayFirst
             | Fault::ExpectedArrayNext
             | Fault::ExpectedColon
             | Fault::ExpectedJson
@@ -361,7 +359,6 @@ impl<'a> Lexer<'a> {
             Fault::EscapingInvalid => format!("Escape sequence \"\\{token}\" is invalid."),
             Fault::EscapingRequired => format!("Character with value 0x{:02x} must be escaped.", self.byte(self.end).unwrap_or(0)),
             Fault::ExpectedEnd => format!("Expected end of input, but found \"{token}\"."),
-            Fault::ExpectedArrayFirst => format!("Expected array element or \"]\", but found \"{token}\"."),
             Fault::ExpectedArrayNext => format!("Expected \",\" or \"]\", but found \"{token}\"."),
             Fault::ExpectedColon => format!("Expected \":\", but found \"{token}\"."),
             Fault::ExpectedJson => format!("Expected JSON value, but found \"{token}\"."),
@@ -555,7 +552,11 @@ impl<'a> Written<'a> {
     pub fn get(self, key: &str) -> PgResult<Option<Written<'a>>> {
         let mut found = None;
         for (name, value) in self.entries() {
-            let same = if name.contains('\\') { decode(name)? == key } else { name.strip_prefix('"').and_then(|n| n.strip_suffix('"')) == Some(key) };
+            let same = if name.contains('\\') {
+                decode(name)? == key
+            } else {
+                name.strip_prefix('"').and_then(|n| n.strip_suffix('"')) == Some(key)
+            };
             if same {
                 found = Some(value);
             }
