@@ -4,12 +4,16 @@
 //! [`rows`] is the row source they share. The operators that do the same are in [`crate::operators::json`].
 
 pub mod access;
+pub mod build;
 pub mod edit;
+pub mod record;
 pub mod rows;
 
 use crate::registry::Registry;
 
 /// Registers the entries of these files.
 pub fn register(r: &mut Registry) {
+    build::register(r);
     access::register(r);
+    record::register(r);
 }

@@ -4,6 +4,7 @@
 //! text), [`binary`] (documents in place, order), [`encode`] (any SQL value as JSON).
 
 pub mod binary;
+pub mod encode;
 pub mod number;
 pub mod text;
 
@@ -58,7 +59,7 @@ fn wrong(ty: &SqlType, array: &dyn Array) -> PgError {
 }
 
 /// A writer for json, jsonb or jsonpath.
-pub fn writer<'a>(_ctx: &'a EvalContext, ty: &'a SqlType, array: &'a dyn Array) -> PgResult<Box<dyn ValueWriter + 'a>> {
+pub fn writer<'a>(_ctx: &'a EvalContext, ty: &SqlType, array: &'a dyn Array) -> PgResult<Box<dyn ValueWriter + 'a>> {
     if ty.ty == PgType::Jsonb {
         Ok(Box::new(JsonbWriter(array.as_binary_view_opt().ok_or_else(|| wrong(ty, array))?)))
     } else {
