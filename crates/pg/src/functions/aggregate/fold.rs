@@ -20,7 +20,7 @@ use std::sync::Arc;
 
 /// An aggregate over rows.
 pub trait Fold: Debug + Send + Sync + 'static {
-    type State: Default + Debug + Send;
+    type State: Default + Debug + Send + Sync;
     /// The argument columns in their concrete types.
     type Columns<'a>;
     /// Whether the result depends on the order of rows.
