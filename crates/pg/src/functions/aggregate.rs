@@ -130,9 +130,7 @@ fn collections(r: &mut Registry) {
         let kind = builder(move |call| Ok(fold::function("string_agg", call, StringFold { bytea })));
         r.add(Func::of_kind("string_agg", &[ty.clone(), ty.clone()], ty, kind, doc));
     }
-    for (array, object, ty, jsonb) in
-        [("json_agg", "json_object_agg", Json, false), ("jsonb_agg", "jsonb_object_agg", Jsonb, true)]
-    {
+    for (array, object, ty, jsonb) in [("json_agg", "json_object_agg", Json, false), ("jsonb_agg", "jsonb_object_agg", Jsonb, true)] {
         let kind = builder(move |call| Ok(fold::function(array, call, JsonFold::new(Collects::Array, jsonb, call))));
         let doc = "Collects all the input values, including nulls, into a JSON array.";
         r.add(Func::of_kind(array, &[AnyElement], ty.clone(), kind, doc).stable());

@@ -17,3 +17,6 @@ pub fn register(r: &mut Registry) {
     access::register(r);
     record::register(r);
 }
+
+#[cfg(test)]
+mod tests;

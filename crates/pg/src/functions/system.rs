@@ -313,7 +313,8 @@ fn column_size() -> Kernel {
 }
 
 /// Encodings by PostgreSQL's numbers.
-const ENCODINGS: &[(i32, &str)] = &[(0, "SQL_ASCII"), (6, "UTF8"), (8, "LATIN1"), (16, "LATIN9"), (24, "WIN1252"), (22, "KOI8R"), (39, "GB18030")];
+const ENCODINGS: &[(i32, &str)] =
+    &[(0, "SQL_ASCII"), (6, "UTF8"), (8, "LATIN1"), (16, "LATIN9"), (24, "WIN1252"), (22, "KOI8R"), (39, "GB18030")];
 
 fn encoding_name(_: &Call, number: i32) -> PgResult<String> {
     Ok(ENCODINGS.iter().find(|(n, _)| *n == number).map_or_else(String::new, |(_, name)| (*name).to_owned()))
@@ -325,7 +326,13 @@ fn encoding_number(_: &Call, name: &str) -> PgResult<i32> {
     Ok(ENCODINGS.iter().find(|(_, name)| name.replace('_', "") == plain).map_or(-1, |(number, _)| *number))
 }
 
-fn set(name: &'static str, args: &[PgType], columns: Vec<(&'static str, PgType)>, open: crate::registry::SetKernel, doc: &'static str) -> Func {
+fn set(
+    name: &'static str,
+    args: &[PgType],
+    columns: Vec<(&'static str, PgType)>,
+    open: crate::registry::SetKernel,
+    doc: &'static str,
+) -> Func {
     let ret = match columns.as_slice() {
         [(_, ty)] => ty.clone(),
         columns => PgType::Record(Some(Arc::new(RecordType {
@@ -462,14 +469,46 @@ mod tests {
     fn psql_needs() {
         let r = Registry::get();
         for name in [
-            "col_description", "current_database", "current_setting", "format_type", "has_database_privilege", "nextval", "obj_description",
-            "pg_char_to_encoding", "pg_collation_is_visible", "pg_conversion_is_visible", "pg_database_size", "pg_describe_object",
-            "pg_encoding_to_char", "pg_function_is_visible", "pg_get_constraintdef", "pg_get_expr", "pg_get_function_arguments",
-            "pg_get_function_result", "pg_get_function_sqlbody", "pg_get_functiondef", "pg_get_indexdef", "pg_get_ruledef",
-            "pg_get_statisticsobjdef_columns", "pg_get_userbyid", "pg_get_viewdef", "pg_opclass_is_visible", "pg_operator_is_visible",
-            "pg_opfamily_is_visible", "pg_options_to_table", "pg_partition_tree", "pg_relation_is_publishable",
-            "pg_statistics_obj_is_visible", "pg_table_is_visible", "pg_table_size", "pg_tablespace_location", "pg_tablespace_size",
-            "pg_ts_config_is_visible", "pg_type_is_visible", "shobj_description", "string_agg",
+            "col_description",
+            "current_database",
+            "current_setting",
+            "format_type",
+            "has_database_privilege",
+            "nextval",
+            "obj_description",
+            "pg_char_to_encoding",
+            "pg_collation_is_visible",
+            "pg_conversion_is_visible",
+            "pg_database_size",
+            "pg_describe_object",
+            "pg_encoding_to_char",
+            "pg_function_is_visible",
+            "pg_get_constraintdef",
+            "pg_get_expr",
+            "pg_get_function_arguments",
+            "pg_get_function_result",
+            "pg_get_function_sqlbody",
+            "pg_get_functiondef",
+            "pg_get_indexdef",
+            "pg_get_ruledef",
+            "pg_get_statisticsobjdef_columns",
+            "pg_get_userbyid",
+            "pg_get_viewdef",
+            "pg_opclass_is_visible",
+            "pg_operator_is_visible",
+            "pg_opfamily_is_visible",
+            "pg_options_to_table",
+            "pg_partition_tree",
+            "pg_relation_is_publishable",
+            "pg_statistics_obj_is_visible",
+            "pg_table_is_visible",
+            "pg_table_size",
+            "pg_tablespace_location",
+            "pg_tablespace_size",
+            "pg_ts_config_is_visible",
+            "pg_type_is_visible",
+            "shobj_description",
+            "string_agg",
         ] {
             assert!(!r.functions(name).is_empty(), "{name}");
         }

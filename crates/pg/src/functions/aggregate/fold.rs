@@ -233,7 +233,9 @@ impl<F: Fold> Folding<F> {
     }
 
     fn bytes(&self) -> usize {
-        size_of_val(self) + self.states.capacity() * size_of::<F::State>() + self.states.iter().map(|s| self.fold.heap_size(s)).sum::<usize>()
+        size_of_val(self)
+            + self.states.capacity() * size_of::<F::State>()
+            + self.states.iter().map(|s| self.fold.heap_size(s)).sum::<usize>()
     }
 }
 
@@ -360,7 +362,6 @@ impl<F: Fold> GroupsAccumulator for Folding<F> {
         }
         Ok(vec![self.encoded(states.iter())])
     }
-
 
     fn size(&self) -> usize {
         self.bytes()

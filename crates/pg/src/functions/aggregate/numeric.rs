@@ -133,10 +133,9 @@ pub fn numbers(args: &[ArrayRef]) -> PgResult<Numbers<'_>> {
         DataType::Int16 => Numbers::Int2(array.as_primitive_opt::<Int16Type>().ok_or_else(wrong)?),
         DataType::Int32 => Numbers::Int4(array.as_primitive_opt::<Int32Type>().ok_or_else(wrong)?),
         DataType::Int64 => Numbers::Int8(array.as_primitive_opt::<Int64Type>().ok_or_else(wrong)?),
-        DataType::Decimal128(_, scale) => Numbers::Decimal(
-            array.as_primitive_opt::<Decimal128Type>().ok_or_else(wrong)?,
-            u16::try_from(*scale).map_err(|_| wrong())?,
-        ),
+        DataType::Decimal128(_, scale) => {
+            Numbers::Decimal(array.as_primitive_opt::<Decimal128Type>().ok_or_else(wrong)?, u16::try_from(*scale).map_err(|_| wrong())?)
+        }
         DataType::BinaryView => Numbers::Numeric(array.as_binary_view_opt().ok_or_else(wrong)?),
         _ => return Err(wrong()),
     })
@@ -177,8 +176,7 @@ fn column(ret: &SqlType, values: impl Iterator<Item = PgResult<Option<Numeric>>>
             match value? {
                 None => out.append_null(),
                 Some(value) => {
-                    let (mantissa, scale) =
-                        value.round(i32::from(places)).to_parts().ok_or_else(|| PgError::out_of_range("numeric"))?;
+                    let (mantissa, scale) = value.round(i32::from(places)).to_parts().ok_or_else(|| PgError::out_of_range("numeric"))?;
                     let mantissa = 10i128
                         .checked_pow(u32::from(places.saturating_sub(scale)))
                         .and_then(|power| mantissa.checked_mul(power))

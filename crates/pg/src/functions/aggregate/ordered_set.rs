@@ -13,9 +13,7 @@ use crate::values::key_writer;
 use arrow::array::{Array, ArrayRef, AsArray, ListArray, UInt32Array};
 use arrow::buffer::OffsetBuffer;
 use arrow::compute::take;
-use arrow::datatypes::{
-    DataType, Field, FieldRef, Float32Type, Float64Type, IntervalMonthDayNano, IntervalMonthDayNanoType,
-};
+use arrow::datatypes::{DataType, Field, FieldRef, Float32Type, Float64Type, IntervalMonthDayNano, IntervalMonthDayNanoType};
 use datafusion_common::{Result, ScalarValue};
 use datafusion_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion_expr::utils::AggregateOrderSensitivity;
@@ -243,10 +241,9 @@ fn fractions(column: &ArrayRef) -> PgResult<Vec<Option<f64>>> {
     column
         .iter()
         .map(|fraction| match fraction {
-            Some(p) if !(0.0..=1.0).contains(&p) => Err(PgError::new(
-                SqlState::NUMERIC_VALUE_OUT_OF_RANGE,
-                format!("percentile value {} is not between 0 and 1", shortest(p)),
-            )),
+            Some(p) if !(0.0..=1.0).contains(&p) => {
+                Err(PgError::new(SqlState::NUMERIC_VALUE_OUT_OF_RANGE, format!("percentile value {} is not between 0 and 1", shortest(p))))
+            }
             other => Ok(other),
         })
         .collect()

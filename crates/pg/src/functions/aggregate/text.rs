@@ -54,10 +54,9 @@ impl Fold for StringFold {
 
     fn add(&self, state: &mut Joined, columns: &Strings<'_>, row: usize) -> PgResult<()> {
         let (value, delimiter) = match columns {
-            Strings::Text(value, delimiter) => (
-                value.is_valid(row).then(|| value.value(row).as_bytes()),
-                delimiter.is_valid(row).then(|| delimiter.value(row).as_bytes()),
-            ),
+            Strings::Text(value, delimiter) => {
+                (value.is_valid(row).then(|| value.value(row).as_bytes()), delimiter.is_valid(row).then(|| delimiter.value(row).as_bytes()))
+            }
             Strings::Bytes(value, delimiter) => {
                 (value.is_valid(row).then(|| value.value(row)), delimiter.is_valid(row).then(|| delimiter.value(row)))
             }

@@ -187,7 +187,11 @@ fn array_literal(
 }
 
 fn not_an_object(kind: JsonKind) -> PgError {
-    invalid(if kind == JsonKind::Array { "cannot call populate_composite on an array" } else { "cannot call populate_composite on a scalar" })
+    invalid(if kind == JsonKind::Array {
+        "cannot call populate_composite on an array"
+    } else {
+        "cannot call populate_composite on a scalar"
+    })
 }
 
 /// The columns that are wanted.
@@ -301,8 +305,7 @@ pub fn register(r: &mut Registry) {
             }
             func.returns_set = set;
             r.add(func);
-            let name =
-                if set { pick("json_to_recordset", "jsonb_to_recordset") } else { pick("json_to_record", "jsonb_to_record") };
+            let name = if set { pick("json_to_recordset", "jsonb_to_recordset") } else { pick("json_to_record", "jsonb_to_record") };
             let doc = "Expands JSON objects to rows having the composite type defined by an AS clause.";
             let mut func = Func::set(name, &[ty.clone()], vec![], Record(None), populate(name, jsonb, false, set), doc).stable();
             func.returns_set = set;
