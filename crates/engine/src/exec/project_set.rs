@@ -10,6 +10,7 @@ use arrow::compute::{concat, take};
 use arrow::datatypes::SchemaRef;
 use datafusion::common::{DFSchema, DataFusionError, Result};
 use datafusion::logical_expr::execution_props::ExecutionProps;
+use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
 use datafusion::logical_expr::{ColumnarValue, LogicalPlan};
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr, create_physical_expr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
@@ -83,6 +84,7 @@ impl ProjectSetExec {
             let _ = &input_schema;
             let exprs = planner_copy.exprs();
             let props = ExecutionProps::new();
+            let planning = PhysicalPlanningContext::default();
             let mut rest = args.iter();
             let mut calls = Vec::with_capacity(sets.len());
             for (_, set) in &sets {
@@ -92,7 +94,7 @@ impl ProjectSetExec {
                 let mut compiled = Vec::with_capacity(set.args.len());
                 let mut arg_types = Vec::with_capacity(set.args.len());
                 for e in rest.by_ref().take(set.args.len()) {
-                    compiled.push(create_physical_expr(&exprs.expr(e)?, &df_schema, &props)?);
+                    compiled.push(create_physical_expr(&exprs.expr(e)?, &df_schema, &props, &planning)?);
                     arg_types.push(e.ty.clone());
                 }
                 calls.push(SetCall {

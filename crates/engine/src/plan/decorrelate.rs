@@ -42,7 +42,7 @@ pub fn given_columns(rel: &Rel) -> HashSet<ColId> {
 fn collect_given(rel: &Rel, out: &mut HashSet<ColId>) {
     match rel {
         Rel::One => {}
-        Rel::Values { columns, .. } => out.extend(columns.iter().map(|(c, _)| *c)),
+        Rel::Values { columns, .. } | Rel::Batches { columns, .. } => out.extend(columns.iter().map(|(c, _)| *c)),
         Rel::Scan(scan) => out.extend(scan.columns.iter().map(|(_, c)| *c)),
         Rel::Virtual { columns, .. } => out.extend(columns.iter().map(|(c, ..)| *c)),
         Rel::Filter { input, .. } | Rel::Sort { input, .. } | Rel::Limit { input, .. } | Rel::DistinctOn { input, .. } | Rel::Sample { input, .. } | Rel::Lock { input, .. } => {
@@ -155,7 +155,7 @@ fn is_subquery(e: &Expr) -> bool {
 pub fn type_of_column(rel: &Rel, id: ColId) -> Option<SqlType> {
     match rel {
         Rel::One => None,
-        Rel::Values { columns, .. } | Rel::Distinct { columns, .. } | Rel::SetOp { columns, .. } | Rel::Recursive { columns, .. } => {
+        Rel::Values { columns, .. } | Rel::Batches { columns, .. } | Rel::Distinct { columns, .. } | Rel::SetOp { columns, .. } | Rel::Recursive { columns, .. } => {
             columns.iter().find(|(c, _)| *c == id).map(|(_, t)| t.clone())
         }
         Rel::Scan(scan) => scan.columns.iter().find(|(_, c)| *c == id).and_then(|(column, _)| scan.table.column(*column)).map(|c| c.ty.clone()),

@@ -8,6 +8,7 @@ use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::logical_expr::execution_props::ExecutionProps;
+use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
 use datafusion::physical_expr::{PhysicalExpr, create_physical_expr};
 use std::sync::Arc;
 use stoa_pg::{EvalContext, PgResult};
@@ -29,9 +30,10 @@ impl TableEvaluator {
         let df_schema = DFSchema::try_from(schema.as_ref().clone()).map_err(from_datafusion)?;
         let planner = ExprPlanner { eval, params };
         let props = ExecutionProps::new();
+        let context = PhysicalPlanningContext::default();
         let exprs = exprs
             .iter()
-            .map(|e| create_physical_expr(&planner.expr(e)?, &df_schema, &props).map_err(from_datafusion))
+            .map(|e| create_physical_expr(&planner.expr(e)?, &df_schema, &props, &context).map_err(from_datafusion))
             .collect::<PgResult<Vec<_>>>()?;
         Ok(Self { schema, exprs })
     }

@@ -115,34 +115,30 @@ pub fn of(expr: &Expr) -> PgResult<Option<Kernel>> {
             })),
         },
         ExprKind::Extreme { greatest, .. } => Some(extreme(*greatest)),
-        ExprKind::Array(_) => Some(stoa_pg::functions::array::constructor_kernel()),
+        ExprKind::Array(_) => Some(stoa_pg::functions::subscript::constructor_kernel()),
         ExprKind::Row(_) => Some(row()),
         ExprKind::Field { index, .. } => Some(field(*index)),
-        ExprKind::Subscript { .. } => Some(stoa_pg::functions::array::subscript_kernel()),
+        ExprKind::Subscript { .. } => Some(stoa_pg::functions::subscript::subscript_kernel()),
         ExprKind::Slice { bounds, .. } => {
             let shape: Vec<(bool, bool)> = bounds.iter().map(|(l, u)| (l.is_some(), u.is_some())).collect();
-            Some(stoa_pg::functions::array::slice_kernel(&shape))
+            Some(stoa_pg::functions::subscript::slice_kernel(shape))
         }
         ExprKind::AnyArray { left, oper, array, all } => {
-            let element = SqlType {
-                ty: array.ty.ty.element().unwrap_or(PgType::Text),
-                typmod: -1,
-                arrow: match &array.ty.arrow {
-                    DataType::List(f) => f.data_type().clone(),
-                    other => other.clone(),
+            let kind = match &oper.0.kind {
+                OperKind::Kernel(_) if left.ty.decimal_parts().is_some() && array_is_decimal(array) => match comparison_of(oper.0.name) {
+                    Some(op) => OperKind::Native(op),
+                    None => oper.0.kind.clone(),
                 },
+                kind => kind.clone(),
             };
-            let kernel = match &oper.0.kind {
-                OperKind::Native(op) => native(*op),
-                OperKind::Kernel(kernel) => match left.ty.decimal_parts().and(comparison_of(oper.0.name)) {
-                    Some(op) => native(op),
-                    None => kernel.clone(),
-                },
-            };
-            Some(stoa_pg::functions::array::any_all_kernel(kernel, left.ty.clone(), element, !*all))
+            Some(stoa_pg::operators::quantified::any_all_kernel(kind, !*all))
         }
         _ => None,
     })
+}
+
+fn array_is_decimal(array: &Expr) -> bool {
+    matches!(&array.ty.arrow, DataType::List(f) if matches!(f.data_type(), DataType::Decimal128(..)))
 }
 
 /// Which native operator computes a numeric operator over decimals.

@@ -3,7 +3,6 @@
 
 use async_trait::async_trait;
 use datafusion::common::{DFSchemaRef, Result};
-use datafusion::execution::SessionState;
 use datafusion::execution::context::QueryPlanner;
 use datafusion::logical_expr::{Expr, Extension, LogicalPlan, UserDefinedLogicalNode, UserDefinedLogicalNodeCore};
 use datafusion::physical_plan::ExecutionPlan;
@@ -100,7 +99,7 @@ pub struct StoaQueryPlanner;
 
 #[async_trait]
 impl QueryPlanner for StoaQueryPlanner {
-    async fn create_physical_plan(&self, plan: &LogicalPlan, state: &SessionState) -> Result<Arc<dyn ExecutionPlan>> {
+    async fn create_physical_plan(&self, plan: &LogicalPlan, state: &dyn datafusion::catalog::Session) -> Result<Arc<dyn ExecutionPlan>> {
         let planner = DefaultPhysicalPlanner::with_extension_planners(vec![Arc::new(NodePlanner)]);
         planner.create_physical_plan(plan, state).await
     }
@@ -117,7 +116,7 @@ impl ExtensionPlanner for NodePlanner {
         _: &[&LogicalPlan],
         physical_inputs: &[Arc<dyn ExecutionPlan>],
         _: &dyn datafusion::catalog::Session,
-        _: &datafusion::physical_planner::PhysicalPlanningContext,
+        _: &datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext,
     ) -> Result<Option<Arc<dyn ExecutionPlan>>> {
         match node.as_any().downcast_ref::<StoaNode>() {
             Some(node) => (node.make)(physical_inputs.to_vec()).map(Some),

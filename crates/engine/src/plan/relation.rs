@@ -65,6 +65,16 @@ impl Planner {
         match rel {
             Rel::One => Ok(LogicalPlanBuilder::empty(true).build().map_err(from_datafusion)?),
             Rel::Values { columns, rows } => self.plan_values(columns, rows).await,
+            Rel::Batches { columns, batches } => {
+                let fields: Vec<Field> = columns.iter().map(|(c, ty)| Field::new(column_name(*c), ty.arrow.clone(), true)).collect();
+                let schema = Arc::new(Schema::new(fields));
+                let mut typed = Vec::with_capacity(batches.len());
+                for batch in batches {
+                    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+                    typed.push(RecordBatch::try_new_with_options(schema.clone(), batch.columns().to_vec(), &options)?);
+                }
+                memory_scan(schema, typed)
+            }
             Rel::Scan(scan) => crate::exec::table_provider::plan_scan(self, scan),
             Rel::Virtual { schema, name, columns } => {
                 let batch = crate::virtual_tables::rows(&self.ctx, schema, name)?;
