@@ -3,6 +3,7 @@
 //! [`parse`] gives each statement with its own piece of the text. The grammar is PostgreSQL's as sqlparser knows it, through
 //! [`dialect::StoaDialect`], which adds what Stoa's tables need.
 
+pub mod ddl;
 pub mod dialect;
 pub mod error;
 pub mod script;

@@ -221,4 +221,6 @@ pub enum Utility {
         code: String,
     },
     Call(Box<ast::Expr>),
+    /// Definitions of objects.
+    Ddl(Box<crate::ddl::Ddl>),
 }

@@ -11,6 +11,8 @@ use crate::{Body, RECURSION_LIMIT, SyntaxError, ast, char_offset, dialect, parse
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
+mod ddl;
+
 type Parse<T> = Result<T, SyntaxError>;
 
 pub(crate) struct UtilityParser<'a> {
@@ -121,7 +123,7 @@ impl<'a> UtilityParser<'a> {
         } else if self.keyword("call") {
             Utility::Call(Box::new(self.expression()?))
         } else {
-            return Ok(None);
+            return Ok(self.ddl()?.map(|ddl| Utility::Ddl(Box::new(ddl))));
         }))
     }
 
@@ -904,6 +906,19 @@ const FIRST_WORDS: &[&str] = &[
     "checkpoint",
     "do",
     "call",
+    "create",
+    "alter",
+    "drop",
+    "truncate",
+    "comment",
+    "reindex",
+    "refresh",
+    "grant",
+    "revoke",
+    "security",
+    "reassign",
+    "cluster",
+    "import",
 ];
 
 #[cfg(test)]

@@ -1,0 +1,275 @@
+//! Statements that define objects: plain data, as written. Names are not resolved, types and expressions are sqlparser's.
+
+use crate::ast::{DataType, Expr, Ident, ObjectName, Query};
+
+/// What an object is called in a statement.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ObjectKind {
+    Table,
+    View,
+    MaterializedView,
+    Index,
+    Sequence,
+    Schema,
+}
+
+/// A value of `WITH (name = value)`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct StorageOption {
+    pub name: String,
+    /// As written, strings without quotes; `None` where there is no `=`.
+    pub value: Option<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum OnCommitAction {
+    PreserveRows,
+    DeleteRows,
+    Drop,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ReferenceAction {
+    NoAction,
+    Restrict,
+    Cascade,
+    SetNull,
+    SetDefault,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct References {
+    pub table: ObjectName,
+    /// Empty: the primary key.
+    pub columns: Vec<Ident>,
+    pub match_full: bool,
+    pub on_delete: ReferenceAction,
+    pub on_update: ReferenceAction,
+}
+
+/// An option of CREATE or ALTER SEQUENCE.
+#[derive(Clone, PartialEq, Debug)]
+pub enum SequenceOption {
+    As(DataType),
+    Increment(String),
+    /// `None`: NO MINVALUE.
+    MinValue(Option<String>),
+    MaxValue(Option<String>),
+    Start(String),
+    Restart(Option<String>),
+    Cache(String),
+    Cycle(bool),
+    /// `None`: OWNED BY NONE.
+    OwnedBy(Option<ObjectName>),
+    Name(ObjectName),
+}
+
+/// A column of an index or of PRIMARY KEY or UNIQUE.
+#[derive(Clone, PartialEq, Debug)]
+pub struct IndexElement {
+    pub expr: Expr,
+    pub descending: bool,
+    /// `None` where it is not said.
+    pub nulls_first: Option<bool>,
+    pub operator_class: Option<ObjectName>,
+}
+
+/// Columns of PRIMARY KEY and UNIQUE.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct KeyColumns {
+    /// Empty for the constraint of one column.
+    pub columns: Vec<IndexElement>,
+    pub include: Vec<Ident>,
+    pub using_index: Option<Ident>,
+    pub nulls_not_distinct: bool,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum ConstraintKind {
+    NotNull,
+    Null,
+    Default(Expr),
+    Check(Expr),
+    PrimaryKey(KeyColumns),
+    Unique(KeyColumns),
+    /// The referring columns are empty for the constraint of one column.
+    ForeignKey { columns: Vec<Ident>, references: References },
+    Identity { always: bool, options: Vec<SequenceOption> },
+    Generated(Expr),
+    Exclude,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Constraint {
+    pub name: Option<Ident>,
+    pub kind: ConstraintKind,
+    pub deferrable: Option<bool>,
+    pub initially_deferred: Option<bool>,
+    pub not_valid: bool,
+    /// In characters from 1.
+    pub position: usize,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Column {
+    pub name: Ident,
+    pub data_type: DataType,
+    /// `COLLATE name`.
+    pub collation: Option<ObjectName>,
+    pub constraints: Vec<Constraint>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Family {
+    pub name: Ident,
+    pub columns: Vec<Ident>,
+    pub options: Vec<StorageOption>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum TableElement {
+    Column(Column),
+    Constraint(Constraint),
+    /// INCLUDING and EXCLUDING in their order.
+    Like { name: ObjectName, options: Vec<(bool, String)> },
+    Family(Family),
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum Split {
+    /// Values of the first key parts.
+    At(Vec<Vec<Expr>>),
+    Into(u32),
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct CreateTable {
+    pub name: ObjectName,
+    pub temporary: bool,
+    pub if_not_exists: bool,
+    pub elements: Vec<TableElement>,
+    pub options: Vec<StorageOption>,
+    pub on_commit: Option<OnCommitAction>,
+    pub split: Option<Split>,
+    pub inherits: Vec<ObjectName>,
+    pub partitioned: bool,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct CreateTableAs {
+    pub name: ObjectName,
+    pub temporary: bool,
+    pub if_not_exists: bool,
+    pub columns: Vec<Ident>,
+    pub options: Vec<StorageOption>,
+    pub on_commit: Option<OnCommitAction>,
+    pub query: Box<Query>,
+    pub with_data: bool,
+    /// CREATE MATERIALIZED VIEW.
+    pub materialized_view: bool,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct CreateView {
+    pub name: ObjectName,
+    pub or_replace: bool,
+    pub temporary: bool,
+    pub recursive: bool,
+    pub columns: Vec<Ident>,
+    pub options: Vec<StorageOption>,
+    pub query: Box<Query>,
+    /// `local` or `cascaded`.
+    pub check_option: Option<String>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct CreateIndex {
+    pub name: Option<Ident>,
+    pub table: ObjectName,
+    pub unique: bool,
+    pub concurrently: bool,
+    pub if_not_exists: bool,
+    pub method: Option<String>,
+    pub elements: Vec<IndexElement>,
+    pub include: Vec<Ident>,
+    pub nulls_not_distinct: bool,
+    pub options: Vec<StorageOption>,
+    pub predicate: Option<Expr>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct CreateSequence {
+    pub name: ObjectName,
+    pub temporary: bool,
+    pub if_not_exists: bool,
+    pub options: Vec<SequenceOption>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum AlterAction {
+    AddColumn { column: Column, if_not_exists: bool },
+    DropColumn { name: Ident, if_exists: bool, cascade: bool },
+    SetDefault { column: Ident, value: Expr },
+    DropDefault { column: Ident },
+    SetNotNull { column: Ident },
+    DropNotNull { column: Ident },
+    SetType { column: Ident, data_type: DataType, using: Option<Expr> },
+    AddIdentity { column: Ident, always: bool, options: Vec<SequenceOption> },
+    /// SET GENERATED and options of the sequence.
+    AlterIdentity { column: Ident, always: Option<bool>, options: Vec<SequenceOption> },
+    DropIdentity { column: Ident, if_exists: bool },
+    DropExpression { column: Ident, if_exists: bool },
+    /// SET STATISTICS, STORAGE, COMPRESSION: nothing that Stoa has.
+    ColumnStorage { column: Ident, what: String },
+    AddConstraint(Constraint),
+    DropConstraint { name: Ident, if_exists: bool, cascade: bool },
+    ValidateConstraint { name: Ident },
+    AlterConstraint { name: Ident, deferrable: Option<bool>, initially_deferred: Option<bool> },
+    RenameColumn { old: Ident, new: Ident },
+    RenameConstraint { old: Ident, new: Ident },
+    Rename(Ident),
+    SetSchema(Ident),
+    OwnerTo(Ident),
+    SetOptions(Vec<StorageOption>),
+    ResetOptions(Vec<StorageOption>),
+    AlterFamily { name: Ident, options: Vec<StorageOption> },
+    Unsupported(String),
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum CommentTarget {
+    Object(ObjectKind, ObjectName),
+    /// The last part is the column.
+    Column(ObjectName),
+    Constraint { name: Ident, table: ObjectName },
+    Database(Ident),
+    Other(String),
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum ReindexTarget {
+    Index(ObjectName),
+    Table(ObjectName),
+    Schema(Ident),
+    Database(Option<Ident>),
+}
+
+/// A statement that defines, changes or removes objects.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Ddl {
+    CreateSchema { name: Option<Ident>, if_not_exists: bool, elements: Vec<Ddl> },
+    CreateTable(CreateTable),
+    CreateTableAs(CreateTableAs),
+    CreateView(CreateView),
+    CreateIndex(CreateIndex),
+    CreateSequence(CreateSequence),
+    Alter { kind: ObjectKind, name: ObjectName, if_exists: bool, actions: Vec<AlterAction> },
+    AlterSequence { name: ObjectName, if_exists: bool, options: Vec<SequenceOption> },
+    Drop { kind: ObjectKind, names: Vec<ObjectName>, if_exists: bool, cascade: bool, concurrently: bool },
+    Truncate { names: Vec<ObjectName>, restart_identity: bool, cascade: bool },
+    Comment { target: CommentTarget, text: Option<String> },
+    Reindex { target: ReindexTarget, concurrently: bool },
+    Refresh { name: ObjectName, concurrently: bool, with_data: bool },
+    /// Something that PostgreSQL has and Stoa has not: the words of the statement.
+    Unsupported(String),
+}
