@@ -20,6 +20,15 @@ pub(crate) struct Tail<'q> {
     pub locks: &'q [ast::LockClause],
 }
 
+/// A column that `*` stands for, as it may be written.
+fn star_expr(alias: Option<&str>, name: &str) -> E {
+    let ident = |name: &str| ast::Ident::with_quote('"', name);
+    match alias {
+        Some(alias) if !alias.is_empty() => E::CompoundIdentifier(vec![ident(alias), ident(name)]),
+        _ => E::Identifier(ident(name)),
+    }
+}
+
 /// An item of the select list.
 struct Target {
     name: String,
@@ -319,12 +328,14 @@ impl Binder<'_> {
                         return Err(PgError::new(SqlState::SYNTAX_ERROR, "SELECT * with no tables specified is not valid")
                             .at(self.pos_span(options.wildcard_token.0.span)));
                     }
+                    let names = stars.iter().map(|s| star_expr(s.item.map(|i| self.scope().items[i].alias.as_str()), &s.name)).collect();
+                    self.stars.push((options.wildcard_token.0.span, names));
                     for star in stars {
                         self.note_origin(star.origin);
                         out.push(Target { name: star.name, expr: star.expr });
                     }
                 }
-                SelectItem::QualifiedWildcard(kind, _) => match kind {
+                SelectItem::QualifiedWildcard(kind, options) => match kind {
                     ast::SelectItemQualifiedWildcardKind::ObjectName(name) => {
                         let parts = name_parts(name)?;
                         let (schema, table) = match parts.as_slice() {
@@ -343,7 +354,10 @@ impl Binder<'_> {
                         }
                         match found {
                             Some(item) => {
-                                for column in item.columns.clone() {
+                                let item = item.clone();
+                                let names = item.columns.iter().map(|c| star_expr(Some(&item.alias), &c.name)).collect();
+                                self.stars.push((options.wildcard_token.0.span, names));
+                                for column in item.columns {
                                     self.note_origin(column.origin);
                                     out.push(Target { name: column.name, expr: column.expr });
                                 }

@@ -1,6 +1,7 @@
 //! An immutable view of the catalog, pinned per statement.
 
-use super::descriptor::{Oid, Relation, SchemaDescriptor, TableDescriptor};
+use super::descriptor::{IndexDescriptor, Oid, Relation, SchemaDescriptor, TableDescriptor};
+use super::store::CatalogShared;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -16,9 +17,49 @@ pub struct CatalogSnapshot {
     /// Index OID → table OID; indexes share the name space of relations.
     indexes: HashMap<Oid, Oid>,
     indexes_by_name: HashMap<(Oid, String), Oid>,
+    /// Primary keys likewise: by OID of the constraint, and by name.
+    keys: HashMap<Oid, Oid>,
+    keys_by_name: HashMap<(Oid, String), Oid>,
+    /// Ids and sequences; none in catalogs that were made for tests.
+    shared: Option<Arc<CatalogShared>>,
 }
 
 impl CatalogSnapshot {
+    /// What all snapshots of the database share.
+    #[must_use]
+    pub fn shared(&self) -> Option<&Arc<CatalogShared>> {
+        self.shared.as_ref()
+    }
+
+    pub(super) fn set_shared(&mut self, shared: Arc<CatalogShared>) {
+        self.shared = Some(shared);
+    }
+
+    /// An index with the table that owns it.
+    #[must_use]
+    pub fn index(&self, oid: Oid) -> Option<(&TableDescriptor, &IndexDescriptor)> {
+        let table = self.table_of_index(oid)?;
+        Some((table, table.indexes.iter().find(|i| i.oid == oid)?))
+    }
+
+    /// Whether a relation or an index of the schema has this name.
+    #[must_use]
+    pub fn is_name_taken(&self, schema: Oid, name: &str) -> bool {
+        self.relation_by_name(schema, name).is_some() || self.index_by_name(schema, name).is_some() || self.primary_key_named(schema, name).is_some()
+    }
+
+    /// The table of the schema whose primary key has this name: the key is an index to those who look at the catalogs.
+    #[must_use]
+    pub fn primary_key_named(&self, schema: Oid, name: &str) -> Option<&TableDescriptor> {
+        self.table(*self.keys_by_name.get(&(schema, name.to_owned()))?)
+    }
+
+    /// The table whose primary key constraint has this OID.
+    #[must_use]
+    pub fn table_of_key(&self, oid: Oid) -> Option<&TableDescriptor> {
+        self.table(*self.keys.get(&oid)?)
+    }
+
     pub fn schemas(&self) -> impl Iterator<Item = &Arc<SchemaDescriptor>> {
         self.schemas.values()
     }
@@ -85,6 +126,10 @@ impl CatalogSnapshot {
         let (oid, schema) = (relation.oid(), relation.schema());
         self.relations_by_name.insert((schema, relation.name().to_owned()), oid);
         if let Relation::Table(table) = &relation {
+            if let Some(key) = &table.primary_key {
+                self.keys.insert(key.oid, oid);
+                self.keys_by_name.insert((schema, key.name.clone()), oid);
+            }
             for index in &table.indexes {
                 self.indexes.insert(index.oid, oid);
                 self.indexes_by_name.insert((schema, index.name.clone()), index.oid);
@@ -97,6 +142,10 @@ impl CatalogSnapshot {
         if let Some(old) = self.relations.remove(&oid) {
             self.relations_by_name.remove(&(old.schema(), old.name().to_owned()));
             if let Relation::Table(table) = &*old {
+                if let Some(key) = &table.primary_key {
+                    self.keys.remove(&key.oid);
+                    self.keys_by_name.remove(&(old.schema(), key.name.clone()));
+                }
                 for index in &table.indexes {
                     self.indexes.remove(&index.oid);
                     self.indexes_by_name.remove(&(old.schema(), index.name.clone()));

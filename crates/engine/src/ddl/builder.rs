@@ -1,0 +1,918 @@
+//! Tables as CREATE TABLE and ALTER TABLE build them: columns, then what is said about them.
+//!
+//! Invariant: what a [`TableBuilder`] holds is a table that could be stored; nothing is written before [`super::table`] or
+//! [`super::alter`] does it.
+
+use super::sequence::{self, SequencePlan};
+use super::work::{Work, folded, has_constraint, undefined_relation};
+use crate::bind::tree::{Expr, ExprKind};
+use crate::bind::{bind_stored_expr, fold, type_name};
+use crate::catalog::{
+    CheckDescriptor, ColumnDescriptor, ColumnId, ConstraintName, FamilyDescriptor, ForeignKeyAction, ForeignKeyDescriptor, Identity,
+    IndexDescriptor, IndexKey, IndexPart, IndexState, KeyPart, Oid, OnCommit, Relation, SequenceDescriptor, TableDescriptor,
+};
+use stoa_pg::registry::Volatility;
+use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_store::{FamilyId, FamilyOptions, TableId};
+use stoa_syntax::ast;
+use stoa_syntax::ddl::{Column, Constraint, ConstraintKind, IndexElement, KeyColumns, ReferenceAction, References};
+
+/// The hidden column of tables without PRIMARY KEY: far above the columns that a table may have.
+pub(crate) const ROW_ID: ColumnId = ColumnId(60_000);
+/// The most columns that a table may have, as in PostgreSQL.
+const MAX_COLUMNS: u32 = 1600;
+
+/// A table under construction.
+pub(crate) struct TableBuilder<'a> {
+    pub work: Work<'a>,
+    pub table: TableDescriptor,
+    /// Sequences that columns own.
+    pub sequences: Vec<SequenceDescriptor>,
+    /// Sequences' values that `setval` gives when the statement succeeds.
+    pub new_indexes: Vec<Oid>,
+    pub new_checks: Vec<Oid>,
+    pub new_foreign_keys: Vec<Oid>,
+    /// Names that were chosen and are not in the catalog yet.
+    names: Vec<String>,
+    /// NULL was written.
+    nullable: Vec<ColumnId>,
+}
+
+impl<'a> TableBuilder<'a> {
+    pub async fn new(work: Work<'a>, schema: Oid, name: String, temporary: bool) -> PgResult<Self> {
+        let oid = work.next_oid().await?;
+        let storage = work.next_table_id().await?;
+        let names = vec![name.clone()];
+        let table = TableDescriptor {
+            oid,
+            schema,
+            name,
+            storage,
+            columns: Vec::new(),
+            key: Vec::new(),
+            primary_key: None,
+            row_id: None,
+            families: Vec::new(),
+            salt: None,
+            split_points: Vec::new(),
+            checks: Vec::new(),
+            foreign_keys: Vec::new(),
+            indexes: Vec::new(),
+            comment: None,
+            options: Vec::new(),
+            temporary,
+            on_commit: OnCommit::PreserveRows,
+            next_column_id: 1,
+        };
+        Ok(Self::over(work, table, names))
+    }
+
+    /// Changes a table that exists.
+    pub fn of(work: Work<'a>, table: TableDescriptor) -> Self {
+        Self::over(work, table, Vec::new())
+    }
+
+    fn over(work: Work<'a>, table: TableDescriptor, names: Vec<String>) -> Self {
+        Self {
+            work,
+            table,
+            sequences: Vec::new(),
+            new_indexes: Vec::new(),
+            new_checks: Vec::new(),
+            new_foreign_keys: Vec::new(),
+            names,
+            nullable: Vec::new(),
+        }
+    }
+
+    fn choose(&mut self, column: Option<&str>, label: &str) -> String {
+        let mut others = self.names.clone();
+        for check in &self.table.checks {
+            others.push(check.name.name.clone());
+        }
+        for key in &self.table.foreign_keys {
+            others.push(key.name.name.clone());
+        }
+        for index in &self.table.indexes {
+            others.push(index.name.clone());
+        }
+        others.extend(self.table.primary_key.as_ref().map(|k| k.name.clone()));
+        let name = self.work.choose_name(self.table.schema, &self.table.name, column, label, &others);
+        self.names.push(name.clone());
+        name
+    }
+
+    /// The name of a constraint: as given, if it is free, or chosen.
+    fn constraint_name(&mut self, given: Option<&ast::Ident>, column: Option<&str>, label: &str) -> PgResult<String> {
+        let Some(given) = given else { return Ok(self.choose(column, label)) };
+        let name = fold(given);
+        if has_constraint(&self.table, &name) {
+            return Err(PgError::new(
+                SqlState::DUPLICATE_OBJECT,
+                format!("constraint \"{name}\" for relation \"{}\" already exists", self.table.name),
+            ));
+        }
+        Ok(name)
+    }
+
+    // Columns.
+
+    /// Adds a column without what is said about it.
+    pub fn push_column(&mut self, name: String, ty: SqlType) -> PgResult<ColumnId> {
+        if self.table.visible_columns().any(|c| c.name == name) {
+            let exists = !self.names.contains(&self.table.name);
+            return Err(PgError::new(
+                SqlState::DUPLICATE_COLUMN,
+                if exists {
+                    format!("column \"{name}\" of relation \"{}\" already exists", self.table.name)
+                } else {
+                    format!("column \"{name}\" specified more than once")
+                },
+            ));
+        }
+        if matches!(name.as_str(), "tableoid" | "xmin" | "cmin" | "xmax" | "cmax" | "ctid") {
+            return Err(PgError::new(
+                SqlState::DUPLICATE_COLUMN,
+                format!("column name \"{name}\" conflicts with a system column name"),
+            ));
+        }
+        if ty.ty.is_pseudo() || matches!(ty.ty, PgType::Record(None) | PgType::Unknown) {
+            return Err(PgError::new(SqlState::INVALID_TABLE_DEFINITION, format!("column \"{name}\" has pseudo-type {}", ty.ty)));
+        }
+        if self.table.next_column_id > MAX_COLUMNS {
+            return Err(PgError::new(SqlState::TOO_MANY_COLUMNS, format!("tables can have at most {MAX_COLUMNS} columns")));
+        }
+        let id = ColumnId(self.table.next_column_id);
+        self.table.next_column_id += 1;
+        let column = ColumnDescriptor {
+            id,
+            name,
+            ty,
+            not_null: false,
+            default: None,
+            missing: None,
+            generated: None,
+            identity: None,
+            comment: None,
+            dropped: false,
+            hidden: false,
+        };
+        // The hidden column stays last: ids are in order.
+        let at = self.table.columns.iter().position(|c| c.id > id).unwrap_or(self.table.columns.len());
+        self.table.columns.insert(at, column);
+        Ok(id)
+    }
+
+    /// Adds a column as written; what is said about it follows with [`TableBuilder::column_constraints`].
+    pub async fn add_column(&mut self, column: &Column) -> PgResult<ColumnId> {
+        let name = fold(&column.name);
+        if let Some(collation) = &column.collation {
+            check_collation(&Work::shown(collation))?;
+        }
+        if let Some(ty) = serial_type(&column.data_type) {
+            let id = self.push_column(name.clone(), SqlType::new(ty.clone()))?;
+            let plan = SequencePlan::new(&ty);
+            let sequence = self.own_sequence(id, None, plan).await?;
+            if let Some(column) = self.column_mut(id) {
+                column.not_null = true;
+                column.default = Some(format!("nextval('{sequence}'::regclass)"));
+            }
+            return Ok(id);
+        }
+        let ty = type_name::sql_type(&column.data_type).map_err(|e| e.at(self.work.position(&column.name)))?;
+        self.push_column(name, ty)
+    }
+
+    fn column_mut(&mut self, id: ColumnId) -> Option<&mut ColumnDescriptor> {
+        self.table.columns.iter_mut().find(|c| c.id == id)
+    }
+
+    fn column_name(&self, id: ColumnId) -> String {
+        self.table.column(id).map_or_else(String::new, |c| c.name.clone())
+    }
+
+    /// Makes the sequence of a column; gives its OID.
+    async fn own_sequence(&mut self, column: ColumnId, name: Option<String>, plan: SequencePlan) -> PgResult<Oid> {
+        let name = match name {
+            Some(name) => name,
+            None => {
+                let column = self.column_name(column);
+                self.choose(Some(&column), "seq")
+            }
+        };
+        let oid = self.work.next_oid().await?;
+        self.sequences.push(SequenceDescriptor {
+            oid,
+            schema: self.table.schema,
+            name,
+            ty: plan.ty.clone(),
+            start: plan.start,
+            increment: plan.increment,
+            min: plan.min,
+            max: plan.max,
+            cache: plan.cache,
+            cycle: plan.cycle,
+            owned_by: Some((self.table.oid, column)),
+            comment: None,
+            temporary: self.table.temporary,
+        });
+        Ok(oid)
+    }
+
+    /// Applies what is said about one column, constraints that need all columns excepted: those come back.
+    pub async fn column_constraints(&mut self, id: ColumnId, constraints: &[Constraint]) -> PgResult<Vec<Constraint>> {
+        let mut later = Vec::new();
+        let (mut has_default, mut has_identity, mut has_generated) =
+            (self.table.column(id).is_some_and(|c| c.default.is_some()), false, false);
+        let table_name = self.table.name.clone();
+        for constraint in constraints {
+            let name = self.column_name(id);
+            let both = |what: &str| {
+                PgError::new(
+                    SqlState::SYNTAX_ERROR,
+                    format!("{what} specified for column \"{name}\" of table \"{table_name}\""),
+                )
+                .at(Some(constraint.position))
+            };
+            match &constraint.kind {
+                ConstraintKind::NotNull => {
+                    if self.nullable.contains(&id) {
+                        return Err(PgError::new(
+                            SqlState::SYNTAX_ERROR,
+                            format!("conflicting NULL/NOT NULL declarations for column \"{name}\" of table \"{table_name}\""),
+                        )
+                        .at(Some(constraint.position)));
+                    }
+                    if let Some(column) = self.column_mut(id) {
+                        column.not_null = true;
+                    }
+                }
+                ConstraintKind::Null => {
+                    if self.table.column(id).is_some_and(|c| c.not_null) {
+                        return Err(PgError::new(
+                            SqlState::SYNTAX_ERROR,
+                            format!("conflicting NULL/NOT NULL declarations for column \"{name}\" of table \"{table_name}\""),
+                        )
+                        .at(Some(constraint.position)));
+                    }
+                    self.nullable.push(id);
+                }
+                ConstraintKind::Default(expr) => {
+                    if has_default {
+                        return Err(both("multiple default values"));
+                    }
+                    if has_identity {
+                        return Err(both("both default and identity"));
+                    }
+                    if has_generated {
+                        return Err(both("both default and generation expression"));
+                    }
+                    has_default = true;
+                    self.set_default(id, expr)?;
+                }
+                ConstraintKind::Identity { always, options } => {
+                    if has_identity {
+                        return Err(both("multiple identity specifications"));
+                    }
+                    if has_default {
+                        return Err(both("both default and identity"));
+                    }
+                    if has_generated {
+                        return Err(both("both identity and generation expression"));
+                    }
+                    if self.nullable.contains(&id) {
+                        return Err(PgError::new(
+                            SqlState::SYNTAX_ERROR,
+                            format!("conflicting NULL/NOT NULL declarations for column \"{name}\" of table \"{table_name}\""),
+                        ));
+                    }
+                    has_identity = true;
+                    self.add_identity(id, *always, options).await?;
+                }
+                ConstraintKind::Generated(_) => {
+                    if has_default {
+                        return Err(both("both default and generation expression"));
+                    }
+                    if has_identity {
+                        return Err(both("both identity and generation expression"));
+                    }
+                    if has_generated {
+                        return Err(both("multiple generation clauses"));
+                    }
+                    has_generated = true;
+                    later.push(constraint.clone());
+                }
+                _ => later.push(constraint.clone()),
+            }
+        }
+        Ok(later)
+    }
+
+    /// Makes a column an identity.
+    pub async fn add_identity(&mut self, id: ColumnId, always: bool, options: &[stoa_syntax::ddl::SequenceOption]) -> PgResult<()> {
+        let ty = self.table.column(id).map(|c| c.ty.ty.clone()).unwrap_or(PgType::Int8);
+        if !matches!(ty, PgType::Int2 | PgType::Int4 | PgType::Int8) {
+            return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, "identity column type must be smallint, integer, or bigint"));
+        }
+        let mut plan = SequencePlan::new(&ty);
+        let name = sequence::apply(&mut plan, options, true)?.name.map(|n| fold_last(&n));
+        let sequence = self.own_sequence(id, name, plan).await?;
+        if let Some(column) = self.column_mut(id) {
+            column.not_null = true;
+            column.identity = Some(Identity { always, sequence });
+        }
+        Ok(())
+    }
+
+    /// Sets a default.
+    pub fn set_default(&mut self, id: ColumnId, expr: &ast::Expr) -> PgResult<()> {
+        let Some(column) = self.table.column(id) else { return Ok(()) };
+        let (ty, name) = (column.ty.clone(), column.name.clone());
+        let text = default_text(self.work, expr, &ty, &name)?;
+        if let Some(column) = self.column_mut(id) {
+            column.default = text;
+        }
+        Ok(())
+    }
+
+    /// Sets a generation expression.
+    pub fn set_generated(&mut self, id: ColumnId, syntax: &ast::Expr) -> PgResult<()> {
+        let Some(column) = self.table.column(id).cloned() else { return Ok(()) };
+        let catalog = self.work.catalog();
+        let path = self.work.path();
+        let expr = bind_stored_expr(&self.work.bind_context(&catalog, &path), Some(&self.table), syntax, Some((&column.ty, &column.name)))
+            .map_err(|e| allowed_in(e, "column generation expressions"))?;
+        for used in columns_of(&expr) {
+            if used == id || self.table.column(used).is_some_and(|c| c.generated.is_some()) {
+                return Err(PgError::new(
+                    SqlState::INVALID_OBJECT_DEFINITION,
+                    format!("cannot use generated column \"{}\" in column generation expression", self.column_name(used)),
+                )
+                .detail("A generated column cannot reference another generated column."));
+            }
+        }
+        if !is_immutable(&expr) {
+            return Err(PgError::new(SqlState::INVALID_OBJECT_DEFINITION, "generation expression is not immutable"));
+        }
+        // The assignment's cast must not be lost: the text is bound without it, and cast again.
+        let text = self.work.stored(&self.table, &expr)?;
+        if let Some(column) = self.column_mut(id) {
+            column.generated = Some(text);
+        }
+        Ok(())
+    }
+
+    // Constraints.
+
+    /// Applies a constraint of the table, or of the one column `on`.
+    pub async fn add_constraint(&mut self, constraint: &Constraint, on: Option<ColumnId>) -> PgResult<()> {
+        self.check_characteristics(constraint)?;
+        match &constraint.kind {
+            ConstraintKind::Check(expr) => self.add_check(constraint, expr).await,
+            ConstraintKind::PrimaryKey(key) => self.add_primary_key(constraint, key, on).await,
+            ConstraintKind::Unique(key) => self.add_unique(constraint, key, on).await,
+            ConstraintKind::ForeignKey { columns, references } => {
+                let columns = match on {
+                    Some(id) => vec![id],
+                    None => self.columns_named(&folded(columns), "referenced in foreign key constraint")?,
+                };
+                self.add_foreign_key(constraint, columns, references).await
+            }
+            ConstraintKind::Generated(expr) => match on {
+                Some(id) => self.set_generated(id, expr),
+                None => Ok(()),
+            },
+            ConstraintKind::Exclude => Err(PgError::unsupported("exclusion constraints are not supported")),
+            ConstraintKind::NotNull | ConstraintKind::Null | ConstraintKind::Default(_) | ConstraintKind::Identity { .. } => Ok(()),
+        }
+    }
+
+    fn check_characteristics(&self, constraint: &Constraint) -> PgResult<()> {
+        let deferrable = constraint.deferrable.is_some() || constraint.initially_deferred.is_some();
+        if constraint.initially_deferred == Some(true) && constraint.deferrable == Some(false) {
+            return Err(PgError::new(SqlState::SYNTAX_ERROR, "constraint declared INITIALLY DEFERRED must be DEFERRABLE")
+                .at(Some(constraint.position)));
+        }
+        match constraint.kind {
+            ConstraintKind::Check(_) if deferrable && constraint.deferrable != Some(false) => {
+                Err(PgError::unsupported("CHECK constraints cannot be marked DEFERRABLE").at(Some(constraint.position)))
+            }
+            ConstraintKind::PrimaryKey(_) | ConstraintKind::Unique(_) if constraint.not_valid => {
+                let what = if matches!(constraint.kind, ConstraintKind::PrimaryKey(_)) { "PRIMARY KEY" } else { "UNIQUE" };
+                Err(PgError::unsupported(format!("{what} constraints cannot be marked NOT VALID")).at(Some(constraint.position)))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    async fn name_of(&self, constraint: &Constraint, name: String) -> PgResult<ConstraintName> {
+        let initially_deferred = constraint.initially_deferred.unwrap_or(false);
+        Ok(ConstraintName {
+            oid: self.work.next_oid().await?,
+            name,
+            deferrable: constraint.deferrable.unwrap_or(initially_deferred),
+            initially_deferred,
+            comment: None,
+        })
+    }
+
+    async fn add_check(&mut self, constraint: &Constraint, syntax: &ast::Expr) -> PgResult<()> {
+        let catalog = self.work.catalog();
+        let path = self.work.path();
+        let expr = bind_stored_expr(&self.work.bind_context(&catalog, &path), Some(&self.table), syntax, None)
+            .map_err(|e| allowed_in(e, "check constraints"))?;
+        require_boolean(&expr, "CHECK")?;
+        let columns = columns_of(&expr);
+        let text = self.work.stored(&self.table, &expr)?;
+        let column = match columns.as_slice() {
+            [one] => Some(self.column_name(*one)),
+            _ => None,
+        };
+        let name = self.constraint_name(constraint.name.as_ref(), column.as_deref(), "check")?;
+        let name = self.name_of(constraint, name).await?;
+        self.new_checks.push(name.oid);
+        self.table.checks.push(CheckDescriptor { name, expr: text, columns, validated: !constraint.not_valid });
+        Ok(())
+    }
+
+    /// The ids of columns by name.
+    pub fn columns_named(&self, names: &[String], what: &str) -> PgResult<Vec<ColumnId>> {
+        names
+            .iter()
+            .map(|name| {
+                self.table.column_by_name(name).map(|c| c.id).ok_or_else(|| {
+                    PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" {what} does not exist"))
+                })
+            })
+            .collect()
+    }
+
+    fn key_columns(&self, key: &KeyColumns, on: Option<ColumnId>, what: &str) -> PgResult<Vec<(ColumnId, bool, bool)>> {
+        if key.using_index.is_some() {
+            return Err(PgError::unsupported("constraints USING INDEX are not supported").hint("Add the constraint with its columns."));
+        }
+        if let Some(id) = on {
+            return Ok(vec![(id, false, false)]);
+        }
+        let mut out: Vec<(ColumnId, bool, bool)> = Vec::with_capacity(key.columns.len());
+        for element in &key.columns {
+            let Some(name) = column_of(&element.expr) else {
+                return Err(PgError::unsupported(format!("a {what} constraint takes columns, not expressions")));
+            };
+            let column = self.table.column_by_name(&name).ok_or_else(|| {
+                PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" named in key does not exist"))
+                    .at(self.work.position(&element.expr))
+            })?;
+            if out.iter().any(|(id, _, _)| *id == column.id) {
+                return Err(PgError::new(
+                    SqlState::DUPLICATE_COLUMN,
+                    format!("column \"{name}\" appears twice in {what} constraint"),
+                )
+                .at(self.work.position(&element.expr)));
+            }
+            out.push((column.id, element.descending, element.nulls_first.unwrap_or(element.descending)));
+        }
+        Ok(out)
+    }
+
+    async fn add_primary_key(&mut self, constraint: &Constraint, key: &KeyColumns, on: Option<ColumnId>) -> PgResult<()> {
+        if self.table.primary_key.is_some() {
+            return Err(PgError::new(
+                SqlState::INVALID_TABLE_DEFINITION,
+                format!("multiple primary keys for table \"{}\" are not allowed", self.table.name),
+            )
+            .at(Some(constraint.position)));
+        }
+        if !key.include.is_empty() {
+            return Err(PgError::unsupported("INCLUDE in a primary key is not supported").hint("The primary key is the table: it holds all columns."));
+        }
+        if constraint.deferrable == Some(true) {
+            return Err(PgError::unsupported("a deferrable primary key is not supported").hint("Use a deferrable UNIQUE constraint."));
+        }
+        let columns = self.key_columns(key, on, "primary key")?;
+        for (id, _, _) in &columns {
+            if self.nullable.contains(id) {
+                return Err(PgError::new(
+                    SqlState::SYNTAX_ERROR,
+                    format!("conflicting NULL/NOT NULL declarations for column \"{}\" of table \"{}\"", self.column_name(*id), self.table.name),
+                ));
+            }
+            check_key_type(self.table.column(*id))?;
+        }
+        let name = match &constraint.name {
+            Some(_) => self.constraint_name(constraint.name.as_ref(), None, "pkey")?,
+            None => self.choose(None, "pkey"),
+        };
+        if constraint.name.is_some() {
+            self.work.check_free(self.table.schema, &name)?;
+        }
+        self.table.primary_key = Some(self.name_of(constraint, name).await?);
+        for (id, _, _) in &columns {
+            if let Some(column) = self.column_mut(*id) {
+                column.not_null = true;
+            }
+        }
+        self.table.key = columns.into_iter().map(|(column, descending, _)| KeyPart { column, descending }).collect();
+        Ok(())
+    }
+
+    async fn add_unique(&mut self, constraint: &Constraint, key: &KeyColumns, on: Option<ColumnId>) -> PgResult<()> {
+        let columns = self.key_columns(key, on, "unique")?;
+        let names: Vec<String> = columns.iter().map(|(id, _, _)| self.column_name(*id)).collect();
+        let include = self.columns_named(&folded(&key.include), "named in key")?;
+        let name = self.constraint_name(constraint.name.as_ref(), Some(&names.join("_")), "key")?;
+        if constraint.name.is_some() {
+            self.work.check_free(self.table.schema, &name)?;
+        }
+        let constraint_name = self.name_of(constraint, name.clone()).await?;
+        let mut parts = Vec::with_capacity(columns.len());
+        for (id, descending, nulls_first) in columns {
+            check_key_type(self.table.column(id))?;
+            let ty = self.table.column(id).map_or_else(|| SqlType::new(PgType::Text), |c| c.ty.clone());
+            parts.push(IndexPart { key: IndexKey::Column(id), ty, descending, nulls_first });
+        }
+        self.push_index(IndexDescriptor {
+            oid: self.work.next_oid().await?,
+            name,
+            storage: self.work.next_table_id().await?,
+            unique: true,
+            nulls_not_distinct: key.nulls_not_distinct,
+            parts,
+            include,
+            predicate: None,
+            state: IndexState::Readable,
+            constraint: Some(constraint_name),
+            method: "btree".into(),
+            options: Vec::new(),
+            salt_buckets: None,
+            comment: None,
+        });
+        Ok(())
+    }
+
+    /// Adds an index that is to be built.
+    pub fn push_index(&mut self, index: IndexDescriptor) {
+        self.names.push(index.name.clone());
+        self.new_indexes.push(index.oid);
+        self.table.indexes.push(index);
+    }
+
+    /// A name for an index without one.
+    pub fn index_name(&mut self, elements: &[IndexElement], unique_constraint: bool) -> String {
+        let mut names: Vec<String> = Vec::new();
+        for element in elements {
+            let base = column_of(&element.expr).unwrap_or_else(|| expression_name(&element.expr));
+            let mut name = base.clone();
+            let mut n = 0;
+            while names.contains(&name) {
+                n += 1;
+                name = format!("{base}{n}");
+            }
+            names.push(name);
+        }
+        self.choose(Some(&names.join("_")), if unique_constraint { "key" } else { "idx" })
+    }
+
+    async fn add_foreign_key(&mut self, constraint: &Constraint, columns: Vec<ColumnId>, references: &References) -> PgResult<()> {
+        let own_name = self.work.split(&references.table)?;
+        let found = self.work.find(&references.table)?;
+        // A table under construction may refer to itself.
+        let target: TableDescriptor = match found.as_deref() {
+            Some(Relation::Table(table)) if table.oid == self.table.oid => self.table.clone(),
+            None if own_name.1 == self.table.name => self.table.clone(),
+            Some(Relation::Table(table)) => table.clone(),
+            Some(other) => {
+                return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("referenced relation \"{}\" is not a table", other.name())));
+            }
+            None => return Err(undefined_relation(&Work::shown(&references.table)).at(self.work.position(&references.table))),
+        };
+        if target.temporary != self.table.temporary {
+            return Err(PgError::new(
+                SqlState::INVALID_TABLE_DEFINITION,
+                if self.table.temporary {
+                    "constraints on temporary tables may reference only temporary tables"
+                } else {
+                    "constraints on permanent tables may reference only permanent tables"
+                },
+            ));
+        }
+        let referenced: Vec<ColumnId> = if references.columns.is_empty() {
+            if target.primary_key.is_none() {
+                return Err(PgError::new(
+                    SqlState::UNDEFINED_OBJECT,
+                    format!("there is no primary key for referenced table \"{}\"", target.name),
+                ));
+            }
+            target.key.iter().map(|p| p.column).collect()
+        } else {
+            folded(&references.columns)
+                .iter()
+                .map(|name| {
+                    target.column_by_name(name).map(|c| c.id).ok_or_else(|| {
+                        PgError::new(
+                            SqlState::UNDEFINED_COLUMN,
+                            format!("column \"{name}\" referenced in foreign key constraint does not exist"),
+                        )
+                    })
+                })
+                .collect::<PgResult<_>>()?
+        };
+        if referenced.len() != columns.len() {
+            return Err(PgError::new(
+                SqlState::INVALID_FOREIGN_KEY,
+                "number of referencing and referenced columns for foreign key disagree",
+            ));
+        }
+        if unique_over(&target, &referenced).is_none() {
+            return Err(PgError::new(
+                SqlState::INVALID_FOREIGN_KEY,
+                format!("there is no unique constraint matching given keys for referenced table \"{}\"", target.name),
+            ));
+        }
+        let names: Vec<String> = columns.iter().map(|id| self.column_name(*id)).collect();
+        let name = self.constraint_name(constraint.name.as_ref(), Some(&names.join("_")), "fkey")?;
+        for (own, other) in columns.iter().zip(&referenced) {
+            let (Some(own), Some(other)) = (self.table.column(*own), target.column(*other)) else { continue };
+            if !comparable(&own.ty.ty, &other.ty.ty) {
+                return Err(PgError::new(SqlState::DATATYPE_MISMATCH, format!("foreign key constraint \"{name}\" cannot be implemented"))
+                    .detail(format!(
+                        "Key columns \"{}\" and \"{}\" are of incompatible types: {} and {}.",
+                        own.name, other.name, own.ty.ty, other.ty.ty
+                    )));
+            }
+        }
+        let name = self.name_of(constraint, name).await?;
+        self.new_foreign_keys.push(name.oid);
+        self.table.foreign_keys.push(ForeignKeyDescriptor {
+            name,
+            columns,
+            referenced_table: target.oid,
+            referenced_columns: referenced,
+            on_update: action(references.on_update),
+            on_delete: action(references.on_delete),
+            match_full: references.match_full,
+            validated: !constraint.not_valid,
+        });
+        Ok(())
+    }
+
+    /// Gives a table its key and families if it has none: to be called when all columns and constraints are there.
+    pub fn complete(&mut self) {
+        if self.table.key.is_empty() {
+            self.add_row_id();
+        }
+        if self.table.families.is_empty() {
+            self.table.families.push(FamilyDescriptor {
+                id: FamilyId(0),
+                name: "f".into(),
+                columns: Vec::new(),
+                options: FamilyOptions::default(),
+            });
+        }
+        let placed: Vec<ColumnId> = self.table.families.iter().flat_map(|f| f.columns.iter().copied()).collect();
+        let missing: Vec<ColumnId> =
+            self.table.live_columns().map(|c| c.id).filter(|id| !placed.contains(id) && !self.table.is_key(*id)).collect();
+        if let Some(first) = self.table.families.first_mut() {
+            first.columns.extend(missing);
+        }
+        let key: Vec<ColumnId> = self.table.key.iter().map(|p| p.column).collect();
+        for family in &mut self.table.families {
+            family.columns.retain(|id| !key.contains(id));
+            family.columns.sort();
+        }
+    }
+
+    /// The hidden column that stands for a primary key.
+    pub fn add_row_id(&mut self) {
+        self.table.columns.retain(|c| c.id != ROW_ID);
+        self.table.columns.push(ColumnDescriptor {
+            id: ROW_ID,
+            name: "stoa_row_id".into(),
+            ty: SqlType::new(PgType::Int8),
+            not_null: true,
+            default: None,
+            missing: None,
+            generated: None,
+            identity: None,
+            comment: None,
+            dropped: false,
+            hidden: true,
+        });
+        self.table.row_id = Some(ROW_ID);
+        self.table.key = vec![KeyPart { column: ROW_ID, descending: false }];
+    }
+
+    /// A new place for the rows and all index entries.
+    pub async fn move_storage(&mut self) -> PgResult<()> {
+        self.table.storage = self.work.next_table_id().await?;
+        for index in &mut self.table.indexes {
+            index.storage = fresh(self.work).await?;
+        }
+        Ok(())
+    }
+}
+
+async fn fresh(work: Work<'_>) -> PgResult<TableId> {
+    work.next_table_id().await
+}
+
+fn fold_last(name: &ast::ObjectName) -> String {
+    crate::bind::name_parts(name).ok().and_then(|p| p.last().cloned()).unwrap_or_default()
+}
+
+/// The text of a DEFAULT as it is stored; `None` for NULL.
+pub(crate) fn default_text(work: Work<'_>, syntax: &ast::Expr, ty: &SqlType, column: &str) -> PgResult<Option<String>> {
+    let catalog = work.catalog();
+    let path = work.path();
+    let expr = bind_stored_expr(&work.bind_context(&catalog, &path), None, syntax, Some((ty, column))).map_err(|e| {
+        if e.code() == SqlState::UNDEFINED_COLUMN || e.code() == SqlState::UNDEFINED_TABLE {
+            PgError::unsupported("cannot use column reference in DEFAULT expression")
+        } else {
+            allowed_in(e, "DEFAULT expressions")
+        }
+    })?;
+    refuse_subqueries(&expr, "DEFAULT expressions")?;
+    if expr.is_null_const() {
+        return Ok(None);
+    }
+    let none = |_| String::new();
+    let printer = crate::catalog::deparse::Deparser { eval: &work.ctx.eval, column: &none, pretty: false, oids: true };
+    printer.print(&expr).map(Some)
+}
+
+fn allowed_in(error: PgError, _what: &str) -> PgError {
+    error
+}
+
+fn refuse_subqueries(expr: &Expr, what: &str) -> PgResult<()> {
+    let found = expr.any(&mut |e| {
+        matches!(e.kind, ExprKind::ScalarSubquery(_) | ExprKind::Exists(_) | ExprKind::ArraySubquery(_) | ExprKind::AnyQuery { .. })
+    });
+    if found { Err(PgError::unsupported(format!("cannot use subquery in {}", what.trim_end_matches('s')))) } else { Ok(()) }
+}
+
+/// 42804 unless the expression is boolean.
+pub(crate) fn require_boolean(expr: &Expr, what: &str) -> PgResult<()> {
+    if matches!(what, "CHECK") {
+        let subquery = expr.any(&mut |e| {
+            matches!(e.kind, ExprKind::ScalarSubquery(_) | ExprKind::Exists(_) | ExprKind::ArraySubquery(_) | ExprKind::AnyQuery { .. })
+        });
+        if subquery {
+            return Err(PgError::unsupported("cannot use subquery in check constraint"));
+        }
+    }
+    if expr.ty.ty == PgType::Bool {
+        return Ok(());
+    }
+    Err(PgError::new(SqlState::DATATYPE_MISMATCH, format!("argument of {what} must be type boolean, not type {}", expr.ty.ty)))
+}
+
+/// The table's columns that an expression uses, each once, in order.
+pub(crate) fn columns_of(expr: &Expr) -> Vec<ColumnId> {
+    let mut out: Vec<ColumnId> = Vec::new();
+    expr.any(&mut |e| {
+        if let ExprKind::Column(id) = e.kind {
+            out.push(ColumnId(id.0));
+        }
+        false
+    });
+    out.sort();
+    out.dedup();
+    out
+}
+
+/// Whether an expression gives the same for the same row for ever.
+pub(crate) fn is_immutable(expr: &Expr) -> bool {
+    !expr.any(&mut |e| match &e.kind {
+        ExprKind::Func { func, .. } => func.0.volatility != Volatility::Immutable,
+        ExprKind::Oper { oper, .. } => oper.0.volatility != Volatility::Immutable,
+        ExprKind::Cast { arg, .. } => cast_reads_settings(&arg.ty.ty, &e.ty.ty),
+        _ => false,
+    })
+}
+
+/// Whether an expression may give something else for each row.
+pub(crate) fn is_volatile(expr: &Expr) -> bool {
+    expr.any(&mut |e| match &e.kind {
+        ExprKind::Func { func, .. } => func.0.volatility == Volatility::Volatile,
+        _ => false,
+    })
+}
+
+/// Casts whose result depends on the time zone or the date style.
+fn cast_reads_settings(from: &PgType, to: &PgType) -> bool {
+    let time = |ty: &PgType| matches!(ty, PgType::Date | PgType::Time | PgType::Timetz | PgType::Timestamp | PgType::Timestamptz | PgType::Interval);
+    match (from, to) {
+        (PgType::Timestamptz, PgType::Timestamptz) => false,
+        (PgType::Timestamptz, to) => time(to) || to.is_string(),
+        (from, PgType::Timestamptz) => time(from) || from.is_string(),
+        (from, to) => (time(from) && to.is_string()) || (from.is_string() && time(to)),
+    }
+}
+
+/// The column that an index element names, if it is no expression.
+pub(crate) fn column_of(expr: &ast::Expr) -> Option<String> {
+    match expr {
+        ast::Expr::Identifier(ident) => Some(fold(ident)),
+        _ => None,
+    }
+}
+
+/// What PostgreSQL calls the column of an index over an expression.
+fn expression_name(expr: &ast::Expr) -> String {
+    match expr {
+        ast::Expr::Function(function) => fold_last(&function.name),
+        ast::Expr::Cast { expr, .. } => column_of(expr).unwrap_or_else(|| expression_name(expr)),
+        ast::Expr::Nested(inner) => expression_name_or_column(inner),
+        ast::Expr::Substring { .. } => "substring".into(),
+        ast::Expr::Extract { .. } => "extract".into(),
+        _ => "expr".into(),
+    }
+}
+
+fn expression_name_or_column(expr: &ast::Expr) -> String {
+    column_of(expr).unwrap_or_else(|| expression_name(expr))
+}
+
+/// `serial` and its kin.
+fn serial_type(ty: &ast::DataType) -> Option<PgType> {
+    let ast::DataType::Custom(name, _) = ty else { return None };
+    Some(match fold_last(name).as_str() {
+        "serial" | "serial4" => PgType::Int4,
+        "bigserial" | "serial8" => PgType::Int8,
+        "smallserial" | "serial2" => PgType::Int2,
+        _ => return None,
+    })
+}
+
+/// Collations that order by code points, which is the one order there is.
+pub(crate) fn check_collation(name: &str) -> PgResult<()> {
+    match name.trim_start_matches("pg_catalog.") {
+        "C" | "POSIX" | "default" | "ucs_basic" => Ok(()),
+        other => Err(PgError::new(SqlState::UNDEFINED_OBJECT, format!("collation \"{other}\" for encoding \"UTF8\" does not exist"))),
+    }
+}
+
+/// 42704 for types without an order, as PostgreSQL says it of index columns.
+pub(crate) fn check_key_type(column: Option<&ColumnDescriptor>) -> PgResult<()> {
+    match column {
+        Some(column) => check_order(&column.ty),
+        None => Ok(()),
+    }
+}
+
+/// 42704 for types without an order.
+pub(crate) fn check_order(ty: &SqlType) -> PgResult<()> {
+    if matches!(ty.ty, PgType::Json | PgType::Jsonpath | PgType::Map(..)) {
+        return Err(PgError::new(
+            SqlState::UNDEFINED_OBJECT,
+            format!("data type {} has no default operator class for access method \"btree\"", ty.ty),
+        )
+        .hint("You must specify an operator class for the index or define a default operator class for the data type."));
+    }
+    Ok(())
+}
+
+fn comparable(a: &PgType, b: &PgType) -> bool {
+    let exact = |ty: &PgType| matches!(ty, PgType::Int2 | PgType::Int4 | PgType::Int8 | PgType::Numeric);
+    let number = |ty: &PgType| exact(ty) || matches!(ty, PgType::Float4 | PgType::Float8);
+    let date = |ty: &PgType| matches!(ty, PgType::Date | PgType::Timestamp | PgType::Timestamptz);
+    a == b || (number(a) && number(b)) || (a.is_string() && b.is_string()) || (date(a) && date(b))
+}
+
+fn action(action: ReferenceAction) -> ForeignKeyAction {
+    match action {
+        ReferenceAction::NoAction => ForeignKeyAction::NoAction,
+        ReferenceAction::Restrict => ForeignKeyAction::Restrict,
+        ReferenceAction::Cascade => ForeignKeyAction::Cascade,
+        ReferenceAction::SetNull => ForeignKeyAction::SetNull,
+        ReferenceAction::SetDefault => ForeignKeyAction::SetDefault,
+    }
+}
+
+/// The unique constraint or index over exactly these columns: the OID that `pg_constraint.conindid` tells.
+pub(crate) fn unique_over(table: &TableDescriptor, columns: &[ColumnId]) -> Option<Oid> {
+    let same = |key: &[ColumnId]| key.len() == columns.len() && key.iter().all(|c| columns.contains(c));
+    if let Some(primary) = &table.primary_key
+        && same(&table.key.iter().map(|p| p.column).collect::<Vec<_>>())
+    {
+        return Some(primary.oid);
+    }
+    table
+        .indexes
+        .iter()
+        .filter(|i| i.unique && i.predicate.is_none() && i.state == IndexState::Readable)
+        .filter(|i| i.constraint.as_ref().is_none_or(|c| !c.deferrable))
+        .find(|i| {
+            let key: Option<Vec<ColumnId>> = i
+                .parts
+                .iter()
+                .map(|p| match &p.key {
+                    IndexKey::Column(id) => Some(*id),
+                    IndexKey::Expr(_) => None,
+                })
+                .collect();
+            key.is_some_and(|k| same(&k))
+        })
+        .map(|i| i.oid)
+}

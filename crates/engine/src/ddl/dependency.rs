@@ -1,0 +1,482 @@
+//! What depends on what, and what goes when something is dropped.
+//!
+//! Invariant: nothing is dropped that something else still names, unless that goes too (CASCADE).
+
+use super::work::Work;
+use crate::catalog::deparse::quote_name;
+use crate::catalog::{CatalogSnapshot, ColumnId, Oid, Relation, TableDescriptor};
+use std::collections::{BTreeMap, BTreeSet};
+use stoa_pg::{PgError, PgResult, SqlState};
+
+/// Something that is dropped.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) enum Object {
+    Schema(Oid),
+    Relation(Oid),
+    Column(Oid, ColumnId),
+    /// A constraint of a table, by its OID.
+    Constraint(Oid, Oid),
+    Index(Oid, Oid),
+    Default(Oid, ColumnId),
+}
+
+/// Decides what is dropped along.
+pub(crate) struct Dropping<'a> {
+    work: Work<'a>,
+    catalog: std::sync::Arc<CatalogSnapshot>,
+    /// In the order in which they were found.
+    order: Vec<Object>,
+    seen: BTreeSet<Object>,
+    /// Things that go without a word: parts of what was named.
+    internal: BTreeSet<Object>,
+    /// What depends on what, in words, for those that were not named.
+    told: Vec<(Object, Object)>,
+}
+
+impl<'a> Dropping<'a> {
+    pub fn new(work: Work<'a>) -> Self {
+        Self { work, catalog: work.catalog(), order: Vec::new(), seen: BTreeSet::new(), internal: BTreeSet::new(), told: Vec::new() }
+    }
+
+    /// Something that the statement names.
+    pub fn name(&mut self, object: Object) {
+        if self.seen.insert(object.clone()) {
+            self.order.push(object.clone());
+        }
+        self.internal.insert(object);
+    }
+
+    /// Follows the dependencies of everything named.
+    pub fn follow(&mut self) {
+        let mut at = 0;
+        while let Some(object) = self.order.get(at).cloned() {
+            at += 1;
+            self.dependents(&object);
+        }
+        // Who was named is not told, in whatever order.
+        let named = self.internal.clone();
+        self.told.retain(|(dependent, _)| !named.contains(dependent));
+    }
+
+    fn depends(&mut self, dependent: Object, on: &Object) {
+        if self.seen.insert(dependent.clone()) {
+            self.order.push(dependent.clone());
+            self.told.push((dependent, on.clone()));
+        }
+    }
+
+    fn part(&mut self, part: Object) {
+        self.internal.insert(part.clone());
+        if self.seen.insert(part.clone()) {
+            self.order.push(part);
+        }
+    }
+
+    fn dependents(&mut self, object: &Object) {
+        let catalog = std::sync::Arc::clone(&self.catalog);
+        match object {
+            Object::Schema(schema) => {
+                for relation in sorted(&catalog).into_iter().filter(|r| r.schema() == *schema) {
+                    if is_hidden(relation.name()) {
+                        continue;
+                    }
+                    // A sequence goes with the column that owns it.
+                    if let Relation::Sequence(s) = &*relation
+                        && s.owned_by.is_some_and(|(t, _)| catalog.relation(t).is_some_and(|t| t.schema() == *schema))
+                    {
+                        continue;
+                    }
+                    self.depends(Object::Relation(relation.oid()), object);
+                }
+            }
+            Object::Relation(oid) => {
+                match catalog.relation(*oid).map(|r| (**r).clone()) {
+                    Some(Relation::Table(table)) => {
+                        for sequence in owned(&catalog, table.oid, None) {
+                            self.part(Object::Relation(sequence));
+                        }
+                        self.references(&catalog, &table, None, object);
+                    }
+                    Some(Relation::View(view)) => {
+                        if let Some(storage) = view.materialized {
+                            self.part(Object::Relation(storage));
+                        }
+                    }
+                    Some(Relation::Sequence(sequence)) => {
+                        let marks = default_marks(&catalog, &sequence);
+                        for relation in sorted(&catalog) {
+                            let Relation::Table(table) = &*relation else { continue };
+                            for column in table.live_columns() {
+                                let uses = column.default.as_ref().is_some_and(|d| marks.iter().any(|m| d.contains(m)));
+                                if uses && !self.seen.contains(&Object::Relation(table.oid)) && !self.seen.contains(&Object::Column(table.oid, column.id)) {
+                                    self.depends(Object::Default(table.oid, column.id), object);
+                                }
+                            }
+                        }
+                    }
+                    None => {}
+                }
+                self.views(&catalog, *oid, None, object);
+            }
+            Object::Column(table_oid, column) => {
+                let Some(table) = catalog.table(*table_oid).cloned() else { return };
+                for sequence in owned(&catalog, table.oid, Some(*column)) {
+                    self.part(Object::Relation(sequence));
+                }
+                for index in &table.indexes {
+                    if index_uses(self.work, &table, index, *column) {
+                        match &index.constraint {
+                            Some(constraint) => {
+                                let constraint = Object::Constraint(table.oid, constraint.oid);
+                                self.part(constraint);
+                            }
+                            None => self.part(Object::Index(table.oid, index.oid)),
+                        }
+                    }
+                }
+                if table.primary_key.is_some()
+                    && table.is_key(*column)
+                    && let Some(key) = &table.primary_key
+                {
+                    self.part(Object::Constraint(table.oid, key.oid));
+                }
+                for check in &table.checks {
+                    if check.columns.contains(column) {
+                        if check.columns.len() == 1 {
+                            self.part(Object::Constraint(table.oid, check.name.oid));
+                        } else {
+                            // PostgreSQL drops the checks of a table that use a dropped column without CASCADE.
+                            self.part(Object::Constraint(table.oid, check.name.oid));
+                        }
+                    }
+                }
+                for key in &table.foreign_keys {
+                    if key.columns.contains(column) {
+                        self.part(Object::Constraint(table.oid, key.name.oid));
+                    }
+                }
+                for other in table.live_columns().filter(|c| c.id != *column) {
+                    if let Some(text) = &other.generated
+                        && self.work.read_stored(&table, text).is_ok_and(|e| super::builder::columns_of(&e).contains(column))
+                    {
+                        self.depends(Object::Column(table.oid, other.id), object);
+                    }
+                }
+                self.views(&catalog, table.oid, Some(*column), object);
+            }
+            Object::Constraint(table_oid, constraint) => {
+                let Some(table) = catalog.table(*table_oid).cloned() else { return };
+                let columns = key_columns(&table, *constraint);
+                if let Some(columns) = columns {
+                    self.references(&catalog, &table, Some(&columns), object);
+                }
+            }
+            Object::Index(table_oid, index) => {
+                let Some(table) = catalog.table(*table_oid).cloned() else { return };
+                if let Some(columns) = key_columns(&table, *index) {
+                    self.references(&catalog, &table, Some(&columns), object);
+                }
+            }
+            Object::Default(..) => {}
+        }
+    }
+
+    /// Foreign keys that refer to a table, or to one of its keys.
+    fn references(&mut self, catalog: &CatalogSnapshot, table: &TableDescriptor, key: Option<&[ColumnId]>, object: &Object) {
+        for relation in sorted(catalog) {
+            let Relation::Table(other) = &*relation else { continue };
+            if other.oid == table.oid && key.is_none() {
+                continue;
+            }
+            for foreign in &other.foreign_keys {
+                if foreign.referenced_table != table.oid {
+                    continue;
+                }
+                if let Some(key) = key {
+                    let same = key.len() == foreign.referenced_columns.len() && foreign.referenced_columns.iter().all(|c| key.contains(c));
+                    if !same {
+                        continue;
+                    }
+                    // Another key may serve the reference as well.
+                    let mut without = table.clone();
+                    if let Object::Constraint(_, oid) | Object::Index(_, oid) = object {
+                        without.indexes.retain(|i| i.oid != *oid && i.constraint.as_ref().is_none_or(|c| c.oid != *oid));
+                        if without.primary_key.as_ref().is_some_and(|k| k.oid == *oid) {
+                            without.primary_key = None;
+                        }
+                    }
+                    if super::builder::unique_over(&without, &foreign.referenced_columns).is_some() {
+                        continue;
+                    }
+                }
+                if self.seen.contains(&Object::Relation(other.oid)) {
+                    continue;
+                }
+                self.depends(Object::Constraint(other.oid, foreign.name.oid), object);
+            }
+        }
+    }
+
+    fn views(&mut self, catalog: &CatalogSnapshot, relation: Oid, column: Option<ColumnId>, object: &Object) {
+        for other in sorted(catalog) {
+            let Relation::View(view) = &*other else { continue };
+            let uses = view.depends_on.iter().any(|d| d.relation == relation && column.is_none_or(|c| d.columns.contains(&c)));
+            if uses {
+                self.depends(Object::Relation(view.oid), object);
+            }
+        }
+    }
+
+    /// Everything that goes.
+    pub fn objects(&self) -> &[Object] {
+        &self.order
+    }
+
+    /// Whether an object goes.
+    pub fn contains(&self, object: &Object) -> bool {
+        self.seen.contains(object)
+    }
+
+    /// 2BP01 if something that was not named would go and CASCADE was not said; otherwise the notices. `single` is the object named,
+    /// in words, when there is one.
+    pub fn check(&self, cascade: bool, single: Option<String>) -> PgResult<()> {
+        if self.told.is_empty() {
+            return Ok(());
+        }
+        if cascade {
+            if let [(dependent, _)] = self.told.as_slice() {
+                self.work.notice(SqlState::SUCCESSFUL_COMPLETION, format!("drop cascades to {}", self.describe(dependent)));
+            } else {
+                let lines: Vec<String> = self.told.iter().map(|(d, _)| format!("drop cascades to {}", self.describe(d))).collect();
+                let error = PgError::new(
+                    SqlState::SUCCESSFUL_COMPLETION,
+                    format!("drop cascades to {} other objects", self.told.len()),
+                )
+                .detail(lines.join("\n"));
+                self.work.ctx.session.notice("NOTICE", error);
+            }
+            return Ok(());
+        }
+        let lines: Vec<String> =
+            self.told.iter().map(|(d, on)| format!("{} depends on {}", self.describe(d), self.describe(on))).collect();
+        let message = match single {
+            Some(what) => format!("cannot drop {what} because other objects depend on it"),
+            None => "cannot drop desired object(s) because other objects depend on them".to_owned(),
+        };
+        Err(PgError::new(SqlState::DEPENDENT_OBJECTS_STILL_EXIST, message)
+            .detail(lines.join("\n"))
+            .hint("Use DROP ... CASCADE to drop the dependent objects too."))
+    }
+
+    /// An object in PostgreSQL's words.
+    pub fn describe(&self, object: &Object) -> String {
+        let catalog = &self.catalog;
+        let relation = |oid: &Oid| self.relation_name(*oid);
+        match object {
+            Object::Schema(oid) => format!("schema {}", catalog.schema(*oid).map_or_else(String::new, |s| quote_name(&s.name))),
+            Object::Relation(oid) => {
+                let kind = match catalog.relation(*oid).map(|r| (**r).clone()) {
+                    Some(Relation::View(v)) if v.materialized.is_some() => "materialized view",
+                    Some(Relation::View(_)) => "view",
+                    Some(Relation::Sequence(_)) => "sequence",
+                    _ => "table",
+                };
+                format!("{kind} {}", relation(oid))
+            }
+            Object::Column(table, column) => {
+                let name = catalog.table(*table).and_then(|t| t.column(*column)).map_or_else(String::new, |c| quote_name(&c.name));
+                format!("column {name} of table {}", relation(table))
+            }
+            Object::Default(table, column) => {
+                let name = catalog.table(*table).and_then(|t| t.column(*column)).map_or_else(String::new, |c| quote_name(&c.name));
+                format!("default value for column {name} of table {}", relation(table))
+            }
+            Object::Constraint(table, constraint) => {
+                let name = catalog.table(*table).and_then(|t| constraint_name(t, *constraint)).unwrap_or_default();
+                format!("constraint {} on table {}", quote_name(&name), relation(table))
+            }
+            Object::Index(_, index) => {
+                let name = catalog.index(*index).map_or_else(String::new, |(_, i)| quote_name(&i.name));
+                format!("index {name}")
+            }
+        }
+    }
+
+    /// Qualified where the search path does not find it.
+    fn relation_name(&self, oid: Oid) -> String {
+        crate::catalog::names::shown_relation(&self.catalog, &self.work.path(), oid).unwrap_or_default()
+    }
+
+    /// Carries it out.
+    pub async fn execute(&self) -> PgResult<()> {
+        let work = self.work;
+        // Relations first: parts of tables that go are not changed any more.
+        let mut changed: BTreeMap<Oid, TableDescriptor> = BTreeMap::new();
+        for object in &self.order {
+            if let Object::Relation(oid) = object
+                && let Some(relation) = self.catalog.relation(*oid)
+            {
+                work.lock(relation, crate::txn::TableLockMode::AccessExclusive).await?;
+            }
+        }
+        for object in &self.order {
+            match object {
+                Object::Relation(oid) => {
+                    if let Some(relation) = self.catalog.relation(*oid) {
+                        work.drop_storage_of(relation)?;
+                        work.remove(*oid)?;
+                    }
+                }
+                Object::Schema(_) => {}
+                Object::Column(table, _) | Object::Constraint(table, _) | Object::Index(table, _) | Object::Default(table, _) => {
+                    if !self.contains(&Object::Relation(*table))
+                        && let Some(descriptor) = work.catalog().table(*table).cloned()
+                    {
+                        work.lock_table(&descriptor).await?;
+                        changed.entry(*table).or_insert(descriptor);
+                    }
+                }
+            }
+        }
+        for (oid, old) in changed {
+            let mut table = old.clone();
+            let mut unkeyed = false;
+            for object in &self.order {
+                match object {
+                    Object::Column(t, column) if *t == oid => remove_column(&mut table, *column),
+                    Object::Default(t, column) if *t == oid => {
+                        if let Some(column) = table.columns.iter_mut().find(|c| c.id == *column) {
+                            column.default = None;
+                        }
+                    }
+                    Object::Constraint(t, constraint) if *t == oid => {
+                        unkeyed |= table.primary_key.as_ref().is_some_and(|k| k.oid == *constraint);
+                        for index in table.indexes.iter().filter(|i| i.constraint.as_ref().is_some_and(|c| c.oid == *constraint)) {
+                            work.drop_storage(index.storage);
+                        }
+                        remove_constraint(&mut table, *constraint);
+                    }
+                    Object::Index(t, index) if *t == oid => {
+                        for index in table.indexes.iter().filter(|i| i.oid == *index) {
+                            work.drop_storage(index.storage);
+                        }
+                        table.indexes.retain(|i| i.oid != *index);
+                    }
+                    _ => {}
+                }
+            }
+            if unkeyed {
+                table = super::alter::without_key(work, &old, table).await?;
+            }
+            work.put(Relation::Table(table))?;
+        }
+        for object in &self.order {
+            if let Object::Schema(oid) = object {
+                work.remove_schema(*oid)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Relations in the order of their OIDs.
+fn sorted(catalog: &CatalogSnapshot) -> Vec<std::sync::Arc<Relation>> {
+    let mut out: Vec<_> = catalog.relations().cloned().collect();
+    out.sort_by_key(|r| r.oid());
+    out
+}
+
+/// Tables that hold the rows of materialized views.
+pub(crate) fn is_hidden(name: &str) -> bool {
+    name.starts_with(super::STORAGE_PREFIX)
+}
+
+/// The sequences that a table's columns, or one of them, own.
+pub(crate) fn owned(catalog: &CatalogSnapshot, table: Oid, column: Option<ColumnId>) -> Vec<Oid> {
+    sorted(catalog)
+        .iter()
+        .filter_map(|r| match &**r {
+            Relation::Sequence(s) => s.owned_by.filter(|(t, c)| *t == table && column.is_none_or(|wanted| *c == wanted)).map(|_| s.oid),
+            _ => None,
+        })
+        .collect()
+}
+
+fn default_marks(_: &CatalogSnapshot, sequence: &crate::catalog::SequenceDescriptor) -> [String; 1] {
+    [format!("'{}'::regclass", sequence.oid)]
+}
+
+fn index_uses(work: Work<'_>, table: &TableDescriptor, index: &crate::catalog::IndexDescriptor, column: ColumnId) -> bool {
+    let in_text = |text: &str| work.read_stored(table, text).is_ok_and(|e| super::builder::columns_of(&e).contains(&column));
+    index.include.contains(&column)
+        || index.predicate.as_ref().is_some_and(|p| in_text(p))
+        || index.parts.iter().any(|p| match &p.key {
+            crate::catalog::IndexKey::Column(id) => *id == column,
+            crate::catalog::IndexKey::Expr(text) => in_text(text),
+        })
+}
+
+/// The columns of a key that others may refer to, by the OID of its constraint or index.
+fn key_columns(table: &TableDescriptor, oid: Oid) -> Option<Vec<ColumnId>> {
+    if table.primary_key.as_ref().is_some_and(|k| k.oid == oid) {
+        return Some(table.key.iter().map(|p| p.column).collect());
+    }
+    let index = table.indexes.iter().find(|i| i.oid == oid || i.constraint.as_ref().is_some_and(|c| c.oid == oid))?;
+    index
+        .parts
+        .iter()
+        .map(|p| match &p.key {
+            crate::catalog::IndexKey::Column(id) => Some(*id),
+            crate::catalog::IndexKey::Expr(_) => None,
+        })
+        .collect()
+}
+
+/// The name of a table's constraint by OID.
+pub(crate) fn constraint_name(table: &TableDescriptor, oid: Oid) -> Option<String> {
+    table
+        .primary_key
+        .iter()
+        .chain(table.checks.iter().map(|c| &c.name))
+        .chain(table.foreign_keys.iter().map(|f| &f.name))
+        .chain(table.indexes.iter().filter_map(|i| i.constraint.as_ref()))
+        .find(|c| c.oid == oid)
+        .map(|c| c.name.clone())
+}
+
+/// The OID of a table's constraint by name.
+pub(crate) fn constraint_oid(table: &TableDescriptor, name: &str) -> Option<Oid> {
+    table
+        .primary_key
+        .iter()
+        .chain(table.checks.iter().map(|c| &c.name))
+        .chain(table.foreign_keys.iter().map(|f| &f.name))
+        .chain(table.indexes.iter().filter_map(|i| i.constraint.as_ref()))
+        .find(|c| c.name == name)
+        .map(|c| c.oid)
+}
+
+fn remove_constraint(table: &mut TableDescriptor, oid: Oid) {
+    if table.primary_key.as_ref().is_some_and(|k| k.oid == oid) {
+        table.primary_key = None;
+    }
+    table.checks.retain(|c| c.name.oid != oid);
+    table.foreign_keys.retain(|f| f.name.oid != oid);
+    table.indexes.retain(|i| i.constraint.as_ref().is_none_or(|c| c.oid != oid));
+}
+
+fn remove_column(table: &mut TableDescriptor, id: ColumnId) {
+    if let Some(column) = table.columns.iter_mut().find(|c| c.id == id) {
+        column.dropped = true;
+        column.name = format!("........pg.dropped.{}........", id.0);
+        column.default = None;
+        column.missing = None;
+        column.generated = None;
+        column.identity = None;
+        column.comment = None;
+        column.not_null = false;
+    }
+    for family in &mut table.families {
+        family.columns.retain(|c| *c != id);
+    }
+}

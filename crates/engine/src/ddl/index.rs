@@ -1,0 +1,258 @@
+//! CREATE INDEX and REINDEX.
+
+use super::builder::{TableBuilder, check_order, column_of, columns_of, is_immutable, require_boolean};
+use super::rows::build_indexes;
+use super::work::{FoundIndex, Work, folded, undefined_relation};
+use crate::bind::{bind_stored_expr, fold};
+use crate::catalog::{IndexDescriptor, IndexKey, IndexPart, IndexState, Oid, Relation, TableDescriptor};
+use crate::txn::TableLockMode;
+use stoa_pg::{PgError, PgResult, SqlState, SqlType};
+use stoa_store::TableId;
+use stoa_syntax::ast::ObjectName;
+use stoa_syntax::ddl::{CreateIndex, ReindexTarget};
+
+/// The table that an index is made on: a table, or the one that holds a materialized view's rows.
+fn indexed_table(work: Work<'_>, name: &ObjectName) -> PgResult<TableDescriptor> {
+    match work.find(name)?.as_deref() {
+        Some(Relation::Table(table)) => Ok(table.clone()),
+        Some(Relation::View(view)) if view.materialized.is_some() => {
+            let storage = view.materialized.and_then(|oid| work.catalog().table(oid).cloned());
+            storage.ok_or_else(|| PgError::internal(format!("materialized view \"{}\" has no rows", view.name)))
+        }
+        Some(other) => {
+            let (what, detail) = match other {
+                Relation::View(_) => ("view", "This operation is not supported for views."),
+                _ => ("sequence", "This operation is not supported for sequences."),
+            };
+            let _ = what;
+            Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("cannot create index on relation \"{}\"", other.name())).detail(detail))
+        }
+        None => Err(undefined_relation(&Work::shown(name)).at(work.position(name))),
+    }
+}
+
+/// CREATE INDEX.
+pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<String> {
+    const TAG: &str = "CREATE INDEX";
+    let table = indexed_table(work, &create.table)?;
+    let method = create.method.as_deref().unwrap_or("btree");
+    match method {
+        "btree" => {}
+        "hash" | "gin" | "gist" | "spgist" | "brin" | "fulltext" => {
+            return Err(PgError::unsupported(format!("indexes of access method \"{method}\" are not supported")).hint("Use a btree index."));
+        }
+        other => return Err(PgError::new(SqlState::UNDEFINED_OBJECT, format!("access method \"{other}\" does not exist"))),
+    }
+    if let Some(name) = &create.name {
+        let name = fold(name);
+        if work.catalog().is_name_taken(table.schema, &name) {
+            if create.if_not_exists {
+                work.notice(SqlState::DUPLICATE_TABLE, format!("relation \"{name}\" already exists, skipping"));
+                return Ok(TAG.into());
+            }
+            return Err(PgError::new(SqlState::DUPLICATE_TABLE, format!("relation \"{name}\" already exists")));
+        }
+    }
+    work.lock(&Relation::Table(table.clone()), TableLockMode::ShareRowExclusive).await?;
+    // What was committed while waiting counts.
+    work.ctx.txn.start_statement();
+    let table = work.catalog().table(table.oid).cloned().unwrap_or(table);
+    let mut builder = TableBuilder::of(work, table.clone());
+    let mut salt_buckets = None;
+    let mut options = Vec::new();
+    for option in &create.options {
+        match option.name.as_str() {
+            "salt_buckets" => {
+                let n = option.value.as_deref().and_then(|v| v.parse::<u8>().ok()).filter(|n| *n >= 2);
+                salt_buckets =
+                    Some(n.ok_or_else(|| PgError::new(SqlState::INVALID_PARAMETER_VALUE, "salt_buckets must be between 2 and 255"))?);
+            }
+            name if super::table::is_postgres_option(name) => {
+                options.push((option.name.clone(), option.value.clone().unwrap_or_else(|| "true".into())));
+            }
+            other => {
+                return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, format!("unrecognized parameter \"{other}\"")));
+            }
+        }
+    }
+    let mut parts = Vec::with_capacity(create.elements.len());
+    for element in &create.elements {
+        if let Some(class) = &element.operator_class {
+            let class_name = Work::shown(class);
+            let base = class_name.trim_start_matches("pg_catalog.");
+            if !(base.ends_with("_ops") || base.ends_with("_pattern_ops")) || base.starts_with("jsonb") || base.starts_with("gin_") {
+                return Err(PgError::new(
+                    SqlState::UNDEFINED_OBJECT,
+                    format!("operator class \"{base}\" does not exist for access method \"btree\""),
+                ));
+            }
+        }
+        let (expr, collation) = strip_collation(&element.expr);
+        if let Some(collation) = collation {
+            super::builder::check_collation(&Work::shown(collation))?;
+        }
+        let nulls_first = element.nulls_first.unwrap_or(element.descending);
+        let (key, ty) = match column_of(expr) {
+            Some(name) => {
+                let column = table.column_by_name(&name).ok_or_else(|| {
+                    PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" does not exist")).at(work.position(expr))
+                })?;
+                (IndexKey::Column(column.id), column.ty.clone())
+            }
+            None => {
+                let bound = bind_over(work, &table, expr)?;
+                if !is_immutable(&bound) {
+                    return Err(PgError::new(
+                        SqlState::INVALID_OBJECT_DEFINITION,
+                        "functions in index expression must be marked IMMUTABLE",
+                    ));
+                }
+                let ty = if bound.ty.ty.is_array() { bound.ty.clone() } else { SqlType::new(bound.ty.ty.clone()) };
+                (IndexKey::Expr(work.stored(&table, &bound)?), ty)
+            }
+        };
+        check_order(&ty)?;
+        parts.push(IndexPart { key, ty, descending: element.descending, nulls_first });
+    }
+    let predicate = match &create.predicate {
+        Some(syntax) => {
+            let bound = bind_over(work, &table, syntax)?;
+            require_boolean(&bound, "WHERE")?;
+            if !is_immutable(&bound) {
+                return Err(PgError::new(
+                    SqlState::INVALID_OBJECT_DEFINITION,
+                    "functions in index predicate must be marked IMMUTABLE",
+                ));
+            }
+            Some(work.stored(&table, &bound)?)
+        }
+        None => None,
+    };
+    let include = folded(&create.include)
+        .iter()
+        .map(|name| {
+            table
+                .column_by_name(name)
+                .map(|c| c.id)
+                .ok_or_else(|| PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" does not exist")))
+        })
+        .collect::<PgResult<Vec<_>>>()?;
+    let name = match &create.name {
+        Some(name) => fold(name),
+        None => {
+            let mut names = create.elements.clone();
+            names.extend(create.include.iter().map(|i| stoa_syntax::ddl::IndexElement {
+                expr: stoa_syntax::ast::Expr::Identifier(i.clone()),
+                descending: false,
+                nulls_first: None,
+                operator_class: None,
+            }));
+            builder.index_name(&names, false)
+        }
+    };
+    let index = IndexDescriptor {
+        oid: work.next_oid().await?,
+        name,
+        storage: work.next_table_id().await?,
+        unique: create.unique,
+        nulls_not_distinct: create.nulls_not_distinct,
+        parts,
+        include,
+        predicate,
+        state: IndexState::Readable,
+        constraint: None,
+        method: "btree".into(),
+        options,
+        salt_buckets,
+        comment: None,
+    };
+    let oid = index.oid;
+    builder.push_index(index);
+    finish(work, builder.table, &[oid]).await?;
+    Ok(TAG.into())
+}
+
+fn strip_collation(expr: &stoa_syntax::ast::Expr) -> (&stoa_syntax::ast::Expr, Option<&ObjectName>) {
+    match expr {
+        stoa_syntax::ast::Expr::Collate { expr, collation } => (expr, Some(collation)),
+        stoa_syntax::ast::Expr::Nested(inner) => (inner, None),
+        other => (other, None),
+    }
+}
+
+fn bind_over(work: Work<'_>, table: &TableDescriptor, syntax: &stoa_syntax::ast::Expr) -> PgResult<crate::bind::tree::Expr> {
+    let catalog = work.catalog();
+    let path = work.path();
+    let bound = bind_stored_expr(&work.bind_context(&catalog, &path), Some(table), syntax, None)?;
+    // An expression over no column is allowed, as in PostgreSQL.
+    let _ = columns_of(&bound);
+    Ok(bound)
+}
+
+/// Makes and fills new indexes of a table, and stores the table.
+pub(crate) async fn finish(work: Work<'_>, table: TableDescriptor, indexes: &[Oid]) -> PgResult<()> {
+    for index in table.indexes.iter().filter(|i| indexes.contains(&i.oid)) {
+        crate::row::IndexCodec::new(&table, index)?;
+        work.create_storage(&crate::row::IndexCodec::table_schema(index)).await?;
+    }
+    build_indexes(work, &table, indexes).await?;
+    work.put(Relation::Table(table))
+}
+
+/// REINDEX: entries are made again in a new place.
+pub(crate) async fn reindex(work: Work<'_>, target: &ReindexTarget) -> PgResult<String> {
+    let catalog = work.catalog();
+    let mut jobs: Vec<(Oid, Option<Oid>)> = Vec::new();
+    match target {
+        ReindexTarget::Index(name) => match work.find_index(name)? {
+            Some((table, FoundIndex::Index(index))) => jobs.push((table, Some(index))),
+            // The primary key is the table itself: nothing is derived from anything.
+            Some((_, FoundIndex::PrimaryKey)) => {}
+            None => match work.find(name)? {
+                Some(other) => return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("\"{}\" is not an index", other.name()))),
+                None => return Err(undefined_relation(&Work::shown(name))),
+            },
+        },
+        ReindexTarget::Table(name) => jobs.push((indexed_table(work, name)?.oid, None)),
+        ReindexTarget::Schema(name) => {
+            let name = fold(name);
+            let schema = catalog.schema_by_name(&name).ok_or_else(|| super::work::undefined_schema(&name))?;
+            jobs.extend(tables_of(&catalog, Some(schema.oid)));
+        }
+        ReindexTarget::Database(name) => {
+            if let Some(name) = name.as_ref().map(fold).filter(|n| *n != work.ctx.session.database) {
+                return Err(PgError::unsupported(format!("can only reindex the currently open database, not \"{name}\"")));
+            }
+            jobs.extend(tables_of(&catalog, None));
+        }
+    }
+    for (table, index) in jobs {
+        let Some(mut table) = work.catalog().table(table).cloned() else { continue };
+        work.lock_table(&table).await?;
+        work.ctx.txn.start_statement();
+        let mut built: Vec<Oid> = Vec::new();
+        let mut old: Vec<TableId> = Vec::new();
+        for descriptor in &mut table.indexes {
+            if index.is_none_or(|wanted| wanted == descriptor.oid) {
+                old.push(descriptor.storage);
+                descriptor.storage = work.next_table_id().await?;
+                descriptor.state = IndexState::Readable;
+                built.push(descriptor.oid);
+            }
+        }
+        finish(work, table, &built).await?;
+        for storage in old {
+            work.drop_storage(storage);
+        }
+    }
+    Ok("REINDEX".into())
+}
+
+fn tables_of(catalog: &crate::catalog::CatalogSnapshot, schema: Option<Oid>) -> Vec<(Oid, Option<Oid>)> {
+    catalog
+        .relations()
+        .filter(|r| schema.is_none_or(|s| r.schema() == s))
+        .filter(|r| matches!(&***r, Relation::Table(t) if !t.indexes.is_empty()))
+        .map(|r| (r.oid(), None))
+        .collect()
+}

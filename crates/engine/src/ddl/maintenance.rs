@@ -1,0 +1,297 @@
+//! TRUNCATE, LOCK, SET CONSTRAINTS, VACUUM, ANALYZE, CHECKPOINT, and the end of temporary tables.
+
+use super::builder::TableBuilder;
+use super::dependency::owned;
+use super::sequence::restart;
+use super::work::{Work, undefined_relation};
+use crate::catalog::{Oid, OnCommit, Relation, TableDescriptor};
+use crate::exec::StatementContext;
+use crate::txn::store_error;
+use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_syntax::ast::ObjectName;
+use stoa_syntax::utility::{MaintenanceTarget, NamedOption, TableLockMode};
+
+/// TRUNCATE: the tables get new places for their rows.
+pub(crate) async fn truncate(work: Work<'_>, names: &[ObjectName], restart_identity: bool, cascade: bool) -> PgResult<String> {
+    let mut tables: Vec<TableDescriptor> = Vec::new();
+    for name in names {
+        let table = work.table(name)?;
+        if !tables.iter().any(|t| t.oid == table.oid) {
+            tables.push(table);
+        }
+    }
+    // Tables that refer to these must be among them.
+    let mut at = 0;
+    while let Some(table) = tables.get(at).cloned() {
+        at += 1;
+        let catalog = work.catalog();
+        let mut referring: Vec<&TableDescriptor> = catalog
+            .relations()
+            .filter_map(|r| match &**r {
+                Relation::Table(t) => Some(t),
+                _ => None,
+            })
+            .filter(|t| t.foreign_keys.iter().any(|f| f.referenced_table == table.oid))
+            .filter(|t| !tables.iter().any(|own| own.oid == t.oid))
+            .collect();
+        referring.sort_by_key(|t| t.oid);
+        for other in referring {
+            if !cascade {
+                return Err(PgError::unsupported("cannot truncate a table referenced in a foreign key constraint")
+                    .detail(format!("Table \"{}\" references \"{}\".", other.name, table.name))
+                    .hint(format!("Truncate table \"{}\" at the same time, or use TRUNCATE ... CASCADE.", other.name)));
+            }
+            work.notice(SqlState::SUCCESSFUL_COMPLETION, format!("truncate cascades to table \"{}\"", other.name));
+            tables.push(other.clone());
+        }
+    }
+    for table in tables {
+        work.lock_table(&table).await?;
+        let table = work.catalog().table(table.oid).cloned().ok_or_else(|| undefined_relation(&table.name))?;
+        empty(work, table.clone()).await?;
+        if restart_identity {
+            let catalog = work.catalog();
+            for sequence in owned(&catalog, table.oid, None) {
+                if let Some(Relation::Sequence(sequence)) = catalog.relation(sequence).map(|r| (**r).clone()) {
+                    restart(work, &sequence, sequence.start)?;
+                }
+            }
+        }
+    }
+    Ok("TRUNCATE TABLE".into())
+}
+
+async fn empty(work: Work<'_>, table: TableDescriptor) -> PgResult<()> {
+    let mut builder = TableBuilder::of(work, table.clone());
+    builder.move_storage().await?;
+    // No row was written before a column was added.
+    for column in &mut builder.table.columns {
+        column.missing = None;
+    }
+    let new = builder.table;
+    work.create_storage_of(&new).await?;
+    work.drop_storage_of(&Relation::Table(table))?;
+    work.put(Relation::Table(new))
+}
+
+/// LOCK TABLE.
+///
+/// # Errors
+/// 42P01, 55P03, 40P01.
+pub async fn lock_tables(ctx: &StatementContext, tables: &[ObjectName], mode: TableLockMode, nowait: bool) -> PgResult<()> {
+    let work = Work { ctx };
+    for name in tables {
+        let relation = work.find(name)?.ok_or_else(|| undefined_relation(&Work::shown(name)))?;
+        if matches!(&*relation, Relation::Sequence(_)) {
+            return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("cannot lock relation \"{}\"", relation.name()))
+                .detail("This operation is not supported for sequences."));
+        }
+        ctx.txn.lock_table(relation.oid(), lock_mode(mode), nowait, relation.name()).await?;
+    }
+    Ok(())
+}
+
+fn lock_mode(mode: TableLockMode) -> crate::txn::TableLockMode {
+    use crate::txn::TableLockMode as M;
+    match mode {
+        TableLockMode::AccessShare => M::AccessShare,
+        TableLockMode::RowShare => M::RowShare,
+        TableLockMode::RowExclusive => M::RowExclusive,
+        TableLockMode::ShareUpdateExclusive => M::ShareUpdateExclusive,
+        TableLockMode::Share => M::Share,
+        TableLockMode::ShareRowExclusive => M::ShareRowExclusive,
+        TableLockMode::Exclusive => M::Exclusive,
+        TableLockMode::AccessExclusive => M::AccessExclusive,
+    }
+}
+
+/// SET CONSTRAINTS: names of deferrable constraints, or all.
+///
+/// # Errors
+/// 42704 for unknown names, 42809 for constraints that are not deferrable; violations that become due.
+pub async fn set_constraints(ctx: &StatementContext, names: Option<&[ObjectName]>, deferred: bool) -> PgResult<()> {
+    let work = Work { ctx };
+    let mut oids: Vec<Oid> = Vec::new();
+    for name in names.unwrap_or_default() {
+        let (schema, name) = work.split(name)?;
+        let catalog = work.catalog();
+        let path = match &schema {
+            Some(schema) => vec![catalog.schema_by_name(schema).ok_or_else(|| super::undefined_schema(schema))?.oid],
+            None => work.path(),
+        };
+        let mut found = false;
+        for schema in path {
+            for relation in catalog.relations().filter(|r| r.schema() == schema) {
+                let Relation::Table(table) = &**relation else { continue };
+                let constraints = table
+                    .foreign_keys
+                    .iter()
+                    .map(|f| &f.name)
+                    .chain(table.indexes.iter().filter_map(|i| i.constraint.as_ref()))
+                    .chain(table.checks.iter().map(|c| &c.name))
+                    .chain(table.primary_key.as_ref());
+                for constraint in constraints.filter(|c| c.name == name) {
+                    if !constraint.deferrable {
+                        return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("constraint \"{name}\" is not deferrable")));
+                    }
+                    found = true;
+                    oids.push(constraint.oid);
+                }
+            }
+            if found {
+                break;
+            }
+        }
+        if !found {
+            return Err(PgError::new(SqlState::UNDEFINED_OBJECT, format!("constraint \"{name}\" does not exist")));
+        }
+    }
+    let chosen = names.is_some().then_some(oids.as_slice());
+    ctx.txn.set_constraints(chosen, deferred);
+    if !deferred {
+        // What waited is due now.
+        crate::write::deferred::run(ctx, chosen).await?;
+    }
+    Ok(())
+}
+
+fn targets(work: Work<'_>, targets: &[MaintenanceTarget]) -> PgResult<Vec<TableDescriptor>> {
+    if targets.is_empty() {
+        return Ok(work
+            .catalog()
+            .relations()
+            .filter_map(|r| match &**r {
+                Relation::Table(table) => Some(table.clone()),
+                _ => None,
+            })
+            .collect());
+    }
+    let mut out = Vec::new();
+    for target in targets {
+        let table = match work.find(&target.table)?.as_deref() {
+            Some(Relation::Table(table)) => table.clone(),
+            Some(Relation::View(view)) if view.materialized.is_some() => {
+                match view.materialized.and_then(|oid| work.catalog().table(oid).cloned()) {
+                    Some(table) => table,
+                    None => continue,
+                }
+            }
+            Some(other) => {
+                work.ctx.session.warning(SqlState::WRONG_OBJECT_TYPE, format!("skipping \"{}\" --- cannot vacuum non-tables or special system tables", other.name()));
+                continue;
+            }
+            None => return Err(undefined_relation(&Work::shown(&target.table))),
+        };
+        for column in &target.columns {
+            let name = crate::bind::fold(column);
+            if table.column_by_name(&name).is_none() {
+                return Err(PgError::new(
+                    SqlState::UNDEFINED_COLUMN,
+                    format!("column \"{name}\" of relation \"{}\" does not exist", table.name),
+                ));
+            }
+        }
+        out.push(table);
+    }
+    Ok(out)
+}
+
+/// VACUUM: the store compacts the tables.
+///
+/// # Errors
+/// 42P01; what the store reports.
+pub async fn vacuum(ctx: &StatementContext, options: &[NamedOption], names: &[MaintenanceTarget]) -> PgResult<()> {
+    const KNOWN: &[&str] = &[
+        "full", "freeze", "verbose", "analyze", "disable_page_skipping", "skip_locked", "index_cleanup", "process_toast", "truncate", "parallel",
+    ];
+    check_options(options, KNOWN, "VACUUM")?;
+    let work = Work { ctx };
+    let explicit = !names.is_empty() || options.iter().any(|o| o.name.eq_ignore_ascii_case("full"));
+    for table in targets(work, names)? {
+        for storage in crate::catalog::store::storage_of(&Relation::Table(table)) {
+            ctx.session.check_interrupt()?;
+            if explicit {
+                ctx.database.store.compact(storage).await.map_err(store_error)?;
+            } else {
+                ctx.database.store.flush(storage).await.map_err(store_error)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_options(options: &[NamedOption], known: &[&str], statement: &str) -> PgResult<()> {
+    match options.iter().find(|o| !known.iter().any(|k| o.name.eq_ignore_ascii_case(k))) {
+        Some(unknown) => Err(PgError::new(SqlState::SYNTAX_ERROR, format!("unrecognized {statement} option \"{}\"", unknown.name))
+            .at(Some(unknown.position))),
+        None => Ok(()),
+    }
+}
+
+/// ANALYZE: the store is asked for sizes whenever they are needed, so that there is nothing to keep; names are checked.
+///
+/// # Errors
+/// 42P01, 42703.
+pub async fn analyze(ctx: &StatementContext, options: &[NamedOption], names: &[MaintenanceTarget]) -> PgResult<()> {
+    check_options(options, &["verbose", "skip_locked"], "ANALYZE")?;
+    targets(Work { ctx }, names).map(|_| ())
+}
+
+/// CHECKPOINT: everything that is in memory goes to files.
+///
+/// # Errors
+/// What the store reports.
+pub async fn checkpoint(ctx: &StatementContext) -> PgResult<()> {
+    for relation in ctx.txn.catalog().relations() {
+        for storage in crate::catalog::store::storage_of(relation) {
+            ctx.database.store.flush(storage).await.map_err(store_error)?;
+        }
+    }
+    Ok(())
+}
+
+/// Drops the temporary objects of the session.
+///
+/// # Errors
+/// What dropping raises.
+pub async fn drop_temporary(ctx: &StatementContext) -> PgResult<()> {
+    let work = Work { ctx };
+    let Some(schema) = ctx.session.temporary_schema() else { return Ok(()) };
+    let catalog = work.catalog();
+    for relation in catalog.relations().filter(|r| r.schema() == schema) {
+        work.drop_storage_of(relation)?;
+        work.remove(relation.oid())?;
+    }
+    work.remove_schema(schema)?;
+    let session = std::sync::Arc::clone(&ctx.session);
+    ctx.session.set_temporary_schema(None);
+    ctx.txn.on_rollback(move || {
+        session.set_temporary_schema(Some(schema));
+        Box::pin(async {})
+    });
+    Ok(())
+}
+
+/// What ON COMMIT asks of temporary tables, to be called before a transaction commits: rows go, or tables do.
+///
+/// # Errors
+/// What the store reports.
+pub async fn end_of_transaction(ctx: &StatementContext) -> PgResult<()> {
+    let work = Work { ctx };
+    let Some(schema) = ctx.session.temporary_schema() else { return Ok(()) };
+    let catalog = work.catalog();
+    for relation in catalog.relations().filter(|r| r.schema() == schema) {
+        let Relation::Table(table) = &**relation else { continue };
+        match table.on_commit {
+            OnCommit::PreserveRows => {}
+            OnCommit::DeleteRows => empty(work, table.clone()).await?,
+            OnCommit::Drop => {
+                let mut dropping = super::Dropping::new(work);
+                dropping.name(super::Object::Relation(table.oid));
+                dropping.follow();
+                dropping.execute().await?;
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,416 @@
+//! Statements that define, change and remove objects.
+//!
+//! [`execute`] is the entry. Descriptors are changed in the transaction's catalog and take effect for others when it commits; see
+//! [`work`] for what keeps that true. Reading order: [`work`] → [`builder`] → [`rows`] → [`table`] → [`index`] → [`sequence`] →
+//! [`view`] → [`dependency`] → [`alter`] → [`maintenance`].
+
+mod alter;
+mod builder;
+mod dependency;
+mod index;
+mod maintenance;
+mod rows;
+mod sequence;
+mod table;
+pub(crate) mod view;
+mod work;
+
+pub use maintenance::{analyze, checkpoint, drop_temporary, end_of_transaction, lock_tables, set_constraints, vacuum};
+
+use crate::bind::fold;
+use crate::catalog::{Relation, SchemaDescriptor, SequenceDescriptor};
+use crate::exec::StatementContext;
+use dependency::{Dropping, Object};
+use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_syntax::ast::{self, ObjectName};
+use stoa_syntax::ddl::{CommentTarget, Ddl, ObjectKind, SequenceOption};
+use work::{FoundIndex, Work, undefined_relation, undefined_schema};
+
+/// What the tables that hold the rows of materialized views are called, with an OID behind it.
+pub(crate) const STORAGE_PREFIX: &str = "stoa_materialized_";
+
+/// Executes a statement; gives its command tag.
+///
+/// # Errors
+/// What PostgreSQL raises for the statement, and 0A000 for what Stoa does not do.
+pub async fn execute(ctx: &StatementContext, ddl: &Ddl) -> PgResult<String> {
+    run(Work { ctx }, ddl).await
+}
+
+/// Executes `SELECT … INTO`; gives its command tag.
+///
+/// # Errors
+/// As [`execute`].
+pub async fn select_into(ctx: &StatementContext, query: &ast::Query) -> PgResult<String> {
+    table::select_into(Work { ctx }, query).await
+}
+
+fn run<'a>(work: Work<'a>, ddl: &'a Ddl) -> futures::future::BoxFuture<'a, PgResult<String>> {
+    Box::pin(async move {
+        match ddl {
+            Ddl::CreateSchema { name, if_not_exists, elements } => {
+                create_schema(work, name.as_ref(), *if_not_exists, elements).await
+            }
+            Ddl::CreateTable(create) => table::create(work, create).await,
+            Ddl::CreateTableAs(create) => table::create_as(work, create).await,
+            Ddl::CreateView(create) => view::create(work, create).await,
+            Ddl::CreateIndex(create) => index::create(work, create).await,
+            Ddl::CreateSequence(create) => sequence::create(work, create).await,
+            Ddl::Alter { kind, name, if_exists, actions } => alter::alter(work, *kind, name, *if_exists, actions).await,
+            Ddl::AlterSequence { name, if_exists, options } => sequence::alter(work, name, *if_exists, options).await,
+            Ddl::Drop { kind, names, if_exists, cascade, .. } => drop_objects(work, *kind, names, *if_exists, *cascade).await,
+            Ddl::Truncate { names, restart_identity, cascade } => {
+                maintenance::truncate(work, names, *restart_identity, *cascade).await
+            }
+            Ddl::Comment { target, text } => comment(work, target, text.clone()),
+            Ddl::Reindex { target, .. } => index::reindex(work, target).await,
+            Ddl::Refresh { name, with_data, .. } => table::refresh(work, name, *with_data).await,
+            Ddl::Unsupported(words) => Err(unsupported(words)),
+        }
+    })
+}
+
+fn unsupported(words: &str) -> PgError {
+    let error = PgError::unsupported(format!("{words} is not supported"));
+    match words {
+        "GRANT" | "REVOKE" | "CREATE ROLE" | "CREATE USER" | "CREATE GROUP" | "ALTER ROLE" | "ALTER USER" | "DROP ROLE" | "DROP USER" => {
+            error.hint("There is one role, which may do everything.")
+        }
+        "CREATE DATABASE" | "DROP DATABASE" | "ALTER DATABASE" => error.hint("There is one database; use schemas."),
+        "CREATE FUNCTION" | "CREATE PROCEDURE" | "CREATE TRIGGER" | "CREATE LANGUAGE" => error.hint("There is no procedural language."),
+        "CREATE TYPE" | "CREATE DOMAIN" => error.hint("Use a built-in type and a CHECK constraint."),
+        _ => error,
+    }
+}
+
+// Schemas.
+
+/// 42939 for names that only the system may give.
+pub(crate) fn check_schema_name(name: &str) -> PgResult<()> {
+    if name.starts_with("pg_") {
+        return Err(PgError::new(SqlState::RESERVED_NAME, format!("unacceptable schema name \"{name}\""))
+            .detail("The prefix \"pg_\" is reserved for system schemas."));
+    }
+    Ok(())
+}
+
+/// 2BP01 for schemas that every database has.
+pub(crate) fn check_not_system(schema: &SchemaDescriptor) -> PgResult<()> {
+    if matches!(schema.name.as_str(), "pg_catalog" | "information_schema") {
+        return Err(PgError::new(
+            SqlState::DEPENDENT_OBJECTS_STILL_EXIST,
+            format!("cannot drop schema {} because it is required by the database system", schema.name),
+        ));
+    }
+    Ok(())
+}
+
+async fn create_schema(work: Work<'_>, name: Option<&ast::Ident>, if_not_exists: bool, elements: &[Ddl]) -> PgResult<String> {
+    const TAG: &str = "CREATE SCHEMA";
+    let name = name.map(fold).unwrap_or_default();
+    check_schema_name(&name)?;
+    if work.catalog().schema_by_name(&name).is_some() {
+        if if_not_exists {
+            work.notice(SqlState::DUPLICATE_SCHEMA, format!("schema \"{name}\" already exists, skipping"));
+            return Ok(TAG.into());
+        }
+        return Err(PgError::new(SqlState::DUPLICATE_SCHEMA, format!("schema \"{name}\" already exists")));
+    }
+    let oid = work.next_oid().await?;
+    work.put_schema(SchemaDescriptor { oid, name, comment: None, temporary: None })?;
+    if elements.is_empty() {
+        return Ok(TAG.into());
+    }
+    // Elements are made in the new schema.
+    let mut path = vec![oid];
+    path.extend(work.ctx.search_path.iter().copied());
+    let inner = StatementContext { catalog: work.catalog(), search_path: path.into(), ..work.ctx.clone() };
+    for element in elements {
+        run(Work { ctx: &inner }, element).await?;
+    }
+    Ok(TAG.into())
+}
+
+// DROP.
+
+async fn drop_objects(work: Work<'_>, kind: ObjectKind, names: &[ObjectName], if_exists: bool, cascade: bool) -> PgResult<String> {
+    let (tag, word) = match kind {
+        ObjectKind::Table => ("DROP TABLE", "table"),
+        ObjectKind::View => ("DROP VIEW", "view"),
+        ObjectKind::MaterializedView => ("DROP MATERIALIZED VIEW", "materialized view"),
+        ObjectKind::Index => ("DROP INDEX", "index"),
+        ObjectKind::Sequence => ("DROP SEQUENCE", "sequence"),
+        ObjectKind::Schema => ("DROP SCHEMA", "schema"),
+    };
+    let mut dropping = Dropping::new(work);
+    let mut named: Vec<Object> = Vec::new();
+    for name in names {
+        let shown = Work::shown(name);
+        let (schema, last) = work.split(name)?;
+        if let Some(schema) = schema.as_ref().filter(|s| *s != "pg_temp" && kind != ObjectKind::Schema)
+            && work.catalog().schema_by_name(schema).is_none()
+        {
+            if if_exists {
+                work.notice(SqlState::INVALID_SCHEMA_NAME, format!("schema \"{schema}\" does not exist, skipping"));
+                continue;
+            }
+            return Err(undefined_schema(schema));
+        }
+        let object = match kind {
+            ObjectKind::Schema => match work.catalog().schema_by_name(&last) {
+                Some(schema) => {
+                    check_not_system(schema)?;
+                    Some(Object::Schema(schema.oid))
+                }
+                None => None,
+            },
+            ObjectKind::Index => match work.find_index(name)? {
+                Some((table, FoundIndex::Index(index))) => {
+                    let constraint = work.catalog().index(index).and_then(|(t, i)| i.constraint.as_ref().map(|c| (t.name.clone(), c.name.clone())));
+                    if let Some((table, constraint)) = constraint {
+                        return Err(required_by(&last, &constraint, &table));
+                    }
+                    Some(Object::Index(table, index))
+                }
+                Some((table, FoundIndex::PrimaryKey)) => {
+                    let table = work.catalog().table(table).map_or_else(String::new, |t| t.name.clone());
+                    return Err(required_by(&last, &last, &table));
+                }
+                None => match work.find(name)? {
+                    Some(other) => return Err(wrong_kind(&other, kind)),
+                    None => None,
+                },
+            },
+            _ => match work.find(name)? {
+                Some(relation) => {
+                    let right = match (&*relation, kind) {
+                        (Relation::Table(_), ObjectKind::Table) | (Relation::Sequence(_), ObjectKind::Sequence) => true,
+                        (Relation::View(v), ObjectKind::View) => v.materialized.is_none(),
+                        (Relation::View(v), ObjectKind::MaterializedView) => v.materialized.is_some(),
+                        _ => false,
+                    };
+                    if !right {
+                        return Err(wrong_kind(&relation, kind));
+                    }
+                    if let Relation::Sequence(sequence) = &*relation {
+                        check_sequence_free(work, sequence)?;
+                    }
+                    Some(Object::Relation(relation.oid()))
+                }
+                None => {
+                    if work.find_index(name)?.is_some() {
+                        return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("\"{last}\" is not a {word}"))
+                            .hint("Use DROP INDEX to remove an index."));
+                    }
+                    None
+                }
+            },
+        };
+        match object {
+            Some(object) => {
+                if !named.contains(&object) {
+                    named.push(object.clone());
+                }
+                dropping.name(object);
+            }
+            None if if_exists => {
+                let code = if kind == ObjectKind::Schema { SqlState::INVALID_SCHEMA_NAME } else { SqlState::UNDEFINED_TABLE };
+                work.notice(code, format!("{word} \"{}\" does not exist, skipping", if kind == ObjectKind::Schema { &last } else { &shown }));
+            }
+            None => {
+                return Err(match kind {
+                    ObjectKind::Schema => undefined_schema(&last),
+                    ObjectKind::Index => PgError::new(SqlState::UNDEFINED_OBJECT, format!("index \"{shown}\" does not exist")),
+                    _ => PgError::new(SqlState::UNDEFINED_TABLE, format!("{word} \"{shown}\" does not exist")),
+                });
+            }
+        }
+    }
+    dropping.follow();
+    let single = match named.as_slice() {
+        [one] => Some(dropping.describe(one)),
+        _ => None,
+    };
+    dropping.check(cascade, single)?;
+    dropping.execute().await?;
+    Ok(tag.into())
+}
+
+fn required_by(index: &str, constraint: &str, table: &str) -> PgError {
+    let quote = crate::catalog::deparse::quote_name;
+    PgError::new(
+        SqlState::DEPENDENT_OBJECTS_STILL_EXIST,
+        format!("cannot drop index {} because constraint {} on table {} requires it", quote(index), quote(constraint), quote(table)),
+    )
+    .hint(format!("You can drop constraint {} on table {} instead.", quote(constraint), quote(table)))
+}
+
+/// A sequence of an identity column goes with the column only.
+fn check_sequence_free(work: Work<'_>, sequence: &SequenceDescriptor) -> PgResult<()> {
+    let quote = crate::catalog::deparse::quote_name;
+    let catalog = work.catalog();
+    let Some((table, column)) = sequence.owned_by else { return Ok(()) };
+    let Some(table) = catalog.table(table) else { return Ok(()) };
+    match table.column(column) {
+        Some(column) if column.identity.is_some() => Err(PgError::new(
+            SqlState::DEPENDENT_OBJECTS_STILL_EXIST,
+            format!(
+                "cannot drop sequence {} because column {} of table {} requires it",
+                quote(&sequence.name),
+                quote(&column.name),
+                quote(&table.name)
+            ),
+        )
+        .hint(format!("You can drop column {} of table {} instead.", quote(&column.name), quote(&table.name)))),
+        _ => Ok(()),
+    }
+}
+
+/// 42809 with the statement that would do.
+fn wrong_kind(relation: &Relation, wanted: ObjectKind) -> PgError {
+    let what = match wanted {
+        ObjectKind::Table => "a table",
+        ObjectKind::View => "a view",
+        ObjectKind::MaterializedView => "a materialized view",
+        ObjectKind::Index => "an index",
+        ObjectKind::Sequence => "a sequence",
+        ObjectKind::Schema => "a schema",
+    };
+    let hint = match relation {
+        Relation::Table(_) => "Use DROP TABLE to remove a table.",
+        Relation::View(v) if v.materialized.is_some() => "Use DROP MATERIALIZED VIEW to remove a materialized view.",
+        Relation::View(_) => "Use DROP VIEW to remove a view.",
+        Relation::Sequence(_) => "Use DROP SEQUENCE to remove a sequence.",
+    };
+    PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("\"{}\" is not {what}", relation.name())).hint(hint)
+}
+
+// COMMENT.
+
+fn comment(work: Work<'_>, target: &CommentTarget, text: Option<String>) -> PgResult<String> {
+    const TAG: &str = "COMMENT";
+    // An empty comment is none.
+    let text = text.filter(|t| !t.is_empty());
+    match target {
+        CommentTarget::Object(ObjectKind::Schema, name) => {
+            let name = work.split(name)?.1;
+            let schema = work.catalog().schema_by_name(&name).cloned().ok_or_else(|| undefined_schema(&name))?;
+            work.put_schema(SchemaDescriptor { comment: text, ..(*schema).clone() })?;
+        }
+        CommentTarget::Object(ObjectKind::Index, name) => {
+            let Some((table, index)) = work.find_index(name)? else {
+                return Err(match work.find(name)? {
+                    Some(other) => PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("\"{}\" is not an index", other.name())),
+                    None => undefined_relation(&Work::shown(name)),
+                });
+            };
+            let Some(mut table) = work.catalog().table(table).cloned() else { return Ok(TAG.into()) };
+            match index {
+                FoundIndex::Index(oid) => {
+                    for index in table.indexes.iter_mut().filter(|i| i.oid == oid) {
+                        index.comment.clone_from(&text);
+                    }
+                }
+                FoundIndex::PrimaryKey => {
+                    return Err(PgError::unsupported("a comment on the index of a primary key is not supported")
+                        .hint("Comment on the constraint."));
+                }
+            }
+            work.put(Relation::Table(table))?;
+        }
+        CommentTarget::Object(kind, name) => {
+            let relation = work.find(name)?.ok_or_else(|| undefined_relation(&Work::shown(name)))?;
+            let mut relation = (*relation).clone();
+            let right = match (&mut relation, kind) {
+                (Relation::Table(t), ObjectKind::Table) => {
+                    t.comment = text;
+                    true
+                }
+                (Relation::View(v), ObjectKind::View) if v.materialized.is_none() => {
+                    v.comment = text;
+                    true
+                }
+                (Relation::View(v), ObjectKind::MaterializedView) if v.materialized.is_some() => {
+                    v.comment = text;
+                    true
+                }
+                (Relation::Sequence(s), ObjectKind::Sequence) => {
+                    s.comment = text;
+                    true
+                }
+                _ => false,
+            };
+            if !right {
+                let mut error = wrong_kind(&relation, *kind);
+                error.fields_mut().hint = None;
+                return Err(error);
+            }
+            work.put(relation)?;
+        }
+        CommentTarget::Column(name) => {
+            let mut parts = name.0.clone();
+            let column = parts.pop();
+            let column = work.split(&ObjectName(column.into_iter().collect()))?.1;
+            if parts.is_empty() {
+                return Err(PgError::new(SqlState::SYNTAX_ERROR, "column name must be qualified"));
+            }
+            let table_name = ObjectName(parts);
+            let relation = work.find(&table_name)?.ok_or_else(|| undefined_relation(&Work::shown(&table_name)))?;
+            let mut relation = (*relation).clone();
+            let found = match &mut relation {
+                Relation::Table(t) => {
+                    t.columns.iter_mut().find(|c| !c.dropped && !c.hidden && c.name == column).map(|c| c.comment = text)
+                }
+                Relation::View(v) => v.columns.iter_mut().find(|c| c.name == column).map(|c| c.comment = text),
+                Relation::Sequence(s) => {
+                    return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("cannot set comment on relation \"{}\"", s.name))
+                        .detail("This operation is not supported for sequences."));
+                }
+            };
+            if found.is_none() {
+                return Err(PgError::new(
+                    SqlState::UNDEFINED_COLUMN,
+                    format!("column \"{column}\" of relation \"{}\" does not exist", relation.name()),
+                ));
+            }
+            work.put(relation)?;
+        }
+        CommentTarget::Constraint { name, table } => {
+            let mut table = work.table(table)?;
+            let name = fold(name);
+            let mut found = false;
+            let constraints = table
+                .primary_key
+                .iter_mut()
+                .chain(table.checks.iter_mut().map(|c| &mut c.name))
+                .chain(table.foreign_keys.iter_mut().map(|f| &mut f.name))
+                .chain(table.indexes.iter_mut().filter_map(|i| i.constraint.as_mut()));
+            for constraint in constraints.filter(|c| c.name == name) {
+                constraint.comment.clone_from(&text);
+                found = true;
+            }
+            if !found {
+                return Err(PgError::new(
+                    SqlState::UNDEFINED_OBJECT,
+                    format!("constraint \"{name}\" for table \"{}\" does not exist", table.name),
+                ));
+            }
+            work.put(Relation::Table(table))?;
+        }
+        CommentTarget::Database(_) => return Err(PgError::unsupported("COMMENT ON DATABASE is not supported")),
+        CommentTarget::Other(word) => return Err(PgError::unsupported(format!("COMMENT ON {word} is not supported"))),
+    }
+    Ok(TAG.into())
+}
+
+/// The options by which a sequence would be made again.
+pub(crate) fn definition_options(sequence: &SequenceDescriptor) -> Vec<SequenceOption> {
+    vec![
+        SequenceOption::Increment(sequence.increment.to_string()),
+        SequenceOption::MinValue(Some(sequence.min.to_string())),
+        SequenceOption::MaxValue(Some(sequence.max.to_string())),
+        SequenceOption::Start(sequence.start.to_string()),
+        SequenceOption::Cache(sequence.cache.to_string()),
+        SequenceOption::Cycle(sequence.cycle),
+    ]
+}

@@ -1,0 +1,305 @@
+//! Rows of new tables and entries of new indexes: CREATE TABLE AS, rewrites by ALTER TABLE, index builds.
+//!
+//! Invariant: everything goes to tables of the store that the same transaction made and nobody else sees. Under READ COMMITTED rows
+//! are therefore committed in pieces as they come, without the transaction's buffer; under the other levels, whose snapshot is
+//! older, they go through it.
+
+use super::work::Work;
+use crate::bind::tree::{ColId, Expr, ExprKind};
+use crate::catalog::{ColumnId, IndexDescriptor, IndexKey, Oid, TableDescriptor};
+use crate::plan::TableEvaluator;
+use crate::row::{IndexCodec, IndexEncoder, RowCodec, RowEncoder};
+use crate::txn::{Isolation, store_error};
+use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
+use arrow::datatypes::DataType;
+use futures::StreamExt;
+use std::collections::HashSet;
+use std::sync::Arc;
+use stoa_pg::{PgError, PgResult, SqlState, SqlType};
+use stoa_store::{Commit, Durability, MutationRef, Mutations};
+use xxhash_rust::xxh3::xxh3_128;
+
+/// Bytes that are committed at a time.
+const PIECE: usize = 4 << 20;
+
+/// An index that is being filled.
+struct IndexTarget {
+    index: IndexDescriptor,
+    codec: IndexCodec,
+    /// Expressions of its parts, then its predicate.
+    evaluator: Option<TableEvaluator>,
+    has_predicate: bool,
+    /// Hashes of keys that must not come twice.
+    seen: HashSet<u128>,
+}
+
+/// Writes rows of one table.
+pub(crate) struct RowWriter<'a> {
+    work: Work<'a>,
+    table: TableDescriptor,
+    codec: RowCodec,
+    /// Otherwise only the indexes are filled.
+    rows: bool,
+    unique_rows: bool,
+    seen: HashSet<u128>,
+    indexes: Vec<IndexTarget>,
+    columns: Vec<(ColumnId, SqlType)>,
+    pending: Mutations,
+    pub count: u64,
+}
+
+impl<'a> RowWriter<'a> {
+    /// Fills the table itself (if `rows`) and the indexes named.
+    pub fn new(work: Work<'a>, table: &TableDescriptor, rows: bool, indexes: &[Oid]) -> PgResult<Self> {
+        let columns: Vec<(ColumnId, SqlType)> = table.live_columns().map(|c| (c.id, c.ty.clone())).collect();
+        let schema: Vec<(ColId, DataType)> = columns.iter().map(|(id, ty)| (ColId(id.0), ty.arrow.clone())).collect();
+        let mut targets = Vec::new();
+        for index in table.indexes.iter().filter(|i| indexes.contains(&i.oid)) {
+            let mut exprs: Vec<Expr> = Vec::new();
+            for part in &index.parts {
+                if let IndexKey::Expr(text) = &part.key {
+                    exprs.push(as_type(work.read_stored(table, text)?, &part.ty));
+                }
+            }
+            if let Some(predicate) = &index.predicate {
+                exprs.push(work.read_stored(table, predicate)?);
+            }
+            let evaluator =
+                if exprs.is_empty() { None } else { Some(TableEvaluator::new(&work.ctx.eval, &[], &schema, &exprs)?) };
+            targets.push(IndexTarget {
+                codec: IndexCodec::new(table, index)?,
+                has_predicate: index.predicate.is_some(),
+                index: index.clone(),
+                evaluator,
+                seen: HashSet::new(),
+            });
+        }
+        Ok(Self {
+            work,
+            table: table.clone(),
+            codec: RowCodec::new(table)?,
+            rows,
+            unique_rows: rows && table.primary_key.is_some(),
+            seen: HashSet::new(),
+            indexes: targets,
+            columns,
+            pending: Mutations::new(),
+            count: 0,
+        })
+    }
+
+    /// Writes the rows of a batch: one array a live column; a hidden row id may be left out.
+    pub async fn write(&mut self, arrays: &[(ColumnId, ArrayRef)], rows: usize) -> PgResult<()> {
+        self.work.ctx.session.check_interrupt()?;
+        let mut arrays = arrays.to_vec();
+        if let Some(id) = self.table.row_id
+            && !arrays.iter().any(|(c, _)| *c == id)
+        {
+            arrays.push((id, Arc::new(Int64Array::from(crate::row::row_id::next_row_ids(rows)))));
+        }
+        let column = |id: ColumnId| arrays.iter().find(|(c, _)| *c == id).map(|(_, a)| Arc::clone(a));
+        let mut encoder = RowEncoder::new(&self.codec, column)?;
+        let mut keys: Vec<u8> = Vec::new();
+        let mut ends: Vec<usize> = Vec::with_capacity(rows);
+        for row in 0..rows {
+            encoder.key(row, &mut keys)?;
+            ends.push(keys.len());
+        }
+        let key_of = |row: usize| {
+            let start = row.checked_sub(1).and_then(|r| ends.get(r)).copied().unwrap_or(0);
+            keys.get(start..ends.get(row).copied().unwrap_or(start)).unwrap_or_default()
+        };
+        if self.rows {
+            for row in 0..rows {
+                let key = key_of(row);
+                if self.unique_rows && !self.seen.insert(xxh3_128(key)) {
+                    let parts: Vec<(ColumnId, SqlType)> = self
+                        .table
+                        .key
+                        .iter()
+                        .filter_map(|p| self.table.column(p.column).map(|c| (c.id, c.ty.clone())))
+                        .collect();
+                    let names = parts.iter().map(|(id, _)| self.table.column(*id).map_or("", |c| c.name.as_str()).to_owned()).collect();
+                    let values = parts.iter().filter_map(|(id, ty)| Some((ty.clone(), column(*id)?))).collect();
+                    let name = self.table.primary_key.as_ref().map_or_else(String::new, |k| k.name.clone());
+                    return Err(duplicate(&self.work, &self.table, &name, names, values, row));
+                }
+                let (storage, pending) = (self.codec.storage, &mut self.pending);
+                encoder.cells(row, |_| true, |family, qualifier, value| {
+                    if let Some(value) = value {
+                        pending.put(storage, key, family, qualifier, value);
+                    }
+                    Ok(())
+                })?;
+            }
+        }
+        for target in &mut self.indexes {
+            let computed = match &target.evaluator {
+                Some(evaluator) => {
+                    let inputs = self
+                        .columns
+                        .iter()
+                        .map(|(id, _)| column(*id).ok_or_else(|| PgError::internal("a column of an index is missing")))
+                        .collect::<PgResult<Vec<_>>>()?;
+                    evaluator.evaluate(inputs, rows)?
+                }
+                None => Vec::new(),
+            };
+            let mut next = 0;
+            let mut parts: Vec<Option<ArrayRef>> = Vec::with_capacity(target.index.parts.len());
+            for part in &target.index.parts {
+                parts.push(match &part.key {
+                    IndexKey::Column(id) => column(*id),
+                    IndexKey::Expr(_) => {
+                        next += 1;
+                        computed.get(next - 1).cloned()
+                    }
+                });
+            }
+            let predicate = if target.has_predicate { computed.last().cloned() } else { None };
+            let mut encoder = IndexEncoder::new(&target.codec, |n| parts.get(n).cloned().flatten(), column)?;
+            let mut entry = Vec::new();
+            for row in 0..rows {
+                if let Some(predicate) = predicate.as_ref().and_then(|p| p.as_boolean_opt())
+                    && (predicate.is_null(row) || !predicate.value(row))
+                {
+                    continue;
+                }
+                let key = key_of(row);
+                entry.clear();
+                encoder.key(row, key, &mut entry)?;
+                if encoder.is_exclusive(row) && !target.seen.insert(xxh3_128(&entry)) {
+                    let names = target.index.parts.iter().map(|p| part_name(&self.table, &p.key)).collect();
+                    let values =
+                        target.index.parts.iter().zip(&parts).filter_map(|(p, a)| Some((p.ty.clone(), a.clone()?))).collect();
+                    return Err(duplicate(&self.work, &self.table, &target.index.name, names, values, row));
+                }
+                let cell = encoder.cell(row, key)?;
+                self.pending.put(target.codec.storage, &entry, crate::row::INDEX_FAMILY, &[], cell);
+            }
+        }
+        self.count += rows as u64;
+        if self.pending.bytes() >= PIECE {
+            self.flush().await?;
+        }
+        Ok(())
+    }
+
+    async fn flush(&mut self) -> PgResult<()> {
+        if self.pending.is_empty() {
+            return Ok(());
+        }
+        if self.work.ctx.txn.isolation() == Isolation::ReadCommitted {
+            // The commit of the catalog, behind these in the log, is the one that must be on stable storage.
+            let commit = Commit { mutations: &self.pending, snapshot: None, validate: &[], durability: Durability::Relaxed };
+            self.work.ctx.database.store.commit(commit).await.map_err(store_error)?;
+        } else {
+            let pending = &self.pending;
+            self.work.ctx.txn.write(|set| {
+                for mutation in pending.iter() {
+                    if let MutationRef::Put { table, key, family, qualifier, value } = mutation {
+                        set.put(table, key, family, qualifier, Some(value));
+                    }
+                }
+            })?;
+        }
+        self.pending.clear();
+        Ok(())
+    }
+
+    /// Writes what is left.
+    pub async fn finish(mut self) -> PgResult<u64> {
+        self.flush().await?;
+        Ok(self.count)
+    }
+}
+
+/// An expression in the form that the type of an index part has.
+fn as_type(expr: Expr, ty: &SqlType) -> Expr {
+    if expr.ty.arrow == ty.arrow {
+        return expr;
+    }
+    Expr::new(ExprKind::Cast { arg: Box::new(expr), explicit: false }, ty.clone())
+}
+
+fn part_name(table: &TableDescriptor, key: &IndexKey) -> String {
+    match key {
+        IndexKey::Column(id) => table.column(*id).map_or_else(String::new, |c| c.name.clone()),
+        IndexKey::Expr(text) => text.clone(),
+    }
+}
+
+/// 23505 of a build.
+fn duplicate(
+    work: &Work<'_>,
+    table: &TableDescriptor,
+    index: &str,
+    names: Vec<String>,
+    values: Vec<(SqlType, ArrayRef)>,
+    row: usize,
+) -> PgError {
+    let texts: Vec<String> = values
+        .iter()
+        .map(|(ty, array)| {
+            if array.is_null(row) {
+                return "null".to_owned();
+            }
+            let mut out = Vec::new();
+            match stoa_pg::values::writer(&work.ctx.eval, ty, array.as_ref()).and_then(|w| w.text(row, &mut out)) {
+                Ok(()) => String::from_utf8_lossy(&out).into_owned(),
+                Err(_) => "?".into(),
+            }
+        })
+        .collect();
+    let schema = work.catalog().schema(table.schema).map_or_else(String::new, |s| s.name.clone());
+    PgError::new(SqlState::UNIQUE_VIOLATION, format!("could not create unique index \"{index}\""))
+        .detail(format!("Key ({})=({}) is duplicated.", names.join(", "), texts.join(", ")))
+        .schema(schema)
+        .table(table.name.clone())
+        .constraint(index)
+}
+
+/// Fills indexes of a table with the rows that it has.
+pub(crate) async fn build_indexes(work: Work<'_>, table: &TableDescriptor, indexes: &[Oid]) -> PgResult<()> {
+    if indexes.is_empty() {
+        return Ok(());
+    }
+    let ids: Vec<ColumnId> = table.live_columns().map(|c| c.id).collect();
+    let exprs = table.live_columns().map(|c| Expr::column(ColId(c.id.0), c.ty.clone())).collect();
+    let mut writer = RowWriter::new(work, table, false, indexes)?;
+    let mut stream = work.scan(table, exprs, None).await?;
+    while let Some(batch) = stream.next().await {
+        let batch = batch?;
+        let arrays: Vec<(ColumnId, ArrayRef)> = ids.iter().copied().zip(batch.columns().iter().cloned()).collect();
+        writer.write(&arrays, batch.num_rows()).await?;
+    }
+    writer.finish().await.map(|_| ())
+}
+
+/// Writes the rows of `old`, changed by one expression a column, as the rows of `new`, with all its indexes. Columns of the new
+/// table that must not be NULL are checked.
+pub(crate) async fn rewrite(work: Work<'_>, old: &TableDescriptor, new: &TableDescriptor, columns: Vec<(ColumnId, Expr)>) -> PgResult<u64> {
+    let (ids, exprs): (Vec<ColumnId>, Vec<Expr>) = columns.into_iter().unzip();
+    let indexes: Vec<Oid> = new.indexes.iter().map(|i| i.oid).collect();
+    let mut writer = RowWriter::new(work, new, true, &indexes)?;
+    let mut stream = work.scan(old, exprs, None).await?;
+    while let Some(batch) = stream.next().await {
+        let batch = batch?;
+        let arrays: Vec<(ColumnId, ArrayRef)> = ids.iter().copied().zip(batch.columns().iter().cloned()).collect();
+        for (id, array) in &arrays {
+            let Some(column) = new.column(*id).filter(|c| c.not_null && !c.hidden) else { continue };
+            if array.null_count() > 0 {
+                return Err(contains_nulls(new, &column.name));
+            }
+        }
+        writer.write(&arrays, batch.num_rows()).await?;
+    }
+    writer.finish().await
+}
+
+/// 23502 of ALTER TABLE.
+pub(crate) fn contains_nulls(table: &TableDescriptor, column: &str) -> PgError {
+    PgError::new(SqlState::NOT_NULL_VIOLATION, format!("column \"{column}\" of relation \"{}\" contains null values", table.name))
+        .table(table.name.clone())
+        .column(column)
+}

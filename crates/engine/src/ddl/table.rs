@@ -1,0 +1,644 @@
+//! CREATE TABLE, CREATE TABLE AS, SELECT INTO, CREATE MATERIALIZED VIEW and REFRESH.
+
+use super::builder::TableBuilder;
+use super::rows::RowWriter;
+use super::work::{Work, undefined_relation};
+use crate::bind::tree::{Bound, BoundBody, ColId, Expr, ExprKind, Output, Query, Rel};
+use crate::bind::{bind_statement, fold};
+use crate::catalog::{
+    CheckDescriptor, ColumnId, ConstraintName, Dependency, FamilyDescriptor, IndexKey, OnCommit, Relation, Salt,
+    TableDescriptor, ViewColumn, ViewDescriptor,
+};
+use crate::row::KeyColumn;
+use arrow::array::ArrayRef;
+use futures::StreamExt;
+use std::time::Duration;
+use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_store::{BloomFilter, Compression, FamilyId, FamilyOptions, Layout};
+use stoa_syntax::ast::{self, ObjectName};
+use stoa_syntax::ddl::{
+    Constraint, CreateTable, CreateTableAs, OnCommitAction, Split, StorageOption, TableElement,
+};
+
+/// CREATE TABLE.
+pub(crate) async fn create(work: Work<'_>, create: &CreateTable) -> PgResult<String> {
+    const TAG: &str = "CREATE TABLE";
+    if create.partitioned {
+        return Err(PgError::unsupported("partitioned tables are not supported").hint("Tables are split into regions by their row keys; see SPLIT."));
+    }
+    if !create.inherits.is_empty() {
+        return Err(PgError::unsupported("table inheritance is not supported"));
+    }
+    let (schema, name) = work.place(&create.name, create.temporary).await?;
+    if work.catalog().is_name_taken(schema, &name) {
+        if create.if_not_exists {
+            work.notice(SqlState::DUPLICATE_TABLE, format!("relation \"{name}\" already exists, skipping"));
+            return Ok(TAG.into());
+        }
+        return Err(PgError::new(SqlState::DUPLICATE_TABLE, format!("relation \"{name}\" already exists")));
+    }
+    let temporary = work.catalog().schema(schema).is_some_and(|s| s.temporary.is_some());
+    let mut builder = TableBuilder::new(work, schema, name, temporary).await?;
+    builder.table.on_commit = on_commit(create.on_commit, temporary)?;
+    // Columns first, then what needs all of them.
+    let mut later: Vec<(Option<ColumnId>, Constraint)> = Vec::new();
+    let mut copies: Vec<(TableDescriptor, Vec<(ColumnId, ColumnId)>, Vec<(bool, String)>)> = Vec::new();
+    for element in &create.elements {
+        match element {
+            TableElement::Column(column) => {
+                let id = builder.add_column(column).await?;
+                let rest = builder.column_constraints(id, &column.constraints).await?;
+                later.extend(rest.into_iter().map(|c| (Some(id), c)));
+            }
+            TableElement::Constraint(constraint) => later.push((None, constraint.clone())),
+            TableElement::Like { name, options } => {
+                let (source, columns) = like_columns(&mut builder, name, options).await?;
+                copies.push((source, columns, options.clone()));
+            }
+            TableElement::Family(_) => {}
+        }
+    }
+    families(&mut builder, create)?;
+    for (on, constraint) in &later {
+        builder.add_constraint(constraint, *on).await?;
+    }
+    for (source, columns, options) in &copies {
+        like_rest(&mut builder, source, columns, options).await?;
+    }
+    builder.complete();
+    table_options(&mut builder, &create.options)?;
+    if let Some(split) = &create.split {
+        builder.table.split_points = split_points(work, &builder.table, split)?;
+    }
+    warn_growing_key(work, &builder.table);
+    store(work, builder).await?;
+    Ok(TAG.into())
+}
+
+/// Makes everything that a new table needs.
+async fn store(work: Work<'_>, builder: TableBuilder<'_>) -> PgResult<TableDescriptor> {
+    let table = builder.table;
+    // What cannot be stored is refused before anything is made.
+    crate::row::RowCodec::new(&table)?;
+    for index in &table.indexes {
+        crate::row::IndexCodec::new(&table, index)?;
+    }
+    work.create_storage_of(&table).await?;
+    for sequence in builder.sequences {
+        work.check_free(sequence.schema, &sequence.name)?;
+        work.put(Relation::Sequence(sequence))?;
+    }
+    work.put(Relation::Table(table.clone()))?;
+    Ok(table)
+}
+
+fn on_commit(action: Option<OnCommitAction>, temporary: bool) -> PgResult<OnCommit> {
+    match action {
+        None => Ok(OnCommit::PreserveRows),
+        Some(_) if !temporary => {
+            Err(PgError::new(SqlState::INVALID_TABLE_DEFINITION, "ON COMMIT can only be used on temporary tables"))
+        }
+        Some(OnCommitAction::PreserveRows) => Ok(OnCommit::PreserveRows),
+        Some(OnCommitAction::DeleteRows) => Ok(OnCommit::DeleteRows),
+        Some(OnCommitAction::Drop) => Ok(OnCommit::Drop),
+    }
+}
+
+/// A first key part that grows with time sends all writes to one region.
+fn warn_growing_key(work: Work<'_>, table: &TableDescriptor) {
+    if table.salt.is_some() || table.temporary || table.primary_key.is_none() {
+        return;
+    }
+    let Some(first) = table.key.first().and_then(|p| table.column(p.column)) else { return };
+    if matches!(first.ty.ty, PgType::Timestamp | PgType::Timestamptz) && table.key.len() > 1 {
+        work.ctx.session.notice(
+            "NOTICE",
+            PgError::new(SqlState::WARNING, format!("the row key of table \"{}\" grows with time", table.name))
+                .hint("Put another column first, or use WITH (salt_buckets = …)."),
+        );
+    }
+}
+
+fn includes(options: &[(bool, String)], what: &str) -> bool {
+    let mut out = false;
+    for (including, name) in options {
+        if name == what || name == "all" {
+            out = *including;
+        }
+    }
+    out
+}
+
+async fn like_columns(
+    builder: &mut TableBuilder<'_>,
+    name: &ObjectName,
+    options: &[(bool, String)],
+) -> PgResult<(TableDescriptor, Vec<(ColumnId, ColumnId)>)> {
+    const KNOWN: &[&str] =
+        &["all", "comments", "compression", "constraints", "defaults", "generated", "identity", "indexes", "statistics", "storage"];
+    if let Some((_, unknown)) = options.iter().find(|(_, o)| !KNOWN.contains(&o.as_str())) {
+        return Err(PgError::new(SqlState::SYNTAX_ERROR, format!("syntax error at or near \"{unknown}\"")));
+    }
+    let work = builder.work;
+    let source = match work.find(name)?.as_deref() {
+        Some(Relation::Table(table)) => table.clone(),
+        Some(Relation::View(view)) => {
+            for column in &view.columns {
+                builder.push_column(column.name.clone(), column.ty.clone())?;
+            }
+            return Err(PgError::unsupported("LIKE of a view is not supported").hint("Use CREATE TABLE … AS … WITH NO DATA."));
+        }
+        Some(other) => {
+            return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("relation \"{}\" is invalid in LIKE clause", other.name())));
+        }
+        None => return Err(undefined_relation(&Work::shown(name)).at(work.position(name))),
+    };
+    let mut columns = Vec::new();
+    for column in source.visible_columns() {
+        let id = builder.push_column(column.name.clone(), column.ty.clone())?;
+        columns.push((column.id, id));
+        if let Some(identity) = column.identity.as_ref().filter(|_| includes(options, "identity")) {
+            let options = match work.catalog().relation(identity.sequence).map(|r| (**r).clone()) {
+                Some(Relation::Sequence(s)) => super::definition_options(&s),
+                _ => Vec::new(),
+            };
+            builder.add_identity(id, identity.always, &options).await?;
+        }
+        let (default, generated) = (includes(options, "defaults"), includes(options, "generated"));
+        let comment = includes(options, "comments");
+        if let Some(new) = builder.table.columns.iter_mut().find(|c| c.id == id) {
+            new.not_null |= column.not_null;
+            if default && column.identity.is_none() {
+                new.default.clone_from(&column.default);
+            }
+            if generated {
+                new.generated.clone_from(&column.generated);
+            }
+            if comment {
+                new.comment.clone_from(&column.comment);
+            }
+        }
+    }
+    Ok((source, columns))
+}
+
+async fn like_rest(
+    builder: &mut TableBuilder<'_>,
+    source: &TableDescriptor,
+    columns: &[(ColumnId, ColumnId)],
+    options: &[(bool, String)],
+) -> PgResult<()> {
+    let work = builder.work;
+    let to = |id: ColumnId| columns.iter().find(|(from, _)| *from == id).map_or(id, |(_, to)| *to);
+    let comments = includes(options, "comments");
+    if includes(options, "constraints") {
+        for check in &source.checks {
+            let name = ConstraintName {
+                oid: work.next_oid().await?,
+                comment: check.name.comment.clone().filter(|_| comments),
+                ..check.name.clone()
+            };
+            builder.table.checks.push(CheckDescriptor { name, columns: check.columns.iter().map(|c| to(*c)).collect(), ..check.clone() });
+        }
+    }
+    if includes(options, "indexes") {
+        if let Some(key) = &source.primary_key
+            && builder.table.primary_key.is_none()
+        {
+            let name = work.choose_name(builder.table.schema, &builder.table.name, None, "pkey", &[]);
+            builder.table.primary_key = Some(ConstraintName { oid: work.next_oid().await?, name, ..key.clone() });
+            builder.table.key =
+                source.key.iter().map(|p| crate::catalog::KeyPart { column: to(p.column), descending: p.descending }).collect();
+        }
+        for index in &source.indexes {
+            let mut new = index.clone();
+            new.oid = work.next_oid().await?;
+            new.storage = work.next_table_id().await?;
+            for part in &mut new.parts {
+                if let IndexKey::Column(id) = &mut part.key {
+                    *id = to(*id);
+                }
+            }
+            for id in &mut new.include {
+                *id = to(*id);
+            }
+            let names: Vec<String> = new
+                .parts
+                .iter()
+                .map(|p| match &p.key {
+                    IndexKey::Column(id) => builder.table.column(*id).map_or_else(String::new, |c| c.name.clone()),
+                    IndexKey::Expr(_) => "expr".into(),
+                })
+                .collect();
+            let taken: Vec<String> = builder.table.indexes.iter().map(|i| i.name.clone()).collect();
+            let label = if new.constraint.is_some() { "key" } else { "idx" };
+            new.name = work.choose_name(builder.table.schema, &builder.table.name, Some(&names.join("_")), label, &taken);
+            if let Some(constraint) = &mut new.constraint {
+                constraint.oid = work.next_oid().await?;
+                constraint.name.clone_from(&new.name);
+            }
+            builder.push_index(new);
+        }
+    }
+    Ok(())
+}
+
+// Options.
+
+fn bad_value(option: &StorageOption) -> PgError {
+    PgError::new(
+        SqlState::INVALID_PARAMETER_VALUE,
+        format!("invalid value for option \"{}\": {}", option.name, option.value.as_deref().unwrap_or("")),
+    )
+}
+
+fn boolean(option: &StorageOption) -> PgResult<bool> {
+    match option.value.as_deref().map(str::to_ascii_lowercase).as_deref() {
+        None | Some("true" | "on" | "yes" | "1") => Ok(true),
+        Some("false" | "off" | "no" | "0") => Ok(false),
+        Some(_) => Err(bad_value(option)),
+    }
+}
+
+fn number<T: std::str::FromStr>(option: &StorageOption) -> PgResult<T> {
+    option.value.as_deref().and_then(|v| v.parse().ok()).ok_or_else(|| bad_value(option))
+}
+
+/// The options of a column family.
+pub(crate) fn family_options(options: &mut FamilyOptions, given: &[StorageOption]) -> PgResult<()> {
+    for option in given {
+        let word = option.value.as_deref().unwrap_or("").to_ascii_lowercase();
+        match option.name.as_str() {
+            "layout" => {
+                options.layout = match word.as_str() {
+                    "packed" => Layout::Packed,
+                    "cells" => Layout::Cells,
+                    _ => return Err(bad_value(option)),
+                }
+            }
+            "versions" => options.versions = number(option)?,
+            "min_versions" => options.min_versions = number(option)?,
+            "ttl" => options.ttl = Some(duration(option)?),
+            "compression" => {
+                options.compression = match word.as_str() {
+                    "none" => Compression::None,
+                    "snappy" => Compression::Snappy,
+                    "lz4" => Compression::Lz4,
+                    "zstd" => Compression::Zstd,
+                    _ => return Err(bad_value(option)),
+                }
+            }
+            "bloom_filter" => {
+                options.bloom_filter = match word.as_str() {
+                    "none" => BloomFilter::None,
+                    "row" => BloomFilter::Row,
+                    "rowcol" => BloomFilter::RowCol,
+                    _ => return Err(bad_value(option)),
+                }
+            }
+            "block_size" => options.block_size = bytes(option)?,
+            "block_cache" => options.block_cache = boolean(option)?,
+            "in_memory" => options.in_memory = boolean(option)?,
+            "blob" => options.blob = boolean(option)?,
+            other => return Err(unrecognized(other)),
+        }
+    }
+    if options.versions == 0 {
+        return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, "versions must be at least 1"));
+    }
+    if options.min_versions > 0 && (options.ttl.is_none() || options.min_versions >= options.versions) {
+        return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, "min_versions needs a ttl and must be below versions"));
+    }
+    Ok(())
+}
+
+fn unrecognized(name: &str) -> PgError {
+    PgError::new(SqlState::INVALID_PARAMETER_VALUE, format!("unrecognized parameter \"{name}\""))
+}
+
+/// A duration, as an interval's text or as seconds.
+fn duration(option: &StorageOption) -> PgResult<Duration> {
+    let text = option.value.as_deref().unwrap_or("");
+    if let Ok(seconds) = text.parse::<u64>() {
+        return Ok(Duration::from_secs(seconds));
+    }
+    let interval = stoa_pg::values::input_text(&stoa_pg::EvalContext::default(), &SqlType::new(PgType::Interval), text)?;
+    const DAY_S: i64 = 86_400;
+    match interval {
+        datafusion::common::ScalarValue::IntervalMonthDayNano(Some(value)) => {
+            let seconds = i64::from(value.months)
+                .checked_mul(30 * DAY_S)
+                .and_then(|s| s.checked_add(i64::from(value.days) * DAY_S))
+                .and_then(|s| s.checked_add(value.nanoseconds / 1_000_000_000))
+                .and_then(|s| u64::try_from(s).ok())
+                .filter(|s| *s > 0);
+            seconds.map(Duration::from_secs).ok_or_else(|| bad_value(option))
+        }
+        _ => Err(bad_value(option)),
+    }
+}
+
+fn bytes(option: &StorageOption) -> PgResult<u32> {
+    let text = option.value.as_deref().unwrap_or("").trim();
+    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let unit: u32 = match text.get(digits.len()..).unwrap_or("").trim().to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "kb" => 1 << 10,
+        "mb" => 1 << 20,
+        _ => return Err(bad_value(option)),
+    };
+    digits.parse::<u32>().ok().and_then(|n| n.checked_mul(unit)).ok_or_else(|| bad_value(option))
+}
+
+fn families(builder: &mut TableBuilder<'_>, create: &CreateTable) -> PgResult<()> {
+    for element in &create.elements {
+        let TableElement::Family(family) = element else { continue };
+        let name = fold(&family.name);
+        if builder.table.families.iter().any(|f| f.name == name) {
+            return Err(PgError::new(SqlState::DUPLICATE_OBJECT, format!("family \"{name}\" specified more than once")));
+        }
+        let names: Vec<String> = family.columns.iter().map(fold).collect();
+        let columns = builder.columns_named(&names, &format!("named in family \"{name}\""))?;
+        for id in &columns {
+            if builder.table.families.iter().any(|f| f.columns.contains(id)) {
+                return Err(PgError::new(
+                    SqlState::DUPLICATE_COLUMN,
+                    format!("column \"{}\" is in more than one family", builder.table.column(*id).map_or("", |c| c.name.as_str())),
+                ));
+            }
+        }
+        let mut options = FamilyOptions::default();
+        family_options(&mut options, &family.options)?;
+        let id = u16::try_from(builder.table.families.len())
+            .map(FamilyId)
+            .map_err(|_| PgError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, "a table has too many families"))?;
+        builder.table.families.push(FamilyDescriptor { id, name, columns, options });
+    }
+    Ok(())
+}
+
+/// `WITH (…)` of a table: its salt; PostgreSQL's storage parameters are kept and shown, and change nothing.
+fn table_options(builder: &mut TableBuilder<'_>, options: &[StorageOption]) -> PgResult<()> {
+    let (mut buckets, mut columns) = (None, None);
+    for option in options {
+        let value = option.value.clone().unwrap_or_else(|| "true".into());
+        match option.name.as_str() {
+            "salt_buckets" => {
+                let n: u32 = number(option)?;
+                if !(2..=256).contains(&n) {
+                    return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, "salt_buckets must be between 2 and 256"));
+                }
+                // 256 buckets are all values of a byte: stored as 255, the most that the descriptor holds.
+                buckets = Some(u8::try_from(n).unwrap_or(u8::MAX));
+            }
+            "salt_columns" => {
+                let names: Vec<String> = value.split(',').map(|n| n.trim().to_lowercase()).collect();
+                columns = Some(builder.columns_named(&names, "named in salt_columns")?);
+            }
+            name if is_postgres_option(name) => builder.table.options.push((option.name.clone(), value)),
+            "tablespace" => {
+                if !matches!(value.as_str(), "pg_default") {
+                    return Err(PgError::new(SqlState::UNDEFINED_OBJECT, format!("tablespace \"{value}\" does not exist")));
+                }
+            }
+            // One family: its options may stand at the table.
+            "versions" | "min_versions" | "ttl" | "compression" | "bloom_filter" | "block_size" | "block_cache" | "in_memory" | "blob"
+            | "layout" => {
+                for family in &mut builder.table.families {
+                    family_options(&mut family.options, std::slice::from_ref(option))?;
+                }
+            }
+            other => return Err(unrecognized(other)),
+        }
+    }
+    match (buckets, columns) {
+        (Some(buckets), columns) => {
+            let key: Vec<ColumnId> = builder.table.key.iter().map(|p| p.column).collect();
+            let columns = columns.unwrap_or_else(|| key.clone());
+            if columns.iter().any(|c| !key.contains(c)) {
+                return Err(PgError::new(SqlState::INVALID_TABLE_DEFINITION, "salt_columns must be columns of the primary key"));
+            }
+            builder.table.salt = Some(Salt { buckets, columns });
+            Ok(())
+        }
+        (None, Some(_)) => Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, "salt_columns needs salt_buckets")),
+        (None, None) => Ok(()),
+    }
+}
+
+/// PostgreSQL's storage parameters of tables and indexes.
+pub(crate) fn is_postgres_option(name: &str) -> bool {
+    name.starts_with("autovacuum_")
+        || name.starts_with("toast.")
+        || matches!(
+            name,
+            "fillfactor" | "toast_tuple_target" | "parallel_workers" | "vacuum_index_cleanup" | "vacuum_truncate" | "user_catalog_table" | "log_autovacuum_min_duration" | "deduplicate_items"
+        )
+}
+
+/// The row keys at which a table is split.
+fn split_points(work: Work<'_>, table: &TableDescriptor, split: &Split) -> PgResult<Vec<Vec<u8>>> {
+    let mut points: Vec<Vec<u8>> = Vec::new();
+    match split {
+        Split::Into(n) => {
+            if !(2..=10_000).contains(n) {
+                return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, "SPLIT INTO takes a number between 2 and 10000"));
+            }
+            for i in 1..*n {
+                let point = u64::from(i) * (1 << 32) / u64::from(*n);
+                points.push(u32::try_from(point).unwrap_or(u32::MAX).to_be_bytes().to_vec());
+            }
+        }
+        Split::At(rows) => {
+            let codec = crate::row::KeyCodec::new(table)?;
+            for row in rows {
+                let mut key = Vec::new();
+                for (value, part) in row.iter().zip(&codec.parts) {
+                    let catalog = work.catalog();
+                    let path = work.path();
+                    let expr = crate::bind::bind_constant_expr(&work.bind_context(&catalog, &path), value, &part.ty, "split point")?;
+                    let value = crate::plan::constant::evaluate(&work.ctx.eval, &expr)?
+                        .ok_or_else(|| PgError::unsupported("a split point must be a constant"))?;
+                    let array = value.to_array().map_err(crate::plan::from_datafusion)?;
+                    KeyColumn::new(&part.ty, &array)?.encode(part.part, 0, &mut key)?;
+                }
+                points.push(key);
+            }
+            if let Some(salt) = &table.salt {
+                points = (0..salt.buckets)
+                    .flat_map(|bucket| points.iter().map(move |p| [&[bucket], p.as_slice()].concat()).collect::<Vec<_>>())
+                    .collect();
+            }
+        }
+    }
+    points.sort();
+    points.dedup();
+    Ok(points)
+}
+
+// CREATE TABLE AS.
+
+/// A query's columns as a table has them.
+struct TableQuery {
+    bound: Bound,
+    columns: Vec<(String, SqlType)>,
+}
+
+fn table_query(work: Work<'_>, query: &ast::Query, names: &[ast::Ident]) -> PgResult<TableQuery> {
+    let catalog = work.catalog();
+    let path = work.path();
+    let statement = ast::Statement::Query(Box::new(query.clone()));
+    let mut bound = bind_statement(&work.bind_context(&catalog, &path), &statement)?;
+    if !bound.params.is_empty() {
+        return Err(PgError::unsupported("parameters in CREATE TABLE AS are not supported"));
+    }
+    let BoundBody::Query(query) = &mut bound.body else { return Err(PgError::internal("a query that is none")) };
+    if names.len() > query.outputs.len() {
+        return Err(PgError::new(SqlState::SYNTAX_ERROR, "too many column names were specified"));
+    }
+    const FIRST: u32 = 1 << 20;
+    let mut columns = Vec::with_capacity(query.outputs.len());
+    let mut exprs = Vec::with_capacity(query.outputs.len());
+    let mut outputs = Vec::with_capacity(query.outputs.len());
+    for (i, output) in query.outputs.iter().enumerate() {
+        let ty = if output.ty.ty.is_array() {
+            output.ty.clone()
+        } else if output.ty.ty == PgType::Unknown {
+            SqlType::new(PgType::Text)
+        } else {
+            SqlType::with_typmod(output.ty.ty.clone(), output.ty.typmod)
+        };
+        let name = names.get(i).map_or_else(|| output.name.clone(), fold);
+        let id = ColId(FIRST + u32::try_from(i).unwrap_or(0));
+        let source = Expr::column(output.col, output.ty.clone());
+        let expr = if ty.arrow == output.ty.arrow {
+            source
+        } else {
+            Expr::new(ExprKind::Cast { arg: Box::new(source), explicit: false }, ty.clone())
+        };
+        exprs.push((id, expr));
+        outputs.push(Output { name: name.clone(), col: id, ty: ty.clone(), origin: None });
+        columns.push((name, ty));
+    }
+    let rel = std::mem::replace(&mut query.rel, Rel::One);
+    *query = Query { rel: Rel::Project { input: Box::new(rel), exprs }, outputs };
+    Ok(TableQuery { bound, columns })
+}
+
+async fn fill(work: Work<'_>, table: &TableDescriptor, query: &TableQuery) -> PgResult<u64> {
+    let indexes: Vec<u32> = table.indexes.iter().map(|i| i.oid).collect();
+    let mut writer = RowWriter::new(work, table, true, &indexes)?;
+    let ids: Vec<ColumnId> = table.visible_columns().map(|c| c.id).collect();
+    let mut stream = crate::plan::execute(&work.current(), &query.bound).await?.stream;
+    while let Some(batch) = stream.next().await {
+        let batch = batch?;
+        let arrays: Vec<(ColumnId, ArrayRef)> = ids.iter().copied().zip(batch.columns().iter().cloned()).collect();
+        writer.write(&arrays, batch.num_rows()).await?;
+    }
+    writer.finish().await
+}
+
+/// CREATE TABLE AS, SELECT INTO, CREATE MATERIALIZED VIEW.
+pub(crate) async fn create_as(work: Work<'_>, create: &CreateTableAs) -> PgResult<String> {
+    let tag = if create.materialized_view { "CREATE MATERIALIZED VIEW" } else { "CREATE TABLE AS" };
+    let (schema, name) = work.place(&create.name, create.temporary).await?;
+    if work.catalog().is_name_taken(schema, &name) {
+        if create.if_not_exists {
+            work.notice(SqlState::DUPLICATE_TABLE, format!("relation \"{name}\" already exists, skipping"));
+            return Ok(tag.into());
+        }
+        return Err(PgError::new(SqlState::DUPLICATE_TABLE, format!("relation \"{name}\" already exists")));
+    }
+    let query = table_query(work, &create.query, &create.columns)?;
+    let temporary = work.catalog().schema(schema).is_some_and(|s| s.temporary.is_some());
+    let view_oid = if create.materialized_view { Some(work.next_oid().await?) } else { None };
+    // The rows of a materialized view live in a table of their own, whose name no user can write.
+    let table_name = match view_oid {
+        Some(oid) => format!("{}{oid}", super::STORAGE_PREFIX),
+        None => name.clone(),
+    };
+    let mut builder = TableBuilder::new(work, schema, table_name, temporary).await?;
+    builder.table.on_commit = on_commit(create.on_commit, temporary)?;
+    for (column, ty) in &query.columns {
+        builder.push_column(column.clone(), ty.clone())?;
+    }
+    builder.complete();
+    table_options(&mut builder, &create.options)?;
+    let table = store(work, builder).await?;
+    if let Some(oid) = view_oid {
+        let sql = super::view::stored_text(work, &create.query)?;
+        let depends_on: Vec<Dependency> = query.bound.uses.clone();
+        work.put(Relation::View(ViewDescriptor {
+            oid,
+            schema,
+            name,
+            columns: query.columns.iter().map(|(name, ty)| ViewColumn { name: name.clone(), ty: ty.clone(), comment: None }).collect(),
+            sql,
+            depends_on,
+            comment: None,
+            materialized: Some(table.oid),
+            check_option: None,
+        }))?;
+    }
+    if !create.with_data {
+        return Ok(tag.into());
+    }
+    let count = fill(work, &table, &query).await?;
+    Ok(format!("SELECT {count}"))
+}
+
+/// SELECT … INTO.
+pub(crate) async fn select_into(work: Work<'_>, query: &ast::Query) -> PgResult<String> {
+    let mut query = query.clone();
+    let Some(into) = take_into(&mut query.body) else { return Err(PgError::internal("a query without INTO")) };
+    let create = CreateTableAs {
+        name: into.name,
+        temporary: into.temporary,
+        if_not_exists: false,
+        columns: Vec::new(),
+        options: Vec::new(),
+        on_commit: None,
+        query: Box::new(query),
+        with_data: true,
+        materialized_view: false,
+    };
+    create_as(work, &create).await
+}
+
+fn take_into(body: &mut ast::SetExpr) -> Option<ast::SelectInto> {
+    match body {
+        ast::SetExpr::Select(select) => select.into.take(),
+        ast::SetExpr::SetOperation { left, .. } => take_into(left),
+        _ => None,
+    }
+}
+
+/// REFRESH MATERIALIZED VIEW: new rows in a new place.
+pub(crate) async fn refresh(work: Work<'_>, name: &ObjectName, with_data: bool) -> PgResult<String> {
+    let view = match work.find(name)?.as_deref() {
+        Some(Relation::View(view)) if view.materialized.is_some() => view.clone(),
+        Some(other) => {
+            return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("\"{}\" is not a materialized view", other.name())));
+        }
+        None => return Err(undefined_relation(&Work::shown(name))),
+    };
+    let Some(Relation::Table(old)) = view.materialized.and_then(|oid| work.catalog().relation(oid).map(|r| (**r).clone())) else {
+        return Err(PgError::internal(format!("materialized view \"{}\" has no rows", view.name)));
+    };
+    work.lock(&Relation::View(view.clone()), crate::txn::TableLockMode::AccessExclusive).await?;
+    let parsed = stoa_syntax::parse(&view.sql).map_err(crate::bind::syntax_error)?;
+    let Some(ast::Statement::Query(syntax)) = parsed.into_iter().next().map(|p| p.statement) else {
+        return Err(PgError::internal(format!("the definition of view \"{}\" is not a query", view.name)));
+    };
+    let query = table_query(work, &syntax, &[])?;
+    let mut builder = TableBuilder::of(work, old.clone());
+    builder.move_storage().await?;
+    let table = builder.table;
+    work.create_storage_of(&table).await?;
+    work.drop_storage_of(&Relation::Table(old))?;
+    work.put(Relation::Table(table.clone()))?;
+    if with_data {
+        fill(work, &table, &query).await?;
+    }
+    Ok("REFRESH MATERIALIZED VIEW".into())
+}

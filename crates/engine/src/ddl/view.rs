@@ -1,0 +1,440 @@
+//! CREATE VIEW, and the text by which a view is kept.
+//!
+//! Invariant: the text names every table with its schema and, behind its alias, its columns as they were called when the view was
+//! made; `*` is written out. Renaming a column therefore changes nothing, and an added column is not seen; the names of tables and
+//! schemas are replaced when they change ([`relation_renamed`]), and a dropped column leaves the list ([`column_dropped`]).
+
+use super::work::Work;
+use crate::bind::tree::BoundBody;
+use crate::bind::{BindContext, Stars, bind_view_query, fold, name_parts};
+use crate::catalog::{CatalogSnapshot, Dependency, Oid, PG_CATALOG_OID, Relation, ViewColumn, ViewDescriptor};
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_syntax::ast::{self, Ident, ObjectName, ObjectNamePart, SelectItem, TableFactor, VisitMut, VisitorMut};
+use stoa_syntax::ddl::CreateView;
+
+/// CREATE VIEW.
+pub(crate) async fn create(work: Work<'_>, create: &CreateView) -> PgResult<String> {
+    const TAG: &str = "CREATE VIEW";
+    if create.recursive {
+        return Err(PgError::unsupported("CREATE RECURSIVE VIEW is not supported").hint("Write WITH RECURSIVE in the query of the view."));
+    }
+    let mut check_option = create.check_option.clone();
+    for option in &create.options {
+        match (option.name.as_str(), option.value.as_deref()) {
+            ("check_option", Some(value @ ("local" | "cascaded"))) => check_option = Some(value.to_owned()),
+            ("security_barrier" | "security_invoker", Some("false" | "off") | None) => {}
+            (other, _) => {
+                return Err(PgError::unsupported(format!("view option \"{other}\" is not supported")));
+            }
+        }
+    }
+    let catalog = work.catalog();
+    let path = work.path();
+    let (bound, stars) = bind_view_query(&work.bind_context(&catalog, &path), &create.query)?;
+    if !bound.params.is_empty() {
+        return Err(PgError::new(SqlState::UNDEFINED_PARAMETER, "there is no parameter $1"));
+    }
+    let BoundBody::Query(query) = &bound.body else { return Err(PgError::internal("a view's query that is none")) };
+    // A view over temporary relations is temporary.
+    let over_temporary = bound.uses.iter().any(|d| {
+        catalog.relation(d.relation).and_then(|r| catalog.schema(r.schema())).is_some_and(|s| s.temporary.is_some())
+    });
+    let temporary = create.temporary || over_temporary;
+    if over_temporary && !create.temporary {
+        work.notice(SqlState::SUCCESSFUL_COMPLETION, format!("view \"{}\" will be a temporary view", Work::shown(&create.name)));
+    }
+    let (schema, name) = work.place(&create.name, temporary).await?;
+    if create.columns.len() > query.outputs.len() {
+        return Err(PgError::new(SqlState::SYNTAX_ERROR, "CREATE VIEW specifies more column names than columns"));
+    }
+    let mut columns: Vec<ViewColumn> = Vec::with_capacity(query.outputs.len());
+    for (i, output) in query.outputs.iter().enumerate() {
+        let name = create.columns.get(i).map_or_else(|| output.name.clone(), fold);
+        if columns.iter().any(|c| c.name == name) {
+            return Err(PgError::new(SqlState::DUPLICATE_COLUMN, format!("column \"{name}\" specified more than once")));
+        }
+        let ty = if output.ty.ty == PgType::Unknown {
+            SqlType::new(PgType::Text)
+        } else if output.ty.ty.is_array() {
+            output.ty.clone()
+        } else {
+            SqlType::with_typmod(output.ty.ty.clone(), output.ty.typmod)
+        };
+        columns.push(ViewColumn { name, ty, comment: None });
+    }
+    let sql = text_of(&work.bind_context(&catalog, &path), &create.query, &stars)?;
+    let depends_on: Vec<Dependency> = bound.uses.clone();
+    let old = catalog.relation_by_name(schema, &name).cloned();
+    let mut view =
+        ViewDescriptor { oid: 0, schema, name: name.clone(), columns, sql, depends_on, comment: None, materialized: None, check_option };
+    match old.as_deref() {
+        Some(Relation::View(old)) if create.or_replace && old.materialized.is_none() => {
+            check_replaceable(old, &view)?;
+            view.oid = old.oid;
+            view.comment.clone_from(&old.comment);
+            if view.depends_on.iter().any(|d| d.relation == old.oid) {
+                return Err(PgError::new(
+                    SqlState::INVALID_OBJECT_DEFINITION,
+                    format!("infinite recursion detected in rules for relation \"{name}\""),
+                ));
+            }
+            work.lock(&Relation::View(old.clone()), crate::txn::TableLockMode::AccessExclusive).await?;
+        }
+        Some(other) if create.or_replace => {
+            return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("\"{}\" is not a view", other.name())));
+        }
+        _ => {
+            work.check_free(schema, &name)?;
+            view.oid = work.next_oid().await?;
+        }
+    }
+    work.put(Relation::View(view))?;
+    Ok(TAG.into())
+}
+
+/// CREATE OR REPLACE VIEW: columns stay, new ones may follow.
+fn check_replaceable(old: &ViewDescriptor, new: &ViewDescriptor) -> PgResult<()> {
+    let invalid = |message: String| PgError::new(SqlState::INVALID_TABLE_DEFINITION, message);
+    if new.columns.len() < old.columns.len() {
+        return Err(invalid("cannot drop columns from view".into()));
+    }
+    for (before, after) in old.columns.iter().zip(&new.columns) {
+        if before.name != after.name {
+            return Err(invalid(format!("cannot change name of view column \"{}\" to \"{}\"", before.name, after.name))
+                .hint("Use ALTER VIEW ... RENAME COLUMN ... to change name of view column instead."));
+        }
+        if (&before.ty.ty, before.ty.typmod) != (&after.ty.ty, after.ty.typmod) {
+            let show = |ty: &SqlType| stoa_pg::types::format_type(&ty.ty, ty.typmod);
+            return Err(invalid(format!(
+                "cannot change data type of view column \"{}\" from {} to {}",
+                before.name,
+                show(&before.ty),
+                show(&after.ty)
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The text by which the query of a materialized view is kept.
+pub(crate) fn stored_text(work: Work<'_>, query: &ast::Query) -> PgResult<String> {
+    let catalog = work.catalog();
+    let path = work.path();
+    let context = work.bind_context(&catalog, &path);
+    let (_, stars) = bind_view_query(&context, query)?;
+    text_of(&context, query, &stars)
+}
+
+fn text_of(context: &BindContext<'_>, query: &ast::Query, stars: &Stars) -> PgResult<String> {
+    let mut query = query.clone();
+    let mut qualifier = Qualifier { context, ctes: cte_names(&query), stars, error: None };
+    let _ = VisitMut::visit(&mut query, &mut qualifier);
+    match qualifier.error {
+        Some(error) => Err(error),
+        None => Ok(query.to_string()),
+    }
+}
+
+fn cte_names(query: &ast::Query) -> HashSet<String> {
+    struct Names(HashSet<String>);
+    impl ast::Visitor for Names {
+        type Break = ();
+        fn pre_visit_query(&mut self, query: &ast::Query) -> ControlFlow<()> {
+            if let Some(with) = &query.with {
+                self.0.extend(with.cte_tables.iter().map(|c| fold(&c.alias.name)));
+            }
+            ControlFlow::Continue(())
+        }
+    }
+    let mut names = Names(HashSet::new());
+    let _ = ast::Visit::visit(query, &mut names);
+    names.0
+}
+
+/// Writes out what the names of a query mean now.
+struct Qualifier<'a> {
+    context: &'a BindContext<'a>,
+    ctes: HashSet<String>,
+    stars: &'a Stars,
+    error: Option<PgError>,
+}
+
+fn quoted(name: &str) -> Ident {
+    let text = crate::catalog::deparse::quote_name(name);
+    if text.starts_with('"') { Ident::with_quote('"', name) } else { Ident::new(name) }
+}
+
+impl VisitorMut for Qualifier<'_> {
+    type Break = ();
+
+    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
+        let TableFactor::Table { name, alias, args: None, .. } = factor else { return ControlFlow::Continue(()) };
+        let parts = match name_parts(name) {
+            Ok(parts) => parts,
+            Err(error) => {
+                self.error = Some(error);
+                return ControlFlow::Break(());
+            }
+        };
+        if let [single] = parts.as_slice()
+            && self.ctes.contains(single)
+        {
+            return ControlFlow::Continue(());
+        }
+        let Some((schema, relation)) = resolve(self.context.catalog, self.context.search_path, &parts) else {
+            return ControlFlow::Continue(());
+        };
+        let columns = self.context.catalog.relation_by_name(schema.0, &relation).map(|r| columns_of(r)).unwrap_or_default();
+        *name = ObjectName(vec![ObjectNamePart::Identifier(quoted(&schema.1)), ObjectNamePart::Identifier(quoted(&relation))]);
+        let given = alias.take();
+        let mut names: Vec<String> = given.iter().flat_map(|a| a.columns.iter().map(|c| fold(&c.name))).collect();
+        names.extend(columns.into_iter().skip(names.len()));
+        let alias_name = given.as_ref().map_or_else(|| quoted(&relation), |a| a.name.clone());
+        *alias = Some(ast::TableAlias {
+            explicit: false,
+            name: alias_name,
+            columns: names.iter().map(|n| ast::TableAliasColumnDef { name: quoted(n), data_type: None }).collect(),
+            at: None,
+        });
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_select(&mut self, select: &mut ast::Select) -> ControlFlow<()> {
+        let mut out = Vec::with_capacity(select.projection.len());
+        for item in std::mem::take(&mut select.projection) {
+            let span = match &item {
+                SelectItem::Wildcard(options) | SelectItem::QualifiedWildcard(_, options) => Some(options.wildcard_token.0.span),
+                _ => None,
+            };
+            match span.and_then(|span| self.stars.iter().find(|(s, _)| *s == span)) {
+                Some((_, exprs)) => out.extend(exprs.iter().cloned().map(SelectItem::UnnamedExpr)),
+                None => out.push(item),
+            }
+        }
+        select.projection = out;
+        ControlFlow::Continue(())
+    }
+}
+
+/// The schema and name of what a FROM item names: a relation of the catalog or of `pg_catalog`.
+fn resolve(catalog: &CatalogSnapshot, path: &[Oid], parts: &[String]) -> Option<((Oid, String), String)> {
+    let relation = parts.last()?.clone();
+    let exists = |oid: Oid, schema: &str| {
+        catalog.relation_by_name(oid, &relation).is_some() || crate::virtual_tables::exists(schema, &relation)
+    };
+    match parts {
+        [_] => path.iter().find_map(|oid| {
+            let schema = catalog.schema(*oid)?;
+            exists(*oid, &schema.name).then(|| ((*oid, schema.name.clone()), relation.clone()))
+        }),
+        [.., schema, _] => {
+            let schema = catalog.schema_by_name(schema)?;
+            Some(((schema.oid, schema.name.clone()), relation))
+        }
+        [] => None,
+    }
+}
+
+fn columns_of(relation: &Relation) -> Vec<String> {
+    match relation {
+        Relation::Table(table) => table.visible_columns().map(|c| c.name.clone()).collect(),
+        Relation::View(view) => view.columns.iter().map(|c| c.name.clone()).collect(),
+        Relation::Sequence(_) => Vec::new(),
+    }
+}
+
+/// Changes FROM items of stored texts.
+struct Change<F: FnMut(&mut ObjectName, &mut Option<ast::TableAlias>)>(F);
+
+impl<F: FnMut(&mut ObjectName, &mut Option<ast::TableAlias>)> VisitorMut for Change<F> {
+    type Break = ();
+    fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
+        if let TableFactor::Table { name, alias, args: None, .. } = factor {
+            (self.0)(name, alias);
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+fn change_text(sql: &str, change: impl FnMut(&mut ObjectName, &mut Option<ast::TableAlias>)) -> PgResult<String> {
+    let mut parsed = stoa_syntax::parse(sql).map_err(crate::bind::syntax_error)?;
+    let Some(first) = parsed.first_mut() else { return Ok(sql.to_owned()) };
+    let _ = VisitMut::visit(&mut first.statement, &mut Change(change));
+    Ok(first.statement.to_string())
+}
+
+fn change_views(
+    work: Work<'_>,
+    uses: impl Fn(&ViewDescriptor) -> bool,
+    mut change: impl FnMut(&mut ObjectName, &mut Option<ast::TableAlias>),
+) -> PgResult<()> {
+    let catalog = work.catalog();
+    for relation in catalog.relations() {
+        let Relation::View(view) = &**relation else { continue };
+        if uses(view) {
+            let sql = change_text(&view.sql, &mut change)?;
+            work.put(Relation::View(ViewDescriptor { sql, ..view.clone() }))?;
+        }
+    }
+    Ok(())
+}
+
+/// A relation has another name or another schema: the views over it follow.
+pub(crate) fn relation_renamed(work: Work<'_>, oid: Oid, old: (&str, &str), new: (&str, &str)) -> PgResult<()> {
+    change_views(work, |view| view.depends_on.iter().any(|d| d.relation == oid), |name, _| {
+        if name_parts(name).is_ok_and(|p| p == [old.0, old.1]) {
+            *name = ObjectName(vec![ObjectNamePart::Identifier(quoted(new.0)), ObjectNamePart::Identifier(quoted(new.1))]);
+        }
+    })
+}
+
+/// A schema has another name.
+pub(crate) fn schema_renamed(work: Work<'_>, old: &str, new: &str) -> PgResult<()> {
+    change_views(work, |_| true, |name, _| {
+        if let Ok([schema, relation]) = name_parts(name).as_deref()
+            && schema == old
+        {
+            *name = ObjectName(vec![ObjectNamePart::Identifier(quoted(new)), ObjectNamePart::Identifier(quoted(relation))]);
+        }
+    })
+}
+
+/// The `n`-th visible column of a relation is gone, and no view uses it: the lists of columns get shorter.
+pub(crate) fn column_dropped(work: Work<'_>, oid: Oid, qualified: (&str, &str), n: usize) -> PgResult<()> {
+    change_views(work, |view| view.depends_on.iter().any(|d| d.relation == oid), |name, alias| {
+        if name_parts(name).is_ok_and(|p| p == [qualified.0, qualified.1])
+            && let Some(alias) = alias
+            && n < alias.columns.len()
+        {
+            alias.columns.remove(n);
+        }
+    })
+}
+
+/// The text that `pg_get_viewdef` shows: schemas and lists of columns only where they say something.
+pub(crate) fn definition(catalog: &CatalogSnapshot, path: &[Oid], view: &ViewDescriptor) -> PgResult<String> {
+    let mut parsed = stoa_syntax::parse(&view.sql).map_err(crate::bind::syntax_error)?;
+    let Some(ast::Statement::Query(query)) = parsed.first_mut().map(|p| &mut p.statement) else { return Ok(view.sql.clone()) };
+    let mut change = Change(|name: &mut ObjectName, alias: &mut Option<ast::TableAlias>| {
+        let Ok([schema, relation]) = <[String; 2]>::try_from(name_parts(name).unwrap_or_default()) else { return };
+        let Some(found) = catalog.schema_by_name(&schema) else { return };
+        let visible = path.iter().find(|oid| catalog.relation_by_name(**oid, &relation).is_some()) == Some(&found.oid)
+            || found.oid == PG_CATALOG_OID;
+        if visible {
+            *name = ObjectName(vec![ObjectNamePart::Identifier(quoted(&relation))]);
+        }
+        if let (Some(a), Some(target)) = (alias.as_mut(), catalog.relation_by_name(found.oid, &relation)) {
+            let now = columns_of(target);
+            if a.columns.iter().zip(&now).all(|(c, n)| fold(&c.name) == *n) {
+                a.columns.clear();
+            }
+        }
+        if alias.as_ref().is_some_and(|a| a.columns.is_empty() && fold(&a.name) == relation) {
+            *alias = None;
+        }
+    });
+    let _ = VisitMut::visit(query, &mut change);
+    Ok(format!("{};", lay_out(query, &view.columns)))
+}
+
+/// A query over lines as PostgreSQL prints it, as far as its outermost SELECT goes.
+fn lay_out(query: &ast::Query, columns: &[ViewColumn]) -> String {
+    let ast::SetExpr::Select(select) = query.body.as_ref() else { return format!(" {query}") };
+    if query.with.is_some() || select.distinct.is_some() {
+        return format!(" {query}");
+    }
+    // Columns are shown with the table's name, as PostgreSQL does.
+    let single = match select.from.as_slice() {
+        [ast::TableWithJoins { relation: TableFactor::Table { name, alias, .. }, joins }] if joins.is_empty() => alias
+            .as_ref()
+            .map(|a| a.name.clone())
+            .or_else(|| name.0.last().and_then(|p| p.as_ident().cloned())),
+        _ => None,
+    };
+    let show = |expr: &ast::Expr| {
+        let mut expr = expr.clone();
+        if let Some(table) = &single {
+            qualify(&mut expr, table);
+        }
+        expr.to_string()
+    };
+    let items: Vec<String> = select
+        .projection
+        .iter()
+        .enumerate()
+        .map(|(i, item)| {
+            let (text, own) = match item {
+                SelectItem::UnnamedExpr(e) => (show(e), own_name(e)),
+                SelectItem::ExprWithAlias { expr, alias: _ } => (show(expr), own_name(expr)),
+                other => (other.to_string(), None),
+            };
+            match columns.get(i) {
+                Some(column) if own.as_deref() != Some(&column.name) => {
+                    format!("{text} AS {}", crate::catalog::deparse::quote_name(&column.name))
+                }
+                _ => text,
+            }
+        })
+        .collect();
+    let mut out = format!(" SELECT {}", items.join(",\n    "));
+    if !select.from.is_empty() {
+        let from: Vec<String> = select.from.iter().map(ToString::to_string).collect();
+        out.push_str(&format!("\n   FROM {}", from.join(",\n    ")));
+    }
+    if let Some(condition) = &select.selection {
+        let text = show(condition);
+        let plain = matches!(condition, ast::Expr::Identifier(_) | ast::Expr::CompoundIdentifier(_) | ast::Expr::Nested(_));
+        out.push_str(&if plain { format!("\n  WHERE {text}") } else { format!("\n  WHERE ({text})") });
+    }
+    match &select.group_by {
+        ast::GroupByExpr::Expressions(exprs, _) if !exprs.is_empty() => {
+            let list: Vec<String> = exprs.iter().map(show).collect();
+            out.push_str(&format!("\n  GROUP BY {}", list.join(", ")));
+        }
+        _ => {}
+    }
+    if let Some(having) = &select.having {
+        out.push_str(&format!("\n HAVING ({})", show(having)));
+    }
+    if let Some(order) = &query.order_by {
+        out.push_str(&format!("\n  {order}"));
+    }
+    if let Some(limit) = &query.limit_clause {
+        out.push_str(&format!("\n {}", limit.to_string().trim()));
+    }
+    out
+}
+
+fn own_name(expr: &ast::Expr) -> Option<String> {
+    match expr {
+        ast::Expr::Identifier(ident) => Some(fold(ident)),
+        ast::Expr::CompoundIdentifier(parts) => parts.last().map(fold),
+        _ => None,
+    }
+}
+
+fn qualify(expr: &mut ast::Expr, table: &Ident) {
+    struct Columns<'a>(&'a Ident, usize);
+    impl VisitorMut for Columns<'_> {
+        type Break = ();
+        fn pre_visit_query(&mut self, _: &mut ast::Query) -> ControlFlow<()> {
+            self.1 += 1;
+            ControlFlow::Continue(())
+        }
+        fn post_visit_query(&mut self, _: &mut ast::Query) -> ControlFlow<()> {
+            self.1 -= 1;
+            ControlFlow::Continue(())
+        }
+        fn pre_visit_expr(&mut self, expr: &mut ast::Expr) -> ControlFlow<()> {
+            if self.1 == 0
+                && let ast::Expr::Identifier(ident) = expr
+            {
+                *expr = ast::Expr::CompoundIdentifier(vec![self.0.clone(), ident.clone()]);
+            }
+            ControlFlow::Continue(())
+        }
+    }
+    let _ = VisitMut::visit(expr, &mut Columns(table, 0));
+}

@@ -1,0 +1,457 @@
+//! What every statement of this module does to the catalog and the store.
+//!
+//! Invariant: a change of the catalog is made in the transaction's own snapshot and as a row that the transaction writes; tables of
+//! the store are made at once and removed when the transaction is rolled back, and removed only when it has committed.
+
+use crate::bind::tree::{Bound, BoundBody, ColId, Expr, Output, Query, Rel, TableScan};
+use crate::bind::{BindContext, fold, name_parts};
+use crate::catalog::deparse::Deparser;
+use crate::catalog::store::{CatalogShared, encode, relation_key, schema_key, storage_of};
+use crate::catalog::{CatalogSnapshot, ColumnId, Oid, PG_CATALOG_OID, Relation, SchemaDescriptor, TableDescriptor};
+use crate::exec::StatementContext;
+use crate::txn::{TableLockMode, store_error};
+use arrow::array::RecordBatch;
+use futures::StreamExt;
+use std::sync::Arc;
+use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_store::{TableId, TableSchema};
+use stoa_syntax::ast::{self, ObjectName};
+
+/// One statement at work.
+#[derive(Clone, Copy)]
+pub(crate) struct Work<'a> {
+    pub ctx: &'a StatementContext,
+}
+
+/// The longest name.
+const NAME_BYTES: usize = 63;
+
+impl<'a> Work<'a> {
+    /// The catalog as the statement has left it so far.
+    pub fn catalog(&self) -> Arc<CatalogSnapshot> {
+        self.ctx.txn.catalog()
+    }
+
+    fn shared(&self) -> PgResult<Arc<CatalogShared>> {
+        self.catalog().shared().cloned().ok_or_else(|| PgError::internal("a catalog without a store"))
+    }
+
+    pub async fn next_oid(&self) -> PgResult<Oid> {
+        self.shared()?.next_id().await
+    }
+
+    pub async fn next_table_id(&self) -> PgResult<TableId> {
+        self.shared()?.next_table_id().await
+    }
+
+    // The catalog.
+
+    /// Stores a relation, new or changed. Names are checked again when the transaction commits.
+    pub fn put(&self, relation: Relation) -> PgResult<()> {
+        self.ctx.txn.add_catalog_mutation(&relation_key(relation.oid()), Some(&encode(&relation)?))?;
+        self.ctx.txn.change_catalog(move |catalog| {
+            if catalog.schema(relation.schema()).is_none() {
+                return Err(PgError::new(SqlState::INVALID_SCHEMA_NAME, "the schema was dropped by another transaction"));
+            }
+            if catalog.relation_by_name(relation.schema(), relation.name()).is_some_and(|other| other.oid() != relation.oid()) {
+                return Err(PgError::new(SqlState::DUPLICATE_TABLE, format!("relation \"{}\" already exists", relation.name())));
+            }
+            catalog.put_relation(relation.clone());
+            Ok(())
+        })
+    }
+
+    pub fn remove(&self, oid: Oid) -> PgResult<()> {
+        self.ctx.txn.add_catalog_mutation(&relation_key(oid), None)?;
+        self.ctx.txn.change_catalog(move |catalog| {
+            catalog.remove_relation(oid);
+            Ok(())
+        })
+    }
+
+    pub fn put_schema(&self, schema: SchemaDescriptor) -> PgResult<()> {
+        self.ctx.txn.add_catalog_mutation(&schema_key(schema.oid), Some(&encode(&schema)?))?;
+        self.ctx.txn.change_catalog(move |catalog| {
+            if catalog.schema_by_name(&schema.name).is_some_and(|other| other.oid != schema.oid) {
+                return Err(PgError::new(SqlState::DUPLICATE_SCHEMA, format!("schema \"{}\" already exists", schema.name)));
+            }
+            catalog.put_schema(schema.clone());
+            Ok(())
+        })
+    }
+
+    pub fn remove_schema(&self, oid: Oid) -> PgResult<()> {
+        self.ctx.txn.add_catalog_mutation(&schema_key(oid), None)?;
+        self.ctx.txn.change_catalog(move |catalog| {
+            if let Some(left) = catalog.relations().find(|r| r.schema() == oid) {
+                return Err(PgError::new(
+                    SqlState::DEPENDENT_OBJECTS_STILL_EXIST,
+                    format!("cannot drop the schema because \"{}\" was created in it by another transaction", left.name()),
+                ));
+            }
+            catalog.remove_schema(oid);
+            Ok(())
+        })
+    }
+
+    // The store.
+
+    /// Makes a table of the store, which goes if the transaction does.
+    pub async fn create_storage(&self, schema: &TableSchema) -> PgResult<()> {
+        let store = Arc::clone(&self.ctx.database.store);
+        store.create_table(schema).await.map_err(store_error)?;
+        let id = schema.id;
+        self.ctx.txn.on_rollback(move || Box::pin(drop_table(store, id)));
+        Ok(())
+    }
+
+    /// Removes a table of the store when the transaction has committed.
+    pub fn drop_storage(&self, id: TableId) {
+        self.ctx.txn.forget_table(id);
+        let store = Arc::clone(&self.ctx.database.store);
+        self.ctx.txn.on_commit(move || Box::pin(drop_table(store, id)));
+    }
+
+    /// Removes everything that a relation keeps in the store when the transaction has committed.
+    pub fn drop_storage_of(&self, relation: &Relation) -> PgResult<()> {
+        for id in storage_of(relation) {
+            self.drop_storage(id);
+        }
+        if let Relation::Sequence(sequence) = relation {
+            let (shared, oid) = (self.shared()?, sequence.oid);
+            self.ctx.txn.on_commit(move || Box::pin(async move { shared.sequences.forget(oid).await }));
+        }
+        Ok(())
+    }
+
+    /// Makes the tables of a new or rewritten table and its indexes.
+    pub async fn create_storage_of(&self, table: &TableDescriptor) -> PgResult<()> {
+        self.create_storage(&crate::row::RowCodec::table_schema(table)).await?;
+        for index in &table.indexes {
+            self.create_storage(&crate::row::IndexCodec::table_schema(index)).await?;
+        }
+        Ok(())
+    }
+
+    // Names.
+
+    /// The relation that a name stands for.
+    pub fn find(&self, name: &ObjectName) -> PgResult<Option<Arc<Relation>>> {
+        let (schema, name) = self.split(name)?;
+        let catalog = self.catalog();
+        match schema {
+            Some(schema) => Ok(self.schema_oid(&catalog, &schema).and_then(|oid| catalog.relation_by_name(oid, &name).cloned())),
+            None => Ok(self.path().iter().find_map(|oid| catalog.relation_by_name(*oid, &name).cloned())),
+        }
+    }
+
+    /// The index that a name stands for: a secondary index with its table, or a primary key.
+    pub fn find_index(&self, name: &ObjectName) -> PgResult<Option<(Oid, FoundIndex)>> {
+        let (schema, name) = self.split(name)?;
+        let catalog = self.catalog();
+        let look = |schema: Oid| {
+            if let Some(index) = catalog.index_by_name(schema, &name) {
+                return catalog.table_of_index(index).map(|t| (t.oid, FoundIndex::Index(index)));
+            }
+            catalog.primary_key_named(schema, &name).map(|t| (t.oid, FoundIndex::PrimaryKey))
+        };
+        match schema {
+            Some(schema) => Ok(self.schema_oid(&catalog, &schema).and_then(look)),
+            None => Ok(self.path().iter().find_map(|oid| look(*oid))),
+        }
+    }
+
+    /// The search path, with a temporary schema that this statement made.
+    pub fn path(&self) -> Vec<Oid> {
+        let mut path = self.ctx.search_path.to_vec();
+        if let Some(temporary) = self.ctx.session.temporary_schema()
+            && !path.contains(&temporary)
+        {
+            path.insert(0, temporary);
+        }
+        path
+    }
+
+    fn schema_oid(&self, catalog: &CatalogSnapshot, name: &str) -> Option<Oid> {
+        match name {
+            "pg_temp" => self.ctx.session.temporary_schema(),
+            name => catalog.schema_by_name(name).map(|s| s.oid),
+        }
+    }
+
+    /// The schema and the name of a possibly qualified name.
+    pub fn split(&self, name: &ObjectName) -> PgResult<(Option<String>, String)> {
+        let parts = name_parts(name)?;
+        match parts.as_slice() {
+            [name] => Ok((None, name.clone())),
+            [schema, name] => Ok((Some(schema.clone()), name.clone())),
+            [database, schema, name] if *database == self.ctx.session.database => Ok((Some(schema.clone()), name.clone())),
+            [_, _, _] => Err(PgError::unsupported(format!("cross-database references are not implemented: {name}"))),
+            _ => Err(PgError::new(
+                SqlState::SYNTAX_ERROR,
+                format!("improper relation name (too many dotted names): {}", parts.join(".")),
+            )),
+        }
+    }
+
+    /// As error messages name it: as written, folded.
+    pub fn shown(name: &ObjectName) -> String {
+        name_parts(name).map(|parts| parts.join(".")).unwrap_or_default()
+    }
+
+    /// A relation that must exist and be a table.
+    pub fn table(&self, name: &ObjectName) -> PgResult<TableDescriptor> {
+        match self.find(name)?.as_deref() {
+            Some(Relation::Table(table)) => Ok(table.clone()),
+            Some(other) => Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("\"{}\" is not a table", other.name()))),
+            None => Err(undefined_relation(&Self::shown(name)).at(self.position(name))),
+        }
+    }
+
+    /// The position of a name in the statement's text.
+    pub fn position(&self, node: &impl ast::Spanned) -> Option<usize> {
+        let span = node.span();
+        (span.start.line > 0).then(|| stoa_syntax::char_offset(&self.ctx.text, span.start) + 1)
+    }
+
+    /// Where a new object goes, and its name.
+    pub async fn place(&self, name: &ObjectName, temporary: bool) -> PgResult<(Oid, String)> {
+        let (schema, name_) = self.split(name)?;
+        let catalog = self.catalog();
+        let oid = match schema {
+            Some(schema) if schema == "pg_temp" => self.temporary_schema().await?,
+            Some(schema) => {
+                let found = catalog.schema_by_name(&schema).ok_or_else(|| undefined_schema(&schema).at(self.position(name)))?;
+                if temporary && found.temporary.is_none() {
+                    return Err(PgError::new(
+                        SqlState::INVALID_TABLE_DEFINITION,
+                        "cannot create temporary relation in non-temporary schema",
+                    ));
+                }
+                found.oid
+            }
+            None if temporary => self.temporary_schema().await?,
+            None => self.creation_schema()?,
+        };
+        if matches!(oid, PG_CATALOG_OID | crate::catalog::INFORMATION_SCHEMA_OID) {
+            let schema = catalog.schema(oid).map_or_else(String::new, |s| s.name.clone());
+            return Err(PgError::new(SqlState::INSUFFICIENT_PRIVILEGE, format!("permission denied to create \"{schema}.{name_}\""))
+                .detail("System catalog modifications are currently disallowed."));
+        }
+        Ok((oid, name_))
+    }
+
+    /// The first schema of the path in which objects are made.
+    pub fn creation_schema(&self) -> PgResult<Oid> {
+        let temporary = self.ctx.session.temporary_schema();
+        self.ctx
+            .search_path
+            .iter()
+            .copied()
+            .find(|oid| *oid != PG_CATALOG_OID && Some(*oid) != temporary)
+            .ok_or_else(|| PgError::new(SqlState::INVALID_SCHEMA_NAME, "no schema has been selected to create in"))
+    }
+
+    async fn temporary_schema(&self) -> PgResult<Oid> {
+        if let Some(oid) = self.ctx.session.temporary_schema() {
+            return Ok(oid);
+        }
+        let oid = self.next_oid().await?;
+        let pid = self.ctx.session.pid;
+        self.put_schema(SchemaDescriptor { oid, name: format!("pg_temp_{pid}"), comment: None, temporary: Some(pid) })?;
+        let session = Arc::clone(&self.ctx.session);
+        session.set_temporary_schema(Some(oid));
+        self.ctx.txn.on_rollback(move || {
+            session.set_temporary_schema(None);
+            Box::pin(async {})
+        });
+        Ok(oid)
+    }
+
+    /// 42P07 if a relation or an index has the name.
+    pub fn check_free(&self, schema: Oid, name: &str) -> PgResult<()> {
+        if self.catalog().is_name_taken(schema, name) {
+            return Err(PgError::new(SqlState::DUPLICATE_TABLE, format!("relation \"{name}\" already exists")));
+        }
+        Ok(())
+    }
+
+    /// A name of the form `name1_name2_label` that no relation of the schema, no constraint and none of `others` has.
+    pub fn choose_name(&self, schema: Oid, name1: &str, name2: Option<&str>, label: &str, others: &[String]) -> String {
+        let catalog = self.catalog();
+        let mut pass = 0_u32;
+        loop {
+            let numbered = if pass == 0 { label.to_owned() } else { format!("{label}{pass}") };
+            let name = object_name(name1, name2, &numbered);
+            let taken = others.contains(&name) || catalog.is_name_taken(schema, &name) || constraint_exists(&catalog, schema, &name);
+            if !taken {
+                return name;
+            }
+            pass += 1;
+        }
+    }
+
+    // Expressions and rows.
+
+    /// What expressions of the statement are bound against.
+    pub fn bind_context<'b>(&'b self, catalog: &'b CatalogSnapshot, path: &'b [Oid]) -> BindContext<'b> {
+        BindContext { catalog, search_path: path, eval: &self.ctx.eval, param_types: &[], text: &self.ctx.text }
+    }
+
+    /// An expression over a table's columns as it is stored.
+    pub fn stored(&self, table: &TableDescriptor, expr: &Expr) -> PgResult<String> {
+        let column = |id: ColId| column_sql(table, id);
+        Deparser { eval: &self.ctx.eval, column: &column, pretty: false, oids: true }.print(expr)
+    }
+
+    /// Reads a stored expression over a table's columns.
+    pub fn read_stored(&self, table: &TableDescriptor, text: &str) -> PgResult<Expr> {
+        let catalog = self.catalog();
+        crate::bind::bind_table_expr(&self.bind_context(&catalog, &self.path()), table, text)
+    }
+
+    /// The statement's context with the catalog as it is now.
+    pub fn current(&self) -> StatementContext {
+        StatementContext { catalog: self.catalog(), search_path: self.path().into(), ..self.ctx.clone() }
+    }
+
+    /// Evaluates expressions over the rows of a table; columns of the table are `ColId(column id)`.
+    pub async fn scan(
+        &self,
+        table: &TableDescriptor,
+        exprs: Vec<Expr>,
+        filter: Option<Expr>,
+    ) -> PgResult<futures::stream::BoxStream<'static, PgResult<RecordBatch>>> {
+        let columns: Vec<(ColumnId, ColId)> = table.live_columns().map(|c| (c.id, ColId(c.id.0))).collect();
+        let scan = TableScan { table: Arc::new(table.clone()), columns, alias: table.name.clone(), as_of: None, scan_id: 1 };
+        let mut rel = Rel::Scan(Box::new(scan));
+        if let Some(predicate) = filter {
+            rel = Rel::Filter { input: Box::new(rel), predicate };
+        }
+        // Above all ids that tables have.
+        const FIRST: u32 = 1 << 20;
+        let mut outputs = Vec::with_capacity(exprs.len());
+        let mut projected = Vec::with_capacity(exprs.len());
+        for (i, expr) in (FIRST..).zip(exprs) {
+            outputs.push(Output { name: String::new(), col: ColId(i), ty: expr.ty.clone(), origin: None });
+            projected.push((ColId(i), expr));
+        }
+        let rel = Rel::Project { input: Box::new(rel), exprs: projected };
+        let bound = Bound { ctes: Vec::new(), body: BoundBody::Query(Query { rel, outputs }), params: Vec::new(), uses: Vec::new() };
+        Ok(crate::plan::execute(&self.current(), &bound).await?.stream)
+    }
+
+    /// Whether any row of a table satisfies a condition.
+    pub async fn any_row(&self, table: &TableDescriptor, filter: Option<Expr>) -> PgResult<bool> {
+        let one = Expr::new(
+            crate::bind::tree::ExprKind::Const(datafusion::common::ScalarValue::Int32(Some(1))),
+            SqlType::new(PgType::Int4),
+        );
+        let mut stream = self.scan(table, vec![one], filter).await?;
+        while let Some(batch) = stream.next().await {
+            if batch?.num_rows() > 0 {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    // Locks and messages.
+
+    /// Locks a relation; others wait until the transaction ends. The statement sees what was committed before.
+    pub async fn lock(&self, relation: &Relation, mode: TableLockMode) -> PgResult<()> {
+        self.ctx.txn.lock_table(relation.oid(), mode, false, relation.name()).await
+    }
+
+    /// As [`Work::lock`], for a table: the strongest lock.
+    pub async fn lock_table(&self, table: &TableDescriptor) -> PgResult<()> {
+        self.ctx.txn.lock_table(table.oid, TableLockMode::AccessExclusive, false, &table.name).await
+    }
+
+    pub fn notice(&self, code: SqlState, message: impl Into<String>) {
+        self.ctx.session.notice("NOTICE", PgError::new(code, message));
+    }
+}
+
+/// What a name of an index stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum FoundIndex {
+    Index(Oid),
+    PrimaryKey,
+}
+
+async fn drop_table(store: Arc<dyn stoa_store::Store>, id: TableId) {
+    if let Err(error) = store.drop_table(id).await {
+        // What is left is removed at the next open.
+        tracing::warn!(%error, table = id.0, "a table of the store could not be removed");
+    }
+}
+
+/// A column's name in expressions.
+pub(crate) fn column_sql(table: &TableDescriptor, id: ColId) -> String {
+    table.column(ColumnId(id.0)).map_or_else(|| "?".into(), |c| crate::catalog::deparse::quote_name(&c.name))
+}
+
+/// Whether a constraint of a table in the schema has this name.
+pub(crate) fn constraint_exists(catalog: &CatalogSnapshot, schema: Oid, name: &str) -> bool {
+    catalog.relations().filter(|r| r.schema() == schema).any(|r| match &**r {
+        Relation::Table(table) => has_constraint(table, name),
+        _ => false,
+    })
+}
+
+/// Whether a table has a constraint of this name.
+pub(crate) fn has_constraint(table: &TableDescriptor, name: &str) -> bool {
+    table.primary_key.as_ref().is_some_and(|k| k.name == name)
+        || table.checks.iter().any(|c| c.name.name == name)
+        || table.foreign_keys.iter().any(|f| f.name.name == name)
+        || table.indexes.iter().any(|i| i.constraint.as_ref().is_some_and(|c| c.name == name))
+}
+
+/// PostgreSQL's `makeObjectName`: the longer of the two names is cut until all fits.
+pub(crate) fn object_name(name1: &str, name2: Option<&str>, label: &str) -> String {
+    let overhead = label.len() + 1 + usize::from(name2.is_some());
+    let room = NAME_BYTES.saturating_sub(overhead);
+    let (mut first, mut second) = (name1.len(), name2.map_or(0, str::len));
+    while first + second > room {
+        if first > second { first -= 1 } else { second -= 1 }
+    }
+    let cut = |text: &str, mut len: usize| {
+        while !text.is_char_boundary(len) {
+            len -= 1;
+        }
+        text.get(..len).unwrap_or_default().to_owned()
+    };
+    match name2 {
+        Some(name2) => format!("{}_{}_{label}", cut(name1, first), cut(name2, second)),
+        None => format!("{}_{label}", cut(name1, first)),
+    }
+}
+
+pub(crate) fn undefined_relation(name: &str) -> PgError {
+    PgError::new(SqlState::UNDEFINED_TABLE, format!("relation \"{name}\" does not exist"))
+}
+
+pub(crate) fn undefined_schema(name: &str) -> PgError {
+    PgError::new(SqlState::INVALID_SCHEMA_NAME, format!("schema \"{name}\" does not exist"))
+}
+
+/// The names of identifiers.
+pub(crate) fn folded(idents: &[ast::Ident]) -> Vec<String> {
+    idents.iter().map(fold).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+    use super::*;
+
+    #[test]
+    fn names_are_cut_as_postgres_cuts_them() {
+        assert_eq!(object_name("t", Some("a"), "key"), "t_a_key");
+        assert_eq!(object_name("t", None, "pkey"), "t_pkey");
+        let long = "x".repeat(63);
+        assert_eq!(object_name(&long, Some("column_name"), "check").len(), 63);
+        assert_eq!(object_name(&long, Some("abc"), "key"), format!("{}_abc_key", "x".repeat(55)));
+    }
+}
