@@ -345,7 +345,7 @@ fn matches_rows() -> SetKernel {
             ends.push(Some(count));
             Ok(true)
         })?;
-        Ok(ColumnRows::new(lines(&parts.finish(), &ends)?, 0, ends.len()))
+        Ok(ColumnRows::boxed(lines(&parts.finish(), &ends)?, 0, ends.len()))
     })
 }
 
@@ -406,7 +406,7 @@ fn split_rows() -> SetKernel {
         each_part(&*compiled(pattern, options)?, text, |part| parts.append_value(part))?;
         let parts: ArrayRef = Arc::new(parts.finish());
         let count = parts.len();
-        Ok(ColumnRows::new(parts, 0, count))
+        Ok(ColumnRows::boxed(parts, 0, count))
     })
 }
 
@@ -539,14 +539,16 @@ struct Wanted {
 
 /// The span of the wanted group of the wanted match.
 fn wanted_span(regexp: &Regexp, text: &str, wanted: &Wanted) -> PgResult<Option<Span>> {
-    if wanted.group > regexp.groups() || wanted.start > char_count(text) as usize {
+    // Without groups, the match itself is the first one.
+    if wanted.group > regexp.groups().max(1) || wanted.start > char_count(text) as usize {
         return Ok(None);
     }
+    let group = wanted.group.min(regexp.groups());
     let (mut count, mut found) = (0, None);
     each_match(regexp, text, char_start(text, wanted.start), true, |spans| {
         count += 1;
         if count == wanted.number {
-            found = span(spans, wanted.group);
+            found = span(spans, group);
         }
         Ok(count < wanted.number)
     })?;

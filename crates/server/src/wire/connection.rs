@@ -259,16 +259,12 @@ impl Connection {
         let settings = self.session.shared().settings();
         let status = self.session.transaction_status();
         let (timeout_ms, timeout) = match status {
-            TransactionStatus::Idle => (
-                settings.idle_session_timeout_ms,
-                PgError::new(SqlState(*b"57P05"), "terminating connection due to idle-session timeout"),
-            ),
+            TransactionStatus::Idle => {
+                (settings.idle_session_timeout_ms, PgError::new(SqlState(*b"57P05"), "terminating connection due to idle-session timeout"))
+            }
             _ => (
                 settings.idle_in_transaction_session_timeout_ms,
-                PgError::new(
-                    SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
-                    "terminating connection due to idle-in-transaction timeout",
-                ),
+                PgError::new(SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT, "terminating connection due to idle-in-transaction timeout"),
             ),
         };
         // Between the messages of one pipeline nothing is idle.
@@ -292,19 +288,18 @@ impl Connection {
                     None => std::future::pending().await,
                 }
             };
-            tokio::select! {
+            let heard = tokio::select! {
                 biased;
                 read = self.socket.read_buf(&mut self.input) => {
                     return if read? == 0 { Err(Failure::Closed) } else { Ok(()) };
                 }
-                Some(notification) = notification => {
-                    self.output.notification(&notification);
-                    self.write().await?;
-                }
+                Some(notification) = notification => notification,
                 () = ended => return Err(Failure::Fatal(terminated())),
                 _ = self.shutdown.wait_for(|down| *down) => return Err(Failure::Fatal(terminated())),
                 () = timer => return Err(Failure::Fatal(timeout)),
-            }
+            };
+            self.output.notification(&heard);
+            self.write().await?;
         }
     }
 

@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""End-to-end tests of the program: psql and psycopg against a server, kill -9 and restart, bad frames.
+
+    run.py BINARY
+"""
+import os, pathlib, random, signal, socket, struct, subprocess, sys, tempfile, threading, time
+
+import psycopg
+
+BINARY = sys.argv[1]
+results = []
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+class Server:
+    def __init__(self, data):
+        self.data, self.port = data, free_port()
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen([BINARY, "serve", "--data", self.data, "--listen", f"127.0.0.1:{self.port}"],
+                                        stderr=open(self.data + ".log", "ab"))
+        for _ in range(600):
+            try:
+                socket.create_connection(("127.0.0.1", self.port), 1).close()
+                return
+            except OSError:
+                if self.process.poll() is not None:
+                    raise RuntimeError(f"the server ended; see {self.data}.log")
+                time.sleep(0.05)
+        raise RuntimeError("the server did not start")
+
+    def connect(self, **more):
+        return psycopg.connect(host="127.0.0.1", port=self.port, user="stoa", dbname="stoa", autocommit=True, connect_timeout=10, **more)
+
+    def kill(self):
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait(20)
+
+
+def test(f):
+    with tempfile.TemporaryDirectory() as work:
+        server = Server(work + "/data")
+        try:
+            f(server)
+            results.append((f.__name__, None))
+            print(f"ok   {f.__name__}", flush=True)
+        except Exception as e:  # one test's failure is the others' neighbour
+            results.append((f.__name__, e))
+            print(f"FAIL {f.__name__}: {type(e).__name__}: {e}", flush=True)
+        finally:
+            if server.process.poll() is None:
+                server.kill()
+
+
+def rows_survive_kill_and_restart(server):
+    with server.connect() as c:
+        c.execute("CREATE TABLE t (device text, at timestamptz, temp float8, PRIMARY KEY (device, at DESC))")
+        c.execute("INSERT INTO t VALUES ('a', '2024-01-01', 1.5), ('a', '2024-01-02', 2.5), ('b', '2024-01-01', 3.5)")
+        c.execute("UPDATE t SET temp = 9 WHERE device = 'b'")
+        c.execute("DELETE FROM t WHERE device = 'a' AND at < '2024-01-02'")
+    server.kill()
+    server.start()
+    with server.connect() as c:
+        rows = c.execute("SELECT device, temp FROM t ORDER BY device").fetchall()
+        assert rows == [("a", 2.5), ("b", 9.0)], rows
+
+
+def nothing_acknowledged_is_lost(server):
+    """Writers of multi-row statements, killed in the middle: each acknowledged statement is whole, none is torn."""
+    with server.connect() as c:
+        c.execute("CREATE TABLE w (batch int, part int, PRIMARY KEY (batch, part))")
+    acknowledged, numbers, lock = set(), iter(range(1, 1_000_000)), threading.Lock()
+    for round_ in range(12):
+        def write():
+            try:
+                with server.connect() as c:
+                    while True:
+                        with lock:
+                            n = next(numbers)
+                        c.execute("INSERT INTO w SELECT %s, p FROM generate_series(1, 5) p", (n,))
+                        with lock:
+                            acknowledged.add(n)
+            except psycopg.Error:
+                return
+        writers = [threading.Thread(target=write) for _ in range(4)]
+        for t in writers:
+            t.start()
+        time.sleep(0.15 + random.random() * 0.2)
+        server.kill()
+        for t in writers:
+            t.join()
+        server.start()
+    with server.connect() as c:
+        counts = dict(c.execute("SELECT batch, count(*) FROM w GROUP BY batch").fetchall())
+    assert acknowledged, "nothing was written"
+    assert all(n == 5 for n in counts.values()), "a statement was torn"
+    lost = acknowledged - set(counts)
+    assert not lost, f"lost {len(lost)} of {len(acknowledged)}"
+
+
+def a_second_process_is_refused(server):
+    second = subprocess.run([BINARY, "serve", "--data", server.data, "--listen", f"127.0.0.1:{free_port()}"], capture_output=True, text=True, timeout=30)
+    assert second.returncode != 0, "a second process took the directory"
+    with server.connect() as c:
+        assert c.execute("SELECT 1").fetchone() == (1,)
+
+
+def malformed_frames_end_one_connection_only(server):
+    startup = struct.pack("!II", 8 + len(b"user\0stoa\0database\0stoa\0\0"), 196608) + b"user\0stoa\0database\0stoa\0\0"
+    for garbage in (b"Q\xff\xff\xff\xff", b"\0\0\0\0\0\0", b"Z\0\0\0\4", os.urandom(64), b"P\0\0\0\5x"):
+        with socket.create_connection(("127.0.0.1", server.port)) as s:
+            s.sendall(startup)
+            s.recv(4096)
+            s.sendall(garbage)
+            s.settimeout(0.3)
+            try:
+                while s.recv(4096):
+                    pass
+            except OSError:
+                pass
+    with server.connect() as c:
+        assert c.execute("SELECT 1").fetchone() == (1,)
+
+
+def parameters_and_results_of_each_type(server):
+    import datetime, decimal, uuid
+    values = [
+        ("bool", True), ("int2", 7), ("int4", -7), ("int8", 2**40), ("float8", 1.5), ("text", "größe"), ("bytea", b"\x00\xff"),
+        ("numeric", decimal.Decimal("12.340")), ("date", datetime.date(2024, 2, 29)), ("timestamp", datetime.datetime(2024, 2, 29, 1, 2, 3, 4)),
+        ("uuid", uuid.UUID(int=5)), ("int4[]", [1, None, 3]), ("text[]", ["a", ""]),
+    ]
+    for binary in (False, True):
+        with server.connect() as c:
+            cursor = c.cursor(binary=binary)
+            for ty, value in values:
+                got = cursor.execute(f"SELECT %{'b' if binary else 's'}::{ty}, NULL::{ty}", (value,)).fetchone()
+                assert got == (value, None), (ty, binary, got)
+
+
+def copy_in_and_out(server):
+    with server.connect() as c:
+        c.execute("CREATE TABLE k (id int PRIMARY KEY, name text)")
+        with c.cursor().copy("COPY k FROM STDIN") as copy:
+            for i in range(1000):
+                copy.write_row((i, None if i % 3 == 0 else f"n\t{i}"))
+        assert c.execute("SELECT count(*), count(name) FROM k").fetchone() == (1000, 666)
+        with c.cursor().copy("COPY (SELECT * FROM k WHERE id < 3 ORDER BY id) TO STDOUT") as copy:
+            out = b"".join(bytes(b) for b in copy)
+        assert out == b"0\t\\N\n1\tn\\t1\n2\tn\\t2\n", out
+        try:
+            with c.cursor().copy("COPY k FROM STDIN") as copy:
+                copy.write(b"5000\tx\nbad line\n")
+            raise AssertionError("a bad line was taken")
+        except psycopg.Error as e:
+            assert e.sqlstate in ("22P02", "22P04"), e.sqlstate
+        assert c.execute("SELECT count(*) FROM k").fetchone() == (1000,)
+
+
+def cancel_and_timeouts(server):
+    with server.connect() as c:
+        c.execute("SET statement_timeout = '200ms'")
+        began = time.time()
+        try:
+            c.execute("SELECT count(*) FROM generate_series(1, 100000000) a").fetchone()
+            raise AssertionError("no timeout")
+        except psycopg.Error as e:
+            assert e.sqlstate == "57014", e.sqlstate
+        assert time.time() - began < 5
+        assert c.execute("SELECT 1").fetchone() == (1,)
+
+
+def psql_describes(server):
+    with server.connect() as c:
+        c.execute("CREATE TABLE d (id int PRIMARY KEY, name varchar(10) NOT NULL DEFAULT 'x')")
+    def psql(*args):
+        return subprocess.run(["psql", "-X", "-h", "127.0.0.1", "-p", str(server.port), "-U", "stoa", "-d", "stoa", *args],
+                              capture_output=True, text=True, timeout=30)
+    for command in ("\\d", "\\d d", "\\d+ d", "\\dt", "\\dn", "\\dv", "\\df upper", "\\du", "\\l"):
+        out = psql("-c", command)
+        assert out.returncode == 0 and "ERROR" not in out.stderr, (command, out.stderr)
+    assert "d_pkey" in psql("-c", "\\d d").stdout
+
+
+TESTS = [rows_survive_kill_and_restart, nothing_acknowledged_is_lost, a_second_process_is_refused, malformed_frames_end_one_connection_only,
+         parameters_and_results_of_each_type, copy_in_and_out, cancel_and_timeouts, psql_describes]
+for t in TESTS:
+    if len(sys.argv) < 3 or t.__name__ in sys.argv[2:]:
+        test(t)
+bad = sum(1 for _, e in results if e)
+print(f"{len(results) - bad} passed, {bad} failed")
+sys.exit(1 if bad else 0)
