@@ -3,6 +3,8 @@
 //!
 //! Invariant: the text binds again to the same expression.
 
+pub use super::definition::index_definition;
+
 use crate::bind::tree::{ColId, Expr, ExprKind};
 use datafusion::common::ScalarValue;
 use stoa_pg::types::format_type;

@@ -146,6 +146,24 @@ fn step(sequence: &SequenceDescriptor, last: i64) -> PgResult<i64> {
     }
 }
 
+/// What `SELECT * FROM sequence` gives.
+///
+/// # Errors
+/// 42P01 if the sequence is gone; what the store reports.
+pub fn state_row(ctx: &crate::exec::StatementContext, oid: Oid) -> PgResult<arrow::array::RecordBatch> {
+    use arrow::array::{ArrayRef, BooleanArray, Int64Array, RecordBatch};
+    let gone = || PgError::new(SqlState::UNDEFINED_TABLE, format!("could not open relation with OID {oid}"));
+    let Some(super::Relation::Sequence(sequence)) = ctx.catalog.relation(oid).map(|r| &**r) else { return Err(gone()) };
+    let shared = ctx.catalog.shared().ok_or_else(gone)?;
+    let state = shared.sequences.state(sequence)?;
+    let columns: [(&str, ArrayRef); 3] = [
+        ("last_value", Arc::new(Int64Array::from(vec![state.last_value]))),
+        ("log_cnt", Arc::new(Int64Array::from(vec![state.log_cnt]))),
+        ("is_called", Arc::new(BooleanArray::from(vec![state.is_called]))),
+    ];
+    RecordBatch::try_from_iter(columns).map_err(PgError::from)
+}
+
 /// Waits for a future where the caller cannot: functions are called row by row, inside of plans.
 pub(crate) fn wait<F: Future>(future: F) -> F::Output {
     match tokio::runtime::Handle::try_current() {
