@@ -40,7 +40,7 @@ impl Default for DatabaseOptions {
 /// What sessions and statements share.
 pub struct DatabaseInner {
     pub store: Arc<dyn Store>,
-    pub transactions: TransactionManager,
+    pub transactions: Arc<TransactionManager>,
     pub notifications: NotificationBus,
     /// Memory and spill files of all statements.
     pub runtime: Arc<RuntimeEnv>,
@@ -79,7 +79,7 @@ impl Database {
             .with_disk_manager_builder(DiskManagerBuilder::default().with_mode(mode).with_max_temp_directory_size(options.spill_bytes))
             .build_arc()
             .map_err(|e| PgError::internal(e.to_string()))?;
-        let transactions = TransactionManager::open(store.clone()).await?;
+        let transactions = TransactionManager::new(store.clone(), crate::catalog::open(&store).await?);
         Ok(Self {
             inner: Arc::new(DatabaseInner {
                 store,

@@ -94,6 +94,9 @@ impl Binder<'_> {
 
     /// Evaluates a cast of a constant, if that needs nothing but the constant. Errors of literals are raised here.
     pub(crate) fn fold_cast(&mut self, expr: Expr) -> PgResult<Expr> {
+        if self.keep {
+            return Ok(expr);
+        }
         let ExprKind::Cast { arg, .. } = &expr.kind else { return Ok(expr) };
         if let ExprKind::Const(_) = arg.kind {
             // Types whose conversion reads settings keep for execution, unless only the form changes.
@@ -106,6 +109,9 @@ impl Binder<'_> {
 
     /// Evaluates an immutable call over constants; what fails stays, and fails when it runs.
     pub(crate) fn fold(&mut self, expr: Expr) -> PgResult<Expr> {
+        if self.keep {
+            return Ok(expr);
+        }
         let (volatility, args) = match &expr.kind {
             ExprKind::Oper { oper, args } => (oper.0.volatility, args),
             ExprKind::Func { func, args } => (func.0.volatility, args),

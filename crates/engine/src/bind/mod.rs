@@ -78,6 +78,8 @@ pub struct Binder<'a> {
     pub(crate) no_sets: Option<&'static str>,
     /// Queries nested in one another.
     pub(crate) depth: usize,
+    /// The expression will be stored as text: constants are not folded.
+    pub(crate) keep: bool,
 }
 
 /// How deep queries, subqueries and expressions may nest before 54001.
@@ -126,6 +128,32 @@ pub fn bind_constant_expr(ctx: &BindContext<'_>, syntax: &ast::Expr, target: &Sq
     binder.coerce_assignment(expr, target, column)
 }
 
+/// Binds an expression that will be stored as text, without folding: over the columns of `table` if there is one, cast to `target`
+/// (of the column named) as an assignment does.
+pub fn bind_stored_expr(
+    ctx: &BindContext<'_>,
+    table: Option<&TableDescriptor>,
+    syntax: &ast::Expr,
+    target: Option<(&SqlType, &str)>,
+) -> PgResult<Expr> {
+    let mut binder = Binder::new(ctx.clone());
+    binder.keep = true;
+    match table {
+        Some(table) => {
+            let mut scope = Scope::new(scope::Clause::Check);
+            scope.add_table(table, &table.name, &|id: ColumnId| ColId(id.0));
+            binder.next_col = table.next_column_id + 1;
+            binder.scopes.push(scope);
+        }
+        None => binder.scopes.push(Scope::new(scope::Clause::Default)),
+    }
+    let expr = binder.bind_expr(syntax)?;
+    match target {
+        Some((target, column)) => binder.coerce_assignment(expr, target, column),
+        None => binder.resolve_unknown(expr),
+    }
+}
+
 pub(crate) fn syntax_error(error: stoa_syntax::SyntaxError) -> PgError {
     let code = if error.too_deep { SqlState::STATEMENT_TOO_COMPLEX } else { SqlState::SYNTAX_ERROR };
     PgError::new(code, error.message).at(error.position)
@@ -156,6 +184,7 @@ impl<'a> Binder<'a> {
             view_depth: 0,
             no_sets: None,
             depth: 0,
+            keep: false,
         }
     }
 

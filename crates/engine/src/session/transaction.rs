@@ -99,8 +99,16 @@ impl Session {
             return Ok(txn.clone());
         }
         let modes = self.modes();
-        let options = TxnOptions { isolation: modes.isolation, read_only: modes.read_only, deferrable: modes.deferrable };
-        let txn = self.database.transactions.begin(options)?;
+        let settings = self.shared.settings();
+        let timeout = settings.lock_timeout_ms;
+        let mut options = TxnOptions::new(crate::txn::GroupId(u64::from(self.shared.pid)));
+        options.isolation = modes.isolation.into();
+        options.read_only = modes.read_only;
+        options.lock_timeout = (timeout > 0).then(|| std::time::Duration::from_millis(timeout));
+        if self.shared.show("synchronous_commit").is_some_and(|v| v == "off") {
+            options.durability = stoa_store::Durability::Relaxed;
+        }
+        let txn = self.database.transactions.begin(options);
         self.block.txn = Some(txn.clone());
         Ok(txn)
     }
@@ -309,7 +317,7 @@ impl Session {
             return Err(error);
         }
         let committed = match self.block.txn.take() {
-            Some(txn) => txn.commit().await,
+            Some(txn) => txn.commit().await.map(drop),
             None => Ok(()),
         };
         match committed {

@@ -9,9 +9,10 @@ use stoa_pg::PgResult;
 pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<()> {
     match name {
         "pg_settings" => {
-            for (name, value, description) in ctx.session.all_settings() {
+            for setting in crate::session::settings::SETTINGS {
+                let (name, value, description) = (setting.name, ctx.session.show(setting.name).unwrap_or_default(), setting.description);
                 t.row(vec![
-                    ("name", name.as_str().into()),
+                    ("name", name.into()),
                     ("setting", value.as_str().into()),
                     ("category", "".into()),
                     ("short_desc", description.into()),
@@ -35,9 +36,9 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<(
                     ("usename", session.current_user().into()),
                     ("application_name", session.show("application_name").unwrap_or_default().into()),
                     ("backend_start", V::Time(session.started_us)),
-                    ("query_start", activity.query_started_us.map_or(V::Null, V::Time)),
-                    ("xact_start", activity.transaction_started_us.map_or(V::Null, V::Time)),
-                    ("state_change", V::Time(activity.changed_us)),
+                    ("query_start", time(activity.query_start_us)),
+                    ("xact_start", time(activity.transaction_start_us)),
+                    ("state_change", time(activity.state_change_us)),
                     ("state", activity.state.name().into()),
                     ("query", activity.query.to_string().into()),
                     ("backend_type", "client backend".into()),
@@ -65,4 +66,9 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<(
         _ => {}
     }
     Ok(())
+}
+
+/// 0 is no time.
+fn time(us: i64) -> V {
+    if us == 0 { V::Null } else { V::Time(us) }
 }
