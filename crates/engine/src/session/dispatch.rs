@@ -356,7 +356,7 @@ impl Session {
                 self.listen(ListenChange::UnlistenAll);
                 *self.shared.sequences.lock() = super::shared::SequenceValues::default();
                 let txn = self.transaction()?;
-                txn.release_session_locks(self.shared.pid);
+                txn.release_session_locks();
                 self.discard_temporary().await?;
                 "DISCARD ALL"
             }

@@ -8,7 +8,7 @@ use super::session_impl::Session;
 use super::settings::isolation_name;
 use super::shared::ActivityState;
 use crate::database::now_us;
-use crate::txn::{Transaction, TxnOptions};
+use crate::txn::{GroupId, Transaction, TxnOptions};
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::utility::{Isolation, TransactionModes};
@@ -99,8 +99,12 @@ impl Session {
             return Ok(txn.clone());
         }
         let modes = self.modes();
-        let options = TxnOptions { isolation: modes.isolation, read_only: modes.read_only, deferrable: modes.deferrable };
-        let txn = self.database.transactions.begin(options)?;
+        let options = TxnOptions {
+            isolation: modes.isolation.into(),
+            read_only: modes.read_only,
+            ..TxnOptions::new(GroupId(u64::from(self.shared.pid)))
+        };
+        let txn = self.database.transactions.begin(options);
         self.block.txn = Some(txn.clone());
         Ok(txn)
     }
