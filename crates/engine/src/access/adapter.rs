@@ -106,7 +106,7 @@ fn truth(inner: &Expr, columns: &dyn ScanColumns, value: bool, negated: bool) ->
     }
 }
 
-fn comparison(op: Operator) -> Option<Comparison> {
+pub(super) fn comparison(op: Operator) -> Option<Comparison> {
     Some(match op {
         Operator::Eq => Comparison::Equal,
         Operator::Lt => Comparison::Less,

@@ -8,10 +8,11 @@
 //! hold nothing else, three-valued logic included: a comparison with NULL is never satisfied, and NULL lies in no comparison's
 //! span.
 //!
-//! Reading order: [`predicate`] → [`adapter`] → [`constant`] → [`span`] → [`ranges`] → [`path`] → [`explain`].
+//! Reading order: [`predicate`] → [`adapter`], [`dynamic`] → [`constant`] → [`span`] → [`ranges`] → [`path`] → [`explain`].
 
 pub mod adapter;
 pub mod constant;
+pub mod dynamic;
 pub mod explain;
 pub mod path;
 pub mod predicate;

@@ -35,7 +35,7 @@ pub struct PathOptions<'a> {
     /// Columns that the scan gives or filters on.
     pub columns: &'a [ColumnId],
     /// Predicates of partial indexes, by position of the index; `None` where there is one that is not understood.
-    pub index_predicates: &'a dyn Fn(usize) -> Option<Predicate>,
+    pub index_predicates: &'a (dyn Fn(usize) -> Option<Predicate> + Sync),
 }
 
 impl AccessPath {

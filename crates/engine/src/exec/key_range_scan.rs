@@ -180,6 +180,8 @@ impl ExecutionPlan for KeyRangeScanExec {
             reverse: self.reverse,
             fill_cache: self.fill_cache,
             block_rows,
+            path: Arc::clone(&self.path),
+            narrowed: self.output.dynamic.is_empty(),
             ended: false,
         };
         let stream = futures::stream::try_unfold(state, |mut state| async move {
@@ -271,11 +273,46 @@ struct ScanState {
     reverse: bool,
     fill_cache: bool,
     block_rows: usize,
+    path: Arc<AccessPath>,
+    /// The dynamic filters, known by the time of the first row, have narrowed the ranges.
+    narrowed: bool,
     ended: bool,
 }
 
 impl ScanState {
+    fn narrow(&mut self) {
+        self.narrowed = true;
+        let Some(wanted) = self.output.dynamic_ranges(&self.path.key) else { return };
+        // Both lists are ascending and apart (the scan's descending when reversed).
+        if self.reverse {
+            self.ranges.make_contiguous().reverse();
+        }
+        let mut out = VecDeque::new();
+        let mut from = 0;
+        for range in &self.ranges {
+            while wanted.get(from).is_some_and(|w| w.end.as_ref().is_some_and(|end| *end <= range.start)) {
+                from += 1;
+            }
+            for candidate in wanted.iter().skip(from) {
+                if range.end.as_ref().is_some_and(|end| candidate.start >= *end) {
+                    break;
+                }
+                let both = range.intersect(candidate);
+                if !both.is_empty() {
+                    out.push_back(both);
+                }
+            }
+        }
+        if self.reverse {
+            out.make_contiguous().reverse();
+        }
+        self.ranges = out;
+    }
+
     async fn next(&mut self) -> Result<Option<RecordBatch>> {
+        if !self.narrowed {
+            self.narrow();
+        }
         loop {
             if self.ended || self.gather.is_done() {
                 let batch = self.gather.finish()?;

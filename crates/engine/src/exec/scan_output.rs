@@ -4,7 +4,7 @@
 //! asked for. Filters run one after the other, those that cannot fail first, each on the rows that the ones before left: an error
 //! in a row that another filter excludes is no error.
 
-use crate::access::{AccessPath, explain};
+use crate::access::{AccessPath, KeyShape, Predicate, dynamic, explain, scope};
 use crate::catalog::{ColumnId, TableDescriptor};
 use crate::row::key::KeyPartCodec;
 use crate::row::{ColumnSource, RowCodec, ScanDecoder};
@@ -121,6 +121,18 @@ impl ScanOutput {
         // Names and nullability are those that the plan was made with.
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
         Ok(RecordBatch::try_new_with_options(Arc::clone(&self.schema), batch.columns().to_vec(), &options)?)
+    }
+
+    /// Key ranges that hold every row that the dynamic filters pass now; `None` when they say nothing of the key.
+    #[must_use]
+    pub fn dynamic_ranges(&self, key: &KeyShape) -> Option<Vec<KeyRange>> {
+        if self.dynamic.is_empty() {
+            return None;
+        }
+        let column = |at: usize| self.projection.get(at).and_then(|p| self.read.get(*p)).copied();
+        let predicates: Vec<Predicate> = self.dynamic.iter().map(|f| dynamic::predicate(f, &column)).collect();
+        let scope = scope(key, &predicates);
+        (!scope.is_full()).then_some(scope.ranges)
     }
 
     /// Orders the filters: those that cannot fail first.
@@ -245,7 +257,9 @@ pub(super) struct Gather {
 
 impl Gather {
     pub(super) fn new(output: &ScanOutput, batch_rows: usize) -> Self {
-        let coalescer = (!output.is_unfiltered()).then(|| BatchCoalescer::new(Arc::clone(&output.schema), batch_rows));
+        // Rows without columns are counted, not gathered.
+        let gathers = !output.is_unfiltered() && !output.schema.fields().is_empty();
+        let coalescer = gathers.then(|| BatchCoalescer::new(Arc::clone(&output.schema), batch_rows));
         Self { coalescer, remaining: output.fetch, done: output.fetch == Some(0) }
     }
 

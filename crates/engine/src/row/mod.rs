@@ -22,6 +22,9 @@ pub mod table;
 pub mod types;
 pub mod value;
 
+#[cfg(test)]
+pub(crate) mod tests;
+
 pub use builder::ColumnBuilder;
 pub use decoder::{ColumnSource, ScanDecoder};
 pub use index::{INDEX_FAMILY, IndexCodec, IndexEncoder};

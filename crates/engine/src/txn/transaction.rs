@@ -802,3 +802,6 @@ fn run_in_background(hooks: Vec<Hook>) {
         });
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -21,7 +21,7 @@ pub mod rows;
 pub mod table_writer;
 pub mod update;
 
-use crate::bind::tree::{Mutation, MutationKind, OnConflict};
+use crate::bind::tree::{Mutation, MutationKind};
 use crate::exec::StatementContext;
 use crate::plan::execute::Executed;
 use crate::plan::relation::Planner;
@@ -168,11 +168,6 @@ impl Written {
     pub fn is_empty(&self) -> bool {
         self.source.is_empty()
     }
-}
-
-/// Whether an INSERT may leave the rows that exist unread.
-pub(crate) fn is_blind(on_conflict: &OnConflict) -> bool {
-    matches!(on_conflict, OnConflict::Replace)
 }
 
 /// An error for what a mutation's source does not have.
