@@ -1,0 +1,69 @@
+//! `pg_catalog` and `information_schema`: relations computed from the catalog's snapshot when they are read.
+//!
+//! Names, columns and types of every relation are PostgreSQL 15's ([`shapes`]); those that Stoa has nothing to say in are empty.
+//! OIDs are the catalog's own, stable over restarts.
+
+mod cell;
+mod information_schema;
+mod pg_catalog;
+mod shapes;
+mod statistics;
+
+use crate::exec::StatementContext;
+use arrow::array::RecordBatch;
+use cell::Table;
+use stoa_pg::{PgError, PgResult, SqlType};
+
+pub use crate::catalog::functions::{call, relation_name, relation_oid, schema_name, schema_oid};
+
+/// Whether a schema has such a computed relation.
+#[must_use]
+pub fn exists(schema: &str, name: &str) -> bool {
+    shapes::find(schema, name).is_some()
+}
+
+/// The columns of a computed relation.
+#[must_use]
+pub fn columns(schema: &str, name: &str) -> Option<Vec<(String, SqlType)>> {
+    shapes::find(schema, name).map(|s| s.columns.clone())
+}
+
+/// The OID of a computed relation; 0 if there is none.
+#[must_use]
+pub fn oid(schema: &str, name: &str) -> u32 {
+    shapes::find(schema, name).map_or(0, |s| s.oid)
+}
+
+/// The computed relation with an OID: its schema and name.
+#[must_use]
+pub fn by_oid(oid: u32) -> Option<(&'static str, &'static str)> {
+    shapes::all().find(|s| s.oid == oid).map(|s| (s.schema.as_str(), s.name.as_str()))
+}
+
+/// All computed relations: schema, name, OID, number of columns.
+pub fn all() -> impl Iterator<Item = (&'static str, &'static str, u32, usize)> {
+    shapes::all().map(|s| (s.schema.as_str(), s.name.as_str(), s.oid, s.columns.len()))
+}
+
+/// The rows of a computed relation, columns in the order of [`columns`].
+///
+/// # Errors
+/// XX000 if a value does not fit its column.
+pub fn rows(ctx: &StatementContext, schema: &str, name: &str) -> PgResult<RecordBatch> {
+    if schema == "stoa_sequence" {
+        let oid = name.parse().map_err(|_| PgError::internal("a sequence without an OID"))?;
+        return crate::catalog::sequence::state_row(ctx, oid);
+    }
+    let shape = shapes::find(schema, name).ok_or_else(|| PgError::internal(format!("{schema}.{name} is no computed relation")))?;
+    let mut table = Table::new(&shape.columns);
+    match schema {
+        "pg_catalog" => {
+            if !pg_catalog::fill(ctx, name, &mut table)? {
+                statistics::fill(ctx, name, &mut table)?;
+            }
+        }
+        "information_schema" => information_schema::fill(ctx, name, &mut table)?,
+        _ => {}
+    }
+    table.finish()
+}
