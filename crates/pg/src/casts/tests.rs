@@ -55,6 +55,12 @@ fn explicit_casts() {
         ("abcdef", "text", "\"char\"", "a"),
         ("int4", "text", "regtype", "integer"),
         ("23", "oid", "regtype", "integer"),
+        ("{1,NULL,3}", "int4[]", "float8[]", "{1,NULL,3}"),
+        ("{1.25,2}", "numeric[]", "numeric(5,1)[]", "{1.3,2.0}"),
+        ("{1,2}", "int4[]", "text[]", "{1,2}"),
+        ("{1,2}", "int4[]", "text", "{1,2}"),
+        ("{1, 2}", "text", "int4[]", "{1,2}"),
+        ("{t,f}", "bool[]", "text[]", "{true,false}"),
     ] {
         assert_eq!(cast(text, &named(from), &named(to), true).unwrap(), expected, "'{text}'::{from}::{to}");
     }
@@ -76,6 +82,7 @@ fn errors() {
         ("123", "int4", "numeric(4,2)", true, "22003", "numeric field overflow"),
         ("abcd", "text", "varchar(3)", false, "22001", "value too long for type character varying(3)"),
         ("1", "int4", "date", true, "42846", "cannot cast type integer to date"),
+        ("{1}", "int4[]", "date[]", true, "42846", "cannot cast type integer[] to date[]"),
         ("1", "numeric", "\"char\"", true, "42846", "cannot cast type numeric to \"char\""),
         ("x", "text", "int4", true, "22P02", "invalid input syntax for type integer: \"x\""),
     ] {

@@ -3,8 +3,8 @@
 //! Wire, COPY, casts through text, and literals all come here. [`writer`] and [`builder`] resolve type and column once; the
 //! per-value work is one call. [`sort_key`] gives bytes that sort and compare as PostgreSQL's values do.
 //!
-//! A file here is a family of types and offers `writer(ctx, ty, array)` and `builder(ty)` for them, of the shapes below; a family
-//! whose values have a modifier that changes them (a length, a precision) also offers `apply_typmod(ty, explicit)`.
+//! A file here is a family of types and offers `writer(ctx, ty, array)` and `builder(ty)` for them, of the shapes below. What a
+//! modifier does to values is in [`apply_typmod`].
 
 use crate::args::{Kernel, Time, Timestamp, strict1};
 use crate::context::EvalContext;

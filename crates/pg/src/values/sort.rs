@@ -325,6 +325,9 @@ mod tests {
             (PgType::Float8, &["-Infinity", "-1.5", "0", "1e-300", "2", "Infinity", "NaN"][..]),
             (PgType::Float4, &["-2", "-1", "0", "1", "NaN"]),
             (PgType::Numeric, &["-Infinity", "-1e30", "-1", "0", "0.001", "1", "1.5", "1e30", "Infinity", "NaN"]),
+            (PgType::Int4.array_of(), &["{}", "{-1}", "{1}", "{1,2}", "{1,3}", "{1,NULL}", "{2}", "{NULL}"]),
+            (PgType::Text.array_of(), &["{\"\"}", "{a}", "{a,b}", "{aa}", "{b}"]),
+            (PgType::Numeric.array_of(), &["{1.0,2}", "{1.00,3}", "{NaN}"]),
             (PgType::Interval, &["-1 day", "0", "1 hour", "29 days", "1 mon", "1 mon 1 us", "1 year"]),
         ] {
             let keys = keys(ty, ascending);

@@ -9,7 +9,7 @@ use crate::error::{PgError, PgResult};
 use crate::sqlstate::SqlState;
 use num_bigint::BigInt;
 use num_traits::{One, Signed, ToPrimitive, Zero};
-use std::f64::consts::LN_10;
+use std::f64::consts::{LN_10, LOG10_E};
 
 /// Results with a larger natural logarithm overflow, with a smaller one are zero.
 const MAX_LN: f64 = 6000.0;
@@ -189,7 +189,7 @@ impl Numeric {
         if self.is_infinite() {
             return Ok(if self.signum() < 0 { Self::ZERO } else { Self::INFINITY });
         }
-        let weight = (self.to_f64_saturating() * 0.434_294_481_903_252).clamp(-2000.0, 2000.0) as i64;
+        let weight = (self.to_f64_saturating() * LOG10_E).clamp(-2000.0, 2000.0) as i64;
         exp_to_scale(self, result_scale(weight, &[self]))
     }
 
@@ -276,7 +276,7 @@ impl Numeric {
         if rough.abs() > 2000.0 * 3.01 {
             return if rough > 0.0 { Err(overflow()) } else { Ok(Self::from_i128(0, MAX_DISPLAY_SCALE as u16)) };
         }
-        let result_weight = (rough * 0.434_294_481_903_252) as i64;
+        let result_weight = (rough * LOG10_E) as i64;
         let scale = result_scale(result_weight, &[&base, exponent]);
         // As many digits as keep e^x right to `scale` places, with the exponent's own size on top.
         let digits = i64::from(scale) + result_weight.max(0) + exponent.decimal_exponent().max(0) + 8;
