@@ -539,14 +539,16 @@ struct Wanted {
 
 /// The span of the wanted group of the wanted match.
 fn wanted_span(regexp: &Regexp, text: &str, wanted: &Wanted) -> PgResult<Option<Span>> {
-    if wanted.group > regexp.groups() || wanted.start > char_count(text) as usize {
+    // Without groups, the match itself is the first one.
+    if wanted.group > regexp.groups().max(1) || wanted.start > char_count(text) as usize {
         return Ok(None);
     }
+    let group = wanted.group.min(regexp.groups());
     let (mut count, mut found) = (0, None);
     each_match(regexp, text, char_start(text, wanted.start), true, |spans| {
         count += 1;
         if count == wanted.number {
-            found = span(spans, wanted.group);
+            found = span(spans, group);
         }
         Ok(count < wanted.number)
     })?;

@@ -28,9 +28,18 @@ enum Kind {
     Plain,
     Concat(Box<Tree>, Box<Tree>),
     Alternate(Vec<Tree>),
-    Repeat { inner: Box<Tree>, min: usize, max: Option<usize> },
+    Repeat {
+        inner: Box<Tree>,
+        min: usize,
+        max: Option<usize>,
+    },
     Capture(Box<Tree>, usize),
-    Backref(usize),
+    /// A group's text again, a number of times.
+    Backref {
+        group: usize,
+        min: usize,
+        max: Option<usize>,
+    },
 }
 
 /// Whether an expression prefers to be short; `None` if it has no preference.
@@ -80,7 +89,10 @@ impl Tree {
         let kind = match node {
             _ if plain => Kind::Plain,
             Node::Capture(inner, group) => Kind::Capture(Box::new(Tree::new(inner, definitions)?), *group),
-            Node::Backref(group) => Kind::Backref(*group),
+            Node::Backref(group) => Kind::Backref { group: *group, min: 1, max: Some(1) },
+            Node::Repeat { node, min, max, .. } if let Node::Backref(group) = **node => {
+                Kind::Backref { group, min: *min as usize, max: max.map(|max| max as usize) }
+            }
             // Groups keep what the last round gave them: the rounds before it need no groups, and no rounds of their own.
             Node::Repeat { node, min, max, greedy } if *min > 0 && !refers => {
                 let inner = Box::new(without_groups(node));
@@ -158,16 +170,7 @@ impl Search<'_> {
                 }
                 fits
             }
-            Kind::Backref(group) => {
-                let Some(Some((from, to))) = self.spans.get(*group).copied() else { return false };
-                let (Some(wanted), Some(found)) = (self.text.get(from..to), self.text.get(start..end)) else { return false };
-                if self.ignore_case {
-                    wanted.chars().count() == found.chars().count()
-                        && wanted.chars().zip(found.chars()).all(|(a, b)| same_ignoring_case(a, b))
-                } else {
-                    wanted == found
-                }
-            }
+            Kind::Backref { group, min, max } => self.repeats_group(*group, *min, *max, start, end),
             Kind::Alternate(branches) => branches.iter().any(|branch| {
                 if !branch.program.spans(self.text, start, end) {
                     return false;
@@ -196,7 +199,27 @@ impl Search<'_> {
         }
     }
 
+    /// Whether a part of the text is a group's text so many times. A group without text has no repetition, not even none.
+    fn repeats_group(&self, group: usize, min: usize, max: Option<usize>, start: usize, end: usize) -> bool {
+        let Some(Some((from, to))) = self.spans.get(group).copied() else { return false };
+        let (Some(wanted), Some(found)) = (self.text.get(from..to), self.text.get(start..end)) else { return false };
+        if wanted.is_empty() {
+            return found.is_empty();
+        }
+        let (length, total) = (wanted.chars().count(), found.chars().count());
+        let count = total / length;
+        total % length == 0
+            && count >= min
+            && max.is_none_or(|max| count <= max)
+            && wanted.chars().cycle().zip(found.chars()).all(|(a, b)| a == b || (self.ignore_case && same_ignoring_case(a, b)))
+    }
+
     fn repeat(&mut self, inner: &Tree, min: usize, max: Option<usize>, start: usize, end: usize) -> bool {
+        // Where nothing is to be matched, short rounds are not even tried.
+        if inner.short && min == 0 && start == end {
+            self.clear(inner);
+            return true;
+        }
         let least = min.max(1);
         let most = max.unwrap_or(usize::MAX).min(end - start).max(least);
         // Where each round that is being tried began, and the ends it has still to try.

@@ -275,6 +275,10 @@ impl<'n> Positions<'n> {
             Node::Alternate(branches) => {
                 let mut whole = Part { nullable: false, first: Vec::new(), last: Vec::new() };
                 for branch in branches {
+                    // A branch that can be empty must be the last choice.
+                    if whole.nullable {
+                        return None;
+                    }
                     let branch = self.add(branch)?;
                     whole.nullable |= branch.nullable;
                     whole.first.extend(branch.first);

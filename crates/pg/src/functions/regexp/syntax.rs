@@ -398,7 +398,7 @@ impl Parser {
         }
         // A group keeps the parts together: a quantifier behind it takes all of them.
         Ok(match inner {
-            Node::Concat(_) | Node::Empty => Node::Concat(vec![inner]),
+            Node::Concat(_) | Node::Empty | Node::Assert(_) | Node::Look { .. } => Node::Concat(vec![inner]),
             other => other,
         })
     }
