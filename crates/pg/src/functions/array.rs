@@ -633,7 +633,7 @@ pub(crate) struct ColumnRows {
 }
 
 impl ColumnRows {
-    pub(crate) fn new(column: ArrayRef, at: usize, end: usize) -> Box<dyn RowSource> {
+    pub(crate) fn boxed(column: ArrayRef, at: usize, end: usize) -> Box<dyn RowSource> {
         Box::new(ColumnRows { column, at, end })
     }
 }
@@ -663,7 +663,7 @@ fn unnest() -> SetKernel {
     Arc::new(|call, args, row| {
         let arrays = ArrayArg::open(call, args, 0)?;
         Ok(match arrays.get(row) {
-            Some(value) => ColumnRows::new(Arc::clone(arrays.column.leaf()), value.start, value.end),
+            Some(value) => ColumnRows::boxed(Arc::clone(arrays.column.leaf()), value.start, value.end),
             None => Box::new(NoRows),
         })
     })

@@ -345,7 +345,7 @@ fn matches_rows() -> SetKernel {
             ends.push(Some(count));
             Ok(true)
         })?;
-        Ok(ColumnRows::new(lines(&parts.finish(), &ends)?, 0, ends.len()))
+        Ok(ColumnRows::boxed(lines(&parts.finish(), &ends)?, 0, ends.len()))
     })
 }
 
@@ -406,7 +406,7 @@ fn split_rows() -> SetKernel {
         each_part(&*compiled(pattern, options)?, text, |part| parts.append_value(part))?;
         let parts: ArrayRef = Arc::new(parts.finish());
         let count = parts.len();
-        Ok(ColumnRows::new(parts, 0, count))
+        Ok(ColumnRows::boxed(parts, 0, count))
     })
 }
 

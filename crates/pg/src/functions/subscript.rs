@@ -179,9 +179,12 @@ fn copy_part(out: &mut ArrayAssembler, lengths: &[usize], ranges: &[(usize, usiz
     Ok(())
 }
 
+/// Lower and upper bound of a dimension, where they are written.
+type Bounds<T> = (Option<T>, Option<T>);
+
 /// The bounds of slices, which may be left out.
 struct Slices<'a> {
-    readers: Vec<(Option<Reader<'a, Int4>>, Option<Reader<'a, Int4>>)>,
+    readers: Vec<Bounds<Reader<'a, Int4>>>,
 }
 
 impl<'a> Slices<'a> {
@@ -202,7 +205,7 @@ impl<'a> Slices<'a> {
     }
 
     /// The bounds in a row, `None` inside for those left out; `None` for all if a written one is NULL.
-    fn get(&self, row: usize) -> PgResult<Option<Vec<(Option<i32>, Option<i32>)>>> {
+    fn get(&self, row: usize) -> PgResult<Option<Vec<Bounds<i32>>>> {
         let mut bounds = Vec::with_capacity(self.readers.len());
         for (lower, upper) in &self.readers {
             let mut pair = (None, None);

@@ -93,9 +93,9 @@ pub fn register(r: &mut Registry) {
         "replace characters one by one",
     );
     r.scalar("repeat", &[T, Int], T, text2::<Text, Int4>(|_, s, n, out| repeat(s, n, out)), "repeat n times");
-    r.scalar("reverse", &[T], T, text1::<Text>(|_, s, out| Ok(out.extend(s.chars().rev()))), "in reverse order");
+    r.scalar("reverse", &[T], T, text1::<Text>(|_, s, out| reverse(s, out)), "in reverse order");
 
-    r.scalar("chr", &[Int], T, text1::<Int4>(|_, code, out| Ok(out.push(chr(code)?))), "the character of a code point");
+    r.scalar("chr", &[Int], T, text1::<Int4>(|_, code, out| chr(code).map(|c| out.push(c))), "the character of a code point");
     r.scalar(
         "ascii",
         &[T],
@@ -396,6 +396,11 @@ fn repeat(s: &str, count: i32, out: &mut String) -> PgResult<()> {
     Ok(())
 }
 
+fn reverse(s: &str, out: &mut String) -> PgResult<()> {
+    out.extend(s.chars().rev());
+    Ok(())
+}
+
 fn chr(code: i32) -> PgResult<char> {
     let limit = |message: String| PgError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message);
     match u32::try_from(code) {
@@ -611,5 +616,5 @@ fn string_to_table(_: &Call, args: &[Arg], row: usize) -> PgResult<Box<dyn crate
     split_fields(input, text(1)?, text(2)?, |field| fields.append_option(field));
     let fields = fields.finish();
     let count = fields.len();
-    Ok(ColumnRows::new(Arc::new(fields), 0, count))
+    Ok(ColumnRows::boxed(Arc::new(fields), 0, count))
 }

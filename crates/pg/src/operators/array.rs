@@ -13,10 +13,13 @@ use crate::values::element_order::ElementOrder;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+/// An operator's name, its meaning, and for which orders it holds.
+type Comparison = (&'static str, NativeOp, fn(Ordering) -> bool);
+
 /// Registers the entries of this file.
 pub fn register(r: &mut Registry) {
     use PgType::{AnyArray, AnyCompatible, AnyCompatibleArray};
-    let comparisons: [(&'static str, NativeOp, fn(Ordering) -> bool); 6] = [
+    let comparisons: [Comparison; 6] = [
         ("=", NativeOp::Eq, Ordering::is_eq),
         ("<>", NativeOp::NotEq, Ordering::is_ne),
         ("<", NativeOp::Lt, Ordering::is_lt),
