@@ -68,11 +68,11 @@ fn extremes(r: &mut Registry) {
         ("max", true, NativeAggregate::Max, "Computes the maximum of the non-null input values."),
     ] {
         for ty in [Int2, Int4, Int8, Text, Bpchar, Date, Time, Timestamp, Timestamptz, Oid] {
-            r.add(Func::of_kind(name, &[ty.clone()], ty, FuncKind::NativeAggregate(native), doc));
+            r.add(Func::of_kind(name, std::slice::from_ref(&ty), ty.clone(), FuncKind::NativeAggregate(native), doc));
         }
         for ty in [Float4, Float8, Numeric, Interval, Timetz, AnyArray] {
             let kind = builder(move |call| extreme::function(name, call, largest));
-            r.add(Func::of_kind(name, &[ty.clone()], ty, kind, doc));
+            r.add(Func::of_kind(name, std::slice::from_ref(&ty), ty.clone(), kind, doc));
         }
     }
 }
@@ -159,7 +159,7 @@ pub fn register(r: &mut Registry) {
         ("bit_xor", NativeAggregate::BitXor, "Computes the bitwise exclusive OR of all non-null input values."),
     ] {
         for ty in [Int2, Int4, Int8] {
-            r.add(Func::of_kind(name, &[ty.clone()], ty, native(kind), doc));
+            r.add(Func::of_kind(name, std::slice::from_ref(&ty), ty.clone(), native(kind), doc));
         }
     }
     sums(r);

@@ -15,11 +15,11 @@ use crate::values::numeric::NumericKind;
 use crate::values::timezone;
 use number::Template;
 
-mod date_in;
+pub(crate) mod date_in;
 mod date_out;
 mod number;
 mod number_in;
-mod template;
+pub(crate) mod template;
 
 /// A kernel of a value and a template of dates; no text for an empty template.
 fn date_kernel<V: Kind>(

@@ -78,7 +78,6 @@ const TABLE: &[Entry] = &[
     lax(stable("inet_server_port", "", "int4", "Returns the IP port number on which the server accepted the connection.")),
     stable("pg_postmaster_start_time", "", "timestamptz", "Returns the time when the server started."),
     stable("pg_conf_load_time", "", "timestamptz", "Returns the time when the server configuration files were last loaded."),
-    stable("pg_client_encoding", "", "name", "Returns the client's encoding."),
     stable("getdatabaseencoding", "", "name", "Returns the database's encoding."),
     stable("pg_my_temp_schema", "", "oid", "Returns the OID of the current session's temporary schema, or zero."),
     stable("pg_is_other_temp_schema", "oid", "bool", "Returns true if the OID is that of another session's temporary schema."),

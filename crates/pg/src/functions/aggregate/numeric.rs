@@ -18,6 +18,8 @@ pub struct Sum {
     mantissa: i128,
     scale: u16,
     rest: Option<Box<Numeric>>,
+    /// How many NaN, Infinity and -Infinity were added: they can leave a window again.
+    special: [i64; 3],
 }
 
 impl Sum {
@@ -46,10 +48,10 @@ impl Sum {
             return Ok(());
         }
         // The rest keeps the value; the mantissa starts again at the same scale.
-        self.into_rest(&Numeric::from_i128(mantissa, scale))
+        self.add_to_rest(&Numeric::from_i128(mantissa, scale))
     }
 
-    fn into_rest(&mut self, value: &Numeric) -> PgResult<()> {
+    fn add_to_rest(&mut self, value: &Numeric) -> PgResult<()> {
         let rest = match &self.rest {
             Some(rest) => rest.add(value)?,
             None => value.clone(),
@@ -64,9 +66,25 @@ impl Sum {
             Some((mantissa, scale)) => self.add(mantissa, scale),
             None => {
                 self.count += 1;
-                self.into_rest(value)
+                if !self.count_special(value, 1) {
+                    self.add_to_rest(value)?;
+                }
+                Ok(())
             }
         }
+    }
+
+    /// Counts a value that is not finite.
+    fn count_special(&mut self, value: &Numeric, by: i64) -> bool {
+        let [nan, positive, negative] = &mut self.special;
+        let slot = match value {
+            value if value.is_finite() => return false,
+            value if value.is_nan() => nan,
+            value if value.signum() > 0 => positive,
+            _ => negative,
+        };
+        *slot += by;
+        true
     }
 
     #[inline]
@@ -82,14 +100,23 @@ impl Sum {
             self.add(other.mantissa, other.scale)?;
         }
         if let Some(rest) = &other.rest {
-            self.into_rest(rest)?;
+            self.add_to_rest(rest)?;
         }
         self.count = count;
+        for (mine, others) in self.special.iter_mut().zip(other.special) {
+            *mine += others;
+        }
         Ok(())
     }
 
     /// The sum.
     pub fn total(&self) -> PgResult<Numeric> {
+        match self.special.map(|count| count > 0) {
+            [false, false, false] => {}
+            [false, true, false] => return Ok(Numeric::INFINITY),
+            [false, false, true] => return Ok(Numeric::NEG_INFINITY),
+            _ => return Ok(Numeric::NAN),
+        }
         let small = Numeric::from_i128(self.mantissa, self.scale);
         match &self.rest {
             Some(rest) => rest.add(&small),
@@ -106,13 +133,15 @@ impl Sum {
             value.encode(&mut rest);
         }
         push_blob(&rest, out);
+        self.special.iter().for_each(|count| out.extend_from_slice(&count.to_le_bytes()));
     }
 
     fn decode(bytes: &mut StateReader) -> PgResult<Sum> {
         let (count, mantissa, scale) = (bytes.i64()?, bytes.i128()?, bytes.u16()?);
         let rest = bytes.blob()?;
         let rest = if rest.is_empty() { None } else { Some(Box::new(Numeric::decode(rest)?)) };
-        Ok(Sum { count, mantissa, scale, rest })
+        let special = [bytes.i64()?, bytes.i64()?, bytes.i64()?];
+        Ok(Sum { count, mantissa, scale, rest, special })
     }
 }
 
@@ -228,7 +257,10 @@ impl Fold for SumFold {
             Some(Number::Small(mantissa, scale)) => state.subtract(mantissa, scale),
             Some(Number::Other(value)) => {
                 state.count -= 1;
-                state.into_rest(&value.neg())
+                if !state.count_special(&value, -1) {
+                    state.add_to_rest(&value.neg())?;
+                }
+                Ok(())
             }
             None => Ok(()),
         }

@@ -255,6 +255,34 @@ pub fn read(nodes: &[Node], text: &str) -> PgResult<Moment> {
     finish(fields, text)
 }
 
+/// Reads a text by a template as the SQL standard has it: characters between fields as they stand, and nothing left over.
+pub fn read_standard(nodes: &[Node], text: &str) -> PgResult<Moment> {
+    let mut input = Input { whole: text, at: 0 };
+    let mut fields = Read::default();
+    for (at, node) in nodes.iter().enumerate() {
+        if input.rest().is_empty() {
+            return Err(invalid("input string is too short for datetime format"));
+        }
+        match node {
+            Node::Separator(c) | Node::Space(c) if input.peek() != Some(*c) => {
+                return Err(invalid(format!("unmatched format separator \"{c}\"")));
+            }
+            Node::Char(c) if input.peek() != Some(*c) => return Err(invalid(format!("unmatched format character \"{c}\""))),
+            Node::Separator(_) | Node::Space(_) | Node::Char(_) => input.skip(),
+            Node::Action(action) if action.field == Field::Exact => {}
+            Node::Action(action) => {
+                set_convention(&mut fields, action.field.convention())?;
+                read_field(&mut fields, &mut input, action, is_open(nodes, at), 0)?;
+            }
+        }
+    }
+    input.skip_blanks();
+    if !input.rest().is_empty() {
+        return Err(invalid("trailing characters remain in input string after datetime format"));
+    }
+    finish(fields, text)
+}
+
 fn set_convention(fields: &mut Read, convention: Convention) -> PgResult<()> {
     if convention == Convention::Any {
         return Ok(());

@@ -312,7 +312,7 @@ pub fn register(r: &mut Registry) {
         let name = pick("json_object_keys", "jsonb_object_keys");
         strict_set(Func::set(
             name,
-            &[ty.clone()],
+            std::slice::from_ref(&ty),
             vec![("", T)],
             T,
             object_keys(name, jsonb),
@@ -323,7 +323,7 @@ pub fn register(r: &mut Registry) {
             let name = if as_text { pick("json_each_text", "jsonb_each_text") } else { pick("json_each", "jsonb_each") };
             strict_set(Func::set(
                 name,
-                &[ty.clone()],
+                std::slice::from_ref(&ty),
                 vec![("key", T), ("value", value.clone())],
                 entry(value.clone()),
                 each(name, jsonb, as_text),
@@ -336,7 +336,7 @@ pub fn register(r: &mut Registry) {
             };
             strict_set(Func::set(
                 name,
-                &[ty.clone()],
+                std::slice::from_ref(&ty),
                 vec![("value", value.clone())],
                 value,
                 elements(name, jsonb, as_text),

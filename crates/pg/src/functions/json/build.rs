@@ -277,7 +277,7 @@ pub fn register(r: &mut Registry) {
         ("row_to_json", Record(None), "Converts an SQL composite value to a JSON object."),
         ("array_to_json", AnyArray, "Converts an SQL array to a JSON array."),
     ] {
-        r.add(Func::scalar(name, &[ty.clone()], Json, to_json(false), doc).stable());
+        r.add(Func::scalar(name, std::slice::from_ref(&ty), Json, to_json(false), doc).stable());
         r.add(Func::scalar(name, &[ty, Bool], Json, to_json(false), doc).stable());
     }
     for (jsonb, ty) in [(false, Json), (true, Jsonb)] {

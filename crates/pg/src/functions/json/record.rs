@@ -307,7 +307,8 @@ pub fn register(r: &mut Registry) {
             r.add(func);
             let name = if set { pick("json_to_recordset", "jsonb_to_recordset") } else { pick("json_to_record", "jsonb_to_record") };
             let doc = "Expands JSON objects to rows having the composite type defined by an AS clause.";
-            let mut func = Func::set(name, &[ty.clone()], vec![], Record(None), populate(name, jsonb, false, set), doc).stable();
+            let mut func =
+                Func::set(name, std::slice::from_ref(&ty), vec![], Record(None), populate(name, jsonb, false, set), doc).stable();
             func.returns_set = set;
             func.strict = !set;
             r.add(func);

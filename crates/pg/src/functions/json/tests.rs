@@ -243,7 +243,7 @@ fn records() {
         ("json_to_recordset", json("{\"a\":1}"), vec![("a", Int4)], "22023: cannot call json_to_recordset on an object"),
         ("jsonb_to_recordset", jsonb("[1]"), vec![("a", Int4)], "22023: argument of jsonb_to_recordset must be an array of objects"),
     ] {
-        assert_eq!(rows(name, &[arg.clone()], record(&fields)), wanted, "{name} {:?}", arg.1);
+        assert_eq!(rows(name, std::slice::from_ref(&arg), record(&fields)), wanted, "{name} {:?}", arg.1);
     }
     let base = record(&[("a", Int4), ("b", Text)]).unwrap();
     let of = |text: Option<&'static str>, object: &'static str| {

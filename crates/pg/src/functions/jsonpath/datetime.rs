@@ -1,6 +1,9 @@
 //! Dates and times inside jsonpath: ISO texts in, ISO 8601 out, comparison across types.
 
 use crate::error::{PgError, PgResult};
+use crate::functions::format::date_in::read_standard;
+use crate::functions::format::template::{self, Field, Node};
+use crate::sqlstate::SqlState;
 use jiff::civil;
 use jiff::tz::TimeZone;
 use std::cmp::Ordering;
@@ -120,6 +123,58 @@ impl Datetime {
         let zone = zone(rest)?;
         let kind = if zone.is_some() { DatetimeKind::TimeTz } else { DatetimeKind::Time };
         Some(Datetime { kind, local: civil::date(1970, 1, 1).to_datetime(clock), offset: zone.unwrap_or(0) })
+    }
+
+    /// Reads a text by a template of `to_timestamp`, taken strictly. The fields of the template decide the type.
+    ///
+    /// # Errors
+    /// 22007 for texts that do not fit, or templates that have neither a date nor a time.
+    pub fn by_template(text: &str, template: &str) -> PgResult<Datetime> {
+        let invalid = |message: &str| PgError::new(SqlState::INVALID_DATETIME_FORMAT, message);
+        let nodes = template::parse(template);
+        let (mut dated, mut timed, mut zoned) = (false, false, false);
+        for node in &nodes {
+            let Node::Action(action) = node else { continue };
+            match action.field {
+                Field::Exact => {}
+                Field::ZoneHour | Field::ZoneMinute | Field::ZoneName | Field::Offset => zoned = true,
+                Field::Meridian { .. }
+                | Field::Hour12
+                | Field::Hour24
+                | Field::Minute
+                | Field::Second
+                | Field::Millisecond
+                | Field::Microsecond
+                | Field::Fraction(_)
+                | Field::SecondOfDay => timed = true,
+                _ => dated = true,
+            }
+        }
+        if zoned && !timed {
+            return Err(invalid(if dated {
+                "datetime format is zoned but not timed"
+            } else {
+                "datetime format is not dated and not timed"
+            }));
+        }
+        let kind = match (dated, timed, zoned) {
+            (true, false, _) => DatetimeKind::Date,
+            (false, true, false) => DatetimeKind::Time,
+            (false, true, true) => DatetimeKind::TimeTz,
+            (true, true, false) => DatetimeKind::Timestamp,
+            (true, true, true) => DatetimeKind::TimestampTz,
+            (false, false, _) => return Err(invalid("datetime format is not dated and not timed")),
+        };
+        let moment = read_standard(&nodes, text)?;
+        let c = &moment.civil;
+        let small = |value: i32| i8::try_from(value).ok();
+        let day = || civil::Date::new(i16::try_from(c.year).ok()?, small(c.month)?, small(c.day)?).ok();
+        let clock = || civil::Time::new(small(c.hour)?, small(c.minute)?, small(c.second)?, c.micros * 1000).ok();
+        let out_of_range = || PgError::new(SqlState::DATETIME_FIELD_OVERFLOW, "date/time value is out of range");
+        let clock = clock().ok_or_else(out_of_range)?;
+        let day = if dated { day().ok_or_else(out_of_range)? } else { civil::date(1970, 1, 1) };
+        let local = if timed { day.to_datetime(clock) } else { day.into() };
+        Ok(Datetime { kind, local, offset: moment.offset.unwrap_or(0) })
     }
 
     /// ISO 8601.

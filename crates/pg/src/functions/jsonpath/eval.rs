@@ -323,11 +323,9 @@ impl<'a> Evaluation<'a> {
                         "jsonpath item method .datetime() can only be applied to a string",
                     )
                 })?;
-                if template.is_some() {
-                    return Err(Fault::Fatal(
-                        PgError::unsupported("templates of jsonpath item method .datetime() are not supported")
-                            .hint("Use ISO 8601 texts and .datetime() without a template."),
-                    ));
+                if let Some(template) = template {
+                    let value = Datetime::by_template(text, template).map_err(Fault::Item)?;
+                    return next(&Item::Datetime(value), out);
                 }
                 let value = Datetime::parse(text).ok_or_else(|| {
                     Fault::Item(
