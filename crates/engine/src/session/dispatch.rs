@@ -288,7 +288,7 @@ impl Session {
 
     fn set_transaction_statement(&mut self, modes: TransactionModes, snapshot: Option<&str>, characteristics: bool) -> PgResult<()> {
         if characteristics {
-            let mut change = |name: &str, value: &str| self.shared.change_settings(|levels| levels.set(name, Some(value), false));
+            let change = |name: &str, value: &str| self.shared.change_settings(|levels| levels.set(name, Some(value), false));
             let on_off = |value: bool| if value { "on" } else { "off" };
             if let Some(isolation) = modes.isolation {
                 change("default_transaction_isolation", settings::isolation_name(isolation))?;

@@ -166,7 +166,7 @@ impl Session {
             return self.unnamed.take().is_some();
         }
         self.shared.prepared.lock().retain(|p| p.name != name);
-        self.prepared.remove(name).is_some()
+        self.prepared.shift_remove(name).is_some()
     }
 
     pub(crate) fn close_all_prepared(&mut self) {

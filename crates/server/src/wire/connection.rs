@@ -292,19 +292,18 @@ impl Connection {
                     None => std::future::pending().await,
                 }
             };
-            tokio::select! {
+            let heard = tokio::select! {
                 biased;
                 read = self.socket.read_buf(&mut self.input) => {
                     return if read? == 0 { Err(Failure::Closed) } else { Ok(()) };
                 }
-                Some(notification) = notification => {
-                    self.output.notification(&notification);
-                    self.write().await?;
-                }
+                Some(notification) = notification => notification,
                 () = ended => return Err(Failure::Fatal(terminated())),
                 _ = self.shutdown.wait_for(|down| *down) => return Err(Failure::Fatal(terminated())),
                 () = timer => return Err(Failure::Fatal(timeout)),
-            }
+            };
+            self.output.notification(&heard);
+            self.write().await?;
         }
     }
 

@@ -3,6 +3,7 @@
 use super::connection::{Connection, Failure, watched};
 use super::frame::{Body, kind, violation};
 use super::rows::WRITE_BYTES;
+use arrow::array::RecordBatch;
 use stoa_engine::session::copy::{CopyIn, CopyOut};
 use stoa_pg::{PgError, PgResult, SqlState};
 
@@ -48,12 +49,7 @@ impl Connection {
             let batch = batch?;
             let mut done = 0;
             while done < batch.num_rows() {
-                let mut encoder = copy.encoder.batch(&batch)?;
-                while done < batch.num_rows() && self.output.len() < WRITE_BYTES {
-                    self.data(|out| encoder.row(done, out).map(|()| true))?;
-                    done += 1;
-                }
-                drop(encoder);
+                done = self.copy_rows(&copy, &batch, done)?;
                 if self.output.len() >= WRITE_BYTES {
                     self.write().await?;
                 }
@@ -63,6 +59,17 @@ impl Connection {
         self.data(|out| Ok(copy.encoder.end(out)))?;
         self.output.empty(b'c');
         Ok(format!("COPY {rows}"))
+    }
+
+    /// Rows from `start` on until the output is large enough to be written; where it stopped.
+    fn copy_rows(&mut self, copy: &CopyOut, batch: &RecordBatch, start: usize) -> PgResult<usize> {
+        let mut encoder = copy.encoder.batch(batch)?;
+        let mut row = start;
+        while row < batch.num_rows() && self.output.len() < WRITE_BYTES {
+            self.data(|out| encoder.row(row, out).map(|()| true))?;
+            row += 1;
+        }
+        Ok(row)
     }
 
     /// A CopyData message with what `write` appends; none if it has nothing to say or fails.
