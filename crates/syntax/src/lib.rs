@@ -12,8 +12,8 @@ mod utility_parser;
 pub use error::SyntaxError;
 pub use script::{Body, Piece, parse_script};
 pub use sqlparser::ast;
-pub use sqlparser::tokenizer::Span;
 use sqlparser::parser::Parser;
+pub use sqlparser::tokenizer::Span;
 use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
 
 /// One statement of a text.

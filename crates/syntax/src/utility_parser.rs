@@ -209,6 +209,7 @@ impl<'a> UtilityParser<'a> {
             self.expect_token(&Token::RParen)?;
         }
         self.expect("as")?;
+        self.expect_start(&["select", "values", "table", "with", "insert", "update", "delete", "merge", "upsert"])?;
         let text = self.rest_text();
         Ok(Utility::Prepare { name, types, statement: Box::new(self.rest()?), text })
     }
@@ -235,6 +236,7 @@ impl<'a> UtilityParser<'a> {
             false
         };
         self.expect("for")?;
+        self.expect_start(&["select", "values", "table", "with"])?;
         let query_text = self.rest_text();
         Ok(Utility::Declare(Declare { name, binary, scroll, hold, query: Box::new(self.rest()?), query_text }))
     }
@@ -445,6 +447,7 @@ impl<'a> UtilityParser<'a> {
             self.at += 1;
         }
         let source = if self.token(&Token::LParen) {
+            self.expect_start(&["select", "values", "table", "with", "insert", "update", "delete"])?;
             let close = self.closing_paren()?;
             let inner: Vec<TokenWithSpan> = self.tokens.get(self.at..close).unwrap_or_default().to_vec();
             let statement = parse_tokens(self.sql, &inner).map_err(|e| self.end_means_paren(e, close))?;
@@ -735,6 +738,14 @@ impl<'a> UtilityParser<'a> {
         if self.keyword(word) { Ok(()) } else { Err(self.unexpected()) }
     }
 
+    /// One of these words comes next, or an opening parenthesis: a query.
+    fn expect_start(&self, words: &[&str]) -> Parse<()> {
+        if words.iter().any(|w| self.peek_keyword(0, w)) || matches!(self.peek(0), Some(Token::LParen)) {
+            return Ok(());
+        }
+        Err(self.unexpected())
+    }
+
     fn expect_token(&mut self, token: &Token) -> Parse<()> {
         if self.token(token) { Ok(()) } else { Err(self.unexpected()) }
     }
@@ -743,6 +754,11 @@ impl<'a> UtilityParser<'a> {
         match self.peek(0) {
             Some(Token::Word(word)) => {
                 let name = if word.quote_style.is_some() { word.value.clone() } else { word.value.to_lowercase() };
+                if name.is_empty() {
+                    let mut error = self.unexpected();
+                    error.message = "zero-length delimited identifier at or near \"\"\"\"".into();
+                    return Err(error);
+                }
                 self.at += 1;
                 Ok(name)
             }

@@ -115,7 +115,13 @@ impl Session {
             Utility::Savepoint(name) => Ok(Execution::Done(self.savepoint(name.clone())?)),
             Utility::Release(name) => Ok(Execution::Done(self.release(name)?)),
             Utility::RollbackTo(name) => Ok(Execution::Done(self.rollback_to(name)?)),
-            Utility::PrepareTransaction(_) => Err(two_phase()),
+            Utility::PrepareTransaction(_) if !self.block.explicit || self.block.failed => {
+                Ok(Execution::Done(self.rollback(false).await?))
+            }
+            Utility::PrepareTransaction(_) => {
+                self.abort_block().await;
+                Err(two_phase())
+            }
             Utility::FinishPrepared { gid, .. } => {
                 Err(PgError::new(SqlState::UNDEFINED_OBJECT, format!("prepared transaction with identifier \"{gid}\" does not exist")))
             }
@@ -137,7 +143,7 @@ impl Session {
             }
             Utility::SetRole { role, local } => {
                 self.set_role(role.as_deref(), *local)?;
-                done("SET")
+                done(set_or_reset(statement))
             }
             Utility::SetSessionAuthorization { user, .. } => {
                 if let Some(user) = user.as_deref().filter(|u| *u != self.shared.session_user) {
@@ -227,9 +233,35 @@ impl Session {
                 "plpgsql" => PgError::unsupported("DO blocks are not supported").hint("There is no procedural language."),
                 other => PgError::new(SqlState::UNDEFINED_OBJECT, format!("language \"{other}\" does not exist")),
             }),
-            Utility::Call(call) => Err(PgError::new(SqlState::UNDEFINED_FUNCTION, format!("procedure {call} does not exist"))
-                .hint("No procedure matches the given name and argument types. You might need to add explicit type casts.")),
+            Utility::Call(call) => Err(self.undefined_procedure(call, statement)),
         }
+    }
+
+    /// There are no procedures: 42883 with the types of the arguments.
+    fn undefined_procedure(&mut self, call: &ast::Expr, outer: &PreparedStatement) -> PgError {
+        let ast::Expr::Function(function) = call else {
+            return PgError::new(SqlState::SYNTAX_ERROR, "CALL takes a procedure and its arguments");
+        };
+        let types = match &function.args {
+            ast::FunctionArguments::List(list) if !list.args.is_empty() => {
+                let args: Vec<String> = list.args.iter().map(ToString::to_string).collect();
+                let query = stoa_syntax::parse(&format!("SELECT {}", args.join(", ")));
+                let bound = query.map_err(super::prepared::syntax_error).and_then(|mut parsed| match parsed.pop() {
+                    Some(parsed) => self.prepare_query(&parsed.statement, outer),
+                    None => Err(PgError::internal("arguments of a procedure")),
+                });
+                match bound.and_then(|prepared| self.bound(&prepared)) {
+                    Ok(bound) => columns_of(&bound.bound).iter().map(|c| c.ty.ty.to_string()).collect::<Vec<_>>().join(", "),
+                    Err(mut error) => {
+                        error.fields_mut().position = None;
+                        return error;
+                    }
+                }
+            }
+            _ => String::new(),
+        };
+        PgError::new(SqlState::UNDEFINED_FUNCTION, format!("procedure {}({types}) does not exist", function.name))
+            .hint("No procedure matches the given name and argument types. You might need to add explicit type casts.")
     }
 
     // Settings.
@@ -238,7 +270,11 @@ impl Session {
         let lower = name.to_ascii_lowercase();
         let text = match new {
             SetValue::Default => None,
-            SetValue::Interval { text, fields } => Some(format!("INTERVAL '{text}{}{fields}'", if fields.is_empty() { "" } else { " " })),
+            SetValue::Interval { text, fields } => Some(match fields.as_str() {
+                // The text itself says hours and minutes.
+                "" | "hour to minute" | "hour to second" => format!("INTERVAL '{text}'"),
+                field => format!("INTERVAL '{text} {field}'"),
+            }),
             SetValue::Values(items) if matches!(lower.as_str(), "search_path" | "temp_tablespaces") => {
                 let names: Vec<String> = items.iter().map(|i| value::quote_identifier(&i.text)).collect();
                 Some(names.join(", "))
@@ -603,9 +639,13 @@ fn argument_error(mut error: PgError, number: usize, ty: &SqlType) -> PgError {
     error
 }
 
+fn set_or_reset(statement: &PreparedStatement) -> &'static str {
+    if first_word(&statement.statement_text).eq_ignore_ascii_case("reset") { "RESET" } else { "SET" }
+}
+
 fn two_phase() -> PgError {
     PgError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, "prepared transactions are disabled")
-        .hint("Two-phase commit is not supported; use COMMIT.")
+        .hint("Two-phase commit is not done; use COMMIT.")
 }
 
 /// The typed columns of a typed tree, for cursors.

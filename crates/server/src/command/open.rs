@@ -29,7 +29,10 @@ pub async fn open(options: &DataOptions) -> Result<Database, CommandError> {
     make_directory(&spill)?;
     let store = stoa_store_lsm::LsmStore::open(
         &options.data.join("store"),
-        stoa_store_lsm::LsmOptions { cache_bytes: usize::try_from(limit / 3).unwrap_or(usize::MAX), ..stoa_store_lsm::LsmOptions::default() },
+        stoa_store_lsm::LsmOptions {
+            cache_bytes: usize::try_from(limit / 3).unwrap_or(usize::MAX),
+            ..stoa_store_lsm::LsmOptions::default()
+        },
     )?;
     let database = DatabaseOptions {
         query_memory_bytes: usize::try_from(limit / 2).unwrap_or(usize::MAX),
@@ -40,8 +43,7 @@ pub async fn open(options: &DataOptions) -> Result<Database, CommandError> {
 }
 
 fn make_directory(path: &Path) -> Result<(), CommandError> {
-    std::fs::create_dir_all(path)
-        .map_err(|error| CommandError::Io { what: format!("cannot make the directory {}", path.display()), error })
+    std::fs::create_dir_all(path).map_err(|error| CommandError::Io { what: format!("cannot make the directory {}", path.display()), error })
 }
 
 /// Half of the machine's memory, at least 256 MiB.

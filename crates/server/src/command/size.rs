@@ -27,7 +27,9 @@ mod tests {
 
     #[test]
     fn sizes() {
-        for (text, bytes) in [("5", Ok(5)), ("4kB", Ok(4096)), ("2 GiB", Ok(2 << 30)), ("1x", Err(())), ("x", Err(())), ("99999999999TB", Err(()))] {
+        for (text, bytes) in
+            [("5", Ok(5)), ("4kB", Ok(4096)), ("2 GiB", Ok(2 << 30)), ("1x", Err(())), ("x", Err(())), ("99999999999TB", Err(()))]
+        {
             assert_eq!(parse(text).map_err(|_| ()), bytes, "{text}");
         }
     }

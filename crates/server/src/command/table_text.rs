@@ -51,8 +51,7 @@ impl Table {
                 values.map(|v| v.chars().count()).chain([name.chars().count()]).max().unwrap_or(0)
             })
             .collect();
-        let names: Vec<String> =
-            self.names.iter().zip(&self.widths).map(|(name, width)| format!(" {name:^width$} ")).collect();
+        let names: Vec<String> = self.names.iter().zip(&self.widths).map(|(name, width)| format!(" {name:^width$} ")).collect();
         let rule: Vec<String> = self.widths.iter().map(|w| "-".repeat(w + 2)).collect();
         line(names.join("|").trim_end());
         line(&rule.join("+"));

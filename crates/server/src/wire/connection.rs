@@ -259,16 +259,12 @@ impl Connection {
         let settings = self.session.shared().settings();
         let status = self.session.transaction_status();
         let (timeout_ms, timeout) = match status {
-            TransactionStatus::Idle => (
-                settings.idle_session_timeout_ms,
-                PgError::new(SqlState(*b"57P05"), "terminating connection due to idle-session timeout"),
-            ),
+            TransactionStatus::Idle => {
+                (settings.idle_session_timeout_ms, PgError::new(SqlState(*b"57P05"), "terminating connection due to idle-session timeout"))
+            }
             _ => (
                 settings.idle_in_transaction_session_timeout_ms,
-                PgError::new(
-                    SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT,
-                    "terminating connection due to idle-in-transaction timeout",
-                ),
+                PgError::new(SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT, "terminating connection due to idle-in-transaction timeout"),
             ),
         };
         // Between the messages of one pipeline nothing is idle.

@@ -47,20 +47,19 @@ impl Connection {
         for _ in 0..count {
             declared.push(match read(body.int32())?.cast_unsigned() {
                 0 | 705 => None,
-                oid => Some(PgType::from_oid(oid).ok_or_else(|| {
-                    PgError::new(SqlState::UNDEFINED_OBJECT, format!("type with OID {oid} does not exist"))
-                })?),
+                oid => Some(
+                    PgType::from_oid(oid)
+                        .ok_or_else(|| PgError::new(SqlState::UNDEFINED_OBJECT, format!("type with OID {oid} does not exist")))?,
+                ),
             });
         }
         read(body.end())?;
         if name.is_empty() {
             self.session.close_prepared("");
         } else if self.session.prepared(name).is_ok() {
-            return Err(PgError::new(
-                SqlState::DUPLICATE_PREPARED_STATEMENT,
-                format!("prepared statement \"{name}\" already exists"),
-            )
-            .into());
+            return Err(
+                PgError::new(SqlState::DUPLICATE_PREPARED_STATEMENT, format!("prepared statement \"{name}\" already exists")).into()
+            );
         }
         let mut pieces = self.session.parse(text)?;
         if pieces.len() > 1 {
@@ -114,8 +113,7 @@ impl Connection {
             return Err(PgError::new(SqlState::DUPLICATE_CURSOR, format!("portal \"{portal}\" already exists")).into());
         }
         let generation = self.session.transaction_generation();
-        self.portals
-            .insert(portal.to_owned(), Portal { prepared, params: values, formats, state: State::Bound, generation });
+        self.portals.insert(portal.to_owned(), Portal { prepared, params: values, formats, state: State::Bound, generation });
         self.output.bind_complete();
         Ok(())
     }
@@ -182,19 +180,14 @@ impl Connection {
                 return Ok(());
             }
             State::Done => {
-                return Err(PgError::new(
-                    SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
-                    format!("portal \"{name}\" cannot be run"),
-                )
-                .into());
+                return Err(PgError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, format!("portal \"{name}\" cannot be run")).into());
             }
             State::Rows(_) => {
                 self.session.resume();
             }
             State::Bound => {
                 let params = std::mem::take(&mut portal.params);
-                let execution =
-                    watched(&self.socket, &mut self.input, self.session.execute(&portal.prepared, params)).await??;
+                let execution = watched(&self.socket, &mut self.input, self.session.execute(&portal.prepared, params)).await??;
                 portal.state = State::Done;
                 match execution {
                     Execution::Rows(rows) => {
@@ -270,9 +263,7 @@ fn int16s(body: &mut Body<'_>) -> stoa_pg::PgResult<Vec<i16>> {
 
 fn check_formats(formats: &[i16], columns: usize) -> Result<(), Failure> {
     if formats.len() > 1 && formats.len() != columns {
-        return Err(
-            violation(format!("bind message has {} result formats but query has {columns} columns", formats.len())).into()
-        );
+        return Err(violation(format!("bind message has {} result formats but query has {columns} columns", formats.len())).into());
     }
     Ok(())
 }

@@ -61,8 +61,15 @@ fn head(input: &BytesMut) -> PgResult<Option<(u8, usize)>> {
     let Some(&kind) = input.first() else { return Ok(None) };
     let limit = match kind {
         kind::QUERY | kind::PARSE | kind::BIND | kind::COPY_DATA | kind::FUNCTION_CALL => LARGE,
-        kind::DESCRIBE | kind::EXECUTE | kind::CLOSE | kind::FLUSH | kind::SYNC | kind::TERMINATE | kind::COPY_DONE
-        | kind::COPY_FAIL | kind::PASSWORD => SMALL,
+        kind::DESCRIBE
+        | kind::EXECUTE
+        | kind::CLOSE
+        | kind::FLUSH
+        | kind::SYNC
+        | kind::TERMINATE
+        | kind::COPY_DONE
+        | kind::COPY_FAIL
+        | kind::PASSWORD => SMALL,
         other => return Err(violation(format!("invalid frontend message type {other}"))),
     };
     let Some(length) = input.get(1..5).and_then(|b| b.try_into().ok()).map(i32::from_be_bytes) else { return Ok(None) };
@@ -141,10 +148,7 @@ pub fn utf8(bytes: &[u8]) -> PgResult<&str> {
             _ => 1,
         };
         let shown: Vec<String> = rest.iter().take(length).map(|b| format!("0x{b:02x}")).collect();
-        PgError::new(
-            SqlState::CHARACTER_NOT_IN_REPERTOIRE,
-            format!("invalid byte sequence for encoding \"UTF8\": {}", shown.join(" ")),
-        )
+        PgError::new(SqlState::CHARACTER_NOT_IN_REPERTOIRE, format!("invalid byte sequence for encoding \"UTF8\": {}", shown.join(" ")))
     })
 }
 

@@ -29,9 +29,7 @@ pub fn decode(context: &EvalContext, ty: &SqlType, format: i16, bytes: Option<&[
         1 => match (&ty.ty, bytes) {
             (PgType::Int4, &[a, b, c, d]) => Ok(ScalarValue::Int32(Some(i32::from_be_bytes([a, b, c, d])))),
             (PgType::Int2, &[a, b]) => Ok(ScalarValue::Int16(Some(i16::from_be_bytes([a, b])))),
-            (PgType::Int8, &[a, b, c, d, e, f, g, h]) => {
-                Ok(ScalarValue::Int64(Some(i64::from_be_bytes([a, b, c, d, e, f, g, h]))))
-            }
+            (PgType::Int8, &[a, b, c, d, e, f, g, h]) => Ok(ScalarValue::Int64(Some(i64::from_be_bytes([a, b, c, d, e, f, g, h])))),
             _ => input_binary(context, ty, bytes),
         },
         other => Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, format!("unsupported format code: {other}"))),

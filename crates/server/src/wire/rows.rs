@@ -52,12 +52,7 @@ impl RowsInProgress {
 
 impl Connection {
     /// Sends rows until there are no more, or `limit` of them.
-    pub(super) async fn send_rows(
-        &mut self,
-        progress: &mut RowsInProgress,
-        formats: &[i16],
-        limit: Option<u64>,
-    ) -> Result<Sent, Failure> {
+    pub(super) async fn send_rows(&mut self, progress: &mut RowsInProgress, formats: &[i16], limit: Option<u64>) -> Result<Sent, Failure> {
         let mut sent = 0;
         loop {
             if limit == Some(sent) {
@@ -78,8 +73,7 @@ impl Connection {
             }
             if let Some((batch, done)) = &mut progress.batch {
                 let wanted = limit.map_or(usize::MAX, |limit| usize::try_from(limit - sent).unwrap_or(usize::MAX));
-                let rows =
-                    encode(&mut self.output, &progress.rows.columns, &progress.rows.context, formats, batch, *done, wanted)?;
+                let rows = encode(&mut self.output, &progress.rows.columns, &progress.rows.context, formats, batch, *done, wanted)?;
                 *done += rows;
                 sent += rows as u64;
                 if *done >= batch.num_rows() {

@@ -24,12 +24,7 @@ const GSS_REQUEST: i32 = 80_877_104;
 const CANCEL_REQUEST: i32 = 80_877_102;
 
 /// Does the startup; `None` when the connection was for something else, or is to be closed.
-pub async fn start(
-    mut socket: TcpStream,
-    peer: SocketAddr,
-    database: &Database,
-    shutdown: watch::Receiver<bool>,
-) -> Option<Connection> {
+pub async fn start(mut socket: TcpStream, peer: SocketAddr, database: &Database, shutdown: watch::Receiver<bool>) -> Option<Connection> {
     let mut input = BytesMut::with_capacity(8 << 10);
     let down = *shutdown.borrow();
     let opened = tokio::time::timeout(STARTUP_TIMEOUT, open(&mut socket, &mut input, peer, database, down)).await;
@@ -140,10 +135,7 @@ fn options(startup: &Startup, peer: SocketAddr) -> PgResult<SessionOptions> {
         }
     }
     if out.user.is_empty() {
-        return Err(PgError::new(
-            SqlState::INVALID_AUTHORIZATION_SPECIFICATION,
-            "no PostgreSQL user name specified in startup packet",
-        ));
+        return Err(PgError::new(SqlState::INVALID_AUTHORIZATION_SPECIFICATION, "no PostgreSQL user name specified in startup packet"));
     }
     Ok(out)
 }
@@ -179,10 +171,7 @@ fn command_line(text: &str) -> PgResult<Vec<(String, String)>> {
         match setting.as_deref().and_then(|s| s.split_once('=')) {
             Some((name, value)) => out.push((name.replace('-', "_"), value.to_owned())),
             None => {
-                return Err(PgError::new(
-                    SqlState::SYNTAX_ERROR,
-                    format!("invalid command-line argument for server process: {word}"),
-                ));
+                return Err(PgError::new(SqlState::SYNTAX_ERROR, format!("invalid command-line argument for server process: {word}")));
             }
         }
     }

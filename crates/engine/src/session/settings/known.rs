@@ -1093,7 +1093,7 @@ pub const SETTINGS: &[Setting] = &[
         name: "role",
         kind: Kind::Text,
         default: "none",
-        context: Context::Internal,
+        context: Context::User,
         category: "Client Connection Defaults / Statement Behavior",
         description: "Sets the current role.",
         report: false,
