@@ -2,7 +2,7 @@
 
 use super::api::{Execution, Prepared, SessionOptions};
 use super::cursor::Cursor;
-use super::guard::{Deadline, interruptible};
+use super::guard::interruptible;
 use super::notify::Notification;
 use super::prepared::ends_block;
 use super::settings::{Settings, levels};
@@ -33,8 +33,6 @@ pub struct Session {
     pub(crate) statement_us: i64,
     notifications: Option<UnboundedReceiver<Notification>>,
     search_path: Option<SearchPath>,
-    /// The running statement's deadline, for streams of rows.
-    pub(crate) deadline: Deadline,
 }
 
 /// Schemas to look in, and what they were resolved against.
@@ -80,7 +78,6 @@ impl Session {
             statement_us: now_us(),
             notifications,
             search_path: None,
-            deadline: Deadline::default(),
         })
     }
 
@@ -118,10 +115,8 @@ impl Session {
             // A commit must not be stopped half way.
             self.dispatch(&statement, body, params).await
         } else {
-            let settings = self.shared.settings();
-            self.deadline = Deadline::after_ms(settings.statement_timeout_ms);
             let shared = self.shared.clone();
-            interruptible(&shared, self.deadline, self.dispatch(&statement, body, params)).await
+            interruptible(&shared, self.dispatch(&statement, body, params)).await
         };
         if result.is_err() {
             self.fail().await;

@@ -298,6 +298,9 @@ impl Session {
     /// A statement failed, wherever: an implicit transaction is rolled back, a block waits for its end. May be called twice.
     pub async fn fail(&mut self) {
         if self.block.explicit {
+            if let Some(txn) = &self.block.txn {
+                txn.discard_statement();
+            }
             self.block.failed = true;
         } else if self.block.active {
             self.abort_block().await;
