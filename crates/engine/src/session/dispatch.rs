@@ -39,6 +39,7 @@ impl Session {
     /// A statement that needs a snapshot begins: a new one under READ COMMITTED.
     pub(crate) fn start_query(&mut self) -> PgResult<()> {
         let txn = self.transaction()?;
+        self.refresh_transaction_settings();
         txn.start_statement()?;
         self.block.queried = true;
         Ok(())

@@ -135,7 +135,7 @@ fn set_config(session: &SessionShared, args: &[ScalarValue]) -> PgResult<ScalarV
 
 fn flags(name: Option<String>) -> PgResult<ScalarValue> {
     let Some(setting) = name.as_deref().and_then(settings::find) else {
-        return Ok(ScalarValue::List(ScalarValue::new_null_list(DataType::Utf8View, true, 1)));
+        return Ok(ScalarValue::new_null_list(DataType::Utf8View, true, 1));
     };
     let mut out = Vec::new();
     if setting.category.starts_with("Query Tuning") || matches!(setting.name, "work_mem" | "search_path" | "temp_buffers") {

@@ -17,8 +17,6 @@ use datafusion::common::ScalarValue;
 use indexmap::IndexMap;
 use std::sync::Arc;
 use stoa_pg::{EvalContext, PgError, PgResult, SqlState};
-use stoa_syntax::Body;
-use stoa_syntax::utility::Utility;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 /// One connection's state. Statements run one after another.
@@ -111,7 +109,7 @@ impl Session {
         let Some(body) = &statement.body else { return Ok(Execution::Empty) };
         let result = if self.block.failed && !ends_block(Some(body)) {
             self.check_not_failed().map(|()| Execution::Empty)
-        } else if ends_transaction(body) {
+        } else if ends_block(Some(body)) {
             // A commit must not be stopped half way.
             self.dispatch(&statement, body, params).await
         } else {
@@ -255,8 +253,4 @@ impl Drop for Session {
     fn drop(&mut self) {
         self.database.unregister(self.shared.pid);
     }
-}
-
-fn ends_transaction(body: &Body) -> bool {
-    matches!(body, Body::Utility(utility) if matches!(**utility, Utility::Commit { .. } | Utility::Rollback { .. } | Utility::RollbackTo(_)))
 }
