@@ -227,7 +227,7 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<b
                         ("schemaname", schema_of(ctx, table.schema).into()),
                         ("tablename", table.name.as_str().into()),
                         ("indexname", shown.name.into()),
-                        ("indexdef", crate::catalog::definition::index_definition(catalog, &table, shown.index).into()),
+                        ("indexdef", crate::catalog::deparse::index_definition(catalog, &table, shown.index).into()),
                     ]);
                 }
             }
