@@ -4,7 +4,8 @@
 
 use crate::session::notify::NotificationBus;
 use crate::session::{Session, SessionOptions, SessionShared};
-use crate::txn::TransactionManager;
+use crate::catalog::CatalogSnapshot;
+use crate::txn::{GroupId, TransactionManager};
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
@@ -40,7 +41,7 @@ impl Default for DatabaseOptions {
 /// What sessions and statements share.
 pub struct DatabaseInner {
     pub store: Arc<dyn Store>,
-    pub transactions: TransactionManager,
+    pub transactions: Arc<TransactionManager>,
     pub notifications: NotificationBus,
     /// Memory and spill files of all statements.
     pub runtime: Arc<RuntimeEnv>,
@@ -79,7 +80,7 @@ impl Database {
             .with_disk_manager_builder(DiskManagerBuilder::default().with_mode(mode).with_max_temp_directory_size(options.spill_bytes))
             .build_arc()
             .map_err(|e| PgError::internal(e.to_string()))?;
-        let transactions = TransactionManager::open(store.clone()).await?;
+        let transactions = TransactionManager::new(store.clone(), CatalogSnapshot::default());
         Ok(Self {
             inner: Arc::new(DatabaseInner {
                 store,
@@ -159,6 +160,7 @@ impl DatabaseInner {
     pub(crate) fn unregister(&self, pid: u32) {
         self.sessions.write().remove(&pid);
         self.notifications.unregister(pid);
+        self.transactions.end_session(GroupId(u64::from(pid)));
     }
 }
 

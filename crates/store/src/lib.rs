@@ -211,3 +211,10 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     /// Counters for monitoring: name and value.
     fn metrics(&self) -> Vec<(String, u64)>;
 }
+
+/// A closure over a row's key and cells.
+impl<F: FnMut(&[u8], &[CellRef<'_>]) -> ControlFlow<()> + Send> RowSink for F {
+    fn row(&mut self, key: &[u8], cells: &[CellRef<'_>]) -> ControlFlow<()> {
+        self(key, cells)
+    }
+}

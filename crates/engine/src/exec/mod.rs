@@ -12,4 +12,7 @@ pub mod sample;
 pub mod scan_output;
 pub mod table_provider;
 
+#[cfg(test)]
+mod scan_tests;
+
 pub use context::StatementContext;

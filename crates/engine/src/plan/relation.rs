@@ -37,7 +37,7 @@ pub struct Planner {
     pub used: Arc<HashSet<ColId>>,
     /// Whether subqueries without outer columns are computed while planning; EXPLAIN leaves them in the plan.
     pub run_subqueries: bool,
-    next_col: Arc<std::sync::atomic::AtomicU32>,
+    pub(crate) next_col: Arc<std::sync::atomic::AtomicU32>,
 }
 
 impl Planner {

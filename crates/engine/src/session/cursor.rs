@@ -1,8 +1,8 @@
 //! Cursors: DECLARE, FETCH, MOVE, CLOSE.
 //!
 //! A cursor reads its rows as they are asked for. Rows that were read are kept when the cursor may go back: always with SCROLL or
-//! WITH HOLD, never with NO SCROLL, and otherwise as long as they are few. Before a statement of the same transaction writes, the
-//! rest of every open cursor is read: a cursor shows what was there when it was declared.
+//! WITH HOLD, never with NO SCROLL, and otherwise as long as they are few. A cursor shows what was there when it was declared: its
+//! plan reads the view of that time, the transaction's own writes included, whatever is written later.
 
 use super::api::{Execution, OutputColumn, Rows, RowsTag};
 use super::dispatch::{columns_of, writes};
@@ -358,15 +358,6 @@ impl Session {
         for cursor in self.cursors.values_mut() {
             cursor.depth = cursor.depth.min(depth);
         }
-    }
-
-    /// Before a write of the same transaction: what is open is read to its end.
-    pub(crate) async fn settle_cursors(&mut self) -> PgResult<()> {
-        let open: Vec<_> = self.cursors.values().filter(|c| !c.held).map(|c| c.state.clone()).collect();
-        for state in open {
-            state.lock().await.read_all().await?;
-        }
-        Ok(())
     }
 
     /// Before a commit: cursors WITH HOLD are read to their end.

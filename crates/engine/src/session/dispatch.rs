@@ -30,14 +30,16 @@ impl Session {
                 let bound = self.bound(statement)?;
                 self.run_bound(&bound, params.into(), statement.text.clone()).await
             }
-            Body::Sql(sql) => self.run_ddl(sql, statement, params).await,
-            Body::Utility(utility) => self.run_utility(utility, statement, params).await,
+            // Boxed, so that the future of queries stays small.
+            Body::Sql(sql) => Box::pin(self.run_ddl(sql, statement, params)).await,
+            Body::Utility(utility) => Box::pin(self.run_utility(utility, statement, params)).await,
         }
     }
 
     /// A statement that needs a snapshot begins: a new one under READ COMMITTED.
     pub(crate) fn start_query(&mut self) -> PgResult<()> {
         let txn = self.transaction()?;
+        self.refresh_transaction_settings();
         txn.start_statement()?;
         self.block.queried = true;
         Ok(())
@@ -59,7 +61,6 @@ impl Session {
             if !writes_temporary_only(&statement.bound) {
                 self.check_writable(command)?;
             }
-            self.settle_cursors().await?;
         }
         let context = self.statement_context(text, params)?;
         let executed = crate::plan::execute(&context, &statement.bound).await?;
@@ -78,7 +79,7 @@ impl Session {
             Some(columns) => Execution::Rows(Rows {
                 columns,
                 context,
-                stream: GuardedRows::new(executed.stream, self.shared.clone(), self.deadline).boxed(),
+                stream: GuardedRows::new(executed.stream, self.shared.clone()).boxed(),
                 tag: RowsTag::Counted(word),
             }),
             None => Execution::Done(format!("{word} {}", executed.count)),
@@ -88,7 +89,6 @@ impl Session {
     async fn run_ddl(&mut self, sql: &ast::Statement, statement: &PreparedStatement, params: Vec<ScalarValue>) -> PgResult<Execution> {
         self.start_query()?;
         self.check_writable(&ddl_word(&statement.statement_text))?;
-        self.settle_cursors().await?;
         let context = self.statement_context(statement.text.clone(), params.into())?;
         let tag = crate::ddl::execute(&context, sql, &statement.statement_text).await?;
         Ok(Execution::Done(tag))
@@ -392,7 +392,7 @@ impl Session {
                 self.listen(ListenChange::UnlistenAll);
                 *self.shared.sequences.lock() = super::shared::SequenceValues::default();
                 let txn = self.transaction()?;
-                txn.release_session_locks(self.shared.pid);
+                txn.release_session_locks();
                 self.discard_temporary().await?;
                 "DISCARD ALL"
             }
@@ -517,7 +517,6 @@ impl Session {
         if options.analyze {
             if let Some(command) = writes(&bound.bound) {
                 self.check_writable(command)?;
-                self.settle_cursors().await?;
             }
         }
         let context = self.statement_context(text, params.into())?;

@@ -8,47 +8,51 @@ use std::future::Future;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
-use stoa_pg::{PgError, PgResult, SqlState};
-use tokio::time::{Instant, Sleep, sleep_until};
-
-/// When a statement must have ended.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Deadline(Option<Instant>);
-
-impl Deadline {
-    /// 0 is no deadline.
-    #[must_use]
-    pub fn after_ms(ms: u64) -> Self {
-        Self((ms > 0).then(|| Instant::now() + Duration::from_millis(ms)))
-    }
-}
+use std::time::Instant;
+use stoa_pg::{PgError, PgResult};
+use tokio::time::{Sleep, sleep_until};
 
 /// Runs a future until it is done or must stop. Stopping drops it.
 ///
 /// # Errors
 /// Those of the future; 57014, 57P01.
-pub async fn interruptible<T>(session: &SessionShared, deadline: Deadline, work: impl Future<Output = PgResult<T>>) -> PgResult<T> {
+pub async fn interruptible<T>(session: &SessionShared, work: impl Future<Output = PgResult<T>>) -> PgResult<T> {
     let mut work = pin!(work);
-    let mut timer = deadline.0.map(|at| Box::pin(sleep_until(at)));
+    let mut stop = Stop::default();
     std::future::poll_fn(|cx| {
         if let Poll::Ready(out) = work.as_mut().poll(cx) {
             return Poll::Ready(out);
         }
-        poll_stop(session, timer.as_mut(), cx).map(Err)
+        stop.poll(session, cx).map(Err)
     })
     .await
 }
 
-fn poll_stop(session: &SessionShared, timer: Option<&mut Pin<Box<Sleep>>>, cx: &mut Context<'_>) -> Poll<PgError> {
-    // Registered before the flags are read, so that no request is lost between.
-    session.watch_interrupt(cx.waker());
-    if let Err(error) = session.check_interrupt() {
-        return Poll::Ready(error);
-    }
-    match timer.map(|timer| timer.as_mut().poll(cx)) {
-        Some(Poll::Ready(())) => Poll::Ready(PgError::new(SqlState::QUERY_CANCELED, "canceling statement due to statement timeout")),
-        _ => Poll::Pending,
+/// Waits for a reason to stop.
+#[derive(Default)]
+struct Stop {
+    /// Wakes at the deadline of the statement that runs: a stream may outlive the one that made it.
+    timer: Option<(Instant, Pin<Box<Sleep>>)>,
+}
+
+impl Stop {
+    fn poll(&mut self, session: &SessionShared, cx: &mut Context<'_>) -> Poll<PgError> {
+        // Registered before the flags are read, so that no request is lost between.
+        session.watch_interrupt(cx.waker());
+        if let Err(error) = session.check_interrupt() {
+            return Poll::Ready(error);
+        }
+        let deadline = session.deadline();
+        if self.timer.as_ref().map(|(at, _)| *at) != deadline {
+            self.timer = deadline.map(|at| (at, Box::pin(sleep_until(at.into()))));
+        }
+        if let Some((_, timer)) = &mut self.timer
+            && timer.as_mut().poll(cx).is_ready()
+            && let Err(error) = session.check_interrupt()
+        {
+            return Poll::Ready(error);
+        }
+        Poll::Pending
     }
 }
 
@@ -56,13 +60,13 @@ fn poll_stop(session: &SessionShared, timer: Option<&mut Pin<Box<Sleep>>>, cx: &
 pub struct GuardedRows {
     inner: Option<BoxStream<'static, PgResult<RecordBatch>>>,
     session: Arc<SessionShared>,
-    timer: Option<Pin<Box<Sleep>>>,
+    stop: Stop,
 }
 
 impl GuardedRows {
     #[must_use]
-    pub fn new(inner: BoxStream<'static, PgResult<RecordBatch>>, session: Arc<SessionShared>, deadline: Deadline) -> Self {
-        Self { inner: Some(inner), session, timer: deadline.0.map(|at| Box::pin(sleep_until(at))) }
+    pub fn new(inner: BoxStream<'static, PgResult<RecordBatch>>, session: Arc<SessionShared>) -> Self {
+        Self { inner: Some(inner), session, stop: Stop::default() }
     }
 }
 
@@ -72,30 +76,20 @@ impl Stream for GuardedRows {
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = &mut *self;
         let Some(inner) = &mut this.inner else { return Poll::Ready(None) };
-        // A stream that is always ready must be stoppable too.
-        if let Err(error) = this.session.check_interrupt() {
+        // Rows that come without pause must be stoppable too.
+        let item = match this.session.check_interrupt() {
+            Err(error) => Some(Err(error)),
+            Ok(()) => match inner.as_mut().poll_next(cx) {
+                Poll::Ready(item) => item,
+                Poll::Pending => match this.stop.poll(&this.session, cx) {
+                    Poll::Ready(error) => Some(Err(error)),
+                    Poll::Pending => return Poll::Pending,
+                },
+            },
+        };
+        if !matches!(item, Some(Ok(_))) {
             this.inner = None;
-            return Poll::Ready(Some(Err(error)));
         }
-        if let Poll::Ready(item) = inner.as_mut().poll_next(cx) {
-            if !matches!(item, Some(Ok(_))) {
-                this.inner = None;
-                return Poll::Ready(item);
-            }
-            // Rows that come without pause reach their deadline all the same.
-            if this.timer.as_ref().is_some_and(|t| t.is_elapsed() || Instant::now() >= t.deadline()) {
-                this.inner = None;
-                let error = PgError::new(SqlState::QUERY_CANCELED, "canceling statement due to statement timeout");
-                return Poll::Ready(Some(Err(error)));
-            }
-            return Poll::Ready(item);
-        }
-        match poll_stop(&this.session, this.timer.as_mut(), cx) {
-            Poll::Ready(error) => {
-                this.inner = None;
-                Poll::Ready(Some(Err(error)))
-            }
-            Poll::Pending => Poll::Pending,
-        }
+        Poll::Ready(item)
     }
 }

@@ -2,13 +2,14 @@
 //!
 //! Reading order: [`api`] (what callers see) → [`shared`] (what other sessions may see of this one) → [`settings`] →
 //! [`session_impl`] (life of a session and of a statement) → [`dispatch`] (one statement) → [`transaction`] → [`prepared`] →
-//! [`cursor`] → [`copy`] → [`explain`] → [`notify`] → [`system`] (what functions may ask).
+//! [`cursor`] → [`copy`] → [`explain`] → [`notify`] → [`system`], [`functions`] (what functions may ask).
 
 pub mod api;
 pub mod copy;
 pub mod cursor;
 pub mod dispatch;
 pub mod explain;
+pub mod functions;
 pub mod guard;
 pub mod notify;
 pub mod prepared;

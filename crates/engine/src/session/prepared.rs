@@ -28,6 +28,14 @@ pub struct PreparedStatement {
     bound: Mutex<Option<Arc<BoundStatement>>>,
 }
 
+impl Prepared {
+    /// Whether executing it commits or rolls back: such work must not be dropped half way.
+    #[must_use]
+    pub fn ends_transaction(&self) -> bool {
+        ends_block(self.inner.body.as_ref())
+    }
+}
+
 /// A typed tree with what clients are told of it, and what it was bound against.
 #[derive(Debug)]
 pub(crate) struct BoundStatement {

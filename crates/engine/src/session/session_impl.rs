@@ -2,7 +2,7 @@
 
 use super::api::{Execution, Prepared, SessionOptions};
 use super::cursor::Cursor;
-use super::guard::{Deadline, interruptible};
+use super::guard::interruptible;
 use super::notify::Notification;
 use super::prepared::ends_block;
 use super::settings::{Settings, levels};
@@ -17,8 +17,6 @@ use datafusion::common::ScalarValue;
 use indexmap::IndexMap;
 use std::sync::Arc;
 use stoa_pg::{EvalContext, PgError, PgResult, SqlState};
-use stoa_syntax::Body;
-use stoa_syntax::utility::Utility;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 /// One connection's state. Statements run one after another.
@@ -33,8 +31,6 @@ pub struct Session {
     pub(crate) statement_us: i64,
     notifications: Option<UnboundedReceiver<Notification>>,
     search_path: Option<SearchPath>,
-    /// The running statement's deadline, for streams of rows.
-    pub(crate) deadline: Deadline,
 }
 
 /// Schemas to look in, and what they were resolved against.
@@ -80,7 +76,6 @@ impl Session {
             statement_us: now_us(),
             notifications,
             search_path: None,
-            deadline: Deadline::default(),
         })
     }
 
@@ -114,14 +109,12 @@ impl Session {
         let Some(body) = &statement.body else { return Ok(Execution::Empty) };
         let result = if self.block.failed && !ends_block(Some(body)) {
             self.check_not_failed().map(|()| Execution::Empty)
-        } else if ends_transaction(body) {
+        } else if ends_block(Some(body)) {
             // A commit must not be stopped half way.
             self.dispatch(&statement, body, params).await
         } else {
-            let settings = self.shared.settings();
-            self.deadline = Deadline::after_ms(settings.statement_timeout_ms);
             let shared = self.shared.clone();
-            interruptible(&shared, self.deadline, self.dispatch(&statement, body, params)).await
+            interruptible(&shared, self.dispatch(&statement, body, params)).await
         };
         if result.is_err() {
             self.fail().await;
@@ -260,8 +253,4 @@ impl Drop for Session {
     fn drop(&mut self) {
         self.database.unregister(self.shared.pid);
     }
-}
-
-fn ends_transaction(body: &Body) -> bool {
-    matches!(body, Body::Utility(utility) if matches!(**utility, Utility::Commit { .. } | Utility::Rollback { .. } | Utility::RollbackTo(_)))
 }

@@ -7,9 +7,10 @@ use crate::catalog::Oid;
 use futures::task::AtomicWaker;
 use hashbrown::HashMap;
 use parking_lot::{Mutex, RwLock};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use std::task::Waker;
+use std::time::{Duration, Instant};
 use stoa_pg::{PgError, PgResult, SqlState};
 
 /// What `pg_stat_activity.state` says.
@@ -89,6 +90,8 @@ pub struct SessionShared {
     has_notices: AtomicBool,
     interrupt: AtomicU8,
     terminate: AtomicBool,
+    /// When the running statement must end, in milliseconds since [`CLOCK`]; 0 for never.
+    deadline_ms: AtomicU64,
     waker: AtomicWaker,
     activity: Mutex<Activity>,
     pub sequences: Mutex<SequenceValues>,
@@ -103,6 +106,9 @@ pub struct SessionShared {
     /// Changes whenever a setting does.
     settings_version: AtomicU64,
 }
+
+/// What deadlines count from.
+static CLOCK: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 const NO_INTERRUPT: u8 = 0;
 const CANCEL: u8 = 1;
@@ -131,6 +137,7 @@ impl SessionShared {
             has_notices: AtomicBool::new(false),
             interrupt: AtomicU8::new(NO_INTERRUPT),
             terminate: AtomicBool::new(false),
+            deadline_ms: AtomicU64::new(0),
             waker: AtomicWaker::new(),
             activity: Mutex::default(),
             sequences: Mutex::default(),
@@ -225,7 +232,7 @@ impl SessionShared {
     /// For loops that run long without waiting.
     ///
     /// # Errors
-    /// 57014 when the statement was cancelled, 57P01 when the session was ended.
+    /// 57014 when the statement was cancelled or has run too long, 57P01 when the session was ended.
     #[inline]
     pub fn check_interrupt(&self) -> PgResult<()> {
         if self.terminate.load(Ordering::Acquire) {
@@ -234,7 +241,19 @@ impl SessionShared {
         if self.interrupt.load(Ordering::Acquire) == CANCEL {
             return Err(PgError::new(SqlState::QUERY_CANCELED, "canceling statement due to user request"));
         }
+        if self.deadline().is_some_and(|at| Instant::now() >= at) {
+            return Err(PgError::new(SqlState::QUERY_CANCELED, "canceling statement due to statement timeout"));
+        }
         Ok(())
+    }
+
+    /// When the running statement must end.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Instant> {
+        match self.deadline_ms.load(Ordering::Acquire) {
+            0 => None,
+            ms => Some(*CLOCK + Duration::from_millis(ms)),
+        }
     }
 
     /// Wakes this task when the session is cancelled or ended.
@@ -242,9 +261,14 @@ impl SessionShared {
         self.waker.register(waker);
     }
 
-    /// A statement begins: cancel requests count from now on.
+    /// A statement begins: cancel requests count from now on, and so does `statement_timeout`.
     pub(crate) fn begin_statement(&self, text: Arc<str>, now_us: i64, transaction_start_us: i64) {
         self.interrupt.store(NO_INTERRUPT, Ordering::Release);
+        let deadline_ms = match self.settings.read().statement_timeout_ms {
+            0 => 0,
+            timeout_ms => u64::try_from(CLOCK.elapsed().as_millis()).unwrap_or(u64::MAX).saturating_add(timeout_ms).max(1),
+        };
+        self.deadline_ms.store(deadline_ms, Ordering::Release);
         let mut activity = self.activity.lock();
         activity.state = ActivityState::Active;
         activity.query = text;
@@ -254,6 +278,7 @@ impl SessionShared {
     }
 
     pub(crate) fn set_state(&self, state: ActivityState, now_us: i64, transaction_start_us: i64) {
+        self.deadline_ms.store(0, Ordering::Release);
         let mut activity = self.activity.lock();
         activity.state = state;
         activity.state_change_us = now_us;

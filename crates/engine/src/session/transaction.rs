@@ -5,12 +5,14 @@
 
 use super::api::TransactionStatus;
 use super::session_impl::Session;
-use super::settings::isolation_name;
+use super::settings::{Settings, isolation_name};
 use super::shared::ActivityState;
 use crate::database::now_us;
-use crate::txn::{Transaction, TxnOptions};
+use crate::txn::{GroupId, Transaction, TxnOptions};
 use std::sync::Arc;
+use std::time::Duration;
 use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_store::Durability;
 use stoa_syntax::utility::{Isolation, TransactionModes};
 
 /// The modes that a transaction has.
@@ -77,6 +79,11 @@ impl Session {
     }
 
     fn set_modes(&mut self, modes: Modes) {
+        if let Some(txn) = &self.block.txn {
+            // What may not be changed any more was refused before.
+            let _ = txn.set_isolation(modes.isolation.into());
+            let _ = txn.set_read_only(modes.read_only);
+        }
         self.block.modes = Some(modes);
         self.shared.set_transaction_settings(isolation_name(modes.isolation), modes.read_only, modes.deferrable);
     }
@@ -99,10 +106,26 @@ impl Session {
             return Ok(txn.clone());
         }
         let modes = self.modes();
-        let options = TxnOptions { isolation: modes.isolation, read_only: modes.read_only, deferrable: modes.deferrable };
-        let txn = self.database.transactions.begin(options)?;
+        let settings = self.shared.settings();
+        let options = TxnOptions {
+            isolation: modes.isolation.into(),
+            read_only: modes.read_only,
+            lock_timeout: lock_timeout(&settings),
+            durability: durability(&settings),
+            ..TxnOptions::new(GroupId(u64::from(self.shared.pid)))
+        };
+        let txn = self.database.transactions.begin(options);
         self.block.txn = Some(txn.clone());
         Ok(txn)
+    }
+
+    /// Tells the engine's transaction of settings that may have changed since it began.
+    pub(crate) fn refresh_transaction_settings(&self) {
+        if let Some(txn) = &self.block.txn {
+            let settings = self.shared.settings();
+            txn.set_lock_timeout(lock_timeout(&settings));
+            txn.set_durability(durability(&settings));
+        }
     }
 
     /// 25P02 in a failed block.
@@ -294,6 +317,9 @@ impl Session {
     /// A statement failed, wherever: an implicit transaction is rolled back, a block waits for its end. May be called twice.
     pub async fn fail(&mut self) {
         if self.block.explicit {
+            if let Some(txn) = &self.block.txn {
+                txn.discard_statement();
+            }
             self.block.failed = true;
         } else if self.block.active {
             self.abort_block().await;
@@ -342,4 +368,12 @@ impl Session {
         self.end_cursors(commit);
         self.block = Block { generation: self.block.generation + 1, ..Block::default() };
     }
+}
+
+fn lock_timeout(settings: &Settings) -> Option<Duration> {
+    (settings.lock_timeout_ms > 0).then(|| Duration::from_millis(settings.lock_timeout_ms))
+}
+
+fn durability(settings: &Settings) -> Durability {
+    if settings.synchronous_commit { Durability::Sync } else { Durability::Relaxed }
 }

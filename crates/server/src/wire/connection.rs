@@ -12,7 +12,7 @@ use std::time::Duration;
 use stoa_engine::Session;
 use stoa_engine::session::settings::SETTINGS;
 use stoa_engine::session::shared::terminated;
-use stoa_engine::session::{Notification, TransactionStatus};
+use stoa_engine::session::{Execution, Notification, ParamValue, Prepared, TransactionStatus};
 use stoa_pg::{PgError, PgResult, SqlState};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
@@ -172,6 +172,15 @@ impl Connection {
         self.drop_portals();
         self.send_notices();
         Ok(error)
+    }
+
+    /// Executes a statement; a client that goes away ends it, unless it is about to commit.
+    pub(super) async fn run_statement(&mut self, prepared: &Prepared, params: Vec<ParamValue>) -> Result<Execution, Failure> {
+        let work = self.session.execute(prepared, params);
+        if prepared.ends_transaction() {
+            return Ok(work.await?);
+        }
+        Ok(watched(&self.socket, &mut self.input, work).await??)
     }
 
     async fn sync(&mut self) -> Result<(), Failure> {

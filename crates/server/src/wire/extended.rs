@@ -1,6 +1,6 @@
 //! The extended protocol: Parse, Bind, Describe, Execute, Close.
 
-use super::connection::{Connection, Failure, read, watched};
+use super::connection::{Connection, Failure, read};
 use super::frame::{Body, Frame, kind, violation};
 use super::params;
 use super::rows::{RowsInProgress, Sent};
@@ -187,7 +187,7 @@ impl Connection {
             }
             State::Bound => {
                 let params = std::mem::take(&mut portal.params);
-                let execution = watched(&self.socket, &mut self.input, self.session.execute(&portal.prepared, params)).await??;
+                let execution = self.run_statement(&portal.prepared, params).await?;
                 portal.state = State::Done;
                 match execution {
                     Execution::Rows(rows) => {

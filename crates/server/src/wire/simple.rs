@@ -1,6 +1,6 @@
 //! The simple protocol: a text of statements, executed one after another as one transaction unless it says otherwise.
 
-use super::connection::{Connection, Failure, read, watched};
+use super::connection::{Connection, Failure, read};
 use super::frame::{Body, Frame};
 use super::rows::{RowsInProgress, Sent};
 use std::sync::Arc;
@@ -46,7 +46,7 @@ impl Connection {
 
     async fn run_piece(&mut self, piece: Piece, text: &Arc<str>, last: bool) -> Result<(), Failure> {
         let prepared = self.session.prepare(Some(piece), text.clone(), Vec::new())?;
-        let execution = watched(&self.socket, &mut self.input, self.session.execute(&prepared, Vec::new())).await??;
+        let execution = self.run_statement(&prepared, Vec::new()).await?;
         match execution {
             Execution::Rows(rows) => {
                 let mut progress = RowsInProgress::new(rows);

@@ -105,6 +105,8 @@ impl Target {
         if let BoundBody::Mutation(mutation) = &mut self.bound.body {
             set_batch(&mut mutation.source, &batch);
         }
+        // Each batch is a statement of its own to the transaction: one that runs again must not take the others with it.
+        self.context.txn.start_statement()?;
         Ok(crate::plan::execute(&self.context, &self.bound).await?.count)
     }
 }
@@ -160,7 +162,6 @@ impl Session {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, "COPY FROM takes a table"));
         };
         self.start_query()?;
-        self.settle_cursors().await?;
         let context = self.statement_context(outer.text.clone(), Arc::from([]))?;
         let table = copied_table(&context, name, true)?;
         if !table.temporary {

@@ -1,0 +1,120 @@
+//! Key ranges as SQL values, for EXPLAIN.
+//!
+//! `[1, 'a'] … [1, 'c')`: parts that a bound has, in the order of the key. A bound that is not a whole value (a prefix of text)
+//! shows what there is of it.
+
+use super::ranges::KeyShape;
+use crate::row::ColumnBuilder;
+use crate::row::key::KeyPartCodec;
+use crate::row::types::key_is_lossless;
+use std::fmt::Write as _;
+use stoa_pg::EvalContext;
+use stoa_store::KeyRange;
+
+/// At most this many ranges are written out.
+const SHOWN: usize = 5;
+
+/// The ranges of a path; `full` when there is one and it is everything.
+#[must_use]
+pub fn ranges(key: &KeyShape, ranges: &[KeyRange]) -> String {
+    if ranges.is_empty() {
+        return "none".into();
+    }
+    if let [only] = ranges
+        && only.start.is_empty()
+        && only.end.is_none()
+    {
+        return "full".into();
+    }
+    let mut out = String::new();
+    for (at, one) in ranges.iter().take(SHOWN).enumerate() {
+        if at > 0 {
+            out.push_str(", ");
+        }
+        out.push_str(&range(key, one));
+    }
+    if ranges.len() > SHOWN {
+        let _ = write!(out, ", … ({} in all)", ranges.len());
+    }
+    out
+}
+
+/// One range.
+#[must_use]
+pub fn range(key: &KeyShape, range: &KeyRange) -> String {
+    if let Some(point) = range.as_point() {
+        return format!("[{}]", bound(key, point));
+    }
+    let start = bound(key, &range.start);
+    // A range of all keys with a beginning is shown as that beginning.
+    if range.end == stoa_store::range::prefix_successor(&range.start) && !range.start.is_empty() {
+        return format!("[{start}]");
+    }
+    let end = range.end.as_deref().map_or_else(|| "∞".to_owned(), |end| bound(key, end));
+    format!("[{start} … {end})")
+}
+
+fn bound(key: &KeyShape, bytes: &[u8]) -> String {
+    let mut out = String::new();
+    let mut rest = bytes;
+    if key.salt.is_some() {
+        match rest.split_first() {
+            Some((bucket, after)) => {
+                let _ = write!(out, "bucket {bucket}");
+                rest = after;
+            }
+            None => return "-∞".into(),
+        }
+    }
+    for part in &key.parts {
+        if rest.is_empty() {
+            break;
+        }
+        if !out.is_empty() {
+            out.push_str(", ");
+        }
+        match part.part.skip(rest) {
+            Ok(after) => {
+                out.push_str(&value(part, rest));
+                rest = after;
+            }
+            Err(_) => {
+                // The successor of a value, or part of one: bytes say it best.
+                out.push_str("0x");
+                rest.iter().for_each(|b| {
+                    let _ = write!(out, "{b:02x}");
+                });
+                rest = &[];
+            }
+        }
+    }
+    if out.is_empty() { "-∞".into() } else { out }
+}
+
+fn value(part: &KeyPartCodec, bytes: &[u8]) -> String {
+    let hex = || bytes.iter().fold("0x".to_owned(), |mut s, b| {
+        let _ = write!(s, "{b:02x}");
+        s
+    });
+    if !key_is_lossless(&part.ty) && part.ty.ty != stoa_pg::PgType::Float8 && part.ty.ty != stoa_pg::PgType::Float4 {
+        return hex();
+    }
+    let text = || -> stoa_pg::PgResult<Option<String>> {
+        let mut column = ColumnBuilder::new(&part.ty, 1)?;
+        column.push_key(part.part, bytes, &mut Vec::new())?;
+        let array = column.finish()?;
+        if array.is_null(0) {
+            return Ok(None);
+        }
+        let ctx = EvalContext::default();
+        let mut out = Vec::new();
+        stoa_pg::values::writer(&ctx, &part.ty, &*array)?.text(0, &mut out)?;
+        Ok(Some(String::from_utf8_lossy(&out).into_owned()))
+    };
+    match text() {
+        Ok(None) => "NULL".into(),
+        Ok(Some(text)) if matches!(part.ty.ty.category(), 'N' | 'B') => text,
+        Ok(Some(text)) => format!("'{}'", text.replace('\'', "''")),
+        Err(_) => hex(),
+    }
+}

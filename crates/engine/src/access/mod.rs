@@ -1,0 +1,24 @@
+//! Filters to key ranges, and the choice of an access path. Pure: no I/O, no plans, no async.
+//!
+//! ```text
+//! filter ──adapter──► Predicate ──► boxes: a set of spans per key part ──► key ranges + which filters remain ──► path
+//! ```
+//!
+//! Invariant: every row that satisfies the filters lies in the ranges. A filter is left out of the residual only if the ranges
+//! hold nothing else, three-valued logic included: a comparison with NULL is never satisfied, and NULL lies in no comparison's
+//! span.
+//!
+//! Reading order: [`predicate`] → [`adapter`], [`dynamic`] → [`constant`] → [`span`] → [`ranges`] → [`path`] → [`explain`].
+
+pub mod adapter;
+pub mod constant;
+pub mod dynamic;
+pub mod explain;
+pub mod path;
+pub mod predicate;
+pub mod ranges;
+pub mod span;
+
+pub use path::{AccessPath, PathKind, PathOptions, candidates, choose};
+pub use predicate::{Comparison, Predicate};
+pub use ranges::{KeyShape, Scope, scope};

@@ -1,0 +1,374 @@
+//! Scans key ranges of a table or of a covering index, in parallel partitions.
+//!
+//! Invariant: a partition gives its rows in key order (descending when reversed), and its ranges lie in one salt bucket or the
+//! declared ordering is empty.
+
+use super::scan_output::{Gather, ScanOutput, ScanTable, describe};
+use crate::access::{AccessPath, PathKind};
+use crate::row::{ColumnSource, ScanDecoder};
+use crate::txn::{RangeRead, ViewScan};
+use arrow::array::RecordBatch;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{DataFusionError, Result, Statistics};
+use datafusion::config::ConfigOptions;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::{PhysicalExpr, PhysicalSortExpr};
+use datafusion::physical_plan::filter_pushdown::{ChildPushdownResult, FilterPushdownPhase, FilterPushdownPropagation, PushedDown};
+use datafusion::physical_plan::metrics::{BaselineMetrics, Count, ExecutionPlanMetricsSet, MetricBuilder, MetricsSet};
+use datafusion::physical_plan::statistics::StatisticsArgs;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{
+    ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, ReplaceChildrenOptions, SortOrderPushdownResult,
+};
+use futures::{StreamExt, TryStreamExt};
+use std::collections::VecDeque;
+use std::fmt;
+use std::sync::Arc;
+use stoa_store::KeyRange;
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct KeyRangeScanExec {
+    pub table: ScanTable,
+    pub path: Arc<AccessPath>,
+    source: ColumnSource,
+    /// Ascending; by partition.
+    partitions: Arc<[Vec<KeyRange>]>,
+    output: ScanOutput,
+    reverse: bool,
+    /// Rows expected in the ranges.
+    rows: f64,
+    /// Leading parts that have one value in all ranges.
+    constant_parts: usize,
+    /// Whether blocks read are worth keeping in the cache.
+    fill_cache: bool,
+    properties: Arc<PlanProperties>,
+    metrics: ExecutionPlanMetricsSet,
+}
+
+impl KeyRangeScanExec {
+    /// A scan of a path's ranges, cut into partitions.
+    #[must_use]
+    pub fn new(table: ScanTable, path: Arc<AccessPath>, partitions: Vec<Vec<KeyRange>>, output: ScanOutput, rows: f64, fill_cache: bool) -> Self {
+        let source = match &path.kind {
+            PathKind::Table => ColumnSource::Table(Arc::clone(&table.codec)),
+            PathKind::Index { codec, .. } => ColumnSource::Index(Arc::clone(codec)),
+        };
+        let constant_parts = if path.scope.ranges.len() == 1 { path.scope.equal_parts } else { 0 };
+        let partitions: Arc<[Vec<KeyRange>]> = if partitions.is_empty() { vec![Vec::new()].into() } else { partitions.into() };
+        let mut scan = Self {
+            table,
+            path,
+            source,
+            partitions,
+            properties: Arc::new(output.properties(&[], 0, false, 1)),
+            output,
+            reverse: false,
+            rows,
+            constant_parts,
+            fill_cache,
+            metrics: ExecutionPlanMetricsSet::new(),
+        };
+        scan.properties = Arc::new(scan.compute_properties());
+        scan
+    }
+
+    fn compute_properties(&self) -> PlanProperties {
+        self.output.properties(self.order(), self.constant_parts, self.reverse, self.partitions.len())
+    }
+
+    /// The parts by which every partition is ordered.
+    fn order(&self) -> &[crate::row::key::KeyPartCodec] {
+        let one_bucket = |ranges: &[KeyRange]| {
+            let first = ranges.first().and_then(|r| r.start.first().copied());
+            ranges.iter().all(|r| !r.start.is_empty() && r.start.first().copied() == first && stays_in_bucket(r))
+        };
+        let ordered = self.path.key.salt.is_none() || self.partitions.iter().all(|ranges| one_bucket(ranges));
+        if ordered { &self.path.key.parts } else { &[] }
+    }
+
+    fn with_output(&self, output: ScanOutput) -> Self {
+        let mut scan = Self { output, metrics: ExecutionPlanMetricsSet::new(), ..self.clone() };
+        scan.properties = Arc::new(scan.compute_properties());
+        scan
+    }
+
+    fn reversed(&self) -> Self {
+        let mut scan = Self { reverse: !self.reverse, metrics: ExecutionPlanMetricsSet::new(), ..self.clone() };
+        scan.properties = Arc::new(scan.compute_properties());
+        scan
+    }
+
+    #[must_use]
+    pub fn output(&self) -> &ScanOutput {
+        &self.output
+    }
+}
+
+/// Whether a range of salted keys ends within the bucket in which it starts.
+fn stays_in_bucket(range: &KeyRange) -> bool {
+    let (Some(bucket), Some(end)) = (range.start.first(), range.end.as_deref()) else { return false };
+    match end.split_first() {
+        Some((last, rest)) => last == bucket || (rest.is_empty() && Some(*last) == bucket.checked_add(1)),
+        None => false,
+    }
+}
+
+impl DisplayAs for KeyRangeScanExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "KeyRangeScanExec: ")?;
+        if let PathKind::Index { at, .. } = &self.path.kind
+            && let Some(index) = self.table.table.indexes.get(*at)
+        {
+            write!(f, "index={} (covered), ", index.name)?;
+        }
+        describe(f, &self.table, &self.path, &self.output, self.reverse)?;
+        if self.partitions.len() > 1 {
+            write!(f, ", partitions={}", self.partitions.len())?;
+        }
+        Ok(())
+    }
+}
+
+impl ExecutionPlan for KeyRangeScanExec {
+    fn name(&self) -> &'static str {
+        "KeyRangeScanExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        Vec::new()
+    }
+
+    fn apply_expressions(&self, f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>) -> Result<TreeNodeRecursion> {
+        visit(&self.output, f)
+    }
+
+    fn replace_children(self: Arc<Self>, _: Vec<Arc<dyn ExecutionPlan>>, _: ReplaceChildrenOptions) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(self)
+    }
+
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        self.replace_children(children, ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute))
+    }
+
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let batch_rows = context.session_config().batch_size().max(1);
+        let mut ranges: VecDeque<KeyRange> = self.partitions.get(partition).cloned().unwrap_or_default().into();
+        self.table.record(self.source.storage(), ranges.make_contiguous());
+        if self.reverse {
+            ranges.make_contiguous().reverse();
+        }
+        // A short scan reads no more than it needs.
+        let block_rows = match self.output.fetch {
+            Some(fetch) if self.output.is_unfiltered() => fetch.clamp(1, batch_rows),
+            _ => batch_rows,
+        };
+        let state = ScanState {
+            scan: None,
+            decoder: self.output.decoder(&self.source, block_rows).map_err(DataFusionError::from)?,
+            gather: Gather::new(&self.output, batch_rows),
+            rows_read: MetricBuilder::new(&self.metrics).counter("rows_read", partition),
+            baseline: BaselineMetrics::new(&self.metrics, partition),
+            table: self.table.clone(),
+            source: self.source.clone(),
+            output: self.output.clone(),
+            ranges,
+            reverse: self.reverse,
+            fill_cache: self.fill_cache,
+            block_rows,
+            path: Arc::clone(&self.path),
+            narrowed: self.output.dynamic.is_empty(),
+            ended: false,
+        };
+        let stream = futures::stream::try_unfold(state, |mut state| async move {
+            let batch = state.next().await?;
+            Ok(batch.map(|batch| (batch, state)))
+        });
+        let stream = stream.into_stream().fuse();
+        Ok(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.output.schema), stream)))
+    }
+
+    fn metrics(&self) -> Option<MetricsSet> {
+        Some(self.metrics.clone_inner())
+    }
+
+    fn statistics_from_inputs(&self, _: &[Arc<Statistics>], args: &StatisticsArgs) -> Result<Arc<Statistics>> {
+        let share = if args.partition().is_some() { 1.0 / self.partitions.len().max(1) as f64 } else { 1.0 };
+        Ok(Arc::new(self.output.statistics(self.rows * share, self.path.unique_rows())))
+    }
+
+    fn supports_limit_pushdown(&self) -> bool {
+        true
+    }
+
+    fn with_fetch(&self, fetch: Option<usize>) -> Option<Arc<dyn ExecutionPlan>> {
+        Some(Arc::new(self.with_output(ScanOutput { fetch, ..self.output.clone() })))
+    }
+
+    fn fetch(&self) -> Option<usize> {
+        self.output.fetch
+    }
+
+    fn handle_child_pushdown_result(
+        &self,
+        phase: FilterPushdownPhase,
+        result: ChildPushdownResult,
+        _: &ConfigOptions,
+    ) -> Result<FilterPushdownPropagation<Arc<dyn ExecutionPlan>>> {
+        Ok(accept_dynamic(phase, result, &self.output, |output| Arc::new(self.with_output(output))))
+    }
+
+    fn try_pushdown_sort(&self, order: &[PhysicalSortExpr]) -> Result<SortOrderPushdownResult<Arc<dyn ExecutionPlan>>> {
+        if self.properties.equivalence_properties().ordering_satisfy(order.iter().cloned())? {
+            return Ok(SortOrderPushdownResult::Exact { inner: Arc::new(self.clone()) });
+        }
+        let reversed = self.reversed();
+        if reversed.properties.equivalence_properties().ordering_satisfy(order.iter().cloned())? {
+            return Ok(SortOrderPushdownResult::Exact { inner: Arc::new(reversed) });
+        }
+        Ok(SortOrderPushdownResult::Unsupported)
+    }
+}
+
+/// Visits the expressions of a scan.
+pub(super) fn visit(output: &ScanOutput, f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>) -> Result<TreeNodeRecursion> {
+    for filter in output.filters.iter().chain(&output.dynamic) {
+        if f(filter)? == TreeNodeRecursion::Stop {
+            return Ok(TreeNodeRecursion::Stop);
+        }
+    }
+    Ok(TreeNodeRecursion::Continue)
+}
+
+/// Keeps filters that change while the plan runs; whoever made them still applies them.
+pub(super) fn accept_dynamic(
+    phase: FilterPushdownPhase,
+    result: ChildPushdownResult,
+    output: &ScanOutput,
+    make: impl FnOnce(ScanOutput) -> Arc<dyn ExecutionPlan>,
+) -> FilterPushdownPropagation<Arc<dyn ExecutionPlan>> {
+    let answer = FilterPushdownPropagation::with_parent_pushdown_result(vec![PushedDown::No; result.parent_filters.len()]);
+    if phase != FilterPushdownPhase::Post || result.parent_filters.is_empty() {
+        return answer;
+    }
+    let mut dynamic = output.dynamic.clone();
+    dynamic.extend(result.parent_filters.into_iter().map(|f| f.filter));
+    answer.with_updated_node(make(ScanOutput { dynamic, ..output.clone() }))
+}
+
+struct ScanState {
+    scan: Option<ViewScan>,
+    decoder: ScanDecoder,
+    gather: Gather,
+    rows_read: Count,
+    baseline: BaselineMetrics,
+    table: ScanTable,
+    source: ColumnSource,
+    output: ScanOutput,
+    ranges: VecDeque<KeyRange>,
+    reverse: bool,
+    fill_cache: bool,
+    block_rows: usize,
+    path: Arc<AccessPath>,
+    /// The dynamic filters, known by the time of the first row, have narrowed the ranges.
+    narrowed: bool,
+    ended: bool,
+}
+
+impl ScanState {
+    fn narrow(&mut self) {
+        self.narrowed = true;
+        let Some(wanted) = self.output.dynamic_ranges(&self.path.key) else { return };
+        // Both lists are ascending and apart (the scan's descending when reversed).
+        if self.reverse {
+            self.ranges.make_contiguous().reverse();
+        }
+        let mut out = VecDeque::new();
+        let mut from = 0;
+        for range in &self.ranges {
+            while wanted.get(from).is_some_and(|w| w.end.as_ref().is_some_and(|end| *end <= range.start)) {
+                from += 1;
+            }
+            for candidate in wanted.iter().skip(from) {
+                if range.end.as_ref().is_some_and(|end| candidate.start >= *end) {
+                    break;
+                }
+                let both = range.intersect(candidate);
+                if !both.is_empty() {
+                    out.push_back(both);
+                }
+            }
+        }
+        if self.reverse {
+            out.make_contiguous().reverse();
+        }
+        self.ranges = out;
+    }
+
+    async fn next(&mut self) -> Result<Option<RecordBatch>> {
+        if !self.narrowed {
+            self.narrow();
+        }
+        loop {
+            if self.ended || self.gather.is_done() {
+                let batch = self.gather.finish()?;
+                if let Some(batch) = &batch {
+                    self.baseline.record_output(batch.num_rows());
+                } else {
+                    self.baseline.done();
+                }
+                return Ok(batch);
+            }
+            self.ended = !self.fill().await?;
+            let rows = self.decoder.rows();
+            self.rows_read.add(rows);
+            if rows == 0 {
+                continue;
+            }
+            let timer = self.baseline.elapsed_compute().timer();
+            let batch = self.output.batch(&mut self.decoder)?;
+            let batch = self.output.apply(batch)?;
+            let out = self.gather.push(batch)?;
+            timer.done();
+            if let Some(batch) = out {
+                self.baseline.record_output(batch.num_rows());
+                return Ok(Some(batch));
+            }
+        }
+    }
+
+    /// Reads until the decoder is full; false when there is no more.
+    async fn fill(&mut self) -> Result<bool> {
+        while !self.decoder.is_full() {
+            let scan = match &mut self.scan {
+                Some(scan) => scan,
+                None => {
+                    let Some(range) = self.ranges.pop_front() else { return Ok(false) };
+                    let limit = self.output.fetch.filter(|_| self.output.is_unfiltered()).and_then(|n| u64::try_from(n).ok());
+                    let read = RangeRead {
+                        table: self.source.storage(),
+                        families: self.decoder.families(),
+                        range,
+                        reverse: self.reverse,
+                        limit,
+                        fill_cache: self.fill_cache,
+                    };
+                    self.scan.insert(self.table.view.scan(read).await.map_err(DataFusionError::from)?)
+                }
+            };
+            let wanted = self.block_rows.saturating_sub(self.decoder.rows()).max(1);
+            let more = scan.next_block(wanted, &mut self.decoder).await.map_err(DataFusionError::from)?;
+            if let Some(error) = self.decoder.take_error() {
+                return Err(error.into());
+            }
+            if !more {
+                self.scan = None;
+            }
+        }
+        Ok(true)
+    }
+}

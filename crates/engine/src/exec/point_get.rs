@@ -1,0 +1,203 @@
+//! Reads rows by their keys.
+
+use super::key_range_scan::{accept_dynamic, visit};
+use super::scan_output::{Gather, ScanOutput, ScanTable, describe};
+use crate::access::AccessPath;
+use crate::row::{ColumnSource, KeyList, ScanDecoder};
+use arrow::array::RecordBatch;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{DataFusionError, Result, Statistics};
+use datafusion::config::ConfigOptions;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::{PhysicalExpr, PhysicalSortExpr};
+use datafusion::physical_plan::filter_pushdown::{ChildPushdownResult, FilterPushdownPhase, FilterPushdownPropagation};
+use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricsSet};
+use datafusion::physical_plan::statistics::StatisticsArgs;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{
+    ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, ReplaceChildrenOptions, SortOrderPushdownResult,
+};
+use std::fmt;
+use std::sync::Arc;
+use stoa_pg::PgResult;
+
+/// Keys read in one call of the store.
+const KEYS_AT_ONCE: usize = 1024;
+
+/// One row per key, in key order, where there is one.
+#[derive(Clone, Debug)]
+pub struct PointGetExec {
+    pub table: ScanTable,
+    pub path: Arc<AccessPath>,
+    keys: Arc<KeyList>,
+    output: ScanOutput,
+    reverse: bool,
+    properties: Arc<PlanProperties>,
+    metrics: ExecutionPlanMetricsSet,
+}
+
+impl PointGetExec {
+    /// Gets the rows of a path whose ranges are single keys.
+    #[must_use]
+    pub fn new(table: ScanTable, path: Arc<AccessPath>, output: ScanOutput) -> Self {
+        Self::directed(table, path, output, false)
+    }
+
+    fn directed(table: ScanTable, path: Arc<AccessPath>, output: ScanOutput, reverse: bool) -> Self {
+        let mut keys = KeyList::new();
+        let mut push = |range: &stoa_store::KeyRange| keys.push(range.as_point().unwrap_or(&range.start));
+        if reverse {
+            path.scope.ranges.iter().rev().for_each(&mut push);
+        } else {
+            path.scope.ranges.iter().for_each(&mut push);
+        }
+        let constant = if keys.len() <= 1 { path.key.parts.len() } else { 0 };
+        let order = if path.scope.one_bucket { path.key.parts.as_slice() } else { &[] };
+        let properties = Arc::new(output.properties(order, constant, reverse, 1));
+        Self { table, path, keys: Arc::new(keys), output, reverse, properties, metrics: ExecutionPlanMetricsSet::new() }
+    }
+}
+
+impl DisplayAs for PointGetExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PointGetExec: ")?;
+        describe(f, &self.table, &self.path, &self.output, self.reverse)
+    }
+}
+
+impl ExecutionPlan for PointGetExec {
+    fn name(&self) -> &'static str {
+        "PointGetExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        Vec::new()
+    }
+
+    fn apply_expressions(&self, f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>) -> Result<TreeNodeRecursion> {
+        visit(&self.output, f)
+    }
+
+    fn replace_children(self: Arc<Self>, _: Vec<Arc<dyn ExecutionPlan>>, _: ReplaceChildrenOptions) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(self)
+    }
+
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        self.replace_children(children, ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute))
+    }
+
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        self.table.record(self.table.codec.storage, &self.path.scope.ranges);
+        let source = ColumnSource::Table(Arc::clone(&self.table.codec));
+        let rows = self.keys.len().clamp(1, KEYS_AT_ONCE);
+        let state = GetState {
+            decoder: self.output.decoder(&source, rows).map_err(DataFusionError::from)?,
+            gather: Gather::new(&self.output, context.session_config().batch_size().max(1)),
+            baseline: BaselineMetrics::new(&self.metrics, partition),
+            table: self.table.clone(),
+            output: self.output.clone(),
+            keys: Arc::clone(&self.keys),
+            at: 0,
+        };
+        let stream = futures::stream::try_unfold(state, |mut state| async move {
+            let batch = state.next().await?;
+            Ok(batch.map(|batch| (batch, state)))
+        });
+        Ok(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.output.schema), stream)))
+    }
+
+    fn metrics(&self) -> Option<MetricsSet> {
+        Some(self.metrics.clone_inner())
+    }
+
+    fn statistics_from_inputs(&self, _: &[Arc<Statistics>], _: &StatisticsArgs) -> Result<Arc<Statistics>> {
+        Ok(Arc::new(self.output.statistics(self.keys.len() as f64, Some(self.keys.len()))))
+    }
+
+    fn supports_limit_pushdown(&self) -> bool {
+        true
+    }
+
+    fn with_fetch(&self, fetch: Option<usize>) -> Option<Arc<dyn ExecutionPlan>> {
+        let output = ScanOutput { fetch, ..self.output.clone() };
+        Some(Arc::new(Self { output, metrics: ExecutionPlanMetricsSet::new(), ..self.clone() }))
+    }
+
+    fn fetch(&self) -> Option<usize> {
+        self.output.fetch
+    }
+
+    fn handle_child_pushdown_result(
+        &self,
+        phase: FilterPushdownPhase,
+        result: ChildPushdownResult,
+        _: &ConfigOptions,
+    ) -> Result<FilterPushdownPropagation<Arc<dyn ExecutionPlan>>> {
+        Ok(accept_dynamic(phase, result, &self.output, |output| {
+            Arc::new(Self { output, metrics: ExecutionPlanMetricsSet::new(), ..self.clone() })
+        }))
+    }
+
+    fn try_pushdown_sort(&self, order: &[PhysicalSortExpr]) -> Result<SortOrderPushdownResult<Arc<dyn ExecutionPlan>>> {
+        if self.properties.equivalence_properties().ordering_satisfy(order.iter().cloned())? {
+            return Ok(SortOrderPushdownResult::Exact { inner: Arc::new(self.clone()) });
+        }
+        let reversed = Self::directed(self.table.clone(), Arc::clone(&self.path), self.output.clone(), !self.reverse);
+        if reversed.properties.equivalence_properties().ordering_satisfy(order.iter().cloned())? {
+            return Ok(SortOrderPushdownResult::Exact { inner: Arc::new(reversed) });
+        }
+        Ok(SortOrderPushdownResult::Unsupported)
+    }
+}
+
+struct GetState {
+    decoder: ScanDecoder,
+    gather: Gather,
+    baseline: BaselineMetrics,
+    table: ScanTable,
+    output: ScanOutput,
+    keys: Arc<KeyList>,
+    at: usize,
+}
+
+impl GetState {
+    async fn next(&mut self) -> Result<Option<RecordBatch>> {
+        while self.at < self.keys.len() && !self.gather.is_done() {
+            let to = (self.at + KEYS_AT_ONCE).min(self.keys.len());
+            get_rows(&self.table, &self.keys, self.at..to, &mut self.decoder).await.map_err(DataFusionError::from)?;
+            self.at = to;
+            if self.decoder.rows() == 0 {
+                continue;
+            }
+            let batch = self.output.batch(&mut self.decoder)?;
+            let batch = self.output.apply(batch)?;
+            if let Some(batch) = self.gather.push(batch)? {
+                self.baseline.record_output(batch.num_rows());
+                return Ok(Some(batch));
+            }
+        }
+        let batch = self.gather.finish()?;
+        match &batch {
+            Some(batch) => {
+                self.baseline.record_output(batch.num_rows());
+            }
+            None => self.baseline.done(),
+        }
+        Ok(batch)
+    }
+}
+
+/// Reads the data rows of some keys into a decoder.
+pub(super) async fn get_rows(table: &ScanTable, keys: &KeyList, range: std::ops::Range<usize>, decoder: &mut ScanDecoder) -> PgResult<()> {
+    decoder.set_max_rows(usize::MAX);
+    let keys: Vec<&[u8]> = range.map(|n| keys.get(n)).collect();
+    table.view.get(table.codec.storage, decoder.families(), &keys, decoder).await?;
+    match decoder.take_error() {
+        Some(error) => Err(error),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,249 @@
+//! Scans through DataFusion over the model store: every path gives the answer of a plain filter, own writes included.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+use super::table_provider::StoaTable;
+use crate::catalog::{CatalogSnapshot, ColumnId, IndexDescriptor, IndexKey, IndexPart, IndexState, Salt, TableDescriptor};
+use crate::row::tests::{column, table};
+use crate::row::{INDEX_FAMILY, IndexCodec, IndexEncoder, RowCodec, RowEncoder};
+use crate::txn::{GroupId, Transaction, TransactionManager, TxnOptions};
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
+use arrow::datatypes::{DataType, Int32Type};
+use datafusion::prelude::{SessionConfig, SessionContext};
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use std::collections::HashMap;
+use std::sync::Arc;
+use stoa_pg::SqlType;
+use stoa_pg::types::PgType;
+use stoa_store::model::ModelStore;
+use stoa_store::{Layout, Store, TableId};
+
+/// (a, b) is the key; c is indexed, nullable; d is nothing.
+fn descriptor(salt: Option<u8>, unique: bool, include: bool) -> TableDescriptor {
+    let int = SqlType::new(PgType::Int4);
+    let columns: Vec<(&str, SqlType)> = ["a", "b", "c", "d"].iter().map(|n| (*n, int.clone())).collect();
+    let mut t = table(&columns, &[(0, false), (1, true)], &[(Layout::Packed, &[2, 3])]);
+    t.salt = salt.map(|buckets| Salt { buckets, columns: Vec::new() });
+    t.indexes.push(IndexDescriptor {
+        oid: 30_000,
+        name: "i".into(),
+        storage: TableId(101),
+        unique,
+        nulls_not_distinct: false,
+        parts: vec![IndexPart { key: IndexKey::Column(ColumnId(3)), ty: int, descending: false, nulls_first: false }],
+        include: if include { vec![ColumnId(4)] } else { Vec::new() },
+        predicate: None,
+        state: IndexState::Readable,
+        constraint: None,
+        method: "btree".into(),
+        options: Vec::new(),
+        salt_buckets: None,
+        comment: None,
+    });
+    t
+}
+
+type Row = [Option<i32>; 4];
+
+fn put(txn: &Transaction, t: &TableDescriptor, row: &Row) {
+    let int = SqlType::new(PgType::Int4);
+    let columns: HashMap<ColumnId, ArrayRef> = row
+        .iter()
+        .enumerate()
+        .map(|(n, v)| (ColumnId(n as u32 + 1), column(&int, &[v.map(|v| v.to_string()).as_deref()])))
+        .collect();
+    let codec = RowCodec::new(t).unwrap();
+    let mut encoder = RowEncoder::new(&codec, |id| columns.get(&id).cloned()).unwrap();
+    let mut key = Vec::new();
+    encoder.key(0, &mut key).unwrap();
+    let index = IndexCodec::new(t, &t.indexes[0]).unwrap();
+    let mut entries = IndexEncoder::new(&index, |_| columns.get(&ColumnId(3)).cloned(), |id| columns.get(&id).cloned()).unwrap();
+    let mut entry = Vec::new();
+    entries.key(0, &key, &mut entry).unwrap();
+    let cell = entries.cell(0, &key).unwrap().to_vec();
+    txn.write(|set| {
+        encoder
+            .cells(0, |_| true, |family, qualifier, value| {
+                set.put(codec.storage, &key, family, qualifier, value);
+                Ok(())
+            })
+            .unwrap();
+        set.put(index.storage, &entry, INDEX_FAMILY, &[], Some(&cell));
+    })
+    .unwrap();
+}
+
+fn delete(txn: &Transaction, t: &TableDescriptor, row: &Row) {
+    let int = SqlType::new(PgType::Int4);
+    let value = |n: usize| column(&int, &[row[n].map(|v| v.to_string()).as_deref()]);
+    let codec = RowCodec::new(t).unwrap();
+    let keys = codec.encode_keys(&[value(0), value(1)], 1, &[true]).unwrap();
+    let index = IndexCodec::new(t, &t.indexes[0]).unwrap();
+    let entries = IndexEncoder::new(&index, |_| Some(value(2)), |_| Some(value(3))).unwrap();
+    let mut entry = Vec::new();
+    entries.key(0, keys.get(0), &mut entry).unwrap();
+    txn.write(|set| {
+        set.delete(codec.storage, keys.get(0));
+        set.delete(index.storage, &entry);
+    })
+    .unwrap();
+}
+
+async fn world(t: &TableDescriptor) -> Arc<TransactionManager> {
+    let store = Arc::new(ModelStore::new());
+    store.create_table(&RowCodec::table_schema(t)).await.unwrap();
+    store.create_table(&IndexCodec::table_schema(&t.indexes[0])).await.unwrap();
+    TransactionManager::new(store, CatalogSnapshot::default())
+}
+
+fn session(txn: &Arc<Transaction>, t: &Arc<TableDescriptor>) -> SessionContext {
+    let mut config = SessionConfig::new().with_target_partitions(2).with_batch_size(3);
+    config.options_mut().optimizer.enable_round_robin_repartition = false;
+    let ctx = SessionContext::new_with_config(config);
+    let columns: Vec<(ColumnId, String)> = t.live_columns().map(|c| (c.id, c.name.clone())).collect();
+    let provider = StoaTable::new(Arc::clone(t), &columns, txn.read_view(), Some(Arc::clone(txn))).unwrap();
+    ctx.register_table("t", Arc::new(provider)).unwrap();
+    ctx
+}
+
+fn rows_of(batches: &[RecordBatch]) -> Vec<Row> {
+    let mut out = Vec::new();
+    for batch in batches {
+        for row in 0..batch.num_rows() {
+            let value = |n: usize| {
+                let a = batch.column(n).as_primitive::<Int32Type>();
+                a.is_valid(row).then(|| a.value(row))
+            };
+            out.push([value(0), value(1), value(2), value(3)]);
+        }
+    }
+    out
+}
+
+fn filter(rng: &mut StdRng) -> (String, Box<dyn Fn(&Row) -> bool>) {
+    let n = rng.random_range(0..4usize);
+    let v = rng.random_range(0..6);
+    let name = ["a", "b", "c", "d"][n];
+    match rng.random_range(0..6) {
+        0 | 1 => (format!("{name} = {v}"), Box::new(move |r| r[n] == Some(v))),
+        2 => (format!("{name} < {v}"), Box::new(move |r| r[n].is_some_and(|x| x < v))),
+        3 => (format!("{name} in ({v}, 1)"), Box::new(move |r| r[n] == Some(v) || r[n] == Some(1))),
+        4 => (format!("{name} is null"), Box::new(move |r| r[n].is_none())),
+        _ => (format!("({name} > {v} or d = 2)"), Box::new(move |r| r[n].is_some_and(|x| x > v) || r[3] == Some(2))),
+    }
+}
+
+#[tokio::test]
+async fn every_path_gives_the_same_rows() {
+    let mut paths = std::collections::BTreeSet::new();
+    for seed in 0..160 {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let t = Arc::new(descriptor(rng.random_bool(0.3).then_some(3), false, rng.random_bool(0.5)));
+        let manager = world(&t).await;
+        let mut rows: Vec<Row> = Vec::new();
+        for a in 0..5 {
+            for b in 0..5 {
+                if rng.random_bool(0.7) {
+                    let mut value = || rng.random_bool(0.8).then(|| rng.random_range(0..6));
+                    rows.push([Some(a), Some(b), value(), value()]);
+                }
+            }
+        }
+        // Some rows are committed, some the transaction's own; some committed ones it has deleted or replaced.
+        let first = manager.begin(TxnOptions::new(GroupId(1)));
+        let second = manager.begin(TxnOptions::new(GroupId(2)));
+        second.start_statement().unwrap();
+        let committed: Vec<bool> = rows.iter().map(|_| rng.random_bool(0.6)).collect();
+        for (row, _) in rows.iter().zip(&committed).filter(|(_, c)| **c) {
+            put(&first, &t, row);
+        }
+        let gone: Row = [Some(9), Some(9), Some(1), Some(1)];
+        put(&first, &t, &gone);
+        first.commit().await.unwrap();
+        for (row, _) in rows.iter().zip(&committed).filter(|(_, c)| !**c) {
+            put(&second, &t, row);
+        }
+        delete(&second, &t, &gone);
+        second.start_statement().unwrap();
+        let ctx = session(&second, &t);
+        for _ in 0..4 {
+            let filters: Vec<_> = (0..rng.random_range(0..3)).map(|_| filter(&mut rng)).collect();
+            let mut sql = "select a, b, c, d from t".to_owned();
+            for (n, (text, _)) in filters.iter().enumerate() {
+                sql.push_str(if n == 0 { " where " } else { " and " });
+                sql.push_str(text);
+            }
+            let order = ["", " order by a, b desc", " order by a desc, b", " order by c"][rng.random_range(0..4)];
+            let limit = rng.random_bool(0.3).then(|| rng.random_range(0..5usize));
+            sql.push_str(order);
+            if let Some(n) = limit {
+                sql.push_str(&format!(" limit {n}"));
+            }
+            let frame = ctx.sql(&sql).await.unwrap();
+            let plan = frame.clone().create_physical_plan().await.unwrap();
+            let shown = datafusion::physical_plan::displayable(plan.as_ref()).indent(false).to_string();
+            for name in ["KeyRangeScanExec", "PointGetExec", "IndexLookupExec", "covered", "reverse"] {
+                if shown.contains(name) {
+                    paths.insert(name);
+                }
+            }
+            let found = rows_of(&frame.collect().await.unwrap());
+            let mut wanted: Vec<Row> = rows.iter().filter(|r| filters.iter().all(|(_, f)| f(r))).copied().collect();
+            match order {
+                " order by a, b desc" => wanted.sort_by_key(|r| (r[0], std::cmp::Reverse(r[1]))),
+                " order by a desc, b" => wanted.sort_by_key(|r| (std::cmp::Reverse(r[0]), r[1])),
+                _ => {}
+            }
+            let key = |r: &Row| *r;
+            match limit {
+                Some(n) => {
+                    assert_eq!(found.len(), wanted.len().min(n), "seed {seed}: {sql}\n{shown}");
+                    assert!(found.iter().all(|r| wanted.contains(r)), "seed {seed}: {sql}");
+                    if order.contains('a') {
+                        assert_eq!(found, wanted[..found.len()], "seed {seed}: {sql}\n{shown}");
+                    }
+                }
+                None => {
+                    if order.contains('a') {
+                        assert_eq!(found, wanted, "seed {seed}: {sql}\n{shown}");
+                    } else if order.contains('c') {
+                        assert!(found.windows(2).all(|w| w[0][2].is_some_and(|x| w[1][2].is_none_or(|y| x <= y)) || w[1][2].is_none()), "{sql}");
+                    }
+                    let (mut a, mut b) = (found, wanted);
+                    a.sort_by_key(key);
+                    b.sort_by_key(key);
+                    assert_eq!(a, b, "seed {seed}: {sql}\n{shown}");
+                }
+            }
+        }
+        second.rollback().await;
+    }
+    assert_eq!(paths.len(), 5, "{paths:?}");
+}
+
+#[tokio::test]
+async fn plans_say_what_they_read() {
+    let t = Arc::new(descriptor(None, true, false));
+    let manager = world(&t).await;
+    let txn = manager.begin(TxnOptions::new(GroupId(1)));
+    put(&txn, &t, &[Some(1), Some(2), Some(3), Some(4)]);
+    txn.start_statement().unwrap();
+    let ctx = session(&txn, &t);
+    let cases = [
+        ("select d from t where a = 1 and b = 2", "PointGetExec: table=t, ranges=[1, 2], columns=[d]"),
+        ("select d from t where a = 1 and d > 3 limit 5", "KeyRangeScanExec: table=t, ranges=[1], filters=[d@0 > 3], columns=[d], limit=5"),
+        ("select c from t where c between 1 and 9", "ranges=[1 … "),
+        ("select d from t where c = 3", "IndexLookupExec: index=i, table=t, ranges=[3]"),
+        ("select a from t where a > 5 order by a desc", "reverse"),
+        ("select a from t where c = 3 and false", "EmptyExec"),
+    ];
+    for (sql, wanted) in cases {
+        let plan = ctx.sql(sql).await.unwrap().create_physical_plan().await.unwrap();
+        let shown = datafusion::physical_plan::displayable(plan.as_ref()).indent(false).to_string();
+        assert!(shown.contains(wanted), "{sql}: {shown}");
+        assert!(!shown.contains("FilterExec") && !shown.contains("SortExec"), "{sql}: {shown}");
+    }
+    assert_eq!(ctx.sql("select count(*) from t").await.unwrap().collect().await.unwrap()[0].column(0).data_type(), &DataType::Int64);
+    assert!(ctx.sql("delete from t").await.is_err() || ctx.sql("delete from t").await.unwrap().collect().await.is_err());
+    txn.rollback().await;
+}

@@ -1,0 +1,395 @@
+//! A table as DataFusion sees it in one scan of a statement: filters come in, an access path goes out.
+//!
+//! Every filter that can be evaluated is taken as exact: those that the key ranges do not answer are applied by the scan node
+//! itself, so that limits can be pushed down beside them. Rows are changed by `write` alone: DataFusion's own hooks for that are
+//! refused, because they lose filters.
+
+use super::index_lookup::IndexLookupExec;
+use super::key_range_scan::KeyRangeScanExec;
+use super::point_get::PointGetExec;
+use super::scan_output::{ScanOutput, ScanTable};
+use crate::access::adapter::{ScanColumns, predicate};
+use crate::access::{AccessPath, PathKind, PathOptions, Predicate, candidates, choose};
+use crate::bind::tree::TableScan;
+use crate::bind::{BindContext, bind_table_expr};
+use crate::catalog::{ColumnId, TableDescriptor};
+use crate::plan::relation::Planner;
+use crate::plan::{column_name, from_datafusion};
+use crate::row::RowCodec;
+use crate::txn::{ReadView, Transaction, store_error};
+use arrow::datatypes::{Field, Schema, SchemaRef};
+use async_trait::async_trait;
+use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
+use datafusion::common::{Constraint, Constraints, DFSchema, DataFusionError, Result, ScalarValue};
+use datafusion::datasource::provider_as_source;
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, TableProviderFilterPushDown, TableType};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::ExecutionPlan;
+use std::sync::Arc;
+use stoa_pg::{EvalContext, PgError, PgResult, SqlType, SqlState};
+use stoa_store::{KeyRange, Region, Timestamp};
+
+/// Rows below which a scan is not cut into partitions.
+const PARALLEL_ROWS: f64 = 20_000.0;
+/// Ranges whose sizes the store is asked for before a path is chosen.
+const SIZED_RANGES: usize = 64;
+/// Bytes from which a scan does not keep what it reads in the cache.
+const UNCACHED_BYTES: u64 = 64 << 20;
+
+/// See the module.
+#[derive(Debug)]
+pub struct StoaTable {
+    scan: ScanTable,
+    /// The columns that the scan can give, with the names of their fields.
+    columns: Vec<(ColumnId, String, SqlType)>,
+    schema: SchemaRef,
+    constraints: Constraints,
+    /// By index: what the predicate of a partial index says.
+    index_predicates: Vec<Option<Predicate>>,
+}
+
+impl StoaTable {
+    /// A table at a view, with the columns that a scan may give under the names of its fields.
+    ///
+    /// # Errors
+    /// The table does not have a column.
+    pub fn new(table: Arc<TableDescriptor>, columns: &[(ColumnId, String)], view: ReadView, txn: Option<Arc<Transaction>>) -> PgResult<Self> {
+        let codec = RowCodec::of(&table)?;
+        let mut fields = Vec::with_capacity(columns.len());
+        let mut list = Vec::with_capacity(columns.len());
+        for (id, name) in columns {
+            let column = table.column(*id).ok_or_else(|| PgError::internal("a scan of a column that does not exist"))?;
+            fields.push(Field::new(name, column.ty.arrow.clone(), !column.not_null && !table.is_key(*id)));
+            list.push((*id, name.clone(), column.ty.clone()));
+        }
+        let primary: Option<Vec<usize>> = table.key.iter().map(|p| list.iter().position(|(id, _, _)| *id == p.column)).collect();
+        let constraints = match primary {
+            Some(positions) => Constraints::new_unverified(vec![Constraint::PrimaryKey(positions)]),
+            None => Constraints::default(),
+        };
+        Ok(Self {
+            scan: ScanTable { table, codec, view, txn },
+            columns: list,
+            schema: Arc::new(Schema::new(fields)),
+            constraints,
+            index_predicates: Vec::new(),
+        })
+    }
+
+    /// Tells what the predicates of partial indexes say, by position of the index.
+    #[must_use]
+    pub fn with_index_predicates(mut self, predicates: Vec<Option<Predicate>>) -> Self {
+        self.index_predicates = predicates;
+        self
+    }
+
+    /// The columns of a filter, by position.
+    fn positions_in(&self, filter: &Expr) -> Vec<usize> {
+        filter.column_refs().into_iter().filter_map(|c| self.columns.iter().position(|(_, name, _)| *name == c.name)).collect()
+    }
+
+    /// Chooses a path; with it the rows expected in its ranges and the bytes.
+    async fn choose_path(&self, predicates: &[Predicate], columns: &[ColumnId]) -> PgResult<(AccessPath, Sizes)> {
+        let understood = |at: usize| self.index_predicates.get(at).cloned().flatten();
+        let options = PathOptions { columns, index_predicates: &understood };
+        let mut paths = candidates(&self.scan.table, &self.scan.codec, predicates, &options)?;
+        let first = paths.first().is_some_and(|p| p.scope.points || p.scope.ranges.is_empty());
+        if first {
+            let path = paths.swap_remove(0);
+            let rows = path.scope.ranges.len() as f64;
+            return Ok((path, Sizes { rows, bytes: 0, regions: Vec::new() }));
+        }
+        let store = &self.scan.view.store;
+        let regions = store.regions(self.scan.codec.storage).await.map_err(store_error)?;
+        let table_rows: u64 = regions.iter().map(|r| r.approximate_rows).sum();
+        let table_bytes: u64 = regions.iter().map(|r| r.approximate_bytes).sum();
+        // Nothing is known of a table that was just made: be prepared for a middling one.
+        let table_rows = if table_rows == 0 { 1000.0 } else { table_rows as f64 };
+        let mut sizes = Vec::with_capacity(paths.len());
+        for path in &paths {
+            sizes.push(self.size(path).await?);
+        }
+        let rows: Vec<Option<f64>> = sizes.iter().map(|s| s.map(|(_, rows)| rows)).collect();
+        let at = if paths.len() == 1 { 0 } else { choose(&paths, &rows, table_rows) };
+        let known = sizes.get(at).copied().flatten();
+        let path = paths.swap_remove(at);
+        let (bytes, rows) = known.unwrap_or_else(|| {
+            let share = path.guessed_share();
+            ((table_bytes as f64 * share) as u64, table_rows * share)
+        });
+        let regions = match &path.kind {
+            PathKind::Table => regions,
+            PathKind::Index { codec, covered: true, .. } => store.regions(codec.storage).await.map_err(store_error)?,
+            PathKind::Index { .. } => Vec::new(),
+        };
+        Ok((path, Sizes { rows, bytes, regions }))
+    }
+
+    /// Bytes and rows in a path's ranges, where the store can tell.
+    async fn size(&self, path: &AccessPath) -> PgResult<Option<(u64, f64)>> {
+        if path.scope.ranges.len() > SIZED_RANGES {
+            return Ok(None);
+        }
+        let storage = match &path.kind {
+            PathKind::Table => self.scan.codec.storage,
+            PathKind::Index { codec, .. } => codec.storage,
+        };
+        let (mut bytes, mut rows) = (0u64, 0u64);
+        for range in &path.scope.ranges {
+            let (b, r) = self.scan.view.store.approximate_size(storage, range).await.map_err(store_error)?;
+            bytes = bytes.saturating_add(b);
+            rows = rows.saturating_add(r);
+        }
+        Ok((rows > 0).then_some((bytes, rows as f64)))
+    }
+}
+
+/// What is expected of a scan.
+struct Sizes {
+    rows: f64,
+    bytes: u64,
+    regions: Vec<Region>,
+}
+
+impl ScanColumns for StoaTable {
+    fn column(&self, name: &str) -> Option<(ColumnId, &SqlType)> {
+        self.columns.iter().find(|(_, n, _)| n == name).map(|(id, _, ty)| (*id, ty))
+    }
+}
+
+#[async_trait]
+impl TableProvider for StoaTable {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn constraints(&self) -> Option<&Constraints> {
+        Some(&self.constraints)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
+        filters
+            .iter()
+            .map(|filter| Ok(if is_evaluable(filter)? { TableProviderFilterPushDown::Exact } else { TableProviderFilterPushDown::Unsupported }))
+            .collect()
+    }
+
+    async fn scan(
+        &self,
+        state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let projected: Vec<usize> = projection.cloned().unwrap_or_else(|| (0..self.columns.len()).collect());
+        let predicates: Vec<Predicate> = filters.iter().map(|f| predicate(f, self)).collect();
+        let mut needed = projected.clone();
+        needed.extend(filters.iter().flat_map(|f| self.positions_in(f)));
+        needed.sort_unstable();
+        needed.dedup();
+        let needed: Vec<ColumnId> = needed.iter().filter_map(|n| self.columns.get(*n)).map(|(id, _, _)| *id).collect();
+        let (path, sizes) = self.choose_path(&predicates, &needed).await.map_err(DataFusionError::from)?;
+
+        // Decode what is given, then what only the remaining filters need.
+        let mut read = projected.clone();
+        let residual: Vec<&Expr> = path.scope.residual.iter().filter_map(|n| filters.get(*n)).collect();
+        for filter in &residual {
+            for position in self.positions_in(filter) {
+                if !read.contains(&position) {
+                    read.push(position);
+                }
+            }
+        }
+        let read_schema = Arc::new(self.schema.project(&read)?);
+        let df_schema = DFSchema::try_from(Arc::clone(&read_schema))?;
+        let filters = residual.iter().map(|f| state.create_physical_expr((*f).clone(), &df_schema)).collect::<Result<Vec<Arc<dyn PhysicalExpr>>>>()?;
+        let output = ScanOutput {
+            read: read.iter().filter_map(|n| self.columns.get(*n)).map(|(id, _, _)| *id).collect(),
+            read_schema,
+            filters: ScanOutput::ordered(filters),
+            projection: (0..projected.len()).collect(),
+            schema: Arc::new(self.schema.project(&projected)?),
+            dynamic: Vec::new(),
+            fetch: limit,
+        };
+        let path = Arc::new(path);
+        let scan = self.scan.clone();
+        Ok(match &path.kind {
+            PathKind::Table if path.scope.points => Arc::new(PointGetExec::new(scan, path, output)),
+            PathKind::Index { codec, covered: false, .. } => {
+                let index = Arc::clone(codec);
+                Arc::new(IndexLookupExec::new(scan, path, index, output, sizes.rows))
+            }
+            _ => {
+                let target = state.config().target_partitions().max(1);
+                let partitions = partitions(&path, &sizes, target);
+                Arc::new(KeyRangeScanExec::new(scan, path, partitions, output, sizes.rows, sizes.bytes < UNCACHED_BYTES))
+            }
+        })
+    }
+}
+
+/// Whether a scan can evaluate a filter by itself: nothing in it stands for what another node computes.
+fn is_evaluable(filter: &Expr) -> Result<bool> {
+    let mut evaluable = true;
+    filter.apply(|e| {
+        evaluable = !matches!(
+            e,
+            Expr::ScalarSubquery(_)
+                | Expr::InSubquery(_)
+                | Expr::Exists(_)
+                | Expr::SetComparison(_)
+                | Expr::OuterReferenceColumn(..)
+                | Expr::Placeholder(_)
+                | Expr::AggregateFunction(_)
+                | Expr::WindowFunction(_)
+        );
+        Ok(if evaluable { TreeNodeRecursion::Continue } else { TreeNodeRecursion::Stop })
+    })?;
+    Ok(evaluable)
+}
+
+/// Cuts a path's ranges at the borders of regions and spreads the pieces over partitions: neighbours stay together, and salt
+/// buckets apart so that each partition is in key order.
+fn partitions(path: &AccessPath, sizes: &Sizes, target: usize) -> Vec<Vec<KeyRange>> {
+    let ranges = &path.scope.ranges;
+    let salted = path.key.salt.is_some() && !path.scope.one_bucket;
+    if salted {
+        let count = path.key.salt.as_ref().map_or(1, |s| s.buckets.count());
+        let mut out: Vec<Vec<KeyRange>> = Vec::new();
+        for bucket in 0..count {
+            // The last bucket of 256 is 255.
+            let whole = KeyRange::prefix(&[bucket as u8]);
+            let own: Vec<KeyRange> = ranges.iter().map(|r| r.intersect(&whole)).filter(|r| !r.is_empty()).collect();
+            if !own.is_empty() {
+                out.push(own);
+            }
+        }
+        return out;
+    }
+    if target == 1 || sizes.rows < PARALLEL_ROWS || sizes.regions.len() < 2 {
+        return vec![ranges.clone()];
+    }
+    let mut pieces: Vec<(KeyRange, u64)> = Vec::new();
+    for range in ranges {
+        for region in &sizes.regions {
+            let piece = range.intersect(&region.range);
+            if !piece.is_empty() {
+                pieces.push((piece, region.approximate_bytes.max(1)));
+            }
+        }
+    }
+    pieces.sort_by(|a, b| a.0.cmp(&b.0));
+    let total: u64 = pieces.iter().map(|(_, bytes)| bytes).sum();
+    let share = (total / target as u64).max(1);
+    let mut out: Vec<Vec<KeyRange>> = vec![Vec::new()];
+    let mut filled = 0;
+    for (piece, bytes) in pieces {
+        if filled >= share && out.len() < target {
+            out.push(Vec::new());
+            filled = 0;
+        }
+        filled += bytes;
+        if let Some(last) = out.last_mut() {
+            last.push(piece);
+        }
+    }
+    out
+}
+
+/// The plan of a table in a query: only the columns that the statement uses, without a qualifier.
+///
+/// # Errors
+/// `AS OF SYSTEM TIME` is no time, or one that the store has forgotten.
+pub fn plan_scan(planner: &Planner, scan: &TableScan) -> PgResult<LogicalPlan> {
+    let ctx = &planner.ctx;
+    let columns: Vec<(ColumnId, String)> =
+        scan.columns.iter().filter(|(_, col)| planner.is_used(*col)).map(|(id, col)| (*id, column_name(*col))).collect();
+    let (view, txn) = match &scan.as_of {
+        None => (ctx.txn.read_view(), Some(Arc::clone(&ctx.txn))),
+        Some(time) => {
+            let value = crate::plan::constant::evaluate(&ctx.eval, time)?;
+            let value = value.ok_or_else(|| PgError::unsupported("AS OF SYSTEM TIME takes a constant"))?;
+            let at = system_time(&ctx.eval, &value)?;
+            let mut view = ctx.txn.read_view();
+            view.snapshot = view.store.snapshot_at(at).map_err(store_error)?;
+            view.overlay = crate::txn::Overlay::default();
+            (view, None)
+        }
+    };
+    let predicates = index_predicates(planner, &scan.table)?;
+    let table = StoaTable::new(Arc::clone(&scan.table), &columns, view, txn)?.with_index_predicates(predicates);
+    let source = provider_as_source(Arc::new(table));
+    let builder = LogicalPlanBuilder::scan(scan.table.name.clone(), source, None).map_err(from_datafusion)?;
+    if columns.is_empty() {
+        return builder.build().map_err(from_datafusion);
+    }
+    let exprs: Vec<Expr> = builder
+        .schema()
+        .columns()
+        .into_iter()
+        .map(|c| {
+            let name = c.name.clone();
+            Expr::Column(c).alias(name)
+        })
+        .collect();
+    builder.project(exprs).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)
+}
+
+/// The commit timestamp up to which a time sees.
+fn system_time(eval: &EvalContext, value: &ScalarValue) -> PgResult<Timestamp> {
+    let invalid = || PgError::new(SqlState::INVALID_PARAMETER_VALUE, "AS OF SYSTEM TIME needs a timestamp that is not NULL");
+    let us = match value {
+        ScalarValue::TimestampMicrosecond(Some(us), _) => *us,
+        ScalarValue::Utf8View(Some(text)) | ScalarValue::Utf8(Some(text)) => {
+            let mut builder = stoa_pg::values::builder(&SqlType::new(stoa_pg::PgType::Timestamptz))?;
+            builder.text(eval, text)?;
+            match ScalarValue::try_from_array(&builder.finish()?, 0).map_err(from_datafusion)? {
+                ScalarValue::TimestampMicrosecond(Some(us), _) => us,
+                _ => return Err(invalid()),
+            }
+        }
+        _ => return Err(invalid()),
+    };
+    let us = u64::try_from(us).map_err(|_| invalid())?;
+    // Every commit of that microsecond counts.
+    us.checked_add(1)
+        .and_then(|next| next.checked_mul(1 << Timestamp::COUNTER_BITS))
+        .map(|next| Timestamp(next - 1))
+        .ok_or_else(invalid)
+}
+
+/// A table's own columns, called `c` and their id: how its expressions are bound.
+struct OwnColumns<'a>(&'a TableDescriptor);
+
+impl ScanColumns for OwnColumns<'_> {
+    fn column(&self, name: &str) -> Option<(ColumnId, &SqlType)> {
+        let id = ColumnId(name.strip_prefix('c')?.parse().ok()?);
+        self.0.column(id).map(|c| (id, &c.ty))
+    }
+}
+
+/// What the predicates of partial indexes say.
+fn index_predicates(planner: &Planner, table: &TableDescriptor) -> PgResult<Vec<Option<Predicate>>> {
+    if table.indexes.iter().all(|i| i.predicate.is_none()) {
+        return Ok(Vec::new());
+    }
+    let ctx = &planner.ctx;
+    let bind = BindContext { catalog: &ctx.catalog, search_path: &ctx.search_path, eval: &ctx.eval, param_types: &[], text: "" };
+    table
+        .indexes
+        .iter()
+        .map(|index| {
+            let Some(sql) = &index.predicate else { return Ok(None) };
+            let expr = bind_table_expr(&bind, table, sql)?;
+            let expr = planner.exprs().expr(&expr)?;
+            Ok(Some(predicate(&expr, &OwnColumns(table))))
+        })
+        .collect()
+}
+

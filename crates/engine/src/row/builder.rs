@@ -1,0 +1,309 @@
+//! Columns of a batch, built from stored bytes.
+//!
+//! Invariant: a builder takes bodies of exactly its type's width and text that is UTF-8; anything else is corruption, reported as
+//! such.
+
+use super::corrupt;
+use super::key::decimal_from_key;
+use super::types::type_tag;
+use arrow::array::{
+    ArrayRef, BinaryViewBuilder, BooleanBuilder, Date32Builder, Decimal128Builder, FixedSizeBinaryBuilder, Float32Builder, Float64Builder,
+    Int16Builder, Int32Builder, Int64Builder, IntervalMonthDayNanoBuilder, ListArray, NullBufferBuilder, StringViewBuilder,
+    Time64MicrosecondBuilder, TimestampMicrosecondBuilder, UInt32Builder,
+};
+use arrow::buffer::OffsetBuffer;
+use arrow::datatypes::{DataType, FieldRef, IntervalMonthDayNano};
+use std::sync::Arc;
+use stoa_encoding::DecodeError;
+use stoa_encoding::keyside::{self, Direction, KeyPart, KeyValue};
+use stoa_encoding::valueside::{ArrayReader, Interval, TypeTag};
+use stoa_pg::types::PgType;
+use stoa_pg::{PgError, PgResult, SqlType};
+
+/// A column that grows by stored values.
+#[derive(Debug)]
+pub enum ColumnBuilder {
+    Bool(BooleanBuilder),
+    Int16(Int16Builder),
+    Int32(Int32Builder),
+    Int64(Int64Builder),
+    UInt32(UInt32Builder),
+    Float32(Float32Builder),
+    Float64(Float64Builder),
+    Date(Date32Builder),
+    Time(Time64MicrosecondBuilder),
+    Timestamp(TimestampMicrosecondBuilder),
+    Interval(IntervalMonthDayNanoBuilder),
+    Text(StringViewBuilder),
+    Bytes(BinaryViewBuilder),
+    Fixed(FixedSizeBinaryBuilder, usize),
+    Decimal(Decimal128Builder, i8),
+    List(Box<ListBuilder>),
+}
+
+/// A column of arrays under construction.
+#[derive(Debug)]
+pub struct ListBuilder {
+    field: FieldRef,
+    tag: TypeTag,
+    offsets: Vec<i32>,
+    nulls: NullBufferBuilder,
+    elements: ColumnBuilder,
+    len: usize,
+}
+
+#[cold]
+fn malformed(what: &'static str) -> PgError {
+    corrupt(DecodeError::Malformed { what })
+}
+
+#[inline]
+fn bytes<const N: usize>(body: &[u8]) -> PgResult<[u8; N]> {
+    <[u8; N]>::try_from(body).map_err(|_| malformed("value"))
+}
+
+impl ColumnBuilder {
+    /// A builder for a column of this type.
+    ///
+    /// # Errors
+    /// 0A000 for types that cannot be stored.
+    pub fn new(ty: &SqlType, rows: usize) -> PgResult<Self> {
+        Self::for_arrow(&ty.ty, &ty.arrow, rows)
+    }
+
+    fn for_arrow(ty: &PgType, arrow: &DataType, rows: usize) -> PgResult<Self> {
+        Ok(match arrow {
+            DataType::Boolean => ColumnBuilder::Bool(BooleanBuilder::with_capacity(rows)),
+            DataType::Int16 => ColumnBuilder::Int16(Int16Builder::with_capacity(rows)),
+            DataType::Int32 => ColumnBuilder::Int32(Int32Builder::with_capacity(rows)),
+            DataType::Int64 => ColumnBuilder::Int64(Int64Builder::with_capacity(rows)),
+            DataType::UInt32 => ColumnBuilder::UInt32(UInt32Builder::with_capacity(rows)),
+            DataType::Float32 => ColumnBuilder::Float32(Float32Builder::with_capacity(rows)),
+            DataType::Float64 => ColumnBuilder::Float64(Float64Builder::with_capacity(rows)),
+            DataType::Date32 => ColumnBuilder::Date(Date32Builder::with_capacity(rows)),
+            DataType::Time64(_) => ColumnBuilder::Time(Time64MicrosecondBuilder::with_capacity(rows)),
+            DataType::Timestamp(..) => {
+                ColumnBuilder::Timestamp(TimestampMicrosecondBuilder::with_capacity(rows).with_data_type(arrow.clone()))
+            }
+            DataType::Interval(_) => ColumnBuilder::Interval(IntervalMonthDayNanoBuilder::with_capacity(rows)),
+            DataType::Utf8View => ColumnBuilder::Text(StringViewBuilder::with_capacity(rows)),
+            DataType::BinaryView => ColumnBuilder::Bytes(BinaryViewBuilder::with_capacity(rows)),
+            DataType::FixedSizeBinary(width) => {
+                ColumnBuilder::Fixed(FixedSizeBinaryBuilder::with_capacity(rows, *width), usize::try_from(*width).unwrap_or(0))
+            }
+            DataType::Decimal128(_, scale) => {
+                ColumnBuilder::Decimal(Decimal128Builder::with_capacity(rows).with_data_type(arrow.clone()), *scale)
+            }
+            DataType::List(field) => {
+                let element = ty.element().unwrap_or_else(|| ty.clone());
+                let inner = if matches!(field.data_type(), DataType::List(_)) { ty.clone() } else { element };
+                ColumnBuilder::List(Box::new(ListBuilder {
+                    field: Arc::clone(field),
+                    tag: type_tag(&inner, field.data_type())?,
+                    offsets: vec![0],
+                    nulls: NullBufferBuilder::new(rows),
+                    elements: Self::for_arrow(&inner, field.data_type(), rows)?,
+                    len: 0,
+                }))
+            }
+            other => return Err(PgError::unsupported(format!("a column of type {ty} ({other}) cannot be stored"))),
+        })
+    }
+
+    #[inline]
+    pub fn push_null(&mut self) {
+        match self {
+            ColumnBuilder::Bool(b) => b.append_null(),
+            ColumnBuilder::Int16(b) => b.append_null(),
+            ColumnBuilder::Int32(b) => b.append_null(),
+            ColumnBuilder::Int64(b) => b.append_null(),
+            ColumnBuilder::UInt32(b) => b.append_null(),
+            ColumnBuilder::Float32(b) => b.append_null(),
+            ColumnBuilder::Float64(b) => b.append_null(),
+            ColumnBuilder::Date(b) => b.append_null(),
+            ColumnBuilder::Time(b) => b.append_null(),
+            ColumnBuilder::Timestamp(b) => b.append_null(),
+            ColumnBuilder::Interval(b) => b.append_null(),
+            ColumnBuilder::Text(b) => b.append_null(),
+            ColumnBuilder::Bytes(b) => b.append_null(),
+            ColumnBuilder::Fixed(b, _) => b.append_null(),
+            ColumnBuilder::Decimal(b, _) => b.append_null(),
+            ColumnBuilder::List(b) => b.push_null(),
+        }
+    }
+
+    /// Adds a value from its body.
+    ///
+    /// # Errors
+    /// XX001: the body is not one of the type.
+    #[inline]
+    pub fn push_body(&mut self, body: &[u8]) -> PgResult<()> {
+        match self {
+            ColumnBuilder::Bool(b) => match body {
+                [0] => b.append_value(false),
+                [1] => b.append_value(true),
+                _ => return Err(malformed("boolean")),
+            },
+            ColumnBuilder::Int16(b) => b.append_value(i16::from_le_bytes(bytes(body)?)),
+            ColumnBuilder::Int32(b) => b.append_value(i32::from_le_bytes(bytes(body)?)),
+            ColumnBuilder::Int64(b) => b.append_value(i64::from_le_bytes(bytes(body)?)),
+            ColumnBuilder::UInt32(b) => b.append_value(u32::from_le_bytes(bytes(body)?)),
+            ColumnBuilder::Float32(b) => b.append_value(f32::from_bits(u32::from_le_bytes(bytes(body)?))),
+            ColumnBuilder::Float64(b) => b.append_value(f64::from_bits(u64::from_le_bytes(bytes(body)?))),
+            ColumnBuilder::Date(b) => b.append_value(i32::from_le_bytes(bytes(body)?)),
+            ColumnBuilder::Time(b) => b.append_value(i64::from_le_bytes(bytes(body)?)),
+            ColumnBuilder::Timestamp(b) => b.append_value(i64::from_le_bytes(bytes(body)?)),
+            ColumnBuilder::Interval(b) => {
+                let interval = Interval::from_bytes(body).map_err(corrupt)?;
+                let nanoseconds = interval.micros.checked_mul(1000).ok_or_else(|| malformed("interval"))?;
+                b.append_value(IntervalMonthDayNano::new(interval.months, interval.days, nanoseconds));
+            }
+            ColumnBuilder::Text(b) => b.append_value(std::str::from_utf8(body).map_err(|_| malformed("text"))?),
+            ColumnBuilder::Bytes(b) => b.append_value(body),
+            ColumnBuilder::Fixed(b, width) => {
+                if body.len() != *width {
+                    return Err(malformed("value"));
+                }
+                b.append_value(body)?;
+            }
+            // Either width may be met: the precision may have grown since.
+            ColumnBuilder::Decimal(b, _) => b.append_value(if body.len() == 8 {
+                i128::from(i64::from_le_bytes(bytes(body)?))
+            } else {
+                i128::from_le_bytes(bytes(body)?)
+            }),
+            ColumnBuilder::List(b) => b.push(body)?,
+        }
+        Ok(())
+    }
+
+    /// Adds a value from the key part at the front of `key`; returns what follows the part. `scratch` is overwritten.
+    ///
+    /// # Errors
+    /// XX001: the bytes are not such a part.
+    #[inline]
+    pub fn push_key<'k>(&mut self, part: KeyPart, key: &'k [u8], scratch: &mut Vec<u8>) -> PgResult<&'k [u8]> {
+        let direction = part.direction;
+        let key = match part.nulls {
+            None => key,
+            Some(nulls) => match keyside::decode_presence(key, direction, nulls).map_err(corrupt)? {
+                (true, rest) => rest,
+                (false, rest) => {
+                    self.push_null();
+                    return Ok(rest);
+                }
+            },
+        };
+        macro_rules! fixed {
+            ($builder:expr, $decode:ident) => {{
+                let (value, rest) = keyside::$decode(key, direction).map_err(corrupt)?;
+                $builder.append_value(value);
+                Ok(rest)
+            }};
+        }
+        match self {
+            ColumnBuilder::Bool(b) => fixed!(b, decode_bool),
+            ColumnBuilder::Int16(b) => fixed!(b, decode_i16),
+            ColumnBuilder::Int32(b) => fixed!(b, decode_i32),
+            ColumnBuilder::Int64(b) => fixed!(b, decode_i64),
+            ColumnBuilder::UInt32(b) => fixed!(b, decode_u32),
+            ColumnBuilder::Float32(b) => fixed!(b, decode_f32),
+            ColumnBuilder::Float64(b) => fixed!(b, decode_f64),
+            ColumnBuilder::Date(b) => fixed!(b, decode_i32),
+            ColumnBuilder::Time(b) => fixed!(b, decode_i64),
+            ColumnBuilder::Timestamp(b) => fixed!(b, decode_i64),
+            ColumnBuilder::Text(b) => {
+                let (rest, value) = escaped(key, direction, scratch)?;
+                b.append_value(std::str::from_utf8(value).map_err(|_| malformed("text"))?);
+                Ok(rest)
+            }
+            ColumnBuilder::Bytes(b) => {
+                let (rest, value) = escaped(key, direction, scratch)?;
+                b.append_value(value);
+                Ok(rest)
+            }
+            ColumnBuilder::Fixed(b, _) => {
+                let (value, rest) = keyside::decode_uuid(key, direction).map_err(corrupt)?;
+                b.append_value(value)?;
+                Ok(rest)
+            }
+            ColumnBuilder::Decimal(b, scale) => {
+                let (value, rest) = KeyPart { nulls: None, ..part }.decode(key).map_err(corrupt)?;
+                let KeyValue::Bytes(number) = value else { return Err(malformed("key part numeric")) };
+                b.append_value(decimal_from_key(&number, *scale)?);
+                Ok(rest)
+            }
+            ColumnBuilder::Interval(_) | ColumnBuilder::List(_) => Err(PgError::internal("a sort key was read as a value")),
+        }
+    }
+
+    /// The column so far; the builder is empty afterwards.
+    ///
+    /// # Errors
+    /// Arrow refuses the parts, which is a bug.
+    pub fn finish(&mut self) -> PgResult<ArrayRef> {
+        Ok(match self {
+            ColumnBuilder::Bool(b) => Arc::new(b.finish()),
+            ColumnBuilder::Int16(b) => Arc::new(b.finish()),
+            ColumnBuilder::Int32(b) => Arc::new(b.finish()),
+            ColumnBuilder::Int64(b) => Arc::new(b.finish()),
+            ColumnBuilder::UInt32(b) => Arc::new(b.finish()),
+            ColumnBuilder::Float32(b) => Arc::new(b.finish()),
+            ColumnBuilder::Float64(b) => Arc::new(b.finish()),
+            ColumnBuilder::Date(b) => Arc::new(b.finish()),
+            ColumnBuilder::Time(b) => Arc::new(b.finish()),
+            ColumnBuilder::Timestamp(b) => Arc::new(b.finish()),
+            ColumnBuilder::Interval(b) => Arc::new(b.finish()),
+            ColumnBuilder::Text(b) => Arc::new(b.finish()),
+            ColumnBuilder::Bytes(b) => Arc::new(b.finish()),
+            ColumnBuilder::Fixed(b, _) => Arc::new(b.finish()),
+            ColumnBuilder::Decimal(b, _) => Arc::new(b.finish()),
+            ColumnBuilder::List(b) => return b.finish(),
+        })
+    }
+}
+
+/// A part of any length, and what follows it. The value lies in the key itself or in `scratch`.
+#[inline]
+fn escaped<'k: 's, 's>(key: &'k [u8], direction: Direction, scratch: &'s mut Vec<u8>) -> PgResult<(&'k [u8], &'s [u8])> {
+    let rest = keyside::skip_bytes(key, direction).map_err(corrupt)?;
+    let (value, _) = keyside::decode_bytes_in(key, direction, scratch).map_err(corrupt)?;
+    Ok((rest, value))
+}
+
+impl ListBuilder {
+    fn push_null(&mut self) {
+        self.nulls.append_null();
+        let last = self.offsets.last().copied().unwrap_or(0);
+        self.offsets.push(last);
+        self.len += 1;
+    }
+
+    fn push(&mut self, body: &[u8]) -> PgResult<()> {
+        let reader = ArrayReader::new(body).map_err(corrupt)?;
+        let elements = reader.elements();
+        if !elements.is_empty() && elements.tag() != self.tag {
+            return Err(malformed("array"));
+        }
+        for element in elements.iter() {
+            match element.map_err(corrupt)? {
+                None => self.elements.push_null(),
+                Some(body) => self.elements.push_body(body)?,
+            }
+        }
+        let last = self.offsets.last().copied().unwrap_or(0);
+        let next = i32::try_from(elements.len()).ok().and_then(|n| last.checked_add(n)).ok_or_else(|| malformed("array"))?;
+        self.offsets.push(next);
+        self.nulls.append_non_null();
+        self.len += 1;
+        Ok(())
+    }
+
+    fn finish(&mut self) -> PgResult<ArrayRef> {
+        let offsets = std::mem::replace(&mut self.offsets, vec![0]);
+        self.len = 0;
+        let elements = self.elements.finish()?;
+        let array = ListArray::try_new(Arc::clone(&self.field), OffsetBuffer::new(offsets.into()), elements, self.nulls.finish())?;
+        Ok(Arc::new(array))
+    }
+}

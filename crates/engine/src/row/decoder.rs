@@ -1,0 +1,423 @@
+//! Rows to columns: a sink that reads only the wanted columns, straight from the store's bytes.
+//!
+//! Invariant: every wanted column gets exactly one value per row; after an error nothing more is taken and the error is kept for
+//! [`ScanDecoder::take_error`].
+
+use super::builder::ColumnBuilder;
+use super::corrupt;
+use super::index::{INDEX_FAMILY, IndexCodec, ROW_KEY_COLUMN};
+use super::key::{KeyCodec, KeyList, KeyPartCodec};
+use super::table::{Place, RowCodec, qualifier};
+use super::types::key_is_lossless;
+use crate::catalog::ColumnId;
+use arrow::array::ArrayRef;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use stoa_encoding::DecodeError;
+use stoa_encoding::keyside::KeyPart;
+use stoa_encoding::packed_row::{Cell, Projection};
+use stoa_encoding::valueside::{TypeTag, decode_cell};
+use stoa_pg::{PgError, PgResult, SqlType};
+use stoa_store::{CellRef, FamilyId, Layout, RowSink};
+
+/// What a scan reads: a table or one of its indexes.
+#[derive(Clone, Debug)]
+pub enum ColumnSource {
+    Table(Arc<RowCodec>),
+    Index(Arc<IndexCodec>),
+}
+
+impl ColumnSource {
+    /// Where rows of the source are.
+    #[must_use]
+    pub fn storage(&self) -> stoa_store::TableId {
+        match self {
+            ColumnSource::Table(codec) => codec.storage,
+            ColumnSource::Index(codec) => codec.storage,
+        }
+    }
+}
+
+/// A walk over the parts of a key: each part goes to a column or is passed over.
+#[derive(Debug, Default)]
+struct KeyWalk {
+    /// Bytes before the first part.
+    skip: usize,
+    steps: Vec<(KeyPart, Option<usize>)>,
+}
+
+impl KeyWalk {
+    /// `slots` gives the column for a part; the walk ends behind the last one that has one, or goes to the end if `whole`.
+    fn new(salted: bool, parts: &[KeyPartCodec], slots: impl Fn(usize, &KeyPartCodec) -> Option<usize>, whole: bool) -> Self {
+        let mut steps: Vec<(KeyPart, Option<usize>)> = parts.iter().enumerate().map(|(i, p)| (p.part, slots(i, p))).collect();
+        while !whole && steps.last().is_some_and(|(_, slot)| slot.is_none()) {
+            steps.pop();
+        }
+        Self { skip: usize::from(salted), steps }
+    }
+
+    #[inline]
+    fn run<'k>(&self, key: &'k [u8], columns: &mut [ColumnBuilder], scratch: &mut Vec<u8>) -> PgResult<&'k [u8]> {
+        let mut rest = key.get(self.skip..).ok_or_else(|| corrupt(DecodeError::Truncated { what: "key" }))?;
+        for (part, slot) in &self.steps {
+            rest = match slot.and_then(|slot| columns.get_mut(slot)) {
+                Some(column) => column.push_key(*part, rest, scratch)?,
+                None => part.skip(rest).map_err(corrupt)?,
+            };
+        }
+        Ok(rest)
+    }
+}
+
+/// What a missing column reads as.
+type Missing = Option<Arc<[u8]>>;
+
+#[derive(Debug)]
+struct FamilyDecoder {
+    id: FamilyId,
+    layout: Layout,
+    projection: Projection,
+    /// By slot of the projection: the column and what it reads as where it is missing.
+    slots: Vec<(usize, Missing)>,
+    /// By slot, for layout cells.
+    qualifiers: Vec<[u8; 2]>,
+}
+
+/// Where the data row's key is in an entry of an index.
+#[derive(Debug)]
+enum RowKeyPlace {
+    /// The key itself: a table.
+    Whole,
+    /// Behind the index's parts.
+    Suffix,
+    /// In the cell: the slot of the projection.
+    Cell(usize),
+}
+
+/// Collects rows as columns.
+#[derive(Debug)]
+pub struct ScanDecoder {
+    columns: Vec<ColumnBuilder>,
+    key: KeyWalk,
+    /// The walk over the data row's key, in an entry of an index.
+    row_key: Option<KeyWalk>,
+    row_key_place: RowKeyPlace,
+    families: Vec<FamilyDecoder>,
+    keys: Option<KeyList>,
+    rows: usize,
+    max_rows: usize,
+    scratch: Vec<u8>,
+    error: Option<PgError>,
+}
+
+/// Where a column's values come from while decoding.
+enum Wanted {
+    KeyPart(usize),
+    RowKeyPart(usize),
+    Cell { family: usize, column: ColumnId, missing: Missing },
+}
+
+impl ScanDecoder {
+    /// A decoder of these columns, in this order, with the type of each.
+    ///
+    /// # Errors
+    /// The source does not have a column.
+    pub fn new(source: &ColumnSource, columns: &[ColumnId], rows: usize) -> PgResult<Self> {
+        match source {
+            ColumnSource::Table(codec) => Self::for_table(codec, columns, rows),
+            ColumnSource::Index(codec) => Self::for_index(codec, columns, rows),
+        }
+    }
+
+    fn for_table(codec: &RowCodec, wanted: &[ColumnId], rows: usize) -> PgResult<Self> {
+        let mut builders = Vec::with_capacity(wanted.len());
+        let mut places = Vec::with_capacity(wanted.len());
+        for id in wanted {
+            let column = codec.column(*id).ok_or_else(|| PgError::internal(format!("column {} is not stored", id.0)))?;
+            builders.push(ColumnBuilder::new(&column.ty, rows)?);
+            places.push(match column.place {
+                Place::Key(n) => Wanted::KeyPart(n),
+                Place::Family(family) => Wanted::Cell { family, column: *id, missing: column.missing.clone() },
+            });
+        }
+        let key = key_walk(&codec.key, &places, false);
+        let mut families = Vec::new();
+        for (at, family) in codec.families.iter().enumerate() {
+            let decoder = family_decoder(family.id, family.layout, at, &places, None);
+            // The first family says whether the row exists.
+            if at == 0 || !decoder.slots.is_empty() {
+                families.push(decoder);
+            }
+        }
+        Ok(Self {
+            columns: builders,
+            key,
+            row_key: None,
+            row_key_place: RowKeyPlace::Whole,
+            families,
+            keys: None,
+            rows: 0,
+            max_rows: rows,
+            scratch: Vec::new(),
+            error: None,
+        })
+    }
+
+    fn for_index(codec: &IndexCodec, wanted: &[ColumnId], rows: usize) -> PgResult<Self> {
+        let mut builders = Vec::with_capacity(wanted.len());
+        let mut places = Vec::with_capacity(wanted.len());
+        for id in wanted {
+            let (ty, place) = index_place(codec, *id)
+                .ok_or_else(|| PgError::internal(format!("column {} is not in the index", id.0)))?;
+            builders.push(ColumnBuilder::new(ty, rows)?);
+            places.push(place);
+        }
+        let row_key_wanted = places.iter().any(|p| matches!(p, Wanted::RowKeyPart(_)));
+        let in_suffix = !codec.unique;
+        let key = KeyWalk::new(
+            codec.salt.is_some(),
+            &codec.parts,
+            |n, _| places.iter().position(|p| matches!(p, Wanted::KeyPart(m) if *m == n)),
+            in_suffix && row_key_wanted,
+        );
+        let row_key = row_key_wanted.then(|| {
+            KeyWalk::new(
+                codec.row_key.salt.is_some(),
+                &codec.row_key.parts,
+                |n, _| places.iter().position(|p| matches!(p, Wanted::RowKeyPart(m) if *m == n)),
+                false,
+            )
+        });
+        let (decoder, place) = if in_suffix {
+            (family_decoder(INDEX_FAMILY, Layout::Packed, 0, &places, None), RowKeyPlace::Suffix)
+        } else {
+            let decoder = family_decoder(INDEX_FAMILY, Layout::Packed, 0, &places, row_key_wanted.then_some(ROW_KEY_COLUMN));
+            let slot = decoder.slots.len();
+            (decoder, RowKeyPlace::Cell(slot))
+        };
+        Ok(Self {
+            columns: builders,
+            key,
+            row_key,
+            row_key_place: place,
+            families: vec![decoder],
+            keys: None,
+            rows: 0,
+            max_rows: rows,
+            scratch: Vec::new(),
+            error: None,
+        })
+    }
+
+    /// Also collects the key of each data row: for an index, the key it points to.
+    ///
+    /// # Errors
+    /// None at present; the signature leaves room.
+    pub fn collect_row_keys(mut self, source: &ColumnSource) -> PgResult<Self> {
+        self.keys = Some(KeyList::new());
+        if let ColumnSource::Index(codec) = source {
+            match self.row_key_place {
+                RowKeyPlace::Suffix => {
+                    // The walk must end where the row key begins.
+                    let have = self.key.steps.len();
+                    self.key.steps.extend(codec.parts.iter().skip(have).map(|p| (p.part, None)));
+                }
+                RowKeyPlace::Cell(slot) => {
+                    if let Some(family) = self.families.first_mut()
+                        && family.projection.column_ids().len() == slot
+                    {
+                        let mut ids = family.projection.column_ids().to_vec();
+                        ids.push(ROW_KEY_COLUMN);
+                        family.projection = Projection::new(ids);
+                    }
+                }
+                RowKeyPlace::Whole => {}
+            }
+        }
+        Ok(self)
+    }
+
+    /// The families that the read must ask for.
+    #[must_use]
+    pub fn families(&self) -> Vec<FamilyId> {
+        self.families.iter().map(|f| f.id).collect()
+    }
+
+    /// Rows taken since the last [`ScanDecoder::finish`].
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// How many rows a batch may have.
+    pub fn set_max_rows(&mut self, rows: usize) {
+        self.max_rows = rows;
+    }
+
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.rows >= self.max_rows
+    }
+
+    /// The error that ended the scan, if one did.
+    pub fn take_error(&mut self) -> Option<PgError> {
+        self.error.take()
+    }
+
+    /// The columns so far; the decoder is empty afterwards.
+    ///
+    /// # Errors
+    /// What a row gave while it was read.
+    pub fn finish(&mut self) -> PgResult<Vec<ArrayRef>> {
+        if let Some(error) = self.error.take() {
+            return Err(error);
+        }
+        self.rows = 0;
+        self.columns.iter_mut().map(ColumnBuilder::finish).collect()
+    }
+
+    /// The row keys collected since the last call.
+    pub fn take_keys(&mut self) -> KeyList {
+        self.keys.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    #[inline]
+    fn decode(&mut self, key: &[u8], cells: &[CellRef<'_>]) -> PgResult<()> {
+        let Self { columns, key: walk, row_key, row_key_place, families, keys, scratch, .. } = self;
+        let suffix = walk.run(key, columns, scratch)?;
+        let mut pointed: Option<&[u8]> = match row_key_place {
+            RowKeyPlace::Whole => Some(key),
+            RowKeyPlace::Suffix => Some(suffix),
+            RowKeyPlace::Cell(_) => None,
+        };
+        let mut rest = cells;
+        for family in families.iter_mut() {
+            // Cells come in the order in which families were asked for.
+            let end = rest.iter().position(|c| c.family != family.id).unwrap_or(rest.len());
+            let (own, after) = rest.split_at(end);
+            rest = after;
+            match family.layout {
+                Layout::Packed => {
+                    let Some(cell) = own.first() else {
+                        for (slot, missing) in &family.slots {
+                            push_missing(columns, *slot, missing)?;
+                        }
+                        continue;
+                    };
+                    if family.projection.column_ids().is_empty() {
+                        continue;
+                    }
+                    let view = family.projection.view(cell.value).map_err(corrupt)?;
+                    for (at, (slot, missing)) in family.slots.iter().enumerate() {
+                        match view.get(at).map_err(corrupt)? {
+                            Cell::Value(body) => {
+                                if let Some(column) = columns.get_mut(*slot) {
+                                    column.push_body(body)?;
+                                }
+                            }
+                            Cell::Null => {
+                                if let Some(column) = columns.get_mut(*slot) {
+                                    column.push_null();
+                                }
+                            }
+                            Cell::Absent => push_missing(columns, *slot, missing)?,
+                        }
+                    }
+                    if let RowKeyPlace::Cell(slot) = row_key_place
+                        && let Cell::Value(body) = view.get(*slot).map_err(corrupt)?
+                    {
+                        pointed = Some(body);
+                    }
+                }
+                Layout::Cells => {
+                    for ((slot, missing), qualifier) in family.slots.iter().zip(&family.qualifiers) {
+                        match own.iter().find(|c| c.qualifier == qualifier) {
+                            None => push_missing(columns, *slot, missing)?,
+                            Some(cell) => {
+                                let (tag, body) = decode_cell(cell.value).map_err(corrupt)?;
+                                let Some(column) = columns.get_mut(*slot) else { continue };
+                                if tag == TypeTag::Null { column.push_null() } else { column.push_body(body)? }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        if let Some(walk) = row_key {
+            let pointed = pointed.ok_or_else(|| corrupt(DecodeError::Truncated { what: "index entry" }))?;
+            walk.run(pointed, columns, scratch)?;
+        }
+        if let Some(keys) = keys {
+            keys.push(pointed.ok_or_else(|| corrupt(DecodeError::Truncated { what: "index entry" }))?);
+        }
+        Ok(())
+    }
+}
+
+impl RowSink for ScanDecoder {
+    #[inline]
+    fn row(&mut self, key: &[u8], cells: &[CellRef<'_>]) -> ControlFlow<()> {
+        if self.error.is_some() {
+            return ControlFlow::Break(());
+        }
+        match self.decode(key, cells) {
+            Ok(()) => {
+                self.rows += 1;
+                if self.rows >= self.max_rows { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            }
+            Err(error) => {
+                self.error = Some(error);
+                ControlFlow::Break(())
+            }
+        }
+    }
+}
+
+#[inline]
+fn push_missing(columns: &mut [ColumnBuilder], slot: usize, missing: &Missing) -> PgResult<()> {
+    if let Some(column) = columns.get_mut(slot) {
+        match missing {
+            None => column.push_null(),
+            Some(body) => column.push_body(body)?,
+        }
+    }
+    Ok(())
+}
+
+fn key_walk(key: &KeyCodec, places: &[Wanted], whole: bool) -> KeyWalk {
+    KeyWalk::new(
+        key.salt.is_some(),
+        &key.parts,
+        |n, _| places.iter().position(|p| matches!(p, Wanted::KeyPart(m) if *m == n)),
+        whole,
+    )
+}
+
+/// Where an index entry has a column, and its type.
+fn index_place(codec: &IndexCodec, id: ColumnId) -> Option<(&SqlType, Wanted)> {
+    if let Some((_, ty)) = codec.values.iter().find(|(c, _)| *c == id) {
+        return Some((ty, Wanted::Cell { family: 0, column: id, missing: None }));
+    }
+    if let Some(n) = codec.parts.iter().position(|p| p.column == id && key_is_lossless(&p.ty)) {
+        return codec.parts.get(n).map(|p| (&p.ty, Wanted::KeyPart(n)));
+    }
+    let n = codec.row_key.parts.iter().position(|p| p.column == id && key_is_lossless(&p.ty))?;
+    codec.row_key.parts.get(n).map(|p| (&p.ty, Wanted::RowKeyPart(n)))
+}
+
+fn family_decoder(id: FamilyId, layout: Layout, at: usize, places: &[Wanted], row_key: Option<u32>) -> FamilyDecoder {
+    let mut ids = Vec::new();
+    let mut slots = Vec::new();
+    let mut qualifiers = Vec::new();
+    for (slot, place) in places.iter().enumerate() {
+        if let Wanted::Cell { family, column, missing } = place
+            && *family == at
+        {
+            ids.push(column.0);
+            slots.push((slot, missing.clone()));
+            qualifiers.push(qualifier(*column));
+        }
+    }
+    ids.extend(row_key);
+    FamilyDecoder { id, layout, projection: Projection::new(ids), slots, qualifiers }
+}

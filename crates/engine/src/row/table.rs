@@ -1,0 +1,290 @@
+//! How the rows of a table are stored: its key, its families, and where each column lies.
+
+use super::key::{KeyCodec, KeyColumn, KeyList, check_key_len, encode_key};
+use super::types::{key_is_lossless, type_tag, value_kind};
+use super::value::ValueColumn;
+use super::unencodable;
+use crate::catalog::{ColumnDescriptor, ColumnId, TableDescriptor};
+use arrow::array::ArrayRef;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Weak};
+use stoa_encoding::packed_row::{RowBuilder, RowShape};
+use stoa_encoding::valueside::{TypeTag, encode_cell};
+use stoa_pg::{EvalContext, PgError, PgResult, SqlType};
+use stoa_store::{FamilyId, FamilySchema, Layout, TableId, TableSchema};
+
+/// Where a column's value is read from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// The n-th part of the key.
+    Key(usize),
+    /// A column of the n-th family.
+    Family(usize),
+}
+
+/// A column as it is stored.
+#[derive(Clone, Debug)]
+pub struct StoredColumn {
+    pub ty: SqlType,
+    pub place: Place,
+    /// The body that a row without the column stands for; `None` is NULL.
+    pub missing: Option<Arc<[u8]>>,
+}
+
+/// One family of a table.
+#[derive(Clone, Debug)]
+pub struct FamilyCodec {
+    pub id: FamilyId,
+    pub layout: Layout,
+    /// By ascending id: what its cells hold.
+    pub columns: Vec<(ColumnId, SqlType)>,
+    pub shape: Arc<RowShape>,
+}
+
+/// All that is needed to write and read rows of one version of a table.
+#[derive(Debug)]
+pub struct RowCodec {
+    pub storage: TableId,
+    pub key: KeyCodec,
+    /// The first one always has a cell.
+    pub families: Vec<FamilyCodec>,
+    columns: HashMap<ColumnId, StoredColumn>,
+}
+
+/// The qualifier of a column in a family with layout cells.
+#[must_use]
+pub fn qualifier(column: ColumnId) -> [u8; 2] {
+    // PostgreSQL's limit of 1600 columns, and ours, is below 2¹⁶.
+    (column.0 as u16).to_be_bytes()
+}
+
+static CACHE: LazyLock<Mutex<HashMap<usize, (Weak<TableDescriptor>, Arc<RowCodec>)>>> = LazyLock::new(Mutex::default);
+
+impl RowCodec {
+    /// # Errors
+    /// A column has a type that cannot be stored.
+    pub fn new(table: &TableDescriptor) -> PgResult<Self> {
+        let key = KeyCodec::new(table)?;
+        let mut columns = HashMap::with_capacity(table.columns.len());
+        for (at, part) in key.parts.iter().enumerate() {
+            columns.insert(part.column, StoredColumn { ty: part.ty.clone(), place: Place::Key(at), missing: None });
+        }
+        let mut families = Vec::with_capacity(table.families.len());
+        for (at, family) in table.families.iter().enumerate() {
+            let mut members: Vec<&ColumnDescriptor> =
+                family.columns.iter().filter_map(|id| table.column(*id)).filter(|c| !c.dropped && key.position(c.id).is_none()).collect();
+            if at == 0 {
+                for part in key.parts.iter().filter(|p| !key_is_lossless(&p.ty)) {
+                    members.extend(table.column(part.column));
+                }
+            }
+            members.sort_by_key(|c| c.id);
+            let mut shape = Vec::with_capacity(members.len());
+            for column in &members {
+                shape.push((column.id.0, value_kind(&column.ty)?));
+                let missing = column.missing.as_deref().map(|text| missing_body(&column.ty, text)).transpose()?;
+                columns.insert(column.id, StoredColumn { ty: column.ty.clone(), place: Place::Family(at), missing });
+            }
+            families.push(FamilyCodec {
+                id: family.id,
+                layout: family.options.layout,
+                columns: members.iter().map(|c| (c.id, c.ty.clone())).collect(),
+                shape: Arc::new(RowShape::new(shape).map_err(unencodable)?),
+            });
+        }
+        if families.is_empty() {
+            return Err(PgError::internal(format!("table \"{}\" has no column family", table.name)));
+        }
+        Ok(Self { storage: table.storage, key, families, columns })
+    }
+
+    /// The codec of a descriptor, made once for as long as the descriptor lives.
+    ///
+    /// # Errors
+    /// As [`RowCodec::new`].
+    pub fn of(table: &Arc<TableDescriptor>) -> PgResult<Arc<Self>> {
+        const SWEEP_AT: usize = 1024;
+        let address = Arc::as_ptr(table) as usize;
+        if let Some((owner, codec)) = CACHE.lock().get(&address)
+            && owner.upgrade().is_some_and(|owner| Arc::ptr_eq(&owner, table))
+        {
+            return Ok(Arc::clone(codec));
+        }
+        let codec = Arc::new(Self::new(table)?);
+        let mut cache = CACHE.lock();
+        if cache.len() >= SWEEP_AT {
+            cache.retain(|_, (owner, _)| owner.strong_count() > 0);
+        }
+        cache.insert(address, (Arc::downgrade(table), Arc::clone(&codec)));
+        Ok(codec)
+    }
+
+    /// The row keys of those of `rows` rows that are `present`; `columns` are the key's columns in the order of its parts.
+    ///
+    /// # Errors
+    /// A key column is NULL or of another type.
+    pub fn encode_keys(&self, columns: &[ArrayRef], rows: usize, present: &[bool]) -> PgResult<KeyList> {
+        let opened = self.key.parts.iter().zip(columns).map(|(part, array)| KeyColumn::new(&part.ty, array)).collect::<PgResult<Vec<_>>>()?;
+        let mut keys = KeyList::with_capacity(rows, 16);
+        for row in (0..rows).filter(|row| present.get(*row).copied().unwrap_or(false)) {
+            keys.push_with(|out| self.key.encode(&opened, row, out))?;
+        }
+        Ok(keys)
+    }
+
+    #[must_use]
+    pub fn column(&self, id: ColumnId) -> Option<&StoredColumn> {
+        self.columns.get(&id)
+    }
+
+    /// What the store must be told to create the table.
+    #[must_use]
+    pub fn table_schema(table: &TableDescriptor) -> TableSchema {
+        TableSchema {
+            id: table.storage,
+            name: table.name.clone(),
+            families: table
+                .families
+                .iter()
+                .map(|f| FamilySchema { id: f.id, name: f.name.clone(), options: f.options.clone() })
+                .collect(),
+            split_points: table.split_points.clone(),
+        }
+    }
+}
+
+/// The body of a value given as text, as rows that lack the column have it.
+fn missing_body(ty: &SqlType, text: &str) -> PgResult<Arc<[u8]>> {
+    let mut builder = stoa_pg::values::builder(ty)?;
+    builder.text(&EvalContext::default(), text)?;
+    let column = ValueColumn::new(ty, &builder.finish()?)?;
+    let mut body = Vec::new();
+    column.append(0, &mut body)?;
+    Ok(body.into())
+}
+
+/// Encodes rows of one batch.
+#[derive(Debug)]
+pub struct RowEncoder<'a> {
+    codec: &'a RowCodec,
+    key: Vec<KeyColumn>,
+    /// By family, by its columns; `None` where the batch has no such column: NULL.
+    families: Vec<Vec<Option<ValueColumn>>>,
+    builder: RowBuilder,
+    scratch: Vec<u8>,
+}
+
+impl<'a> RowEncoder<'a> {
+    /// Opens the columns of a batch. All key columns must be there; `column` gives the batch's column by id.
+    ///
+    /// # Errors
+    /// A key column is missing, or a column is of another type than the table's.
+    pub fn new(codec: &'a RowCodec, column: impl Fn(ColumnId) -> Option<ArrayRef>) -> PgResult<Self> {
+        let key = codec
+            .key
+            .parts
+            .iter()
+            .map(|part| {
+                let array = column(part.column).ok_or_else(|| PgError::internal("a key column is missing from the rows to write"))?;
+                KeyColumn::new(&part.ty, &array)
+            })
+            .collect::<PgResult<Vec<_>>>()?;
+        let families = codec
+            .families
+            .iter()
+            .map(|family| {
+                family.columns.iter().map(|(id, ty)| column(*id).map(|array| ValueColumn::new(ty, &array)).transpose()).collect()
+            })
+            .collect::<PgResult<Vec<_>>>()?;
+        Ok(Self { codec, key, families, builder: RowBuilder::new(), scratch: Vec::new() })
+    }
+
+    /// Appends the row key.
+    ///
+    /// # Errors
+    /// A key column is NULL, or the key is too long.
+    pub fn key(&self, row: usize, out: &mut Vec<u8>) -> PgResult<()> {
+        let from = out.len();
+        encode_key(&self.codec.key.parts, self.codec.key.salt.as_ref(), &self.key, row, out)?;
+        check_key_len(out.get(from..).unwrap_or_default())
+    }
+
+    #[must_use]
+    pub fn key_columns(&self) -> &[KeyColumn] {
+        &self.key
+    }
+
+    /// Calls `put(family, qualifier, value)` for each cell of the row; `None` removes a cell that an older row may have.
+    /// `wanted` says which families to write, by position.
+    ///
+    /// # Errors
+    /// A value cannot be stored.
+    pub fn cells(
+        &mut self,
+        row: usize,
+        wanted: impl Fn(usize) -> bool,
+        mut put: impl FnMut(FamilyId, &[u8], Option<&[u8]>) -> PgResult<()>,
+    ) -> PgResult<()> {
+        for (at, (family, columns)) in self.codec.families.iter().zip(&self.families).enumerate() {
+            if !wanted(at) {
+                continue;
+            }
+            match family.layout {
+                Layout::Packed => {
+                    self.builder.start(&family.shape);
+                    for column in columns {
+                        match column {
+                            Some(column) => column.push(row, &mut self.builder, &mut self.scratch)?,
+                            None => self.builder.push_null(),
+                        }
+                    }
+                    self.scratch.clear();
+                    self.builder.finish(&mut self.scratch).map_err(unencodable)?;
+                    put(family.id, &[], Some(&self.scratch))?;
+                }
+                Layout::Cells => {
+                    if at == 0 {
+                        // The row exists even if all its columns are NULL.
+                        put(family.id, &[], Some(&[]))?;
+                    }
+                    for ((id, ty), column) in family.columns.iter().zip(columns) {
+                        let column = column.as_ref().filter(|c| !c.is_null(row));
+                        let has_default = self.codec.column(*id).is_some_and(|c| c.missing.is_some());
+                        self.scratch.clear();
+                        match column {
+                            Some(column) => {
+                                let mut body = Vec::new();
+                                column.append(row, &mut body)?;
+                                widen_decimal(ty, &mut body);
+                                encode_cell(&mut self.scratch, type_tag(&ty.ty, &ty.arrow)?, &body).map_err(unencodable)?;
+                                put(family.id, &qualifier(*id), Some(&self.scratch))?;
+                            }
+                            None if has_default => {
+                                encode_cell(&mut self.scratch, TypeTag::Null, &[]).map_err(unencodable)?;
+                                put(family.id, &qualifier(*id), Some(&self.scratch))?;
+                            }
+                            None => put(family.id, &qualifier(*id), None)?,
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The columns of the families, for text forms of rows.
+    #[must_use]
+    pub fn codec(&self) -> &RowCodec {
+        self.codec
+    }
+}
+
+/// Cells hold decimals of any precision in 16 bytes.
+fn widen_decimal(ty: &SqlType, body: &mut Vec<u8>) {
+    if matches!(ty.arrow, arrow::datatypes::DataType::Decimal128(..))
+        && let Ok(short) = <[u8; 8]>::try_from(body.as_slice())
+    {
+        *body = i128::from(i64::from_le_bytes(short)).to_le_bytes().to_vec();
+    }
+}

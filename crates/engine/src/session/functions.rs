@@ -1,0 +1,261 @@
+//! Functions about the session, its transaction and its server, called for one row.
+
+use super::guard::interruptible;
+use super::settings::{self, Kind};
+use super::shared::SessionShared;
+use super::system::SessionSystem;
+use crate::txn::advisory::AdvisoryKey;
+use arrow::datatypes::{DataType, IntervalMonthDayNano};
+use datafusion::common::ScalarValue;
+use std::future::Future;
+use std::time::{Duration, Instant};
+use stoa_pg::{PgError, PgResult, SqlState};
+use tokio::runtime::{Handle, RuntimeFlavor};
+
+/// The function's value; `None` for functions that are not about the session.
+pub(super) fn call(system: &SessionSystem, function: &str, args: &[ScalarValue]) -> Option<PgResult<ScalarValue>> {
+    let session = &*system.session;
+    let txn_id = || ScalarValue::Int64(i64::try_from(system.txn.id()).ok());
+    Some(match function {
+        "version" => text(Some(version())),
+        "current_database" | "current_catalog" => text(Some(session.database.clone())),
+        "current_schema" => text(schemas(system, false).into_iter().next()),
+        "current_schemas" => names(schemas(system, boolean(args, 0))),
+        "current_user" | "current_role" | "user" | "getpgusername" => text(Some(session.current_user())),
+        "session_user" => text(Some(session.session_user.clone())),
+        "current_query" => text(Some(session.activity().query.to_string())),
+        "current_setting" => current_setting(session, args),
+        "set_config" => set_config(session, args),
+        "pg_settings_get_flags" => flags(string(args, 0)),
+        "pg_backend_pid" => Ok(ScalarValue::Int32(i32::try_from(session.pid).ok())),
+        "inet_client_addr" => text(session.client_address.map(|a| a.ip().to_string())),
+        "inet_client_port" => Ok(ScalarValue::Int32(session.client_address.map(|a| i32::from(a.port())))),
+        // Clients are on this machine; sessions without a client have no address.
+        "inet_server_addr" => text(session.client_address.map(|a| a.ip().to_string())),
+        "inet_server_port" => {
+            let port = session.show("port").and_then(|p| p.parse().ok());
+            Ok(ScalarValue::Int32(session.client_address.and(port)))
+        }
+        "pg_postmaster_start_time" | "pg_conf_load_time" => {
+            Ok(ScalarValue::TimestampMicrosecond(Some(system.database.started_us), Some("UTC".into())))
+        }
+        "getdatabaseencoding" => text(Some("UTF8".into())),
+        "pg_my_temp_schema" => Ok(ScalarValue::UInt32(Some(session.temporary_schema().unwrap_or(0)))),
+        "pg_is_other_temp_schema" => Ok(truth(is_other_temporary(system, args))),
+        "pg_trigger_depth" => Ok(ScalarValue::Int32(Some(0))),
+        "pg_jit_available" | "pg_is_in_recovery" => Ok(truth(false)),
+        "pg_reload_conf" => Ok(truth(true)),
+        "pg_notification_queue_usage" => Ok(ScalarValue::Float64(Some(0.0))),
+        "pg_notify" => {
+            let (channel, payload) = (string(args, 0).unwrap_or_default(), string(args, 1).unwrap_or_default());
+            session.outgoing.lock().notify(&channel, &payload).map(|()| ScalarValue::Null)
+        }
+        "pg_listening_channels" => names(system.database.notifications.channels(session.pid)),
+        "pg_cancel_backend" => signal(system, args, SessionShared::cancel),
+        "pg_terminate_backend" => signal(system, args, SessionShared::terminate),
+        "pg_sleep" | "pg_sleep_for" | "pg_sleep_until" => sleep(session, args.first()),
+        "txid_current" | "txid_current_if_assigned" | "pg_current_xact_id" | "pg_current_xact_id_if_assigned" => Ok(txn_id()),
+        function if function.starts_with("pg_advisory_") || function.starts_with("pg_try_advisory_") => {
+            advisory(system, function, args)
+        }
+        _ => return None,
+    })
+}
+
+/// What `version()` says; clients look for `PostgreSQL` and a number.
+#[must_use]
+pub fn version() -> String {
+    format!("PostgreSQL 15.18 (Stoa {}) on {}-linux, 64-bit", env!("CARGO_PKG_VERSION"), std::env::consts::ARCH)
+}
+
+fn text(value: Option<String>) -> PgResult<ScalarValue> {
+    Ok(ScalarValue::Utf8View(value))
+}
+
+fn truth(value: bool) -> ScalarValue {
+    ScalarValue::Boolean(Some(value))
+}
+
+fn names(values: Vec<String>) -> PgResult<ScalarValue> {
+    let values: Vec<ScalarValue> = values.into_iter().map(|v| ScalarValue::Utf8View(Some(v))).collect();
+    Ok(ScalarValue::List(ScalarValue::new_list_nullable(&values, &DataType::Utf8View)))
+}
+
+fn string(args: &[ScalarValue], at: usize) -> Option<String> {
+    args.get(at)?.try_as_str().flatten().map(str::to_owned)
+}
+
+fn boolean(args: &[ScalarValue], at: usize) -> bool {
+    matches!(args.get(at), Some(ScalarValue::Boolean(Some(true))))
+}
+
+fn integer(args: &[ScalarValue], at: usize) -> Option<i64> {
+    match args.get(at)? {
+        ScalarValue::Int32(value) => value.map(i64::from),
+        ScalarValue::Int64(value) => *value,
+        ScalarValue::UInt32(value) => value.map(i64::from),
+        _ => None,
+    }
+}
+
+/// The schemas of the search path, with those that are there without being named if `implicit`.
+fn schemas(system: &SessionSystem, implicit: bool) -> Vec<String> {
+    let named = &system.session.settings().search_path;
+    let user = system.session.current_user();
+    let is_named = |name: &str| named.iter().any(|n| n == name || (n == "$user" && name == user));
+    let found = system.search_path.iter().filter_map(|oid| system.catalog.schema(*oid)).map(|s| s.name.clone());
+    found.filter(|name| implicit || is_named(name)).collect()
+}
+
+// Settings.
+
+fn current_setting(session: &SessionShared, args: &[ScalarValue]) -> PgResult<ScalarValue> {
+    let Some(name) = string(args, 0) else { return Ok(ScalarValue::Utf8View(None)) };
+    match session.show(&name) {
+        Some(value) => text(Some(value)),
+        None if boolean(args, 1) => text(None),
+        None => Err(settings::unrecognized(&name)),
+    }
+}
+
+fn set_config(session: &SessionShared, args: &[ScalarValue]) -> PgResult<ScalarValue> {
+    let Some(name) = string(args, 0) else {
+        return Err(PgError::new(SqlState::NULL_VALUE_NOT_ALLOWED, "SET requires parameter name"));
+    };
+    if matches!(
+        name.to_ascii_lowercase().as_str(),
+        "transaction_isolation" | "transaction_read_only" | "transaction_deferrable" | "role" | "session_authorization"
+    ) {
+        return Err(PgError::unsupported(format!("set_config cannot change {name}")).hint("Use SET."));
+    }
+    let value = string(args, 1);
+    session.change_settings(|levels| levels.set(&name, value.as_deref(), boolean(args, 2)))?;
+    text(session.show(&name))
+}
+
+fn flags(name: Option<String>) -> PgResult<ScalarValue> {
+    let Some(setting) = name.as_deref().and_then(settings::find) else {
+        return Ok(ScalarValue::new_null_list(DataType::Utf8View, true, 1));
+    };
+    let mut out = Vec::new();
+    if setting.category.starts_with("Query Tuning") || matches!(setting.name, "work_mem" | "search_path" | "temp_buffers") {
+        out.push("EXPLAIN".to_owned());
+    }
+    if setting.hidden {
+        out.push("NO_SHOW_ALL".to_owned());
+    }
+    if setting.context == settings::Context::Internal && matches!(setting.kind, Kind::Text | Kind::Integer { .. }) {
+        out.push("NOT_IN_SAMPLE".to_owned());
+    }
+    names(out)
+}
+
+// Other sessions.
+
+fn is_other_temporary(system: &SessionSystem, args: &[ScalarValue]) -> bool {
+    let schema = integer(args, 0).and_then(|oid| u32::try_from(oid).ok()).and_then(|oid| system.catalog.schema(oid));
+    schema.is_some_and(|s| s.temporary.is_some() && Some(s.oid) != system.session.temporary_schema())
+}
+
+fn signal(system: &SessionSystem, args: &[ScalarValue], send: impl FnOnce(&SessionShared)) -> PgResult<ScalarValue> {
+    let pid = integer(args, 0);
+    let target = pid.and_then(|pid| u32::try_from(pid).ok()).and_then(|pid| system.database.session(pid));
+    match &target {
+        Some(target) => send(target),
+        None => {
+            let message = format!("PID {} is not a PostgreSQL backend process", pid.unwrap_or(0));
+            system.session.warning(SqlState::WARNING, message);
+        }
+    }
+    Ok(truth(target.is_some()))
+}
+
+// Waiting.
+
+fn sleep(session: &SessionShared, how_long: Option<&ScalarValue>) -> PgResult<ScalarValue> {
+    let micros = match how_long {
+        Some(ScalarValue::Float64(Some(seconds))) => (seconds * 1e6) as i64,
+        Some(ScalarValue::IntervalMonthDayNano(Some(IntervalMonthDayNano { months, days, nanoseconds }))) => {
+            let days = i64::from(*months) * 30 + i64::from(*days);
+            days.saturating_mul(86_400_000_000).saturating_add(nanoseconds / 1_000)
+        }
+        Some(ScalarValue::TimestampMicrosecond(Some(at), _)) => at.saturating_sub(crate::database::now_us()),
+        _ => return Ok(ScalarValue::Null),
+    };
+    let Ok(micros) = u64::try_from(micros) else { return Ok(ScalarValue::Null) };
+    let until = Instant::now().checked_add(Duration::from_micros(micros));
+    wait(session, |step| until.is_some_and(|at| at.saturating_duration_since(Instant::now()) <= step))?;
+    // The last step is shorter than the others.
+    if let Some(at) = until {
+        std::thread::sleep(at.saturating_duration_since(Instant::now()));
+    }
+    Ok(ScalarValue::Null)
+}
+
+/// Holds this thread until `done`, which is told how long until it is asked again; other tasks move to other threads.
+fn wait(session: &SessionShared, mut done: impl FnMut(Duration) -> bool) -> PgResult<()> {
+    const STEP: Duration = Duration::from_millis(5);
+    in_place(|| {
+        loop {
+            session.check_interrupt()?;
+            if done(STEP) {
+                return Ok(());
+            }
+            std::thread::sleep(STEP);
+        }
+    })
+}
+
+fn in_place<T>(work: impl FnOnce() -> T) -> T {
+    match Handle::try_current() {
+        Ok(handle) if handle.runtime_flavor() == RuntimeFlavor::MultiThread => tokio::task::block_in_place(work),
+        _ => work(),
+    }
+}
+
+/// Waits for a future from a function that cannot wait; `retry` is asked instead where there is but one thread.
+fn wait_for(
+    session: &SessionShared,
+    work: impl Future<Output = PgResult<()>>,
+    mut retry: impl FnMut() -> bool,
+) -> PgResult<()> {
+    match Handle::try_current() {
+        Ok(handle) if handle.runtime_flavor() == RuntimeFlavor::MultiThread => {
+            tokio::task::block_in_place(|| handle.block_on(interruptible(session, work)))
+        }
+        _ => wait(session, |_| retry()),
+    }
+}
+
+// Advisory locks.
+
+fn advisory(system: &SessionSystem, function: &str, args: &[ScalarValue]) -> PgResult<ScalarValue> {
+    let locks = system.txn.advisory();
+    if function == "pg_advisory_unlock_all" {
+        locks.unlock_all();
+        return Ok(ScalarValue::Null);
+    }
+    let key = match args {
+        [ScalarValue::Int64(Some(key))] => AdvisoryKey::One(*key),
+        [ScalarValue::Int32(Some(one)), ScalarValue::Int32(Some(two))] => AdvisoryKey::Two(*one, *two),
+        _ => return Ok(ScalarValue::Null),
+    };
+    let shared = function.ends_with("_shared");
+    let transaction = function.contains("_xact_");
+    if function.starts_with("pg_advisory_unlock") {
+        let held = locks.unlock(key, shared);
+        if !held {
+            let mode = if shared { "ShareLock" } else { "ExclusiveLock" };
+            system.session.warning(SqlState::WARNING, format!("you don't own a lock of type {mode}"));
+        }
+        return Ok(truth(held));
+    }
+    if function.starts_with("pg_try_") {
+        return Ok(truth(locks.try_lock(key, shared, transaction)));
+    }
+    if !locks.try_lock(key, shared, transaction) {
+        let work = locks.lock(key, shared, transaction, system.txn.lock_wait());
+        wait_for(&system.session, work, || locks.try_lock(key, shared, transaction))?;
+    }
+    Ok(ScalarValue::Null)
+}

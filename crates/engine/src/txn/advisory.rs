@@ -1,0 +1,155 @@
+//! Advisory locks: `pg_advisory_lock` and its kin, held by a session (counted) or until the transaction ends.
+//!
+//! Invariant: the lock manager holds a mode for a group exactly while the session's count or the transaction's is above zero.
+
+use super::failure::lock_failure;
+use super::locks::{Acquired, GroupId, LockId, LockManager, Mode, Wait};
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::Arc;
+use stoa_pg::PgResult;
+
+/// A key: one bigint, or two integers; the two spaces are apart.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum AdvisoryKey {
+    One(i64),
+    Two(i32, i32),
+}
+
+impl AdvisoryKey {
+    fn id(self) -> LockId {
+        match self {
+            AdvisoryKey::One(key) => LockId::Advisory(1, key as u64),
+            AdvisoryKey::Two(a, b) => LockId::Advisory(2, (u64::from(a as u32) << 32) | u64::from(b as u32)),
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Count {
+    session: u32,
+    transaction: u32,
+}
+
+/// The advisory locks of one session.
+#[derive(Debug)]
+pub struct AdvisoryLocks {
+    locks: Arc<LockManager>,
+    group: GroupId,
+    held: Mutex<HashMap<(LockId, Mode), Count>>,
+}
+
+impl AdvisoryLocks {
+    #[must_use]
+    pub fn new(locks: Arc<LockManager>, group: GroupId) -> Self {
+        Self { locks, group, held: Mutex::default() }
+    }
+
+    fn mode(shared: bool) -> Mode {
+        if shared { Mode::ADVISORY_SHARED } else { Mode::ADVISORY_EXCLUSIVE }
+    }
+
+    fn count(&self, id: LockId, mode: Mode, transaction: bool) {
+        let mut held = self.held.lock();
+        let count = held.entry((id, mode)).or_default();
+        if transaction { count.transaction += 1 } else { count.session += 1 }
+    }
+
+    /// Waits for the lock.
+    ///
+    /// # Errors
+    /// 55P03 after the lock timeout, 40P01 in a deadlock.
+    pub async fn lock(&self, key: AdvisoryKey, shared: bool, transaction: bool, wait: Wait) -> PgResult<()> {
+        let (id, mode) = (key.id(), Self::mode(shared));
+        match self.locks.acquire(self.group, id, mode, wait).await {
+            Acquired::Granted { .. } => {
+                self.count(id, mode, transaction);
+                Ok(())
+            }
+            other => Err(lock_failure(&other, "advisory lock")),
+        }
+    }
+
+    /// Takes the lock if it is free.
+    #[must_use]
+    pub fn try_lock(&self, key: AdvisoryKey, shared: bool, transaction: bool) -> bool {
+        let (id, mode) = (key.id(), Self::mode(shared));
+        let taken = self.locks.try_acquire(self.group, id, mode).is_some();
+        if taken {
+            self.count(id, mode, transaction);
+        }
+        taken
+    }
+
+    /// Gives up one hold of the session; false if it has none (PostgreSQL warns `you don't own a lock of type …`).
+    #[must_use]
+    pub fn unlock(&self, key: AdvisoryKey, shared: bool) -> bool {
+        let (id, mode) = (key.id(), Self::mode(shared));
+        let mut held = self.held.lock();
+        let Some(count) = held.get_mut(&(id, mode)).filter(|c| c.session > 0) else { return false };
+        count.session -= 1;
+        if count.session == 0 && count.transaction == 0 {
+            held.remove(&(id, mode));
+            self.locks.release_mode(self.group, id, mode);
+        }
+        true
+    }
+
+    /// Gives up all holds of the session.
+    pub fn unlock_all(&self) {
+        self.retain(|count| count.session = 0);
+    }
+
+    /// Gives up what was to be held until the transaction ends.
+    pub fn end_transaction(&self) {
+        self.retain(|count| count.transaction = 0);
+    }
+
+    fn retain(&self, change: impl Fn(&mut Count)) {
+        self.held.lock().retain(|(id, mode), count| {
+            change(count);
+            let keep = count.session > 0 || count.transaction > 0;
+            if !keep {
+                self.locks.release_mode(self.group, *id, *mode);
+            }
+            keep
+        });
+    }
+
+    /// The transaction ends, or the session does.
+    pub fn end_session(&self) {
+        self.retain(|count| *count = Count::default());
+    }
+}
+
+impl Drop for AdvisoryLocks {
+    fn drop(&mut self) {
+        self.end_session();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn holds_are_counted_and_modes_are_apart() {
+        let locks = Arc::new(LockManager::default());
+        let a = AdvisoryLocks::new(Arc::clone(&locks), GroupId(1));
+        let b = AdvisoryLocks::new(Arc::clone(&locks), GroupId(2));
+        let key = AdvisoryKey::One(7);
+        assert!(a.try_lock(key, false, false));
+        assert!(a.try_lock(key, false, false));
+        assert!(a.try_lock(key, true, true));
+        assert!(!b.try_lock(key, true, false));
+        assert!(a.unlock(key, false));
+        assert!(!b.try_lock(key, true, false));
+        assert!(a.unlock(key, false));
+        assert!(!a.unlock(key, false));
+        assert!(b.try_lock(key, true, false));
+        assert!(!b.try_lock(key, false, false));
+        a.end_transaction();
+        assert!(b.try_lock(key, false, false));
+        assert!(a.try_lock(AdvisoryKey::Two(0, 7), false, false));
+    }
+}

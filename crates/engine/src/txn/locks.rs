@@ -1,0 +1,485 @@
+//! Locks on rows, tables and advisory keys, in memory: modes, queues, deadlocks.
+//!
+//! A lock is held by a **group**: one session, with its transaction. Waiters stand in a queue, first come first served; a group
+//! that strengthens a lock it holds goes before them. One that has waited a while looks for itself in the wait-for graph.
+//!
+//! Invariants: two groups never hold conflicting modes of one lock. A waiter is in its lock's queue for exactly as long as its
+//! future lives: a cancelled statement leaves no trace.
+
+use hashbrown::HashMap;
+use parking_lot::Mutex;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use stoa_store::TableId;
+use tokio::sync::oneshot;
+
+/// What is locked.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum LockId {
+    /// A row, by the hash of its table and key: two rows of one hash share a lock, which costs waiting and nothing else.
+    Row(u64),
+    /// A table, by OID.
+    Table(u32),
+    /// An advisory key: the number of keys (one bigint or two integers) and their bits.
+    Advisory(u8, u64),
+}
+
+impl LockId {
+    #[must_use]
+    pub fn row(table: TableId, key: &[u8]) -> Self {
+        LockId::Row(xxhash_rust::xxh3::xxh3_64_with_seed(key, u64::from(table.0)))
+    }
+}
+
+/// A mode as a number within its kind of lock.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Mode(u8);
+
+impl Mode {
+    pub const KEY_SHARE: Mode = Mode(0);
+    pub const SHARE: Mode = Mode(1);
+    pub const NO_KEY_UPDATE: Mode = Mode(2);
+    pub const UPDATE: Mode = Mode(3);
+
+    pub const ADVISORY_SHARED: Mode = Mode(0);
+    pub const ADVISORY_EXCLUSIVE: Mode = Mode(1);
+
+    fn bit(self) -> u8 {
+        1 << self.0
+    }
+}
+
+impl From<crate::bind::tree::LockStrength> for Mode {
+    fn from(strength: crate::bind::tree::LockStrength) -> Self {
+        use crate::bind::tree::LockStrength;
+        match strength {
+            LockStrength::KeyShare => Mode::KEY_SHARE,
+            LockStrength::Share => Mode::SHARE,
+            LockStrength::NoKeyUpdate => Mode::NO_KEY_UPDATE,
+            LockStrength::Update => Mode::UPDATE,
+        }
+    }
+}
+
+/// PostgreSQL's table-level locks.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum TableLockMode {
+    AccessShare,
+    RowShare,
+    RowExclusive,
+    ShareUpdateExclusive,
+    Share,
+    ShareRowExclusive,
+    Exclusive,
+    AccessExclusive,
+}
+
+impl TableLockMode {
+    /// As `pg_locks` names it.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            TableLockMode::AccessShare => "AccessShareLock",
+            TableLockMode::RowShare => "RowShareLock",
+            TableLockMode::RowExclusive => "RowExclusiveLock",
+            TableLockMode::ShareUpdateExclusive => "ShareUpdateExclusiveLock",
+            TableLockMode::Share => "ShareLock",
+            TableLockMode::ShareRowExclusive => "ShareRowExclusiveLock",
+            TableLockMode::Exclusive => "ExclusiveLock",
+            TableLockMode::AccessExclusive => "AccessExclusiveLock",
+        }
+    }
+}
+
+impl From<TableLockMode> for Mode {
+    fn from(mode: TableLockMode) -> Self {
+        Mode(mode as u8)
+    }
+}
+
+/// By mode, the modes that it conflicts with.
+const ROW_CONFLICTS: [u8; 4] = [0b1000, 0b1100, 0b1110, 0b1111];
+const TABLE_CONFLICTS: [u8; 8] = [
+    0b1000_0000,
+    0b1100_0000,
+    0b1111_0000,
+    0b1111_1000,
+    0b1110_1100,
+    0b1111_1100,
+    0b1111_1110,
+    0b1111_1111,
+];
+const ADVISORY_CONFLICTS: [u8; 2] = [0b10, 0b11];
+
+fn conflicts(id: LockId, mode: Mode) -> u8 {
+    let table: &[u8] = match id {
+        LockId::Row(_) => &ROW_CONFLICTS,
+        LockId::Table(_) => &TABLE_CONFLICTS,
+        LockId::Advisory(..) => &ADVISORY_CONFLICTS,
+    };
+    table.get(usize::from(mode.0)).copied().unwrap_or(u8::MAX)
+}
+
+/// Who holds and waits for locks.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct GroupId(pub u64);
+
+/// Whether and how long to wait.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wait {
+    /// For at most this long.
+    Until(Option<Duration>),
+    Never,
+}
+
+/// How an acquisition ended.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Acquired {
+    /// The group holds the mode now; `new`: it held none of the lock before.
+    Granted { new: bool },
+    /// [`Wait::Never`], and others are in the way.
+    Busy,
+    TimedOut,
+    /// The groups of the cycle, this one first.
+    Deadlock(Vec<GroupId>),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Holder {
+    group: GroupId,
+    /// Bits of the modes held.
+    modes: u8,
+}
+
+#[derive(Debug)]
+struct Waiter {
+    group: GroupId,
+    mode: Mode,
+    ticket: u64,
+    grant: oneshot::Sender<()>,
+}
+
+#[derive(Debug, Default)]
+struct Entry {
+    /// The first holder lies in the entry: nearly all locks have one.
+    first: Option<Holder>,
+    more: Vec<Holder>,
+    queue: VecDeque<Waiter>,
+}
+
+impl Entry {
+    fn holders(&self) -> impl Iterator<Item = &Holder> {
+        self.first.iter().chain(&self.more)
+    }
+
+    fn held_by(&mut self, group: GroupId) -> Option<&mut Holder> {
+        self.first.iter_mut().chain(&mut self.more).find(|h| h.group == group)
+    }
+
+    fn add(&mut self, group: GroupId, mode: Mode) -> bool {
+        if let Some(holder) = self.held_by(group) {
+            holder.modes |= mode.bit();
+            return false;
+        }
+        let holder = Holder { group, modes: mode.bit() };
+        if self.first.is_none() { self.first = Some(holder) } else { self.more.push(holder) }
+        true
+    }
+
+    fn remove(&mut self, group: GroupId) {
+        if self.first.is_some_and(|h| h.group == group) {
+            self.first = self.more.pop();
+        } else {
+            self.more.retain(|h| h.group != group);
+        }
+    }
+
+    /// Modes that other groups hold.
+    fn others(&self, group: GroupId) -> u8 {
+        self.holders().filter(|h| h.group != group).fold(0, |all, h| all | h.modes)
+    }
+
+    fn is_free(&self) -> bool {
+        self.first.is_none() && self.queue.is_empty()
+    }
+
+    /// Gives the lock to waiters that nothing is in the way of, in their order.
+    fn grant(&mut self, id: LockId) {
+        let mut ahead = 0u8;
+        let mut at = 0;
+        while let Some(waiter) = self.queue.get(at) {
+            let (group, mode) = (waiter.group, waiter.mode);
+            let against = conflicts(id, mode);
+            let upgrade = self.holders().any(|h| h.group == group);
+            if self.others(group) & against != 0 || (!upgrade && ahead & against != 0) {
+                ahead |= mode.bit();
+                at += 1;
+                continue;
+            }
+            if let Some(waiter) = self.queue.remove(at) {
+                let new = self.add(group, mode);
+                if waiter.grant.send(()).is_err() && new {
+                    // Its statement was cancelled in this moment.
+                    self.remove(group);
+                }
+            }
+        }
+    }
+}
+
+const SHARDS: usize = 64;
+
+/// All locks of a database.
+#[derive(Debug)]
+pub struct LockManager {
+    shards: Vec<Mutex<HashMap<LockId, Entry>>>,
+    /// What each waiting group waits for.
+    waiting: Mutex<HashMap<GroupId, (LockId, Mode)>>,
+    /// One search at a time: of two groups in one cycle, one finds it and leaves.
+    search: Mutex<()>,
+    tickets: AtomicU64,
+    deadlock_timeout: Duration,
+}
+
+impl Default for LockManager {
+    fn default() -> Self {
+        Self::new(Duration::from_millis(100))
+    }
+}
+
+impl LockManager {
+    /// `deadlock_timeout`: how long a group waits before it looks for a deadlock.
+    #[must_use]
+    pub fn new(deadlock_timeout: Duration) -> Self {
+        Self {
+            shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
+            waiting: Mutex::default(),
+            search: Mutex::default(),
+            tickets: AtomicU64::new(0),
+            deadlock_timeout,
+        }
+    }
+
+    fn shard(&self, id: LockId) -> &Mutex<HashMap<LockId, Entry>> {
+        let hash = match id {
+            LockId::Row(hash) => hash,
+            LockId::Table(oid) => u64::from(oid).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32,
+            LockId::Advisory(kind, key) => (key ^ u64::from(kind)).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32,
+        };
+        // There are SHARDS of them.
+        &self.shards[(hash % SHARDS as u64) as usize]
+    }
+
+    /// Takes a lock if nobody is in the way; `None` if somebody is.
+    #[must_use]
+    pub fn try_acquire(&self, group: GroupId, id: LockId, mode: Mode) -> Option<bool> {
+        let mut shard = self.shard(id).lock();
+        Self::try_entry(shard.entry(id).or_default(), group, id, mode)
+    }
+
+    fn try_entry(entry: &mut Entry, group: GroupId, id: LockId, mode: Mode) -> Option<bool> {
+        let against = conflicts(id, mode);
+        let held = entry.held_by(group).map(|h| h.modes);
+        if held.is_some_and(|modes| modes & mode.bit() != 0) {
+            return Some(false);
+        }
+        if entry.others(group) & against != 0 {
+            return None;
+        }
+        let queued = entry.queue.iter().fold(0u8, |all, w| all | w.mode.bit());
+        if held.is_none() && queued & against != 0 {
+            return None;
+        }
+        Some(entry.add(group, mode))
+    }
+
+    /// Takes a lock, waiting for those in the way.
+    pub async fn acquire(&self, group: GroupId, id: LockId, mode: Mode, wait: Wait) -> Acquired {
+        let (ticket, granted) = {
+            let mut shard = self.shard(id).lock();
+            let entry = shard.entry(id).or_default();
+            if let Some(new) = Self::try_entry(entry, group, id, mode) {
+                return Acquired::Granted { new };
+            }
+            if wait == Wait::Never {
+                return Acquired::Busy;
+            }
+            let ticket = self.tickets.fetch_add(1, Ordering::Relaxed);
+            let (grant, granted) = oneshot::channel();
+            let waiter = Waiter { group, mode, ticket, grant };
+            entry.queue.push_back(waiter);
+            (ticket, granted)
+        };
+        self.waiting.lock().insert(group, (id, mode));
+        let mut place = InQueue { locks: self, group, id, mode, ticket, granted: false };
+        let held_before = self.holds(group, id);
+        let outcome = self.wait(&mut place, granted, wait).await;
+        match outcome {
+            Ok(()) => {
+                place.granted = true;
+                Acquired::Granted { new: !held_before }
+            }
+            Err(other) => other,
+        }
+    }
+
+    async fn wait(&self, place: &mut InQueue<'_>, mut granted: oneshot::Receiver<()>, wait: Wait) -> Result<(), Acquired> {
+        let deadline = match wait {
+            Wait::Until(Some(timeout)) => Instant::now().checked_add(timeout),
+            _ => None,
+        };
+        let mut pause = self.deadlock_timeout;
+        loop {
+            let step = deadline.map_or(pause, |d| d.saturating_duration_since(Instant::now()).min(pause));
+            if let Ok(result) = tokio::time::timeout(step, &mut granted).await {
+                return result.map_err(|_| Acquired::Busy);
+            }
+            if deadline.is_some_and(|d| Instant::now() >= d) {
+                return Err(Acquired::TimedOut);
+            }
+            if let Some(cycle) = self.find_cycle(place) {
+                return Err(Acquired::Deadlock(cycle));
+            }
+            // Later cycles are closed by others, who look themselves; this one looks again now and then all the same.
+            pause = (pause * 2).min(Duration::from_secs(2));
+        }
+    }
+
+    /// Whether the group holds any mode of a lock.
+    #[must_use]
+    pub fn holds(&self, group: GroupId, id: LockId) -> bool {
+        self.shard(id).lock().get(&id).is_some_and(|e| e.holders().any(|h| h.group == group))
+    }
+
+    /// Gives up all modes of a lock.
+    pub fn release(&self, group: GroupId, id: LockId) {
+        let mut shard = self.shard(id).lock();
+        if let Some(entry) = shard.get_mut(&id) {
+            entry.remove(group);
+            entry.grant(id);
+            if entry.is_free() {
+                shard.remove(&id);
+            }
+        }
+    }
+
+    /// Gives up one mode of a lock.
+    pub fn release_mode(&self, group: GroupId, id: LockId, mode: Mode) {
+        let mut shard = self.shard(id).lock();
+        if let Some(entry) = shard.get_mut(&id) {
+            if let Some(holder) = entry.held_by(group) {
+                holder.modes &= !mode.bit();
+                if holder.modes == 0 {
+                    entry.remove(group);
+                }
+            }
+            entry.grant(id);
+            if entry.is_free() {
+                shard.remove(&id);
+            }
+        }
+    }
+
+    /// Every held lock of tables and advisory keys, for `pg_locks`: lock, group, bits of modes.
+    #[must_use]
+    pub fn held(&self) -> Vec<(LockId, GroupId, u8)> {
+        let mut out = Vec::new();
+        for shard in &self.shards {
+            for (id, entry) in shard.lock().iter() {
+                if !matches!(id, LockId::Row(_)) {
+                    out.extend(entry.holders().map(|h| (*id, h.group, h.modes)));
+                }
+            }
+        }
+        out
+    }
+
+    /// The groups in the way of a waiting group.
+    fn blockers(&self, group: GroupId) -> Vec<GroupId> {
+        let Some((id, mode)) = self.waiting.lock().get(&group).copied() else { return Vec::new() };
+        let against = conflicts(id, mode);
+        let shard = self.shard(id).lock();
+        let Some(entry) = shard.get(&id) else { return Vec::new() };
+        let mut out: Vec<GroupId> = entry.holders().filter(|h| h.group != group && h.modes & against != 0).map(|h| h.group).collect();
+        if !entry.holders().any(|h| h.group == group) {
+            out.extend(
+                entry.queue.iter().take_while(|w| w.group != group).filter(|w| w.mode.bit() & against != 0).map(|w| w.group),
+            );
+        }
+        out
+    }
+
+    /// A cycle through the group that waits at `place`. The group leaves the graph at once if there is one.
+    fn find_cycle(&self, place: &InQueue<'_>) -> Option<Vec<GroupId>> {
+        let _one = self.search.lock();
+        let start = place.group;
+        let mut path = vec![(start, self.blockers(start))];
+        let mut seen = std::collections::HashSet::from([start]);
+        while let Some((_, next)) = path.last_mut() {
+            match next.pop() {
+                None => {
+                    path.pop();
+                }
+                Some(group) if group == start => {
+                    place.leave();
+                    return Some(path.into_iter().map(|(group, _)| group).collect());
+                }
+                Some(group) => {
+                    if seen.insert(group) {
+                        let blockers = self.blockers(group);
+                        path.push((group, blockers));
+                    }
+                }
+            }
+        }
+        None
+    }
+}
+
+/// A place in a queue, given up when it is dropped.
+struct InQueue<'a> {
+    locks: &'a LockManager,
+    group: GroupId,
+    id: LockId,
+    mode: Mode,
+    ticket: u64,
+    granted: bool,
+}
+
+impl InQueue<'_> {
+    fn leave(&self) {
+        self.locks.waiting.lock().remove(&self.group);
+        let mut shard = self.locks.shard(self.id).lock();
+        if let Some(entry) = shard.get_mut(&self.id) {
+            let queued = entry.queue.len();
+            entry.queue.retain(|w| w.ticket != self.ticket);
+            // Not in the queue: granted in the moment in which the wait ended otherwise. The mode was not held before.
+            if entry.queue.len() == queued
+                && let Some(holder) = entry.held_by(self.group)
+            {
+                holder.modes &= !self.mode.bit();
+                if holder.modes == 0 {
+                    entry.remove(self.group);
+                }
+            }
+            entry.grant(self.id);
+            if entry.is_free() {
+                shard.remove(&self.id);
+            }
+        }
+    }
+}
+
+impl Drop for InQueue<'_> {
+    fn drop(&mut self) {
+        if self.granted {
+            self.locks.waiting.lock().remove(&self.group);
+        } else {
+            self.leave();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

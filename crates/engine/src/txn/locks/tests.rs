@@ -1,0 +1,129 @@
+//! The conflict matrices of PostgreSQL, fairness, deadlocks, and a model under random steps.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+use super::*;
+use std::sync::Arc;
+
+const A: GroupId = GroupId(1);
+const B: GroupId = GroupId(2);
+const C: GroupId = GroupId(3);
+
+#[test]
+fn matrices_are_postgresqls() {
+    // Rows of the documentation's tables, "X" for a conflict.
+    let rows = ["...X", "..XX", ".XXX", "XXXX"];
+    let tables = [".......X", "......XX", "....XXXX", "...XXXXX", "..XX.XXX", "..XXXXXX", ".XXXXXXX", "XXXXXXXX"];
+    for (id, matrix) in [(LockId::Row(1), &rows[..]), (LockId::Table(1), &tables[..])] {
+        for (a, line) in matrix.iter().enumerate() {
+            for (b, mark) in line.chars().enumerate() {
+                let conflict = conflicts(id, Mode(a as u8)) & Mode(b as u8).bit() != 0;
+                assert_eq!(conflict, mark == 'X', "{id:?} {a} {b}");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_waiter_gets_the_lock_when_it_is_released_and_later_ones_queue() {
+    let locks = Arc::new(LockManager::default());
+    let id = LockId::Row(1);
+    assert_eq!(locks.acquire(A, id, Mode::SHARE, Wait::Never).await, Acquired::Granted { new: true });
+    assert_eq!(locks.acquire(A, id, Mode::SHARE, Wait::Never).await, Acquired::Granted { new: false });
+    let l = Arc::clone(&locks);
+    let b = tokio::spawn(async move { l.acquire(B, id, Mode::UPDATE, Wait::Until(None)).await });
+    while locks.waiting.lock().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    // Compatible with the holder, but B came first.
+    assert_eq!(locks.acquire(C, id, Mode::SHARE, Wait::Never).await, Acquired::Busy);
+    locks.release(A, id);
+    assert_eq!(b.await.unwrap(), Acquired::Granted { new: true });
+    locks.release(B, id);
+    assert!(locks.shards.iter().all(|s| s.lock().is_empty()));
+}
+
+#[tokio::test]
+async fn a_timeout_and_a_cancelled_wait_leave_the_queue() {
+    let locks = LockManager::default();
+    let id = LockId::Table(5);
+    let _ = locks.acquire(A, id, TableLockMode::AccessExclusive.into(), Wait::Never).await;
+    let wait = Wait::Until(Some(Duration::from_millis(5)));
+    assert_eq!(locks.acquire(B, id, TableLockMode::AccessShare.into(), wait).await, Acquired::TimedOut);
+    let cancelled = locks.acquire(B, id, TableLockMode::AccessShare.into(), Wait::Until(None));
+    assert!(tokio::time::timeout(Duration::from_millis(5), cancelled).await.is_err());
+    assert!(locks.waiting.lock().is_empty());
+    locks.release(A, id);
+    assert!(locks.shards.iter().all(|s| s.lock().is_empty()));
+}
+
+#[tokio::test]
+async fn one_of_a_cycle_is_told() {
+    let locks = Arc::new(LockManager::new(Duration::from_millis(5)));
+    let (x, y, z) = (LockId::Row(1), LockId::Row(2), LockId::Row(3));
+    for (group, id) in [(A, x), (B, y), (C, z)] {
+        let _ = locks.acquire(group, id, Mode::UPDATE, Wait::Never).await;
+    }
+    let mut tasks = Vec::new();
+    for (group, own, wanted) in [(A, x, y), (B, y, z), (C, z, x)] {
+        let locks = Arc::clone(&locks);
+        tasks.push(tokio::spawn(async move {
+            let outcome = locks.acquire(group, wanted, Mode::UPDATE, Wait::Until(None)).await;
+            let dead = matches!(outcome, Acquired::Deadlock(_));
+            if !dead {
+                locks.release(group, wanted);
+            }
+            locks.release(group, own);
+            dead
+        }));
+    }
+    let mut victims = 0;
+    for task in tasks {
+        victims += u32::from(task.await.unwrap());
+    }
+    assert_eq!(victims, 1);
+    assert!(locks.shards.iter().all(|s| s.lock().is_empty()));
+}
+
+#[test]
+fn an_upgrade_goes_before_the_queue() {
+    let locks = LockManager::default();
+    let id = LockId::Row(9);
+    assert_eq!(locks.try_acquire(A, id, Mode::KEY_SHARE), Some(true));
+    assert_eq!(locks.try_acquire(B, id, Mode::KEY_SHARE), Some(true));
+    assert_eq!(locks.try_acquire(A, id, Mode::NO_KEY_UPDATE), Some(false));
+    assert_eq!(locks.try_acquire(A, id, Mode::UPDATE), None);
+    locks.release(B, id);
+    assert_eq!(locks.try_acquire(A, id, Mode::UPDATE), Some(false));
+}
+
+/// Random steps of a few groups on a few locks: nobody ever holds what conflicts, and in the end everything is free.
+#[test]
+fn random_steps_never_grant_a_conflict() {
+    use rand::rngs::StdRng;
+    use rand::{Rng, SeedableRng};
+    for seed in 0..200 {
+        let mut rng = StdRng::seed_from_u64(seed);
+        let locks = LockManager::default();
+        let mut held: HashMap<(u64, u64), u8> = HashMap::new();
+        for _ in 0..200 {
+            let (group, lock) = (rng.random_range(0..4u64), rng.random_range(0..3u64));
+            let id = LockId::Row(lock);
+            if rng.random_bool(0.3) {
+                locks.release(GroupId(group), id);
+                held.remove(&(group, lock));
+                continue;
+            }
+            let mode = Mode(rng.random_range(0..4));
+            let free = held.iter().all(|((g, l), modes)| *g == group || *l != lock || modes & conflicts(id, mode) == 0);
+            let granted = locks.try_acquire(GroupId(group), id, mode).is_some();
+            assert_eq!(granted, free);
+            if granted {
+                *held.entry((group, lock)).or_default() |= mode.bit();
+            }
+        }
+        for ((group, lock), _) in held {
+            locks.release(GroupId(group), LockId::Row(lock));
+        }
+        assert!(locks.shards.iter().all(|s| s.lock().values().all(Entry::is_free)));
+    }
+}

@@ -1,0 +1,145 @@
+//! The transactions of a database: what they share.
+//!
+//! Invariant: the published catalog changes only under [`TransactionManager::publishing`], after the commit that stored it.
+
+use super::advisory::AdvisoryLocks;
+use super::locks::{GroupId, LockManager};
+use super::serializable::SerializableSet;
+use super::transaction::{Isolation, Transaction};
+use crate::catalog::CatalogSnapshot;
+use parking_lot::{Mutex, RwLock};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+use stoa_store::{Durability, Store};
+
+/// How a transaction begins.
+#[derive(Clone, Debug)]
+pub struct TxnOptions {
+    /// The session, by its process number.
+    pub group: GroupId,
+    pub isolation: Isolation,
+    pub read_only: bool,
+    pub lock_timeout: Option<Duration>,
+    pub durability: Durability,
+}
+
+impl TxnOptions {
+    #[must_use]
+    pub fn new(group: GroupId) -> Self {
+        Self {
+            group,
+            isolation: Isolation::default(),
+            read_only: false,
+            lock_timeout: None,
+            durability: Durability::default(),
+        }
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct TransactionManager {
+    store: Arc<dyn Store>,
+    locks: Arc<LockManager>,
+    serializable: SerializableSet,
+    catalog: RwLock<Arc<CatalogSnapshot>>,
+    publishing: tokio::sync::Mutex<()>,
+    next_id: AtomicU64,
+    max_transaction_bytes: AtomicU64,
+    /// Running transactions with the time of their begin.
+    running: Mutex<BTreeMap<u64, SystemTime>>,
+    /// Advisory locks of the sessions that used any.
+    advisory: Mutex<BTreeMap<GroupId, Arc<AdvisoryLocks>>>,
+}
+
+/// What one transaction may write, unless told otherwise.
+const MAX_TRANSACTION_BYTES: u64 = 4 << 30;
+
+impl TransactionManager {
+    #[must_use]
+    pub fn new(store: Arc<dyn Store>, catalog: CatalogSnapshot) -> Arc<Self> {
+        Arc::new(Self {
+            store,
+            locks: Arc::default(),
+            serializable: SerializableSet::default(),
+            catalog: RwLock::new(Arc::new(catalog)),
+            publishing: tokio::sync::Mutex::new(()),
+            next_id: AtomicU64::new(1),
+            max_transaction_bytes: AtomicU64::new(MAX_TRANSACTION_BYTES),
+            running: Mutex::default(),
+            advisory: Mutex::default(),
+        })
+    }
+
+    /// The advisory locks of a session.
+    #[must_use]
+    pub fn advisory(&self, group: GroupId) -> Arc<AdvisoryLocks> {
+        let mut sessions = self.advisory.lock();
+        Arc::clone(sessions.entry(group).or_insert_with(|| Arc::new(AdvisoryLocks::new(Arc::clone(&self.locks), group))))
+    }
+
+    /// A session has ended: its advisory locks are given up.
+    pub fn end_session(&self, group: GroupId) {
+        if let Some(locks) = self.advisory.lock().remove(&group) {
+            locks.end_session();
+        }
+    }
+
+    #[must_use]
+    pub fn begin(self: &Arc<Self>, options: TxnOptions) -> Arc<Transaction> {
+        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
+        self.running.lock().insert(id, SystemTime::now());
+        Arc::new(Transaction::new(id, Arc::clone(self), options))
+    }
+
+    #[must_use]
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    #[must_use]
+    pub fn locks(&self) -> &Arc<LockManager> {
+        &self.locks
+    }
+
+    pub(super) fn serializable(&self) -> &SerializableSet {
+        &self.serializable
+    }
+
+    /// The newest committed catalog.
+    #[must_use]
+    pub fn published_catalog(&self) -> Arc<CatalogSnapshot> {
+        Arc::clone(&self.catalog.read())
+    }
+
+    /// Held while a commit that changes the catalog is written and published.
+    pub async fn publishing(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.publishing.lock().await
+    }
+
+    /// Makes a catalog the newest; the caller holds [`TransactionManager::publishing`].
+    pub fn publish(&self, catalog: Arc<CatalogSnapshot>) {
+        *self.catalog.write() = catalog;
+    }
+
+    /// Sets what one transaction may write, in bytes.
+    pub fn set_max_transaction_bytes(&self, bytes: u64) {
+        self.max_transaction_bytes.store(bytes, Ordering::Relaxed);
+    }
+
+    pub(super) fn max_transaction_bytes(&self) -> usize {
+        usize::try_from(self.max_transaction_bytes.load(Ordering::Relaxed)).unwrap_or(usize::MAX)
+    }
+
+    /// Running transactions: id and begin.
+    #[must_use]
+    pub fn running(&self) -> Vec<(u64, SystemTime)> {
+        self.running.lock().iter().map(|(id, at)| (*id, *at)).collect()
+    }
+
+    pub(super) fn ended(&self, id: u64) {
+        self.running.lock().remove(&id);
+    }
+}

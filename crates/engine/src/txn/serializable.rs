@@ -1,0 +1,321 @@
+//! SERIALIZABLE: of transactions whose reads and writes cross dangerously, one is aborted.
+//!
+//! Snapshots alone allow histories that no serial order explains. Each of those has a transaction in the middle (the pivot) of
+//! two read-write dependencies between concurrent transactions, `in → pivot → out`, where `out` committed first (Cahill, Röhm,
+//! Fekete: Serializable Isolation for Snapshot Databases, SIGMOD 2008; Ports and Grittner, VLDB 2012). So a transaction fails at
+//! its commit if it would complete such a triple. One dependency alone, in whichever direction, passes; so does a reader whose
+//! snapshot is older than `out`'s commit.
+//!
+//! Invariant: a finished transaction is remembered for as long as one that was concurrent with it is still running.
+
+use parking_lot::Mutex;
+use stoa_store::{KeyRange, TableId, Timestamp};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Ranges that a transaction has read; too many of one table become one that spans them.
+#[derive(Clone, Debug, Default)]
+pub struct ReadSet {
+    tables: BTreeMap<TableId, Vec<KeyRange>>,
+}
+
+const MAX_RANGES: usize = 1024;
+
+impl ReadSet {
+    pub fn add(&mut self, table: TableId, range: KeyRange) {
+        let ranges = self.tables.entry(table).or_default();
+        if ranges.last() == Some(&range) {
+            return;
+        }
+        ranges.push(range);
+        if ranges.len() > MAX_RANGES {
+            let mut merged = stoa_store::range::normalize(std::mem::take(ranges));
+            if merged.len() > MAX_RANGES / 2 {
+                let start = merged.first().map(|r| r.start.clone()).unwrap_or_default();
+                let end = merged.last().and_then(|r| r.end.clone());
+                merged = vec![KeyRange::new(start, end)];
+            }
+            *ranges = merged;
+        }
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.tables.is_empty()
+    }
+
+    fn meets(&self, writes: &Writes) -> bool {
+        self.tables.iter().any(|(table, ranges)| {
+            writes.tables.get(table).is_some_and(|keys| {
+                ranges.iter().any(|range| {
+                    let from = keys.partition_point(|k| **k < *range.start);
+                    keys.get(from).is_some_and(|k| range.contains(k))
+                })
+            })
+        })
+    }
+}
+
+/// Keys that a transaction has written, ascending.
+#[derive(Clone, Debug, Default)]
+struct Writes {
+    tables: BTreeMap<TableId, Vec<Box<[u8]>>>,
+}
+
+#[derive(Debug)]
+struct Finished {
+    /// The order of commits; `u64` counts up.
+    sequence: u64,
+    /// Its snapshot and, once the store has said it, its commit.
+    snapshot: Timestamp,
+    commit: Option<Timestamp>,
+    reads: ReadSet,
+    writes: Writes,
+    /// The earliest commit sequence among the transactions that it has a dependency to: `self → out`.
+    earliest_out: Option<u64>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    next_sequence: u64,
+    /// Snapshots of running transactions, by id.
+    active: BTreeMap<u64, Active>,
+    finished: Vec<Finished>,
+}
+
+#[derive(Debug)]
+struct Active {
+    snapshot: Timestamp,
+    reads: Arc<Mutex<ReadSet>>,
+}
+
+/// The serializable transactions of a database.
+#[derive(Debug, Default)]
+pub struct SerializableSet {
+    state: Mutex<State>,
+}
+
+/// The transaction would complete a dangerous structure.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Danger;
+
+impl SerializableSet {
+    /// A transaction has taken its snapshot; `reads` is what it goes on filling.
+    pub fn begin(&self, id: u64, snapshot: Timestamp, reads: Arc<Mutex<ReadSet>>) {
+        self.state.lock().active.insert(id, Active { snapshot, reads });
+    }
+
+    /// Decides whether the transaction may commit; if so it counts as committed from here on. `writes` in ascending order.
+    ///
+    /// # Errors
+    /// It must be rolled back.
+    pub fn prepare<'k>(&self, id: u64, writes: impl Iterator<Item = (TableId, &'k [u8])>) -> Result<u64, Danger> {
+        let mut own = Writes::default();
+        for (table, key) in writes {
+            own.tables.entry(table).or_default().push(key.into());
+        }
+        let mut state = self.state.lock();
+        let Some(active) = state.active.get(&id) else { return Ok(state.next_sequence) };
+        let (snapshot, reads) = (active.snapshot, active.reads.lock().clone());
+        let read_only = own.tables.is_empty();
+
+        // self → out: what this one read, another committed behind its snapshot.
+        let concurrent = |f: &&Finished| f.commit.is_none_or(|c| c > snapshot);
+        let mut earliest_out: Option<u64> = None;
+        for out in state.finished.iter().filter(concurrent).filter(|f| reads.meets(&f.writes)) {
+            earliest_out = Some(earliest_out.map_or(out.sequence, |e| e.min(out.sequence)));
+            // self → out → third, where third committed before out: out is a pivot that can't be aborted any more. A reader
+            // alone is safe if third had not committed when it took its snapshot.
+            if let Some(third) = out.earliest_out.filter(|third| *third < out.sequence) {
+                let third_commit = state.finished.iter().find(|f| f.sequence == third).and_then(|f| f.commit);
+                if !read_only || third_commit.is_none_or(|c| c <= snapshot) {
+                    return Err(Danger);
+                }
+            }
+        }
+        // in → self → out: this one is the pivot, and out has committed first.
+        if let Some(out) = earliest_out
+            && !read_only
+        {
+            // `in` may be `out` itself. One that only read is in danger only if it has seen what `out` did.
+            let out_commit = state.finished.iter().find(|f| f.sequence == out).and_then(|f| f.commit);
+            let seen_out = |f: &Finished| !f.writes.tables.is_empty() || out_commit.is_some_and(|c| c <= f.snapshot);
+            let committed_in = state.finished.iter().filter(concurrent).any(|f| f.sequence >= out && seen_out(f) && f.reads.meets(&own));
+            let running_in = state.active.iter().any(|(other, a)| *other != id && a.reads.lock().meets(&own));
+            if committed_in || running_in {
+                return Err(Danger);
+            }
+        }
+        let sequence = state.next_sequence;
+        state.next_sequence += 1;
+        state.active.remove(&id);
+        // Commits that come later may find that they depend on this one; that makes no difference to it. But it may be the
+        // `in` of one that is committed, which has been looked at above.
+        state.finished.push(Finished { sequence, snapshot, commit: None, reads, writes: own, earliest_out });
+        Ok(sequence)
+    }
+
+    /// The store has committed (or, with `None`, refused) the transaction that got this sequence.
+    pub fn finish(&self, sequence: u64, commit: Option<Timestamp>) {
+        let mut state = self.state.lock();
+        match commit {
+            Some(commit) => {
+                if let Some(f) = state.finished.iter_mut().find(|f| f.sequence == sequence) {
+                    f.commit = Some(commit);
+                }
+            }
+            None => state.finished.retain(|f| f.sequence != sequence),
+        }
+        state.sweep();
+    }
+
+    /// The transaction was rolled back.
+    pub fn abort(&self, id: u64) {
+        let mut state = self.state.lock();
+        state.active.remove(&id);
+        state.sweep();
+    }
+}
+
+impl State {
+    fn sweep(&mut self) {
+        let Some(oldest) = self.active.values().map(|a| a.snapshot).min() else {
+            self.finished.retain(|f| f.commit.is_none());
+            return;
+        };
+        // A pivot's `third` is needed for its commit time as long as the pivot is.
+        let keep_from = self.finished.iter().filter(|f| f.commit.is_none_or(|c| c > oldest)).map(|f| f.snapshot).min().unwrap_or(oldest);
+        let horizon = keep_from.min(oldest);
+        self.finished.retain(|f| f.commit.is_none_or(|c| c > horizon));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const T: TableId = TableId(1);
+
+    struct World {
+        set: SerializableSet,
+        clock: u64,
+        next: u64,
+    }
+
+    struct Txn {
+        id: u64,
+        reads: Arc<Mutex<ReadSet>>,
+        writes: Vec<Vec<u8>>,
+    }
+
+    impl World {
+        fn new() -> Self {
+            World { set: SerializableSet::default(), clock: 10, next: 1 }
+        }
+        fn begin(&mut self) -> Txn {
+            let id = self.next;
+            self.next += 1;
+            let reads = Arc::default();
+            self.set.begin(id, Timestamp(self.clock), Arc::clone(&reads));
+            Txn { id, reads, writes: Vec::new() }
+        }
+        fn commit(&mut self, mut txn: Txn) -> bool {
+            txn.writes.sort();
+            match self.set.prepare(txn.id, txn.writes.iter().map(|k| (T, k.as_slice()))) {
+                Ok(sequence) => {
+                    self.clock += 1;
+                    self.set.finish(sequence, Some(Timestamp(self.clock)));
+                    true
+                }
+                Err(Danger) => {
+                    self.set.abort(txn.id);
+                    false
+                }
+            }
+        }
+    }
+
+    impl Txn {
+        fn read(&self, key: &[u8]) {
+            self.reads.lock().add(T, KeyRange::point(key));
+        }
+        fn write(&mut self, key: &[u8]) {
+            self.writes.push(key.to_vec());
+        }
+    }
+
+    #[test]
+    fn write_skew_fails_once() {
+        let mut w = World::new();
+        let (mut a, mut b) = (w.begin(), w.begin());
+        for t in [&a, &b] {
+            t.read(b"x");
+            t.read(b"y");
+        }
+        a.write(b"x");
+        b.write(b"y");
+        assert!(w.commit(a) ^ w.commit(b));
+    }
+
+    #[test]
+    fn one_dependency_passes_in_either_order() {
+        for writer_first in [true, false] {
+            let mut w = World::new();
+            let (mut reader, mut writer) = (w.begin(), w.begin());
+            reader.read(b"x");
+            reader.write(b"z");
+            writer.write(b"x");
+            let (first, second) = if writer_first { (writer, reader) } else { (reader, writer) };
+            assert!(w.commit(first));
+            assert!(w.commit(second));
+        }
+    }
+
+    #[test]
+    fn the_read_only_anomaly_fails_and_an_older_reader_passes() {
+        // Deposit and withdrawal with a report: Fekete, O'Neil, O'Neil 2004.
+        for report_late in [true, false] {
+            let mut w = World::new();
+            let mut withdrawal = w.begin();
+            withdrawal.read(b"x");
+            withdrawal.read(b"y");
+            withdrawal.write(b"x");
+            let mut deposit = w.begin();
+            deposit.read(b"y");
+            deposit.write(b"y");
+            let early = if report_late { None } else { Some(w.begin()) };
+            assert!(w.commit(deposit));
+            let report = early.unwrap_or_else(|| w.begin());
+            report.read(b"x");
+            report.read(b"y");
+            if report_late {
+                // The report has seen the deposit and not the withdrawal: the withdrawal must not come before it.
+                assert!(!w.commit(withdrawal) || !w.commit(report));
+            } else {
+                assert!(w.commit(report));
+                assert!(w.commit(withdrawal));
+            }
+        }
+    }
+
+    #[test]
+    fn a_phantom_is_a_read_of_the_range() {
+        let mut w = World::new();
+        let (mut a, mut b) = (w.begin(), w.begin());
+        a.reads.lock().add(T, KeyRange::prefix(b"k"));
+        b.reads.lock().add(T, KeyRange::prefix(b"k"));
+        a.write(b"k1");
+        b.write(b"k2");
+        assert!(w.commit(a));
+        assert!(!w.commit(b));
+    }
+
+    #[test]
+    fn nothing_is_remembered_when_nobody_runs() {
+        let mut w = World::new();
+        let mut a = w.begin();
+        a.write(b"x");
+        assert!(w.commit(a));
+        assert!(w.set.state.lock().finished.is_empty());
+    }
+}

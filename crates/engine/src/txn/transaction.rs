@@ -1,0 +1,807 @@
+//! One transaction of one session.
+//!
+//! Life of a statement in it: [`Transaction::start_statement`], reads through [`Transaction::read_view`], writes that lock their
+//! rows first, then [`Transaction::end_statement`], or [`Transaction::discard_statement`] when it failed or must run again.
+//!
+//! Invariant: what a statement wrote is in `current` until it ends, so that it never reads its own writes and leaves nothing
+//! behind when it fails.
+
+use super::advisory::AdvisoryLocks;
+use super::failure::{concurrent_update, lock_failure, statement_retry, store_error};
+use super::locks::{Acquired, GroupId, LockId, Mode, TableLockMode, Wait};
+use super::manager::{TransactionManager, TxnOptions};
+use super::serializable::ReadSet;
+use super::view::ReadView;
+use super::write_set::{Overlay, Undo, WriteSet};
+use crate::bind::tree::{LockStrength, LockWait};
+use crate::catalog::{CatalogSnapshot, ConstraintName, Oid};
+use crate::row::KeyList;
+use crate::write::deferred::DeferredCheck;
+use futures::future::BoxFuture;
+use parking_lot::Mutex;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+use stoa_pg::sqlstate::SqlState;
+use stoa_pg::{PgError, PgResult};
+use stoa_store::{Commit, Durability, FamilyId, KeyRange, Snapshot, TableId, Timestamp};
+
+/// Where descriptors are stored.
+pub const CATALOG_TABLE: TableId = TableId(1);
+/// The one family of [`CATALOG_TABLE`].
+pub const CATALOG_FAMILY: FamilyId = FamilyId(0);
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Isolation {
+    #[default]
+    ReadCommitted,
+    RepeatableRead,
+    Serializable,
+}
+
+impl From<stoa_syntax::utility::Isolation> for Isolation {
+    /// READ UNCOMMITTED is READ COMMITTED, as in PostgreSQL.
+    fn from(isolation: stoa_syntax::utility::Isolation) -> Self {
+        use stoa_syntax::utility::Isolation as Written;
+        match isolation {
+            Written::ReadUncommitted | Written::ReadCommitted => Isolation::ReadCommitted,
+            Written::RepeatableRead => Isolation::RepeatableRead,
+            Written::Serializable => Isolation::Serializable,
+        }
+    }
+}
+
+/// Work that follows the end of a transaction.
+pub type Hook = Box<dyn FnOnce() -> BoxFuture<'static, ()> + Send>;
+
+/// A change of the catalog: run on the snapshot of the transaction, and again on the newest one when it commits.
+pub type CatalogChange = Arc<dyn Fn(&mut CatalogSnapshot) -> PgResult<()> + Send + Sync>;
+
+#[derive(Clone)]
+struct PrivateCatalog {
+    snapshot: Arc<CatalogSnapshot>,
+    /// The published version that it was made from.
+    base: u64,
+    changes: Vec<CatalogChange>,
+}
+
+struct Savepoint {
+    name: String,
+    undo: usize,
+    locks: usize,
+    catalog: Option<PrivateCatalog>,
+    on_commit: usize,
+    on_rollback: usize,
+    deferred: usize,
+}
+
+#[derive(Default)]
+struct State {
+    snapshot: Option<Arc<dyn Snapshot>>,
+    /// What earlier statements wrote.
+    base: Arc<WriteSet>,
+    /// What the running statement wrote.
+    current: Arc<WriteSet>,
+    savepoints: Vec<Savepoint>,
+    undo: Vec<Undo>,
+    /// Locks of rows and tables, each once, in the order in which they were taken.
+    locks: Vec<LockId>,
+    catalog: Option<PrivateCatalog>,
+    on_commit: Vec<Hook>,
+    on_rollback: Vec<Hook>,
+    deferred: Vec<DeferredCheck>,
+    /// How many waited when the running statement began.
+    deferred_mark: usize,
+    /// SET CONSTRAINTS: of all, then of single ones.
+    all_deferred: Option<bool>,
+    deferral: HashMap<Oid, bool>,
+    isolation: Isolation,
+    read_only: bool,
+    lock_timeout: Option<Duration>,
+    durability: Durability,
+    /// Set by the first snapshot of a SERIALIZABLE transaction.
+    tracked: bool,
+    finished: bool,
+    committed: Option<Timestamp>,
+}
+
+/// See the module.
+pub struct Transaction {
+    id: u64,
+    group: GroupId,
+    manager: Arc<TransactionManager>,
+    advisory: Arc<AdvisoryLocks>,
+    reads: Arc<Mutex<ReadSet>>,
+    state: Mutex<State>,
+    max_bytes: usize,
+}
+
+impl std::fmt::Debug for Transaction {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Transaction").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+impl Transaction {
+    pub(super) fn new(id: u64, manager: Arc<TransactionManager>, options: TxnOptions) -> Self {
+        let state = State {
+            isolation: options.isolation,
+            read_only: options.read_only,
+            lock_timeout: options.lock_timeout,
+            durability: options.durability,
+            ..State::default()
+        };
+        let advisory = manager.advisory(options.group);
+        Self {
+            id,
+            group: options.group,
+            max_bytes: manager.max_transaction_bytes(),
+            manager,
+            advisory,
+            reads: Arc::default(),
+            state: Mutex::new(state),
+        }
+    }
+
+    /// Unique in the process; what `txid_current()` tells.
+    #[must_use]
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    #[must_use]
+    pub fn group(&self) -> GroupId {
+        self.group
+    }
+
+    #[must_use]
+    pub fn manager(&self) -> &Arc<TransactionManager> {
+        &self.manager
+    }
+
+    #[must_use]
+    pub fn advisory(&self) -> &Arc<AdvisoryLocks> {
+        &self.advisory
+    }
+
+    /// How long to wait for an advisory lock.
+    #[must_use]
+    pub fn lock_wait(&self) -> Wait {
+        Wait::Until(self.state.lock().lock_timeout)
+    }
+
+    #[must_use]
+    pub fn isolation(&self) -> Isolation {
+        self.state.lock().isolation
+    }
+
+    /// SET TRANSACTION ISOLATION LEVEL.
+    ///
+    /// # Errors
+    /// 25001 after the first statement.
+    pub fn set_isolation(&self, isolation: Isolation) -> PgResult<()> {
+        let mut state = self.state.lock();
+        if state.snapshot.is_some() && state.isolation != isolation {
+            return Err(PgError::new(SqlState(*b"25001"), "SET TRANSACTION ISOLATION LEVEL must be called before any query"));
+        }
+        state.isolation = isolation;
+        Ok(())
+    }
+
+    #[must_use]
+    pub fn is_read_only(&self) -> bool {
+        self.state.lock().read_only
+    }
+
+    /// SET TRANSACTION READ ONLY | READ WRITE.
+    ///
+    /// # Errors
+    /// 25001 when a read-only transaction would become writing after its first statement.
+    pub fn set_read_only(&self, read_only: bool) -> PgResult<()> {
+        let mut state = self.state.lock();
+        if state.read_only && !read_only && state.snapshot.is_some() {
+            return Err(PgError::new(SqlState(*b"25001"), "transaction read-write mode must be set before any query"));
+        }
+        state.read_only = read_only;
+        Ok(())
+    }
+
+    /// # Errors
+    /// 25006 in a read-only transaction; `command` is the word of the statement.
+    pub fn require_writable(&self, command: &str) -> PgResult<()> {
+        if self.is_read_only() {
+            return Err(PgError::new(
+                SqlState::READ_ONLY_SQL_TRANSACTION,
+                format!("cannot execute {command} in a read-only transaction"),
+            ));
+        }
+        Ok(())
+    }
+
+    pub fn set_lock_timeout(&self, timeout: Option<Duration>) {
+        self.state.lock().lock_timeout = timeout;
+    }
+
+    /// `synchronous_commit`.
+    pub fn set_durability(&self, durability: Durability) {
+        self.state.lock().durability = durability;
+    }
+
+    // Statements.
+
+    /// Begins a statement: READ COMMITTED takes a new snapshot, the others keep their first one. What the statement before
+    /// wrote joins the transaction, unless it was discarded.
+    ///
+    /// # Errors
+    /// None at present.
+    pub fn start_statement(&self) -> PgResult<()> {
+        self.end_statement();
+        let mut state = self.state.lock();
+        self.refresh_snapshot(&mut state);
+        state.deferred_mark = state.deferred.len();
+        Ok(())
+    }
+
+    fn refresh_snapshot(&self, state: &mut State) -> Arc<dyn Snapshot> {
+        match (&state.snapshot, state.isolation) {
+            (Some(snapshot), Isolation::RepeatableRead | Isolation::Serializable) => Arc::clone(snapshot),
+            (_, isolation) => {
+                let snapshot = self.manager.store().snapshot();
+                state.snapshot = Some(Arc::clone(&snapshot));
+                if isolation == Isolation::Serializable && !state.tracked {
+                    state.tracked = true;
+                    self.manager.serializable().begin(self.id, snapshot.timestamp(), Arc::clone(&self.reads));
+                }
+                snapshot
+            }
+        }
+    }
+
+    /// The statement succeeded: its writes join the transaction's.
+    pub fn end_statement(&self) {
+        let mut state = self.state.lock();
+        let current = std::mem::take(&mut state.current);
+        if current.is_empty() {
+            return;
+        }
+        let current = Arc::try_unwrap(current).unwrap_or_else(|shared| (*shared).clone());
+        let State { base, undo, savepoints, .. } = &mut *state;
+        let undo = (!savepoints.is_empty()).then_some(undo);
+        Arc::make_mut(base).absorb(current, undo);
+    }
+
+    /// The statement failed, or runs again: its writes are thrown away. Locks stay until the transaction ends.
+    pub fn discard_statement(&self) {
+        let mut state = self.state.lock();
+        state.current = Arc::default();
+        let mark = state.deferred_mark;
+        state.deferred.truncate(mark);
+    }
+
+    /// What the statement reads.
+    #[must_use]
+    pub fn read_view(&self) -> ReadView {
+        let mut state = self.state.lock();
+        let snapshot = match &state.snapshot {
+            Some(snapshot) => Arc::clone(snapshot),
+            None => self.refresh_snapshot(&mut state),
+        };
+        ReadView { store: Arc::clone(self.manager.store()), snapshot, overlay: Overlay::new([Arc::clone(&state.base)]) }
+    }
+
+    /// What constraints are checked against: the newest commits, with everything that the transaction wrote, the running
+    /// statement included. Take it behind the locks.
+    #[must_use]
+    pub fn newest_view(&self) -> ReadView {
+        let state = self.state.lock();
+        ReadView {
+            store: Arc::clone(self.manager.store()),
+            snapshot: self.manager.store().snapshot(),
+            overlay: Overlay::new([Arc::clone(&state.base), Arc::clone(&state.current)]),
+        }
+    }
+
+    /// The view of the statement's snapshot with everything that the transaction wrote, the running statement included.
+    #[must_use]
+    pub fn statement_view(&self) -> ReadView {
+        let view = self.read_view();
+        let state = self.state.lock();
+        ReadView { overlay: Overlay::new([Arc::clone(&state.base), Arc::clone(&state.current)]), ..view }
+    }
+
+    /// Changes the running statement's write set.
+    ///
+    /// # Errors
+    /// 54000 when the transaction has written more than one may.
+    pub fn write<T>(&self, change: impl FnOnce(&mut WriteSet) -> T) -> PgResult<T> {
+        let mut state = self.state.lock();
+        let out = change(Arc::make_mut(&mut state.current));
+        let bytes = state.current.bytes() + state.base.bytes();
+        if bytes > self.max_bytes {
+            return Err(PgError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, "the transaction has written too much")
+                .detail(format!("Its changes take {bytes} bytes; the limit is {} bytes.", self.max_bytes))
+                .hint("Commit in smaller transactions, or raise max_transaction_size."));
+        }
+        Ok(out)
+    }
+
+    /// Whether the running statement has changed a row.
+    #[must_use]
+    pub fn changed_by_statement(&self, table: TableId, key: &[u8]) -> bool {
+        self.state.lock().current.get(table, key).is_some()
+    }
+
+    /// Whether the transaction has changed a row, in this statement or an earlier one.
+    #[must_use]
+    pub fn changed_by_transaction(&self, table: TableId, key: &[u8]) -> bool {
+        let state = self.state.lock();
+        state.current.get(table, key).is_some() || state.base.get(table, key).is_some()
+    }
+
+    #[must_use]
+    pub fn has_writes(&self) -> bool {
+        let state = self.state.lock();
+        !state.base.is_empty() || !state.current.is_empty()
+    }
+
+    /// Forgets what the transaction wrote to a table that it drops or truncates.
+    pub fn forget_table(&self, table: TableId) {
+        let mut state = self.state.lock();
+        if state.savepoints.is_empty() && state.base.touches(table) {
+            Arc::make_mut(&mut state.base).forget_table(table);
+        }
+    }
+
+    /// SERIALIZABLE: the statement depends on the absence of changes here.
+    pub fn record_read(&self, table: TableId, range: &KeyRange) {
+        if self.state.lock().tracked {
+            self.reads.lock().add(table, range.clone());
+        }
+    }
+
+    /// Whether reads are to be recorded.
+    #[must_use]
+    pub fn records_reads(&self) -> bool {
+        self.state.lock().tracked
+    }
+
+    // Locks.
+
+    /// Locks rows of one table in the order of the keys, waiting for those who hold them. `relation` is for messages. With
+    /// [`LockWait::SkipLocked`] the answer says which rows were locked.
+    ///
+    /// # Errors
+    /// 55P03 (NOWAIT, lock timeout), 40P01.
+    pub async fn lock_rows(&self, table: TableId, keys: &KeyList, strength: LockStrength, wait: LockWait, relation: &str) -> PgResult<Vec<bool>> {
+        let mode = Mode::from(strength);
+        let locks = self.manager.locks();
+        let mut out = Vec::with_capacity(keys.len());
+        for key in keys.iter() {
+            let id = LockId::row(table, key);
+            if let Some(new) = locks.try_acquire(self.group, id, mode) {
+                if new {
+                    self.state.lock().locks.push(id);
+                }
+                out.push(true);
+                continue;
+            }
+            if wait == LockWait::SkipLocked {
+                out.push(false);
+                continue;
+            }
+            let patience = match wait {
+                LockWait::NoWait => Wait::Never,
+                _ => Wait::Until(self.state.lock().lock_timeout),
+            };
+            match locks.acquire(self.group, id, mode, patience).await {
+                Acquired::Granted { new } => {
+                    if new {
+                        self.state.lock().locks.push(id);
+                    }
+                    out.push(true);
+                }
+                other => return Err(lock_failure(&other, &format!("row in relation \"{relation}\""))),
+            }
+        }
+        Ok(out)
+    }
+
+    /// Locks a table.
+    ///
+    /// # Errors
+    /// 55P03, 40P01.
+    pub async fn lock_table(&self, table: Oid, mode: TableLockMode, nowait: bool, relation: &str) -> PgResult<()> {
+        let id = LockId::Table(table);
+        let locks = self.manager.locks();
+        let new = match locks.try_acquire(self.group, id, mode.into()) {
+            Some(new) => new,
+            None => {
+                let wait = if nowait { Wait::Never } else { Wait::Until(self.state.lock().lock_timeout) };
+                match locks.acquire(self.group, id, mode.into(), wait).await {
+                    Acquired::Granted { new } => new,
+                    other => return Err(lock_failure(&other, &format!("relation \"{relation}\""))),
+                }
+            }
+        };
+        if new {
+            self.state.lock().locks.push(id);
+        }
+        Ok(())
+    }
+
+    /// Whether a row was changed by another transaction behind the statement's snapshot. The rows must be locked.
+    ///
+    /// # Errors
+    /// [`statement_retry`] in READ COMMITTED, else 40001.
+    pub fn check_unchanged(&self, table: TableId, keys: &KeyList) -> PgResult<()> {
+        let (snapshot, isolation) = {
+            let state = self.state.lock();
+            (state.snapshot.as_ref().map(|s| s.timestamp()), state.isolation)
+        };
+        let Some(since) = snapshot else { return Ok(()) };
+        if !self.rows_changed_since(table, keys, since) {
+            return Ok(());
+        }
+        Err(if isolation == Isolation::ReadCommitted { statement_retry() } else { concurrent_update() })
+    }
+
+    /// Whether any of the rows was committed after `since`.
+    #[must_use]
+    pub fn rows_changed_since(&self, table: TableId, keys: &KeyList, since: Timestamp) -> bool {
+        let mut rows = keys.iter().map(|key| (table, key));
+        self.manager.store().rows_changed_since(&mut rows, since)
+    }
+
+    // Savepoints.
+
+    /// SAVEPOINT: names may repeat; the newest counts.
+    ///
+    /// # Errors
+    /// None at present.
+    pub fn savepoint(&self, name: &str) -> PgResult<()> {
+        self.end_statement();
+        let mut state = self.state.lock();
+        let savepoint = Savepoint {
+            name: name.to_owned(),
+            undo: state.undo.len(),
+            locks: state.locks.len(),
+            catalog: state.catalog.clone(),
+            on_commit: state.on_commit.len(),
+            on_rollback: state.on_rollback.len(),
+            deferred: state.deferred.len(),
+        };
+        state.savepoints.push(savepoint);
+        Ok(())
+    }
+
+    fn savepoint_position(state: &State, name: &str) -> PgResult<usize> {
+        state.savepoints.iter().rposition(|s| s.name == name).ok_or_else(|| {
+            PgError::new(SqlState::INVALID_SAVEPOINT_SPECIFICATION, format!("savepoint \"{name}\" does not exist"))
+        })
+    }
+
+    /// RELEASE SAVEPOINT.
+    ///
+    /// # Errors
+    /// 3B001.
+    pub fn release(&self, name: &str) -> PgResult<()> {
+        let mut state = self.state.lock();
+        let at = Self::savepoint_position(&state, name)?;
+        state.savepoints.truncate(at);
+        if state.savepoints.is_empty() {
+            state.undo.clear();
+        }
+        Ok(())
+    }
+
+    /// ROLLBACK TO SAVEPOINT: the savepoint stays.
+    ///
+    /// # Errors
+    /// 3B001.
+    pub fn rollback_to(&self, name: &str) -> PgResult<()> {
+        let hooks = {
+            let mut state = self.state.lock();
+            let at = Self::savepoint_position(&state, name)?;
+            state.savepoints.truncate(at + 1);
+            let Some(savepoint) = state.savepoints.get(at) else { return Ok(()) };
+            let (undo, locks, on_commit, on_rollback, deferred) =
+                (savepoint.undo, savepoint.locks, savepoint.on_commit, savepoint.on_rollback, savepoint.deferred);
+            let catalog = savepoint.catalog.clone();
+            state.catalog = catalog;
+            state.current = Arc::default();
+            state.deferred.truncate(deferred);
+            let State { base, undo: log, .. } = &mut *state;
+            if log.len() > undo {
+                let base = Arc::make_mut(base);
+                for entry in log.drain(undo..).rev() {
+                    base.revert(entry);
+                }
+            }
+            let locks = locks.min(state.locks.len());
+            for id in state.locks.split_off(locks) {
+                self.manager.locks().release(self.group, id);
+            }
+            let on_commit = on_commit.min(state.on_commit.len());
+            drop(state.on_commit.split_off(on_commit));
+            let on_rollback = on_rollback.min(state.on_rollback.len());
+            state.on_rollback.split_off(on_rollback)
+        };
+        run_in_background(hooks);
+        Ok(())
+    }
+
+    // Catalog.
+
+    /// The catalog as the transaction sees it: the newest, with its own changes.
+    #[must_use]
+    pub fn catalog(&self) -> Arc<CatalogSnapshot> {
+        let published = self.manager.published_catalog();
+        let mut state = self.state.lock();
+        let Some(private) = &mut state.catalog else { return published };
+        if private.base != published.version {
+            // Others have changed the catalog: the own changes go on top. One that does not fit any more fails at commit.
+            let mut snapshot = (*published).clone();
+            if private.changes.iter().all(|change| change(&mut snapshot).is_ok()) {
+                private.base = published.version;
+                private.snapshot = Arc::new(snapshot);
+            }
+        }
+        Arc::clone(&private.snapshot)
+    }
+
+    /// Changes the catalog for this transaction, and for all when it commits. `change` is run now, and again at commit on what
+    /// is the newest then: it must be a pure function of its argument.
+    ///
+    /// # Errors
+    /// Those of `change`; nothing is changed then.
+    pub fn change_catalog(&self, change: impl Fn(&mut CatalogSnapshot) -> PgResult<()> + Send + Sync + 'static) -> PgResult<()> {
+        let before = self.catalog();
+        let mut snapshot = (*before).clone();
+        change(&mut snapshot)?;
+        let change: CatalogChange = Arc::new(change);
+        let mut state = self.state.lock();
+        match &mut state.catalog {
+            Some(private) => {
+                private.snapshot = Arc::new(snapshot);
+                private.changes.push(change);
+            }
+            None => {
+                state.catalog = Some(PrivateCatalog { base: before.version, snapshot: Arc::new(snapshot), changes: vec![change] });
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the transaction has changed the catalog.
+    #[must_use]
+    pub fn has_catalog_changes(&self) -> bool {
+        self.state.lock().catalog.is_some()
+    }
+
+    /// Sets or removes a row of the catalog's own table, in this transaction.
+    ///
+    /// # Errors
+    /// As [`Transaction::write`].
+    pub fn add_catalog_mutation(&self, key: &[u8], value: Option<&[u8]>) -> PgResult<()> {
+        self.write(|set| match value {
+            Some(value) => set.put(CATALOG_TABLE, key, CATALOG_FAMILY, &[], Some(value)),
+            None => set.delete(CATALOG_TABLE, key),
+        })
+    }
+
+    /// Runs after the commit is durable and published, in the order of registration.
+    pub fn on_commit(&self, hook: impl FnOnce() -> BoxFuture<'static, ()> + Send + 'static) {
+        self.state.lock().on_commit.push(Box::new(hook));
+    }
+
+    /// Runs if the transaction (or the savepoint it was registered under) is rolled back, the latest first.
+    pub fn on_rollback(&self, hook: impl FnOnce() -> BoxFuture<'static, ()> + Send + 'static) {
+        self.state.lock().on_rollback.push(Box::new(hook));
+    }
+
+    // Deferred constraints.
+
+    pub(crate) fn defer(&self, check: DeferredCheck) {
+        self.state.lock().deferred.push(check);
+    }
+
+    /// DISCARD ALL: gives up the advisory locks that the session holds.
+    pub fn release_session_locks(&self) {
+        self.advisory.unlock_all();
+    }
+
+    /// Takes those of the waiting checks that `due` names, in their order.
+    pub(crate) fn take_deferred(&self, due: impl Fn(&DeferredCheck) -> bool) -> Vec<DeferredCheck> {
+        let mut state = self.state.lock();
+        let (taken, kept) = std::mem::take(&mut state.deferred).into_iter().partition(|c| due(c));
+        state.deferred = kept;
+        taken
+    }
+
+    /// SET CONSTRAINTS: `None` is ALL.
+    pub fn set_constraints(&self, constraints: Option<&[Oid]>, deferred: bool) {
+        let mut state = self.state.lock();
+        match constraints {
+            None => {
+                state.all_deferred = Some(deferred);
+                state.deferral.clear();
+            }
+            Some(oids) => state.deferral.extend(oids.iter().map(|oid| (*oid, deferred))),
+        }
+    }
+
+    /// Whether a constraint waits for the commit now.
+    #[must_use]
+    pub fn is_deferred(&self, constraint: &ConstraintName) -> bool {
+        if !constraint.deferrable {
+            return false;
+        }
+        let state = self.state.lock();
+        state.deferral.get(&constraint.oid).copied().or(state.all_deferred).unwrap_or(constraint.initially_deferred)
+    }
+
+    // The end.
+
+    /// Runs the deferred checks, makes everything durable and visible, then gives up the locks.
+    ///
+    /// # Errors
+    /// 23503 and the like, 40001, or what the store said; the transaction is rolled back then.
+    pub async fn commit(&self) -> PgResult<()> {
+        self.end_statement();
+        let outcome = match crate::write::deferred::run_all(self).await {
+            Ok(()) => self.commit_writes().await,
+            Err(error) => Err(error),
+        };
+        match outcome {
+            Ok(timestamp) => {
+                let hooks = {
+                    let mut state = self.state.lock();
+                    state.finished = true;
+                    state.committed = timestamp;
+                    state.on_rollback.clear();
+                    std::mem::take(&mut state.on_commit)
+                };
+                self.release_all();
+                for hook in hooks {
+                    hook().await;
+                }
+                Ok(())
+            }
+            Err(error) => {
+                self.rollback().await;
+                Err(error)
+            }
+        }
+    }
+
+    async fn commit_writes(&self) -> PgResult<Option<Timestamp>> {
+        let (base, catalog, tracked, durability) = {
+            let state = self.state.lock();
+            (Arc::clone(&state.base), state.catalog.clone(), state.tracked, state.durability)
+        };
+        let sequence = if tracked {
+            let sequence = self.manager.serializable().prepare(self.id, base.keys()).map_err(|_| {
+                PgError::new(SqlState::SERIALIZATION_FAILURE, "could not serialize access due to read/write dependencies among transactions")
+                    .detail("Reason code: Canceled on identification as a pivot, during commit attempt.")
+                    .hint("The transaction might succeed if retried.")
+            })?;
+            Some(sequence)
+        } else {
+            None
+        };
+        let outcome = match catalog {
+            None => self.commit_store(&base, durability).await,
+            Some(private) => {
+                let publishing = self.manager.publishing().await;
+                let published = self.manager.published_catalog();
+                let mut newest = (*published).clone();
+                let replayed = private.changes.iter().try_for_each(|change| change(&mut newest));
+                match replayed {
+                    Err(error) => Err(error),
+                    Ok(()) => {
+                        newest.version = published.version + 1;
+                        let outcome = self.commit_store(&base, durability).await;
+                        if outcome.is_ok() {
+                            self.manager.publish(Arc::new(newest));
+                        }
+                        drop(publishing);
+                        outcome
+                    }
+                }
+            }
+        };
+        if let Some(sequence) = sequence {
+            let timestamp = match &outcome {
+                Ok(timestamp) => Some(timestamp.unwrap_or_else(|| self.manager.store().snapshot().timestamp())),
+                Err(_) => None,
+            };
+            self.manager.serializable().finish(sequence, timestamp);
+        }
+        outcome
+    }
+
+    async fn commit_store(&self, writes: &WriteSet, durability: Durability) -> PgResult<Option<Timestamp>> {
+        if writes.is_empty() {
+            return Ok(None);
+        }
+        let mutations = writes.mutations();
+        // The locks protect the rows: nothing is left to check.
+        let commit = Commit { mutations: &mutations, snapshot: None, validate: &[], durability };
+        self.manager.store().commit(commit).await.map(Some).map_err(store_error)
+    }
+
+    /// When the transaction was committed, if it wrote anything.
+    #[must_use]
+    pub fn commit_timestamp(&self) -> Option<Timestamp> {
+        self.state.lock().committed
+    }
+
+    /// Throws everything away and gives up the locks.
+    pub async fn rollback(&self) {
+        let hooks = {
+            let mut state = self.state.lock();
+            if state.finished {
+                return;
+            }
+            state.finished = true;
+            state.base = Arc::default();
+            state.current = Arc::default();
+            state.undo.clear();
+            state.catalog = None;
+            state.deferred.clear();
+            state.on_commit.clear();
+            std::mem::take(&mut state.on_rollback)
+        };
+        self.release_all();
+        for hook in hooks.into_iter().rev() {
+            hook().await;
+        }
+    }
+
+    fn release_all(&self) {
+        let (locks, tracked) = {
+            let mut state = self.state.lock();
+            (std::mem::take(&mut state.locks), state.tracked)
+        };
+        for id in locks {
+            self.manager.locks().release(self.group, id);
+        }
+        self.advisory.end_transaction();
+        if tracked {
+            self.manager.serializable().abort(self.id);
+        }
+        self.manager.ended(self.id);
+    }
+}
+
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        // A session that went away without ROLLBACK; its hooks are run by a task if there is a runtime.
+        if self.state.lock().finished {
+            return;
+        }
+        let hooks = {
+            let mut state = self.state.lock();
+            state.finished = true;
+            std::mem::take(&mut state.on_rollback)
+        };
+        self.release_all();
+        run_in_background(hooks);
+    }
+}
+
+/// Runs the hooks of a rollback, the latest first, where nobody can wait for them.
+fn run_in_background(hooks: Vec<Hook>) {
+    if !hooks.is_empty()
+        && let Ok(runtime) = tokio::runtime::Handle::try_current()
+    {
+        runtime.spawn(async move {
+            for hook in hooks.into_iter().rev() {
+                hook().await;
+            }
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,293 @@
+//! What a statement reads: the store at a snapshot, with the transaction's own writes over it.
+//!
+//! Invariant: a row comes once, in key order, whether it is in the store, in the overlay or in both. A table that the transaction
+//! has not written costs nothing extra.
+
+use super::failure::store_error;
+use super::write_set::{Overlay, RowChange};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use stoa_pg::PgResult;
+use stoa_store::{CellRef, FamilyId, KeyRange, ReadSpec, RowSink, Scan, ScanSpec, Snapshot, Store, TableId, Timestamp};
+
+/// A consistent view for one statement. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct ReadView {
+    pub store: Arc<dyn Store>,
+    pub snapshot: Arc<dyn Snapshot>,
+    pub overlay: Overlay,
+}
+
+/// A scan of one key range.
+#[derive(Clone, Debug)]
+pub struct RangeRead {
+    pub table: TableId,
+    /// The first must be the table's first family.
+    pub families: Vec<FamilyId>,
+    pub range: KeyRange,
+    pub reverse: bool,
+    pub limit: Option<u64>,
+    /// Whether what is read is worth keeping in the cache.
+    pub fill_cache: bool,
+}
+
+impl ReadView {
+    fn read_spec(&self, table: TableId, families: Vec<FamilyId>) -> ReadSpec {
+        ReadSpec { table, families, qualifiers: None, versions: 1, time_range: None, snapshot: Arc::clone(&self.snapshot) }
+    }
+
+    /// Reads rows by key, in the order of `keys`; absent rows are skipped.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn get(&self, table: TableId, families: Vec<FamilyId>, keys: &[&[u8]], sink: &mut dyn RowSink) -> PgResult<()> {
+        let spec = self.read_spec(table, families);
+        if !self.overlay.touches(table) {
+            return self.store.get(&spec, keys, sink).await.map_err(store_error);
+        }
+        // One by one only where the overlay has the row: runs of untouched keys are read together.
+        let mut from = 0;
+        for (at, key) in keys.iter().enumerate() {
+            let Some(change) = self.overlay.get(table, key) else { continue };
+            let run = keys.get(from..at).unwrap_or_default();
+            if !run.is_empty() {
+                self.store.get(&spec, run, sink).await.map_err(store_error)?;
+            }
+            from = at + 1;
+            if change.reset {
+                let _ = emit(key, &[], &change, &spec.families, sink);
+            } else {
+                let mut merge = MergeOne { change: &change, families: &spec.families, sink, met: false };
+                self.store.get(&spec, &[key], &mut merge).await.map_err(store_error)?;
+                if !merge.met {
+                    let _ = emit(key, &[], &change, &spec.families, sink);
+                }
+            }
+        }
+        let run = keys.get(from..).unwrap_or_default();
+        if !run.is_empty() {
+            self.store.get(&spec, run, sink).await.map_err(store_error)?;
+        }
+        Ok(())
+    }
+
+    /// Which of the keys have a row, in the order of the keys.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn exists(&self, table: TableId, first_family: FamilyId, keys: &[&[u8]]) -> PgResult<Vec<bool>> {
+        let mut seen = SeenKeys { keys, at: 0, found: vec![false; keys.len()] };
+        self.get(table, vec![first_family], keys, &mut seen).await?;
+        Ok(seen.found)
+    }
+
+    /// Opens a scan.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn scan(&self, read: RangeRead) -> PgResult<ViewScan> {
+        let merged = self.overlay.touches(read.table);
+        let spec = ScanSpec {
+            read: self.read_spec(read.table, read.families.clone()),
+            range: read.range.clone(),
+            reverse: read.reverse,
+            // Rows may be deleted in the overlay: the store must go on behind the limit.
+            limit: if merged { None } else { read.limit },
+            fill_cache: read.fill_cache,
+        };
+        let scan = self.store.scan(spec).await.map_err(store_error)?;
+        let overlay = merged.then(|| OverlayCursor {
+            overlay: self.overlay.clone(),
+            table: read.table,
+            range: read.range,
+            families: read.families,
+            reverse: read.reverse,
+            after: None,
+            pending: None,
+        });
+        Ok(ViewScan { scan, overlay, store_done: false })
+    }
+
+    /// The view's time.
+    #[must_use]
+    pub fn timestamp(&self) -> Timestamp {
+        self.snapshot.timestamp()
+    }
+}
+
+/// Marks the keys that were found; rows come in the order of the keys.
+struct SeenKeys<'a> {
+    keys: &'a [&'a [u8]],
+    at: usize,
+    found: Vec<bool>,
+}
+
+impl RowSink for SeenKeys<'_> {
+    fn row(&mut self, key: &[u8], _: &[CellRef<'_>]) -> ControlFlow<()> {
+        while let Some(wanted) = self.keys.get(self.at) {
+            self.at += 1;
+            if *wanted == key {
+                if let Some(found) = self.found.get_mut(self.at - 1) {
+                    *found = true;
+                }
+                break;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+struct MergeOne<'a> {
+    change: &'a RowChange,
+    families: &'a [FamilyId],
+    sink: &'a mut dyn RowSink,
+    met: bool,
+}
+
+impl RowSink for MergeOne<'_> {
+    fn row(&mut self, key: &[u8], cells: &[CellRef<'_>]) -> ControlFlow<()> {
+        self.met = true;
+        emit(key, cells, self.change, self.families, self.sink)
+    }
+}
+
+/// Gives a row as it is after a change, if it still exists.
+fn emit(key: &[u8], stored: &[CellRef<'_>], change: &RowChange, families: &[FamilyId], sink: &mut dyn RowSink) -> ControlFlow<()> {
+    let mut cells: Vec<CellRef<'_>> = Vec::with_capacity(stored.len() + change.cells.len());
+    for family in families {
+        let from = cells.len();
+        if !change.reset {
+            let untouched = |c: &&CellRef<'_>| {
+                c.family == *family && !change.cells.iter().any(|n| n.family == c.family && *n.qualifier == *c.qualifier)
+            };
+            cells.extend(stored.iter().filter(untouched));
+        }
+        for cell in change.cells.iter().filter(|c| c.family == *family) {
+            if let Some(value) = &cell.value {
+                cells.push(CellRef { family: *family, qualifier: &cell.qualifier, timestamp: Timestamp(u64::MAX), value });
+            }
+        }
+        if let Some(own) = cells.get_mut(from..) {
+            own.sort_by(|a, b| a.qualifier.cmp(b.qualifier));
+        }
+    }
+    // The first family has a cell of every row that exists.
+    if cells.first().is_none_or(|c| Some(&c.family) != families.first()) {
+        return ControlFlow::Continue(());
+    }
+    sink.row(key, &cells)
+}
+
+/// A row of the store that had to wait for rows of the overlay.
+struct OwnedRow {
+    key: Vec<u8>,
+    cells: Vec<(FamilyId, Vec<u8>, Timestamp, Vec<u8>)>,
+}
+
+struct OverlayCursor {
+    overlay: Overlay,
+    table: TableId,
+    range: KeyRange,
+    families: Vec<FamilyId>,
+    reverse: bool,
+    /// The last row of the overlay that was dealt with.
+    after: Option<Vec<u8>>,
+    pending: Option<OwnedRow>,
+}
+
+impl OverlayCursor {
+    /// Gives rows of the overlay before `key` (all that are left without one) until the sink breaks.
+    fn emit_before(&mut self, key: Option<&[u8]>, sink: &mut dyn RowSink) -> ControlFlow<()> {
+        loop {
+            let Some((next, change)) = self.overlay.next(self.table, &self.range, self.after.as_deref(), self.reverse) else {
+                return ControlFlow::Continue(());
+            };
+            let before = key.is_none_or(|key| if self.reverse { next > key } else { next < key });
+            if !before {
+                return ControlFlow::Continue(());
+            }
+            let next = next.to_vec();
+            let flow = emit(&next, &[], &change, &self.families, sink);
+            self.after = Some(next);
+            flow?;
+        }
+    }
+
+    /// Gives a row of the store, changed as the overlay says.
+    fn emit_stored(&mut self, key: &[u8], cells: &[CellRef<'_>], sink: &mut dyn RowSink) -> ControlFlow<()> {
+        match self.overlay.get(self.table, key) {
+            None => sink.row(key, cells),
+            Some(change) => {
+                self.after = Some(key.to_vec());
+                emit(key, cells, &change, &self.families, sink)
+            }
+        }
+    }
+}
+
+struct MergeSink<'a> {
+    cursor: &'a mut OverlayCursor,
+    sink: &'a mut dyn RowSink,
+    broke: bool,
+}
+
+impl RowSink for MergeSink<'_> {
+    fn row(&mut self, key: &[u8], cells: &[CellRef<'_>]) -> ControlFlow<()> {
+        if self.cursor.emit_before(Some(key), self.sink).is_break() {
+            // The sink has enough, and this row must not be lost.
+            let cells = cells.iter().map(|c| (c.family, c.qualifier.to_vec(), c.timestamp, c.value.to_vec())).collect();
+            self.cursor.pending = Some(OwnedRow { key: key.to_vec(), cells });
+            self.broke = true;
+            return ControlFlow::Break(());
+        }
+        let flow = self.cursor.emit_stored(key, cells, self.sink);
+        self.broke = flow.is_break();
+        flow
+    }
+}
+
+/// An open scan over a [`ReadView`].
+pub struct ViewScan {
+    scan: Box<dyn Scan>,
+    overlay: Option<OverlayCursor>,
+    store_done: bool,
+}
+
+impl ViewScan {
+    /// Pushes rows into the sink until it breaks, about `max_rows` were pushed, or the range ends. False at the end.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn next_block(&mut self, max_rows: usize, sink: &mut dyn RowSink) -> PgResult<bool> {
+        let Some(cursor) = &mut self.overlay else {
+            return self.scan.next_block(max_rows, sink).await.map_err(store_error);
+        };
+        if let Some(row) = cursor.pending.take() {
+            if cursor.emit_before(Some(&row.key), sink).is_break() {
+                cursor.pending = Some(row);
+                return Ok(true);
+            }
+            let cells: Vec<CellRef<'_>> = row
+                .cells
+                .iter()
+                .map(|(family, qualifier, timestamp, value)| CellRef { family: *family, qualifier, timestamp: *timestamp, value })
+                .collect();
+            if cursor.emit_stored(&row.key, &cells, sink).is_break() {
+                return Ok(true);
+            }
+        }
+        if !self.store_done {
+            let mut merge = MergeSink { cursor, sink, broke: false };
+            let more = self.scan.next_block(max_rows, &mut merge).await.map_err(store_error)?;
+            let broke = merge.broke;
+            self.store_done = !more;
+            if more || broke {
+                return Ok(true);
+            }
+        }
+        if cursor.emit_before(None, sink).is_break() {
+            return Ok(true);
+        }
+        Ok(false)
+    }
+}

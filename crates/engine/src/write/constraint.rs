@@ -1,0 +1,167 @@
+//! NOT NULL and CHECK, and the texts of violations.
+//!
+//! PostgreSQL checks row by row: the first row that fails is the one that is told, and of its constraints NOT NULL comes first,
+//! by column, then CHECK by name, then uniqueness.
+
+use super::rows::Rows;
+use super::table_writer::{Entries, IndexWriter, TableWriter};
+use crate::catalog::{ColumnId, IndexKey, TableDescriptor};
+use arrow::array::{Array, ArrayRef};
+use stoa_pg::sqlstate::SqlState;
+use stoa_pg::{EvalContext, PgError, PgResult, SqlType};
+
+/// How many rows pass, and what the next one fails.
+///
+/// # Errors
+/// What a CHECK raises while it is computed.
+pub fn first_failure(writer: &TableWriter, rows: &Rows) -> PgResult<(usize, Option<PgError>)> {
+    let mut limit = rows.len();
+    let mut failure: Option<Failure> = None;
+    for column in writer.table.live_columns().filter(|c| c.not_null || writer.table.is_key(c.id)) {
+        let array = rows.column(column.id)?;
+        if array.null_count() == 0 {
+            continue;
+        }
+        if let Some(row) = (0..limit).find(|row| array.is_null(*row)) {
+            limit = row;
+            failure = Some(Failure::NotNull(column.id));
+        }
+    }
+    for (at, check) in writer.checks.iter().enumerate() {
+        let out = check.compiled.evaluate(rows)?;
+        let Some(array) = out.first() else { continue };
+        let passed = datafusion::common::cast::as_boolean_array(array).map_err(crate::plan::from_datafusion)?;
+        if let Some(row) = (0..limit).find(|row| passed.is_valid(*row) && !passed.value(*row)) {
+            limit = row;
+            failure = Some(Failure::Check(at));
+        }
+    }
+    let error = failure.map(|f| f.error(writer, rows, limit)).transpose()?;
+    Ok((limit, error))
+}
+
+enum Failure {
+    NotNull(ColumnId),
+    /// By position in the writer.
+    Check(usize),
+}
+
+impl Failure {
+    fn error(self, writer: &TableWriter, rows: &Rows, row: usize) -> PgResult<PgError> {
+        let table = &writer.table;
+        let detail = format!("Failing row contains {}.", row_text(writer, rows, row)?);
+        let error = match self {
+            Failure::NotNull(id) => {
+                let column = table.column(id).map_or("?", |c| c.name.as_str());
+                PgError::new(
+                    SqlState::NOT_NULL_VIOLATION,
+                    format!("null value in column \"{column}\" of relation \"{}\" violates not-null constraint", table.name),
+                )
+                .column(column)
+            }
+            Failure::Check(at) => {
+                let name = writer.checks.get(at).map_or("?", |c| c.name.name.as_str());
+                PgError::new(
+                    SqlState::CHECK_VIOLATION,
+                    format!("new row for relation \"{}\" violates check constraint \"{name}\"", table.name),
+                )
+                .constraint(name)
+            }
+        };
+        Ok(error.detail(detail).schema(writer.schema_name()).table(&table.name))
+    }
+}
+
+/// `(1, x, null)`: the visible columns, long values cut.
+fn row_text(writer: &TableWriter, rows: &Rows, row: usize) -> PgResult<String> {
+    /// Bytes of a value that are shown.
+    const SHOWN: usize = 64;
+    let mut out = String::from("(");
+    for (at, column) in writer.table.visible_columns().enumerate() {
+        if at > 0 {
+            out.push_str(", ");
+        }
+        let text = value_text(&writer.ctx.eval, &column.ty, rows.column(column.id)?, row)?;
+        if text.len() > SHOWN {
+            let cut = (0..=SHOWN).rev().find(|n| text.is_char_boundary(*n)).unwrap_or(0);
+            out.push_str(text.get(..cut).unwrap_or_default());
+            out.push_str("...");
+        } else {
+            out.push_str(&text);
+        }
+    }
+    out.push(')');
+    Ok(out)
+}
+
+/// A value as output prints it; `null` for NULL.
+///
+/// # Errors
+/// The array is not of the type.
+pub fn value_text(eval: &EvalContext, ty: &SqlType, array: &ArrayRef, row: usize) -> PgResult<String> {
+    if array.is_null(row) {
+        return Ok("null".into());
+    }
+    let mut out = Vec::new();
+    stoa_pg::values::writer(eval, ty, array.as_ref())?.text(row, &mut out)?;
+    Ok(String::from_utf8_lossy(&out).into_owned())
+}
+
+/// `(a, b)=(1, x)`.
+///
+/// # Errors
+/// An array is not of its type.
+pub fn key_text(eval: &EvalContext, columns: &[(String, SqlType)], arrays: &[ArrayRef], row: usize) -> PgResult<String> {
+    let names: Vec<&str> = columns.iter().map(|(name, _)| name.as_str()).collect();
+    let mut values = Vec::with_capacity(arrays.len());
+    for ((_, ty), array) in columns.iter().zip(arrays) {
+        values.push(value_text(eval, ty, array, row)?);
+    }
+    Ok(format!("({})=({})", names.join(", "), values.join(", ")))
+}
+
+/// Names and types of columns.
+#[must_use]
+pub fn named(table: &TableDescriptor, columns: impl Iterator<Item = ColumnId>) -> Vec<(String, SqlType)> {
+    columns.filter_map(|id| table.column(id)).map(|c| (c.name.clone(), c.ty.clone())).collect()
+}
+
+/// 23505 for the primary key.
+///
+/// # Errors
+/// The key's columns are not in the rows.
+pub fn duplicate_primary_key(writer: &TableWriter, rows: &Rows, row: usize) -> PgResult<PgError> {
+    let table = &writer.table;
+    let columns = named(table, table.key.iter().map(|p| p.column));
+    let arrays = table.key.iter().map(|p| rows.column(p.column).cloned()).collect::<PgResult<Vec<_>>>()?;
+    let name = table.primary_key.as_ref().map_or("", |c| c.name.as_str());
+    duplicate(writer, name, &key_text(&writer.ctx.eval, &columns, &arrays, row)?)
+}
+
+/// 23505 for a unique index.
+///
+/// # Errors
+/// The entries are not of the index.
+pub fn duplicate_entry(writer: &TableWriter, index: &IndexWriter, entries: &Entries<'_>, row: usize) -> PgResult<PgError> {
+    let columns: Vec<(String, SqlType)> = index
+        .descriptor
+        .parts
+        .iter()
+        .map(|part| {
+            let name = match &part.key {
+                IndexKey::Column(id) => writer.table.column(*id).map_or_else(String::new, |c| c.name.clone()),
+                IndexKey::Expr(sql) => sql.clone(),
+            };
+            (name, part.ty.clone())
+        })
+        .collect();
+    duplicate(writer, index.constraint_name(), &key_text(&writer.ctx.eval, &columns, &entries.parts, row)?)
+}
+
+fn duplicate(writer: &TableWriter, constraint: &str, key: &str) -> PgResult<PgError> {
+    Ok(PgError::new(SqlState::UNIQUE_VIOLATION, format!("duplicate key value violates unique constraint \"{constraint}\""))
+        .detail(format!("Key {key} already exists."))
+        .schema(writer.schema_name())
+        .table(&writer.table.name)
+        .constraint(constraint))
+}

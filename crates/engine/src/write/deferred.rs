@@ -1,0 +1,162 @@
+//! Checks of foreign keys that wait: for the end of the statement, or for the commit.
+//!
+//! Invariant: a check looks at the newest commits and the transaction's own rows, behind a lock on the parent's row: neither side
+//! can change between the check and the commit.
+
+use super::constraint::{key_text, named};
+use super::foreign_key::{Parent, columns_as, find_children, row_values_equal};
+use super::lookup;
+use crate::catalog::{ForeignKeyDescriptor, Oid, TableDescriptor};
+use crate::row::{KeyList, RowCodec};
+use crate::txn::Transaction;
+use arrow::array::{Array, ArrayRef};
+use std::sync::Arc;
+use stoa_pg::sqlstate::SqlState;
+use stoa_pg::{EvalContext, PgError, PgResult};
+
+/// One check.
+#[derive(Clone, Debug)]
+pub struct DeferredCheck {
+    pub constraint: Oid,
+    /// Until the commit, rather than until the end of the statement.
+    pub until_commit: bool,
+    pub kind: CheckKind,
+}
+
+/// What is checked.
+#[derive(Clone, Debug)]
+pub enum CheckKind {
+    /// Rows that refer must find what they refer to: their keys, and the values of the referring columns.
+    Child { child: Arc<TableDescriptor>, fk: Arc<ForeignKeyDescriptor>, keys: KeyList, values: Vec<ArrayRef> },
+    /// Nobody may refer any more to values that are gone, unless they have come back.
+    Parent { parent: Arc<TableDescriptor>, child: Arc<TableDescriptor>, fk: Arc<ForeignKeyDescriptor>, values: Vec<ArrayRef> },
+}
+
+/// Runs the checks that wait for the end of the statement.
+///
+/// # Errors
+/// 23503.
+pub async fn run_immediate(txn: &Transaction) -> PgResult<()> {
+    for check in txn.take_deferred(|c| !c.until_commit) {
+        run(txn, &check).await?;
+    }
+    Ok(())
+}
+
+/// Runs all that is left: at commit.
+///
+/// # Errors
+/// 23503.
+pub async fn run_all(txn: &Transaction) -> PgResult<()> {
+    for check in txn.take_deferred(|_| true) {
+        run(txn, &check).await?;
+    }
+    Ok(())
+}
+
+/// SET CONSTRAINTS … IMMEDIATE: runs what waited for these (`None`: for all).
+///
+/// # Errors
+/// 23503.
+pub async fn run_constraints(txn: &Transaction, constraints: Option<&[Oid]>) -> PgResult<()> {
+    for check in txn.take_deferred(|c| constraints.is_none_or(|list| list.contains(&c.constraint))) {
+        run(txn, &check).await?;
+    }
+    Ok(())
+}
+
+async fn run(txn: &Transaction, check: &DeferredCheck) -> PgResult<()> {
+    match &check.kind {
+        CheckKind::Child { child, fk, keys, values } => check_children(txn, child, fk, keys, values).await,
+        CheckKind::Parent { parent, child, fk, values } => check_parents(txn, parent, child, fk, values).await,
+    }
+}
+
+async fn check_children(txn: &Transaction, child: &Arc<TableDescriptor>, fk: &ForeignKeyDescriptor, keys: &KeyList, values: &[ArrayRef]) -> PgResult<()> {
+    let catalog = txn.catalog();
+    let Some(parent) = catalog.table(fk.referenced_table) else { return Ok(()) };
+    let rows = keys.len();
+    let nulls = |row: usize| values.iter().filter(|a| a.is_null(row)).count();
+    let mut wanted = Vec::with_capacity(rows);
+    for row in 0..rows {
+        match nulls(row) {
+            0 => wanted.push(row),
+            n if fk.match_full && n < values.len() => {
+                if still_there(txn, child, fk, keys.get(row), values, row).await? {
+                    return Err(child_error(txn, child, fk).detail("MATCH FULL does not allow mixing of null and nonnull key values."));
+                }
+            }
+            _ => {}
+        }
+    }
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let types: Vec<_> = named(child, fk.columns.iter().copied()).into_iter().map(|(_, ty)| ty).collect();
+    let cast = columns_as(parent, &fk.referenced_columns, &types, values)?;
+    let found = Parent::new(parent, &fk.referenced_columns)?.find(txn, &cast, &wanted).await?;
+    for (row, found) in wanted.iter().zip(found) {
+        if found || !still_there(txn, child, fk, keys.get(*row), values, *row).await? {
+            continue;
+        }
+        let columns = named(child, fk.columns.iter().copied());
+        let key = key_text(&EvalContext::default(), &columns, values, *row)?;
+        return Err(child_error(txn, child, fk).detail(format!("Key {key} is not present in table \"{}\".", parent.name)));
+    }
+    Ok(())
+}
+
+/// Whether a row that refers still does, with the same values.
+async fn still_there(txn: &Transaction, child: &Arc<TableDescriptor>, fk: &ForeignKeyDescriptor, key: &[u8], values: &[ArrayRef], row: usize) -> PgResult<bool> {
+    let codec = RowCodec::of(child)?;
+    let (rows, _) = lookup::rows_by_key(&txn.newest_view(), child, &codec, &[key]).await?;
+    if rows.is_empty() {
+        return Ok(false);
+    }
+    let now = fk.columns.iter().map(|id| rows.column(*id).cloned()).collect::<PgResult<Vec<_>>>()?;
+    row_values_equal(child, &fk.columns, &now, 0, values, row)
+}
+
+fn child_error(txn: &Transaction, child: &TableDescriptor, fk: &ForeignKeyDescriptor) -> PgError {
+    let name = &fk.name.name;
+    let error = PgError::new(
+        SqlState::FOREIGN_KEY_VIOLATION,
+        format!("insert or update on table \"{}\" violates foreign key constraint \"{name}\"", child.name),
+    );
+    placed(txn, error, child, name)
+}
+
+fn placed(txn: &Transaction, error: PgError, table: &TableDescriptor, constraint: &str) -> PgError {
+    let schema = txn.catalog().schema(table.schema).map(|s| s.name.clone()).unwrap_or_default();
+    error.schema(schema).table(&table.name).constraint(constraint)
+}
+
+async fn check_parents(
+    txn: &Transaction,
+    parent: &Arc<TableDescriptor>,
+    child: &Arc<TableDescriptor>,
+    fk: &ForeignKeyDescriptor,
+    values: &[ArrayRef],
+) -> PgResult<()> {
+    let rows = values.first().map_or(0, |a| a.len());
+    let wanted: Vec<usize> = (0..rows).filter(|row| values.iter().all(|a| a.is_valid(*row))).collect();
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let back = Parent::new(parent, &fk.referenced_columns)?.find(txn, values, &wanted).await?;
+    let gone: Vec<usize> = wanted.iter().zip(back).filter(|(_, back)| !back).map(|(row, _)| *row).collect();
+    if gone.is_empty() {
+        return Ok(());
+    }
+    let children = find_children(&txn.newest_view(), parent, child, fk, values, &gone).await?;
+    let Some(row) = children.parents.first() else { return Ok(()) };
+    let columns = named(parent, fk.referenced_columns.iter().copied());
+    let key = key_text(&EvalContext::default(), &columns, values, *row)?;
+    let name = &fk.name.name;
+    let error = PgError::new(
+        SqlState::FOREIGN_KEY_VIOLATION,
+        format!("update or delete on table \"{}\" violates foreign key constraint \"{name}\" on table \"{}\"", parent.name, child.name),
+    )
+    .detail(format!("Key {key} is still referenced from table \"{}\".", child.name));
+    Err(placed(txn, error, child, name))
+}

@@ -1,0 +1,522 @@
+//! Foreign keys: who refers to what, what follows from a change, and the actions ON DELETE and ON UPDATE.
+//!
+//! Checks are collected while rows are written and run at the end of the statement or of the transaction ([`super::deferred`]);
+//! actions run when the statement's own rows are written, and may lead to further ones.
+
+use super::deferred::{CheckKind, DeferredCheck};
+use super::lookup;
+use super::rows::Rows;
+use super::table_writer::TableWriter;
+use super::update::{self, Freshness};
+use crate::access::{Comparison, Predicate};
+use crate::bind::tree::{LockStrength, LockWait};
+use crate::bind::{BindContext, bind_constant_expr};
+use crate::catalog::{ColumnId, ForeignKeyAction, ForeignKeyDescriptor, IndexKey, IndexState, Oid, Relation, TableDescriptor};
+use crate::exec::StatementContext;
+use crate::plan::{TableEvaluator, from_datafusion};
+use crate::row::types::part_kind;
+use crate::row::{IndexCodec, IndexEncoder, KeyColumn, KeyList, RowCodec, RowEncoder};
+use crate::txn::{ReadView, Transaction};
+use arrow::array::{Array, ArrayRef, UInt32Array, new_null_array};
+use arrow::compute::take;
+use datafusion::common::ScalarValue;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::Arc;
+use stoa_encoding::keyside::{Direction, KeyPart};
+use stoa_pg::args::{Arg, Call};
+use stoa_pg::{EvalContext, PgError, PgResult, SqlType};
+
+/// A foreign key of another table (or the same) that refers to a table.
+#[derive(Clone, Debug)]
+struct Reference {
+    child: Arc<TableDescriptor>,
+    fk: Arc<ForeignKeyDescriptor>,
+}
+
+/// An action on the rows that refer to changed ones.
+struct Action {
+    parent: Arc<TableDescriptor>,
+    reference: Reference,
+    kind: ForeignKeyAction,
+    /// The referenced columns before the change, and after it (`None`: the rows are gone).
+    old: Vec<ArrayRef>,
+    new: Option<Vec<ArrayRef>>,
+}
+
+/// What a statement's changes ask for.
+#[derive(Default)]
+pub struct ForeignKeyWork {
+    checks: Vec<DeferredCheck>,
+    actions: VecDeque<Action>,
+    /// By OID of the table referred to.
+    references: HashMap<Oid, Arc<Vec<Reference>>>,
+}
+
+impl ForeignKeyWork {
+    fn references(&mut self, ctx: &StatementContext, table: Oid) -> Arc<Vec<Reference>> {
+        let found = self.references.entry(table).or_insert_with(|| {
+            let mut out = Vec::new();
+            for relation in ctx.catalog.relations() {
+                if let Relation::Table(child) = &**relation
+                    && child.foreign_keys.iter().any(|fk| fk.referenced_table == table)
+                {
+                    let shared = Arc::new(child.clone());
+                    for fk in child.foreign_keys.iter().filter(|fk| fk.referenced_table == table) {
+                        out.push(Reference { child: Arc::clone(&shared), fk: Arc::new(fk.clone()) });
+                    }
+                }
+            }
+            // The order of triggers: by name.
+            out.sort_by(|a, b| a.fk.name.oid.cmp(&b.fk.name.oid));
+            Arc::new(out)
+        });
+        Arc::clone(found)
+    }
+
+    /// Whether any foreign key refers to a table.
+    pub fn is_referenced(&mut self, writer: &TableWriter) -> bool {
+        !self.references(&writer.ctx, writer.table.oid).is_empty()
+    }
+
+    /// Rows were inserted: their own references must be found.
+    ///
+    /// # Errors
+    /// The rows lack a column.
+    pub fn child_rows(&mut self, writer: &TableWriter, rows: &Rows, keys: &KeyList, inserted: &[usize]) -> PgResult<()> {
+        if writer.table.foreign_keys.is_empty() || inserted.is_empty() {
+            return Ok(());
+        }
+        let part = rows.at(inserted)?;
+        let mut own = KeyList::with_capacity(inserted.len(), 24);
+        inserted.iter().for_each(|row| own.push(keys.get(*row)));
+        for fk in &writer.table.foreign_keys {
+            self.push_child(writer, fk, &part, own.clone())?;
+        }
+        Ok(())
+    }
+
+    /// Rows were updated: references that changed must be found.
+    ///
+    /// # Errors
+    /// The rows lack a column.
+    pub fn child_rows_assigned(&mut self, writer: &TableWriter, old: &Rows, new: &Rows, keys: &KeyList, assigned: &HashSet<ColumnId>) -> PgResult<()> {
+        for fk in &writer.table.foreign_keys {
+            if !fk.columns.iter().any(|c| assigned.contains(c)) {
+                continue;
+            }
+            let changed = changed_rows(&writer.table, &fk.columns, old, new)?;
+            if changed.is_empty() {
+                continue;
+            }
+            let mut own = KeyList::new();
+            changed.iter().for_each(|row| own.push(keys.get(*row)));
+            self.push_child(writer, fk, &new.at(&changed)?, own)?;
+        }
+        Ok(())
+    }
+
+    fn push_child(&mut self, writer: &TableWriter, fk: &ForeignKeyDescriptor, rows: &Rows, keys: KeyList) -> PgResult<()> {
+        let values = fk.columns.iter().map(|id| rows.column(*id).cloned()).collect::<PgResult<Vec<_>>>()?;
+        self.checks.push(DeferredCheck {
+            constraint: fk.name.oid,
+            until_commit: writer.ctx.txn.is_deferred(&fk.name),
+            kind: CheckKind::Child { child: Arc::clone(&writer.table), fk: Arc::new(fk.clone()), keys, values },
+        });
+        Ok(())
+    }
+
+    /// Rows were deleted (or, with `new`, changed): those that refer to them are dealt with.
+    ///
+    /// # Errors
+    /// The rows lack a column.
+    pub fn parent_rows(&mut self, writer: &TableWriter, old: &Rows, new: Option<&Rows>, assigned: &HashSet<ColumnId>) -> PgResult<()> {
+        if old.is_empty() {
+            return Ok(());
+        }
+        for reference in self.references(&writer.ctx, writer.table.oid).iter() {
+            let fk = &reference.fk;
+            let rows = match new {
+                None => (0..old.len()).collect(),
+                Some(_) if !fk.referenced_columns.iter().any(|c| assigned.contains(c)) => continue,
+                Some(new) => changed_rows(&writer.table, &fk.referenced_columns, old, new)?,
+            };
+            if rows.is_empty() {
+                continue;
+            }
+            let values = |rows_of: &Rows| -> PgResult<Vec<ArrayRef>> {
+                let part = rows_of.at(&rows)?;
+                fk.referenced_columns.iter().map(|id| part.column(*id).cloned()).collect()
+            };
+            let old = values(old)?;
+            let new = new.map(values).transpose()?;
+            let kind = if new.is_some() { fk.on_update } else { fk.on_delete };
+            match kind {
+                ForeignKeyAction::NoAction | ForeignKeyAction::Restrict => self.checks.push(DeferredCheck {
+                    constraint: fk.name.oid,
+                    until_commit: kind == ForeignKeyAction::NoAction && writer.ctx.txn.is_deferred(&fk.name),
+                    kind: CheckKind::Parent {
+                        parent: Arc::clone(&writer.table),
+                        child: Arc::clone(&reference.child),
+                        fk: Arc::clone(fk),
+                        values: old,
+                    },
+                }),
+                kind => self.actions.push_back(Action {
+                    parent: Arc::clone(&writer.table),
+                    reference: reference.clone(),
+                    kind,
+                    old,
+                    new,
+                }),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Runs the actions, and hands the checks to the transaction.
+///
+/// # Errors
+/// What the changes of referring rows raise.
+pub async fn run(ctx: &StatementContext, mut work: ForeignKeyWork) -> PgResult<()> {
+    while let Some(action) = work.actions.pop_front() {
+        act(ctx, &mut work, &action).await?;
+    }
+    for check in work.checks {
+        ctx.txn.defer(check);
+    }
+    Ok(())
+}
+
+async fn act(ctx: &StatementContext, work: &mut ForeignKeyWork, action: &Action) -> PgResult<()> {
+    let Reference { child, fk } = &action.reference;
+    let mut writer = TableWriter::new(ctx, child)?;
+    let count = action.old.first().map_or(0, |a| a.len());
+    let all: Vec<usize> = (0..count).filter(|row| action.old.iter().all(|a| a.is_valid(*row))).collect();
+    if all.is_empty() {
+        return Ok(());
+    }
+    // Rows that others change while their locks are waited for are read again.
+    let found = loop {
+        let view = ctx.txn.newest_view();
+        let found = find_children(&view, &action.parent, child, fk, &action.old, &all).await?;
+        if found.rows.is_empty() {
+            return Ok(());
+        }
+        let encoder = RowEncoder::new(&writer.codec, |id| found.rows.get(id).cloned())?;
+        let mut keys = KeyList::new();
+        for row in 0..found.rows.len() {
+            keys.push_with(|out| encoder.key(row, out))?;
+        }
+        drop(encoder);
+        ctx.txn.lock_rows(writer.codec.storage, &keys, LockStrength::Update, LockWait::Wait, &child.name).await?;
+        if !ctx.txn.rows_changed_since(writer.codec.storage, &keys, view.timestamp()) {
+            break found;
+        }
+    };
+    if action.kind == ForeignKeyAction::Cascade && action.new.is_none() {
+        update::delete(&mut writer, work, &found.rows, Freshness::Newest).await?;
+        return Ok(());
+    }
+    let mut after = found.rows.clone();
+    for (n, id) in fk.columns.iter().enumerate() {
+        let column = child.column(*id).ok_or_else(|| PgError::internal("a foreign key over a column that does not exist"))?;
+        let array = match action.kind {
+            ForeignKeyAction::SetNull => new_null_array(&column.ty.arrow, after.len()),
+            ForeignKeyAction::SetDefault => default_column(ctx, child, *id, after.len())?,
+            _ => {
+                let parents: UInt32Array = found.parents.iter().map(|p| *p as u32).collect();
+                let new = action.new.as_ref().and_then(|new| new.get(n)).ok_or_else(|| PgError::internal("a cascade without values"))?;
+                let referenced = fk.referenced_columns.get(n).and_then(|id| action.parent.column(*id));
+                let from = referenced.map(|c| c.ty.clone()).ok_or_else(|| PgError::internal("a reference to a column that does not exist"))?;
+                cast_column(&from, &column.ty, &take(new, &parents, None)?)?
+            }
+        };
+        after.set(*id, array);
+    }
+    writer.regenerate(&mut after)?;
+    let mut assigned: HashSet<ColumnId> = fk.columns.iter().copied().collect();
+    assigned.extend(writer.generated_columns());
+    update::update(&mut writer, work, &found.rows, after, &assigned, Freshness::Newest).await?;
+    Ok(())
+}
+
+fn default_column(ctx: &StatementContext, table: &TableDescriptor, id: ColumnId, rows: usize) -> PgResult<ArrayRef> {
+    let column = table.column(id).ok_or_else(|| PgError::internal("a column that does not exist"))?;
+    let Some(sql) = &column.default else { return Ok(new_null_array(&column.ty.arrow, rows)) };
+    let syntax = stoa_syntax::parse_expression(sql).map_err(|e| PgError::internal(e.message))?;
+    let bind = BindContext { catalog: &ctx.catalog, search_path: &ctx.search_path, eval: &ctx.eval, param_types: &[], text: "" };
+    let expr = bind_constant_expr(&bind, &syntax, &column.ty, &column.name)?;
+    let out = TableEvaluator::new(&ctx.eval, &[], &[], &[expr])?.evaluate(Vec::new(), rows)?;
+    out.into_iter().next().ok_or_else(|| PgError::internal("a default without a value"))
+}
+
+/// Rows that refer to some of a parent's, with the position of each one's parent.
+#[derive(Debug)]
+pub struct Children {
+    pub rows: Rows,
+    pub parents: Vec<usize>,
+}
+
+/// Finds the rows of `child` that refer to the parents at `wanted` positions of `values`.
+///
+/// # Errors
+/// The store failed.
+pub async fn find_children(
+    view: &ReadView,
+    parent: &TableDescriptor,
+    child: &Arc<TableDescriptor>,
+    fk: &ForeignKeyDescriptor,
+    values: &[ArrayRef],
+    wanted: &[usize],
+) -> PgResult<Children> {
+    /// More parents than this are looked for in a scan.
+    const MAX_SOUGHT: usize = 1000;
+    let codec = RowCodec::of(child)?;
+    let mut predicates = Vec::new();
+    if wanted.len() <= MAX_SOUGHT {
+        let scalar = |n: usize, row: usize| -> PgResult<ScalarValue> {
+            let array = values.get(n).ok_or_else(|| PgError::internal("a reference without values"))?;
+            ScalarValue::try_from_array(array, row).map_err(from_datafusion)
+        };
+        predicates.push(match fk.columns.as_slice() {
+            [column] => Predicate::In { column: *column, values: wanted.iter().map(|row| scalar(0, *row)).collect::<PgResult<Vec<_>>>()? },
+            columns => {
+                let mut any = Vec::with_capacity(wanted.len());
+                for row in wanted {
+                    let mut all = Vec::with_capacity(columns.len());
+                    for (n, column) in columns.iter().enumerate() {
+                        all.push(Predicate::Compare { column: *column, op: Comparison::Equal, value: scalar(n, *row)? });
+                    }
+                    any.push(Predicate::and(all));
+                }
+                Predicate::or(any)
+            }
+        });
+    }
+    let rows = lookup::matching(view, child, &codec, &predicates).await?;
+    let sought = tuples(parent, &fk.referenced_columns, values)?;
+    let mut by_key: HashMap<Vec<u8>, usize> = HashMap::with_capacity(wanted.len());
+    for row in wanted {
+        if let Some(key) = sought.encode(*row)? {
+            by_key.insert(key, *row);
+        }
+    }
+    let own = fk.columns.iter().map(|id| rows.column(*id).cloned()).collect::<PgResult<Vec<_>>>()?;
+    let types: Vec<SqlType> = fk.columns.iter().filter_map(|id| child.column(*id)).map(|c| c.ty.clone()).collect();
+    let own = columns_as(parent, &fk.referenced_columns, &types, &own)?;
+    let own = tuples(parent, &fk.referenced_columns, &own)?;
+    let mut positions = Vec::new();
+    let mut parents = Vec::new();
+    for row in 0..rows.len() {
+        if let Some(key) = own.encode(row)?
+            && let Some(parent) = by_key.get(&key)
+        {
+            positions.push(row);
+            parents.push(*parent);
+        }
+    }
+    Ok(Children { rows: rows.at(&positions)?, parents })
+}
+
+/// Tuples of columns as bytes that are equal where the values are.
+struct Tuples {
+    columns: Vec<KeyColumn>,
+    parts: Vec<KeyPart>,
+}
+
+impl Tuples {
+    /// `None` when a value is NULL.
+    fn encode(&self, row: usize) -> PgResult<Option<Vec<u8>>> {
+        if self.columns.iter().any(|c| c.is_null(row)) {
+            return Ok(None);
+        }
+        let mut out = Vec::new();
+        for (column, part) in self.columns.iter().zip(&self.parts) {
+            column.encode(*part, row, &mut out)?;
+        }
+        Ok(Some(out))
+    }
+}
+
+fn tuples(table: &TableDescriptor, columns: &[ColumnId], values: &[ArrayRef]) -> PgResult<Tuples> {
+    let mut out = Tuples { columns: Vec::with_capacity(columns.len()), parts: Vec::with_capacity(columns.len()) };
+    for (id, array) in columns.iter().zip(values) {
+        let column = table.column(*id).ok_or_else(|| PgError::internal("a foreign key over a column that does not exist"))?;
+        out.columns.push(KeyColumn::new(&column.ty, array)?);
+        out.parts.push(KeyPart::new(part_kind(&column.ty)?, Direction::Asc));
+    }
+    Ok(out)
+}
+
+/// Whether two rows agree in columns (NULLs agree with none).
+///
+/// # Errors
+/// An array is not of its type.
+pub fn row_values_equal(table: &TableDescriptor, columns: &[ColumnId], a: &[ArrayRef], a_row: usize, b: &[ArrayRef], b_row: usize) -> PgResult<bool> {
+    for ((id, a), b) in columns.iter().zip(a).zip(b) {
+        if a.is_null(a_row) || b.is_null(b_row) {
+            if a.is_null(a_row) != b.is_null(b_row) {
+                return Ok(false);
+            }
+            continue;
+        }
+        let one = std::slice::from_ref(id);
+        let (x, y) = (tuples(table, one, std::slice::from_ref(a))?, tuples(table, one, std::slice::from_ref(b))?);
+        if x.encode(a_row)? != y.encode(b_row)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The rows that differ in some of the columns.
+fn changed_rows(table: &TableDescriptor, columns: &[ColumnId], old: &Rows, new: &Rows) -> PgResult<Vec<usize>> {
+    let values = |rows: &Rows| columns.iter().map(|id| rows.column(*id).cloned()).collect::<PgResult<Vec<_>>>();
+    let (before, after) = (values(old)?, values(new)?);
+    let (x, y) = (tuples(table, columns, &before)?, tuples(table, columns, &after)?);
+    let mut out = Vec::new();
+    for row in 0..old.len() {
+        let same_nulls = before.iter().zip(&after).all(|(a, b)| a.is_null(row) == b.is_null(row));
+        let same = match (x.encode(row)?, y.encode(row)?) {
+            (Some(a), Some(b)) => a == b,
+            (None, None) => same_nulls && row_values_equal(table, columns, &before, row, &after, row)?,
+            _ => false,
+        };
+        if !same {
+            out.push(row);
+        }
+    }
+    Ok(out)
+}
+
+/// Columns of one table cast to the types of another's.
+///
+/// # Errors
+/// There is no such cast, or a value does not fit.
+pub fn columns_as(table: &TableDescriptor, columns: &[ColumnId], from: &[SqlType], values: &[ArrayRef]) -> PgResult<Vec<ArrayRef>> {
+    columns
+        .iter()
+        .zip(from)
+        .zip(values)
+        .map(|((id, from), array)| {
+            let to = table.column(*id).ok_or_else(|| PgError::internal("a foreign key to a column that does not exist"))?;
+            cast_column(from, &to.ty, array)
+        })
+        .collect()
+}
+
+fn cast_column(from: &SqlType, to: &SqlType, array: &ArrayRef) -> PgResult<ArrayRef> {
+    if from.arrow == to.arrow {
+        return Ok(Arc::clone(array));
+    }
+    let ctx = EvalContext::default();
+    match stoa_pg::casts::cast_kernel(from, to, false)? {
+        None => Ok(arrow::compute::cast(array, &to.arrow)?),
+        Some(kernel) => {
+            let types = [from.clone()];
+            let call = Call { ctx: &ctx, rows: array.len(), arg_types: &types, ret: to, explicit: false };
+            kernel(&call, &[Arg { array: Arc::clone(array), constant: false }])
+        }
+    }
+}
+
+/// How rows of a referenced table are found by the referenced columns.
+pub struct Parent<'a> {
+    table: &'a TableDescriptor,
+    codec: RowCodec,
+    access: ParentAccess,
+}
+
+enum ParentAccess {
+    /// Positions among the referenced columns, by part of the key.
+    Key(Vec<usize>),
+    Index(Arc<IndexCodec>, Vec<usize>),
+}
+
+impl<'a> Parent<'a> {
+    /// # Errors
+    /// No unique key covers the columns.
+    pub fn new(table: &'a TableDescriptor, columns: &[ColumnId]) -> PgResult<Self> {
+        let codec = RowCodec::new(table)?;
+        let order = |ids: &mut dyn Iterator<Item = Option<ColumnId>>, len: usize| -> Option<Vec<usize>> {
+            if len != columns.len() {
+                return None;
+            }
+            ids.map(|id| columns.iter().position(|c| Some(*c) == id)).collect()
+        };
+        if let Some(positions) = order(&mut table.key.iter().map(|p| Some(p.column)), table.key.len()) {
+            return Ok(Self { table, codec, access: ParentAccess::Key(positions) });
+        }
+        for index in &table.indexes {
+            if !index.unique || index.predicate.is_some() || index.state != IndexState::Readable {
+                continue;
+            }
+            let mut ids = index.parts.iter().map(|p| match p.key {
+                IndexKey::Column(id) => Some(id),
+                IndexKey::Expr(_) => None,
+            });
+            if let Some(positions) = order(&mut ids, index.parts.len()) {
+                let index = Arc::new(IndexCodec::new(table, index)?);
+                return Ok(Self { table, codec, access: ParentAccess::Index(index, positions) });
+            }
+        }
+        Err(PgError::internal(format!("no unique key of \"{}\" covers a foreign key", table.name)))
+    }
+
+    /// Which of the rows at `wanted` positions of `values` (columns in the order of the reference, of the table's types) exist.
+    /// Those that do are locked against going away.
+    ///
+    /// # Errors
+    /// The store failed; a lock was not granted.
+    pub async fn find(&self, txn: &Transaction, values: &[ArrayRef], wanted: &[usize]) -> PgResult<Vec<bool>> {
+        let at = |positions: &[usize]| -> PgResult<Vec<ArrayRef>> {
+            positions
+                .iter()
+                .map(|p| values.get(*p).cloned().ok_or_else(|| PgError::internal("a reference without values")))
+                .collect()
+        };
+        let row_keys: Vec<Option<Vec<u8>>> = match &self.access {
+            ParentAccess::Key(positions) => {
+                let arrays = at(positions)?;
+                let columns: Vec<KeyColumn> =
+                    self.codec.key.parts.iter().zip(&arrays).map(|(p, a)| KeyColumn::new(&p.ty, a)).collect::<PgResult<Vec<_>>>()?;
+                let mut keys = Vec::with_capacity(wanted.len());
+                for row in wanted {
+                    let mut key = Vec::new();
+                    self.codec.key.encode(&columns, *row, &mut key)?;
+                    keys.push(Some(key));
+                }
+                keys
+            }
+            ParentAccess::Index(index, positions) => {
+                let arrays = at(positions)?;
+                // Only keys are made: what the cell holds beside them does not matter.
+                let bare = IndexCodec { values: Vec::new(), ..(**index).clone() };
+                let encoder = IndexEncoder::new(&bare, |n| arrays.get(n).cloned(), |_| None)?;
+                let mut entries = Vec::with_capacity(wanted.len());
+                for row in wanted {
+                    let mut key = Vec::new();
+                    encoder.key(*row, &[], &mut key)?;
+                    entries.push(key);
+                }
+                let list: Vec<&[u8]> = entries.iter().map(Vec::as_slice).collect();
+                let found = lookup::entries(&txn.newest_view(), index, &list).await?;
+                entries.iter().map(|key| found.get(key).cloned()).collect()
+            }
+        };
+        let mut distinct: HashSet<&[u8]> = HashSet::new();
+        let mut keys = KeyList::new();
+        for key in row_keys.iter().flatten() {
+            if distinct.insert(key) {
+                keys.push(key);
+            }
+        }
+        txn.lock_rows(self.codec.storage, &keys, LockStrength::KeyShare, LockWait::Wait, &self.table.name).await?;
+        let list: Vec<&[u8]> = keys.iter().collect();
+        let family = self.codec.families.first().map(|f| f.id).ok_or_else(|| PgError::internal("a table without families"))?;
+        let exist = txn.newest_view().exists(self.codec.storage, family, &list).await?;
+        let exist: HashSet<&[u8]> = list.iter().zip(exist).filter(|(_, e)| *e).map(|(k, _)| *k).collect();
+        Ok(row_keys.iter().map(|key| key.as_deref().is_some_and(|k| exist.contains(k))).collect())
+    }
+}

@@ -1,0 +1,452 @@
+//! INSERT, ON CONFLICT and UPSERT.
+//!
+//! Keys that must be unique are locked first and looked up behind the locks, in the newest commits and the transaction's own
+//! rows: whoever comes second waits, and then sees.
+
+use super::constraint::{duplicate_entry, duplicate_primary_key, first_failure};
+use super::foreign_key::ForeignKeyWork;
+use super::rows::Rows;
+use super::table_writer::{Entries, TableWriter};
+use super::update::{self, Freshness};
+use super::{Written, lookup};
+use crate::bind::tree::{ColId, Expr, LockStrength, LockWait, OnConflict};
+use crate::bind::walk;
+use crate::catalog::{ColumnId, TableDescriptor};
+use crate::exec::StatementContext;
+use crate::plan::TableEvaluator;
+use crate::row::{INDEX_FAMILY, KeyList, RowEncoder};
+use crate::txn::failure::concurrent_update;
+use crate::txn::{Isolation, statement_retry};
+use arrow::array::{Array, ArrayRef};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use stoa_pg::sqlstate::SqlState;
+use stoa_pg::{PgError, PgResult};
+
+/// What becomes of a row whose key exists.
+pub enum ConflictRule {
+    Error,
+    /// `None`: any unique constraint.
+    Nothing(Option<Vec<u32>>),
+    Update(Box<DoUpdate>),
+    Replace,
+}
+
+/// The number of the primary key among arbiters; indexes go by OID.
+const PRIMARY: u32 = 0;
+
+impl ConflictRule {
+    /// # Errors
+    /// 0A000 for subqueries in DO UPDATE.
+    pub fn new(ctx: &StatementContext, table: &TableDescriptor, on_conflict: &OnConflict) -> PgResult<Self> {
+        Ok(match on_conflict {
+            OnConflict::Error => ConflictRule::Error,
+            OnConflict::DoNothing { arbiters } => ConflictRule::Nothing(arbiters.clone()),
+            OnConflict::Replace => ConflictRule::Replace,
+            OnConflict::DoUpdate { arbiters, existing, excluded, assignments, condition } => {
+                let columns = DoUpdateColumns { existing: existing.clone(), excluded: excluded.clone() };
+                let exprs: Vec<Expr> = assignments.iter().map(|(_, e)| e.clone()).collect();
+                let compile = |exprs: &[Expr]| DoUpdateExprs::new(ctx, table, &columns, exprs);
+                ConflictRule::Update(Box::new(DoUpdate {
+                    arbiters: arbiters.clone(),
+                    targets: assignments.iter().map(|(id, _)| *id).collect(),
+                    assignments: compile(&exprs)?,
+                    condition: condition.as_ref().map(|c| compile(std::slice::from_ref(c))).transpose()?,
+                }))
+            }
+        })
+    }
+}
+
+/// DO UPDATE, compiled.
+pub struct DoUpdate {
+    arbiters: Vec<u32>,
+    targets: Vec<ColumnId>,
+    assignments: DoUpdateExprs,
+    condition: Option<DoUpdateExprs>,
+}
+
+struct DoUpdateColumns {
+    existing: Vec<(ColumnId, ColId)>,
+    excluded: Vec<(ColumnId, ColId)>,
+}
+
+/// Expressions over the existing row and the one that was to be inserted.
+struct DoUpdateExprs {
+    /// Whether the column is the excluded row's.
+    used: Vec<(bool, ColumnId)>,
+    evaluator: TableEvaluator,
+}
+
+impl DoUpdateExprs {
+    fn new(ctx: &StatementContext, table: &TableDescriptor, columns: &DoUpdateColumns, exprs: &[Expr]) -> PgResult<Self> {
+        let mut cols = Vec::new();
+        for e in exprs {
+            let mut subquery = false;
+            walk::visit_subqueries(e, &mut |_| subquery = true);
+            if subquery {
+                return Err(PgError::unsupported("subqueries in ON CONFLICT DO UPDATE are not supported")
+                    .hint("Use MERGE, or compute the value in the query whose rows are inserted."));
+            }
+            walk::columns_of(e, &mut cols);
+        }
+        cols.sort_unstable();
+        cols.dedup();
+        let mut used = Vec::with_capacity(cols.len());
+        let mut typed = Vec::with_capacity(cols.len());
+        for col in cols {
+            let find = |list: &[(ColumnId, ColId)]| list.iter().find(|(_, c)| *c == col).map(|(id, _)| *id);
+            let (excluded, id) = match (find(&columns.existing), find(&columns.excluded)) {
+                (Some(id), _) => (false, id),
+                (None, Some(id)) => (true, id),
+                (None, None) => return Err(PgError::internal("DO UPDATE uses a column of neither row")),
+            };
+            let ty = table.column(id).map(|c| c.ty.arrow.clone()).ok_or_else(|| PgError::internal("a column that does not exist"))?;
+            used.push((excluded, id));
+            typed.push((col, ty));
+        }
+        Ok(Self { used, evaluator: TableEvaluator::new(&ctx.eval, &ctx.params, &typed, exprs)? })
+    }
+
+    fn evaluate(&self, existing: &Rows, excluded: &Rows) -> PgResult<Vec<ArrayRef>> {
+        let columns = self
+            .used
+            .iter()
+            .map(|(of_excluded, id)| if *of_excluded { excluded.column(*id).cloned() } else { existing.column(*id).cloned() })
+            .collect::<PgResult<Vec<_>>>()?;
+        self.evaluator.evaluate(columns, existing.len())
+    }
+}
+
+/// Inserts the rows of one batch; those that were written come back, in the order of the source.
+///
+/// # Errors
+/// Constraint violations.
+pub async fn apply(writer: &mut TableWriter, work: &mut ForeignKeyWork, rule: &mut ConflictRule, mut rows: Rows) -> PgResult<Written> {
+    writer.complete(&mut rows)?;
+    match rule {
+        ConflictRule::Error => {
+            let outcome = insert(writer, work, &rows, Arbiters::None).await?;
+            Ok(Written { rows: rows.at(&outcome.inserted)?, source: outcome.inserted })
+        }
+        ConflictRule::Nothing(arbiters) => {
+            let arbiters = arbiters.as_deref().map_or(Arbiters::All, Arbiters::These);
+            let outcome = insert(writer, work, &rows, arbiters).await?;
+            let existing: Vec<&[u8]> = outcome.conflicts.iter().filter_map(|(_, key)| key.as_deref()).collect();
+            check_visible(writer, &existing)?;
+            Ok(Written { rows: rows.at(&outcome.inserted)?, source: outcome.inserted })
+        }
+        ConflictRule::Update(rule) => {
+            let outcome = insert(writer, work, &rows, Arbiters::These(&rule.arbiters)).await?;
+            let inserted = rows.at(&outcome.inserted)?;
+            if outcome.conflicts.is_empty() {
+                return Ok(Written { rows: inserted, source: outcome.inserted });
+            }
+            let updated = update_existing(writer, work, rule, &rows, &outcome.conflicts).await?;
+            let all = inserted.append(&updated.rows)?;
+            let mut order: Vec<(usize, usize)> = outcome.inserted.iter().chain(&updated.source).copied().zip(0..).collect();
+            order.sort_unstable();
+            let positions: Vec<usize> = order.iter().map(|(_, at)| *at).collect();
+            Ok(Written { rows: all.at(&positions)?, source: order.into_iter().map(|(source, _)| source).collect() })
+        }
+        ConflictRule::Replace => replace(writer, work, rows).await,
+    }
+}
+
+/// Which unique constraints a conflict is looked for in, rather than being an error.
+#[derive(Clone, Copy)]
+pub enum Arbiters<'a> {
+    None,
+    All,
+    These(&'a [u32]),
+}
+
+impl Arbiters<'_> {
+    fn include(self, id: u32) -> bool {
+        match self {
+            Arbiters::None => false,
+            Arbiters::All => true,
+            Arbiters::These(list) => list.contains(&id),
+        }
+    }
+}
+
+/// What [`insert`] did with each row.
+#[derive(Debug, Default)]
+pub struct Outcome {
+    pub inserted: Vec<usize>,
+    /// Rows that met an arbiter, with the key of the row that exists; `None` where that is one of this very batch.
+    pub conflicts: Vec<(usize, Option<Vec<u8>>)>,
+}
+
+/// One unique constraint over one batch: its keys, by row, and the rows that have them.
+struct UniqueKeys {
+    arbiter: u32,
+    /// By position in the writer; `None` is the primary key.
+    index: Option<usize>,
+    /// Empty where the row excludes no other.
+    keys: Vec<Vec<u8>>,
+    /// Row keys of existing rows, by key.
+    existing: HashMap<Vec<u8>, Vec<u8>>,
+    /// Keys of this batch's rows.
+    seen: HashSet<Vec<u8>>,
+}
+
+/// Checks and writes complete rows.
+///
+/// # Errors
+/// The violation of the first row that has one.
+pub async fn insert(writer: &TableWriter, work: &mut ForeignKeyWork, rows: &Rows, arbiters: Arbiters<'_>) -> PgResult<Outcome> {
+    let (limit, failure) = first_failure(writer, rows)?;
+    let mut encoder = RowEncoder::new(&writer.codec, |id| rows.get(id).cloned())?;
+    let mut row_keys = KeyList::with_capacity(limit, 24);
+    for row in 0..limit {
+        row_keys.push_with(|out| encoder.key(row, out))?;
+    }
+    let mut entries = writer.indexes.iter().map(|index| index.entries(rows)).collect::<PgResult<Vec<_>>>()?;
+
+    let mut unique = Vec::new();
+    if writer.table.primary_key.is_some() {
+        let keys = row_keys.iter().map(<[u8]>::to_vec).collect();
+        unique.push(UniqueKeys { arbiter: PRIMARY, index: None, keys, existing: HashMap::new(), seen: HashSet::new() });
+    }
+    for (at, (index, entries)) in writer.indexes.iter().zip(&entries).enumerate() {
+        if !index.descriptor.unique || !index.takes_puts() {
+            continue;
+        }
+        let mut keys = Vec::with_capacity(limit);
+        for row in 0..limit {
+            let mut key = Vec::new();
+            if entries.is_exclusive(row) {
+                entries.encoder.key(row, row_keys.get(row), &mut key)?;
+            }
+            keys.push(key);
+        }
+        unique.push(UniqueKeys { arbiter: index.descriptor.oid, index: Some(at), keys, existing: HashMap::new(), seen: HashSet::new() });
+    }
+    for unique in &mut unique {
+        find_existing(writer, unique).await?;
+    }
+
+    let mut outcome = Outcome::default();
+    'rows: for row in 0..limit {
+        for strict in [false, true] {
+            for constraint in &unique {
+                if arbiters.include(constraint.arbiter) == strict {
+                    continue;
+                }
+                let Some(key) = constraint.keys.get(row).filter(|k| !k.is_empty()) else { continue };
+                let existing = constraint.existing.get(key);
+                if existing.is_none() && !constraint.seen.contains(key) {
+                    continue;
+                }
+                if strict {
+                    return Err(violation(writer, rows, &entries, constraint, row)?);
+                }
+                outcome.conflicts.push((row, existing.cloned()));
+                continue 'rows;
+            }
+        }
+        for constraint in &mut unique {
+            if let Some(key) = constraint.keys.get_mut(row).filter(|k| !k.is_empty()) {
+                constraint.seen.insert(std::mem::take(key));
+            }
+        }
+        outcome.inserted.push(row);
+    }
+    put_rows(writer, &mut encoder, &mut entries, &row_keys, &outcome.inserted)?;
+    if let Some(failure) = failure {
+        return Err(failure);
+    }
+    work.child_rows(writer, rows, &row_keys, &outcome.inserted)?;
+    Ok(outcome)
+}
+
+fn violation(writer: &TableWriter, rows: &Rows, entries: &[Entries<'_>], constraint: &UniqueKeys, row: usize) -> PgResult<PgError> {
+    let at = constraint.index.and_then(|at| Some((writer.indexes.get(at)?, entries.get(at)?)));
+    match at {
+        None => duplicate_primary_key(writer, rows, row),
+        Some((index, entries)) => duplicate_entry(writer, index, entries, row),
+    }
+}
+
+/// Locks the keys of a constraint and looks up which exist.
+async fn find_existing(writer: &TableWriter, unique: &mut UniqueKeys) -> PgResult<()> {
+    let txn = &writer.ctx.txn;
+    let wanted: Vec<&[u8]> = unique.keys.iter().filter(|k| !k.is_empty()).map(Vec::as_slice).collect();
+    if wanted.is_empty() {
+        return Ok(());
+    }
+    let index = unique.index.and_then(|at| writer.indexes.get(at));
+    let storage = index.map_or(writer.codec.storage, |i| i.codec.storage);
+    let mut keys = KeyList::with_capacity(wanted.len(), 24);
+    wanted.iter().for_each(|k| keys.push(k));
+    txn.lock_rows(storage, &keys, LockStrength::Update, LockWait::Wait, &writer.table.name).await?;
+    match index {
+        None => {
+            let family = writer.codec.families.first().map(|f| f.id).ok_or_else(|| PgError::internal("a table without families"))?;
+            let found = txn.newest_view().exists(storage, family, &wanted).await?;
+            unique.existing = wanted.iter().zip(found).filter(|(_, found)| *found).map(|(k, _)| (k.to_vec(), k.to_vec())).collect();
+        }
+        Some(index) => {
+            let found = lookup::entries(&txn.newest_view(), &index.codec, &wanted).await?;
+            unique.existing = if found.is_empty() {
+                found
+            } else {
+                // The rows behind the entries may be on their way out: wait for whoever has them, and look again.
+                let mut behind = KeyList::new();
+                found.values().for_each(|key| behind.push(key));
+                txn.lock_rows(writer.codec.storage, &behind, LockStrength::KeyShare, LockWait::Wait, &writer.table.name).await?;
+                let again: Vec<&[u8]> = found.keys().map(Vec::as_slice).collect();
+                lookup::entries(&txn.newest_view(), &index.codec, &again).await?
+            };
+        }
+    }
+    Ok(())
+}
+
+/// Puts rows and their entries into the transaction.
+pub(super) fn put_rows(
+    writer: &TableWriter,
+    encoder: &mut RowEncoder<'_>,
+    entries: &mut [Entries<'_>],
+    row_keys: &KeyList,
+    rows: &[usize],
+) -> PgResult<()> {
+    let storage = writer.codec.storage;
+    let mut scratch = Vec::new();
+    writer.ctx.txn.write(|set| -> PgResult<()> {
+        for row in rows {
+            let key = row_keys.get(*row);
+            encoder.cells(*row, |_| true, |family, qualifier, value| {
+                set.put(storage, key, family, qualifier, value);
+                Ok(())
+            })?;
+            for (index, entries) in writer.indexes.iter().zip(entries.iter_mut()) {
+                if !index.takes_puts() || !entries.includes(*row) {
+                    continue;
+                }
+                scratch.clear();
+                entries.encoder.key(*row, key, &mut scratch)?;
+                let cell = entries.encoder.cell(*row, key)?;
+                set.put(index.codec.storage, &scratch, INDEX_FAMILY, &[], Some(cell));
+            }
+        }
+        Ok(())
+    })?
+}
+
+/// REPEATABLE READ: a row that the snapshot does not show as it is cannot decide a conflict.
+fn check_visible(writer: &TableWriter, keys: &[&[u8]]) -> PgResult<()> {
+    let txn = &writer.ctx.txn;
+    if keys.is_empty() || txn.isolation() == Isolation::ReadCommitted {
+        return Ok(());
+    }
+    let mut list = KeyList::new();
+    keys.iter().for_each(|k| list.push(k));
+    if txn.rows_changed_since(writer.codec.storage, &list, txn.read_view().timestamp()) { Err(concurrent_update()) } else { Ok(()) }
+}
+
+/// DO UPDATE on the rows that exist.
+async fn update_existing(
+    writer: &mut TableWriter,
+    work: &mut ForeignKeyWork,
+    rule: &DoUpdate,
+    rows: &Rows,
+    conflicts: &[(usize, Option<Vec<u8>>)],
+) -> PgResult<Written> {
+    let txn = Arc::clone(&writer.ctx.txn);
+    let storage = writer.codec.storage;
+    let mut keys = KeyList::new();
+    let mut seen: HashSet<&[u8]> = HashSet::new();
+    for (_, existing) in conflicts {
+        match existing {
+            Some(key) if !txn.changed_by_statement(storage, key) && seen.insert(key) => keys.push(key),
+            _ => return Err(second_time()),
+        }
+    }
+    txn.lock_rows(storage, &keys, LockStrength::Update, LockWait::Wait, &writer.table.name).await?;
+    let wanted: Vec<&[u8]> = keys.iter().collect();
+    check_visible(writer, &wanted)?;
+    let (existing, positions) = lookup::rows_by_key(&txn.newest_view(), &writer.table, &writer.codec, &wanted).await?;
+    if positions.len() != wanted.len() {
+        // It went away while its lock was waited for.
+        return Err(if txn.isolation() == Isolation::ReadCommitted { statement_retry() } else { concurrent_update() });
+    }
+    let source: Vec<usize> = conflicts.iter().map(|(row, _)| *row).collect();
+    let excluded = rows.at(&source)?;
+    let chosen: Vec<usize> = match &rule.condition {
+        None => (0..existing.len()).collect(),
+        Some(condition) => {
+            let out = condition.evaluate(&existing, &excluded)?;
+            let mask = out.first().ok_or_else(|| PgError::internal("a condition without a value"))?;
+            let mask = datafusion::common::cast::as_boolean_array(mask).map_err(crate::plan::from_datafusion)?;
+            (0..existing.len()).filter(|row| mask.is_valid(*row) && mask.value(*row)).collect()
+        }
+    };
+    let (existing, excluded) = (existing.at(&chosen)?, excluded.at(&chosen)?);
+    let source: Vec<usize> = chosen.iter().filter_map(|at| source.get(*at).copied()).collect();
+    if existing.is_empty() {
+        return Ok(Written { rows: existing, source });
+    }
+    let mut after = existing.clone();
+    for (id, array) in rule.targets.iter().zip(rule.assignments.evaluate(&existing, &excluded)?) {
+        after.set(*id, array);
+    }
+    writer.regenerate(&mut after)?;
+    let mut assigned: HashSet<ColumnId> = rule.targets.iter().copied().collect();
+    assigned.extend(writer.generated_columns());
+    let written = update::update(writer, work, &existing, after, &assigned, Freshness::Newest).await?;
+    let source = written.source.iter().filter_map(|at| source.get(*at).copied()).collect();
+    Ok(Written { rows: written.rows, source })
+}
+
+fn second_time() -> PgError {
+    PgError::new(SqlState::CARDINALITY_VIOLATION, "ON CONFLICT DO UPDATE command cannot affect row a second time")
+        .hint("Ensure that no rows proposed for insertion within the same command have duplicate constrained values.")
+}
+
+/// UPSERT: whatever has the key is replaced. Of rows with one key the last counts.
+async fn replace(writer: &mut TableWriter, work: &mut ForeignKeyWork, rows: Rows) -> PgResult<Written> {
+    let (limit, failure) = first_failure(writer, &rows)?;
+    if let Some(failure) = failure {
+        return Err(failure);
+    }
+    let txn = Arc::clone(&writer.ctx.txn);
+    let codec = Arc::clone(&writer.codec);
+    let mut keys = KeyList::with_capacity(limit, 24);
+    {
+        let encoder = RowEncoder::new(&codec, |id| rows.get(id).cloned())?;
+        for row in 0..limit {
+            keys.push_with(|out| encoder.key(row, out))?;
+        }
+    }
+    let mut last: HashMap<&[u8], usize> = HashMap::with_capacity(limit);
+    for (row, key) in keys.iter().enumerate() {
+        last.insert(key, row);
+    }
+    let winners: Vec<usize> = (0..limit).filter(|row| last.get(keys.get(*row)) == Some(row)).collect();
+    let rows_won = rows.at(&winners)?;
+    let mut won = KeyList::with_capacity(winners.len(), 24);
+    winners.iter().for_each(|row| won.push(keys.get(*row)));
+    txn.lock_rows(codec.storage, &won, LockStrength::Update, LockWait::Wait, &writer.table.name).await?;
+    let all: Vec<usize> = (0..winners.len()).collect();
+    let blind = writer.indexes.is_empty() && !work.is_referenced(writer);
+    if blind {
+        let mut encoder = RowEncoder::new(&codec, |id| rows_won.get(id).cloned())?;
+        put_rows(writer, &mut encoder, &mut [], &won, &all)?;
+        work.child_rows(writer, &rows_won, &won, &all)?;
+        return Ok(Written { rows: rows_won, source: winners });
+    }
+    let wanted: Vec<&[u8]> = won.iter().collect();
+    let (existing, positions) = lookup::rows_by_key(&txn.newest_view(), &writer.table, &codec, &wanted).await?;
+    let known: HashSet<usize> = positions.iter().copied().collect();
+    let fresh: Vec<usize> = all.iter().copied().filter(|at| !known.contains(at)).collect();
+    insert(writer, work, &rows_won.at(&fresh)?, Arbiters::None).await?;
+    if !existing.is_empty() {
+        let after = rows_won.at(&positions)?;
+        let assigned: HashSet<ColumnId> = writer.table.live_columns().map(|c| c.id).collect();
+        update::update(writer, work, &existing, after, &assigned, Freshness::Newest).await?;
+    }
+    Ok(Written { rows: rows_won, source: winners })
+}

@@ -1,0 +1,133 @@
+//! Reads that writing needs: rows by key, entries of unique indexes, rows that match a condition.
+
+use super::rows::Rows;
+use crate::access::{PathKind, PathOptions, Predicate, candidates, choose};
+use crate::catalog::{ColumnId, TableDescriptor};
+use crate::row::{ColumnSource, INDEX_FAMILY, IndexCodec, KeyList, RowCodec, ScanDecoder};
+use crate::txn::{RangeRead, ReadView};
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use stoa_pg::PgResult;
+use stoa_store::{CellRef, RowSink};
+
+/// The row keys that exclusive entries of a unique index point to, by entry key; absent entries are left out.
+///
+/// # Errors
+/// The store failed, or an entry is corrupt.
+pub async fn entries(view: &ReadView, index: &Arc<IndexCodec>, keys: &[&[u8]]) -> PgResult<HashMap<Vec<u8>, Vec<u8>>> {
+    struct Sink {
+        decoder: ScanDecoder,
+        found: Vec<Vec<u8>>,
+    }
+    impl RowSink for Sink {
+        fn row(&mut self, key: &[u8], cells: &[CellRef<'_>]) -> ControlFlow<()> {
+            self.found.push(key.to_vec());
+            self.decoder.row(key, cells)
+        }
+    }
+    if keys.is_empty() {
+        return Ok(HashMap::new());
+    }
+    let source = ColumnSource::Index(Arc::clone(index));
+    let decoder = ScanDecoder::new(&source, &[], usize::MAX >> 8)?.collect_row_keys(&source)?;
+    let mut sink = Sink { decoder, found: Vec::new() };
+    view.get(index.storage, vec![INDEX_FAMILY], keys, &mut sink).await?;
+    if let Some(error) = sink.decoder.take_error() {
+        return Err(error);
+    }
+    let rows = sink.decoder.take_keys();
+    Ok(sink.found.into_iter().enumerate().map(|(n, key)| (key, rows.get(n).to_vec())).collect())
+}
+
+/// Rows by key, in the order of the keys; absent ones are left out. With them the position of each row's key.
+///
+/// # Errors
+/// The store failed, or a row is corrupt.
+pub async fn rows_by_key(view: &ReadView, table: &TableDescriptor, codec: &Arc<RowCodec>, keys: &[&[u8]]) -> PgResult<(Rows, Vec<usize>)> {
+    struct Sink<'a> {
+        decoder: ScanDecoder,
+        keys: &'a [&'a [u8]],
+        at: usize,
+        positions: Vec<usize>,
+    }
+    impl RowSink for Sink<'_> {
+        fn row(&mut self, key: &[u8], cells: &[CellRef<'_>]) -> ControlFlow<()> {
+            while self.keys.get(self.at).is_some_and(|k| *k != key) {
+                self.at += 1;
+            }
+            self.positions.push(self.at);
+            self.at += 1;
+            self.decoder.row(key, cells)
+        }
+    }
+    let columns: Vec<ColumnId> = table.live_columns().map(|c| c.id).collect();
+    let source = ColumnSource::Table(Arc::clone(codec));
+    let decoder = ScanDecoder::new(&source, &columns, keys.len().clamp(1, 8192))?;
+    let mut sink = Sink { decoder, keys, at: 0, positions: Vec::new() };
+    sink.decoder.set_max_rows(usize::MAX);
+    let families = sink.decoder.families();
+    view.get(codec.storage, families, keys, &mut sink).await?;
+    let rows = finish(&mut sink.decoder, &columns)?;
+    Ok((rows, sink.positions))
+}
+
+fn finish(decoder: &mut ScanDecoder, columns: &[ColumnId]) -> PgResult<Rows> {
+    if let Some(error) = decoder.take_error() {
+        return Err(error);
+    }
+    let mut rows = Rows::new(decoder.rows());
+    for (id, array) in columns.iter().zip(decoder.finish()?) {
+        rows.set(*id, array);
+    }
+    Ok(rows)
+}
+
+/// A superset of the rows that satisfy predicates, all columns.
+///
+/// # Errors
+/// The store failed, or a row is corrupt.
+pub async fn matching(view: &ReadView, table: &TableDescriptor, codec: &Arc<RowCodec>, predicates: &[Predicate]) -> PgResult<Rows> {
+    let columns: Vec<ColumnId> = table.live_columns().map(|c| c.id).collect();
+    let options = PathOptions { columns: &columns, index_predicates: &|_| None };
+    let mut paths = candidates(table, codec, predicates, &options)?;
+    let at = choose(&paths, &vec![None; paths.len()], 100_000.0);
+    let path = paths.swap_remove(at);
+    let source = ColumnSource::Table(Arc::clone(codec));
+    let mut decoder = ScanDecoder::new(&source, &columns, 1024)?;
+    decoder.set_max_rows(usize::MAX);
+    match &path.kind {
+        PathKind::Index { codec: index, covered: false, .. } => {
+            let entries = ColumnSource::Index(Arc::clone(index));
+            let mut keys = ScanDecoder::new(&entries, &[], 1024)?.collect_row_keys(&entries)?;
+            keys.set_max_rows(usize::MAX);
+            scan(view, index.storage, &path.scope.ranges, &mut keys).await?;
+            let keys: KeyList = keys.take_keys();
+            let list: Vec<&[u8]> = keys.iter().collect();
+            view.get(codec.storage, decoder.families(), &list, &mut decoder).await?;
+        }
+        PathKind::Index { codec: index, covered: true, .. } => {
+            let entries = ColumnSource::Index(Arc::clone(index));
+            let mut covered = ScanDecoder::new(&entries, &columns, 1024)?;
+            covered.set_max_rows(usize::MAX);
+            scan(view, index.storage, &path.scope.ranges, &mut covered).await?;
+            return finish(&mut covered, &columns);
+        }
+        PathKind::Table => scan(view, codec.storage, &path.scope.ranges, &mut decoder).await?,
+    }
+    finish(&mut decoder, &columns)
+}
+
+async fn scan(view: &ReadView, table: stoa_store::TableId, ranges: &[stoa_store::KeyRange], decoder: &mut ScanDecoder) -> PgResult<()> {
+    for range in ranges {
+        let read =
+            RangeRead { table, families: decoder.families(), range: range.clone(), reverse: false, limit: None, fill_cache: true };
+        let mut scan = view.scan(read).await?;
+        while scan.next_block(4096, decoder).await? {
+            if let Some(error) = decoder.take_error() {
+                return Err(error);
+            }
+        }
+    }
+    Ok(())
+}

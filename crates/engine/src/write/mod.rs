@@ -1,0 +1,176 @@
+//! The one path by which rows change: constraints, index maintenance, foreign keys.
+//!
+//! A statement that changes rows is a query that yields them and a [`Mutation`] on top. [`apply`] takes the query's batches and
+//! does to each what the mutation says: rows are locked, checked against the newest commits, encoded, and put into the
+//! transaction's buffer with the entries of every index.
+//!
+//! Invariant: what a statement reads never depends on what it writes, but what it checks does: uniqueness counts the statement's
+//! own rows, in the order in which the query yields them, as PostgreSQL does.
+//!
+//! Reading order: [`rows`] → [`table_writer`] → [`constraint`] → [`insert`] → [`update`] → [`merge`] → [`foreign_key`] →
+//! [`deferred`].
+
+pub mod constraint;
+pub mod deferred;
+pub mod foreign_key;
+pub mod insert;
+pub mod lookup;
+pub mod merge;
+pub mod returning;
+pub mod rows;
+pub mod table_writer;
+pub mod update;
+
+use crate::bind::tree::{Mutation, MutationKind};
+use crate::exec::StatementContext;
+use crate::plan::execute::Executed;
+use crate::plan::relation::Planner;
+use crate::txn::is_statement_retry;
+use arrow::array::RecordBatch;
+use arrow::compute::concat_batches;
+use foreign_key::ForeignKeyWork;
+use futures::StreamExt;
+use futures::stream::BoxStream;
+use insert::ConflictRule;
+use returning::Returning;
+use rows::Rows;
+use std::collections::HashSet;
+use std::future::Future;
+use stoa_pg::{PgError, PgResult};
+use table_writer::TableWriter;
+
+/// What a mutation did.
+#[derive(Debug, Default)]
+pub struct Applied {
+    /// Rows inserted, updated or deleted.
+    pub count: u64,
+    /// The rows of RETURNING.
+    pub returning: Vec<RecordBatch>,
+}
+
+/// Runs a statement that changes or locks rows until it has met none that was changed behind its snapshot; then the checks that
+/// wait for its end. What a failed run wrote is thrown away.
+///
+/// # Errors
+/// Those of the statement.
+pub async fn with_retry<F, Fut>(ctx: &StatementContext, run: F) -> PgResult<Executed>
+where
+    F: Fn() -> Fut,
+    Fut: Future<Output = PgResult<Executed>>,
+{
+    loop {
+        let outcome = match run().await {
+            Ok(executed) => deferred::run_immediate(&ctx.txn).await.map(|()| executed),
+            Err(error) => Err(error),
+        };
+        match outcome {
+            Ok(executed) => return Ok(executed),
+            Err(error) => {
+                ctx.txn.discard_statement();
+                if !is_statement_retry(&error) {
+                    return Err(error);
+                }
+                ctx.txn.start_statement()?;
+            }
+        }
+    }
+}
+
+/// Does what a mutation says to each row of its source.
+///
+/// # Errors
+/// Constraint violations; [`crate::txn::statement_retry`] when the statement must run again.
+pub async fn apply(planner: &Planner, mutation: &Mutation, stream: BoxStream<'static, PgResult<RecordBatch>>) -> PgResult<Applied> {
+    let ctx = &planner.ctx;
+    let table = &mutation.table.0;
+    let mut writer = TableWriter::new(ctx, table)?;
+    let mut work = ForeignKeyWork::default();
+    let mut returning = Returning::new(ctx, mutation)?;
+    let mut applied = Applied::default();
+    let mut stream = gathered(&writer, &mutation.kind, stream);
+    match &mutation.kind {
+        MutationKind::Insert { columns, on_conflict } => {
+            let mut rule = ConflictRule::new(ctx, table, on_conflict)?;
+            while let Some(batch) = stream.next().await {
+                let batch = batch?;
+                let rows = Rows::of_batch(&batch, columns)?;
+                let written = insert::apply(&mut writer, &mut work, &mut rule, rows).await?;
+                applied.count += written.len() as u64;
+                returning.add(&written.rows, &batch, &written.source)?;
+            }
+        }
+        MutationKind::Update { old, new } => {
+            let assigned: HashSet<_> = new.iter().map(|(id, _)| *id).collect();
+            while let Some(batch) = stream.next().await {
+                let batch = batch?;
+                let before = Rows::of_batch(&batch, old)?;
+                let after = before.with(&Rows::of_batch(&batch, new)?);
+                let written = update::update(&mut writer, &mut work, &before, after, &assigned, update::Freshness::Snapshot).await?;
+                applied.count += written.len() as u64;
+                returning.add(&written.rows, &batch, &written.source)?;
+            }
+        }
+        MutationKind::Delete { old } => {
+            while let Some(batch) = stream.next().await {
+                let batch = batch?;
+                let before = Rows::of_batch(&batch, old)?;
+                let written = update::delete(&mut writer, &mut work, &before, update::Freshness::Snapshot).await?;
+                applied.count += written.len() as u64;
+                returning.add(&written.rows, &batch, &written.source)?;
+            }
+        }
+        MutationKind::Merge { old, arms } => {
+            let arms = merge::Arms::new(ctx, table, arms)?;
+            while let Some(batch) = stream.next().await {
+                applied.count += merge::apply(&mut writer, &mut work, &arms, old, &batch?).await?;
+            }
+        }
+    }
+    foreign_key::run(ctx, work).await?;
+    applied.returning = returning.finish();
+    Ok(applied)
+}
+
+/// The source's batches. Where the order in which rows change must not matter (a deferrable key that is assigned), all in one.
+fn gathered(writer: &TableWriter, kind: &MutationKind, stream: BoxStream<'static, PgResult<RecordBatch>>) -> BoxStream<'static, PgResult<RecordBatch>> {
+    let assigned: HashSet<_> = match kind {
+        MutationKind::Update { new, .. } => new.iter().map(|(id, _)| *id).collect(),
+        _ => return stream,
+    };
+    if !writer.has_deferrable_key(&assigned) {
+        return stream;
+    }
+    futures::stream::once(async move {
+        let batches = stream.collect::<Vec<_>>().await.into_iter().collect::<PgResult<Vec<_>>>()?;
+        match batches.first() {
+            Some(first) => Ok(Some(concat_batches(&first.schema(), &batches)?)),
+            None => Ok(None),
+        }
+    })
+    .filter_map(|batch: PgResult<Option<RecordBatch>>| async move { batch.transpose() })
+    .boxed()
+}
+
+/// Rows that were written, with the positions in the source from which they come.
+#[derive(Debug)]
+pub struct Written {
+    pub rows: Rows,
+    pub source: Vec<usize>,
+}
+
+impl Written {
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.source.len()
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.source.is_empty()
+    }
+}
+
+/// An error for what a mutation's source does not have.
+pub(crate) fn missing_column(what: &str) -> PgError {
+    PgError::internal(format!("the source of a statement that changes rows has no column for {what}"))
+}

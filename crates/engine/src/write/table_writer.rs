@@ -1,0 +1,277 @@
+//! A table prepared for writing: its codec, its indexes, its checks and generated columns, compiled once a statement.
+
+use super::rows::Rows;
+use crate::bind::tree::{ColId, Expr};
+use crate::bind::{BindContext, bind_table_expr, walk};
+use crate::catalog::{ColumnId, ConstraintName, IndexDescriptor, IndexKey, IndexState, TableDescriptor};
+use crate::exec::StatementContext;
+use crate::plan::TableEvaluator;
+use crate::row::{IndexCodec, IndexEncoder, RowCodec, next_row_id};
+use arrow::array::{Array, ArrayRef, BooleanArray, FixedSizeBinaryBuilder, Int64Array, new_null_array};
+use arrow::datatypes::DataType;
+use std::collections::HashSet;
+use std::sync::Arc;
+use stoa_pg::{PgError, PgResult};
+
+/// Expressions over a table's own columns.
+pub struct Compiled {
+    columns: Vec<ColumnId>,
+    evaluator: TableEvaluator,
+}
+
+impl Compiled {
+    fn new(ctx: &StatementContext, table: &TableDescriptor, exprs: &[Expr]) -> PgResult<Self> {
+        let mut used: Vec<ColId> = Vec::new();
+        exprs.iter().for_each(|e| walk::columns_of(e, &mut used));
+        used.sort_unstable();
+        used.dedup();
+        let mut columns = Vec::with_capacity(used.len());
+        let mut typed = Vec::with_capacity(used.len());
+        for col in used {
+            let column = table.column(ColumnId(col.0)).ok_or_else(|| PgError::internal("an expression over a column that does not exist"))?;
+            columns.push(column.id);
+            typed.push((col, column.ty.arrow.clone()));
+        }
+        Ok(Self { columns, evaluator: TableEvaluator::new(&ctx.eval, &[], &typed, exprs)? })
+    }
+
+    /// One column an expression.
+    ///
+    /// # Errors
+    /// What the expressions raise.
+    pub fn evaluate(&self, rows: &Rows) -> PgResult<Vec<ArrayRef>> {
+        let columns = self.columns.iter().map(|id| rows.column(*id).cloned()).collect::<PgResult<Vec<_>>>()?;
+        self.evaluator.evaluate(columns, rows.len())
+    }
+}
+
+/// A CHECK constraint.
+pub struct Check {
+    pub name: ConstraintName,
+    pub compiled: Compiled,
+}
+
+/// One index.
+pub struct IndexWriter {
+    pub descriptor: IndexDescriptor,
+    pub codec: Arc<IndexCodec>,
+    /// Parts that are expressions, in order.
+    exprs: Option<Compiled>,
+    predicate: Option<Compiled>,
+    /// Columns on which entries depend.
+    uses: HashSet<ColumnId>,
+}
+
+impl IndexWriter {
+    fn new(ctx: &StatementContext, table: &TableDescriptor, descriptor: &IndexDescriptor) -> PgResult<Self> {
+        let codec = Arc::new(IndexCodec::new(table, descriptor)?);
+        let mut uses: HashSet<ColumnId> = descriptor.include.iter().copied().collect();
+        let mut exprs = Vec::new();
+        for part in &descriptor.parts {
+            match &part.key {
+                IndexKey::Column(id) => {
+                    uses.insert(*id);
+                }
+                IndexKey::Expr(sql) => exprs.push(bind(ctx, table, sql)?),
+            }
+        }
+        let compile = |exprs: &[Expr]| -> PgResult<Option<Compiled>> {
+            if exprs.is_empty() { Ok(None) } else { Compiled::new(ctx, table, exprs).map(Some) }
+        };
+        let exprs = compile(&exprs)?;
+        let predicate = match &descriptor.predicate {
+            Some(sql) => compile(&[bind(ctx, table, sql)?])?,
+            None => None,
+        };
+        uses.extend(exprs.iter().chain(&predicate).flat_map(|c| c.columns.iter().copied()));
+        Ok(Self { descriptor: descriptor.clone(), codec, exprs, predicate, uses })
+    }
+
+    /// New rows get entries.
+    #[must_use]
+    pub fn takes_puts(&self) -> bool {
+        matches!(self.descriptor.state, IndexState::Readable | IndexState::WriteOnly)
+    }
+
+    /// The name that a violation tells.
+    #[must_use]
+    pub fn constraint_name(&self) -> &str {
+        self.descriptor.constraint.as_ref().map_or(&self.descriptor.name, |c| &c.name)
+    }
+
+    #[must_use]
+    pub fn is_deferrable(&self) -> bool {
+        self.descriptor.constraint.as_ref().is_some_and(|c| c.deferrable)
+    }
+
+    #[must_use]
+    pub fn depends_on(&self, assigned: &HashSet<ColumnId>) -> bool {
+        self.uses.iter().any(|c| assigned.contains(c))
+    }
+
+    /// The entries of some rows.
+    ///
+    /// # Errors
+    /// What expressions of the index raise.
+    pub fn entries(&self, rows: &Rows) -> PgResult<Entries<'_>> {
+        let mask = match &self.predicate {
+            None => None,
+            Some(predicate) => {
+                let out = predicate.evaluate(rows)?;
+                let array = out.first().ok_or_else(|| PgError::internal("a predicate without a value"))?;
+                Some(datafusion::common::cast::as_boolean_array(array).map_err(crate::plan::from_datafusion)?.clone())
+            }
+        };
+        let mut computed = match &self.exprs {
+            Some(exprs) => exprs.evaluate(rows)?.into_iter(),
+            None => Vec::new().into_iter(),
+        };
+        let mut parts = Vec::with_capacity(self.descriptor.parts.len());
+        for part in &self.descriptor.parts {
+            parts.push(match &part.key {
+                IndexKey::Column(id) => rows.column(*id)?.clone(),
+                IndexKey::Expr(_) => computed.next().ok_or_else(|| PgError::internal("an index part without a value"))?,
+            });
+        }
+        let encoder = IndexEncoder::new(&self.codec, |n| parts.get(n).cloned(), |id| rows.get(id).cloned())?;
+        Ok(Entries { encoder, mask, parts })
+    }
+}
+
+/// The entries of a batch of rows in one index.
+pub struct Entries<'a> {
+    pub encoder: IndexEncoder<'a>,
+    mask: Option<BooleanArray>,
+    /// The values of the parts, for messages.
+    pub parts: Vec<ArrayRef>,
+}
+
+impl Entries<'_> {
+    /// Whether the index has an entry for a row.
+    #[must_use]
+    pub fn includes(&self, row: usize) -> bool {
+        self.mask.as_ref().is_none_or(|m| m.is_valid(row) && m.value(row))
+    }
+
+    /// Whether the row's entry excludes others of equal parts.
+    #[must_use]
+    pub fn is_exclusive(&self, row: usize) -> bool {
+        self.includes(row) && self.encoder.is_exclusive(row)
+    }
+}
+
+/// See the module.
+pub struct TableWriter {
+    pub ctx: StatementContext,
+    pub table: Arc<TableDescriptor>,
+    pub codec: Arc<RowCodec>,
+    pub indexes: Vec<IndexWriter>,
+    pub checks: Vec<Check>,
+    generated: Option<(Vec<ColumnId>, Compiled)>,
+}
+
+impl TableWriter {
+    /// # Errors
+    /// An expression of the table cannot be bound.
+    pub fn new(ctx: &StatementContext, table: &Arc<TableDescriptor>) -> PgResult<Self> {
+        let codec = RowCodec::of(table)?;
+        let indexes =
+            table.indexes.iter().filter(|i| i.method == "btree").map(|i| IndexWriter::new(ctx, table, i)).collect::<PgResult<Vec<_>>>()?;
+        let mut checks = table
+            .checks
+            .iter()
+            .map(|c| Ok(Check { name: c.name.clone(), compiled: Compiled::new(ctx, table, &[bind(ctx, table, &c.expr)?])? }))
+            .collect::<PgResult<Vec<_>>>()?;
+        // PostgreSQL checks them by name.
+        checks.sort_by(|a, b| a.name.name.cmp(&b.name.name));
+        let mut computed = Vec::new();
+        let mut exprs = Vec::new();
+        for column in table.live_columns() {
+            if let Some(sql) = &column.generated {
+                computed.push(column.id);
+                exprs.push(bind(ctx, table, sql)?);
+            }
+        }
+        let generated = if computed.is_empty() { None } else { Some((computed, Compiled::new(ctx, table, &exprs)?)) };
+        Ok(Self { ctx: ctx.clone(), table: Arc::clone(table), codec, indexes, checks, generated })
+    }
+
+    /// Adds what a source does not give: row ids, NULLs.
+    pub fn complete(&self, rows: &mut Rows) -> PgResult<()> {
+        for column in self.table.live_columns() {
+            if rows.get(column.id).is_some() {
+                continue;
+            }
+            let array = if self.table.row_id == Some(column.id) {
+                row_ids(&column.ty.arrow, rows.len())?
+            } else {
+                new_null_array(&column.ty.arrow, rows.len())
+            };
+            rows.set(column.id, array);
+        }
+        Ok(())
+    }
+
+    /// Computes the generated columns anew.
+    ///
+    /// # Errors
+    /// What their expressions raise.
+    pub fn regenerate(&self, rows: &mut Rows) -> PgResult<()> {
+        if let Some((ids, compiled)) = &self.generated {
+            for (id, array) in ids.iter().zip(compiled.evaluate(rows)?) {
+                let ty = self.table.column(*id).map(|c| c.ty.arrow.clone());
+                let array = match ty {
+                    Some(ty) if *array.data_type() != ty => arrow::compute::cast(&array, &ty)?,
+                    _ => array,
+                };
+                rows.set(*id, array);
+            }
+        }
+        Ok(())
+    }
+
+    /// The generated columns.
+    pub fn generated_columns(&self) -> impl Iterator<Item = ColumnId> {
+        self.generated.iter().flat_map(|(ids, _)| ids.iter().copied())
+    }
+
+    #[must_use]
+    pub fn assigns_key(&self, assigned: &HashSet<ColumnId>) -> bool {
+        self.table.key.iter().any(|p| assigned.contains(&p.column))
+    }
+
+    /// Whether the assigned columns are part of a key whose uniqueness counts at the end of the statement only.
+    #[must_use]
+    pub fn has_deferrable_key(&self, assigned: &HashSet<ColumnId>) -> bool {
+        let primary = self.table.primary_key.as_ref().is_some_and(|c| c.deferrable) && self.assigns_key(assigned);
+        primary || self.indexes.iter().any(|i| i.descriptor.unique && i.is_deferrable() && i.depends_on(assigned))
+    }
+
+    /// The schema's name, for errors.
+    #[must_use]
+    pub fn schema_name(&self) -> String {
+        self.ctx.catalog.schema(self.table.schema).map(|s| s.name.clone()).unwrap_or_default()
+    }
+}
+
+fn bind(ctx: &StatementContext, table: &TableDescriptor, sql: &str) -> PgResult<Expr> {
+    let bind = BindContext { catalog: &ctx.catalog, search_path: &ctx.search_path, eval: &ctx.eval, param_types: &[], text: "" };
+    bind_table_expr(&bind, table, sql)
+}
+
+fn row_ids(ty: &DataType, rows: usize) -> PgResult<ArrayRef> {
+    match ty {
+        DataType::Int64 => Ok(Arc::new((0..rows).map(|_| next_row_id()).collect::<Int64Array>())),
+        DataType::FixedSizeBinary(16) => {
+            let mut builder = FixedSizeBinaryBuilder::with_capacity(rows, 16);
+            for _ in 0..rows {
+                let mut id = [0u8; 16];
+                id[..8].copy_from_slice(&next_row_id().to_be_bytes());
+                id[8..].copy_from_slice(&rand::random::<[u8; 8]>());
+                builder.append_value(id)?;
+            }
+            Ok(Arc::new(builder.finish()))
+        }
+        other => Err(PgError::internal(format!("row ids of type {other}"))),
+    }
+}

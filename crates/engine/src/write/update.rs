@@ -1,0 +1,314 @@
+//! UPDATE and DELETE of rows that were read.
+//!
+//! An assigned key is a delete and an insert. Uniqueness is checked row by row as PostgreSQL does: a key that a later row of the
+//! statement would free is still taken, unless the constraint is deferrable.
+
+use super::Written;
+use super::constraint::{duplicate_entry, duplicate_primary_key, first_failure};
+use super::foreign_key::ForeignKeyWork;
+use super::lookup;
+use super::rows::Rows;
+use super::table_writer::{Entries, TableWriter};
+use crate::bind::tree::{LockStrength, LockWait};
+use crate::catalog::ColumnId;
+use crate::row::{INDEX_FAMILY, KeyList, RowEncoder};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use stoa_pg::{PgError, PgResult};
+
+/// What the old rows were read from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Freshness {
+    /// The statement's snapshot: they are locked and compared with the newest commits here.
+    Snapshot,
+    /// The newest commits, behind locks.
+    Newest,
+}
+
+/// Locks rows that the statement read, leaving out those that it has changed already (a join gave them twice). Gives the
+/// positions that are left.
+async fn claim(writer: &TableWriter, keys: &KeyList, strength: LockStrength, freshness: Freshness) -> PgResult<Vec<usize>> {
+    if freshness == Freshness::Newest {
+        return Ok((0..keys.len()).collect());
+    }
+    let txn = &writer.ctx.txn;
+    let storage = writer.codec.storage;
+    let mut seen: HashSet<&[u8]> = HashSet::with_capacity(keys.len());
+    let kept: Vec<usize> =
+        (0..keys.len()).filter(|row| !txn.changed_by_statement(storage, keys.get(*row)) && seen.insert(keys.get(*row))).collect();
+    let mut list = KeyList::with_capacity(kept.len(), 24);
+    kept.iter().for_each(|row| list.push(keys.get(*row)));
+    txn.lock_rows(storage, &list, strength, LockWait::Wait, &writer.table.name).await?;
+    txn.check_unchanged(storage, &list)?;
+    Ok(kept)
+}
+
+fn keys_of(encoder: &RowEncoder<'_>, rows: usize) -> PgResult<KeyList> {
+    let mut keys = KeyList::with_capacity(rows, 24);
+    for row in 0..rows {
+        keys.push_with(|out| encoder.key(row, out))?;
+    }
+    Ok(keys)
+}
+
+/// Keys of a unique constraint that rows of a statement take and free, row by row.
+#[derive(Default)]
+struct Moves {
+    /// Keys that others have, with their rows' keys (empty for the primary key).
+    taken: HashMap<Vec<u8>, Vec<u8>>,
+    freed: HashSet<Vec<u8>>,
+    added: HashSet<Vec<u8>>,
+}
+
+impl Moves {
+    /// Whether a row may take a key. A deferrable constraint knows in advance all that will be freed.
+    fn take(&mut self, old: Option<Vec<u8>>, new: Vec<u8>) -> bool {
+        self.freed.extend(old);
+        let free = (!self.taken.contains_key(&new) || self.freed.contains(&new)) && !self.added.contains(&new);
+        self.added.insert(new);
+        free
+    }
+
+    fn free(&mut self, old: Vec<u8>) {
+        self.added.remove(&old);
+        self.freed.insert(old);
+    }
+}
+
+/// Changes rows from `old` to `new`; `assigned` are the columns that may differ. The rows that were written come back.
+///
+/// # Errors
+/// Constraint violations; a row changed behind the snapshot.
+pub async fn update(
+    writer: &mut TableWriter,
+    work: &mut ForeignKeyWork,
+    old: &Rows,
+    new: Rows,
+    assigned: &HashSet<ColumnId>,
+    freshness: Freshness,
+) -> PgResult<Written> {
+    let writer = &*writer;
+    let txn = Arc::clone(&writer.ctx.txn);
+    let storage = writer.codec.storage;
+    let moves_key = writer.assigns_key(assigned);
+    let touches_unique = moves_key || writer.indexes.iter().any(|i| i.descriptor.unique && i.depends_on(assigned));
+    let strength = if touches_unique { LockStrength::Update } else { LockStrength::NoKeyUpdate };
+    let source = {
+        let encoder = RowEncoder::new(&writer.codec, |id| old.get(id).cloned())?;
+        claim(writer, &keys_of(&encoder, old.len())?, strength, freshness).await?
+    };
+    let (old, new) = (old.at(&source)?, new.at(&source)?);
+    if source.is_empty() {
+        return Ok(Written { rows: new, source });
+    }
+    let (limit, failure) = first_failure(writer, &new)?;
+    let before = RowEncoder::new(&writer.codec, |id| old.get(id).cloned())?;
+    let mut after = RowEncoder::new(&writer.codec, |id| new.get(id).cloned())?;
+    let old_keys = keys_of(&before, old.len())?;
+    let new_keys = if moves_key { keys_of(&after, limit)? } else { old_keys.clone() };
+
+    // Which indexes must change, and their entries on both sides.
+    let affected: Vec<usize> = (0..writer.indexes.len())
+        .filter(|at| writer.indexes.get(*at).is_some_and(|i| moves_key || i.depends_on(assigned)))
+        .collect();
+    let mut sides: Vec<(usize, Entries<'_>, Entries<'_>)> = Vec::with_capacity(affected.len());
+    for at in affected {
+        if let Some(index) = writer.indexes.get(at) {
+            sides.push((at, index.entries(&old)?, index.entries(&new)?));
+        }
+    }
+
+    check_unique(writer, &old_keys, &new_keys, limit, moves_key, &sides, &new).await?;
+    if let Some(failure) = failure {
+        return Err(failure);
+    }
+
+    let families: Vec<bool> = writer
+        .codec
+        .families
+        .iter()
+        .map(|f| moves_key || f.columns.iter().any(|(id, _)| assigned.contains(id)))
+        .collect();
+    let nothing = !families.contains(&true);
+    let (mut old_entry, mut new_entry) = (Vec::new(), Vec::new());
+    txn.write(|set| -> PgResult<()> {
+        // All old keys go before the new ones come: a key may pass from one row to another.
+        for row in 0..limit {
+            let (old_key, new_key) = (old_keys.get(row), new_keys.get(row));
+            if old_key != new_key {
+                set.delete(storage, old_key);
+            }
+            for (at, before, after) in &mut sides {
+                let Some(index) = writer.indexes.get(*at) else { continue };
+                if !before.includes(row) {
+                    continue;
+                }
+                old_entry.clear();
+                before.encoder.key(row, old_key, &mut old_entry)?;
+                new_entry.clear();
+                if after.includes(row) {
+                    after.encoder.key(row, new_key, &mut new_entry)?;
+                }
+                if old_entry != new_entry {
+                    set.delete(index.codec.storage, &old_entry);
+                }
+            }
+        }
+        for row in 0..limit {
+            let (old_key, new_key) = (old_keys.get(row), new_keys.get(row));
+            let moved = old_key != new_key;
+            // A row always leaves a trace, so that others see that it was changed.
+            let wanted = |family: usize| moved || families.get(family).copied().unwrap_or(false) || (nothing && family == 0);
+            after.cells(row, wanted, |family, qualifier, value| {
+                set.put(storage, new_key, family, qualifier, value);
+                Ok(())
+            })?;
+            for (at, _, after) in &mut sides {
+                let Some(index) = writer.indexes.get(*at) else { continue };
+                if !index.takes_puts() || !after.includes(row) {
+                    continue;
+                }
+                new_entry.clear();
+                after.encoder.key(row, new_key, &mut new_entry)?;
+                let cell = after.encoder.cell(row, new_key)?;
+                set.put(index.codec.storage, &new_entry, INDEX_FAMILY, &[], Some(cell));
+            }
+        }
+        Ok(())
+    })??;
+    work.parent_rows(writer, &old, Some(&new), assigned)?;
+    work.child_rows_assigned(writer, &old, &new, &new_keys, assigned)?;
+    Ok(Written { rows: new, source })
+}
+
+/// Checks that new keys are free, in the order of the rows.
+async fn check_unique(
+    writer: &TableWriter,
+    old_keys: &KeyList,
+    new_keys: &KeyList,
+    limit: usize,
+    moves_key: bool,
+    sides: &[(usize, Entries<'_>, Entries<'_>)],
+    rows: &Rows,
+) -> PgResult<()> {
+    let txn = &writer.ctx.txn;
+    let storage = writer.codec.storage;
+    let mut primary = None;
+    if moves_key && writer.table.primary_key.is_some() {
+        let mut wanted = KeyList::new();
+        (0..limit).filter(|row| old_keys.get(*row) != new_keys.get(*row)).for_each(|row| wanted.push(new_keys.get(row)));
+        let mut moves = Moves::default();
+        if !wanted.is_empty() {
+            txn.lock_rows(storage, &wanted, LockStrength::Update, LockWait::Wait, &writer.table.name).await?;
+            let family = writer.codec.families.first().map(|f| f.id).ok_or_else(|| PgError::internal("a table without families"))?;
+            let list: Vec<&[u8]> = wanted.iter().collect();
+            let found = txn.newest_view().exists(storage, family, &list).await?;
+            moves.taken = list.iter().zip(found).filter(|(_, found)| *found).map(|(k, _)| (k.to_vec(), Vec::new())).collect();
+        }
+        if writer.table.primary_key.as_ref().is_some_and(|c| c.deferrable) {
+            old_keys.iter().for_each(|k| moves.free(k.to_vec()));
+        }
+        primary = Some(moves);
+    }
+    // By side: the keys that rows leave and take.
+    type Pairs = Vec<(Option<Vec<u8>>, Option<Vec<u8>>)>;
+    let mut by_index: Vec<Option<(Pairs, Moves)>> = Vec::with_capacity(sides.len());
+    for (at, before, after) in sides {
+        let Some(index) = writer.indexes.get(*at).filter(|i| i.descriptor.unique && i.takes_puts()) else {
+            by_index.push(None);
+            continue;
+        };
+        let mut pairs: Pairs = Vec::with_capacity(limit);
+        let mut wanted: Vec<Vec<u8>> = Vec::new();
+        for row in 0..limit {
+            let key = |entries: &Entries<'_>, row_key: &[u8]| -> PgResult<Option<Vec<u8>>> {
+                if !entries.is_exclusive(row) {
+                    return Ok(None);
+                }
+                let mut key = Vec::new();
+                entries.encoder.key(row, row_key, &mut key)?;
+                Ok(Some(key))
+            };
+            let (old, new) = (key(before, old_keys.get(row))?, key(after, new_keys.get(row))?);
+            if old == new {
+                pairs.push((None, None));
+            } else {
+                wanted.extend(new.clone());
+                pairs.push((old, new));
+            }
+        }
+        let mut moves = Moves::default();
+        if !wanted.is_empty() {
+            let mut list = KeyList::new();
+            wanted.iter().for_each(|k| list.push(k));
+            txn.lock_rows(index.codec.storage, &list, LockStrength::Update, LockWait::Wait, &writer.table.name).await?;
+            let keys: Vec<&[u8]> = wanted.iter().map(Vec::as_slice).collect();
+            let mut found = lookup::entries(&txn.newest_view(), &index.codec, &keys).await?;
+            if !found.is_empty() {
+                let mut behind = KeyList::new();
+                found.values().for_each(|key| behind.push(key));
+                txn.lock_rows(storage, &behind, LockStrength::KeyShare, LockWait::Wait, &writer.table.name).await?;
+                found = lookup::entries(&txn.newest_view(), &index.codec, &keys).await?;
+            }
+            moves.taken = found;
+        }
+        if index.is_deferrable() {
+            pairs.iter().filter_map(|(old, _)| old.clone()).for_each(|old| moves.free(old));
+        }
+        by_index.push(Some((pairs, moves)));
+    }
+    for row in 0..limit {
+        if let Some(moves) = &mut primary {
+            let (old, new) = (old_keys.get(row), new_keys.get(row));
+            if old != new && !moves.take(Some(old.to_vec()), new.to_vec()) {
+                return Err(duplicate_primary_key(writer, rows, row)?);
+            }
+        }
+        for ((at, _, after), unique) in sides.iter().zip(&mut by_index) {
+            let (Some((pairs, moves)), Some(index)) = (unique, writer.indexes.get(*at)) else { continue };
+            match pairs.get(row).cloned().unwrap_or_default() {
+                (old, Some(new)) => {
+                    if !moves.take(old, new) {
+                        return Err(duplicate_entry(writer, index, after, row)?);
+                    }
+                }
+                (Some(old), None) => moves.free(old),
+                (None, None) => {}
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Removes rows.
+///
+/// # Errors
+/// A row changed behind the snapshot.
+pub async fn delete(writer: &mut TableWriter, work: &mut ForeignKeyWork, old: &Rows, freshness: Freshness) -> PgResult<Written> {
+    let writer = &*writer;
+    let keys = {
+        let encoder = RowEncoder::new(&writer.codec, |id| old.get(id).cloned())?;
+        keys_of(&encoder, old.len())?
+    };
+    let source = claim(writer, &keys, LockStrength::Update, freshness).await?;
+    let old = old.at(&source)?;
+    let entries = writer.indexes.iter().map(|index| index.entries(&old)).collect::<PgResult<Vec<_>>>()?;
+    let mut scratch = Vec::new();
+    writer.ctx.txn.write(|set| -> PgResult<()> {
+        for (row, at) in source.iter().enumerate() {
+            let key = keys.get(*at);
+            set.delete(writer.codec.storage, key);
+            for (index, entries) in writer.indexes.iter().zip(&entries) {
+                if entries.includes(row) {
+                    scratch.clear();
+                    entries.encoder.key(row, key, &mut scratch)?;
+                    set.delete(index.codec.storage, &scratch);
+                }
+            }
+        }
+        Ok(())
+    })??;
+    drop(entries);
+    work.parent_rows(writer, &old, None, &HashSet::new())?;
+    Ok(Written { rows: old, source })
+}
