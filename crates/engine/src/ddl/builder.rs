@@ -179,7 +179,7 @@ impl<'a> TableBuilder<'a> {
             }
             return Ok(id);
         }
-        let ty = type_name::sql_type(&column.data_type).map_err(|e| e.at(self.work.position(&column.name)))?;
+        let ty = type_name::sql_type(&column.data_type).map_err(|e| e.at(self.work.position_of(column.name.span)))?;
         self.push_column(name, ty)
     }
 

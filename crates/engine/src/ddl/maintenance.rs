@@ -150,7 +150,7 @@ pub async fn set_constraints(ctx: &StatementContext, names: Option<&[ObjectName]
     ctx.txn.set_constraints(chosen, deferred);
     if !deferred {
         // What waited is due now.
-        crate::write::deferred::run(ctx, chosen).await?;
+        crate::write::deferred::run_constraints(&ctx.txn, chosen).await?;
     }
     Ok(())
 }

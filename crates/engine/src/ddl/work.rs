@@ -210,7 +210,11 @@ impl<'a> Work<'a> {
 
     /// The position of a name in the statement's text.
     pub fn position(&self, node: &impl ast::Spanned) -> Option<usize> {
-        let span = node.span();
+        self.position_of(node.span())
+    }
+
+    /// The position of a span in the statement's text.
+    pub fn position_of(&self, span: stoa_syntax::Span) -> Option<usize> {
         (span.start.line > 0).then(|| stoa_syntax::char_offset(&self.ctx.text, span.start) + 1)
     }
 

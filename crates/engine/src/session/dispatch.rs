@@ -31,7 +31,14 @@ impl Session {
                 self.run_bound(&bound, params.into(), statement.text.clone()).await
             }
             // Boxed, so that the future of queries stays small.
-            Body::Sql(sql) => Box::pin(self.run_ddl(sql, statement, params)).await,
+            Body::Sql(sql) => match &**sql {
+                ast::Statement::Query(query) => Box::pin(self.run_ddl(DdlStatement::Into(query), statement, params)).await,
+                _ => Err(PgError::unsupported(format!("{} is not supported", ddl_word(&statement.statement_text)))),
+            },
+            Body::Utility(utility) if matches!(**utility, Utility::Ddl(_)) => match &**utility {
+                Utility::Ddl(ddl) => Box::pin(self.run_ddl(DdlStatement::Other(ddl), statement, params)).await,
+                _ => Err(PgError::internal("a definition that is none")),
+            },
             Body::Utility(utility) => Box::pin(self.run_utility(utility, statement, params)).await,
         }
     }
@@ -86,11 +93,14 @@ impl Session {
         }
     }
 
-    async fn run_ddl(&mut self, sql: &ast::Statement, statement: &PreparedStatement, params: Vec<ScalarValue>) -> PgResult<Execution> {
+    async fn run_ddl(&mut self, ddl: DdlStatement<'_>, statement: &PreparedStatement, params: Vec<ScalarValue>) -> PgResult<Execution> {
         self.start_query()?;
         self.check_writable(&ddl_word(&statement.statement_text))?;
         let context = self.statement_context(statement.text.clone(), params.into())?;
-        let tag = crate::ddl::execute(&context, sql, &statement.statement_text).await?;
+        let tag = match ddl {
+            DdlStatement::Into(query) => crate::ddl::select_into(&context, query).await?,
+            DdlStatement::Other(ddl) => crate::ddl::execute(&context, ddl).await?,
+        };
         Ok(Execution::Done(tag))
     }
 
@@ -233,6 +243,7 @@ impl Session {
                 "plpgsql" => PgError::unsupported("DO blocks are not supported").hint("There is no procedural language."),
                 other => PgError::new(SqlState::UNDEFINED_OBJECT, format!("language \"{other}\" does not exist")),
             }),
+            Utility::Ddl(_) => Err(PgError::internal("a definition that is none")),
             Utility::Call(call) => Err(self.undefined_procedure(call, statement)),
         }
     }
@@ -607,6 +618,13 @@ fn tag_word(bound: &Bound) -> &'static str {
             word => word,
         },
     }
+}
+
+/// A statement that makes or changes objects.
+enum DdlStatement<'a> {
+    /// `SELECT … INTO`.
+    Into(&'a ast::Query),
+    Other(&'a stoa_syntax::ddl::Ddl),
 }
 
 /// The first words of a DDL statement as PostgreSQL names the command: `CREATE TABLE`.
