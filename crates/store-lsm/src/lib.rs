@@ -1,1 +1,47 @@
-//! The store's promise kept on one machine, on RocksDB
+//! The store's promise kept on one machine, on RocksDB.
+//!
+//! [`LsmStore`] is the door. In reading order: [`keys`] (how cells lie in RocksDB), `view` (what a reader sees), `scan` and
+//! `get` (reading), `batch`, `recent` and `commit` (writing: one thread owns it), `ddl`, `bulk`, `purge`, `retention`,
+//! `regions`, `sweep`, and [`metadata`] (what the store remembers of itself).
+//!
+//! Invariants: a published view holds only what is durable (or was committed as relaxed), and all of it; every entry's
+//! storage id belongs to one family of one table, for ever; timestamps never go back, over restarts too.
+//!
+//! ```
+//! # use stoa_store::{FamilyId, FamilyOptions, FamilySchema, Mutations, Commit, Durability, Store, TableId, TableSchema};
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let directory = tempfile::tempdir()?;
+//! # tokio::runtime::Builder::new_current_thread().build()?.block_on(async {
+//! let store = stoa_store_lsm::LsmStore::open(directory.path(), stoa_store_lsm::LsmOptions::default())?;
+//! let family = FamilySchema { id: FamilyId(0), name: "f".into(), options: FamilyOptions::default() };
+//! let table = TableSchema { id: TableId(1), name: "t".into(), families: vec![family], split_points: vec![] };
+//! store.create_table(&table).await?;
+//! let mut mutations = Mutations::new();
+//! mutations.put(TableId(1), b"key", FamilyId(0), b"", b"value");
+//! store.commit(Commit { mutations: &mutations, snapshot: None, validate: &[], durability: Durability::Sync }).await?;
+//! # Ok::<_, stoa_store::StoreError>(())
+//! # })?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod batch;
+mod bulk;
+mod commit;
+mod database;
+mod ddl;
+mod get;
+pub mod keys;
+pub mod metadata;
+mod options;
+mod purge;
+mod recent;
+mod regions;
+mod retention;
+mod scan;
+mod store;
+mod sweep;
+mod view;
+
+pub use options::LsmOptions;
+pub use store::LsmStore;

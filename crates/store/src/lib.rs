@@ -9,8 +9,10 @@
 //! [`HbaseStore`]: https://docs.rs/stoa-store-hbase
 
 pub mod clock;
+pub mod conformance;
 pub mod error;
 pub mod limits;
+pub mod mirror;
 pub mod model;
 pub mod mutations;
 pub mod range;

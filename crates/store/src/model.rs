@@ -1,6 +1,6 @@
 //! The contract in its plainest form: ordered maps that keep every version of every cell for ever.
 //!
-//! [`ModelStore`] is the oracle of the conformance suite, and a store for tests of what lies
+//! [`ModelStore`] is the oracle of the conformance suite and of [`crate::mirror::Mirror`], and a store for tests of what lies
 //! above. It favours being evidently right over speed and memory. What is visible is decided in one place, [`visible`].
 
 use crate::clock::{Clock, SystemClock};
@@ -70,6 +70,22 @@ impl ModelStore {
     #[must_use]
     pub fn with_clock(clock: Arc<dyn Clock>) -> Self {
         Self { state: Arc::default(), clock }
+    }
+
+    /// Whether a commit would fail for a conflict now.
+    #[must_use]
+    pub fn would_conflict(&self, commit: &Commit<'_>) -> bool {
+        conflicts(&self.state.read(), commit)
+    }
+
+    /// The error of a commit for its tables, families, keys and cells.
+    ///
+    /// # Errors
+    /// As [`Store::commit`], except conflicts.
+    pub fn check_tables(&self, mutations: &Mutations, validate: &[(TableId, KeyRange)]) -> StoreResult<()> {
+        let state = self.state.read();
+        validate.iter().try_for_each(|(table, _)| state.table(*table).map(|_| ()))?;
+        mutations.iter().try_for_each(|m| check_mutation(&state.table(m.row().0)?.schema, &m))
     }
 
     /// Applies mutations at a timestamp of the caller's choice, which must be above all that were used before: for running the
@@ -157,6 +173,18 @@ fn own(snapshot: &Arc<dyn Snapshot>) -> StoreResult<&ModelSnapshot> {
     snapshot.as_any().downcast_ref().ok_or_else(|| StoreError::Invalid("the snapshot is another store's".into()))
 }
 
+fn conflicts(state: &State, commit: &Commit<'_>) -> bool {
+    let Some(snapshot) = commit.snapshot else { return false };
+    let changed = |table: &TableId, range: &KeyRange| {
+        let rows = state.tables.get(table).map(|t| &t.rows).into_iter().flatten();
+        rows.filter(|(key, _)| range.contains(key)).any(|(_, row)| row.changed > snapshot)
+    };
+    commit.mutations.iter().any(|m| {
+        let (table, key) = m.row();
+        state.tables.get(&table).and_then(|t| t.rows.get(key)).is_some_and(|row| row.changed > snapshot)
+    }) || commit.validate.iter().any(|(table, range)| changed(table, range))
+}
+
 fn apply(state: &mut State, mutations: &Mutations, at: Timestamp) -> StoreResult<()> {
     for mutation in mutations.iter() {
         check_mutation(&state.table(mutation.row().0)?.schema, &mutation)?;
@@ -182,9 +210,9 @@ fn apply(state: &mut State, mutations: &Mutations, at: Timestamp) -> StoreResult
     Ok(())
 }
 
-/// Appends a version; one commit leaves one.
+/// Appends a version. One commit leaves the last one; a deletion before it still hides what earlier commits left.
 fn record(versions: &mut Versions, at: Timestamp, value: Option<Vec<u8>>) {
-    versions.retain(|(timestamp, _)| *timestamp != at);
+    versions.retain(|(timestamp, old)| *timestamp != at || (old.is_none() && value.is_some()));
     versions.push((at, value));
 }
 
@@ -208,7 +236,10 @@ impl Scan for ModelScan {
         let mut pushed = 0;
         let mut stopped_at = None;
         while self.left > 0 && pushed < max_rows.max(1) {
-            let Some((key, row)) = (if self.spec.reverse { rows.next_back() } else { rows.next() }) else { return Ok(false) };
+            let Some((key, row)) = (if self.spec.reverse { rows.next_back() } else { rows.next() }) else {
+                self.rest = KeyRange::empty();
+                return Ok(false);
+            };
             stopped_at = Some(key);
             if let Some(broke) = emit(table, key, row, &self.spec.read, sink)? {
                 pushed += 1;
@@ -371,19 +402,10 @@ impl Store for ModelStore {
     }
 
     async fn commit(&self, commit: Commit<'_>) -> StoreResult<Timestamp> {
+        self.check_tables(commit.mutations, commit.validate)?;
         let mut state = self.state.write();
-        if let Some(snapshot) = commit.snapshot {
-            for mutation in commit.mutations.iter() {
-                let (table, key) = mutation.row();
-                if state.table(table)?.rows.get(key).is_some_and(|row| row.changed > snapshot) {
-                    return Err(StoreError::Conflict);
-                }
-            }
-            for (table, range) in commit.validate {
-                if state.table(*table)?.rows.iter().any(|(key, row)| range.contains(key) && row.changed > snapshot) {
-                    return Err(StoreError::Conflict);
-                }
-            }
+        if conflicts(&state, &commit) {
+            return Err(StoreError::Conflict);
         }
         let at = Timestamp::after(state.last, self.clock.now_us());
         apply(&mut state, commit.mutations, at)?;
@@ -434,4 +456,22 @@ pub fn split_ranges(points: &[Vec<u8>]) -> Vec<KeyRange> {
     let starts = std::iter::once(Vec::new()).chain(points.iter().filter(|p| !p.is_empty()).cloned());
     let ends = points.iter().filter(|p| !p.is_empty()).cloned().map(Some).chain(std::iter::once(None));
     starts.zip(ends).map(|(start, end)| KeyRange::new(start, end)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::conformance::{Fixture, run};
+
+    #[test]
+    fn the_model_conforms() {
+        run(&|clock| Fixture::new(Arc::new(ModelStore::with_clock(clock))));
+    }
+
+    #[test]
+    fn split_points_make_ranges_that_cover_all_keys() {
+        assert_eq!(split_ranges(&[]), [KeyRange::all()]);
+        let ranges = split_ranges(&[b"".to_vec(), b"m".to_vec()]);
+        assert_eq!(ranges, [KeyRange::new(vec![], Some(b"m".to_vec())), KeyRange::new(b"m".to_vec(), None)]);
+    }
 }

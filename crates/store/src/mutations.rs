@@ -47,7 +47,8 @@ struct Entry {
     value_len: u32,
 }
 
-/// Changes in the order in which they were added; a later one of the same cell wins.
+/// Changes in the order in which they were added; a later one of the same cell wins. A deletion hides all that earlier commits
+/// left, even if the cell is set again after it.
 #[derive(Clone, Debug, Default)]
 pub struct Mutations {
     arena: Vec<u8>,

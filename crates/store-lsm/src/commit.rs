@@ -1,0 +1,377 @@
+//! The commit thread: the one owner of writes.
+//!
+//! Callers queue encoded commits; the thread takes all that wait, validates them in order against [`Recent`], gives
+//! timestamps, writes one batch, syncs the log once if any asks for it, publishes a view, and only then answers. What must
+//! not run beside commits (changes of schemas, the end of a bulk load) runs on the same thread between groups.
+
+use crate::batch::{EncodedCommit, GroupBatch};
+use crate::database::{ColumnFamily, Database, RocksSnapshot, write_error};
+use crate::metadata::CEILING_KEY;
+use crate::options::{LsmOptions, OptionClass, SharedResources};
+use crate::recent::Recent;
+use crate::view::{LOAD_COUNTER, LsmSnapshot, Table, Tables, View};
+use parking_lot::{Condvar, Mutex, RwLock};
+use rocksdb::WriteOptions;
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use stoa_store::{Certainty, Durability, KeyRange, StoreError, StoreResult, TableId, Timestamp};
+use tokio::sync::oneshot;
+
+/// Bytes of commits that share one sync: so that a stream of large commits does not make small ones wait for all of it.
+const MAX_GROUP_BYTES: usize = 8 << 20;
+/// How far ahead the stored ceiling of timestamps is, so that it is seldom written.
+const CEILING_AHEAD_US: u64 = 1_000_000;
+
+pub(crate) struct CommitJob {
+    pub encoded: EncodedCommit,
+    pub since: Option<Timestamp>,
+    pub validate: Vec<(TableId, KeyRange)>,
+    pub durability: Durability,
+    pub reply: oneshot::Sender<Reply>,
+}
+
+pub(crate) enum Reply {
+    Committed(Timestamp),
+    /// A table was altered since the commit was encoded.
+    Stale,
+    Failed(StoreError),
+}
+
+type Exclusive = Box<dyn FnOnce(&mut Committer) + Send>;
+
+enum Job {
+    Commit(CommitJob),
+    Exclusive(Exclusive),
+}
+
+#[derive(Default)]
+struct Queue {
+    jobs: VecDeque<Job>,
+    closed: bool,
+}
+
+/// What the store's parts share.
+pub(crate) struct Core {
+    pub database: Arc<Database>,
+    pub options: LsmOptions,
+    pub shared: SharedResources,
+    pub published: RwLock<Arc<View>>,
+    pub recent: Mutex<Recent>,
+    pub homes: Mutex<HashMap<OptionClass, Arc<ColumnFamily>>>,
+    pub counters: Counters,
+    queue: Mutex<Queue>,
+    wake: Condvar,
+    pub janitor: crate::purge::Janitor,
+}
+
+#[derive(Default)]
+pub(crate) struct Counters {
+    pub commits: AtomicU64,
+    pub groups: AtomicU64,
+    pub syncs: AtomicU64,
+    pub conflicts: AtomicU64,
+    pub failed: AtomicU64,
+    pub bytes_written: AtomicU64,
+    pub gets: AtomicU64,
+    pub scans: AtomicU64,
+    pub bulk_loads: AtomicU64,
+}
+
+pub(crate) fn count(counter: &AtomicU64, by: u64) {
+    counter.fetch_add(by, Ordering::Relaxed);
+}
+
+impl std::fmt::Debug for Core {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Core").field("database", &self.database).finish_non_exhaustive()
+    }
+}
+
+fn closed() -> StoreError {
+    StoreError::Io { message: "the store is closed".into(), certainty: Certainty::Unknown }
+}
+
+impl Core {
+    pub fn new(database: Arc<Database>, options: LsmOptions, shared: SharedResources, first: Arc<View>) -> Self {
+        Self {
+            database,
+            options,
+            shared,
+            recent: Mutex::new(Recent::new(first.timestamp)),
+            published: RwLock::new(first),
+            homes: Mutex::default(),
+            counters: Counters::default(),
+            queue: Mutex::default(),
+            wake: Condvar::new(),
+            janitor: crate::purge::Janitor::default(),
+        }
+    }
+
+    pub fn view(&self) -> Arc<View> {
+        Arc::clone(&self.published.read())
+    }
+
+    pub fn snapshot(&self) -> LsmSnapshot {
+        let view = self.view();
+        let taken_us = self.options.clock.now_us().max(view.published_us);
+        LsmSnapshot { timestamp: view.timestamp, taken_us, view }
+    }
+
+    fn push(&self, job: Job) -> StoreResult<()> {
+        let mut queue = self.queue.lock();
+        if queue.closed {
+            return Err(closed());
+        }
+        queue.jobs.push_back(job);
+        drop(queue);
+        self.wake.notify_one();
+        Ok(())
+    }
+
+    /// Queues a commit and waits for the answer.
+    pub async fn commit(
+        &self,
+        encoded: EncodedCommit,
+        since: Option<Timestamp>,
+        validate: &[(TableId, KeyRange)],
+        durability: Durability,
+    ) -> StoreResult<Reply> {
+        let (reply, answer) = oneshot::channel();
+        self.push(Job::Commit(CommitJob { encoded, since, validate: validate.to_vec(), durability, reply }))?;
+        answer.await.map_err(|_| closed())
+    }
+
+    /// Runs something on the commit thread, between groups.
+    pub async fn exclusive<T: Send + 'static>(
+        &self,
+        run: impl FnOnce(&mut Committer) -> StoreResult<T> + Send + 'static,
+    ) -> StoreResult<T> {
+        let (reply, answer) = oneshot::channel();
+        self.push(Job::Exclusive(Box::new(move |committer| {
+            // Nobody to answer is fine: the caller went away.
+            let _ = reply.send(run(committer));
+        })))?;
+        answer.await.map_err(|_| closed())?
+    }
+
+    pub fn close(&self) {
+        self.queue.lock().closed = true;
+        self.wake.notify_all();
+    }
+
+    /// The next group: commits up to some bytes, or one exclusive job. `None` when closed and all is done.
+    fn next_group(&self) -> Option<Group> {
+        let mut queue = self.queue.lock();
+        loop {
+            match queue.jobs.pop_front() {
+                Some(Job::Exclusive(run)) => return Some(Group::Exclusive(run)),
+                Some(Job::Commit(first)) => {
+                    let mut bytes = first.encoded.bytes();
+                    let mut group = vec![first];
+                    while bytes < MAX_GROUP_BYTES
+                        && let Some(Job::Commit(_)) = queue.jobs.front()
+                        && let Some(Job::Commit(next)) = queue.jobs.pop_front()
+                    {
+                        bytes += next.encoded.bytes();
+                        group.push(next);
+                    }
+                    return Some(Group::Commits(group));
+                }
+                None if queue.closed => return None,
+                None => self.wake.wait(&mut queue),
+            }
+        }
+    }
+}
+
+enum Group {
+    Commits(Vec<CommitJob>),
+    Exclusive(Exclusive),
+}
+
+/// The commit thread's own state.
+pub(crate) struct Committer {
+    pub core: Arc<Core>,
+    pub tables: Arc<Tables>,
+    /// The last timestamp given.
+    last: Timestamp,
+    ceiling: Timestamp,
+    pub next_storage: u32,
+    /// Why nothing can be written any more until the store is opened again.
+    pub broken: Option<String>,
+}
+
+impl Committer {
+    pub fn new(core: Arc<Core>, tables: Arc<Tables>, last: Timestamp, ceiling: Timestamp, next_storage: u32) -> Self {
+        Self { core, tables, last, ceiling, next_storage, broken: None }
+    }
+
+    /// Works until the store is closed.
+    pub fn run(mut self) {
+        let core = Arc::clone(&self.core);
+        while let Some(group) = core.next_group() {
+            match group {
+                Group::Exclusive(run) => run(&mut self),
+                Group::Commits(jobs) => self.commit_group(jobs),
+            }
+        }
+        self.lower_ceiling();
+    }
+
+    /// The next timestamp for a commit.
+    pub fn tick(&mut self, now_us: u64) -> Timestamp {
+        let mut next = Timestamp::after(self.last, now_us);
+        if next.0 & LOAD_COUNTER == LOAD_COUNTER {
+            next = Timestamp(next.0 + 1);
+        }
+        self.last = next;
+        next
+    }
+
+    /// The next timestamp for the entries of a bulk load.
+    pub fn load_tick(&mut self) -> Timestamp {
+        let next = Timestamp::after(self.last, self.now_us());
+        self.last = Timestamp(next.0 | LOAD_COUNTER);
+        self.last
+    }
+
+    pub fn now_us(&self) -> u64 {
+        self.core.options.clock.now_us()
+    }
+
+    /// Adds a higher ceiling to a batch if timestamps have reached the stored one; returns the one to remember.
+    fn raise_ceiling(&self, batch: &mut GroupBatch) -> Timestamp {
+        if self.last < self.ceiling {
+            return self.ceiling;
+        }
+        let ceiling = Timestamp::from_micros(self.last.micros().saturating_add(CEILING_AHEAD_US));
+        batch.put_metadata(CEILING_KEY, &ceiling.0.to_be_bytes());
+        ceiling
+    }
+
+    /// After an orderly end, timestamps go on right where they were.
+    fn lower_ceiling(&mut self) {
+        let ceiling = (self.last.0 + 1).to_be_bytes();
+        if self.broken.is_none()
+            && let Err(error) = self.core.database.db.put(CEILING_KEY, ceiling)
+        {
+            tracing::warn!("the last timestamp could not be stored: {error}");
+        }
+    }
+
+    /// Writes metadata at once and durably.
+    pub fn write_metadata(&mut self, mut batch: rocksdb::WriteBatch) -> StoreResult<()> {
+        self.check_working()?;
+        if self.last >= self.ceiling {
+            self.ceiling = Timestamp::from_micros(self.last.micros().saturating_add(CEILING_AHEAD_US));
+            batch.put(CEILING_KEY, self.ceiling.0.to_be_bytes());
+        }
+        if batch.is_empty() {
+            return Ok(());
+        }
+        self.core.database.db.write_opt(batch, &write_options(Durability::Sync)).map_err(write_error)
+    }
+
+    pub fn check_working(&self) -> StoreResult<()> {
+        match &self.broken {
+            None => Ok(()),
+            Some(message) => Err(StoreError::Io { message: message.clone(), certainty: Certainty::NotDone }),
+        }
+    }
+
+    /// Makes everything written so far visible.
+    pub fn publish(&mut self) -> Arc<View> {
+        let snapshot = RocksSnapshot::take(&self.core.database);
+        let tracker = &self.core.shared.retention.tracker;
+        let view = View::publish(tracker, self.last, self.now_us(), Arc::clone(&self.tables), snapshot);
+        let old = std::mem::replace(&mut *self.core.published.write(), Arc::clone(&view));
+        drop(old);
+        let oldest = tracker.oldest().map_or(self.last, |view| view.timestamp);
+        self.core.recent.lock().forget(oldest);
+        view
+    }
+
+    fn commit_group(&mut self, jobs: Vec<CommitJob>) {
+        let now_us = self.now_us();
+        let core = Arc::clone(&self.core);
+        let mut batch = GroupBatch::default();
+        let mut accepted = Vec::with_capacity(jobs.len());
+        let mut durability = Durability::Relaxed;
+        let mut recent = core.recent.lock();
+        for job in jobs {
+            let CommitJob { mut encoded, since, validate, durability: wanted, reply } = job;
+            if let Err(error) = self.check_working() {
+                let _ = reply.send(Reply::Failed(error));
+                continue;
+            }
+            let current = |table: &Arc<Table>| self.tables.map.get(&table.schema.id).is_some_and(|now| Arc::ptr_eq(now, table));
+            if !encoded.tables.iter().all(current) {
+                let _ = reply.send(Reply::Stale);
+                continue;
+            }
+            if let Some(since) = since
+                && (recent.any_changed(&encoded.written, since)
+                    || validate.iter().any(|(table, range)| recent.range_changed(*table, range, since)))
+            {
+                count(&core.counters.conflicts, 1);
+                let _ = reply.send(Reply::Failed(StoreError::Conflict));
+                continue;
+            }
+            let at = self.tick(now_us);
+            encoded.stamp(at);
+            for table in &encoded.tables {
+                table.last_change.store(at.0, Ordering::Release);
+            }
+            recent.record(at, std::mem::take(&mut encoded.written));
+            if wanted == Durability::Sync {
+                durability = Durability::Sync;
+            }
+            if !encoded.is_empty() {
+                batch.add(encoded);
+            }
+            accepted.push((at, reply));
+        }
+        drop(recent);
+        if accepted.is_empty() {
+            return;
+        }
+        let ceiling = self.raise_ceiling(&mut batch);
+        match self.write_group(batch, durability) {
+            Ok(()) => {
+                self.ceiling = ceiling;
+                self.publish();
+                count(&core.counters.commits, accepted.len() as u64);
+                count(&core.counters.groups, 1);
+                for (at, reply) in accepted {
+                    let _ = reply.send(Reply::Committed(at));
+                }
+            }
+            Err(error) => {
+                count(&core.counters.failed, accepted.len() as u64);
+                tracing::error!("a group of {} commits could not be written: {error}", accepted.len());
+                for (_, reply) in accepted {
+                    let _ = reply.send(Reply::Failed(error.clone()));
+                }
+            }
+        }
+    }
+
+    fn write_group(&self, batch: GroupBatch, durability: Durability) -> StoreResult<()> {
+        let batch = batch.finish();
+        if batch.is_empty() {
+            return Ok(());
+        }
+        count(&self.core.counters.bytes_written, batch.size_in_bytes() as u64);
+        if durability == Durability::Sync {
+            count(&self.core.counters.syncs, 1);
+        }
+        self.core.database.db.write_opt(batch, &write_options(durability)).map_err(write_error)
+    }
+}
+
+pub(crate) fn write_options(durability: Durability) -> WriteOptions {
+    let mut options = WriteOptions::default();
+    options.set_sync(durability == Durability::Sync);
+    options
+}

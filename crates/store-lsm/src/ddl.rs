@@ -1,0 +1,263 @@
+//! Changes of schemas, on the commit thread.
+//!
+//! Making a table writes its record and, only if a new class of options appears, makes a RocksDB column family. Dropping
+//! one removes the record; the entries follow when no view can see them ([`crate::purge`]). A family whose physical form or
+//! class changes is copied under a new storage id.
+
+use crate::bulk::SortedFiles;
+use crate::commit::{Committer, Core};
+use crate::database::{ColumnFamily, read_error};
+use crate::keys::{Form, STORAGE_ID_BYTES, TIMESTAMP_BYTES, VALUE_DELETED, VALUE_PUT, VersionedKey, inverted, push_escaped};
+use crate::keys::{push_unescaped, storage_bounds};
+use crate::metadata::{NEXT_STORAGE_KEY, StoredTable, load_key, purge_key, table_key};
+use crate::options::OptionClass;
+use crate::purge::Purge;
+use crate::retention::Rule;
+use crate::view::{Family, Table, Tables};
+use parking_lot::Mutex;
+use rocksdb::WriteBatch;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use stoa_store::model::check_alteration;
+use stoa_store::{StoreError, StoreResult, TableId, TableSchema, Timestamp};
+
+impl Core {
+    /// The column family of a class of options, made if there is none.
+    pub fn home(&self, class: OptionClass) -> StoreResult<Arc<ColumnFamily>> {
+        let mut homes = self.homes.lock();
+        if let Some(home) = homes.get(&class) {
+            return Ok(Arc::clone(home));
+        }
+        let (db, name) = (&self.database.db, class.name());
+        if db.cf_handle(&name).is_none() {
+            db.create_cf(&name, &self.shared.family_options(&class)).map_err(read_error)?;
+        }
+        let home = ColumnFamily::open(&self.database, class)
+            .ok_or_else(|| StoreError::Corruption(format!("column family {name} can't be opened")))?;
+        let home = Arc::new(home);
+        homes.insert(class, Arc::clone(&home));
+        Ok(home)
+    }
+
+    /// A table from its record.
+    pub fn table(&self, stored: &StoredTable, last_change: Timestamp) -> StoreResult<Table> {
+        let mut families = Vec::with_capacity(stored.schema.families.len());
+        for (family, storage) in stored.schema.families.iter().zip(&stored.storages) {
+            families.push(Family {
+                id: family.id,
+                storage: *storage,
+                form: Form::of(&family.options),
+                options: family.options.clone(),
+                ttl_us: family.options.ttl.map(|ttl| u64::try_from(ttl.as_micros()).unwrap_or(u64::MAX)),
+                home: self.home(OptionClass::of(&family.options))?,
+            });
+        }
+        let last_change = AtomicU64::new(last_change.0);
+        Ok(Table { schema: stored.schema.clone(), families, last_change, size_splits: Mutex::new(None), density: Mutex::new(None) })
+    }
+
+    /// Lets compactions know the rules of all tables.
+    pub fn share_rules(&self, tables: &Tables) {
+        let mut rules = HashMap::new();
+        for family in tables.map.values().flat_map(|table| &table.families) {
+            let (versions, min_versions) = (family.options.versions, family.options.min_versions);
+            rules.insert(family.storage, Rule { versions, min_versions, ttl_us: family.ttl_us });
+        }
+        *self.shared.retention.rules.write() = Arc::new(rules);
+        *self.shared.retention.loads.write() = Arc::clone(&tables.loads);
+    }
+}
+
+impl Committer {
+    pub fn create_table(&mut self, schema: &TableSchema) -> StoreResult<()> {
+        schema.check()?;
+        if self.tables.map.contains_key(&schema.id) {
+            return Err(StoreError::TableExists(schema.id.0));
+        }
+        let storages = schema.families.iter().map(|_| self.take_storage()).collect::<StoreResult<Vec<_>>>()?;
+        let stored = StoredTable { schema: with_sorted_splits(schema), storages };
+        let table = self.core.table(&stored, Timestamp::default())?;
+        let mut batch = WriteBatch::default();
+        batch.put(NEXT_STORAGE_KEY, self.next_storage.to_be_bytes());
+        batch.put(table_key(schema.id), stored.encode());
+        self.write_metadata(batch)?;
+        self.replace_table(schema.id, Some(table));
+        Ok(())
+    }
+
+    pub fn alter_table(&mut self, schema: &TableSchema) -> StoreResult<()> {
+        schema.check()?;
+        let old = self.existing(schema.id)?;
+        check_alteration(&old.schema, schema)?;
+        let mut batch = WriteBatch::default();
+        let mut storages = Vec::new();
+        let mut copies = Vec::new();
+        for family in &schema.families {
+            let before = old.families.iter().find(|f| f.id == family.id);
+            let class = OptionClass::of(&family.options);
+            match before {
+                Some(before) if before.home.class == class => storages.push(before.storage),
+                _ => {
+                    let storage = self.take_storage()?;
+                    storages.push(storage);
+                    copies.extend(before.map(|before| (before, storage, class)));
+                }
+            }
+        }
+        if !copies.is_empty() {
+            // A crash on the way leaves marks that make the next start remove what was copied.
+            let mut intent = WriteBatch::default();
+            intent.put(NEXT_STORAGE_KEY, self.next_storage.to_be_bytes());
+            for (_, storage, class) in &copies {
+                intent.put(purge_key(*storage), class.name());
+                batch.delete(purge_key(*storage));
+            }
+            self.write_metadata(intent)?;
+            for (before, storage, class) in copies {
+                self.copy_family(before, storage, class)?;
+            }
+        }
+        let removed: Vec<_> = old.families.iter().filter(|f| !storages.contains(&f.storage)).collect();
+        for family in &removed {
+            batch.put(purge_key(family.storage), family.home.class.name());
+        }
+        let stored = StoredTable { schema: with_sorted_splits(schema), storages };
+        let table = self.core.table(&stored, Timestamp(old.last_change.load(Ordering::Acquire)))?;
+        batch.put(NEXT_STORAGE_KEY, self.next_storage.to_be_bytes());
+        batch.put(table_key(schema.id), stored.encode());
+        self.write_metadata(batch)?;
+        self.replace_table(schema.id, Some(table));
+        self.purge_later(removed);
+        Ok(())
+    }
+
+    pub fn drop_table(&mut self, id: TableId) -> StoreResult<()> {
+        let Some(old) = self.tables.map.get(&id).map(Arc::clone) else { return Ok(()) };
+        let mut batch = WriteBatch::default();
+        batch.delete(table_key(id));
+        for family in &old.families {
+            batch.put(purge_key(family.storage), family.home.class.name());
+        }
+        self.write_metadata(batch)?;
+        self.replace_table(id, None);
+        self.purge_later(&old.families);
+        Ok(())
+    }
+
+    pub fn split(&mut self, id: TableId, at: &[u8]) -> StoreResult<()> {
+        let old = self.existing(id)?;
+        let mut schema = old.schema.clone();
+        schema.split_points.push(at.to_vec());
+        self.alter_table(&schema)
+    }
+
+    pub fn existing(&self, id: TableId) -> StoreResult<Arc<Table>> {
+        self.tables.map.get(&id).map(Arc::clone).ok_or(StoreError::NoSuchTable(id.0))
+    }
+
+    fn take_storage(&mut self) -> StoreResult<u32> {
+        let storage = self.next_storage;
+        self.next_storage = storage.checked_add(1).ok_or_else(|| StoreError::Invalid("no storage id is left".into()))?;
+        Ok(storage)
+    }
+
+    fn replace_table(&mut self, id: TableId, table: Option<Table>) {
+        let mut tables = Tables::clone(&self.tables);
+        match table {
+            Some(table) => tables.map.insert(id, Arc::new(table)),
+            None => tables.map.remove(&id),
+        };
+        self.tables = Arc::new(tables);
+        self.core.share_rules(&self.tables);
+        self.publish();
+    }
+
+    fn purge_later<'a>(&self, families: impl IntoIterator<Item = &'a Family>) {
+        let seen_by = self.core.view().number - 1;
+        let purge = |family: &Family| Purge { storage: family.storage, class: family.home.class, seen_by };
+        self.core.janitor.add(families.into_iter().map(purge));
+    }
+
+    /// Records how the timestamps of a load read, or that all loads of a table are forgotten.
+    pub fn add_load(&mut self, begin: Timestamp, finish: Timestamp) {
+        let mut tables = Tables::clone(&self.tables);
+        let mut loads = HashMap::clone(&tables.loads);
+        loads.insert(begin, finish);
+        tables.loads = Arc::new(loads);
+        self.tables = Arc::new(tables);
+        self.core.share_rules(&self.tables);
+    }
+
+    pub fn forget_load(&mut self, begin: Timestamp) -> StoreResult<()> {
+        let mut batch = WriteBatch::default();
+        batch.delete(load_key(begin));
+        self.write_metadata(batch)
+    }
+
+    /// Copies what is visible of a family into another class of options.
+    fn copy_family(&mut self, from: &Family, storage: u32, class: OptionClass) -> StoreResult<()> {
+        let home = self.core.home(class)?;
+        let mut files = SortedFiles::new(&self.core, class, format!("alter-{storage}"))?;
+        let (lower, upper) = storage_bounds(from.storage);
+        let mut options = rocksdb::ReadOptions::default();
+        options.set_iterate_range(lower..upper);
+        options.set_total_order_seek(true);
+        options.fill_cache(false);
+        options.set_readahead_size(2 << 20);
+        let mut iterator = from.home.iterator(options);
+        let (mut key, mut value) = (Vec::new(), Vec::new());
+        let mut last_row = None::<Vec<u8>>;
+        iterator.inner.seek_to_first();
+        while iterator.check()? {
+            let (from_key, from_value) = iterator.inner.item().unwrap_or_default();
+            key.clear();
+            key.extend_from_slice(&storage.to_be_bytes());
+            let rest = from_key.get(STORAGE_ID_BYTES..).unwrap_or_default();
+            let mut keep = true;
+            match (from.form, class.form) {
+                (Form::Plain, Form::PackedVersions) => {
+                    let damaged = || StoreError::Corruption(format!("an entry of storage {} can't be read", from.storage));
+                    let (stamp, bytes) = from_value.split_first_chunk::<TIMESTAMP_BYTES>().ok_or_else(damaged)?;
+                    push_escaped(&mut key, rest);
+                    key.extend_from_slice(&inverted(Timestamp(u64::from_be_bytes(*stamp))));
+                    value.clear();
+                    value.push(VALUE_PUT);
+                    value.extend_from_slice(bytes);
+                }
+                (Form::PackedVersions, Form::Plain) => {
+                    let damaged = || StoreError::Corruption(format!("an entry of storage {} can't be read", from.storage));
+                    let parsed = VersionedKey::parse(from_key, from.form).ok_or_else(damaged)?;
+                    let (kind, bytes) = from_value.split_first().ok_or_else(damaged)?;
+                    // The newest version comes first.
+                    keep = last_row.as_deref() != Some(parsed.row) && *kind != VALUE_DELETED;
+                    if last_row.as_deref() != Some(parsed.row) {
+                        last_row = Some(parsed.row.to_vec());
+                    }
+                    push_unescaped(&mut key, parsed.row.get(STORAGE_ID_BYTES..).unwrap_or_default());
+                    value.clear();
+                    value.extend_from_slice(&parsed.timestamp.0.to_be_bytes());
+                    value.extend_from_slice(bytes);
+                }
+                _ => {
+                    key.extend_from_slice(rest);
+                    value.clear();
+                    value.extend_from_slice(from_value);
+                }
+            }
+            if keep {
+                files.add(&key, &value)?;
+            }
+            iterator.inner.next();
+        }
+        files.finish()?.ingest(&home)
+    }
+}
+
+fn with_sorted_splits(schema: &TableSchema) -> TableSchema {
+    let mut schema = schema.clone();
+    schema.split_points.sort();
+    schema.split_points.dedup();
+    schema.split_points.retain(|point| !point.is_empty());
+    schema
+}

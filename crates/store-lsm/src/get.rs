@@ -1,0 +1,107 @@
+//! Reading rows by key.
+//!
+//! Plain families are read by pinned gets (many at once for larger batches), versioned ones by an iterator that stays inside
+//! the row, so that the bloom filter on rows is used.
+
+use crate::database::{Database, read_error};
+use crate::keys::{Form, push_row_bound};
+use crate::scan::{VersionedCursor, Visibility, recycle};
+use crate::view::{Family, LsmSnapshot, Table};
+use rocksdb::DBPinnableSlice;
+use std::sync::Arc;
+use stoa_store::{CellRef, ReadSpec, RowSink, StoreResult};
+
+/// Keys that RocksDB is asked for at once.
+const BATCH_KEYS: usize = 128;
+/// Fewer keys are asked for one by one.
+const MIN_BATCH_KEYS: usize = 4;
+
+enum Source<'a> {
+    Plain { family: &'a Family, visibility: Visibility },
+    Versioned(Box<VersionedCursor>),
+}
+
+pub(crate) fn get(
+    database: &Arc<Database>,
+    spec: &ReadSpec,
+    snapshot: &LsmSnapshot,
+    table: &Table,
+    keys: &[&[u8]],
+    sink: &mut dyn RowSink,
+) -> StoreResult<()> {
+    let mut sources = Vec::with_capacity(spec.families.len());
+    for id in &spec.families {
+        let family = table.family(*id)?;
+        let visibility = Visibility::new(spec, snapshot, table, family)?;
+        sources.push(match family.form {
+            Form::Plain => Source::Plain { family, visibility },
+            Form::PackedVersions | Form::Cells => {
+                let mut options = snapshot.view.snapshot.iterator_options();
+                options.set_prefix_same_as_start(true);
+                Source::Versioned(Box::new(VersionedCursor::new(family.home.iterator(options), visibility, false)))
+            }
+        });
+    }
+    let mut cells: Vec<CellRef<'static>> = Vec::new();
+    let batch = if keys.len() < MIN_BATCH_KEYS { 1 } else { BATCH_KEYS };
+    let mut physical = Vec::new();
+    for keys in keys.chunks(batch) {
+        let mut values = Vec::with_capacity(sources.len());
+        for source in &sources {
+            values.push(match source {
+                Source::Plain { family, .. } => read_plain(database, snapshot, family, keys, &mut physical)?,
+                Source::Versioned(_) => Vec::new(),
+            });
+        }
+        for (i, key) in keys.iter().enumerate() {
+            for source in &mut sources {
+                if let Source::Versioned(cursor) = source {
+                    cursor.get(key)?;
+                }
+            }
+            let mut row = recycle(std::mem::take(&mut cells));
+            for (source, values) in sources.iter().zip(&values) {
+                match source {
+                    Source::Plain { visibility, .. } => {
+                        if let Some(Some(value)) = values.get(i) {
+                            row.extend(visibility.plain(value)?);
+                        }
+                    }
+                    Source::Versioned(cursor) => cursor.push_cells(&mut row),
+                }
+            }
+            let stop = !row.is_empty() && sink.row(key, &row).is_break();
+            cells = recycle(row);
+            if stop {
+                return Ok(());
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The values of a plain family for some keys; `physical` is memory to build keys in.
+fn read_plain<'a>(
+    database: &'a Database,
+    snapshot: &LsmSnapshot,
+    family: &Family,
+    keys: &[&[u8]],
+    physical: &mut Vec<u8>,
+) -> StoreResult<Vec<Option<DBPinnableSlice<'a>>>> {
+    let options = &snapshot.view.snapshot.point_options;
+    physical.clear();
+    if let [key] = keys {
+        push_row_bound(physical, family.storage, family.form, key);
+        return Ok(vec![database.db.get_pinned_cf_opt(&family.home.handle, &physical, options).map_err(read_error)?]);
+    }
+    let mut ends = Vec::with_capacity(keys.len());
+    for key in keys {
+        push_row_bound(physical, family.storage, family.form, key);
+        ends.push(physical.len());
+    }
+    let starts = std::iter::once(0).chain(ends.iter().copied());
+    let physical_keys: Vec<&[u8]> = starts.zip(&ends).map(|(start, end)| physical.get(start..*end).unwrap_or_default()).collect();
+    let sorted = keys.is_sorted();
+    let values = database.db.batched_multi_get_cf_opt(&family.home.handle, physical_keys.iter().copied(), sorted, options);
+    values.into_iter().map(|value| value.map_err(read_error)).collect()
+}

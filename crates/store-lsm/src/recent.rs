@@ -1,0 +1,337 @@
+//! Which rows were committed lately: what first-committer-wins checks against.
+//!
+//! Small commits go row by row into an ordered map, larger ones stay together as a sorted run, very large ones are remembered
+//! as one key range a table. What no live snapshot can ask about is forgotten; a question about a time before the horizon is
+//! answered with "changed". So an answer "unchanged" is always exact.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::ops::Bound;
+use std::sync::Arc;
+use stoa_store::{KeyRange, TableId, Timestamp};
+
+const MAX_MAP_ROWS: usize = 256;
+const MAX_RUN_ROWS: usize = 50_000;
+const MAX_LARGE: usize = 64;
+const MAX_RANGES: usize = 256;
+/// Rows kept one by one; beyond, the oldest are forgotten into ranges.
+const MAX_KEPT_ROWS: usize = 1 << 20;
+
+/// The row keys that one commit writes, in one arena.
+#[derive(Debug, Default)]
+pub(crate) struct WrittenRows {
+    arena: Vec<u8>,
+    rows: Vec<(TableId, u32, u32)>,
+}
+
+impl WrittenRows {
+    /// Adds a row unless it was the last one added.
+    pub fn push(&mut self, table: TableId, key: &[u8]) {
+        if self.rows.last().is_some_and(|last| self.row(last) == (table, key)) {
+            return;
+        }
+        let at = self.arena.len();
+        self.arena.extend_from_slice(key);
+        self.rows.push((table, at as u32, key.len() as u32));
+    }
+
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    pub fn bytes(&self) -> usize {
+        self.arena.len() + self.rows.len() * 12
+    }
+
+    fn row(&self, row: &(TableId, u32, u32)) -> (TableId, &[u8]) {
+        let (table, at, len) = *row;
+        (table, self.arena.get(at as usize..at as usize + len as usize).unwrap_or_default())
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = (TableId, &[u8])> {
+        self.rows.iter().map(|row| self.row(row))
+    }
+
+    fn sort(&mut self) {
+        let arena = &self.arena;
+        let key = |row: &(TableId, u32, u32)| (row.0, arena.get(row.1 as usize..(row.1 + row.2) as usize).unwrap_or_default());
+        if !self.rows.is_sorted_by(|a, b| key(a) <= key(b)) {
+            self.rows.sort_unstable_by(|a, b| key(a).cmp(&key(b)));
+        }
+    }
+
+    /// For each table the least range that covers its rows.
+    fn ranges(&self) -> Vec<(TableId, KeyRange)> {
+        let mut bounds: HashMap<TableId, (&[u8], &[u8])> = HashMap::new();
+        for (table, key) in self.iter() {
+            let bound = bounds.entry(table).or_insert((key, key));
+            *bound = (bound.0.min(key), bound.1.max(key));
+        }
+        bounds.into_iter().map(|(table, (first, last))| (table, closed_range(first, last))).collect()
+    }
+
+    fn contains(&self, table: TableId, key: &[u8]) -> bool {
+        self.rows.binary_search_by(|row| self.row(row).cmp(&(table, key))).is_ok()
+    }
+
+    fn overlaps(&self, table: TableId, range: &KeyRange) -> bool {
+        let first = self.rows.partition_point(|row| self.row(row) < (table, range.start.as_slice()));
+        self.rows.get(first).is_some_and(|row| {
+            let (t, key) = self.row(row);
+            t == table && range.contains(key)
+        })
+    }
+}
+
+fn closed_range(first: &[u8], last: &[u8]) -> KeyRange {
+    KeyRange { start: first.to_vec(), end: KeyRange::point(last).end }
+}
+
+/// A commit too large for the map.
+#[derive(Debug)]
+enum Large {
+    Run(WrittenRows),
+    Ranges(Vec<(TableId, KeyRange)>),
+}
+
+impl Large {
+    fn rows(&self) -> usize {
+        match self {
+            Large::Run(rows) => rows.len(),
+            Large::Ranges(_) => 0,
+        }
+    }
+
+    fn contains(&self, table: TableId, key: &[u8]) -> bool {
+        match self {
+            Large::Run(rows) => rows.contains(table, key),
+            Large::Ranges(ranges) => ranges.iter().any(|(t, range)| *t == table && range.contains(key)),
+        }
+    }
+
+    fn overlaps(&self, table: TableId, range: &KeyRange) -> bool {
+        match self {
+            Large::Run(rows) => rows.overlaps(table, range),
+            Large::Ranges(ranges) => ranges.iter().any(|(t, r)| *t == table && r.overlaps(range)),
+        }
+    }
+}
+
+/// Recent commits, oldest first, and the newest commit of each of their rows.
+#[derive(Debug)]
+pub(crate) struct Recent {
+    small: VecDeque<(Timestamp, Vec<(TableId, Arc<[u8]>)>)>,
+    /// The newest small commit of each row.
+    rows: HashMap<TableId, BTreeMap<Arc<[u8]>, Timestamp>>,
+    large: VecDeque<(Timestamp, Large)>,
+    kept_rows: usize,
+    /// Commits up to here may have been forgotten.
+    horizon: Timestamp,
+}
+
+impl Recent {
+    /// Everything up to `epoch` counts as forgotten.
+    pub fn new(epoch: Timestamp) -> Self {
+        Self { small: VecDeque::new(), rows: HashMap::new(), large: VecDeque::new(), kept_rows: 0, horizon: epoch }
+    }
+
+    /// Rows that are remembered one by one.
+    pub fn len(&self) -> usize {
+        self.kept_rows
+    }
+
+    /// Remembers a commit; timestamps must rise.
+    pub fn record(&mut self, at: Timestamp, mut written: WrittenRows) {
+        if written.len() <= MAX_MAP_ROWS {
+            let mut kept = Vec::with_capacity(written.len());
+            for (table, key) in written.iter() {
+                let key: Arc<[u8]> = key.into();
+                self.rows.entry(table).or_default().insert(Arc::clone(&key), at);
+                kept.push((table, key));
+            }
+            self.kept_rows += kept.len();
+            self.small.push_back((at, kept));
+        } else if written.len() <= MAX_RUN_ROWS {
+            written.sort();
+            self.kept_rows += written.len();
+            self.push_large(at, Large::Run(written));
+        } else {
+            let ranges = written.ranges();
+            self.push_large(at, Large::Ranges(ranges));
+        }
+        while self.kept_rows > MAX_KEPT_ROWS {
+            let oldest = [self.small.front().map(|(at, _)| *at), self.large.front().map(|(at, _)| *at)];
+            let Some(oldest) = oldest.into_iter().flatten().min() else { break };
+            self.forget(oldest);
+        }
+    }
+
+    /// Remembers a change of all keys of a range.
+    pub fn record_range(&mut self, at: Timestamp, table: TableId, range: KeyRange) {
+        self.push_large(at, Large::Ranges(vec![(table, range)]));
+    }
+
+    fn push_large(&mut self, at: Timestamp, large: Large) {
+        self.large.push_back((at, large));
+        if self.large.len() > MAX_LARGE {
+            self.merge_large();
+        }
+    }
+
+    /// Makes one entry of key ranges out of all large commits: coarser, never wrong.
+    fn merge_large(&mut self) {
+        let mut bounds: HashMap<TableId, Vec<KeyRange>> = HashMap::new();
+        let mut newest = Timestamp::default();
+        for (at, large) in self.large.drain(..) {
+            newest = at;
+            self.kept_rows -= large.rows();
+            let ranges = match large {
+                Large::Run(rows) => rows.ranges(),
+                Large::Ranges(ranges) => ranges,
+            };
+            for (table, range) in ranges {
+                bounds.entry(table).or_default().push(range);
+            }
+        }
+        let mut ranges = Vec::new();
+        for (table, of_table) in bounds {
+            let mut of_table = stoa_store::range::normalize(of_table);
+            if of_table.len() > MAX_RANGES {
+                let start = of_table.first().map(|r| r.start.clone()).unwrap_or_default();
+                let end = of_table.pop().and_then(|r| r.end);
+                of_table = vec![KeyRange { start, end }];
+            }
+            ranges.extend(of_table.into_iter().map(|range| (table, range)));
+        }
+        self.large.push_back((newest, Large::Ranges(ranges)));
+    }
+
+    /// Forgets what is at or below the oldest live snapshot.
+    pub fn forget(&mut self, oldest: Timestamp) {
+        while self.small.front().is_some_and(|(at, _)| *at <= oldest) {
+            let Some((at, keys)) = self.small.pop_front() else { break };
+            self.kept_rows -= keys.len();
+            for (table, key) in keys {
+                let Some(rows) = self.rows.get_mut(&table) else { continue };
+                if rows.get(&key) == Some(&at) {
+                    rows.remove(&key);
+                }
+                if rows.is_empty() {
+                    self.rows.remove(&table);
+                }
+            }
+        }
+        while self.large.front().is_some_and(|(at, _)| *at <= oldest) {
+            let Some((_, large)) = self.large.pop_front() else { break };
+            self.kept_rows -= large.rows();
+        }
+        self.horizon = self.horizon.max(oldest);
+    }
+
+    fn large_since(&self, since: Timestamp) -> impl Iterator<Item = &Large> {
+        self.large.iter().rev().take_while(move |(at, _)| *at > since).map(|(_, large)| large)
+    }
+
+    /// Whether a row was committed after `since`; may guess "yes".
+    pub fn row_changed(&self, table: TableId, key: &[u8], since: Timestamp) -> bool {
+        since < self.horizon
+            || self.rows.get(&table).and_then(|rows| rows.get(key)).is_some_and(|at| *at > since)
+            || self.large_since(since).any(|large| large.contains(table, key))
+    }
+
+    /// Whether a row of a range was committed after `since`; may guess "yes".
+    pub fn range_changed(&self, table: TableId, range: &KeyRange, since: Timestamp) -> bool {
+        if since < self.horizon {
+            return true;
+        }
+        if range.is_empty() {
+            return false;
+        }
+        let bounds = (Bound::Included(range.start.as_slice()), range.end.as_deref().map_or(Bound::Unbounded, Bound::Excluded));
+        let mut rows = self.rows.get(&table).into_iter().flat_map(|rows| rows.range::<[u8], _>(bounds));
+        rows.any(|(_, at)| *at > since) || self.large_since(since).any(|large| large.overlaps(table, range))
+    }
+
+    /// Whether any of the rows was committed after `since`; may guess "yes".
+    pub fn any_changed(&self, written: &WrittenRows, since: Timestamp) -> bool {
+        if written.len() == 0 {
+            return false;
+        }
+        if since < self.horizon {
+            return true;
+        }
+        let newer = |at: Option<Timestamp>| at.is_some_and(|at| at > since);
+        if !newer(self.small.back().map(|(at, _)| *at)) && !newer(self.large.back().map(|(at, _)| *at)) {
+            return false;
+        }
+        written.iter().any(|(table, key)| self.row_changed(table, key, since))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+    use super::*;
+
+    const T: TableId = TableId(1);
+
+    fn rows(keys: impl IntoIterator<Item = u32>) -> WrittenRows {
+        let mut written = WrittenRows::default();
+        keys.into_iter().for_each(|k| written.push(T, &k.to_be_bytes()));
+        written
+    }
+
+    fn key(k: u32) -> Vec<u8> {
+        k.to_be_bytes().to_vec()
+    }
+
+    #[test]
+    fn changes_of_all_sizes_are_found_and_forgotten() {
+        for count in [3, 1000, 60_000] {
+            let mut recent = Recent::new(Timestamp(10));
+            assert!(recent.row_changed(T, &key(1), Timestamp(9)), "before the epoch everything may have changed");
+            recent.record(Timestamp(20), rows((0..count).rev().map(|k| k * 2)));
+            assert!(recent.row_changed(T, &key(2), Timestamp(19)));
+            assert!(!recent.row_changed(T, &key(2), Timestamp(20)));
+            assert!(!recent.row_changed(TableId(2), &key(2), Timestamp(19)));
+            assert!(!recent.row_changed(T, &key(count * 2), Timestamp(19)));
+            if count < 50_000 {
+                assert!(!recent.row_changed(T, &key(3), Timestamp(19)));
+            }
+            let range = |from, to| KeyRange::new(key(from), Some(key(to)));
+            assert!(recent.range_changed(T, &range(1, 3), Timestamp(19)));
+            assert!(!recent.range_changed(T, &range(count * 2, u32::MAX), Timestamp(19)));
+            assert!(recent.any_changed(&rows([0]), Timestamp(15)));
+            assert!(!recent.any_changed(&rows([0]), Timestamp(25)));
+            recent.forget(Timestamp(20));
+            assert!(recent.small.is_empty() && recent.rows.is_empty() && recent.large.is_empty() && recent.kept_rows == 0);
+            assert!(recent.row_changed(T, &key(2), Timestamp(19)), "the forgotten counts as changed");
+            assert!(!recent.row_changed(T, &key(2), Timestamp(20)));
+        }
+    }
+
+    #[test]
+    fn a_newer_commit_of_a_row_outlives_an_older_one() {
+        let mut recent = Recent::new(Timestamp(0));
+        recent.record(Timestamp(1), rows([7]));
+        recent.record(Timestamp(2), rows([7]));
+        recent.forget(Timestamp(1));
+        assert!(recent.row_changed(T, &key(7), Timestamp(1)));
+    }
+
+    #[test]
+    fn many_large_commits_stay_bounded_and_never_say_unchanged_wrongly() {
+        let mut recent = Recent::new(Timestamp(0));
+        for i in 1..=200u64 {
+            recent.record(Timestamp(i * 2), rows((0..300).map(|k| k * 1000 + i as u32)));
+            recent.record(Timestamp(i * 2 + 1), rows([4_000_000 + i as u32]));
+        }
+        assert!(recent.large.len() <= MAX_LARGE);
+        for i in [1u32, 70, 200] {
+            assert!(recent.row_changed(T, &key(5000 + i), Timestamp(u64::from(i) * 2 - 1)));
+            assert!(recent.row_changed(T, &key(4_000_000 + i), Timestamp(u64::from(i) * 2)));
+        }
+        assert!(!recent.row_changed(T, &key(5000), Timestamp(401)));
+        recent.forget(Timestamp(402));
+        assert!(recent.small.is_empty() && recent.large.is_empty() && recent.kept_rows == 0);
+    }
+}

@@ -1,0 +1,403 @@
+//! What happens when the disk, its bytes or another process get in the way; backups; bounds of memory and time.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use stoa_store::clock::ManualClock;
+use stoa_store::conformance::{Rows, block_on};
+use stoa_store::{
+    CellRef, Certainty, Commit, Durability, FamilyId, FamilyOptions, FamilySchema, KeyRange, Layout, Mutations, ReadSpec, RowSink,
+    ScanSpec, Store, StoreError, StoreResult, TableId, TableSchema, Timestamp,
+};
+use stoa_store_lsm::{LsmOptions, LsmStore};
+
+const T: TableId = TableId(1);
+const F: FamilyId = FamilyId(0);
+
+fn table(options: FamilyOptions) -> TableSchema {
+    let families = vec![FamilySchema { id: F, name: "f".into(), options }];
+    TableSchema { id: T, name: "t".into(), families, split_points: vec![] }
+}
+
+fn open(path: &Path) -> StoreResult<LsmStore> {
+    LsmStore::open(path, LsmOptions { write_buffer_bytes: 4 << 20, block_cache_bytes: 16 << 20, ..Default::default() })
+}
+
+fn fresh(path: &Path) -> LsmStore {
+    let store = open(path).unwrap();
+    block_on(store.create_table(&table(FamilyOptions::default()))).unwrap();
+    store
+}
+
+fn put(store: &LsmStore, key: u64, value: &[u8], durability: Durability) -> StoreResult<Timestamp> {
+    let mut mutations = Mutations::new();
+    mutations.put(T, &key.to_be_bytes(), F, b"", value);
+    block_on(store.commit(Commit { mutations: &mutations, snapshot: None, validate: &[], durability }))
+}
+
+fn scan(store: &LsmStore) -> StoreResult<Rows> {
+    let read = ReadSpec { table: T, families: vec![F], qualifiers: None, versions: 1, time_range: None, snapshot: store.snapshot() };
+    let spec = ScanSpec { read, range: KeyRange::all(), reverse: false, limit: None, fill_cache: true };
+    let mut scan = block_on(store.scan(spec))?;
+    let mut rows = Rows::default();
+    while block_on(scan.next_block(1000, &mut rows))? {}
+    Ok(rows)
+}
+
+/// Bytes that don't compress.
+fn noise(seed: u64, len: usize) -> Vec<u8> {
+    let mut random = stoa_store::conformance::SplitMix(seed);
+    (0..len.div_ceil(8)).flat_map(|_| random.next().to_be_bytes()).take(len).collect()
+}
+
+fn files(path: &Path, extension: &str) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(path).unwrap().flatten().map(|e| e.path());
+    entries.filter(|p| p.extension().is_some_and(|e| e == extension)).collect()
+}
+
+#[test]
+fn a_directory_has_one_owner() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = fresh(directory.path());
+    let error = open(directory.path()).unwrap_err();
+    assert!(matches!(&error, StoreError::Locked(m) if m.contains(&directory.path().display().to_string())), "{error:?}");
+    // A snapshot keeps it open, an ended one does not.
+    let snapshot = store.snapshot();
+    drop(store);
+    assert!(matches!(open(directory.path()), Err(StoreError::Locked(_))));
+    drop(snapshot);
+    open(directory.path()).unwrap();
+}
+
+#[test]
+fn foreign_directories_and_formats_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("thesis.txt"), "years of work").unwrap();
+    assert!(matches!(open(directory.path()), Err(StoreError::Invalid(m)) if m.contains("thesis.txt")));
+    assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 1, "nothing was written into it");
+
+    let directory = tempfile::tempdir().unwrap();
+    drop(fresh(directory.path()));
+    {
+        let mut options = rocksdb::Options::default();
+        options.create_if_missing(false);
+        let names = rocksdb::DB::list_cf(&options, directory.path()).unwrap();
+        let db = rocksdb::DB::open_cf(&options, directory.path(), names).unwrap();
+        db.put(stoa_store_lsm::metadata::FORMAT_KEY, b"stoa-lsm 7").unwrap();
+    }
+    assert!(matches!(open(directory.path()), Err(StoreError::Invalid(m)) if m.contains("stoa-lsm 7") && m.contains("stoa-lsm 1")));
+}
+
+#[test]
+fn damaged_files_are_reported_and_never_read_as_missing_rows() {
+    // A table's file: damaged in the middle, and missing.
+    for remove in [false, true] {
+        let directory = tempfile::tempdir().unwrap();
+        let store = fresh(directory.path());
+        for key in 0..2000 {
+            put(&store, key, &noise(key, 100), Durability::Relaxed).unwrap();
+        }
+        block_on(store.flush(T)).unwrap();
+        drop(store);
+        // The largest holds the table, not the metadata.
+        let file = files(directory.path(), "sst").into_iter().max_by_key(|f| f.metadata().unwrap().len()).unwrap();
+        if remove {
+            std::fs::remove_file(&file).unwrap();
+        } else {
+            let mut bytes = std::fs::read(&file).unwrap();
+            let middle = bytes.len() / 2;
+            bytes[middle..middle + 64].fill(0x55);
+            std::fs::write(&file, bytes).unwrap();
+        }
+        let error = open(directory.path()).and_then(|store| scan(&store)).unwrap_err();
+        assert!(matches!(error, StoreError::Corruption(_)), "{error:?}");
+    }
+}
+
+#[test]
+fn a_torn_log_is_accepted_and_a_damaged_one_is_not() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = fresh(directory.path());
+    for key in 0..100 {
+        put(&store, key, &noise(key, 1000), Durability::Sync).unwrap();
+    }
+    // As a crash leaves it: without a clean end.
+    let copy = tempfile::tempdir().unwrap();
+    let torn = copy.path().join("torn");
+    let damaged = copy.path().join("damaged");
+    for target in [&torn, &damaged] {
+        std::fs::create_dir(target).unwrap();
+        for entry in std::fs::read_dir(directory.path()).unwrap().flatten().filter(|e| e.file_type().unwrap().is_file()) {
+            std::fs::copy(entry.path(), target.join(entry.file_name())).unwrap();
+        }
+    }
+    drop(store);
+    let log = |path: &Path| files(path, "log").into_iter().max_by_key(|f| f.metadata().unwrap().len()).unwrap();
+    let file = std::fs::OpenOptions::new().write(true).open(log(&torn)).unwrap();
+    let len = file.metadata().unwrap().len();
+    file.set_len(len - 500).unwrap();
+    drop(file);
+    let rows = scan(&open(&torn).unwrap()).unwrap();
+    assert_eq!(rows.rows.len(), 99, "only the torn commit is gone");
+
+    let mut bytes = std::fs::read(log(&damaged)).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 8].fill(0x55);
+    std::fs::write(log(&damaged), bytes).unwrap();
+    assert!(matches!(open(&damaged), Err(StoreError::Corruption(_))));
+    let salvaged = LsmStore::open(&damaged, LsmOptions { salvage_log: true, ..Default::default() }).unwrap();
+    let rows = scan(&salvaged).unwrap();
+    assert!((10..99).contains(&rows.rows.len()), "what was before the damage is there");
+}
+
+#[test]
+fn a_full_disk_is_an_error_and_space_makes_it_go_on() {
+    let directory = tempfile::tempdir().unwrap();
+    let mount = |arguments: &[&str]| {
+        let status = std::process::Command::new(arguments[0]).args(&arguments[1..]).arg(directory.path()).status();
+        status.is_ok_and(|s| s.success())
+    };
+    if !mount(&["mount", "-t", "tmpfs", "-o", "size=32m", "tmpfs"]) {
+        eprintln!("skipped: no right to mount a small file system");
+        return;
+    }
+    let result = std::panic::catch_unwind(|| {
+        let path = directory.path().join("store");
+        let ballast = directory.path().join("ballast");
+        std::fs::write(&ballast, noise(0, 12 << 20)).unwrap();
+        let store = fresh(&path);
+        let mut written = 0;
+        let error = loop {
+            match put(&store, written, &noise(written, 50_000), Durability::Sync) {
+                Ok(_) => written += 1,
+                Err(error) => break error,
+            }
+            assert!(written < 10_000, "the disk never filled");
+        };
+        assert!(matches!(error, StoreError::DiskFull(_)), "{error:?}");
+        assert_eq!(error.certainty(), Certainty::NotDone);
+        assert_eq!(scan(&store).unwrap().rows.len() as u64, written, "reads go on, and see what was acknowledged only");
+        std::fs::remove_file(&ballast).unwrap();
+        // RocksDB looks for space from time to time by itself.
+        let mut tries = 0;
+        while let Err(error) = put(&store, written, b"after", Durability::Sync) {
+            assert!(matches!(error, StoreError::DiskFull(_)), "{error:?}");
+            tries += 1;
+            assert!(tries < 600, "the store does not recover");
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+        written += 1;
+        assert_eq!(scan(&store).unwrap().rows.len() as u64, written);
+        drop(store);
+        assert_eq!(scan(&open(&path).unwrap()).unwrap().rows.len() as u64, written);
+    });
+    assert!(mount(&["umount"]));
+    result.unwrap();
+}
+
+#[test]
+fn a_backup_is_a_store_as_of_its_timestamp() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Arc::new(fresh(directory.path()));
+    let target = directory.path().join("backups").join("one");
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let at = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut key = 0;
+            while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                put(&store, key, b"v", Durability::Relaxed).unwrap();
+                key += 1;
+            }
+        });
+        while store.snapshot().timestamp() == Timestamp::default() || scan(&store).unwrap().rows.len() < 100 {}
+        let at = block_on(store.backup(&target)).unwrap();
+        stop.store(true, std::sync::atomic::Ordering::Relaxed);
+        at
+    });
+    let copy = open(&target).unwrap();
+    let rows = scan(&copy).unwrap().rows;
+    assert!(rows.len() >= 100);
+    assert_eq!(rows.iter().map(|(_, cells)| cells[0].timestamp).max(), Some(at), "up to the timestamp, and all of it");
+    let expected: Vec<_> = (0..rows.len() as u64).map(|k| k.to_be_bytes().to_vec()).collect();
+    assert_eq!(rows.iter().map(|(k, _)| k.clone()).collect::<Vec<_>>(), expected);
+    assert!(put(&copy, 0, b"x", Durability::Sync).unwrap() > at);
+    assert!(matches!(block_on(store.backup(directory.path())), Err(StoreError::Invalid(_))), "only into an empty directory");
+}
+
+#[test]
+fn reads_of_the_past_are_exact_or_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let clock = Arc::new(ManualClock::at_us(1_700_000_000_000_000));
+    let store = LsmStore::open(directory.path(), LsmOptions { clock: clock.clone(), ..Default::default() }).unwrap();
+    let versions = FamilyOptions { versions: 3, ..Default::default() };
+    block_on(store.create_table(&table(versions))).unwrap();
+    let plain = TableId(2);
+    block_on(store.create_table(&TableSchema { id: plain, ..table(FamilyOptions::default()) })).unwrap();
+    let read = |table, at| {
+        let snapshot = store.snapshot_at(at).unwrap();
+        let spec = ReadSpec { table, families: vec![F], qualifiers: None, versions: 1, time_range: None, snapshot };
+        let mut rows = Rows::default();
+        block_on(store.get(&spec, &[&5u64.to_be_bytes()], &mut rows)).map(|()| rows.texts_of_values())
+    };
+    let mut times = vec![];
+    for value in ["1", "2", "3", "4"] {
+        clock.advance_us(100);
+        times.push(put(&store, 5, value.as_bytes(), Durability::Relaxed).unwrap());
+    }
+    let mut mutations = Mutations::new();
+    mutations.put(plain, &5u64.to_be_bytes(), F, b"", b"p");
+    let commit = Commit { mutations: &mutations, snapshot: None, validate: &[], durability: Durability::Relaxed };
+    let changed = block_on(store.commit(commit)).unwrap();
+    assert_eq!(read(T, times[3]).unwrap(), ["4"]);
+    assert_eq!(read(T, times[2]).unwrap(), ["3"]);
+    assert_eq!(read(T, times[1]).unwrap(), ["2"]);
+    assert!(matches!(read(T, times[0]), Err(StoreError::SnapshotTooOld)), "three newer versions: the fourth may be gone");
+    assert_eq!(read(plain, changed).unwrap(), ["p"]);
+    assert!(matches!(read(plain, times[3]), Err(StoreError::SnapshotTooOld)), "a family of one version has no past");
+    clock.advance_us(100);
+    put(&store, 5, b"5", Durability::Relaxed).unwrap();
+    assert_eq!(read(plain, changed).unwrap(), ["p"], "unless nothing changed since");
+}
+
+trait TextsOfValues {
+    fn texts_of_values(&self) -> Vec<String>;
+}
+
+impl TextsOfValues for Rows {
+    fn texts_of_values(&self) -> Vec<String> {
+        self.rows.iter().flat_map(|(_, cells)| cells).map(|c| String::from_utf8_lossy(&c.value).into_owned()).collect()
+    }
+}
+
+struct Count(u64);
+
+impl RowSink for Count {
+    fn row(&mut self, _: &[u8], _: &[CellRef<'_>]) -> ControlFlow<()> {
+        self.0 += 1;
+        ControlFlow::Continue(())
+    }
+}
+
+#[test]
+fn large_tables_are_cut_into_even_regions_and_rows_are_estimated() {
+    for (options, flushed) in [
+        (FamilyOptions::default(), false),
+        (FamilyOptions::default(), true),
+        (FamilyOptions { layout: Layout::Cells, ..Default::default() }, true),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let store = LsmStore::open(directory.path(), LsmOptions { min_regions: 4, ..Default::default() }).unwrap();
+        block_on(store.create_table(&table(options.clone()))).unwrap();
+        // A neighbour of the same class must not count.
+        block_on(store.create_table(&TableSchema { id: TableId(2), ..table(options.clone()) })).unwrap();
+        let rows = 300_000u64;
+        for from in (0..rows).step_by(10_000) {
+            let mut mutations = Mutations::new();
+            for i in from..from + 10_000 {
+                mutations.put(T, &i.to_be_bytes(), F, b"", format!("value {i}").as_bytes());
+                if i % 3 == 0 {
+                    mutations.put(TableId(2), &i.to_be_bytes(), F, b"", &noise(i, 100));
+                }
+            }
+            let commit = Commit { mutations: &mutations, snapshot: None, validate: &[], durability: Durability::Relaxed };
+            block_on(store.commit(commit)).unwrap();
+        }
+        if flushed {
+            block_on(store.compact(T)).unwrap();
+        }
+        let regions = block_on(store.regions(T)).unwrap();
+        assert!(regions.len() >= 4, "{options:?} flushed {flushed}: {regions:?}");
+        let estimate: u64 = regions.iter().map(|r| r.approximate_rows).sum();
+        assert!((rows / 2..rows * 2).contains(&estimate), "{options:?} flushed {flushed}: {estimate} rows");
+        let mut total = 0;
+        for region in &regions {
+            let read =
+                ReadSpec { table: T, families: vec![F], qualifiers: None, versions: 1, time_range: None, snapshot: store.snapshot() };
+            let spec = ScanSpec { read, range: region.range.clone(), reverse: false, limit: None, fill_cache: false };
+            let mut scan = block_on(store.scan(spec)).unwrap();
+            let mut count = Count(0);
+            while block_on(scan.next_block(10_000, &mut count)).unwrap() {}
+            assert!(count.0 > 0 && count.0 < rows * 3 / 4, "{options:?} flushed {flushed}: a region of {} rows", count.0);
+            total += count.0;
+        }
+        assert_eq!(total, rows);
+    }
+}
+
+#[test]
+fn a_thousand_tables_are_cheap_and_dropped_ones_leave_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path()).unwrap();
+    let schema = |id| TableSchema { id: TableId(id), ..table(FamilyOptions::default()) };
+    for id in 1..=1000 {
+        block_on(store.create_table(&schema(id))).unwrap();
+    }
+    let metric = |name: &str| store.metrics().into_iter().find(|(n, _)| n == name).unwrap().1;
+    assert_eq!((metric("tables"), metric("column_families")), (1000, 1));
+    let mut mutations = Mutations::new();
+    for id in 1..=1000 {
+        (0..100u64).for_each(|k| mutations.put(TableId(id), &k.to_be_bytes(), F, b"", &noise(k, 100)));
+    }
+    block_on(store.commit(Commit { mutations: &mutations, snapshot: None, validate: &[], durability: Durability::Relaxed })).unwrap();
+    let held = store.snapshot();
+    for id in 2..=1000 {
+        block_on(store.drop_table(TableId(id))).unwrap();
+    }
+    assert_eq!(metric("storages_to_remove"), 999, "a snapshot still sees them");
+    drop(held);
+    while metric("storages_to_remove") > 0 {
+        std::thread::yield_now();
+    }
+    block_on(store.compact(T)).unwrap();
+    assert_eq!(scan(&store).unwrap().rows.len(), 100);
+    drop(store);
+    let store = open(directory.path()).unwrap();
+    assert_eq!(block_on(store.list_tables()).unwrap().len(), 1);
+    assert_eq!(scan(&store).unwrap().rows.len(), 100);
+}
+
+#[test]
+fn bytes_of_expired_versions_are_freed() {
+    for layout in [Layout::Packed, Layout::Cells] {
+        let directory = tempfile::tempdir().unwrap();
+        let store = open(directory.path()).unwrap();
+        block_on(store.create_table(&table(FamilyOptions { layout, versions: 2, ..Default::default() }))).unwrap();
+        for round in 0..20 {
+            let mut mutations = Mutations::new();
+            (0..100u64).for_each(|k| mutations.put(T, &k.to_be_bytes(), F, b"", &noise(round * 100 + k, 1000)));
+            block_on(store.commit(Commit { mutations: &mutations, snapshot: None, validate: &[], durability: Durability::Relaxed }))
+                .unwrap();
+        }
+        block_on(store.compact(T)).unwrap();
+        let (bytes, rows) = block_on(store.approximate_size(T, &KeyRange::all())).unwrap();
+        assert!((200_000..300_000).contains(&bytes) && rows == 100, "{layout:?}: {bytes} bytes of {rows} rows");
+        let mut mutations = Mutations::new();
+        (0..100u64).for_each(|k| mutations.delete_row(T, &k.to_be_bytes()));
+        block_on(store.commit(Commit { mutations: &mutations, snapshot: None, validate: &[], durability: Durability::Relaxed })).unwrap();
+        assert!(scan(&store).unwrap().rows.is_empty());
+    }
+}
+
+#[test]
+fn deletions_of_single_version_cells_are_swept() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path()).unwrap();
+    block_on(store.create_table(&table(FamilyOptions { layout: Layout::Cells, ..Default::default() }))).unwrap();
+    for delete in [false, true, false, true] {
+        let mut mutations = Mutations::new();
+        for k in 0..1000u64 {
+            match (delete, k % 2) {
+                (false, _) => (0..3u8).for_each(|q| mutations.put(T, &k.to_be_bytes(), F, &[q], b"value")),
+                (true, 0) => mutations.delete_row(T, &k.to_be_bytes()),
+                (true, _) => (0..3u8).for_each(|q| mutations.delete_cell(T, &k.to_be_bytes(), F, &[q])),
+            }
+        }
+        block_on(store.commit(Commit { mutations: &mutations, snapshot: None, validate: &[], durability: Durability::Relaxed })).unwrap();
+        block_on(store.flush(T)).unwrap();
+    }
+    assert!(scan(&store).unwrap().rows.is_empty());
+    block_on(store.compact(T)).unwrap();
+    let (_, rows) = block_on(store.approximate_size(T, &KeyRange::all())).unwrap();
+    assert_eq!(rows, 0, "not one deletion is left");
+}

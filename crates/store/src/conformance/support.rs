@@ -1,0 +1,150 @@
+//! What the tests share: owned rows, short forms of calls, a small random generator.
+
+use super::block_on;
+use crate::{
+    CellRef, Commit, Durability, FamilyId, FamilyOptions, FamilySchema, KeyRange, Mutations, ReadSpec, RowSink, ScanSpec, Snapshot, Store,
+    StoreError, StoreResult, TableId, TableSchema, Timestamp,
+};
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+pub const T: TableId = TableId(1);
+pub const U: TableId = TableId(2);
+pub const F: FamilyId = FamilyId(0);
+pub const G: FamilyId = FamilyId(1);
+
+/// A cell that owns its bytes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Cell {
+    pub family: FamilyId,
+    pub qualifier: Vec<u8>,
+    pub timestamp: Timestamp,
+    pub value: Vec<u8>,
+}
+
+/// A sink that keeps what it gets.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Rows {
+    pub rows: Vec<(Vec<u8>, Vec<Cell>)>,
+    /// Break after each row whose number is divisible by this.
+    pub break_every: Option<usize>,
+}
+
+impl RowSink for Rows {
+    fn row(&mut self, key: &[u8], cells: &[CellRef<'_>]) -> ControlFlow<()> {
+        let own =
+            |c: &CellRef<'_>| Cell { family: c.family, qualifier: c.qualifier.to_vec(), timestamp: c.timestamp, value: c.value.to_vec() };
+        self.rows.push((key.to_vec(), cells.iter().map(own).collect()));
+        match self.break_every {
+            Some(n) if self.rows.len().is_multiple_of(n) => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    }
+}
+
+impl Rows {
+    pub fn keys(&self) -> Vec<&[u8]> {
+        self.rows.iter().map(|(key, _)| key.as_slice()).collect()
+    }
+
+    /// Key and values of each row, as text.
+    pub fn texts(&self) -> Vec<String> {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let cell = |c: &Cell| if c.qualifier.is_empty() { text(&c.value) } else { format!("{}={}", text(&c.qualifier), text(&c.value)) };
+        self.rows.iter().map(|(key, cells)| format!("{}:{}", text(key), cells.iter().map(cell).collect::<Vec<_>>().join(","))).collect()
+    }
+}
+
+pub fn family(id: FamilyId, options: FamilyOptions) -> FamilySchema {
+    FamilySchema { id, name: format!("f{}", id.0), options }
+}
+
+pub fn table(id: TableId, families: Vec<FamilyOptions>) -> TableSchema {
+    let families = families.into_iter().enumerate().map(|(i, o)| family(FamilyId(i as u16), o)).collect();
+    TableSchema { id, name: format!("t{}", id.0), families, split_points: vec![] }
+}
+
+pub fn create(store: &dyn Store, schema: &TableSchema) {
+    block_on(store.create_table(schema)).unwrap();
+}
+
+pub fn commit_with(
+    store: &dyn Store,
+    snapshot: Option<Timestamp>,
+    validate: &[(TableId, KeyRange)],
+    fill: impl FnOnce(&mut Mutations),
+) -> StoreResult<Timestamp> {
+    let mut mutations = Mutations::new();
+    fill(&mut mutations);
+    block_on(store.commit(Commit { mutations: &mutations, snapshot, validate, durability: Durability::Sync }))
+}
+
+pub fn commit(store: &dyn Store, fill: impl FnOnce(&mut Mutations)) -> Timestamp {
+    commit_with(store, None, &[], fill).unwrap()
+}
+
+/// Sets the packed cell of a row in the first family.
+pub fn put(store: &dyn Store, key: &str, value: &str) -> Timestamp {
+    commit(store, |m| m.put(T, key.as_bytes(), F, b"", value.as_bytes()))
+}
+
+pub fn read_spec(snapshot: &Arc<dyn Snapshot>, table: TableId, families: &[FamilyId]) -> ReadSpec {
+    let snapshot = Arc::clone(snapshot);
+    ReadSpec { table, families: families.to_vec(), qualifiers: None, versions: 1, time_range: None, snapshot }
+}
+
+pub fn scan_spec(read: ReadSpec, range: KeyRange) -> ScanSpec {
+    ScanSpec { read, range, reverse: false, limit: None, fill_cache: true }
+}
+
+/// All rows of a scan, in blocks of some size.
+pub fn run_scan(store: &dyn Store, spec: ScanSpec, max_rows: usize) -> StoreResult<Rows> {
+    let mut rows = Rows::default();
+    let mut scan = block_on(store.scan(spec))?;
+    while block_on(scan.next_block(max_rows, &mut rows))? {}
+    assert!(!block_on(scan.next_block(max_rows, &mut rows))?, "a scan that ended stays at its end");
+    Ok(rows)
+}
+
+/// All rows of a table's families at a snapshot.
+pub fn all_at(store: &dyn Store, snapshot: &Arc<dyn Snapshot>, table: TableId, families: &[FamilyId]) -> Rows {
+    run_scan(store, scan_spec(read_spec(snapshot, table, families), KeyRange::all()), 100).unwrap()
+}
+
+/// All rows of the first family now, as text.
+pub fn texts(store: &dyn Store) -> Vec<String> {
+    all_at(store, &store.snapshot(), T, &[F]).texts()
+}
+
+pub fn get(store: &dyn Store, spec: &ReadSpec, keys: &[&[u8]]) -> StoreResult<Rows> {
+    let mut rows = Rows::default();
+    block_on(store.get(spec, keys, &mut rows))?;
+    Ok(rows)
+}
+
+/// A small random generator: the same numbers for the same seed, on every machine.
+#[derive(Clone, Debug)]
+pub struct SplitMix(pub u64);
+
+impl SplitMix {
+    pub fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// From 0 to below `n`.
+    pub fn below(&mut self, n: u64) -> u64 {
+        self.next() % n.max(1)
+    }
+
+    pub fn one_in(&mut self, n: u64) -> bool {
+        self.below(n) == 0
+    }
+
+    pub fn pick<'a, X>(&mut self, from: &'a [X]) -> &'a X {
+        &from[self.below(from.len() as u64) as usize]
+    }
+}
