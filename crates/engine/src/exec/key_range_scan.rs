@@ -3,10 +3,11 @@
 //! Invariant: a partition gives its rows in key order (descending when reversed), and its ranges lie in one salt bucket or the
 //! declared ordering is empty.
 
+use super::point_get::get_rows;
 use super::scan_output::{Gather, ScanOutput, ScanTable, describe};
-use crate::access::{AccessPath, PathKind};
-use crate::row::{ColumnSource, ScanDecoder};
-use crate::txn::{RangeRead, ViewScan};
+use crate::access::{AccessPath, PathKind, PathOptions, Predicate, candidates, scope};
+use crate::row::{ColumnSource, KeyList, ScanDecoder};
+use crate::txn::{RangeRead, ViewScan, store_error};
 use arrow::array::RecordBatch;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{DataFusionError, Result, Statistics};
@@ -24,6 +25,7 @@ use futures::{StreamExt, TryStreamExt};
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
+use stoa_pg::PgResult;
 use stoa_store::KeyRange;
 
 /// See the module.
@@ -181,6 +183,8 @@ impl ExecutionPlan for KeyRangeScanExec {
             fill_cache: self.fill_cache,
             block_rows,
             path: Arc::clone(&self.path),
+            rows: self.rows,
+            lookup: None,
             narrowed: self.output.dynamic.is_empty(),
             ended: false,
         };
@@ -260,6 +264,24 @@ pub(super) fn accept_dynamic(
     answer.with_updated_node(make(ScanOutput { dynamic, ..output.clone() }))
 }
 
+/// Ranges of an index whose sizes the store is asked for.
+const SAMPLED_PROBES: usize = 16;
+
+/// What is in both: `ranges` ascending (descending when reversed), `wanted` ascending; the result as `ranges`.
+fn intersect(ranges: &VecDeque<KeyRange>, wanted: &[KeyRange], reverse: bool) -> VecDeque<KeyRange> {
+    let mut out = Vec::new();
+    for range in ranges {
+        let from = wanted.partition_point(|w| w.end.as_ref().is_some_and(|end| *end <= range.start));
+        let before = |w: &&KeyRange| range.end.as_ref().is_none_or(|end| w.start < *end);
+        let mut part: Vec<KeyRange> = wanted.iter().skip(from).take_while(before).map(|w| range.intersect(w)).collect();
+        if reverse {
+            part.reverse();
+        }
+        out.extend(part.into_iter().filter(|r| !r.is_empty()));
+    }
+    out.into()
+}
+
 struct ScanState {
     scan: Option<ViewScan>,
     decoder: ScanDecoder,
@@ -274,44 +296,96 @@ struct ScanState {
     fill_cache: bool,
     block_rows: usize,
     path: Arc<AccessPath>,
+    /// Rows expected in all partitions.
+    rows: f64,
+    /// Keys to read instead of ranges, and how many were read.
+    lookup: Option<(KeyList, usize)>,
     /// The dynamic filters, known by the time of the first row, have narrowed the ranges.
     narrowed: bool,
     ended: bool,
 }
 
 impl ScanState {
-    fn narrow(&mut self) {
+    /// Uses what the dynamic filters say by now (a join's build side is complete before its probe side is read): fewer ranges,
+    /// or, where an index leads to few rows, their keys.
+    async fn narrow(&mut self) -> Result<()> {
         self.narrowed = true;
-        let Some(wanted) = self.output.dynamic_ranges(&self.path.key) else { return };
-        // Both lists are ascending and apart (the scan's descending when reversed).
-        if self.reverse {
-            self.ranges.make_contiguous().reverse();
+        let predicates = self.output.dynamic_predicates();
+        let wanted = scope(&self.path.key, &predicates);
+        if !wanted.is_full() {
+            self.ranges = intersect(&self.ranges, &wanted.ranges, self.reverse);
+            return Ok(());
         }
-        let mut out = VecDeque::new();
-        let mut from = 0;
-        for range in &self.ranges {
-            while wanted.get(from).is_some_and(|w| w.end.as_ref().is_some_and(|end| *end <= range.start)) {
-                from += 1;
-            }
-            for candidate in wanted.iter().skip(from) {
-                if range.end.as_ref().is_some_and(|end| candidate.start >= *end) {
-                    break;
+        if matches!(self.path.kind, PathKind::Table) {
+            let found = self.keys_by_index(&predicates).await.map_err(DataFusionError::from)?;
+            if let Some(mut keys) = found {
+                if self.reverse {
+                    keys.reverse();
                 }
-                let both = range.intersect(candidate);
-                if !both.is_empty() {
-                    out.push_back(both);
-                }
+                let mut list = KeyList::new();
+                keys.iter().for_each(|k| list.push(k));
+                self.lookup = Some((list, 0));
+                self.ranges.clear();
             }
         }
-        if self.reverse {
-            out.make_contiguous().reverse();
+        Ok(())
+    }
+
+    /// The keys of this partition's rows that the predicates may pass, ascending, if an index finds them cheaply.
+    async fn keys_by_index(&self, predicates: &[Predicate]) -> PgResult<Option<Vec<Vec<u8>>>> {
+        /// More ranges than this are not worth asking for.
+        const MAX_PROBES: usize = 4096;
+        let options = PathOptions { columns: &self.output.read, index_predicates: &|_| None };
+        let store = Arc::clone(&self.table.view.store);
+        let mut best: Option<(f64, AccessPath)> = None;
+        for path in candidates(&self.table.table, &self.table.codec, predicates, &options)? {
+            let PathKind::Index { codec, .. } = &path.kind else { continue };
+            if path.scope.equal_parts == 0 || path.scope.ranges.len() > MAX_PROBES {
+                continue;
+            }
+            let mut rows = 0u64;
+            for range in path.scope.ranges.iter().take(SAMPLED_PROBES) {
+                rows += store.approximate_size(codec.storage, range).await.map_err(store_error)?.1.max(1);
+            }
+            let sampled = path.scope.ranges.len().clamp(1, SAMPLED_PROBES);
+            let rows = path.unique_rows().map_or(rows as f64 * path.scope.ranges.len() as f64 / sampled as f64, |n| n as f64);
+            let cost = 3.0 * path.scope.ranges.len() as f64 + 5.0 * rows;
+            if cost < self.rows && best.as_ref().is_none_or(|(least, _)| cost < *least) {
+                best = Some((cost, path));
+            }
         }
-        self.ranges = out;
+        let Some((_, path)) = best else { return Ok(None) };
+        let PathKind::Index { codec, .. } = &path.kind else { return Ok(None) };
+        self.table.record(codec.storage, &path.scope.ranges);
+        let source = ColumnSource::Index(Arc::clone(codec));
+        let mut entries = ScanDecoder::new(&source, &[], 1024)?.collect_row_keys(&source)?;
+        entries.set_max_rows(usize::MAX);
+        for range in &path.scope.ranges {
+            let read = RangeRead {
+                table: codec.storage,
+                families: entries.families(),
+                range: range.clone(),
+                reverse: false,
+                limit: None,
+                fill_cache: true,
+            };
+            let mut scan = self.table.view.scan(read).await?;
+            while scan.next_block(1024, &mut entries).await? {}
+            if let Some(error) = entries.take_error() {
+                return Err(error);
+            }
+        }
+        let keys = entries.take_keys();
+        let mut out: Vec<Vec<u8>> =
+            keys.iter().filter(|key| self.ranges.iter().any(|range| range.contains(key))).map(<[u8]>::to_vec).collect();
+        out.sort_unstable();
+        out.dedup();
+        Ok(Some(out))
     }
 
     async fn next(&mut self) -> Result<Option<RecordBatch>> {
         if !self.narrowed {
-            self.narrow();
+            self.narrow().await?;
         }
         loop {
             if self.ended || self.gather.is_done() {
@@ -343,6 +417,12 @@ impl ScanState {
 
     /// Reads until the decoder is full; false when there is no more.
     async fn fill(&mut self) -> Result<bool> {
+        if let Some((keys, at)) = &mut self.lookup {
+            let to = (*at + self.block_rows).min(keys.len());
+            get_rows(&self.table, keys, *at..to, &mut self.decoder).await.map_err(DataFusionError::from)?;
+            *at = to;
+            return Ok(to < keys.len());
+        }
         while !self.decoder.is_full() {
             let scan = match &mut self.scan {
                 Some(scan) => scan,

@@ -4,7 +4,7 @@
 //! asked for. Filters run one after the other, those that cannot fail first, each on the rows that the ones before left: an error
 //! in a row that another filter excludes is no error.
 
-use crate::access::{AccessPath, KeyShape, Predicate, dynamic, explain, scope};
+use crate::access::{AccessPath, Predicate, dynamic, explain};
 use crate::catalog::{ColumnId, TableDescriptor};
 use crate::row::key::KeyPartCodec;
 use crate::row::{ColumnSource, RowCodec, ScanDecoder};
@@ -123,16 +123,11 @@ impl ScanOutput {
         Ok(RecordBatch::try_new_with_options(Arc::clone(&self.schema), batch.columns().to_vec(), &options)?)
     }
 
-    /// Key ranges that hold every row that the dynamic filters pass now; `None` when they say nothing of the key.
+    /// What the dynamic filters say now.
     #[must_use]
-    pub fn dynamic_ranges(&self, key: &KeyShape) -> Option<Vec<KeyRange>> {
-        if self.dynamic.is_empty() {
-            return None;
-        }
+    pub fn dynamic_predicates(&self) -> Vec<Predicate> {
         let column = |at: usize| self.projection.get(at).and_then(|p| self.read.get(*p)).copied();
-        let predicates: Vec<Predicate> = self.dynamic.iter().map(|f| dynamic::predicate(f, &column)).collect();
-        let scope = scope(key, &predicates);
-        (!scope.is_full()).then_some(scope.ranges)
+        self.dynamic.iter().map(|f| dynamic::predicate(f, &column)).collect()
     }
 
     /// Orders the filters: those that cannot fail first.
