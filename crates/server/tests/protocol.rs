@@ -186,10 +186,7 @@ async fn simple_queries() {
             "C:BEGIN C:DECLARE_CURSOR T D:1 D:2 C:FETCH_2 T D:1 C:FETCH_1 T D:5 C:FETCH_1 T D:3 C:FETCH_1 C:MOVE_2 T D:5 C:FETCH_1 \
              C:CLOSE_CURSOR C:COMMIT Z:I",
         ),
-        (
-            "DECLARE h CURSOR WITH HOLD FOR VALUES (1), (2); FETCH h",
-            "C:DECLARE_CURSOR T D:1 C:FETCH_1 Z:I",
-        ),
+        ("DECLARE h CURSOR WITH HOLD FOR VALUES (1), (2); FETCH h", "C:DECLARE_CURSOR T D:1 C:FETCH_1 Z:I"),
         ("FETCH ALL h; CLOSE h", "T D:2 C:FETCH_1 C:CLOSE_CURSOR Z:I"),
         ("COPY (VALUES (1, 'a'), (2, NULL)) TO STDOUT", "H d:1,a d:2,\\N c C:COPY_2 Z:I"),
         ("COPY (SELECT 'x,\"y' AS q) TO STDOUT (FORMAT csv, HEADER)", "H d:q d:\"x,\"\"y\" c C:COPY_1 Z:I"),
@@ -208,9 +205,7 @@ async fn extended_queries() {
     let mut client = Client::connect(running.address).await;
     // Rows in pieces; the portal goes on.
     let series = "SELECT * FROM generate_series(1, 5)";
-    client
-        .send(&[&parse("", series), &bind("", ""), &execute("", 2), &execute("", 2), &execute("", 2), &execute("", 2), SYNC])
-        .await;
+    client.send(&[&parse("", series), &bind("", ""), &execute("", 2), &execute("", 2), &execute("", 2), &execute("", 2), SYNC]).await;
     assert_eq!(client.answer().await, "1 2 D:1 D:2 s D:3 D:4 s D:5 C:SELECT_1 C:SELECT_0 Z:I");
     // An error skips to Sync; statements stay, portals of the transaction go.
     client
