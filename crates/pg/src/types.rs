@@ -200,7 +200,8 @@ impl PgType {
         match self {
             PgType::Array(inner) => match &**inner {
                 PgType::Record(_) => RECORD_ARRAY_OID,
-                inner => inner.base_info().map_or(PgType::Text.array_of().oid(), |i| i.array_oid),
+                // What has no array type of its own goes as text[].
+                inner => inner.base_info().map_or(1009, |i| i.array_oid),
             },
             PgType::Record(_) => RECORD_OID,
             // Clients have no map type: they get jsonb's text.

@@ -544,8 +544,8 @@ impl Session {
 
 /// The values of expressions without columns.
 pub(crate) async fn evaluate(context: &crate::exec::StatementContext, exprs: Vec<Expr>) -> PgResult<Vec<ScalarValue>> {
-    // Ids far from those that subqueries of the expressions use.
-    const FIRST: u32 = 1 << 30;
+    // Ids far from those of the statement, and from those that planning adds (from 0x4000_0000).
+    const FIRST: u32 = 0x6000_0000;
     let mut outputs = Vec::with_capacity(exprs.len());
     let mut columns = Vec::with_capacity(exprs.len());
     for (number, expr) in (FIRST..).zip(exprs) {

@@ -213,8 +213,8 @@ impl Session {
     }
 }
 
-/// Ids of the columns that the copied values are, far from those of the statement.
-const FIRST_COLUMN: u32 = 1 << 30;
+/// Ids of the columns that the copied values are, far from those of the statement and of planning.
+const FIRST_COLUMN: u32 = 0x6000_0000;
 
 /// Puts the copied batch in the place of the parameters; whether there was such a place.
 fn replace_params(rel: &mut Rel, columns: &[TargetColumn]) -> bool {

@@ -1,0 +1,264 @@
+//! The wire protocol, byte by byte, on a server in this process over the model store.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+use std::sync::Arc;
+use std::time::Duration;
+use stoa_engine::{Database, DatabaseOptions};
+use stoa_server::wire::{Server, ServerOptions};
+use stoa_store::model::ModelStore;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::sync::oneshot;
+
+/// A client that speaks bytes.
+struct Client {
+    socket: TcpStream,
+    input: Vec<u8>,
+    pid: u32,
+    secret: u32,
+}
+
+struct Running {
+    address: std::net::SocketAddr,
+    stop: Option<oneshot::Sender<()>>,
+    done: tokio::task::JoinHandle<()>,
+}
+
+async fn start() -> Running {
+    let database = Database::open(Arc::new(ModelStore::new()), DatabaseOptions::default()).await.unwrap();
+    let options = ServerOptions { shutdown_grace: Duration::from_millis(300) };
+    let server = Server::bind("127.0.0.1:0".parse().unwrap(), database, options).await.unwrap();
+    let address = server.local_address().unwrap();
+    let (stop, stopped) = oneshot::channel();
+    let done = tokio::spawn(server.run(async move {
+        let _ = stopped.await;
+    }));
+    Running { address, stop: Some(stop), done }
+}
+
+fn message(kind: u8, body: &[u8]) -> Vec<u8> {
+    let mut out = vec![kind];
+    out.extend_from_slice(&u32::try_from(body.len() + 4).unwrap().to_be_bytes());
+    out.extend_from_slice(body);
+    out
+}
+
+fn query(sql: &str) -> Vec<u8> {
+    message(b'Q', format!("{sql}\0").as_bytes())
+}
+
+fn parse(name: &str, sql: &str) -> Vec<u8> {
+    message(b'P', format!("{name}\0{sql}\0\0\0").as_bytes())
+}
+
+fn bind(portal: &str, name: &str) -> Vec<u8> {
+    message(b'B', format!("{portal}\0{name}\0\0\0\0\0\0\0").as_bytes())
+}
+
+fn execute(portal: &str, rows: u8) -> Vec<u8> {
+    let mut body = format!("{portal}\0").into_bytes();
+    body.extend_from_slice(&[0, 0, 0, rows]);
+    message(b'E', &body)
+}
+
+const SYNC: &[u8] = b"S\0\0\0\x04";
+
+impl Client {
+    async fn connect(address: std::net::SocketAddr) -> Self {
+        let mut socket = TcpStream::connect(address).await.unwrap();
+        let body = b"\0\x03\0\0user\0stoa\0database\0stoa\0\0";
+        socket.write_all(&u32::try_from(body.len() + 4).unwrap().to_be_bytes()).await.unwrap();
+        socket.write_all(body).await.unwrap();
+        let mut client = Self { socket, input: Vec::new(), pid: 0, secret: 0 };
+        for (kind, body) in client.until_ready().await {
+            if kind == b'K' {
+                client.pid = u32::from_be_bytes(body[..4].try_into().unwrap());
+                client.secret = u32::from_be_bytes(body[4..8].try_into().unwrap());
+            }
+        }
+        client
+    }
+
+    async fn send(&mut self, pieces: &[&[u8]]) {
+        self.socket.write_all(&pieces.concat()).await.unwrap();
+    }
+
+    /// The next message; `None` at the end of the connection.
+    async fn next(&mut self) -> Option<(u8, Vec<u8>)> {
+        loop {
+            if self.input.len() >= 5 {
+                let length = u32::from_be_bytes(self.input[1..5].try_into().unwrap()) as usize;
+                if self.input.len() > length {
+                    let rest = self.input.split_off(length + 1);
+                    let message = std::mem::replace(&mut self.input, rest);
+                    return Some((message[0], message[5..].to_vec()));
+                }
+            }
+            let read = tokio::time::timeout(Duration::from_secs(20), self.socket.read_buf(&mut self.input)).await;
+            if read.expect("the server answers").unwrap_or(0) == 0 {
+                return None;
+            }
+        }
+    }
+
+    async fn until_ready(&mut self) -> Vec<(u8, Vec<u8>)> {
+        let mut out = Vec::new();
+        while let Some(message) = self.next().await {
+            let last = message.0 == b'Z';
+            out.push(message);
+            if last {
+                break;
+            }
+        }
+        out
+    }
+
+    /// What came, in short: types of messages, SQLSTATEs, command tags, values of rows, the transaction's status.
+    async fn answer(&mut self) -> String {
+        let messages = self.until_ready().await;
+        messages.iter().map(|(kind, body)| short(*kind, body)).collect::<Vec<_>>().join(" ")
+    }
+}
+
+fn short(kind: u8, body: &[u8]) -> String {
+    match kind {
+        b'E' | b'N' => {
+            let code = body.split(|b| *b == 0).find_map(|f| f.strip_prefix(b"C")).unwrap_or_default();
+            format!("{}:{}", char::from(kind), String::from_utf8_lossy(code))
+        }
+        b'C' => format!("C:{}", String::from_utf8_lossy(&body[..body.len() - 1]).replace(' ', "_")),
+        b'Z' => format!("Z:{}", char::from(body[0])),
+        b'D' => {
+            let mut at = 2;
+            let mut values = Vec::new();
+            while at < body.len() {
+                let length = i32::from_be_bytes(body[at..at + 4].try_into().unwrap());
+                at += 4;
+                match usize::try_from(length) {
+                    Ok(length) => {
+                        values.push(String::from_utf8_lossy(&body[at..at + length]).into_owned());
+                        at += length;
+                    }
+                    Err(_) => values.push("NULL".into()),
+                }
+            }
+            format!("D:{}", values.join(","))
+        }
+        b'd' => format!("d:{}", String::from_utf8_lossy(body).trim_end().replace('\t', ",")),
+        other => char::from(other).to_string(),
+    }
+}
+
+/// Each text of the simple protocol, and what comes.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn simple_queries() {
+    let running = start().await;
+    let mut client = Client::connect(running.address).await;
+    for (sql, expected) in [
+        ("", "I Z:I"),
+        (" ; -- nothing", "I Z:I"),
+        ("SELECT 1, NULL::int", "T D:1,NULL C:SELECT_1 Z:I"),
+        ("SELECT 1; SELECT 2", "T D:1 C:SELECT_1 T D:2 C:SELECT_1 Z:I"),
+        ("SELECT 1; SELEC 2", "E:42601 Z:I"),
+        ("SELECT 1; SELECT nosuch; SELECT 3", "T D:1 C:SELECT_1 E:42703 Z:I"),
+        ("BEGIN; SELECT 1", "C:BEGIN T D:1 C:SELECT_1 Z:T"),
+        ("BEGIN", "N:25001 C:BEGIN Z:T"),
+        ("SELECT nosuch", "E:42703 Z:E"),
+        ("SELECT 1", "E:25P02 Z:E"),
+        ("COMMIT", "C:ROLLBACK Z:I"),
+        ("ROLLBACK", "N:25P01 C:ROLLBACK Z:I"),
+        ("SAVEPOINT a", "E:25P01 Z:I"),
+        ("BEGIN; SAVEPOINT a; SELECT 1/0", "C:BEGIN C:SAVEPOINT T E:22012 Z:E"),
+        ("ROLLBACK TO a; RELEASE a; SELECT 1; COMMIT", "C:ROLLBACK C:RELEASE T D:1 C:SELECT_1 C:COMMIT Z:I"),
+        ("SET application_name = 'x'", "C:SET S Z:I"),
+        ("SHOW application_name", "T D:x C:SHOW Z:I"),
+        ("SET LOCAL work_mem = '1MB'", "N:25P01 C:SET Z:I"),
+        ("SHOW work_mem", "T D:4MB C:SHOW Z:I"),
+        ("BEGIN; SET work_mem = '1MB'; ROLLBACK; SHOW work_mem", "C:BEGIN C:SET C:ROLLBACK T D:4MB C:SHOW Z:I"),
+        ("PREPARE p (int) AS SELECT $1 + 1", "C:PREPARE Z:I"),
+        ("EXECUTE p (41)", "T D:42 C:SELECT_1 Z:I"),
+        ("EXECUTE p", "E:42601 Z:I"),
+        ("DEALLOCATE p; EXECUTE p", "C:DEALLOCATE E:26000 Z:I"),
+        ("DECLARE c CURSOR FOR SELECT 1", "E:25P01 Z:I"),
+        (
+            "BEGIN; DECLARE c SCROLL CURSOR FOR SELECT * FROM generate_series(1, 5) x; FETCH 2 c; FETCH BACKWARD 1 c; FETCH LAST c; \
+             FETCH RELATIVE -2 c; MOVE ALL c; FETCH PRIOR c; CLOSE c; COMMIT",
+            "C:BEGIN C:DECLARE_CURSOR T D:1 D:2 C:FETCH_2 T D:1 C:FETCH_1 T D:5 C:FETCH_1 T D:3 C:FETCH_1 C:MOVE_2 T D:5 C:FETCH_1 \
+             C:CLOSE_CURSOR C:COMMIT Z:I",
+        ),
+        ("DECLARE h CURSOR WITH HOLD FOR VALUES (1), (2); FETCH h", "C:DECLARE_CURSOR T D:1 C:FETCH_1 Z:I"),
+        ("FETCH ALL h; CLOSE h", "T D:2 C:FETCH_1 C:CLOSE_CURSOR Z:I"),
+        ("COPY (VALUES (1, 'a'), (2, NULL)) TO STDOUT", "H d:1,a d:2,\\N c C:COPY_2 Z:I"),
+        ("COPY (SELECT 'x,\"y' AS q) TO STDOUT (FORMAT csv, HEADER)", "H d:q d:\"x,\"\"y\" c C:COPY_1 Z:I"),
+        ("LISTEN ch; NOTIFY ch, 'hello'", "C:LISTEN C:NOTIFY A Z:I"),
+        ("PREPARE TRANSACTION 'x'", "N:25P01 C:ROLLBACK Z:I"),
+        ("DISCARD ALL", "C:DISCARD_ALL S Z:I"),
+    ] {
+        client.send(&[&query(sql)]).await;
+        assert_eq!(client.answer().await, expected, "{sql}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn extended_queries() {
+    let running = start().await;
+    let mut client = Client::connect(running.address).await;
+    // Rows in pieces; the portal goes on.
+    let series = "SELECT * FROM generate_series(1, 5)";
+    client.send(&[&parse("", series), &bind("", ""), &execute("", 2), &execute("", 2), &execute("", 2), &execute("", 2), SYNC]).await;
+    assert_eq!(client.answer().await, "1 2 D:1 D:2 s D:3 D:4 s D:5 C:SELECT_1 C:SELECT_0 Z:I");
+    // An error skips to Sync; statements stay, portals of the transaction go.
+    client
+        .send(&[&parse("a", "SELECT 1/0"), &bind("x", "a"), &execute("x", 0), &parse("b", "SELECT 2"), SYNC, &bind("y", "a"), SYNC])
+        .await;
+    assert_eq!(client.answer().await, "1 2 E:22012 Z:I");
+    assert_eq!(client.answer().await, "2 Z:I");
+    client.send(&[&execute("y", 0), SYNC, &bind("", "b"), SYNC, &parse("a", "SELECT 3"), SYNC]).await;
+    assert_eq!(client.answer().await, "E:34000 Z:I");
+    assert_eq!(client.answer().await, "E:26000 Z:I");
+    assert_eq!(client.answer().await, "E:42P05 Z:I");
+    // Describe; a statement of the protocol is one of SQL too.
+    client.send(&[&parse("d", "SELECT 7 AS n"), &message(b'D', b"Sd\0"), SYNC, &query("EXECUTE d")]).await;
+    assert_eq!(client.answer().await, "1 t T Z:I");
+    assert_eq!(client.answer().await, "T D:7 C:SELECT_1 Z:I");
+    client.send(&[&parse("", "BEGIN"), &message(b'D', b"S\0"), &bind("", ""), &execute("", 0), SYNC]).await;
+    assert_eq!(client.answer().await, "1 t n 2 C:BEGIN Z:T");
+    client.send(&[&parse("", "SELECT 1; SELECT 2"), SYNC, &parse("", "SELECT 1"), SYNC, &query("ROLLBACK")]).await;
+    assert_eq!(client.answer().await, "E:42601 Z:E");
+    assert_eq!(client.answer().await, "E:25P02 Z:E");
+    assert_eq!(client.answer().await, "C:ROLLBACK Z:I");
+    client.send(&[&parse("", ""), &bind("", ""), &execute("", 0), SYNC]).await;
+    assert_eq!(client.answer().await, "1 2 I Z:I");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn stopping() {
+    let mut running = start().await;
+    let mut client = Client::connect(running.address).await;
+    // A cancel request with the right secret stops what runs, and nothing else.
+    client.send(&[&query("SELECT pg_sleep(30)")]).await;
+    tokio::time::sleep(Duration::from_millis(200)).await;
+    let mut other = TcpStream::connect(running.address).await.unwrap();
+    let request = [16_u32, 80_877_102, client.pid, client.secret].map(u32::to_be_bytes).concat();
+    other.write_all(&request).await.unwrap();
+    assert_eq!(client.answer().await, "T E:57014 Z:I".to_owned());
+    client.send(&[&query("SET statement_timeout = 100"), &query("SELECT pg_sleep(30)")]).await;
+    assert_eq!(client.answer().await, "C:SET Z:I");
+    assert_eq!(client.answer().await, "T E:57014 Z:I");
+    // Malformed messages end the connection with 08P01.
+    for bytes in [&b"Z\0\0\0\x04"[..], b"Q\0\0\0\x03", b"B\0\0\0\x08\0\0\xff\xff", b"Q\0\0\0\x06ab"] {
+        let mut client = Client::connect(running.address).await;
+        client.send(&[bytes]).await;
+        let (kind, body) = client.next().await.unwrap();
+        assert_eq!(short(kind, &body), "E:08P01", "{bytes:?}");
+        assert!(client.next().await.is_none());
+    }
+    let mut bad = Client::connect(running.address).await;
+    bad.send(&[b"Q\0\0\0\x06\xff\0"]).await;
+    assert_eq!(bad.answer().await, "E:22021 Z:I");
+    // The server stops: idle sessions are told.
+    running.stop.take().unwrap().send(()).unwrap();
+    let (kind, body) = bad.next().await.unwrap();
+    assert_eq!(short(kind, &body), "E:57P01");
+    running.done.await.unwrap();
+}
