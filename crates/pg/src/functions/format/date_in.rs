@@ -570,7 +570,7 @@ fn finish(r: Read, text: &str) -> PgResult<Moment> {
     let mut offset = None;
     if r.zone_sign != 0 {
         if !(0..=15).contains(&r.zone_hour) || !(0..60).contains(&r.zone_minute) {
-            return Err(overflow());
+            return Err(Fault::Displacement.error("timestamp", text));
         }
         offset = Some(r.zone_sign * (r.zone_hour * 3600 + r.zone_minute * 60));
     }
