@@ -390,6 +390,7 @@ fn roman(value: i32) -> String {
     text
 }
 
+/// The patterns around a numeral are written as without a number.
 fn fill_roman(t: &Template, numeral: &str) -> String {
     let mut out = String::new();
     for pattern in &t.patterns {
@@ -399,17 +400,7 @@ fn fill_roman(t: &Template, numeral: &str) -> String {
                 out.push_str(&if t.fill { numeral } else { format!("{numeral:>15}") });
             }
             Pattern::Char(c) => out.push(*c),
-            // Signs and separators are written as without a number.
-            Pattern::Comma | Pattern::Group => {
-                if !t.fill {
-                    out.push(' ');
-                }
-            }
-            Pattern::Minus | Pattern::Plus => {
-                if !t.fill {
-                    out.push(' ');
-                }
-            }
+            Pattern::Comma | Pattern::Group | Pattern::Minus | Pattern::Plus if !t.fill => out.push(' '),
             Pattern::Currency => out.push(' '),
             _ => {}
         }
@@ -482,7 +473,7 @@ fn fill(t: &Template, d: Digits) -> PgResult<String> {
     let mut anchor = t.anchor;
     let sign_written = if t.plus || t.minus {
         // MI, PL and SG write the sign themselves; PL alone leaves the minus to the number.
-        !(t.plus && !t.minus)
+        !t.plus || t.minus
     } else {
         if anchor == Anchor::Before && t.whole_digits() == t.sign_at {
             anchor = Anchor::After;
@@ -490,16 +481,17 @@ fn fill(t: &Template, d: Digits) -> PgResult<String> {
         !d.negative && t.fill && !t.anchored
     };
     let digits = d.text.as_bytes();
-    let bracket = t.bracket && !(t.fill && !d.negative);
+    let bracket = t.bracket && (!t.fill || d.negative);
     let mut last = None;
-    if t.fill && t.decimal {
-        if let Some(point) = digits.iter().position(|c| *c == b'.') {
-            let significant = digits.iter().enumerate().skip(point + 1).filter(|(_, c)| **c != b'0').map(|(i, _)| i).next_back();
-            last = Some(significant.unwrap_or(point));
-            if t.zero_end > d.blanks {
-                let zero = (digits.len() - 1).min(t.zero_end - d.blanks);
-                last = last.max(Some(zero));
-            }
+    if t.fill
+        && t.decimal
+        && let Some(point) = digits.iter().position(|c| *c == b'.')
+    {
+        let significant = digits.iter().enumerate().skip(point + 1).filter(|(_, c)| **c != b'0').map(|(i, _)| i).next_back();
+        last = Some(significant.unwrap_or(point));
+        if t.zero_end > d.blanks {
+            let zero = (digits.len() - 1).min(t.zero_end - d.blanks);
+            last = last.max(Some(zero));
         }
     }
     let count = (d.post + t.whole_digits()).saturating_sub(1) + usize::from(!sign_written && d.blanks == 0);

@@ -184,10 +184,11 @@ impl Reader<'_> {
                     self.negative = Some(sign == b'-');
                     self.at += 1;
                 }
-            } else if !read && (self.t.plus || self.t.minus) {
-                if let sign @ (b'-' | b'+') = self.peek() {
-                    self.negative = Some(sign == b'-');
-                }
+            } else if !read
+                && (self.t.plus || self.t.minus)
+                && let sign @ (b'-' | b'+') = self.peek()
+            {
+                self.negative = Some(sign == b'-');
             }
         }
     }
