@@ -341,7 +341,11 @@ pub fn rename_rel(rel: &mut Rel, map: &HashMap<ColId, ColId>) {
             columns.iter_mut().for_each(|(c, _)| get(c));
             base_columns.iter_mut().chain(step_columns).for_each(get);
         }
-        Rel::CteScan { columns, .. } => columns.iter_mut().for_each(|(c, ..)| get(c)),
+        // The working table's columns are those of the recursion around it.
+        Rel::CteScan { columns, .. } => columns.iter_mut().for_each(|(c, source, _)| {
+            get(c);
+            get(source);
+        }),
         Rel::Distinct { columns, .. } => columns.iter_mut().for_each(|(c, _)| get(c)),
         _ => {}
     }

@@ -35,6 +35,8 @@ pub(crate) fn session_state(ctx: &StatementContext) -> SessionState {
     let options = config.options_mut();
     options.optimizer.enable_round_robin_repartition = false;
     options.optimizer.prefer_existing_sort = true;
+    // In DataFusion 55.2 a sort that a scan takes over loses its row limit.
+    options.optimizer.enable_sort_pushdown = false;
     options.optimizer.max_passes = 2;
     options.explain.show_statistics = false;
     SessionStateBuilder::new_from_existing(BASE_STATE.clone()).with_config(config).with_runtime_env(ctx.database.runtime.clone()).build()

@@ -340,16 +340,10 @@ impl Planner {
             .map(|row| row.iter().map(|e| exprs.expr(e)).collect::<PgResult<Vec<_>>>())
             .collect::<PgResult<Vec<_>>>()?;
         let df_schema = Arc::new(DFSchema::try_from(schema.as_ref().clone()).map_err(from_datafusion)?);
-        let names: Vec<DfExpr> = columns
-            .iter()
-            .enumerate()
-            .map(|(i, (c, _))| {
-                let _ = i;
-                column(*c)
-            })
-            .collect();
         let built = LogicalPlanBuilder::values_with_schema(converted, &df_schema).map_err(from_datafusion)?;
-        // DataFusion keeps the schema's names.
+        // DataFusion has names of its own for the columns.
+        let names: Vec<DfExpr> =
+            built.schema().columns().into_iter().zip(columns).map(|(own, (c, _))| DfExpr::Column(own).alias(column_name(*c))).collect();
         built.project(names).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)
     }
 
@@ -514,11 +508,11 @@ impl Planner {
         let exprs: Vec<Expr> = keys.iter().map(|k| k.expr.clone()).collect();
         let sort = self.sort_exprs(keys, &exprs)?;
         let columns: Vec<DfExpr> = plan.schema().columns().into_iter().map(DfExpr::Column).collect();
-        let window = super::window::ranking("rank", Vec::new(), sort.clone()).alias(column_name(rank));
+        let window = super::window::ranking("rank", Vec::new(), sort.clone());
         let limit = DfExpr::Literal(ScalarValue::UInt64(Some((skip + fetch_rows) as u64)), None);
-        LogicalPlanBuilder::from(plan)
-            .window(vec![window])
-            .and_then(|b| b.filter(binary(column(rank), Operator::LtEq, limit)))
+        let ranked = super::window::windowed(plan, vec![(rank, window)]).map_err(from_datafusion)?;
+        LogicalPlanBuilder::from(ranked)
+            .filter(binary(column(rank), Operator::LtEq, limit))
             .and_then(|b| b.sort(sort))
             .and_then(|b| b.limit(skip, None))
             .and_then(|b| b.project(columns))
@@ -554,11 +548,11 @@ impl Planner {
         let exprs = self.exprs();
         let keys: Vec<DfExpr> = columns.iter().map(|(c, ty)| exprs.key_of(column(*c), ty)).collect();
         let number = self.fresh();
-        let window = super::window::ranking("row_number", keys, Vec::new()).alias(column_name(number));
+        let window = super::window::ranking("row_number", keys, Vec::new());
         let one = DfExpr::Literal(ScalarValue::UInt64(Some(1)), None);
-        LogicalPlanBuilder::from(plan)
-            .window(vec![window])
-            .and_then(|b| b.filter(binary(column(number), Operator::Eq, one)))
+        let numbered = super::window::windowed(plan, vec![(number, window)]).map_err(from_datafusion)?;
+        LogicalPlanBuilder::from(numbered)
+            .filter(binary(column(number), Operator::Eq, one))
             .and_then(|b| b.project(plain))
             .and_then(LogicalPlanBuilder::build)
             .map_err(from_datafusion)
@@ -572,11 +566,11 @@ impl Planner {
         let keys: Vec<Expr> = order.iter().map(|k| k.expr.clone()).collect();
         let sort = self.sort_exprs(order, &keys)?;
         let number = self.fresh();
-        let window = super::window::ranking("row_number", partition, sort.clone()).alias(column_name(number));
+        let window = super::window::ranking("row_number", partition, sort.clone());
         let one = DfExpr::Literal(ScalarValue::UInt64(Some(1)), None);
-        LogicalPlanBuilder::from(plan)
-            .window(vec![window])
-            .and_then(|b| b.filter(binary(column(number), Operator::Eq, one)))
+        let numbered = super::window::windowed(plan, vec![(number, window)]).map_err(from_datafusion)?;
+        LogicalPlanBuilder::from(numbered)
+            .filter(binary(column(number), Operator::Eq, one))
             .and_then(|b| b.sort(sort))
             .and_then(|b| b.project(columns))
             .and_then(LogicalPlanBuilder::build)
@@ -631,12 +625,12 @@ impl Planner {
         right_builder = right_builder.project(right_all).map_err(from_datafusion)?;
         if all {
             let (ln, rn) = (self.fresh(), self.fresh());
-            left_builder = left_builder
-                .window(vec![super::window::ranking("row_number", left_keys, Vec::new()).alias(column_name(ln))])
-                .map_err(from_datafusion)?;
-            right_builder = right_builder
-                .window(vec![super::window::ranking("row_number", right_keys, Vec::new()).alias(column_name(rn))])
-                .map_err(from_datafusion)?;
+            let numbered = |b: LogicalPlanBuilder, keys: Vec<DfExpr>, id: ColId| {
+                let window = super::window::ranking("row_number", keys, Vec::new());
+                b.build().and_then(|p| super::window::windowed(p, vec![(id, window)])).map(LogicalPlanBuilder::from).map_err(from_datafusion)
+            };
+            left_builder = numbered(left_builder, left_keys, ln)?;
+            right_builder = numbered(right_builder, right_keys, rn)?;
             keys.0.push(Column::new_unqualified(column_name(ln)));
             keys.1.push(Column::new_unqualified(column_name(rn)));
         }

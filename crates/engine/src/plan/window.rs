@@ -36,6 +36,23 @@ pub fn ranking(name: &str, partition_by: Vec<DfExpr>, order_by: Vec<SortExpr>) -
     }))
 }
 
+/// Adds window functions' results as columns under their ids.
+///
+/// DataFusion names a window's column by its expression; a projection above gives it ours.
+pub(super) fn windowed(plan: LogicalPlan, windows: Vec<(ColId, DfExpr)>) -> datafusion::common::Result<LogicalPlan> {
+    let mut all: Vec<DfExpr> = plan.schema().columns().into_iter().map(DfExpr::Column).collect();
+    let mut distinct: Vec<DfExpr> = Vec::new();
+    for (id, window) in windows {
+        let name = window.schema_name().to_string();
+        all.push(DfExpr::Column(datafusion::common::Column::new_unqualified(name)).alias(column_name(id)));
+        if !distinct.contains(&window) {
+            distinct.push(window);
+        }
+    }
+    let plan = LogicalPlanBuilder::window_plan(plan, distinct)?;
+    LogicalPlanBuilder::from(plan).project(all)?.build()
+}
+
 impl Planner {
     pub(super) async fn plan_window(&self, input: &Rel, windows: &[(ColId, WindowExpr)]) -> PgResult<LogicalPlan> {
         // All expressions of the calls, so that their subqueries become columns of the input.
@@ -50,7 +67,7 @@ impl Planner {
         let mut it = list.into_iter();
         let exprs = self.exprs();
         let through: Vec<DfExpr> = plan.schema().columns().into_iter().map(DfExpr::Column).collect();
-        let mut calls: Vec<DfExpr> = Vec::new();
+        let mut calls: Vec<(ColId, DfExpr)> = Vec::new();
         let mut values: Vec<DfExpr> = Vec::new();
         for (id, w) in windows {
             let args: Vec<Expr> = it.by_ref().take(w.args.len()).collect();
@@ -87,7 +104,7 @@ impl Planner {
                 let (udf, df_args) = self.native_window(*native, &args)?;
                 let part = self.fresh();
                 let call = WindowFunction { fun: WindowFunctionDefinition::WindowUDF(udf), params: params(df_args) };
-                calls.push(DfExpr::WindowFunction(Box::new(call)).alias(column_name(part)));
+                calls.push((part, DfExpr::WindowFunction(Box::new(call))));
                 DfExpr::Cast(Cast::new(Box::new(super::expr::column(part)), w.ty.arrow.clone()))
             } else {
                 let aggregate = AggregateExpr {
@@ -103,14 +120,14 @@ impl Planner {
                 for part in lowered.parts {
                     let udf = super::sliding::SlidingUdaf::wrap(part.udf);
                     let call = WindowFunction { fun: WindowFunctionDefinition::AggregateUDF(udf), params: params(part.args) };
-                    calls.push(DfExpr::WindowFunction(Box::new(call)).alias(column_name(part.id)));
+                    calls.push((part.id, DfExpr::WindowFunction(Box::new(call))));
                 }
                 lowered.value
             };
             values.push(value.alias(column_name(*id)));
         }
         let all = through.into_iter().chain(values);
-        let plan = LogicalPlanBuilder::window_plan(plan, calls).map_err(from_datafusion)?;
+        let plan = windowed(plan, calls).map_err(from_datafusion)?;
         LogicalPlanBuilder::from(plan).project(all).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)
     }
 
