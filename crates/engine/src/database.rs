@@ -4,7 +4,7 @@
 
 use crate::session::notify::NotificationBus;
 use crate::session::{Session, SessionOptions, SessionShared};
-use crate::catalog::CatalogSnapshot;
+
 use crate::txn::{GroupId, TransactionManager};
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
@@ -80,7 +80,7 @@ impl Database {
             .with_disk_manager_builder(DiskManagerBuilder::default().with_mode(mode).with_max_temp_directory_size(options.spill_bytes))
             .build_arc()
             .map_err(|e| PgError::internal(e.to_string()))?;
-        let transactions = TransactionManager::new(store.clone(), CatalogSnapshot::default());
+        let transactions = TransactionManager::new(store.clone(), crate::catalog::open(&store).await?);
         Ok(Self {
             inner: Arc::new(DatabaseInner {
                 store,
