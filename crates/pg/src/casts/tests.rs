@@ -1,3 +1,4 @@
+//! Casts through the registry; expected texts and errors are PostgreSQL 15's.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 use super::*;
 use crate::EvalContext;

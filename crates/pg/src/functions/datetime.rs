@@ -19,3 +19,6 @@ pub fn register(r: &mut Registry) {
     zone::register(r);
     span::register(r);
 }
+
+#[cfg(test)]
+pub(crate) mod tests;

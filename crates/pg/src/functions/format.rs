@@ -92,8 +92,8 @@ pub fn register(r: &mut Registry) {
     );
     to_char(T::Int4, number_kernel::<Int4>(|t, value| number::write_int(t, value.into(), true)));
     to_char(T::Int8, number_kernel::<Int8>(|t, value| number::write_int(t, value, false)));
-    to_char(T::Float4, number_kernel::<Float4>(|t, value| number::write_float(t, value.into(), 6)));
-    to_char(T::Float8, number_kernel::<Float8>(|t, value| number::write_float(t, value, 15)));
+    to_char(T::Float4, number_kernel::<Float4>(|t, value| number::write_float(t, value.into(), number::SIGNIFICANT_FLOAT4)));
+    to_char(T::Float8, number_kernel::<Float8>(|t, value| number::write_float(t, value, number::SIGNIFICANT_FLOAT8)));
     to_char(T::Numeric, number_kernel::<NumericKind>(|t, value| number::write_numeric(t, &value)));
     let doc = "A number read by a template.";
     let kernel = named::<Template, Text, NumericKind>(
@@ -114,3 +114,6 @@ pub fn register(r: &mut Registry) {
     });
     r.add(Func::scalar("to_timestamp", &[T::Text, T::Text], T::Timestamptz, kernel, "A time read by a template.").stable());
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,10 +9,11 @@ use crate::error::{PgError, PgResult};
 use crate::operators::number::modulo;
 use crate::registry::{Func, Registry};
 use crate::sqlstate::SqlState;
-use crate::types::PgType;
+use crate::types::{PgType, SqlType};
+use crate::values::key_writer;
 use crate::values::numeric::arithmetic::MAX_ROUND_SCALE;
 use crate::values::numeric::{Numeric, NumericKind};
-use arrow::array::{Array, AsArray};
+use arrow::array::{Array, AsArray, Int32Array};
 use arrow::datatypes::{ArrowPrimitiveType, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type};
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -327,6 +328,49 @@ fn width_bucket(x: f64, low: f64, high: f64, count: i32) -> PgResult<i32> {
     }
 }
 
+/// The number of thresholds that are not above the value; they stand in ascending order.
+fn width_bucket_array() -> Kernel {
+    Arc::new(|call, args| {
+        let (operand, thresholds) = (arg(args, 0)?, arg(args, 1)?);
+        let (Some(operand_type), Some(list_type)) = (call.arg_types.first(), call.arg_types.get(1)) else {
+            return Err(PgError::internal("width_bucket was called without types"));
+        };
+        let list = thresholds.array.as_list_opt::<i32>().ok_or_else(|| PgError::internal("width_bucket takes an array"))?;
+        if list.values().data_type().is_nested() {
+            return Err(PgError::new(SqlState::ARRAY_SUBSCRIPT_ERROR, "thresholds must be one-dimensional array"));
+        }
+        let element =
+            SqlType { ty: list_type.ty.element().unwrap_or(PgType::Unknown), typmod: -1, arrow: list.values().data_type().clone() };
+        let values = key_writer(operand_type, operand.array.as_ref())?;
+        let bounds = key_writer(&element, list.values().as_ref())?;
+        let (mut value, mut bound) = (Vec::new(), Vec::new());
+        let mut out = Vec::with_capacity(call.rows);
+        for row in 0..call.rows {
+            if operand.is_null(row) || thresholds.is_null(row) {
+                out.push(None);
+                continue;
+            }
+            let at = thresholds.at(row);
+            let offset = |at: usize| list.value_offsets().get(at).map_or(0, |offset| *offset as usize);
+            let (start, end) = (offset(at), offset(at + 1));
+            if (start..end).any(|at| list.values().is_null(at)) {
+                return Err(PgError::new(SqlState::NULL_VALUE_NOT_ALLOWED, "thresholds array must not contain NULLs"));
+            }
+            value.clear();
+            values.write(operand.at(row), &mut value)?;
+            let (mut low, mut high) = (start, end);
+            while low < high {
+                let middle = low + (high - low) / 2;
+                bound.clear();
+                bounds.write(middle, &mut bound)?;
+                if value < bound { high = middle } else { low = middle + 1 }
+            }
+            out.push(Some((low - start) as i32));
+        }
+        Ok(Arc::new(Int32Array::from(out)))
+    })
+}
+
 // ---------------------------------------------------------------------------------------------------------------------------------
 // Random numbers
 
@@ -504,6 +548,8 @@ pub fn register(r: &mut Registry) {
         strict4::<Float8, Float8, Float8, Int4, Int4>(|_, x, low, high, count| width_bucket(x, low, high, count)), doc);
     r.scalar("width_bucket", &[n.clone(), n.clone(), n.clone(), P::Int4], P::Int4,
         strict4::<NumericKind, NumericKind, NumericKind, Int4, Int4>(|_, x, low, high, count| x.width_bucket(&low, &high, count)), doc);
+    r.scalar("width_bucket", &[P::AnyCompatible, P::AnyCompatibleArray], P::Int4, width_bucket_array(),
+        "The number of ascending thresholds that are not above a value.");
 
     r.add(Func::scalar("random", &[], f.clone(), each_row::<Float8>(|_| Ok(random())), "A random number from 0 to below 1.").volatile());
     r.add(Func::scalar("setseed", f1, P::Void, Arc::new(|call, args| {

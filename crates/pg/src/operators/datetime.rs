@@ -12,7 +12,7 @@ use crate::sqlstate::SqlState;
 use crate::types::PgType;
 use crate::values::datetime::calendar::{
     Civil, DATE_INFINITY, DATE_NEG_INFINITY, TIMESTAMP_INFINITY, TIMESTAMP_NEG_INFINITY, USECS_PER_DAY, USECS_PER_SEC, check_date,
-    check_timestamp, days_in_month, is_finite_date, is_finite_timestamp,
+    check_timestamp, days_in_month, is_finite_date, is_finite_timestamp, timestamp_out_of_range,
 };
 use crate::values::datetime::{TimeTz, TimeTzKind};
 use crate::values::interval::{Interval, IntervalKind, out_of_range};
@@ -67,7 +67,23 @@ pub fn add_interval_timestamptz(micros: i64, interval: Interval, zone: &TimeZone
     check_timestamp(sum.checked_add(interval.micros))
 }
 
-/// The negated interval of a subtraction.
+/// timestamp − interval.
+pub fn subtract_interval_timestamp(micros: i64, interval: Interval) -> PgResult<i64> {
+    if !is_finite_timestamp(micros) {
+        return Ok(micros);
+    }
+    add_interval_timestamp(micros, interval.checked_neg().ok_or_else(timestamp_out_of_range)?)
+}
+
+/// timestamptz − interval, with months and days of a zone.
+pub fn subtract_interval_timestamptz(micros: i64, interval: Interval, zone: &TimeZone) -> PgResult<i64> {
+    if !is_finite_timestamp(micros) {
+        return Ok(micros);
+    }
+    add_interval_timestamptz(micros, interval.checked_neg().ok_or_else(timestamp_out_of_range)?, zone)
+}
+
+/// The negated interval.
 fn negated(interval: Interval) -> PgResult<Interval> {
     interval.checked_neg().ok_or_else(out_of_range)
 }
@@ -275,7 +291,7 @@ pub fn register(r: &mut Registry) {
         T::Date,
         T::Interval,
         T::Timestamp,
-        strict2::<Date, IntervalKind, Timestamp>(|_, d, i| add_interval_timestamp(date_to_timestamp(d)?, negated(i)?)),
+        strict2::<Date, IntervalKind, Timestamp>(|_, d, i| subtract_interval_timestamp(date_to_timestamp(d)?, i)),
     );
     binary(
         "-",
@@ -301,13 +317,13 @@ pub fn register(r: &mut Registry) {
         T::Timestamp,
         T::Interval,
         T::Timestamp,
-        strict2::<Timestamp, IntervalKind, Timestamp>(|_, t, i| add_interval_timestamp(t, negated(i)?)),
+        strict2::<Timestamp, IntervalKind, Timestamp>(|_, t, i| subtract_interval_timestamp(t, i)),
     );
     binary("*", T::Interval, T::Float8, T::Interval, strict2::<IntervalKind, Float8, IntervalKind>(|_, i, f| i.multiply(f)));
     binary("*", T::Float8, T::Interval, T::Interval, strict2::<Float8, IntervalKind, IntervalKind>(|_, f, i| i.multiply(f)));
     binary("/", T::Interval, T::Float8, T::Interval, strict2::<IntervalKind, Float8, IntervalKind>(|_, i, f| i.divide(f)));
     let minus =
-        strict2::<Timestamp, IntervalKind, Timestamp>(|call, t, i| add_interval_timestamptz(t, negated(i)?, &call.ctx.settings.time_zone));
+        strict2::<Timestamp, IntervalKind, Timestamp>(|call, t, i| subtract_interval_timestamptz(t, i, &call.ctx.settings.time_zone));
     r.stable_operator("-", T::Timestamptz, T::Interval, T::Timestamptz, OperKind::Kernel(minus));
     let negate = crate::args::strict1::<IntervalKind, IntervalKind>(|_, i| negated(i));
     r.prefix_operator("-", T::Interval, T::Interval, OperKind::Kernel(negate));

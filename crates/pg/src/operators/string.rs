@@ -1,4 +1,4 @@
-//! Operators on strings, bytea and uuid: comparisons, `||` of text, and the LIKE family.
+//! Operators on strings, bytea and uuid: comparisons, `||`, and the LIKE family.
 //!
 //! Strings compare by bytes (collation C). A `char(n)` is kept without trailing blanks, so that comparing needs nothing more; LIKE
 //! sees the blanks. A constant pattern is taken apart once a batch.
@@ -10,7 +10,7 @@ use crate::registry::{Func, OperKind, Registry};
 use crate::sqlstate::SqlState;
 use crate::types::{PgType, length_typmod};
 use crate::values::string::padded;
-use arrow::array::{ArrayRef, BooleanArray, StringViewBuilder};
+use arrow::array::{ArrayRef, BinaryViewBuilder, BooleanArray, StringViewBuilder};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -265,6 +265,26 @@ fn concat() -> Kernel {
     })
 }
 
+fn concat_bytes() -> Kernel {
+    Arc::new(|call, args| {
+        let (left, right) = (Reader::<Bytes>::new(arg(args, 0)?)?, Reader::<Bytes>::new(arg(args, 1)?)?);
+        let mut out = BinaryViewBuilder::with_capacity(call.rows);
+        let mut scratch = Vec::new();
+        for row in 0..call.rows {
+            match (left.get(row)?, right.get(row)?) {
+                (Some(a), Some(b)) => {
+                    scratch.clear();
+                    scratch.extend_from_slice(a);
+                    scratch.extend_from_slice(b);
+                    out.append_value(&scratch);
+                }
+                _ => out.append_null(),
+            }
+        }
+        Bytes::finish(out, call.ret)
+    })
+}
+
 /// Registers the entries of this file.
 pub fn register(r: &mut Registry) {
     use PgType::{AnyNonArray, Bpchar, Bytea, Char, Name, Uuid};
@@ -294,6 +314,7 @@ pub fn register(r: &mut Registry) {
     r.operator("||", text.clone(), text.clone(), text.clone(), OperKind::Kernel(concat()));
     r.stable_operator("||", text.clone(), AnyNonArray, text.clone(), OperKind::Kernel(concat()));
     r.stable_operator("||", AnyNonArray, text.clone(), text.clone(), OperKind::Kernel(concat()));
+    r.operator("||", Bytea, Bytea, Bytea, OperKind::Kernel(concat_bytes()));
 
     for (name, fold, negate) in [("~~", false, false), ("!~~", false, true), ("~~*", true, false), ("!~~*", true, true)] {
         for left in [&text, &Bpchar, &Name] {

@@ -441,3 +441,6 @@ pub fn to_session_local(ctx: &EvalContext, micros: i64) -> PgResult<i64> {
 pub fn from_session_local(ctx: &EvalContext, micros: i64) -> PgResult<i64> {
     timezone::from_local(&ctx.settings.time_zone, micros).ok_or_else(calendar::timestamp_out_of_range)
 }
+
+#[cfg(test)]
+mod tests;

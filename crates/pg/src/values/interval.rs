@@ -412,3 +412,6 @@ pub fn interval_style_name(style: IntervalStyle) -> &'static str {
         IntervalStyle::Iso8601 => "iso_8601",
     }
 }
+
+#[cfg(test)]
+mod tests;

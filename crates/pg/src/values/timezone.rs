@@ -232,10 +232,10 @@ fn posix(text: &str) -> Option<TimeZone> {
     let (west, rest) = offset(rest)?;
     let rules_known = |name: &str| name.len() >= 3 && name.bytes().all(|b| b.is_ascii_alphabetic());
     if rest.is_empty() {
-        if rules_known(std) || (text.starts_with('<') && std.len() >= 3) {
-            if let Ok(zone) = TimeZone::posix(text) {
-                return Some(zone);
-            }
+        if (rules_known(std) || (text.starts_with('<') && std.len() >= 3))
+            && let Ok(zone) = TimeZone::posix(text)
+        {
+            return Some(zone);
         }
         return Offset::from_seconds(-west).ok().map(TimeZone::fixed);
     }
@@ -257,10 +257,10 @@ pub fn lookup(name: &str) -> PgResult<(String, TimeZone)> {
             error
         });
     }
-    if let Ok(hours) = name.trim_start().parse::<f64>() {
-        if hours.is_finite() {
-            return from_offset((hours * 3600.0) as i64).ok_or_else(|| invalid().detail("UTC timezone offset is out of range."));
-        }
+    if let Ok(hours) = name.trim_start().parse::<f64>()
+        && hours.is_finite()
+    {
+        return from_offset((hours * 3600.0) as i64).ok_or_else(|| invalid().detail("UTC timezone offset is out of range."));
     }
     named(name).ok_or_else(invalid)
 }

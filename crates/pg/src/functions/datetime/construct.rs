@@ -42,20 +42,22 @@ fn general(value: f64) -> String {
     }
 }
 
-/// A checked date; years before Christ are negative.
-fn make_civil(year: i32, month: i32, day: i32) -> PgResult<Civil> {
-    let shown = if year < 0 { i64::from(year).abs() } else { i64::from(year) };
-    let invalid = || overflow(format!("date field value out of range: {year}-{month:02}-{day:02}"));
-    let astronomical = if year < 0 { i32::try_from(1 - shown).map_err(|_| invalid())? } else { year };
-    if year == 0 || !(1..=12).contains(&month) || !(1..=days_in_month(astronomical, month)).contains(&day) {
-        return Err(invalid());
+/// A date of its parts, years before Christ negative; its days are checked, its range is not. The error names the year as it is
+/// counted inside when `inside`.
+fn make_civil(year: i32, month: i32, day: i32, inside: bool) -> PgResult<Civil> {
+    let invalid = |year: i32| overflow(format!("date field value out of range: {year}-{month:02}-{day:02}"));
+    // 1 BC is the year 0.
+    let astronomical = if year < 0 { year.checked_neg().map(|shown| 1 - shown) } else { Some(year).filter(|year| *year != 0) };
+    let astronomical = astronomical.ok_or_else(|| invalid(year))?;
+    if !(1..=12).contains(&month) || !(1..=days_in_month(astronomical, month)).contains(&day) {
+        return Err(invalid(if inside { astronomical } else { year }));
     }
     Ok(Civil { year: astronomical, month, day, ..Civil::default() })
 }
 
 fn make_date(year: i32, month: i32, day: i32) -> PgResult<i32> {
-    let civil = make_civil(year, month, day)?;
-    let out = || overflow(format!("date out of range: {year}-{month:02}-{day:02}"));
+    let civil = make_civil(year, month, day, true)?;
+    let out = || overflow(format!("date out of range: {}-{month:02}-{day:02}", civil.year));
     if !is_valid_julian(civil.year, civil.month) {
         return Err(out());
     }
@@ -74,14 +76,14 @@ fn make_time(hour: i32, minute: i32, second: f64) -> PgResult<i64> {
 
 /// A local time in a zone (UTC for a timestamp without one).
 fn make_timestamp(date: (i32, i32, i32), time: (i32, i32, f64), offset: impl FnOnce(&Civil) -> i32) -> PgResult<i64> {
-    let civil = make_civil(date.0, date.1, date.2)?;
+    let civil = make_civil(date.0, date.1, date.2, false)?;
+    if !is_valid_julian(civil.year, civil.month) {
+        return Err(overflow(format!("date out of range: {}-{:02}-{:02}", date.0, date.1, date.2)));
+    }
     let micros = make_time(time.0, time.1, time.2)?;
     let out = || {
         overflow(format!("timestamp out of range: {}-{:02}-{:02} {}:{:02}:{:0>2}", date.0, date.1, date.2, time.0, time.1, general(time.2)))
     };
-    if !is_valid_julian(civil.year, civil.month) {
-        return Err(out());
-    }
     let civil = Civil { hour: (micros / USECS_PER_HOUR) as i32, ..civil.with_time(micros) };
     civil.micros_at(offset(&civil)).ok_or_else(out)
 }

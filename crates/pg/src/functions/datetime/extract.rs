@@ -46,6 +46,11 @@ impl Field {
     fn unsupported(&self, type_name: &str) -> PgError {
         not_supported(&self.name, type_name)
     }
+
+    /// The error of times and intervals, which know no names of days.
+    fn not_of_time(&self, type_name: &str) -> PgError {
+        if self.unit.is_some() { self.unsupported(type_name) } else { not_recognized(&self.name, type_name) }
+    }
 }
 
 /// `unit "…" not recognized for type …`, 22023.
@@ -68,6 +73,10 @@ enum Part {
     Scaled(i128, u16),
     /// A Julian day and microseconds of it.
     Julian(i64, i64),
+    /// Seconds of a time: minus its offset, and microseconds.
+    TimeEpoch(i32, i64),
+    /// Seconds of an interval.
+    IntervalEpoch(Interval),
 }
 
 /// What a field becomes: numeric or double precision.
@@ -83,6 +92,13 @@ impl Target for NumericKind {
             Part::Int(value) => Numeric::from_i64(value),
             Part::Scaled(mantissa, scale) => Numeric::from_i128(mantissa, scale),
             Part::Julian(day, micros) => Numeric::from_i64(day).add(&Numeric::from_i64(micros).div(&Numeric::from_i64(USECS_PER_DAY))?)?,
+            Part::TimeEpoch(west, micros) => Numeric::from_i128(i128::from(west) * i128::from(USECS_PER_SEC) + i128::from(micros), 6),
+            Part::IntervalEpoch(value) => {
+                // A year has 365.25 days here, a month 30.
+                let (years, months) = (i128::from(value.months / 12), i128::from(value.months % 12));
+                let quarters = years * 1461 + months * 120 + i128::from(value.days) * 4;
+                Numeric::from_i128(quarters * 21_600 * i128::from(USECS_PER_SEC) + i128::from(value.micros), 6)
+            }
         }))
     }
 }
@@ -101,6 +117,13 @@ impl Target for Float8 {
             Part::Int(value) => value as f64,
             Part::Scaled(mantissa, scale) => mantissa as f64 / 10_f64.powi(scale.into()),
             Part::Julian(day, micros) => day as f64 + micros as f64 / USECS_PER_DAY as f64,
+            Part::TimeEpoch(west, micros) => micros as f64 / 1e6 + f64::from(west),
+            Part::IntervalEpoch(value) => {
+                // In the order of PostgreSQL's sums, which shows in the last digit.
+                let (years, months) = (f64::from(value.months / 12), f64::from(value.months % 12));
+                let time = value.micros as f64 / 1e6;
+                time + 365.25 * 86_400.0 * years + 30.0 * 86_400.0 * months + 86_400.0 * f64::from(value.days)
+            }
         }))
     }
 }
@@ -216,20 +239,20 @@ fn of_time(_: &Call, field: &Field, micros: i64) -> PgResult<Part> {
         Some(unit) => time_part(unit, &Civil::default().with_time(micros)),
         None => None,
     }
-    .ok_or_else(|| field.unsupported("time without time zone"))
+    .ok_or_else(|| field.not_of_time("time without time zone"))
 }
 
 fn of_timetz(_: &Call, field: &Field, time: TimeTz) -> PgResult<Part> {
     match field.unit {
-        Some(Unit::Epoch) => Some(Part::Scaled(time.utc().into(), 6)),
+        Some(Unit::Epoch) => Some(Part::TimeEpoch(-time.offset, time.micros)),
         Some(unit) => time_part(unit, &Civil::default().with_time(time.micros)).or_else(|| zone_part(unit, time.offset)),
         None => None,
     }
-    .ok_or_else(|| field.unsupported("time with time zone"))
+    .ok_or_else(|| field.not_of_time("time with time zone"))
 }
 
 fn of_interval(_: &Call, field: &Field, value: Interval) -> PgResult<Part> {
-    let unsupported = || field.unsupported("interval");
+    let unsupported = || field.not_of_time("interval");
     let unit = field.unit.ok_or_else(unsupported)?;
     let (years, months) = (i64::from(value.months / 12), i64::from(value.months % 12));
     let seconds = value.micros % (60 * USECS_PER_SEC);
@@ -246,11 +269,7 @@ fn of_interval(_: &Call, field: &Field, value: Interval) -> PgResult<Part> {
         Unit::Decade => Part::Int(years / 10),
         Unit::Century => Part::Int(years / 100),
         Unit::Millennium => Part::Int(years / 1000),
-        Unit::Epoch => {
-            // A year has 365.25 days here, a month 30.
-            let quarters = i128::from(years) * 1461 + i128::from(months) * 120 + i128::from(value.days) * 4;
-            Part::Scaled(quarters * 21_600 * i128::from(USECS_PER_SEC) + i128::from(value.micros), 6)
-        }
+        Unit::Epoch => Part::IntervalEpoch(value),
         _ => return Err(unsupported()),
     })
 }

@@ -1,7 +1,7 @@
 //! `timezone`: what `AT TIME ZONE` calls.
 
-use super::memo::named;
-use crate::args::{Timestamp, strict2};
+use super::memo::{Memo, named};
+use crate::args::{Kernel, Kind, Reader, Text, Timestamp, arg, strict2};
 use crate::error::PgResult;
 use crate::registry::{Func, Registry};
 use crate::types::PgType;
@@ -9,6 +9,7 @@ use crate::values::datetime::calendar::{USECS_PER_DAY, USECS_PER_SEC, check_time
 use crate::values::datetime::{TimeTz, TimeTzKind};
 use crate::values::interval::IntervalKind;
 use crate::values::timezone::ZoneSpec;
+use std::sync::Arc;
 
 /// The point in time of a local timestamp of a zone.
 fn from_local(zone: &ZoneSpec, micros: i64) -> PgResult<i64> {
@@ -27,6 +28,25 @@ fn to_local(zone: &ZoneSpec, micros: i64) -> PgResult<i64> {
     check_timestamp(micros.checked_add(i64::from(zone.offset_at(micros)) * USECS_PER_SEC))
 }
 
+/// A kernel of a zone's name and a timestamp. An infinite timestamp is in no zone, so that its name does not matter.
+fn zone_kernel(f: fn(&ZoneSpec, i64) -> PgResult<i64>) -> Kernel {
+    Arc::new(move |call, args| {
+        let names = Reader::<Text>::new(arg(args, 0)?)?;
+        let values = Reader::<Timestamp>::new(arg(args, 1)?)?;
+        let mut memo = Memo::new();
+        let mut out = Timestamp::builder(call.rows);
+        for row in 0..call.rows {
+            let result = match (names.get(row)?, values.get(row)?) {
+                (Some(_), Some(value)) if !is_finite_timestamp(value) => Some(value),
+                (Some(name), Some(value)) => Some(f(memo.get(name, ZoneSpec::parse)?, value)?),
+                _ => None,
+            };
+            Timestamp::push(&mut out, result)?;
+        }
+        Timestamp::finish(out, call.ret)
+    })
+}
+
 /// The same time with the offset that a zone has at a point in time.
 fn move_timetz(zone: &ZoneSpec, time: TimeTz, at: i64) -> TimeTz {
     let offset = zone.offset_at(at);
@@ -38,20 +58,8 @@ pub fn register(r: &mut Registry) {
     use PgType as T;
     let doc = "A time in another zone.";
     let find = |_: &crate::args::Call, name: &str| ZoneSpec::parse(name);
-    r.scalar(
-        "timezone",
-        &[T::Text, T::Timestamp],
-        T::Timestamptz,
-        named::<ZoneSpec, Timestamp, Timestamp>(0, 1, find, |_, zone, t| from_local(zone, t).map(Some)),
-        doc,
-    );
-    r.scalar(
-        "timezone",
-        &[T::Text, T::Timestamptz],
-        T::Timestamp,
-        named::<ZoneSpec, Timestamp, Timestamp>(0, 1, find, |_, zone, t| to_local(zone, t).map(Some)),
-        doc,
-    );
+    r.scalar("timezone", &[T::Text, T::Timestamp], T::Timestamptz, zone_kernel(from_local), doc);
+    r.scalar("timezone", &[T::Text, T::Timestamptz], T::Timestamp, zone_kernel(to_local), doc);
     let of_time =
         named::<ZoneSpec, TimeTzKind, TimeTzKind>(0, 1, find, |call, zone, t| Ok(Some(move_timetz(zone, t, call.ctx.transaction_time_us))));
     r.add(Func::scalar("timezone", &[T::Text, T::Timetz], T::Timetz, of_time, doc).stable());

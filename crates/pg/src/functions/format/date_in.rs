@@ -144,7 +144,7 @@ impl<'a> Input<'a> {
                 Ok(at)
             }
             None => {
-                let shown = rest.split(|c: char| matches!(c, ' ' | '\t' | '\n' | '\r' | '\x0c')).next().unwrap_or("");
+                let shown = rest.split([' ', '\t', '\n', '\r', '\x0c']).next().unwrap_or("");
                 Err(invalid(format!("invalid value \"{shown}\" for \"{}\"", action.name))
                     .detail("The given value did not match any of the allowed values for this field."))
             }
@@ -175,10 +175,10 @@ fn leading_number(text: &str) -> (Option<i64>, usize) {
 
 /// Whether the number of a field goes on as far as there are digits: what follows the field is no digit.
 fn is_open(nodes: &[Node], at: usize) -> bool {
-    if let Some(Node::Action(action)) = nodes.get(at) {
-        if action.fill || action.ordinal.is_some() {
-            return true;
-        }
+    if let Some(Node::Action(action)) = nodes.get(at)
+        && (action.fill || action.ordinal.is_some())
+    {
+        return true;
     }
     match nodes.get(at + 1) {
         Some(Node::Action(next)) => !next.field.is_digit(),
@@ -570,7 +570,7 @@ fn finish(r: Read, text: &str) -> PgResult<Moment> {
     let mut offset = None;
     if r.zone_sign != 0 {
         if !(0..=15).contains(&r.zone_hour) || !(0..60).contains(&r.zone_minute) {
-            return Err(overflow());
+            return Err(Fault::Displacement.error("timestamp", text));
         }
         offset = Some(r.zone_sign * (r.zone_hour * 3600 + r.zone_minute * 60));
     }

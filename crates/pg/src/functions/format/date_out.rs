@@ -82,13 +82,15 @@ impl<'a> Parts<'a> {
     }
 }
 
-/// A number with `width` digits, one more when it is negative; without `FM` only.
+/// A number with `width` digits and its sign beside them; no padding under `FM`.
 fn number(out: &mut String, action: &Action, value: i64, width: usize) {
+    places(out, action, value, width + usize::from(value < 0));
+}
+
+/// A number with `width` characters, its sign among them; no padding under `FM`.
+fn places(out: &mut String, action: &Action, value: i64, width: usize) {
     let start = out.len();
-    let width = match (action.fill, value < 0) {
-        (true, _) => 0,
-        (false, negative) => width + usize::from(negative),
-    };
+    let width = if action.fill { 0 } else { width };
     let _ = write!(out, "{value:0width$}");
     ordinal(out, start, action);
 }
@@ -241,12 +243,12 @@ fn field(action: &Action, parts: &Parts<'_>, out: &mut String) -> PgResult<()> {
                 name(out, short(day), action.case, 0);
             }
         }
-        Field::DayOfYear => number(out, action, parts.day_of_year, 3),
+        Field::DayOfYear => places(out, action, parts.day_of_year, 3),
         Field::IsoDayOfYear => {
             let days = parts.days();
-            number(out, action, days - iso_week_start(iso_week(days).0, 1) + 1, 3);
+            places(out, action, days - iso_week_start(iso_week(days).0, 1) + 1, 3);
         }
-        Field::DayOfMonth => number(out, action, parts.day, 2),
+        Field::DayOfMonth => places(out, action, parts.day, 2),
         Field::DayOfWeek => {
             not_for_intervals(parts)?;
             number(out, action, parts.weekday as i64 + 1, 1);
@@ -255,8 +257,8 @@ fn field(action: &Action, parts: &Parts<'_>, out: &mut String) -> PgResult<()> {
             not_for_intervals(parts)?;
             number(out, action, if parts.weekday == 0 { 7 } else { parts.weekday as i64 }, 1);
         }
-        Field::WeekOfYear => number(out, action, (parts.day_of_year - 1) / 7 + 1, 2),
-        Field::IsoWeek => number(out, action, iso_week(parts.days()).1.into(), 2),
+        Field::WeekOfYear => places(out, action, (parts.day_of_year - 1) / 7 + 1, 2),
+        Field::IsoWeek => places(out, action, iso_week(parts.days()).1.into(), 2),
         Field::Quarter => {
             if parts.month != 0 {
                 number(out, action, (parts.month - 1) / 3 + 1, 1);
@@ -278,8 +280,11 @@ fn field(action: &Action, parts: &Parts<'_>, out: &mut String) -> PgResult<()> {
             let _ = write!(out, "{thousands},{:03}", year - thousands * 1000);
             ordinal(out, start, action);
         }
-        Field::Year(digits) => year(out, action, parts.shown_year(parts.year), digits),
-        Field::IsoYear(digits) => year(out, action, parts.shown_year(iso_week(parts.days()).0.into()), digits),
+        Field::Year(digits) => year(out, action, parts.shown_year(parts.year), digits, parts.shown_year(parts.year) < 0),
+        Field::IsoYear(digits) => {
+            let shown = parts.shown_year(iso_week(parts.days()).0.into());
+            year(out, action, shown, digits, parts.shown_year(parts.year) < 0);
+        }
         Field::RomanMonth => {
             // An interval may have no months, and negative ones count back from December.
             let at = match (parts.month, parts.year) {
@@ -311,24 +316,18 @@ fn fraction(out: &mut String, action: &Action, value: i64, width: usize) {
     ordinal(out, start, action);
 }
 
-/// The last digits of a year.
-fn year(out: &mut String, action: &Action, year: i64, digits: u8) {
-    let value = match digits {
-        1 => year % 10,
-        2 => year % 100,
-        3 => year % 1000,
-        _ => year,
-    };
-    if digits == 1 {
-        let start = out.len();
-        let _ = write!(out, "{value}");
-        ordinal(out, start, action);
-    } else {
-        // A negative year is padded even where its last digits are not.
-        let width = if action.fill { 0 } else { usize::from(digits) + usize::from(year < 0) };
-        let start = out.len();
-        let _ = write!(out, "{value:0width$}");
-        ordinal(out, start, action);
+/// The last digits of a year; `negative` says that the year's number is below 0 and so takes one place more.
+fn year(out: &mut String, action: &Action, year: i64, digits: u8, negative: bool) {
+    let width = usize::from(digits) + usize::from(negative);
+    match digits {
+        1 => {
+            let start = out.len();
+            let _ = write!(out, "{}", year % 10);
+            ordinal(out, start, action);
+        }
+        2 => places(out, action, year % 100, width),
+        3 => places(out, action, year % 1000, width),
+        _ => places(out, action, year, width),
     }
 }
 

@@ -292,7 +292,7 @@ pub fn write_int(t: &Template, value: i64, is_int4: bool) -> PgResult<String> {
         return Ok(fill_roman(t, &roman(i32::try_from(value).map_err(|_| PgError::out_of_range("integer"))?)));
     }
     if t.scientific {
-        return Ok(if is_int4 { float_scientific(value as f64, t.post) } else { numeric_scientific(&Numeric::from_i64(value), t.post) });
+        return Ok(if is_int4 { float_scientific(t, value as f64) } else { numeric_scientific(t, &Numeric::from_i64(value)) });
     }
     let mut value = value;
     if t.has_multi {
@@ -308,7 +308,7 @@ pub fn write_int(t: &Template, value: i64, is_int4: bool) -> PgResult<String> {
         text.push('.');
         text.extend(std::iter::repeat_n('0', t.post));
     }
-    Ok(fill(t, Digits::new(t, &text, t.post)))
+    fill(t, Digits::new(t, &text, t.post))
 }
 
 /// Writes a numeric.
@@ -317,26 +317,33 @@ pub fn write_numeric(t: &Template, value: &Numeric) -> PgResult<String> {
         return Ok(fill_roman(t, &roman(value.round(0).to_i32()?)));
     }
     if t.scientific {
-        return Ok(numeric_scientific(value, t.post));
+        return Ok(numeric_scientific(t, value));
     }
     let places = i32::try_from(t.post).unwrap_or(i32::MAX);
     let rounded = if t.has_multi { value.mul(&Numeric::parse(&format!("1e{}", t.multi))?)?.round(places) } else { value.round(places) };
-    Ok(fill(t, Digits::new(t, &rounded.to_string(), t.post)))
+    fill(t, Digits::new(t, &rounded.to_string(), t.post))
 }
 
-/// Writes a float of so many significant digits (15 or 6).
+/// Digits that a real surely holds, and a double precision.
+pub const SIGNIFICANT_FLOAT4: usize = 6;
+pub const SIGNIFICANT_FLOAT8: usize = 15;
+
+/// Writes a float of so many significant digits.
 pub fn write_float(t: &Template, value: f64, significant: usize) -> PgResult<String> {
     if t.roman {
-        let rounded = value.round_ties_even();
-        if !(f64::from(i32::MIN)..=f64::from(i32::MAX)).contains(&rounded) {
-            return Err(PgError::out_of_range("integer"));
-        }
-        return Ok(fill_roman(t, &roman(rounded as i32)));
+        // What is beyond an integer has no numeral either; NaN becomes 0.
+        return Ok(fill_roman(t, &roman(value.round_ties_even() as i32)));
     }
     if t.scientific {
-        return Ok(float_scientific(value, t.post));
+        return Ok(float_scientific(t, value));
     }
-    let value = if t.has_multi { value * 10_f64.powi(i32::try_from(t.multi).unwrap_or(i32::MAX)) } else { value };
+    let value = if t.has_multi {
+        let moved = value * 10_f64.powi(i32::try_from(t.multi).unwrap_or(i32::MAX));
+        // The product is a value of the same type.
+        if significant == SIGNIFICANT_FLOAT4 { f64::from(moved as f32) } else { moved }
+    } else {
+        value
+    };
     let text = |value: f64, places: usize| {
         if value.is_nan() {
             "NaN".to_string()
@@ -349,7 +356,7 @@ pub fn write_float(t: &Template, value: f64, significant: usize) -> PgResult<Str
     // A float has no more digits than it can hold.
     let whole = text(value.abs(), 0).len();
     let post = if whole >= significant { 0 } else { t.post.min(significant - whole) };
-    Ok(fill(t, Digits::new(t, &text(value, post), post)))
+    fill(t, Digits::new(t, &text(value, post), post))
 }
 
 /// A Roman numeral; `#`s beyond 1 to 3999.
@@ -383,6 +390,7 @@ fn roman(value: i32) -> String {
     text
 }
 
+/// The patterns around a numeral are written as without a number.
 fn fill_roman(t: &Template, numeral: &str) -> String {
     let mut out = String::new();
     for pattern in &t.patterns {
@@ -392,17 +400,7 @@ fn fill_roman(t: &Template, numeral: &str) -> String {
                 out.push_str(&if t.fill { numeral } else { format!("{numeral:>15}") });
             }
             Pattern::Char(c) => out.push(*c),
-            // Signs and separators are written as without a number.
-            Pattern::Comma | Pattern::Group => {
-                if !t.fill {
-                    out.push(' ');
-                }
-            }
-            Pattern::Minus | Pattern::Plus => {
-                if !t.fill {
-                    out.push(' ');
-                }
-            }
+            Pattern::Comma | Pattern::Group | Pattern::Minus | Pattern::Plus if !t.fill => out.push(' '),
             Pattern::Currency => out.push(' '),
             _ => {}
         }
@@ -418,9 +416,10 @@ fn scientific_marks(pre: usize, post: usize) -> String {
     marks
 }
 
-fn float_scientific(value: f64, post: usize) -> String {
+fn float_scientific(t: &Template, value: f64) -> String {
+    let post = t.post;
     if !value.is_finite() {
-        return scientific_marks(1, post);
+        return scientific_marks(t.pre, post);
     }
     let text = format!("{value:.post$e}");
     let (digits, exponent) = text.split_once('e').unwrap_or((&text, "0"));
@@ -429,9 +428,10 @@ fn float_scientific(value: f64, post: usize) -> String {
     format!("{blank}{digits}e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.abs())
 }
 
-fn numeric_scientific(value: &Numeric, post: usize) -> String {
+fn numeric_scientific(t: &Template, value: &Numeric) -> String {
+    let post = t.post;
     if !value.is_finite() {
-        return scientific_marks(1, post);
+        return scientific_marks(t.pre, post);
     }
     let text = value.abs().to_string();
     let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
@@ -463,16 +463,17 @@ struct Filler<'a> {
     last: Option<usize>,
     sign_written: bool,
     in_number: bool,
+    ended: bool,
     anchor: Anchor,
     bracket: bool,
     zero_start: usize,
 }
 
-fn fill(t: &Template, d: Digits) -> String {
+fn fill(t: &Template, d: Digits) -> PgResult<String> {
     let mut anchor = t.anchor;
     let sign_written = if t.plus || t.minus {
         // MI, PL and SG write the sign themselves; PL alone leaves the minus to the number.
-        !(t.plus && !t.minus)
+        !t.plus || t.minus
     } else {
         if anchor == Anchor::Before && t.whole_digits() == t.sign_at {
             anchor = Anchor::After;
@@ -480,16 +481,17 @@ fn fill(t: &Template, d: Digits) -> String {
         !d.negative && t.fill && !t.anchored
     };
     let digits = d.text.as_bytes();
-    let bracket = t.bracket && !(t.fill && !d.negative);
+    let bracket = t.bracket && (!t.fill || d.negative);
     let mut last = None;
-    if t.fill && t.decimal {
-        if let Some(point) = digits.iter().position(|c| *c == b'.') {
-            let significant = digits.iter().enumerate().skip(point + 1).filter(|(_, c)| **c != b'0').map(|(i, _)| i).next_back();
-            last = Some(significant.unwrap_or(point));
-            if t.zero_end > d.blanks {
-                let zero = (digits.len() - 1).min(t.zero_end - d.blanks);
-                last = last.max(Some(zero));
-            }
+    if t.fill
+        && t.decimal
+        && let Some(point) = digits.iter().position(|c| *c == b'.')
+    {
+        let significant = digits.iter().enumerate().skip(point + 1).filter(|(_, c)| **c != b'0').map(|(i, _)| i).next_back();
+        last = Some(significant.unwrap_or(point));
+        if t.zero_end > d.blanks {
+            let zero = (digits.len() - 1).min(t.zero_end - d.blanks);
+            last = last.max(Some(zero));
         }
     }
     let count = (d.post + t.whole_digits()).saturating_sub(1) + usize::from(!sign_written && d.blanks == 0);
@@ -504,18 +506,22 @@ fn fill(t: &Template, d: Digits) -> String {
         last,
         sign_written,
         in_number: false,
+        ended: false,
         anchor,
         bracket,
         zero_start: t.zero_start.saturating_sub(1),
     };
     for pattern in &t.patterns {
-        filler.pattern(*pattern);
+        filler.pattern(*pattern)?;
+        if filler.ended {
+            break;
+        }
     }
-    filler.out
+    Ok(filler.out)
 }
 
 impl Filler<'_> {
-    fn pattern(&mut self, pattern: Pattern) {
+    fn pattern(&mut self, pattern: Pattern) -> PgResult<()> {
         let negative = self.d.negative;
         let blank_unless_fill = |out: &mut String, fill: bool| {
             if !fill {
@@ -549,12 +555,17 @@ impl Filler<'_> {
             Pattern::Sign => self.out.push(if negative { '-' } else { '+' }),
             Pattern::Ordinal { upper } => {
                 if !(self.d.text.starts_with('#') || negative || self.t.decimal) {
+                    if !self.d.text.ends_with(|c: char| c.is_ascii_digit()) {
+                        let text = &self.d.text;
+                        return Err(PgError::new(SqlState::INVALID_TEXT_REPRESENTATION, format!("\"{text}\" is not a number")));
+                    }
                     self.out.push_str(ordinal_ending(&self.d.text, upper));
                 }
             }
             Pattern::Roman { .. } | Pattern::Silent => {}
             Pattern::Char(c) => self.out.push(c),
         }
+        Ok(())
     }
 
     /// Whether a leading `0` is left away: `9.9` writes 0.1 as ` .1`.
@@ -619,8 +630,13 @@ impl Filler<'_> {
                             self.out.push('0');
                         }
                     } else {
-                        if let Some(digit) = digit {
-                            self.out.push(*digit as char);
+                        match digit {
+                            Some(digit) => self.out.push(*digit as char),
+                            // A float has no more digits: its text ends here.
+                            None => {
+                                self.ended = true;
+                                return;
+                            }
                         }
                         self.in_number = true;
                     }

@@ -42,7 +42,12 @@ pub fn read(t: &Template, text: &str) -> PgResult<Numeric> {
     let number = Numeric::parse(&format!("{sign}{digits}"))?;
     let precision = u16::try_from(t.pre + t.multi + r.after).unwrap_or(1000).min(1000);
     let number = number.apply_typmod(numeric_typmod_of(precision, i32::try_from(r.after).unwrap_or(0)))?;
-    if t.has_multi { number.mul(&Numeric::parse(&format!("1e-{}", t.multi))?) } else { Ok(number) }
+    if !t.has_multi {
+        return Ok(number);
+    }
+    // A power has the digits that PostgreSQL gives it, and so has the result.
+    let places = i64::try_from(t.multi).unwrap_or(i64::MAX);
+    number.mul(&Numeric::from_i64(10).pow(&Numeric::from_i64(-places))?)
 }
 
 impl Reader<'_> {
@@ -179,10 +184,11 @@ impl Reader<'_> {
                     self.negative = Some(sign == b'-');
                     self.at += 1;
                 }
-            } else if !read && !self.t.anchored && !self.t.plus && !self.t.minus {
-                if let sign @ (b'-' | b'+') = self.peek() {
-                    self.negative = Some(sign == b'-');
-                }
+            } else if !read
+                && (self.t.plus || self.t.minus)
+                && let sign @ (b'-' | b'+') = self.peek()
+            {
+                self.negative = Some(sign == b'-');
             }
         }
     }

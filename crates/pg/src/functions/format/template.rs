@@ -232,7 +232,7 @@ pub fn is_blank(c: char) -> bool {
 }
 
 /// The characters of a text in double quotes that begins here (the quote is passed), each given to `push`; returns the rest.
-pub fn quoted<'a>(text: &'a str, mut push: impl FnMut(char)) -> &'a str {
+pub fn quoted(text: &str, mut push: impl FnMut(char)) -> &str {
     let mut chars = text.chars();
     while let Some(c) = chars.next() {
         match c {

@@ -1,3 +1,4 @@
+//! Functions and operators of numbers through the registry, against PostgreSQL 15's answers.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 use crate::EvalContext;
 use crate::args::{Arg, Call, Kernel};

@@ -1,3 +1,4 @@
+//! Numerics: text, order, arithmetic, rounding and bytes.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 use super::*;
 
