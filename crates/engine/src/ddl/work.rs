@@ -361,9 +361,9 @@ impl<'a> Work<'a> {
     }
 
     /// What was written so far becomes an earlier statement's, and what others committed while a lock was waited for is seen.
-    pub fn refresh(&self) {
+    pub fn refresh(&self) -> PgResult<()> {
         self.ctx.txn.end_statement();
-        self.ctx.txn.start_statement();
+        self.ctx.txn.start_statement()
     }
 
     // Locks and messages.
