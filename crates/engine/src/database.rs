@@ -4,7 +4,6 @@
 
 use crate::session::notify::NotificationBus;
 use crate::session::{Session, SessionOptions, SessionShared};
-
 use crate::txn::{GroupId, TransactionManager};
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};

@@ -332,7 +332,7 @@ impl ScanState {
     }
 
     /// The keys of this partition's rows that the predicates may pass, ascending, if an index finds them cheaply.
-    async fn keys_by_index(&self, predicates: &[Predicate]) -> PgResult<Option<Vec<Vec<u8>>>> {
+    async fn keys_by_index(&mut self, predicates: &[Predicate]) -> PgResult<Option<Vec<Vec<u8>>>> {
         /// More ranges than this are not worth asking for.
         const MAX_PROBES: usize = 4096;
         let options = PathOptions { columns: &self.output.read, index_predicates: &|_| None };

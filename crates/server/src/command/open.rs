@@ -30,7 +30,8 @@ pub async fn open(options: &DataOptions) -> Result<Database, CommandError> {
     let store = stoa_store_lsm::LsmStore::open(
         &options.data.join("store"),
         stoa_store_lsm::LsmOptions {
-            cache_bytes: usize::try_from(limit / 3).unwrap_or(usize::MAX),
+            block_cache_bytes: usize::try_from(limit / 4).unwrap_or(usize::MAX),
+            write_buffer_bytes: usize::try_from(limit / 8).unwrap_or(usize::MAX),
             ..stoa_store_lsm::LsmOptions::default()
         },
     )?;
