@@ -304,8 +304,10 @@ impl Deparser<'_> {
                 return Ok(format!("({text})"));
             }
             ("like_escape", _) => {}
+            // What is stored must be read by the parser, which knows fewer forms than are shown.
+            ("position", [string, part]) if self.oids => return Ok(format!("strpos({}, {})", self.expr(string)?, self.expr(part)?)),
             ("position", [string, part]) => return Ok(format!("POSITION(({}) IN ({}))", self.expr(part)?, self.expr(string)?)),
-            ("btrim", [one]) => return Ok(format!("TRIM(BOTH FROM {})", self.expr(one)?)),
+            ("btrim", [one]) if !self.oids => return Ok(format!("TRIM(BOTH FROM {})", self.expr(one)?)),
             _ => {}
         }
         Ok(format!("{}({})", quote_name(name), self.list(args)?))
