@@ -22,7 +22,10 @@ pub(crate) struct Tail<'q> {
 
 /// A column that `*` stands for, as it may be written.
 fn star_expr(alias: Option<&str>, name: &str) -> E {
-    let ident = |name: &str| ast::Ident::with_quote('"', name);
+    let ident = |name: &str| {
+        let plain = !crate::catalog::deparse::quote_name(name).starts_with('"');
+        if plain { ast::Ident::new(name) } else { ast::Ident::with_quote('"', name) }
+    };
     match alias {
         Some(alias) if !alias.is_empty() => E::CompoundIdentifier(vec![ident(alias), ident(name)]),
         _ => E::Identifier(ident(name)),

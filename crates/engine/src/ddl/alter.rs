@@ -55,8 +55,8 @@ pub(crate) async fn alter(work: Work<'_>, kind: ObjectKind, name: &ObjectName, i
     match &*relation {
         Relation::Table(table) => {
             work.lock_table(table).await?;
-            work.ctx.txn.start_statement();
             for action in actions {
+                work.refresh()?;
                 let current = work.catalog().table(table.oid).cloned().ok_or_else(|| undefined_relation(&table.name))?;
                 alter_table(work, current, action).await?;
             }
@@ -561,6 +561,7 @@ async fn apply(work: Work<'_>, old: &TableDescriptor, builder: TableBuilder<'_>)
         let table = builder.table;
         finish(work, table, &new_indexes).await?;
     }
+    work.refresh()?;
     let table = work.catalog().table(old.oid).cloned().ok_or_else(|| undefined_relation(&old.name))?;
     for check in table.checks.iter().filter(|c| checks.contains(&c.name.oid) && c.validated) {
         validate_check(work, &table, &check.name.name, &check.expr).await?;
@@ -892,6 +893,7 @@ async fn set_type(work: Work<'_>, table: TableDescriptor, name: &str, ty: SqlTyp
         sequence.ty = ty;
         work.put(Relation::Sequence(sequence))?;
     }
+    work.refresh()?;
     for check in new.checks.iter().filter(|c| c.validated && c.columns.contains(&found.id)) {
         validate_check(work, &new, &check.name.name, &check.expr).await?;
     }

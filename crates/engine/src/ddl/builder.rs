@@ -785,6 +785,8 @@ pub(crate) fn columns_of(expr: &Expr) -> Vec<ColumnId> {
 pub(crate) fn is_immutable(expr: &Expr) -> bool {
     !expr.any(&mut |e| match &e.kind {
         ExprKind::Func { func, .. } => func.0.volatility != Volatility::Immutable,
+        // Concatenation with a value of any type casts it to text, and is as immutable as that.
+        ExprKind::Oper { oper, args } if oper.0.name == "||" => args.iter().any(|a| cast_reads_settings(&a.ty.ty, &PgType::Text)),
         ExprKind::Oper { oper, .. } => oper.0.volatility != Volatility::Immutable,
         ExprKind::Cast { arg, .. } => cast_reads_settings(&arg.ty.ty, &e.ty.ty),
         _ => false,

@@ -55,7 +55,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
     }
     work.lock(&Relation::Table(table.clone()), TableLockMode::ShareRowExclusive).await?;
     // What was committed while waiting counts.
-    work.ctx.txn.start_statement();
+    work.refresh()?;
     let table = work.catalog().table(table.oid).cloned().unwrap_or(table);
     let mut builder = TableBuilder::of(work, table.clone());
     let mut salt_buckets = None;
@@ -229,7 +229,7 @@ pub(crate) async fn reindex(work: Work<'_>, target: &ReindexTarget) -> PgResult<
     for (table, index) in jobs {
         let Some(mut table) = work.catalog().table(table).cloned() else { continue };
         work.lock_table(&table).await?;
-        work.ctx.txn.start_statement();
+        work.refresh()?;
         let mut built: Vec<Oid> = Vec::new();
         let mut old: Vec<TableId> = Vec::new();
         for descriptor in &mut table.indexes {

@@ -360,6 +360,12 @@ impl<'a> Work<'a> {
         Ok(false)
     }
 
+    /// What was written so far becomes an earlier statement's, and what others committed while a lock was waited for is seen.
+    pub fn refresh(&self) -> PgResult<()> {
+        self.ctx.txn.end_statement();
+        self.ctx.txn.start_statement()
+    }
+
     // Locks and messages.
 
     /// Locks a relation; others wait until the transaction ends. The statement sees what was committed before.

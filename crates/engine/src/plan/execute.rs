@@ -27,7 +27,20 @@ pub struct Executed {
 
 /// The rules and functions that all statements share: built once.
 static BASE_STATE: LazyLock<SessionState> =
-    LazyLock::new(|| SessionStateBuilder::new().with_default_features().with_query_planner(Arc::new(StoaQueryPlanner)).build());
+    LazyLock::new(|| {
+        // In DataFusion 55.2 a row limit that was moved into a sort is lost when the scan's order makes the sort needless: limits stay
+        // where they are, and end the scan below them by not asking for more.
+        let mut logical = datafusion::optimizer::Optimizer::new().rules;
+        logical.retain(|r| r.name() != "push_down_limit");
+        let mut physical = datafusion::physical_optimizer::optimizer::PhysicalOptimizer::new().rules;
+        physical.retain(|r| r.name() != "LimitPushdown");
+        SessionStateBuilder::new()
+            .with_default_features()
+            .with_optimizer_rules(logical)
+            .with_physical_optimizer_rules(physical)
+            .with_query_planner(Arc::new(StoaQueryPlanner))
+            .build()
+    });
 
 /// DataFusion's state for one statement.
 pub(crate) fn session_state(ctx: &StatementContext) -> SessionState {
@@ -35,8 +48,6 @@ pub(crate) fn session_state(ctx: &StatementContext) -> SessionState {
     let options = config.options_mut();
     options.optimizer.enable_round_robin_repartition = false;
     options.optimizer.prefer_existing_sort = true;
-    // In DataFusion 55.2 a sort that a scan takes over loses its row limit.
-    options.optimizer.enable_sort_pushdown = false;
     options.optimizer.max_passes = 2;
     options.explain.show_statistics = false;
     SessionStateBuilder::new_from_existing(BASE_STATE.clone()).with_config(config).with_runtime_env(ctx.database.runtime.clone()).build()

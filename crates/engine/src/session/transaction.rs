@@ -334,6 +334,10 @@ impl Session {
             self.abort_block().await;
             return Err(error);
         }
+        if let Err(error) = self.end_temporary_tables().await {
+            self.abort_block().await;
+            return Err(error);
+        }
         let committed = match self.block.txn.take() {
             Some(txn) => txn.commit().await,
             None => Ok(()),
@@ -350,6 +354,16 @@ impl Session {
                 Err(error)
             }
         }
+    }
+
+    /// ON COMMIT of temporary tables.
+    async fn end_temporary_tables(&mut self) -> PgResult<()> {
+        let wrote = self.block.txn.as_ref().is_some_and(|txn| txn.has_writes());
+        if !wrote || self.shared.temporary_schema().is_none() {
+            return Ok(());
+        }
+        let context = self.statement_context("COMMIT".into(), Arc::from([]))?;
+        crate::ddl::end_of_transaction(&context).await
     }
 
     pub(crate) async fn abort_block(&mut self) {

@@ -53,7 +53,7 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<(
                         ("table_catalog", DATABASE.into()),
                         ("table_schema", schema_of(ctx, v.schema).into()),
                         ("table_name", v.name.as_str().into()),
-                        ("view_definition", v.sql.as_str().into()),
+                        ("view_definition", definitions(ctx).view(v.oid)?.into()),
                         ("check_option", "NONE".into()),
                         ("is_updatable", yes(false)),
                         ("is_insertable_into", yes(false)),
@@ -71,7 +71,7 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<(
                     let identity = c.identity.as_ref();
                     let mut cells = column_cells(ctx, table.schema, &table.name, &c.name, i64::from(c.id.0), &c.ty);
                     cells.extend([
-                        ("column_default", c.default.clone().into()),
+                        ("column_default", c.default.as_ref().map(|d| definitions(ctx).expr(Some(&table), d, false)).into()),
                         ("is_nullable", yes(!c.not_null)),
                         ("is_identity", yes(identity.is_some())),
                         ("identity_generation", identity.map(|i| if i.always { "ALWAYS" } else { "BY DEFAULT" }.to_owned()).into()),
@@ -391,4 +391,9 @@ fn column_cells(ctx: &StatementContext, schema: u32, table: &str, name: &str, po
         _ => {}
     }
     cells
+}
+
+/// What definitions of objects are printed against.
+fn definitions(ctx: &StatementContext) -> crate::catalog::definition::Definitions<'_> {
+    crate::catalog::definition::Definitions { catalog: &ctx.catalog, path: &ctx.search_path, eval: &ctx.eval }
 }

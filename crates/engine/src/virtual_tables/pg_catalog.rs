@@ -422,6 +422,9 @@ fn class_row(t: &mut Table<'_>, oid: u32, name: &str, schema: u32, kind: &str, n
 }
 
 fn classes(ctx: &StatementContext, t: &mut Table<'_>) {
+    // Both sides of a foreign key have triggers in PostgreSQL, by which psql decides whether to look for keys.
+    let referenced: std::collections::HashSet<u32> =
+        tables(ctx).iter().flat_map(|t| t.foreign_keys.iter().map(|f| f.referenced_table)).collect();
     for (schema, name, oid, columns) in super::all() {
         let schema = if schema == "pg_catalog" { PG_CATALOG_OID } else { INFORMATION_SCHEMA_OID };
         let kind = if schema == INFORMATION_SCHEMA_OID || name.ends_with('s') && name != "pg_class" { "v" } else { "r" };
@@ -453,7 +456,7 @@ fn classes(ctx: &StatementContext, t: &mut Table<'_>) {
                         ("relhasindex", (!shown.is_empty()).into()),
                         ("relpersistence", persistence.into()),
                         ("relchecks", V::Int(table.checks.len() as i64)),
-                        ("relhastriggers", (!table.foreign_keys.is_empty()).into()),
+                        ("relhastriggers", (!table.foreign_keys.is_empty() || referenced.contains(&table.oid)).into()),
                     ],
                 );
                 for index in shown {
