@@ -456,6 +456,7 @@ pub fn select_candidate(signatures: &[Vec<PgType>], given: &[PgType]) -> Choice 
         .filter(|i| {
             signatures[*i].len() == given.len()
                 && signatures[*i].iter().zip(given).all(|(want, have)| can_coerce(have, want, CastContext::Implicit))
+                && is_consistent(&signatures[*i], given)
         })
         .collect();
     match live.as_slice() {
@@ -552,6 +553,13 @@ pub fn select_candidate(signatures: &[Vec<PgType>], given: &[PgType]) -> Choice 
         }
     }
     Choice::Ambiguous
+}
+
+/// Beside an array of a polymorphic signature, its element cannot be an array itself.
+fn is_consistent(signature: &[PgType], given: &[PgType]) -> bool {
+    let has = |wanted: &[PgType]| signature.iter().zip(given).any(|(want, have)| wanted.contains(want) && have.is_array());
+    let pairs = [(PgType::AnyCompatibleArray, PgType::AnyCompatible), (PgType::AnyArray, PgType::AnyElement)];
+    pairs.into_iter().all(|(array, element)| !(has(&[array]) && has(&[element])))
 }
 
 fn keep_best(live: &mut Vec<usize>, score: impl Fn(usize) -> usize) {
