@@ -16,14 +16,15 @@ use crate::recent::WrittenRows;
 use crate::view::{Family, Table, Tables};
 use std::collections::HashMap;
 use std::sync::Arc;
-use stoa_store::limits::check_mutation;
+use stoa_store::limits::{MAX_BLOB_BYTES, check_mutation};
 use stoa_store::{FamilyId, MutationRef, Mutations, StoreError, StoreResult, TableId, Timestamp};
 
 pub(crate) const HEADER_BYTES: usize = 12;
 const PUT: u8 = 5;
 const DELETE: u8 = 4;
-/// Larger commits are refused: offsets are 32 bits wide.
+/// Larger commits are refused: offsets are 32 bits wide. One cell more than the second still fits.
 const MAX_COMMIT_BYTES: usize = 2 << 30;
+const MAX_ENCODED_BYTES: usize = (4 << 30) - MAX_BLOB_BYTES - (1 << 20);
 
 /// A commit without its timestamp.
 #[derive(Debug, Default)]
@@ -60,6 +61,9 @@ impl EncodedCommit {
             };
             let Some(table) = out.tables.get(at).map(Arc::clone) else { continue };
             check_mutation(&table.schema, &mutation)?;
+            if out.bytes.len() > MAX_ENCODED_BYTES {
+                return Err(StoreError::TooLarge { what: "commit", size: out.bytes.len() as u64, limit: MAX_ENCODED_BYTES as u64 });
+            }
             out.written.push(id, key);
             match mutation {
                 MutationRef::Put { family, qualifier, value, .. } => match deletions.place(i, id, key, family, qualifier) {

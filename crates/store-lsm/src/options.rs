@@ -40,7 +40,7 @@ impl Default for LsmOptions {
             block_cache_bytes: 512 << 20,
             write_buffer_bytes: 128 << 20,
             background_threads: 2,
-            max_open_files: 1024,
+            max_open_files: 512,
             region_bytes: 64 << 20,
             min_regions: std::thread::available_parallelism().map_or(2, usize::from).max(2),
             min_rows_to_split: 200_000,
@@ -177,7 +177,8 @@ impl SharedResources {
         out.set_max_open_files(options.max_open_files);
         out.set_max_file_opening_threads(2);
         out.set_write_buffer_manager(&self.write_buffers);
-        out.set_max_total_wal_size(4 * self.write_buffer_bytes as u64);
+        // Bounds what a start after a crash has to replay.
+        out.set_max_total_wal_size(2 * self.write_buffer_bytes as u64);
         out.set_bytes_per_sync(1 << 20);
         out.set_wal_bytes_per_sync(1 << 20);
         out.set_log_level(LogLevel::Warn);
@@ -187,7 +188,8 @@ impl SharedResources {
         out.set_stats_persist_period_sec(0);
         out.set_manifest_preallocation_size(64 << 10);
         out.set_table_cache_num_shard_bits(4);
-        out.set_allow_concurrent_memtable_write(true);
+        // One thread writes.
+        out.set_allow_concurrent_memtable_write(false);
         out.set_enable_pipelined_write(false);
         out.set_skip_stats_update_on_db_open(true);
         out.set_wal_recovery_mode(if options.salvage_log {
@@ -234,12 +236,15 @@ impl SharedResources {
         if class.form == Form::Plain {
             blocks.set_data_block_index_type(DataBlockIndexType::BinaryAndHash);
             blocks.set_data_block_hash_ratio(0.75);
+            out.set_memtable_whole_key_filtering(class.bloom);
         } else {
             out.set_prefix_extractor(SliceTransform::create("stoa.row", row_prefix, None));
-            out.set_memtable_prefix_bloom_ratio(if class.bloom { 0.02 } else { 0.0 });
         }
+        out.set_memtable_prefix_bloom_ratio(if class.bloom { 0.01 } else { 0.0 });
         out.set_block_based_table_factory(&blocks);
         if class.expires {
+            // What expires in files that nothing is written to goes as well, a day later.
+            out.set_periodic_compaction_seconds(24 * 60 * 60);
             out.set_compaction_filter_factory(RetentionFilterFactory::new(Arc::clone(&self.retention), class.form));
         }
         if class.blob {

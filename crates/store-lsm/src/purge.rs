@@ -14,6 +14,9 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 use stoa_store::StoreResult;
 
+/// Deletions of ranges cost every reader of their memtable a little: small storages are emptied one entry at a time.
+const MAX_DELETED_ONE_BY_ONE: usize = 1000;
+
 #[derive(Debug)]
 pub(crate) struct Purge {
     pub storage: u32,
@@ -89,11 +92,16 @@ fn remove(core: &Arc<Core>, purge: &Purge) -> StoreResult<()> {
     options.set_total_order_seek(true);
     let mut iterator = home.iterator(options);
     iterator.inner.seek_to_first();
-    if iterator.check()? {
-        let mut batch = rocksdb::WriteBatch::default();
-        batch.delete_range_cf(&home.handle, &lower, &upper);
-        db.write(batch).map_err(write_error)?;
+    let mut batch = rocksdb::WriteBatch::default();
+    while batch.len() < MAX_DELETED_ONE_BY_ONE && iterator.check()? {
+        batch.delete_cf(&home.handle, iterator.inner.key().unwrap_or_default());
+        iterator.inner.next();
     }
+    if iterator.check()? {
+        batch.clear();
+        batch.delete_range_cf(&home.handle, &lower, &upper);
+    }
+    db.write(batch).map_err(write_error)?;
     db.delete(purge_key(purge.storage)).map_err(write_error)
 }
 

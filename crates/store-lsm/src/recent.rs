@@ -13,8 +13,8 @@ const MAX_MAP_ROWS: usize = 256;
 const MAX_RUN_ROWS: usize = 50_000;
 const MAX_LARGE: usize = 64;
 const MAX_RANGES: usize = 256;
-/// Rows kept one by one; beyond, the oldest are forgotten into ranges.
-const MAX_KEPT_ROWS: usize = 1 << 20;
+/// Rows kept one by one, some 40 MiB; beyond, the oldest commits are forgotten, whoever may still ask.
+const MAX_KEPT_ROWS: usize = 1 << 18;
 
 /// The row keys that one commit writes, in one arena.
 #[derive(Debug, Default)]

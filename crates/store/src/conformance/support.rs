@@ -3,7 +3,7 @@
 use super::block_on;
 use crate::{
     CellRef, Commit, Durability, FamilyId, FamilyOptions, FamilySchema, KeyRange, Mutations, ReadSpec, RowSink, ScanSpec, Snapshot, Store,
-    StoreError, StoreResult, TableId, TableSchema, Timestamp,
+    StoreResult, TableId, TableSchema, Timestamp,
 };
 use std::ops::ControlFlow;
 use std::sync::Arc;
