@@ -141,10 +141,6 @@ impl ExecutionPlan for IndexLookupExec {
         Ok(Arc::new(self.output.statistics(self.rows, self.path.unique_rows())))
     }
 
-    fn supports_limit_pushdown(&self) -> bool {
-        true
-    }
-
     fn with_fetch(&self, fetch: Option<usize>) -> Option<Arc<dyn ExecutionPlan>> {
         Some(Arc::new(self.with(ScanOutput { fetch, ..self.output.clone() }, self.reverse)))
     }

@@ -205,10 +205,6 @@ impl ExecutionPlan for KeyRangeScanExec {
         Ok(Arc::new(self.output.statistics(self.rows * share, self.path.unique_rows())))
     }
 
-    fn supports_limit_pushdown(&self) -> bool {
-        true
-    }
-
     fn with_fetch(&self, fetch: Option<usize>) -> Option<Arc<dyn ExecutionPlan>> {
         Some(Arc::new(self.with_output(ScanOutput { fetch, ..self.output.clone() })))
     }

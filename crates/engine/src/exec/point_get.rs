@@ -118,10 +118,6 @@ impl ExecutionPlan for PointGetExec {
         Ok(Arc::new(self.output.statistics(self.keys.len() as f64, Some(self.keys.len()))))
     }
 
-    fn supports_limit_pushdown(&self) -> bool {
-        true
-    }
-
     fn with_fetch(&self, fetch: Option<usize>) -> Option<Arc<dyn ExecutionPlan>> {
         let output = ScanOutput { fetch, ..self.output.clone() };
         Some(Arc::new(Self { output, metrics: ExecutionPlanMetricsSet::new(), ..self.clone() }))

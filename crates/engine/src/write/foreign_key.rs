@@ -238,6 +238,19 @@ async fn act(ctx: &StatementContext, work: &mut ForeignKeyWork, action: &Action)
     let mut assigned: HashSet<ColumnId> = fk.columns.iter().copied().collect();
     assigned.extend(writer.generated_columns());
     update::update(&mut writer, work, &found.rows, after, &assigned, Freshness::Newest).await?;
+    if action.kind == ForeignKeyAction::SetDefault {
+        // The default may be the very value that has gone.
+        work.checks.push(DeferredCheck {
+            constraint: fk.name.oid,
+            until_commit: false,
+            kind: CheckKind::Parent {
+                parent: Arc::clone(&action.parent),
+                child: Arc::clone(child),
+                fk: Arc::clone(fk),
+                values: action.old.clone(),
+            },
+        });
+    }
     Ok(())
 }
 
@@ -410,6 +423,10 @@ fn cast_column(from: &SqlType, to: &SqlType, array: &ArrayRef) -> PgResult<Array
     if from.arrow == to.arrow {
         return Ok(Arc::clone(array));
     }
+    if from.arrow.is_integer() && to.arrow.is_integer() {
+        // A number that the other type cannot hold is NULL: equal to nothing.
+        return Ok(arrow::compute::cast(array, &to.arrow)?);
+    }
     let ctx = EvalContext::default();
     match stoa_pg::casts::cast_kernel(from, to, false)? {
         None => Ok(arrow::compute::cast(array, &to.arrow)?),
@@ -483,6 +500,10 @@ impl<'a> Parent<'a> {
                     self.codec.key.parts.iter().zip(&arrays).map(|(p, a)| KeyColumn::new(&p.ty, a)).collect::<PgResult<Vec<_>>>()?;
                 let mut keys = Vec::with_capacity(wanted.len());
                 for row in wanted {
+                    if columns.iter().any(|c| c.is_null(*row)) {
+                        keys.push(None);
+                        continue;
+                    }
                     let mut key = Vec::new();
                     self.codec.key.encode(&columns, *row, &mut key)?;
                     keys.push(Some(key));
@@ -497,10 +518,12 @@ impl<'a> Parent<'a> {
                 let mut entries = Vec::with_capacity(wanted.len());
                 for row in wanted {
                     let mut key = Vec::new();
-                    encoder.key(*row, &[], &mut key)?;
+                    if arrays.iter().all(|a| a.is_valid(*row)) {
+                        encoder.key(*row, &[], &mut key)?;
+                    }
                     entries.push(key);
                 }
-                let list: Vec<&[u8]> = entries.iter().map(Vec::as_slice).collect();
+                let list: Vec<&[u8]> = entries.iter().filter(|k| !k.is_empty()).map(Vec::as_slice).collect();
                 let found = lookup::entries(&txn.newest_view(), index, &list).await?;
                 entries.iter().map(|key| found.get(key).cloned()).collect()
             }

@@ -21,6 +21,9 @@ pub mod rows;
 pub mod table_writer;
 pub mod update;
 
+#[cfg(test)]
+mod tests;
+
 use crate::bind::tree::{Mutation, MutationKind};
 use crate::exec::StatementContext;
 use crate::plan::execute::Executed;
