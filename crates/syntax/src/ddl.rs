@@ -93,8 +93,14 @@ pub enum ConstraintKind {
     PrimaryKey(KeyColumns),
     Unique(KeyColumns),
     /// The referring columns are empty for the constraint of one column.
-    ForeignKey { columns: Vec<Ident>, references: References },
-    Identity { always: bool, options: Vec<SequenceOption> },
+    ForeignKey {
+        columns: Vec<Ident>,
+        references: References,
+    },
+    Identity {
+        always: bool,
+        options: Vec<SequenceOption>,
+    },
     Generated(Expr),
     Exclude,
 }
@@ -131,7 +137,10 @@ pub enum TableElement {
     Column(Column),
     Constraint(Constraint),
     /// INCLUDING and EXCLUDING in their order.
-    Like { name: ObjectName, options: Vec<(bool, String)> },
+    Like {
+        name: ObjectName,
+        options: Vec<(bool, String)>,
+    },
     Family(Family),
 }
 
@@ -207,32 +216,88 @@ pub struct CreateSequence {
 
 #[derive(Clone, PartialEq, Debug)]
 pub enum AlterAction {
-    AddColumn { column: Column, if_not_exists: bool },
-    DropColumn { name: Ident, if_exists: bool, cascade: bool },
-    SetDefault { column: Ident, value: Expr },
-    DropDefault { column: Ident },
-    SetNotNull { column: Ident },
-    DropNotNull { column: Ident },
-    SetType { column: Ident, data_type: DataType, using: Option<Expr> },
-    AddIdentity { column: Ident, always: bool, options: Vec<SequenceOption> },
+    AddColumn {
+        column: Column,
+        if_not_exists: bool,
+    },
+    DropColumn {
+        name: Ident,
+        if_exists: bool,
+        cascade: bool,
+    },
+    SetDefault {
+        column: Ident,
+        value: Expr,
+    },
+    DropDefault {
+        column: Ident,
+    },
+    SetNotNull {
+        column: Ident,
+    },
+    DropNotNull {
+        column: Ident,
+    },
+    SetType {
+        column: Ident,
+        data_type: DataType,
+        using: Option<Expr>,
+    },
+    AddIdentity {
+        column: Ident,
+        always: bool,
+        options: Vec<SequenceOption>,
+    },
     /// SET GENERATED and options of the sequence.
-    AlterIdentity { column: Ident, always: Option<bool>, options: Vec<SequenceOption> },
-    DropIdentity { column: Ident, if_exists: bool },
-    DropExpression { column: Ident, if_exists: bool },
+    AlterIdentity {
+        column: Ident,
+        always: Option<bool>,
+        options: Vec<SequenceOption>,
+    },
+    DropIdentity {
+        column: Ident,
+        if_exists: bool,
+    },
+    DropExpression {
+        column: Ident,
+        if_exists: bool,
+    },
     /// SET STATISTICS, STORAGE, COMPRESSION: nothing that Stoa has.
-    ColumnStorage { column: Ident, what: String },
+    ColumnStorage {
+        column: Ident,
+        what: String,
+    },
     AddConstraint(Constraint),
-    DropConstraint { name: Ident, if_exists: bool, cascade: bool },
-    ValidateConstraint { name: Ident },
-    AlterConstraint { name: Ident, deferrable: Option<bool>, initially_deferred: Option<bool> },
-    RenameColumn { old: Ident, new: Ident },
-    RenameConstraint { old: Ident, new: Ident },
+    DropConstraint {
+        name: Ident,
+        if_exists: bool,
+        cascade: bool,
+    },
+    ValidateConstraint {
+        name: Ident,
+    },
+    AlterConstraint {
+        name: Ident,
+        deferrable: Option<bool>,
+        initially_deferred: Option<bool>,
+    },
+    RenameColumn {
+        old: Ident,
+        new: Ident,
+    },
+    RenameConstraint {
+        old: Ident,
+        new: Ident,
+    },
     Rename(Ident),
     SetSchema(Ident),
     OwnerTo(Ident),
     SetOptions(Vec<StorageOption>),
     ResetOptions(Vec<StorageOption>),
-    AlterFamily { name: Ident, options: Vec<StorageOption> },
+    AlterFamily {
+        name: Ident,
+        options: Vec<StorageOption>,
+    },
     Unsupported(String),
 }
 
@@ -241,7 +306,10 @@ pub enum CommentTarget {
     Object(ObjectKind, ObjectName),
     /// The last part is the column.
     Column(ObjectName),
-    Constraint { name: Ident, table: ObjectName },
+    Constraint {
+        name: Ident,
+        table: ObjectName,
+    },
     Database(Ident),
     Other(String),
 }
@@ -257,19 +325,52 @@ pub enum ReindexTarget {
 /// A statement that defines, changes or removes objects.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Ddl {
-    CreateSchema { name: Option<Ident>, if_not_exists: bool, elements: Vec<Ddl> },
+    CreateSchema {
+        name: Option<Ident>,
+        if_not_exists: bool,
+        elements: Vec<Ddl>,
+    },
     CreateTable(CreateTable),
     CreateTableAs(CreateTableAs),
     CreateView(CreateView),
     CreateIndex(CreateIndex),
     CreateSequence(CreateSequence),
-    Alter { kind: ObjectKind, name: ObjectName, if_exists: bool, actions: Vec<AlterAction> },
-    AlterSequence { name: ObjectName, if_exists: bool, options: Vec<SequenceOption> },
-    Drop { kind: ObjectKind, names: Vec<ObjectName>, if_exists: bool, cascade: bool, concurrently: bool },
-    Truncate { names: Vec<ObjectName>, restart_identity: bool, cascade: bool },
-    Comment { target: CommentTarget, text: Option<String> },
-    Reindex { target: ReindexTarget, concurrently: bool },
-    Refresh { name: ObjectName, concurrently: bool, with_data: bool },
+    Alter {
+        kind: ObjectKind,
+        name: ObjectName,
+        if_exists: bool,
+        actions: Vec<AlterAction>,
+    },
+    AlterSequence {
+        name: ObjectName,
+        if_exists: bool,
+        options: Vec<SequenceOption>,
+    },
+    Drop {
+        kind: ObjectKind,
+        names: Vec<ObjectName>,
+        if_exists: bool,
+        cascade: bool,
+        concurrently: bool,
+    },
+    Truncate {
+        names: Vec<ObjectName>,
+        restart_identity: bool,
+        cascade: bool,
+    },
+    Comment {
+        target: CommentTarget,
+        text: Option<String>,
+    },
+    Reindex {
+        target: ReindexTarget,
+        concurrently: bool,
+    },
+    Refresh {
+        name: ObjectName,
+        concurrently: bool,
+        with_data: bool,
+    },
     /// Something that PostgreSQL has and Stoa has not: the words of the statement.
     Unsupported(String),
 }

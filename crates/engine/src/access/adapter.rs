@@ -256,9 +256,7 @@ fn elements(expr: &Expr) -> Option<Vec<ScalarValue>> {
             }
             (0..values.len()).map(|i| ScalarValue::try_from_array(&values, i).ok()).collect()
         }
-        Expr::ScalarFunction(call) if call.func.name() == "array" => {
-            call.args.iter().map(|a| literal(a).cloned()).collect()
-        }
+        Expr::ScalarFunction(call) if call.func.name() == "array" => call.args.iter().map(|a| literal(a).cloned()).collect(),
         Expr::Alias(alias) => elements(&alias.expr),
         _ => None,
     }
@@ -446,7 +444,9 @@ mod tests {
                 Predicate::In { column, values } => out.push_str(&format!("c{} in {}", column.0, values.len())),
                 Predicate::IsNull(c) => out.push_str(&format!("c{} null", c.0)),
                 Predicate::IsNotNull(c) => out.push_str(&format!("c{} not null", c.0)),
-                Predicate::Prefix { column, prefix, exact } => out.push_str(&format!("c{}^{prefix}{}", column.0, if *exact { "!" } else { "" })),
+                Predicate::Prefix { column, prefix, exact } => {
+                    out.push_str(&format!("c{}^{prefix}{}", column.0, if *exact { "!" } else { "" }))
+                }
                 Predicate::And(list) | Predicate::Or(list) => {
                     let sep = if matches!(p, Predicate::And(_)) { " & " } else { " | " };
                     out.push('(');
@@ -489,7 +489,8 @@ mod tests {
             (col("i").add(lit(1)).eq(lit(2)), "?"),
             (lit(true), "always"),
             (
-                Expr::Cast(datafusion::logical_expr::Cast::new(Box::new(col("ts")), DataType::Date32)).eq(lit(ScalarValue::Date32(Some(1)))),
+                Expr::Cast(datafusion::logical_expr::Cast::new(Box::new(col("ts")), DataType::Date32))
+                    .eq(lit(ScalarValue::Date32(Some(1)))),
                 "(c4>=86400000000 & c4<172800000000)",
             ),
         ];

@@ -34,16 +34,20 @@ pub fn fit(ty: &SqlType, op: Comparison, value: &ScalarValue) -> Fitted {
         return Fitted::Compare(op, value.clone());
     }
     match &ty.arrow {
-        DataType::Int16 => fit_integer(op, value, i128::from(i16::MIN), i128::from(i16::MAX), |v| ScalarValue::Int16(i16::try_from(v).ok())),
-        DataType::Int32 => fit_integer(op, value, i128::from(i32::MIN), i128::from(i32::MAX), |v| ScalarValue::Int32(i32::try_from(v).ok())),
-        DataType::Int64 => fit_integer(op, value, i128::from(i64::MIN), i128::from(i64::MAX), |v| ScalarValue::Int64(i64::try_from(v).ok())),
+        DataType::Int16 => {
+            fit_integer(op, value, i128::from(i16::MIN), i128::from(i16::MAX), |v| ScalarValue::Int16(i16::try_from(v).ok()))
+        }
+        DataType::Int32 => {
+            fit_integer(op, value, i128::from(i32::MIN), i128::from(i32::MAX), |v| ScalarValue::Int32(i32::try_from(v).ok()))
+        }
+        DataType::Int64 => {
+            fit_integer(op, value, i128::from(i64::MIN), i128::from(i64::MAX), |v| ScalarValue::Int64(i64::try_from(v).ok()))
+        }
         DataType::UInt32 => fit_integer(op, value, 0, i128::from(u32::MAX), |v| ScalarValue::UInt32(u32::try_from(v).ok())),
         DataType::Decimal128(precision, scale) => {
             let Some(max) = 10i128.checked_pow(u32::from(*precision)).map(|m| m - 1) else { return Fitted::Unknown };
             match number(value).and_then(|(m, s)| rescale(m, s, i32::from(*scale))) {
-                Some((floor, whole)) => {
-                    bounded(op, floor, whole, -max, max, |v| ScalarValue::Decimal128(Some(v), *precision, *scale))
-                }
+                Some((floor, whole)) => bounded(op, floor, whole, -max, max, |v| ScalarValue::Decimal128(Some(v), *precision, *scale)),
                 None => Fitted::Unknown,
             }
         }
@@ -173,8 +177,20 @@ fn fit_float32(op: Comparison, value: f64) -> Fitted {
     }
     let op = match op {
         Comparison::Equal => return Fitted::None,
-        Comparison::Less | Comparison::LessEqual => if back < value { Comparison::LessEqual } else { Comparison::Less },
-        Comparison::Greater | Comparison::GreaterEqual => if back < value { Comparison::Greater } else { Comparison::GreaterEqual },
+        Comparison::Less | Comparison::LessEqual => {
+            if back < value {
+                Comparison::LessEqual
+            } else {
+                Comparison::Less
+            }
+        }
+        Comparison::Greater | Comparison::GreaterEqual => {
+            if back < value {
+                Comparison::Greater
+            } else {
+                Comparison::GreaterEqual
+            }
+        }
     };
     Fitted::Compare(op, ScalarValue::Float32(Some(near)))
 }
@@ -188,9 +204,7 @@ fn fit_date(op: Comparison, us: i64) -> Fitted {
     }
     let (day, whole) = (us.div_euclid(DAY_US), us.rem_euclid(DAY_US) == 0);
     // The extreme dates are the infinities, which lie beyond every moment.
-    bounded(op, i128::from(day), whole, i128::from(i32::MIN) + 1, i128::from(i32::MAX) - 1, |v| {
-        ScalarValue::Date32(i32::try_from(v).ok())
-    })
+    bounded(op, i128::from(day), whole, i128::from(i32::MIN) + 1, i128::from(i32::MAX) - 1, |v| ScalarValue::Date32(i32::try_from(v).ok()))
 }
 
 #[cfg(test)]

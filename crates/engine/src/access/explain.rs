@@ -92,10 +92,12 @@ fn bound(key: &KeyShape, bytes: &[u8]) -> String {
 }
 
 fn value(part: &KeyPartCodec, bytes: &[u8]) -> String {
-    let hex = || bytes.iter().fold("0x".to_owned(), |mut s, b| {
-        let _ = write!(s, "{b:02x}");
-        s
-    });
+    let hex = || {
+        bytes.iter().fold("0x".to_owned(), |mut s, b| {
+            let _ = write!(s, "{b:02x}");
+            s
+        })
+    };
     if !key_is_lossless(&part.ty) && part.ty.ty != stoa_pg::PgType::Float8 && part.ty.ty != stoa_pg::PgType::Float4 {
         return hex();
     }

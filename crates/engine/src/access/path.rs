@@ -80,7 +80,12 @@ impl AccessPath {
 ///
 /// # Errors
 /// An index cannot be described.
-pub fn candidates(table: &TableDescriptor, codec: &RowCodec, filters: &[Predicate], options: &PathOptions<'_>) -> stoa_pg::PgResult<Vec<AccessPath>> {
+pub fn candidates(
+    table: &TableDescriptor,
+    codec: &RowCodec,
+    filters: &[Predicate],
+    options: &PathOptions<'_>,
+) -> stoa_pg::PgResult<Vec<AccessPath>> {
     let key = KeyShape::of_table(&codec.key);
     let primary = AccessPath { scope: scope(&key, filters), key, kind: PathKind::Table };
     if primary.scope.points || primary.scope.ranges.is_empty() {

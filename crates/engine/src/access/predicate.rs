@@ -42,13 +42,24 @@ impl Comparison {
 #[derive(Clone, PartialEq, Debug)]
 pub enum Predicate {
     /// The constant is not NULL and of the column's type or one that [`super::constant`] can fit to it.
-    Compare { column: ColumnId, op: Comparison, value: ScalarValue },
+    Compare {
+        column: ColumnId,
+        op: Comparison,
+        value: ScalarValue,
+    },
     /// The column is one of the constants; NULLs among them are left out.
-    In { column: ColumnId, values: Vec<ScalarValue> },
+    In {
+        column: ColumnId,
+        values: Vec<ScalarValue>,
+    },
     IsNull(ColumnId),
     IsNotNull(ColumnId),
     /// The text column begins with this; `exact`: and that is all the filter asks.
-    Prefix { column: ColumnId, prefix: String, exact: bool },
+    Prefix {
+        column: ColumnId,
+        prefix: String,
+        exact: bool,
+    },
     And(Vec<Predicate>),
     Or(Vec<Predicate>),
     Always,

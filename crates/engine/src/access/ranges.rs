@@ -193,7 +193,10 @@ impl Scope {
     /// Whether the filters narrow the ranges at all.
     #[must_use]
     pub fn is_full(&self) -> bool {
-        self.equal_parts == 0 && !self.narrowed && self.ranges.len() == 1 && self.ranges.first().is_some_and(|r| r.start.is_empty() && r.end.is_none())
+        self.equal_parts == 0
+            && !self.narrowed
+            && self.ranges.len() == 1
+            && self.ranges.first().is_some_and(|r| r.start.is_empty() && r.end.is_none())
     }
 }
 

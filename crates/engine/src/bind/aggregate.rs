@@ -4,8 +4,8 @@ use super::function::same_expr;
 use super::scope::Scope;
 use super::tree::{AggregateExpr, ColId, Expr, ExprKind, Rel};
 use super::{Binder, walk};
-use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use std::collections::HashSet;
+use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 
 /// The parts of a grouped query while its expressions are rewritten.
 pub(crate) struct Grouping {
@@ -23,7 +23,13 @@ impl Grouping {
     }
 
     pub(crate) fn into_rel(self, input: Rel) -> Rel {
-        Rel::Aggregate { input: Box::new(input), groups: self.groups, sets: self.sets, aggregates: self.aggregates, grouping: self.grouping }
+        Rel::Aggregate {
+            input: Box::new(input),
+            groups: self.groups,
+            sets: self.sets,
+            aggregates: self.aggregates,
+            grouping: self.grouping,
+        }
     }
 }
 
@@ -52,7 +58,10 @@ impl Binder<'_> {
                 let mut positions = Vec::with_capacity(args.len());
                 for arg in args.iter() {
                     let position = grouping.groups.iter().position(|(_, g)| same_expr(g, arg)).ok_or_else(|| {
-                        PgError::new(SqlState::GROUPING_ERROR, "arguments to GROUPING must be grouping expressions of the associated query level")
+                        PgError::new(
+                            SqlState::GROUPING_ERROR,
+                            "arguments to GROUPING must be grouping expressions of the associated query level",
+                        )
                     })?;
                     positions.push(position);
                 }
@@ -85,7 +94,9 @@ impl Binder<'_> {
         walk::visit_subqueries(
             &Expr::new(
                 match &expr.kind {
-                    ExprKind::ScalarSubquery(_) | ExprKind::Exists(_) | ExprKind::ArraySubquery(_) | ExprKind::AnyQuery { .. } => expr.kind.clone(),
+                    ExprKind::ScalarSubquery(_) | ExprKind::Exists(_) | ExprKind::ArraySubquery(_) | ExprKind::AnyQuery { .. } => {
+                        expr.kind.clone()
+                    }
                     _ => return Ok(()),
                 },
                 expr.ty.clone(),
@@ -118,10 +129,12 @@ impl Binder<'_> {
         if grouping.groups.iter().any(|(g, e)| *g == id && matches!(e.kind, ExprKind::Column(c) if c == id)) {
             return Ok(());
         }
-        let grouped: Vec<ColId> = grouping.groups.iter().filter_map(|(_, e)| if let ExprKind::Column(c) = e.kind { Some(c) } else { None }).collect();
+        let grouped: Vec<ColId> =
+            grouping.groups.iter().filter_map(|(_, e)| if let ExprKind::Column(c) = e.kind { Some(c) } else { None }).collect();
         let item = self.scope().items.iter().find(|i| i.columns.iter().any(|c| matches!(c.expr.kind, ExprKind::Column(x) if x == id)));
         if let Some(item) = item {
-            let by_key = grouping.sets.is_none() && item.key.as_ref().is_some_and(|key| !key.is_empty() && key.iter().all(|k| grouped.contains(k)));
+            let by_key =
+                grouping.sets.is_none() && item.key.as_ref().is_some_and(|key| !key.is_empty() && key.iter().all(|k| grouped.contains(k)));
             if by_key {
                 grouping.groups.push((id, Expr::column(id, ty.clone())));
                 return Ok(());
@@ -131,7 +144,10 @@ impl Binder<'_> {
             return Err(if in_subquery {
                 PgError::new(SqlState::GROUPING_ERROR, format!("subquery uses ungrouped column \"{full}\" from outer query"))
             } else {
-                PgError::new(SqlState::GROUPING_ERROR, format!("column \"{full}\" must appear in the GROUP BY clause or be used in an aggregate function"))
+                PgError::new(
+                    SqlState::GROUPING_ERROR,
+                    format!("column \"{full}\" must appear in the GROUP BY clause or be used in an aggregate function"),
+                )
             });
         }
         Err(PgError::new(SqlState::GROUPING_ERROR, "a column must appear in the GROUP BY clause or be used in an aggregate function"))

@@ -42,20 +42,18 @@ impl Binder<'_> {
         let (schema, relation, found) = self.find_relation(name)?;
         match found.as_deref() {
             Some(Relation::Table(table)) => Ok(Arc::new(table.clone())),
-            Some(Relation::View(view)) => Err(PgError::new(
-                SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
-                format!("cannot {verb} view \"{}\"", view.name),
-            )
-            .detail("Views are not automatically updatable.")
-            .at(self.pos(name))),
+            Some(Relation::View(view)) => {
+                Err(PgError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, format!("cannot {verb} view \"{}\"", view.name))
+                    .detail("Views are not automatically updatable.")
+                    .at(self.pos(name)))
+            }
             Some(Relation::Sequence(s)) => {
                 Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("cannot change sequence \"{}\"", s.name)).at(self.pos(name)))
             }
-            None if crate::virtual_tables::exists(&schema, &relation) => Err(PgError::new(
-                SqlState::INSUFFICIENT_PRIVILEGE,
-                format!("permission denied: \"{relation}\" is a system catalog"),
-            )
-            .at(self.pos(name))),
+            None if crate::virtual_tables::exists(&schema, &relation) => {
+                Err(PgError::new(SqlState::INSUFFICIENT_PRIVILEGE, format!("permission denied: \"{relation}\" is a system catalog"))
+                    .at(self.pos(name)))
+            }
             None => Err(self.undefined_table(&name_parts(name)?).at(self.pos(name))),
         }
     }
@@ -111,7 +109,9 @@ impl Binder<'_> {
             let name = parts.last().cloned().unwrap_or_default();
             let found = self.target_column(&table, &name).map_err(|e| e.at(self.pos(column)))?;
             if given.contains(&found.id) {
-                return Err(PgError::new(SqlState::DUPLICATE_COLUMN, format!("column \"{name}\" specified more than once")).at(self.pos(column)));
+                return Err(
+                    PgError::new(SqlState::DUPLICATE_COLUMN, format!("column \"{name}\" specified more than once")).at(self.pos(column))
+                );
             }
             given.push(found.id);
         }
@@ -166,7 +166,11 @@ impl Binder<'_> {
         let too_many = || PgError::new(SqlState::SYNTAX_ERROR, "INSERT has more expressions than target columns");
         let too_few = || PgError::new(SqlState::SYNTAX_ERROR, "INSERT has more target columns than expressions");
         let plain_values = match &*query.body {
-            SetExpr::Values(values) if query.with.is_none() && query.order_by.is_none() && query.limit_clause.is_none() && query.fetch.is_none() => Some(values),
+            SetExpr::Values(values)
+                if query.with.is_none() && query.order_by.is_none() && query.limit_clause.is_none() && query.fetch.is_none() =>
+            {
+                Some(values)
+            }
             _ => None,
         };
         if let Some(values) = plain_values {
@@ -242,13 +246,19 @@ impl Binder<'_> {
     /// Whether a statement may give a column a value of its own.
     fn check_assignable(&self, column: &ColumnDescriptor) -> PgResult<()> {
         if column.generated.is_some() {
-            return Err(PgError::new(SqlState::GENERATED_ALWAYS, format!("cannot insert a non-DEFAULT value into column \"{}\"", column.name))
-                .detail(format!("Column \"{}\" is a generated column.", column.name)));
+            return Err(PgError::new(
+                SqlState::GENERATED_ALWAYS,
+                format!("cannot insert a non-DEFAULT value into column \"{}\"", column.name),
+            )
+            .detail(format!("Column \"{}\" is a generated column.", column.name)));
         }
         if column.identity.as_ref().is_some_and(|i| i.always) && !self.overriding_system {
-            return Err(PgError::new(SqlState::GENERATED_ALWAYS, format!("cannot insert a non-DEFAULT value into column \"{}\"", column.name))
-                .detail(format!("Column \"{}\" is an identity column defined as GENERATED ALWAYS.", column.name))
-                .hint("Use OVERRIDING SYSTEM VALUE to override."));
+            return Err(PgError::new(
+                SqlState::GENERATED_ALWAYS,
+                format!("cannot insert a non-DEFAULT value into column \"{}\"", column.name),
+            )
+            .detail(format!("Column \"{}\" is an identity column defined as GENERATED ALWAYS.", column.name))
+            .hint("Use OVERRIDING SYSTEM VALUE to override."));
         }
         Ok(())
     }
@@ -311,8 +321,11 @@ impl Binder<'_> {
             ast::OnConflictAction::DoNothing => Ok(OnConflict::DoNothing { arbiters }),
             ast::OnConflictAction::DoUpdate(update) => {
                 let Some(arbiters) = arbiters else {
-                    return Err(PgError::new(SqlState::SYNTAX_ERROR, "ON CONFLICT DO UPDATE requires inference specification or constraint name")
-                        .hint("For example, ON CONFLICT (column_name)."));
+                    return Err(PgError::new(
+                        SqlState::SYNTAX_ERROR,
+                        "ON CONFLICT DO UPDATE requires inference specification or constraint name",
+                    )
+                    .hint("For example, ON CONFLICT (column_name)."));
                 };
                 let mut scope = Scope::new(Clause::UpdateSet);
                 let existing: Vec<(ColumnId, ColId)> = table.live_columns().map(|c| (c.id, self.new_col())).collect();
@@ -332,7 +345,11 @@ impl Binder<'_> {
     }
 
     #[allow(clippy::type_complexity)] // the two parts of DO UPDATE
-    fn bind_conflict_update(&mut self, table: &Arc<TableDescriptor>, update: &ast::DoUpdate) -> PgResult<(Vec<(ColumnId, Expr)>, Option<Expr>)> {
+    fn bind_conflict_update(
+        &mut self,
+        table: &Arc<TableDescriptor>,
+        update: &ast::DoUpdate,
+    ) -> PgResult<(Vec<(ColumnId, Expr)>, Option<Expr>)> {
         let assignments = self.bind_assignments(table, &update.assignments)?;
         let condition = match &update.selection {
             Some(e) => Some(self.in_clause(Clause::Where, |b| {
@@ -395,7 +412,8 @@ impl Binder<'_> {
                     if let E::Subquery(query) = inner {
                         let query = self.bind_subquery(query)?;
                         if query.outputs.len() != columns.len() {
-                            return Err(PgError::new(SqlState::SYNTAX_ERROR, "number of columns does not match number of values").at(self.pos(inner)));
+                            return Err(PgError::new(SqlState::SYNTAX_ERROR, "number of columns does not match number of values")
+                                .at(self.pos(inner)));
                         }
                         for (column, output) in columns.iter().zip(&query.outputs) {
                             let one = Query { rel: query.rel.clone(), outputs: vec![output.clone()] };
@@ -411,18 +429,24 @@ impl Binder<'_> {
                             ast::FunctionArguments::List(list) => list
                                 .args
                                 .iter()
-                                .filter_map(|a| if let ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(e)) = a { Some(e) } else { None })
+                                .filter_map(
+                                    |a| if let ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(e)) = a { Some(e) } else { None },
+                                )
                                 .collect(),
                             _ => Vec::new(),
                         },
                         other if columns.len() == 1 => vec![other],
                         other => {
-                            return Err(PgError::unsupported("source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression")
-                                .at(self.pos(other)));
+                            return Err(PgError::unsupported(
+                                "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression",
+                            )
+                            .at(self.pos(other)));
                         }
                     };
                     if items.len() != columns.len() {
-                        return Err(PgError::new(SqlState::SYNTAX_ERROR, "number of columns does not match number of values").at(self.pos(inner)));
+                        return Err(
+                            PgError::new(SqlState::SYNTAX_ERROR, "number of columns does not match number of values").at(self.pos(inner))
+                        );
                     }
                     for (column, item) in columns.iter().zip(items) {
                         let value = self.assigned_value(column, item)?;
@@ -437,8 +461,11 @@ impl Binder<'_> {
     fn assigned_column(&self, table: &TableDescriptor, name: &ast::ObjectName) -> PgResult<ColumnDescriptor> {
         let parts = name_parts(name)?;
         let [column] = parts.as_slice() else {
-            return Err(PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{}\" of relation \"{}\" does not exist", parts.first().map_or("", String::as_str), table.name))
-                .at(self.pos(name)));
+            return Err(PgError::new(
+                SqlState::UNDEFINED_COLUMN,
+                format!("column \"{}\" of relation \"{}\" does not exist", parts.first().map_or("", String::as_str), table.name),
+            )
+            .at(self.pos(name)));
         };
         self.target_column(table, column).cloned().map_err(|e| e.at(self.pos(name)))
     }
@@ -495,7 +522,8 @@ impl Binder<'_> {
         }
         let mut rel = Rel::Project { input: Box::new(rel), exprs };
         // Generated columns follow from the new row.
-        let mut all: Vec<(ColumnId, ColId)> = old.iter().map(|(c, id)| new.iter().find(|(n, _)| n == c).copied().unwrap_or((*c, *id))).collect();
+        let mut all: Vec<(ColumnId, ColId)> =
+            old.iter().map(|(c, id)| new.iter().find(|(n, _)| n == c).copied().unwrap_or((*c, *id))).collect();
         rel = self.with_generated(rel, table, &mut all, false)?;
         for column in table.visible_columns().filter(|c| c.generated.is_some()) {
             if let Some(found) = all.iter().find(|(c, _)| *c == column.id) {
@@ -547,10 +575,8 @@ impl Binder<'_> {
 
     /// Columns of the source that the mutation and RETURNING may use.
     fn passed_through(&self, _rel: &Rel, old: &[(ColumnId, ColId)], table: &TableDescriptor) -> Vec<(ColId, Expr)> {
-        let mut out: Vec<(ColId, Expr)> = old
-            .iter()
-            .filter_map(|(column, id)| table.column(*column).map(|c| (*id, Expr::column(*id, c.ty.clone()))))
-            .collect();
+        let mut out: Vec<(ColId, Expr)> =
+            old.iter().filter_map(|(column, id)| table.column(*column).map(|c| (*id, Expr::column(*id, c.ty.clone())))).collect();
         for column in self.scope().items.iter().skip(1).flat_map(|i| &i.columns) {
             if let ExprKind::Column(id) = column.expr.kind
                 && !out.iter().any(|(c, _)| *c == id)
@@ -648,7 +674,12 @@ impl Binder<'_> {
         result
     }
 
-    fn bind_merge_in_scope(&mut self, merge: &ast::Merge, table: &Arc<TableDescriptor>, alias: Option<&ast::TableAlias>) -> PgResult<Mutation> {
+    fn bind_merge_in_scope(
+        &mut self,
+        merge: &ast::Merge,
+        table: &Arc<TableDescriptor>,
+        alias: Option<&ast::TableAlias>,
+    ) -> PgResult<Mutation> {
         let (scan, item) = self.scan_table(table, alias)?;
         let old = scan.columns.clone();
         if let Some(scope) = self.scopes.last_mut() {

@@ -5,11 +5,11 @@ use super::scope::{Clause, record_type};
 use super::tree::{Expr, ExprKind, OperRef, Query};
 use super::{Binder, MAX_DEPTH, fold};
 use datafusion::common::ScalarValue;
+use std::sync::Arc;
 use stoa_pg::registry::CastContext;
 use stoa_pg::types::{RecordType, list_of};
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, Expr as E};
-use std::sync::Arc;
 
 pub(crate) fn bool_type() -> SqlType {
     SqlType::new(PgType::Bool)
@@ -224,12 +224,15 @@ impl Binder<'_> {
                 let arg = self.bind_expr(expr)?;
                 let arg = self.resolve_unknown(arg)?;
                 if !arg.ty.ty.is_string() && arg.ty.ty.element().is_none_or(|e| !e.is_string()) {
-                    return Err(PgError::new(SqlState::DATATYPE_MISMATCH, format!("collations are not supported by type {}", arg.ty.ty)).at(self.pos(syntax)));
+                    return Err(PgError::new(SqlState::DATATYPE_MISMATCH, format!("collations are not supported by type {}", arg.ty.ty))
+                        .at(self.pos(syntax)));
                 }
                 Ok(arg)
             }
             E::Function(function) => self.bind_function(function, syntax),
-            E::Case { operand, conditions, else_result, .. } => self.bind_case(operand.as_deref(), conditions, else_result.as_deref(), syntax),
+            E::Case { operand, conditions, else_result, .. } => {
+                self.bind_case(operand.as_deref(), conditions, else_result.as_deref(), syntax)
+            }
             E::Exists { subquery, negated } => {
                 let query = self.bind_subquery(subquery)?;
                 let exists = Expr::new(ExprKind::Exists(Box::new(query)), bool_type());
@@ -255,11 +258,8 @@ impl Binder<'_> {
             E::Wildcard(_) | E::QualifiedWildcard(..) => {
                 Err(PgError::new(SqlState::SYNTAX_ERROR, "row expansion via \"*\" is not supported here").at(self.pos(syntax)))
             }
-            E::Prefixed { prefix, value } => Err(PgError::new(
-                SqlState::SYNTAX_ERROR,
-                format!("syntax error at or near \"{value}\""),
-            )
-            .hint(format!("\"{prefix}\" cannot introduce a literal."))),
+            E::Prefixed { prefix, value } => Err(PgError::new(SqlState::SYNTAX_ERROR, format!("syntax error at or near \"{value}\""))
+                .hint(format!("\"{prefix}\" cannot introduce a literal."))),
             other => Err(PgError::unsupported(format!("expression is not supported: {other}")).at(self.pos(other))),
         }
     }
@@ -272,7 +272,15 @@ impl Binder<'_> {
         self.call(name, vec![arg]).map_err(|e| e.at(self.pos(syntax)))
     }
 
-    fn bind_like(&mut self, op: &str, expr: &E, pattern: &E, escape: Option<&ast::ValueWithSpan>, escaper: &str, syntax: &E) -> PgResult<Expr> {
+    fn bind_like(
+        &mut self,
+        op: &str,
+        expr: &E,
+        pattern: &E,
+        escape: Option<&ast::ValueWithSpan>,
+        escaper: &str,
+        syntax: &E,
+    ) -> PgResult<Expr> {
         let value = self.bind_expr(expr)?;
         // sqlparser reads LIKE ANY (…) as an expression of its own inside the pattern.
         let mut pattern_expr = self.bind_expr(pattern)?;
@@ -291,9 +299,10 @@ impl Binder<'_> {
                 Some(last) => format!("{first} TO {last}"),
                 None => first.to_string(),
             };
-            mask = Some(interval_fields(&text.to_uppercase()).ok_or_else(|| {
-                PgError::new(SqlState::SYNTAX_ERROR, format!("syntax error at or near \"{first}\""))
-            })?);
+            mask = Some(
+                interval_fields(&text.to_uppercase())
+                    .ok_or_else(|| PgError::new(SqlState::SYNTAX_ERROR, format!("syntax error at or near \"{first}\"")))?,
+            );
         }
         let precision = interval.fractional_seconds_precision.or(interval.leading_precision);
         let typmod = match (mask, precision) {
@@ -492,7 +501,10 @@ impl Binder<'_> {
         let expr = self.bind_expr(syntax)?;
         match expr.kind {
             ExprKind::Row(items) => Ok(items),
-            _ => Err(PgError::new(SqlState::SYNTAX_ERROR, "wrong number of parameters on left side of OVERLAPS expression").at(self.pos(syntax))),
+            _ => {
+                Err(PgError::new(SqlState::SYNTAX_ERROR, "wrong number of parameters on left side of OVERLAPS expression")
+                    .at(self.pos(syntax)))
+            }
         }
     }
 
@@ -538,7 +550,8 @@ impl Binder<'_> {
             if l.len() != r.len() {
                 return Err(PgError::new(SqlState::SYNTAX_ERROR, "unequal number of entries in row expressions"));
             }
-            let pairs = l.clone().into_iter().zip(r.clone()).map(|(a, b)| self.distinct_test(a, b, negated)).collect::<PgResult<Vec<_>>>()?;
+            let pairs =
+                l.clone().into_iter().zip(r.clone()).map(|(a, b)| self.distinct_test(a, b, negated)).collect::<PgResult<Vec<_>>>()?;
             return Ok(if negated { and(pairs) } else { or(pairs) });
         }
         let equal = self.operator("=", Some(left), right)?;
@@ -579,7 +592,8 @@ impl Binder<'_> {
                     self.any_array(value, "=", elements, &element, false).map_err(|e| e.at(self.pos(syntax)))?
                 }
                 Err(_) => {
-                    let tests = items.into_iter().map(|item| self.compare("=", value.clone(), item, syntax)).collect::<PgResult<Vec<_>>>()?;
+                    let tests =
+                        items.into_iter().map(|item| self.compare("=", value.clone(), item, syntax)).collect::<PgResult<Vec<_>>>()?;
                     or(tests)
                 }
             }
@@ -629,7 +643,10 @@ impl Binder<'_> {
         // A list of decimal constants against a decimal column keeps decimals, so that it can become key ranges.
         if let (ExprKind::Array(items), Some((p, s))) = (&array.kind, left.ty.decimal_parts()) {
             let form = SqlType::decimal(p, s);
-            let fits = items.iter().all(|i| i.ty.decimal_parts().is_some_and(|(ip, is)| is <= s && i16::from(ip) - i16::from(is) <= i16::from(p) - i16::from(s)) || i.is_null_const());
+            let fits = items.iter().all(|i| {
+                i.ty.decimal_parts().is_some_and(|(ip, is)| is <= s && i16::from(ip) - i16::from(is) <= i16::from(p) - i16::from(s))
+                    || i.is_null_const()
+            });
             if fits {
                 let items = items.clone().into_iter().map(|i| self.to_form(i, &form)).collect::<PgResult<Vec<_>>>()?;
                 let ty = SqlType { ty: PgType::Numeric.array_of(), typmod: -1, arrow: list_of(form.arrow.clone()) };
@@ -682,7 +699,9 @@ impl Binder<'_> {
             let right = Expr::column(output.col, output.ty.clone());
             let oper = self.find_operator(op, Some(&l.ty.ty), &right.ty.ty).map_err(|e| e.at(self.pos(syntax)))?;
             if oper.ret != PgType::Bool {
-                return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, "row comparison operator must yield type boolean").at(self.pos(syntax)));
+                return Err(
+                    PgError::new(SqlState::WRONG_OBJECT_TYPE, "row comparison operator must yield type boolean").at(self.pos(syntax))
+                );
             }
             let bound = self.apply_operator(oper.clone(), vec![l, right])?;
             let ExprKind::Oper { mut args, .. } = bound.kind else { return Err(PgError::internal("a comparison was folded away")) };
@@ -790,7 +809,9 @@ impl Binder<'_> {
                     value = self.field(value, &fold(field)).map_err(|e| e.at(self.pos_span(field.span)))?;
                     i += 1;
                 }
-                ast::AccessExpr::Dot(_) => return Err(PgError::new(SqlState::SYNTAX_ERROR, "a field name was expected").at(self.pos(syntax))),
+                ast::AccessExpr::Dot(_) => {
+                    return Err(PgError::new(SqlState::SYNTAX_ERROR, "a field name was expected").at(self.pos(syntax)));
+                }
                 ast::AccessExpr::Subscript(_) => {
                     // All subscripts that follow one another belong together.
                     let mut subscripts = Vec::new();
@@ -848,8 +869,11 @@ impl Binder<'_> {
             return Ok(Expr::new(out.kind, entry));
         }
         let Some(element) = value.ty.ty.element() else {
-            return Err(PgError::new(SqlState::DATATYPE_MISMATCH, format!("cannot subscript type {} because it does not support subscripting", value.ty.ty))
-                .at(self.pos(syntax)));
+            return Err(PgError::new(
+                SqlState::DATATYPE_MISMATCH,
+                format!("cannot subscript type {} because it does not support subscripting", value.ty.ty),
+            )
+            .at(self.pos(syntax)));
         };
         let slice = subscripts.iter().any(|s| matches!(s, ast::Subscript::Slice { .. }));
         let index = |b: &mut Self, e: &E| -> PgResult<Expr> {
@@ -947,7 +971,11 @@ impl Binder<'_> {
             }
         }
         let error = PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" does not exist"));
-        let known = self.scopes.iter().rev().flat_map(|s| s.items.iter().flat_map(|i| i.columns.iter().map(move |c| (i.alias.as_str(), c.name.as_str()))));
+        let known = self
+            .scopes
+            .iter()
+            .rev()
+            .flat_map(|s| s.items.iter().flat_map(|i| i.columns.iter().map(move |c| (i.alias.as_str(), c.name.as_str()))));
         let known: Vec<(&str, &str)> = known.collect();
         if let Some(better) = super::suggest::closest(name, known.iter().map(|(_, c)| *c)) {
             let table = known.iter().find(|(_, c)| *c == better).map_or("", |(t, _)| *t);
@@ -998,7 +1026,11 @@ impl Binder<'_> {
         // column.field of a composite column
         if schema.is_none() && !seen_table {
             for depth in (0..self.scopes.len()).rev() {
-                let found = self.scopes[depth].star.iter().find(|s| s.name == table && matches!(s.expr.ty.ty, PgType::Record(_))).map(|s| s.expr.clone());
+                let found = self.scopes[depth]
+                    .star
+                    .iter()
+                    .find(|s| s.name == table && matches!(s.expr.ty.ty, PgType::Record(_)))
+                    .map(|s| s.expr.clone());
                 if let Some(expr) = found {
                     return self.field(expr, column);
                 }

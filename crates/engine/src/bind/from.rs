@@ -5,12 +5,12 @@ use super::scope::{Clause, FromItem, Scope, ScopeColumn, StarColumn};
 use super::tree::{ColId, Expr, ExprKind, JoinKind, Rel, SetExpr, TableScan};
 use super::{Binder, MAX_DEPTH, fold, name_parts};
 use crate::catalog::{Relation, TableDescriptor, ViewDescriptor};
+use std::collections::HashSet;
+use std::sync::Arc;
 use stoa_pg::registry::{CastContext, FuncKind, Registry};
 use stoa_pg::types::RecordType;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, Expr as E, FunctionArg, FunctionArgExpr, JoinConstraint, JoinOperator, TableFactor};
-use std::collections::HashSet;
-use std::sync::Arc;
 
 /// A FROM item that was bound: its relation, and whether it refers to items to its left.
 struct Bound {
@@ -68,7 +68,10 @@ impl Binder<'_> {
                         let parts = name_parts(name)?;
                         let column = parts.last().cloned().unwrap_or_default();
                         if columns.contains(&column) {
-                            return Err(PgError::new(SqlState::DUPLICATE_COLUMN, format!("column name \"{column}\" appears more than once in USING clause")));
+                            return Err(PgError::new(
+                                SqlState::DUPLICATE_COLUMN,
+                                format!("column name \"{column}\" appears more than once in USING clause"),
+                            ));
                         }
                         columns.push(column);
                     }
@@ -77,7 +80,11 @@ impl Binder<'_> {
                 JoinConstraint::Natural => {
                     let scope = self.scope();
                     let right: HashSet<&str> = scope.star[right_star..].iter().map(|s| s.name.as_str()).collect();
-                    let columns: Vec<String> = scope.star[first_star..right_star].iter().filter(|s| right.contains(s.name.as_str())).map(|s| s.name.clone()).collect();
+                    let columns: Vec<String> = scope.star[first_star..right_star]
+                        .iter()
+                        .filter(|s| right.contains(s.name.as_str()))
+                        .map(|s| s.name.clone())
+                        .collect();
                     self.merge_using(&columns, first_star, right_star, kind)?
                 }
                 JoinConstraint::None => {
@@ -115,10 +122,16 @@ impl Binder<'_> {
             let find = |range: &[StarColumn], side: &str| -> PgResult<StarColumn> {
                 let mut found = range.iter().filter(|s| s.name == *name);
                 let first = found.next().cloned().ok_or_else(|| {
-                    PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" specified in USING clause does not exist in {side} table"))
+                    PgError::new(
+                        SqlState::UNDEFINED_COLUMN,
+                        format!("column \"{name}\" specified in USING clause does not exist in {side} table"),
+                    )
                 })?;
                 if found.next().is_some() {
-                    return Err(PgError::new(SqlState::AMBIGUOUS_COLUMN, format!("common column name \"{name}\" appears more than once in {side} table")));
+                    return Err(PgError::new(
+                        SqlState::AMBIGUOUS_COLUMN,
+                        format!("common column name \"{name}\" appears more than once in {side} table"),
+                    ));
                 }
                 Ok(first)
             };
@@ -157,7 +170,9 @@ impl Binder<'_> {
     fn push_item(&mut self, item: FromItem, position: Option<usize>) -> PgResult<()> {
         let Some(scope) = self.scopes.last_mut() else { return Ok(()) };
         if !item.alias.is_empty() && scope.items.iter().any(|i| i.alias == item.alias && i.schema == item.schema) {
-            return Err(PgError::new(SqlState::DUPLICATE_ALIAS, format!("table name \"{}\" specified more than once", item.alias)).at(position));
+            return Err(
+                PgError::new(SqlState::DUPLICATE_ALIAS, format!("table name \"{}\" specified more than once", item.alias)).at(position)
+            );
         }
         for c in &item.columns {
             if let ExprKind::Column(id) = c.expr.kind {
@@ -189,7 +204,12 @@ impl Binder<'_> {
                 // Several arrays run in step: ROWS FROM (unnest(a), unnest(b)).
                 let calls: Vec<(ast::ObjectName, Vec<FunctionArg>)> = array_exprs
                     .iter()
-                    .map(|e| (ast::ObjectName::from(vec![ast::Ident::new("unnest")]), vec![FunctionArg::Unnamed(FunctionArgExpr::Expr(e.clone()))]))
+                    .map(|e| {
+                        (
+                            ast::ObjectName::from(vec![ast::Ident::new("unnest")]),
+                            vec![FunctionArg::Unnamed(FunctionArgExpr::Expr(e.clone()))],
+                        )
+                    })
                     .collect();
                 self.bind_table_function(&calls, alias.as_ref(), *with_ordinality)
             }
@@ -238,7 +258,12 @@ impl Binder<'_> {
         Ok(FromItem { alias: name, schema: None, columns, key: None, lateral_only: false, refused: false, table_oid: None, scalar: false })
     }
 
-    fn bind_table(&mut self, name: &ast::ObjectName, alias: Option<&ast::TableAlias>, version: Option<&ast::TableVersion>) -> PgResult<Bound> {
+    fn bind_table(
+        &mut self,
+        name: &ast::ObjectName,
+        alias: Option<&ast::TableAlias>,
+        version: Option<&ast::TableVersion>,
+    ) -> PgResult<Bound> {
         let position = self.pos(name);
         let parts = name_parts(name)?;
         if let [single] = parts.as_slice()
@@ -490,7 +515,10 @@ impl Binder<'_> {
             other => return Err(PgError::new(SqlState::UNDEFINED_OBJECT, format!("tablesample method {other} does not exist"))),
         };
         let Some(quantity) = &sample.quantity else {
-            return Err(PgError::new(SqlState::INVALID_TABLESAMPLE_ARGUMENT, format!("tablesample method {method} requires 1 argument, not 0")));
+            return Err(PgError::new(
+                SqlState::INVALID_TABLESAMPLE_ARGUMENT,
+                format!("tablesample method {method} requires 1 argument, not 0"),
+            ));
         };
         let percent = self.bind_expr(&quantity.value)?;
         let percent = self.coerce(percent, &SqlType::new(PgType::Float8), CastContext::Assignment)?;
@@ -535,7 +563,11 @@ impl Binder<'_> {
                 name: name.clone(),
                 uses_odbc_syntax: false,
                 parameters: ast::FunctionArguments::None,
-                args: ast::FunctionArguments::List(ast::FunctionArgumentList { duplicate_treatment: None, args: args.clone(), clauses: Vec::new() }),
+                args: ast::FunctionArguments::List(ast::FunctionArgumentList {
+                    duplicate_treatment: None,
+                    args: args.clone(),
+                    clauses: Vec::new(),
+                }),
                 filter: None,
                 null_treatment: None,
                 over: None,
@@ -543,10 +575,10 @@ impl Binder<'_> {
             };
             // A record function takes its columns from the definition list.
             let registry = Registry::get();
-            let returns_record = registry
-                .functions(&function_name)
-                .iter()
-                .any(|f| matches!(&f.kind, FuncKind::Set { columns, .. } if columns.is_empty()) && matches!(f.ret, PgType::Record(_)) || (matches!(f.ret, PgType::Record(None)) && matches!(f.kind, FuncKind::Scalar(_))));
+            let returns_record = registry.functions(&function_name).iter().any(|f| {
+                matches!(&f.kind, FuncKind::Set { columns, .. } if columns.is_empty()) && matches!(f.ret, PgType::Record(_))
+                    || (matches!(f.ret, PgType::Record(None)) && matches!(f.kind, FuncKind::Scalar(_)))
+            });
             if function_name == "unnest" && args.len() > 1 {
                 let many: Vec<(ast::ObjectName, Vec<FunctionArg>)> = args.iter().map(|a| (name.clone(), vec![a.clone()])).collect();
                 return self.bind_table_function(&many, alias, ordinality);
@@ -560,12 +592,20 @@ impl Binder<'_> {
                 ExprKind::Set(mut set) => {
                     if returns_record && set.columns.len() <= 1 && matches!(set.func.0.ret, PgType::Record(None)) {
                         if definitions.is_empty() {
-                            return Err(PgError::new(SqlState::SYNTAX_ERROR, "a column definition list is required for functions returning \"record\"").at(position));
+                            return Err(PgError::new(
+                                SqlState::SYNTAX_ERROR,
+                                "a column definition list is required for functions returning \"record\"",
+                            )
+                            .at(position));
                         }
                         set.columns = definitions.iter().map(|(n, t)| (n.clone(), t.widened())).collect();
                         set.ty = SqlType::new(PgType::Record(Some(Arc::new(RecordType { fields: set.columns.clone() }))));
                     } else if !definitions.is_empty() {
-                        return Err(PgError::new(SqlState::SYNTAX_ERROR, "a column definition list is only allowed for functions returning \"record\"").at(position));
+                        return Err(PgError::new(
+                            SqlState::SYNTAX_ERROR,
+                            "a column definition list is only allowed for functions returning \"record\"",
+                        )
+                        .at(position));
                     }
                     let ids: Vec<ColId> = set.columns.iter().map(|_| self.new_col()).collect();
                     if set.columns.len() != 1 {
@@ -593,12 +633,20 @@ impl Binder<'_> {
                             is_scalar_item = false;
                         }
                         (PgType::Record(None), true) => {
-                            return Err(PgError::new(SqlState::SYNTAX_ERROR, "a column definition list is required for functions returning \"record\"").at(position));
+                            return Err(PgError::new(
+                                SqlState::SYNTAX_ERROR,
+                                "a column definition list is required for functions returning \"record\"",
+                            )
+                            .at(position));
                         }
                         _ => {
                             let value = self.resolve_unknown(value)?;
                             let id = self.new_col();
-                            visible.push(ScopeColumn { name: function_name.clone(), expr: Expr::column(id, value.ty.clone()), origin: None });
+                            visible.push(ScopeColumn {
+                                name: function_name.clone(),
+                                expr: Expr::column(id, value.ty.clone()),
+                                origin: None,
+                            });
                             scalars.push((id, value));
                         }
                     }

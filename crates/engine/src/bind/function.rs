@@ -4,9 +4,7 @@ use super::expr::{bool_type, text_type};
 use super::literal::unknown;
 use super::resolve::{Choice, can_coerce, select_candidate};
 use super::scope::Clause;
-use super::tree::{
-    AggregateExpr, Expr, ExprKind, Frame, FrameBound, FrameExclusion, FrameUnits, FuncRef, SetExpr, SortKey, WindowExpr,
-};
+use super::tree::{AggregateExpr, Expr, ExprKind, Frame, FrameBound, FrameExclusion, FrameUnits, FuncRef, SetExpr, SortKey, WindowExpr};
 use super::{Binder, fold, name_parts};
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
@@ -105,12 +103,15 @@ impl Binder<'_> {
                 let test = self.compare("=", a, b, syntax)?;
                 // PostgreSQL types the result as the operator's left argument.
                 let ty = match &test.kind {
-                    ExprKind::Oper { args, .. } => args.first().map_or_else(|| result.ty.clone(), |l| if l.ty.ty == result.ty.ty { result.ty.clone() } else { l.ty.clone() }),
+                    ExprKind::Oper { args, .. } => args
+                        .first()
+                        .map_or_else(|| result.ty.clone(), |l| if l.ty.ty == result.ty.ty { result.ty.clone() } else { l.ty.clone() }),
                     _ => result.ty.clone(),
                 };
                 let result = self.coerce(result, &SqlType::new(ty.ty.clone()), CastContext::Implicit)?;
                 let ty = result.ty.clone();
-                let null = Expr::new(ExprKind::Const(ScalarValue::try_from(&ty.arrow).map_err(|e| PgError::internal(e.to_string()))?), ty.clone());
+                let null =
+                    Expr::new(ExprKind::Const(ScalarValue::try_from(&ty.arrow).map_err(|e| PgError::internal(e.to_string()))?), ty.clone());
                 Expr::new(ExprKind::Case { whens: vec![(test, null)], otherwise: Some(Box::new(result)) }, ty)
             }
             "row" => {
@@ -175,7 +176,12 @@ impl Binder<'_> {
     }
 
     /// Chooses a function for arguments; puts named ones and defaults into place.
-    pub(crate) fn find_function(&mut self, name: &str, mut args: Vec<Expr>, named: Vec<(String, Expr)>) -> PgResult<(Arc<Func>, Vec<Expr>)> {
+    pub(crate) fn find_function(
+        &mut self,
+        name: &str,
+        mut args: Vec<Expr>,
+        named: Vec<(String, Expr)>,
+    ) -> PgResult<(Arc<Func>, Vec<Expr>)> {
         let all = Registry::get().functions(name);
         let mut fits: Vec<(Arc<Func>, Vec<PgType>, Vec<Option<usize>>)> = Vec::new();
         for func in all {
@@ -199,15 +205,14 @@ impl Binder<'_> {
         };
         args.extend(named.into_iter().map(|(_, e)| e));
         // Exact matches first, non-variadic ones before variadic ones.
-        let types_for = |slots: &[Option<usize>]| -> Vec<PgType> { slots.iter().flatten().filter_map(|i| given_types.get(*i).cloned()).collect() };
+        let types_for =
+            |slots: &[Option<usize>]| -> Vec<PgType> { slots.iter().flatten().filter_map(|i| given_types.get(*i).cloned()).collect() };
         let exact = fits.iter().position(|(_, signature, slots)| *signature == types_for(slots));
         let chosen = match exact {
             Some(index) => index,
             None => {
-                let groups: [Vec<usize>; 2] = [
-                    (0..fits.len()).filter(|i| !fits[*i].0.variadic).collect(),
-                    (0..fits.len()).filter(|i| fits[*i].0.variadic).collect(),
-                ];
+                let groups: [Vec<usize>; 2] =
+                    [(0..fits.len()).filter(|i| !fits[*i].0.variadic).collect(), (0..fits.len()).filter(|i| fits[*i].0.variadic).collect()];
                 let mut chosen = None;
                 for group in groups {
                     if group.is_empty() {
@@ -269,27 +274,49 @@ impl Binder<'_> {
         error.hint("No function matches the given name and argument types. You might need to add explicit type casts.")
     }
 
-    fn bind_call(&mut self, name: &str, call: CallArgs<'_>, function: &ast::Function, syntax: &E, _position: Option<usize>) -> PgResult<Expr> {
+    fn bind_call(
+        &mut self,
+        name: &str,
+        call: CallArgs<'_>,
+        function: &ast::Function,
+        syntax: &E,
+        _position: Option<usize>,
+    ) -> PgResult<Expr> {
         let registry = Registry::get();
         let signatures = registry.functions(name);
         let is_aggregate = signatures.iter().any(|f| matches!(f.kind, FuncKind::Aggregate(_) | FuncKind::NativeAggregate(_)));
         let is_window = signatures.iter().any(|f| matches!(f.kind, FuncKind::Window(_)));
         let within_group = !function.within_group.is_empty();
         if function.over.is_some() && !signatures.is_empty() && !is_aggregate && !is_window {
-            return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("OVER specified, but {name} is not a window function nor an aggregate function")));
+            return Err(PgError::new(
+                SqlState::WRONG_OBJECT_TYPE,
+                format!("OVER specified, but {name} is not a window function nor an aggregate function"),
+            ));
         }
         if !is_aggregate && !signatures.is_empty() {
             if function.filter.is_some() && !is_window {
-                return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("FILTER specified, but {name} is not an aggregate function")));
+                return Err(PgError::new(
+                    SqlState::WRONG_OBJECT_TYPE,
+                    format!("FILTER specified, but {name} is not an aggregate function"),
+                ));
             }
             if call.distinct {
-                return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("DISTINCT specified, but {name} is not an aggregate function")));
+                return Err(PgError::new(
+                    SqlState::WRONG_OBJECT_TYPE,
+                    format!("DISTINCT specified, but {name} is not an aggregate function"),
+                ));
             }
             if !call.order_by.is_empty() {
-                return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("ORDER BY specified, but {name} is not an aggregate function")));
+                return Err(PgError::new(
+                    SqlState::WRONG_OBJECT_TYPE,
+                    format!("ORDER BY specified, but {name} is not an aggregate function"),
+                ));
             }
             if call.star {
-                return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("{name}(*) specified, but {name} is not an aggregate function")));
+                return Err(PgError::new(
+                    SqlState::WRONG_OBJECT_TYPE,
+                    format!("{name}(*) specified, but {name} is not an aggregate function"),
+                ));
             }
         }
         if is_window && !is_aggregate && function.over.is_none() {
@@ -337,9 +364,15 @@ impl Binder<'_> {
     /// A set-returning function in an expression.
     fn set_call(&mut self, func: Arc<Func>, args: Vec<Expr>, _syntax: &E) -> PgResult<Expr> {
         let clause = self.clause();
-        let allowed = matches!(clause, Clause::SelectList | Clause::OrderBy | Clause::FunctionInFrom | Clause::GroupBy | Clause::Returning | Clause::Values);
+        let allowed = matches!(
+            clause,
+            Clause::SelectList | Clause::OrderBy | Clause::FunctionInFrom | Clause::GroupBy | Clause::Returning | Clause::Values
+        );
         if !allowed || clause == Clause::Returning {
-            return Err(PgError::new(SqlState::FEATURE_NOT_SUPPORTED, format!("set-returning functions are not allowed in {}", clause.name())));
+            return Err(PgError::new(
+                SqlState::FEATURE_NOT_SUPPORTED,
+                format!("set-returning functions are not allowed in {}", clause.name()),
+            ));
         }
         if let Some(what) = self.no_sets {
             return Err(PgError::new(SqlState::FEATURE_NOT_SUPPORTED, format!("set-returning functions are not allowed in {what}"))
@@ -362,13 +395,16 @@ impl Binder<'_> {
                 let column_name = columns.first().map_or(func.name, |(n, _)| if n.is_empty() { func.name } else { n });
                 // The elements of a nested list come out one by one, as PostgreSQL's unnest does.
                 let ty = if func.name == "unnest" {
-                    args.first().and_then(|a| a.ty.ty.element()).map_or_else(|| ret.clone(), |e| {
-                        let mut t = SqlType::new(e).widened();
-                        if let Some(a) = args.first() {
-                            t.typmod = a.ty.typmod;
-                        }
-                        t
-                    })
+                    args.first().and_then(|a| a.ty.ty.element()).map_or_else(
+                        || ret.clone(),
+                        |e| {
+                            let mut t = SqlType::new(e).widened();
+                            if let Some(a) = args.first() {
+                                t.typmod = a.ty.typmod;
+                            }
+                            t
+                        },
+                    )
                 } else {
                     ret.clone()
                 };
@@ -574,12 +610,22 @@ impl Binder<'_> {
                     let default = both.remove(1);
                     args = vec![both.remove(0), offset, default];
                 }
-                if matches!(native, NativeWindow::Lag | NativeWindow::Lead | NativeWindow::FirstValue | NativeWindow::LastValue | NativeWindow::NthValue)
-                    && let Some(arg) = args.first()
+                if matches!(
+                    native,
+                    NativeWindow::Lag | NativeWindow::Lead | NativeWindow::FirstValue | NativeWindow::LastValue | NativeWindow::NthValue
+                ) && let Some(arg) = args.first()
                 {
                     ret = arg.ty.clone();
                 }
-                AggregateExpr { func: FuncRef(func), args, distinct: false, order_by: Vec::new(), filter: None, within_group: false, ty: ret }
+                AggregateExpr {
+                    func: FuncRef(func),
+                    args,
+                    distinct: false,
+                    order_by: Vec::new(),
+                    filter: None,
+                    within_group: false,
+                    ty: ret,
+                }
             }
             _ => self.aggregate_expr(func, args, false, filter)?,
         };
@@ -611,13 +657,19 @@ impl Binder<'_> {
                 let name = fold(ident);
                 let base = self.named_window(&name).map_err(|e| e.at(self.pos_span(ident.span)))?;
                 if !spec.partition_by.is_empty() {
-                    return Err(PgError::new(SqlState::WINDOWING_ERROR, format!("cannot override PARTITION BY clause of window \"{name}\"")));
+                    return Err(PgError::new(
+                        SqlState::WINDOWING_ERROR,
+                        format!("cannot override PARTITION BY clause of window \"{name}\""),
+                    ));
                 }
                 if !base.order_by.is_empty() && !spec.order_by.is_empty() {
                     return Err(PgError::new(SqlState::WINDOWING_ERROR, format!("cannot override ORDER BY clause of window \"{name}\"")));
                 }
                 if base.frame.is_some() {
-                    return Err(PgError::new(SqlState::WINDOWING_ERROR, format!("cannot copy window \"{name}\" because it has a frame clause")));
+                    return Err(PgError::new(
+                        SqlState::WINDOWING_ERROR,
+                        format!("cannot copy window \"{name}\" because it has a frame clause"),
+                    ));
                 }
                 Some(base)
             }
@@ -671,7 +723,8 @@ impl Binder<'_> {
             }
             _ => {}
         }
-        let has_offset = matches!(start, FrameBound::Preceding(_) | FrameBound::Following(_)) || matches!(end, FrameBound::Preceding(_) | FrameBound::Following(_));
+        let has_offset = matches!(start, FrameBound::Preceding(_) | FrameBound::Following(_))
+            || matches!(end, FrameBound::Preceding(_) | FrameBound::Following(_));
         if units == FrameUnits::Range && has_offset && order_by.len() != 1 {
             return error("RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column");
         }
@@ -693,7 +746,9 @@ impl Binder<'_> {
         let target = match units {
             FrameUnits::Rows | FrameUnits::Groups => PgType::Int8,
             FrameUnits::Range => match order_by.first().map(|k| &k.expr.ty.ty) {
-                Some(PgType::Date | PgType::Timestamp | PgType::Timestamptz | PgType::Time | PgType::Timetz | PgType::Interval) => PgType::Interval,
+                Some(PgType::Date | PgType::Timestamp | PgType::Timestamptz | PgType::Time | PgType::Timetz | PgType::Interval) => {
+                    PgType::Interval
+                }
                 Some(ty @ (PgType::Int2 | PgType::Int4 | PgType::Int8 | PgType::Numeric | PgType::Float8)) => ty.clone(),
                 Some(PgType::Float4) => PgType::Float8,
                 Some(other) => {
@@ -710,7 +765,10 @@ impl Binder<'_> {
                 FrameUnits::Groups => "GROUPS",
                 FrameUnits::Range => "RANGE",
             };
-            return Err(PgError::new(SqlState::DATATYPE_MISMATCH, format!("argument of {word} must be type {target}, not type {}", expr.ty.ty)));
+            return Err(PgError::new(
+                SqlState::DATATYPE_MISMATCH,
+                format!("argument of {word} must be type {target}, not type {}", expr.ty.ty),
+            ));
         }
         let expr = Box::new(self.coerce(expr, &SqlType::new(target), CastContext::Implicit)?);
         Ok(if following { FrameBound::Following(expr) } else { FrameBound::Preceding(expr) })
@@ -726,8 +784,11 @@ impl Binder<'_> {
     /// An expression with its direction; NULLs stand as PostgreSQL puts them.
     pub(crate) fn sort_key(&self, expr: Expr, options: &ast::OrderByOptions) -> PgResult<SortKey> {
         if matches!(expr.ty.ty, PgType::Json | PgType::Jsonpath | PgType::Xid) {
-            return Err(PgError::new(SqlState::UNDEFINED_FUNCTION, format!("could not identify an ordering operator for type {}", expr.ty.ty))
-                .hint("Use an explicit ordering operator or modify the query."));
+            return Err(PgError::new(
+                SqlState::UNDEFINED_FUNCTION,
+                format!("could not identify an ordering operator for type {}", expr.ty.ty),
+            )
+            .hint("Use an explicit ordering operator or modify the query."));
         }
         let descending = options.asc == Some(false);
         Ok(SortKey { expr, descending, nulls_first: options.nulls_first.unwrap_or(descending) })

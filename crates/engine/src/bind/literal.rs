@@ -15,14 +15,17 @@ impl Binder<'_> {
         let position = self.pos_span(value.span);
         match &value.value {
             V::Number(text, _) => self.number(text).map_err(|e| e.at(position)),
-            V::SingleQuotedString(text) | V::EscapedStringLiteral(text) | V::UnicodeStringLiteral(text) | V::NationalStringLiteral(text) => {
-                Ok(unknown(text))
-            }
+            V::SingleQuotedString(text)
+            | V::EscapedStringLiteral(text)
+            | V::UnicodeStringLiteral(text)
+            | V::NationalStringLiteral(text) => Ok(unknown(text)),
             V::DollarQuotedString(text) => Ok(unknown(&text.value)),
             V::Boolean(value) => Ok(Expr::new(ExprKind::Const(ScalarValue::Boolean(Some(*value))), SqlType::new(PgType::Bool))),
             V::Null => Ok(Expr::new(ExprKind::Const(ScalarValue::Utf8View(None)), SqlType::new(PgType::Unknown))),
             V::Placeholder(name) => self.parameter(name).map_err(|e| e.at(position)),
-            V::DoubleQuotedString(name) => Err(PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" does not exist")).at(position)),
+            V::DoubleQuotedString(name) => {
+                Err(PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" does not exist")).at(position))
+            }
             other => Err(PgError::unsupported(format!("literal is not supported: {other}")).at(position)),
         }
     }
@@ -131,11 +134,15 @@ impl Binder<'_> {
     pub(crate) fn bind_count(&mut self, syntax: &ast::Expr, what: &'static str) -> PgResult<Expr> {
         let expr = self.bind_expr(syntax)?;
         if expr.any(&mut |e| matches!(e.kind, ExprKind::Column(c) if self.scopes.last().is_some_and(|s| s.local.contains(&c)))) {
-            return Err(PgError::new(SqlState::INVALID_COLUMN_REFERENCE, format!("argument of {what} must not contain variables")).at(self.pos(syntax)));
+            return Err(PgError::new(SqlState::INVALID_COLUMN_REFERENCE, format!("argument of {what} must not contain variables"))
+                .at(self.pos(syntax)));
         }
         let target = SqlType::new(PgType::Int8);
         if expr.ty.ty != PgType::Unknown && !super::resolve::can_coerce(&expr.ty.ty, &PgType::Int8, CastContext::Assignment) {
-            return Err(PgError::new(SqlState::DATATYPE_MISMATCH, format!("argument of {what} must be type bigint, not type {}", expr.ty.ty)));
+            return Err(PgError::new(
+                SqlState::DATATYPE_MISMATCH,
+                format!("argument of {what} must be type bigint, not type {}", expr.ty.ty),
+            ));
         }
         self.coerce(expr, &target, CastContext::Assignment)
     }
@@ -150,7 +157,8 @@ pub(crate) fn unknown(text: &str) -> Expr {
 fn numeric_literal(text: &str, ctx: &super::BindContext<'_>) -> PgResult<Expr> {
     let plain = text.strip_prefix(['+', '-']).unwrap_or(text);
     let (whole, fraction) = plain.split_once('.').unwrap_or((plain, ""));
-    let digits_only = !plain.is_empty() && whole.bytes().chain(fraction.bytes()).all(|b| b.is_ascii_digit()) && (whole.len() + fraction.len()) > 0;
+    let digits_only =
+        !plain.is_empty() && whole.bytes().chain(fraction.bytes()).all(|b| b.is_ascii_digit()) && (whole.len() + fraction.len()) > 0;
     let significant = whole.trim_start_matches('0').len() + fraction.len();
     if digits_only && significant <= 37 && fraction.len() <= 37 {
         let mut mantissa: i128 = 0;
@@ -161,7 +169,10 @@ fn numeric_literal(text: &str, ctx: &super::BindContext<'_>) -> PgResult<Expr> {
             mantissa = -mantissa;
         }
         let (precision, scale) = (significant.max(1).max(fraction.len()) as u8, fraction.len() as i8);
-        return Ok(Expr::new(ExprKind::Const(ScalarValue::Decimal128(Some(mantissa), precision, scale)), SqlType::decimal(precision, scale)));
+        return Ok(Expr::new(
+            ExprKind::Const(ScalarValue::Decimal128(Some(mantissa), precision, scale)),
+            SqlType::decimal(precision, scale),
+        ));
     }
     let ty = SqlType::new(PgType::Numeric);
     let value = stoa_pg::values::input_text(ctx.eval, &ty, text)?;

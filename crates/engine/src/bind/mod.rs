@@ -279,12 +279,8 @@ impl<'a> Binder<'a> {
         };
         match schema {
             Some(schema) => {
-                let found = self
-                    .ctx
-                    .catalog
-                    .schema_by_name(&schema)
-                    .and_then(|s| self.ctx.catalog.relation_by_name(s.oid, &relation))
-                    .cloned();
+                let found =
+                    self.ctx.catalog.schema_by_name(&schema).and_then(|s| self.ctx.catalog.relation_by_name(s.oid, &relation)).cloned();
                 Ok((schema, relation, found))
             }
             None => {

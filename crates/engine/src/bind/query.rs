@@ -4,9 +4,9 @@ use super::scope::{Clause, Scope};
 use super::select::Tail;
 use super::tree::{Bound, BoundBody, ColId, Cte, CteBody, CteId, Expr, ExprKind, Output, Query, Rel, SetOp};
 use super::{Binder, CteEntry, MAX_DEPTH, fold, walk};
+use std::collections::HashMap;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, Expr as E, SetExpr};
-use std::collections::HashMap;
 
 impl Binder<'_> {
     /// The query of a whole statement, which may be a mutation behind WITH.
@@ -132,7 +132,13 @@ impl Binder<'_> {
         Ok(Query { rel: Rel::Values { columns, rows: bound }, outputs })
     }
 
-    fn bind_set_operation(&mut self, op: ast::SetOperator, quantifier: ast::SetQuantifier, left: &SetExpr, right: &SetExpr) -> PgResult<Query> {
+    fn bind_set_operation(
+        &mut self,
+        op: ast::SetOperator,
+        quantifier: ast::SetQuantifier,
+        left: &SetExpr,
+        right: &SetExpr,
+    ) -> PgResult<Query> {
         let (op, word) = match op {
             ast::SetOperator::Union => (SetOp::Union, "UNION"),
             ast::SetOperator::Intersect => (SetOp::Intersect, "INTERSECT"),
@@ -256,7 +262,8 @@ impl Binder<'_> {
                 if let ast::Value::Number(n, _) = &v.value {
                     let found = n.parse::<usize>().ok().and_then(|n| n.checked_sub(1)).and_then(|i| outputs.get(i));
                     return found.map(column).ok_or_else(|| {
-                        PgError::new(SqlState::INVALID_COLUMN_REFERENCE, format!("ORDER BY position {n} is not in select list")).at(self.pos(e))
+                        PgError::new(SqlState::INVALID_COLUMN_REFERENCE, format!("ORDER BY position {n} is not in select list"))
+                            .at(self.pos(e))
                     });
                 }
                 Err(PgError::new(SqlState::SYNTAX_ERROR, "non-integer constant in ORDER BY").at(self.pos(e)))
@@ -348,10 +355,19 @@ impl Binder<'_> {
         if alias.columns.len() > outputs.len() {
             return Err(PgError::new(
                 SqlState::INVALID_COLUMN_REFERENCE,
-                format!("WITH query \"{}\" has {} columns available but {} columns specified", fold(&alias.name), outputs.len(), alias.columns.len()),
+                format!(
+                    "WITH query \"{}\" has {} columns available but {} columns specified",
+                    fold(&alias.name),
+                    outputs.len(),
+                    alias.columns.len()
+                ),
             ));
         }
-        Ok(outputs.iter().enumerate().map(|(i, o)| (alias.columns.get(i).map_or_else(|| o.name.clone(), |c| fold(&c.name)), o.ty.clone())).collect())
+        Ok(outputs
+            .iter()
+            .enumerate()
+            .map(|(i, o)| (alias.columns.get(i).map_or_else(|| o.name.clone(), |c| fold(&c.name)), o.ty.clone()))
+            .collect())
     }
 
     /// The columns that a CTE's body gives.
@@ -369,7 +385,9 @@ impl Binder<'_> {
         let query = &cte.query;
         let invalid = |message: String| PgError::new(SqlState::INVALID_RECURSION, message);
         let SetExpr::SetOperation { op: ast::SetOperator::Union, set_quantifier, left, right } = &*query.body else {
-            return Err(invalid(format!("recursive query \"{name}\" does not have the form non-recursive-term UNION [ALL] recursive-term")));
+            return Err(invalid(format!(
+                "recursive query \"{name}\" does not have the form non-recursive-term UNION [ALL] recursive-term"
+            )));
         };
         if query.order_by.is_some() {
             return Err(PgError::unsupported("ORDER BY in a recursive query is not implemented"));
@@ -390,7 +408,15 @@ impl Binder<'_> {
         let id = self.new_cte();
         // The recursion's columns have the widest form, so that both terms fit.
         let columns: Vec<(ColId, SqlType)> = base.outputs.iter().map(|o| (self.new_col(), o.ty.widened())).collect();
-        let columns: Vec<(ColId, SqlType)> = columns.into_iter().map(|(c, mut t)| { if t.ty == PgType::Unknown { t = SqlType::new(PgType::Text); } (c, t) }).collect();
+        let columns: Vec<(ColId, SqlType)> = columns
+            .into_iter()
+            .map(|(c, mut t)| {
+                if t.ty == PgType::Unknown {
+                    t = SqlType::new(PgType::Text);
+                }
+                (c, t)
+            })
+            .collect();
         let visible: Vec<(String, SqlType)> = visible.into_iter().zip(&columns).map(|((n, _), (_, t))| (n, t.clone())).collect();
         self.cte_scope.push(CteEntry { name: name.clone(), id, columns: visible.clone(), readable: true });
         self.recursing.push((id, columns.iter().map(|(c, _)| *c).collect()));
@@ -411,7 +437,11 @@ impl Binder<'_> {
                     if common != ty.ty {
                         return Err(PgError::new(
                             SqlState::DATATYPE_MISMATCH,
-                            format!("recursive query \"{name}\" column {} has type {} in non-recursive term but type {common} overall", i + 1, ty.ty),
+                            format!(
+                                "recursive query \"{name}\" column {} has type {} in non-recursive term but type {common} overall",
+                                i + 1,
+                                ty.ty
+                            ),
                         )
                         .hint("Cast the output of the non-recursive term to the correct type."));
                     }
@@ -425,7 +455,15 @@ impl Binder<'_> {
         };
         let (base, base_columns) = form(self, base, "base")?;
         let (step, step_columns) = form(self, step, "step")?;
-        let rel = Rel::Recursive { cte: id, columns: columns.clone(), base: Box::new(base), base_columns, step: Box::new(step), step_columns, all };
+        let rel = Rel::Recursive {
+            cte: id,
+            columns: columns.clone(),
+            base: Box::new(base),
+            base_columns,
+            step: Box::new(step),
+            step_columns,
+            all,
+        };
         // References from outside read the result under another id than the working table.
         let outer = self.new_cte();
         self.ctes.push(Cte { id: outer, name: name.clone(), body: CteBody::Query(Box::new(rel)), columns });
@@ -459,7 +497,9 @@ fn check_recursion(step: &Rel, id: CteId, name: &str) -> PgResult<()> {
     }
     let mut problem = None;
     walk::visit_rel(step, &mut |r| match r {
-        Rel::Aggregate { input, .. } if reads(input, id) => problem = Some("aggregate functions are not allowed in a recursive query's recursive term".to_owned()),
+        Rel::Aggregate { input, .. } if reads(input, id) => {
+            problem = Some("aggregate functions are not allowed in a recursive query's recursive term".to_owned())
+        }
         Rel::Join { left, right, kind, .. } => {
             use super::tree::JoinKind;
             let nullable = match kind {
@@ -472,8 +512,12 @@ fn check_recursion(step: &Rel, id: CteId, name: &str) -> PgResult<()> {
                 problem = Some(format!("recursive reference to query \"{name}\" must not appear within an outer join"));
             }
         }
-        Rel::SetOp { op: SetOp::Except, right, .. } if reads(right, id) => problem = Some(format!("recursive reference to query \"{name}\" must not appear within EXCEPT")),
-        Rel::SetOp { op: SetOp::Intersect, .. } if reads(r, id) => problem = Some(format!("recursive reference to query \"{name}\" must not appear within INTERSECT")),
+        Rel::SetOp { op: SetOp::Except, right, .. } if reads(right, id) => {
+            problem = Some(format!("recursive reference to query \"{name}\" must not appear within EXCEPT"))
+        }
+        Rel::SetOp { op: SetOp::Intersect, .. } if reads(r, id) => {
+            problem = Some(format!("recursive reference to query \"{name}\" must not appear within INTERSECT"))
+        }
         _ => {}
     });
     problem.map_or(Ok(()), error)
@@ -518,7 +562,9 @@ fn tail_of(query: &ast::Query) -> PgResult<Tail<'_>> {
             tail.offset = offset.as_ref().map(|o| &o.value);
         }
         Some(ast::LimitClause::OffsetCommaLimit { .. }) => {
-            return Err(PgError::new(SqlState::SYNTAX_ERROR, "LIMIT #,# syntax is not supported").hint("Use separate LIMIT and OFFSET clauses."));
+            return Err(
+                PgError::new(SqlState::SYNTAX_ERROR, "LIMIT #,# syntax is not supported").hint("Use separate LIMIT and OFFSET clauses.")
+            );
         }
         None => {}
     }
@@ -526,8 +572,7 @@ fn tail_of(query: &ast::Query) -> PgResult<Tail<'_>> {
         if fetch.percent {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error at or near \"PERCENT\""));
         }
-        static ONE: std::sync::LazyLock<E> =
-            std::sync::LazyLock::new(|| E::Value(ast::Value::Number("1".into(), false).into()));
+        static ONE: std::sync::LazyLock<E> = std::sync::LazyLock::new(|| E::Value(ast::Value::Number("1".into(), false).into()));
         tail.fetch = Some(fetch.quantity.as_ref().unwrap_or(&ONE));
         tail.with_ties = fetch.with_ties;
     }
@@ -614,10 +659,8 @@ fn replace_cte(rel: &mut Rel, cte: &Cte, body: &Rel, next: &mut u32) {
             ColId(*next)
         };
         walk::refresh(&mut copy, &mut fresh, &mut map);
-        let exprs = columns
-            .iter()
-            .map(|(new, source, ty)| (*new, Expr::column(map.get(source).copied().unwrap_or(*source), ty.clone())))
-            .collect();
+        let exprs =
+            columns.iter().map(|(new, source, ty)| (*new, Expr::column(map.get(source).copied().unwrap_or(*source), ty.clone()))).collect();
         *rel = Rel::Project { input: Box::new(copy), exprs };
         return;
     }
@@ -628,4 +671,3 @@ fn replace_cte(rel: &mut Rel, cte: &Cte, body: &Rel, next: &mut u32) {
         replace_cte(child, cte, body, next);
     }
 }
-

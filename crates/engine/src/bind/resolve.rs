@@ -51,13 +51,11 @@ impl Binder<'_> {
             return Ok(expr);
         }
         if expr.ty.ty != target.ty && !can_coerce(&expr.ty.ty, &target.ty, context) {
-            return Err(PgError::new(
-                SqlState::CANNOT_COERCE,
-                format!("cannot cast type {} to {}", expr.ty.ty, target.ty),
-            ));
+            return Err(PgError::new(SqlState::CANNOT_COERCE, format!("cannot cast type {} to {}", expr.ty.ty, target.ty)));
         }
         // Without a modifier in the target, a numeric keeps its decimal form.
-        if expr.ty.ty == target.ty && target.typmod == -1 && target.arrow == target.ty.arrow() && same_shape(&expr.ty.arrow, &target.arrow) {
+        if expr.ty.ty == target.ty && target.typmod == -1 && target.arrow == target.ty.arrow() && same_shape(&expr.ty.arrow, &target.arrow)
+        {
             return Ok(expr);
         }
         let target = cast_result_type(&expr.ty, target);
@@ -100,13 +98,20 @@ impl Binder<'_> {
             .hint("You will need to rewrite or cast the expression."));
         }
         let out = self.coerce(expr, target, CastContext::Assignment)?;
-        if out.ty.arrow == target.arrow { Ok(out) } else { Ok(Expr::new(ExprKind::Cast { arg: Box::new(out), explicit: false }, target.clone())) }
+        if out.ty.arrow == target.arrow {
+            Ok(out)
+        } else {
+            Ok(Expr::new(ExprKind::Cast { arg: Box::new(out), explicit: false }, target.clone()))
+        }
     }
 
     /// The expression as a boolean, for WHERE and its kin.
     pub(crate) fn coerce_bool(&mut self, expr: Expr, what: &str) -> PgResult<Expr> {
         if expr.ty.ty != PgType::Unknown && expr.ty.ty != PgType::Bool {
-            return Err(PgError::new(SqlState::DATATYPE_MISMATCH, format!("argument of {what} must be type boolean, not type {}", expr.ty.ty)));
+            return Err(PgError::new(
+                SqlState::DATATYPE_MISMATCH,
+                format!("argument of {what} must be type boolean, not type {}", expr.ty.ty),
+            ));
         }
         self.coerce(expr, &SqlType::new(PgType::Bool), CastContext::Implicit)
     }
@@ -124,9 +129,14 @@ impl Binder<'_> {
                 Some(current) if current == ty => {}
                 Some(current) => {
                     if current.category() != ty.category() {
-                        return Err(PgError::new(SqlState::DATATYPE_MISMATCH, format!("{what} types {current} and {ty} cannot be matched")));
+                        return Err(PgError::new(
+                            SqlState::DATATYPE_MISMATCH,
+                            format!("{what} types {current} and {ty} cannot be matched"),
+                        ));
                     }
-                    if !current.is_preferred() && can_coerce(current, ty, CastContext::Implicit) && !can_coerce(ty, current, CastContext::Implicit)
+                    if !current.is_preferred()
+                        && can_coerce(current, ty, CastContext::Implicit)
+                        && !can_coerce(ty, current, CastContext::Implicit)
                         || (ty.is_preferred() && !current.is_preferred() && can_coerce(current, ty, CastContext::Implicit))
                     {
                         candidate = Some(ty.clone());
@@ -196,8 +206,7 @@ impl Binder<'_> {
         if let Some(exact) = candidates.iter().find(|o| o.left.as_ref() == left && o.right == *right) {
             return Ok((*exact).clone());
         }
-        let signatures: Vec<Vec<PgType>> =
-            candidates.iter().map(|o| o.left.iter().chain([&o.right]).cloned().collect()).collect();
+        let signatures: Vec<Vec<PgType>> = candidates.iter().map(|o| o.left.iter().chain([&o.right]).cloned().collect()).collect();
         let describe = || match left {
             Some(left) => format!("{left} {} {right}", name_of_op(name)),
             None => format!("{} {right}", name_of_op(name)),
@@ -270,7 +279,13 @@ impl Binder<'_> {
     }
 
     /// Casts arguments to a declared signature, resolving polymorphic types; gives the result type.
-    pub(crate) fn apply_signature(&mut self, declared: &[PgType], variadic: bool, ret: &PgType, args: Vec<Expr>) -> PgResult<(Vec<Expr>, SqlType)> {
+    pub(crate) fn apply_signature(
+        &mut self,
+        declared: &[PgType],
+        variadic: bool,
+        ret: &PgType,
+        args: Vec<Expr>,
+    ) -> PgResult<(Vec<Expr>, SqlType)> {
         let declared_at = |i: usize| if variadic && i >= declared.len() { declared.last() } else { declared.get(i) };
         let mut element: Option<PgType> = None;
         let mut compatible: Vec<Expr> = Vec::new();
@@ -298,7 +313,9 @@ impl Binder<'_> {
         if polymorphic && element.is_none() && *ret != PgType::Any {
             let needs = matches!(ret, PgType::AnyElement | PgType::AnyArray | PgType::AnyNonArray);
             if needs {
-                if declared.iter().all(|d| *d != PgType::AnyArray) || args.iter().all(|a| a.ty.ty == PgType::Unknown) && args.iter().any(|a| !a.is_null_const()) {
+                if declared.iter().all(|d| *d != PgType::AnyArray)
+                    || args.iter().all(|a| a.ty.ty == PgType::Unknown) && args.iter().any(|a| !a.is_null_const())
+                {
                     element = Some(PgType::Text);
                 } else {
                     return Err(PgError::new(
@@ -383,11 +400,8 @@ fn merge_element(element: &mut Option<PgType>, ty: PgType, what: &str) -> PgResu
             Ok(())
         }
         Some(current) if *current == ty => Ok(()),
-        Some(current) => Err(PgError::new(
-            SqlState::DATATYPE_MISMATCH,
-            format!("arguments declared \"{what}\" are not all alike"),
-        )
-        .detail(format!("{current} versus {ty}"))),
+        Some(current) => Err(PgError::new(SqlState::DATATYPE_MISMATCH, format!("arguments declared \"{what}\" are not all alike"))
+            .detail(format!("{current} versus {ty}"))),
     }
 }
 
@@ -433,7 +447,11 @@ pub fn common_form<'t>(types: impl Iterator<Item = (&'t SqlType, bool)>) -> Opti
             (DataType::Decimal128(p1, s1), DataType::Decimal128(p2, s2)) if s1 == s2 => DataType::Decimal128(*p1.max(p2), *s1),
             (DataType::Decimal128(..) | DataType::BinaryView, DataType::Decimal128(..) | DataType::BinaryView) => DataType::BinaryView,
             (DataType::List(_), DataType::List(_)) => {
-                if list_depth(&arrow) >= list_depth(&t.arrow) { SqlType { ty: t.ty.clone(), typmod, arrow: arrow.clone() }.widened().arrow } else { (*t).widened().arrow }
+                if list_depth(&arrow) >= list_depth(&t.arrow) {
+                    SqlType { ty: t.ty.clone(), typmod, arrow: arrow.clone() }.widened().arrow
+                } else {
+                    (*t).widened().arrow
+                }
             }
             _ => arrow,
         };
@@ -475,7 +493,9 @@ pub fn select_candidate(signatures: &[Vec<PgType>], given: &[PgType]) -> Choice 
         signatures[i]
             .iter()
             .zip(given)
-            .filter(|(want, have)| **have != PgType::Unknown && (want == have || (want.is_preferred() && want.category() == have.category())))
+            .filter(|(want, have)| {
+                **have != PgType::Unknown && (want == have || (want.is_preferred() && want.category() == have.category()))
+            })
             .count()
     };
     keep_best(&mut live, preferred);

@@ -43,7 +43,12 @@ impl Binder<'_> {
         if select.into.is_some() {
             return Err(PgError::unsupported("SELECT ... INTO is not allowed here").hint("Use CREATE TABLE ... AS."));
         }
-        if select.top.is_some() || select.qualify.is_some() || !select.lateral_views.is_empty() || !select.cluster_by.is_empty() || !select.sort_by.is_empty() {
+        if select.top.is_some()
+            || select.qualify.is_some()
+            || !select.lateral_views.is_empty()
+            || !select.cluster_by.is_empty()
+            || !select.sort_by.is_empty()
+        {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error: this clause is not part of the dialect"));
         }
         self.scopes.push(Scope::new(Clause::From));
@@ -150,7 +155,9 @@ impl Binder<'_> {
 
         // Windows, then set-returning functions.
         let mut windows = Vec::new();
-        for expr in targets.iter_mut().map(|t| &mut t.expr).chain(order.iter_mut().map(|k| &mut k.expr)).chain(distinct_on.iter_mut().flatten()) {
+        for expr in
+            targets.iter_mut().map(|t| &mut t.expr).chain(order.iter_mut().map(|k| &mut k.expr)).chain(distinct_on.iter_mut().flatten())
+        {
             self.take_windows(expr, &mut windows);
         }
         if !windows.is_empty() {
@@ -158,7 +165,9 @@ impl Binder<'_> {
         }
         loop {
             let mut sets: Vec<(Vec<ColId>, SetExpr)> = Vec::new();
-            for expr in targets.iter_mut().map(|t| &mut t.expr).chain(order.iter_mut().map(|k| &mut k.expr)).chain(distinct_on.iter_mut().flatten()) {
+            for expr in
+                targets.iter_mut().map(|t| &mut t.expr).chain(order.iter_mut().map(|k| &mut k.expr)).chain(distinct_on.iter_mut().flatten())
+            {
                 self.take_sets(expr, &mut sets);
             }
             if sets.is_empty() {
@@ -229,7 +238,9 @@ impl Binder<'_> {
                     && scans.iter().any(|(ids, ..)| ids.contains(&scan.scan_id))
                 {
                     for part in &scan.table.key {
-                        if let (Some((_, id)), Some(column)) = (scan.columns.iter().find(|(c, _)| *c == part.column), scan.table.column(part.column)) {
+                        if let (Some((_, id)), Some(column)) =
+                            (scan.columns.iter().find(|(c, _)| *c == part.column), scan.table.column(part.column))
+                        {
                             through.push((*id, Expr::column(*id, column.ty.clone())));
                         }
                     }
@@ -295,7 +306,12 @@ impl Binder<'_> {
     /// Which table column an expression is, for RowDescription.
     pub(crate) fn origin_of(&self, expr: &Expr) -> Option<(u32, u32)> {
         let ExprKind::Column(id) = expr.kind else { return None };
-        self.scope().items.iter().flat_map(|i| &i.columns).find(|c| matches!(c.expr.kind, ExprKind::Column(x) if x == id)).and_then(|c| c.origin)
+        self.scope()
+            .items
+            .iter()
+            .flat_map(|i| &i.columns)
+            .find(|c| matches!(c.expr.kind, ExprKind::Column(x) if x == id))
+            .and_then(|c| c.origin)
     }
 
     /// A list of named expressions, as RETURNING has it.
@@ -326,7 +342,8 @@ impl Binder<'_> {
                     out.push(Target { name: fold(alias), expr: bound });
                 }
                 SelectItem::Wildcard(options) => {
-                    let stars: Vec<_> = self.scope().star.iter().filter(|s| s.item.is_none_or(|i| !self.scope().items[i].lateral_only)).cloned().collect();
+                    let stars: Vec<_> =
+                        self.scope().star.iter().filter(|s| s.item.is_none_or(|i| !self.scope().items[i].lateral_only)).cloned().collect();
                     if stars.is_empty() && self.scope().items.is_empty() {
                         return Err(PgError::new(SqlState::SYNTAX_ERROR, "SELECT * with no tables specified is not valid")
                             .at(self.pos_span(options.wildcard_token.0.span)));
@@ -371,7 +388,11 @@ impl Binder<'_> {
                                     let root = E::Identifier(ast::Ident::with_quote('"', table));
                                     self.expand_record(&root, &mut out)?;
                                 } else {
-                                    return Err(PgError::new(SqlState::UNDEFINED_TABLE, format!("missing FROM-clause entry for table \"{table}\"")).at(self.pos(name)));
+                                    return Err(PgError::new(
+                                        SqlState::UNDEFINED_TABLE,
+                                        format!("missing FROM-clause entry for table \"{table}\""),
+                                    )
+                                    .at(self.pos(name)));
                                 }
                             }
                         }
@@ -561,7 +582,9 @@ impl Binder<'_> {
         }
         match inner {
             E::Value(v) => match &v.value {
-                ast::Value::Number(n, _) if n.bytes().all(|b| b.is_ascii_digit()) => self.target_at(n, targets, clause).map_err(|err| err.at(self.pos(e))),
+                ast::Value::Number(n, _) if n.bytes().all(|b| b.is_ascii_digit()) => {
+                    self.target_at(n, targets, clause).map_err(|err| err.at(self.pos(e)))
+                }
                 ast::Value::Number(..) | ast::Value::SingleQuotedString(_) => {
                     Err(PgError::new(SqlState::SYNTAX_ERROR, format!("non-integer constant in {clause}")).at(self.pos(e)))
                 }
@@ -620,7 +643,9 @@ impl Binder<'_> {
             let nested = set.args.iter().any(|a| a.any(&mut |e| matches!(e.kind, ExprKind::Set(_))));
             if !nested {
                 let set = (**set).clone();
-                let existing = sets.iter().find(|(_, s)| *s == set && !super::aggregate::walk_volatile(&Expr::new(ExprKind::Set(Box::new(s.clone())), s.ty.clone())));
+                let existing = sets.iter().find(|(_, s)| {
+                    *s == set && !super::aggregate::walk_volatile(&Expr::new(ExprKind::Set(Box::new(s.clone())), s.ty.clone()))
+                });
                 let ids = match existing {
                     Some((ids, _)) => ids.clone(),
                     None => {
@@ -664,7 +689,10 @@ impl Binder<'_> {
             if let Some(wanted) = &wanted
                 && !self.scope().items.iter().any(|i| i.alias == *wanted)
             {
-                return Err(PgError::new(SqlState::UNDEFINED_TABLE, format!("relation \"{wanted}\" in {} clause not found in FROM clause", lock_name(lock))));
+                return Err(PgError::new(
+                    SqlState::UNDEFINED_TABLE,
+                    format!("relation \"{wanted}\" in {} clause not found in FROM clause", lock_name(lock)),
+                ));
             }
             walk::visit_rel(rel, &mut |node| {
                 if let Rel::Scan(scan) = node
@@ -748,7 +776,10 @@ fn type_column_name(data_type: &ast::DataType) -> Option<String> {
     if let ast::DataType::Array(ast::ArrayElemTypeDef::SquareBracket(inner, _)) = data_type {
         return type_column_name(inner);
     }
-    super::type_name::sql_type(data_type).ok().map(|t| t.ty.name()).or_else(|| type_by_name(&data_type.to_string().to_lowercase()).map(|t| t.name()))
+    super::type_name::sql_type(data_type)
+        .ok()
+        .map(|t| t.ty.name())
+        .or_else(|| type_by_name(&data_type.to_string().to_lowercase()).map(|t| t.name()))
 }
 
 /// Adds a condition on top of a relation.

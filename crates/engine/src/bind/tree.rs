@@ -48,37 +48,80 @@ pub enum ExprKind {
     Const(ScalarValue),
     /// From 0.
     Param(usize),
-    Func { func: FuncRef, args: Vec<Expr> },
+    Func {
+        func: FuncRef,
+        args: Vec<Expr>,
+    },
     /// One argument for prefix operators.
-    Oper { oper: OperRef, args: Vec<Expr> },
+    Oper {
+        oper: OperRef,
+        args: Vec<Expr>,
+    },
     /// The modifier and Arrow form are the expression's type.
-    Cast { arg: Box<Expr>, explicit: bool },
+    Cast {
+        arg: Box<Expr>,
+        explicit: bool,
+    },
     And(Vec<Expr>),
     Or(Vec<Expr>),
     Not(Box<Expr>),
     IsNull(Box<Expr>),
     IsNotNull(Box<Expr>),
     /// `IS [NOT] TRUE`, `FALSE`, `UNKNOWN`: which value, and whether negated.
-    IsBool { arg: Box<Expr>, value: Option<bool>, negated: bool },
+    IsBool {
+        arg: Box<Expr>,
+        value: Option<bool>,
+        negated: bool,
+    },
     /// Both sides of one type.
-    IsDistinct { left: Box<Expr>, right: Box<Expr>, equal: Box<OperRef>, negated: bool },
+    IsDistinct {
+        left: Box<Expr>,
+        right: Box<Expr>,
+        equal: Box<OperRef>,
+        negated: bool,
+    },
     /// Conditions are boolean; branches of one type.
-    Case { whens: Vec<(Expr, Expr)>, otherwise: Option<Box<Expr>> },
+    Case {
+        whens: Vec<(Expr, Expr)>,
+        otherwise: Option<Box<Expr>>,
+    },
     Coalesce(Vec<Expr>),
     /// GREATEST and LEAST; the operator is `>` or `<` of the type.
-    Extreme { args: Vec<Expr>, greatest: bool },
+    Extreme {
+        args: Vec<Expr>,
+        greatest: bool,
+    },
     Array(Vec<Expr>),
     Row(Vec<Expr>),
     /// A field of a record, by position.
-    Field { arg: Box<Expr>, index: usize },
-    Subscript { array: Box<Expr>, indexes: Vec<Expr> },
-    Slice { array: Box<Expr>, bounds: Vec<(Option<Expr>, Option<Expr>)> },
+    Field {
+        arg: Box<Expr>,
+        index: usize,
+    },
+    Subscript {
+        array: Box<Expr>,
+        indexes: Vec<Expr>,
+    },
+    Slice {
+        array: Box<Expr>,
+        bounds: Vec<(Option<Expr>, Option<Expr>)>,
+    },
     /// `left op ANY|ALL (array)`.
-    AnyArray { left: Box<Expr>, oper: OperRef, array: Box<Expr>, all: bool },
+    AnyArray {
+        left: Box<Expr>,
+        oper: OperRef,
+        array: Box<Expr>,
+        all: bool,
+    },
     ScalarSubquery(Box<Query>),
     Exists(Box<Query>),
     /// `(left…) op ANY|ALL (query)`: one operator a column. IN is `= ANY`; NOT IN is the negation of it.
-    AnyQuery { left: Vec<Expr>, opers: Vec<OperRef>, query: Box<Query>, all: bool },
+    AnyQuery {
+        left: Vec<Expr>,
+        opers: Vec<OperRef>,
+        query: Box<Query>,
+        all: bool,
+    },
     ArraySubquery(Box<Query>),
     /// Only until the aggregate node is built; then a column.
     Aggregate(Box<AggregateExpr>),
@@ -221,17 +264,39 @@ impl PartialEq for TableScan {
 pub enum Rel {
     /// One row without columns.
     One,
-    Values { columns: Vec<(ColId, SqlType)>, rows: Vec<Vec<Expr>> },
+    Values {
+        columns: Vec<(ColId, SqlType)>,
+        rows: Vec<Vec<Expr>>,
+    },
     /// Rows that come from outside in the Arrow form of their columns: COPY.
-    Batches { columns: Vec<(ColId, SqlType)>, batches: Vec<arrow::array::RecordBatch> },
+    Batches {
+        columns: Vec<(ColId, SqlType)>,
+        batches: Vec<arrow::array::RecordBatch>,
+    },
     Scan(Box<TableScan>),
     /// A relation of `pg_catalog`, `information_schema`, `stoa_catalog`, computed by name.
-    Virtual { schema: String, name: String, columns: Vec<(ColId, String, SqlType)> },
-    Filter { input: Box<Rel>, predicate: Expr },
+    Virtual {
+        schema: String,
+        name: String,
+        columns: Vec<(ColId, String, SqlType)>,
+    },
+    Filter {
+        input: Box<Rel>,
+        predicate: Expr,
+    },
     /// Only the listed columns go on. An entry whose expression is `Column(c)` with the same id passes a column through.
-    Project { input: Box<Rel>, exprs: Vec<(ColId, Expr)> },
+    Project {
+        input: Box<Rel>,
+        exprs: Vec<(ColId, Expr)>,
+    },
     /// With `lateral`, the right side may refer to columns of the left.
-    Join { left: Box<Rel>, right: Box<Rel>, kind: JoinKind, on: Option<Expr>, lateral: bool },
+    Join {
+        left: Box<Rel>,
+        right: Box<Rel>,
+        kind: JoinKind,
+        on: Option<Expr>,
+        lateral: bool,
+    },
     /// `sets`: grouping sets as positions in `groups`; `grouping`: columns that hold GROUPING(…) of positions.
     Aggregate {
         input: Box<Rel>,
@@ -241,27 +306,79 @@ pub enum Rel {
         grouping: Vec<(ColId, Vec<usize>)>,
     },
     /// Adds columns.
-    Window { input: Box<Rel>, windows: Vec<(ColId, WindowExpr)> },
+    Window {
+        input: Box<Rel>,
+        windows: Vec<(ColId, WindowExpr)>,
+    },
     /// Adds the columns of set-returning functions, run in step (NULLs after the shorter ones' end). `outer`: a row of the
     /// input for which no function gives a row is kept with NULLs. `ordinality`: one more column, from 1.
-    ProjectSet { input: Box<Rel>, sets: Vec<(Vec<ColId>, SetExpr)>, outer: bool, ordinality: Option<ColId> },
-    Sort { input: Box<Rel>, keys: Vec<SortKey> },
+    ProjectSet {
+        input: Box<Rel>,
+        sets: Vec<(Vec<ColId>, SetExpr)>,
+        outer: bool,
+        ordinality: Option<ColId>,
+    },
+    Sort {
+        input: Box<Rel>,
+        keys: Vec<SortKey>,
+    },
     /// `ties`: rows equal to the last by these keys come too; the input is sorted by them.
-    Limit { input: Box<Rel>, offset: Option<Expr>, fetch: Option<Expr>, ties: Option<Vec<SortKey>> },
+    Limit {
+        input: Box<Rel>,
+        offset: Option<Expr>,
+        fetch: Option<Expr>,
+        ties: Option<Vec<SortKey>>,
+    },
     /// Duplicates by all columns of the input.
-    Distinct { input: Box<Rel>, columns: Vec<(ColId, SqlType)> },
+    Distinct {
+        input: Box<Rel>,
+        columns: Vec<(ColId, SqlType)>,
+    },
     /// The first row of each group in the order of the input; `order`: the keys by which the input is sorted.
-    DistinctOn { input: Box<Rel>, on: Vec<Expr>, order: Vec<SortKey> },
+    DistinctOn {
+        input: Box<Rel>,
+        on: Vec<Expr>,
+        order: Vec<SortKey>,
+    },
     /// Columns by position: `columns[i]` is `left[i]` with `right[i]`, all of one type.
-    SetOp { op: SetOp, all: bool, left: Box<Rel>, left_columns: Vec<ColId>, right: Box<Rel>, right_columns: Vec<ColId>, columns: Vec<(ColId, SqlType)> },
+    SetOp {
+        op: SetOp,
+        all: bool,
+        left: Box<Rel>,
+        left_columns: Vec<ColId>,
+        right: Box<Rel>,
+        right_columns: Vec<ColId>,
+        columns: Vec<(ColId, SqlType)>,
+    },
     /// Reads a CTE of [`Statement::ctes`] that is materialised, or the working table of the recursion it stands in.
-    CteScan { cte: CteId, columns: Vec<(ColId, ColId, SqlType)> },
+    CteScan {
+        cte: CteId,
+        columns: Vec<(ColId, ColId, SqlType)>,
+    },
     /// WITH RECURSIVE: the columns by position in both terms.
-    Recursive { cte: CteId, columns: Vec<(ColId, SqlType)>, base: Box<Rel>, base_columns: Vec<ColId>, step: Box<Rel>, step_columns: Vec<ColId>, all: bool },
+    Recursive {
+        cte: CteId,
+        columns: Vec<(ColId, SqlType)>,
+        base: Box<Rel>,
+        base_columns: Vec<ColId>,
+        step: Box<Rel>,
+        step_columns: Vec<ColId>,
+        all: bool,
+    },
     /// A random part of a scan.
-    Sample { input: Box<Rel>, percent: Expr, system: bool, seed: Option<Expr> },
+    Sample {
+        input: Box<Rel>,
+        percent: Expr,
+        system: bool,
+        seed: Option<Expr>,
+    },
     /// FOR UPDATE and its kin over the named scans of the input.
-    Lock { input: Box<Rel>, scans: Vec<u32>, strength: LockStrength, wait: LockWait },
+    Lock {
+        input: Box<Rel>,
+        scans: Vec<u32>,
+        strength: LockStrength,
+        wait: LockWait,
+    },
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -339,12 +456,23 @@ pub enum MergeAction {
 pub enum MutationKind {
     /// `columns`: each column of the table that is stored, with the source's column for it (defaults and generated columns are
     /// computed in the source already).
-    Insert { columns: Vec<(ColumnId, ColId)>, on_conflict: OnConflict },
+    Insert {
+        columns: Vec<(ColumnId, ColId)>,
+        on_conflict: OnConflict,
+    },
     /// `old`: the target's columns in the source (all live ones); `new`: the assigned columns.
-    Update { old: Vec<(ColumnId, ColId)>, new: Vec<(ColumnId, ColId)> },
-    Delete { old: Vec<(ColumnId, ColId)> },
+    Update {
+        old: Vec<(ColumnId, ColId)>,
+        new: Vec<(ColumnId, ColId)>,
+    },
+    Delete {
+        old: Vec<(ColumnId, ColId)>,
+    },
     /// The source is target ⟕ source (or a full form); `old` NULL in the key where nothing matched.
-    Merge { old: Vec<(ColumnId, ColId)>, arms: Vec<MergeArm> },
+    Merge {
+        old: Vec<(ColumnId, ColId)>,
+        arms: Vec<MergeArm>,
+    },
 }
 
 /// A statement that changes rows of one table: a query yields the rows, and this node writes them.

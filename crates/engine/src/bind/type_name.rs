@@ -1,10 +1,10 @@
 //! Types as SQL writes them: `varchar(10)`, `numeric(8,2)[]`, `timestamp(3) with time zone`, `pg_catalog.int4`.
 
 use super::{Binder, name_parts};
+use std::sync::Arc;
 use stoa_pg::types::{RecordType, numeric_typmod_of, type_by_name};
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{ArrayElemTypeDef, CharacterLength, DataType, ExactNumberInfo, IntervalFields, TimezoneInfo};
-use std::sync::Arc;
 
 impl Binder<'_> {
     /// The type that a syntax node names.
@@ -38,7 +38,9 @@ pub fn sql_type(data_type: &DataType) -> PgResult<SqlType> {
         },
         D::Numeric(info) | D::Decimal(info) | D::Dec(info) => numeric(info),
         D::Text | D::String(None) => plain(PgType::Text),
-        D::Varchar(len) | D::CharacterVarying(len) | D::CharVarying(len) | D::Nvarchar(len) => character(PgType::Varchar, len.as_ref(), None),
+        D::Varchar(len) | D::CharacterVarying(len) | D::CharVarying(len) | D::Nvarchar(len) => {
+            character(PgType::Varchar, len.as_ref(), None)
+        }
         D::Char(len) | D::Character(len) => character(PgType::Bpchar, len.as_ref(), Some(1)),
         D::Bytea => plain(PgType::Bytea),
         D::Date => plain(PgType::Date),
@@ -64,7 +66,9 @@ pub fn sql_type(data_type: &DataType) -> PgResult<SqlType> {
         D::Regclass => plain(PgType::Regclass),
         D::TsVector => plain(PgType::Tsvector),
         D::TsQuery => plain(PgType::Tsquery),
-        D::Array(ArrayElemTypeDef::SquareBracket(inner, _) | ArrayElemTypeDef::AngleBracket(inner) | ArrayElemTypeDef::Parenthesis(inner)) => {
+        D::Array(
+            ArrayElemTypeDef::SquareBracket(inner, _) | ArrayElemTypeDef::AngleBracket(inner) | ArrayElemTypeDef::Parenthesis(inner),
+        ) => {
             let inner = sql_type(inner)?;
             Ok(SqlType::with_typmod(inner.ty.array_of(), inner.typmod))
         }
@@ -93,7 +97,11 @@ pub fn sql_type(data_type: &DataType) -> PgResult<SqlType> {
             let ty = type_by_name(base).filter(|ty| !matches!(ty, PgType::Unknown)).ok_or_else(|| undefined_type(&parts.join(".")))?;
             let numbers: Vec<i64> = modifiers
                 .iter()
-                .map(|m| m.trim().parse::<i64>().map_err(|_| PgError::new(SqlState::INVALID_PARAMETER_VALUE, "type modifiers must be simple constants or identifiers")))
+                .map(|m| {
+                    m.trim().parse::<i64>().map_err(|_| {
+                        PgError::new(SqlState::INVALID_PARAMETER_VALUE, "type modifiers must be simple constants or identifiers")
+                    })
+                })
                 .collect::<PgResult<_>>()?;
             with_modifiers(ty, &numbers)
         }
@@ -114,7 +122,9 @@ fn with_modifiers(ty: PgType, numbers: &[i64]) -> PgResult<SqlType> {
         (PgType::Numeric, [p]) => numeric_of(*p, 0),
         (PgType::Numeric, [p, s]) => numeric_of(*p, *s),
         (PgType::Varchar | PgType::Bpchar, [n]) => character_of(ty, *n),
-        (PgType::Time | PgType::Timetz | PgType::Timestamp | PgType::Timestamptz, [p]) => precision(ty, Some((*p).max(0) as u64), "TIMESTAMP"),
+        (PgType::Time | PgType::Timetz | PgType::Timestamp | PgType::Timestamptz, [p]) => {
+            precision(ty, Some((*p).max(0) as u64), "TIMESTAMP")
+        }
         _ => Err(PgError::new(SqlState::SYNTAX_ERROR, format!("type modifier is not allowed for type \"{}\"", ty.name()))),
     }
 }

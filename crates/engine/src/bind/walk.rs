@@ -143,7 +143,14 @@ fn sort_exprs(keys: &[SortKey]) -> impl Iterator<Item = &Expr> {
 pub fn exprs_of(rel: &Rel) -> Vec<&Expr> {
     let mut out: Vec<&Expr> = Vec::new();
     match rel {
-        Rel::One | Rel::Batches { .. } | Rel::Virtual { .. } | Rel::CteScan { .. } | Rel::SetOp { .. } | Rel::Recursive { .. } | Rel::Lock { .. } | Rel::Distinct { .. } => {}
+        Rel::One
+        | Rel::Batches { .. }
+        | Rel::Virtual { .. }
+        | Rel::CteScan { .. }
+        | Rel::SetOp { .. }
+        | Rel::Recursive { .. }
+        | Rel::Lock { .. }
+        | Rel::Distinct { .. } => {}
         Rel::Scan(scan) => out.extend(scan.as_of.as_deref()),
         Rel::Values { rows, .. } => out.extend(rows.iter().flatten()),
         Rel::Filter { predicate, .. } => out.push(predicate),
@@ -195,7 +202,14 @@ pub fn exprs_of(rel: &Rel) -> Vec<&Expr> {
 pub fn exprs_mut(rel: &mut Rel) -> Vec<&mut Expr> {
     let mut out: Vec<&mut Expr> = Vec::new();
     match rel {
-        Rel::One | Rel::Batches { .. } | Rel::Virtual { .. } | Rel::CteScan { .. } | Rel::SetOp { .. } | Rel::Recursive { .. } | Rel::Lock { .. } | Rel::Distinct { .. } => {}
+        Rel::One
+        | Rel::Batches { .. }
+        | Rel::Virtual { .. }
+        | Rel::CteScan { .. }
+        | Rel::SetOp { .. }
+        | Rel::Recursive { .. }
+        | Rel::Lock { .. }
+        | Rel::Distinct { .. } => {}
         Rel::Scan(scan) => out.extend(scan.as_of.as_deref_mut()),
         Rel::Values { rows, .. } => out.extend(rows.iter_mut().flatten()),
         Rel::Filter { predicate, .. } => out.push(predicate),
@@ -246,12 +260,22 @@ pub fn exprs_mut(rel: &mut Rel) -> Vec<&mut Expr> {
 /// Columns that a node itself brings into being.
 fn given_by(rel: &Rel, out: &mut HashSet<ColId>) {
     match rel {
-        Rel::One | Rel::Filter { .. } | Rel::Join { .. } | Rel::Sort { .. } | Rel::Limit { .. } | Rel::Sample { .. } | Rel::Lock { .. } | Rel::DistinctOn { .. } | Rel::Distinct { .. } => {}
+        Rel::One
+        | Rel::Filter { .. }
+        | Rel::Join { .. }
+        | Rel::Sort { .. }
+        | Rel::Limit { .. }
+        | Rel::Sample { .. }
+        | Rel::Lock { .. }
+        | Rel::DistinctOn { .. }
+        | Rel::Distinct { .. } => {}
         Rel::Values { columns, .. } | Rel::Batches { columns, .. } => out.extend(columns.iter().map(|(c, _)| *c)),
         Rel::Scan(scan) => out.extend(scan.columns.iter().map(|(_, c)| *c)),
         Rel::Virtual { columns, .. } => out.extend(columns.iter().map(|(c, ..)| *c)),
         // A column that is passed through is given below, or comes from outside.
-        Rel::Project { exprs, .. } => out.extend(exprs.iter().filter(|(c, e)| !matches!(e.kind, ExprKind::Column(x) if x == *c)).map(|(c, _)| *c)),
+        Rel::Project { exprs, .. } => {
+            out.extend(exprs.iter().filter(|(c, e)| !matches!(e.kind, ExprKind::Column(x) if x == *c)).map(|(c, _)| *c))
+        }
         Rel::Aggregate { groups, aggregates, grouping, .. } => {
             out.extend(groups.iter().filter(|(c, e)| !matches!(e.kind, ExprKind::Column(x) if x == *c)).map(|(c, _)| *c));
             out.extend(aggregates.iter().map(|(c, _)| *c));

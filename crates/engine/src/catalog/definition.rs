@@ -158,11 +158,8 @@ impl Definitions<'_> {
             None => table.primary_key.as_ref().map_or_else(String::new, |k| k.name.clone()),
         };
         let unique = if index.is_none_or(|i| i.unique) { "UNIQUE " } else { "" };
-        let relation = if pretty {
-            self.relation(table.oid)
-        } else {
-            qualified(self.catalog, table.oid).unwrap_or_else(|| quote_name(&table.name))
-        };
+        let relation =
+            if pretty { self.relation(table.oid) } else { qualified(self.catalog, table.oid).unwrap_or_else(|| quote_name(&table.name)) };
         let count = index.map_or(table.key.len(), |i| i.parts.len());
         let parts: Vec<String> = (0..count).filter_map(|n| self.index_column(table, index, n, true, pretty)).collect();
         let method = index.map_or("btree", |i| i.method.as_str());
@@ -187,7 +184,14 @@ impl Definitions<'_> {
 
     /// The `n`-th column of an index, from 0; with its order if asked for. Included columns follow the key.
     #[must_use]
-    pub fn index_column(&self, table: &TableDescriptor, index: Option<&IndexDescriptor>, n: usize, order: bool, pretty: bool) -> Option<String> {
+    pub fn index_column(
+        &self,
+        table: &TableDescriptor,
+        index: Option<&IndexDescriptor>,
+        n: usize,
+        order: bool,
+        pretty: bool,
+    ) -> Option<String> {
         let Some(index) = index else {
             let part = table.key.get(n)?;
             let direction = if part.descending && order { " DESC" } else { "" };

@@ -22,19 +22,157 @@ pub struct Deparser<'a> {
 
 /// Words that PostgreSQL quotes when they are names.
 const RESERVED: &[&str] = &[
-    "all", "analyse", "analyze", "and", "any", "array", "as", "asc", "asymmetric", "authorization", "between", "bigint", "binary", "bit",
-    "boolean", "both", "case", "cast", "char", "character", "check", "coalesce", "collate", "collation", "column", "concurrently",
-    "constraint", "create", "cross", "current_catalog", "current_date", "current_role", "current_schema", "current_time",
-    "current_timestamp", "current_user", "dec", "decimal", "default", "deferrable", "desc", "distinct", "do", "else", "end", "except",
-    "exists", "extract", "false", "fetch", "float", "for", "foreign", "freeze", "from", "full", "grant", "greatest", "group", "grouping",
-    "having", "ilike", "in", "initially", "inner", "inout", "int", "integer", "intersect", "interval", "into", "is", "isnull", "join",
-    "lateral", "leading", "least", "left", "like", "limit", "localtime", "localtimestamp", "national", "natural", "nchar", "none",
-    "normalize", "not", "notnull", "null", "nullif", "numeric", "offset", "on", "only", "or", "order", "out", "outer", "overlaps",
-    "overlay", "placing", "position", "precision", "primary", "real", "references", "returning", "right", "row", "select",
-    "session_user", "setof", "similar", "smallint", "some", "substring", "symmetric", "table", "tablesample", "then", "time",
-    "timestamp", "to", "trailing", "treat", "trim", "true", "union", "unique", "user", "using", "values", "varchar", "variadic",
-    "verbose", "when", "where", "window", "with", "xmlattributes", "xmlconcat", "xmlelement", "xmlexists", "xmlforest", "xmlnamespaces",
-    "xmlparse", "xmlpi", "xmlroot", "xmlserialize", "xmltable",
+    "all",
+    "analyse",
+    "analyze",
+    "and",
+    "any",
+    "array",
+    "as",
+    "asc",
+    "asymmetric",
+    "authorization",
+    "between",
+    "bigint",
+    "binary",
+    "bit",
+    "boolean",
+    "both",
+    "case",
+    "cast",
+    "char",
+    "character",
+    "check",
+    "coalesce",
+    "collate",
+    "collation",
+    "column",
+    "concurrently",
+    "constraint",
+    "create",
+    "cross",
+    "current_catalog",
+    "current_date",
+    "current_role",
+    "current_schema",
+    "current_time",
+    "current_timestamp",
+    "current_user",
+    "dec",
+    "decimal",
+    "default",
+    "deferrable",
+    "desc",
+    "distinct",
+    "do",
+    "else",
+    "end",
+    "except",
+    "exists",
+    "extract",
+    "false",
+    "fetch",
+    "float",
+    "for",
+    "foreign",
+    "freeze",
+    "from",
+    "full",
+    "grant",
+    "greatest",
+    "group",
+    "grouping",
+    "having",
+    "ilike",
+    "in",
+    "initially",
+    "inner",
+    "inout",
+    "int",
+    "integer",
+    "intersect",
+    "interval",
+    "into",
+    "is",
+    "isnull",
+    "join",
+    "lateral",
+    "leading",
+    "least",
+    "left",
+    "like",
+    "limit",
+    "localtime",
+    "localtimestamp",
+    "national",
+    "natural",
+    "nchar",
+    "none",
+    "normalize",
+    "not",
+    "notnull",
+    "null",
+    "nullif",
+    "numeric",
+    "offset",
+    "on",
+    "only",
+    "or",
+    "order",
+    "out",
+    "outer",
+    "overlaps",
+    "overlay",
+    "placing",
+    "position",
+    "precision",
+    "primary",
+    "real",
+    "references",
+    "returning",
+    "right",
+    "row",
+    "select",
+    "session_user",
+    "setof",
+    "similar",
+    "smallint",
+    "some",
+    "substring",
+    "symmetric",
+    "table",
+    "tablesample",
+    "then",
+    "time",
+    "timestamp",
+    "to",
+    "trailing",
+    "treat",
+    "trim",
+    "true",
+    "union",
+    "unique",
+    "user",
+    "using",
+    "values",
+    "varchar",
+    "variadic",
+    "verbose",
+    "when",
+    "where",
+    "window",
+    "with",
+    "xmlattributes",
+    "xmlconcat",
+    "xmlelement",
+    "xmlexists",
+    "xmlforest",
+    "xmlnamespaces",
+    "xmlparse",
+    "xmlpi",
+    "xmlroot",
+    "xmlserialize",
+    "xmltable",
 ];
 
 /// An identifier with quotes where SQL needs them, as PostgreSQL's `quote_identifier`.
@@ -119,12 +257,7 @@ impl Deparser<'_> {
                 self.enclosed(format!("{inner} IS {}{word}", if *negated { "NOT " } else { "" }))
             }
             ExprKind::IsDistinct { left, right, negated, .. } => {
-                let text = format!(
-                    "{} IS {}DISTINCT FROM {}",
-                    self.simple(left)?,
-                    if *negated { "NOT " } else { "" },
-                    self.simple(right)?
-                );
+                let text = format!("{} IS {}DISTINCT FROM {}", self.simple(left)?, if *negated { "NOT " } else { "" }, self.simple(right)?);
                 self.enclosed(text)
             }
             ExprKind::Case { whens, otherwise } => {
@@ -171,8 +304,7 @@ impl Deparser<'_> {
                 out
             }
             ExprKind::AnyArray { left, oper, array, all } => {
-                let text =
-                    format!("{} {} {} ({})", self.simple(left)?, oper.0.name, if *all { "ALL" } else { "ANY" }, self.expr(array)?);
+                let text = format!("{} {} {} ({})", self.simple(left)?, oper.0.name, if *all { "ALL" } else { "ANY" }, self.expr(array)?);
                 self.enclosed(text)
             }
             ExprKind::Field { .. }
@@ -204,7 +336,11 @@ impl Deparser<'_> {
     /// An operand of AND, OR, NOT.
     fn boolean(&self, expr: &Expr) -> PgResult<String> {
         let text = self.expr(expr)?;
-        Ok(if self.pretty && matches!(expr.kind, ExprKind::And(_) | ExprKind::Or(_) | ExprKind::Not(_)) { format!("({text})") } else { text })
+        Ok(if self.pretty && matches!(expr.kind, ExprKind::And(_) | ExprKind::Or(_) | ExprKind::Not(_)) {
+            format!("({text})")
+        } else {
+            text
+        })
     }
 
     /// An operand that must hold together: pretty printing encloses what is not one word.
@@ -255,7 +391,10 @@ impl Deparser<'_> {
             return self.expr(arg);
         }
         let inner = self.expr(arg)?;
-        let one = matches!(arg.kind, ExprKind::Column(_) | ExprKind::Const(_) | ExprKind::Func { .. } | ExprKind::Cast { .. } | ExprKind::Array(_));
+        let one = matches!(
+            arg.kind,
+            ExprKind::Column(_) | ExprKind::Const(_) | ExprKind::Func { .. } | ExprKind::Cast { .. } | ExprKind::Array(_)
+        );
         let negative = inner.starts_with('-') || inner.starts_with("'-") && matches!(arg.kind, ExprKind::Const(_)) && !inner.contains("::");
         let name = type_name(ty);
         Ok(if self.pretty && one && !negative { format!("{inner}::{name}") } else { format!("({inner})::{name}") })
@@ -322,7 +461,9 @@ mod tests {
     #[test]
     fn names_are_quoted_where_needed() {
         assert!(RESERVED.windows(2).all(|w| w[0] < w[1]));
-        for (name, quoted) in [("a_1", "a_1"), ("A", "\"A\""), ("order", "\"order\""), ("a\"b", "\"a\"\"b\""), ("1a", "\"1a\""), ("name", "name")] {
+        for (name, quoted) in
+            [("a_1", "a_1"), ("A", "\"A\""), ("order", "\"order\""), ("a\"b", "\"a\"\"b\""), ("1a", "\"1a\""), ("name", "name")]
+        {
             assert_eq!(quote_name(name), quoted);
         }
         assert_eq!(quote_text("it's"), "'it''s'");

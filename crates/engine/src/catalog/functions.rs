@@ -139,8 +139,15 @@ fn answer(system: &SessionSystem, function: &str, args: &Args<'_>, result: &SqlT
             let Some(oid) = oid else { return text(None) };
             with_definitions(system, |d| text(d.view(oid)?))
         }
-        "pg_get_ruledef" | "pg_get_triggerdef" | "pg_get_partkeydef" | "pg_get_partition_constraintdef" | "pg_get_statisticsobjdef"
-        | "pg_get_statisticsobjdef_columns" | "pg_get_function_sqlbody" | "pg_get_function_arg_default" | "pg_get_functiondef" => text(None),
+        "pg_get_ruledef"
+        | "pg_get_triggerdef"
+        | "pg_get_partkeydef"
+        | "pg_get_partition_constraintdef"
+        | "pg_get_statisticsobjdef"
+        | "pg_get_statisticsobjdef_columns"
+        | "pg_get_function_sqlbody"
+        | "pg_get_function_arg_default"
+        | "pg_get_functiondef" => text(None),
         "pg_get_statisticsobjdef_expressions" => null(result),
         "pg_get_function_arguments" | "pg_get_function_identity_arguments" => {
             text(args.oid(0).and_then(function_by_oid).map(|f| arguments(f)))
@@ -189,9 +196,10 @@ fn answer(system: &SessionSystem, function: &str, args: &Args<'_>, result: &SqlT
         // Storage.
         "pg_relation_filenode" => oid_value(args.oid(0).and_then(|oid| storage(catalog, oid).first().map(|t| t.0))),
         "pg_relation_filepath" => text(args.oid(0).and_then(|oid| storage(catalog, oid).first().map(|t| format!("table/{}", t.0)))),
-        "pg_filenode_relation" => oid_value(args.oid(1).and_then(|node| {
-            catalog.relations().find(|r| super::store::storage_of(r).contains(&TableId(node))).map(|r| r.oid())
-        })),
+        "pg_filenode_relation" => oid_value(
+            args.oid(1)
+                .and_then(|node| catalog.relations().find(|r| super::store::storage_of(r).contains(&TableId(node))).map(|r| r.oid())),
+        ),
         "pg_relation_is_publishable" => truth(false),
         "pg_relation_is_updatable" => Ok(ScalarValue::Int32(args.oid(0).map(|oid| updatable(catalog, oid)))),
         "pg_column_is_updatable" => truth(args.oid(0).map(|oid| updatable(catalog, oid) != 0)),
@@ -204,19 +212,25 @@ fn answer(system: &SessionSystem, function: &str, args: &Args<'_>, result: &SqlT
         }
         "pg_table_size" => size(system, args.oid(0).map(|oid| own_storage(catalog, oid))),
         "pg_total_relation_size" => size(system, args.oid(0).map(|oid| storage(catalog, oid))),
-        "pg_indexes_size" => size(
-            system,
-            args.oid(0).map(|oid| catalog.table(oid).map_or_else(Vec::new, |t| t.indexes.iter().map(|i| i.storage).collect())),
-        ),
+        "pg_indexes_size" => {
+            size(system, args.oid(0).map(|oid| catalog.table(oid).map_or_else(Vec::new, |t| t.indexes.iter().map(|i| i.storage).collect())))
+        }
         "pg_database_size" | "pg_tablespace_size" => {
             size(system, Some(catalog.relations().flat_map(|r| super::store::storage_of(r)).collect()))
         }
         // Visibility.
         "pg_table_is_visible" => truth(args.oid(0).and_then(|oid| is_visible(catalog, &system.search_path, oid))),
         "pg_type_is_visible" => truth(args.oid(0).map(|oid| PgType::from_oid(oid).is_some() || oid >= super::FIRST_USER_OID)),
-        "pg_function_is_visible" | "pg_operator_is_visible" | "pg_opclass_is_visible" | "pg_opfamily_is_visible"
-        | "pg_collation_is_visible" | "pg_conversion_is_visible" | "pg_ts_config_is_visible" | "pg_ts_dict_is_visible"
-        | "pg_ts_parser_is_visible" | "pg_ts_template_is_visible" => truth(args.oid(0).map(|_| true)),
+        "pg_function_is_visible"
+        | "pg_operator_is_visible"
+        | "pg_opclass_is_visible"
+        | "pg_opfamily_is_visible"
+        | "pg_collation_is_visible"
+        | "pg_conversion_is_visible"
+        | "pg_ts_config_is_visible"
+        | "pg_ts_dict_is_visible"
+        | "pg_ts_parser_is_visible"
+        | "pg_ts_template_is_visible" => truth(args.oid(0).map(|_| true)),
         "pg_statistics_obj_is_visible" => truth(None),
         // Names.
         "to_regclass" => match args.text(0) {
@@ -291,10 +305,9 @@ fn answer(system: &SessionSystem, function: &str, args: &Args<'_>, result: &SqlT
         "pg_xact_commit_timestamp" | "stoa_commit_status" => {
             Err(PgError::unsupported(format!("{function} is not supported")).hint("Commit times of transactions are not kept."))
         }
-        "pg_blocking_pids" | "pg_safe_snapshot_blocking_pids" => Ok(ScalarValue::List(ScalarValue::new_list_nullable(
-            &[],
-            &arrow::datatypes::DataType::Int32,
-        ))),
+        "pg_blocking_pids" | "pg_safe_snapshot_blocking_pids" => {
+            Ok(ScalarValue::List(ScalarValue::new_list_nullable(&[], &arrow::datatypes::DataType::Int32)))
+        }
         "pg_client_encoding" => text("UTF8".to_owned()),
         // Statistics: rows are counted by the store alone.
         "pg_stat_get_live_tuples" => {
@@ -312,7 +325,11 @@ fn answer(system: &SessionSystem, function: &str, args: &Args<'_>, result: &SqlT
         "pg_stat_get_db_stat_reset_time" => null(result),
         "pg_stat_reset" => null(result),
         name if name.starts_with("pg_stat_get_") => {
-            if matches!(result.ty, PgType::Timestamptz) { null(result) } else { big(0) }
+            if matches!(result.ty, PgType::Timestamptz) {
+                null(result)
+            } else {
+                big(0)
+            }
         }
         other => Err(PgError::unsupported(format!("function {other} is not supported"))),
     }
@@ -508,9 +525,16 @@ pub fn is_simple_view(sql: &str) -> bool {
     let Some(Statement::Query(query)) = parsed.first().map(|p| &p.statement) else { return false };
     let SetExpr::Select(select) = query.body.as_ref() else { return false };
     let plain_group = matches!(&select.group_by, GroupByExpr::Expressions(e, _) if e.is_empty());
-    let one_table = matches!(select.from.as_slice(), [one] if one.joins.is_empty() && matches!(one.relation, TableFactor::Table { args: None, .. }));
+    let one_table =
+        matches!(select.from.as_slice(), [one] if one.joins.is_empty() && matches!(one.relation, TableFactor::Table { args: None, .. }));
     let aggregates = select.projection.iter().any(|item| has_aggregate(&item.to_string()));
-    query.with.is_none() && query.limit_clause.is_none() && select.distinct.is_none() && select.having.is_none() && plain_group && one_table && !aggregates
+    query.with.is_none()
+        && query.limit_clause.is_none()
+        && select.distinct.is_none()
+        && select.having.is_none()
+        && plain_group
+        && one_table
+        && !aggregates
 }
 
 /// Whether the text of a select item calls an aggregate or a window function.

@@ -138,10 +138,7 @@ pub fn class_named(catalog: &CatalogSnapshot, path: &[Oid], temporary: Option<Oi
             let schema = if schema == "pg_temp" { temporary } else { catalog.schema_by_name(schema).map(|s| s.oid) };
             Ok(schema.and_then(|schema| class_in(catalog, schema, name)))
         }
-        _ => Err(PgError::new(
-            SqlState::SYNTAX_ERROR,
-            format!("improper relation name (too many dotted names): {}", parts.join(".")),
-        )),
+        _ => Err(PgError::new(SqlState::SYNTAX_ERROR, format!("improper relation name (too many dotted names): {}", parts.join(".")))),
     }
 }
 

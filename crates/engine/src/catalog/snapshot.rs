@@ -45,7 +45,9 @@ impl CatalogSnapshot {
     /// Whether a relation or an index of the schema has this name.
     #[must_use]
     pub fn is_name_taken(&self, schema: Oid, name: &str) -> bool {
-        self.relation_by_name(schema, name).is_some() || self.index_by_name(schema, name).is_some() || self.primary_key_named(schema, name).is_some()
+        self.relation_by_name(schema, name).is_some()
+            || self.index_by_name(schema, name).is_some()
+            || self.primary_key_named(schema, name).is_some()
     }
 
     /// The table of the schema whose primary key has this name: the key is an index to those who look at the catalogs.

@@ -20,7 +20,9 @@ use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState};
-use stoa_store::{CellRef, Commit, Durability, FamilyOptions, FamilySchema, KeyRange, Mutations, ReadSpec, ScanSpec, Store, TableId, TableSchema};
+use stoa_store::{
+    CellRef, Commit, Durability, FamilyOptions, FamilySchema, KeyRange, Mutations, ReadSpec, ScanSpec, Store, TableId, TableSchema,
+};
 
 /// The version of what is stored.
 const VERSION: u8 = 1;
@@ -103,7 +105,8 @@ impl CatalogShared {
     pub async fn next_id(&self) -> PgResult<u32> {
         let mut ids = self.ids.lock().await;
         if ids.next == ids.end {
-            let end = ids.end.checked_add(BLOCK).ok_or_else(|| PgError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, "out of object identifiers"))?;
+            let end =
+                ids.end.checked_add(BLOCK).ok_or_else(|| PgError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, "out of object identifiers"))?;
             put(&*self.store, IDS_KEY, &encode(&Ids { next: end })?).await?;
             ids.end = end;
         }

@@ -19,7 +19,13 @@ use stoa_syntax::ast::{self, Ident, ObjectName};
 use stoa_syntax::ddl::{AlterAction, Column, ConstraintKind, ObjectKind};
 
 /// ALTER of an object with actions.
-pub(crate) async fn alter(work: Work<'_>, kind: ObjectKind, name: &ObjectName, if_exists: bool, actions: &[AlterAction]) -> PgResult<String> {
+pub(crate) async fn alter(
+    work: Work<'_>,
+    kind: ObjectKind,
+    name: &ObjectName,
+    if_exists: bool,
+    actions: &[AlterAction],
+) -> PgResult<String> {
     let tag = match kind {
         ObjectKind::Table => "ALTER TABLE",
         ObjectKind::View => "ALTER VIEW",
@@ -116,7 +122,8 @@ fn refused(action: &AlterAction, what: &str) -> PgError {
 /// There is one owner: its roles may be named.
 fn check_owner(work: Work<'_>, role: &Ident) -> PgResult<()> {
     let role = fold(role);
-    let known = role == work.ctx.session.session_user || matches!(role.as_str(), "stoa" | "postgres" | "current_user" | "session_user" | "current_role");
+    let known = role == work.ctx.session.session_user
+        || matches!(role.as_str(), "stoa" | "postgres" | "current_user" | "session_user" | "current_role");
     if known { Ok(()) } else { Err(PgError::new(SqlState::UNDEFINED_OBJECT, format!("role \"{role}\" does not exist"))) }
 }
 
@@ -269,9 +276,9 @@ fn duplicate_column(column: &str, relation: &str) -> PgError {
 // Tables.
 
 fn column<'t>(table: &'t TableDescriptor, name: &str) -> PgResult<&'t ColumnDescriptor> {
-    table.column_by_name(name).ok_or_else(|| {
-        PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" of relation \"{}\" does not exist", table.name))
-    })
+    table
+        .column_by_name(name)
+        .ok_or_else(|| PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" of relation \"{}\" does not exist", table.name)))
 }
 
 fn missing_constraint(table: &TableDescriptor, name: &str) -> PgError {
@@ -357,7 +364,10 @@ async fn alter_table(work: Work<'_>, mut table: TableDescriptor, action: &AlterA
             if !found.not_null {
                 return Err(PgError::new(
                     SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
-                    format!("column \"{}\" of relation \"{}\" must be declared NOT NULL before identity can be added", found.name, table.name),
+                    format!(
+                        "column \"{}\" of relation \"{}\" must be declared NOT NULL before identity can be added",
+                        found.name, table.name
+                    ),
                 ));
             }
             let mut builder = TableBuilder::of(work, table);
@@ -415,7 +425,8 @@ async fn alter_table(work: Work<'_>, mut table: TableDescriptor, action: &AlterA
         }
         AlterAction::ColumnStorage { column: name, what } => {
             column(&table, &fold(name))?;
-            Err(PgError::unsupported(format!("ALTER COLUMN … SET {what} is not supported")).hint("Column families have the options of storage."))
+            Err(PgError::unsupported(format!("ALTER COLUMN … SET {what} is not supported"))
+                .hint("Column families have the options of storage."))
         }
         AlterAction::AddConstraint(constraint) => {
             let mut builder = TableBuilder::of(work, table.clone());
@@ -474,7 +485,10 @@ async fn alter_table(work: Work<'_>, mut table: TableDescriptor, action: &AlterA
         AlterAction::AlterFamily { name, options } => {
             let name = fold(name);
             let Some(family) = table.families.iter_mut().find(|f| f.name == name) else {
-                return Err(PgError::new(SqlState::UNDEFINED_OBJECT, format!("family \"{name}\" of relation \"{}\" does not exist", table.name)));
+                return Err(PgError::new(
+                    SqlState::UNDEFINED_OBJECT,
+                    format!("family \"{name}\" of relation \"{}\" does not exist", table.name),
+                ));
             };
             let layout = family.options.layout;
             super::table::family_options(&mut family.options, options)?;
@@ -659,10 +673,7 @@ fn assigned(expr: Expr, ty: &SqlType) -> Expr {
 async fn add_column(work: Work<'_>, table: TableDescriptor, column: &Column, if_not_exists: bool) -> PgResult<()> {
     let name = fold(&column.name);
     if if_not_exists && table.column_by_name(&name).is_some() {
-        work.notice(
-            SqlState::DUPLICATE_COLUMN,
-            format!("column \"{name}\" of relation \"{}\" already exists, skipping", table.name),
-        );
+        work.notice(SqlState::DUPLICATE_COLUMN, format!("column \"{name}\" of relation \"{}\" already exists, skipping", table.name));
         return Ok(());
     }
     let mut builder = TableBuilder::of(work, table.clone());
@@ -681,10 +692,7 @@ async fn add_column(work: Work<'_>, table: TableDescriptor, column: &Column, if_
 async fn drop_column(work: Work<'_>, table: TableDescriptor, name: &str, if_exists: bool, cascade: bool) -> PgResult<()> {
     let Some(found) = table.column_by_name(name).cloned() else {
         if if_exists {
-            work.notice(
-                SqlState::UNDEFINED_COLUMN,
-                format!("column \"{name}\" of relation \"{}\" does not exist, skipping", table.name),
-            );
+            work.notice(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" of relation \"{}\" does not exist, skipping", table.name));
             return Ok(());
         }
         return Err(PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" of relation \"{}\" does not exist", table.name)));
@@ -757,7 +765,8 @@ fn rename_constraint(work: Work<'_>, mut table: TableDescriptor, old: &str, new:
             format!("constraint \"{new}\" for relation \"{}\" already exists", table.name),
         ));
     }
-    let is_index = table.primary_key.as_ref().is_some_and(|k| k.name == old) || table.indexes.iter().any(|i| i.constraint.is_some() && i.name == old);
+    let is_index =
+        table.primary_key.as_ref().is_some_and(|k| k.name == old) || table.indexes.iter().any(|i| i.constraint.is_some() && i.name == old);
     if is_index {
         work.check_free(table.schema, new)?;
     }
@@ -789,12 +798,18 @@ async fn set_type(work: Work<'_>, table: TableDescriptor, name: &str, ty: SqlTyp
             && !is_hidden(&view.name)
             && view.depends_on.iter().any(|d| d.relation == table.oid && d.columns.contains(&found.id))
         {
-            return Err(PgError::unsupported("cannot alter type of a column used by a view or rule")
-                .detail(format!("rule _RETURN on view {} depends on column \"{}\"", quote_name(&view.name), found.name)));
+            return Err(PgError::unsupported("cannot alter type of a column used by a view or rule").detail(format!(
+                "rule _RETURN on view {} depends on column \"{}\"",
+                quote_name(&view.name),
+                found.name
+            )));
         }
     }
     if found.generated.is_some() && using.is_some() {
-        return Err(PgError::new(SqlState::INVALID_TABLE_DEFINITION, format!("cannot specify USING when altering type of generated column")));
+        return Err(PgError::new(
+            SqlState::INVALID_TABLE_DEFINITION,
+            format!("cannot specify USING when altering type of generated column"),
+        ));
     }
     for other in table.live_columns() {
         if let Some(text) = &other.generated
@@ -967,8 +982,7 @@ async fn validate_foreign_key(work: Work<'_>, table: &TableDescriptor, key: &cra
     let name_of = |t: &TableDescriptor, id: &ColumnId| t.column(*id).map_or_else(String::new, |c| c.name.clone());
     let own: Vec<String> = key.columns.iter().map(|id| name_of(table, id)).collect();
     let other: Vec<String> = key.referenced_columns.iter().map(|id| name_of(target, id)).collect();
-    let pairs: Vec<String> =
-        own.iter().zip(&other).map(|(a, b)| format!("stoa_p.{} = stoa_f.{}", quote_name(b), quote_name(a))).collect();
+    let pairs: Vec<String> = own.iter().zip(&other).map(|(a, b)| format!("stoa_p.{} = stoa_f.{}", quote_name(b), quote_name(a))).collect();
     let nulls: Vec<String> = own.iter().map(|a| format!("stoa_f.{} IS NOT NULL", quote_name(a))).collect();
     let list: Vec<String> = own.iter().map(|a| format!("stoa_f.{}", quote_name(a))).collect();
     let some = if key.match_full { nulls.join(" OR ") } else { nulls.join(" AND ") };

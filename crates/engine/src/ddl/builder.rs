@@ -131,10 +131,7 @@ impl<'a> TableBuilder<'a> {
             ));
         }
         if matches!(name.as_str(), "tableoid" | "xmin" | "cmin" | "xmax" | "cmax" | "ctid") {
-            return Err(PgError::new(
-                SqlState::DUPLICATE_COLUMN,
-                format!("column name \"{name}\" conflicts with a system column name"),
-            ));
+            return Err(PgError::new(SqlState::DUPLICATE_COLUMN, format!("column name \"{name}\" conflicts with a system column name")));
         }
         if ty.ty.is_pseudo() || matches!(ty.ty, PgType::Record(None) | PgType::Unknown) {
             return Err(PgError::new(SqlState::INVALID_TABLE_DEFINITION, format!("column \"{name}\" has pseudo-type {}", ty.ty)));
@@ -228,11 +225,8 @@ impl<'a> TableBuilder<'a> {
         for constraint in constraints {
             let name = self.column_name(id);
             let both = |what: &str| {
-                PgError::new(
-                    SqlState::SYNTAX_ERROR,
-                    format!("{what} specified for column \"{name}\" of table \"{table_name}\""),
-                )
-                .at(Some(constraint.position))
+                PgError::new(SqlState::SYNTAX_ERROR, format!("{what} specified for column \"{name}\" of table \"{table_name}\""))
+                    .at(Some(constraint.position))
             };
             match &constraint.kind {
                 ConstraintKind::NotNull => {
@@ -440,9 +434,10 @@ impl<'a> TableBuilder<'a> {
         names
             .iter()
             .map(|name| {
-                self.table.column_by_name(name).map(|c| c.id).ok_or_else(|| {
-                    PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" {what} does not exist"))
-                })
+                self.table
+                    .column_by_name(name)
+                    .map(|c| c.id)
+                    .ok_or_else(|| PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" {what} does not exist")))
             })
             .collect()
     }
@@ -464,11 +459,8 @@ impl<'a> TableBuilder<'a> {
                     .at(self.work.position(&element.expr))
             })?;
             if out.iter().any(|(id, _, _)| *id == column.id) {
-                return Err(PgError::new(
-                    SqlState::DUPLICATE_COLUMN,
-                    format!("column \"{name}\" appears twice in {what} constraint"),
-                )
-                .at(self.work.position(&element.expr)));
+                return Err(PgError::new(SqlState::DUPLICATE_COLUMN, format!("column \"{name}\" appears twice in {what} constraint"))
+                    .at(self.work.position(&element.expr)));
             }
             out.push((column.id, element.descending, element.nulls_first.unwrap_or(element.descending)));
         }
@@ -484,7 +476,8 @@ impl<'a> TableBuilder<'a> {
             .at(Some(constraint.position)));
         }
         if !key.include.is_empty() {
-            return Err(PgError::unsupported("INCLUDE in a primary key is not supported").hint("The primary key is the table: it holds all columns."));
+            return Err(PgError::unsupported("INCLUDE in a primary key is not supported")
+                .hint("The primary key is the table: it holds all columns."));
         }
         if constraint.deferrable == Some(true) {
             return Err(PgError::unsupported("a deferrable primary key is not supported").hint("Use a deferrable UNIQUE constraint."));
@@ -494,7 +487,11 @@ impl<'a> TableBuilder<'a> {
             if self.nullable.contains(id) {
                 return Err(PgError::new(
                     SqlState::SYNTAX_ERROR,
-                    format!("conflicting NULL/NOT NULL declarations for column \"{}\" of table \"{}\"", self.column_name(*id), self.table.name),
+                    format!(
+                        "conflicting NULL/NOT NULL declarations for column \"{}\" of table \"{}\"",
+                        self.column_name(*id),
+                        self.table.name
+                    ),
                 ));
             }
             check_key_type(self.table.column(*id))?;
@@ -803,7 +800,9 @@ pub(crate) fn is_volatile(expr: &Expr) -> bool {
 
 /// Casts whose result depends on the time zone or the date style.
 fn cast_reads_settings(from: &PgType, to: &PgType) -> bool {
-    let time = |ty: &PgType| matches!(ty, PgType::Date | PgType::Time | PgType::Timetz | PgType::Timestamp | PgType::Timestamptz | PgType::Interval);
+    let time = |ty: &PgType| {
+        matches!(ty, PgType::Date | PgType::Time | PgType::Timetz | PgType::Timestamp | PgType::Timestamptz | PgType::Interval)
+    };
     match (from, to) {
         (PgType::Timestamptz, PgType::Timestamptz) => false,
         (PgType::Timestamptz, to) => time(to) || to.is_string(),

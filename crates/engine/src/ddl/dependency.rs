@@ -108,7 +108,10 @@ impl<'a> Dropping<'a> {
                             let Relation::Table(table) = &*relation else { continue };
                             for column in table.live_columns() {
                                 let uses = column.default.as_ref().is_some_and(|d| marks.iter().any(|m| d.contains(m)));
-                                if uses && !self.seen.contains(&Object::Relation(table.oid)) && !self.seen.contains(&Object::Column(table.oid, column.id)) {
+                                if uses
+                                    && !self.seen.contains(&Object::Relation(table.oid))
+                                    && !self.seen.contains(&Object::Column(table.oid, column.id))
+                                {
                                     self.depends(Object::Default(table.oid, column.id), object);
                                 }
                             }
@@ -248,17 +251,13 @@ impl<'a> Dropping<'a> {
                 self.work.notice(SqlState::SUCCESSFUL_COMPLETION, format!("drop cascades to {}", self.describe(dependent)));
             } else {
                 let lines: Vec<String> = self.told.iter().map(|(d, _)| format!("drop cascades to {}", self.describe(d))).collect();
-                let error = PgError::new(
-                    SqlState::SUCCESSFUL_COMPLETION,
-                    format!("drop cascades to {} other objects", self.told.len()),
-                )
-                .detail(lines.join("\n"));
+                let error = PgError::new(SqlState::SUCCESSFUL_COMPLETION, format!("drop cascades to {} other objects", self.told.len()))
+                    .detail(lines.join("\n"));
                 self.work.ctx.session.notice("NOTICE", error);
             }
             return Ok(());
         }
-        let lines: Vec<String> =
-            self.told.iter().map(|(d, on)| format!("{} depends on {}", self.describe(d), self.describe(on))).collect();
+        let lines: Vec<String> = self.told.iter().map(|(d, on)| format!("{} depends on {}", self.describe(d), self.describe(on))).collect();
         let message = match single {
             Some(what) => format!("cannot drop {what} because other objects depend on it"),
             None => "cannot drop desired object(s) because other objects depend on them".to_owned(),

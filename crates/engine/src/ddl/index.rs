@@ -119,10 +119,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
             let bound = bind_over(work, &table, syntax)?;
             require_boolean(&bound, "WHERE")?;
             if !is_immutable(&bound) {
-                return Err(PgError::new(
-                    SqlState::INVALID_OBJECT_DEFINITION,
-                    "functions in index predicate must be marked IMMUTABLE",
-                ));
+                return Err(PgError::new(SqlState::INVALID_OBJECT_DEFINITION, "functions in index predicate must be marked IMMUTABLE"));
             }
             Some(work.stored(&table, &bound)?)
         }

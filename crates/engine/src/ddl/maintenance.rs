@@ -177,7 +177,10 @@ fn targets(work: Work<'_>, targets: &[MaintenanceTarget]) -> PgResult<Vec<TableD
                 }
             }
             Some(other) => {
-                work.ctx.session.warning(SqlState::WRONG_OBJECT_TYPE, format!("skipping \"{}\" --- cannot vacuum non-tables or special system tables", other.name()));
+                work.ctx.session.warning(
+                    SqlState::WRONG_OBJECT_TYPE,
+                    format!("skipping \"{}\" --- cannot vacuum non-tables or special system tables", other.name()),
+                );
                 continue;
             }
             None => return Err(undefined_relation(&Work::shown(&target.table))),
@@ -202,7 +205,16 @@ fn targets(work: Work<'_>, targets: &[MaintenanceTarget]) -> PgResult<Vec<TableD
 /// 42P01; what the store reports.
 pub async fn vacuum(ctx: &StatementContext, options: &[NamedOption], names: &[MaintenanceTarget]) -> PgResult<()> {
     const KNOWN: &[&str] = &[
-        "full", "freeze", "verbose", "analyze", "disable_page_skipping", "skip_locked", "index_cleanup", "process_toast", "truncate", "parallel",
+        "full",
+        "freeze",
+        "verbose",
+        "analyze",
+        "disable_page_skipping",
+        "skip_locked",
+        "index_cleanup",
+        "process_toast",
+        "truncate",
+        "parallel",
     ];
     check_options(options, KNOWN, "VACUUM")?;
     let work = Work { ctx };

@@ -48,9 +48,7 @@ pub async fn select_into(ctx: &StatementContext, query: &ast::Query) -> PgResult
 fn run<'a>(work: Work<'a>, ddl: &'a Ddl) -> futures::future::BoxFuture<'a, PgResult<String>> {
     Box::pin(async move {
         match ddl {
-            Ddl::CreateSchema { name, if_not_exists, elements } => {
-                create_schema(work, name.as_ref(), *if_not_exists, elements).await
-            }
+            Ddl::CreateSchema { name, if_not_exists, elements } => create_schema(work, name.as_ref(), *if_not_exists, elements).await,
             Ddl::CreateTable(create) => table::create(work, create).await,
             Ddl::CreateTableAs(create) => table::create_as(work, create).await,
             Ddl::CreateView(create) => view::create(work, create).await,
@@ -59,9 +57,7 @@ fn run<'a>(work: Work<'a>, ddl: &'a Ddl) -> futures::future::BoxFuture<'a, PgRes
             Ddl::Alter { kind, name, if_exists, actions } => alter::alter(work, *kind, name, *if_exists, actions).await,
             Ddl::AlterSequence { name, if_exists, options } => sequence::alter(work, name, *if_exists, options).await,
             Ddl::Drop { kind, names, if_exists, cascade, .. } => drop_objects(work, *kind, names, *if_exists, *cascade).await,
-            Ddl::Truncate { names, restart_identity, cascade } => {
-                maintenance::truncate(work, names, *restart_identity, *cascade).await
-            }
+            Ddl::Truncate { names, restart_identity, cascade } => maintenance::truncate(work, names, *restart_identity, *cascade).await,
             Ddl::Comment { target, text } => comment(work, target, text.clone()),
             Ddl::Reindex { target, .. } => index::reindex(work, target).await,
             Ddl::Refresh { name, with_data, .. } => table::refresh(work, name, *with_data).await,
@@ -166,7 +162,8 @@ async fn drop_objects(work: Work<'_>, kind: ObjectKind, names: &[ObjectName], if
             },
             ObjectKind::Index => match work.find_index(name)? {
                 Some((table, FoundIndex::Index(index))) => {
-                    let constraint = work.catalog().index(index).and_then(|(t, i)| i.constraint.as_ref().map(|c| (t.name.clone(), c.name.clone())));
+                    let constraint =
+                        work.catalog().index(index).and_then(|(t, i)| i.constraint.as_ref().map(|c| (t.name.clone(), c.name.clone())));
                     if let Some((table, constraint)) = constraint {
                         return Err(required_by(&last, &constraint, &table));
                     }
@@ -215,7 +212,10 @@ async fn drop_objects(work: Work<'_>, kind: ObjectKind, names: &[ObjectName], if
             }
             None if if_exists => {
                 let code = if kind == ObjectKind::Schema { SqlState::INVALID_SCHEMA_NAME } else { SqlState::UNDEFINED_TABLE };
-                work.notice(code, format!("{word} \"{}\" does not exist, skipping", if kind == ObjectKind::Schema { &last } else { &shown }));
+                work.notice(
+                    code,
+                    format!("{word} \"{}\" does not exist, skipping", if kind == ObjectKind::Schema { &last } else { &shown }),
+                );
             }
             None => {
                 return Err(match kind {
@@ -312,8 +312,9 @@ fn comment(work: Work<'_>, target: &CommentTarget, text: Option<String>) -> PgRe
                     }
                 }
                 FoundIndex::PrimaryKey => {
-                    return Err(PgError::unsupported("a comment on the index of a primary key is not supported")
-                        .hint("Comment on the constraint."));
+                    return Err(
+                        PgError::unsupported("a comment on the index of a primary key is not supported").hint("Comment on the constraint.")
+                    );
                 }
             }
             work.put(Relation::Table(table))?;
@@ -358,9 +359,7 @@ fn comment(work: Work<'_>, target: &CommentTarget, text: Option<String>) -> PgRe
             let relation = work.find(&table_name)?.ok_or_else(|| undefined_relation(&Work::shown(&table_name)))?;
             let mut relation = (*relation).clone();
             let found = match &mut relation {
-                Relation::Table(t) => {
-                    t.columns.iter_mut().find(|c| !c.dropped && !c.hidden && c.name == column).map(|c| c.comment = text)
-                }
+                Relation::Table(t) => t.columns.iter_mut().find(|c| !c.dropped && !c.hidden && c.name == column).map(|c| c.comment = text),
                 Relation::View(v) => v.columns.iter_mut().find(|c| c.name == column).map(|c| c.comment = text),
                 Relation::Sequence(s) => {
                     return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("cannot set comment on relation \"{}\"", s.name))

@@ -64,8 +64,7 @@ impl<'a> RowWriter<'a> {
             if let Some(predicate) = &index.predicate {
                 exprs.push(work.read_stored(table, predicate)?);
             }
-            let evaluator =
-                if exprs.is_empty() { None } else { Some(TableEvaluator::new(&work.ctx.eval, &[], &schema, &exprs)?) };
+            let evaluator = if exprs.is_empty() { None } else { Some(TableEvaluator::new(&work.ctx.eval, &[], &schema, &exprs)?) };
             targets.push(IndexTarget {
                 codec: IndexCodec::new(table, index)?,
                 has_predicate: index.predicate.is_some(),
@@ -113,24 +112,24 @@ impl<'a> RowWriter<'a> {
             for row in 0..rows {
                 let key = key_of(row);
                 if self.unique_rows && !self.seen.insert(xxh3_128(key)) {
-                    let parts: Vec<(ColumnId, SqlType)> = self
-                        .table
-                        .key
-                        .iter()
-                        .filter_map(|p| self.table.column(p.column).map(|c| (c.id, c.ty.clone())))
-                        .collect();
+                    let parts: Vec<(ColumnId, SqlType)> =
+                        self.table.key.iter().filter_map(|p| self.table.column(p.column).map(|c| (c.id, c.ty.clone()))).collect();
                     let names = parts.iter().map(|(id, _)| self.table.column(*id).map_or("", |c| c.name.as_str()).to_owned()).collect();
                     let values = parts.iter().filter_map(|(id, ty)| Some((ty.clone(), column(*id)?))).collect();
                     let name = self.table.primary_key.as_ref().map_or_else(String::new, |k| k.name.clone());
                     return Err(duplicate(&self.work, &self.table, &name, names, values, row));
                 }
                 let (storage, pending) = (self.codec.storage, &mut self.pending);
-                encoder.cells(row, |_| true, |family, qualifier, value| {
-                    if let Some(value) = value {
-                        pending.put(storage, key, family, qualifier, value);
-                    }
-                    Ok(())
-                })?;
+                encoder.cells(
+                    row,
+                    |_| true,
+                    |family, qualifier, value| {
+                        if let Some(value) = value {
+                            pending.put(storage, key, family, qualifier, value);
+                        }
+                        Ok(())
+                    },
+                )?;
             }
         }
         for target in &mut self.indexes {
@@ -170,8 +169,7 @@ impl<'a> RowWriter<'a> {
                 encoder.key(row, key, &mut entry)?;
                 if encoder.is_exclusive(row) && !target.seen.insert(xxh3_128(&entry)) {
                     let names = target.index.parts.iter().map(|p| part_name(&self.table, &p.key)).collect();
-                    let values =
-                        target.index.parts.iter().zip(&parts).filter_map(|(p, a)| Some((p.ty.clone(), a.clone()?))).collect();
+                    let values = target.index.parts.iter().zip(&parts).filter_map(|(p, a)| Some((p.ty.clone(), a.clone()?))).collect();
                     return Err(duplicate(&self.work, &self.table, &target.index.name, names, values, row));
                 }
                 let cell = encoder.cell(row, key)?;

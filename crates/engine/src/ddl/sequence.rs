@@ -141,7 +141,11 @@ pub(crate) fn apply(plan: &mut SequencePlan, options: &[SequenceOption], new: bo
     plan.start = match start {
         Some(n) => n,
         None if new => {
-            if up { plan.min } else { plan.max }
+            if up {
+                plan.min
+            } else {
+                plan.max
+            }
         }
         None => plan.start,
     };
@@ -179,10 +183,7 @@ fn owner(work: Work<'_>, name: &ObjectName, schema: Oid) -> PgResult<(Oid, Colum
     let table = match work.find(&table_name)?.as_deref() {
         Some(Relation::Table(table)) => table.clone(),
         Some(other) => {
-            return Err(PgError::new(
-                SqlState::WRONG_OBJECT_TYPE,
-                format!("sequence cannot be owned by relation \"{}\"", other.name()),
-            ));
+            return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("sequence cannot be owned by relation \"{}\"", other.name())));
         }
         None => return Err(undefined_relation(&Work::shown(&table_name))),
     };
@@ -302,7 +303,6 @@ pub(crate) fn restart(work: Work<'_>, sequence: &SequenceDescriptor, value: i64)
     });
     Ok(())
 }
-
 
 #[cfg(test)]
 mod tests {

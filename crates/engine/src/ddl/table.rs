@@ -6,8 +6,8 @@ use super::work::{Work, undefined_relation};
 use crate::bind::tree::{Bound, BoundBody, ColId, Expr, ExprKind, Output, Query, Rel};
 use crate::bind::{bind_statement, fold};
 use crate::catalog::{
-    CheckDescriptor, ColumnId, ConstraintName, Dependency, FamilyDescriptor, IndexKey, OnCommit, Relation, Salt,
-    TableDescriptor, ViewColumn, ViewDescriptor,
+    CheckDescriptor, ColumnId, ConstraintName, Dependency, FamilyDescriptor, IndexKey, OnCommit, Relation, Salt, TableDescriptor,
+    ViewColumn, ViewDescriptor,
 };
 use crate::row::KeyColumn;
 use arrow::array::ArrayRef;
@@ -16,15 +16,14 @@ use std::time::Duration;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_store::{BloomFilter, Compression, FamilyId, FamilyOptions, Layout};
 use stoa_syntax::ast::{self, ObjectName};
-use stoa_syntax::ddl::{
-    Constraint, CreateTable, CreateTableAs, OnCommitAction, Split, StorageOption, TableElement,
-};
+use stoa_syntax::ddl::{Constraint, CreateTable, CreateTableAs, OnCommitAction, Split, StorageOption, TableElement};
 
 /// CREATE TABLE.
 pub(crate) async fn create(work: Work<'_>, create: &CreateTable) -> PgResult<String> {
     const TAG: &str = "CREATE TABLE";
     if create.partitioned {
-        return Err(PgError::unsupported("partitioned tables are not supported").hint("Tables are split into regions by their row keys; see SPLIT."));
+        return Err(PgError::unsupported("partitioned tables are not supported")
+            .hint("Tables are split into regions by their row keys; see SPLIT."));
     }
     if !create.inherits.is_empty() {
         return Err(PgError::unsupported("table inheritance is not supported"));
@@ -95,9 +94,7 @@ async fn store(work: Work<'_>, builder: TableBuilder<'_>) -> PgResult<TableDescr
 fn on_commit(action: Option<OnCommitAction>, temporary: bool) -> PgResult<OnCommit> {
     match action {
         None => Ok(OnCommit::PreserveRows),
-        Some(_) if !temporary => {
-            Err(PgError::new(SqlState::INVALID_TABLE_DEFINITION, "ON COMMIT can only be used on temporary tables"))
-        }
+        Some(_) if !temporary => Err(PgError::new(SqlState::INVALID_TABLE_DEFINITION, "ON COMMIT can only be used on temporary tables")),
         Some(OnCommitAction::PreserveRows) => Ok(OnCommit::PreserveRows),
         Some(OnCommitAction::DeleteRows) => Ok(OnCommit::DeleteRows),
         Some(OnCommitAction::Drop) => Ok(OnCommit::Drop),
@@ -432,7 +429,14 @@ pub(crate) fn is_postgres_option(name: &str) -> bool {
         || name.starts_with("toast.")
         || matches!(
             name,
-            "fillfactor" | "toast_tuple_target" | "parallel_workers" | "vacuum_index_cleanup" | "vacuum_truncate" | "user_catalog_table" | "log_autovacuum_min_duration" | "deduplicate_items"
+            "fillfactor"
+                | "toast_tuple_target"
+                | "parallel_workers"
+                | "vacuum_index_cleanup"
+                | "vacuum_truncate"
+                | "user_catalog_table"
+                | "log_autovacuum_min_duration"
+                | "deduplicate_items"
         )
 }
 

@@ -38,9 +38,10 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateView) -> PgResult<Stri
     }
     let BoundBody::Query(query) = &bound.body else { return Err(PgError::internal("a view's query that is none")) };
     // A view over temporary relations is temporary.
-    let over_temporary = bound.uses.iter().any(|d| {
-        catalog.relation(d.relation).and_then(|r| catalog.schema(r.schema())).is_some_and(|s| s.temporary.is_some())
-    });
+    let over_temporary = bound
+        .uses
+        .iter()
+        .any(|d| catalog.relation(d.relation).and_then(|r| catalog.schema(r.schema())).is_some_and(|s| s.temporary.is_some()));
     let temporary = create.temporary || over_temporary;
     if over_temporary && !create.temporary {
         work.notice(SqlState::SUCCESSFUL_COMPLETION, format!("view \"{}\" will be a temporary view", Work::shown(&create.name)));
@@ -221,9 +222,8 @@ impl VisitorMut for Qualifier<'_> {
 /// The schema and name of what a FROM item names: a relation of the catalog or of `pg_catalog`.
 fn resolve(catalog: &CatalogSnapshot, path: &[Oid], parts: &[String]) -> Option<((Oid, String), String)> {
     let relation = parts.last()?.clone();
-    let exists = |oid: Oid, schema: &str| {
-        catalog.relation_by_name(oid, &relation).is_some() || crate::virtual_tables::exists(schema, &relation)
-    };
+    let exists =
+        |oid: Oid, schema: &str| catalog.relation_by_name(oid, &relation).is_some() || crate::virtual_tables::exists(schema, &relation);
     match parts {
         [_] => path.iter().find_map(|oid| {
             let schema = catalog.schema(*oid)?;
@@ -283,34 +283,46 @@ fn change_views(
 
 /// A relation has another name or another schema: the views over it follow.
 pub(crate) fn relation_renamed(work: Work<'_>, oid: Oid, old: (&str, &str), new: (&str, &str)) -> PgResult<()> {
-    change_views(work, |view| view.depends_on.iter().any(|d| d.relation == oid), |name, _| {
-        if name_parts(name).is_ok_and(|p| p == [old.0, old.1]) {
-            *name = ObjectName(vec![ObjectNamePart::Identifier(quoted(new.0)), ObjectNamePart::Identifier(quoted(new.1))]);
-        }
-    })
+    change_views(
+        work,
+        |view| view.depends_on.iter().any(|d| d.relation == oid),
+        |name, _| {
+            if name_parts(name).is_ok_and(|p| p == [old.0, old.1]) {
+                *name = ObjectName(vec![ObjectNamePart::Identifier(quoted(new.0)), ObjectNamePart::Identifier(quoted(new.1))]);
+            }
+        },
+    )
 }
 
 /// A schema has another name.
 pub(crate) fn schema_renamed(work: Work<'_>, old: &str, new: &str) -> PgResult<()> {
-    change_views(work, |_| true, |name, _| {
-        if let Ok([schema, relation]) = name_parts(name).as_deref()
-            && schema == old
-        {
-            *name = ObjectName(vec![ObjectNamePart::Identifier(quoted(new)), ObjectNamePart::Identifier(quoted(relation))]);
-        }
-    })
+    change_views(
+        work,
+        |_| true,
+        |name, _| {
+            if let Ok([schema, relation]) = name_parts(name).as_deref()
+                && schema == old
+            {
+                *name = ObjectName(vec![ObjectNamePart::Identifier(quoted(new)), ObjectNamePart::Identifier(quoted(relation))]);
+            }
+        },
+    )
 }
 
 /// The `n`-th visible column of a relation is gone, and no view uses it: the lists of columns get shorter.
 pub(crate) fn column_dropped(work: Work<'_>, oid: Oid, qualified: (&str, &str), n: usize) -> PgResult<()> {
-    change_views(work, |view| view.depends_on.iter().any(|d| d.relation == oid), |name, alias| {
-        if name_parts(name).is_ok_and(|p| p == [qualified.0, qualified.1])
-            && let Some(alias) = alias
-            && n < alias.columns.len()
-        {
-            alias.columns.remove(n);
-        }
-    })
+    change_views(
+        work,
+        |view| view.depends_on.iter().any(|d| d.relation == oid),
+        |name, alias| {
+            if name_parts(name).is_ok_and(|p| p == [qualified.0, qualified.1])
+                && let Some(alias) = alias
+                && n < alias.columns.len()
+            {
+                alias.columns.remove(n);
+            }
+        },
+    )
 }
 
 /// The text that `pg_get_viewdef` shows: schemas and lists of columns only where they say something.
@@ -320,8 +332,8 @@ pub(crate) fn definition(catalog: &CatalogSnapshot, path: &[Oid], view: &ViewDes
     let mut change = Change(|name: &mut ObjectName, alias: &mut Option<ast::TableAlias>| {
         let Ok([schema, relation]) = <[String; 2]>::try_from(name_parts(name).unwrap_or_default()) else { return };
         let Some(found) = catalog.schema_by_name(&schema) else { return };
-        let visible = path.iter().find(|oid| catalog.relation_by_name(**oid, &relation).is_some()) == Some(&found.oid)
-            || found.oid == PG_CATALOG_OID;
+        let visible =
+            path.iter().find(|oid| catalog.relation_by_name(**oid, &relation).is_some()) == Some(&found.oid) || found.oid == PG_CATALOG_OID;
         if visible {
             *name = ObjectName(vec![ObjectNamePart::Identifier(quoted(&relation))]);
         }
@@ -347,10 +359,9 @@ fn lay_out(query: &ast::Query, columns: &[ViewColumn]) -> String {
     }
     // Columns are shown with the table's name, as PostgreSQL does.
     let single = match select.from.as_slice() {
-        [ast::TableWithJoins { relation: TableFactor::Table { name, alias, .. }, joins }] if joins.is_empty() => alias
-            .as_ref()
-            .map(|a| a.name.clone())
-            .or_else(|| name.0.last().and_then(|p| p.as_ident().cloned())),
+        [ast::TableWithJoins { relation: TableFactor::Table { name, alias, .. }, joins }] if joins.is_empty() => {
+            alias.as_ref().map(|a| a.name.clone()).or_else(|| name.0.last().and_then(|p| p.as_ident().cloned()))
+        }
         _ => None,
     };
     let show = |expr: &ast::Expr| {

@@ -187,10 +187,7 @@ impl<'a> Work<'a> {
             [schema, name] => Ok((Some(schema.clone()), name.clone())),
             [database, schema, name] if *database == self.ctx.session.database => Ok((Some(schema.clone()), name.clone())),
             [_, _, _] => Err(PgError::unsupported(format!("cross-database references are not implemented: {name}"))),
-            _ => Err(PgError::new(
-                SqlState::SYNTAX_ERROR,
-                format!("improper relation name (too many dotted names): {}", parts.join(".")),
-            )),
+            _ => Err(PgError::new(SqlState::SYNTAX_ERROR, format!("improper relation name (too many dotted names): {}", parts.join(".")))),
         }
     }
 
@@ -347,10 +344,8 @@ impl<'a> Work<'a> {
 
     /// Whether any row of a table satisfies a condition.
     pub async fn any_row(&self, table: &TableDescriptor, filter: Option<Expr>) -> PgResult<bool> {
-        let one = Expr::new(
-            crate::bind::tree::ExprKind::Const(datafusion::common::ScalarValue::Int32(Some(1))),
-            SqlType::new(PgType::Int4),
-        );
+        let one =
+            Expr::new(crate::bind::tree::ExprKind::Const(datafusion::common::ScalarValue::Int32(Some(1))), SqlType::new(PgType::Int4));
         let mut stream = self.scan(table, vec![one], filter).await?;
         while let Some(batch) = stream.next().await {
             if batch?.num_rows() > 0 {

@@ -163,7 +163,8 @@ impl ExecutionPlan for ApplyExec {
         let stream = super::project_set::async_stream(move |tx| async move {
             let fields = bindings.iter().map(|(_, i)| SortField::new(schema.field(*i).data_type().clone())).collect();
             let converter = RowConverter::new(fields)?;
-            let mut runner = Runner { work: &work, planner: &planner, bindings: &bindings, converter, values: HashMap::new(), rows: HashMap::new() };
+            let mut runner =
+                Runner { work: &work, planner: &planner, bindings: &bindings, converter, values: HashMap::new(), rows: HashMap::new() };
             while let Some(batch) = input.next().await {
                 let made = runner.batch(&batch?, &schema).await.map_err(DataFusionError::from)?;
                 if made.num_rows() > 0 && tx.send(Ok(made)).await.is_err() {
@@ -286,9 +287,7 @@ impl Runner<'_> {
         }
         let mut out = rel.clone();
         walk::rewrite_rel(&mut out, &mut |e| match &e.kind {
-            ExprKind::Column(id) => {
-                values.iter().find(|(c, _)| c == id).map(|(_, v)| Expr::new(ExprKind::Const(v.clone()), e.ty.clone()))
-            }
+            ExprKind::Column(id) => values.iter().find(|(c, _)| c == id).map(|(_, v)| Expr::new(ExprKind::Const(v.clone()), e.ty.clone())),
             _ => None,
         });
         Ok(out)
@@ -300,7 +299,8 @@ impl Runner<'_> {
             let one = Expr::new(ExprKind::Const(ScalarValue::Int64(Some(1))), SqlType::new(stoa_pg::PgType::Int8));
             rel = Rel::Limit { input: Box::new(rel), offset: None, fetch: Some(one), ties: None };
         }
-        let columns: Vec<ColId> = if apply.kind == ApplyKind::Exists { Vec::new() } else { apply.query.outputs.iter().map(|o| o.col).take(1).collect() };
+        let columns: Vec<ColId> =
+            if apply.kind == ApplyKind::Exists { Vec::new() } else { apply.query.outputs.iter().map(|o| o.col).take(1).collect() };
         let rows = self.planner.run(&rel, &columns).await?;
         let count: usize = rows.iter().map(RecordBatch::num_rows).sum();
         match apply.kind {

@@ -51,7 +51,14 @@ pub struct KeyRangeScanExec {
 impl KeyRangeScanExec {
     /// A scan of a path's ranges, cut into partitions.
     #[must_use]
-    pub fn new(table: ScanTable, path: Arc<AccessPath>, partitions: Vec<Vec<KeyRange>>, output: ScanOutput, rows: f64, fill_cache: bool) -> Self {
+    pub fn new(
+        table: ScanTable,
+        path: Arc<AccessPath>,
+        partitions: Vec<Vec<KeyRange>>,
+        output: ScanOutput,
+        rows: f64,
+        fill_cache: bool,
+    ) -> Self {
         let source = match &path.kind {
             PathKind::Table => ColumnSource::Table(Arc::clone(&table.codec)),
             PathKind::Index { codec, .. } => ColumnSource::Index(Arc::clone(codec)),
@@ -235,7 +242,10 @@ impl ExecutionPlan for KeyRangeScanExec {
 }
 
 /// Visits the expressions of a scan.
-pub(super) fn visit(output: &ScanOutput, f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>) -> Result<TreeNodeRecursion> {
+pub(super) fn visit(
+    output: &ScanOutput,
+    f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+) -> Result<TreeNodeRecursion> {
     for filter in output.filters.iter().chain(&output.dynamic) {
         if f(filter)? == TreeNodeRecursion::Stop {
             return Ok(TreeNodeRecursion::Stop);

@@ -35,7 +35,14 @@ impl fmt::Debug for LockRowsExec {
 }
 
 /// The logical node over a plan of `rel`, which holds the scans that are locked.
-pub fn plan(planner: &Planner, input: LogicalPlan, rel: &Rel, scans: &[u32], strength: LockStrength, wait: LockWait) -> PgResult<LogicalPlan> {
+pub fn plan(
+    planner: &Planner,
+    input: LogicalPlan,
+    rel: &Rel,
+    scans: &[u32],
+    strength: LockStrength,
+    wait: LockWait,
+) -> PgResult<LogicalPlan> {
     let mut found = Vec::new();
     walk::visit_rel(rel, &mut |node| {
         if let Rel::Scan(scan) = node

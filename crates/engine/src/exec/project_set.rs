@@ -3,8 +3,8 @@
 //! Functions are opened row by row and read in chunks, so that a long series takes no memory.
 
 use crate::bind::tree::{ColId, Expr, SetExpr};
-use crate::plan::relation::Planner;
 use crate::plan::column_name;
+use crate::plan::relation::Planner;
 use arrow::array::{Array, ArrayRef, Int64Array, RecordBatch, RecordBatchOptions, UInt32Array, new_null_array};
 use arrow::compute::{concat, take};
 use arrow::datatypes::SchemaRef;
@@ -107,7 +107,14 @@ impl ProjectSetExec {
                     columns: set.columns.iter().map(|(_, t)| t.clone()).collect(),
                 });
             }
-            Ok(Arc::new(ProjectSetExec::new(input, Arc::new(calls), planner_copy.ctx.eval.clone(), outer, ordinality.is_some(), added_fields(&sets, ordinality))?))
+            Ok(Arc::new(ProjectSetExec::new(
+                input,
+                Arc::new(calls),
+                planner_copy.ctx.eval.clone(),
+                outer,
+                ordinality.is_some(),
+                added_fields(&sets, ordinality),
+            )?))
         });
         planner.extend(format!("ProjectSet: {}", names.join(", ")), input, &added, make)
     }
@@ -120,7 +127,8 @@ impl ProjectSetExec {
         ordinality: bool,
         added: Vec<arrow::datatypes::Field>,
     ) -> Result<Self> {
-        let mut fields: Vec<arrow::datatypes::Field> = input.schema().fields().iter().map(|f| f.as_ref().clone().with_nullable(true)).collect();
+        let mut fields: Vec<arrow::datatypes::Field> =
+            input.schema().fields().iter().map(|f| f.as_ref().clone().with_nullable(true)).collect();
         fields.extend(added);
         let schema = Arc::new(arrow::datatypes::Schema::new(fields));
         let properties = Arc::new(PlanProperties::new(
@@ -184,7 +192,8 @@ impl ExecutionPlan for ProjectSetExec {
 
     fn execute(&self, partition: usize, context: Arc<datafusion::execution::TaskContext>) -> Result<SendableRecordBatchStream> {
         let mut input = self.input.execute(partition, context)?;
-        let (schema, calls, eval, outer, ordinality) = (self.schema.clone(), self.calls.clone(), self.eval.clone(), self.outer, self.ordinality);
+        let (schema, calls, eval, outer, ordinality) =
+            (self.schema.clone(), self.calls.clone(), self.eval.clone(), self.outer, self.ordinality);
         let out_schema = schema.clone();
         let stream = async_stream(move |tx| async move {
             while let Some(batch) = input.next().await {
@@ -377,7 +386,11 @@ impl Output {
             let refs: Vec<&dyn Array> = pieces.iter().map(AsRef::as_ref).collect();
             let array = concat(&refs)?;
             if array.data_type() != field.data_type() {
-                return Err(PgError::internal(format!("a set function gave {} where {} was declared", array.data_type(), field.data_type())));
+                return Err(PgError::internal(format!(
+                    "a set function gave {} where {} was declared",
+                    array.data_type(),
+                    field.data_type()
+                )));
             }
             arrays.push(array);
         }
@@ -388,4 +401,3 @@ impl Output {
         Ok(RecordBatch::try_new_with_options(schema.clone(), arrays, &options)?)
     }
 }
-

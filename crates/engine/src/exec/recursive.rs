@@ -80,7 +80,11 @@ impl Seen {
         let fields = types
             .iter()
             .map(|t| {
-                SortField::new(if crate::plan::expr::has_native_order(t) { t.arrow.clone() } else { arrow::datatypes::DataType::BinaryView })
+                SortField::new(if crate::plan::expr::has_native_order(t) {
+                    t.arrow.clone()
+                } else {
+                    arrow::datatypes::DataType::BinaryView
+                })
             })
             .collect();
         Ok(Self { rows: Some((RowConverter::new(fields)?, HashSet::new())), types })

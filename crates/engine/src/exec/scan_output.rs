@@ -294,7 +294,13 @@ impl Gather {
 }
 
 /// Writes what all scans show in EXPLAIN.
-pub(super) fn describe(f: &mut fmt::Formatter<'_>, table: &ScanTable, path: &AccessPath, output: &ScanOutput, reverse: bool) -> fmt::Result {
+pub(super) fn describe(
+    f: &mut fmt::Formatter<'_>,
+    table: &ScanTable,
+    path: &AccessPath,
+    output: &ScanOutput,
+    reverse: bool,
+) -> fmt::Result {
     write!(f, "table={}, ranges={}", table.table.name, explain::ranges(&path.key, &path.scope.ranges))?;
     if !output.filters.is_empty() {
         write!(f, ", filters=[")?;

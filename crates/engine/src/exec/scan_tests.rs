@@ -47,11 +47,8 @@ type Row = [Option<i32>; 4];
 
 fn put(txn: &Transaction, t: &TableDescriptor, row: &Row) {
     let int = SqlType::new(PgType::Int4);
-    let columns: HashMap<ColumnId, ArrayRef> = row
-        .iter()
-        .enumerate()
-        .map(|(n, v)| (ColumnId(n as u32 + 1), column(&int, &[v.map(|v| v.to_string()).as_deref()])))
-        .collect();
+    let columns: HashMap<ColumnId, ArrayRef> =
+        row.iter().enumerate().map(|(n, v)| (ColumnId(n as u32 + 1), column(&int, &[v.map(|v| v.to_string()).as_deref()]))).collect();
     let codec = RowCodec::new(t).unwrap();
     let mut encoder = RowEncoder::new(&codec, |id| columns.get(&id).cloned()).unwrap();
     let mut key = Vec::new();
@@ -63,10 +60,14 @@ fn put(txn: &Transaction, t: &TableDescriptor, row: &Row) {
     let cell = entries.cell(0, &key).unwrap().to_vec();
     txn.write(|set| {
         encoder
-            .cells(0, |_| true, |family, qualifier, value| {
-                set.put(codec.storage, &key, family, qualifier, value);
-                Ok(())
-            })
+            .cells(
+                0,
+                |_| true,
+                |family, qualifier, value| {
+                    set.put(codec.storage, &key, family, qualifier, value);
+                    Ok(())
+                },
+            )
             .unwrap();
         set.put(index.storage, &entry, INDEX_FAMILY, &[], Some(&cell));
     })
@@ -213,7 +214,10 @@ async fn every_path_gives_the_same_rows() {
                     if order.contains('a') {
                         assert_eq!(found, wanted, "seed {seed}: {sql}\n{shown}");
                     } else if order.contains('c') {
-                        assert!(found.windows(2).all(|w| w[0][2].is_some_and(|x| w[1][2].is_none_or(|y| x <= y)) || w[1][2].is_none()), "{sql}");
+                        assert!(
+                            found.windows(2).all(|w| w[0][2].is_some_and(|x| w[1][2].is_none_or(|y| x <= y)) || w[1][2].is_none()),
+                            "{sql}"
+                        );
                     }
                     let (mut a, mut b) = (found, wanted);
                     a.sort_by_key(key);

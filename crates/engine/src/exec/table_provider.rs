@@ -27,7 +27,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, TableProvi
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
-use stoa_pg::{EvalContext, PgError, PgResult, SqlType, SqlState};
+use stoa_pg::{EvalContext, PgError, PgResult, SqlState, SqlType};
 use stoa_store::{KeyRange, Region, Timestamp};
 
 /// Rows below which a scan is not cut into partitions.
@@ -54,7 +54,12 @@ impl StoaTable {
     ///
     /// # Errors
     /// The table does not have a column.
-    pub fn new(table: Arc<TableDescriptor>, columns: &[(ColumnId, String)], view: ReadView, txn: Option<Arc<Transaction>>) -> PgResult<Self> {
+    pub fn new(
+        table: Arc<TableDescriptor>,
+        columns: &[(ColumnId, String)],
+        view: ReadView,
+        txn: Option<Arc<Transaction>>,
+    ) -> PgResult<Self> {
         let codec = RowCodec::of(&table)?;
         let mut fields = Vec::with_capacity(columns.len());
         let mut list = Vec::with_capacity(columns.len());
@@ -175,7 +180,9 @@ impl TableProvider for StoaTable {
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
         filters
             .iter()
-            .map(|filter| Ok(if is_evaluable(filter)? { TableProviderFilterPushDown::Exact } else { TableProviderFilterPushDown::Unsupported }))
+            .map(|filter| {
+                Ok(if is_evaluable(filter)? { TableProviderFilterPushDown::Exact } else { TableProviderFilterPushDown::Unsupported })
+            })
             .collect()
     }
 
@@ -207,7 +214,10 @@ impl TableProvider for StoaTable {
         }
         let read_schema = Arc::new(self.schema.project(&read)?);
         let df_schema = DFSchema::try_from(Arc::clone(&read_schema))?;
-        let filters = residual.iter().map(|f| state.create_physical_expr((*f).clone(), &df_schema)).collect::<Result<Vec<Arc<dyn PhysicalExpr>>>>()?;
+        let filters = residual
+            .iter()
+            .map(|f| state.create_physical_expr((*f).clone(), &df_schema))
+            .collect::<Result<Vec<Arc<dyn PhysicalExpr>>>>()?;
         let output = ScanOutput {
             read: read.iter().filter_map(|n| self.columns.get(*n)).map(|(id, _, _)| *id).collect(),
             read_schema,
@@ -358,10 +368,7 @@ fn system_time(eval: &EvalContext, value: &ScalarValue) -> PgResult<Timestamp> {
     };
     let us = u64::try_from(us).map_err(|_| invalid())?;
     // Every commit of that microsecond counts.
-    us.checked_add(1)
-        .and_then(|next| next.checked_mul(1 << Timestamp::COUNTER_BITS))
-        .map(|next| Timestamp(next - 1))
-        .ok_or_else(invalid)
+    us.checked_add(1).and_then(|next| next.checked_mul(1 << Timestamp::COUNTER_BITS)).map(|next| Timestamp(next - 1)).ok_or_else(invalid)
 }
 
 /// A table's own columns, called `c` and their id: how its expressions are bound.
@@ -392,4 +399,3 @@ fn index_predicates(planner: &Planner, table: &TableDescriptor) -> PgResult<Vec<
         })
         .collect()
 }
-

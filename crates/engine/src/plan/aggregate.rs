@@ -57,8 +57,11 @@ impl Planner {
         };
         let Some(native) = native else {
             let FuncKind::Aggregate(builder) = &a.func.0.kind else { return Err(PgError::internal("not an aggregate")) };
-            let within_group =
-                if a.within_group { a.order_by.iter().map(|k| (k.expr.ty.clone(), k.descending, k.nulls_first)).collect() } else { Vec::new() };
+            let within_group = if a.within_group {
+                a.order_by.iter().map(|k| (k.expr.ty.clone(), k.descending, k.nulls_first)).collect()
+            } else {
+                Vec::new()
+            };
             let call = AggregateCall {
                 ctx: self.ctx.eval.clone(),
                 arg_types: args.iter().map(|e| e.ty.clone()).collect(),

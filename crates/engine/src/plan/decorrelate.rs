@@ -45,7 +45,12 @@ fn collect_given(rel: &Rel, out: &mut HashSet<ColId>) {
         Rel::Values { columns, .. } | Rel::Batches { columns, .. } => out.extend(columns.iter().map(|(c, _)| *c)),
         Rel::Scan(scan) => out.extend(scan.columns.iter().map(|(_, c)| *c)),
         Rel::Virtual { columns, .. } => out.extend(columns.iter().map(|(c, ..)| *c)),
-        Rel::Filter { input, .. } | Rel::Sort { input, .. } | Rel::Limit { input, .. } | Rel::DistinctOn { input, .. } | Rel::Sample { input, .. } | Rel::Lock { input, .. } => {
+        Rel::Filter { input, .. }
+        | Rel::Sort { input, .. }
+        | Rel::Limit { input, .. }
+        | Rel::DistinctOn { input, .. }
+        | Rel::Sample { input, .. }
+        | Rel::Lock { input, .. } => {
             collect_given(input, out);
         }
         Rel::Project { exprs, .. } => out.extend(exprs.iter().map(|(c, _)| *c)),
@@ -69,7 +74,9 @@ fn collect_given(rel: &Rel, out: &mut HashSet<ColId>) {
             out.extend(sets.iter().flat_map(|(c, _)| c.iter().copied()));
             out.extend(ordinality);
         }
-        Rel::Distinct { columns, .. } | Rel::SetOp { columns, .. } | Rel::Recursive { columns, .. } => out.extend(columns.iter().map(|(c, _)| *c)),
+        Rel::Distinct { columns, .. } | Rel::SetOp { columns, .. } | Rel::Recursive { columns, .. } => {
+            out.extend(columns.iter().map(|(c, _)| *c))
+        }
         Rel::CteScan { columns, .. } => out.extend(columns.iter().map(|(c, ..)| *c)),
     }
 }
@@ -139,7 +146,10 @@ pub fn pull_correlation(rel: &Rel, needed: &mut HashSet<ColId>) -> Option<(Rel, 
                     return None;
                 }
             }
-            Some((Rel::Join { left: Box::new(left), right: Box::new(right), kind: JoinKind::Inner, on: on.clone(), lateral: false }, conditions))
+            Some((
+                Rel::Join { left: Box::new(left), right: Box::new(right), kind: JoinKind::Inner, on: on.clone(), lateral: false },
+                conditions,
+            ))
         }
         // The order of rows means nothing to EXISTS and IN.
         Rel::Sort { input, .. } => pull_correlation(input, needed),
@@ -155,10 +165,14 @@ fn is_subquery(e: &Expr) -> bool {
 pub fn type_of_column(rel: &Rel, id: ColId) -> Option<SqlType> {
     match rel {
         Rel::One => None,
-        Rel::Values { columns, .. } | Rel::Batches { columns, .. } | Rel::Distinct { columns, .. } | Rel::SetOp { columns, .. } | Rel::Recursive { columns, .. } => {
-            columns.iter().find(|(c, _)| *c == id).map(|(_, t)| t.clone())
+        Rel::Values { columns, .. }
+        | Rel::Batches { columns, .. }
+        | Rel::Distinct { columns, .. }
+        | Rel::SetOp { columns, .. }
+        | Rel::Recursive { columns, .. } => columns.iter().find(|(c, _)| *c == id).map(|(_, t)| t.clone()),
+        Rel::Scan(scan) => {
+            scan.columns.iter().find(|(_, c)| *c == id).and_then(|(column, _)| scan.table.column(*column)).map(|c| c.ty.clone())
         }
-        Rel::Scan(scan) => scan.columns.iter().find(|(_, c)| *c == id).and_then(|(column, _)| scan.table.column(*column)).map(|c| c.ty.clone()),
         Rel::Virtual { columns, .. } => columns.iter().find(|(c, ..)| *c == id).map(|(_, _, t)| t.clone()),
         Rel::CteScan { columns, .. } => columns.iter().find(|(c, ..)| *c == id).map(|(_, _, t)| t.clone()),
         Rel::Project { exprs, .. } => exprs.iter().find(|(c, _)| *c == id).map(|(_, e)| e.ty.clone()),
@@ -168,7 +182,9 @@ pub fn type_of_column(rel: &Rel, id: ColId) -> Option<SqlType> {
             .map(|(_, e)| e.ty.clone())
             .or_else(|| aggregates.iter().find(|(c, _)| *c == id).map(|(_, a)| a.ty.clone()))
             .or_else(|| Some(SqlType::new(PgType::Int4))),
-        Rel::Window { input, windows } => windows.iter().find(|(c, _)| *c == id).map(|(_, w)| w.ty.clone()).or_else(|| type_of_column(input, id)),
+        Rel::Window { input, windows } => {
+            windows.iter().find(|(c, _)| *c == id).map(|(_, w)| w.ty.clone()).or_else(|| type_of_column(input, id))
+        }
         Rel::ProjectSet { input, sets, ordinality, .. } => {
             if *ordinality == Some(id) {
                 return Some(SqlType::new(PgType::Int8));
@@ -181,9 +197,12 @@ pub fn type_of_column(rel: &Rel, id: ColId) -> Option<SqlType> {
             type_of_column(input, id)
         }
         Rel::Join { left, right, .. } => type_of_column(left, id).or_else(|| type_of_column(right, id)),
-        Rel::Filter { input, .. } | Rel::Sort { input, .. } | Rel::Limit { input, .. } | Rel::DistinctOn { input, .. } | Rel::Sample { input, .. } | Rel::Lock { input, .. } => {
-            type_of_column(input, id)
-        }
+        Rel::Filter { input, .. }
+        | Rel::Sort { input, .. }
+        | Rel::Limit { input, .. }
+        | Rel::DistinctOn { input, .. }
+        | Rel::Sample { input, .. }
+        | Rel::Lock { input, .. } => type_of_column(input, id),
     }
 }
 
@@ -299,12 +318,19 @@ pub fn scalar_as_join(input: &Rel, query: &Query, fresh: &mut dyn FnMut() -> Col
     }
     // A column of groups, aggregates and what tells that a group was found.
     let marker = fresh();
-    let right = Rel::Aggregate { input: Box::new(rows), groups: keys.clone(), sets: None, aggregates: aggregates.clone(), grouping: Vec::new() };
+    let right =
+        Rel::Aggregate { input: Box::new(rows), groups: keys.clone(), sets: None, aggregates: aggregates.clone(), grouping: Vec::new() };
     let mut through: Vec<(ColId, Expr)> = keys.iter().map(|(c, e)| (*c, Expr::column(*c, e.ty.clone()))).collect();
     through.extend(aggregates.iter().map(|(c, a)| (*c, Expr::column(*c, a.ty.clone()))));
     through.push((marker, crate::bind::function::bool_const(true)));
     let right = Rel::Project { input: Box::new(right), exprs: through };
-    let joined = Rel::Join { left: Box::new(input.clone()), right: Box::new(right), kind: JoinKind::Left, on: Some(conjunction(on)), lateral: false };
+    let joined = Rel::Join {
+        left: Box::new(input.clone()),
+        right: Box::new(right),
+        kind: JoinKind::Left,
+        on: Some(conjunction(on)),
+        lateral: false,
+    };
     // Where no group was found, counts are 0.
     let (_, value) = exprs.iter().find(|(c, _)| *c == output.col)?;
     let mut value = value.clone();

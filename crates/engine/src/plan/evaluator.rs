@@ -51,9 +51,6 @@ impl TableEvaluator {
     pub fn evaluate(&self, columns: Vec<ArrayRef>, rows: usize) -> PgResult<Vec<ArrayRef>> {
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         let batch = RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?;
-        self.exprs
-            .iter()
-            .map(|e| e.evaluate(&batch).and_then(|v| v.into_array(rows)).map_err(from_datafusion))
-            .collect()
+        self.exprs.iter().map(|e| e.evaluate(&batch).and_then(|v| v.into_array(rows)).map_err(from_datafusion)).collect()
     }
 }

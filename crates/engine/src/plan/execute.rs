@@ -26,21 +26,20 @@ pub struct Executed {
 }
 
 /// The rules and functions that all statements share: built once.
-static BASE_STATE: LazyLock<SessionState> =
-    LazyLock::new(|| {
-        // In DataFusion 55.2 a row limit that was moved into a sort is lost when the scan's order makes the sort needless: limits stay
-        // where they are, and end the scan below them by not asking for more.
-        let mut logical = datafusion::optimizer::Optimizer::new().rules;
-        logical.retain(|r| r.name() != "push_down_limit");
-        let mut physical = datafusion::physical_optimizer::optimizer::PhysicalOptimizer::new().rules;
-        physical.retain(|r| r.name() != "LimitPushdown");
-        SessionStateBuilder::new()
-            .with_default_features()
-            .with_optimizer_rules(logical)
-            .with_physical_optimizer_rules(physical)
-            .with_query_planner(Arc::new(StoaQueryPlanner))
-            .build()
-    });
+static BASE_STATE: LazyLock<SessionState> = LazyLock::new(|| {
+    // In DataFusion 55.2 a row limit that was moved into a sort is lost when the scan's order makes the sort needless: limits stay
+    // where they are, and end the scan below them by not asking for more.
+    let mut logical = datafusion::optimizer::Optimizer::new().rules;
+    logical.retain(|r| r.name() != "push_down_limit");
+    let mut physical = datafusion::physical_optimizer::optimizer::PhysicalOptimizer::new().rules;
+    physical.retain(|r| r.name() != "LimitPushdown");
+    SessionStateBuilder::new()
+        .with_default_features()
+        .with_optimizer_rules(logical)
+        .with_physical_optimizer_rules(physical)
+        .with_query_planner(Arc::new(StoaQueryPlanner))
+        .build()
+});
 
 /// DataFusion's state for one statement.
 pub(crate) fn session_state(ctx: &StatementContext) -> SessionState {
@@ -164,7 +163,8 @@ fn select_repeated(plan: LogicalPlan, columns: &[ColId]) -> PgResult<LogicalPlan
     if columns.iter().all(|c| seen.insert(*c)) {
         return select_columns(plan, columns);
     }
-    let exprs: Vec<_> = columns.iter().enumerate().map(|(i, c)| super::expr::column(*c).alias(format!("{}_{i}", super::column_name(*c)))).collect();
+    let exprs: Vec<_> =
+        columns.iter().enumerate().map(|(i, c)| super::expr::column(*c).alias(format!("{}_{i}", super::column_name(*c)))).collect();
     datafusion::logical_expr::LogicalPlanBuilder::from(plan)
         .project(exprs)
         .and_then(datafusion::logical_expr::LogicalPlanBuilder::build)

@@ -6,9 +6,9 @@ use crate::bind::tree::{Expr, ExprKind, OperRef, SortKey};
 use datafusion::common::{Column, ScalarValue};
 use datafusion::logical_expr::expr::{InList, Sort};
 use datafusion::logical_expr::{BinaryExpr, Case, Expr as DfExpr, Operator};
+use std::sync::Arc;
 use stoa_pg::registry::{NativeOp, OperKind, Volatility};
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlType};
-use std::sync::Arc;
 
 /// What the conversion of expressions needs.
 pub struct ExprPlanner<'a> {
@@ -29,9 +29,10 @@ impl ExprPlanner<'_> {
             ExprKind::Column(id) => column(*id),
             ExprKind::Const(value) => DfExpr::Literal(value.clone(), None),
             ExprKind::Param(index) => {
-                let value = self.params.get(*index).ok_or_else(|| {
-                    PgError::new(stoa_pg::SqlState::UNDEFINED_PARAMETER, format!("there is no parameter ${}", index + 1))
-                })?;
+                let value = self
+                    .params
+                    .get(*index)
+                    .ok_or_else(|| PgError::new(stoa_pg::SqlState::UNDEFINED_PARAMETER, format!("there is no parameter ${}", index + 1)))?;
                 DfExpr::Literal(value.clone(), None)
             }
             ExprKind::And(parts) => self.fold(parts, Operator::And)?,
@@ -246,7 +247,9 @@ fn describe(e: &Expr) -> (String, bool, bool) {
             let shape: String = bounds.iter().map(|(l, u)| format!("{}{}", u8::from(l.is_some()), u8::from(u.is_some()))).collect();
             (format!("slice {shape}"), false, false)
         }
-        ExprKind::AnyArray { oper, all, .. } => (format!("{} {}#{}", oper.0.name, if *all { "all" } else { "any" }, oper.0.oid), false, false),
+        ExprKind::AnyArray { oper, all, .. } => {
+            (format!("{} {}#{}", oper.0.name, if *all { "all" } else { "any" }, oper.0.oid), false, false)
+        }
         _ => ("expression".into(), false, false),
     }
 }

@@ -13,7 +13,9 @@ use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 fn datums(args: &[Arg]) -> Vec<Box<dyn Datum>> {
     let all = args.iter().all(|a| a.constant);
     args.iter()
-        .map(|a| -> Box<dyn Datum> { if a.constant && !all { Box::new(Scalar::new(a.array.clone())) } else { Box::new(a.array.clone()) } })
+        .map(|a| -> Box<dyn Datum> {
+            if a.constant && !all { Box::new(Scalar::new(a.array.clone())) } else { Box::new(a.array.clone()) }
+        })
         .collect()
 }
 
@@ -209,9 +211,8 @@ fn extreme(greatest: bool) -> Kernel {
             let next = expand(next, call.rows)?;
             let (best_key, next_key) = (stoa_pg::values::sort_key(call.ret, &best)?, stoa_pg::values::sort_key(call.ret, &next)?);
             let better = if greatest { cmp::gt(&next_key, &best_key)? } else { cmp::lt(&next_key, &best_key)? };
-            let take: BooleanArray = (0..call.rows)
-                .map(|i| Some(!next.is_null(i) && (best.is_null(i) || (better.is_valid(i) && better.value(i)))))
-                .collect();
+            let take: BooleanArray =
+                (0..call.rows).map(|i| Some(!next.is_null(i) && (best.is_null(i) || (better.is_valid(i) && better.value(i))))).collect();
             best = zip(&take, &next, &best)?;
         }
         Ok(best)

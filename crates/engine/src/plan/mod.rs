@@ -70,9 +70,7 @@ fn from_shared(error: &DataFusionError) -> PgError {
         },
         DataFusionError::Context(_, inner) | DataFusionError::Diagnostic(_, inner) => from_shared(inner),
         DataFusionError::Shared(inner) => from_shared(inner),
-        DataFusionError::ResourcesExhausted(message) => {
-            PgError::new(SqlState::OUT_OF_MEMORY, "out of memory").detail(first_line(message))
-        }
+        DataFusionError::ResourcesExhausted(message) => PgError::new(SqlState::OUT_OF_MEMORY, "out of memory").detail(first_line(message)),
         DataFusionError::ArrowError(inner, _) => match &**inner {
             arrow::error::ArrowError::DivideByZero => PgError::division_by_zero(),
             arrow::error::ArrowError::ExternalError(e) => match e.downcast_ref::<PgError>() {

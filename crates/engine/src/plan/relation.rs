@@ -335,10 +335,8 @@ impl Planner {
             return plan.build().map_err(from_datafusion);
         }
         let exprs = self.exprs();
-        let converted = rows
-            .iter()
-            .map(|row| row.iter().map(|e| exprs.expr(e)).collect::<PgResult<Vec<_>>>())
-            .collect::<PgResult<Vec<_>>>()?;
+        let converted =
+            rows.iter().map(|row| row.iter().map(|e| exprs.expr(e)).collect::<PgResult<Vec<_>>>()).collect::<PgResult<Vec<_>>>()?;
         let df_schema = Arc::new(DFSchema::try_from(schema.as_ref().clone()).map_err(from_datafusion)?);
         let built = LogicalPlanBuilder::values_with_schema(converted, &df_schema).map_err(from_datafusion)?;
         // DataFusion has names of its own for the columns.
@@ -431,7 +429,10 @@ impl Planner {
             return LogicalPlanBuilder::from(left_plan).cross_join(right_plan).and_then(LogicalPlanBuilder::build).map_err(from_datafusion);
         }
         let conditions = if conditions.is_empty() { vec![DfExpr::Literal(ScalarValue::Boolean(Some(true)), None)] } else { conditions };
-        LogicalPlanBuilder::from(left_plan).join_on(right_plan, join_type, conditions).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)
+        LogicalPlanBuilder::from(left_plan)
+            .join_on(right_plan, join_type, conditions)
+            .and_then(LogicalPlanBuilder::build)
+            .map_err(from_datafusion)
     }
 
     /// The right side is run for each distinct row of what it uses of the left, unless it is a function or a join says the same.
@@ -496,7 +497,13 @@ impl Planner {
         ApplyExec::plan_lateral(self, left_plan, LateralSpec { rel: inner, columns, outer: kind == JoinKind::Left })
     }
 
-    async fn plan_limit(&self, input: &Rel, offset: Option<&Expr>, fetch: Option<&Expr>, ties: Option<&[SortKey]>) -> PgResult<LogicalPlan> {
+    async fn plan_limit(
+        &self,
+        input: &Rel,
+        offset: Option<&Expr>,
+        fetch: Option<&Expr>,
+        ties: Option<&[SortKey]>,
+    ) -> PgResult<LogicalPlan> {
         let skip = self.count(offset, SqlState::INVALID_ROW_COUNT_IN_RESULT_OFFSET_CLAUSE, "OFFSET").await?.unwrap_or(0);
         let fetch = self.count(fetch, SqlState::INVALID_ROW_COUNT_IN_LIMIT_CLAUSE, "LIMIT").await?;
         let plan = self.plan(input).await?;
@@ -627,7 +634,10 @@ impl Planner {
             let (ln, rn) = (self.fresh(), self.fresh());
             let numbered = |b: LogicalPlanBuilder, keys: Vec<DfExpr>, id: ColId| {
                 let window = super::window::ranking("row_number", keys, Vec::new());
-                b.build().and_then(|p| super::window::windowed(p, vec![(id, window)])).map(LogicalPlanBuilder::from).map_err(from_datafusion)
+                b.build()
+                    .and_then(|p| super::window::windowed(p, vec![(id, window)]))
+                    .map(LogicalPlanBuilder::from)
+                    .map_err(from_datafusion)
             };
             left_builder = numbered(left_builder, left_keys, ln)?;
             right_builder = numbered(right_builder, right_keys, rn)?;
@@ -682,8 +692,15 @@ pub fn memory_scan(schema: SchemaRef, batches: Vec<RecordBatch>) -> PgResult<Log
     LogicalPlanBuilder::scan("memory", provider_as_source(Arc::new(table)), None)
         .and_then(|b| {
             // Columns stand without a qualifier everywhere.
-            let exprs: Vec<DfExpr> =
-                b.schema().columns().into_iter().map(|c| { let name = c.name.clone(); DfExpr::Column(c).alias(name) }).collect();
+            let exprs: Vec<DfExpr> = b
+                .schema()
+                .columns()
+                .into_iter()
+                .map(|c| {
+                    let name = c.name.clone();
+                    DfExpr::Column(c).alias(name)
+                })
+                .collect();
             b.project(exprs)
         })
         .and_then(LogicalPlanBuilder::build)

@@ -45,7 +45,15 @@ impl Hash for KernelUdf {
 
 impl KernelUdf {
     /// Wraps a kernel. `name` must tell apart different computations over the same types.
-    pub fn make(name: String, kernel: Kernel, ctx: EvalContext, arg_types: Vec<SqlType>, ret: SqlType, explicit: bool, volatile: bool) -> Arc<ScalarUDF> {
+    pub fn make(
+        name: String,
+        kernel: Kernel,
+        ctx: EvalContext,
+        arg_types: Vec<SqlType>,
+        ret: SqlType,
+        explicit: bool,
+        volatile: bool,
+    ) -> Arc<ScalarUDF> {
         // Stable functions are as good as immutable within a statement.
         let volatility = if volatile { Volatility::Volatile } else { Volatility::Immutable };
         let signature = if arg_types.is_empty() { Signature::nullary(volatility) } else { Signature::any(arg_types.len(), volatility) };

@@ -78,11 +78,10 @@ impl Planner {
             let mut order_by = self.sort_exprs(&w.order_by, &order)?;
             // RANGE with an offset computes on the values themselves.
             let offset_range = w.frame.as_ref().is_some_and(|f| {
-                f.units == FrameUnits::Range && [&f.start, &f.end].iter().any(|b| matches!(b, FrameBound::Preceding(_) | FrameBound::Following(_)))
+                f.units == FrameUnits::Range
+                    && [&f.start, &f.end].iter().any(|b| matches!(b, FrameBound::Preceding(_) | FrameBound::Following(_)))
             });
-            if offset_range
-                && let (Some(sort), Some(e)) = (order_by.first_mut(), order.first())
-            {
+            if offset_range && let (Some(sort), Some(e)) = (order_by.first_mut(), order.first()) {
                 if e.ty.ty == PgType::Numeric && e.ty.decimal_parts().is_none() {
                     return Err(PgError::unsupported("RANGE with offset over numeric without a fixed scale is not supported")
                         .hint("Cast the ORDER BY column to numeric(p,s) or double precision."));
@@ -176,7 +175,10 @@ impl Planner {
             NativeWindow::NthValue => {
                 match literal(args.get(1)) {
                     Some(ScalarValue::Int32(Some(n))) if n <= 0 => {
-                        return Err(PgError::new(SqlState::INVALID_ARGUMENT_FOR_NTH_VALUE, "argument of nth_value must be greater than zero"));
+                        return Err(PgError::new(
+                            SqlState::INVALID_ARGUMENT_FOR_NTH_VALUE,
+                            "argument of nth_value must be greater than zero",
+                        ));
                     }
                     Some(ScalarValue::Int32(Some(n))) => converted[1] = DfExpr::Literal(ScalarValue::Int64(Some(i64::from(n))), None),
                     _ => return Err(PgError::unsupported("nth_value takes a constant")),
@@ -238,7 +240,10 @@ impl Planner {
                     _ => false,
                 };
                 if is_negative {
-                    return Err(PgError::new(SqlState::INVALID_PRECEDING_OR_FOLLOWING_SIZE, "invalid preceding or following size in window function"));
+                    return Err(PgError::new(
+                        SqlState::INVALID_PRECEDING_OR_FOLLOWING_SIZE,
+                        "invalid preceding or following size in window function",
+                    ));
                 }
                 if let (ScalarValue::Decimal128(..), Some(key)) = (&value, order.first())
                     && has_native_order(&key.ty)

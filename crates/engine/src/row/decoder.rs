@@ -167,8 +167,7 @@ impl ScanDecoder {
         let mut builders = Vec::with_capacity(wanted.len());
         let mut places = Vec::with_capacity(wanted.len());
         for id in wanted {
-            let (ty, place) = index_place(codec, *id)
-                .ok_or_else(|| PgError::internal(format!("column {} is not in the index", id.0)))?;
+            let (ty, place) = index_place(codec, *id).ok_or_else(|| PgError::internal(format!("column {} is not in the index", id.0)))?;
             builders.push(ColumnBuilder::new(ty, rows)?);
             places.push(place);
         }
@@ -385,12 +384,7 @@ fn push_missing(columns: &mut [ColumnBuilder], slot: usize, missing: &Missing) -
 }
 
 fn key_walk(key: &KeyCodec, places: &[Wanted], whole: bool) -> KeyWalk {
-    KeyWalk::new(
-        key.salt.is_some(),
-        &key.parts,
-        |n, _| places.iter().position(|p| matches!(p, Wanted::KeyPart(m) if *m == n)),
-        whole,
-    )
+    KeyWalk::new(key.salt.is_some(), &key.parts, |n, _| places.iter().position(|p| matches!(p, Wanted::KeyPart(m) if *m == n)), whole)
 }
 
 /// Where an index entry has a column, and its type.

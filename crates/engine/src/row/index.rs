@@ -10,8 +10,8 @@
 
 use super::key::{KeyCodec, KeyColumn, KeyPartCodec, SaltCodec, check_key_len, encode_key, null_order};
 use super::types::{key_is_lossless, part_kind, value_kind};
-use super::value::ValueColumn;
 use super::unencodable;
+use super::value::ValueColumn;
 use crate::catalog::{ColumnId, IndexDescriptor, IndexKey, TableDescriptor};
 use arrow::array::ArrayRef;
 use std::sync::Arc;
@@ -142,11 +142,8 @@ impl<'a> IndexEncoder<'a> {
             .enumerate()
             .map(|(n, p)| KeyColumn::new(&p.ty, &part(n).ok_or_else(missing)?))
             .collect::<PgResult<Vec<_>>>()?;
-        let values = codec
-            .values
-            .iter()
-            .map(|(id, ty)| ValueColumn::new(ty, &column(*id).ok_or_else(missing)?))
-            .collect::<PgResult<Vec<_>>>()?;
+        let values =
+            codec.values.iter().map(|(id, ty)| ValueColumn::new(ty, &column(*id).ok_or_else(missing)?)).collect::<PgResult<Vec<_>>>()?;
         Ok(Self { codec, parts, values, builder: RowBuilder::new(), scratch: Vec::new() })
     }
 

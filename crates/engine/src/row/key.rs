@@ -6,8 +6,8 @@ use super::types::{part_kind, sorts_by_key};
 use super::{corrupt, unencodable};
 use crate::catalog::{ColumnId, TableDescriptor};
 use arrow::array::{
-    Array, ArrayRef, AsArray, BinaryViewArray, BooleanArray, Date32Array, Decimal128Array, FixedSizeBinaryArray, Float32Array, Float64Array,
-    Int16Array, Int32Array, Int64Array, StringViewArray, Time64MicrosecondArray, TimestampMicrosecondArray, UInt32Array,
+    Array, ArrayRef, AsArray, BinaryViewArray, BooleanArray, Date32Array, Decimal128Array, FixedSizeBinaryArray, Float32Array,
+    Float64Array, Int16Array, Int32Array, Int64Array, StringViewArray, Time64MicrosecondArray, TimestampMicrosecondArray, UInt32Array,
 };
 use arrow::datatypes::{
     DataType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type, Time64MicrosecondType,
@@ -60,7 +60,9 @@ impl KeyCodec {
                 } else {
                     salt.columns
                         .iter()
-                        .map(|c| parts.iter().position(|p| p.column == *c).ok_or_else(|| PgError::internal("a salt column outside the key")))
+                        .map(|c| {
+                            parts.iter().position(|p| p.column == *c).ok_or_else(|| PgError::internal("a salt column outside the key"))
+                        })
                         .collect::<PgResult<Vec<_>>>()?
                 };
                 Some(SaltCodec { buckets, parts: covered })
@@ -86,7 +88,13 @@ impl KeyCodec {
 }
 
 /// Appends salt and parts.
-pub(super) fn encode_key(parts: &[KeyPartCodec], salt: Option<&SaltCodec>, columns: &[KeyColumn], row: usize, out: &mut Vec<u8>) -> PgResult<()> {
+pub(super) fn encode_key(
+    parts: &[KeyPartCodec],
+    salt: Option<&SaltCodec>,
+    columns: &[KeyColumn],
+    row: usize,
+    out: &mut Vec<u8>,
+) -> PgResult<()> {
     let from = out.len();
     let Some(salt) = salt else {
         for (part, column) in parts.iter().zip(columns) {
@@ -175,7 +183,9 @@ impl KeyColumn {
             DataType::Float64 => KeyColumn::Float64(array.as_primitive_opt::<Float64Type>().ok_or_else(wrong)?.clone()),
             DataType::Date32 => KeyColumn::Date(array.as_primitive_opt::<Date32Type>().ok_or_else(wrong)?.clone()),
             DataType::Time64(_) => KeyColumn::Time(array.as_primitive_opt::<Time64MicrosecondType>().ok_or_else(wrong)?.clone()),
-            DataType::Timestamp(..) => KeyColumn::Timestamp(array.as_primitive_opt::<TimestampMicrosecondType>().ok_or_else(wrong)?.clone()),
+            DataType::Timestamp(..) => {
+                KeyColumn::Timestamp(array.as_primitive_opt::<TimestampMicrosecondType>().ok_or_else(wrong)?.clone())
+            }
             DataType::Utf8View => KeyColumn::Text(array.as_string_view_opt().ok_or_else(wrong)?.clone()),
             DataType::BinaryView if ty.ty == PgType::Numeric => KeyColumn::Numeric(array.as_binary_view_opt().ok_or_else(wrong)?.clone()),
             DataType::BinaryView => KeyColumn::Bytes(array.as_binary_view_opt().ok_or_else(wrong)?.clone()),

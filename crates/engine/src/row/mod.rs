@@ -34,8 +34,8 @@ pub use table::{FamilyCodec, RowCodec, RowEncoder};
 pub use value::ValueColumn;
 
 use stoa_encoding::{DecodeError, EncodeError};
-use stoa_pg::sqlstate::SqlState;
 use stoa_pg::PgError;
+use stoa_pg::sqlstate::SqlState;
 
 /// Stored bytes that no version of the program writes: XX001.
 #[cold]

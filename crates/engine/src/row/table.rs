@@ -2,8 +2,8 @@
 
 use super::key::{KeyCodec, KeyColumn, KeyList, check_key_len, encode_key};
 use super::types::{key_is_lossless, type_tag, value_kind};
-use super::value::ValueColumn;
 use super::unencodable;
+use super::value::ValueColumn;
 use crate::catalog::{ColumnDescriptor, ColumnId, TableDescriptor};
 use arrow::array::ArrayRef;
 use parking_lot::Mutex;
@@ -125,7 +125,8 @@ impl RowCodec {
     /// # Errors
     /// A key column is NULL or of another type.
     pub fn encode_keys(&self, columns: &[ArrayRef], rows: usize, present: &[bool]) -> PgResult<KeyList> {
-        let opened = self.key.parts.iter().zip(columns).map(|(part, array)| KeyColumn::new(&part.ty, array)).collect::<PgResult<Vec<_>>>()?;
+        let opened =
+            self.key.parts.iter().zip(columns).map(|(part, array)| KeyColumn::new(&part.ty, array)).collect::<PgResult<Vec<_>>>()?;
         let mut keys = KeyList::with_capacity(rows, 16);
         for row in (0..rows).filter(|row| present.get(*row).copied().unwrap_or(false)) {
             keys.push_with(|out| self.key.encode(&opened, row, out))?;
@@ -144,11 +145,7 @@ impl RowCodec {
         TableSchema {
             id: table.storage,
             name: table.name.clone(),
-            families: table
-                .families
-                .iter()
-                .map(|f| FamilySchema { id: f.id, name: f.name.clone(), options: f.options.clone() })
-                .collect(),
+            families: table.families.iter().map(|f| FamilySchema { id: f.id, name: f.name.clone(), options: f.options.clone() }).collect(),
             split_points: table.split_points.clone(),
         }
     }
@@ -193,9 +190,7 @@ impl<'a> RowEncoder<'a> {
         let families = codec
             .families
             .iter()
-            .map(|family| {
-                family.columns.iter().map(|(id, ty)| column(*id).map(|array| ValueColumn::new(ty, &array)).transpose()).collect()
-            })
+            .map(|family| family.columns.iter().map(|(id, ty)| column(*id).map(|array| ValueColumn::new(ty, &array)).transpose()).collect())
             .collect::<PgResult<Vec<_>>>()?;
         Ok(Self { codec, key, families, builder: RowBuilder::new(), scratch: Vec::new() })
     }

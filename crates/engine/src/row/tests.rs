@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 use super::*;
 use crate::catalog::{
-    ColumnDescriptor, ColumnId, FamilyDescriptor, IndexDescriptor, IndexKey, IndexPart, IndexState, KeyPart, OnCommit, Salt, TableDescriptor,
+    ColumnDescriptor, ColumnId, FamilyDescriptor, IndexDescriptor, IndexKey, IndexPart, IndexState, KeyPart, OnCommit, Salt,
+    TableDescriptor,
 };
 use arrow::array::ArrayRef;
 use std::collections::HashMap;
@@ -115,12 +116,16 @@ fn encode(codec: &RowCodec, columns: &HashMap<ColumnId, ArrayRef>, rows: usize) 
             encoder.key(row, &mut key).unwrap();
             let mut cells = Cells::new();
             encoder
-                .cells(row, |_| true, |family, qualifier, value| {
-                    if let Some(value) = value {
-                        cells.push((family, qualifier.to_vec(), value.to_vec()));
-                    }
-                    Ok(())
-                })
+                .cells(
+                    row,
+                    |_| true,
+                    |family, qualifier, value| {
+                        if let Some(value) = value {
+                            cells.push((family, qualifier.to_vec(), value.to_vec()));
+                        }
+                        Ok(())
+                    },
+                )
                 .unwrap();
             cells.sort();
             (key, cells)
@@ -209,8 +214,11 @@ fn columns_added_later_read_as_they_were_declared_and_dropped_ones_are_gone() {
     let one = column(&int, &[Some("1")]);
     let rows = encode(&codec, &HashMap::from([(ColumnId(1), one.clone()), (ColumnId(2), one.clone())]), 1);
     let text = SqlType::new(PgType::Text);
-    let mut after =
-        table(&[("k", int.clone()), ("a", int.clone()), ("b", text.clone()), ("c", int.clone())], &[(0, false)], &[(Layout::Packed, &[2, 3])]);
+    let mut after = table(
+        &[("k", int.clone()), ("a", int.clone()), ("b", text.clone()), ("c", int.clone())],
+        &[(0, false)],
+        &[(Layout::Packed, &[2, 3])],
+    );
     after.columns[1].dropped = true;
     after.columns[2].missing = Some("x".into());
     let codec = Arc::new(RowCodec::new(&after).unwrap());

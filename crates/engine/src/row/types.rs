@@ -41,7 +41,10 @@ pub fn part_kind(ty: &SqlType) -> PgResult<PartKind> {
 /// Types whose key form is [`stoa_pg::values::sort_key`].
 #[must_use]
 pub fn sorts_by_key(ty: &PgType) -> bool {
-    matches!(ty, PgType::Interval | PgType::Jsonb | PgType::Timetz | PgType::Array(_) | PgType::Int2Vector | PgType::OidVector | PgType::Record(_))
+    matches!(
+        ty,
+        PgType::Interval | PgType::Jsonb | PgType::Timetz | PgType::Array(_) | PgType::Int2Vector | PgType::OidVector | PgType::Record(_)
+    )
 }
 
 /// Whether a key part gives its value back. Where it does not, the value is stored beside the key.

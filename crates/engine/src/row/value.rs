@@ -6,8 +6,8 @@
 use super::types::{SHORT_DECIMAL_DIGITS, type_tag};
 use super::unencodable;
 use arrow::array::{
-    Array, ArrayRef, AsArray, BinaryViewArray, BooleanArray, Date32Array, Decimal128Array, FixedSizeBinaryArray, Float32Array, Float64Array,
-    Int16Array, Int32Array, Int64Array, IntervalMonthDayNanoArray, ListArray, StringViewArray, Time64MicrosecondArray,
+    Array, ArrayRef, AsArray, BinaryViewArray, BooleanArray, Date32Array, Decimal128Array, FixedSizeBinaryArray, Float32Array,
+    Float64Array, Int16Array, Int32Array, Int64Array, IntervalMonthDayNanoArray, ListArray, StringViewArray, Time64MicrosecondArray,
     TimestampMicrosecondArray, UInt32Array,
 };
 use arrow::datatypes::{
@@ -78,7 +78,9 @@ impl ValueColumn {
             DataType::Float64 => ValueColumn::Float64(array.as_primitive_opt::<Float64Type>().ok_or_else(wrong)?.clone()),
             DataType::Date32 => ValueColumn::Date(array.as_primitive_opt::<Date32Type>().ok_or_else(wrong)?.clone()),
             DataType::Time64(_) => ValueColumn::Time(array.as_primitive_opt::<Time64MicrosecondType>().ok_or_else(wrong)?.clone()),
-            DataType::Timestamp(..) => ValueColumn::Timestamp(array.as_primitive_opt::<TimestampMicrosecondType>().ok_or_else(wrong)?.clone()),
+            DataType::Timestamp(..) => {
+                ValueColumn::Timestamp(array.as_primitive_opt::<TimestampMicrosecondType>().ok_or_else(wrong)?.clone())
+            }
             DataType::Interval(_) => ValueColumn::Interval(array.as_primitive_opt::<IntervalMonthDayNanoType>().ok_or_else(wrong)?.clone()),
             DataType::Utf8View => ValueColumn::Text(array.as_string_view_opt().ok_or_else(wrong)?.clone()),
             DataType::BinaryView => ValueColumn::Bytes(array.as_binary_view_opt().ok_or_else(wrong)?.clone()),

@@ -125,9 +125,7 @@ impl Session {
             Utility::Savepoint(name) => Ok(Execution::Done(self.savepoint(name.clone())?)),
             Utility::Release(name) => Ok(Execution::Done(self.release(name)?)),
             Utility::RollbackTo(name) => Ok(Execution::Done(self.rollback_to(name)?)),
-            Utility::PrepareTransaction(_) if !self.block.explicit || self.block.failed => {
-                Ok(Execution::Done(self.rollback(false).await?))
-            }
+            Utility::PrepareTransaction(_) if !self.block.explicit || self.block.failed => Ok(Execution::Done(self.rollback(false).await?)),
             Utility::PrepareTransaction(_) => {
                 self.abort_block().await;
                 Err(two_phase())

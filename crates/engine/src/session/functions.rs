@@ -55,9 +55,7 @@ pub(super) fn call(system: &SessionSystem, function: &str, args: &[ScalarValue])
         "pg_terminate_backend" => signal(system, args, SessionShared::terminate),
         "pg_sleep" | "pg_sleep_for" | "pg_sleep_until" => sleep(session, args.first()),
         "txid_current" | "txid_current_if_assigned" | "pg_current_xact_id" | "pg_current_xact_id_if_assigned" => Ok(txn_id()),
-        function if function.starts_with("pg_advisory_") || function.starts_with("pg_try_advisory_") => {
-            advisory(system, function, args)
-        }
+        function if function.starts_with("pg_advisory_") || function.starts_with("pg_try_advisory_") => advisory(system, function, args),
         _ => return None,
     })
 }
@@ -214,11 +212,7 @@ fn in_place<T>(work: impl FnOnce() -> T) -> T {
 }
 
 /// Waits for a future from a function that cannot wait; `retry` is asked instead where there is but one thread.
-fn wait_for(
-    session: &SessionShared,
-    work: impl Future<Output = PgResult<()>>,
-    mut retry: impl FnMut() -> bool,
-) -> PgResult<()> {
+fn wait_for(session: &SessionShared, work: impl Future<Output = PgResult<()>>, mut retry: impl FnMut() -> bool) -> PgResult<()> {
     match Handle::try_current() {
         Ok(handle) if handle.runtime_flavor() == RuntimeFlavor::MultiThread => {
             tokio::task::block_in_place(|| handle.block_on(interruptible(session, work)))

@@ -31,12 +31,14 @@ pub fn store_error(error: StoreError) -> PgError {
     match error {
         StoreError::Conflict => concurrent_update(),
         StoreError::TooLarge { .. } => PgError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, error.to_string()),
-        StoreError::SnapshotTooOld => PgError::new(SqlState(*b"72000"), "snapshot too old")
-            .detail("The requested time is before what the table's families keep."),
+        StoreError::SnapshotTooOld => {
+            PgError::new(SqlState(*b"72000"), "snapshot too old").detail("The requested time is before what the table's families keep.")
+        }
         StoreError::DiskFull(_) => PgError::new(SqlState::DISK_FULL, error.to_string()),
         StoreError::Corruption(_) => PgError::new(SqlState::DATA_CORRUPTED, error.to_string()),
-        StoreError::Io { certainty: Certainty::Unknown, .. } => PgError::new(SqlState(*b"08007"), error.to_string())
-            .detail("It is not known whether the transaction was committed."),
+        StoreError::Io { certainty: Certainty::Unknown, .. } => {
+            PgError::new(SqlState(*b"08007"), error.to_string()).detail("It is not known whether the transaction was committed.")
+        }
         StoreError::Io { .. } => PgError::new(SqlState::IO_ERROR, error.to_string()),
         StoreError::NoSuchTable(_) | StoreError::TableExists(_) | StoreError::Invalid(_) | StoreError::Locked(_) => {
             PgError::internal(error.to_string())
@@ -61,8 +63,6 @@ pub(crate) fn lock_failure(outcome: &super::locks::Acquired, what: &str) -> PgEr
             }
             PgError::new(SqlState::DEADLOCK_DETECTED, "deadlock detected").detail(detail).hint("See server log for query details.")
         }
-        Acquired::Busy | Acquired::Granted { .. } => {
-            PgError::new(SqlState::LOCK_NOT_AVAILABLE, format!("could not obtain lock on {what}"))
-        }
+        Acquired::Busy | Acquired::Granted { .. } => PgError::new(SqlState::LOCK_NOT_AVAILABLE, format!("could not obtain lock on {what}")),
     }
 }

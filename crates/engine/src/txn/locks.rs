@@ -100,16 +100,7 @@ impl From<TableLockMode> for Mode {
 
 /// By mode, the modes that it conflicts with.
 const ROW_CONFLICTS: [u8; 4] = [0b1000, 0b1100, 0b1110, 0b1111];
-const TABLE_CONFLICTS: [u8; 8] = [
-    0b1000_0000,
-    0b1100_0000,
-    0b1111_0000,
-    0b1111_1000,
-    0b1110_1100,
-    0b1111_1100,
-    0b1111_1110,
-    0b1111_1111,
-];
+const TABLE_CONFLICTS: [u8; 8] = [0b1000_0000, 0b1100_0000, 0b1111_0000, 0b1111_1000, 0b1110_1100, 0b1111_1100, 0b1111_1110, 0b1111_1111];
 const ADVISORY_CONFLICTS: [u8; 2] = [0b10, 0b11];
 
 fn conflicts(id: LockId, mode: Mode) -> u8 {
@@ -137,7 +128,9 @@ pub enum Wait {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Acquired {
     /// The group holds the mode now; `new`: it held none of the lock before.
-    Granted { new: bool },
+    Granted {
+        new: bool,
+    },
     /// [`Wait::Never`], and others are in the way.
     Busy,
     TimedOut,
@@ -183,7 +176,11 @@ impl Entry {
             return false;
         }
         let holder = Holder { group, modes: mode.bit() };
-        if self.first.is_none() { self.first = Some(holder) } else { self.more.push(holder) }
+        if self.first.is_none() {
+            self.first = Some(holder)
+        } else {
+            self.more.push(holder)
+        }
         true
     }
 
@@ -403,9 +400,7 @@ impl LockManager {
         let Some(entry) = shard.get(&id) else { return Vec::new() };
         let mut out: Vec<GroupId> = entry.holders().filter(|h| h.group != group && h.modes & against != 0).map(|h| h.group).collect();
         if !entry.holders().any(|h| h.group == group) {
-            out.extend(
-                entry.queue.iter().take_while(|w| w.group != group).filter(|w| w.mode.bit() & against != 0).map(|w| w.group),
-            );
+            out.extend(entry.queue.iter().take_while(|w| w.group != group).filter(|w| w.mode.bit() & against != 0).map(|w| w.group));
         }
         out
     }

@@ -22,8 +22,8 @@ pub mod view;
 pub mod write_set;
 
 pub use failure::{is_statement_retry, statement_retry, store_error};
-pub use locks::{LockManager, TableLockMode};
 pub use locks::GroupId;
+pub use locks::{LockManager, TableLockMode};
 pub use manager::{TransactionManager, TxnOptions};
 pub use transaction::{CATALOG_FAMILY, CATALOG_TABLE, Isolation, Transaction};
 pub use view::{RangeRead, ReadView, ViewScan};

@@ -9,9 +9,9 @@
 //! Invariant: a finished transaction is remembered for as long as one that was concurrent with it is still running.
 
 use parking_lot::Mutex;
-use stoa_store::{KeyRange, TableId, Timestamp};
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use stoa_store::{KeyRange, TableId, Timestamp};
 
 /// Ranges that a transaction has read; too many of one table become one that spans them.
 #[derive(Clone, Debug, Default)]

@@ -210,10 +210,7 @@ impl Transaction {
     /// 25006 in a read-only transaction; `command` is the word of the statement.
     pub fn require_writable(&self, command: &str) -> PgResult<()> {
         if self.is_read_only() {
-            return Err(PgError::new(
-                SqlState::READ_ONLY_SQL_TRANSACTION,
-                format!("cannot execute {command} in a read-only transaction"),
-            ));
+            return Err(PgError::new(SqlState::READ_ONLY_SQL_TRANSACTION, format!("cannot execute {command} in a read-only transaction")));
         }
         Ok(())
     }
@@ -372,7 +369,14 @@ impl Transaction {
     ///
     /// # Errors
     /// 55P03 (NOWAIT, lock timeout), 40P01.
-    pub async fn lock_rows(&self, table: TableId, keys: &KeyList, strength: LockStrength, wait: LockWait, relation: &str) -> PgResult<Vec<bool>> {
+    pub async fn lock_rows(
+        &self,
+        table: TableId,
+        keys: &KeyList,
+        strength: LockStrength,
+        wait: LockWait,
+        relation: &str,
+    ) -> PgResult<Vec<bool>> {
         let mode = Mode::from(strength);
         let locks = self.manager.locks();
         let mut out = Vec::with_capacity(keys.len());
@@ -475,9 +479,11 @@ impl Transaction {
     }
 
     fn savepoint_position(state: &State, name: &str) -> PgResult<usize> {
-        state.savepoints.iter().rposition(|s| s.name == name).ok_or_else(|| {
-            PgError::new(SqlState::INVALID_SAVEPOINT_SPECIFICATION, format!("savepoint \"{name}\" does not exist"))
-        })
+        state
+            .savepoints
+            .iter()
+            .rposition(|s| s.name == name)
+            .ok_or_else(|| PgError::new(SqlState::INVALID_SAVEPOINT_SPECIFICATION, format!("savepoint \"{name}\" does not exist")))
     }
 
     /// RELEASE SAVEPOINT.
@@ -681,9 +687,12 @@ impl Transaction {
         };
         let sequence = if tracked {
             let sequence = self.manager.serializable().prepare(self.id, base.keys()).map_err(|_| {
-                PgError::new(SqlState::SERIALIZATION_FAILURE, "could not serialize access due to read/write dependencies among transactions")
-                    .detail("Reason code: Canceled on identification as a pivot, during commit attempt.")
-                    .hint("The transaction might succeed if retried.")
+                PgError::new(
+                    SqlState::SERIALIZATION_FAILURE,
+                    "could not serialize access due to read/write dependencies among transactions",
+                )
+                .detail("Reason code: Canceled on identification as a pivot, during commit attempt.")
+                .hint("The transaction might succeed if retried.")
             })?;
             Some(sequence)
         } else {

@@ -210,10 +210,17 @@ impl WriteSet {
         self.tables.iter().flat_map(|(table, rows)| rows.keys().map(move |key| (*table, &**key)))
     }
 
-    fn range(&self, table: TableId, start: Bound<&[u8]>, end: Bound<&[u8]>) -> Option<std::collections::btree_map::Range<'_, Box<[u8]>, RowChange>> {
+    fn range(
+        &self,
+        table: TableId,
+        start: Bound<&[u8]>,
+        end: Bound<&[u8]>,
+    ) -> Option<std::collections::btree_map::Range<'_, Box<[u8]>, RowChange>> {
         let inverted = match (start, end) {
             (Bound::Included(s), Bound::Excluded(e)) => s >= e,
-            (Bound::Excluded(s) | Bound::Included(s), Bound::Excluded(e) | Bound::Included(e)) => s > e || (s == e && !matches!((start, end), (Bound::Included(_), Bound::Included(_)))),
+            (Bound::Excluded(s) | Bound::Included(s), Bound::Excluded(e) | Bound::Included(e)) => {
+                s > e || (s == e && !matches!((start, end), (Bound::Included(_), Bound::Included(_))))
+            }
             _ => false,
         };
         if inverted {

@@ -131,9 +131,13 @@ fn column(ty: &DataType, values: Vec<V>) -> ArrayRef {
         DataType::Utf8View => {
             Arc::new(values.into_iter().map(|v| if let V::Text(s) = v { Some(s) } else { None }).collect::<StringViewArray>())
         }
-        DataType::Timestamp(_, zone) => {
-            Arc::new(values.iter().map(|v| if let V::Time(t) = v { Some(*t) } else { None }).collect::<TimestampMicrosecondArray>().with_timezone_opt(zone.clone()))
-        }
+        DataType::Timestamp(_, zone) => Arc::new(
+            values
+                .iter()
+                .map(|v| if let V::Time(t) = v { Some(*t) } else { None })
+                .collect::<TimestampMicrosecondArray>()
+                .with_timezone_opt(zone.clone()),
+        ),
         DataType::List(item) => match item.data_type() {
             DataType::Utf8View => {
                 let mut b = ListBuilder::new(StringViewBuilder::new()).with_field(item.clone());

@@ -293,7 +293,9 @@ struct Constraint {
 }
 
 fn all_constraints(table: &TableDescriptor) -> Vec<Constraint> {
-    let names = |ids: &[crate::catalog::ColumnId]| -> Vec<String> { ids.iter().filter_map(|id| table.column(*id).map(|c| c.name.clone())).collect() };
+    let names = |ids: &[crate::catalog::ColumnId]| -> Vec<String> {
+        ids.iter().filter_map(|id| table.column(*id).map(|c| c.name.clone())).collect()
+    };
     let mut out = Vec::new();
     if let Some(p) = &table.primary_key {
         let columns: Vec<_> = table.key.iter().map(|k| k.column).collect();
@@ -308,7 +310,8 @@ fn all_constraints(table: &TableDescriptor) -> Vec<Constraint> {
     }
     for index in &table.indexes {
         if let Some(c) = &index.constraint {
-            let columns: Vec<_> = index.parts.iter().filter_map(|p| if let IndexKey::Column(c) = &p.key { Some(*c) } else { None }).collect();
+            let columns: Vec<_> =
+                index.parts.iter().filter_map(|p| if let IndexKey::Column(c) = &p.key { Some(*c) } else { None }).collect();
             out.push(Constraint {
                 name: c.name.clone(),
                 kind: "UNIQUE",
@@ -330,7 +333,14 @@ fn all_constraints(table: &TableDescriptor) -> Vec<Constraint> {
         });
     }
     for c in &table.checks {
-        out.push(Constraint { name: c.name.name.clone(), kind: "CHECK", columns: names(&c.columns), referenced: None, deferrable: false, deferred: false });
+        out.push(Constraint {
+            name: c.name.name.clone(),
+            kind: "CHECK",
+            columns: names(&c.columns),
+            referenced: None,
+            deferrable: false,
+            deferred: false,
+        });
     }
     out
 }
@@ -346,7 +356,11 @@ fn unique_name(table: &TableDescriptor, columns: &[crate::catalog::ColumnId]) ->
     table
         .indexes
         .iter()
-        .find(|i| i.unique && i.parts.len() == columns.len() && i.parts.iter().all(|p| matches!(&p.key, IndexKey::Column(c) if columns.contains(c))))
+        .find(|i| {
+            i.unique
+                && i.parts.len() == columns.len()
+                && i.parts.iter().all(|p| matches!(&p.key, IndexKey::Column(c) if columns.contains(c)))
+        })
         .map(|i| i.name.clone())
 }
 

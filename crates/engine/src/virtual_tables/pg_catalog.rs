@@ -2,7 +2,8 @@
 
 use super::cell::{Table, V};
 use crate::catalog::{
-    ColumnDescriptor, FIRST_USER_OID, ForeignKeyAction, INFORMATION_SCHEMA_OID, IndexDescriptor, IndexKey, PG_CATALOG_OID, Relation, TableDescriptor,
+    ColumnDescriptor, FIRST_USER_OID, ForeignKeyAction, INFORMATION_SCHEMA_OID, IndexDescriptor, IndexKey, PG_CATALOG_OID, Relation,
+    TableDescriptor,
 };
 use crate::exec::StatementContext;
 use stoa_pg::registry::{CastContext, CastKind, FuncKind, Registry, Volatility};
@@ -53,7 +54,13 @@ fn attnum(column: &ColumnDescriptor) -> V {
 
 fn collation(ty: &PgType) -> V {
     let text = ty.is_string() || ty.element().is_some_and(|e| e.is_string());
-    V::Oid(if *ty == PgType::Name { 950 } else if text { DEFAULT_COLLATION } else { 0 })
+    V::Oid(if *ty == PgType::Name {
+        950
+    } else if text {
+        DEFAULT_COLLATION
+    } else {
+        0
+    })
 }
 
 /// Fills a relation; false if this file does not know it.
@@ -312,7 +319,13 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<b
         }
         "pg_language" => {
             for (oid, name) in [(12, "internal"), (13, "c"), (14, "sql")] {
-                t.row(vec![("oid", V::Oid(oid)), ("lanname", name.into()), ("lanowner", V::Oid(OWNER)), ("lanispl", false.into()), ("lanpltrusted", true.into())]);
+                t.row(vec![
+                    ("oid", V::Oid(oid)),
+                    ("lanname", name.into()),
+                    ("lanowner", V::Oid(OWNER)),
+                    ("lanispl", false.into()),
+                    ("lanpltrusted", true.into()),
+                ]);
             }
         }
         "pg_opclass" => {
@@ -461,7 +474,15 @@ fn classes(ctx: &StatementContext, t: &mut Table<'_>) {
                 );
                 for index in shown {
                     let natts = index.index.map_or(table.key.len(), |i| i.parts.len() + i.include.len());
-                    class_row(t, index.oid, index.name, table.schema, "i", natts, vec![("relam", V::Oid(BTREE_AM)), ("relpersistence", persistence.into())]);
+                    class_row(
+                        t,
+                        index.oid,
+                        index.name,
+                        table.schema,
+                        "i",
+                        natts,
+                        vec![("relam", V::Oid(BTREE_AM)), ("relpersistence", persistence.into())],
+                    );
                 }
             }
             Relation::Table(_) => {}
@@ -520,7 +541,14 @@ fn attributes(ctx: &StatementContext, t: &mut Table<'_>) {
                 for c in table.columns.iter().filter(|c| !c.hidden) {
                     if c.dropped {
                         let dropped = SqlType::new(PgType::Unknown);
-                        attribute_row(t, table.oid, &format!("........pg.dropped.{}........", c.id.0), i64::from(c.id.0), &dropped, vec![("attisdropped", true.into())]);
+                        attribute_row(
+                            t,
+                            table.oid,
+                            &format!("........pg.dropped.{}........", c.id.0),
+                            i64::from(c.id.0),
+                            &dropped,
+                            vec![("attisdropped", true.into())],
+                        );
                         continue;
                     }
                     let identity = match &c.identity {
@@ -582,7 +610,9 @@ fn attributes(ctx: &StatementContext, t: &mut Table<'_>) {
                 }
             }
             Relation::Sequence(s) => {
-                for (i, (name, ty)) in [("last_value", PgType::Int8), ("log_cnt", PgType::Int8), ("is_called", PgType::Bool)].into_iter().enumerate() {
+                for (i, (name, ty)) in
+                    [("last_value", PgType::Int8), ("log_cnt", PgType::Int8), ("is_called", PgType::Bool)].into_iter().enumerate()
+                {
                     attribute_row(t, s.oid, name, i as i64 + 1, &SqlType::new(ty), vec![("attnotnull", true.into())]);
                 }
             }
@@ -642,7 +672,9 @@ fn types(t: &mut Table<'_>) {
 }
 
 fn index_row(table: &TableDescriptor, shown: &ShownIndex<'_>, t: &mut Table<'_>) {
-    let (keys, options, count, all, immediate, exprs, predicate, nulls): (Vec<i16>, Vec<i16>, usize, usize, bool, V, V, bool) = match shown.index {
+    let (keys, options, count, all, immediate, exprs, predicate, nulls): (Vec<i16>, Vec<i16>, usize, usize, bool, V, V, bool) = match shown
+        .index
+    {
         None => (
             table.key.iter().map(|p| p.column.0 as i16).collect(),
             table.key.iter().map(|p| if p.descending { 3 } else { 0 }).collect(),
@@ -656,7 +688,8 @@ fn index_row(table: &TableDescriptor, shown: &ShownIndex<'_>, t: &mut Table<'_>)
         Some(index) => {
             let mut keys: Vec<i16> = index.parts.iter().map(|p| if let IndexKey::Column(c) = &p.key { c.0 as i16 } else { 0 }).collect();
             keys.extend(index.include.iter().map(|c| c.0 as i16));
-            let texts: Vec<String> = index.parts.iter().filter_map(|p| if let IndexKey::Expr(sql) = &p.key { Some(sql.clone()) } else { None }).collect();
+            let texts: Vec<String> =
+                index.parts.iter().filter_map(|p| if let IndexKey::Expr(sql) = &p.key { Some(sql.clone()) } else { None }).collect();
             (
                 keys,
                 index.parts.iter().map(|p| i16::from(p.descending) | (i16::from(p.nulls_first) << 1)).collect(),
@@ -743,13 +776,18 @@ fn constraints(ctx: &StatementContext, t: &mut Table<'_>) {
         }
         for index in &table.indexes {
             if let Some(name) = &index.constraint {
-                let keys = index.parts.iter().filter_map(|p| if let IndexKey::Column(c) = &p.key { Some(c.0 as i16) } else { None }).collect();
+                let keys =
+                    index.parts.iter().filter_map(|p| if let IndexKey::Column(c) = &p.key { Some(c.0 as i16) } else { None }).collect();
                 row(name, "u", vec![("conkey", V::Ints(keys)), ("conindid", V::Oid(index.oid))]);
             }
         }
         for check in &table.checks {
             let keys = check.columns.iter().map(|c| c.0 as i16).collect();
-            row(&check.name, "c", vec![("conkey", V::Ints(keys)), ("conbin", check.expr.as_str().into()), ("convalidated", check.validated.into())]);
+            row(
+                &check.name,
+                "c",
+                vec![("conkey", V::Ints(keys)), ("conbin", check.expr.as_str().into()), ("convalidated", check.validated.into())],
+            );
         }
         for key in &table.foreign_keys {
             let index = ctx.catalog.table(key.referenced_table).map_or(0, |r| {
@@ -802,7 +840,8 @@ fn descriptions(ctx: &StatementContext, t: &mut Table<'_>) {
                         row(PG_CONSTRAINT, name.oid, 0, text);
                     }
                 }
-                let names = table.primary_key.iter().chain(table.checks.iter().map(|c| &c.name)).chain(table.foreign_keys.iter().map(|k| &k.name));
+                let names =
+                    table.primary_key.iter().chain(table.checks.iter().map(|c| &c.name)).chain(table.foreign_keys.iter().map(|k| &k.name));
                 for name in names {
                     if let Some(text) = &name.comment {
                         row(PG_CONSTRAINT, name.oid, 0, text);

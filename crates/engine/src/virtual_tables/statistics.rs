@@ -107,7 +107,11 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<(
         }
         "pg_stat_user_tables" | "pg_stat_all_tables" | "pg_statio_user_tables" => {
             for table in tables(ctx) {
-                t.row(vec![("relid", V::Oid(table.oid)), ("schemaname", schema_of(ctx, table.schema).into()), ("relname", table.name.as_str().into())]);
+                t.row(vec![
+                    ("relid", V::Oid(table.oid)),
+                    ("schemaname", schema_of(ctx, table.schema).into()),
+                    ("relname", table.name.as_str().into()),
+                ]);
             }
         }
         "pg_stat_user_indexes" | "pg_stat_all_indexes" => {

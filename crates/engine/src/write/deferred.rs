@@ -72,7 +72,13 @@ async fn run(txn: &Transaction, check: &DeferredCheck) -> PgResult<()> {
     }
 }
 
-async fn check_children(txn: &Transaction, child: &Arc<TableDescriptor>, fk: &ForeignKeyDescriptor, keys: &KeyList, values: &[ArrayRef]) -> PgResult<()> {
+async fn check_children(
+    txn: &Transaction,
+    child: &Arc<TableDescriptor>,
+    fk: &ForeignKeyDescriptor,
+    keys: &KeyList,
+    values: &[ArrayRef],
+) -> PgResult<()> {
     let catalog = txn.catalog();
     let Some(parent) = catalog.table(fk.referenced_table) else { return Ok(()) };
     let rows = keys.len();
@@ -107,7 +113,14 @@ async fn check_children(txn: &Transaction, child: &Arc<TableDescriptor>, fk: &Fo
 }
 
 /// Whether a row that refers still does, with the same values.
-async fn still_there(txn: &Transaction, child: &Arc<TableDescriptor>, fk: &ForeignKeyDescriptor, key: &[u8], values: &[ArrayRef], row: usize) -> PgResult<bool> {
+async fn still_there(
+    txn: &Transaction,
+    child: &Arc<TableDescriptor>,
+    fk: &ForeignKeyDescriptor,
+    key: &[u8],
+    values: &[ArrayRef],
+    row: usize,
+) -> PgResult<bool> {
     let codec = RowCodec::of(child)?;
     let (rows, _) = lookup::rows_by_key(&txn.newest_view(), child, &codec, &[key]).await?;
     if rows.is_empty() {

@@ -99,7 +99,14 @@ impl ForeignKeyWork {
     ///
     /// # Errors
     /// The rows lack a column.
-    pub fn child_rows_assigned(&mut self, writer: &TableWriter, old: &Rows, new: &Rows, keys: &KeyList, assigned: &HashSet<ColumnId>) -> PgResult<()> {
+    pub fn child_rows_assigned(
+        &mut self,
+        writer: &TableWriter,
+        old: &Rows,
+        new: &Rows,
+        keys: &KeyList,
+        assigned: &HashSet<ColumnId>,
+    ) -> PgResult<()> {
         for fk in &writer.table.foreign_keys {
             if !fk.columns.iter().any(|c| assigned.contains(c)) {
                 continue;
@@ -161,13 +168,7 @@ impl ForeignKeyWork {
                         values: old,
                     },
                 }),
-                kind => self.actions.push_back(Action {
-                    parent: Arc::clone(&writer.table),
-                    reference: reference.clone(),
-                    kind,
-                    old,
-                    new,
-                }),
+                kind => self.actions.push_back(Action { parent: Arc::clone(&writer.table), reference: reference.clone(), kind, old, new }),
             }
         }
         Ok(())
@@ -228,7 +229,8 @@ async fn act(ctx: &StatementContext, work: &mut ForeignKeyWork, action: &Action)
                 let parents: UInt32Array = found.parents.iter().map(|p| *p as u32).collect();
                 let new = action.new.as_ref().and_then(|new| new.get(n)).ok_or_else(|| PgError::internal("a cascade without values"))?;
                 let referenced = fk.referenced_columns.get(n).and_then(|id| action.parent.column(*id));
-                let from = referenced.map(|c| c.ty.clone()).ok_or_else(|| PgError::internal("a reference to a column that does not exist"))?;
+                let from =
+                    referenced.map(|c| c.ty.clone()).ok_or_else(|| PgError::internal("a reference to a column that does not exist"))?;
                 cast_column(&from, &column.ty, &take(new, &parents, None)?)?
             }
         };
@@ -366,7 +368,14 @@ fn tuples(table: &TableDescriptor, columns: &[ColumnId], values: &[ArrayRef]) ->
 ///
 /// # Errors
 /// An array is not of its type.
-pub fn row_values_equal(table: &TableDescriptor, columns: &[ColumnId], a: &[ArrayRef], a_row: usize, b: &[ArrayRef], b_row: usize) -> PgResult<bool> {
+pub fn row_values_equal(
+    table: &TableDescriptor,
+    columns: &[ColumnId],
+    a: &[ArrayRef],
+    a_row: usize,
+    b: &[ArrayRef],
+    b_row: usize,
+) -> PgResult<bool> {
     for ((id, a), b) in columns.iter().zip(a).zip(b) {
         if a.is_null(a_row) || b.is_null(b_row) {
             if a.is_null(a_row) != b.is_null(b_row) {
@@ -488,10 +497,7 @@ impl<'a> Parent<'a> {
     /// The store failed; a lock was not granted.
     pub async fn find(&self, txn: &Transaction, values: &[ArrayRef], wanted: &[usize]) -> PgResult<Vec<bool>> {
         let at = |positions: &[usize]| -> PgResult<Vec<ArrayRef>> {
-            positions
-                .iter()
-                .map(|p| values.get(*p).cloned().ok_or_else(|| PgError::internal("a reference without values")))
-                .collect()
+            positions.iter().map(|p| values.get(*p).cloned().ok_or_else(|| PgError::internal("a reference without values"))).collect()
         };
         let row_keys: Vec<Option<Vec<u8>>> = match &self.access {
             ParentAccess::Key(positions) => {

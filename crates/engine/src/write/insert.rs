@@ -318,10 +318,14 @@ pub(super) fn put_rows(
     writer.ctx.txn.write(|set| -> PgResult<()> {
         for row in rows {
             let key = row_keys.get(*row);
-            encoder.cells(*row, |_| true, |family, qualifier, value| {
-                set.put(storage, key, family, qualifier, value);
-                Ok(())
-            })?;
+            encoder.cells(
+                *row,
+                |_| true,
+                |family, qualifier, value| {
+                    set.put(storage, key, family, qualifier, value);
+                    Ok(())
+                },
+            )?;
             for (index, entries) in writer.indexes.iter().zip(entries.iter_mut()) {
                 if !index.takes_puts() || !entries.includes(*row) {
                     continue;

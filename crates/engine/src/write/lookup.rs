@@ -120,8 +120,7 @@ pub async fn matching(view: &ReadView, table: &TableDescriptor, codec: &Arc<RowC
 
 async fn scan(view: &ReadView, table: stoa_store::TableId, ranges: &[stoa_store::KeyRange], decoder: &mut ScanDecoder) -> PgResult<()> {
     for range in ranges {
-        let read =
-            RangeRead { table, families: decoder.families(), range: range.clone(), reverse: false, limit: None, fill_cache: true };
+        let read = RangeRead { table, families: decoder.families(), range: range.clone(), reverse: false, limit: None, fill_cache: true };
         let mut scan = view.scan(read).await?;
         while scan.next_block(4096, decoder).await? {
             if let Some(error) = decoder.take_error() {

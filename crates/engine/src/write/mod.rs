@@ -135,7 +135,11 @@ pub async fn apply(planner: &Planner, mutation: &Mutation, stream: BoxStream<'st
 }
 
 /// The source's batches. Where the order in which rows change must not matter (a deferrable key that is assigned), all in one.
-fn gathered(writer: &TableWriter, kind: &MutationKind, stream: BoxStream<'static, PgResult<RecordBatch>>) -> BoxStream<'static, PgResult<RecordBatch>> {
+fn gathered(
+    writer: &TableWriter,
+    kind: &MutationKind,
+    stream: BoxStream<'static, PgResult<RecordBatch>>,
+) -> BoxStream<'static, PgResult<RecordBatch>> {
     let assigned: HashSet<_> = match kind {
         MutationKind::Update { new, .. } => new.iter().map(|(id, _)| *id).collect(),
         _ => return stream,

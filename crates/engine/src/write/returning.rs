@@ -1,7 +1,7 @@
 //! RETURNING: expressions over the rows written and the source's columns.
 
-use super::rows::{Rows, indices};
 use super::missing_column;
+use super::rows::{Rows, indices};
 use crate::bind::tree::{ColId, Mutation, Output};
 use crate::bind::walk;
 use crate::catalog::ColumnId;

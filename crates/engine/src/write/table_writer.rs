@@ -28,7 +28,8 @@ impl Compiled {
         let mut columns = Vec::with_capacity(used.len());
         let mut typed = Vec::with_capacity(used.len());
         for col in used {
-            let column = table.column(ColumnId(col.0)).ok_or_else(|| PgError::internal("an expression over a column that does not exist"))?;
+            let column =
+                table.column(ColumnId(col.0)).ok_or_else(|| PgError::internal("an expression over a column that does not exist"))?;
             columns.push(column.id);
             typed.push((col, column.ty.arrow.clone()));
         }

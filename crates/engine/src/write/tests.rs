@@ -147,7 +147,8 @@ async fn a_key_in_doubt_is_waited_for() {
 /// A parent cannot go while a child is on its way, and the other way round.
 #[tokio::test]
 async fn a_reference_in_doubt_is_waited_for() {
-    let child_waits = "23503: insert or update on table \"c\" violates foreign key constraint \"c_p_fkey\" / Key (p)=(1) is not present in table \"p\".";
+    let child_waits =
+        "23503: insert or update on table \"c\" violates foreign key constraint \"c_p_fkey\" / Key (p)=(1) is not present in table \"p\".";
     let parent_waits = "23503: update or delete on table \"p\" violates foreign key constraint \"c_p_fkey\" on table \"c\" / Key (id)=(1) is still referenced from table \"c\".";
     for (first, second, wanted) in [
         ("delete from p where id = 1", "insert into c values (1, 1)", child_waits),

@@ -108,9 +108,8 @@ pub async fn update(
     let new_keys = if moves_key { keys_of(&after, limit)? } else { old_keys.clone() };
 
     // Which indexes must change, and their entries on both sides.
-    let affected: Vec<usize> = (0..writer.indexes.len())
-        .filter(|at| writer.indexes.get(*at).is_some_and(|i| moves_key || i.depends_on(assigned)))
-        .collect();
+    let affected: Vec<usize> =
+        (0..writer.indexes.len()).filter(|at| writer.indexes.get(*at).is_some_and(|i| moves_key || i.depends_on(assigned))).collect();
     let mut sides: Vec<(usize, Entries<'_>, Entries<'_>)> = Vec::with_capacity(affected.len());
     for at in affected {
         if let Some(index) = writer.indexes.get(at) {
@@ -123,12 +122,8 @@ pub async fn update(
         return Err(failure);
     }
 
-    let families: Vec<bool> = writer
-        .codec
-        .families
-        .iter()
-        .map(|f| moves_key || f.columns.iter().any(|(id, _)| assigned.contains(id)))
-        .collect();
+    let families: Vec<bool> =
+        writer.codec.families.iter().map(|f| moves_key || f.columns.iter().any(|(id, _)| assigned.contains(id))).collect();
     let nothing = !families.contains(&true);
     let (mut old_entry, mut new_entry) = (Vec::new(), Vec::new());
     txn.write(|set| -> PgResult<()> {

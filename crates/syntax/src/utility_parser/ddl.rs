@@ -13,7 +13,18 @@ use sqlparser::tokenizer::Token;
 
 /// Words that end the expression of a DEFAULT, which is a `b_expr` in PostgreSQL's grammar.
 const AFTER_DEFAULT: &[&str] = &[
-    "not", "null", "constraint", "unique", "primary", "check", "references", "generated", "collate", "deferrable", "initially", "default",
+    "not",
+    "null",
+    "constraint",
+    "unique",
+    "primary",
+    "check",
+    "references",
+    "generated",
+    "collate",
+    "deferrable",
+    "initially",
+    "default",
 ];
 
 impl UtilityParser<'_> {
@@ -37,7 +48,9 @@ impl UtilityParser<'_> {
             let concurrently = self.keyword("concurrently");
             let name = self.object_name()?;
             Ddl::Refresh { name, concurrently, with_data: self.with_data()? }
-        } else if let Some(word) = ["grant", "revoke", "security", "reassign", "cluster", "import"].into_iter().find(|w| self.peek_keyword(0, w)) {
+        } else if let Some(word) =
+            ["grant", "revoke", "security", "reassign", "cluster", "import"].into_iter().find(|w| self.peek_keyword(0, w))
+        {
             self.at = self.tokens.len();
             Ddl::Unsupported(word.to_uppercase())
         } else {
@@ -64,7 +77,10 @@ impl UtilityParser<'_> {
             return self.create_view(or_replace, temporary, false);
         }
         if or_replace {
-            return if ["function", "procedure", "aggregate", "trigger", "rule", "language", "transform"].iter().any(|w| self.peek_keyword(0, w)) {
+            return if ["function", "procedure", "aggregate", "trigger", "rule", "language", "transform"]
+                .iter()
+                .any(|w| self.peek_keyword(0, w))
+            {
                 self.unsupported("CREATE")
             } else {
                 Err(self.unexpected())
@@ -196,8 +212,17 @@ impl UtilityParser<'_> {
         } else {
             Vec::new()
         };
-        let mut table =
-            CreateTable { name, temporary, if_not_exists, elements, options: Vec::new(), on_commit: None, split: None, inherits, partitioned: false };
+        let mut table = CreateTable {
+            name,
+            temporary,
+            if_not_exists,
+            elements,
+            options: Vec::new(),
+            on_commit: None,
+            split: None,
+            inherits,
+            partitioned: false,
+        };
         if self.keyword("partition") {
             table.partitioned = true;
             self.at = self.tokens.len();
@@ -1183,7 +1208,9 @@ mod tests {
 
     #[test]
     fn errors_are_placed() {
-        for (sql, position) in [("CREATE TABLE t (a int", 22), ("CREATE TABLE (a int)", 14), ("DROP TABLE", 11), ("ALTER TABLE t FROB x", 15)] {
+        for (sql, position) in
+            [("CREATE TABLE t (a int", 22), ("CREATE TABLE (a int)", 14), ("DROP TABLE", 11), ("ALTER TABLE t FROB x", 15)]
+        {
             assert_eq!(parse_script(sql).unwrap_err().position, Some(position), "{sql}");
         }
     }

@@ -39,10 +39,9 @@ fn shape(rng: &mut StdRng) -> KeyShape {
         part(B, PgType::Text, rng.random_bool(0.5), nullable(rng)),
         part(C, PgType::Int8, rng.random_bool(0.5), nullable(rng)),
     ];
-    let salt = rng.random_bool(0.3).then(|| SaltCodec {
-        buckets: SaltBuckets::new(4).unwrap(),
-        parts: if rng.random_bool(0.5) { vec![0] } else { vec![0, 1, 2] },
-    });
+    let salt = rng
+        .random_bool(0.3)
+        .then(|| SaltCodec { buckets: SaltBuckets::new(4).unwrap(), parts: if rng.random_bool(0.5) { vec![0] } else { vec![0, 1, 2] } });
     KeyShape { parts, salt, whole: !index, unique: !index }
 }
 
@@ -66,7 +65,13 @@ fn predicate(rng: &mut StdRng, depth: u32) -> Predicate {
             value: value(rng, column, false),
         },
         5 => Predicate::In { column, values: (0..rng.random_range(1..4)).map(|_| value(rng, column, true)).collect() },
-        6 => if rng.random_bool(0.5) { Predicate::IsNull(column) } else { Predicate::IsNotNull(column) },
+        6 => {
+            if rng.random_bool(0.5) {
+                Predicate::IsNull(column)
+            } else {
+                Predicate::IsNotNull(column)
+            }
+        }
         7 => Predicate::Prefix { column: B, prefix: ["", "a", "b"][rng.random_range(0..3)].into(), exact: true },
         8 | 9 => Predicate::and((0..2).map(|_| predicate(rng, depth - 1)).collect()),
         _ => Predicate::or((0..2).map(|_| predicate(rng, depth - 1)).collect()),
@@ -166,10 +171,7 @@ fn a_row_comparison_is_one_range() {
     let big = |v| ScalarValue::Int64(Some(v));
     let greater = Predicate::or(vec![
         Predicate::Compare { column: A, op: Comparison::Greater, value: int(1) },
-        Predicate::and(vec![
-            equal(A, int(1)),
-            Predicate::Compare { column: C, op: Comparison::Greater, value: big(2) },
-        ]),
+        Predicate::and(vec![equal(A, int(1)), Predicate::Compare { column: C, op: Comparison::Greater, value: big(2) }]),
     ]);
     let found = scope(&shape, &[greater]);
     assert_eq!(found.ranges.len(), 1);

@@ -104,7 +104,8 @@ async fn savepoints_take_back_what_came_after_them() {
 #[tokio::test]
 async fn a_row_changed_behind_the_snapshot_runs_again_or_fails() {
     let manager = world().await;
-    for (isolation, code) in [(Isolation::ReadCommitted, "ZZR01"), (Isolation::RepeatableRead, "40001"), (Isolation::Serializable, "40001")] {
+    for (isolation, code) in [(Isolation::ReadCommitted, "ZZR01"), (Isolation::RepeatableRead, "40001"), (Isolation::Serializable, "40001")]
+    {
         let late = begin(&manager, 1, isolation);
         let _ = all(&late).await;
         let first = begin(&manager, 2, Isolation::ReadCommitted);
