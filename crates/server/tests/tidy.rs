@@ -15,7 +15,8 @@ const CRATES: &[(&str, &[&str])] = &[
     ("stoa-syntax", &[]),
     ("stoa-pg", &["stoa-encoding"]),
     ("stoa-store-lsm", &["stoa-store"]),
-    ("stoa-engine", &["stoa-encoding", "stoa-pg", "stoa-store", "stoa-syntax"]),
+    ("stoa-fulltext", &[]),
+    ("stoa-engine", &["stoa-encoding", "stoa-fulltext", "stoa-pg", "stoa-store", "stoa-syntax"]),
     ("stoa-server", &["stoa-engine", "stoa-pg", "stoa-store", "stoa-store-lsm", "stoa-syntax"]),
 ];
 
@@ -28,6 +29,8 @@ const DOORS: &[(&str, &[&str])] = &[
     ("datafusion*", &["stoa-engine"]),
     ("arrow*", &["stoa-engine", "stoa-pg", "stoa-server"]),
     ("rocksdb", &["stoa-store-lsm"]),
+    ("tantivy*", &["stoa-fulltext"]),
+    ("jieba-rs", &["stoa-fulltext"]),
     ("librocksdb-sys", &["stoa-store-lsm"]),
     ("pgwire", &["stoa-server"]),
     ("stoa-store-lsm", &["stoa-server"]),

@@ -1,0 +1,1 @@
+//! Full text on tantivy: here are words, which rows?
