@@ -122,6 +122,14 @@ impl Dialect for StoaDialect {
     fn supports_comment_optimizer_hint(&self) -> bool {
         true
     }
+    fn parse_infix(
+        &self,
+        parser: &mut sqlparser::parser::Parser,
+        expr: &sqlparser::ast::Expr,
+        _: u8,
+    ) -> Option<Result<sqlparser::ast::Expr, sqlparser::parser::ParserError>> {
+        crate::operators::parse_infix(self, parser, expr)
+    }
     fn prec_value(&self, prec: Precedence) -> u8 {
         self.base.prec_value(prec)
     }

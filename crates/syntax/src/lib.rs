@@ -6,6 +6,7 @@
 pub mod ddl;
 pub mod dialect;
 pub mod error;
+pub mod operators;
 pub mod script;
 pub mod utility;
 mod utility_parser;
@@ -15,7 +16,7 @@ pub use script::{Body, Piece, parse_script};
 pub use sqlparser::ast;
 use sqlparser::parser::Parser;
 pub use sqlparser::tokenizer::Span;
-use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
+use sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 
 /// One statement of a text.
 #[derive(Clone, Debug)]
@@ -36,7 +37,7 @@ const RECURSION_LIMIT: usize = 200;
 /// The first syntax error with its position, in characters from 1.
 pub fn parse(sql: &str) -> Result<Vec<Parsed>, SyntaxError> {
     let dialect = dialect::StoaDialect::default();
-    let tokens = Tokenizer::new(&dialect, sql).tokenize_with_location().map_err(|e| SyntaxError::at(sql, &e.message, Some(e.location)))?;
+    let tokens = operators::tokenize(&dialect, sql).map_err(|e| SyntaxError::at(sql, &e.message, Some(e.location)))?;
     let mut out = Vec::new();
     for piece in tokens.split(|t| t.token == Token::SemiColon) {
         let Some(first) = piece.iter().find(|t| !matches!(t.token, Token::Whitespace(_))) else { continue };
@@ -67,7 +68,7 @@ pub(crate) fn parse_tokens(sql: &str, piece: &[TokenWithSpan]) -> Result<ast::St
 /// As [`parse`].
 pub fn parse_expression(sql: &str) -> Result<ast::Expr, SyntaxError> {
     let dialect = dialect::StoaDialect::default();
-    let tokens = Tokenizer::new(&dialect, sql).tokenize_with_location().map_err(|e| SyntaxError::at(sql, &e.message, Some(e.location)))?;
+    let tokens = operators::tokenize(&dialect, sql).map_err(|e| SyntaxError::at(sql, &e.message, Some(e.location)))?;
     let mut parser = Parser::new(&dialect).with_recursion_limit(RECURSION_LIMIT).with_tokens_with_locations(tokens.clone());
     let expr = parser.parse_expr().map_err(|e| SyntaxError::from_parser(sql, &e, &tokens, &parser))?;
     let next = parser.peek_token();

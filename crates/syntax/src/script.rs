@@ -5,8 +5,8 @@
 
 use crate::utility::Utility;
 use crate::utility_parser::UtilityParser;
-use crate::{SyntaxError, ast, char_offset, dialect, parse_tokens};
-use sqlparser::tokenizer::{Token, Tokenizer};
+use crate::{SyntaxError, ast, char_offset, dialect, operators, parse_tokens};
+use sqlparser::tokenizer::Token;
 
 /// What a statement is.
 #[derive(Clone, Debug)]
@@ -33,7 +33,7 @@ pub struct Piece {
 /// The first syntax error with its position, in characters from 1; nothing of the text must then be executed.
 pub fn parse_script(sql: &str) -> Result<Vec<Piece>, SyntaxError> {
     let dialect = dialect::StoaDialect::default();
-    let tokens = Tokenizer::new(&dialect, sql).tokenize_with_location().map_err(|e| SyntaxError::at(sql, &e.message, Some(e.location)))?;
+    let tokens = operators::tokenize(&dialect, sql).map_err(|e| SyntaxError::at(sql, &e.message, Some(e.location)))?;
     let mut out = Vec::new();
     for piece in tokens.split(|t| t.token == Token::SemiColon) {
         let mut solid = piece.iter().filter(|t| !matches!(t.token, Token::Whitespace(_)));

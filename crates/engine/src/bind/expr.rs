@@ -119,6 +119,11 @@ impl Binder<'_> {
             E::IsDistinctFrom(left, right) => self.is_distinct(left, right, false),
             E::IsNotDistinctFrom(left, right) => self.is_distinct(left, right, true),
             E::Between { expr, negated, low, high } => {
+                if let E::Prefixed { prefix, value: low } = &**low
+                    && prefix.value == stoa_syntax::operators::SYMMETRIC
+                {
+                    return self.bind_between_symmetric(expr, low, high, *negated, syntax);
+                }
                 let value = self.bind_expr(expr)?;
                 let (low, high) = (self.bind_expr(low)?, self.bind_expr(high)?);
                 let (lower, upper) = if *negated {
@@ -667,6 +672,20 @@ impl Binder<'_> {
         Ok((left, array))
     }
 
+    /// `value BETWEEN SYMMETRIC low AND high`: between them in either order.
+    fn bind_between_symmetric(&mut self, value: &E, low: &E, high: &E, negated: bool, syntax: &E) -> PgResult<Expr> {
+        let value = self.bind_expr(value)?;
+        let (low, high) = (self.bind_expr(low)?, self.bind_expr(high)?);
+        let (above, below) = if negated { ("<", ">") } else { (">=", "<=") };
+        let mut orders = Vec::with_capacity(2);
+        for (low, high) in [(low.clone(), high.clone()), (high, low)] {
+            let both = vec![self.compare(above, value.clone(), low, syntax)?, self.compare(below, value.clone(), high, syntax)?];
+            orders.push(if negated { or(both) } else { and(both) });
+        }
+        Ok(if negated { and(orders) } else { or(orders) })
+    }
+
+    /// `left op ANY|ALL (right)`.
     fn bind_quantified(&mut self, left: &E, op: &str, right: &E, all: bool, syntax: &E) -> PgResult<Expr> {
         let mut inner = right;
         while let E::Nested(next) = inner {
