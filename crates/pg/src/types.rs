@@ -260,13 +260,9 @@ impl PgType {
 
     /// `typlen`.
     #[must_use]
+    #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> i16 {
         self.base_info().map_or(-1, |i| i.len)
-    }
-
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        false
     }
 
     #[must_use]
@@ -311,12 +307,10 @@ impl PgType {
     /// duplicates by [`crate::values::sort_key`].
     #[must_use]
     pub fn has_native_order(&self) -> bool {
-        match self {
-            PgType::Numeric | PgType::Interval | PgType::Jsonb | PgType::Timetz | PgType::Float4 | PgType::Float8 => false,
-            PgType::Array(_) | PgType::Record(_) | PgType::Map(..) | PgType::Int2Vector | PgType::OidVector => false,
-            PgType::Json | PgType::Jsonpath | PgType::Tsquery | PgType::Tsvector => false,
-            _ => true,
-        }
+        let other = matches!(self, PgType::Numeric | PgType::Interval | PgType::Jsonb | PgType::Timetz | PgType::Float4 | PgType::Float8)
+            || matches!(self, PgType::Array(_) | PgType::Record(_) | PgType::Map(..) | PgType::Int2Vector | PgType::OidVector)
+            || matches!(self, PgType::Json | PgType::Jsonpath | PgType::Tsquery | PgType::Tsvector);
+        !other
     }
 
     /// The Arrow type without knowledge of a modifier or of dimensions.

@@ -99,7 +99,7 @@ fn damaged(storage: u32) -> StoreError {
 pub(crate) fn recycle<'a>(mut cells: Vec<CellRef<'_>>) -> Vec<CellRef<'a>> {
     cells.clear();
     // Collecting into the same layout keeps the allocation.
-    cells.into_iter().filter_map(|_| None).collect()
+    cells.into_iter().map_while(|_| None).collect()
 }
 
 pub(crate) struct PlainCursor {

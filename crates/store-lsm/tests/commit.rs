@@ -93,7 +93,7 @@ fn schema_changes_run_beside_commits_and_scans() {
                 let mut random = SplitMix(seed);
                 while !stop.load(Ordering::Relaxed) {
                     // The same value in the same row of two tables.
-                    let (key, value) = ([seed as u8, random.below(50) as u8], random.next().to_be_bytes());
+                    let (key, value) = ([seed as u8, random.below(50) as u8], random.number().to_be_bytes());
                     let mut mutations = Mutations::new();
                     mutations.put(T, &key, F, b"", &value);
                     mutations.put(TableId(2), &key, F, b"", &value);

@@ -55,17 +55,17 @@ fn child(path: &Path, round: u64) {
                 loop {
                     number += 1;
                     started.fetch_add(1, Ordering::Relaxed);
-                    if thread == 0 && number % 16 == 0 {
+                    if thread == 0 && number.is_multiple_of(16) {
                         bulk_load(&store, thread, number);
                     } else {
                         commit(&store, thread, number, &mut random);
                     }
                     // One write, so that lines of threads don't mix.
                     println!("{thread} {number}");
-                    if thread == 1 && number % 64 == 0 {
+                    if thread == 1 && number.is_multiple_of(64) {
                         block_on(store.flush(TableId(1))).unwrap();
                     }
-                    if thread == 2 && number % 50 == 0 {
+                    if thread == 2 && number.is_multiple_of(50) {
                         let temporary = schema(10 + random.below(3) as u32);
                         block_on(store.drop_table(temporary.id)).unwrap();
                         block_on(store.create_table(&temporary)).unwrap();
@@ -95,7 +95,7 @@ fn commit(store: &LsmStore, thread: u64, number: u64, random: &mut SplitMix) {
         mutations.put(TableId(2), &key, family, &qualifier, &value);
     }
     // Some filling, so that the log rolls and files are written.
-    let filling = vec![random.next() as u8; random.below(4000) as usize];
+    let filling = vec![random.number() as u8; random.below(4000) as usize];
     mutations.put(TableId(1), &[200, thread as u8, random.below(50) as u8], FamilyId(0), b"", &filling);
     block_on(store.commit(Commit { mutations: &mutations, snapshot: None, validate: &[], durability: Durability::Sync })).unwrap();
 }

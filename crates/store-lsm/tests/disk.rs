@@ -48,7 +48,7 @@ fn scan(store: &LsmStore) -> StoreResult<Rows> {
 /// Bytes that don't compress.
 fn noise(seed: u64, len: usize) -> Vec<u8> {
     let mut random = stoa_store::conformance::SplitMix(seed);
-    (0..len.div_ceil(8)).flat_map(|_| random.next().to_be_bytes()).take(len).collect()
+    (0..len.div_ceil(8)).flat_map(|_| random.number().to_be_bytes()).take(len).collect()
 }
 
 fn files(path: &Path, extension: &str) -> Vec<PathBuf> {

@@ -103,7 +103,8 @@ fn quantified(
     quantifier: Keyword,
 ) -> Result<Expr, ParserError> {
     parser.expect_token(&Token::LParen)?;
-    let query = matches!(&parser.peek_token_ref().token, Token::Word(w) if matches!(w.keyword, Keyword::SELECT | Keyword::WITH | Keyword::VALUES));
+    let query =
+        matches!(&parser.peek_token_ref().token, Token::Word(w) if matches!(w.keyword, Keyword::SELECT | Keyword::WITH | Keyword::VALUES));
     let right = if query {
         parser.prev_token();
         parser.parse_subexpr(dialect.prec_value(Precedence::Like))?

@@ -15,10 +15,6 @@ pub(crate) fn bool_type() -> SqlType {
     SqlType::new(PgType::Bool)
 }
 
-pub(crate) fn text_type() -> SqlType {
-    SqlType::new(PgType::Text)
-}
-
 /// Joins conditions by AND, flat.
 pub(crate) fn and(exprs: Vec<Expr>) -> Expr {
     let mut flat = Vec::with_capacity(exprs.len());
@@ -653,7 +649,7 @@ impl Binder<'_> {
                     || i.is_null_const()
             });
             if fits {
-                let items = items.clone().into_iter().map(|i| self.to_form(i, &form)).collect::<PgResult<Vec<_>>>()?;
+                let items = items.clone().into_iter().map(|i| self.in_form(i, &form)).collect::<PgResult<Vec<_>>>()?;
                 let ty = SqlType { ty: PgType::Numeric.array_of(), typmod: -1, arrow: list_of(form.arrow.clone()) };
                 return Ok((left, Expr::new(ExprKind::Array(items), ty)));
             }
@@ -1005,7 +1001,6 @@ impl Binder<'_> {
     }
 
     fn bind_qualified(&mut self, schema: Option<&str>, table: &str, column: &str) -> PgResult<Expr> {
-        let mut seen_table = false;
         let mut hidden = false;
         for depth in (0..self.scopes.len()).rev() {
             let scope = &self.scopes[depth];
@@ -1035,7 +1030,6 @@ impl Binder<'_> {
             {
                 return Ok(Expr::new(ExprKind::Const(ScalarValue::UInt32(Some(oid))), SqlType::new(PgType::Oid)));
             }
-            seen_table = true;
             let error = PgError::new(SqlState::UNDEFINED_COLUMN, format!("column {table}.{column} does not exist"));
             return Err(match super::suggest::closest(column, item.columns.iter().map(|c| c.name.as_str())) {
                 Some(better) => error.hint(format!("Perhaps you meant to reference the column \"{table}.{better}\".")),
@@ -1043,7 +1037,7 @@ impl Binder<'_> {
             });
         }
         // column.field of a composite column
-        if schema.is_none() && !seen_table {
+        if schema.is_none() {
             for depth in (0..self.scopes.len()).rev() {
                 let found = self.scopes[depth]
                     .star
@@ -1078,7 +1072,7 @@ impl Binder<'_> {
 
     /// Runs `f` with set-returning functions refused, as inside CASE and COALESCE.
     pub(crate) fn check_no_sets<T>(&mut self, what: &'static str, f: impl FnOnce(&mut Self) -> PgResult<T>) -> PgResult<T> {
-        let before = std::mem::replace(&mut self.no_sets, Some(what));
+        let before = self.no_sets.replace(what);
         let result = f(self);
         self.no_sets = before;
         result

@@ -13,7 +13,7 @@ use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, Expr as E, FunctionArg, FunctionArgExpr, JoinConstraint, JoinOperator, TableFactor};
 
 /// A FROM item that was bound: its relation, and whether it refers to items to its left.
-struct Bound {
+pub(crate) struct Bound {
     rel: Rel,
     lateral: bool,
 }

@@ -1,7 +1,6 @@
 //! Calls: the choice of a function, aggregates, windows, set-returning functions, and what SQL spells like a function.
 
-use super::expr::{bool_type, text_type};
-use super::literal::unknown;
+use super::expr::bool_type;
 use super::resolve::{Choice, can_coerce, select_candidate};
 use super::scope::Clause;
 use super::tree::{AggregateExpr, Expr, ExprKind, Frame, FrameBound, FrameExclusion, FrameUnits, FuncRef, SetExpr, SortKey, WindowExpr};
@@ -337,12 +336,13 @@ impl Binder<'_> {
             named.push((n.clone(), self.bind_expr(e)?));
         }
         // A type's name called with one argument is a cast, unless a function fits better.
-        if signatures.is_empty() && args.len() == 1 && named.is_empty() {
-            if let Some(ty) = type_by_name(name).filter(|t| !t.is_pseudo() && *t != PgType::Unknown)
-                && let Some(arg) = args.pop()
-            {
-                return self.coerce(arg, &SqlType::new(ty), CastContext::Explicit);
-            }
+        if signatures.is_empty()
+            && args.len() == 1
+            && named.is_empty()
+            && let Some(ty) = type_by_name(name).filter(|t| !t.is_pseudo() && *t != PgType::Unknown)
+            && let Some(arg) = args.pop()
+        {
+            return self.coerce(arg, &SqlType::new(ty), CastContext::Explicit);
         }
         let cast_target = (args.len() == 1).then(|| type_by_name(name)).flatten();
         let (func, args) = match self.find_function(name, args.clone(), named) {
@@ -425,7 +425,7 @@ impl Binder<'_> {
         if clause == Clause::Aggregate {
             return Err(PgError::new(SqlState::GROUPING_ERROR, "aggregate function calls cannot be nested"));
         }
-        let (mut args, mut order_by, filter) = self.in_clause(Clause::Aggregate, |b| {
+        let (mut args, mut order_by) = self.in_clause(Clause::Aggregate, |b| {
             b.check_no_sets("aggregate function calls", |b| {
                 let mut args = Vec::with_capacity(call.positional.len());
                 for e in &call.positional {
@@ -436,10 +436,9 @@ impl Binder<'_> {
                 for key in order {
                     order_by.push(b.bind_sort_key(key)?);
                 }
-                Ok((args, order_by, ()))
+                Ok((args, order_by))
             })
         })?;
-        let _ = filter;
         let filter = match &function.filter {
             Some(filter) => {
                 let bound = self.in_clause(Clause::Filter, |b| b.bind_expr(filter))?;
@@ -792,13 +791,6 @@ impl Binder<'_> {
         }
         let descending = options.asc == Some(false);
         Ok(SortKey { expr, descending, nulls_first: options.nulls_first.unwrap_or(descending) })
-    }
-
-    /// `unknown` text as a constant, for calls made by the binder.
-    pub(crate) fn text_const(text: &str) -> Expr {
-        let mut e = unknown(text);
-        e.ty = text_type();
-        e
     }
 }
 

@@ -448,7 +448,7 @@ impl Binder<'_> {
                 }
                 let _ = term;
                 let e = b.coerce(e, &SqlType::new(ty.ty.clone()), stoa_pg::registry::CastContext::Implicit)?;
-                exprs.push((b.new_col(), b.to_form(e, ty)?));
+                exprs.push((b.new_col(), b.in_form(e, ty)?));
             }
             let ids = exprs.iter().map(|(c, _)| *c).collect();
             Ok((Rel::Project { input: Box::new(query.rel), exprs }, ids))

@@ -172,13 +172,13 @@ impl Binder<'_> {
         };
         let mut out = Vec::with_capacity(exprs.len());
         for expr in exprs {
-            out.push(self.to_form(expr, &ty)?);
+            out.push(self.in_form(expr, &ty)?);
         }
         Ok((out, ty))
     }
 
     /// The same value in another Arrow form of its type; the modifier is only relabelled.
-    pub(crate) fn to_form(&mut self, mut expr: Expr, ty: &SqlType) -> PgResult<Expr> {
+    pub(crate) fn in_form(&mut self, mut expr: Expr, ty: &SqlType) -> PgResult<Expr> {
         if expr.ty.arrow == ty.arrow {
             expr.ty = ty.clone();
             return Ok(expr);
@@ -249,13 +249,13 @@ impl Binder<'_> {
             match oper.name {
                 "=" | "<>" | "<" | "<=" | ">" | ">=" if whole + i16::from(scale) <= 38 => {
                     let form = SqlType::decimal((whole + i16::from(scale)) as u8, scale);
-                    let args = args.into_iter().map(|a| self.to_form(a, &form)).collect::<PgResult<_>>()?;
+                    let args = args.into_iter().map(|a| self.in_form(a, &form)).collect::<PgResult<_>>()?;
                     return Ok((args, ret));
                 }
-                "+" | "-" if whole + i16::from(scale) + 1 <= 38 => {
+                "+" | "-" if whole + i16::from(scale) < 38 => {
                     return Ok((args, SqlType::decimal((whole + i16::from(scale) + 1) as u8, scale)));
                 }
-                "*" if u16::from(p1) + u16::from(p2) + 1 <= 38 => {
+                "*" if u16::from(p1) + u16::from(p2) < 38 => {
                     return Ok((args, SqlType::decimal(p1 + p2 + 1, s1 + s2)));
                 }
                 _ => {}
@@ -275,7 +275,7 @@ impl Binder<'_> {
     /// The expression in the widest Arrow form of its type, which kernels take.
     pub(crate) fn widen(&mut self, expr: Expr) -> PgResult<Expr> {
         let wide = expr.ty.widened();
-        if wide.arrow == expr.ty.arrow { Ok(expr) } else { self.to_form(expr, &wide) }
+        if wide.arrow == expr.ty.arrow { Ok(expr) } else { self.in_form(expr, &wide) }
     }
 
     /// Casts arguments to a declared signature, resolving polymorphic types; gives the result type.

@@ -94,10 +94,8 @@ pub(crate) struct Scope {
     pub local: HashSet<ColId>,
     /// Aggregates that an inner query's expression put here because their arguments are ours.
     pub outer_aggregates: Vec<(ColId, AggregateExpr)>,
-    /// Whether aggregates that belong to this query are allowed now.
+    /// Windows of the WINDOW clause.
     pub named_windows: Vec<(String, super::function::WindowDefinition)>,
-    /// Inside a LATERAL item or a function in FROM: items to the left that may be referred to.
-    pub is_lateral: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -110,15 +108,7 @@ pub(crate) struct StarColumn {
 
 impl Scope {
     pub(crate) fn new(clause: Clause) -> Self {
-        Self {
-            clause,
-            items: Vec::new(),
-            star: Vec::new(),
-            local: HashSet::new(),
-            outer_aggregates: Vec::new(),
-            named_windows: Vec::new(),
-            is_lateral: false,
-        }
+        Self { clause, items: Vec::new(), star: Vec::new(), local: HashSet::new(), outer_aggregates: Vec::new(), named_windows: Vec::new() }
     }
 
     /// Adds an item and shows its columns unqualified.

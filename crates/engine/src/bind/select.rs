@@ -1,7 +1,6 @@
 //! One SELECT: its lists and clauses, in the order in which SQL evaluates them.
 
 use super::aggregate::{Grouping, has_aggregate};
-use super::expr::{and, bool_type};
 use super::function::same_expr;
 use super::scope::{Clause, Scope};
 use super::tree::{ColId, Expr, ExprKind, LockStrength, LockWait, Output, Query, Rel, SetExpr, SortKey};
@@ -453,7 +452,7 @@ impl Binder<'_> {
     }
 
     fn grouping_item(&mut self, item: &E, targets: &[Target], groups: &mut Vec<Expr>, has_sets: &mut bool) -> PgResult<Vec<Vec<usize>>> {
-        let mut list = |b: &mut Self, exprs: &[E], groups: &mut Vec<Expr>| -> PgResult<Vec<usize>> {
+        let list = |b: &mut Self, exprs: &[E], groups: &mut Vec<Expr>| -> PgResult<Vec<usize>> {
             let mut out = Vec::new();
             for e in exprs {
                 out.push(b.group_expr(e, targets, groups)?);
@@ -780,13 +779,4 @@ fn type_column_name(data_type: &ast::DataType) -> Option<String> {
         .ok()
         .map(|t| t.ty.name())
         .or_else(|| type_by_name(&data_type.to_string().to_lowercase()).map(|t| t.name()))
-}
-
-/// Adds a condition on top of a relation.
-pub(crate) fn filter(rel: Rel, predicates: Vec<Expr>) -> Rel {
-    if predicates.is_empty() {
-        return rel;
-    }
-    debug_assert!(predicates.iter().all(|p| p.ty == bool_type()));
-    Rel::Filter { input: Box::new(rel), predicate: and(predicates) }
 }

@@ -179,7 +179,7 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
     use super::*;
     use stoa_pg::{PgType, SqlType};
-    use stoa_store::ModelStore;
+    use stoa_store::model::ModelStore;
 
     fn sequence(increment: i64, min: i64, max: i64, start: i64, cycle: bool) -> SequenceDescriptor {
         SequenceDescriptor {

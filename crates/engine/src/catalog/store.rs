@@ -292,7 +292,7 @@ pub async fn open(store: &Arc<dyn Store>) -> PgResult<CatalogSnapshot> {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
     use super::*;
-    use stoa_store::ModelStore;
+    use stoa_store::model::ModelStore;
 
     #[tokio::test]
     async fn ids_are_not_used_twice() {

@@ -806,10 +806,7 @@ async fn set_type(work: Work<'_>, table: TableDescriptor, name: &str, ty: SqlTyp
         }
     }
     if found.generated.is_some() && using.is_some() {
-        return Err(PgError::new(
-            SqlState::INVALID_TABLE_DEFINITION,
-            format!("cannot specify USING when altering type of generated column"),
-        ));
+        return Err(PgError::new(SqlState::INVALID_TABLE_DEFINITION, "cannot specify USING when altering type of generated column"));
     }
     for other in table.live_columns() {
         if let Some(text) = &other.generated

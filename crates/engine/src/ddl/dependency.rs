@@ -230,11 +230,6 @@ impl<'a> Dropping<'a> {
         }
     }
 
-    /// Everything that goes.
-    pub fn objects(&self) -> &[Object] {
-        &self.order
-    }
-
     /// Whether an object goes.
     pub fn contains(&self, object: &Object) -> bool {
         self.seen.contains(object)

@@ -21,7 +21,7 @@ pub(crate) struct SequencePlan {
 }
 
 /// What options say beside numbers.
-#[derive(Default)]
+#[derive(Default, Debug)]
 pub(crate) struct Said {
     /// `Some(None)`: OWNED BY NONE.
     pub owned_by: Option<Option<ObjectName>>,

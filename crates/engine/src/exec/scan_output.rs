@@ -133,7 +133,7 @@ impl ScanOutput {
     /// Orders the filters: those that cannot fail first.
     #[must_use]
     pub fn ordered(mut filters: Vec<Arc<dyn PhysicalExpr>>) -> Arc<[Arc<dyn PhysicalExpr>]> {
-        filters.sort_by_key(|f| can_fail(f));
+        filters.sort_by_key(can_fail);
         filters.into()
     }
 

@@ -371,7 +371,7 @@ impl Session {
 
     /// The transaction ended: held cursors stay.
     pub(crate) fn end_cursors(&mut self, commit: bool) {
-        self.close_cursors_if(|cursor| !cursor.held && !(commit && cursor.hold));
+        self.close_cursors_if(|cursor| !(cursor.held || commit && cursor.hold));
         for cursor in self.cursors.values_mut() {
             cursor.held = true;
         }

@@ -64,10 +64,10 @@ impl Session {
                 format!("bind message supplies {} parameters, but prepared statement requires {}", params.len(), statement.params.len()),
             ));
         }
-        if let Some(command) = writes(&statement.bound) {
-            if !writes_temporary_only(&statement.bound) {
-                self.check_writable(command)?;
-            }
+        if let Some(command) = writes(&statement.bound)
+            && !writes_temporary_only(&statement.bound)
+        {
+            self.check_writable(command)?;
         }
         let context = self.statement_context(text, params)?;
         let executed = crate::plan::execute(&context, &statement.bound).await?;
@@ -505,7 +505,7 @@ impl Session {
                     let bound = self.bound(&target)?;
                     let values = match values {
                         Some(values) => values,
-                        None => bound.params.iter().map(|ty| null_of(ty)).collect::<PgResult<_>>()?,
+                        None => bound.params.iter().map(null_of).collect::<PgResult<_>>()?,
                     };
                     let text = target.text.clone();
                     (bound, values, text)
@@ -523,10 +523,10 @@ impl Session {
                     .hint("EXPLAIN takes SELECT, INSERT, UPDATE, DELETE, MERGE, VALUES and EXECUTE."));
             }
         };
-        if options.analyze {
-            if let Some(command) = writes(&bound.bound) {
-                self.check_writable(command)?;
-            }
+        if options.analyze
+            && let Some(command) = writes(&bound.bound)
+        {
+            self.check_writable(command)?;
         }
         let context = self.statement_context(text, params.into())?;
         let lines = crate::plan::explain(&context, &bound.bound, &options).await?;

@@ -58,7 +58,8 @@ pub fn rows(ctx: &StatementContext, schema: &str, name: &str) -> PgResult<Record
     let mut table = Table::new(&shape.columns);
     match schema {
         "pg_catalog" => {
-            if !pg_catalog::fill(ctx, name, &mut table)? {
+            let found = pg_catalog::fill(ctx, name, &mut table)?;
+            if !found {
                 statistics::fill(ctx, name, &mut table)?;
             }
         }

@@ -2,8 +2,7 @@
 
 use super::cell::{Table, V};
 use crate::catalog::{
-    ColumnDescriptor, FIRST_USER_OID, ForeignKeyAction, INFORMATION_SCHEMA_OID, IndexDescriptor, IndexKey, PG_CATALOG_OID, Relation,
-    TableDescriptor,
+    ColumnDescriptor, ForeignKeyAction, INFORMATION_SCHEMA_OID, IndexDescriptor, IndexKey, PG_CATALOG_OID, Relation, TableDescriptor,
 };
 use crate::exec::StatementContext;
 use stoa_pg::registry::{CastContext, CastKind, FuncKind, Registry, Volatility};
@@ -509,7 +508,7 @@ fn attribute_row(t: &mut Table<'_>, relation: u32, name: &str, number: i64, ty: 
         ("attndims", V::Int(i64::from(ty.ty.is_array()))),
         ("attcacheoff", V::Int(-1)),
         ("atttypmod", V::Int(i64::from(ty.typmod))),
-        ("attbyval", (ty.ty.len() > 0 && ty.ty.len() <= 8).into()),
+        ("attbyval", ((1..=8).contains(&ty.ty.len())).into()),
         ("attalign", "i".into()),
         ("attstorage", if ty.ty.len() < 0 { "x" } else { "p" }.into()),
         ("attcompression", "".into()),
@@ -630,7 +629,7 @@ fn types(t: &mut Table<'_>) {
             ("typnamespace", V::Oid(PG_CATALOG_OID)),
             ("typowner", V::Oid(OWNER)),
             ("typlen", V::Int(if is_array { -1 } else { i64::from(ty.len()) })),
-            ("typbyval", (!is_array && ty.len() > 0 && ty.len() <= 8).into()),
+            ("typbyval", (!is_array && (1..=8).contains(&ty.len())).into()),
             ("typtype", if ty.is_pseudo() && !is_array { "p" } else { "b" }.into()),
             ("typcategory", if is_array { "A".into() } else { V::Text(ty.category().to_string()) }),
             ("typispreferred", (!is_array && ty.is_preferred()).into()),
@@ -909,5 +908,4 @@ fn procs(t: &mut Table<'_>) {
             ("prosrc", f.name.into()),
         ]);
     }
-    debug_assert!(FIRST_USER_OID > 0);
 }

@@ -88,7 +88,8 @@ async fn check_children(
         match nulls(row) {
             0 => wanted.push(row),
             n if fk.match_full && n < values.len() => {
-                if still_there(txn, child, fk, keys.get(row), values, row).await? {
+                let mixed = still_there(txn, child, fk, keys.get(row), values, row).await?;
+                if mixed {
                     return Err(child_error(txn, child, fk).detail("MATCH FULL does not allow mixing of null and nonnull key values."));
                 }
             }

@@ -67,7 +67,7 @@ impl ForeignKeyWork {
                 }
             }
             // The order of triggers: by name.
-            out.sort_by(|a, b| a.fk.name.oid.cmp(&b.fk.name.oid));
+            out.sort_by_key(|a| a.fk.name.oid);
             Arc::new(out)
         });
         Arc::clone(found)

@@ -28,7 +28,7 @@ pub async fn open(options: &DataOptions) -> Result<Database, CommandError> {
     let _ = std::fs::remove_dir_all(&spill);
     make_directory(&spill)?;
     let store = stoa_store_lsm::LsmStore::open(
-        &options.data.join("store"),
+        options.data.join("store"),
         stoa_store_lsm::LsmOptions {
             block_cache_bytes: usize::try_from(limit / 4).unwrap_or(usize::MAX),
             write_buffer_bytes: usize::try_from(limit / 8).unwrap_or(usize::MAX),

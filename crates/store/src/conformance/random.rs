@@ -138,7 +138,7 @@ impl Run {
                 1 => out.delete_family(table, &key, family.id),
                 2 => out.delete_cell(table, &key, family.id, &qualifier),
                 _ => {
-                    let value = self.random.next().to_be_bytes();
+                    let value = self.random.number().to_be_bytes();
                     out.put(table, &key, family.id, &qualifier, &value[..self.random.below(8) as usize]);
                 }
             }

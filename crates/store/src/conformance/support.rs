@@ -127,7 +127,7 @@ pub fn get(store: &dyn Store, spec: &ReadSpec, keys: &[&[u8]]) -> StoreResult<Ro
 pub struct SplitMix(pub u64);
 
 impl SplitMix {
-    pub fn next(&mut self) -> u64 {
+    pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -137,7 +137,7 @@ impl SplitMix {
 
     /// From 0 to below `n`.
     pub fn below(&mut self, n: u64) -> u64 {
-        self.next() % n.max(1)
+        self.number() % n.max(1)
     }
 
     pub fn one_in(&mut self, n: u64) -> bool {
