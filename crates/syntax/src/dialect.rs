@@ -130,6 +130,9 @@ impl Dialect for StoaDialect {
     ) -> Option<Result<sqlparser::ast::Expr, sqlparser::parser::ParserError>> {
         crate::operators::parse_infix(self, parser, expr)
     }
+    fn parse_prefix(&self, parser: &mut sqlparser::parser::Parser) -> Option<Result<sqlparser::ast::Expr, sqlparser::parser::ParserError>> {
+        crate::expression::parse_prefix(parser)
+    }
     fn prec_value(&self, prec: Precedence) -> u8 {
         self.base.prec_value(prec)
     }

@@ -16,12 +16,15 @@ pub struct SyntaxError {
     pub detail: Option<String>,
     /// Nested too deeply: 54001 rather than 42601.
     pub too_deep: bool,
+    /// The SQLSTATE where it is not 42601.
+    pub state: Option<&'static str>,
+    pub hint: Option<&'static str>,
 }
 
 impl SyntaxError {
     pub(crate) fn at(sql: &str, message: &str, location: Option<Location>) -> Self {
         let position = location.map(|l| char_offset(sql, l) + 1);
-        Self { message: lower_first(message), position, detail: None, too_deep: false }
+        Self { message: lower_first(message), position, detail: None, too_deep: false, state: None, hint: None }
     }
 
     /// An error at a token, as PostgreSQL words it.
@@ -32,6 +35,8 @@ impl SyntaxError {
                 position: Some(sql.chars().count() + 1),
                 detail: None,
                 too_deep: false,
+                state: None,
+                hint: None,
             };
         }
         Self {
@@ -39,13 +44,15 @@ impl SyntaxError {
             position: Some(char_offset(sql, token.span.start) + 1),
             detail: None,
             too_deep: false,
+                state: None,
+                hint: None,
         }
     }
 
     pub(crate) fn from_parser(sql: &str, error: &ParserError, tokens: &[TokenWithSpan], parser: &Parser<'_>) -> Self {
         let message = match error {
             ParserError::RecursionLimitExceeded => {
-                return Self { message: "statement is nested too deeply".into(), position: None, detail: None, too_deep: true };
+                return Self { message: "statement is nested too deeply".into(), position: None, detail: None, too_deep: true, state: None, hint: None };
             }
             ParserError::ParserError(message) | ParserError::TokenizerError(message) => message,
         };

@@ -6,6 +6,8 @@
 pub mod ddl;
 pub mod dialect;
 pub mod error;
+mod escape;
+pub mod expression;
 pub mod operators;
 pub mod script;
 pub mod utility;
@@ -36,8 +38,8 @@ const RECURSION_LIMIT: usize = 200;
 /// # Errors
 /// The first syntax error with its position, in characters from 1.
 pub fn parse(sql: &str) -> Result<Vec<Parsed>, SyntaxError> {
-    let dialect = dialect::StoaDialect::default();
-    let tokens = operators::tokenize(&dialect, sql).map_err(|e| SyntaxError::at(sql, &e.message, Some(e.location)))?;
+    let (sql, tokens) = escape::tokenize(sql)?;
+    let sql = sql.as_ref();
     let mut out = Vec::new();
     for piece in tokens.split(|t| t.token == Token::SemiColon) {
         let Some(first) = piece.iter().find(|t| !matches!(t.token, Token::Whitespace(_))) else { continue };
@@ -68,7 +70,8 @@ pub(crate) fn parse_tokens(sql: &str, piece: &[TokenWithSpan]) -> Result<ast::St
 /// As [`parse`].
 pub fn parse_expression(sql: &str) -> Result<ast::Expr, SyntaxError> {
     let dialect = dialect::StoaDialect::default();
-    let tokens = operators::tokenize(&dialect, sql).map_err(|e| SyntaxError::at(sql, &e.message, Some(e.location)))?;
+    let (sql, tokens) = escape::tokenize(sql)?;
+    let sql = sql.as_ref();
     let mut parser = Parser::new(&dialect).with_recursion_limit(RECURSION_LIMIT).with_tokens_with_locations(tokens.clone());
     let expr = parser.parse_expr().map_err(|e| SyntaxError::from_parser(sql, &e, &tokens, &parser))?;
     let next = parser.peek_token();

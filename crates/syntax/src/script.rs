@@ -5,7 +5,7 @@
 
 use crate::utility::Utility;
 use crate::utility_parser::UtilityParser;
-use crate::{SyntaxError, ast, char_offset, dialect, operators, parse_tokens};
+use crate::{SyntaxError, ast, char_offset, escape, parse_tokens};
 use sqlparser::tokenizer::Token;
 
 /// What a statement is.
@@ -32,8 +32,8 @@ pub struct Piece {
 /// # Errors
 /// The first syntax error with its position, in characters from 1; nothing of the text must then be executed.
 pub fn parse_script(sql: &str) -> Result<Vec<Piece>, SyntaxError> {
-    let dialect = dialect::StoaDialect::default();
-    let tokens = operators::tokenize(&dialect, sql).map_err(|e| SyntaxError::at(sql, &e.message, Some(e.location)))?;
+    let (sql, tokens) = escape::tokenize(sql)?;
+    let sql = sql.as_ref();
     let mut out = Vec::new();
     for piece in tokens.split(|t| t.token == Token::SemiColon) {
         let mut solid = piece.iter().filter(|t| !matches!(t.token, Token::Whitespace(_)));

@@ -348,6 +348,13 @@ impl Binder<'_> {
             let arg = self.coerce_bool(arg, "NOT").map_err(|e| e.at(self.pos(expr)))?;
             return Ok(not(arg));
         }
+        // PostgreSQL's unary minus binds tighter than ^, the parser's does not: - a ^ b is (- a) ^ b.
+        if matches!(op, U::Minus | U::Plus)
+            && let E::BinaryOp { left, op: power @ (ast::BinaryOperator::PGExp | ast::BinaryOperator::BitwiseXor), right } = expr
+        {
+            let left = E::UnaryOp { op, expr: left.clone() };
+            return self.bind_binary(&left, power, right, syntax);
+        }
         // -2147483648 is an integer, although 2147483648 is not.
         if op == U::Minus
             && let E::Value(value) = expr

@@ -26,6 +26,8 @@ struct CallArgs<'a> {
     named: Vec<(String, &'a E)>,
     star: bool,
     distinct: bool,
+    /// The last argument is an array of those that vary.
+    variadic: bool,
     order_by: Vec<ast::OrderByExpr>,
 }
 
@@ -98,19 +100,14 @@ impl Binder<'_> {
             "nullif" => {
                 let list = args(self, "NULLIF")?;
                 let [a, b] = <[Expr; 2]>::try_from(list).map_err(|_| PgError::new(SqlState::SYNTAX_ERROR, "NULLIF takes two arguments"))?;
-                let result = self.resolve_unknown_like(a.clone(), &b)?;
-                let test = self.compare("=", a, b, syntax)?;
+                let oper = self.find_operator("=", Some(&a.ty.ty), &b.ty.ty).map_err(|e| e.at(self.pos(syntax)))?;
                 // PostgreSQL types the result as the operator's left argument.
-                let ty = match &test.kind {
-                    ExprKind::Oper { args, .. } => args
-                        .first()
-                        .map_or_else(|| result.ty.clone(), |l| if l.ty.ty == result.ty.ty { result.ty.clone() } else { l.ty.clone() }),
-                    _ => result.ty.clone(),
-                };
-                let result = self.coerce(result, &SqlType::new(ty.ty.clone()), CastContext::Implicit)?;
+                let declared: Vec<PgType> = oper.left.iter().chain([&oper.right]).cloned().collect();
+                let (mut both, _) = self.apply_signature(&declared, false, &PgType::Bool, vec![a, b])?;
+                let (Some(b), Some(result)) = (both.pop(), both.pop()) else { return Err(PgError::internal("= has two arguments")) };
                 let ty = result.ty.clone();
-                let null =
-                    Expr::new(ExprKind::Const(ScalarValue::try_from(&ty.arrow).map_err(|e| PgError::internal(e.to_string()))?), ty.clone());
+                let test = self.compare("=", result.clone(), b, syntax)?;
+                let null = Expr::new(ExprKind::Const(ScalarValue::try_from(&ty.arrow).map_err(|e| PgError::internal(e.to_string()))?), ty.clone());
                 Expr::new(ExprKind::Case { whens: vec![(test, null)], otherwise: Some(Box::new(result)) }, ty)
             }
             "row" => {
@@ -139,13 +136,6 @@ impl Binder<'_> {
             }
             _ => return Ok(None),
         }))
-    }
-
-    fn resolve_unknown_like(&mut self, expr: Expr, other: &Expr) -> PgResult<Expr> {
-        if expr.ty.ty == PgType::Unknown && other.ty.ty != PgType::Unknown {
-            return self.coerce(expr, &SqlType::new(other.ty.ty.clone()), CastContext::Implicit);
-        }
-        self.resolve_unknown(expr)
     }
 
     fn current_time(&mut self, function: &ast::Function, ty: PgType) -> PgResult<Expr> {
@@ -262,6 +252,41 @@ impl Binder<'_> {
         Ok((func, out))
     }
 
+    /// Chooses a function whose varying arguments come as one array, in the form that takes the array.
+    fn find_variadic(&mut self, name: &str, args: Vec<Expr>) -> PgResult<(Arc<Func>, Vec<Expr>)> {
+        let all = Registry::get().functions(name);
+        let mut forms = Vec::new();
+        for func in all.iter().filter(|f| f.variadic && f.args.len() == args.len()) {
+            let FuncKind::Scalar(kernel) = &func.kind else { continue };
+            let mut form = Func::clone(func);
+            if let Some(last) = form.args.last_mut() {
+                *last = match &*last {
+                    PgType::Any | PgType::AnyElement => PgType::AnyArray,
+                    PgType::AnyCompatible => PgType::AnyCompatibleArray,
+                    other => other.clone().array_of(),
+                };
+            }
+            form.variadic = false;
+            // format() takes a NULL array as an empty one.
+            form.kind = FuncKind::Scalar(stoa_pg::functions::subscript::spread_kernel(kernel.clone(), name == "format"));
+            forms.push(Arc::new(form));
+        }
+        let given: Vec<PgType> = args.iter().map(|a| a.ty.ty.clone()).collect();
+        let signatures: Vec<Vec<PgType>> = forms.iter().map(|f| f.args.clone()).collect();
+        if let (Choice::One(index), Some(last)) = (select_candidate(&signatures, &given), given.last()) {
+            if !last.is_array() && *last != PgType::Unknown {
+                return Err(PgError::new(SqlState::DATATYPE_MISMATCH, "VARIADIC argument must be an array"));
+            }
+            return Ok((forms.swap_remove(index), args));
+        }
+        let list: Vec<String> = given.iter().map(ToString::to_string).collect();
+        let anything = all.iter().any(|f| f.variadic && f.args.last() == Some(&PgType::Any));
+        if anything && given.last().is_some_and(|t| !t.is_array()) {
+            return Err(PgError::new(SqlState::DATATYPE_MISMATCH, "VARIADIC argument must be an array"));
+        }
+        Err(self.no_function(name, format!("{name}({})", list.join(", ")), all.is_empty()))
+    }
+
     fn no_function(&self, name: &str, described: String, unknown_name: bool) -> PgError {
         let error = PgError::new(SqlState::UNDEFINED_FUNCTION, format!("function {described} does not exist"));
         if unknown_name {
@@ -343,6 +368,10 @@ impl Binder<'_> {
             && let Some(arg) = args.pop()
         {
             return self.coerce(arg, &SqlType::new(ty), CastContext::Explicit);
+        }
+        if call.variadic {
+            let (func, args) = self.find_variadic(name, args)?;
+            return self.scalar_call(func, args);
         }
         let cast_target = (args.len() == 1).then(|| type_by_name(name)).flatten();
         let (func, args) = match self.find_function(name, args.clone(), named) {
@@ -839,7 +868,7 @@ fn slots_of(func: &Func, positional: usize, named: &[(String, Expr)]) -> Option<
 }
 
 fn call_args(function: &ast::Function) -> PgResult<CallArgs<'_>> {
-    let mut out = CallArgs { positional: Vec::new(), named: Vec::new(), star: false, distinct: false, order_by: Vec::new() };
+    let mut out = CallArgs { positional: Vec::new(), named: Vec::new(), star: false, distinct: false, variadic: false, order_by: Vec::new() };
     let FunctionArguments::List(list) = &function.args else { return Ok(out) };
     out.distinct = matches!(list.duplicate_treatment, Some(ast::DuplicateTreatment::Distinct));
     for clause in &list.clauses {
@@ -850,6 +879,10 @@ fn call_args(function: &ast::Function) -> PgResult<CallArgs<'_>> {
     }
     for arg in &list.args {
         match arg {
+            FunctionArg::Unnamed(FunctionArgExpr::Expr(E::Prefixed { prefix, value })) if prefix.value == stoa_syntax::expression::VARIADIC => {
+                out.variadic = true;
+                out.positional.push(value);
+            }
             FunctionArg::Unnamed(FunctionArgExpr::Expr(e)) => {
                 if !out.named.is_empty() {
                     return Err(PgError::new(SqlState::SYNTAX_ERROR, "positional argument cannot follow named argument"));

@@ -78,18 +78,16 @@ impl Binder<'_> {
                 base.arrow = list_of(base.arrow);
             }
         }
-        if explicit && base.typmod >= 0 && !base.ty.is_array() {
-            // An explicit cast cuts where an assignment fails: read first, then apply the modifier.
-            let mut plain = SqlType::new(base.ty.clone());
-            if base.ty == PgType::Interval {
-                plain = base.clone();
-            }
+        if base.typmod >= 0 && !base.ty.is_array() && base.ty != PgType::Interval {
+            // Read first, then apply the modifier: an explicit cast cuts where an assignment fails, and fails when it runs.
+            let plain = SqlType::new(base.ty.clone());
             let value = stoa_pg::values::input_text(self.ctx.eval, &plain, &text)?;
-            let expr = Expr::new(ExprKind::Const(value), plain);
-            if base.ty == PgType::Interval {
-                return Ok(expr);
+            if base.ty == PgType::Numeric && text.trim().eq_ignore_ascii_case("nan") {
+                // No decimal holds it: the value stays in the wide form.
+                return Ok(Expr::new(ExprKind::Const(value), SqlType { typmod: base.typmod, ..plain }));
             }
-            return self.fold_cast(Expr::new(ExprKind::Cast { arg: Box::new(expr), explicit: true }, base));
+            let expr = Expr::new(ExprKind::Const(value), plain);
+            return self.fold_cast(Expr::new(ExprKind::Cast { arg: Box::new(expr), explicit }, base));
         }
         let value = stoa_pg::values::input_text(self.ctx.eval, &base, &text)?;
         Ok(Expr::new(ExprKind::Const(value), base))

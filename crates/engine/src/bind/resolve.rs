@@ -53,9 +53,8 @@ impl Binder<'_> {
         if expr.ty.ty != target.ty && !can_coerce(&expr.ty.ty, &target.ty, context) {
             return Err(PgError::new(SqlState::CANNOT_COERCE, format!("cannot cast type {} to {}", expr.ty.ty, target.ty)));
         }
-        // Without a modifier in the target, a numeric keeps its decimal form.
-        if expr.ty.ty == target.ty && target.typmod == -1 && target.arrow == target.ty.arrow() && same_shape(&expr.ty.arrow, &target.arrow)
-        {
+        // Without a modifier in the target, the value keeps its own, and a numeric its decimal form.
+        if expr.ty.ty == target.ty && target.typmod == -1 && target.arrow == target.ty.arrow() && (expr.ty.arrow == target.arrow || same_shape(&expr.ty.arrow, &target.arrow)) {
             return Ok(expr);
         }
         let target = cast_result_type(&expr.ty, target);
@@ -566,8 +565,12 @@ pub fn select_candidate(signatures: &[Vec<PgType>], given: &[PgType]) -> Choice 
     if let Some(first) = known.next()
         && known.all(|k| k == first)
     {
-        let fits: Vec<usize> =
-            live.iter().copied().filter(|i| signatures[*i].iter().all(|want| can_coerce(first, want, CastContext::Implicit))).collect();
+        let all_alike = vec![first.clone(); given.len()];
+        let fits: Vec<usize> = live
+            .iter()
+            .copied()
+            .filter(|i| signatures[*i].iter().all(|want| can_coerce(first, want, CastContext::Implicit)) && is_consistent(&signatures[*i], &all_alike))
+            .collect();
         if let [one] = fits.as_slice() {
             return Choice::One(*one);
         }

@@ -745,7 +745,7 @@ pub(crate) fn column_name(e: &E) -> Option<String> {
         E::Ceil { .. } => Some("ceil".into()),
         E::Floor { .. } => Some("floor".into()),
         E::Position { .. } => Some("position".into()),
-        E::Substring { .. } => Some("substring".into()),
+        E::Substring { shorthand, .. } => Some(if *shorthand { "substr".into() } else { "substring".into() }),
         E::Overlay { .. } => Some("overlay".into()),
         E::Trim { trim_where, .. } => Some(
             match trim_where {

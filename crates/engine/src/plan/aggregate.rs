@@ -5,6 +5,8 @@ use super::expr::{column, has_native_order};
 use super::relation::Planner;
 use super::{column_name, from_datafusion};
 use crate::bind::tree::{AggregateExpr, ColId, Expr, ExprKind, OperRef, Rel};
+use arrow::compute::SortOptions;
+use arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::functions_aggregate as fa;
 use datafusion::logical_expr::expr::{AggregateFunction, Cast};
@@ -18,6 +20,9 @@ pub(super) struct Part {
     pub id: ColId,
     pub udf: Arc<AggregateUDF>,
     pub args: Vec<DfExpr>,
+    pub arg_types: Vec<SqlType>,
+    /// Duplicates and the order of rows make a difference.
+    pub sensitive: bool,
 }
 
 /// An aggregate as calls, and its value over them.
@@ -31,16 +36,16 @@ impl Planner {
     pub(super) fn lower(&self, a: &AggregateExpr, args: &[Expr]) -> PgResult<Lowered> {
         let exprs = self.exprs();
         let id = self.fresh();
-        let one = |udf: Arc<AggregateUDF>, args: Vec<DfExpr>, given: Option<arrow::datatypes::DataType>| {
-            let udf = udf;
+        let one = |udf: Arc<AggregateUDF>, converted: Vec<DfExpr>, given: Option<arrow::datatypes::DataType>| {
             let value = match given {
                 Some(given) if given == a.ty.arrow => column(id),
                 _ => DfExpr::Cast(Cast::new(Box::new(column(id)), a.ty.arrow.clone())),
             };
-            Lowered { parts: vec![Part { id, udf, args }], value }
+            Lowered { parts: vec![Part { id, udf, args: converted, arg_types: args.iter().map(|e| e.ty.clone()).collect(), sensitive: true }], value }
         };
-        let distinct = |udf: Arc<AggregateUDF>, args: &[Expr]| -> Arc<AggregateUDF> {
-            if a.distinct { DistinctUdaf::wrap(udf, args.iter().map(|e| e.ty.clone()).collect()) } else { udf }
+        let insensitive = |mut lowered: Lowered| {
+            lowered.parts.iter_mut().for_each(|part| part.sensitive = false);
+            lowered
         };
         let converted = || args.iter().map(|e| exprs.expr(e)).collect::<PgResult<Vec<_>>>();
         let decimal = args.first().is_some_and(|e| e.ty.decimal_parts().is_some());
@@ -68,8 +73,7 @@ impl Planner {
                 ret: a.ty.clone(),
                 within_group,
             };
-            let udf = distinct(builder(&call)?, args);
-            return Ok(one(udf, converted()?, Some(a.ty.arrow.clone())));
+            return Ok(one(builder(&call)?, converted()?, Some(a.ty.arrow.clone())));
         };
         use arrow::datatypes::DataType as D;
         Ok(match native {
@@ -77,7 +81,7 @@ impl Planner {
                 if args.is_empty() {
                     one(fa::count::count_udaf(), vec![DfExpr::Literal(ScalarValue::Int64(Some(1)), None)], Some(D::Int64))
                 } else {
-                    one(distinct(fa::count::count_udaf(), args), converted()?, Some(D::Int64))
+                    one(fa::count::count_udaf(), converted()?, Some(D::Int64))
                 }
             }
             NativeAggregate::Sum => {
@@ -100,18 +104,20 @@ impl Planner {
                 } else if wide.ty.arrow == D::Float64 {
                     wide.ty.ty = PgType::Float8;
                 }
-                one(distinct(fa::sum::sum_udaf(), &[wide]), vec![e], Some(given))
+                let mut lowered = one(fa::sum::sum_udaf(), vec![e], Some(given));
+                lowered.parts.iter_mut().for_each(|part| part.arg_types = vec![wide.ty.clone()]);
+                lowered
             }
             NativeAggregate::Min | NativeAggregate::Max => {
                 let udf = if native == NativeAggregate::Min { fa::min_max::min_udaf() } else { fa::min_max::max_udaf() };
-                one(udf, converted()?, args.first().map(|e| e.ty.arrow.clone()))
+                insensitive(one(udf, converted()?, args.first().map(|e| e.ty.arrow.clone())))
             }
-            NativeAggregate::BoolAnd => one(fa::bool_and_or::bool_and_udaf(), converted()?, Some(D::Boolean)),
-            NativeAggregate::BoolOr => one(fa::bool_and_or::bool_or_udaf(), converted()?, Some(D::Boolean)),
-            NativeAggregate::BitAnd => one(fa::bit_and_or_xor::bit_and_udaf(), converted()?, Some(a.ty.arrow.clone())),
-            NativeAggregate::BitOr => one(fa::bit_and_or_xor::bit_or_udaf(), converted()?, Some(a.ty.arrow.clone())),
-            NativeAggregate::BitXor => one(distinct(fa::bit_and_or_xor::bit_xor_udaf(), args), converted()?, Some(a.ty.arrow.clone())),
-            NativeAggregate::ArrayAgg => one(distinct(fa::array_agg::array_agg_udaf(), args), converted()?, Some(a.ty.arrow.clone())),
+            NativeAggregate::BoolAnd => insensitive(one(fa::bool_and_or::bool_and_udaf(), converted()?, Some(D::Boolean))),
+            NativeAggregate::BoolOr => insensitive(one(fa::bool_and_or::bool_or_udaf(), converted()?, Some(D::Boolean))),
+            NativeAggregate::BitAnd => insensitive(one(fa::bit_and_or_xor::bit_and_udaf(), converted()?, Some(a.ty.arrow.clone()))),
+            NativeAggregate::BitOr => insensitive(one(fa::bit_and_or_xor::bit_or_udaf(), converted()?, Some(a.ty.arrow.clone()))),
+            NativeAggregate::BitXor => one(fa::bit_and_or_xor::bit_xor_udaf(), converted()?, Some(a.ty.arrow.clone())),
+            NativeAggregate::ArrayAgg => one(fa::array_agg::array_agg_udaf(), converted()?, Some(a.ty.arrow.clone())),
             NativeAggregate::Avg => self.average(a, args)?,
         })
     }
@@ -239,8 +245,14 @@ impl Planner {
             let lowered = self.lower(a, &args)?;
             let sort = if a.within_group { Vec::new() } else { self.sort_exprs(&a.order_by, &order)? };
             let filter = filter.map(|f| exprs.expr(&f).map(Box::new)).transpose()?;
-            for part in lowered.parts {
-                let call = AggregateFunction::new_udf(part.udf, part.args, false, filter.clone(), sort.clone(), None);
+            for mut part in lowered.parts {
+                if part.sensitive && (!sort.is_empty() || a.distinct) {
+                    let options = sort.iter().map(|s| SortOptions { descending: !s.asc, nulls_first: s.nulls_first }).collect();
+                    let types = order.iter().map(|e| if has_native_order(&e.ty) { e.ty.arrow.clone() } else { DataType::BinaryView }).collect();
+                    part.udf = DistinctUdaf::ordered(part.udf, part.arg_types, a.distinct, options, types);
+                    part.args.extend(sort.iter().map(|s| s.expr.clone()));
+                }
+                let call = AggregateFunction::new_udf(part.udf, part.args, false, filter.clone(), Vec::new(), None);
                 calls.push(DfExpr::AggregateFunction(call).alias(column_name(part.id)));
             }
             values.push((*id, lowered.value));

@@ -306,6 +306,15 @@ pub(crate) fn ends_block(body: Option<&Body>) -> bool {
 }
 
 pub(crate) fn syntax_error(error: stoa_syntax::SyntaxError) -> PgError {
-    let code = if error.too_deep { SqlState::STATEMENT_TOO_COMPLEX } else { SqlState::SYNTAX_ERROR };
-    PgError::new(code, error.message).at(error.position)
+    let code = match (error.too_deep, error.state) {
+        (true, _) => SqlState::STATEMENT_TOO_COMPLEX,
+        (_, Some("22021")) => SqlState::CHARACTER_NOT_IN_REPERTOIRE,
+        (_, Some("22025")) => SqlState::INVALID_ESCAPE_SEQUENCE,
+        _ => SqlState::SYNTAX_ERROR,
+    };
+    let out = PgError::new(code, error.message).at(error.position);
+    match error.hint {
+        Some(hint) => out.hint(hint),
+        None => out,
+    }
 }

@@ -4,7 +4,7 @@
 //! once one of them is a slice, as PostgreSQL does (`a[2:3][2]` is `a[2:3][1:2]`).
 
 use super::array::{ArrayArg, arg_type};
-use crate::args::{Arg, Int4, Kernel, Reader, arg};
+use crate::args::{Arg, Call, Int4, Kernel, Reader, arg};
 use crate::error::{PgError, PgResult};
 use crate::sqlstate::SqlState;
 use crate::values::array::{ArrayAssembler, ArrayValue, MAX_DIMENSIONS, Shape, dimensions};
@@ -85,6 +85,37 @@ pub fn subscript_kernel() -> Kernel {
             });
         }
         Ok(take(arrays.column.leaf().as_ref(), &UInt64Array::from(at), None)?)
+    })
+}
+
+/// A function of varying arguments, called with an array of them as its last argument. A NULL array gives NULL, or is an empty one.
+pub fn spread_kernel(inner: Kernel, null_is_empty: bool) -> Kernel {
+    Arc::new(move |call, args| {
+        let last = args.len().saturating_sub(1);
+        let arrays = ArrayArg::open(call, args, last)?;
+        let element = crate::values::array::element_type(arg_type(call, last)?);
+        let mut rows = Vec::with_capacity(call.rows);
+        for row in 0..call.rows {
+            let value = match arrays.get(row) {
+                Some(value) => value,
+                None if null_is_empty => ArrayValue { shape: Shape::EMPTY, start: 0, end: 0 },
+                None => {
+                    rows.push(arrow::array::new_null_array(&call.ret.arrow, 1));
+                    continue;
+                }
+            };
+            let leading = args.iter().take(last).map(|a| Arg { array: a.array.slice(a.at(row), 1), constant: true });
+            let varying = (value.start..value.end).map(|at| Arg { array: arrays.column.leaf().slice(at, 1), constant: true });
+            let all: Vec<Arg> = leading.chain(varying).collect();
+            let arg_types: Vec<_> = call.arg_types.iter().take(last).cloned().chain((value.start..value.end).map(|_| element.clone())).collect();
+            let one = Call { ctx: call.ctx, rows: 1, arg_types: &arg_types, ret: call.ret, explicit: call.explicit };
+            rows.push(inner(&one, &all)?);
+        }
+        if rows.is_empty() {
+            return Ok(arrow::array::new_empty_array(&call.ret.arrow));
+        }
+        let rows: Vec<&dyn arrow::array::Array> = rows.iter().map(AsRef::as_ref).collect();
+        Ok(arrow::compute::concat(&rows)?)
     })
 }
 
