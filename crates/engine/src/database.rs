@@ -4,6 +4,7 @@
 
 use crate::session::notify::NotificationBus;
 use crate::session::{Session, SessionOptions, SessionShared};
+use crate::text::TextIndexes;
 use crate::txn::{GroupId, TransactionManager};
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
@@ -26,6 +27,8 @@ pub struct DatabaseOptions {
     pub spill_directory: Option<PathBuf>,
     /// Upper limit of what is spilled at one time.
     pub spill_bytes: u64,
+    /// Where full text indexes are; `None` for a directory that goes with the process.
+    pub text_directory: Option<PathBuf>,
     pub max_sessions: usize,
     /// Parallel pieces of one statement; 0 for the number of cores.
     pub parallelism: usize,
@@ -33,7 +36,7 @@ pub struct DatabaseOptions {
 
 impl Default for DatabaseOptions {
     fn default() -> Self {
-        Self { query_memory_bytes: 1 << 30, spill_directory: None, spill_bytes: 64 << 30, max_sessions: 100, parallelism: 0 }
+        Self { query_memory_bytes: 1 << 30, spill_directory: None, spill_bytes: 64 << 30, text_directory: None, max_sessions: 100, parallelism: 0 }
     }
 }
 
@@ -42,6 +45,8 @@ pub struct DatabaseInner {
     pub store: Arc<dyn Store>,
     pub transactions: Arc<TransactionManager>,
     pub notifications: NotificationBus,
+    /// The full text indexes.
+    pub text: Arc<TextIndexes>,
     /// Memory and spill files of all statements.
     pub runtime: Arc<RuntimeEnv>,
     pub options: DatabaseOptions,
@@ -80,10 +85,19 @@ impl Database {
             .build_arc()
             .map_err(|e| PgError::internal(e.to_string()))?;
         let transactions = TransactionManager::new(store.clone(), crate::catalog::open(&store).await?);
+        let text = TextIndexes::open(
+            &store,
+            transactions.feed(),
+            options.text_directory.as_deref(),
+            &transactions.published_catalog(),
+        )
+        .await?;
+        tokio::spawn(crate::text::follow::run(Arc::downgrade(&text)));
         Ok(Self {
             inner: Arc::new(DatabaseInner {
                 store,
                 transactions,
+                text,
                 notifications: NotificationBus::default(),
                 runtime,
                 options,

@@ -35,6 +35,9 @@ impl Dialect for StoaDialect {
     fn supports_unicode_string_literal(&self) -> bool {
         true
     }
+    fn supports_match_against(&self) -> bool {
+        true
+    }
     fn supports_filter_during_aggregation(&self) -> bool {
         true
     }

@@ -550,7 +550,7 @@ impl Binder<'_> {
         selection: Option<&E>,
     ) -> PgResult<(Rel, Vec<(ColumnId, ColId)>)> {
         let (scan, item) = self.scan_table(table, alias)?;
-        let old = scan.columns.clone();
+        let old: Vec<_> = scan.columns.iter().copied().filter(|(id, _)| *id != crate::text::scan::SCORE).collect();
         if let Some(scope) = self.scopes.last_mut() {
             scope.add_item(item);
         }
@@ -681,7 +681,7 @@ impl Binder<'_> {
         alias: Option<&ast::TableAlias>,
     ) -> PgResult<Mutation> {
         let (scan, item) = self.scan_table(table, alias)?;
-        let old = scan.columns.clone();
+        let old: Vec<_> = scan.columns.iter().copied().filter(|(id, _)| *id != crate::text::scan::SCORE).collect();
         if let Some(scope) = self.scopes.last_mut() {
             scope.add_item(item);
         }

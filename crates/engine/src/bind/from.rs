@@ -356,6 +356,7 @@ impl Binder<'_> {
                 });
             }
         }
+        self.add_score(table, &mut columns);
         let mut item = self.aliased(visible, alias, table.name.clone())?;
         item.table_oid = Some(table.oid);
         if table.primary_key.is_some() {

@@ -134,6 +134,10 @@ impl Binder<'_> {
                 };
                 self.call(function, Vec::new())?
             }
+            "score" | "snippet" | "contains" | crate::text::matching::MATCH_FUNCTION | crate::text::matching::SNIPPET_FUNCTION => {
+                let call = call_args(function)?;
+                return self.bind_text_function(name, &call.positional);
+            }
             _ => return Ok(None),
         }))
     }

@@ -80,6 +80,10 @@ pub struct Binder<'a> {
     pub(crate) depth: usize,
     /// The expression will be stored as text: constants are not folded.
     pub(crate) keep: bool,
+    /// The column of the score by any column of its table.
+    pub(crate) scores: std::collections::HashMap<ColId, ColId>,
+    /// The MATCHes so far.
+    pub(crate) matches: Vec<crate::text::bind::MatchUse>,
     /// For views: what each `*` stood for, by its place in the text.
     pub(crate) stars: Vec<(sqlparser_span::Span, Vec<ast::Expr>)>,
 }
@@ -210,6 +214,8 @@ impl<'a> Binder<'a> {
             no_sets: None,
             depth: 0,
             keep: false,
+            scores: std::collections::HashMap::new(),
+            matches: Vec::new(),
             stars: Vec::new(),
         }
     }

@@ -281,7 +281,7 @@ pub async fn open(store: &Arc<dyn Store>) -> PgResult<CatalogSnapshot> {
     }
     let named: HashSet<TableId> = snapshot.relations().flat_map(|r| storage_of(r)).collect();
     for table in store.list_tables().await.map_err(store_error)? {
-        if table.id != CATALOG_TABLE && !named.contains(&table.id) {
+        if table.id != CATALOG_TABLE && table.id != crate::feed::FEED_TABLE && !named.contains(&table.id) {
             store.drop_table(table.id).await.map_err(store_error)?;
         }
     }

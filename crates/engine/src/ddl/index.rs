@@ -37,8 +37,8 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
     let table = indexed_table(work, &create.table)?;
     let method = create.method.as_deref().unwrap_or("btree");
     match method {
-        "btree" => {}
-        "hash" | "gin" | "gist" | "spgist" | "brin" | "fulltext" => {
+        "btree" | crate::text::METHOD => {}
+        "hash" | "gin" | "gist" | "spgist" | "brin" => {
             return Err(PgError::unsupported(format!("indexes of access method \"{method}\" are not supported")).hint("Use a btree index."));
         }
         other => return Err(PgError::new(SqlState::UNDEFINED_OBJECT, format!("access method \"{other}\" does not exist"))),
@@ -58,10 +58,17 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
     work.refresh()?;
     let table = work.catalog().table(table.oid).cloned().unwrap_or(table);
     let mut builder = TableBuilder::of(work, table.clone());
+    let full_text = method == crate::text::METHOD;
     let mut salt_buckets = None;
     let mut options = Vec::new();
+    if full_text {
+        refuse_for_text(create)?;
+    }
     for option in &create.options {
         match option.name.as_str() {
+            name if full_text => {
+                options.push((name.to_owned(), option.value.clone().unwrap_or_else(|| "true".into())));
+            }
             "salt_buckets" => {
                 let n = option.value.as_deref().and_then(|v| v.parse::<u8>().ok()).filter(|n| *n >= 2);
                 salt_buckets =
@@ -111,7 +118,11 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
                 (IndexKey::Expr(work.stored(&table, &bound)?), ty)
             }
         };
-        check_order(&ty)?;
+        if full_text {
+            check_text(&ty, element)?;
+        } else {
+            check_order(&ty)?;
+        }
         parts.push(IndexPart { key, ty, descending: element.descending, nulls_first });
     }
     let predicate = match &create.predicate {
@@ -158,15 +169,46 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
         predicate,
         state: IndexState::Readable,
         constraint: None,
-        method: "btree".into(),
-        options,
+        method: method.to_owned(),
+        options: if full_text { crate::text::settings::Settings::stored(&options) } else { options },
         salt_buckets,
         comment: None,
     };
+    if full_text {
+        crate::text::settings::Settings::read(&index.options)?;
+    }
     let oid = index.oid;
     builder.push_index(index);
     finish(work, builder.table, &[oid]).await?;
     Ok(TAG.into())
+}
+
+/// What a full text index cannot be.
+fn refuse_for_text(create: &CreateIndex) -> PgResult<()> {
+    let refuse = |what: &str| {
+        let method = crate::text::METHOD;
+        Err(PgError::unsupported(format!("access method \"{method}\" does not support {what}")))
+    };
+    if create.unique {
+        return refuse("unique indexes");
+    }
+    if !create.include.is_empty() {
+        return refuse("included columns");
+    }
+    if create.elements.iter().any(|e| e.descending || e.nulls_first.is_some()) {
+        return refuse("ASC/DESC options");
+    }
+    Ok(())
+}
+
+/// Full text is of texts.
+fn check_text(ty: &SqlType, element: &stoa_syntax::ddl::IndexElement) -> PgResult<()> {
+    use stoa_pg::PgType;
+    if matches!(ty.ty, PgType::Text | PgType::Varchar | PgType::Bpchar | PgType::Name | PgType::Json) {
+        return Ok(());
+    }
+    Err(PgError::new(SqlState::DATATYPE_MISMATCH, format!("a full text index needs text, but {} is of type {}", element.expr, ty.ty))
+        .hint("Leave the column out, or index an expression that gives text."))
 }
 
 fn strip_collation(expr: &stoa_syntax::ast::Expr) -> (&stoa_syntax::ast::Expr, Option<&ObjectName>) {
@@ -188,7 +230,7 @@ fn bind_over(work: Work<'_>, table: &TableDescriptor, syntax: &stoa_syntax::ast:
 
 /// Makes and fills new indexes of a table, and stores the table.
 pub(crate) async fn finish(work: Work<'_>, table: TableDescriptor, indexes: &[Oid]) -> PgResult<()> {
-    for index in table.indexes.iter().filter(|i| indexes.contains(&i.oid)) {
+    for index in table.indexes.iter().filter(|i| indexes.contains(&i.oid) && !crate::text::is_text(i)) {
         crate::row::IndexCodec::new(&table, index)?;
         work.create_storage(&crate::row::IndexCodec::table_schema(index)).await?;
     }

@@ -54,7 +54,7 @@ impl<'a> RowWriter<'a> {
         let columns: Vec<(ColumnId, SqlType)> = table.live_columns().map(|c| (c.id, c.ty.clone())).collect();
         let schema: Vec<(ColId, DataType)> = columns.iter().map(|(id, ty)| (ColId(id.0), ty.arrow.clone())).collect();
         let mut targets = Vec::new();
-        for index in table.indexes.iter().filter(|i| indexes.contains(&i.oid)) {
+        for index in table.indexes.iter().filter(|i| indexes.contains(&i.oid) && !crate::text::is_text(i)) {
             let mut exprs: Vec<Expr> = Vec::new();
             for part in &index.parts {
                 if let IndexKey::Expr(text) = &part.key {
@@ -259,7 +259,10 @@ fn duplicate(
 
 /// Fills indexes of a table with the rows that it has.
 pub(crate) async fn build_indexes(work: Work<'_>, table: &TableDescriptor, indexes: &[Oid]) -> PgResult<()> {
-    if indexes.is_empty() {
+    for index in table.indexes.iter().filter(|i| indexes.contains(&i.oid) && crate::text::is_text(i)) {
+        work.build_text(table, index).await?;
+    }
+    if !table.indexes.iter().any(|i| indexes.contains(&i.oid) && !crate::text::is_text(i)) {
         return Ok(());
     }
     let ids: Vec<ColumnId> = table.live_columns().map(|c| c.id).collect();
@@ -292,7 +295,11 @@ pub(crate) async fn rewrite(work: Work<'_>, old: &TableDescriptor, new: &TableDe
         }
         writer.write(&arrays, batch.num_rows()).await?;
     }
-    writer.finish().await
+    let rows = writer.finish().await?;
+    for index in new.indexes.iter().filter(|i| crate::text::is_text(i)) {
+        work.build_text(new, index).await?;
+    }
+    Ok(rows)
 }
 
 /// 23502 of ALTER TABLE.

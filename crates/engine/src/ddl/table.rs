@@ -79,7 +79,7 @@ async fn store(work: Work<'_>, builder: TableBuilder<'_>) -> PgResult<TableDescr
     let table = builder.table;
     // What cannot be stored is refused before anything is made.
     crate::row::RowCodec::new(&table)?;
-    for index in &table.indexes {
+    for index in table.indexes.iter().filter(|i| !crate::text::is_text(i)) {
         crate::row::IndexCodec::new(&table, index)?;
     }
     work.create_storage_of(&table).await?;

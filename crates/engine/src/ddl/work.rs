@@ -109,7 +109,13 @@ impl<'a> Work<'a> {
     pub fn drop_storage(&self, id: TableId) {
         self.ctx.txn.forget_table(id);
         let store = Arc::clone(&self.ctx.database.store);
-        self.ctx.txn.on_commit(move || Box::pin(drop_table(store, id)));
+        let text = Arc::clone(&self.ctx.database.text);
+        self.ctx.txn.on_commit(move || {
+            Box::pin(async move {
+                text.forget(id).await;
+                drop_table(store, id).await;
+            })
+        });
     }
 
     /// Removes everything that a relation keeps in the store when the transaction has committed.
@@ -128,9 +134,30 @@ impl<'a> Work<'a> {
     pub async fn create_storage_of(&self, table: &TableDescriptor) -> PgResult<()> {
         self.create_storage(&crate::row::RowCodec::table_schema(table)).await?;
         for index in &table.indexes {
-            self.create_storage(&crate::row::IndexCodec::table_schema(index)).await?;
+            if crate::text::is_text(index) {
+                self.build_text(table, index).await?;
+            } else {
+                self.create_storage(&crate::row::IndexCodec::table_schema(index)).await?;
+            }
         }
         Ok(())
+    }
+
+    /// Makes the files of a full text index from the rows that its table has in the store; they go if the transaction does. Rows that
+    /// the transaction has written itself reach them when it commits.
+    pub async fn build_text(&self, table: &TableDescriptor, index: &crate::catalog::IndexDescriptor) -> PgResult<()> {
+        let text = &self.ctx.database.text;
+        let index = match text.get(index.storage) {
+            Some(known) => known,
+            None => {
+                let index = text.describe(&self.catalog(), table, index)?;
+                text.admit(&index).await?;
+                let (text, storage) = (Arc::clone(text), index.storage);
+                self.ctx.txn.on_rollback(move || Box::pin(async move { text.forget(storage).await }));
+                index
+            }
+        };
+        crate::text::follow::build(text, &index, &|| self.ctx.session.check_interrupt()).await
     }
 
     // Names.

@@ -242,7 +242,7 @@ impl ExecutionPlan for KeyRangeScanExec {
 }
 
 /// Visits the expressions of a scan.
-pub(super) fn visit(
+pub(crate) fn visit(
     output: &ScanOutput,
     f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
 ) -> Result<TreeNodeRecursion> {
@@ -255,7 +255,7 @@ pub(super) fn visit(
 }
 
 /// Keeps filters that change while the plan runs; whoever made them still applies them.
-pub(super) fn accept_dynamic(
+pub(crate) fn accept_dynamic(
     phase: FilterPushdownPhase,
     result: ChildPushdownResult,
     output: &ScanOutput,

@@ -92,7 +92,7 @@ impl ScanOutput {
         self.of_columns(columns, rows)
     }
 
-    fn of_columns(&self, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
+    pub(crate) fn of_columns(&self, columns: Vec<ArrayRef>, rows: usize) -> Result<RecordBatch> {
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         Ok(RecordBatch::try_new_with_options(Arc::clone(&self.read_schema), columns, &options)?)
     }
@@ -244,14 +244,14 @@ fn can_fail(expr: &Arc<dyn PhysicalExpr>) -> bool {
 }
 
 /// Gathers filtered batches into full ones and stops at the limit.
-pub(super) struct Gather {
+pub(crate) struct Gather {
     coalescer: Option<BatchCoalescer>,
     remaining: Option<usize>,
     done: bool,
 }
 
 impl Gather {
-    pub(super) fn new(output: &ScanOutput, batch_rows: usize) -> Self {
+    pub(crate) fn new(output: &ScanOutput, batch_rows: usize) -> Self {
         // Rows without columns are counted, not gathered.
         let gathers = !output.is_unfiltered() && !output.schema.fields().is_empty();
         let coalescer = gathers.then(|| BatchCoalescer::new(Arc::clone(&output.schema), batch_rows));
@@ -259,12 +259,12 @@ impl Gather {
     }
 
     /// No more rows are wanted.
-    pub(super) fn is_done(&self) -> bool {
+    pub(crate) fn is_done(&self) -> bool {
         self.done
     }
 
     /// Takes a batch; gives one if it is time.
-    pub(super) fn push(&mut self, mut batch: RecordBatch) -> Result<Option<RecordBatch>> {
+    pub(crate) fn push(&mut self, mut batch: RecordBatch) -> Result<Option<RecordBatch>> {
         if let Some(remaining) = &mut self.remaining {
             if batch.num_rows() >= *remaining {
                 batch = batch.slice(0, *remaining);
@@ -284,7 +284,7 @@ impl Gather {
     }
 
     /// What is left at the end; call until `None`.
-    pub(super) fn finish(&mut self) -> Result<Option<RecordBatch>> {
+    pub(crate) fn finish(&mut self) -> Result<Option<RecordBatch>> {
         let Some(coalescer) = &mut self.coalescer else { return Ok(None) };
         if !coalescer.has_completed_batch() {
             coalescer.finish_buffered_batch()?;

@@ -16,6 +16,9 @@ use crate::catalog::{ColumnId, TableDescriptor};
 use crate::plan::relation::Planner;
 use crate::plan::{column_name, from_datafusion};
 use crate::row::RowCodec;
+use crate::text::TextIndexes;
+use crate::text::exec::TextSearchExec;
+use crate::text::scan::{SCORE, TextPath};
 use crate::txn::{ReadView, Transaction, store_error};
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use async_trait::async_trait;
@@ -47,6 +50,8 @@ pub struct StoaTable {
     constraints: Constraints,
     /// By index: what the predicate of a partial index says.
     index_predicates: Vec<Option<Predicate>>,
+    /// The full text indexes of the database.
+    text: Option<Arc<TextIndexes>>,
 }
 
 impl StoaTable {
@@ -64,6 +69,12 @@ impl StoaTable {
         let mut fields = Vec::with_capacity(columns.len());
         let mut list = Vec::with_capacity(columns.len());
         for (id, name) in columns {
+            if *id == SCORE {
+                let ty = SqlType::new(stoa_pg::PgType::Float4);
+                fields.push(Field::new(name, ty.arrow.clone(), false));
+                list.push((*id, name.clone(), ty));
+                continue;
+            }
             let column = table.column(*id).ok_or_else(|| PgError::internal("a scan of a column that does not exist"))?;
             fields.push(Field::new(name, column.ty.arrow.clone(), !column.not_null && !table.is_key(*id)));
             list.push((*id, name.clone(), column.ty.clone()));
@@ -79,7 +90,38 @@ impl StoaTable {
             schema: Arc::new(Schema::new(fields)),
             constraints,
             index_predicates: Vec::new(),
+            text: None,
         })
+    }
+
+    /// Lets full text indexes answer.
+    #[must_use]
+    pub fn with_text(mut self, text: &Arc<TextIndexes>) -> Self {
+        self.text = Some(Arc::clone(text));
+        self
+    }
+
+    /// The search that answers some of the filters best.
+    fn choose_text(&self, filters: &[Expr], predicates: &[Predicate]) -> PgResult<Option<TextPath>> {
+        let Some(text) = &self.text else { return Ok(None) };
+        let table = &self.scan.table;
+        let part_of = |column: ColumnId| -> Option<crate::row::key::KeyPartCodec> {
+            let column = table.column(column)?;
+            let part = stoa_encoding::keyside::KeyPart::nullable(
+                crate::row::types::part_kind(&column.ty).ok()?,
+                stoa_encoding::keyside::Direction::Asc,
+                stoa_encoding::keyside::NullOrder::Last,
+            );
+            Some(crate::row::key::KeyPartCodec { column: column.id, ty: column.ty.clone(), part })
+        };
+        let usable = |at: usize| match table.indexes.get(at).map(|i| i.predicate.is_some()) {
+            Some(true) => {
+                let predicate = self.index_predicates.get(at).cloned().flatten();
+                predicate.is_some_and(|p| crate::access::ranges::implies(predicates, &p, &part_of))
+            }
+            other => other == Some(false),
+        };
+        crate::text::scan::choose(text, table, filters, &|name| ScanColumns::column(self, name).map(|(id, _)| id), &usable)
     }
 
     /// Tells what the predicates of partial indexes say, by position of the index.
@@ -200,11 +242,23 @@ impl TableProvider for StoaTable {
         needed.sort_unstable();
         needed.dedup();
         let needed: Vec<ColumnId> = needed.iter().filter_map(|n| self.columns.get(*n)).map(|(id, _, _)| *id).collect();
+        let mut text = self.choose_text(filters, &predicates).map_err(DataFusionError::from)?;
+        let scored = needed.contains(&SCORE);
+        if scored && text.is_none() {
+            return Err(crate::text::scan::no_score(&self.scan.table.name).into());
+        }
+        let needed: Vec<ColumnId> = needed.into_iter().filter(|id| *id != SCORE).collect();
         let (path, sizes) = self.choose_path(&predicates, &needed).await.map_err(DataFusionError::from)?;
+        if !scored && text.as_ref().is_some_and(|t| path.scope.ranges.is_empty() || path.cost(sizes.rows) <= t.cost()) {
+            text = None;
+        }
 
         // Decode what is given, then what only the remaining filters need.
         let mut read = projected.clone();
-        let residual: Vec<&Expr> = path.scope.residual.iter().filter_map(|n| filters.get(*n)).collect();
+        let residual: Vec<&Expr> = match &text {
+            Some(text) => (0..filters.len()).filter(|n| !text.answered.contains(n)).filter_map(|n| filters.get(n)).collect(),
+            None => path.scope.residual.iter().filter_map(|n| filters.get(*n)).collect(),
+        };
         for filter in &residual {
             for position in self.positions_in(filter) {
                 if !read.contains(&position) {
@@ -227,8 +281,12 @@ impl TableProvider for StoaTable {
             dynamic: Vec::new(),
             fetch: limit,
         };
-        let path = Arc::new(path);
         let scan = self.scan.clone();
+        if let Some(text) = text {
+            // A limit without an order says nothing about the best.
+            return Ok(Arc::new(TextSearchExec::new(scan, Arc::new(text.search), output)));
+        }
+        let path = Arc::new(path);
         Ok(match &path.kind {
             PathKind::Table if path.scope.points => Arc::new(PointGetExec::new(scan, path, output)),
             PathKind::Index { codec, covered: false, .. } => {
@@ -333,7 +391,7 @@ pub fn plan_scan(planner: &Planner, scan: &TableScan) -> PgResult<LogicalPlan> {
         }
     };
     let predicates = index_predicates(planner, &scan.table)?;
-    let table = StoaTable::new(Arc::clone(&scan.table), &columns, view, txn)?.with_index_predicates(predicates);
+    let table = StoaTable::new(Arc::clone(&scan.table), &columns, view, txn)?.with_index_predicates(predicates).with_text(&ctx.database.text);
     let source = provider_as_source(Arc::new(table));
     let builder = LogicalPlanBuilder::scan(scan.table.name.clone(), source, None).map_err(from_datafusion)?;
     if columns.is_empty() {

@@ -7,6 +7,7 @@ use super::locks::{GroupId, LockManager};
 use super::serializable::SerializableSet;
 use super::transaction::{Isolation, Transaction};
 use crate::catalog::CatalogSnapshot;
+use crate::feed::Feed;
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -39,6 +40,7 @@ pub struct TransactionManager {
     locks: Arc<LockManager>,
     serializable: SerializableSet,
     catalog: RwLock<Arc<CatalogSnapshot>>,
+    feed: Arc<Feed>,
     publishing: tokio::sync::Mutex<()>,
     next_id: AtomicU64,
     max_transaction_bytes: AtomicU64,
@@ -55,6 +57,7 @@ impl TransactionManager {
     #[must_use]
     pub fn new(store: Arc<dyn Store>, catalog: CatalogSnapshot) -> Arc<Self> {
         Arc::new(Self {
+            feed: Feed::new(Arc::clone(&store)),
             store,
             locks: Arc::default(),
             serializable: SerializableSet::default(),
@@ -91,6 +94,12 @@ impl TransactionManager {
     #[must_use]
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
+    }
+
+    /// What tells derived structures of changes.
+    #[must_use]
+    pub fn feed(&self) -> &Arc<Feed> {
+        &self.feed
     }
 
     #[must_use]

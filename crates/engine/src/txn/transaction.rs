@@ -733,10 +733,19 @@ impl Transaction {
         if writes.is_empty() {
             return Ok(None);
         }
-        let mutations = writes.mutations();
+        let mut mutations = writes.mutations();
+        let ticket = self.manager.feed().begin(writes, &mut mutations).await;
         // The locks protect the rows: nothing is left to check.
         let commit = Commit { mutations: &mutations, snapshot: None, validate: &[], durability };
-        self.manager.store().commit(commit).await.map(Some).map_err(store_error)
+        let outcome = self.manager.store().commit(commit).await;
+        if let Some(ticket) = ticket {
+            match &outcome {
+                Ok(at) => ticket.committed(*at),
+                Err(error) if error.certainty() == stoa_store::Certainty::NotDone => ticket.undone(),
+                Err(_) => drop(ticket),
+            }
+        }
+        outcome.map(Some).map_err(store_error)
     }
 
     /// When the transaction was committed, if it wrote anything.

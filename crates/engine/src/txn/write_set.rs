@@ -205,6 +205,16 @@ impl WriteSet {
         out
     }
 
+    /// The tables with changes.
+    pub fn tables(&self) -> impl Iterator<Item = TableId> {
+        self.tables.iter().filter(|(_, rows)| !rows.is_empty()).map(|(table, _)| *table)
+    }
+
+    /// The changed rows of a table, in order.
+    pub fn keys_of(&self, table: TableId) -> impl Iterator<Item = &[u8]> {
+        self.tables.get(&table).into_iter().flat_map(|rows| rows.keys().map(|key| &**key))
+    }
+
     /// Every changed row.
     pub fn keys(&self) -> impl Iterator<Item = (TableId, &[u8])> {
         self.tables.iter().flat_map(|(table, rows)| rows.keys().map(move |key| (*table, &**key)))
@@ -247,6 +257,11 @@ impl Overlay {
     #[must_use]
     pub fn touches(&self, table: TableId) -> bool {
         self.layers.iter().any(|l| l.touches(table))
+    }
+
+    /// The changed rows of a table; a row may come several times.
+    pub fn keys_of(&self, table: TableId) -> impl Iterator<Item = &[u8]> {
+        self.layers.iter().flat_map(move |l| l.keys_of(table))
     }
 
     /// The change of a row.

@@ -38,6 +38,7 @@ pub async fn open(options: &DataOptions) -> Result<Database, CommandError> {
     let database = DatabaseOptions {
         query_memory_bytes: usize::try_from(limit / 2).unwrap_or(usize::MAX),
         spill_directory: Some(spill),
+        text_directory: Some(options.data.join("text")),
         ..DatabaseOptions::default()
     };
     Ok(Database::open(Arc::new(store), database).await?)

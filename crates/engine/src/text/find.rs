@@ -1,0 +1,295 @@
+//! The rows that a query finds, at a statement's snapshot and with its transaction's own changes.
+
+use super::matching::text_error;
+use super::{TextIndex, TextIndexes};
+use crate::exec::scan_output::ScanTable;
+use crate::feed::Feed;
+use crate::row::KeyList;
+use crate::txn::{Overlay, RangeRead, ReadView};
+use hashbrown::HashSet;
+use std::sync::Arc;
+use stoa_fulltext::{Evaluator, FieldText, Generation, Query, Statistics, Want};
+use stoa_pg::{PgResult, SqlState};
+use stoa_store::{KeyRange, Timestamp};
+
+/// Rows looked at together.
+const ROWS: usize = 1024;
+
+/// What is wanted of the rows.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Wanted {
+    pub scores: bool,
+    /// The best only, in order: at least so many if there are.
+    pub top: Option<usize>,
+    /// Only how many there are.
+    pub count: bool,
+}
+
+/// The rows found.
+#[derive(Debug, Default)]
+pub struct Found {
+    pub keys: KeyList,
+    /// By key, if scores were wanted.
+    pub scores: Vec<f32>,
+    pub count: u64,
+    /// Whether there may be more than these: only the best were asked for.
+    pub more: bool,
+    /// Found by the files; looked at beside them.
+    pub hits: usize,
+    pub changed: usize,
+    pub segments: usize,
+    /// Why the files were of no use, if they were.
+    pub fallback: Option<&'static str>,
+}
+
+/// Finds the rows of a table that fit a query over the fields of an index.
+///
+/// # Errors
+/// What the store reports.
+pub async fn find(feed: &Feed, table: &ScanTable, index: &TextIndex, query: &Query, wanted: Wanted) -> PgResult<Found> {
+    let Some(files) = index.files() else { return by_table(table, index, query, wanted, "its files are not ready").await };
+    let generation = files.generation();
+    let since = Timestamp(generation.timestamp);
+    let Some(entries) = feed.changed(index.table, since, table.view.timestamp()) else {
+        return by_table(table, index, query, wanted, "its files do not reach back to the snapshot").await;
+    };
+    let mut changed: HashSet<&[u8]> = entries.iter().flat_map(|e| e.keys.iter()).collect();
+    changed.extend(table.view.overlay.keys_of(index.table));
+    match with_files(table, index, &generation, query, wanted, &changed).await {
+        Err(error) if matches!(error.code(), SqlState::INDEX_CORRUPTED | SqlState::IO_ERROR) => {
+            index.give_up(error.message());
+            by_table(table, index, query, wanted, "its files are damaged").await
+        }
+        done => done,
+    }
+}
+
+async fn with_files(
+    table: &ScanTable,
+    index: &TextIndex,
+    generation: &Generation,
+    query: &Query,
+    wanted: Wanted,
+    changed: &HashSet<&[u8]>,
+) -> PgResult<Found> {
+    let exact = query.is_exact();
+    let mut found = Found { changed: changed.len(), segments: generation.segments(), ..Found::default() };
+    if wanted.count && exact && changed.is_empty() {
+        found.count = generation.search(query, Want::Count).map_err(text_error)?.count;
+        found.hits = usize::try_from(found.count).unwrap_or(usize::MAX);
+        return Ok(found);
+    }
+    let want = match wanted.top {
+        // Any of the best may have changed since.
+        Some(top) if exact => Want::Top(top.saturating_add(changed.len())),
+        _ => Want::All { scores: wanted.scores && exact },
+    };
+    let hits = generation.search(query, want).map_err(text_error)?;
+    found.hits = hits.len();
+    found.more = matches!(want, Want::Top(n) if hits.len() >= n);
+    let mut looked_at: Vec<&[u8]> = changed.iter().copied().collect();
+    let mut scored: Vec<(f32, usize)> = Vec::new();
+    if exact {
+        found.keys = KeyList::with_capacity(hits.len(), 16);
+        for (n, key) in hits.keys().enumerate() {
+            if changed.is_empty() || !changed.contains(key) {
+                found.keys.push(key);
+                if wanted.scores {
+                    scored.push((hits.scores.get(n).copied().unwrap_or(0.0), found.keys.len() - 1));
+                }
+            }
+        }
+    } else {
+        looked_at.extend(hits.keys().filter(|key| !changed.contains(key)));
+    }
+    if !looked_at.is_empty() {
+        looked_at.sort_unstable();
+        let statistics = if wanted.scores { Some(generation.statistics(query).map_err(text_error)?) } else { None };
+        let mut evaluator = Evaluator::new(query, &index.definition.analyzers().map_err(text_error)?, statistics.as_ref());
+        let mut decoder = index.texts.decoder(usize::MAX)?;
+        for some in looked_at.chunks(ROWS) {
+            table.view.get(index.table, decoder.families(), some, &mut decoder).await?;
+            let texts = index.texts.take(&mut decoder)?;
+            let mut row: Vec<FieldText<'_>> = Vec::new();
+            for n in 0..texts.len() {
+                if texts.row(n, &mut row)
+                    && let Some(score) = evaluator.evaluate(&row)
+                {
+                    found.keys.push(texts.keys.get(n));
+                    if wanted.scores {
+                        scored.push((score, found.keys.len() - 1));
+                    }
+                }
+            }
+        }
+    }
+    finish(&mut found, scored, wanted);
+    Ok(found)
+}
+
+/// Puts the best first if that is wanted.
+fn finish(found: &mut Found, mut scored: Vec<(f32, usize)>, wanted: Wanted) {
+    found.count = found.keys.len() as u64;
+    if !wanted.scores {
+        return;
+    }
+    if wanted.top.is_some() {
+        scored.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| found.keys.get(a.1).cmp(found.keys.get(b.1))));
+        let mut keys = KeyList::with_capacity(scored.len(), 16);
+        scored.iter().for_each(|(_, n)| keys.push(found.keys.get(*n)));
+        found.keys = keys;
+    }
+    found.scores = scored.into_iter().map(|(score, _)| score).collect();
+}
+
+/// Looks at every row.
+async fn by_table(table: &ScanTable, index: &TextIndex, query: &Query, wanted: Wanted, why: &'static str) -> PgResult<Found> {
+    let analyzers = index.definition.analyzers().map_err(text_error)?;
+    let mut found = Found { fallback: Some(why), ..Found::default() };
+    let mut evaluator = Evaluator::new(query, &analyzers, None);
+    let mut statistics = Statistics::default();
+    let mut decoder = index.texts.decoder(ROWS)?;
+    let read = RangeRead {
+        table: index.table,
+        families: decoder.families(),
+        range: KeyRange::all(),
+        reverse: false,
+        limit: None,
+        fill_cache: false,
+    };
+    let mut scan = table.view.scan(read).await?;
+    loop {
+        let more = scan.next_block(ROWS, &mut decoder).await?;
+        let texts = index.texts.take(&mut decoder)?;
+        let mut row: Vec<FieldText<'_>> = Vec::new();
+        for n in 0..texts.len() {
+            if texts.row(n, &mut row) {
+                if evaluator.evaluate(&row).is_some() {
+                    found.keys.push(texts.keys.get(n));
+                }
+                if wanted.scores {
+                    evaluator.count_into(&mut statistics);
+                }
+            }
+        }
+        if !more {
+            break;
+        }
+    }
+    drop(scan);
+    found.changed = found.keys.len();
+    let mut scored = Vec::new();
+    if wanted.scores {
+        let mut evaluator = Evaluator::new(query, &analyzers, Some(&statistics));
+        let mut decoder = index.texts.decoder(usize::MAX)?;
+        let keys: Vec<&[u8]> = found.keys.iter().collect();
+        for some in keys.chunks(ROWS) {
+            table.view.get(index.table, decoder.families(), some, &mut decoder).await?;
+            let texts = index.texts.take(&mut decoder)?;
+            let mut row: Vec<FieldText<'_>> = Vec::new();
+            for n in 0..texts.len() {
+                let score = if texts.row(n, &mut row) { evaluator.evaluate(&row) } else { None };
+                scored.push((score.unwrap_or(0.0), scored.len()));
+            }
+        }
+    }
+    finish(&mut found, scored, wanted);
+    Ok(found)
+}
+
+/// See [`TextIndexes::check`]: every row of the table must be found by its own words, and nothing else may be in the files.
+pub(super) async fn check(indexes: &TextIndexes, index: &TextIndex) -> PgResult<(u64, u64)> {
+    let _turn = index.turn.lock().await;
+    let Some(files) = index.files() else {
+        return Err(super::not_ready(&index.storage.0.to_string(), &index.condition()));
+    };
+    let generation = files.generation();
+    let snapshot = indexes.store().snapshot();
+    let since = Timestamp(generation.timestamp);
+    let entries = indexes.feed().changed(index.table, since, snapshot.timestamp());
+    let Some(entries) = entries else { return Err(super::not_ready(&index.storage.0.to_string(), &index.condition())) };
+    let changed: HashSet<&[u8]> = entries.iter().flat_map(|e| e.keys.iter()).collect();
+    let check_files = Arc::clone(&files);
+    let verified = tokio::task::spawn_blocking(move || check_files.verify()).await;
+    verified.map_err(|e| stoa_pg::PgError::internal(e.to_string()))?.map_err(text_error)?;
+    let view = ReadView { store: Arc::clone(indexes.store()), snapshot, overlay: Overlay::default() };
+    let hits = generation.search(&Query::All, Want::All { scores: false }).map_err(text_error)?;
+    let mut there: HashSet<&[u8]> = hits.keys().filter(|key| !changed.contains(key)).collect();
+    let (mut rows, mut differ) = (0u64, 0u64);
+    let mut decoder = index.texts.decoder(ROWS)?;
+    let read = RangeRead {
+        table: index.table,
+        families: decoder.families(),
+        range: KeyRange::all(),
+        reverse: false,
+        limit: None,
+        fill_cache: false,
+    };
+    let mut scan = view.scan(read).await?;
+    // Words of all rows, by word: what the files say of how many documents have it.
+    let mut expected = Words::default();
+    loop {
+        let more = scan.next_block(ROWS, &mut decoder).await?;
+        let texts = index.texts.take(&mut decoder)?;
+        let mut row: Vec<FieldText<'_>> = Vec::new();
+        for n in 0..texts.len() {
+            let key = texts.keys.get(n);
+            let included = texts.row(n, &mut row);
+            if changed.contains(key) {
+                continue;
+            }
+            rows += 1;
+            if there.remove(key) != included {
+                differ += 1;
+            } else if included {
+                expected.count(&files, &row);
+            }
+        }
+        if !more {
+            break;
+        }
+    }
+    differ += there.len() as u64;
+    if changed.is_empty() && differ == 0 {
+        differ += expected.differences(&generation)?;
+    }
+    Ok((differ, rows))
+}
+
+/// A sample of words with the number of documents that have them.
+#[derive(Default)]
+struct Words {
+    counts: hashbrown::HashMap<(usize, String), u64>,
+    buffer: stoa_fulltext::Words,
+}
+
+/// Words that are compared.
+const SAMPLE: usize = 20_000;
+
+impl Words {
+    fn count(&mut self, files: &stoa_fulltext::FullTextIndex, row: &[FieldText<'_>]) {
+        let mut seen: HashSet<(usize, String)> = HashSet::new();
+        for (field, (text, analyzer)) in row.iter().zip(files.analyzers()).enumerate() {
+            let FieldText::Text(text) = text else { continue };
+            analyzer.analyze(text, &mut self.buffer);
+            for (word, _, _) in self.buffer.iter() {
+                let known = self.counts.contains_key(&(field, word.to_owned()));
+                if (known || self.counts.len() < SAMPLE && word.len() % 3 == 1) && seen.insert((field, word.to_owned())) {
+                    *self.counts.entry((field, word.to_owned())).or_default() += 1;
+                }
+            }
+        }
+    }
+
+    /// Words that fewer documents have in the files than in the table. Deleted documents may still be counted there: more is no error.
+    fn differences(&self, generation: &Generation) -> PgResult<u64> {
+        let mut out = 0;
+        for ((field, word), count) in &self.counts {
+            let query = Query::Term { field: *field, word: word.clone() };
+            if generation.estimate(&query).map_err(text_error)? < *count {
+                out += 1;
+            }
+        }
+        Ok(out)
+    }
+}

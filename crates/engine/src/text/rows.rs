@@ -1,0 +1,161 @@
+//! The texts of rows: what an index has of them.
+
+use crate::bind::tree::{ColId, Expr, ExprKind};
+use crate::bind::{BindContext, bind_table_expr, walk};
+use crate::catalog::{CatalogSnapshot, ColumnId, IndexDescriptor, IndexKey, TableDescriptor};
+use crate::plan::TableEvaluator;
+use crate::row::{ColumnSource, KeyList, RowCodec, ScanDecoder};
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, StringViewArray};
+use std::sync::Arc;
+use stoa_fulltext::FieldText;
+use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlType};
+
+/// Where a part of the index comes from.
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    /// A column read.
+    Column(usize),
+    /// An expression.
+    Computed(usize),
+}
+
+/// How the texts of an index are read from rows of its table. Stays right while the table's rows stay where they are: columns are
+/// known by id.
+pub struct RowTexts {
+    source: ColumnSource,
+    read: Vec<ColumnId>,
+    parts: Vec<Source>,
+    evaluator: Option<TableEvaluator>,
+    /// The last expression says whether the index has the row.
+    predicate: bool,
+}
+
+impl std::fmt::Debug for RowTexts {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RowTexts").field("read", &self.read).finish_non_exhaustive()
+    }
+}
+
+/// The texts of some rows, with their keys.
+#[derive(Debug)]
+pub struct Texts {
+    pub keys: KeyList,
+    parts: Vec<StringViewArray>,
+    included: Option<BooleanArray>,
+}
+
+impl Texts {
+    /// The texts of a row, part by part; false if the index does not have the row.
+    pub fn row<'a>(&'a self, row: usize, out: &mut Vec<FieldText<'a>>) -> bool {
+        out.clear();
+        if let Some(included) = &self.included
+            && (included.is_null(row) || !included.value(row))
+        {
+            return false;
+        }
+        out.extend(self.parts.iter().map(|p| if p.is_null(row) { FieldText::Nothing } else { FieldText::Text(p.value(row)) }));
+        true
+    }
+
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.keys.is_empty()
+    }
+}
+
+impl RowTexts {
+    /// # Errors
+    /// An expression of the index cannot be bound.
+    pub fn new(catalog: &CatalogSnapshot, table: &TableDescriptor, index: &IndexDescriptor) -> PgResult<Self> {
+        let eval = EvalContext::default();
+        let path: Vec<_> = catalog.schemas().map(|s| s.oid).collect();
+        let bind = BindContext { catalog, search_path: &path, eval: &eval, param_types: &[], text: "" };
+        let mut exprs: Vec<Expr> = Vec::new();
+        let mut read: Vec<ColumnId> = Vec::new();
+        let mut position = |id: ColumnId| match read.iter().position(|r| *r == id) {
+            Some(at) => at,
+            None => {
+                read.push(id);
+                read.len() - 1
+            }
+        };
+        let mut parts = Vec::with_capacity(index.parts.len());
+        for part in &index.parts {
+            match &part.key {
+                IndexKey::Column(id) => parts.push(Source::Column(position(*id))),
+                IndexKey::Expr(sql) => {
+                    let mut expr = bind_table_expr(&bind, table, sql)?;
+                    if expr.ty.arrow != SqlType::new(PgType::Text).arrow {
+                        expr = Expr::new(ExprKind::Cast { arg: Box::new(expr), explicit: true }, SqlType::new(PgType::Text));
+                    }
+                    parts.push(Source::Computed(exprs.len()));
+                    exprs.push(expr);
+                }
+            }
+        }
+        if let Some(sql) = &index.predicate {
+            exprs.push(bind_table_expr(&bind, table, sql)?);
+        }
+        let evaluator = if exprs.is_empty() {
+            None
+        } else {
+            let mut used: Vec<ColId> = Vec::new();
+            exprs.iter().for_each(|e| walk::columns_of(e, &mut used));
+            for id in used {
+                position(ColumnId(id.0));
+            }
+            let mut columns = Vec::with_capacity(read.len());
+            for id in &read {
+                let column = table.column(*id).ok_or_else(|| PgError::internal("an index over a column that does not exist"))?;
+                columns.push((ColId(id.0), column.ty.arrow.clone()));
+            }
+            Some(TableEvaluator::new(&eval, &[], &columns, &exprs)?)
+        };
+        let source = ColumnSource::Table(Arc::new(RowCodec::new(table)?));
+        Ok(Self { source, read, parts, evaluator, predicate: index.predicate.is_some() })
+    }
+
+    /// A sink for rows of the table.
+    ///
+    /// # Errors
+    /// A column is not stored.
+    pub fn decoder(&self, rows: usize) -> PgResult<ScanDecoder> {
+        ScanDecoder::new(&self.source, &self.read, rows)?.collect_row_keys(&self.source)
+    }
+
+    /// The texts of what a decoder has collected; it is empty afterwards.
+    ///
+    /// # Errors
+    /// What a row or an expression raises.
+    pub fn take(&self, decoder: &mut ScanDecoder) -> PgResult<Texts> {
+        if let Some(error) = decoder.take_error() {
+            return Err(error);
+        }
+        let columns = decoder.finish()?;
+        let keys = decoder.take_keys();
+        let computed = match &self.evaluator {
+            Some(evaluator) => evaluator.evaluate(columns.clone(), keys.len())?,
+            None => Vec::new(),
+        };
+        let text = |array: Option<&ArrayRef>| -> PgResult<StringViewArray> {
+            array.and_then(|a| a.as_string_view_opt()).cloned().ok_or_else(|| PgError::internal("a part of a full text index is no text"))
+        };
+        let mut parts = Vec::with_capacity(self.parts.len());
+        for part in &self.parts {
+            parts.push(match part {
+                Source::Column(at) => text(columns.get(*at))?,
+                Source::Computed(at) => text(computed.get(*at))?,
+            });
+        }
+        let included = match (self.predicate, computed.last()) {
+            (true, Some(last)) => last.as_boolean_opt().cloned(),
+            _ => None,
+        };
+        Ok(Texts { keys, parts, included })
+    }
+}

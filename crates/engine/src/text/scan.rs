@@ -1,0 +1,132 @@
+//! The choice of a full text index for a scan: which filters it answers, and what that costs.
+
+use super::exec::Search;
+use super::matching::{MATCH_FUNCTION, MatchConfig, renumbered, text_error};
+use super::{TextIndexes, is_text};
+use crate::catalog::{ColumnId, IndexDescriptor, IndexKey, IndexState, TableDescriptor};
+use datafusion::common::ScalarValue;
+use datafusion::logical_expr::Expr;
+use stoa_fulltext::Query;
+use stoa_pg::{PgError, PgResult};
+
+/// The column of a scan that holds the score.
+pub const SCORE: ColumnId = ColumnId(u32::MAX);
+
+/// What reading a row costs that a search has found, in rows of a sequential scan; and what the search costs itself.
+const ROW_COST: f64 = 5.0;
+const SEARCH_COST: f64 = 20.0;
+
+/// A search that answers some filters of a scan.
+#[derive(Debug)]
+pub struct TextPath {
+    pub search: Search,
+    /// Positions of the filters that it answers.
+    pub answered: Vec<usize>,
+}
+
+impl TextPath {
+    /// As costs of paths are.
+    #[must_use]
+    pub fn cost(&self) -> f64 {
+        SEARCH_COST + ROW_COST * self.search.rows
+    }
+}
+
+/// A MATCH among the filters.
+struct Match {
+    filter: usize,
+    config: MatchConfig,
+    /// `None`: NULL, which finds nothing.
+    search: Option<String>,
+    columns: Vec<ColumnId>,
+}
+
+/// The index that answers most of the filters, if one answers any. `usable` says whether a partial index has all rows wanted.
+///
+/// # Errors
+/// A search string is malformed, or the files cannot be read.
+pub fn choose(
+    indexes: &TextIndexes,
+    table: &TableDescriptor,
+    filters: &[Expr],
+    column: &dyn Fn(&str) -> Option<ColumnId>,
+    usable: &dyn Fn(usize) -> bool,
+) -> PgResult<Option<TextPath>> {
+    if !table.indexes.iter().any(is_text) {
+        return Ok(None);
+    }
+    let matches: Vec<Match> = filters.iter().enumerate().filter_map(|(n, f)| read_match(n, f, column)).collect::<PgResult<_>>()?;
+    let mut best: Option<TextPath> = None;
+    for (at, index) in table.indexes.iter().enumerate() {
+        if !is_text(index) || index.state != IndexState::Readable || !usable(at) {
+            continue;
+        }
+        let Some(text) = indexes.get(index.storage) else { continue };
+        let mut answered = Vec::new();
+        let mut queries = Vec::new();
+        for m in &matches {
+            if let Some(query) = answer(m, index, &text.definition.fields)? {
+                queries.push(query);
+                answered.push(m.filter);
+            }
+        }
+        if answered.is_empty() || best.as_ref().is_some_and(|b| b.answered.len() >= answered.len()) {
+            continue;
+        }
+        let query = Query::all(queries);
+        let rows = match text.files() {
+            Some(files) => files.generation().estimate(&query).map_err(text_error).unwrap_or(1000) as f64,
+            None => 1000.0,
+        };
+        let fields = index.parts.iter().map(|p| part_name(table, &p.key)).collect();
+        let search = Search { feed: indexes.feed().clone(), index: text, name: index.name.clone(), fields, query, rows };
+        best = Some(TextPath { search, answered });
+    }
+    Ok(best)
+}
+
+fn part_name(table: &TableDescriptor, key: &IndexKey) -> String {
+    match key {
+        IndexKey::Column(id) => table.column(*id).map_or_else(String::new, |c| c.name.clone()),
+        IndexKey::Expr(sql) => sql.clone(),
+    }
+}
+
+fn read_match(filter: usize, expr: &Expr, column: &dyn Fn(&str) -> Option<ColumnId>) -> Option<PgResult<Match>> {
+    let Expr::ScalarFunction(call) = expr else { return None };
+    if call.func.name().split('#').next() != Some(MATCH_FUNCTION) {
+        return None;
+    }
+    let text = |e: &Expr| match e {
+        Expr::Literal(ScalarValue::Utf8View(text) | ScalarValue::Utf8(text), _) => Some(text.clone()),
+        _ => None,
+    };
+    let mut columns = Vec::with_capacity(call.args.len());
+    for arg in call.args.get(2..)? {
+        let Expr::Column(c) = arg else { return None };
+        columns.push(column(&c.name)?);
+    }
+    let config = text(call.args.first()?)??;
+    let search = text(call.args.get(1)?)?;
+    Some(MatchConfig::read(&config).map(|config| Match { filter, config, search, columns }))
+}
+
+/// The query over the fields of an index, if it has all the columns, cut into the same words.
+fn answer(m: &Match, index: &IndexDescriptor, fields: &[stoa_fulltext::FieldDefinition]) -> PgResult<Option<Query>> {
+    let mut places = Vec::with_capacity(m.columns.len());
+    for (id, column) in m.columns.iter().zip(&m.config.columns) {
+        let fits = |n: usize| fields.get(n).is_some_and(|f| f.tokenizer == column.tokenizer);
+        let place = index.parts.iter().enumerate().position(|(n, p)| matches!(&p.key, IndexKey::Column(c) if c == id) && fits(n));
+        let Some(place) = place else { return Ok(None) };
+        places.push(place);
+    }
+    let Some(search) = &m.search else { return Ok(Some(Query::Nothing)) };
+    let query = m.config.query(search, &m.config.fields()?)?;
+    Ok(Some(renumbered(&query, &|field| places.get(field).copied().unwrap_or(usize::MAX))))
+}
+
+/// 0A000 for a score that no index gives.
+pub(crate) fn no_score(table: &str) -> PgError {
+    PgError::unsupported(format!("score({table}) needs a MATCH in WHERE that a full text index answers"))
+        .hint("MATCH must stand alone or be joined by AND, over columns that one index has.")
+}

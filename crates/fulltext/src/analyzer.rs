@@ -1,0 +1,478 @@
+//! Text to words: one analysis for what is indexed, what is asked, and rows that no index has.
+//!
+//! Invariant: the words of a text depend on the options alone, which are stored with the index, [`VERSION`] among them. Positions
+//! never go down within a text; a phrase is words whose positions have the distances that they have in the search string.
+
+use crate::error::{Error, Result};
+use jieba_rs::{Jieba, TokenizeMode};
+use serde::{Deserialize, Serialize};
+use std::sync::{Arc, LazyLock};
+use tantivy::tokenizer::{TextAnalyzer, TokenStream};
+
+/// Of what this module makes of a text. An index of another version is built again.
+pub const VERSION: u32 = 1;
+
+/// Longer words are left out; tantivy takes up to 65,530 bytes.
+pub const MAX_WORD_BYTES: usize = 32 << 10;
+
+static JIEBA: LazyLock<Jieba> = LazyLock::new(Jieba::new);
+
+/// How text is cut into words.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+pub enum TokenizerKind {
+    /// Runs of letters and digits, in lower case.
+    #[default]
+    Unicode,
+    /// Whatever is between blanks.
+    Whitespace,
+    /// The text is one word.
+    Raw,
+    /// All pieces of `min` to `max` characters.
+    Ngram { min: u32, max: u32 },
+    /// Chinese words by dictionary, in lower case.
+    Jieba,
+    /// Words of a language without stop words, reduced to stems.
+    Stemmer { language: String },
+    /// Words come cut: the lexemes of a `tsvector`.
+    Lexemes,
+}
+
+/// A tokenizer with what can be set about it.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default, Serialize, Deserialize)]
+pub struct TokenizerOptions {
+    pub kind: TokenizerKind,
+    /// `None`: as is usual for the kind.
+    #[serde(default)]
+    pub lowercase: Option<bool>,
+    #[serde(default)]
+    pub stop_words: Option<bool>,
+}
+
+/// Languages that have a stemmer, with tantivy's name for their stop words.
+const LANGUAGES: &[&str] = &[
+    "arabic",
+    "danish",
+    "dutch",
+    "english",
+    "finnish",
+    "french",
+    "german",
+    "greek",
+    "hungarian",
+    "italian",
+    "norwegian",
+    "portuguese",
+    "romanian",
+    "russian",
+    "spanish",
+    "swedish",
+    "tamil",
+    "turkish",
+];
+
+impl TokenizerOptions {
+    /// Reads the options of an index by name; gives `None` for a name that is none of ours.
+    ///
+    /// # Errors
+    /// A value has no meaning.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<bool> {
+        let flag = |value: &str| match value.trim().to_ascii_lowercase().as_str() {
+            "true" | "on" | "yes" | "1" => Ok(true),
+            "false" | "off" | "no" | "0" => Ok(false),
+            other => Err(Error::Option(format!("invalid value for boolean option \"{name}\": {other}"))),
+        };
+        let number = |value: &str| {
+            value
+                .trim()
+                .parse::<u32>()
+                .ok()
+                .filter(|n| (1..=32).contains(n))
+                .ok_or_else(|| Error::Option(format!("value {value} out of bounds for option \"{name}\": from 1 to 32")))
+        };
+        match name {
+            "tokenizer" => self.kind = Self::kind_named(value)?,
+            "lowercase" => self.lowercase = Some(flag(value)?),
+            "stop_words" => self.stop_words = Some(flag(value)?),
+            "min_gram" | "max_gram" => {
+                let n = number(value)?;
+                let (mut min, mut max) = match self.kind {
+                    TokenizerKind::Ngram { min, max } => (min, max),
+                    _ => return Err(Error::Option(format!("option \"{name}\" belongs to the tokenizer ngram"))),
+                };
+                if name == "min_gram" {
+                    min = n
+                } else {
+                    max = n
+                }
+                self.kind = TokenizerKind::Ngram { min, max };
+            }
+            _ => return Ok(false),
+        }
+        Ok(true)
+    }
+
+    /// What the options say together.
+    ///
+    /// # Errors
+    /// They contradict each other.
+    pub fn check(&self) -> Result<()> {
+        match self.kind {
+            TokenizerKind::Ngram { min, max } if min > max => Err(Error::Option(format!("min_gram {min} is greater than max_gram {max}"))),
+            TokenizerKind::Stemmer { .. } => Ok(()),
+            _ if self.stop_words == Some(true) => Err(Error::Option("stop words belong to the tokenizer of a language".into())),
+            _ => Ok(()),
+        }
+    }
+
+    fn kind_named(value: &str) -> Result<TokenizerKind> {
+        let value = value.trim().to_ascii_lowercase();
+        if let Some(inside) = value.strip_prefix("ngram(").and_then(|v| v.strip_suffix(')')) {
+            let numbers: Vec<Option<u32>> = inside.split(',').map(|n| n.trim().parse().ok().filter(|n| (1..=32).contains(n))).collect();
+            return match numbers.as_slice() {
+                [Some(n)] => Ok(TokenizerKind::Ngram { min: *n, max: *n }),
+                [Some(min), Some(max)] => Ok(TokenizerKind::Ngram { min: *min, max: *max }),
+                _ => Err(Error::Option(format!("tokenizer \"{value}\": ngram takes one or two numbers from 1 to 32"))),
+            };
+        }
+        Ok(match value.as_str() {
+            "unicode" | "default" | "standard" | "simple" => TokenizerKind::Unicode,
+            "whitespace" => TokenizerKind::Whitespace,
+            "raw" | "keyword" => TokenizerKind::Raw,
+            "ngram" => TokenizerKind::Ngram { min: 2, max: 3 },
+            "jieba" | "chinese" => TokenizerKind::Jieba,
+            language if LANGUAGES.contains(&language) => TokenizerKind::Stemmer { language: language.to_owned() },
+            other => {
+                return Err(Error::Option(format!(
+                    "unknown tokenizer \"{other}\": there are unicode, whitespace, raw, ngram(min,max), jieba, {}",
+                    LANGUAGES.join(", ")
+                )));
+            }
+        })
+    }
+}
+
+/// One word of a text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Word {
+    /// In the buffer's text.
+    from: usize,
+    to: usize,
+    position: u32,
+    /// In the text that was analyzed, in bytes.
+    start: usize,
+    end: usize,
+}
+
+/// The words of one text. Reused from text to text.
+#[derive(Clone, Debug, Default)]
+pub struct Words {
+    text: String,
+    words: Vec<Word>,
+}
+
+impl Words {
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.words.len()
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// The words in order: text, position, and where they are in the analyzed text, in bytes.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, u32, std::ops::Range<usize>)> {
+        self.words.iter().map(|w| (self.text.get(w.from..w.to).unwrap_or_default(), w.position, w.start..w.end))
+    }
+
+    /// The n-th word.
+    #[must_use]
+    pub fn get(&self, n: usize) -> Option<(&str, u32, std::ops::Range<usize>)> {
+        let w = self.words.get(n)?;
+        Some((self.text.get(w.from..w.to).unwrap_or_default(), w.position, w.start..w.end))
+    }
+
+    pub fn clear(&mut self) {
+        const KEPT: usize = 4 << 20;
+        self.words.clear();
+        self.text.clear();
+        if self.text.capacity() > KEPT {
+            self.text = String::new();
+            self.words = Vec::new();
+        }
+    }
+
+    /// Adds a word; positions must not go down.
+    pub fn push(&mut self, word: &str, position: u32, start: usize, end: usize) {
+        if word.len() <= MAX_WORD_BYTES {
+            let from = self.text.len();
+            self.text.push_str(word);
+            self.words.push(Word { from, to: self.text.len(), position, start, end });
+        }
+    }
+
+    fn push_lower(&mut self, word: &str, lower: bool, position: u32, start: usize) {
+        let end = start + word.len();
+        if word.len() > MAX_WORD_BYTES {
+            return;
+        }
+        let from = self.text.len();
+        if !lower {
+            self.text.push_str(word);
+        } else if word.is_ascii() {
+            self.text.extend(word.bytes().map(|b| char::from(b.to_ascii_lowercase())));
+        } else {
+            self.text.extend(word.chars().flat_map(char::to_lowercase));
+        }
+        self.words.push(Word { from, to: self.text.len(), position, start, end });
+    }
+}
+
+/// Options ready to be used. Cheap to share.
+pub struct Analyzer {
+    options: TokenizerOptions,
+    lowercase: bool,
+    /// Cuts and leaves stop words out, before a stemmer.
+    filter: Option<TextAnalyzer>,
+    stemmer: Option<frostem::Stemmer>,
+}
+
+impl std::fmt::Debug for Analyzer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Analyzer").field(&self.options).finish()
+    }
+}
+
+impl Analyzer {
+    /// # Errors
+    /// A language has no stemmer.
+    pub fn new(options: &TokenizerOptions) -> Result<Arc<Self>> {
+        let lowercase = options.lowercase.unwrap_or(!matches!(options.kind, TokenizerKind::Whitespace | TokenizerKind::Raw));
+        let (mut filter, mut stemmer) = (None, None);
+        if let TokenizerKind::Stemmer { language } = &options.kind {
+            stemmer = Some(
+                frostem::Stemmer::try_from_name(language)
+                    .map_err(|_| Error::Option(format!("there is no stemmer for the language \"{language}\"")))?,
+            );
+            if options.stop_words.unwrap_or(true) {
+                let cut = Arc::new(Self { options: TokenizerOptions::default(), lowercase: true, filter: None, stemmer: None });
+                let tokenizer = StoaTokenizer { analyzer: cut, words: Words::default() };
+                filter = crate::stop_words::of(language).map(|f| TextAnalyzer::builder(tokenizer).filter(f).build());
+            }
+        }
+        Ok(Arc::new(Self { options: options.clone(), lowercase, filter, stemmer }))
+    }
+
+    #[must_use]
+    pub fn options(&self) -> &TokenizerOptions {
+        &self.options
+    }
+
+    /// The words of a text, in place of those that were there.
+    pub fn analyze(&self, text: &str, out: &mut Words) {
+        out.clear();
+        match &self.options.kind {
+            TokenizerKind::Unicode => {
+                let mut position = 0;
+                words(text, |start, word| {
+                    out.push_lower(word, self.lowercase, position, start);
+                    position += 1;
+                });
+            }
+            TokenizerKind::Stemmer { .. } => {
+                let stem = |word: &str, position: usize, start: usize, end: usize, out: &mut Words| {
+                    let position = u32::try_from(position).unwrap_or(u32::MAX);
+                    match &self.stemmer {
+                        Some(stemmer) => out.push(&stemmer.stem(word), position, start, end),
+                        None => out.push(word, position, start, end),
+                    }
+                };
+                match &self.filter {
+                    Some(filter) => {
+                        let mut filter = filter.clone();
+                        let mut stream = filter.token_stream(text);
+                        while let Some(token) = stream.next() {
+                            stem(&token.text, token.position, token.offset_from, token.offset_to, out);
+                        }
+                    }
+                    None => {
+                        let (mut position, mut lower) = (0, String::new());
+                        words(text, |start, word| {
+                            lower.clear();
+                            lower.extend(word.chars().flat_map(char::to_lowercase));
+                            stem(&lower, position, start, start + word.len(), out);
+                            position += 1;
+                        });
+                    }
+                }
+            }
+            TokenizerKind::Whitespace | TokenizerKind::Lexemes => {
+                let mut position = 0;
+                for word in text.split_whitespace() {
+                    let start = word.as_ptr() as usize - text.as_ptr() as usize;
+                    out.push_lower(word, self.lowercase, position, start);
+                    position += 1;
+                }
+            }
+            TokenizerKind::Raw => out.push_lower(text, self.lowercase, 0, 0),
+            TokenizerKind::Ngram { min, max } => {
+                let mut ends: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
+                ends.push(text.len());
+                let (min, max) = (*min as usize, *max as usize);
+                for (position, start) in ends.iter().enumerate() {
+                    for length in min..=max {
+                        let Some(end) = ends.get(position + length) else { break };
+                        let piece = text.get(*start..*end).unwrap_or_default();
+                        out.push_lower(piece, self.lowercase, u32::try_from(position).unwrap_or(u32::MAX), *start);
+                    }
+                }
+            }
+            TokenizerKind::Jieba => self.chinese(text, out),
+        }
+    }
+
+    /// Positions count letters and digits, so that overlapping words keep their distances whatever stands between.
+    fn chinese(&self, text: &str, out: &mut Words) {
+        let mut tokens = JIEBA.tokenize(text, TokenizeMode::Search, true);
+        tokens.sort_by_key(|t| (t.byte_start, t.byte_end));
+        let mut counted = text.char_indices();
+        let (mut position, mut reached) = (0u32, 0usize);
+        for token in tokens {
+            if !token.word.chars().any(char::is_alphanumeric) {
+                continue;
+            }
+            while reached < token.byte_start {
+                match counted.next() {
+                    Some((at, c)) if at < token.byte_start => {
+                        reached = at + c.len_utf8();
+                        position += u32::from(c.is_alphanumeric());
+                    }
+                    _ => break,
+                }
+            }
+            out.push_lower(token.word, self.lowercase, position, token.byte_start);
+        }
+    }
+
+    /// The form that a piece of a word has in the index: for prefixes, patterns, bounds. Not cut, not stemmed.
+    #[must_use]
+    pub fn normalize(&self, word: &str) -> String {
+        if self.lowercase { word.to_lowercase() } else { word.to_owned() }
+    }
+
+    /// Whether all positions of a text differ, so that a word of the search string never becomes several.
+    #[must_use]
+    pub fn is_raw(&self) -> bool {
+        self.options.kind == TokenizerKind::Raw
+    }
+}
+
+/// Runs of letters and digits; marks that combine with a letter belong to it, all else parts words.
+fn words(text: &str, mut found: impl FnMut(usize, &str)) {
+    let mut start = None;
+    for (at, c) in text.char_indices() {
+        let inside = c.is_alphanumeric() || (start.is_some() && is_combining(c));
+        match (inside, start) {
+            (true, None) => start = Some(at),
+            (false, Some(from)) => {
+                found(from, text.get(from..at).unwrap_or_default());
+                start = None;
+            }
+            _ => {}
+        }
+    }
+    if let Some(from) = start {
+        found(from, text.get(from..).unwrap_or_default());
+    }
+}
+
+fn is_combining(c: char) -> bool {
+    matches!(c, '\u{300}'..='\u{36f}' | '\u{483}'..='\u{489}' | '\u{591}'..='\u{5bd}' | '\u{610}'..='\u{61a}' | '\u{64b}'..='\u{65f}'
+        | '\u{900}'..='\u{903}' | '\u{93a}'..='\u{94f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}' | '\u{fe20}'..='\u{fe2f}')
+}
+
+/// An analyzer as tantivy takes it.
+#[derive(Clone)]
+pub(crate) struct StoaTokenizer {
+    pub analyzer: Arc<Analyzer>,
+    pub words: Words,
+}
+
+impl tantivy::tokenizer::Tokenizer for StoaTokenizer {
+    type TokenStream<'a> = StoaTokenStream<'a>;
+
+    fn token_stream<'a>(&'a mut self, text: &'a str) -> StoaTokenStream<'a> {
+        self.analyzer.analyze(text, &mut self.words);
+        StoaTokenStream { words: &self.words, at: 0, token: tantivy::tokenizer::Token::default() }
+    }
+}
+
+pub(crate) struct StoaTokenStream<'a> {
+    words: &'a Words,
+    at: usize,
+    token: tantivy::tokenizer::Token,
+}
+
+impl tantivy::tokenizer::TokenStream for StoaTokenStream<'_> {
+    fn advance(&mut self) -> bool {
+        let Some((word, position, place)) = self.words.get(self.at) else { return false };
+        self.at += 1;
+        self.token.text.clear();
+        self.token.text.push_str(word);
+        self.token.position = position as usize;
+        self.token.offset_from = place.start;
+        self.token.offset_to = place.end;
+        true
+    }
+
+    fn token(&self) -> &tantivy::tokenizer::Token {
+        &self.token
+    }
+
+    fn token_mut(&mut self) -> &mut tantivy::tokenizer::Token {
+        &mut self.token
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+    use super::*;
+
+    fn cut(tokenizer: &str, text: &str) -> String {
+        let mut options = TokenizerOptions::default();
+        assert!(options.set("tokenizer", tokenizer).unwrap());
+        let mut words = Words::default();
+        Analyzer::new(&options).unwrap().analyze(text, &mut words);
+        words.iter().map(|(w, p, _)| format!("{w}@{p}")).collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn each_tokenizer_cuts_as_it_says() {
+        for (tokenizer, text, wanted) in [
+            ("unicode", "The Quick-brown FÖX, 42x!", "the@0 quick@1 brown@2 föx@3 42x@4"),
+            ("unicode", "  ", ""),
+            ("whitespace", "The Quick-brown  FÖX", "The@0 Quick-brown@1 FÖX@2"),
+            ("raw", "The Quick", "The Quick@0"),
+            ("ngram(2,3)", "Abcd", "ab@0 abc@0 bc@1 bcd@1 cd@2"),
+            ("english", "The cats are running", "cat@1 run@3"),
+            ("german", "die Häuser", "haus@1"),
+            ("jieba", "我来到北京清华大学", "我@0 来到@1 北京@3 清华@5 清华大学@5 华大@6 大学@7"),
+            ("jieba", "Hello,  World 你好", "hello@0 world@5 你好@10"),
+        ] {
+            assert_eq!(cut(tokenizer, text), wanted, "{tokenizer}: {text}");
+        }
+    }
+
+    #[test]
+    fn options_that_mean_nothing_are_told() {
+        let mut options = TokenizerOptions::default();
+        assert!(options.set("tokenizer", "klingon").is_err());
+        assert!(options.set("tokenizer", "ngram(0,2)").is_err());
+        assert!(options.set("min_gram", "2").is_err());
+        assert!(!options.set("shards", "2").unwrap());
+        options.set("tokenizer", "ngram(5,2)").unwrap();
+        assert!(options.check().is_err());
+    }
+}

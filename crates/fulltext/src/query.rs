@@ -1,0 +1,184 @@
+//! What is looked for: a tree of words, phrases and patterns, combined.
+//!
+//! [`parse`](crate::parse::parse) makes it from a search string; a `tsquery` becomes one as well. [`index`](crate::index) runs it
+//! on the files, [`evaluate`](crate::evaluate) on one row: both must find the same.
+
+use std::fmt;
+use std::ops::Bound;
+
+/// A field of an index, by position.
+pub type FieldId = usize;
+
+/// See the module.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Query {
+    /// Nothing fits.
+    Nothing,
+    /// Everything fits, with score 0.
+    All,
+    Term {
+        field: FieldId,
+        word: String,
+    },
+    /// Words at distances, up to `slop` out of place in all.
+    Phrase {
+        field: FieldId,
+        words: Vec<(u32, String)>,
+        slop: u32,
+    },
+    Prefix {
+        field: FieldId,
+        start: String,
+    },
+    Fuzzy {
+        field: FieldId,
+        word: String,
+        distance: u8,
+    },
+    /// The whole word fits the expression.
+    Regex {
+        field: FieldId,
+        pattern: String,
+    },
+    Range {
+        field: FieldId,
+        lower: Bound<String>,
+        upper: Bound<String>,
+    },
+    /// All of `must`, none of `must_not`, and one of `should` unless there is a `must`.
+    Bool {
+        must: Vec<Query>,
+        should: Vec<Query>,
+        must_not: Vec<Query>,
+    },
+    Boost(Box<Query>, f32),
+    /// The index may find more than fits: what it finds is looked at again.
+    Superset(Box<Query>),
+}
+
+impl Query {
+    /// One of several.
+    #[must_use]
+    pub fn any(mut of: Vec<Query>) -> Query {
+        of.retain(|q| *q != Query::Nothing);
+        match of.len() {
+            0 => Query::Nothing,
+            1 => of.swap_remove(0),
+            _ => Query::Bool { must: Vec::new(), should: of, must_not: Vec::new() },
+        }
+    }
+
+    /// All of several.
+    #[must_use]
+    pub fn all(mut of: Vec<Query>) -> Query {
+        if of.contains(&Query::Nothing) {
+            return Query::Nothing;
+        }
+        of.retain(|q| *q != Query::All);
+        match of.len() {
+            0 => Query::All,
+            1 => of.swap_remove(0),
+            _ => Query::Bool { must: of, should: Vec::new(), must_not: Vec::new() },
+        }
+    }
+
+    /// Whether the index answers the query exactly. tantivy's distances in phrases of three words and more are not ours.
+    #[must_use]
+    pub fn is_exact(&self) -> bool {
+        match self {
+            Query::Phrase { words, slop, .. } => *slop == 0 || words.len() <= 2,
+            Query::Bool { must, should, must_not } => must.iter().chain(should).chain(must_not).all(Query::is_exact),
+            Query::Boost(inner, _) => inner.is_exact(),
+            Query::Superset(_) => false,
+            _ => true,
+        }
+    }
+
+    /// Calls `f` on each node that is a word, phrase or pattern.
+    pub fn leaves<'a>(&'a self, f: &mut dyn FnMut(&'a Query)) {
+        match self {
+            Query::Bool { must, should, must_not } => must.iter().chain(should).chain(must_not).for_each(|q| q.leaves(f)),
+            Query::Boost(inner, _) | Query::Superset(inner) => inner.leaves(f),
+            leaf => f(leaf),
+        }
+    }
+}
+
+/// A query in words, with the names of its fields.
+pub struct Shown<'a> {
+    query: &'a Query,
+    names: &'a dyn Fn(FieldId) -> String,
+}
+
+impl Query {
+    /// As EXPLAIN shows it.
+    #[must_use]
+    pub fn shown<'a>(&'a self, names: &'a dyn Fn(FieldId) -> String) -> Shown<'a> {
+        Shown { query: self, names }
+    }
+}
+
+impl fmt::Display for Query {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.shown(&|field| field.to_string()).fmt(f)
+    }
+}
+
+impl fmt::Display for Shown<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |f: &mut fmt::Formatter<'_>, sign: &str, of: &[Query], first: &mut bool| -> fmt::Result {
+            for q in of {
+                write!(f, "{}{sign}{}", if *first { "" } else { " " }, q.shown(self.names))?;
+                *first = false;
+            }
+            Ok(())
+        };
+        match self.query {
+            Query::Nothing => f.write_str("nothing"),
+            Query::All => f.write_str("*"),
+            Query::Term { field, word } => write!(f, "{}:{word}", (self.names)(*field)),
+            Query::Phrase { field, words, slop } => {
+                write!(f, "{}:\"", (self.names)(*field))?;
+                let mut at = words.first().map_or(0, |(o, _)| *o);
+                for (n, (offset, word)) in words.iter().enumerate() {
+                    let gap = offset.saturating_sub(at);
+                    match (n, gap) {
+                        (0, _) => write!(f, "{word}")?,
+                        (_, 1) => write!(f, " {word}")?,
+                        _ => write!(f, " +{gap} {word}")?,
+                    }
+                    at = *offset;
+                }
+                f.write_str("\"")?;
+                if *slop > 0 { write!(f, "~{slop}") } else { Ok(()) }
+            }
+            Query::Prefix { field, start } => write!(f, "{}:{start}*", (self.names)(*field)),
+            Query::Fuzzy { field, word, distance } => write!(f, "{}:{word}~{distance}", (self.names)(*field)),
+            Query::Regex { field, pattern } => write!(f, "{}:/{pattern}/", (self.names)(*field)),
+            Query::Range { field, lower, upper } => {
+                write!(f, "{}:", (self.names)(*field))?;
+                match lower {
+                    Bound::Unbounded => f.write_str("{*")?,
+                    Bound::Included(word) => write!(f, "[{word}")?,
+                    Bound::Excluded(word) => write!(f, "{{{word}")?,
+                }
+                f.write_str(" TO ")?;
+                match upper {
+                    Bound::Unbounded => f.write_str("*}"),
+                    Bound::Included(word) => write!(f, "{word}]"),
+                    Bound::Excluded(word) => write!(f, "{word}}}"),
+                }
+            }
+            Query::Bool { must, should, must_not } => {
+                f.write_str("(")?;
+                let mut first = true;
+                list(f, "+", must, &mut first)?;
+                list(f, "", should, &mut first)?;
+                list(f, "-", must_not, &mut first)?;
+                f.write_str(")")
+            }
+            Query::Boost(inner, by) => write!(f, "{}^{by}", inner.shown(self.names)),
+            Query::Superset(inner) => write!(f, "at most {}", inner.shown(self.names)),
+        }
+    }
+}

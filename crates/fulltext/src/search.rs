@@ -1,0 +1,408 @@
+//! A search over one generation of an index's files: what was committed up to a time.
+
+use crate::error::{Error, Result};
+use crate::evaluate::Statistics;
+use crate::index::KeyForm;
+use crate::query::{FieldId, Query};
+use std::ops::Bound;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use tantivy::collector::{Collector, Count, SegmentCollector, TopDocs};
+use tantivy::columnar::Column;
+use tantivy::query::{
+    AllQuery, Bm25StatisticsProvider, BooleanQuery, BoostQuery, ConstScoreQuery, EmptyQuery, FuzzyTermQuery, Occur, PhraseQuery,
+    RangeQuery, RegexQuery, TermQuery,
+};
+use tantivy::schema::{Field, IndexRecordOption};
+use tantivy::{DocId, Score, Searcher, SegmentOrdinal, SegmentReader, Term};
+
+/// What is wanted of a search.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Want {
+    Count,
+    All {
+        scores: bool,
+    },
+    /// The best, by score.
+    Top(usize),
+}
+
+/// The keys found; with their scores if those were wanted, else without.
+#[derive(Clone, Debug, Default)]
+pub struct Hits {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+    pub scores: Vec<f32>,
+    /// How many documents fit: of all for a count, else as many as there are keys.
+    pub count: u64,
+}
+
+impl Hits {
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The n-th key; empty beyond the last.
+    #[must_use]
+    pub fn key(&self, n: usize) -> &[u8] {
+        let Some(end) = self.ends.get(n) else { return &[] };
+        let start = if n == 0 { 0 } else { self.ends.get(n - 1).copied().unwrap_or(0) };
+        self.bytes.get(start..*end).unwrap_or_default()
+    }
+
+    pub fn keys(&self) -> impl ExactSizeIterator<Item = &[u8]> {
+        (0..self.len()).map(|n| self.key(n))
+    }
+}
+
+/// The files of one shard with the columns that hold keys.
+pub(crate) struct ShardView {
+    pub searcher: Searcher,
+    pub keys: Vec<Column<u64>>,
+}
+
+/// What an index has at one time. Stays readable whatever is committed after.
+pub struct Generation {
+    pub(crate) shards: Vec<ShardView>,
+    pub(crate) fields: Arc<[Field]>,
+    pub(crate) form: KeyForm,
+    /// Everything up to here is in it.
+    pub timestamp: u64,
+}
+
+impl std::fmt::Debug for Generation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Generation").field("timestamp", &self.timestamp).field("shards", &self.shards.len()).finish_non_exhaustive()
+    }
+}
+
+impl Generation {
+    /// Documents.
+    #[must_use]
+    pub fn documents(&self) -> u64 {
+        self.shards.iter().map(|s| s.searcher.num_docs()).sum()
+    }
+
+    /// Segments of all shards.
+    #[must_use]
+    pub fn segments(&self) -> usize {
+        self.shards.iter().map(|s| s.searcher.segment_readers().len()).sum()
+    }
+
+    /// Bytes of all files.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.shards.iter().filter_map(|s| s.searcher.space_usage().ok()).map(|u| u.total().get_bytes()).sum()
+    }
+
+    /// How many documents have one of the words of the query, at most: what a plan is made with.
+    ///
+    /// # Errors
+    /// The files cannot be read.
+    pub fn estimate(&self, query: &Query) -> Result<u64> {
+        let all = self.documents();
+        Ok(match query {
+            Query::Nothing => 0,
+            Query::All => all,
+            Query::Term { field, word } => self.frequency(*field, word)?,
+            Query::Phrase { field, words, .. } => {
+                let mut least = all;
+                for (_, word) in words {
+                    least = least.min(self.frequency(*field, word)?);
+                }
+                least.div_ceil(4)
+            }
+            Query::Prefix { .. } | Query::Fuzzy { .. } | Query::Regex { .. } | Query::Range { .. } => all.div_ceil(20),
+            Query::Bool { must, should, .. } => {
+                let mut least = all;
+                for q in must {
+                    least = least.min(self.estimate(q)?);
+                }
+                if must.is_empty() {
+                    let mut sum = 0u64;
+                    for q in should {
+                        sum = sum.saturating_add(self.estimate(q)?);
+                    }
+                    least = least.min(sum);
+                }
+                least
+            }
+            Query::Boost(inner, _) | Query::Superset(inner) => self.estimate(inner)?,
+        })
+    }
+
+    fn frequency(&self, field: FieldId, word: &str) -> Result<u64> {
+        let Some(field) = self.fields.get(field) else { return Ok(0) };
+        guarded(|| Ok(self.doc_freq(&Term::from_field_text(*field, word))?))
+    }
+
+    /// What scores of documents outside of the index depend on.
+    ///
+    /// # Errors
+    /// The files cannot be read.
+    pub fn statistics(&self, query: &Query) -> Result<Statistics> {
+        let mut out = Statistics { documents: self.total_num_docs()?, ..Statistics::default() };
+        for field in self.fields.iter() {
+            out.words.push(self.total_num_tokens(*field)?);
+        }
+        let mut words: Vec<(FieldId, String)> = Vec::new();
+        query.leaves(&mut |leaf| match leaf {
+            Query::Term { field, word } => words.push((*field, word.clone())),
+            Query::Phrase { field, words: of, .. } => words.extend(of.iter().map(|(_, w)| (*field, w.clone()))),
+            _ => {}
+        });
+        for (field, word) in words {
+            let frequency = self.frequency(field, &word)?;
+            out.frequency.insert((field, word), frequency);
+        }
+        Ok(out)
+    }
+
+    /// Finds documents.
+    ///
+    /// # Errors
+    /// [`Error::Damaged`] and [`Error::Failed`].
+    pub fn search(&self, query: &Query, want: Want) -> Result<Hits> {
+        guarded(|| self.run(query, want))
+    }
+
+    fn run(&self, query: &Query, want: Want) -> Result<Hits> {
+        let query = self.translate(query)?;
+        let mut hits = Hits::default();
+        match want {
+            Want::Count => {
+                for shard in &self.shards {
+                    hits.count += shard.searcher.search(&*query, &Count)? as u64;
+                }
+            }
+            Want::All { scores } => {
+                for shard in &self.shards {
+                    let found = shard.searcher.search_with_statistics_provider(&*query, &Documents { scores }, self)?;
+                    for segment in found {
+                        let Some(column) = shard.keys.get(segment.ordinal as usize) else { continue };
+                        self.read_keys(column, &segment.documents, &mut hits)?;
+                        hits.scores.extend(segment.scores);
+                    }
+                }
+                hits.count = hits.len() as u64;
+            }
+            Want::Top(0) => {}
+            Want::Top(limit) => {
+                // tantivy reserves room for all that is asked for.
+                let limit = limit.min(usize::try_from(self.documents()).unwrap_or(usize::MAX).max(1));
+                let mut best: Vec<(Score, usize, tantivy::DocAddress)> = Vec::new();
+                for (n, shard) in self.shards.iter().enumerate() {
+                    let collector = TopDocs::with_limit(limit).order_by_score();
+                    let top = shard.searcher.search_with_statistics_provider(&*query, &collector, self)?;
+                    best.extend(top.into_iter().map(|(score, at)| (score, n, at)));
+                }
+                best.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
+                best.truncate(limit);
+                for (score, shard, at) in best {
+                    let column = self.shards.get(shard).and_then(|s| s.keys.get(at.segment_ord as usize));
+                    let Some(column) = column else { continue };
+                    self.read_keys(column, &[at.doc_id], &mut hits)?;
+                    hits.scores.push(score);
+                }
+                hits.count = hits.len() as u64;
+            }
+        }
+        Ok(hits)
+    }
+
+    fn read_keys(&self, column: &Column<u64>, documents: &[DocId], hits: &mut Hits) -> Result<()> {
+        let broken = || Error::Damaged("a document without a key".into());
+        match self.form {
+            KeyForm::EightBytes => {
+                hits.bytes.reserve(documents.len() * 8);
+                hits.ends.reserve(documents.len());
+                for document in documents {
+                    let word = column.first(*document).ok_or_else(broken)?;
+                    hits.bytes.extend_from_slice(&word.to_be_bytes());
+                    hits.ends.push(hits.bytes.len());
+                }
+            }
+            KeyForm::Words => {
+                for document in documents {
+                    let mut words = column.values_for_doc(*document);
+                    let length = words.next().and_then(|n| usize::try_from(n).ok()).ok_or_else(broken)?;
+                    let from = hits.bytes.len();
+                    for word in words {
+                        hits.bytes.extend_from_slice(&word.to_be_bytes());
+                    }
+                    if hits.bytes.len() - from < length {
+                        return Err(broken());
+                    }
+                    hits.bytes.truncate(from + length);
+                    hits.ends.push(hits.bytes.len());
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn translate(&self, query: &Query) -> Result<Box<dyn tantivy::query::Query>> {
+        let field = |id: FieldId| self.fields.get(id).copied().ok_or_else(|| Error::Failed("a field that the index does not have".into()));
+        let all = || -> Box<dyn tantivy::query::Query> { Box::new(ConstScoreQuery::new(Box::new(AllQuery), 0.0)) };
+        Ok(match query {
+            Query::Nothing => Box::new(EmptyQuery),
+            Query::All => all(),
+            Query::Term { field: id, word } => {
+                Box::new(TermQuery::new(Term::from_field_text(field(*id)?, word), IndexRecordOption::WithFreqs))
+            }
+            Query::Phrase { field: id, words, slop } => {
+                let field = field(*id)?;
+                let mut terms: Vec<(usize, Term)> =
+                    words.iter().map(|(offset, word)| (*offset as usize, Term::from_field_text(field, word))).collect();
+                terms.sort();
+                terms.dedup();
+                if terms.len() == 1
+                    && let Some((_, term)) = terms.pop()
+                {
+                    return Ok(Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs)));
+                }
+                if query.is_exact() {
+                    Box::new(PhraseQuery::new_with_offset_and_slop(terms, *slop))
+                } else {
+                    // Documents with all the words: each is looked at again.
+                    let all = terms.into_iter().map(|(_, term)| -> Box<dyn tantivy::query::Query> {
+                        Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs))
+                    });
+                    Box::new(BooleanQuery::intersection(all.collect()))
+                }
+            }
+            Query::Prefix { field: id, start } => {
+                let field = field(*id)?;
+                let lower = Bound::Included(Term::from_field_text(field, start));
+                let upper = match after_prefix(start) {
+                    Some(end) => Bound::Excluded(Term::from_field_text(field, &end)),
+                    None => Bound::Unbounded,
+                };
+                Box::new(RangeQuery::new(lower, upper))
+            }
+            Query::Fuzzy { field: id, word, distance } => {
+                Box::new(FuzzyTermQuery::new(Term::from_field_text(field(*id)?, word), *distance, true))
+            }
+            Query::Regex { field: id, pattern } => Box::new(RegexQuery::from_pattern(pattern, field(*id)?)?),
+            Query::Range { field: id, lower, upper } => {
+                let field = field(*id)?;
+                let bound = |b: &Bound<String>| match b {
+                    Bound::Unbounded => Bound::Unbounded,
+                    Bound::Included(word) => Bound::Included(Term::from_field_text(field, word)),
+                    Bound::Excluded(word) => Bound::Excluded(Term::from_field_text(field, word)),
+                };
+                match (bound(lower), bound(upper)) {
+                    // A range needs an end to know its field.
+                    (Bound::Unbounded, Bound::Unbounded) => {
+                        Box::new(RangeQuery::new(Bound::Included(Term::from_field_text(field, "")), Bound::Unbounded))
+                    }
+                    (lower, upper) => Box::new(RangeQuery::new(lower, upper)),
+                }
+            }
+            Query::Bool { must, should, must_not } => {
+                let mut clauses = Vec::with_capacity(must.len() + should.len() + must_not.len());
+                for (occur, of) in [(Occur::Must, must), (Occur::Should, should), (Occur::MustNot, must_not)] {
+                    for q in of {
+                        // What may be found too much must not be excluded.
+                        if occur != Occur::MustNot || q.is_exact() {
+                            clauses.push((occur, self.translate(q)?));
+                        }
+                    }
+                }
+                Box::new(BooleanQuery::new(clauses))
+            }
+            Query::Boost(inner, by) => Box::new(BoostQuery::new(self.translate(inner)?, *by)),
+            Query::Superset(inner) => self.translate(inner)?,
+        })
+    }
+}
+
+/// Over all shards: a word is as rare as it is in the whole index.
+impl Bm25StatisticsProvider for Generation {
+    fn total_num_tokens(&self, field: Field) -> tantivy::Result<u64> {
+        self.shards.iter().map(|s| s.searcher.total_num_tokens(field)).sum()
+    }
+
+    fn total_num_docs(&self) -> tantivy::Result<u64> {
+        self.shards.iter().map(|s| s.searcher.total_num_docs()).sum()
+    }
+
+    fn doc_freq(&self, term: &Term) -> tantivy::Result<u64> {
+        self.shards.iter().map(|s| s.searcher.doc_freq(term)).sum()
+    }
+}
+
+/// The first text behind all that start with `prefix`.
+fn after_prefix(prefix: &str) -> Option<String> {
+    let mut chars: Vec<char> = prefix.chars().collect();
+    while let Some(last) = chars.pop() {
+        let next = (u32::from(last) + 1..=u32::from(char::MAX)).find_map(char::from_u32);
+        if let Some(next) = next {
+            chars.push(next);
+            return Some(chars.into_iter().collect());
+        }
+    }
+    None
+}
+
+/// tantivy trusts its files: what it does with damaged ones must not end the process.
+pub(crate) fn guarded<T>(work: impl FnOnce() -> Result<T>) -> Result<T> {
+    match std::panic::catch_unwind(AssertUnwindSafe(work)) {
+        Ok(done) => done,
+        Err(_) => Err(Error::Damaged("reading its files failed".into())),
+    }
+}
+
+/// Collects all documents.
+struct Documents {
+    scores: bool,
+}
+
+struct SegmentDocuments {
+    ordinal: SegmentOrdinal,
+    documents: Vec<DocId>,
+    scores: Vec<Score>,
+    with_scores: bool,
+}
+
+impl Collector for Documents {
+    type Fruit = Vec<SegmentDocuments>;
+    type Child = SegmentDocuments;
+
+    fn for_segment(&self, ordinal: SegmentOrdinal, _: &SegmentReader) -> tantivy::Result<SegmentDocuments> {
+        Ok(SegmentDocuments { ordinal, documents: Vec::new(), scores: Vec::new(), with_scores: self.scores })
+    }
+
+    fn requires_scoring(&self) -> bool {
+        self.scores
+    }
+
+    fn merge_fruits(&self, segments: Vec<SegmentDocuments>) -> tantivy::Result<Vec<SegmentDocuments>> {
+        Ok(segments)
+    }
+}
+
+impl SegmentCollector for SegmentDocuments {
+    type Fruit = SegmentDocuments;
+
+    fn collect(&mut self, document: DocId, score: Score) {
+        self.documents.push(document);
+        if self.with_scores {
+            self.scores.push(score);
+        }
+    }
+
+    fn collect_block(&mut self, documents: &[DocId]) {
+        self.documents.extend_from_slice(documents);
+    }
+
+    fn harvest(self) -> SegmentDocuments {
+        self
+    }
+}
