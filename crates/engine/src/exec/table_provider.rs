@@ -249,7 +249,8 @@ impl TableProvider for StoaTable {
         }
         let needed: Vec<ColumnId> = needed.into_iter().filter(|id| *id != SCORE).collect();
         let (path, sizes) = self.choose_path(&predicates, &needed).await.map_err(DataFusionError::from)?;
-        if !scored && text.as_ref().is_some_and(|t| path.scope.ranges.is_empty() || path.cost(sizes.rows) <= t.cost()) {
+        let cheaper = |t: &TextPath| path.cost(sizes.rows) + sizes.rows * crate::text::scan::LOOK_COST <= t.cost();
+        if !scored && text.as_ref().is_some_and(|t| path.scope.ranges.is_empty() || cheaper(t)) {
             text = None;
         }
 

@@ -16,7 +16,7 @@ use datafusion::common::{DataFusionError, Result, Statistics};
 use datafusion::config::ConfigOptions;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::expressions::Column;
-use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr, PhysicalSortExpr};
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr, PhysicalSortExpr, ScalarFunctionExpr};
 use datafusion::physical_plan::filter_pushdown::{ChildPushdownResult, FilterPushdownPhase, FilterPushdownPropagation};
 use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricBuilder, MetricsSet};
 use datafusion::physical_plan::statistics::StatisticsArgs;
@@ -201,7 +201,15 @@ impl ExecutionPlan for TextSearchExec {
 
     fn try_pushdown_sort(&self, order: &[PhysicalSortExpr]) -> Result<SortOrderPushdownResult<Arc<dyn ExecutionPlan>>> {
         let [one] = order else { return Ok(SortOrderPushdownResult::Unsupported) };
-        let column = (one.expr.as_ref() as &dyn std::any::Any).downcast_ref::<Column>();
+        // Floats are sorted by their keys; scores are in the order of both.
+        let mut expr = &one.expr;
+        if let Some(call) = (expr.as_ref() as &dyn std::any::Any).downcast_ref::<ScalarFunctionExpr>()
+            && call.name() == "sort_key"
+            && let [arg] = call.args()
+        {
+            expr = arg;
+        }
+        let column = (expr.as_ref() as &dyn std::any::Any).downcast_ref::<Column>();
         // What was limited before it was sorted is another question.
         if one.options.descending && self.output.fetch.is_none() && column.is_some_and(|c| Some(c.index()) == self.score_position()) {
             return Ok(SortOrderPushdownResult::Exact { inner: Arc::new(self.with(self.output.clone(), Some(one.clone()))) });

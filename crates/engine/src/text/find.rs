@@ -106,7 +106,7 @@ async fn with_files(
         looked_at.sort_unstable();
         let statistics = if wanted.scores { Some(generation.statistics(query).map_err(text_error)?) } else { None };
         let mut evaluator = Evaluator::new(query, &index.definition.analyzers().map_err(text_error)?, statistics.as_ref());
-        let mut decoder = index.texts.decoder(usize::MAX)?;
+        let mut decoder = index.texts.lookup()?;
         for some in looked_at.chunks(ROWS) {
             table.view.get(index.table, decoder.families(), some, &mut decoder).await?;
             let texts = index.texts.take(&mut decoder)?;
@@ -181,7 +181,7 @@ async fn by_table(table: &ScanTable, index: &TextIndex, query: &Query, wanted: W
     let mut scored = Vec::new();
     if wanted.scores {
         let mut evaluator = Evaluator::new(query, &analyzers, Some(&statistics));
-        let mut decoder = index.texts.decoder(usize::MAX)?;
+        let mut decoder = index.texts.lookup()?;
         let keys: Vec<&[u8]> = found.keys.iter().collect();
         for some in keys.chunks(ROWS) {
             table.view.get(index.table, decoder.families(), some, &mut decoder).await?;

@@ -93,7 +93,7 @@ async fn catch_up(indexes: &TextIndexes, index: &Arc<TextIndex>, files: &Arc<Ful
         return Ok(());
     }
     let view = ReadView { store: Arc::clone(indexes.store()), snapshot, overlay: Overlay::default() };
-    let mut decoder = index.texts.decoder(usize::MAX)?;
+    let mut decoder = index.texts.lookup()?;
     let writer = Writer::start(files);
     let keys: Vec<&[u8]> = keys.into_iter().collect();
     for some in keys.chunks(ROWS) {

@@ -128,6 +128,17 @@ impl RowTexts {
         ScanDecoder::new(&self.source, &self.read, rows)?.collect_row_keys(&self.source)
     }
 
+    /// A sink for rows that are read by key: however many are asked for at a time.
+    ///
+    /// # Errors
+    /// A column is not stored.
+    pub fn lookup(&self) -> PgResult<ScanDecoder> {
+        const ROOM: usize = 64;
+        let mut decoder = self.decoder(ROOM)?;
+        decoder.set_max_rows(usize::MAX);
+        Ok(decoder)
+    }
+
     /// The texts of what a decoder has collected; it is empty afterwards.
     ///
     /// # Errors

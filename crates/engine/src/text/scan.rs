@@ -15,6 +15,8 @@ pub const SCORE: ColumnId = ColumnId(u32::MAX);
 /// What reading a row costs that a search has found, in rows of a sequential scan; and what the search costs itself.
 const ROW_COST: f64 = 5.0;
 const SEARCH_COST: f64 = 20.0;
+/// What it costs to cut the text of a row into words and look at them.
+pub(crate) const LOOK_COST: f64 = 15.0;
 
 /// A search that answers some filters of a scan.
 #[derive(Debug)]
