@@ -33,6 +33,7 @@ static BASE_STATE: LazyLock<SessionState> = LazyLock::new(|| {
     logical.retain(|r| r.name() != "push_down_limit");
     let mut physical = datafusion::physical_optimizer::optimizer::PhysicalOptimizer::new().rules;
     physical.retain(|r| r.name() != "LimitPushdown");
+    physical.push(Arc::new(crate::text::limit::SearchLimit));
     SessionStateBuilder::new()
         .with_default_features()
         .with_optimizer_rules(logical)

@@ -10,6 +10,7 @@ pub mod bind;
 pub mod contains;
 pub mod exec;
 pub mod find;
+pub mod limit;
 pub mod follow;
 pub mod matching;
 pub mod rows;
