@@ -8,6 +8,7 @@ pub mod dialect;
 pub mod error;
 mod escape;
 pub mod expression;
+pub mod locking;
 pub mod operators;
 pub mod script;
 pub mod utility;
@@ -55,6 +56,8 @@ pub fn parse(sql: &str) -> Result<Vec<Parsed>, SyntaxError> {
 /// Parses the tokens of one statement.
 pub(crate) fn parse_tokens(sql: &str, piece: &[TokenWithSpan]) -> Result<ast::Statement, SyntaxError> {
     let dialect = dialect::StoaDialect::default();
+    let rewritten = locking::rewrite(sql, piece)?;
+    let piece = rewritten.as_deref().unwrap_or(piece);
     let mut parser = Parser::new(&dialect).with_recursion_limit(RECURSION_LIMIT).with_tokens_with_locations(piece.to_vec());
     let statement = parser.parse_statement().map_err(|e| SyntaxError::from_parser(sql, &e, piece, &parser))?;
     let next: TokenWithSpan = parser.peek_token();

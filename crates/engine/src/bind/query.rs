@@ -229,7 +229,7 @@ impl Binder<'_> {
     /// ORDER BY, LIMIT and locks over a query that is not a plain SELECT: by output names and positions.
     fn ordered(&mut self, query: Query, tail: &Tail<'_>) -> PgResult<Query> {
         if let Some(lock) = tail.locks.first() {
-            let word = if matches!(lock.lock_type, ast::LockType::Share) { "FOR SHARE" } else { "FOR UPDATE" };
+            let word = stoa_syntax::locking::strength_and_tables(lock).0.clause();
             return Err(PgError::unsupported(format!("{word} is not allowed with UNION/INTERSECT/EXCEPT")));
         }
         let mut rel = query.rel;

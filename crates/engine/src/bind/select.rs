@@ -3,11 +3,12 @@
 use super::aggregate::{Grouping, has_aggregate};
 use super::function::same_expr;
 use super::scope::{Clause, Scope};
-use super::tree::{ColId, Expr, ExprKind, LockStrength, LockWait, Output, Query, Rel, SetExpr, SortKey};
+use super::tree::{ColId, Expr, ExprKind, JoinKind, LockStrength, LockWait, Output, Query, Rel, SetExpr, SortKey, TableScan};
 use super::{Binder, fold, name_parts, walk};
 use stoa_pg::types::type_by_name;
 use stoa_pg::{PgError, PgResult, PgType, SqlState};
 use stoa_syntax::ast::{self, Expr as E, SelectItem};
+use stoa_syntax::locking::Strength;
 
 /// What stands around a SELECT in its query: order, limits, locks.
 #[derive(Default)]
@@ -127,7 +128,7 @@ impl Binder<'_> {
                 None
             };
             if let Some(what) = what {
-                let strength = lock_name(&tail.locks[0]);
+                let strength = stoa_syntax::locking::strength_and_tables(&tail.locks[0]).0.clause();
                 return Err(PgError::unsupported(format!("{strength} is not allowed with {what}")));
             }
         }
@@ -671,9 +672,12 @@ impl Binder<'_> {
     fn locked_scans(&self, rel: &Rel, locks: &[ast::LockClause]) -> PgResult<Vec<(Vec<u32>, LockStrength, LockWait)>> {
         let mut out = Vec::with_capacity(locks.len());
         for lock in locks {
-            let strength = match lock.lock_type {
-                ast::LockType::Share => LockStrength::Share,
-                ast::LockType::Update => LockStrength::Update,
+            let (written, tables) = stoa_syntax::locking::strength_and_tables(lock);
+            let strength = match written {
+                Strength::KeyShare => LockStrength::KeyShare,
+                Strength::Share => LockStrength::Share,
+                Strength::NoKeyUpdate => LockStrength::NoKeyUpdate,
+                Strength::Update => LockStrength::Update,
             };
             let wait = match lock.nonblock {
                 None => LockWait::Wait,
@@ -681,21 +685,22 @@ impl Binder<'_> {
                 Some(ast::NonBlock::SkipLocked) => LockWait::SkipLocked,
             };
             let mut scans = Vec::new();
-            let wanted = match &lock.of {
-                Some(name) => Some(name_parts(name)?.last().cloned().unwrap_or_default()),
-                None => None,
-            };
-            if let Some(wanted) = &wanted
-                && !self.scope().items.iter().any(|i| i.alias == *wanted)
-            {
-                return Err(PgError::new(
-                    SqlState::UNDEFINED_TABLE,
-                    format!("relation \"{wanted}\" in {} clause not found in FROM clause", lock_name(lock)),
-                ));
+            let wanted: Option<Vec<String>> = tables.map(|tables| tables.iter().map(fold).collect());
+            for name in wanted.iter().flatten() {
+                if !self.scope().items.iter().any(|i| i.alias == *name) {
+                    return Err(PgError::new(
+                        SqlState::UNDEFINED_TABLE,
+                        format!("relation \"{name}\" in {} clause not found in FROM clause", written.clause()),
+                    ));
+                }
+            }
+            let is_wanted = |scan: &TableScan| wanted.as_ref().is_none_or(|w| w.contains(&scan.alias));
+            if on_nullable_side(rel, false, &is_wanted) {
+                return Err(PgError::unsupported(format!("{} cannot be applied to the nullable side of an outer join", written.clause())));
             }
             walk::visit_rel(rel, &mut |node| {
                 if let Rel::Scan(scan) = node
-                    && wanted.as_ref().is_none_or(|w| *w == scan.alias)
+                    && is_wanted(scan)
                 {
                     scans.push(scan.scan_id);
                 }
@@ -706,10 +711,21 @@ impl Binder<'_> {
     }
 }
 
-fn lock_name(lock: &ast::LockClause) -> &'static str {
-    match lock.lock_type {
-        ast::LockType::Share => "FOR SHARE",
-        ast::LockType::Update => "FOR UPDATE",
+/// Whether one of the wanted scans may be filled with NULLs by an outer join of FROM.
+fn on_nullable_side(rel: &Rel, nullable: bool, wanted: &dyn Fn(&TableScan) -> bool) -> bool {
+    match rel {
+        Rel::Scan(scan) => nullable && wanted(scan),
+        Rel::Join { left, right, kind, .. } => {
+            let (on_left, on_right) = match kind {
+                JoinKind::Left => (false, true),
+                JoinKind::Right => (true, false),
+                JoinKind::Full => (true, true),
+                _ => (false, false),
+            };
+            on_nullable_side(left, nullable || on_left, wanted) || on_nullable_side(right, nullable || on_right, wanted)
+        }
+        Rel::Filter { input, .. } | Rel::Project { input, .. } | Rel::Sample { input, .. } => on_nullable_side(input, nullable, wanted),
+        _ => false,
     }
 }
 

@@ -302,10 +302,25 @@ fn answer(system: &SessionSystem, function: &str, args: &Args<'_>, result: &SqlT
             let running = system.txn.manager().running().iter().any(|(running, _)| i64::try_from(*running) == Ok(id));
             if running { "in progress".to_owned() } else { "committed".to_owned() }
         })),
-        "pg_xact_commit_timestamp" | "stoa_commit_status" => {
+        "pg_xact_commit_timestamp" => {
             Err(PgError::unsupported(format!("{function} is not supported")).hint("Commit times of transactions are not kept."))
         }
-        "pg_blocking_pids" | "pg_safe_snapshot_blocking_pids" => {
+        "stoa_commit_status" => match args.text(0) {
+            Some(token) => text(super::sequence::wait(crate::txn::commit_token::status(system, &token))?.word().to_owned()),
+            None => text(None),
+        },
+        "pg_blocking_pids" => {
+            let pids = match args.int(0).and_then(|pid| u64::try_from(pid).ok()) {
+                Some(pid) => system.txn.manager().locks().blockers(crate::txn::GroupId(pid)),
+                None => Vec::new(),
+            };
+            let mut pids: Vec<i32> = pids.into_iter().filter_map(|group| i32::try_from(group.0).ok()).collect();
+            pids.sort_unstable();
+            pids.dedup();
+            let pids: Vec<ScalarValue> = pids.into_iter().map(|pid| ScalarValue::Int32(Some(pid))).collect();
+            Ok(ScalarValue::List(ScalarValue::new_list_nullable(&pids, &arrow::datatypes::DataType::Int32)))
+        }
+        "pg_safe_snapshot_blocking_pids" => {
             Ok(ScalarValue::List(ScalarValue::new_list_nullable(&[], &arrow::datatypes::DataType::Int32)))
         }
         "pg_client_encoding" => text("UTF8".to_owned()),

@@ -13,6 +13,7 @@
 use super::descriptor::{FIRST_USER_OID, INFORMATION_SCHEMA_OID, Oid, PG_CATALOG_OID, PUBLIC_OID, Relation, SchemaDescriptor};
 use super::sequence::Sequences;
 use super::snapshot::CatalogSnapshot;
+use crate::txn::commit_token::TOKEN_TABLE;
 use crate::txn::{CATALOG_FAMILY, CATALOG_TABLE, store_error};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -228,6 +229,9 @@ pub async fn open(store: &Arc<dyn Store>) -> PgResult<CatalogSnapshot> {
         }
         commit(&**store, &mutations).await?;
     }
+    if store.describe_table(TOKEN_TABLE).await.map_err(store_error)?.is_none() {
+        store.create_table(&crate::txn::commit_token::table_schema()).await.map_err(store_error)?;
+    }
     let mut schemas: Vec<SchemaDescriptor> = Vec::new();
     let mut relations: Vec<Relation> = Vec::new();
     let mut states: Vec<Oid> = Vec::new();
@@ -281,7 +285,7 @@ pub async fn open(store: &Arc<dyn Store>) -> PgResult<CatalogSnapshot> {
     }
     let named: HashSet<TableId> = snapshot.relations().flat_map(|r| storage_of(r)).collect();
     for table in store.list_tables().await.map_err(store_error)? {
-        if table.id != CATALOG_TABLE && table.id != crate::feed::FEED_TABLE && !named.contains(&table.id) {
+        if ![CATALOG_TABLE, TOKEN_TABLE, crate::feed::FEED_TABLE].contains(&table.id) && !named.contains(&table.id) {
             store.drop_table(table.id).await.map_err(store_error)?;
         }
     }

@@ -626,10 +626,15 @@ pub(crate) async fn refresh(work: Work<'_>, name: &ObjectName, with_data: bool) 
         }
         None => return Err(undefined_relation(&Work::shown(name))),
     };
+    work.lock(&Relation::View(view.clone()), crate::txn::TableLockMode::AccessExclusive).await?;
+    if let Some(rows) = view.materialized {
+        // Readers have locked the table that holds the rows.
+        work.ctx.txn.lock_table(rows, crate::txn::TableLockMode::AccessExclusive, false, &view.name).await?;
+        work.refresh()?;
+    }
     let Some(Relation::Table(old)) = view.materialized.and_then(|oid| work.catalog().relation(oid).map(|r| (**r).clone())) else {
         return Err(PgError::internal(format!("materialized view \"{}\" has no rows", view.name)));
     };
-    work.lock(&Relation::View(view.clone()), crate::txn::TableLockMode::AccessExclusive).await?;
     let parsed = stoa_syntax::parse(&view.sql).map_err(crate::bind::syntax_error)?;
     let Some(ast::Statement::Query(syntax)) = parsed.into_iter().next().map(|p| p.statement) else {
         return Err(PgError::internal(format!("the definition of view \"{}\" is not a query", view.name)));

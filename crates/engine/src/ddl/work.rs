@@ -266,6 +266,9 @@ impl<'a> Work<'a> {
             return Err(PgError::new(SqlState::INSUFFICIENT_PRIVILEGE, format!("permission denied to create \"{schema}.{name_}\""))
                 .detail("System catalog modifications are currently disallowed."));
         }
+        if catalog.schema(oid).is_none_or(|s| s.temporary.is_none()) {
+            self.ctx.txn.lock_name(oid, &name_).await?;
+        }
         Ok((oid, name_))
     }
 
@@ -385,19 +388,21 @@ impl<'a> Work<'a> {
     /// What was written so far becomes an earlier statement's, and what others committed while a lock was waited for is seen.
     pub fn refresh(&self) -> PgResult<()> {
         self.ctx.txn.end_statement();
-        self.ctx.txn.start_statement()
+        self.ctx.txn.start_statement()?;
+        self.ctx.txn.read_newest();
+        Ok(())
     }
 
     // Locks and messages.
 
     /// Locks a relation; others wait until the transaction ends. The statement sees what was committed before.
     pub async fn lock(&self, relation: &Relation, mode: TableLockMode) -> PgResult<()> {
-        self.ctx.txn.lock_table(relation.oid(), mode, false, relation.name()).await
+        self.ctx.txn.lock_table(relation.oid(), mode, false, relation.name()).await.map(|_| ())
     }
 
     /// As [`Work::lock`], for a table: the strongest lock.
     pub async fn lock_table(&self, table: &TableDescriptor) -> PgResult<()> {
-        self.ctx.txn.lock_table(table.oid, TableLockMode::AccessExclusive, false, &table.name).await
+        self.ctx.txn.lock_table(table.oid, TableLockMode::AccessExclusive, false, &table.name).await.map(|_| ())
     }
 
     pub fn notice(&self, code: SqlState, message: impl Into<String>) {

@@ -25,6 +25,8 @@ pub struct LockRowsExec {
     scans: Arc<Vec<TableScan>>,
     strength: LockStrength,
     wait: LockWait,
+    /// Rows after which nothing more is locked.
+    limit: Option<usize>,
     properties: Arc<PlanProperties>,
 }
 
@@ -34,7 +36,7 @@ impl fmt::Debug for LockRowsExec {
     }
 }
 
-/// The logical node over a plan of `rel`, which holds the scans that are locked.
+/// The logical node over a plan of `rel`, which holds the scans that are locked. `limit`: how many locked rows are wanted.
 pub fn plan(
     planner: &Planner,
     input: LogicalPlan,
@@ -42,6 +44,7 @@ pub fn plan(
     scans: &[u32],
     strength: LockStrength,
     wait: LockWait,
+    limit: Option<usize>,
 ) -> PgResult<LogicalPlan> {
     let mut found = Vec::new();
     walk::visit_rel(rel, &mut |node| {
@@ -60,13 +63,20 @@ pub fn plan(
     let (copy, found) = (planner.clone(), Arc::new(found));
     let make: crate::plan::node::MakeExec = Arc::new(move |mut inputs| {
         let Some(input) = inputs.pop() else { return Err(DataFusionError::Internal("LockRows has one input".into())) };
-        Ok(Arc::new(LockRowsExec::new(input, copy.clone(), found.clone(), strength, wait)))
+        Ok(Arc::new(LockRowsExec::new(input, copy.clone(), found.clone(), strength, wait, limit)))
     });
     planner.extend("LockRows".into(), input, &[], make)
 }
 
 impl LockRowsExec {
-    fn new(input: Arc<dyn ExecutionPlan>, planner: Planner, scans: Arc<Vec<TableScan>>, strength: LockStrength, wait: LockWait) -> Self {
+    fn new(
+        input: Arc<dyn ExecutionPlan>,
+        planner: Planner,
+        scans: Arc<Vec<TableScan>>,
+        strength: LockStrength,
+        wait: LockWait,
+        limit: Option<usize>,
+    ) -> Self {
         // Locks are taken in the order of the rows.
         let properties = Arc::new(PlanProperties::new(
             EquivalenceProperties::new(input.schema()),
@@ -74,7 +84,7 @@ impl LockRowsExec {
             EmissionType::Incremental,
             Boundedness::Bounded,
         ));
-        Self { input, planner, scans, strength, wait, properties }
+        Self { input, planner, scans, strength, wait, limit, properties }
     }
 }
 
@@ -115,17 +125,32 @@ impl ExecutionPlan for LockRowsExec {
 
     fn with_new_children(self: Arc<Self>, mut children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
         let Some(input) = children.pop() else { return Err(DataFusionError::Internal("LockRows has one input".into())) };
-        Ok(Arc::new(Self::new(input, self.planner.clone(), self.scans.clone(), self.strength, self.wait)))
+        Ok(Arc::new(Self::new(input, self.planner.clone(), self.scans.clone(), self.strength, self.wait, self.limit)))
     }
 
     fn execute(&self, partition: usize, context: Arc<datafusion::execution::TaskContext>) -> Result<SendableRecordBatchStream> {
         let mut input = self.input.execute(partition, context)?;
         let (planner, scans, strength, wait) = (self.planner.clone(), self.scans.clone(), self.strength, self.wait);
         let schema = self.input.schema();
+        let mut left = self.limit;
         let stream = super::project_set::async_stream(move |tx| async move {
             while let Some(batch) = input.next().await {
-                let locked = lock(&planner, &scans, strength, wait, batch?).await.map_err(DataFusionError::from)?;
-                if tx.send(Ok(locked)).await.is_err() {
+                let batch = batch?;
+                let mut at = 0;
+                while at < batch.num_rows() {
+                    // With a limit, never more rows than are still wanted: those that are left out are followed by others.
+                    let rows = left.unwrap_or(usize::MAX).min(batch.num_rows() - at);
+                    if rows == 0 {
+                        return Ok(());
+                    }
+                    let locked = lock(&planner, &scans, strength, wait, batch.slice(at, rows)).await.map_err(DataFusionError::from)?;
+                    at += rows;
+                    left = left.map(|n| n.saturating_sub(locked.num_rows()));
+                    if tx.send(Ok(locked)).await.is_err() {
+                        return Ok(());
+                    }
+                }
+                if left == Some(0) {
                     return Ok(());
                 }
             }

@@ -131,7 +131,7 @@ impl Planner {
             }
             Rel::Lock { input, scans, strength, wait } => {
                 let plan = self.plan(input).await?;
-                crate::exec::lock_rows::plan(self, plan, input, scans, *strength, *wait)
+                crate::exec::lock_rows::plan(self, plan, input, scans, *strength, *wait, None)
             }
         }
     }
@@ -506,7 +506,15 @@ impl Planner {
     ) -> PgResult<LogicalPlan> {
         let skip = self.count(offset, SqlState::INVALID_ROW_COUNT_IN_RESULT_OFFSET_CLAUSE, "OFFSET").await?.unwrap_or(0);
         let fetch = self.count(fetch, SqlState::INVALID_ROW_COUNT_IN_LIMIT_CLAUSE, "LIMIT").await?;
-        let plan = self.plan(input).await?;
+        let plan = match input {
+            // No more rows are locked than are wanted.
+            Rel::Lock { input, scans, strength, wait } if ties.is_none() => {
+                let plan = self.plan(input).await?;
+                let wanted = fetch.map(|rows| rows.saturating_add(skip));
+                crate::exec::lock_rows::plan(self, plan, input, scans, *strength, *wait, wanted)?
+            }
+            _ => self.plan(input).await?,
+        };
         let (Some(keys), Some(fetch_rows)) = (ties, fetch) else {
             return LogicalPlanBuilder::from(plan).limit(skip, fetch).and_then(LogicalPlanBuilder::build).map_err(from_datafusion);
         };

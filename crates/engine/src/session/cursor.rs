@@ -228,8 +228,7 @@ impl Session {
         if self.cursors.contains_key(&declare.name) {
             return Err(PgError::new(SqlState::DUPLICATE_CURSOR, format!("cursor \"{}\" already exists", declare.name)));
         }
-        self.start_query()?;
-        let bound = self.bound(statement)?;
+        let bound = self.bound_and_locked(statement).await?;
         if matches!(bound.bound.body, crate::bind::tree::BoundBody::Mutation(_)) {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, "DECLARE CURSOR takes a query"));
         }

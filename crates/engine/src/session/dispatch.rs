@@ -14,7 +14,8 @@ use futures::StreamExt;
 use std::sync::Arc;
 use stoa_pg::types::{PgType, SqlType};
 use stoa_pg::{PgError, PgResult, SqlState};
-use stoa_syntax::utility::{DiscardTarget, SetValue, TransactionModes, Utility};
+use stoa_syntax::ddl::Ddl;
+use stoa_syntax::utility::{DiscardTarget, Isolation, SetValue, TransactionModes, Utility};
 use stoa_syntax::{Body, ast};
 
 impl Session {
@@ -26,8 +27,7 @@ impl Session {
     ) -> PgResult<Execution> {
         match body {
             Body::Sql(sql) if is_bindable(sql) => {
-                self.start_query()?;
-                let bound = self.bound(statement)?;
+                let bound = self.bound_and_locked(statement).await?;
                 self.run_bound(&bound, params.into(), statement.text.clone()).await
             }
             // Boxed, so that the future of queries stays small.
@@ -44,9 +44,13 @@ impl Session {
     }
 
     /// A statement that needs a snapshot begins: a new one under READ COMMITTED.
-    pub(crate) fn start_query(&mut self) -> PgResult<()> {
+    pub(crate) async fn start_query(&mut self) -> PgResult<()> {
         let txn = self.transaction()?;
         self.refresh_transaction_settings();
+        let modes = self.modes();
+        if modes.deferrable && modes.read_only && modes.isolation == Isolation::Serializable {
+            txn.wait_for_safe_snapshot().await;
+        }
         txn.start_statement()?;
         self.block.queried = true;
         Ok(())
@@ -94,7 +98,12 @@ impl Session {
     }
 
     async fn run_ddl(&mut self, ddl: DdlStatement<'_>, statement: &PreparedStatement, params: Vec<ScalarValue>) -> PgResult<Execution> {
-        self.start_query()?;
+        if let DdlStatement::Other(ddl) = ddl
+            && let Some(words) = outside_of_blocks(ddl)
+        {
+            self.check_not_in_block(words)?;
+        }
+        self.start_query().await?;
         self.check_writable(&ddl_word(&statement.statement_text))?;
         let context = self.statement_context(statement.text.clone(), params.into())?;
         let tag = match ddl {
@@ -182,13 +191,12 @@ impl Session {
                 done("CLOSE CURSOR")
             }
             Utility::Prepare { name, types, statement: inner, .. } => {
-                self.sql_prepare(name, types, inner, statement)?;
+                self.sql_prepare(name, types, inner, statement).await?;
                 done("PREPARE")
             }
             Utility::Execute { name, args } => {
                 let (target, values) = self.execute_arguments(name, args, statement).await?;
-                self.start_query()?;
-                let bound = self.bound(&target)?;
+                let bound = self.bound_and_locked(&target).await?;
                 self.run_bound(&bound, values.into(), target.text.clone()).await
             }
             Utility::Deallocate(None) => {
@@ -216,7 +224,7 @@ impl Session {
             }
             Utility::Lock { tables, mode, nowait } => {
                 self.check_in_block("LOCK TABLE")?;
-                self.start_query()?;
+                self.start_query().await?;
                 let context = self.statement_context(statement.text.clone(), Arc::from([]))?;
                 crate::ddl::lock_tables(&context, tables, *mode, *nowait).await?;
                 done("LOCK TABLE")
@@ -423,7 +431,7 @@ impl Session {
 
     // Prepared statements of SQL.
 
-    fn sql_prepare(&mut self, name: &str, types: &[ast::DataType], inner: &ast::Statement, outer: &PreparedStatement) -> PgResult<()> {
+    async fn sql_prepare(&mut self, name: &str, types: &[ast::DataType], inner: &ast::Statement, outer: &PreparedStatement) -> PgResult<()> {
         if !is_bindable(inner) {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, format!("syntax error at or near \"{}\"", first_word(&inner.to_string())))
                 .detail("PREPARE takes SELECT, INSERT, UPDATE, DELETE, MERGE and VALUES."));
@@ -436,7 +444,7 @@ impl Session {
             declared.push(Some(crate::bind::type_name::sql_type(ty)?.ty));
         }
         let piece = stoa_syntax::Piece { body: Body::Sql(Box::new(inner.clone())), text: outer.statement_text.to_string(), offset: 0 };
-        self.start_query()?;
+        self.start_query().await?;
         let prepared = self.prepare(Some(piece), outer.text.clone(), declared)?;
         self.store_prepared(name, prepared, true)
     }
@@ -460,7 +468,7 @@ impl Session {
         if args.is_empty() {
             return Ok((target, Vec::new()));
         }
-        self.start_query()?;
+        self.start_query().await?;
         let context = self.statement_context(outer.text.clone(), Arc::from([]))?;
         let mut exprs = Vec::with_capacity(args.len());
         for (number, (arg, ty)) in args.iter().zip(params.iter()).enumerate() {
@@ -488,8 +496,7 @@ impl Session {
         let options = explain::options(&explain.options)?;
         let (bound, params, text) = match &*explain.body {
             Body::Sql(sql) if is_bindable(sql) => {
-                self.start_query()?;
-                (self.bound(outer)?, params, outer.text.clone())
+                (self.bound_and_locked(outer).await?, params, outer.text.clone())
             }
             Body::Utility(utility) => match &**utility {
                 Utility::Execute { name, args } => {
@@ -501,8 +508,7 @@ impl Session {
                         let (target, values) = self.execute_arguments(name, args, outer).await?;
                         (target, Some(values))
                     };
-                    self.start_query()?;
-                    let bound = self.bound(&target)?;
+                    let bound = self.bound_and_locked(&target).await?;
                     let values = match values {
                         Some(values) => values,
                         None => bound.params.iter().map(null_of).collect::<PgResult<_>>()?,
@@ -511,10 +517,9 @@ impl Session {
                     (bound, values, text)
                 }
                 Utility::Declare(_) => {
-                    self.start_query()?;
                     let Utility::Declare(declare) = &**utility else { return Err(PgError::internal("DECLARE")) };
                     let prepared = self.prepare_query(&declare.query, outer)?;
-                    (self.bound(&prepared)?, params, outer.text.clone())
+                    (self.bound_and_locked(&prepared).await?, params, outer.text.clone())
                 }
                 _ => return Err(PgError::unsupported("EXPLAIN of this statement is not supported")),
             },
@@ -623,6 +628,18 @@ enum DdlStatement<'a> {
     /// `SELECT … INTO`.
     Into(&'a ast::Query),
     Other(&'a stoa_syntax::ddl::Ddl),
+}
+
+/// What PostgreSQL runs in transactions of its own.
+fn outside_of_blocks(ddl: &Ddl) -> Option<&'static str> {
+    match ddl {
+        Ddl::CreateIndex(create) if create.concurrently => Some("CREATE INDEX CONCURRENTLY"),
+        Ddl::Drop { concurrently: true, .. } => Some("DROP INDEX CONCURRENTLY"),
+        Ddl::Reindex { concurrently: true, .. } => Some("REINDEX CONCURRENTLY"),
+        Ddl::Reindex { target: stoa_syntax::ddl::ReindexTarget::Schema(_), .. } => Some("REINDEX SCHEMA"),
+        Ddl::Reindex { target: stoa_syntax::ddl::ReindexTarget::Database(_), .. } => Some("REINDEX DATABASE"),
+        _ => None,
+    }
 }
 
 /// The first words of a DDL statement as PostgreSQL names the command: `CREATE TABLE`.

@@ -248,7 +248,7 @@ fn advisory(system: &SessionSystem, function: &str, args: &[ScalarValue]) -> PgR
         return Ok(truth(locks.try_lock(key, shared, transaction)));
     }
     if !locks.try_lock(key, shared, transaction) {
-        let work = locks.lock(key, shared, transaction, system.txn.lock_wait());
+        let work = locks.lock(key, shared, transaction, system.txn.lock_wait(), system.txn.deadlock_timeout());
         wait_for(&system.session, work, || locks.try_lock(key, shared, transaction))?;
     }
     Ok(ScalarValue::Null)

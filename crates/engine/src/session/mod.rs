@@ -18,6 +18,7 @@ pub mod settings;
 pub mod shared;
 pub mod show;
 pub mod system;
+pub(crate) mod table_locks;
 pub mod transaction;
 
 pub use api::{

@@ -3,6 +3,7 @@
 use super::api::{OutputColumn, Prepared};
 use super::session_impl::Session;
 use super::settings::SETTINGS;
+use super::table_locks::{TableLock, table_locks};
 use crate::bind::tree::{Bound, BoundBody};
 use crate::catalog::{CatalogSnapshot, Oid};
 use crate::database::now_us;
@@ -42,9 +43,17 @@ pub(crate) struct BoundStatement {
     pub(crate) bound: Bound,
     pub(crate) columns: Option<Arc<[OutputColumn]>>,
     pub(crate) params: Arc<[SqlType]>,
+    pub(crate) locks: Box<[TableLock]>,
     catalog: Arc<CatalogSnapshot>,
     search_path: Arc<[Oid]>,
     values: Arc<ValueSettings>,
+}
+
+impl BoundStatement {
+    /// Whether it was bound against this catalog.
+    pub(crate) fn is_of(&self, catalog: &Arc<CatalogSnapshot>) -> bool {
+        Arc::ptr_eq(&self.catalog, catalog)
+    }
 }
 
 /// What Describe answers.
@@ -272,7 +281,8 @@ impl Session {
             }
         }
         let params = bound.params.clone().into();
-        let out = Arc::new(BoundStatement { bound, columns, params, catalog, search_path, values: settings.value.clone() });
+        let locks = table_locks(&bound);
+        let out = Arc::new(BoundStatement { bound, columns, params, locks, catalog, search_path, values: settings.value.clone() });
         *statement.bound.lock() = Some(out.clone());
         Ok(out)
     }

@@ -8,7 +8,7 @@ use super::session_impl::Session;
 use super::settings::{Settings, isolation_name};
 use super::shared::ActivityState;
 use crate::database::now_us;
-use crate::txn::{GroupId, Transaction, TxnOptions};
+use crate::txn::{commit_token, GroupId, Transaction, TxnOptions};
 use std::sync::Arc;
 use std::time::Duration;
 use stoa_pg::{PgError, PgResult, SqlState};
@@ -111,6 +111,7 @@ impl Session {
             isolation: modes.isolation.into(),
             read_only: modes.read_only,
             lock_timeout: lock_timeout(&settings),
+            deadlock_timeout: Some(Duration::from_millis(settings.deadlock_timeout_ms)),
             durability: durability(&settings),
             ..TxnOptions::new(GroupId(u64::from(self.shared.pid)))
         };
@@ -124,6 +125,7 @@ impl Session {
         if let Some(txn) = &self.block.txn {
             let settings = self.shared.settings();
             txn.set_lock_timeout(lock_timeout(&settings));
+            txn.set_deadlock_timeout(Duration::from_millis(settings.deadlock_timeout_ms));
             txn.set_durability(durability(&settings));
         }
     }
@@ -317,10 +319,13 @@ impl Session {
     /// A statement failed, wherever: an implicit transaction is rolled back, a block waits for its end. May be called twice.
     pub async fn fail(&mut self) {
         if self.block.explicit {
-            if let Some(txn) = &self.block.txn {
-                txn.discard_statement();
+            if !self.block.failed {
+                self.block.failed = true;
+                if let Some(txn) = &self.block.txn {
+                    // Others need not wait for a client that has yet to say ROLLBACK.
+                    txn.abort_newest().await;
+                }
             }
-            self.block.failed = true;
         } else if self.block.active {
             self.abort_block().await;
         }
@@ -338,15 +343,24 @@ impl Session {
             self.abort_block().await;
             return Err(error);
         }
+        let token = self.shared.settings().raw(commit_token::SETTING).filter(|t| !t.is_empty()).map(str::to_owned);
         let committed = match self.block.txn.take() {
-            Some(txn) => txn.commit().await,
-            None => Ok(()),
+            Some(txn) => {
+                let named = token.is_some() && txn.has_writes();
+                txn.set_commit_token(token);
+                txn.commit().await.map(|()| named)
+            }
+            None => Ok(false),
         };
         match committed {
-            Ok(()) => {
+            Ok(named) => {
                 let outgoing = std::mem::take(&mut *self.shared.outgoing.lock());
                 self.database.notifications.publish(self.shared.pid, outgoing);
                 self.end_block(true);
+                if named {
+                    // A token names one transaction.
+                    self.shared.change_settings(|levels| levels.set(commit_token::SETTING, Some(""), false))?;
+                }
                 Ok(())
             }
             Err(error) => {

@@ -37,12 +37,14 @@ pub struct AdvisoryLocks {
     locks: Arc<LockManager>,
     group: GroupId,
     held: Mutex<HashMap<(LockId, Mode), Count>>,
+    /// What the transaction took, in order: a savepoint's rollback gives up what came after it.
+    taken: Mutex<Vec<(LockId, Mode)>>,
 }
 
 impl AdvisoryLocks {
     #[must_use]
     pub fn new(locks: Arc<LockManager>, group: GroupId) -> Self {
-        Self { locks, group, held: Mutex::default() }
+        Self { locks, group, held: Mutex::default(), taken: Mutex::default() }
     }
 
     fn mode(shared: bool) -> Mode {
@@ -52,16 +54,52 @@ impl AdvisoryLocks {
     fn count(&self, id: LockId, mode: Mode, transaction: bool) {
         let mut held = self.held.lock();
         let count = held.entry((id, mode)).or_default();
-        if transaction { count.transaction += 1 } else { count.session += 1 }
+        if transaction {
+            count.transaction += 1;
+            self.taken.lock().push((id, mode));
+        } else {
+            count.session += 1;
+        }
+    }
+
+    /// How many locks the transaction has taken so far.
+    #[must_use]
+    pub fn mark(&self) -> usize {
+        self.taken.lock().len()
+    }
+
+    /// Gives up what the transaction took after a mark.
+    pub fn rollback_to(&self, mark: usize) {
+        let undone = {
+            let mut taken = self.taken.lock();
+            let mark = mark.min(taken.len());
+            taken.split_off(mark)
+        };
+        let mut held = self.held.lock();
+        for (id, mode) in undone {
+            let Some(count) = held.get_mut(&(id, mode)) else { continue };
+            count.transaction = count.transaction.saturating_sub(1);
+            if count.session == 0 && count.transaction == 0 {
+                held.remove(&(id, mode));
+                self.locks.release_mode(self.group, id, mode);
+            }
+        }
     }
 
     /// Waits for the lock.
     ///
     /// # Errors
     /// 55P03 after the lock timeout, 40P01 in a deadlock.
-    pub async fn lock(&self, key: AdvisoryKey, shared: bool, transaction: bool, wait: Wait) -> PgResult<()> {
+    pub async fn lock(
+        &self,
+        key: AdvisoryKey,
+        shared: bool,
+        transaction: bool,
+        wait: Wait,
+        deadlock_timeout: std::time::Duration,
+    ) -> PgResult<()> {
         let (id, mode) = (key.id(), Self::mode(shared));
-        match self.locks.acquire(self.group, id, mode, wait).await {
+        match self.locks.acquire_watchful(self.group, id, mode, wait, deadlock_timeout).await {
             Acquired::Granted { .. } => {
                 self.count(id, mode, transaction);
                 Ok(())
@@ -102,6 +140,7 @@ impl AdvisoryLocks {
 
     /// Gives up what was to be held until the transaction ends.
     pub fn end_transaction(&self) {
+        self.taken.lock().clear();
         self.retain(|count| count.transaction = 0);
     }
 

@@ -21,7 +21,7 @@ pub enum LockId {
     Row(u64),
     /// A table, by OID.
     Table(u32),
-    /// An advisory key: the number of keys (one bigint or two integers) and their bits.
+    /// An advisory key: the number of keys (one bigint or two integers) and their bits. 3: the hash of a name that is being made.
     Advisory(u8, u64),
 }
 
@@ -76,6 +76,17 @@ pub enum TableLockMode {
 }
 
 impl TableLockMode {
+    const ALL: [TableLockMode; 8] = [
+        TableLockMode::AccessShare,
+        TableLockMode::RowShare,
+        TableLockMode::RowExclusive,
+        TableLockMode::ShareUpdateExclusive,
+        TableLockMode::Share,
+        TableLockMode::ShareRowExclusive,
+        TableLockMode::Exclusive,
+        TableLockMode::AccessExclusive,
+    ];
+
     /// As `pg_locks` names it.
     #[must_use]
     pub fn name(self) -> &'static str {
@@ -115,6 +126,33 @@ fn conflicts(id: LockId, mode: Mode) -> u8 {
 /// Who holds and waits for locks.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct GroupId(pub u64);
+
+/// A lock that is held or waited for, as `pg_locks` tells it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LockInfo {
+    pub id: LockId,
+    pub group: GroupId,
+    pub mode: Mode,
+    pub granted: bool,
+}
+
+impl LockInfo {
+    /// The mode as `pg_locks` names it.
+    #[must_use]
+    pub fn mode_name(&self) -> &'static str {
+        match self.id {
+            LockId::Row(_) => "ShareLock",
+            LockId::Table(_) => TableLockMode::ALL.get(usize::from(self.mode.0)).map_or("AccessExclusiveLock", |m| m.name()),
+            LockId::Advisory(..) => {
+                if self.mode == Mode::ADVISORY_SHARED {
+                    "ShareLock"
+                } else {
+                    "ExclusiveLock"
+                }
+            }
+        }
+    }
+}
 
 /// Whether and how long to wait.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -258,6 +296,12 @@ impl LockManager {
         }
     }
 
+    /// How long a group waits before it looks for a deadlock, unless it says otherwise.
+    #[must_use]
+    pub fn deadlock_timeout(&self) -> Duration {
+        self.deadlock_timeout
+    }
+
     fn shard(&self, id: LockId) -> &Mutex<HashMap<LockId, Entry>> {
         let hash = match id {
             LockId::Row(hash) => hash,
@@ -293,6 +337,11 @@ impl LockManager {
 
     /// Takes a lock, waiting for those in the way.
     pub async fn acquire(&self, group: GroupId, id: LockId, mode: Mode, wait: Wait) -> Acquired {
+        self.acquire_watchful(group, id, mode, wait, self.deadlock_timeout).await
+    }
+
+    /// As [`LockManager::acquire`], looking for a deadlock after the group's own `deadlock_timeout`.
+    pub async fn acquire_watchful(&self, group: GroupId, id: LockId, mode: Mode, wait: Wait, deadlock_timeout: Duration) -> Acquired {
         let (ticket, granted) = {
             let mut shard = self.shard(id).lock();
             let entry = shard.entry(id).or_default();
@@ -311,7 +360,7 @@ impl LockManager {
         self.waiting.lock().insert(group, (id, mode));
         let mut place = InQueue { locks: self, group, id, mode, ticket, granted: false };
         let held_before = self.holds(group, id);
-        let outcome = self.wait(&mut place, granted, wait).await;
+        let outcome = self.wait(&mut place, granted, wait, deadlock_timeout).await;
         match outcome {
             Ok(()) => {
                 place.granted = true;
@@ -321,12 +370,18 @@ impl LockManager {
         }
     }
 
-    async fn wait(&self, place: &mut InQueue<'_>, mut granted: oneshot::Receiver<()>, wait: Wait) -> Result<(), Acquired> {
+    async fn wait(
+        &self,
+        place: &mut InQueue<'_>,
+        mut granted: oneshot::Receiver<()>,
+        wait: Wait,
+        deadlock_timeout: Duration,
+    ) -> Result<(), Acquired> {
         let deadline = match wait {
             Wait::Until(Some(timeout)) => Instant::now().checked_add(timeout),
             _ => None,
         };
-        let mut pause = self.deadlock_timeout;
+        let mut pause = deadlock_timeout.max(Duration::from_millis(1));
         loop {
             let step = deadline.map_or(pause, |d| d.saturating_duration_since(Instant::now()).min(pause));
             if let Ok(result) = tokio::time::timeout(step, &mut granted).await {
@@ -339,7 +394,7 @@ impl LockManager {
                 return Err(Acquired::Deadlock(cycle));
             }
             // Later cycles are closed by others, who look themselves; this one looks again now and then all the same.
-            pause = (pause * 2).min(Duration::from_secs(2));
+            pause = pause.saturating_mul(2).min(deadlock_timeout.max(Duration::from_secs(2)));
         }
     }
 
@@ -378,22 +433,33 @@ impl LockManager {
         }
     }
 
-    /// Every held lock of tables and advisory keys, for `pg_locks`: lock, group, bits of modes.
+    /// Every lock of tables and advisory keys that is held, and every lock that is waited for: for `pg_locks`.
     #[must_use]
-    pub fn held(&self) -> Vec<(LockId, GroupId, u8)> {
+    pub fn overview(&self) -> Vec<LockInfo> {
         let mut out = Vec::new();
         for shard in &self.shards {
             for (id, entry) in shard.lock().iter() {
                 if !matches!(id, LockId::Row(_)) {
-                    out.extend(entry.holders().map(|h| (*id, h.group, h.modes)));
+                    for holder in entry.holders() {
+                        let held = (0..8).map(Mode).filter(|mode| holder.modes & mode.bit() != 0);
+                        out.extend(held.map(|mode| LockInfo { id: *id, group: holder.group, mode, granted: true }));
+                    }
                 }
+                out.extend(entry.queue.iter().map(|w| LockInfo { id: *id, group: w.group, mode: w.mode, granted: false }));
             }
         }
         out
     }
 
+    /// What a group waits for.
+    #[must_use]
+    pub fn waits_for(&self, group: GroupId) -> Option<LockId> {
+        self.waiting.lock().get(&group).map(|(id, _)| *id)
+    }
+
     /// The groups in the way of a waiting group.
-    fn blockers(&self, group: GroupId) -> Vec<GroupId> {
+    #[must_use]
+    pub fn blockers(&self, group: GroupId) -> Vec<GroupId> {
         let Some((id, mode)) = self.waiting.lock().get(&group).copied() else { return Vec::new() };
         let against = conflicts(id, mode);
         let shard = self.shard(id).lock();

@@ -23,13 +23,15 @@ pub struct TxnOptions {
     pub isolation: Isolation,
     pub read_only: bool,
     pub lock_timeout: Option<Duration>,
+    /// `None`: the lock manager's own.
+    pub deadlock_timeout: Option<Duration>,
     pub durability: Durability,
 }
 
 impl TxnOptions {
     #[must_use]
     pub fn new(group: GroupId) -> Self {
-        Self { group, isolation: Isolation::default(), read_only: false, lock_timeout: None, durability: Durability::default() }
+        Self { group, isolation: Isolation::default(), read_only: false, lock_timeout: None, deadlock_timeout: None, durability: Durability::default() }
     }
 }
 
@@ -44,8 +46,8 @@ pub struct TransactionManager {
     publishing: tokio::sync::Mutex<()>,
     next_id: AtomicU64,
     max_transaction_bytes: AtomicU64,
-    /// Running transactions with the time of their begin.
-    running: Mutex<BTreeMap<u64, SystemTime>>,
+    /// Running transactions with the time of their begin and their session.
+    running: Mutex<BTreeMap<u64, (SystemTime, GroupId)>>,
     /// Advisory locks of the sessions that used any.
     advisory: Mutex<BTreeMap<GroupId, Arc<AdvisoryLocks>>>,
 }
@@ -87,7 +89,7 @@ impl TransactionManager {
     #[must_use]
     pub fn begin(self: &Arc<Self>, options: TxnOptions) -> Arc<Transaction> {
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
-        self.running.lock().insert(id, SystemTime::now());
+        self.running.lock().insert(id, (SystemTime::now(), options.group));
         Arc::new(Transaction::new(id, Arc::clone(self), options))
     }
 
@@ -139,7 +141,13 @@ impl TransactionManager {
     /// Running transactions: id and begin.
     #[must_use]
     pub fn running(&self) -> Vec<(u64, SystemTime)> {
-        self.running.lock().iter().map(|(id, at)| (*id, *at)).collect()
+        self.running.lock().iter().map(|(id, (at, _))| (*id, *at)).collect()
+    }
+
+    /// The running transactions of sessions.
+    #[must_use]
+    pub fn running_by_group(&self) -> Vec<(GroupId, u64)> {
+        self.running.lock().iter().map(|(id, (_, group))| (*group, *id)).collect()
     }
 
     pub(super) fn ended(&self, id: u64) {

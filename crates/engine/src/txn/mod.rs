@@ -13,6 +13,7 @@
 //! Reading order: [`write_set`] → [`view`] → [`locks`] → [`transaction`] → [`manager`] → [`serializable`].
 
 pub mod advisory;
+pub mod commit_token;
 pub mod failure;
 pub mod locks;
 pub mod manager;

@@ -11,7 +11,7 @@
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use stoa_store::{KeyRange, TableId, Timestamp};
+use stoa_store::{KeyRange, Snapshot, TableId, Timestamp};
 
 /// Ranges that a transaction has read; too many of one table become one that spans them.
 #[derive(Clone, Debug, Default)]
@@ -93,6 +93,7 @@ struct Active {
 #[derive(Debug, Default)]
 pub struct SerializableSet {
     state: Mutex<State>,
+    ended: tokio::sync::Notify,
 }
 
 /// The transaction would complete a dangerous structure.
@@ -100,9 +101,58 @@ pub struct SerializableSet {
 pub struct Danger;
 
 impl SerializableSet {
-    /// A transaction has taken its snapshot; `reads` is what it goes on filling.
-    pub fn begin(&self, id: u64, snapshot: Timestamp, reads: Arc<Mutex<ReadSet>>) {
-        self.state.lock().active.insert(id, Active { snapshot, reads });
+    /// A transaction takes its snapshot; `reads` is what it goes on filling. No commit is forgotten between the snapshot and this.
+    pub fn begin(&self, id: u64, reads: Arc<Mutex<ReadSet>>, take: impl FnOnce() -> Arc<dyn Snapshot>) -> Arc<dyn Snapshot> {
+        let mut state = self.state.lock();
+        let snapshot = take();
+        state.active.insert(id, Active { snapshot: snapshot.timestamp(), reads });
+        snapshot
+    }
+
+    /// Is ready when a transaction has ended after this call.
+    pub fn changed(&self) -> impl Future<Output = ()> + '_ {
+        let mut notified = Box::pin(self.ended.notified());
+        notified.as_mut().enable();
+        notified
+    }
+
+    /// The other transactions that are running.
+    #[must_use]
+    pub fn running_besides(&self, id: u64) -> Vec<u64> {
+        self.state.lock().active.keys().copied().filter(|other| *other != id).collect()
+    }
+
+    /// Whether a reader of a snapshot can take part in no dangerous structure, once those that ran when it was taken have ended:
+    /// none of them may have missed what was committed before the snapshot. `None`: one is still running.
+    #[must_use]
+    pub fn is_safe(&self, snapshot: Timestamp, others: &[u64]) -> Option<bool> {
+        let state = self.state.lock();
+        if others.iter().any(|id| state.active.contains_key(id)) || state.finished.iter().any(|f| f.commit.is_none()) {
+            return None;
+        }
+        let committed = |sequence: u64| state.finished.iter().find(|f| f.sequence == sequence).and_then(|f| f.commit);
+        let dangerous = state
+            .finished
+            .iter()
+            .filter(|f| f.commit.is_some_and(|c| c > snapshot))
+            .filter_map(|f| f.earliest_out)
+            .any(|out| committed(out).is_none_or(|c| c <= snapshot));
+        Some(!dangerous)
+    }
+
+    /// Whether the transaction could still commit with what it has read and written.
+    ///
+    /// # Errors
+    /// It must be rolled back.
+    pub fn check<'k>(&self, id: u64, writes: impl Iterator<Item = (TableId, &'k [u8])>) -> Result<(), Danger> {
+        let mut own = Writes::default();
+        for (table, key) in writes {
+            own.tables.entry(table).or_default().push(key.into());
+        }
+        let state = self.state.lock();
+        let Some(active) = state.active.get(&id) else { return Ok(()) };
+        let (snapshot, reads) = (active.snapshot, active.reads.lock().clone());
+        state.danger(id, snapshot, &reads, &own).map(|_| ())
     }
 
     /// Decides whether the transaction may commit; if so it counts as committed from here on. `writes` in ascending order.
@@ -117,35 +167,7 @@ impl SerializableSet {
         let mut state = self.state.lock();
         let Some(active) = state.active.get(&id) else { return Ok(state.next_sequence) };
         let (snapshot, reads) = (active.snapshot, active.reads.lock().clone());
-        let read_only = own.tables.is_empty();
-
-        // self → out: what this one read, another committed behind its snapshot.
-        let concurrent = |f: &&Finished| f.commit.is_none_or(|c| c > snapshot);
-        let mut earliest_out: Option<u64> = None;
-        for out in state.finished.iter().filter(concurrent).filter(|f| reads.meets(&f.writes)) {
-            earliest_out = Some(earliest_out.map_or(out.sequence, |e| e.min(out.sequence)));
-            // self → out → third, where third committed before out: out is a pivot that can't be aborted any more. A reader
-            // alone is safe if third had not committed when it took its snapshot.
-            if let Some(third) = out.earliest_out.filter(|third| *third < out.sequence) {
-                let third_commit = state.finished.iter().find(|f| f.sequence == third).and_then(|f| f.commit);
-                if !read_only || third_commit.is_none_or(|c| c <= snapshot) {
-                    return Err(Danger);
-                }
-            }
-        }
-        // in → self → out: this one is the pivot, and out has committed first.
-        if let Some(out) = earliest_out
-            && !read_only
-        {
-            // `in` may be `out` itself. One that only read is in danger only if it has seen what `out` did.
-            let out_commit = state.finished.iter().find(|f| f.sequence == out).and_then(|f| f.commit);
-            let seen_out = |f: &Finished| !f.writes.tables.is_empty() || out_commit.is_some_and(|c| c <= f.snapshot);
-            let committed_in = state.finished.iter().filter(concurrent).any(|f| f.sequence >= out && seen_out(f) && f.reads.meets(&own));
-            let running_in = state.active.iter().any(|(other, a)| *other != id && a.reads.lock().meets(&own));
-            if committed_in || running_in {
-                return Err(Danger);
-            }
-        }
+        let earliest_out = state.danger(id, snapshot, &reads, &own)?;
         let sequence = state.next_sequence;
         state.next_sequence += 1;
         state.active.remove(&id);
@@ -167,6 +189,8 @@ impl SerializableSet {
             None => state.finished.retain(|f| f.sequence != sequence),
         }
         state.sweep();
+        drop(state);
+        self.ended.notify_waiters();
     }
 
     /// The transaction was rolled back.
@@ -174,10 +198,46 @@ impl SerializableSet {
         let mut state = self.state.lock();
         state.active.remove(&id);
         state.sweep();
+        drop(state);
+        self.ended.notify_waiters();
     }
 }
 
 impl State {
+    /// Whether a commit now would complete a dangerous structure; otherwise the earliest commit that it depends on.
+    fn danger(&self, id: u64, snapshot: Timestamp, reads: &ReadSet, own: &Writes) -> Result<Option<u64>, Danger> {
+        let read_only = own.tables.is_empty();
+
+        // self → out: what this one read, another committed behind its snapshot.
+        let concurrent = |f: &&Finished| f.commit.is_none_or(|c| c > snapshot);
+        let mut earliest_out: Option<u64> = None;
+        for out in self.finished.iter().filter(concurrent).filter(|f| reads.meets(&f.writes)) {
+            earliest_out = Some(earliest_out.map_or(out.sequence, |e| e.min(out.sequence)));
+            // self → out → third, where third committed before out: out is a pivot that can't be aborted any more. A reader
+            // alone is safe if third had not committed when it took its snapshot.
+            if let Some(third) = out.earliest_out.filter(|third| *third < out.sequence) {
+                let third_commit = self.finished.iter().find(|f| f.sequence == third).and_then(|f| f.commit);
+                if !read_only || third_commit.is_none_or(|c| c <= snapshot) {
+                    return Err(Danger);
+                }
+            }
+        }
+        // in → self → out: this one is the pivot, and out has committed first.
+        if let Some(out) = earliest_out
+            && !read_only
+        {
+            // `in` may be `out` itself. One that only read is in danger only if it has seen what `out` did.
+            let out_commit = self.finished.iter().find(|f| f.sequence == out).and_then(|f| f.commit);
+            let seen_out = |f: &Finished| !f.writes.tables.is_empty() || out_commit.is_some_and(|c| c <= f.snapshot);
+            let committed_in = self.finished.iter().filter(concurrent).any(|f| f.sequence >= out && seen_out(f) && f.reads.meets(own));
+            let running_in = self.active.iter().any(|(other, a)| *other != id && a.reads.lock().meets(own));
+            if committed_in || running_in {
+                return Err(Danger);
+            }
+        }
+        Ok(earliest_out)
+    }
+
     fn sweep(&mut self) {
         let Some(oldest) = self.active.values().map(|a| a.snapshot).min() else {
             self.finished.retain(|f| f.commit.is_none());
@@ -195,6 +255,18 @@ mod tests {
     use super::*;
 
     const T: TableId = TableId(1);
+
+    #[derive(Debug)]
+    struct At(Timestamp);
+
+    impl Snapshot for At {
+        fn timestamp(&self) -> Timestamp {
+            self.0
+        }
+        fn as_any(&self) -> &dyn std::any::Any {
+            self
+        }
+    }
 
     struct World {
         set: SerializableSet,
@@ -216,7 +288,8 @@ mod tests {
             let id = self.next;
             self.next += 1;
             let reads = Arc::default();
-            self.set.begin(id, Timestamp(self.clock), Arc::clone(&reads));
+            let at = Timestamp(self.clock);
+            self.set.begin(id, Arc::clone(&reads), || Arc::new(At(at)));
             Txn { id, reads, writes: Vec::new() }
         }
         fn commit(&mut self, mut txn: Txn) -> bool {

@@ -69,6 +69,7 @@ struct Savepoint {
     name: String,
     undo: usize,
     locks: usize,
+    advisory: usize,
     catalog: Option<PrivateCatalog>,
     on_commit: usize,
     on_rollback: usize,
@@ -98,11 +99,17 @@ struct State {
     isolation: Isolation,
     read_only: bool,
     lock_timeout: Option<Duration>,
+    deadlock_timeout: Duration,
     durability: Durability,
     /// Set by the first snapshot of a SERIALIZABLE transaction.
     tracked: bool,
+    /// A safe snapshot needs no tracking.
+    untracked: bool,
     finished: bool,
     committed: Option<Timestamp>,
+    commit_token: Option<String>,
+    /// Read by the running statement instead of `snapshot`: definitions see all rows, whatever the isolation level.
+    newest: Option<Arc<dyn Snapshot>>,
 }
 
 /// See the module.
@@ -128,6 +135,7 @@ impl Transaction {
             isolation: options.isolation,
             read_only: options.read_only,
             lock_timeout: options.lock_timeout,
+            deadlock_timeout: options.deadlock_timeout.unwrap_or_else(|| manager.locks().deadlock_timeout()),
             durability: options.durability,
             ..State::default()
         };
@@ -219,6 +227,16 @@ impl Transaction {
         self.state.lock().lock_timeout = timeout;
     }
 
+    /// `deadlock_timeout`: how long to wait for a lock before looking for a deadlock.
+    pub fn set_deadlock_timeout(&self, timeout: Duration) {
+        self.state.lock().deadlock_timeout = timeout;
+    }
+
+    #[must_use]
+    pub fn deadlock_timeout(&self) -> Duration {
+        self.state.lock().deadlock_timeout
+    }
+
     /// `synchronous_commit`.
     pub fn set_durability(&self, durability: Durability) {
         self.state.lock().durability = durability;
@@ -235,20 +253,29 @@ impl Transaction {
         self.end_statement();
         let mut state = self.state.lock();
         self.refresh_snapshot(&mut state);
+        state.newest = None;
         state.deferred_mark = state.deferred.len();
         Ok(())
+    }
+
+    /// Lets the running statement, which defines something and holds the locks that it needs, read what is committed now.
+    pub fn read_newest(&self) {
+        let snapshot = self.manager.store().snapshot();
+        self.state.lock().newest = Some(snapshot);
     }
 
     fn refresh_snapshot(&self, state: &mut State) -> Arc<dyn Snapshot> {
         match (&state.snapshot, state.isolation) {
             (Some(snapshot), Isolation::RepeatableRead | Isolation::Serializable) => Arc::clone(snapshot),
             (_, isolation) => {
-                let snapshot = self.manager.store().snapshot();
-                state.snapshot = Some(Arc::clone(&snapshot));
-                if isolation == Isolation::Serializable && !state.tracked {
+                let store = self.manager.store();
+                let snapshot = if isolation == Isolation::Serializable && !state.tracked && !state.untracked {
                     state.tracked = true;
-                    self.manager.serializable().begin(self.id, snapshot.timestamp(), Arc::clone(&self.reads));
-                }
+                    self.manager.serializable().begin(self.id, Arc::clone(&self.reads), || store.snapshot())
+                } else {
+                    store.snapshot()
+                };
+                state.snapshot = Some(Arc::clone(&snapshot));
                 snapshot
             }
         }
@@ -279,9 +306,9 @@ impl Transaction {
     #[must_use]
     pub fn read_view(&self) -> ReadView {
         let mut state = self.state.lock();
-        let snapshot = match &state.snapshot {
-            Some(snapshot) => Arc::clone(snapshot),
-            None => self.refresh_snapshot(&mut state),
+        let snapshot = match (&state.newest, &state.snapshot) {
+            (Some(snapshot), _) | (None, Some(snapshot)) => Arc::clone(snapshot),
+            (None, None) => self.refresh_snapshot(&mut state),
         };
         ReadView { store: Arc::clone(self.manager.store()), snapshot, overlay: Overlay::new([Arc::clone(&state.base)]) }
     }
@@ -362,6 +389,51 @@ impl Transaction {
         self.state.lock().tracked
     }
 
+    /// SERIALIZABLE READ ONLY DEFERRABLE: waits for a snapshot with which nothing can go wrong, and needs no tracking from then on.
+    pub async fn wait_for_safe_snapshot(&self) {
+        if self.state.lock().snapshot.is_some() {
+            return;
+        }
+        let (store, set) = (self.manager.store(), self.manager.serializable());
+        loop {
+            let snapshot = set.begin(self.id, Arc::default(), || store.snapshot());
+            let others = set.running_besides(self.id);
+            let safe = loop {
+                let changed = set.changed();
+                match set.is_safe(snapshot.timestamp(), &others) {
+                    Some(safe) => break safe,
+                    None => changed.await,
+                }
+            };
+            set.abort(self.id);
+            if safe {
+                let mut state = self.state.lock();
+                state.snapshot = Some(snapshot);
+                state.untracked = true;
+                return;
+            }
+        }
+    }
+
+    /// SERIALIZABLE: fails early what could not commit any more.
+    ///
+    /// # Errors
+    /// 40001.
+    pub fn check_serializable(&self) -> PgResult<()> {
+        /// Larger transactions learn it at their commit.
+        const MAX_ROWS: usize = 1000;
+        let (base, current) = {
+            let state = self.state.lock();
+            if !state.tracked || state.base.rows() + state.current.rows() > MAX_ROWS {
+                return Ok(());
+            }
+            (Arc::clone(&state.base), Arc::clone(&state.current))
+        };
+        let mut keys: Vec<(TableId, &[u8])> = base.keys().chain(current.keys()).collect();
+        keys.sort_unstable();
+        self.manager.serializable().check(self.id, keys.into_iter()).map_err(|_| serialization_danger("during write"))
+    }
+
     // Locks.
 
     /// Locks rows of one table in the order of the keys, waiting for those who hold them. `relation` is for messages. With
@@ -397,7 +469,7 @@ impl Transaction {
                 LockWait::NoWait => Wait::Never,
                 _ => Wait::Until(self.state.lock().lock_timeout),
             };
-            match locks.acquire(self.group, id, mode, patience).await {
+            match locks.acquire_watchful(self.group, id, mode, patience, self.deadlock_timeout()).await {
                 Acquired::Granted { new } => {
                     if new {
                         self.state.lock().locks.push(id);
@@ -410,27 +482,50 @@ impl Transaction {
         Ok(out)
     }
 
-    /// Locks a table.
+    /// Locks a table; whether it had to be waited for.
     ///
     /// # Errors
     /// 55P03, 40P01.
-    pub async fn lock_table(&self, table: Oid, mode: TableLockMode, nowait: bool, relation: &str) -> PgResult<()> {
-        let id = LockId::Table(table);
+    pub async fn lock_table(&self, table: Oid, mode: TableLockMode, nowait: bool, relation: &str) -> PgResult<bool> {
+        self.lock_id(LockId::Table(table), mode.into(), nowait, || format!("relation \"{relation}\"")).await
+    }
+
+    /// A lock that was taken for the transaction goes with it.
+    pub(super) fn keep_lock(&self, id: LockId, new: bool) {
+        if new {
+            self.state.lock().locks.push(id);
+        }
+    }
+
+    /// Keeps a name that is being made from others until the transaction ends.
+    ///
+    /// # Errors
+    /// 55P03, 40P01.
+    pub async fn lock_name(&self, schema: Oid, name: &str) -> PgResult<()> {
+        let id = LockId::Advisory(3, xxhash_rust::xxh3::xxh3_64_with_seed(name.as_bytes(), u64::from(schema)));
+        self.lock_id(id, Mode::ADVISORY_EXCLUSIVE, false, || format!("name \"{name}\"")).await.map(|_| ())
+    }
+
+    /// Whether it had to be waited for.
+    async fn lock_id(&self, id: LockId, mode: Mode, nowait: bool, what: impl Fn() -> String) -> PgResult<bool> {
         let locks = self.manager.locks();
-        let new = match locks.try_acquire(self.group, id, mode.into()) {
-            Some(new) => new,
+        let (new, waited) = match locks.try_acquire(self.group, id, mode) {
+            Some(new) => (new, false),
             None => {
-                let wait = if nowait { Wait::Never } else { Wait::Until(self.state.lock().lock_timeout) };
-                match locks.acquire(self.group, id, mode.into(), wait).await {
-                    Acquired::Granted { new } => new,
-                    other => return Err(lock_failure(&other, &format!("relation \"{relation}\""))),
+                let (wait, deadlock_timeout) = {
+                    let state = self.state.lock();
+                    (if nowait { Wait::Never } else { Wait::Until(state.lock_timeout) }, state.deadlock_timeout)
+                };
+                match locks.acquire_watchful(self.group, id, mode, wait, deadlock_timeout).await {
+                    Acquired::Granted { new } => (new, true),
+                    other => return Err(lock_failure(&other, &what())),
                 }
             }
         };
         if new {
             self.state.lock().locks.push(id);
         }
-        Ok(())
+        Ok(waited)
     }
 
     /// Whether a row was changed by another transaction behind the statement's snapshot. The rows must be locked.
@@ -469,6 +564,7 @@ impl Transaction {
             name: name.to_owned(),
             undo: state.undo.len(),
             locks: state.locks.len(),
+            advisory: self.advisory.mark(),
             catalog: state.catalog.clone(),
             on_commit: state.on_commit.len(),
             on_rollback: state.on_rollback.len(),
@@ -512,6 +608,7 @@ impl Transaction {
             let Some(savepoint) = state.savepoints.get(at) else { return Ok(()) };
             let (undo, locks, on_commit, on_rollback, deferred) =
                 (savepoint.undo, savepoint.locks, savepoint.on_commit, savepoint.on_rollback, savepoint.deferred);
+            let advisory = savepoint.advisory;
             let catalog = savepoint.catalog.clone();
             state.catalog = catalog;
             state.current = Arc::default();
@@ -523,6 +620,7 @@ impl Transaction {
                     base.revert(entry);
                 }
             }
+            self.advisory.rollback_to(advisory);
             let locks = locks.min(state.locks.len());
             for id in state.locks.split_off(locks) {
                 self.manager.locks().release(self.group, id);
@@ -534,6 +632,16 @@ impl Transaction {
         };
         run_in_background(hooks);
         Ok(())
+    }
+
+    /// A statement failed: what was done since the newest savepoint is taken back at once, and its locks are given up.
+    pub async fn abort_newest(&self) {
+        let newest = self.state.lock().savepoints.last().map(|s| s.name.clone());
+        match newest {
+            // It is there: its name was read from it.
+            Some(name) => drop(self.rollback_to(&name)),
+            None => self.rollback().await,
+        }
     }
 
     // Catalog.
@@ -653,8 +761,7 @@ impl Transaction {
     /// # Errors
     /// 23503 and the like, 40001, or what the store said; the transaction is rolled back then.
     pub async fn commit(&self) -> PgResult<()> {
-        self.end_statement();
-        let outcome = match crate::write::deferred::run_all(self).await {
+        let outcome = match self.prepare_commit().await {
             Ok(()) => self.commit_writes().await,
             Err(error) => Err(error),
         };
@@ -680,20 +787,32 @@ impl Transaction {
         }
     }
 
+    /// What is done before anything is durable, and may fail.
+    async fn prepare_commit(&self) -> PgResult<()> {
+        self.end_statement();
+        crate::write::deferred::run_all(self).await?;
+        let token = self.state.lock().commit_token.take();
+        if let Some(token) = token
+            && self.has_writes()
+        {
+            super::commit_token::write(self, &token).await?;
+            self.end_statement();
+        }
+        Ok(())
+    }
+
+    /// Names the transaction: see [`super::commit_token`].
+    pub fn set_commit_token(&self, token: Option<String>) {
+        self.state.lock().commit_token = token;
+    }
+
     async fn commit_writes(&self) -> PgResult<Option<Timestamp>> {
         let (base, catalog, tracked, durability) = {
             let state = self.state.lock();
             (Arc::clone(&state.base), state.catalog.clone(), state.tracked, state.durability)
         };
         let sequence = if tracked {
-            let sequence = self.manager.serializable().prepare(self.id, base.keys()).map_err(|_| {
-                PgError::new(
-                    SqlState::SERIALIZATION_FAILURE,
-                    "could not serialize access due to read/write dependencies among transactions",
-                )
-                .detail("Reason code: Canceled on identification as a pivot, during commit attempt.")
-                .hint("The transaction might succeed if retried.")
-            })?;
+            let sequence = self.manager.serializable().prepare(self.id, base.keys()).map_err(|_| serialization_danger("during commit attempt"))?;
             Some(sequence)
         } else {
             None
@@ -806,6 +925,13 @@ impl Drop for Transaction {
         self.release_all();
         run_in_background(hooks);
     }
+}
+
+/// 40001 as PostgreSQL words it.
+fn serialization_danger(when: &str) -> PgError {
+    PgError::new(SqlState::SERIALIZATION_FAILURE, "could not serialize access due to read/write dependencies among transactions")
+        .detail(format!("Reason code: Canceled on identification as a pivot, {when}."))
+        .hint("The transaction might succeed if retried.")
 }
 
 /// Runs the hooks of a rollback, the latest first, where nobody can wait for them.

@@ -3,8 +3,11 @@
 use super::cell::{Table, V};
 use super::pg_catalog::{DATABASE, OWNER, indexes, schema_of, tables};
 use crate::exec::StatementContext;
+use crate::session::shared::ActivityState;
 use crate::session::settings::value::unit_name;
 use crate::session::settings::{Kind, SETTINGS};
+use crate::txn::GroupId;
+use crate::txn::locks::LockId;
 use stoa_pg::PgResult;
 
 /// Fills a relation; those that no file knows stay empty.
@@ -86,7 +89,15 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<(
         "pg_stat_activity" => {
             for session in ctx.database.sessions() {
                 let activity = session.activity();
+                let waits = ctx.txn.manager().locks().waits_for(GroupId(u64::from(session.pid)));
+                let (wait_type, wait_event) = match waits {
+                    Some(id) => ("Lock".into(), lock_type(id).into()),
+                    None if activity.state == ActivityState::Active => (V::Null, V::Null),
+                    None => ("Client".into(), "ClientRead".into()),
+                };
                 t.row(vec![
+                    ("wait_event_type", wait_type),
+                    ("wait_event", wait_event),
                     ("datid", V::Oid(DATABASE)),
                     ("datname", "stoa".into()),
                     ("pid", V::Int(i64::from(session.pid))),
@@ -105,6 +116,7 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<(
                 ]);
             }
         }
+        "pg_locks" => locks(ctx, t),
         "pg_stat_user_tables" | "pg_stat_all_tables" | "pg_statio_user_tables" => {
             for table in tables(ctx) {
                 t.row(vec![
@@ -130,6 +142,72 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<(
         _ => {}
     }
     Ok(())
+}
+
+/// What a lock is on, as `pg_locks.locktype` says it.
+fn lock_type(id: LockId) -> &'static str {
+    match id {
+        // Who waits for a row waits for the transaction that has it.
+        LockId::Row(_) => "transactionid",
+        LockId::Table(_) => "relation",
+        LockId::Advisory(1 | 2, _) => "advisory",
+        LockId::Advisory(..) => "object",
+    }
+}
+
+/// Locks of tables and advisory keys, the transactions of sessions, and what is waited for.
+fn locks(ctx: &StatementContext, t: &mut Table<'_>) {
+    let manager = ctx.txn.manager();
+    let running = manager.running_by_group();
+    let virtual_id = |group: GroupId| {
+        let id = running.iter().find(|(g, _)| *g == group).map_or(0, |(_, id)| *id);
+        format!("{}/{id}", group.0)
+    };
+    let pid = |group: GroupId| i64::try_from(group.0).map_or(V::Null, V::Int);
+    for (group, id) in &running {
+        for (kind, column, value) in [
+            ("virtualxid", "virtualxid", V::Text(virtual_id(*group))),
+            ("transactionid", "transactionid", V::Oid(u32::try_from(*id).unwrap_or(u32::MAX))),
+        ] {
+            t.row(vec![
+                ("locktype", kind.into()),
+                (column, value),
+                ("virtualtransaction", virtual_id(*group).into()),
+                ("pid", pid(*group)),
+                ("mode", "ExclusiveLock".into()),
+                ("granted", true.into()),
+                ("fastpath", (kind == "virtualxid").into()),
+            ]);
+        }
+    }
+    for lock in manager.locks().overview() {
+        let mut cells: Vec<(&str, V)> = vec![
+            ("locktype", lock_type(lock.id).into()),
+            ("virtualtransaction", virtual_id(lock.group).into()),
+            ("pid", pid(lock.group)),
+            ("mode", lock.mode_name().into()),
+            ("granted", lock.granted.into()),
+            ("fastpath", false.into()),
+        ];
+        match lock.id {
+            LockId::Row(_) => {
+                let blocker = manager.locks().blockers(lock.group).into_iter().next();
+                let id = blocker.and_then(|b| running.iter().find(|(g, _)| *g == b)).map(|(_, id)| *id);
+                cells.push(("transactionid", id.and_then(|id| u32::try_from(id).ok()).map_or(V::Null, V::Oid)));
+            }
+            LockId::Table(oid) => cells.extend([("database", V::Oid(DATABASE)), ("relation", V::Oid(oid))]),
+            LockId::Advisory(kind, key) => {
+                let (high, low) = ((key >> 32) as u32, key as u32);
+                cells.extend([
+                    ("database", V::Oid(DATABASE)),
+                    ("classid", V::Oid(high)),
+                    ("objid", V::Oid(low)),
+                    ("objsubid", V::Int(i64::from(kind))),
+                ]);
+            }
+        }
+        t.row(cells);
+    }
 }
 
 /// 0 where there is none.

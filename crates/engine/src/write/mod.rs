@@ -63,7 +63,7 @@ where
 {
     loop {
         let outcome = match run().await {
-            Ok(executed) => deferred::run_immediate(&ctx.txn).await.map(|()| executed),
+            Ok(executed) => deferred::run_immediate(&ctx.txn).await.and_then(|()| ctx.txn.check_serializable()).map(|()| executed),
             Err(error) => Err(error),
         };
         match outcome {

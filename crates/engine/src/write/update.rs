@@ -91,8 +91,7 @@ pub async fn update(
     let txn = Arc::clone(&writer.ctx.txn);
     let storage = writer.codec.storage;
     let moves_key = writer.assigns_key(assigned);
-    let touches_unique = moves_key || writer.indexes.iter().any(|i| i.descriptor.unique && i.depends_on(assigned));
-    let strength = if touches_unique { LockStrength::Update } else { LockStrength::NoKeyUpdate };
+    let strength = if changes_a_key(writer, old, &new, assigned, moves_key)? { LockStrength::Update } else { LockStrength::NoKeyUpdate };
     let source = {
         let encoder = RowEncoder::new(&writer.codec, |id| old.get(id).cloned())?;
         claim(writer, &keys_of(&encoder, old.len())?, strength, freshness).await?
@@ -174,6 +173,31 @@ pub async fn update(
     work.parent_rows(writer, &old, Some(&new), assigned)?;
     work.child_rows_assigned(writer, &old, &new, &new_keys, assigned)?;
     Ok(Written { rows: new, source })
+}
+
+/// Whether any row gets another value in a column by which foreign keys may refer to it.
+fn changes_a_key(writer: &TableWriter, old: &Rows, new: &Rows, assigned: &HashSet<ColumnId>, moves_key: bool) -> PgResult<bool> {
+    let mut columns: HashSet<ColumnId> = HashSet::new();
+    if moves_key {
+        columns.extend(writer.table.key.iter().map(|part| part.column));
+    }
+    for index in &writer.indexes {
+        // Those that a foreign key can name.
+        let plain = index.descriptor.unique && index.descriptor.predicate.is_none();
+        if !plain || !index.depends_on(assigned) {
+            continue;
+        }
+        columns.extend(index.descriptor.parts.iter().filter_map(|part| match part.key {
+            crate::catalog::IndexKey::Column(id) => Some(id),
+            crate::catalog::IndexKey::Expr(_) => None,
+        }));
+    }
+    for column in columns.intersection(assigned) {
+        if old.column(*column)?.to_data() != new.column(*column)?.to_data() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Checks that new keys are free, in the order of the rows.

@@ -11,6 +11,8 @@ pub use decode::{Decoder, TargetColumn};
 pub use encode::{BatchEncoder, Encoder};
 pub use options::{ColumnSet, CopyOptions, Header};
 
+use crate::session::table_locks::table_locks;
+use crate::txn::TableLockMode;
 use super::api::{CopyFormat, Execution, Rows};
 use super::prepared::PreparedStatement;
 use super::session_impl::Session;
@@ -132,7 +134,7 @@ impl Session {
     }
 
     async fn copy_to(&mut self, copy: &Copy, options: CopyOptions, outer: &Arc<PreparedStatement>) -> PgResult<Execution> {
-        self.start_query()?;
+        self.start_query().await?;
         let query = match &copy.source {
             CopySource::Query(query) => (**query).clone(),
             CopySource::Table { name, columns } => {
@@ -147,7 +149,7 @@ impl Session {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, "WHERE clause not allowed with COPY TO"));
         }
         let prepared = self.prepare_query(&query, outer)?;
-        let bound = self.bound(&prepared)?;
+        let bound = self.bound_and_locked(&prepared).await?;
         let Execution::Rows(rows) = self.run_bound(&bound, Arc::from([]), outer.text.clone()).await? else {
             return Err(PgError::unsupported("COPY query must have a RETURNING clause"));
         };
@@ -161,11 +163,23 @@ impl Session {
         let CopySource::Table { name, columns } = &copy.source else {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, "COPY FROM takes a table"));
         };
-        self.start_query()?;
-        let context = self.statement_context(outer.text.clone(), Arc::from([]))?;
-        let table = copied_table(&context, name, true)?;
+        self.start_query().await?;
+        let mut context = self.statement_context(outer.text.clone(), Arc::from([]))?;
+        let mut table = copied_table(&context, name, true)?;
         if !table.temporary {
             self.check_writable("COPY FROM")?;
+            loop {
+                let waited = context.txn.lock_table(table.oid, TableLockMode::RowExclusive, false, &table.name).await?;
+                if waited {
+                    context.txn.start_statement()?;
+                }
+                if Arc::ptr_eq(&context.catalog, &context.txn.catalog()) {
+                    break;
+                }
+                // The table was changed before the lock was taken.
+                context = self.statement_context(outer.text.clone(), Arc::from([]))?;
+                table = copied_table(&context, name, true)?;
+            }
         }
         let columns = copied_columns(&table, columns)?;
         let names: Vec<String> = columns.iter().map(|c| quote_identifier(&c.name)).collect();
@@ -198,6 +212,7 @@ impl Session {
         if !replace_params(&mut mutation.source, &columns) && !columns.is_empty() {
             return Err(PgError::internal("an INSERT without values"));
         }
+        self.lock_tables(&table_locks(&bound)).await?;
         bound.params.clear();
         let schema = Arc::new(Schema::new(columns.iter().map(|c| Field::new(&c.name, c.ty.arrow.clone(), true)).collect::<Vec<_>>()));
         let format = options.format;

@@ -192,7 +192,7 @@ pub const SETTINGS: &[Setting] = &[
         description: "Sets the time to wait on a lock before checking for deadlock.",
         report: false,
         hidden: false,
-        effect: false,
+        effect: true,
     },
     Setting {
         name: "default_statistics_target",

@@ -107,6 +107,7 @@ pub struct Settings {
     pub search_path: Arc<[String]>,
     pub statement_timeout_ms: u64,
     pub lock_timeout_ms: u64,
+    pub deadlock_timeout_ms: u64,
     pub idle_in_transaction_session_timeout_ms: u64,
     pub idle_session_timeout_ms: u64,
     /// The lowest level that the client is told: see [`severity_level`].
@@ -127,6 +128,7 @@ impl Default for Settings {
             search_path: Arc::from(["$user".to_owned(), "public".to_owned()]),
             statement_timeout_ms: 0,
             lock_timeout_ms: 0,
+            deadlock_timeout_ms: 1000,
             idle_in_transaction_session_timeout_ms: 0,
             idle_session_timeout_ms: 0,
             client_min_messages: severity_level("notice"),
@@ -268,6 +270,7 @@ impl Settings {
             }
             "statement_timeout" => self.statement_timeout_ms = number(),
             "lock_timeout" => self.lock_timeout_ms = number(),
+            "deadlock_timeout" => self.deadlock_timeout_ms = number(),
             "idle_in_transaction_session_timeout" => self.idle_in_transaction_session_timeout_ms = number(),
             "idle_session_timeout" => self.idle_session_timeout_ms = number(),
             "client_min_messages" => self.client_min_messages = severity_level(raw),
