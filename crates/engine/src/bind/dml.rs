@@ -331,6 +331,7 @@ impl Binder<'_> {
                 let existing: Vec<(ColumnId, ColId)> = table.live_columns().map(|c| (c.id, self.new_col())).collect();
                 let excluded: Vec<(ColumnId, ColId)> = table.live_columns().map(|c| (c.id, self.new_col())).collect();
                 scope.add_table(table, alias, &|id| lookup(&existing, id));
+                scope.set_schema(self.schema_of(table).filter(|_| alias == table.name));
                 scope.add_table(table, "excluded", &|id| lookup(&excluded, id));
                 // Unqualified names mean the existing row.
                 let visible = table.visible_columns().count();
@@ -631,6 +632,7 @@ impl Binder<'_> {
         let columns: Vec<(ColumnId, ColId)> = table.live_columns().map(|c| (c.id, self.new_col())).collect();
         let mut scope = Scope::new(Clause::Returning);
         scope.add_table(table, alias, &|id| lookup(&columns, id));
+        scope.set_schema(self.schema_of(table).filter(|_| alias == table.name));
         if in_scope.is_some() {
             let others: Vec<FromItem> = self.scope().items.iter().skip(1).cloned().collect();
             for item in others {

@@ -359,6 +359,9 @@ impl Binder<'_> {
         self.add_score(table, &mut columns);
         let mut item = self.aliased(visible, alias, table.name.clone())?;
         item.table_oid = Some(table.oid);
+        if alias.is_none() {
+            item.schema = self.schema_of(table);
+        }
         if table.primary_key.is_some() {
             item.key = Some(table.key.iter().filter_map(|p| columns.iter().find(|(c, _)| *c == p.column).map(|(_, id)| *id)).collect());
         }
@@ -367,6 +370,11 @@ impl Binder<'_> {
         }
         let scan = TableScan { table: table.clone(), columns, alias: item.alias.clone(), as_of: None, scan_id: self.new_scan() };
         Ok((scan, item))
+    }
+
+    /// The schema by which columns of a table without an alias may be named.
+    pub(crate) fn schema_of(&self, table: &TableDescriptor) -> Option<String> {
+        self.ctx.catalog.schema(table.schema).map(|s| s.name.clone())
     }
 
     fn bind_virtual(

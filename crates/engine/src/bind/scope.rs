@@ -121,6 +121,13 @@ impl Scope {
     }
 
     /// Adds a table's visible columns under the ids that `id_of` gives.
+    /// The table that was added last has no alias: columns of it may be named with its schema.
+    pub(crate) fn set_schema(&mut self, schema: Option<String>) {
+        if let Some(item) = self.items.last_mut() {
+            item.schema = schema;
+        }
+    }
+
     pub(crate) fn add_table(&mut self, table: &TableDescriptor, alias: &str, id_of: &dyn Fn(ColumnId) -> ColId) {
         let columns = table
             .visible_columns()

@@ -16,7 +16,7 @@ use crate::exec::StatementContext;
 use crate::plan::{TableEvaluator, from_datafusion};
 use crate::row::types::part_kind;
 use crate::row::{IndexCodec, IndexEncoder, KeyColumn, KeyList, RowCodec, RowEncoder};
-use crate::txn::{ReadView, Transaction};
+use crate::txn::{ReadView, TableLockMode, Transaction};
 use arrow::array::{Array, ArrayRef, UInt32Array, new_null_array};
 use arrow::compute::take;
 use datafusion::common::ScalarValue;
@@ -196,6 +196,9 @@ async fn act(ctx: &StatementContext, work: &mut ForeignKeyWork, action: &Action)
     let all: Vec<usize> = (0..count).filter(|row| action.old.iter().all(|a| a.is_valid(*row))).collect();
     if all.is_empty() {
         return Ok(());
+    }
+    if !child.temporary {
+        ctx.txn.lock_table(child.oid, TableLockMode::RowExclusive, false, &child.name).await?;
     }
     // Rows that others change while their locks are waited for are read again.
     let found = loop {
@@ -541,9 +544,17 @@ impl<'a> Parent<'a> {
                 keys.push(key);
             }
         }
-        txn.lock_rows(self.codec.storage, &keys, LockStrength::KeyShare, LockWait::Wait, &self.table.name).await?;
         let list: Vec<&[u8]> = keys.iter().collect();
         let family = self.codec.families.first().map(|f| f.id).ok_or_else(|| PgError::internal("a table without families"))?;
+        let taken = txn.lock_rows(self.codec.storage, &keys, LockStrength::KeyShare, LockWait::SkipLocked, &self.table.name).await?;
+        if taken.contains(&false) {
+            // Somebody has the row. One that is not committed yet is no parent, and is not waited for.
+            let held: Vec<&[u8]> = list.iter().zip(taken).filter(|(_, taken)| !taken).map(|(key, _)| *key).collect();
+            let there = txn.newest_view().exists(self.codec.storage, family, &held).await?;
+            let mut wanted = KeyList::new();
+            held.iter().zip(there).filter(|(_, there)| *there).for_each(|(key, _)| wanted.push(key));
+            txn.lock_rows(self.codec.storage, &wanted, LockStrength::KeyShare, LockWait::Wait, &self.table.name).await?;
+        }
         let exist = txn.newest_view().exists(self.codec.storage, family, &list).await?;
         let exist: HashSet<&[u8]> = list.iter().zip(exist).filter(|(_, e)| *e).map(|(k, _)| *k).collect();
         Ok(row_keys.iter().map(|key| key.as_deref().is_some_and(|k| exist.contains(k))).collect())
