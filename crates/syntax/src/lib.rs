@@ -1,25 +1,25 @@
 //! Here is SQL text: what was written? No catalog; names that do not exist are accepted.
 //!
-//! [`parse`] gives each statement with its own piece of the text. The grammar is PostgreSQL's as sqlparser knows it, through
-//! [`dialect::StoaDialect`], which adds what Stoa's tables need.
+//! [`parse_script`] gives each statement with its own piece of the text. The grammar is PostgreSQL's, with what Stoa's tables need;
+//! the tree of queries is sqlparser's. Reading order: [`lexer`] → [`script`] → [`grammar`] (queries) and [`utility_parser`] (the rest).
 
 pub mod ddl;
-pub mod dialect;
 pub mod error;
-mod escape;
-pub mod expression;
+mod grammar;
+mod keywords;
+mod lexer;
 pub mod locking;
-pub mod operators;
+pub mod marks;
 pub mod script;
 pub mod utility;
 mod utility_parser;
 
 pub use error::SyntaxError;
+use grammar::Parser;
 pub use script::{Body, Piece, parse_script};
 pub use sqlparser::ast;
-use sqlparser::parser::Parser;
+use sqlparser::tokenizer::Location;
 pub use sqlparser::tokenizer::Span;
-use sqlparser::tokenizer::{Location, Token, TokenWithSpan};
 
 /// One statement of a text.
 #[derive(Clone, Debug)]
@@ -31,40 +31,21 @@ pub struct Parsed {
     pub offset: usize,
 }
 
-/// How deep expressions and queries may nest.
-const RECURSION_LIMIT: usize = 200;
-
-/// Parses a text of any number of statements, parted by semicolons. An empty text gives none.
+/// Parses a text of any number of queries and changes of data, parted by semicolons. An empty text gives none.
 ///
 /// # Errors
 /// The first syntax error with its position, in characters from 1.
 pub fn parse(sql: &str) -> Result<Vec<Parsed>, SyntaxError> {
-    let (sql, tokens) = escape::tokenize(sql)?;
-    let sql = sql.as_ref();
+    let tokens = lexer::tokens(sql)?;
     let mut out = Vec::new();
-    for piece in tokens.split(|t| t.token == Token::SemiColon) {
-        let Some(first) = piece.iter().find(|t| !matches!(t.token, Token::Whitespace(_))) else { continue };
-        let last = piece.iter().rfind(|t| !matches!(t.token, Token::Whitespace(_))).unwrap_or(first);
+    for (piece, end) in script::pieces(&tokens) {
+        let (Some(first), Some(last)) = (piece.first(), piece.last()) else { continue };
         let start = char_offset(sql, first.span.start);
-        let end = char_offset(sql, last.span.end);
-        let statement = parse_tokens(sql, piece)?;
-        out.push(Parsed { statement, text: sql.chars().skip(start).take(end - start).collect(), offset: start });
+        let length = char_offset(sql, last.span.end) - start;
+        let statement = Parser::new(sql, piece, end).whole_statement()?;
+        out.push(Parsed { statement, text: sql.chars().skip(start).take(length).collect(), offset: start });
     }
     Ok(out)
-}
-
-/// Parses the tokens of one statement.
-pub(crate) fn parse_tokens(sql: &str, piece: &[TokenWithSpan]) -> Result<ast::Statement, SyntaxError> {
-    let dialect = dialect::StoaDialect::default();
-    let rewritten = locking::rewrite(sql, piece)?;
-    let piece = rewritten.as_deref().unwrap_or(piece);
-    let mut parser = Parser::new(&dialect).with_recursion_limit(RECURSION_LIMIT).with_tokens_with_locations(piece.to_vec());
-    let statement = parser.parse_statement().map_err(|e| SyntaxError::from_parser(sql, &e, piece, &parser))?;
-    let next: TokenWithSpan = parser.peek_token();
-    if next.token != Token::EOF {
-        return Err(SyntaxError::near(sql, &next));
-    }
-    Ok(statement)
 }
 
 /// Parses one expression, as the catalog stores them.
@@ -72,16 +53,8 @@ pub(crate) fn parse_tokens(sql: &str, piece: &[TokenWithSpan]) -> Result<ast::St
 /// # Errors
 /// As [`parse`].
 pub fn parse_expression(sql: &str) -> Result<ast::Expr, SyntaxError> {
-    let dialect = dialect::StoaDialect::default();
-    let (sql, tokens) = escape::tokenize(sql)?;
-    let sql = sql.as_ref();
-    let mut parser = Parser::new(&dialect).with_recursion_limit(RECURSION_LIMIT).with_tokens_with_locations(tokens.clone());
-    let expr = parser.parse_expr().map_err(|e| SyntaxError::from_parser(sql, &e, &tokens, &parser))?;
-    let next = parser.peek_token();
-    if next.token != Token::EOF {
-        return Err(SyntaxError::near(sql, &next));
-    }
-    Ok(expr)
+    let tokens = lexer::tokens(sql)?;
+    Parser::new(sql, &tokens, None).whole_expression()
 }
 
 /// The offset, in characters from 0, of a line and column of the text.

@@ -1,16 +1,11 @@
-//! `FOR UPDATE` and its kin, of which sqlparser knows two strengths, one table and one place.
+//! `FOR UPDATE` and its kin, of which sqlparser's tree knows two strengths and one table.
 //!
-//! PostgreSQL has four strengths (`FOR UPDATE`, `FOR NO KEY UPDATE`, `FOR SHARE`, `FOR KEY SHARE`), lists of tables behind OF, and
-//! takes LIMIT, OFFSET and FETCH behind the clauses as well. Before a statement is parsed, its locking clauses are written anew in a
-//! form that sqlparser reads: `FOR UPDATE OF "STRENGTH"."table"."table"`, behind the limits. [`strength_and_tables`] reads them back.
+//! PostgreSQL has four strengths and lists of tables behind OF. The grammar keeps them in the name behind OF:
+//! `FOR UPDATE OF "STRENGTH"."table"."table"`; [`strength_and_tables`] reads them back.
 //!
 //! Invariant: the name that holds the strength begins with a NUL, which no text of a client contains.
 
 use sqlparser::ast::{LockClause, LockType, ObjectNamePart};
-use sqlparser::keywords::Keyword;
-use sqlparser::tokenizer::{Token, TokenWithSpan, Word};
-
-use crate::SyntaxError;
 
 /// How strongly rows are locked, from the weakest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -56,133 +51,6 @@ pub fn strength_and_tables(lock: &LockClause) -> (Strength, Option<Vec<sqlparser
         return (strength, (!tables.is_empty()).then(|| tables.to_vec()));
     }
     (if lock.lock_type == LockType::Share { Strength::Share } else { Strength::Update }, names)
-}
-
-/// The statement's tokens with its locking clauses as sqlparser reads them; `None` if it has none.
-///
-/// # Errors
-/// 42601 for a qualified name behind OF.
-pub(crate) fn rewrite(sql: &str, piece: &[TokenWithSpan]) -> Result<Option<Vec<TokenWithSpan>>, SyntaxError> {
-    if !(0..piece.len()).any(|at| clause(piece, at).is_some()) {
-        return Ok(None);
-    }
-    let mut out: Vec<TokenWithSpan> = Vec::with_capacity(piece.len() + 16);
-    // By depth of parentheses, the clauses that wait for the limits behind them.
-    let mut held: Vec<Vec<TokenWithSpan>> = vec![Vec::new()];
-    let mut at = 0;
-    while let Some(token) = piece.get(at) {
-        if let Some((strength, next)) = clause(piece, at) {
-            let mut words = vec![word("FOR", Keyword::FOR), word("UPDATE", Keyword::UPDATE), word("OF", Keyword::OF)];
-            words.push(quoted(format!("\0{}", strength.clause())));
-            let mut next = next;
-            if let Some(mut name) = keyword(piece, next, Keyword::OF) {
-                loop {
-                    let Some((place, Token::Word(table))) = solid(piece, name) else {
-                        return Err(near(sql, piece, name));
-                    };
-                    words.push(Token::Period);
-                    words.push(Token::Word(table.clone()));
-                    next = place + 1;
-                    match solid(piece, next) {
-                        Some((_, Token::Period)) => {
-                            let mut error = near(sql, piece, place);
-                            error.message = format!("{} must specify unqualified relation names", strength.clause());
-                            return Err(error);
-                        }
-                        Some((comma, Token::Comma)) => name = comma + 1,
-                        _ => break,
-                    }
-                }
-            }
-            if let Some(after) = keyword(piece, next, Keyword::NOWAIT) {
-                words.push(word("NOWAIT", Keyword::NOWAIT));
-                next = after;
-            } else if let Some(locked) = keyword(piece, next, Keyword::SKIP).and_then(|p| keyword(piece, p, Keyword::LOCKED)) {
-                words.push(word("SKIP", Keyword::SKIP));
-                words.push(word("LOCKED", Keyword::LOCKED));
-                next = locked;
-            }
-            if let Some(waiting) = held.last_mut() {
-                // All have the place of the clause, for messages.
-                for token_ in words {
-                    waiting.push(TokenWithSpan { token: token_, span: token.span });
-                    waiting.push(TokenWithSpan { token: Token::Whitespace(sqlparser::tokenizer::Whitespace::Space), span: token.span });
-                }
-            }
-            at = next;
-            continue;
-        }
-        match &token.token {
-            Token::LParen => held.push(Vec::new()),
-            Token::RParen => {
-                let waiting = if held.len() > 1 { held.pop() } else { held.last_mut().map(std::mem::take) };
-                out.extend(waiting.unwrap_or_default());
-            }
-            Token::Word(w)
-                if w.quote_style.is_none()
-                    && matches!(w.keyword, Keyword::ON | Keyword::RETURNING | Keyword::UNION | Keyword::INTERSECT | Keyword::EXCEPT) =>
-            {
-                out.extend(held.last_mut().map(std::mem::take).unwrap_or_default());
-            }
-            _ => {}
-        }
-        out.push(token.clone());
-        at += 1;
-    }
-    for waiting in held {
-        out.push(TokenWithSpan::wrap(Token::Whitespace(sqlparser::tokenizer::Whitespace::Space)));
-        out.extend(waiting);
-    }
-    Ok(Some(out))
-}
-
-/// The clause that begins at a token: its strength, and the place behind its first words.
-fn clause(piece: &[TokenWithSpan], at: usize) -> Option<(Strength, usize)> {
-    match piece.get(at).map(|t| &t.token) {
-        Some(Token::Word(w)) if w.keyword == Keyword::FOR && w.quote_style.is_none() => {}
-        _ => return None,
-    }
-    let first = at + 1;
-    if let Some(next) = keyword(piece, first, Keyword::UPDATE) {
-        return Some((Strength::Update, next));
-    }
-    if let Some(next) = keyword(piece, first, Keyword::SHARE) {
-        return Some((Strength::Share, next));
-    }
-    if let Some(next) = keyword(piece, first, Keyword::KEY) {
-        return keyword(piece, next, Keyword::SHARE).map(|next| (Strength::KeyShare, next));
-    }
-    let next = keyword(piece, first, Keyword::NO)?;
-    let next = keyword(piece, next, Keyword::KEY)?;
-    keyword(piece, next, Keyword::UPDATE).map(|next| (Strength::NoKeyUpdate, next))
-}
-
-/// The first token from `at` on that is no space, with its place.
-fn solid(piece: &[TokenWithSpan], at: usize) -> Option<(usize, &Token)> {
-    (at..).map_while(|place| piece.get(place).map(|t| (place, &t.token))).find(|(_, t)| !matches!(t, Token::Whitespace(_)))
-}
-
-/// The place behind a keyword, if it comes next.
-fn keyword(piece: &[TokenWithSpan], at: usize, wanted: Keyword) -> Option<usize> {
-    match solid(piece, at) {
-        Some((place, Token::Word(w))) if w.keyword == wanted && w.quote_style.is_none() => Some(place + 1),
-        _ => None,
-    }
-}
-
-fn word(text: &str, keyword: Keyword) -> Token {
-    Token::Word(Word { value: text.to_owned(), quote_style: None, keyword })
-}
-
-fn quoted(value: String) -> Token {
-    Token::Word(Word { value, quote_style: Some('"'), keyword: Keyword::NoKeyword })
-}
-
-fn near(sql: &str, piece: &[TokenWithSpan], at: usize) -> SyntaxError {
-    match (at..).map_while(|place| piece.get(place)).find(|t| !matches!(t.token, Token::Whitespace(_))) {
-        Some(token) => SyntaxError::near(sql, token),
-        None => SyntaxError::near(sql, &TokenWithSpan::wrap(Token::EOF)),
-    }
 }
 
 #[cfg(test)]

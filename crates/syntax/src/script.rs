@@ -1,12 +1,12 @@
 //! A text of several statements, with the statements that concern the session told apart from those that concern data.
 //!
 //! [`utility`](crate::utility) statements are read by a parser of our own: their grammar is PostgreSQL's, word for word, and
-//! their meaning needs no names to be resolved. Everything else goes to sqlparser.
+//! their meaning needs no names to be resolved. Everything else is read by [`grammar`](crate::grammar).
 
+use crate::grammar::Parser;
 use crate::utility::Utility;
-use crate::utility_parser::UtilityParser;
-use crate::{SyntaxError, ast, char_offset, escape, parse_tokens};
-use sqlparser::tokenizer::Token;
+use crate::{SyntaxError, ast, char_offset, lexer};
+use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// What a statement is.
 #[derive(Clone, Debug)]
@@ -32,22 +32,38 @@ pub struct Piece {
 /// # Errors
 /// The first syntax error with its position, in characters from 1; nothing of the text must then be executed.
 pub fn parse_script(sql: &str) -> Result<Vec<Piece>, SyntaxError> {
-    let (sql, tokens) = escape::tokenize(sql)?;
-    let sql = sql.as_ref();
+    let tokens = lexer::tokens(sql)?;
     let mut out = Vec::new();
-    for piece in tokens.split(|t| t.token == Token::SemiColon) {
-        let mut solid = piece.iter().filter(|t| !matches!(t.token, Token::Whitespace(_)));
-        let Some(first) = solid.next() else { continue };
-        let last = solid.next_back().unwrap_or(first);
+    for (piece, end) in pieces(&tokens) {
+        let (Some(first), Some(last)) = (piece.first(), piece.last()) else { continue };
         let start = char_offset(sql, first.span.start);
-        let end = char_offset(sql, last.span.end);
-        let body = match UtilityParser::new(sql, piece).statement()? {
-            Some(utility) => Body::Utility(Box::new(utility)),
-            None => Body::Sql(Box::new(parse_tokens(sql, piece)?)),
+        let length = char_offset(sql, last.span.end) - start;
+        let mut parser = Parser::new(sql, piece, end);
+        let body = if parser.at_statement() {
+            Body::Sql(Box::new(parser.whole_statement()?))
+        } else {
+            match parser.utility()? {
+                Some(utility) => Body::Utility(Box::new(utility)),
+                None => return Err(parser.unexpected()),
+            }
         };
-        out.push(Piece { body, text: sql.chars().skip(start).take(end - start).collect(), offset: start });
+        out.push(Piece { body, text: sql.chars().skip(start).take(length).collect(), offset: start });
     }
     Ok(out)
+}
+
+/// The tokens of each statement, with the semicolon behind it.
+pub(crate) fn pieces(tokens: &[TokenWithSpan]) -> impl Iterator<Item = (&[TokenWithSpan], Option<&TokenWithSpan>)> {
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        let rest = tokens.get(at..).filter(|r| !r.is_empty())?;
+        let length = rest.iter().position(|t| t.token == Token::SemiColon);
+        at += length.map_or(rest.len(), |l| l + 1);
+        Some(match length {
+            Some(length) => (rest.get(..length).unwrap_or_default(), rest.get(length)),
+            None => (rest, None),
+        })
+    })
 }
 
 #[cfg(test)]

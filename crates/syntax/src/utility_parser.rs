@@ -3,42 +3,19 @@
 //! A statement whose first words are not those of a utility statement is left alone, to be read by sqlparser. Nested queries and
 //! expressions are read by sqlparser from the tokens that remain.
 
+use crate::grammar::{Parse, Parser};
 use crate::utility::{
     Copy, CopySource, CopyTarget, Declare, DiscardTarget, Explain, FetchDirection, Isolation, MaintenanceTarget, NamedOption, OptionValue,
     SetItem, SetValue, TableLockMode, TransactionModes, Utility,
 };
-use crate::{Body, RECURSION_LIMIT, SyntaxError, ast, char_offset, dialect, parse_tokens};
-use sqlparser::parser::{Parser, ParserError};
-use sqlparser::tokenizer::{Token, TokenWithSpan};
+use crate::{Body, ast, char_offset};
+use sqlparser::tokenizer::Token;
 
 mod ddl;
 
-type Parse<T> = Result<T, SyntaxError>;
-
-pub(crate) struct UtilityParser<'a> {
-    sql: &'a str,
-    /// Without white space.
-    tokens: Vec<TokenWithSpan>,
-    at: usize,
-}
-
-impl<'a> UtilityParser<'a> {
-    pub(crate) fn new(sql: &'a str, piece: &[TokenWithSpan]) -> Self {
-        // Most statements are not utility statements: look at the first word before copying tokens.
-        let first = piece.iter().find(|t| !matches!(t.token, Token::Whitespace(_)));
-        let starts = first.is_some_and(|t| match &t.token {
-            Token::Word(w) if w.quote_style.is_none() => FIRST_WORDS.iter().any(|f| w.value.eq_ignore_ascii_case(f)),
-            _ => false,
-        });
-        let tokens = if starts { piece.iter().filter(|t| !matches!(t.token, Token::Whitespace(_))).cloned().collect() } else { Vec::new() };
-        Self { sql, tokens, at: 0 }
-    }
-
+impl Parser<'_> {
     /// The statement, or `None` if it is not a utility statement.
-    pub(crate) fn statement(&mut self) -> Parse<Option<Utility>> {
-        if self.tokens.is_empty() {
-            return Ok(None);
-        }
+    pub(crate) fn utility(&mut self) -> Parse<Option<Utility>> {
         let out = self.dispatch()?;
         if out.is_some() && self.at < self.tokens.len() {
             return Err(self.unexpected());
@@ -207,7 +184,7 @@ impl<'a> UtilityParser<'a> {
         let name = self.name()?;
         let mut types = Vec::new();
         if self.token(&Token::LParen) {
-            types = self.nested(|p| p.parse_comma_separated(Parser::parse_data_type))?;
+            types = self.list(Self::data_type)?;
             self.expect_token(&Token::RParen)?;
         }
         self.expect("as")?;
@@ -279,8 +256,7 @@ impl<'a> UtilityParser<'a> {
             return Ok(Some(Utility::SetTransaction { modes, snapshot: None, characteristics: true }));
         }
         if self.keyword("constraints") {
-            let names =
-                if self.keyword("all") { None } else { Some(self.nested(|p| p.parse_comma_separated(|p| p.parse_object_name(false)))?) };
+            let names = if self.keyword("all") { None } else { Some(self.object_names()?) };
             let deferred = self.keyword("deferred");
             if !deferred {
                 self.expect("immediate")?;
@@ -450,16 +426,14 @@ impl<'a> UtilityParser<'a> {
         }
         let source = if self.token(&Token::LParen) {
             self.expect_start(&["select", "values", "table", "with", "insert", "update", "delete"])?;
-            let close = self.closing_paren()?;
-            let inner: Vec<TokenWithSpan> = self.tokens.get(self.at..close).unwrap_or_default().to_vec();
-            let statement = parse_tokens(self.sql, &inner).map_err(|e| self.end_means_paren(e, close))?;
-            self.at = close + 1;
+            let statement = self.preparable()?;
+            self.expect_token(&Token::RParen)?;
             CopySource::Query(Box::new(statement))
         } else {
-            let name = self.nested(|p| p.parse_object_name(false))?;
+            let name = self.object_name()?;
             let mut columns = Vec::new();
             if self.token(&Token::LParen) {
-                columns = self.nested(|p| p.parse_comma_separated(Parser::parse_identifier))?;
+                columns = self.idents()?;
                 self.expect_token(&Token::RParen)?;
             }
             CopySource::Table { name, columns }
@@ -596,27 +570,26 @@ impl<'a> UtilityParser<'a> {
                 }
             }
         }
-        let rest: Vec<TokenWithSpan> = self.tokens.get(self.at..).unwrap_or_default().to_vec();
-        if rest.is_empty() {
+        if self.at == self.tokens.len() {
             return Err(self.unexpected());
         }
-        let mut inner = UtilityParser { sql: self.sql, tokens: rest.clone(), at: 0 };
-        let body = if ["declare", "execute"].iter().any(|w| inner.peek_keyword(0, w)) {
-            match inner.statement()? {
+        let body = if self.peek_any(0, &["declare", "execute"]) {
+            match self.utility()? {
                 Some(utility) => Body::Utility(Box::new(utility)),
                 None => return Err(self.unexpected()),
             }
+        } else if self.peek_any(0, &["create", "refresh"]) {
+            return Err(self.unsupported("EXPLAIN of this statement is not supported"));
         } else {
-            Body::Sql(Box::new(parse_tokens(self.sql, &rest)?))
+            Body::Sql(Box::new(self.whole_statement()?))
         };
-        self.at = self.tokens.len();
         Ok(Utility::Explain(Explain { options, body: Box::new(body) }))
     }
 
     fn lock(&mut self) -> Parse<Utility> {
         self.keyword("table");
         self.keyword("only");
-        let tables = self.nested(|p| p.parse_comma_separated(|p| p.parse_object_name(false)))?;
+        let tables = self.object_names()?;
         self.token(&Token::Mul);
         let mut mode = TableLockMode::AccessExclusive;
         if self.keyword("in") {
@@ -673,10 +646,10 @@ impl<'a> UtilityParser<'a> {
     fn maintenance_targets(&mut self) -> Parse<Vec<MaintenanceTarget>> {
         let mut out = Vec::new();
         while self.at < self.tokens.len() {
-            let table = self.nested(|p| p.parse_object_name(false))?;
+            let table = self.object_name()?;
             let mut columns = Vec::new();
             if self.token(&Token::LParen) {
-                columns = self.nested(|p| p.parse_comma_separated(Parser::parse_identifier))?;
+                columns = self.idents()?;
                 self.expect_token(&Token::RParen)?;
             }
             out.push(MaintenanceTarget { table, columns });
@@ -707,49 +680,12 @@ impl<'a> UtilityParser<'a> {
 
     // Tokens.
 
-    fn peek(&self, ahead: usize) -> Option<&Token> {
-        self.tokens.get(self.at + ahead).map(|t| &t.token)
-    }
-
-    fn peek_keyword(&self, ahead: usize, word: &str) -> bool {
-        matches!(self.peek(ahead), Some(Token::Word(w)) if w.quote_style.is_none() && w.value.eq_ignore_ascii_case(word))
-    }
-
-    fn keyword(&mut self, word: &str) -> bool {
-        let found = self.peek_keyword(0, word);
-        self.at += usize::from(found);
-        found
-    }
-
-    /// All of the words, or none.
-    fn keywords(&mut self, words: &[&str]) -> bool {
-        let found = words.iter().enumerate().all(|(i, w)| self.peek_keyword(i, w));
-        if found {
-            self.at += words.len();
-        }
-        found
-    }
-
-    fn token(&mut self, token: &Token) -> bool {
-        let found = self.peek(0) == Some(token);
-        self.at += usize::from(found);
-        found
-    }
-
-    fn expect(&mut self, word: &str) -> Parse<()> {
-        if self.keyword(word) { Ok(()) } else { Err(self.unexpected()) }
-    }
-
     /// One of these words comes next, or an opening parenthesis: a query.
     fn expect_start(&self, words: &[&str]) -> Parse<()> {
         if words.iter().any(|w| self.peek_keyword(0, w)) || matches!(self.peek(0), Some(Token::LParen)) {
             return Ok(());
         }
         Err(self.unexpected())
-    }
-
-    fn expect_token(&mut self, token: &Token) -> Parse<()> {
-        if self.token(token) { Ok(()) } else { Err(self.unexpected()) }
     }
 
     fn name(&mut self) -> Parse<String> {
@@ -814,55 +750,18 @@ impl<'a> UtilityParser<'a> {
 
     /// Behind an opening parenthesis: expressions up to the closing one.
     fn expressions(&mut self) -> Parse<Vec<ast::Expr>> {
-        let out = self.nested(|p| p.parse_comma_separated(Parser::parse_expr))?;
+        let out = self.exprs()?;
         self.expect_token(&Token::RParen)?;
         Ok(out)
     }
 
     fn expression(&mut self) -> Parse<ast::Expr> {
-        self.nested(|p| p.parse_expr())
-    }
-
-    /// The position of the parenthesis that closes the one just read.
-    fn closing_paren(&self) -> Parse<usize> {
-        let mut depth = 0_usize;
-        for (at, token) in self.tokens.iter().enumerate().skip(self.at) {
-            match token.token {
-                Token::LParen => depth += 1,
-                Token::RParen if depth == 0 => return Ok(at),
-                Token::RParen => depth -= 1,
-                _ => {}
-            }
-        }
-        Err(SyntaxError::near(self.sql, &TokenWithSpan::wrap(Token::EOF)))
-    }
-
-    /// Inside parentheses the end of the tokens is the closing parenthesis.
-    fn end_means_paren(&self, error: SyntaxError, close: usize) -> SyntaxError {
-        match self.tokens.get(close) {
-            Some(paren) if error.message.ends_with("end of input") => SyntaxError::near(self.sql, paren),
-            _ => error,
-        }
-    }
-
-    /// Lets sqlparser read from here.
-    fn nested<T>(&mut self, read: impl FnOnce(&mut Parser<'_>) -> Result<T, ParserError>) -> Parse<T> {
-        let rest: Vec<TokenWithSpan> = self.tokens.get(self.at..).unwrap_or_default().to_vec();
-        let dialect = dialect::StoaDialect::default();
-        let mut parser = Parser::new(&dialect).with_recursion_limit(RECURSION_LIMIT).with_tokens_with_locations(rest.clone());
-        let out = read(&mut parser).map_err(|e| SyntaxError::from_parser(self.sql, &e, &rest, &parser))?;
-        self.at += parser.index().min(rest.len());
-        Ok(out)
+        self.expr()
     }
 
     /// Everything that remains, as one statement.
     fn rest(&mut self) -> Parse<ast::Statement> {
-        let rest: Vec<TokenWithSpan> = self.tokens.get(self.at..).unwrap_or_default().to_vec();
-        if rest.is_empty() {
-            return Err(self.unexpected());
-        }
-        self.at = self.tokens.len();
-        parse_tokens(self.sql, &rest)
+        self.whole_statement()
     }
 
     fn rest_text(&self) -> String {
@@ -880,62 +779,7 @@ impl<'a> UtilityParser<'a> {
     fn position(&self) -> usize {
         self.tokens.get(self.at).map_or(0, |t| char_offset(self.sql, t.span.start) + 1)
     }
-
-    fn unexpected(&self) -> SyntaxError {
-        match self.tokens.get(self.at) {
-            Some(token) => SyntaxError::near(self.sql, token),
-            None => SyntaxError::near(self.sql, &TokenWithSpan::wrap(Token::EOF)),
-        }
-    }
 }
-
-/// The words that a utility statement may start with.
-const FIRST_WORDS: &[&str] = &[
-    "begin",
-    "start",
-    "commit",
-    "end",
-    "rollback",
-    "abort",
-    "savepoint",
-    "release",
-    "prepare",
-    "execute",
-    "deallocate",
-    "set",
-    "reset",
-    "show",
-    "discard",
-    "declare",
-    "fetch",
-    "move",
-    "close",
-    "copy",
-    "explain",
-    "listen",
-    "notify",
-    "unlisten",
-    "lock",
-    "vacuum",
-    "analyze",
-    "analyse",
-    "checkpoint",
-    "do",
-    "call",
-    "create",
-    "alter",
-    "drop",
-    "truncate",
-    "comment",
-    "reindex",
-    "refresh",
-    "grant",
-    "revoke",
-    "security",
-    "reassign",
-    "cluster",
-    "import",
-];
 
 #[cfg(test)]
 mod tests {

@@ -12,6 +12,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, Expr as E, SetExpr, Statement};
+use stoa_syntax::marks;
 
 impl Binder<'_> {
     /// Binds a statement that changes rows.
@@ -103,9 +104,28 @@ impl Binder<'_> {
         }
         let table = self.target_table(name, "insert into")?;
         self.note_use(table.oid, None);
+        let overriding = self.take_overriding(&insert.columns);
+        let result = self.bind_insert_into(insert, table);
+        (self.overriding_system, self.overriding_user) = overriding;
+        result
+    }
+
+    /// Sets what OVERRIDING among an INSERT's columns says; gives what was set before.
+    fn take_overriding(&mut self, columns: &[ast::ObjectName]) -> (bool, bool) {
+        let before = (self.overriding_system, self.overriding_user);
+        let mark = columns.last().and_then(|c| c.0.first()).and_then(|p| marks::ident(p, marks::OVERRIDING));
+        (self.overriding_system, self.overriding_user) = (mark == Some("system"), mark == Some("user"));
+        before
+    }
+
+    fn bind_insert_into(&mut self, insert: &ast::Insert, table: Arc<TableDescriptor>) -> PgResult<Mutation> {
         let mut given: Vec<ColumnId> = Vec::new();
-        for column in &insert.columns {
-            let parts = name_parts(column)?;
+        for column in insert.columns.iter().filter(|c| !is_overriding(c)) {
+            let (plain, subscripts) = self.subscripts_of(column)?;
+            if !subscripts.is_empty() {
+                return Err(PgError::unsupported("subscripts among the columns of INSERT are not supported").at(self.pos(column)));
+            }
+            let parts = name_parts(&plain)?;
             let name = parts.last().cloned().unwrap_or_default();
             let found = self.target_column(&table, &name).map_err(|e| e.at(self.pos(column)))?;
             if given.contains(&found.id) {
@@ -130,9 +150,10 @@ impl Binder<'_> {
             if column.generated.is_some() {
                 continue;
             }
-            let value = match values.remove(&column.id) {
-                Some(value) => value,
-                None => self.default_of(column)?,
+            let given = values.remove(&column.id);
+            let value = match given {
+                Some(value) if !(self.overriding_user && column.identity.is_some()) => value,
+                _ => self.default_of(column)?,
             };
             let id = self.new_col();
             exprs.push((id, value));
@@ -252,7 +273,7 @@ impl Binder<'_> {
             )
             .detail(format!("Column \"{}\" is a generated column.", column.name)));
         }
-        if column.identity.as_ref().is_some_and(|i| i.always) && !self.overriding_system {
+        if column.identity.as_ref().is_some_and(|i| i.always) && !self.overriding_system && !self.overriding_user {
             return Err(PgError::new(
                 SqlState::GENERATED_ALWAYS,
                 format!("cannot insert a non-DEFAULT value into column \"{}\"", column.name),
@@ -295,13 +316,7 @@ impl Binder<'_> {
     fn bind_on_conflict(&mut self, table: &Arc<TableDescriptor>, on: &ast::OnConflict, alias: &str) -> PgResult<OnConflict> {
         let arbiters = match &on.conflict_target {
             None => None,
-            Some(ast::ConflictTarget::Columns(columns)) => {
-                let mut ids = Vec::with_capacity(columns.len());
-                for column in columns {
-                    ids.push(self.target_column(table, &fold(column)).map_err(|e| e.at(self.pos_span(column.span)))?.id);
-                }
-                Some(self.arbiters(table, &ids)?)
-            }
+            Some(ast::ConflictTarget::Columns(columns)) => Some(self.inferred(table, columns)?),
             Some(ast::ConflictTarget::OnConstraint(name)) => {
                 let name = name_parts(name)?.last().cloned().unwrap_or_default();
                 let primary = table.primary_key.as_ref().filter(|p| p.name == name).map(|_| 0);
@@ -362,20 +377,64 @@ impl Binder<'_> {
         Ok((assignments, condition))
     }
 
-    /// Unique constraints over exactly these columns.
-    fn arbiters(&self, table: &TableDescriptor, columns: &[ColumnId]) -> PgResult<Vec<u32>> {
-        let same = |key: &[ColumnId]| key.len() == columns.len() && key.iter().all(|c| columns.contains(c));
-        let mut out = Vec::new();
-        let key: Vec<ColumnId> = table.key.iter().map(|p| p.column).collect();
-        if table.primary_key.is_some() && same(&key) {
-            out.push(0);
-        }
-        for index in table.indexes.iter().filter(|i| i.unique && i.predicate.is_none()) {
-            let key: Option<Vec<ColumnId>> =
-                index.parts.iter().map(|p| if let IndexKey::Column(c) = &p.key { Some(*c) } else { None }).collect();
-            if key.is_some_and(|k| same(&k)) {
-                out.push(index.oid);
+    /// The unique constraints that the columns, expressions and condition of ON CONFLICT infer.
+    fn inferred(&mut self, table: &Arc<TableDescriptor>, items: &[ast::Ident]) -> PgResult<Vec<u32>> {
+        let mut columns = Vec::new();
+        let mut exprs = Vec::new();
+        let mut predicate = None;
+        let bound = |b: &Self, sql: &str| -> PgResult<Expr> {
+            let ctx = BindContext { text: sql, param_types: &[], ..b.ctx.clone() };
+            super::bind_table_expr(&ctx, table, sql)
+        };
+        for item in items {
+            match item.quote_style {
+                Some(marks::EXPRESSION) => match bound(self, &item.value).map_err(|e| e.at(self.pos_span(item.span)))? {
+                    Expr { kind: ExprKind::Column(id), .. } => columns.push(ColumnId(id.0)),
+                    expr => exprs.push(expr),
+                },
+                Some(marks::PREDICATE) => predicate = Some(bound(self, &item.value).map_err(|e| e.at(self.pos_span(item.span)))?),
+                _ => columns.push(self.target_column(table, &fold(item)).map_err(|e| e.at(self.pos_span(item.span)))?.id),
             }
+        }
+        columns.sort_unstable_by_key(|c| c.0);
+        columns.dedup();
+        let mut out = Vec::new();
+        if table.primary_key.is_some() && exprs.is_empty() {
+            let mut key: Vec<ColumnId> = table.key.iter().map(|p| p.column).collect();
+            key.sort_unstable_by_key(|c| c.0);
+            if key == columns {
+                out.push(0);
+            }
+        }
+        for index in table.indexes.iter().filter(|i| i.unique) {
+            let mut key = Vec::new();
+            let mut rest = exprs.clone();
+            let mut fits = true;
+            for part in &index.parts {
+                match &part.key {
+                    IndexKey::Column(c) => key.push(*c),
+                    IndexKey::Expr(sql) => {
+                        let expr = bound(self, sql)?;
+                        match rest.iter().position(|e| super::function::same_expr(e, &expr)) {
+                            Some(at) => drop(rest.remove(at)),
+                            None => fits = exprs.iter().any(|e| super::function::same_expr(e, &expr)),
+                        }
+                    }
+                }
+            }
+            key.sort_unstable_by_key(|c| c.0);
+            key.dedup();
+            if !fits || !rest.is_empty() || key != columns {
+                continue;
+            }
+            // A partial index is inferred only where the condition given implies its own.
+            if let Some(own) = &index.predicate {
+                let own = bound(self, own)?;
+                if !predicate.as_ref().is_some_and(|p| implies(p, &own)) {
+                    continue;
+                }
+            }
+            out.push(index.oid);
         }
         if out.is_empty() {
             return Err(PgError::new(
@@ -389,20 +448,33 @@ impl Binder<'_> {
     /// `SET a = x, (b, c) = (y, z)`: values cast to their columns.
     fn bind_assignments(&mut self, table: &Arc<TableDescriptor>, assignments: &[ast::Assignment]) -> PgResult<Vec<(ColumnId, Expr)>> {
         let mut out: Vec<(ColumnId, Expr)> = Vec::new();
-        let mut push = |b: &Self, column: &ColumnDescriptor, value: Expr| -> PgResult<()> {
-            if out.iter().any(|(c, _)| *c == column.id) {
-                return Err(PgError::new(SqlState::SYNTAX_ERROR, format!("multiple assignments to same column \"{}\"", column.name)));
-            }
-            let _ = b;
-            out.push((column.id, value));
-            Ok(())
-        };
         for assignment in assignments {
             match &assignment.target {
                 ast::AssignmentTarget::ColumnName(name) => {
+                    let (plain, subscripts) = self.subscripts_of(name)?;
+                    if !subscripts.is_empty() {
+                        let column = self.assigned_column(table, &plain)?;
+                        self.check_updatable(&column)?;
+                        // What the statement has already put into the column stays.
+                        let before = out.iter().position(|(c, _)| *c == column.id).map(|at| out.remove(at).1);
+                        let base = match before {
+                            Some(Expr { kind: kind @ ExprKind::Func { .. }, ty }) => Expr::new(kind, ty),
+                            Some(_) => return Err(twice(&column)),
+                            None => self
+                                .scope()
+                                .items
+                                .first()
+                                .and_then(|i| i.columns.iter().find(|c| c.name == column.name))
+                                .map(|c| c.expr.clone())
+                                .ok_or_else(|| PgError::internal("the target has no such column"))?,
+                        };
+                        let value = self.in_clause(Clause::UpdateSet, |b| b.assign_part(&column, base, &subscripts, &assignment.value))?;
+                        out.push((column.id, value));
+                        continue;
+                    }
                     let column = self.assigned_column(table, name)?;
                     let value = self.assigned_value(&column, &assignment.value)?;
-                    push(self, &column, value)?;
+                    push_assignment(&mut out, &column, value)?;
                 }
                 ast::AssignmentTarget::Tuple(names) => {
                     let columns = names.iter().map(|n| self.assigned_column(table, n)).collect::<PgResult<Vec<_>>>()?;
@@ -420,7 +492,7 @@ impl Binder<'_> {
                             let one = Query { rel: query.rel.clone(), outputs: vec![output.clone()] };
                             let value = Expr::new(ExprKind::ScalarSubquery(Box::new(one)), output.ty.clone());
                             let value = self.coerce_assignment(value, &column.ty, &column.name)?;
-                            push(self, column, value)?;
+                            push_assignment(&mut out, column, value)?;
                         }
                         continue;
                     }
@@ -451,7 +523,7 @@ impl Binder<'_> {
                     }
                     for (column, item) in columns.iter().zip(items) {
                         let value = self.assigned_value(column, item)?;
-                        push(self, column, value)?;
+                        push_assignment(&mut out, column, value)?;
                     }
                 }
             }
@@ -475,13 +547,19 @@ impl Binder<'_> {
         if is_default(e) {
             return if column.generated.is_some() { null_of(&column.ty) } else { self.default_of(column) };
         }
+        self.check_updatable(column)?;
+        let bound = self.in_clause(Clause::UpdateSet, |b| b.bind_expr(e))?;
+        self.coerce_assignment(bound, &column.ty, &column.name).map_err(|err| err.at(self.pos(e)))
+    }
+
+    /// Whether UPDATE may give a column a value of its own.
+    fn check_updatable(&self, column: &ColumnDescriptor) -> PgResult<()> {
         if column.generated.is_some() || column.identity.as_ref().is_some_and(|i| i.always) {
             let kind = if column.generated.is_some() { "a generated column" } else { "an identity column defined as GENERATED ALWAYS" };
             return Err(PgError::new(SqlState::GENERATED_ALWAYS, format!("column \"{}\" can only be updated to DEFAULT", column.name))
                 .detail(format!("Column \"{}\" is {kind}.", column.name)));
         }
-        let bound = self.in_clause(Clause::UpdateSet, |b| b.bind_expr(e))?;
-        self.coerce_assignment(bound, &column.ty, &column.name).map_err(|err| err.at(self.pos(e)))
+        Ok(())
     }
 
     fn bind_update(&mut self, update: &ast::Update) -> PgResult<Mutation> {
@@ -565,6 +643,9 @@ impl Binder<'_> {
             rel = Rel::Join { left: Box::new(rel), right: Box::new(right), kind: JoinKind::Inner, on: None, lateral };
         }
         if let Some(condition) = selection {
+            if marks::called(condition) == Some(marks::CURRENT_OF) {
+                return Err(PgError::unsupported("WHERE CURRENT OF is not supported").hint("Name the row by its key."));
+            }
             let predicate = self.in_clause(Clause::Where, |b| {
                 let bound = b.bind_expr(condition)?;
                 b.coerce_bool(bound, "WHERE").map_err(|e| e.at(b.pos(condition)))
@@ -755,11 +836,21 @@ impl Binder<'_> {
     }
 
     fn bind_merge_insert(&mut self, insert: &ast::MergeInsertExpr, table: &Arc<TableDescriptor>) -> PgResult<MergeAction> {
-        let ast::MergeInsertKind::Values(values) = &insert.kind else {
-            return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error at or near \"ROW\""));
-        };
+        let ast::MergeInsertKind::Values(values) = &insert.kind else { return Ok(MergeAction::DoNothing) };
+        let overriding = self.take_overriding(&insert.columns);
+        let result = self.bind_merge_values(insert, values, table);
+        (self.overriding_system, self.overriding_user) = overriding;
+        result
+    }
+
+    fn bind_merge_values(
+        &mut self,
+        insert: &ast::MergeInsertExpr,
+        values: &ast::Values,
+        table: &Arc<TableDescriptor>,
+    ) -> PgResult<MergeAction> {
         let mut targets = Vec::new();
-        for name in &insert.columns {
+        for name in insert.columns.iter().filter(|c| !is_overriding(c)) {
             targets.push(self.assigned_column(table, name)?);
         }
         if targets.is_empty() {
@@ -769,12 +860,12 @@ impl Binder<'_> {
         if row.len() > targets.len() {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, "INSERT has more expressions than target columns"));
         }
-        if row.len() < targets.len() && !insert.columns.is_empty() {
+        if row.len() < targets.len() && insert.columns.iter().any(|c| !is_overriding(c)) {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, "INSERT has more target columns than expressions"));
         }
         let mut list: Vec<(ColumnId, Expr)> = Vec::new();
         for (column, e) in targets.iter().zip(row) {
-            let value = if is_default(e) {
+            let value = if is_default(e) || (self.overriding_user && column.identity.is_some()) {
                 if column.generated.is_some() { continue } else { self.default_of(column)? }
             } else {
                 self.check_assignable(column)?;
@@ -797,9 +888,36 @@ fn lookup(columns: &[(ColumnId, ColId)], id: ColumnId) -> ColId {
     columns.iter().find(|(c, _)| *c == id).map_or(ColId(0), |(_, col)| *col)
 }
 
+/// Whether a column of INSERT is the mark of OVERRIDING.
+fn is_overriding(name: &ast::ObjectName) -> bool {
+    name.0.first().is_some_and(|p| marks::ident(p, marks::OVERRIDING).is_some())
+}
+
 /// Whether a value is the word DEFAULT.
 pub(crate) fn is_default(e: &E) -> bool {
     matches!(e, E::Identifier(i) if i.quote_style.is_none() && i.value.eq_ignore_ascii_case("default"))
+}
+
+/// Whether each part of `wanted` is a part of `given`.
+fn implies(given: &Expr, wanted: &Expr) -> bool {
+    let parts = |e: &Expr| match &e.kind {
+        ExprKind::And(list) => list.clone(),
+        _ => vec![e.clone()],
+    };
+    let given = parts(given);
+    parts(wanted).iter().all(|w| given.iter().any(|g| super::function::same_expr(g, w)))
+}
+
+fn twice(column: &ColumnDescriptor) -> PgError {
+    PgError::new(SqlState::SYNTAX_ERROR, format!("multiple assignments to same column \"{}\"", column.name))
+}
+
+fn push_assignment(out: &mut Vec<(ColumnId, Expr)>, column: &ColumnDescriptor, value: Expr) -> PgResult<()> {
+    if out.iter().any(|(c, _)| *c == column.id) {
+        return Err(twice(column));
+    }
+    out.push((column.id, value));
+    Ok(())
 }
 
 fn null_of(ty: &SqlType) -> PgResult<Expr> {

@@ -80,6 +80,9 @@ impl Binder<'_> {
 
     fn bind_expr_at(&mut self, syntax: &E) -> PgResult<Expr> {
         match syntax {
+            E::Identifier(ident) if super::dml::is_default(syntax) => {
+                Err(PgError::new(SqlState::SYNTAX_ERROR, "DEFAULT is not allowed in this context").at(self.pos_span(ident.span)))
+            }
             E::Identifier(ident) => self.bind_column(std::slice::from_ref(ident)),
             E::CompoundIdentifier(parts) => self.bind_column(parts),
             E::Value(value) => self.bind_value(value),
@@ -119,7 +122,7 @@ impl Binder<'_> {
             E::IsNotDistinctFrom(left, right) => self.is_distinct(left, right, true),
             E::Between { expr, negated, low, high } => {
                 if let E::Prefixed { prefix, value: low } = &**low
-                    && prefix.value == stoa_syntax::operators::SYMMETRIC
+                    && prefix.value == stoa_syntax::marks::SYMMETRIC
                 {
                     return self.bind_between_symmetric(expr, low, high, *negated, syntax);
                 }
@@ -262,8 +265,12 @@ impl Binder<'_> {
             E::Wildcard(_) | E::QualifiedWildcard(..) => {
                 Err(PgError::new(SqlState::SYNTAX_ERROR, "row expansion via \"*\" is not supported here").at(self.pos(syntax)))
             }
-            E::Prefixed { prefix, value } => Err(PgError::new(SqlState::SYNTAX_ERROR, format!("syntax error at or near \"{value}\""))
-                .hint(format!("\"{prefix}\" cannot introduce a literal."))),
+            E::Prefixed { prefix, value } => {
+                // A prefix operator that the tree has no name for.
+                let name = prefix.value.strip_prefix(stoa_syntax::marks::PREFIX_OPERATOR).unwrap_or(&prefix.value).trim();
+                let arg = self.bind_expr(value)?;
+                self.operator(name, None, arg).map_err(|e| e.at(self.pos_span(prefix.span)))
+            }
             other => Err(PgError::unsupported(format!("expression is not supported: {other}")).at(self.pos(other))),
         }
     }

@@ -197,6 +197,22 @@ impl Binder<'_> {
                 let args = args.as_ref().map_or(&empty, |a| &a.args);
                 self.bind_table_function(&[(name.clone(), args.clone())], alias.as_ref(), *with_ordinality)
             }
+            TableFactor::Function { name, args, with_ordinality, alias, .. } if is_rows_from(name) => {
+                let mut calls = Vec::with_capacity(args.len());
+                for arg in args {
+                    match arg {
+                        FunctionArg::Unnamed(FunctionArgExpr::Expr(E::Function(f))) => calls.push((
+                            f.name.clone(),
+                            match &f.args {
+                                ast::FunctionArguments::List(list) => list.args.clone(),
+                                _ => Vec::new(),
+                            },
+                        )),
+                        other => return Err(PgError::unsupported(format!("{other} in ROWS FROM is not supported"))),
+                    }
+                }
+                self.bind_table_function(&calls, alias.as_ref(), *with_ordinality)
+            }
             TableFactor::Function { name, args, with_ordinality, alias, .. } => {
                 self.bind_table_function(&[(name.clone(), args.clone())], alias.as_ref(), *with_ordinality)
             }
@@ -690,6 +706,10 @@ impl Binder<'_> {
         self.push_item(item, alias.and_then(|a| self.pos_span(a.name.span)))?;
         Ok(Bound { rel, lateral })
     }
+}
+
+fn is_rows_from(name: &ast::ObjectName) -> bool {
+    matches!(name.0.as_slice(), [ast::ObjectNamePart::Identifier(i)] if i.quote_style.is_some() && i.value == stoa_syntax::marks::ROWS_FROM)
 }
 
 fn join_kind(operator: &JoinOperator) -> PgResult<(JoinKind, &JoinConstraint)> {

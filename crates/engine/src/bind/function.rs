@@ -107,7 +107,8 @@ impl Binder<'_> {
                 let (Some(b), Some(result)) = (both.pop(), both.pop()) else { return Err(PgError::internal("= has two arguments")) };
                 let ty = result.ty.clone();
                 let test = self.compare("=", result.clone(), b, syntax)?;
-                let null = Expr::new(ExprKind::Const(ScalarValue::try_from(&ty.arrow).map_err(|e| PgError::internal(e.to_string()))?), ty.clone());
+                let null =
+                    Expr::new(ExprKind::Const(ScalarValue::try_from(&ty.arrow).map_err(|e| PgError::internal(e.to_string()))?), ty.clone());
                 Expr::new(ExprKind::Case { whens: vec![(test, null)], otherwise: Some(Box::new(result)) }, ty)
             }
             "row" => {
@@ -688,7 +689,7 @@ impl Binder<'_> {
             Some(ident) => {
                 let name = fold(ident);
                 let base = self.named_window(&name).map_err(|e| e.at(self.pos_span(ident.span)))?;
-                if !spec.partition_by.is_empty() {
+                if spec.partition_by.iter().any(|e| exclusion(e).is_none()) {
                     return Err(PgError::new(
                         SqlState::WINDOWING_ERROR,
                         format!("cannot override PARTITION BY clause of window \"{name}\""),
@@ -709,7 +710,7 @@ impl Binder<'_> {
         };
         let (mut partition_by, mut order_by) = self.in_clause(Clause::Window, |b| {
             let mut partition_by = Vec::with_capacity(spec.partition_by.len());
-            for e in &spec.partition_by {
+            for e in spec.partition_by.iter().filter(|e| exclusion(e).is_none()) {
                 let bound = b.bind_expr(e)?;
                 partition_by.push(b.resolve_unknown(bound)?);
             }
@@ -726,7 +727,11 @@ impl Binder<'_> {
             }
         }
         let frame = match &spec.window_frame {
-            Some(frame) => Some(self.bind_frame(frame, &order_by)?),
+            Some(frame) => {
+                let mut frame = self.bind_frame(frame, &order_by)?;
+                frame.exclusion = spec.partition_by.last().and_then(exclusion).unwrap_or(FrameExclusion::None);
+                Some(frame)
+            }
             None => None,
         };
         Ok(WindowDefinition { partition_by, order_by, frame })
@@ -827,6 +832,12 @@ impl Binder<'_> {
     }
 }
 
+/// What EXCLUDE says, where an entry of PARTITION BY is its mark.
+fn exclusion(e: &E) -> Option<FrameExclusion> {
+    let at = stoa_syntax::marks::EXCLUDE.iter().position(|name| stoa_syntax::marks::called(e) == Some(name))?;
+    [FrameExclusion::CurrentRow, FrameExclusion::Group, FrameExclusion::Ties].get(at).copied()
+}
+
 /// Whether two expressions are the same computation.
 pub(crate) fn same_expr(a: &Expr, b: &Expr) -> bool {
     a == b || strip_form(a) == strip_form(b)
@@ -872,7 +883,8 @@ fn slots_of(func: &Func, positional: usize, named: &[(String, Expr)]) -> Option<
 }
 
 fn call_args(function: &ast::Function) -> PgResult<CallArgs<'_>> {
-    let mut out = CallArgs { positional: Vec::new(), named: Vec::new(), star: false, distinct: false, variadic: false, order_by: Vec::new() };
+    let mut out =
+        CallArgs { positional: Vec::new(), named: Vec::new(), star: false, distinct: false, variadic: false, order_by: Vec::new() };
     let FunctionArguments::List(list) = &function.args else { return Ok(out) };
     out.distinct = matches!(list.duplicate_treatment, Some(ast::DuplicateTreatment::Distinct));
     for clause in &list.clauses {
@@ -883,7 +895,7 @@ fn call_args(function: &ast::Function) -> PgResult<CallArgs<'_>> {
     }
     for arg in &list.args {
         match arg {
-            FunctionArg::Unnamed(FunctionArgExpr::Expr(E::Prefixed { prefix, value })) if prefix.value == stoa_syntax::expression::VARIADIC => {
+            FunctionArg::Unnamed(FunctionArgExpr::Expr(E::Prefixed { prefix, value })) if prefix.value == stoa_syntax::marks::VARIADIC => {
                 out.variadic = true;
                 out.positional.push(value);
             }

@@ -4,6 +4,7 @@
 //! [`function`] → [`from`] → [`select`] → [`query`] → [`dml`].
 
 pub mod aggregate;
+mod assign;
 pub mod dml;
 pub mod expr;
 pub mod from;
@@ -72,6 +73,8 @@ pub struct Binder<'a> {
     pub(crate) recursing: Vec<(CteId, Vec<ColId>)>,
     /// OVERRIDING SYSTEM VALUE was written.
     pub(crate) overriding_system: bool,
+    /// OVERRIDING USER VALUE was written.
+    pub(crate) overriding_user: bool,
     /// How deep views are expanded.
     pub(crate) view_depth: usize,
     /// Where set-returning functions are refused: CASE, COALESCE, aggregate arguments.
@@ -175,13 +178,10 @@ pub fn bind_stored_expr(
 }
 
 pub(crate) fn syntax_error(error: stoa_syntax::SyntaxError) -> PgError {
-    let code = match (error.too_deep, error.state) {
-        (true, _) => SqlState::STATEMENT_TOO_COMPLEX,
-        (_, Some("22021")) => SqlState::CHARACTER_NOT_IN_REPERTOIRE,
-        (_, Some("22025")) => SqlState::INVALID_ESCAPE_SEQUENCE,
-        _ => SqlState::SYNTAX_ERROR,
-    };
-    let out = PgError::new(code, error.message).at(error.position);
+    let mut out = PgError::new(SqlState(error.code), error.message).at(error.position);
+    if let Some(detail) = error.detail {
+        out = out.detail(detail);
+    }
     match error.hint {
         Some(hint) => out.hint(hint),
         None => out,
@@ -210,6 +210,7 @@ impl<'a> Binder<'a> {
             not_materialized: Vec::new(),
             recursing: Vec::new(),
             overriding_system: false,
+            overriding_user: false,
             view_depth: 0,
             no_sets: None,
             depth: 0,
@@ -328,7 +329,7 @@ pub fn name_parts(name: &ast::ObjectName) -> PgResult<Vec<String>> {
 /// An identifier as SQL means it: lower case unless quoted, cut to 63 bytes.
 #[must_use]
 pub fn fold(ident: &ast::Ident) -> String {
-    let mut name = if ident.quote_style.is_some() { ident.value.clone() } else { ident.value.to_lowercase() };
+    let mut name = if ident.quote_style.is_some() { ident.value.clone() } else { ident.value.to_ascii_lowercase() };
     if name.len() > 63 {
         let mut end = 63;
         while !name.is_char_boundary(end) {

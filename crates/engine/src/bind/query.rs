@@ -525,27 +525,24 @@ fn check_recursion(step: &Rel, id: CteId, name: &str) -> PgResult<()> {
 
 /// Whether a query names a table without a schema.
 fn mentions(query: &ast::Query, name: &str) -> bool {
-    mentions_text(&query.to_string(), name)
+    ast::Visit::visit(query, &mut Finder { name }).is_break()
 }
 
 fn mentions_body(body: &SetExpr, name: &str) -> bool {
-    mentions_text(&body.to_string(), name)
+    ast::Visit::visit(body, &mut Finder { name }).is_break()
 }
 
-/// Looks for the name as a relation: behind FROM, JOIN or a comma.
-fn mentions_text(sql: &str, name: &str) -> bool {
-    struct Finder<'n> {
-        name: &'n str,
+/// Looks for a name as a relation.
+struct Finder<'n> {
+    name: &'n str,
+}
+
+impl ast::Visitor for Finder<'_> {
+    type Break = ();
+    fn pre_visit_relation(&mut self, relation: &ast::ObjectName) -> std::ops::ControlFlow<()> {
+        let hit = super::name_parts(relation).is_ok_and(|p| p.len() == 1 && p[0] == self.name);
+        if hit { std::ops::ControlFlow::Break(()) } else { std::ops::ControlFlow::Continue(()) }
     }
-    impl ast::Visitor for Finder<'_> {
-        type Break = ();
-        fn pre_visit_relation(&mut self, relation: &ast::ObjectName) -> std::ops::ControlFlow<()> {
-            let hit = super::name_parts(relation).is_ok_and(|p| p.len() == 1 && p[0] == self.name);
-            if hit { std::ops::ControlFlow::Break(()) } else { std::ops::ControlFlow::Continue(()) }
-        }
-    }
-    let Ok(parsed) = stoa_syntax::parse(sql) else { return false };
-    parsed.iter().any(|p| ast::Visit::visit(&p.statement, &mut Finder { name }).is_break())
 }
 
 fn tail_of(query: &ast::Query) -> PgResult<Tail<'_>> {

@@ -54,7 +54,11 @@ impl Binder<'_> {
             return Err(PgError::new(SqlState::CANNOT_COERCE, format!("cannot cast type {} to {}", expr.ty.ty, target.ty)));
         }
         // Without a modifier in the target, the value keeps its own, and a numeric its decimal form.
-        if expr.ty.ty == target.ty && target.typmod == -1 && target.arrow == target.ty.arrow() && (expr.ty.arrow == target.arrow || same_shape(&expr.ty.arrow, &target.arrow)) {
+        if expr.ty.ty == target.ty
+            && target.typmod == -1
+            && target.arrow == target.ty.arrow()
+            && (expr.ty.arrow == target.arrow || same_shape(&expr.ty.arrow, &target.arrow))
+        {
             return Ok(expr);
         }
         let target = cast_result_type(&expr.ty, target);
@@ -569,7 +573,10 @@ pub fn select_candidate(signatures: &[Vec<PgType>], given: &[PgType]) -> Choice 
         let fits: Vec<usize> = live
             .iter()
             .copied()
-            .filter(|i| signatures[*i].iter().all(|want| can_coerce(first, want, CastContext::Implicit)) && is_consistent(&signatures[*i], &all_alike))
+            .filter(|i| {
+                signatures[*i].iter().all(|want| can_coerce(first, want, CastContext::Implicit))
+                    && is_consistent(&signatures[*i], &all_alike)
+            })
             .collect();
         if let [one] = fits.as_slice() {
             return Choice::One(*one);

@@ -430,7 +430,8 @@ impl Binder<'_> {
         // The product of what each item stands for.
         let mut sets: Vec<Vec<usize>> = vec![Vec::new()];
         let mut has_sets = false;
-        for item in items {
+        let distinct = items.first().is_some_and(|e| stoa_syntax::marks::called(e) == Some(stoa_syntax::marks::GROUP_BY_DISTINCT));
+        for item in items.iter().skip(usize::from(distinct)) {
             let alternatives = self.grouping_item(item, targets, &mut groups, &mut has_sets)?;
             let mut product = Vec::with_capacity(sets.len() * alternatives.len());
             for set in &sets {
@@ -448,6 +449,16 @@ impl Binder<'_> {
                 return Err(PgError::new(SqlState::STATEMENT_TOO_COMPLEX, "too many grouping sets present (maximum 4096)"));
             }
             sets = product;
+        }
+        if distinct {
+            let mut seen: Vec<Vec<usize>> = Vec::with_capacity(sets.len());
+            sets.retain(|set| {
+                let mut sorted = set.clone();
+                sorted.sort_unstable();
+                let new = !seen.contains(&sorted);
+                seen.push(sorted);
+                new
+            });
         }
         Ok((groups, has_sets.then_some(sets)))
     }

@@ -825,7 +825,13 @@ fn expression_name(expr: &ast::Expr) -> String {
         ast::Expr::Function(function) => fold_last(&function.name),
         ast::Expr::Cast { expr, .. } => column_of(expr).unwrap_or_else(|| expression_name(expr)),
         ast::Expr::Nested(inner) => expression_name_or_column(inner),
-        ast::Expr::Substring { shorthand, .. } => if *shorthand { "substr".into() } else { "substring".into() },
+        ast::Expr::Substring { shorthand, .. } => {
+            if *shorthand {
+                "substr".into()
+            } else {
+                "substring".into()
+            }
+        }
         ast::Expr::Extract { .. } => "extract".into(),
         _ => "expr".into(),
     }

@@ -41,7 +41,10 @@ impl Planner {
                 Some(given) if given == a.ty.arrow => column(id),
                 _ => DfExpr::Cast(Cast::new(Box::new(column(id)), a.ty.arrow.clone())),
             };
-            Lowered { parts: vec![Part { id, udf, args: converted, arg_types: args.iter().map(|e| e.ty.clone()).collect(), sensitive: true }], value }
+            Lowered {
+                parts: vec![Part { id, udf, args: converted, arg_types: args.iter().map(|e| e.ty.clone()).collect(), sensitive: true }],
+                value,
+            }
         };
         let insensitive = |mut lowered: Lowered| {
             lowered.parts.iter_mut().for_each(|part| part.sensitive = false);
@@ -248,7 +251,8 @@ impl Planner {
             for mut part in lowered.parts {
                 if part.sensitive && (!sort.is_empty() || a.distinct) {
                     let options = sort.iter().map(|s| SortOptions { descending: !s.asc, nulls_first: s.nulls_first }).collect();
-                    let types = order.iter().map(|e| if has_native_order(&e.ty) { e.ty.arrow.clone() } else { DataType::BinaryView }).collect();
+                    let types =
+                        order.iter().map(|e| if has_native_order(&e.ty) { e.ty.arrow.clone() } else { DataType::BinaryView }).collect();
                     part.udf = DistinctUdaf::ordered(part.udf, part.arg_types, a.distinct, options, types);
                     part.args.extend(sort.iter().map(|s| s.expr.clone()));
                 }

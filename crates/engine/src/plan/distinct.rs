@@ -32,7 +32,13 @@ pub struct DistinctUdaf {
 impl DistinctUdaf {
     /// The aggregate over rows sorted by the columns that follow its arguments, of the given Arrow types.
     #[must_use]
-    pub fn ordered(inner: Arc<AggregateUDF>, arg_types: Vec<SqlType>, distinct: bool, order: Vec<SortOptions>, order_types: Vec<DataType>) -> Arc<AggregateUDF> {
+    pub fn ordered(
+        inner: Arc<AggregateUDF>,
+        arg_types: Vec<SqlType>,
+        distinct: bool,
+        order: Vec<SortOptions>,
+        order_types: Vec<DataType>,
+    ) -> Arc<AggregateUDF> {
         let name = format!("{} {}", if distinct { "distinct" } else { "ordered" }, inner.name());
         let signature = Signature::any(arg_types.len() + order.len(), Volatility::Immutable);
         Arc::new(AggregateUDF::new_from_impl(Self { inner, arg_types, distinct, order, order_types, name, signature }))
@@ -91,7 +97,11 @@ impl AggregateUDFImpl for DistinctUdaf {
         let mut sort_fields: Vec<SortField> =
             self.order_types.iter().zip(&self.order).map(|(t, o)| SortField::new_with_options(t.clone(), *o)).collect();
         if self.distinct {
-            sort_fields.extend(self.arg_types.iter().map(|t| SortField::new_with_options(key_type(t), SortOptions { descending: false, nulls_first: false })));
+            sort_fields.extend(
+                self.arg_types
+                    .iter()
+                    .map(|t| SortField::new_with_options(key_type(t), SortOptions { descending: false, nulls_first: false })),
+            );
         }
         Ok(Box::new(DistinctAccumulator {
             inner: self.inner.accumulator(own)?,
@@ -108,7 +118,10 @@ impl AggregateUDFImpl for DistinctUdaf {
 
     fn state_fields(&self, _: StateFieldsArgs) -> Result<Vec<FieldRef>> {
         let columns = self.arg_types.iter().map(|t| &t.arrow).chain(&self.order_types);
-        Ok(columns.enumerate().map(|(i, t)| Arc::new(Field::new(format!("distinct {i}"), stoa_pg::types::list_of(t.clone()), true))).collect())
+        Ok(columns
+            .enumerate()
+            .map(|(i, t)| Arc::new(Field::new(format!("distinct {i}"), stoa_pg::types::list_of(t.clone()), true)))
+            .collect())
     }
 }
 

@@ -316,13 +316,10 @@ pub(crate) fn ends_block(body: Option<&Body>) -> bool {
 }
 
 pub(crate) fn syntax_error(error: stoa_syntax::SyntaxError) -> PgError {
-    let code = match (error.too_deep, error.state) {
-        (true, _) => SqlState::STATEMENT_TOO_COMPLEX,
-        (_, Some("22021")) => SqlState::CHARACTER_NOT_IN_REPERTOIRE,
-        (_, Some("22025")) => SqlState::INVALID_ESCAPE_SEQUENCE,
-        _ => SqlState::SYNTAX_ERROR,
-    };
-    let out = PgError::new(code, error.message).at(error.position);
+    let mut out = PgError::new(SqlState(error.code), error.message).at(error.position);
+    if let Some(detail) = error.detail {
+        out = out.detail(detail);
+    }
     match error.hint {
         Some(hint) => out.hint(hint),
         None => out,

@@ -107,7 +107,8 @@ pub fn spread_kernel(inner: Kernel, null_is_empty: bool) -> Kernel {
             let leading = args.iter().take(last).map(|a| Arg { array: a.array.slice(a.at(row), 1), constant: true });
             let varying = (value.start..value.end).map(|at| Arg { array: arrays.column.leaf().slice(at, 1), constant: true });
             let all: Vec<Arg> = leading.chain(varying).collect();
-            let arg_types: Vec<_> = call.arg_types.iter().take(last).cloned().chain((value.start..value.end).map(|_| element.clone())).collect();
+            let arg_types: Vec<_> =
+                call.arg_types.iter().take(last).cloned().chain((value.start..value.end).map(|_| element.clone())).collect();
             let one = Call { ctx: call.ctx, rows: 1, arg_types: &arg_types, ret: call.ret, explicit: call.explicit };
             rows.push(inner(&one, &all)?);
         }

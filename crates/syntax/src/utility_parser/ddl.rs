@@ -1,33 +1,15 @@
 //! The grammar of [`Ddl`] statements.
 
-use super::{Parse, UtilityParser};
-use crate::SyntaxError;
-use crate::ast::{self, Ident, ObjectName};
+use crate::ast::{self, Ident};
 use crate::ddl::{
     AlterAction, Column, CommentTarget, Constraint, ConstraintKind, CreateIndex, CreateSequence, CreateTable, CreateTableAs, CreateView,
     Ddl, Family, IndexElement, KeyColumns, ObjectKind, OnCommitAction, ReferenceAction, References, ReindexTarget, SequenceOption, Split,
     StorageOption, TableElement,
 };
-use sqlparser::parser::Parser;
+use crate::grammar::{Parse, Parser};
 use sqlparser::tokenizer::Token;
 
-/// Words that end the expression of a DEFAULT, which is a `b_expr` in PostgreSQL's grammar.
-const AFTER_DEFAULT: &[&str] = &[
-    "not",
-    "null",
-    "constraint",
-    "unique",
-    "primary",
-    "check",
-    "references",
-    "generated",
-    "collate",
-    "deferrable",
-    "initially",
-    "default",
-];
-
-impl UtilityParser<'_> {
+impl Parser<'_> {
     /// The statement, or `None` if its first word is another's.
     pub(super) fn ddl(&mut self) -> Parse<Option<Ddl>> {
         Ok(Some(if self.keyword("create") {
@@ -58,7 +40,7 @@ impl UtilityParser<'_> {
         }))
     }
 
-    fn unsupported(&mut self, verb: &str) -> Parse<Ddl> {
+    fn unsupported_object(&mut self, verb: &str) -> Parse<Ddl> {
         let word = self.name()?;
         self.at = self.tokens.len();
         Ok(Ddl::Unsupported(format!("{verb} {}", word.to_uppercase())))
@@ -81,7 +63,7 @@ impl UtilityParser<'_> {
                 .iter()
                 .any(|w| self.peek_keyword(0, w))
             {
-                self.unsupported("CREATE")
+                self.unsupported_object("CREATE")
             } else {
                 Err(self.unexpected())
             };
@@ -129,7 +111,7 @@ impl UtilityParser<'_> {
             self.expect("index")?;
             return self.create_index(unique);
         }
-        self.unsupported("CREATE")
+        self.unsupported_object("CREATE")
     }
 
     fn create_schema(&mut self) -> Parse<Ddl> {
@@ -303,7 +285,7 @@ impl UtilityParser<'_> {
 
     fn column(&mut self) -> Parse<Column> {
         let name = self.ident()?;
-        let data_type = self.nested(|p| p.parse_data_type())?;
+        let data_type = self.data_type()?;
         let mut column = Column { name, data_type, collation: None, constraints: Vec::new() };
         loop {
             if self.keyword("collate") {
@@ -479,7 +461,7 @@ impl UtilityParser<'_> {
     fn index_elements(&mut self) -> Parse<Vec<IndexElement>> {
         let mut out = Vec::new();
         loop {
-            let expr = self.nested(|p| p.parse_expr())?;
+            let expr = self.expr()?;
             let operator_class = match self.peek(0) {
                 Some(Token::Word(w))
                     if !["asc", "desc", "nulls", "collate"].iter().any(|k| w.quote_style.is_none() && w.value.eq_ignore_ascii_case(k)) =>
@@ -549,7 +531,7 @@ impl UtilityParser<'_> {
         let mut out = Vec::new();
         loop {
             out.push(if self.keyword("as") {
-                SequenceOption::As(self.nested(|p| p.parse_data_type())?)
+                SequenceOption::As(self.data_type()?)
             } else if self.keyword("increment") {
                 self.keyword("by");
                 SequenceOption::Increment(self.signed_number()?)
@@ -666,7 +648,7 @@ impl UtilityParser<'_> {
         } else if self.keyword("schema") {
             ObjectKind::Schema
         } else {
-            return self.unsupported("ALTER");
+            return self.unsupported_object("ALTER");
         };
         let if_exists = self.if_exists()?;
         self.keyword("only");
@@ -808,7 +790,7 @@ impl UtilityParser<'_> {
             return Ok(AlterAction::SetNotNull { column });
         }
         if self.keywords(&["set", "data", "type"]) || self.keyword("type") {
-            let data_type = self.nested(|p| p.parse_data_type())?;
+            let data_type = self.data_type()?;
             if self.keyword("collate") {
                 self.object_name()?;
             }
@@ -868,7 +850,7 @@ impl UtilityParser<'_> {
         } else if self.keyword("schema") {
             ObjectKind::Schema
         } else {
-            return self.unsupported("DROP");
+            return self.unsupported_object("DROP");
         };
         let concurrently = kind == ObjectKind::Index && self.keyword("concurrently");
         let if_exists = self.if_exists()?;
@@ -972,42 +954,12 @@ impl UtilityParser<'_> {
         cascade
     }
 
-    fn ident(&mut self) -> Parse<Ident> {
-        match self.peek(0) {
-            Some(Token::Word(_)) => self.nested(|p| p.parse_identifier()),
-            _ => Err(self.unexpected()),
-        }
-    }
-
-    fn idents(&mut self) -> Parse<Vec<Ident>> {
-        let mut out = vec![self.ident()?];
-        while self.token(&Token::Comma) {
-            out.push(self.ident()?);
-        }
-        Ok(out)
-    }
-
     fn optional_columns(&mut self) -> Parse<Vec<Ident>> {
         if !self.token(&Token::LParen) {
             return Ok(Vec::new());
         }
         let out = self.idents()?;
         self.expect_token(&Token::RParen)?;
-        Ok(out)
-    }
-
-    fn object_name(&mut self) -> Parse<ObjectName> {
-        match self.peek(0) {
-            Some(Token::Word(_)) => self.nested(|p| p.parse_object_name(false)),
-            _ => Err(self.unexpected()),
-        }
-    }
-
-    fn object_names(&mut self) -> Parse<Vec<ObjectName>> {
-        let mut out = vec![self.object_name()?];
-        while self.token(&Token::Comma) {
-            out.push(self.object_name()?);
-        }
         Ok(out)
     }
 
@@ -1019,64 +971,7 @@ impl UtilityParser<'_> {
     }
 
     fn default_expression(&mut self) -> Parse<ast::Expr> {
-        let mut depth = 0_usize;
-        let mut end = self.tokens.len();
-        for (at, token) in self.tokens.iter().enumerate().skip(self.at) {
-            match &token.token {
-                Token::LParen | Token::LBracket => depth += 1,
-                Token::RParen | Token::Comma if depth == 0 => {
-                    end = at;
-                    break;
-                }
-                Token::RParen | Token::RBracket => depth = depth.saturating_sub(1),
-                Token::Word(w)
-                    if depth == 0
-                        && at > self.at
-                        && w.quote_style.is_none()
-                        && AFTER_DEFAULT.iter().any(|k| w.value.eq_ignore_ascii_case(k)) =>
-                {
-                    end = at;
-                    break;
-                }
-                _ => {}
-            }
-        }
-        let rest = self.tokens.split_off(end);
-        let out = if self.at < self.tokens.len() { self.expression() } else { Err(self.unexpected()) };
-        let stopped = self.at;
-        self.tokens.extend(rest);
-        let out = out.map_err(|e| if e.message.ends_with("end of input") { self.token_error(end, e) } else { e })?;
-        if stopped < end {
-            return Err(self.unexpected());
-        }
-        Ok(out)
-    }
-
-    /// An error at a token rather than at the end of a cut text.
-    fn token_error(&self, at: usize, error: SyntaxError) -> SyntaxError {
-        self.tokens.get(at).map_or(error, |token| SyntaxError::near(self.sql, token))
-    }
-
-    /// A query up to WITH [NO] DATA or WITH CHECK OPTION.
-    fn query(&mut self) -> Parse<Box<ast::Query>> {
-        if self.peek_keyword(0, "execute") {
-            return Err(self.unexpected());
-        }
-        let mut end = self.tokens.len();
-        for back in 2..=4 {
-            let Some(at) = self.tokens.len().checked_sub(back).filter(|at| *at > self.at) else { continue };
-            let word = |n: usize, text: &str| matches!(self.tokens.get(at + n).map(|t| &t.token), Some(Token::Word(w)) if w.quote_style.is_none() && w.value.eq_ignore_ascii_case(text));
-            let with_data = (back == 2 && word(1, "data")) || (back == 3 && word(1, "no") && word(2, "data"));
-            let check = (back == 3 && word(1, "check") && word(2, "option"))
-                || (back == 4 && (word(1, "local") || word(1, "cascaded")) && word(2, "check") && word(3, "option"));
-            if word(0, "with") && (with_data || check) {
-                end = at;
-            }
-        }
-        let rest = self.tokens.split_off(end);
-        let out = self.nested(|p: &mut Parser<'_>| p.parse_query());
-        self.tokens.extend(rest);
-        out
+        self.b_expr()
     }
 
     fn with_data(&mut self) -> Parse<bool> {

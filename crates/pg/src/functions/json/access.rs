@@ -218,6 +218,29 @@ fn set(insert: bool) -> Kernel {
     })
 }
 
+/// Assignment to a subscripted jsonb: the value, the path and what is assigned. A NULL value is made, NULL is assigned as null.
+#[must_use]
+pub fn assign_kernel() -> Kernel {
+    Arc::new(move |call, args| {
+        let (target, value) = (Reader::<Bytes>::new(arg(args, 0)?)?, Reader::<Bytes>::new(arg(args, 2)?)?);
+        let paths = TextArrays::new(arg(args, 1)?)?;
+        let mut path = Vec::new();
+        nullable_rows(call, true, |row, _, builder| {
+            let Some(builder) = builder else { return Ok(false) };
+            if !paths.read(row, &mut path) {
+                return Ok(false);
+            }
+            if path.iter().any(Option::is_none) {
+                return Err(PgError::new(SqlState::NULL_VALUE_NOT_ALLOWED, "jsonb subscript in assignment must not be null"));
+            }
+            let target = target.get(row)?.map_or(Node::Null, Node::root);
+            let value = value.get(row)?.map_or(Node::Null, Node::root);
+            edit::set_path(target, &path, Edit::Assign { value }, builder)?;
+            Ok(true)
+        })
+    })
+}
+
 /// `jsonb_set_lax`.
 fn set_lax() -> Kernel {
     Arc::new(move |call, args| {

@@ -1,0 +1,110 @@
+//! Assignments to a part of a value: `SET a[1] = x`, `SET a[2:3] = y`, `SET doc['key'] = z`.
+
+use super::tree::{Expr, ExprKind, FuncRef};
+use super::{Binder, syntax_error};
+use crate::catalog::ColumnDescriptor;
+use std::sync::Arc;
+use stoa_pg::functions::subscript::{assign_slice_kernel, assign_subscript_kernel};
+use stoa_pg::registry::{CastContext, Func, FuncKind};
+use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_syntax::ast::{self, AccessExpr, Expr as E, Subscript};
+use stoa_syntax::marks;
+
+/// OIDs of functions that only the binder calls: no catalog gives them.
+const ASSIGN_SUBSCRIPT: u32 = u32::MAX;
+const ASSIGN_JSONB: u32 = u32::MAX - 1;
+/// The bounds that are written stand in the low bits.
+const ASSIGN_SLICE: u32 = u32::MAX - 0x100;
+
+impl Binder<'_> {
+    /// The column that an assignment names, and the subscripts behind it.
+    pub(super) fn subscripts_of(&self, name: &ast::ObjectName) -> PgResult<(ast::ObjectName, Vec<Subscript>)> {
+        let Some((last, parts)) = name.0.split_last() else { return Ok((name.clone(), Vec::new())) };
+        let Some(text) = marks::ident(last, marks::SUBSCRIPTS) else { return Ok((name.clone(), Vec::new())) };
+        let E::CompoundFieldAccess { access_chain, .. } = stoa_syntax::parse_expression(&format!("x{text}")).map_err(syntax_error)? else {
+            return Err(PgError::internal("subscripts that are none"));
+        };
+        let subscripts = access_chain.into_iter().filter_map(|a| if let AccessExpr::Subscript(s) = a { Some(s) } else { None }).collect();
+        Ok((ast::ObjectName(parts.to_vec()), subscripts))
+    }
+
+    /// The value of a column of which a part is assigned; `base` is its value before.
+    pub(super) fn assign_part(&mut self, column: &ColumnDescriptor, base: Expr, subscripts: &[Subscript], value: &E) -> PgResult<Expr> {
+        let unplaced = |mut e: PgError| {
+            e.fields_mut().position = None;
+            e
+        };
+        if column.ty.ty == PgType::Jsonb {
+            let mut path = Vec::with_capacity(subscripts.len());
+            for s in subscripts {
+                let Subscript::Index { index } = s else {
+                    return Err(PgError::new(SqlState::DATATYPE_MISMATCH, "jsonb subscript does not support slices"));
+                };
+                let key = self.bind_expr(index).map_err(unplaced)?;
+                path.push(self.coerce(key, &SqlType::new(PgType::Text), CastContext::Explicit).map_err(unplaced)?);
+            }
+            let path = Expr::new(ExprKind::Array(path), SqlType::new(PgType::Text.array_of()));
+            let bound = self.bind_expr(value)?;
+            let value = self.coerce_assignment(bound, &column.ty, &column.name).map_err(|e| e.at(self.pos(value)))?;
+            let kernel = stoa_pg::functions::json::access::assign_kernel();
+            return Ok(internal_call(ASSIGN_JSONB, "jsonb_assign", kernel, vec![base, path, value], column.ty.clone()));
+        }
+        let Some(element) = column.ty.ty.element() else {
+            return Err(PgError::new(
+                SqlState::DATATYPE_MISMATCH,
+                format!("cannot subscript type {} because it does not support subscripting", column.ty.ty),
+            ));
+        };
+        let int4 = SqlType::new(PgType::Int4);
+        let bound_of = |b: &mut Self, e: &E| -> PgResult<Expr> {
+            let bound = b.bind_expr(e).map_err(unplaced)?;
+            b.coerce(bound, &int4, CastContext::Assignment).map_err(|e| {
+                if e.code() == SqlState::CANNOT_COERCE {
+                    PgError::new(SqlState::DATATYPE_MISMATCH, "array subscript must have type integer")
+                } else {
+                    unplaced(e)
+                }
+            })
+        };
+        let slice = subscripts.iter().any(|s| matches!(s, Subscript::Slice { .. }));
+        let target = if slice { column.ty.clone() } else { SqlType::with_typmod(element, column.ty.typmod) };
+        let bound = self.bind_expr(value)?;
+        let value = self.coerce_assignment(bound, &target, &column.name).map_err(|e| e.at(self.pos(value)))?;
+        let (base, value) = (self.widen(base)?, self.widen(value)?);
+        let mut args = vec![base, value];
+        let ty = column.ty.widened();
+        let out = if slice {
+            let mut written = Vec::with_capacity(subscripts.len());
+            let mut code = 0;
+            for s in subscripts {
+                let (lower, upper) = match s {
+                    Subscript::Index { index } => (None, Some(index)),
+                    Subscript::Slice { lower_bound, upper_bound, .. } => (lower_bound.as_ref(), upper_bound.as_ref()),
+                };
+                written.push((lower.is_some(), upper.is_some()));
+                code = code << 2 | u32::from(lower.is_some()) << 1 | u32::from(upper.is_some());
+                for e in lower.into_iter().chain(upper) {
+                    args.push(bound_of(self, e)?);
+                }
+            }
+            internal_call(ASSIGN_SLICE + (code & 0xff), "array_assign_slice", assign_slice_kernel(written), args, ty)
+        } else {
+            for s in subscripts {
+                if let Subscript::Index { index } = s {
+                    args.push(bound_of(self, index)?);
+                }
+            }
+            internal_call(ASSIGN_SUBSCRIPT, "array_assign", assign_subscript_kernel(), args, ty)
+        };
+        self.coerce_assignment(out, &column.ty, &column.name)
+    }
+}
+
+/// A call of a kernel that no name leads to.
+fn internal_call(oid: u32, name: &'static str, kernel: stoa_pg::args::Kernel, args: Vec<Expr>, ty: SqlType) -> Expr {
+    let types: Vec<PgType> = args.iter().map(|a| a.ty.ty.clone()).collect();
+    let mut func = Func::of_kind(name, &types, ty.ty.clone(), FuncKind::Scalar(kernel), "");
+    func.oid = oid;
+    func.strict = false;
+    Expr::new(ExprKind::Func { func: FuncRef(Arc::new(func)), args }, ty)
+}

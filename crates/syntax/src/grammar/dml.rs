@@ -1,0 +1,386 @@
+//! INSERT, UPDATE, DELETE, MERGE.
+
+use super::select::table_factor;
+use super::{Parse, Parser};
+use crate::ast::{self, Expr, Ident, ObjectName, SetExpr, Statement, TableWithJoins};
+use crate::marks;
+use sqlparser::ast::helpers::attached_token::AttachedToken;
+use sqlparser::tokenizer::Token;
+
+/// A change of data as the body of a query, as WITH needs it.
+pub(super) fn as_set_expr(statement: Statement) -> SetExpr {
+    match &statement {
+        Statement::Update(_) => SetExpr::Update(statement),
+        Statement::Delete(_) => SetExpr::Delete(statement),
+        Statement::Merge(_) => SetExpr::Merge(statement),
+        _ => SetExpr::Insert(statement),
+    }
+}
+
+impl Parser<'_> {
+    /// INSERT, UPDATE, DELETE or MERGE.
+    pub(super) fn change(&mut self) -> Parse<Statement> {
+        let start = self.at;
+        if self.keyword("insert") {
+            return self.insert(start);
+        }
+        if self.keyword("update") {
+            return self.update(start);
+        }
+        if self.keyword("delete") {
+            return self.delete(start);
+        }
+        self.expect("merge")?;
+        self.merge(start)
+    }
+
+    fn returning(&mut self) -> Parse<Option<Vec<ast::SelectItem>>> {
+        if self.keyword("returning") { self.select_list().map(Some) } else { Ok(None) }
+    }
+
+    fn overriding(&mut self) -> Parse<Option<ObjectName>> {
+        let span = self.span();
+        if !self.keyword("overriding") {
+            return Ok(None);
+        }
+        let what = if self.keyword("user") {
+            "user"
+        } else {
+            self.expect("system")?;
+            "system"
+        };
+        self.expect("value")?;
+        Ok(Some(ObjectName::from(marks::mark(marks::OVERRIDING, what, span))))
+    }
+
+    fn insert(&mut self, start: usize) -> Parse<Statement> {
+        self.expect("into")?;
+        let table = self.object_name()?;
+        let table_alias =
+            if self.keyword("as") { Some(ast::TableAliasWithoutColumns { explicit: true, alias: self.ident()? }) } else { None };
+        let mut columns = Vec::new();
+        if self.peek(0) == Some(&Token::LParen) && !self.query_in_parens(0) {
+            self.at += 1;
+            columns = self.list(Self::target_column)?;
+            self.expect_token(&Token::RParen)?;
+        }
+        columns.extend(self.overriding()?);
+        let source = if self.keywords(&["default", "values"]) {
+            None
+        } else {
+            if !(self.peek(0) == Some(&Token::LParen) || self.peek_any(0, &["select", "values", "with", "table"])) {
+                return Err(self.unexpected());
+            }
+            Some(self.query()?)
+        };
+        let on = if self.keyword("on") { Some(ast::OnInsert::OnConflict(self.on_conflict()?)) } else { None };
+        let returning = self.returning()?;
+        Ok(Statement::Insert(ast::Insert {
+            insert_token: self.attached(start),
+            optimizer_hints: Vec::new(),
+            or: None,
+            ignore: false,
+            into: true,
+            table: ast::TableObject::TableName(table),
+            table_alias,
+            columns,
+            overwrite: false,
+            source,
+            assignments: Vec::new(),
+            partitioned: None,
+            after_columns: Vec::new(),
+            has_table_keyword: false,
+            on,
+            returning,
+            output: None,
+            replace_into: false,
+            priority: None,
+            insert_alias: None,
+            settings: None,
+            format_clause: None,
+            multi_table_insert_type: None,
+            multi_table_into_clauses: Vec::new(),
+            multi_table_when_clauses: Vec::new(),
+            multi_table_else_clause: None,
+        }))
+    }
+
+    /// A column with what it is subscripted by: `a`, `a[1]`, `a.b`.
+    fn target_column(&mut self) -> Parse<ObjectName> {
+        let mut parts = vec![self.ident()?];
+        while self.token(&Token::Period) {
+            parts.push(self.label()?);
+        }
+        if self.peek(0) == Some(&Token::LBracket) {
+            let (first, span) = (self.at, self.span());
+            while self.peek(0) == Some(&Token::LBracket) {
+                self.subscript()?;
+            }
+            parts.push(marks::mark(marks::SUBSCRIPTS, self.text_from(first), span));
+        }
+        Ok(ObjectName::from(parts))
+    }
+
+    /// The text of the tokens from `first` up to here.
+    pub(crate) fn text_from(&self, first: usize) -> String {
+        let (Some(from), Some(to)) = (self.tokens.get(first), self.tokens.get(self.at.saturating_sub(1))) else { return String::new() };
+        let (start, end) = (crate::char_offset(self.sql, from.span.start), crate::char_offset(self.sql, to.span.end));
+        self.sql.chars().skip(start).take(end.saturating_sub(start)).collect()
+    }
+
+    fn on_conflict(&mut self) -> Parse<ast::OnConflict> {
+        self.expect("conflict")?;
+        let conflict_target = if self.token(&Token::LParen) {
+            let mut columns = self.list(Self::conflict_column)?;
+            self.expect_token(&Token::RParen)?;
+            if self.keyword("where") {
+                let (first, span) = (self.at, self.span());
+                self.expr()?;
+                columns.push(marks::mark(marks::PREDICATE, self.text_from(first), span));
+            }
+            Some(ast::ConflictTarget::Columns(columns))
+        } else if self.keyword("on") {
+            self.expect("constraint")?;
+            Some(ast::ConflictTarget::OnConstraint(ObjectName::from(self.ident()?)))
+        } else {
+            None
+        };
+        self.expect("do")?;
+        if self.keyword("nothing") {
+            return Ok(ast::OnConflict { conflict_target, action: ast::OnConflictAction::DoNothing });
+        }
+        self.expect("update")?;
+        self.expect("set")?;
+        let assignments = self.assignments()?;
+        let selection = if self.keyword("where") { Some(self.expr()?) } else { None };
+        Ok(ast::OnConflict { conflict_target, action: ast::OnConflictAction::DoUpdate(ast::DoUpdate { assignments, selection }) })
+    }
+
+    /// A column, a call or an expression in parentheses; what orders it says nothing here.
+    fn conflict_column(&mut self) -> Parse<Ident> {
+        let (first, span) = (self.at, self.span());
+        let plain = self.is_column_id(0) && !matches!(self.peek(1), Some(Token::LParen | Token::Period));
+        let out = if plain {
+            self.ident()?
+        } else {
+            let parens = self.peek(0) == Some(&Token::LParen);
+            let expr = self.operand()?;
+            if !parens
+                && !matches!(
+                    expr,
+                    Expr::Function(_)
+                        | Expr::Substring { .. }
+                        | Expr::Trim { .. }
+                        | Expr::Extract { .. }
+                        | Expr::Position { .. }
+                        | Expr::Overlay { .. }
+                )
+            {
+                self.at = first;
+                return Err(self.unexpected());
+            }
+            marks::mark(marks::EXPRESSION, self.text_from(first), span)
+        };
+        if self.keyword("collate") {
+            self.object_name()?;
+        }
+        if self.is_column_id(0) && !self.peek_any(0, &["asc", "desc", "nulls"]) {
+            self.object_name()?;
+        }
+        let at = self.span().start;
+        if self.keyword("asc") || self.keyword("desc") {
+            return Err(crate::SyntaxError::new(
+                b"42P10",
+                "ASC/DESC is not allowed in ON CONFLICT clause",
+                Some(crate::char_offset(self.sql, at) + 1),
+            ));
+        }
+        if self.nulls_first()?.is_some() {
+            return Err(crate::SyntaxError::new(
+                b"42P10",
+                "NULLS FIRST/LAST is not allowed in ON CONFLICT clause",
+                Some(crate::char_offset(self.sql, at) + 1),
+            ));
+        }
+        Ok(out)
+    }
+
+    fn assignments(&mut self) -> Parse<Vec<ast::Assignment>> {
+        self.list(|p| {
+            let target = if p.token(&Token::LParen) {
+                let names = p.list(Self::target_column)?;
+                p.expect_token(&Token::RParen)?;
+                ast::AssignmentTarget::Tuple(names)
+            } else {
+                ast::AssignmentTarget::ColumnName(p.target_column()?)
+            };
+            p.expect_token(&Token::Eq)?;
+            Ok(ast::Assignment { target, value: p.expr()? })
+        })
+    }
+
+    /// The table that is changed, with its alias.
+    fn changed_table(&mut self) -> Parse<ast::TableFactor> {
+        let name = self.relation_name()?;
+        let explicit = self.keyword("as");
+        let alias = if explicit || (self.is_column_id(0) && !self.peek_keyword(0, "set")) {
+            Some(ast::TableAlias { explicit, name: self.ident()?, columns: Vec::new(), at: None })
+        } else {
+            None
+        };
+        Ok(table_factor(name, alias))
+    }
+
+    /// WHERE condition, WHERE CURRENT OF cursor.
+    fn where_or_current(&mut self) -> Parse<Option<Expr>> {
+        if !self.keyword("where") {
+            return Ok(None);
+        }
+        if self.peek_keyword(0, "current") && self.peek_keyword(1, "of") {
+            self.at += 2;
+            let cursor = self.ident()?;
+            return Ok(Some(Expr::Function(marks::call(marks::CURRENT_OF, vec![Expr::Identifier(cursor)]))));
+        }
+        self.expr().map(Some)
+    }
+
+    fn update(&mut self, start: usize) -> Parse<Statement> {
+        let relation = self.changed_table()?;
+        self.expect("set")?;
+        let assignments = self.assignments()?;
+        let from = if self.keyword("from") { Some(ast::UpdateTableFromKind::AfterSet(self.from_list()?)) } else { None };
+        let selection = self.where_or_current()?;
+        let returning = self.returning()?;
+        Ok(Statement::Update(ast::Update {
+            update_token: self.attached(start),
+            optimizer_hints: Vec::new(),
+            table: TableWithJoins { relation, joins: Vec::new() },
+            assignments,
+            from,
+            selection,
+            returning,
+            output: None,
+            or: None,
+            order_by: Vec::new(),
+            limit: None,
+        }))
+    }
+
+    fn delete(&mut self, start: usize) -> Parse<Statement> {
+        self.expect("from")?;
+        let relation = self.changed_table()?;
+        let using = if self.keyword("using") { Some(self.from_list()?) } else { None };
+        let selection = self.where_or_current()?;
+        let returning = self.returning()?;
+        Ok(Statement::Delete(ast::Delete {
+            delete_token: self.attached(start),
+            optimizer_hints: Vec::new(),
+            tables: Vec::new(),
+            from: ast::FromTable::WithFromKeyword(vec![TableWithJoins { relation, joins: Vec::new() }]),
+            using,
+            selection,
+            returning,
+            output: None,
+            order_by: Vec::new(),
+            limit: None,
+        }))
+    }
+
+    fn merge(&mut self, start: usize) -> Parse<Statement> {
+        self.expect("into")?;
+        let table = self.changed_table()?;
+        self.expect("using")?;
+        let mut sources = vec![self.table_ref()?];
+        self.expect("on")?;
+        let on = Box::new(self.expr()?);
+        let mut clauses = Vec::new();
+        while self.peek_keyword(0, "when") {
+            clauses.push(self.merge_clause()?);
+        }
+        if clauses.is_empty() {
+            return Err(self.unexpected());
+        }
+        let joined = sources.remove(0);
+        let source = if joined.joins.is_empty() {
+            joined.relation
+        } else {
+            ast::TableFactor::NestedJoin { table_with_joins: Box::new(joined), alias: None }
+        };
+        Ok(Statement::Merge(ast::Merge {
+            merge_token: self.attached(start),
+            optimizer_hints: Vec::new(),
+            into: true,
+            table,
+            source,
+            on,
+            clauses,
+            output: None,
+        }))
+    }
+
+    /// DO NOTHING is an UPDATE that sets nothing, or an INSERT of a row that is not said.
+    fn merge_clause(&mut self) -> Parse<ast::MergeClause> {
+        let when_token = self.attached(self.at);
+        self.expect("when")?;
+        let matched = !self.keyword("not");
+        self.expect("matched")?;
+        let predicate = if self.keyword("and") { Some(self.expr()?) } else { None };
+        self.expect("then")?;
+        let token = self.attached(self.at);
+        let none = AttachedToken::empty;
+        let action = if self.keywords(&["do", "nothing"]) {
+            if matched {
+                ast::MergeAction::Update(ast::MergeUpdateExpr {
+                    update_token: token,
+                    assignments: Vec::new(),
+                    update_predicate: None,
+                    delete_predicate: None,
+                })
+            } else {
+                ast::MergeAction::Insert(ast::MergeInsertExpr {
+                    insert_token: token,
+                    columns: Vec::new(),
+                    kind_token: none(),
+                    kind: ast::MergeInsertKind::Row,
+                    insert_predicate: None,
+                })
+            }
+        } else if matched && self.keyword("delete") {
+            ast::MergeAction::Delete { delete_token: token }
+        } else if matched {
+            self.expect("update")?;
+            self.expect("set")?;
+            let assignments = self.assignments()?;
+            ast::MergeAction::Update(ast::MergeUpdateExpr {
+                update_token: token,
+                assignments,
+                update_predicate: None,
+                delete_predicate: None,
+            })
+        } else {
+            self.expect("insert")?;
+            let mut columns = Vec::new();
+            if self.token(&Token::LParen) {
+                columns = self.list(Self::target_column)?;
+                self.expect_token(&Token::RParen)?;
+            }
+            columns.extend(self.overriding()?);
+            let rows = if self.keywords(&["default", "values"]) {
+                Vec::new()
+            } else {
+                self.expect("values")?;
+                vec![self.values_row()?]
+            };
+            let kind = ast::MergeInsertKind::Values(ast::Values { explicit_row: false, value_keyword: false, rows });
+            ast::MergeAction::Insert(ast::MergeInsertExpr {
+                insert_token: token,
+                columns,
+                kind_token: none(),
+                kind,
+                insert_predicate: None,
+            })
+        };
+        let clause_kind = if matched { ast::MergeClauseKind::Matched } else { ast::MergeClauseKind::NotMatched };
+        Ok(ast::MergeClause { when_token, clause_kind, predicate, action })
+    }
+}
