@@ -8,6 +8,7 @@ use crate::text::TextIndexes;
 use crate::txn::{GroupId, TransactionManager};
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
+use datafusion::execution::context::SessionState;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use parking_lot::RwLock;
 use std::collections::BTreeMap;
@@ -34,6 +35,16 @@ pub struct DatabaseOptions {
     pub parallelism: usize,
 }
 
+impl DatabaseOptions {
+    /// Parallel pieces of one statement.
+    fn pieces(&self) -> usize {
+        match self.parallelism {
+            0 => std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
+            n => n,
+        }
+    }
+}
+
 impl Default for DatabaseOptions {
     fn default() -> Self {
         Self { query_memory_bytes: 1 << 30, spill_directory: None, spill_bytes: 64 << 30, text_directory: None, max_sessions: 100, parallelism: 0 }
@@ -49,6 +60,8 @@ pub struct DatabaseInner {
     pub text: Arc<TextIndexes>,
     /// Memory and spill files of all statements.
     pub runtime: Arc<RuntimeEnv>,
+    /// What DataFusion plans and runs statements with.
+    pub(crate) state: Arc<SessionState>,
     pub options: DatabaseOptions,
     pub started_us: i64,
     sessions: RwLock<BTreeMap<u32, Arc<SessionShared>>>,
@@ -99,6 +112,7 @@ impl Database {
                 transactions,
                 text,
                 notifications: NotificationBus::default(),
+                state: crate::plan::execute::database_state(options.pieces(), runtime.clone()),
                 runtime,
                 options,
                 started_us: now_us(),
@@ -145,15 +159,6 @@ impl DatabaseInner {
     pub fn terminate_sessions(&self) {
         for session in self.sessions() {
             session.terminate();
-        }
-    }
-
-    /// Parallel pieces of one statement.
-    #[must_use]
-    pub fn parallelism(&self) -> usize {
-        match self.options.parallelism {
-            0 => std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
-            n => n,
         }
     }
 

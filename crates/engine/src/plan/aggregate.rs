@@ -23,6 +23,8 @@ pub(super) struct Part {
     pub arg_types: Vec<SqlType>,
     /// Duplicates and the order of rows make a difference.
     pub sensitive: bool,
+    /// DISTINCT that DataFusion computes: its equality is PostgreSQL's for these arguments.
+    pub distinct: bool,
 }
 
 /// An aggregate as calls, and its value over them.
@@ -42,7 +44,7 @@ impl Planner {
                 _ => DfExpr::Cast(Cast::new(Box::new(column(id)), a.ty.arrow.clone())),
             };
             Lowered {
-                parts: vec![Part { id, udf, args: converted, arg_types: args.iter().map(|e| e.ty.clone()).collect(), sensitive: true }],
+                parts: vec![Part { id, udf, args: converted, arg_types: args.iter().map(|e| e.ty.clone()).collect(), sensitive: true, distinct: false }],
                 value,
             }
         };
@@ -83,6 +85,14 @@ impl Planner {
             NativeAggregate::Count => {
                 if args.is_empty() {
                     one(fa::count::count_udaf(), vec![DfExpr::Literal(ScalarValue::Int64(Some(1)), None)], Some(D::Int64))
+                } else if let [arg] = args
+                    && a.distinct
+                    && has_native_order(&arg.ty)
+                    && !arg.ty.arrow.is_floating()
+                {
+                    let mut counted = one(fa::count::count_udaf(), converted()?, Some(D::Int64));
+                    counted.parts.iter_mut().for_each(|part| part.distinct = true);
+                    counted
                 } else {
                     one(fa::count::count_udaf(), converted()?, Some(D::Int64))
                 }
@@ -249,14 +259,14 @@ impl Planner {
             let sort = if a.within_group { Vec::new() } else { self.sort_exprs(&a.order_by, &order)? };
             let filter = filter.map(|f| exprs.expr(&f).map(Box::new)).transpose()?;
             for mut part in lowered.parts {
-                if part.sensitive && (!sort.is_empty() || a.distinct) {
+                if part.sensitive && !part.distinct && (!sort.is_empty() || a.distinct) {
                     let options = sort.iter().map(|s| SortOptions { descending: !s.asc, nulls_first: s.nulls_first }).collect();
                     let types =
                         order.iter().map(|e| if has_native_order(&e.ty) { e.ty.arrow.clone() } else { DataType::BinaryView }).collect();
                     part.udf = DistinctUdaf::ordered(part.udf, part.arg_types, a.distinct, options, types);
                     part.args.extend(sort.iter().map(|s| s.expr.clone()));
                 }
-                let call = AggregateFunction::new_udf(part.udf, part.args, false, filter.clone(), Vec::new(), None);
+                let call = AggregateFunction::new_udf(part.udf, part.args, part.distinct, filter.clone(), Vec::new(), None);
                 calls.push(DfExpr::AggregateFunction(call).alias(column_name(part.id)));
             }
             values.push((*id, lowered.value));
@@ -299,8 +309,11 @@ impl Planner {
             // An aggregate node of which nothing is used still gives one row.
             return LogicalPlanBuilder::empty(true).build().map_err(from_datafusion);
         }
-        let aggregated =
-            LogicalPlanBuilder::from(plan).project(before).and_then(|b| b.aggregate(grouped, calls)).map_err(from_datafusion)?;
+        let aggregated = LogicalPlanBuilder::from(plan)
+            .project(before)
+            .and_then(|b| b.aggregate(grouped, calls))
+            .and_then(LogicalPlanBuilder::build)
+            .map_err(from_datafusion)?;
         let mut after: Vec<DfExpr> = Vec::new();
         for g in &group_columns {
             let value = match g.carried {
@@ -318,7 +331,7 @@ impl Planner {
         for (c, positions) in grouping {
             after.push(self.grouping_value(sets, groups.len(), positions)?.alias(column_name(*c)));
         }
-        aggregated.project(after).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)
+        LogicalPlanBuilder::from(aggregated).project(after).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)
     }
 
     /// GROUPING(…): bits from DataFusion's grouping id, in which the last group is the lowest bit.

@@ -11,12 +11,13 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::context::SessionState;
+use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream, displayable, execute_stream};
 use datafusion::prelude::SessionConfig;
 use futures::stream::{BoxStream, StreamExt};
 use std::collections::{HashMap, HashSet};
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 use stoa_pg::{PgError, PgResult};
 
 /// What a statement gave: rows (possibly none) and, for statements that change rows, how many.
@@ -25,39 +26,30 @@ pub struct Executed {
     pub count: u64,
 }
 
-/// The rules and functions that all statements share: built once.
-static BASE_STATE: LazyLock<SessionState> = LazyLock::new(|| {
-    // In DataFusion 55.2 a row limit that was moved into a sort is lost when the scan's order makes the sort needless: limits stay
-    // where they are, and end the scan below them by not asking for more.
-    let mut logical = datafusion::optimizer::Optimizer::new().rules;
-    logical.retain(|r| r.name() != "push_down_limit");
-    let mut physical = datafusion::physical_optimizer::optimizer::PhysicalOptimizer::new().rules;
-    physical.retain(|r| r.name() != "LimitPushdown");
-    physical.push(Arc::new(crate::text::limit::SearchLimit));
-    SessionStateBuilder::new()
-        .with_default_features()
-        .with_optimizer_rules(logical)
-        .with_physical_optimizer_rules(physical)
-        .with_query_planner(Arc::new(StoaQueryPlanner))
-        .build()
-});
-
-/// DataFusion's state for one statement.
-pub(crate) fn session_state(ctx: &StatementContext) -> SessionState {
-    let mut config = SessionConfig::new().with_target_partitions(ctx.database.parallelism()).with_batch_size(8192);
+/// DataFusion's state for the statements of a database: rules, functions, memory and spill files. Nothing in it changes from one
+/// statement to the next.
+pub(crate) fn database_state(parallelism: usize, runtime: Arc<RuntimeEnv>) -> Arc<SessionState> {
+    let mut config = SessionConfig::new().with_target_partitions(parallelism).with_batch_size(8192);
     let options = config.options_mut();
     options.optimizer.enable_round_robin_repartition = false;
     options.optimizer.prefer_existing_sort = true;
     options.optimizer.max_passes = 2;
     options.explain.show_statistics = false;
-    SessionStateBuilder::new_from_existing(BASE_STATE.clone()).with_config(config).with_runtime_env(ctx.database.runtime.clone()).build()
+    let state = SessionStateBuilder::new()
+        .with_default_features()
+        .with_query_planner(Arc::new(StoaQueryPlanner))
+        .with_physical_optimizer_rule(Arc::new(crate::text::limit::SearchLimit))
+        .with_config(config)
+        .with_runtime_env(runtime)
+        .build();
+    Arc::new(state)
 }
 
 /// Optimizes a logical plan and plans it physically.
-pub(crate) async fn physical(ctx: &StatementContext, plan: LogicalPlan) -> PgResult<(Arc<dyn ExecutionPlan>, SessionState)> {
-    let state = session_state(ctx);
+pub(crate) async fn physical(ctx: &StatementContext, plan: LogicalPlan) -> PgResult<(Arc<dyn ExecutionPlan>, Arc<SessionState>)> {
+    let state = Arc::clone(&ctx.database.state);
     let optimized = state.optimize(&plan).map_err(from_datafusion)?;
-    let physical = state.query_planner().create_physical_plan(&optimized, &state).await.map_err(from_datafusion)?;
+    let physical = state.query_planner().create_physical_plan(&optimized, state.as_ref()).await.map_err(from_datafusion)?;
     Ok((physical, state))
 }
 

@@ -190,7 +190,19 @@ impl Planner {
     }
 
     async fn frame(&self, frame: Option<&Frame>, order: &[Expr], unordered: bool) -> PgResult<WindowFrame> {
-        let Some(frame) = frame else { return Ok(WindowFrame::new(if unordered { None } else { Some(false) })) };
+        // DataFusion computes RANGE on few types. Without an offset, RANGE is GROUPS: both go by peers.
+        let by_peers = !order.iter().all(|e| has_native_order(&e.ty));
+        let Some(frame) = frame else {
+            if by_peers {
+                let start = WindowFrameBound::Preceding(ScalarValue::UInt64(None));
+                return Ok(WindowFrame::new_bounds(WindowFrameUnits::Groups, start, WindowFrameBound::CurrentRow));
+            }
+            return Ok(WindowFrame::new(if unordered { None } else { Some(false) }));
+        };
+        let offset = |b: &FrameBound| matches!(b, FrameBound::Preceding(_) | FrameBound::Following(_));
+        let groups = Frame { units: FrameUnits::Groups, ..frame.clone() };
+        let without_offset = !offset(&frame.start) && !offset(&frame.end);
+        let frame = if by_peers && frame.units == FrameUnits::Range && without_offset { &groups } else { frame };
         let units = match frame.units {
             FrameUnits::Rows => WindowFrameUnits::Rows,
             FrameUnits::Range => WindowFrameUnits::Range,
