@@ -8,6 +8,7 @@ use crate::text::TextIndexes;
 use crate::txn::{GroupId, TransactionManager};
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
+use datafusion::execution::TaskContext;
 use datafusion::execution::context::SessionState;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use parking_lot::RwLock;
@@ -62,6 +63,8 @@ pub struct DatabaseInner {
     pub runtime: Arc<RuntimeEnv>,
     /// What DataFusion plans and runs statements with.
     pub(crate) state: Arc<SessionState>,
+    /// The same, for what runs without a plan.
+    pub(crate) task: Arc<TaskContext>,
     pub options: DatabaseOptions,
     pub started_us: i64,
     sessions: RwLock<BTreeMap<u32, Arc<SessionShared>>>,
@@ -97,6 +100,7 @@ impl Database {
             .with_disk_manager_builder(DiskManagerBuilder::default().with_mode(mode).with_max_temp_directory_size(options.spill_bytes))
             .build_arc()
             .map_err(|e| PgError::internal(e.to_string()))?;
+        let state = crate::plan::execute::database_state(options.pieces(), runtime.clone());
         let transactions = TransactionManager::new(store.clone(), crate::catalog::open(&store).await?);
         let text = TextIndexes::open(
             &store,
@@ -112,7 +116,8 @@ impl Database {
                 transactions,
                 text,
                 notifications: NotificationBus::default(),
-                state: crate::plan::execute::database_state(options.pieces(), runtime.clone()),
+                task: state.task_ctx(),
+                state,
                 runtime,
                 options,
                 started_us: now_us(),

@@ -441,7 +441,7 @@ impl ScanColumns for OwnColumns<'_> {
 }
 
 /// What the predicates of partial indexes say.
-fn index_predicates(planner: &Planner, table: &TableDescriptor) -> PgResult<Vec<Option<Predicate>>> {
+pub(crate) fn index_predicates(planner: &Planner, table: &TableDescriptor) -> PgResult<Vec<Option<Predicate>>> {
     if table.indexes.iter().all(|i| i.predicate.is_none()) {
         return Ok(Vec::new());
     }

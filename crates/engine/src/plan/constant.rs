@@ -11,8 +11,19 @@ use stoa_pg::{EvalContext, PgResult};
 /// # Errors
 /// What the computation raises.
 pub fn evaluate(ctx: &EvalContext, expr: &Expr) -> PgResult<Option<ScalarValue>> {
-    if let ExprKind::Const(value) = &expr.kind {
-        return Ok(Some(value.clone()));
+    evaluate_with(ctx, &[], expr)
+}
+
+/// As [`evaluate`], with the values of parameters.
+///
+/// # Errors
+/// As [`evaluate`].
+pub fn evaluate_with(ctx: &EvalContext, params: &[ScalarValue], expr: &Expr) -> PgResult<Option<ScalarValue>> {
+    match &expr.kind {
+        ExprKind::Const(value) => return Ok(Some(value.clone())),
+        ExprKind::Param(index) => return Ok(params.get(*index).cloned()),
+        ExprKind::Column(_) => return Ok(None),
+        _ => {}
     }
     if let ExprKind::Func { func, .. } = &expr.kind
         && matches!(func.0.kind, stoa_pg::registry::FuncKind::System)
@@ -26,7 +37,7 @@ pub fn evaluate(ctx: &EvalContext, expr: &Expr) -> PgResult<Option<ScalarValue>>
     let mut args = Vec::with_capacity(children.len());
     let mut types = Vec::with_capacity(children.len());
     for child in children {
-        let Some(value) = evaluate(ctx, child)? else { return Ok(None) };
+        let Some(value) = evaluate_with(ctx, params, child)? else { return Ok(None) };
         args.push(Arg { array: value.to_array().map_err(super::from_datafusion)?, constant: true });
         types.push(child.ty.clone());
     }

@@ -46,23 +46,23 @@ pub(crate) fn database_state(parallelism: usize, runtime: Arc<RuntimeEnv>) -> Ar
 }
 
 /// Optimizes a logical plan and plans it physically.
-pub(crate) async fn physical(ctx: &StatementContext, plan: LogicalPlan) -> PgResult<(Arc<dyn ExecutionPlan>, Arc<SessionState>)> {
+pub(crate) async fn physical(ctx: &StatementContext, plan: LogicalPlan) -> PgResult<Arc<dyn ExecutionPlan>> {
     let state = Arc::clone(&ctx.database.state);
     let optimized = state.optimize(&plan).map_err(from_datafusion)?;
     let physical = state.query_planner().create_physical_plan(&optimized, state.as_ref()).await.map_err(from_datafusion)?;
-    Ok((physical, state))
+    Ok(physical)
 }
 
 /// Runs a plan to its end.
 pub(crate) async fn collect(ctx: &StatementContext, plan: LogicalPlan) -> PgResult<Vec<RecordBatch>> {
-    let (physical, state) = physical(ctx, plan).await?;
-    datafusion::physical_plan::collect(physical, state.task_ctx()).await.map_err(from_datafusion)
+    let physical = physical(ctx, plan).await?;
+    datafusion::physical_plan::collect(physical, Arc::clone(&ctx.database.task)).await.map_err(from_datafusion)
 }
 
 /// Starts a plan.
 pub(crate) async fn start(ctx: &StatementContext, plan: LogicalPlan) -> PgResult<SendableRecordBatchStream> {
-    let (physical, state) = physical(ctx, plan).await?;
-    execute_stream(physical, state.task_ctx()).map_err(from_datafusion)
+    let physical = physical(ctx, plan).await?;
+    execute_stream(physical, Arc::clone(&ctx.database.task)).map_err(from_datafusion)
 }
 
 /// Executes a bound statement.
@@ -128,13 +128,12 @@ async fn body(planner: &Planner, bound: &Bound) -> PgResult<Executed> {
     match &bound.body {
         BoundBody::Query(query) => {
             let columns: Vec<ColId> = query.outputs.iter().map(|o| o.col).collect();
+            if let Some(stream) = super::direct::start(planner, &query.rel, Some(&columns)).await? {
+                return Ok(Executed { stream, count: 0 });
+            }
             let plan = planner.plan(&query.rel).await?;
-            let stream = if columns.is_empty() {
-                start(&planner.ctx, plan).await?
-            } else {
-                start(&planner.ctx, select_repeated(plan, &columns)?).await?
-            };
-            let stream = stream.map(|b| b.map_err(from_datafusion)).boxed();
+            let plan = if columns.is_empty() { plan } else { select_repeated(plan, &columns)? };
+            let stream = start(&planner.ctx, plan).await?.map(|b| b.map_err(from_datafusion)).boxed();
             // Rows are locked before the first is shown.
             let mut locks = false;
             walk::visit_all(&query.rel, &mut |r| locks |= matches!(r, Rel::Lock { .. }));
@@ -166,8 +165,13 @@ fn select_repeated(plan: LogicalPlan, columns: &[ColId]) -> PgResult<LogicalPlan
 
 /// Runs a mutation: its source's rows go through the write path.
 async fn mutate(planner: &Planner, mutation: &Mutation) -> PgResult<Executed> {
-    let plan = planner.plan(&mutation.source).await?;
-    let stream = start(&planner.ctx, plan).await?.map(|b| b.map_err(from_datafusion)).boxed();
+    let stream = match super::direct::start(planner, &mutation.source, None).await? {
+        Some(stream) => stream,
+        None => {
+            let plan = planner.plan(&mutation.source).await?;
+            start(&planner.ctx, plan).await?.map(|b| b.map_err(from_datafusion)).boxed()
+        }
+    };
     let applied = crate::write::apply(planner, mutation, stream).await?;
     Ok(Executed { stream: futures::stream::iter(applied.returning.into_iter().map(Ok)).boxed(), count: applied.count })
 }
@@ -289,7 +293,7 @@ pub async fn explain(ctx: &StatementContext, bound: &Bound, options: &ExplainOpt
         lines.push(format!("CTE {}", cte.name));
         if let CteBody::Query(rel) = &cte.body {
             let plan = planner.plan(rel).await?;
-            let (plan, _) = physical(ctx, plan).await?;
+            let plan = physical(ctx, plan).await?;
             lines.extend(render(&plan, options).into_iter().map(|l| format!("  {l}")));
         }
     }
@@ -307,19 +311,19 @@ pub async fn explain(ctx: &StatementContext, bound: &Bound, options: &ExplainOpt
     };
     let plan = planner.plan(rel).await?;
     let plan = if columns.is_empty() { plan } else { select_repeated(plan, &columns)? };
-    let (physical_plan, state) = physical(ctx, plan).await?;
+    let physical_plan = physical(ctx, plan).await?;
     if options.analyze {
         let started = std::time::Instant::now();
         let mut rows = 0;
         match &bound.body {
             BoundBody::Query(_) => {
-                let mut stream = execute_stream(physical_plan.clone(), state.task_ctx()).map_err(from_datafusion)?;
+                let mut stream = execute_stream(physical_plan.clone(), Arc::clone(&ctx.database.task)).map_err(from_datafusion)?;
                 while let Some(batch) = stream.next().await {
                     rows += batch.map_err(from_datafusion)?.num_rows();
                 }
             }
             BoundBody::Mutation(m) => {
-                let stream = execute_stream(physical_plan.clone(), state.task_ctx()).map_err(from_datafusion)?;
+                let stream = execute_stream(physical_plan.clone(), Arc::clone(&ctx.database.task)).map_err(from_datafusion)?;
                 let applied = crate::write::apply(&planner, m, stream.map(|b| b.map_err(from_datafusion)).boxed()).await?;
                 rows = applied.count as usize;
             }

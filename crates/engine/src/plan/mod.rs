@@ -8,6 +8,7 @@
 pub mod aggregate;
 pub mod constant;
 pub mod decorrelate;
+mod direct;
 pub mod distinct;
 pub mod evaluator;
 pub mod execute;

@@ -1,0 +1,415 @@
+//! Statements that need no planner: rows of one table by key or by a short range, and rows written out.
+//!
+//! Planning costs DataFusion some hundred microseconds, ten times what a read by key costs. The shapes that make up most traffic
+//! are run here as they stand: a scan with its filters, or VALUES, under projections, an order that the scan has by itself, and a
+//! limit. The scan node and the choice of its path are the planner's own ([`StoaTable::scan`]); only the logical plan and its
+//! optimizer are left out.
+//!
+//! Invariant: what is not recognised, or reads in several partitions, goes to the planner, whose answer this one's equals.
+
+use super::evaluator::TableEvaluator;
+use super::relation::Planner;
+use super::{column_name, constant, from_datafusion};
+use crate::bind::tree::{ColId, Expr, ExprKind, Rel, SortKey, TableScan};
+use crate::catalog::ColumnId;
+use crate::exec::table_provider::{StoaTable, index_predicates};
+use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::catalog::TableProvider;
+use datafusion::common::ScalarValue;
+use datafusion::physical_expr::PhysicalSortExpr;
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_plan::{ExecutionPlanProperties, SortOrderPushdownResult};
+use futures::stream::{BoxStream, StreamExt};
+use std::sync::Arc;
+use stoa_pg::registry::{FuncKind, Volatility};
+use stoa_pg::{PgResult, SqlType};
+
+/// Rows in VALUES above which the planner's way is as good.
+const MAX_VALUES: usize = 256;
+
+/// A relation that can be run directly.
+struct Shape<'a> {
+    base: Base<'a>,
+    filters: Vec<&'a Expr>,
+    /// From the lowest to the highest.
+    projections: Vec<&'a [(ColId, Expr)]>,
+    sort: &'a [SortKey],
+    limit: Option<(Option<&'a Expr>, Option<&'a Expr>)>,
+}
+
+enum Base<'a> {
+    Scan(&'a TableScan),
+    Values(&'a [(ColId, SqlType)], &'a [Vec<Expr>]),
+    One,
+}
+
+/// Takes a relation apart, if it has a shape that is run here.
+fn shape(rel: &Rel) -> Option<Shape<'_>> {
+    let mut rel = rel;
+    let mut limit = None;
+    if let Rel::Limit { input, offset, fetch, ties: None } = rel {
+        limit = Some((offset.as_ref(), fetch.as_ref()));
+        rel = input;
+    }
+    let mut sort: &[SortKey] = &[];
+    if let Rel::Sort { input, keys } = rel {
+        sort = keys;
+        rel = input;
+    }
+    let mut projections = Vec::new();
+    while let Rel::Project { input, exprs } = rel {
+        projections.push(exprs.as_slice());
+        rel = input;
+    }
+    projections.reverse();
+    let mut filters = Vec::new();
+    while let Rel::Filter { input, predicate } = rel {
+        conjuncts(predicate, &mut filters);
+        rel = input;
+    }
+    let base = match rel {
+        Rel::Scan(scan) if scan.as_of.is_none() => Base::Scan(scan),
+        Rel::Values { columns, rows } if filters.is_empty() && sort.is_empty() && rows.len() <= MAX_VALUES => Base::Values(columns, rows),
+        Rel::One if filters.is_empty() && sort.is_empty() => Base::One,
+        _ => return None,
+    };
+    Some(Shape { base, filters, projections, sort, limit })
+}
+
+fn conjuncts<'a>(e: &'a Expr, out: &mut Vec<&'a Expr>) {
+    match &e.kind {
+        ExprKind::And(parts) => parts.iter().for_each(|p| conjuncts(p, out)),
+        _ => out.push(e),
+    }
+}
+
+/// Whether an expression is computed from a row alone: nothing in it stands for what another node computes.
+fn is_plain(e: &Expr) -> bool {
+    !e.any(&mut |x| {
+        matches!(
+            x.kind,
+            ExprKind::ScalarSubquery(_)
+                | ExprKind::Exists(_)
+                | ExprKind::AnyQuery { .. }
+                | ExprKind::ArraySubquery(_)
+                | ExprKind::Aggregate(_)
+                | ExprKind::Window(_)
+                | ExprKind::Set(_)
+                | ExprKind::Grouping(_)
+        )
+    })
+}
+
+/// Columns of a batch: which they are, and of what type.
+type Columns = Vec<(ColId, SqlType)>;
+
+/// One projection, compiled: where each of its columns comes from.
+struct Projection {
+    columns: Columns,
+    sources: Vec<Source>,
+    evaluator: Option<TableEvaluator>,
+    /// Of the columns.
+    schema: SchemaRef,
+}
+
+enum Source {
+    Input(usize),
+    Computed(usize),
+}
+
+impl Projection {
+    fn new(planner: &Planner, input: &Columns, exprs: &[(ColId, Expr)]) -> PgResult<Option<Self>> {
+        let mut columns = Vec::with_capacity(exprs.len());
+        let mut sources = Vec::with_capacity(exprs.len());
+        let mut computed: Vec<Expr> = Vec::new();
+        for (id, e) in exprs.iter().filter(|(id, _)| planner.is_used(*id)) {
+            columns.push((*id, e.ty.clone()));
+            if let ExprKind::Column(from) = e.kind {
+                let Some(at) = input.iter().position(|(c, _)| *c == from) else { return Ok(None) };
+                sources.push(Source::Input(at));
+            } else {
+                sources.push(Source::Computed(computed.len()));
+                computed.push(e.clone());
+            }
+        }
+        let evaluator = if computed.is_empty() {
+            None
+        } else {
+            let typed: Vec<(ColId, DataType)> = input.iter().map(|(c, ty)| (*c, ty.arrow.clone())).collect();
+            Some(TableEvaluator::new(&planner.ctx.eval, &planner.ctx.params, &typed, &computed)?)
+        };
+        let schema = schema_of(&columns);
+        Ok(Some(Self { columns, sources, evaluator, schema }))
+    }
+
+    fn apply(&self, batch: &RecordBatch) -> PgResult<RecordBatch> {
+        let rows = batch.num_rows();
+        let computed = match &self.evaluator {
+            Some(evaluator) => evaluator.evaluate(batch.columns().to_vec(), rows)?,
+            None => Vec::new(),
+        };
+        let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.sources.len());
+        for source in &self.sources {
+            let array = match source {
+                Source::Input(at) => batch.columns().get(*at),
+                Source::Computed(at) => computed.get(*at),
+            };
+            arrays.push(array.cloned().ok_or_else(|| stoa_pg::PgError::internal("a projection without its input"))?);
+        }
+        batch_of(&self.schema, arrays, rows)
+    }
+}
+
+fn schema_of(columns: &Columns) -> SchemaRef {
+    Arc::new(Schema::new(columns.iter().map(|(c, ty)| Field::new(column_name(*c), ty.arrow.clone(), true)).collect::<Vec<_>>()))
+}
+
+fn batch_of(schema: &SchemaRef, arrays: Vec<ArrayRef>, rows: usize) -> PgResult<RecordBatch> {
+    let options = RecordBatchOptions::new().with_row_count(Some(rows));
+    Ok(RecordBatch::try_new_with_options(Arc::clone(schema), arrays, &options)?)
+}
+
+/// Starts a relation without a planner, if it can be. With `columns` the batches have exactly these in this order, otherwise those of
+/// the relation that the statement uses.
+///
+/// # Errors
+/// What evaluation of constants and the start of the scan raise.
+pub(super) async fn start(planner: &Planner, rel: &Rel, columns: Option<&[ColId]>) -> PgResult<Option<BoxStream<'static, PgResult<RecordBatch>>>> {
+    let Some(shape) = shape(rel) else { return Ok(None) };
+    let exprs = shape.projections.iter().flat_map(|p| p.iter().filter(|(id, _)| planner.is_used(*id)).map(|(_, e)| e));
+    if !exprs.chain(shape.filters.iter().copied()).all(is_plain) {
+        return Ok(None);
+    }
+    let (mut skip, mut fetch) = (0, None);
+    if let Some((offset, limit)) = shape.limit {
+        if !offset.into_iter().chain(limit).all(is_plain) {
+            return Ok(None);
+        }
+        (skip, fetch) = planner.offset_and_limit(offset, limit).await?;
+    }
+    let (mut given, mut stream) = match shape.base {
+        Base::Scan(scan) => {
+            let rows = fetch.map(|n| n.saturating_add(skip));
+            let Some(started) = start_scan(planner, scan, &shape, rows).await? else { return Ok(None) };
+            started
+        }
+        Base::One => (Columns::new(), single(batch_of(&schema_of(&Columns::new()), Vec::new(), 1)?)),
+        Base::Values(columns, rows) => {
+            let Some(batch) = values(planner, columns, rows)? else { return Ok(None) };
+            (columns.to_vec(), single(batch))
+        }
+    };
+    let mut projections = Vec::with_capacity(shape.projections.len());
+    for exprs in &shape.projections {
+        let Some(projection) = Projection::new(planner, &given, exprs)? else { return Ok(None) };
+        given = projection.columns.clone();
+        projections.push(projection);
+    }
+    let order = match columns {
+        None => None,
+        Some(columns) => {
+            let positions: Option<Vec<usize>> = columns.iter().map(|c| given.iter().position(|(g, _)| g == c)).collect();
+            let Some(positions) = positions else { return Ok(None) };
+            let in_place = positions.len() == given.len() && positions.iter().enumerate().all(|(i, p)| i == *p);
+            (!in_place).then_some(positions)
+        }
+    };
+    if !projections.is_empty() || order.is_some() {
+        stream = stream
+            .map(move |batch| {
+                let mut batch = batch?;
+                for projection in &projections {
+                    batch = projection.apply(&batch)?;
+                }
+                match &order {
+                    Some(positions) => Ok(batch.project(positions)?),
+                    None => Ok(batch),
+                }
+            })
+            .boxed();
+    }
+    if skip > 0 || fetch.is_some() {
+        stream = limited(stream, skip, fetch);
+    }
+    Ok(Some(stream))
+}
+
+fn single(batch: RecordBatch) -> BoxStream<'static, PgResult<RecordBatch>> {
+    futures::stream::iter(std::iter::once(Ok(batch))).boxed()
+}
+
+/// Leaves rows out at the beginning, and ends after `fetch`.
+fn limited(stream: BoxStream<'static, PgResult<RecordBatch>>, skip: usize, fetch: Option<usize>) -> BoxStream<'static, PgResult<RecordBatch>> {
+    let state = (stream, skip, fetch.unwrap_or(usize::MAX));
+    futures::stream::try_unfold(state, |(mut stream, mut skip, mut left)| async move {
+        while left > 0 {
+            let Some(batch) = stream.next().await else { return Ok(None) };
+            let batch = batch?;
+            let dropped = skip.min(batch.num_rows());
+            skip -= dropped;
+            let kept = (batch.num_rows() - dropped).min(left);
+            if kept > 0 {
+                left -= kept;
+                return Ok(Some((batch.slice(dropped, kept), (stream, skip, left))));
+            }
+        }
+        Ok(None)
+    })
+    .boxed()
+}
+
+/// The rows of VALUES.
+fn values(planner: &Planner, columns: &[(ColId, SqlType)], rows: &[Vec<Expr>]) -> PgResult<Option<RecordBatch>> {
+    let schema = schema_of(&columns.to_vec());
+    let mut scalars: Vec<Vec<ScalarValue>> = vec![Vec::with_capacity(rows.len()); columns.len()];
+    for row in rows {
+        // Constants as they are; what is computed, in one evaluation for the row.
+        let computed: Vec<Expr> = row.iter().filter(|e| !matches!(e.kind, ExprKind::Const(_) | ExprKind::Param(_))).cloned().collect();
+        let has_columns = |e: &Expr| e.any(&mut |x| matches!(x.kind, ExprKind::Column(_)));
+        if computed.iter().any(|e| !is_plain(e) || has_columns(e)) {
+            return Ok(None);
+        }
+        let mut arrays = if computed.is_empty() {
+            Vec::new()
+        } else {
+            TableEvaluator::new(&planner.ctx.eval, &planner.ctx.params, &[], &computed)?.evaluate(Vec::new(), 1)?
+        }
+        .into_iter();
+        for (e, out) in row.iter().zip(&mut scalars) {
+            out.push(match &e.kind {
+                ExprKind::Const(value) => value.clone(),
+                ExprKind::Param(index) => planner.ctx.params.get(*index).cloned().unwrap_or(ScalarValue::Null),
+                _ => match arrays.next() {
+                    Some(array) => ScalarValue::try_from_array(&array, 0).map_err(from_datafusion)?,
+                    None => return Ok(None),
+                },
+            });
+        }
+    }
+    let mut arrays = Vec::with_capacity(columns.len());
+    for (column, (_, ty)) in scalars.into_iter().zip(columns) {
+        let array = if column.is_empty() {
+            arrow::array::new_empty_array(&ty.arrow)
+        } else {
+            ScalarValue::iter_to_array(column).map_err(from_datafusion)?
+        };
+        if *array.data_type() != ty.arrow {
+            return Ok(None);
+        }
+        arrays.push(array);
+    }
+    batch_of(&schema, arrays, rows.len()).map(Some)
+}
+
+/// Opens the scan of a shape; `None` if it must be planned: several partitions, or an order that it does not have.
+async fn start_scan(
+    planner: &Planner,
+    scan: &TableScan,
+    shape: &Shape<'_>,
+    fetch: Option<usize>,
+) -> PgResult<Option<(Columns, BoxStream<'static, PgResult<RecordBatch>>)>> {
+    let ctx = &planner.ctx;
+    let used: Vec<(ColumnId, ColId)> = scan.columns.iter().filter(|(_, col)| planner.is_used(*col)).copied().collect();
+    let named: Vec<(ColumnId, String)> = used.iter().map(|(id, col)| (*id, column_name(*col))).collect();
+    // A filter of constants alone is the optimizer's business: it may end the scan, or raise an error for no row.
+    let exprs = planner.exprs();
+    let mut filters = Vec::with_capacity(shape.filters.len());
+    for filter in &shape.filters {
+        if !filter.any(&mut |x| matches!(x.kind, ExprKind::Column(_))) || is_volatile(filter) {
+            return Ok(None);
+        }
+        let mut filter = (*filter).clone();
+        fold(planner, &mut filter);
+        filters.push(exprs.expr(&filter)?);
+    }
+    let table = StoaTable::new(Arc::clone(&scan.table), &named, ctx.txn.read_view(), Some(Arc::clone(&ctx.txn)))?
+        .with_index_predicates(index_predicates(planner, &scan.table)?);
+    // What only filters use is read, and not given on.
+    let given: Vec<usize> = (0..used.len()).filter(|at| used.get(*at).is_some_and(|(_, c)| needed_above(planner, shape, *c))).collect();
+    let mut columns = Columns::with_capacity(given.len());
+    for at in &given {
+        let Some((id, col)) = used.get(*at) else { return Ok(None) };
+        let Some(column) = scan.table.column(*id) else { return Ok(None) };
+        columns.push((*col, column.ty.clone()));
+    }
+    let limit = if shape.sort.is_empty() { fetch } else { None };
+    let mut plan = table.scan(ctx.database.state.as_ref(), Some(&given), &filters, limit).await.map_err(from_datafusion)?;
+    if plan.output_partitioning().partition_count() != 1 {
+        return Ok(None);
+    }
+    if !shape.sort.is_empty() {
+        let Some(order) = sort_order(shape, &columns) else { return Ok(None) };
+        match plan.try_pushdown_sort(&order).map_err(from_datafusion)? {
+            SortOrderPushdownResult::Exact { inner } => plan = inner,
+            _ => return Ok(None),
+        }
+        if fetch.is_some() {
+            plan = plan.with_fetch(fetch).unwrap_or(plan);
+        }
+    }
+    let stream = plan.execute(0, Arc::clone(&ctx.database.task)).map_err(from_datafusion)?;
+    Ok(Some((columns, stream.map(|batch| batch.map_err(from_datafusion)).boxed())))
+}
+
+/// Whether a column of the scan is used by more than its filters.
+fn needed_above(planner: &Planner, shape: &Shape<'_>, column: ColId) -> bool {
+    match shape.projections.first() {
+        None => true,
+        Some(exprs) => exprs
+            .iter()
+            .filter(|(id, _)| planner.is_used(*id))
+            .any(|(_, e)| e.any(&mut |x| matches!(x.kind, ExprKind::Column(c) if c == column))),
+    }
+}
+
+/// The order in terms of the scan's columns; `None` if a key is computed, or sorted by other than its value.
+fn sort_order(shape: &Shape<'_>, columns: &Columns) -> Option<Vec<PhysicalSortExpr>> {
+    let mut order = Vec::with_capacity(shape.sort.len());
+    for key in shape.sort {
+        if !super::expr::has_native_order(&key.expr.ty) {
+            return None;
+        }
+        let ExprKind::Column(mut column) = key.expr.kind else { return None };
+        for exprs in shape.projections.iter().rev() {
+            let (_, from) = exprs.iter().find(|(id, _)| *id == column)?;
+            let ExprKind::Column(below) = from.kind else { return None };
+            column = below;
+        }
+        let at = columns.iter().position(|(c, _)| *c == column)?;
+        let options = arrow::compute::SortOptions { descending: key.descending, nulls_first: key.nulls_first };
+        order.push(PhysicalSortExpr::new(Arc::new(Column::new(&column_name(column), at)), options));
+    }
+    Some(order)
+}
+
+fn is_volatile(e: &Expr) -> bool {
+    e.any(&mut |x| match &x.kind {
+        ExprKind::Func { func, .. } => func.0.volatility == Volatility::Volatile,
+        ExprKind::Oper { oper, .. } => oper.0.volatility == Volatility::Volatile,
+        _ => false,
+    })
+}
+
+/// Replaces what is computed from constants and parameters alone by its value, so that it can bound a key. What fails stays, and
+/// fails when a row needs it.
+fn fold(planner: &Planner, e: &mut Expr) {
+    let simple = matches!(e.kind, ExprKind::Const(_) | ExprKind::Param(_) | ExprKind::Column(_));
+    if simple {
+        return;
+    }
+    let foldable = matches!(e.kind, ExprKind::Func { .. } | ExprKind::Oper { .. } | ExprKind::Cast { .. } | ExprKind::Array(_));
+    let constant = foldable
+        && !e.any(&mut |x| {
+            matches!(&x.kind, ExprKind::Column(_)) || matches!(&x.kind, ExprKind::Func { func, .. } if matches!(func.0.kind, FuncKind::System))
+        });
+    if constant {
+        if let Ok(Some(value)) = constant::evaluate_with(&planner.ctx.eval, &planner.ctx.params, e)
+            && value.data_type() == e.ty.arrow
+        {
+            e.kind = ExprKind::Const(value);
+        }
+        return;
+    }
+    e.children_mut().into_iter().for_each(|child| fold(planner, child));
+}
