@@ -504,9 +504,7 @@ impl Planner {
         fetch: Option<&Expr>,
         ties: Option<&[SortKey]>,
     ) -> PgResult<LogicalPlan> {
-<<<<<<< HEAD
-        let skip = self.count(offset, SqlState::INVALID_ROW_COUNT_IN_RESULT_OFFSET_CLAUSE, "OFFSET").await?.unwrap_or(0);
-        let fetch = self.count(fetch, SqlState::INVALID_ROW_COUNT_IN_LIMIT_CLAUSE, "LIMIT").await?;
+        let (skip, fetch) = self.offset_and_limit(offset, fetch).await?;
         let plan = match input {
             // No more rows are locked than are wanted.
             Rel::Lock { input, scans, strength, wait } if ties.is_none() => {
@@ -516,10 +514,6 @@ impl Planner {
             }
             _ => self.plan(input).await?,
         };
-=======
-        let (skip, fetch) = self.offset_and_limit(offset, fetch).await?;
-        let plan = self.plan(input).await?;
->>>>>>> 03ecfd7 (Reads of one table by key or range, and VALUES, run without a planner)
         let (Some(keys), Some(fetch_rows)) = (ties, fetch) else {
             return LogicalPlanBuilder::from(plan).limit(skip, fetch).and_then(LogicalPlanBuilder::build).map_err(from_datafusion);
         };
@@ -540,13 +534,13 @@ impl Planner {
             .map_err(from_datafusion)
     }
 
-    /// The number that LIMIT or OFFSET says; NULL is none.
     /// Rows to leave out, and how many to give then.
     pub(super) async fn offset_and_limit(&self, offset: Option<&Expr>, fetch: Option<&Expr>) -> PgResult<(usize, Option<usize>)> {
         let skip = self.count(offset, SqlState::INVALID_ROW_COUNT_IN_RESULT_OFFSET_CLAUSE, "OFFSET").await?.unwrap_or(0);
         Ok((skip, self.count(fetch, SqlState::INVALID_ROW_COUNT_IN_LIMIT_CLAUSE, "LIMIT").await?))
     }
 
+    /// The number that LIMIT or OFFSET says; NULL is none.
     async fn count(&self, e: Option<&Expr>, code: SqlState, word: &str) -> PgResult<Option<usize>> {
         let Some(e) = e else { return Ok(None) };
         let value = self.constant(e).await?;
