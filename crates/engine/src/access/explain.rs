@@ -91,6 +91,23 @@ fn bound(key: &KeyShape, bytes: &[u8]) -> String {
     if out.is_empty() { "-∞".into() } else { out }
 }
 
+/// The values of a key's leading parts, as literals.
+#[must_use]
+pub fn values(parts: &[KeyPartCodec], key: &[u8]) -> Vec<String> {
+    let mut out = Vec::new();
+    let mut rest = key;
+    for part in parts {
+        match part.part.skip(rest) {
+            Ok(after) if !rest.is_empty() => {
+                out.push(value(part, rest));
+                rest = after;
+            }
+            _ => break,
+        }
+    }
+    out
+}
+
 fn value(part: &KeyPartCodec, bytes: &[u8]) -> String {
     let hex = || {
         bytes.iter().fold("0x".to_owned(), |mut s, b| {

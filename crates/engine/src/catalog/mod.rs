@@ -1,13 +1,14 @@
 //! What exists: schemas, tables, indexes, views, sequences; kept in the store, seen as immutable snapshots.
 //!
 //! Reading order: [`descriptor`] → [`snapshot`] → [`store`] → [`sequence`] → [`deparse`] → [`names`] → [`definition`] →
-//! [`functions`].
+//! [`script`] → [`functions`].
 
 pub mod definition;
 pub mod deparse;
 pub mod descriptor;
 pub mod functions;
 pub mod names;
+pub mod script;
 pub mod sequence;
 pub mod snapshot;
 pub mod store;

@@ -134,6 +134,15 @@ impl Session {
         let _ = self.close_cursor(name);
     }
 
+    /// The statements that make the database's objects again, as the open transaction sees them.
+    ///
+    /// # Errors
+    /// What reading the catalog raises.
+    pub fn dump_script(&mut self) -> PgResult<crate::catalog::script::DumpScript> {
+        let context = self.statement_context("stoa dump".into(), Arc::from([]))?;
+        crate::catalog::script::dump_script(&context)
+    }
+
     /// Ends the session: what is open is rolled back, temporary tables go.
     pub async fn close(mut self) {
         self.abort_block().await;

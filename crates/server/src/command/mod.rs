@@ -1,5 +1,10 @@
 //! The commands of the command line, one file each.
 
+mod backup;
+mod demo;
+mod dump;
+mod load;
+mod load_file;
 mod open;
 mod serve;
 mod size;
@@ -16,6 +21,14 @@ pub enum Command {
     Serve(serve::Serve),
     /// Execute statements without a server: from the command line, a file, or the standard input.
     Sql(sql::Sql),
+    /// Load a file of values into a table.
+    Load(load::Load),
+    /// Write a database as SQL text that psql restores.
+    Dump(dump::Dump),
+    /// Copy a database's files, as of one moment.
+    Backup(backup::Backup),
+    /// Make a small database and run queries on it, each with a word on what it shows.
+    Demo(demo::Demo),
 }
 
 /// Why a command ended.
@@ -46,6 +59,10 @@ impl Command {
         match self {
             Command::Serve(command) => runtime.block_on(command.run()),
             Command::Sql(command) => runtime.block_on(command.run()),
+            Command::Load(command) => runtime.block_on(command.run()),
+            Command::Dump(command) => runtime.block_on(command.run()),
+            Command::Backup(command) => runtime.block_on(command.run()),
+            Command::Demo(command) => runtime.block_on(command.run()),
         }
     }
 }

@@ -51,9 +51,10 @@ impl Sql {
     }
 }
 
-struct Shell {
-    session: Session,
-    plain: bool,
+/// A session whose answers are printed.
+pub(super) struct Shell {
+    pub(super) session: Session,
+    pub(super) plain: bool,
 }
 
 impl Shell {
@@ -79,7 +80,7 @@ impl Shell {
     }
 
     /// Executes a text; stops at the first error, which is told. Whether all went well.
-    async fn execute(&mut self, text: &str) -> bool {
+    pub(super) async fn execute(&mut self, text: &str) -> bool {
         let done = self.run(text).await;
         if let Err(error) = &done {
             self.session.fail().await;

@@ -1,0 +1,25 @@
+//! `stoa backup`: a consistent copy of a database's files, which `stoa serve --data` opens.
+
+use super::CommandError;
+use super::open::{DataOptions, open};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+#[derive(clap::Args, Debug)]
+pub struct Backup {
+    #[command(flatten)]
+    data: DataOptions,
+    /// A directory that does not exist, or is empty.
+    to: PathBuf,
+}
+
+impl Backup {
+    pub(super) async fn run(self) -> Result<ExitCode, CommandError> {
+        let database = open(&self.data).await?;
+        std::fs::create_dir_all(&self.to)
+            .map_err(|error| CommandError::Io { what: format!("cannot make the directory {}", self.to.display()), error })?;
+        let at = database.inner().store.backup(&self.to.join("store")).await?;
+        eprintln!("a copy as of {} µs since 1970 is in {}", at.micros(), self.to.display());
+        Ok(ExitCode::SUCCESS)
+    }
+}
