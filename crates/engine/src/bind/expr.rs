@@ -1,6 +1,7 @@
 //! Expressions: columns, operators, casts, predicates, subqueries.
 
 use super::literal::unknown;
+use super::resolve::can_coerce;
 use super::scope::{Clause, record_type};
 use super::tree::{Expr, ExprKind, OperRef, Query};
 use super::{Binder, MAX_DEPTH, fold};
@@ -600,7 +601,8 @@ impl Binder<'_> {
         } else if items.len() > 1 && items.iter().all(|i| matches!(i.kind, ExprKind::Const(_) | ExprKind::Param(_))) {
             let all: Vec<Expr> = std::iter::once(value.clone()).chain(items.iter().cloned()).collect();
             match self.common_type(&all, "IN") {
-                Ok(common) => {
+                // An array of them only where all can be of one type, which is none itself.
+                Ok(common) if !common.is_array() && all.iter().all(|e| can_coerce(&e.ty.ty, &common, CastContext::Implicit)) => {
                     let target = SqlType::new(common.clone());
                     let mut elements = Vec::with_capacity(items.len());
                     for (item, at) in items.into_iter().zip(list) {
@@ -609,7 +611,7 @@ impl Binder<'_> {
                     let (elements, element) = self.one_form(elements)?;
                     self.any_array(value, "=", elements, &element, false).map_err(|e| e.at(self.pos(syntax)))?
                 }
-                Err(_) => {
+                _ => {
                     let tests =
                         items.into_iter().map(|item| self.compare("=", value.clone(), item, syntax)).collect::<PgResult<Vec<_>>>()?;
                     or(tests)

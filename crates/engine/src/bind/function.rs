@@ -783,11 +783,10 @@ impl Binder<'_> {
         let target = match units {
             FrameUnits::Rows | FrameUnits::Groups => PgType::Int8,
             FrameUnits::Range => match order_by.first().map(|k| &k.expr.ty.ty) {
-                Some(PgType::Date | PgType::Timestamp | PgType::Timestamptz | PgType::Time | PgType::Timetz | PgType::Interval) => {
-                    PgType::Interval
-                }
-                Some(ty @ (PgType::Int2 | PgType::Int4 | PgType::Int8 | PgType::Numeric | PgType::Float8)) => ty.clone(),
-                Some(PgType::Float4) => PgType::Float8,
+                Some(PgType::Date | PgType::Timestamp | PgType::Timestamptz | PgType::Time | PgType::Interval) => PgType::Interval,
+                Some(PgType::Int2 | PgType::Int4 | PgType::Int8) => PgType::Int8,
+                Some(PgType::Numeric) => PgType::Numeric,
+                Some(PgType::Float4 | PgType::Float8) => PgType::Float8,
                 Some(other) => {
                     return Err(PgError::unsupported(format!(
                         "RANGE with offset PRECEDING/FOLLOWING is not supported for column type {other}"
@@ -796,6 +795,14 @@ impl Binder<'_> {
                 None => PgType::Int8,
             },
         };
+        if units == FrameUnits::Range && expr.ty.ty != PgType::Unknown && !can_coerce(&expr.ty.ty, &target, CastContext::Implicit) {
+            let key = order_by.first().map_or(&PgType::Unknown, |k| &k.expr.ty.ty);
+            return Err(PgError::unsupported(format!(
+                "RANGE with offset PRECEDING/FOLLOWING is not supported for column type {key} and offset type {}",
+                expr.ty.ty
+            ))
+            .hint("Cast the offset value to an appropriate type."));
+        }
         if expr.ty.ty != PgType::Unknown && !can_coerce(&expr.ty.ty, &target, CastContext::Implicit) {
             let word = match units {
                 FrameUnits::Rows => "ROWS",

@@ -585,11 +585,56 @@ pub fn select_candidate(signatures: &[Vec<PgType>], given: &[PgType]) -> Choice 
     Choice::Ambiguous
 }
 
-/// Beside an array of a polymorphic signature, its element cannot be an array itself.
+/// Whether the polymorphic types of a signature can stand for these arguments: one element type for `anyelement` and its kin, a common
+/// type for `anycompatible` and its kin.
 fn is_consistent(signature: &[PgType], given: &[PgType]) -> bool {
-    let has = |wanted: &[PgType]| signature.iter().zip(given).any(|(want, have)| wanted.contains(want) && have.is_array());
-    let pairs = [(PgType::AnyCompatibleArray, PgType::AnyCompatible), (PgType::AnyArray, PgType::AnyElement)];
-    pairs.into_iter().all(|(array, element)| !(has(&[array]) && has(&[element])))
+    let mut element: Option<PgType> = None;
+    let mut compatible: Vec<PgType> = Vec::new();
+    for (want, have) in signature.iter().zip(given) {
+        if *have == PgType::Unknown {
+            continue;
+        }
+        match want {
+            PgType::AnyElement | PgType::AnyNonArray | PgType::AnyArray => {
+                let one = if *want == PgType::AnyArray { have.element() } else { Some(have.clone()) };
+                let Some(one) = one else { return false };
+                if element.get_or_insert_with(|| one.clone()) != &one {
+                    return false;
+                }
+            }
+            PgType::AnyCompatible => compatible.push(have.clone()),
+            PgType::AnyCompatibleArray => match have.element() {
+                Some(one) => compatible.push(one),
+                None => return false,
+            },
+            _ => {}
+        }
+    }
+    // The element of an array cannot be an array.
+    let arrays = signature.contains(&PgType::AnyArray) && element.as_ref().is_some_and(PgType::is_array);
+    let compatible_arrays = signature.contains(&PgType::AnyCompatibleArray) && compatible.iter().any(PgType::is_array);
+    if arrays || compatible_arrays {
+        return false;
+    }
+    common_of(&compatible).is_none_or(|common| compatible.iter().all(|t| can_coerce(t, &common, CastContext::Implicit)))
+        && compatible.first().is_none_or(|first| compatible.iter().all(|t| t.category() == first.category()))
+}
+
+/// The type that PostgreSQL chooses for several, if they are of one category.
+fn common_of(types: &[PgType]) -> Option<PgType> {
+    let mut candidate: Option<&PgType> = None;
+    for ty in types {
+        match candidate {
+            None => candidate = Some(ty),
+            Some(current) if current == ty => {}
+            Some(current) => {
+                if !current.is_preferred() && can_coerce(current, ty, CastContext::Implicit) && !can_coerce(ty, current, CastContext::Implicit) {
+                    candidate = Some(ty);
+                }
+            }
+        }
+    }
+    candidate.cloned()
 }
 
 fn keep_best(live: &mut Vec<usize>, score: impl Fn(usize) -> usize) {

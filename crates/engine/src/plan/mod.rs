@@ -13,6 +13,7 @@ pub mod distinct;
 pub mod evaluator;
 pub mod execute;
 pub mod expr;
+mod frame;
 pub mod kernel;
 pub mod node;
 pub mod relation;

@@ -1,18 +1,16 @@
 //! Window functions.
 
-use super::expr::has_native_order;
+use super::frame::{End, Framed, FramedCall, FramedUdwf, RangeKey};
 use super::relation::Planner;
 use super::{column_name, from_datafusion};
-use crate::bind::tree::{AggregateExpr, ColId, Expr, ExprKind, Frame, FrameBound, FrameUnits, Rel, WindowExpr};
+use crate::bind::tree::{AggregateExpr, ColId, Expr, ExprKind, FrameBound, FrameExclusion, FrameUnits, OperRef, Rel, WindowExpr};
+use arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::{Cast, WindowFunction, WindowFunctionParams};
-use datafusion::logical_expr::{
-    Expr as DfExpr, LogicalPlan, LogicalPlanBuilder, SortExpr, WindowFrame, WindowFrameBound, WindowFrameUnits, WindowFunctionDefinition,
-    WindowUDF,
-};
+use datafusion::logical_expr::{Expr as DfExpr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, SortExpr, WindowFrame, WindowFunctionDefinition, WindowUDF};
 use std::sync::Arc;
-use stoa_pg::registry::{FuncKind, NativeWindow};
-use stoa_pg::{PgError, PgResult, PgType, SqlState};
+use stoa_pg::registry::{FuncKind, NativeWindow, Registry};
+use stoa_pg::{PgError, PgResult, PgType, SqlType};
 
 /// `row_number()` or `rank()` over partitions in an order.
 #[must_use]
@@ -53,6 +51,41 @@ pub(super) fn windowed(plan: LogicalPlan, windows: Vec<(ColId, DfExpr)>) -> data
     LogicalPlanBuilder::from(plan).project(all)?.build()
 }
 
+/// The functions that see no frame and whose arguments are none.
+fn ranked(native: NativeWindow) -> Option<Arc<WindowUDF>> {
+    use datafusion::functions_window as fw;
+    Some(match native {
+        NativeWindow::RowNumber => fw::row_number::row_number_udwf(),
+        NativeWindow::Rank => fw::rank::rank_udwf(),
+        NativeWindow::DenseRank => fw::rank::dense_rank_udwf(),
+        NativeWindow::PercentRank => fw::rank::percent_rank_udwf(),
+        NativeWindow::CumeDist => fw::cume_dist::cume_dist_udwf(),
+        _ => return None,
+    })
+}
+
+fn framed(native: NativeWindow) -> Option<Framed> {
+    Some(match native {
+        NativeWindow::Ntile => Framed::Ntile,
+        NativeWindow::Lag => Framed::Lag,
+        NativeWindow::Lead => Framed::Lead,
+        NativeWindow::FirstValue => Framed::First,
+        NativeWindow::LastValue => Framed::Last,
+        NativeWindow::NthValue => Framed::Nth,
+        _ => return None,
+    })
+}
+
+fn end_of(bound: &FrameBound) -> End {
+    match bound {
+        FrameBound::UnboundedPreceding => End::UnboundedPreceding,
+        FrameBound::Preceding(_) => End::Preceding,
+        FrameBound::CurrentRow => End::CurrentRow,
+        FrameBound::Following(_) => End::Following,
+        FrameBound::UnboundedFollowing => End::UnboundedFollowing,
+    }
+}
+
 impl Planner {
     pub(super) async fn plan_window(&self, input: &Rel, windows: &[(ColId, WindowExpr)]) -> PgResult<LogicalPlan> {
         // All expressions of the calls, so that their subqueries become columns of the input.
@@ -75,34 +108,34 @@ impl Planner {
             let partition: Vec<Expr> = it.by_ref().take(w.partition_by.len()).collect();
             let order: Vec<Expr> = it.by_ref().take(w.order_by.len()).collect();
             let partition_by = partition.iter().map(|e| exprs.sort_key(e)).collect::<PgResult<Vec<_>>>()?;
-            let mut order_by = self.sort_exprs(&w.order_by, &order)?;
-            // RANGE with an offset computes on the values themselves.
-            let offset_range = w.frame.as_ref().is_some_and(|f| {
-                f.units == FrameUnits::Range
-                    && [&f.start, &f.end].iter().any(|b| matches!(b, FrameBound::Preceding(_) | FrameBound::Following(_)))
-            });
-            if offset_range && let (Some(sort), Some(e)) = (order_by.first_mut(), order.first()) {
-                if e.ty.ty == PgType::Numeric && e.ty.decimal_parts().is_none() {
-                    return Err(PgError::unsupported("RANGE with offset over numeric without a fixed scale is not supported")
-                        .hint("Cast the ORDER BY column to numeric(p,s) or double precision."));
-                }
-                sort.expr = exprs.expr(e)?;
-            }
-            let window_frame = self.frame(w.frame.as_ref(), &order, w.order_by.is_empty()).await?;
-            let filter = filter.map(|f| exprs.expr(&f).map(Box::new)).transpose()?;
+            let order_by = self.sort_exprs(&w.order_by, &order)?;
+            let filter = filter.map(|f| exprs.expr(&f)).transpose()?;
             let params = |args: Vec<DfExpr>| WindowFunctionParams {
                 args,
                 partition_by: partition_by.clone(),
                 order_by: order_by.clone(),
-                window_frame: window_frame.clone(),
-                filter: filter.clone(),
+                window_frame: WindowFrame::new(None),
+                filter: None,
                 null_treatment: None,
                 distinct: false,
             };
             let value = if let FuncKind::Window(native) = &w.func.0.kind {
-                let (udf, df_args) = self.native_window(*native, &args)?;
                 let part = self.fresh();
-                let call = WindowFunction { fun: WindowFunctionDefinition::WindowUDF(udf), params: params(df_args) };
+                let (udf, df_args) = match ranked(*native) {
+                    Some(udf) => (udf, Vec::new()),
+                    None => {
+                        let framed = framed(*native).ok_or_else(|| PgError::internal("a window function without a kernel"))?;
+                        let converted = args.iter().map(|e| exprs.expr(e)).collect::<PgResult<Vec<_>>>()?;
+                        let types = args.iter().map(|e| e.ty.arrow.clone()).collect();
+                        self.framed_call(framed, converted, types, w, &order, None, part)?
+                    }
+                };
+                // Ranks follow the order alone.
+                let mut params = params(df_args);
+                if ranked(*native).is_some() {
+                    params.window_frame = WindowFrame::new(if w.order_by.is_empty() { None } else { Some(false) });
+                }
+                let call = WindowFunction { fun: WindowFunctionDefinition::WindowUDF(udf), params };
                 calls.push((part, DfExpr::WindowFunction(Box::new(call))));
                 DfExpr::Cast(Cast::new(Box::new(super::expr::column(part)), w.ty.arrow.clone()))
             } else {
@@ -116,9 +149,18 @@ impl Planner {
                     ty: w.ty.clone(),
                 };
                 let lowered = self.lower(&aggregate, &args)?;
+                let whole = w.order_by.is_empty() && w.frame.is_none();
                 for part in lowered.parts {
-                    let udf = super::sliding::SlidingUdaf::wrap(part.udf);
-                    let call = WindowFunction { fun: WindowFunctionDefinition::AggregateUDF(udf), params: params(part.args) };
+                    let call = if whole {
+                        let mut params = params(part.args);
+                        params.filter = filter.clone().map(Box::new);
+                        let udf = super::sliding::SlidingUdaf::wrap(part.udf);
+                        WindowFunction { fun: WindowFunctionDefinition::AggregateUDF(udf), params }
+                    } else {
+                        let types = part.args.iter().map(|e| e.get_type(plan.schema())).collect::<datafusion::common::Result<Vec<_>>>().map_err(from_datafusion)?;
+                        let (udf, df_args) = self.framed_call(Framed::Aggregate(part.udf), part.args, types, w, &order, filter.clone(), part.id)?;
+                        WindowFunction { fun: WindowFunctionDefinition::WindowUDF(udf), params: params(df_args) }
+                    };
                     calls.push((part.id, DfExpr::WindowFunction(Box::new(call))));
                 }
                 lowered.value
@@ -130,141 +172,88 @@ impl Planner {
         LogicalPlanBuilder::from(plan).project(all).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)
     }
 
-    /// DataFusion's function and its arguments.
-    fn native_window(&self, native: NativeWindow, args: &[Expr]) -> PgResult<(Arc<WindowUDF>, Vec<DfExpr>)> {
-        use datafusion::functions_window as fw;
+    /// A function over a frame, with the arguments that [`super::frame`] lists.
+    #[allow(clippy::too_many_arguments)] // one place that puts the arguments in their order
+    fn framed_call(
+        &self,
+        framed: Framed,
+        mut args: Vec<DfExpr>,
+        arg_types: Vec<DataType>,
+        w: &WindowExpr,
+        order: &[Expr],
+        filter: Option<DfExpr>,
+        id: ColId,
+    ) -> PgResult<(Arc<WindowUDF>, Vec<DfExpr>)> {
         let exprs = self.exprs();
-        let mut converted = args.iter().map(|e| exprs.expr(e)).collect::<PgResult<Vec<_>>>()?;
-        let literal = |e: Option<&Expr>| match e.map(|e| &e.kind) {
-            Some(ExprKind::Const(v)) => Some(v.clone()),
-            Some(ExprKind::Param(i)) => self.ctx.params.get(*i).cloned(),
-            _ => None,
-        };
-        let udf = match native {
-            NativeWindow::RowNumber => fw::row_number::row_number_udwf(),
-            NativeWindow::Rank => fw::rank::rank_udwf(),
-            NativeWindow::DenseRank => fw::rank::dense_rank_udwf(),
-            NativeWindow::PercentRank => fw::rank::percent_rank_udwf(),
-            NativeWindow::CumeDist => fw::cume_dist::cume_dist_udwf(),
-            NativeWindow::Ntile => {
-                match literal(args.first()) {
-                    Some(ScalarValue::Int32(Some(n))) if n <= 0 => {
-                        return Err(PgError::new(SqlState::INVALID_ARGUMENT_FOR_NTILE, "argument of ntile must be greater than zero"));
-                    }
-                    Some(ScalarValue::Int32(Some(n))) => converted = vec![DfExpr::Literal(ScalarValue::Int64(Some(i64::from(n))), None)],
-                    _ => return Err(PgError::unsupported("ntile takes a constant")),
-                }
-                fw::ntile::ntile_udwf()
-            }
-            NativeWindow::Lag | NativeWindow::Lead => {
-                if let Some(offset) = args.get(1) {
-                    match literal(Some(offset)) {
-                        Some(ScalarValue::Int32(Some(n))) => converted[1] = DfExpr::Literal(ScalarValue::Int64(Some(i64::from(n))), None),
-                        _ => return Err(PgError::unsupported("the offset of lag and lead must be a constant")),
-                    }
-                }
-                if let Some(default) = args.get(2)
-                    && literal(Some(default)).is_none()
-                {
-                    return Err(PgError::unsupported("the default of lag and lead must be a constant"));
-                }
-                if native == NativeWindow::Lag { fw::lead_lag::lag_udwf() } else { fw::lead_lag::lead_udwf() }
-            }
-            NativeWindow::FirstValue => fw::nth_value::first_value_udwf(),
-            NativeWindow::LastValue => fw::nth_value::last_value_udwf(),
-            NativeWindow::NthValue => {
-                match literal(args.get(1)) {
-                    Some(ScalarValue::Int32(Some(n))) if n <= 0 => {
-                        return Err(PgError::new(
-                            SqlState::INVALID_ARGUMENT_FOR_NTH_VALUE,
-                            "argument of nth_value must be greater than zero",
-                        ));
-                    }
-                    Some(ScalarValue::Int32(Some(n))) => converted[1] = DfExpr::Literal(ScalarValue::Int64(Some(i64::from(n))), None),
-                    _ => return Err(PgError::unsupported("nth_value takes a constant")),
-                }
-                fw::nth_value::nth_value_udwf()
-            }
-        };
-        Ok((udf, converted))
-    }
-
-    async fn frame(&self, frame: Option<&Frame>, order: &[Expr], unordered: bool) -> PgResult<WindowFrame> {
-        // DataFusion computes RANGE on few types. Without an offset, RANGE is GROUPS: both go by peers.
-        let by_peers = !order.iter().all(|e| has_native_order(&e.ty));
-        let Some(frame) = frame else {
-            if by_peers {
-                let start = WindowFrameBound::Preceding(ScalarValue::UInt64(None));
-                return Ok(WindowFrame::new_bounds(WindowFrameUnits::Groups, start, WindowFrameBound::CurrentRow));
-            }
-            return Ok(WindowFrame::new(if unordered { None } else { Some(false) }));
-        };
-        let offset = |b: &FrameBound| matches!(b, FrameBound::Preceding(_) | FrameBound::Following(_));
-        let groups = Frame { units: FrameUnits::Groups, ..frame.clone() };
-        let without_offset = !offset(&frame.start) && !offset(&frame.end);
-        let frame = if by_peers && frame.units == FrameUnits::Range && without_offset { &groups } else { frame };
-        let units = match frame.units {
-            FrameUnits::Rows => WindowFrameUnits::Rows,
-            FrameUnits::Range => WindowFrameUnits::Range,
-            FrameUnits::Groups => WindowFrameUnits::Groups,
-        };
-        let start = self.bound(&frame.start, frame.units, order).await?;
-        let end = self.bound(&frame.end, frame.units, order).await?;
-        if units == WindowFrameUnits::Range && unordered {
-            // Without an order all rows are peers.
-            return Ok(WindowFrame::new(None));
+        let has_filter = filter.is_some();
+        args.extend(filter);
+        for key in order {
+            args.push(exprs.sort_key(key)?);
         }
-        Ok(WindowFrame::new_bounds(units, start, end))
-    }
-
-    async fn bound(&self, bound: &FrameBound, units: FrameUnits, order: &[Expr]) -> PgResult<WindowFrameBound> {
-        let null = || match units {
-            FrameUnits::Rows | FrameUnits::Groups => ScalarValue::UInt64(None),
-            FrameUnits::Range => ScalarValue::Null,
+        let (units, start, end, exclusion) = match &w.frame {
+            Some(frame) => (frame.units, end_of(&frame.start), end_of(&frame.end), frame.exclusion),
+            None => (FrameUnits::Range, End::UnboundedPreceding, End::CurrentRow, FrameExclusion::None),
         };
-        Ok(match bound {
-            FrameBound::UnboundedPreceding => WindowFrameBound::Preceding(null()),
-            FrameBound::UnboundedFollowing => WindowFrameBound::Following(null()),
-            FrameBound::CurrentRow => WindowFrameBound::CurrentRow,
-            FrameBound::Preceding(e) => WindowFrameBound::Preceding(self.offset(e, units, order).await?),
-            FrameBound::Following(e) => WindowFrameBound::Following(self.offset(e, units, order).await?),
-        })
-    }
-
-    async fn offset(&self, e: &Expr, units: FrameUnits, order: &[Expr]) -> PgResult<ScalarValue> {
-        let value = self.constant(e).await?;
-        let negative = || PgError::new(SqlState::INVALID_PRECEDING_OR_FOLLOWING_SIZE, "frame starting offset must not be negative");
-        if value.is_null() {
-            return Err(PgError::new(SqlState::NULL_VALUE_NOT_ALLOWED, "frame starting offset must not be null"));
-        }
-        match units {
-            FrameUnits::Rows | FrameUnits::Groups => match value {
-                ScalarValue::Int64(Some(n)) => Ok(ScalarValue::UInt64(Some(u64::try_from(n).map_err(|_| negative())?))),
-                _ => Err(PgError::internal("a frame offset that is no bigint")),
-            },
-            FrameUnits::Range => {
-                let is_negative = match &value {
-                    ScalarValue::Int16(Some(n)) => *n < 0,
-                    ScalarValue::Int32(Some(n)) => *n < 0,
-                    ScalarValue::Int64(Some(n)) => *n < 0,
-                    ScalarValue::Float64(Some(n)) => *n < 0.0,
-                    ScalarValue::Decimal128(Some(n), ..) => *n < 0,
-                    _ => false,
+        let offsets: Vec<(&Expr, bool)> = match &w.frame {
+            Some(frame) => [&frame.start, &frame.end]
+                .into_iter()
+                .filter_map(|b| match b {
+                    FrameBound::Preceding(e) => Some((&**e, true)),
+                    FrameBound::Following(e) => Some((&**e, false)),
+                    _ => None,
+                })
+                .collect(),
+            None => Vec::new(),
+        };
+        let mut range = None;
+        if units == FrameUnits::Range && !offsets.is_empty() {
+            let (Some(key), Some(sort)) = (order.first(), w.order_by.first()) else { return Err(PgError::internal("RANGE without a key")) };
+            let cast = |e: &Expr, ty: &PgType| {
+                let target = SqlType::new(ty.clone());
+                if e.ty == target { e.clone() } else { Expr::new(ExprKind::Cast { arg: Box::new(e.clone()), explicit: false }, target) }
+            };
+            let distance = super::frame::distance_type(&key.ty.ty)
+                .ok_or_else(|| PgError::unsupported(format!("RANGE with offset PRECEDING/FOLLOWING is not supported for column type {}", key.ty.ty)))?;
+            let measured = match &key.ty.ty {
+                PgType::Date => PgType::Timestamp,
+                other if distance == PgType::Interval => other.clone(),
+                _ => distance.clone(),
+            };
+            let key = cast(key, &measured);
+            args.push(exprs.expr(&key)?);
+            let mut raw = Vec::with_capacity(2);
+            for (offset, preceding) in offsets {
+                let offset = cast(offset, &distance);
+                // Floats and times of day are measured beside PostgreSQL's operators, which overflow and wrap.
+                let bound = if matches!(measured, PgType::Float8 | PgType::Time) {
+                    key.clone()
+                } else {
+                    let name = if preceding != sort.descending { "-" } else { "+" };
+                    let oper = Registry::get()
+                        .operators(name)
+                        .iter()
+                        .find(|o| o.left.as_ref() == Some(&measured) && o.right == distance)
+                        .cloned()
+                        .ok_or_else(|| PgError::internal("a distance without its operator"))?;
+                    let ty = SqlType::new(oper.ret.clone());
+                    Expr::new(ExprKind::Oper { oper: OperRef(oper), args: vec![key.clone(), offset.clone()] }, ty)
                 };
-                if is_negative {
-                    return Err(PgError::new(
-                        SqlState::INVALID_PRECEDING_OR_FOLLOWING_SIZE,
-                        "invalid preceding or following size in window function",
-                    ));
-                }
-                if let (ScalarValue::Decimal128(..), Some(key)) = (&value, order.first())
-                    && has_native_order(&key.ty)
-                {
-                    return value.cast_to(&key.ty.arrow).map_err(from_datafusion);
-                }
-                Ok(value)
+                args.push(exprs.expr(&bound)?);
+                raw.push(exprs.expr(&offset)?);
+            }
+            args.extend(raw);
+            range = Some(RangeKey { ty: key.ty, descending: sort.descending, nulls_first: sort.nulls_first });
+        } else if units != FrameUnits::Range {
+            for (offset, _) in offsets {
+                args.push(exprs.expr(offset)?);
             }
         }
+        let ret = match &framed {
+            Framed::Aggregate(udf) => udf.return_type(&arg_types).map_err(from_datafusion)?,
+            _ => w.ty.arrow.clone(),
+        };
+        let call = FramedCall { framed, arg_types, ret, has_filter, order: order.len(), units, start, end, exclusion, range };
+        Ok((FramedUdwf::make(call, format!("{} over frame {}", w.func.0.name, column_name(id))), args))
     }
 
     /// The value of an expression without columns.

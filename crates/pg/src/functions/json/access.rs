@@ -460,6 +460,7 @@ pub fn register(r: &mut Registry) {
         out.finish()
     });
     r.scalar("jsonb_delete", &[Jsonb, I4], Jsonb, delete_index, doc);
+    r.scalar("jsonb_delete", &[Jsonb, T], Jsonb, delete_keys(), doc);
     r.add(Func::scalar("jsonb_delete", &[Jsonb, T], Jsonb, delete_keys(), doc).variadic());
     r.scalar("jsonb_delete_path", &[Jsonb, texts()], Jsonb, operators::edit_by_texts(edit::delete_path), doc);
     let order = strict2::<Bytes, Bytes, Int4>(|_, a, b| {

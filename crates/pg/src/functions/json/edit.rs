@@ -97,6 +97,16 @@ pub fn delete_path(node: Node, path: &[Option<&str>], out: &mut Builder) -> PgRe
     if node.is_scalar() {
         return Err(invalid("cannot delete path in scalar"));
     }
+    // Nothing is looked up in what is empty.
+    let empty = match &node {
+        Node::Array(items) => items.is_empty(),
+        Node::Object(fields) => fields.is_empty(),
+        _ => false,
+    };
+    if empty {
+        out.node(&node);
+        return Ok(());
+    }
     edit(node, path, Edit::Delete, out)
 }
 

@@ -1,0 +1,426 @@
+#!/usr/bin/env python3
+"""Random typed expressions on Stoa and on a PostgreSQL 15, compared: rows, column types, SQLSTATE, and (apart) messages.
+
+    expressions.py --oracle DSN [--dsn DSN] [--statements N] [--seed N] [--only WORD] [--kinds LIST] [--messages] [--examples N]
+
+The expressions are made from the signatures that Stoa lists in pg_proc, pg_operator and pg_cast, over a pool of values for each type
+that holds NULLs, extremes, NaN, infinities, empty values, Unicode, years before Christ, zones, nested documents. What Stoa lists and
+the oracle does not have is left out. A run is the same for the same seed and the same signatures.
+
+Differences are grouped by signature, so that they can be worked off one by one. The exit status is 1 if there was a difference in rows,
+types or SQLSTATE, or if Stoa said XX000 anywhere.
+
+The oracle needs the collation C and the encoding UTF8: the tool makes a database of that kind there, and drops it afterwards.
+"""
+import argparse
+import collections
+import random
+import sys
+
+try:
+    import psycopg
+    from psycopg import pq
+except ImportError:
+    sys.exit("expressions: psycopg is missing: pip install 'psycopg[binary]'")
+
+POOL = {
+    "bool": ["true", "false"],
+    "int2": ["0", "1", "(-1)", "7", "32767", "(-32768)"],
+    "int4": ["0", "1", "(-1)", "2", "3", "5", "10", "100", "2147483647", "(-2147483648)"],
+    "int8": ["0", "1", "(-1)", "42", "1000000", "9223372036854775807", "(-9223372036854775808)"],
+    "float4": ["0", "1.5", "-2.25", "'NaN'", "'Infinity'", "'-Infinity'", "3.4e38", "1e-30", "0.1"],
+    "float8": ["0", "1", "-1.5", "2.5", "0.1", "1e10", "123456.789", "'NaN'", "'Infinity'", "'-Infinity'", "1.7e308", "1e-300", "'-0'"],
+    "numeric": ["0", "1", "-1", "2.5", "-2.50", "0.00001", "123.456", "99999999999999999999.99", "'NaN'", "'Infinity'", "'-Infinity'",
+                "1e50", "1e-30", "12345678901234567890123456789012345678901234567890", "100", "0.5", "1.10"],
+    "text": ["''", "'a'", "'abc'", "'Hello World'", "'  pad  '", "'ÄÖü ß é'", "'日本語 😀'", "'12'", "'-3.5'", "'a,b,,c'", "'%_\\x'", "'NULL'", "'a.b.c'",
+             "'{\"a\":1}'", "'2024-02-29'", "'xyzxyz'", "'tab\tend'", "'(a|b)+c*'", "'[a-z]+'", "'UTC'", "'day'", "'YYYY-MM-DD'", "'999.99'", "'abcabcabc'"],
+    "varchar": ["''", "'varchar'", "'Ünï'"],
+    "bpchar": ["''", "'ab '", "'xy'"],
+    "name": ["''", "'relname'", "'Mixed Name'"],
+    "char": ["''", "'a'", "'Z'"],
+    "bytea": ["''", "'\\x00'", "'\\xdeadbeef'", "'abc'", "'\\xff00ff'", "'\\x0102030405060708'"],
+    "date": ["'2024-02-29'", "'1999-12-31'", "'0001-01-01'", "'0044-03-15 BC'", "'infinity'", "'-infinity'", "'1970-01-01'", "'2000-01-01'", "'5874897-12-31'"],
+    "time": ["'00:00'", "'23:59:59.999999'", "'24:00'", "'12:34:56.789'", "'04:05'"],
+    "timetz": ["'00:00+00'", "'12:34:56.789-08'", "'24:00+05:30'", "'04:05:06+01'"],
+    "timestamp": ["'2024-02-29 12:34:56.789012'", "'1999-12-31 23:59:59'", "'0044-03-15 10:00 BC'", "'infinity'", "'-infinity'", "'1970-01-01'",
+                  "'2000-01-01'", "'2024-03-31 02:30'", "'4713-01-01 BC'"],
+    "timestamptz": ["'2024-02-29 12:34:56.789012+00'", "'1999-12-31 23:59:59-08'", "'0044-03-15 10:00+00 BC'", "'infinity'", "'-infinity'",
+                    "'1970-01-01+00'", "'2024-07-01 00:00+02'", "'1850-06-01 12:00+00'"],
+    "interval": ["'0'", "'1 day'", "'-1 mon 2 days -03:04:05.678'", "'1 year 2 mons'", "'25:00:00'", "'-00:00:01'", "'100 years'", "'1 week'", "'30 days'",
+                 "'0.5 days'", "'P1Y2M3DT4H5M6S'"],
+    "uuid": ["'00000000-0000-0000-0000-000000000000'", "'A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11'"],
+    "json": ["'null'", "'{}'", "'[]'", "'1'", "'\"s\"'", "'{\"a\": 1, \"b\": [1, 2, {\"c\": null}]}'", "'[1, \"two\", null, true]'", "'{\"a\":1,\"a\":2}'",
+             "'[{\"a\":1},{\"a\":2,\"b\":\"x\"}]'", "' { \"k\" : \"v\\u00e9\" } '"],
+    "jsonb": ["'null'", "'{}'", "'[]'", "'1.50'", "'\"s\"'", "'{\"a\": 1, \"b\": [1, 2, {\"c\": null}]}'", "'[1, \"two\", null, true]'", "'{\"b\":2,\"aa\":1,\"a\":0}'",
+              "'[{\"a\":1},{\"a\":2,\"b\":\"x\"}]'", "'[1, [2, [3]], 1]'", "'{\"a\": {\"b\": {\"c\": \"d\"}}}'"],
+    "jsonpath": ["'$'", "'$.a'", "'$[*]'", "'$.b[1 to 2]'", "'strict $.x'", "'$.** ? (@ > 1)'", "'$[*].a ? (@ >= 2)'", "'$.a == 1'", "'$.b.size()'", "'$[*].type()'"],
+    "oid": ["0", "23", "4294967295"],
+    "_int4": ["'{}'", "'{1,2,3}'", "'{NULL,5}'", "'{3,1,2,1}'", "'{{1,2},{3,4}}'", "'{-1}'"],
+    "_int8": ["'{}'", "'{1,2}'"],
+    "_text": ["'{}'", "'{a,b,c}'", "'{NULL,\"\",\"x y\"}'", "'{b,a,b}'", "'{k1,v1,k2,v2}'", "'{a}'", "'{b,0}'"],
+    "_float8": ["'{}'", "'{0.25,0.5,0.75}'", "'{NaN,1}'"],
+    "_numeric": ["'{1.5,2.50}'", "'{}'", "'{NULL}'"],
+    "_timestamp": ["'{2024-01-01,NULL}'"],
+    "_bool": ["'{t,f,NULL}'"],
+}
+# What a polymorphic argument is tried with.
+ELEMENTS = ["int4", "text", "numeric", "date", "float8", "bool"]
+TEXTS_FOR_INPUT = ["", " ", "abc", "1", " 12 ", "-0", "1.5", "1e3", "0x1F", "NaN", "inf", "t", "off", "yes ", "2024-02-30", "2024-02-29", "20240229", "Jan 5 2021",
+                   "1/2/2003", "12:34", "25:00", "epoch", "now x", "1 day ago", "P1D", "@ 1 hour", "{1,2", "{1,2}", "{a,\"b\"}", "[0:1]={1,2}", "{", "[1,2]", "null", "\\xzz", "\\x4",
+                   "2024-01-01 10:00 Europe/Paris", "2024-01-01T10:00Z", "99999999999", "1_000", "infinity", "a0eebc999c0b4ef8bb6d6bb9bd380a11", "$.a[", "1 2", "10:20:30.5 PM"]
+
+# Answers that differ by nature: the clock, chance, the session, the place, the catalogs.
+NATURE = ("pg_", "has_", "current_", "session_", "inet_", "txid_", "lo_", "binary_", "row_security", "ts_", "to_ts", "phraseto", "plainto", "websearch",
+          "tsvector", "tsquery", "array_to_tsvector", "json_to_tsvector", "jsonb_to_tsvector", "query_to", "table_to", "database_to", "schema_to", "cursor_to", "stoa", "map_")
+CHANCE = {"random", "setseed", "now", "clock_timestamp", "statement_timestamp", "transaction_timestamp", "timeofday", "gen_random_uuid", "nextval", "currval",
+          "setval", "lastval", "version", "set_config", "col_description", "obj_description", "shobj_description", "to_regclass", "to_regtype", "to_regproc", "to_regprocedure",
+          "to_regnamespace", "to_regrole", "format_type", "getdatabaseencoding", "uuid_generate_v4", "random_normal", "unistr", "strip", "setweight", "numnode", "querytree",
+          "get_current_ts_config", "similar_to_escape", "like_escape", "regclass", "regtype", "regproc", "overlaps", "cursor", "bttextcmp", "getpgusername", "any_value", "user", "mxid_age", "age_xid",
+          "schema_name", "amvalidate", "currtid2", "parse_ident_x", "makeaclitem", "aclexplode", "acldefault", "convert", "convert_from", "convert_to", "suppress_redundant_updates_trigger"}
+# Names that the grammar reads in another way.
+KEYWORDS = {"extract", "normalize", "position", "overlay", "substring", "time", "timetz", "timestamp", "timestamptz", "interval", "char", "like", "left", "right", "numeric", "bit"}
+SETTINGS = [
+    [],
+    ["SET DateStyle = 'German'", "SET IntervalStyle = 'iso_8601'", "SET TimeZone = 'America/New_York'"],
+    ["SET DateStyle = 'SQL, DMY'", "SET IntervalStyle = 'sql_standard'", "SET TimeZone = 'Asia/Kolkata'"],
+    ["SET DateStyle = 'Postgres, MDY'", "SET IntervalStyle = 'postgres_verbose'", "SET TimeZone = 'Europe/Berlin'", "SET extra_float_digits = 0", "SET bytea_output = 'escape'"],
+]
+RESET = ["RESET DateStyle", "RESET IntervalStyle", "SET TimeZone = 'UTC'", "RESET extra_float_digits", "RESET bytea_output"]
+FRAMES = ["", "ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING", "ROWS UNBOUNDED PRECEDING", "ROWS BETWEEN 2 PRECEDING AND 1 PRECEDING", "ROWS BETWEEN CURRENT ROW AND UNBOUNDED FOLLOWING",
+          "GROUPS BETWEEN 1 PRECEDING AND CURRENT ROW", "GROUPS BETWEEN 1 FOLLOWING AND 2 FOLLOWING", "RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING", "RANGE UNBOUNDED PRECEDING",
+          "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"]
+EXCLUDES = ["", "", "EXCLUDE CURRENT ROW", "EXCLUDE GROUP", "EXCLUDE TIES", "EXCLUDE NO OTHERS"]
+
+
+class Side:
+    def __init__(self, dsn):
+        self.dsn = dsn
+        self.open()
+
+    def open(self):
+        self.conn = psycopg.connect(self.dsn, autocommit=True, connect_timeout=10)
+        self.pg = self.conn.pgconn
+        self.pg.notice_handler = None
+        self.run("SET TimeZone = 'UTC'")
+        self.run("SET statement_timeout = '20s'")
+
+    def run(self, sql):
+        """(state, types, rows, message): what came back, as text."""
+        result = self.pg.exec_(sql.encode())
+        if result.status in (pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK):
+            types = [(result.fname(i).decode(), result.ftype(i), result.fmod(i)) for i in range(result.nfields)]
+            rows = [tuple(None if (v := result.get_value(r, c)) is None else v.decode(errors="replace") for c in range(result.nfields))
+                    for r in range(result.ntuples)]
+            return "00000", types, rows, ""
+        state = result.error_field(pq.DiagnosticField.SQLSTATE)
+        message = result.error_field(pq.DiagnosticField.MESSAGE_PRIMARY) or result.error_message or b""
+        if state is None:
+            raise ConnectionError(message.decode(errors="replace"))
+        return state.decode(), [], [], message.decode(errors="replace")
+
+    def all(self, sql):
+        return [r for r in self.run(sql)[2]]
+
+
+def signatures(stoa, oracle):
+    """Functions, operators and casts of Stoa that the oracle has too, by the types' names."""
+    types = "(SELECT array_to_string(array_agg(t.typname ORDER BY u.n), ' ') FROM unnest(p.proargtypes) WITH ORDINALITY u(o, n) JOIN pg_type t ON t.oid = u.o)"
+    sql = f"SELECT p.proname, {types}, p.prokind, p.proretset, p.provariadic, (SELECT typname FROM pg_type WHERE oid = p.prorettype) FROM pg_proc p JOIN pg_namespace s ON s.oid = p.pronamespace WHERE s.nspname = 'pg_catalog'"
+    theirs = {(n, a or ""): (k, s, v, r) for n, a, k, s, v, r in oracle.all(sql)}
+    ours = {(n, a or ""): (k, s, v, r) for n, a, k, s, v, r in stoa.all(sql)}
+    if not ours:
+        ours = theirs
+    functions = [(n, a.split(), *theirs[(n, a)]) for (n, a) in sorted(ours) if (n, a) in theirs and n not in CHANCE and not n.startswith(NATURE)]
+    sql = "SELECT o.oprname, l.typname, r.typname FROM pg_operator o LEFT JOIN pg_type l ON l.oid = o.oprleft JOIN pg_type r ON r.oid = o.oprright"
+    theirs = set(oracle.all(sql))
+    operators = sorted((o for o in set(stoa.all(sql)) if o in theirs), key=str)
+    sql = "SELECT s.typname, t.typname FROM pg_cast c JOIN pg_type s ON s.oid = c.castsource JOIN pg_type t ON t.oid = c.casttarget"
+    theirs = set(oracle.all(sql))
+    casts = sorted(c for c in set(stoa.all(sql)) if c in theirs)
+    return functions, operators, casts
+
+
+def name_of(ty):
+    return f"{ty[1:]}[]" if ty.startswith("_") else ('"char"' if ty == "char" else ty)
+
+
+class Maker:
+    def __init__(self, rng, functions, operators, casts):
+        self.rng, self.functions, self.operators, self.casts = rng, functions, operators, casts
+        self.scalars = [f for f in functions if f[2] == "f" and not f[3] == "t"]
+        self.aggregates = [f for f in functions if f[2] == "a"]
+        self.windows = [f for f in functions if f[2] == "w"]
+        self.sets = [f for f in functions if f[3] == "t"]
+        self.by_result = collections.defaultdict(list)
+        for f in self.scalars:
+            self.by_result[f[5]].append(f)
+
+    def concrete(self, types):
+        """Polymorphic types, replaced by one choice."""
+        element = self.rng.choice(ELEMENTS)
+        swap = {"anyelement": element, "anynonarray": element, "anycompatible": element, "anycompatiblenonarray": element, "any": self.rng.choice(ELEMENTS),
+                "anyarray": "_" + element, "anycompatiblearray": "_" + element}
+        return [swap.get(t, t) for t in types]
+
+    def value(self, ty, depth=0):
+        rng = self.rng
+        if depth > 0 and rng.random() < 0.3 and self.by_result.get(ty):
+            made = self.call(rng.choice(self.by_result[ty]), depth - 1)
+            if made:
+                return made
+        if rng.random() < 0.06:
+            return f"NULL::{name_of(ty)}"
+        pool = POOL.get(ty)
+        if pool is None and ty.startswith("_") and ty[1:] in POOL:
+            items = ", ".join(self.value(ty[1:]) for _ in range(rng.randint(1, 3)))
+            return f"ARRAY[{items}]::{name_of(ty)}"
+        if pool is None:
+            return None
+        text = rng.choice(pool)
+        if ty == "int4" and "-" not in text and rng.random() < 0.9:
+            return text
+        if ty in ("text",) and rng.random() < 0.5:
+            return text
+        return f"{text}::{name_of(ty)}"
+
+    def values(self, types, depth):
+        out = [self.value(t, depth) for t in self.concrete(types)]
+        return None if any(v is None for v in out) else out
+
+    def call(self, f, depth):
+        name, types, kind, is_set, variadic, _ = f
+        types = list(types)
+        if variadic not in ("0", 0, None) and types:
+            last = types.pop()
+            types += [("any" if last == "any" else last.lstrip("_"))] * self.rng.randint(1, 3)
+        args = self.values(types, depth)
+        quoted = not name.islower() or name in KEYWORDS
+        return None if args is None else f'{chr(34) + name + chr(34) if quoted else name}({", ".join(args)})'
+
+    def scalar(self, only):
+        f = self.rng.choice([f for f in self.scalars if only in f[0]] or self.scalars)
+        made = self.call(f, self.rng.choice([0, 0, 0, 1, 2]))
+        return made and (f"{f[0]}({' '.join(f[1])})", f"SELECT {made} AS x")
+
+    def operator(self, only):
+        name, left, right = self.rng.choice([o for o in self.operators if only in o[0]] or self.operators)
+        args = self.values([t for t in (left, right) if t], self.rng.choice([0, 0, 1]))
+        if args is None:
+            return None
+        text = f"{name} {args[0]}" if left is None else f"{args[0]} {name} {args[1]}"
+        return f"operator {left or ''} {name} {right}", f"SELECT {text} AS x"
+
+    def cast(self, only):
+        kind = self.rng.random()
+        targets = [t for t in POOL if only in t] or list(POOL)
+        if kind < 0.4:
+            source, target = self.rng.choice([c for c in self.casts if only in c[0] or only in c[1]] or self.casts)
+            modifier = ""
+            if self.rng.random() < 0.4:
+                modifier = {"numeric": "(6,2)", "varchar": "(3)", "bpchar": "(4)", "time": "(2)", "timetz": "(0)", "timestamp": "(1)", "timestamptz": "(3)", "interval": "(1)"}.get(target, "")
+            value = self.value(source)
+            return value and (f"cast {source} as {target}", f"SELECT ({value})::{name_of(target)}{modifier} AS x")
+        target = self.rng.choice(targets)
+        if kind < 0.8:
+            text = self.rng.choice(TEXTS_FOR_INPUT).replace("'", "''")
+            return f"input {target}", f"SELECT '{text}'::{name_of(target)} AS x"
+        source = self.rng.choice(list(POOL))
+        value = self.value(source)
+        return value and (f"cast {source} as {target}", f"SELECT ({value})::{name_of(target)} AS x")
+
+    def construct(self, only):
+        rng = self.rng
+        a, b = rng.choice(list(POOL)), rng.choice(list(POOL))
+        if rng.random() < 0.6:
+            b = a
+        x, y, z = self.value(a), self.value(b), self.value(a)
+        if rng.random() < 0.3:
+            y = rng.choice(POOL[b])
+        i, t = self.value("int4"), self.value("text")
+        field = rng.choice(["year", "month", "day", "hour", "minute", "second", "milliseconds", "microseconds", "epoch", "dow", "isodow", "doy", "week", "quarter", "isoyear", "century",
+                            "decade", "millennium", "timezone", "julian"])
+        when = self.value(rng.choice(["date", "timestamp", "timestamptz", "interval", "time", "timetz"]))
+        forms = {
+            "case": f"CASE WHEN {self.value('bool')} THEN {x} ELSE {y} END", "case value": f"CASE {x} WHEN {y} THEN 1 WHEN {z} THEN 2 END",
+            "coalesce": f"coalesce({x}, {y})", "nullif": f"nullif({x}, {y})", "greatest": f"greatest({x}, {y}, {z})", "least": f"least({x}, {y})", "in": f"{x} IN ({y}, {z})",
+            "not in": f"{x} NOT IN ({y}, {z})", "between": f"{x} BETWEEN {y} AND {z}", "distinct": f"{x} IS DISTINCT FROM {y}", "array": f"ARRAY[{x}, {y}]", "row": f"ROW({x}, {y})",
+            "row compare": f"ROW({x}, {i}) < ROW({y}, 1)", "any": f"{x} = ANY (ARRAY[{y}, {z}])", "all": f"{x} < ALL (ARRAY[{y}, {z}])", "like": f"{t} LIKE {self.value('text')}",
+            "ilike": f"{t} ILIKE {self.value('text')}", "similar": f"{t} SIMILAR TO {self.value('text')}", "escape": f"{t} LIKE {self.value('text')} ESCAPE '!'", "substring": f"substring({t} FROM {i} FOR {self.value('int4')})",
+            "substring re": f"substring({t} FROM {self.value('text')})", "overlay": f"overlay({t} PLACING {self.value('text')} FROM {i})", "position": f"position({self.value('text')} IN {t})",
+            "trim": f"trim(BOTH {self.value('text')} FROM {t})", "extract": f"extract({field} FROM {when})", "date_part": f"date_part('{field}', {when})", "date_trunc": f"date_trunc('{field}', {when})",
+            "at zone": f"{self.value(rng.choice(['timestamp', 'timestamptz', 'timetz']))} AT TIME ZONE {rng.choice(['UTC', 'Europe/Paris', '+05:30', 'EST', 'PST8PDT', 'nowhere', 'Asia/Tokyo']).join([chr(39)] * 2)}",
+            "subscript": f"({self.value('_int4')})[{i}]", "slice": f"({self.value('_int4')})[{i}:{self.value('int4')}]", "is null": f"{x} IS NULL", "is true": f"{self.value('bool')} IS NOT TRUE",
+            "concat": f"{x} || {y}", "compare": f"{x} {rng.choice(['<', '=', '>=', '<>'])} {y}", "arith": f"{x} {rng.choice(['+', '-', '*', '/', '%'])} {y}", "unary": f"- {x}",
+            "typeof": f"pg_typeof({x})", "format": f"format('%s|%L|%I', {x}, {y}, {t})", "to_char n": f"to_char({self.value(rng.choice(['int4', 'int8', 'numeric', 'float8', 'float4']))}, {rng.choice(NUMBER_FORMATS).join([chr(39)] * 2)})",
+            "to_char d": f"to_char({self.value(rng.choice(['timestamp', 'timestamptz', 'interval', 'date']))}, {rng.choice(DATE_FORMATS).join([chr(39)] * 2)})", "to_json": f"to_json({x})", "to_jsonb": f"to_jsonb({x})",
+            "to_date": f"to_date({rng.choice(DATE_TEXTS).join([chr(39)] * 2)}, {rng.choice(DATE_FORMATS).join([chr(39)] * 2)})", "to_number": f"to_number({rng.choice(NUMBER_TEXTS).join([chr(39)] * 2)}, {rng.choice(NUMBER_FORMATS).join([chr(39)] * 2)})",
+            "to_timestamp": f"to_timestamp({rng.choice(DATE_TEXTS).join([chr(39)] * 2)}, {rng.choice(DATE_FORMATS).join([chr(39)] * 2)})", "jsonb build": f"jsonb_build_object({t}, {x}, 'k', {y})",
+            "regexp": f"regexp_replace({t}, {rng.choice(REGEXPS).join([chr(39)] * 2)}, '<\\1\\&>', '{rng.choice(['', 'g', 'i', 'gi', 'x', 'n'])}')", "regexp match": f"regexp_match({t}, {rng.choice(REGEXPS).join([chr(39)] * 2)})",
+            "regexp op": f"{t} {rng.choice(['~', '~*', '!~', '!~*'])} {rng.choice(REGEXPS).join([chr(39)] * 2)}", "regexp split": f"regexp_split_to_array({t}, {rng.choice(REGEXPS).join([chr(39)] * 2)})",
+            "jsonpath": f"jsonb_path_query_array({self.value('jsonb')}, {rng.choice(PATHS).join([chr(39)] * 2)})", "interval": f"interval {rng.choice(INTERVALS).join([chr(39)] * 2)}{rng.choice(['', ' year', ' day to second', ' hour', ' second(2)', ' month', ' minute to second'])}",
+        }
+        if x is None or y is None or z is None:
+            return None
+        names = [n for n in forms if only in n] or list(forms)
+        name = rng.choice(names)
+        return f"construct {name}", f"SELECT {forms[name]} AS x"
+
+    def rows(self, columns):
+        lines = []
+        for n in range(self.rng.randint(0, 6)):
+            cells = [self.value(t) for t in columns]
+            if any(c is None for c in cells):
+                return None
+            lines.append(f"({n}, {', '.join(cells)})")
+        names = ", ".join(f"c{i}" for i in range(len(columns)))
+        if not lines:
+            casts = ", ".join(f"NULL::{name_of(t)}" for t in columns)
+            return f"(SELECT 0, {casts} WHERE false) AS v(id, {names})" if all(t in POOL or t.startswith("_") for t in columns) else None
+        return f"(VALUES {', '.join(lines)}) AS v(id, {names})"
+
+    def aggregate(self, only):
+        rng = self.rng
+        name, types, _, _, variadic, _ = f = rng.choice([f for f in self.aggregates if only in f[0]] or self.aggregates)
+        concrete = self.concrete(types)
+        ordered_set = name in ("percentile_cont", "percentile_disc", "mode", "rank", "dense_rank", "percent_rank", "cume_dist")
+        if name in ("rank", "dense_rank", "percent_rank", "cume_dist"):
+            concrete = [rng.choice(ELEMENTS)]
+        if any(t == "record" or t == "internal" for t in concrete):
+            return None
+        source = self.rows(concrete or ["int4"])
+        if source is None:
+            return None
+        columns = [f"c{i}" for i in range(len(concrete))]
+        label = f"aggregate {name}({' '.join(types)})"
+        if ordered_set:
+            direct = {"percentile_cont": rng.choice(["0.5", "0", "1", "0.25", "1.5", "'{0.1,0.9}'"]), "percentile_disc": rng.choice(["0.5", "0.9", "'{0,1}'"]), "mode": ""}.get(name, self.value(concrete[0]))
+            if direct is None:
+                return None
+            key = columns[-1]
+            return label, f"SELECT {name}({direct}) WITHIN GROUP (ORDER BY {key}{rng.choice(['', ' DESC'])}) AS x FROM {source}"
+        inner = ", ".join(columns) or "*"
+        shape = rng.random()
+        clause = ""
+        if columns and shape < 0.2:
+            inner = "DISTINCT " + inner
+        elif columns and shape < 0.5:
+            clause = f" ORDER BY {columns[0]}{rng.choice(['', ' DESC', ' NULLS FIRST'])}, id"
+        elif columns:
+            clause = " ORDER BY id"
+        filters = rng.choice(["", "", " FILTER (WHERE id > 1)"])
+        return label, f"SELECT {name}({inner}{clause}){filters} AS x FROM {source}"
+
+    def window(self, only):
+        rng = self.rng
+        f = rng.choice([f for f in self.windows + self.aggregates if only in f[0]] or self.windows)
+        name, types = f[0], f[1]
+        if name in ("percentile_cont", "percentile_disc", "mode") or f[2] == "a" and name in ("rank", "dense_rank", "percent_rank", "cume_dist"):
+            return None
+        concrete = self.concrete(types)
+        key = rng.choice(["int4", "numeric", "float8", "int8", "date", "text"])
+        source = self.rows([key, *concrete])
+        if source is None or any(t in ("record", "internal") for t in concrete):
+            return None
+        args = [f"c{i + 1}" for i in range(len(concrete))]
+        if name in ("ntile", "nth_value", "lag", "lead"):
+            args = [a if t not in ("int4",) or name == "ntile" and rng.random() < .3 else rng.choice(["1", "2", "0", "id"]) for a, t in zip(args, types)]
+        over = rng.choice(["", "PARTITION BY id % 2 "]) + rng.choice(["ORDER BY c0, id", "ORDER BY c0 DESC, id", "ORDER BY id", "ORDER BY c0", "ORDER BY c0 NULLS FIRST"])
+        if name.endswith("_agg") or name in ("array_agg", "first_value", "last_value", "nth_value", "lag", "lead", "row_number", "ntile"):
+            over = rng.choice(["", "PARTITION BY id % 2 "]) + rng.choice(["ORDER BY c0, id", "ORDER BY id", "ORDER BY id DESC"])
+        frame = rng.choice(FRAMES)
+        if key == "date":
+            frame = frame.replace("RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING", "RANGE BETWEEN '1 month' PRECEDING AND '10 days' FOLLOWING")
+        exclude = rng.choice(EXCLUDES) if frame else ""
+        inner = ", ".join(args) or ("*" if name == "count" else "")
+        return f"window {name}({' '.join(types)})", f"SELECT id, {name}({inner}) OVER ({over} {frame} {exclude}) AS x FROM {source} ORDER BY id"
+
+    def set(self, only):
+        rng = self.rng
+        f = rng.choice([f for f in self.sets if only in f[0]] or self.sets)
+        if f[5] == "record" or "record" in f[1]:
+            return None
+        made = self.call(f, 0)
+        if made is None or f[0] == "generate_series" and rng.random() < 0.5:
+            made = "generate_series({}, {}, {})".format(*rng.choice([("1", "5", "2"), ("5", "1", "-2"), ("1", "3", "0"), ("1.1", "2.2", "0.5"), ("'2024-01-31'::timestamp", "'2024-05-01'", "'1 month'"),
+                ("'2024-03-30'::timestamptz", "'2024-04-02'", "'1 day'"), ("1::bigint", "3", "1"), ("NULL::int", "3", "1"), ("2147483646", "2147483647", "1"), ("'NaN'::numeric", "1", "1")]))
+        if f[0] == "generate_series" and "generate_series(1, 5" not in made and any(big in made for big in ("2147483647", "9223372036854775807", "1000000", "99999999", "1e50", "1e-30", "12345678901", "'Infinity'", "infinity", "0.00001")):
+            return None
+        return f"set {f[0]}({' '.join(f[1])})", rng.choice([f"SELECT * FROM {made} AS t LIMIT 50", f"SELECT {made} AS x LIMIT 50", f"SELECT * FROM {made} WITH ORDINALITY AS t LIMIT 50"])
+
+
+NUMBER_FORMATS = ["999", "9,999.99", "000.00", "S9999", "9999MI", "PR999", "999PR", "FM999.999", "L999", "99V9", "9.99EEEE", "RN", "FMRN", "999th", "SG999", "PL99", "0009.90", "$99", "9G999D99", "FM9990.0099", "", "B9999", "9999TH", "99.9S"]
+DATE_FORMATS = ["YYYY-MM-DD", "YYYY-MM-DD HH24:MI:SS.US", "Dy, DD Mon YYYY", "FMDay FMDDth FMMonth", "Q IW IYYY ID", "J", "HH12:MI:SS AM", "YY/MM/DD", "SSSS", "TZ OF", "CC BC", "DDD", "WW W D", "MS US FF3", "Month", "RM rm", "DAY", "\"text\" YYYY", "YYYYMMDD", "a.m. p.m.", "Y,YYY", "TZH:TZM", "DD TMMonth", "SSSSS", "HH", "FF6", "ad", "FXYYYY-MM-DD", "MonDD"]
+DATE_TEXTS = ["2024-02-29", "2024-02-29 13:14:15.678901", "Thu, 29 Feb 2024", "29/02/24", "2460370", "12:30:45 PM", "20240229", "february", "44 BC", "", "2024-13-01", "abc", "1,999", "060", "2024 5", "12"]
+NUMBER_TEXTS = ["12,345.67", "-12", "12-", "<12>", "$5", "XII", "1.5e3", "", "abc", "  42 ", "+7", "1st"]
+REGEXPS = ["a", "[a-z]+", "(b)(c)?", "^a|c$", "\\d+", "\\s", "x{2,}", "(", "[[:upper:]]", ".", "\\mabc\\M", "(?i)HELLO", "a*?", "(a)|(b)", "\\w+@", "[^abc]", "l+", "(?=b)", "é", "o (W)", "(.)\\1", "", "b*"]
+PATHS = ["$", "$.a", "$.b[*]", "$[*]", "$.b[last]", "$.* ? (@.type() == \"number\")", "strict $.a.b", "$.a + 1", "$.b.size()", "-$.a", "$[0 to 1]", "$[*] ? (@ starts with \"t\")", "$[*] ? (@ like_regex \"^t\")", "$.keyvalue()", "$.a.double()", "$.**", "$ ? (exists (@.a))", "$.a ? (@ > 0 && @ < 5)", "$.b[1].floor()", "lax $[9]", "$.datetime()", "$.a.b.c", "$[*].a ? (@ == 1 || @ == 2)", "$.x is unknown", "("]
+INTERVALS = ["1", "1-2", "1 2:03", "-1 day", "1 year ago", "1.5 hours", "3 weeks 4 days", "P1Y2M", "PT-5M", "1 2", "2:3:4.5", "@ 4 min", "1 fortnight", "", "1.123456789 s", "1 mon -1 day", "99999999 years", "1 century"]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--dsn", default="host=127.0.0.1 port=5433 user=stoa dbname=stoa")
+    parser.add_argument("--oracle", required=True)
+    parser.add_argument("--statements", type=int, default=5000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--only", default="", help="signatures whose name holds this")
+    parser.add_argument("--kinds", default="scalar,scalar,scalar,operator,cast,construct,construct,construct,aggregate,window,set")
+    parser.add_argument("--messages", action="store_true", help="list differing messages too")
+    parser.add_argument("--examples", type=int, default=2)
+    options = parser.parse_args()
+
+    with psycopg.connect(options.oracle, autocommit=True) as admin:
+        base = f"stoa_differential_{random.SystemRandom().randrange(10**9)}"
+        admin.execute(f"CREATE DATABASE {base} TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C.UTF-8'")
+        try:
+            return compare(options, Side(options.dsn), Side(options.oracle + f" dbname={base}"))
+        finally:
+            admin.execute(f"DROP DATABASE {base} WITH (FORCE)")
+
+
+def compare(options, stoa, oracle):
+    rng = random.Random(options.seed)
+    maker = Maker(rng, *signatures(stoa, oracle))
+    kinds = options.kinds.split(",")
+    differences, messages = collections.defaultdict(list), collections.defaultdict(list)
+    done = internal = refused = 0
+    settings = []
+    while done < options.statements:
+        if done % 200 == 0:
+            settings = SETTINGS[(done // 200) % len(SETTINGS)]
+            for statement in RESET + settings:
+                stoa.run(statement), oracle.run(statement)
+        made = getattr(maker, rng.choice(kinds))(options.only)
+        if not made:
+            continue
+        done += 1
+        label, sql = made
+        if "\0" in sql:
+            continue
+        theirs = oracle.run(sql)
+        try:
+            ours = stoa.run(sql)
+        except (ConnectionError, psycopg.Error) as lost:
+            differences[label].append((sql, f"the connection was lost: {lost}", str(theirs)))
+            stoa.open()
+            continue
+        internal += ours[0] == "XX000"
+        refused += ours[0] == "0A000" and theirs[0] != "0A000"
+        if ours[0] != theirs[0] or ours[1] != theirs[1] or ours[2] != theirs[2]:
+            show = lambda a: (f"{a[0]} {a[3]}" if a[0] != "00000" else f"{a[1]} {a[2]}")[:300]
+            differences[label].append((sql + (f"  -- {'; '.join(settings)}" if settings else ""), show(ours), show(theirs)))
+        elif ours[3] != theirs[3]:
+            messages[label].append((sql, ours[3], theirs[3]))
+    total = sum(map(len, differences.values()))
+    groups = [("DIFFERENT", differences)] + ([("MESSAGE", messages)] if options.messages else [])
+    for title, found in groups:
+        for label, cases in sorted(found.items(), key=lambda kv: -len(kv[1])):
+            print(f"{title} {label}: {len(cases)}")
+            for sql, ours, theirs in cases[:options.examples]:
+                print(f"    {sql}\n      stoa:   {ours}\n      oracle: {theirs}")
+    print(f"{done} statements, {total} differences in {len(differences)} groups, {sum(map(len, messages.values()))} messages differ, {internal} XX000, {refused} refused")
+    return 1 if total or internal else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
