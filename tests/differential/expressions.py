@@ -35,7 +35,7 @@ POOL = {
     "text": ["''", "'a'", "'abc'", "'Hello World'", "'  pad  '", "'ÄÖü ß é'", "'日本語 😀'", "'12'", "'-3.5'", "'a,b,,c'", "'%_\\x'", "'NULL'", "'a.b.c'",
              "'{\"a\":1}'", "'2024-02-29'", "'xyzxyz'", "'tab\tend'", "'(a|b)+c*'", "'[a-z]+'", "'UTC'", "'day'", "'YYYY-MM-DD'", "'999.99'", "'abcabcabc'"],
     "varchar": ["''", "'varchar'", "'Ünï'"],
-    "bpchar": ["''", "'ab '", "'xy'"],
+    "bpchar": ["''", "'ab'", "'xy'"],
     "name": ["''", "'relname'", "'Mixed Name'"],
     "char": ["''", "'a'", "'Z'"],
     "bytea": ["''", "'\\x00'", "'\\xdeadbeef'", "'abc'", "'\\xff00ff'", "'\\x0102030405060708'"],
@@ -197,8 +197,27 @@ class Maker:
         quoted = not name.islower() or name in KEYWORDS
         return None if args is None else f'{chr(34) + name + chr(34) if quoted else name}({", ".join(args)})'
 
+    def over_columns(self, f):
+        """A call over several rows, some arguments of which are the same in all."""
+        types = list(f[1])
+        if f[4] not in ("0", 0, None) or not types:
+            return None
+        types = self.concrete(types)
+        rows = [[self.value(t) for t in types] for _ in range(self.rng.randint(1, 4))]
+        if any(v is None for row in rows for v in row):
+            return None
+        fixed = [self.rng.random() < 0.3 for _ in types]
+        args = [rows[0][i] if fixed[i] else f"c{i}" for i in range(len(types))]
+        lines = ", ".join(f"({n}, {', '.join(row)})" for n, row in enumerate(rows))
+        names = ", ".join(f"c{i}" for i in range(len(types)))
+        quoted = f'"{f[0]}"' if not f[0].islower() or f[0] in KEYWORDS else f[0]
+        return f"SELECT {quoted}({', '.join(args)}) AS x FROM (VALUES {lines}) AS v(id, {names}) ORDER BY id"
+
     def scalar(self, only):
         f = self.rng.choice([f for f in self.scalars if only in f[0]] or self.scalars)
+        if self.rng.random() < 0.5:
+            made = self.over_columns(f)
+            return made and (f"{f[0]}({' '.join(f[1])})", made)
         made = self.call(f, self.rng.choice([0, 0, 0, 1, 2]))
         return made and (f"{f[0]}({' '.join(f[1])})", f"SELECT {made} AS x")
 
@@ -207,6 +226,9 @@ class Maker:
         args = self.values([t for t in (left, right) if t], self.rng.choice([0, 0, 1]))
         if args is None:
             return None
+        if left and self.rng.random() < 0.5:
+            more = self.values([left, right], 0)
+            return f"operator {left} {name} {right}", f"SELECT a {name} b AS x, a {name} {args[1]} AS y FROM (VALUES (1, {args[0]}, {args[1]}), (2, {more[0]}, {more[1]}), (3, NULL, {args[1]})) AS v(id, a, b) ORDER BY id"
         text = f"{name} {args[0]}" if left is None else f"{args[0]} {name} {args[1]}"
         return f"operator {left or ''} {name} {right}", f"SELECT {text} AS x"
 
@@ -218,7 +240,9 @@ class Maker:
             modifier = ""
             if self.rng.random() < 0.4:
                 modifier = {"numeric": "(6,2)", "varchar": "(3)", "bpchar": "(4)", "time": "(2)", "timetz": "(0)", "timestamp": "(1)", "timestamptz": "(3)", "interval": "(1)"}.get(target, "")
-            value = self.value(source)
+            value, other = self.value(source), self.value(source)
+            if value and other and self.rng.random() < 0.4:
+                return f"cast {source} as {target}", f"SELECT a::{name_of(target)}{modifier} AS x FROM (VALUES (1, {value}), (2, {other}), (3, NULL)) AS v(id, a) ORDER BY id"
             return value and (f"cast {source} as {target}", f"SELECT ({value})::{name_of(target)}{modifier} AS x")
         target = self.rng.choice(targets)
         if kind < 0.8:
@@ -403,6 +427,8 @@ def compare(options, stoa, oracle):
         except (ConnectionError, psycopg.Error) as lost:
             differences[label].append((sql, f"the connection was lost: {lost}", str(theirs)))
             stoa.open()
+            for statement in settings:
+                stoa.run(statement)
             continue
         internal += ours[0] == "XX000"
         refused += ours[0] == "0A000" and theirs[0] != "0A000"

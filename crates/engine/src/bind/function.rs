@@ -163,8 +163,21 @@ impl Binder<'_> {
     }
 
     fn scalar_call(&mut self, func: Arc<Func>, args: Vec<Expr>) -> PgResult<Expr> {
-        let (args, ret) = self.apply_signature(&func.args, func.variadic, &func.ret, args)?;
+        check_row_argument(&func, &args)?;
+        if func.name == "pg_typeof" && args.first().is_some_and(|a| a.ty.ty == PgType::Unknown && matches!(a.kind, ExprKind::Const(_))) {
+            let unknown = ScalarValue::UInt32(Some(PgType::Unknown.oid()));
+            return Ok(Expr::new(ExprKind::Const(unknown), SqlType::new(PgType::Regtype)));
+        }
+        let (args, mut ret) = self.apply_signature(&func.args, func.variadic, &func.ret, args)?;
         let args = args.into_iter().map(|a| self.widen(a)).collect::<PgResult<Vec<_>>>()?;
+        // The dimensions of an array that is made follow from how many lengths are given.
+        if func.name == "array_fill"
+            && let Some(ExprKind::Const(ScalarValue::List(lengths))) = args.get(1).map(|a| &a.kind)
+        {
+            for _ in 1..lengths.values().len() {
+                ret.arrow = list_of(ret.arrow);
+            }
+        }
         let ret = ret.widened();
         self.fold(Expr::new(ExprKind::Func { func: FuncRef(func), args }, ret))
     }
@@ -421,6 +434,7 @@ impl Binder<'_> {
     pub(crate) fn set_expr(&mut self, func: Arc<Func>, args: Vec<Expr>) -> PgResult<SetExpr> {
         let FuncKind::Set { columns, .. } = &func.kind else { return Err(PgError::internal("not a set-returning function")) };
         let columns = columns.clone();
+        check_row_argument(&func, &args)?;
         let (args, ret) = self.apply_signature(&func.args, func.variadic, &func.ret, args)?;
         let args = args.into_iter().map(|a| self.widen(a)).collect::<PgResult<Vec<_>>>()?;
         let ret = ret.widened();
@@ -743,6 +757,10 @@ impl Binder<'_> {
             ast::WindowFrameUnits::Range => FrameUnits::Range,
             ast::WindowFrameUnits::Groups => FrameUnits::Groups,
         };
+        let by_distance = |bound: &ast::WindowFrameBound| matches!(bound, ast::WindowFrameBound::Preceding(Some(_)) | ast::WindowFrameBound::Following(Some(_)));
+        if units == FrameUnits::Range && order_by.len() != 1 && (by_distance(&frame.start_bound) || frame.end_bound.as_ref().is_some_and(by_distance)) {
+            return Err(PgError::new(SqlState::WINDOWING_ERROR, "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column"));
+        }
         let start = self.bind_bound(&frame.start_bound, units, order_by, true)?;
         let end = match &frame.end_bound {
             Some(end) => self.bind_bound(end, units, order_by, false)?,
@@ -919,6 +937,16 @@ fn call_args(function: &ast::Function) -> PgResult<CallArgs<'_>> {
         }
     }
     Ok(out)
+}
+
+/// `json_populate_record` and its kin take a row whose type they give.
+fn check_row_argument(func: &Func, args: &[Expr]) -> PgResult<()> {
+    match (func.args.first(), args.first()) {
+        (Some(PgType::AnyElement), Some(arg)) if matches!(func.ret, PgType::Record(None)) && !matches!(arg.ty.ty, PgType::Record(_) | PgType::Unknown) => {
+            Err(PgError::new(SqlState::DATATYPE_MISMATCH, format!("first argument of {} must be a row type", func.name)))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Makes a boolean constant.

@@ -313,22 +313,8 @@ impl Binder<'_> {
         }
         let compatible_type = if compatible.is_empty() { None } else { Some(self.common_type(&compatible, "arguments")?) };
         let polymorphic = declared.iter().any(|d| matches!(d, PgType::AnyElement | PgType::AnyArray | PgType::AnyNonArray));
-        if polymorphic && element.is_none() && *ret != PgType::Any {
-            let needs = matches!(ret, PgType::AnyElement | PgType::AnyArray | PgType::AnyNonArray);
-            if needs {
-                if declared.iter().all(|d| *d != PgType::AnyArray)
-                    || args.iter().all(|a| a.ty.ty == PgType::Unknown) && args.iter().any(|a| !a.is_null_const())
-                {
-                    element = Some(PgType::Text);
-                } else {
-                    return Err(PgError::new(
-                        SqlState::DATATYPE_MISMATCH,
-                        "could not determine polymorphic type because input has type unknown",
-                    ));
-                }
-            } else {
-                element = Some(PgType::Text);
-            }
+        if polymorphic && element.is_none() {
+            return Err(PgError::new(SqlState::DATATYPE_MISMATCH, "could not determine polymorphic type because input has type unknown"));
         }
         let mut out = Vec::with_capacity(args.len());
         for (i, arg) in args.into_iter().enumerate() {

@@ -130,6 +130,9 @@ impl Planner {
             NativeAggregate::BitAnd => insensitive(one(fa::bit_and_or_xor::bit_and_udaf(), converted()?, Some(a.ty.arrow.clone()))),
             NativeAggregate::BitOr => insensitive(one(fa::bit_and_or_xor::bit_or_udaf(), converted()?, Some(a.ty.arrow.clone()))),
             NativeAggregate::BitXor => one(fa::bit_and_or_xor::bit_xor_udaf(), converted()?, Some(a.ty.arrow.clone())),
+            NativeAggregate::ArrayAgg if args.first().is_some_and(|e| e.ty.ty.is_array()) => {
+                one(super::array_agg::nested_array_agg(), converted()?, args.first().map(|e| stoa_pg::types::list_of(e.ty.arrow.clone())))
+            }
             NativeAggregate::ArrayAgg => one(fa::array_agg::array_agg_udaf(), converted()?, Some(a.ty.arrow.clone())),
             NativeAggregate::Avg => self.average(a, args)?,
         })

@@ -6,6 +6,7 @@
 //! [`aggregate`] → [`execute`].
 
 pub mod aggregate;
+mod array_agg;
 pub mod constant;
 pub mod decorrelate;
 mod direct;

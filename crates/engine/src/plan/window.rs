@@ -130,12 +130,7 @@ impl Planner {
                         self.framed_call(framed, converted, types, w, &order, None, part)?
                     }
                 };
-                // Ranks follow the order alone.
-                let mut params = params(df_args);
-                if ranked(*native).is_some() {
-                    params.window_frame = WindowFrame::new(if w.order_by.is_empty() { None } else { Some(false) });
-                }
-                let call = WindowFunction { fun: WindowFunctionDefinition::WindowUDF(udf), params };
+                let call = WindowFunction { fun: WindowFunctionDefinition::WindowUDF(udf), params: params(df_args) };
                 calls.push((part, DfExpr::WindowFunction(Box::new(call))));
                 DfExpr::Cast(Cast::new(Box::new(super::expr::column(part)), w.ty.arrow.clone()))
             } else {

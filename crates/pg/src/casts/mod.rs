@@ -235,7 +235,11 @@ fn between_arrays(from: &SqlType, to: &SqlType, a: &PgType, b: &PgType, explicit
         SqlState::CANNOT_COERCE => PgError::new(SqlState::CANNOT_COERCE, format!("cannot cast type {} to {}", from.ty, to.ty)),
         _ => error,
     })?;
-    let Some(kernel) = kernel else { return Ok(None) };
+    let depth = values::array::dimensions(to);
+    let deepen = values::array::dimensions(from) != depth;
+    if kernel.is_none() && !deepen {
+        return Ok(None);
+    }
     fn rebuild(array: &ArrayRef, cast: &dyn Fn(&ArrayRef) -> PgResult<ArrayRef>) -> PgResult<ArrayRef> {
         let Some(list) = array.as_any().downcast_ref::<ListArray>() else { return cast(array) };
         let values = rebuild(list.values(), cast)?;
@@ -243,7 +247,11 @@ fn between_arrays(from: &SqlType, to: &SqlType, a: &PgType, b: &PgType, explicit
         Ok(Arc::new(ListArray::try_new(field, list.offsets().clone(), values, list.nulls().cloned())?))
     }
     Ok(Some(column_kernel(move |call, array| {
-        rebuild(array, &|leaf| apply(call.ctx, &kernel, &from_element, &to_element, explicit, Arc::clone(leaf)))
+        let cast = match &kernel {
+            Some(kernel) => rebuild(array, &|leaf| apply(call.ctx, kernel, &from_element, &to_element, explicit, Arc::clone(leaf)))?,
+            None => Arc::clone(array),
+        };
+        if deepen { values::array::with_depth(&cast, depth) } else { Ok(cast) }
     })))
 }
 

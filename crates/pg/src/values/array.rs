@@ -212,6 +212,29 @@ impl ArrayColumn {
     }
 }
 
+/// The same arrays with another nesting of lists.
+///
+/// # Errors
+/// 0A000 for an array that is not empty and has not as many dimensions.
+pub fn with_depth(array: &ArrayRef, depth: usize) -> PgResult<ArrayRef> {
+    let column = ArrayColumn::open(array.as_ref())?;
+    if column.depth() == depth {
+        return Ok(Arc::clone(array));
+    }
+    let sources = [column.leaf().to_data()];
+    let mut out = ArrayAssembler::new(&sources, depth, array.len());
+    for row in 0..array.len() {
+        match column.get(row) {
+            Some(value) => {
+                out.copy(0, value.start, value.end)?;
+                out.end_row(value.shape)?;
+            }
+            None => out.null_row(),
+        }
+    }
+    out.finish()
+}
+
 /// Puts a column of arrays together from ranges of leaf arrays.
 #[derive(Debug)]
 pub struct ArrayAssembler<'a> {

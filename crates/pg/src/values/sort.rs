@@ -31,7 +31,7 @@ pub trait KeyWriter {
 /// # Errors
 /// 42883 for types without an order (json).
 pub fn sort_key(ty: &SqlType, array: &ArrayRef) -> PgResult<ArrayRef> {
-    if ty.ty.has_native_order() || ty.decimal_parts().is_some() || matches!(ty.ty, PgType::Timetz) || *array.data_type() == DataType::Null {
+    if ty.ty.has_native_order() || ty.decimal_parts().is_some() || *array.data_type() == DataType::Null {
         return Ok(Arc::clone(array));
     }
     let mut out = BinaryViewBuilder::with_capacity(array.len());

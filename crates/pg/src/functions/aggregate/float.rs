@@ -239,6 +239,9 @@ impl Fold for FloatPairs {
         let (Some(y), Some(x)) = (columns.0.get(row), columns.1.get(row)) else { return Ok(()) };
         let before = *state;
         state.n += 1.0;
+        if self.result == PairResult::Count {
+            return Ok(());
+        }
         state.sx += x;
         state.sy += y;
         if before.n > 0.0 {

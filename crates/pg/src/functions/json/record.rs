@@ -198,7 +198,8 @@ fn not_an_object(kind: JsonKind) -> PgError {
 fn fields<'a>(call: &'a Call) -> PgResult<&'a RecordType> {
     match &call.ret.ty {
         PgType::Record(Some(record)) => Ok(record),
-        _ => Err(PgError::new(SqlState::SYNTAX_ERROR, "a column definition list is required for functions returning \"record\"")),
+        _ => Err(PgError::unsupported("could not determine row type for result")
+            .hint("Provide a non-null record argument, or call the function in the FROM clause using a column definition list.")),
     }
 }
 
