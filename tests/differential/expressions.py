@@ -228,6 +228,8 @@ class Maker:
             return None
         if left and self.rng.random() < 0.5:
             more = self.values([left, right], 0)
+            if more is None:
+                return None
             return f"operator {left} {name} {right}", f"SELECT a {name} b AS x, a {name} {args[1]} AS y FROM (VALUES (1, {args[0]}, {args[1]}), (2, {more[0]}, {more[1]}), (3, NULL, {args[1]})) AS v(id, a, b) ORDER BY id"
         text = f"{name} {args[0]}" if left is None else f"{args[0]} {name} {args[1]}"
         return f"operator {left or ''} {name} {right}", f"SELECT {text} AS x"
