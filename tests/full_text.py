@@ -1,0 +1,308 @@
+#!/usr/bin/env python3
+"""End-to-end tests of full text: what an index finds is what evaluation row by row finds, whatever happens in between.
+
+    full_text.py BINARY [SECONDS]
+"""
+import os, pathlib, random, shutil, signal, socket, subprocess, sys, tempfile, threading, time
+
+import psycopg
+
+BINARY = sys.argv[1]
+SECONDS = float(sys.argv[2]) if len(sys.argv) > 2 else 10.0
+results = []
+
+
+class Server:
+    def __init__(self, data):
+        self.data = data
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            self.port = s.getsockname()[1]
+        self.start()
+
+    def start(self):
+        self.process = subprocess.Popen([BINARY, "serve", "--data", self.data, "--listen", f"127.0.0.1:{self.port}"],
+                                        stderr=open(self.data + ".log", "ab"))
+        for _ in range(600):
+            try:
+                socket.create_connection(("127.0.0.1", self.port), 1).close()
+                return
+            except OSError:
+                if self.process.poll() is not None:
+                    raise RuntimeError(f"the server ended; see {self.data}.log")
+                time.sleep(0.05)
+        raise RuntimeError("the server did not start")
+
+    def connect(self, autocommit=True):
+        return psycopg.connect(host="127.0.0.1", port=self.port, user="stoa", dbname="stoa", autocommit=autocommit, connect_timeout=10)
+
+    def kill(self):
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+
+def test(f):
+    with tempfile.TemporaryDirectory(prefix="text-test-") as work:
+        server = Server(work + "/data")
+        try:
+            f(server)
+            results.append((f.__name__, None))
+            print(f"ok   {f.__name__}", flush=True)
+        except Exception as e:
+            results.append((f.__name__, e))
+            print(f"FAIL {f.__name__}: {type(e).__name__}: {e}", flush=True)
+            print(pathlib.Path(server.data + ".log").read_text()[-2000:])
+        finally:
+            if server.process.poll() is None:
+                server.kill()
+
+
+WORDS = "alpha beta gamma delta alphabet betas running run The x1 foo-bar naïve".split()
+
+
+def text(rng, most=8):
+    return None if rng.random() < 0.05 else " ".join(rng.choice(WORDS) for _ in range(rng.randrange(most + 1)))
+
+
+def query(rng, depth=2):
+    def one(depth):
+        sign = rng.choice(["", "", "", "+", "-"])
+        kind = rng.randrange(9 if depth else 7)
+        w = lambda: rng.choice(WORDS)
+        body = [w, w, lambda: f'"{w()} {w()}"', lambda: f'"{w()} {w()} {w()}"~{rng.randrange(4)}', lambda: w()[0] + "*", lambda: w() + "~1",
+                lambda: rng.choice(["/al.*/", "[b TO d}", "title:beta", "gam?a"]), lambda: "(" + many(depth - 1) + ")",
+                lambda: f"({w()} AND NOT {one(depth - 1).lstrip('+-')})"][kind]()
+        return sign + body
+
+    def many(depth):
+        return " ".join(one(depth) for _ in range(rng.randrange(1, 4)))
+
+    return many(depth)
+
+
+def found(c, table, q, columns="title, body"):
+    return [r[0] for r in c.execute(f"SELECT id FROM {table} WHERE MATCH({columns}) AGAINST ({lit(q)}) ORDER BY id")]
+
+
+def lit(s):
+    return "NULL" if s is None else "'" + s.replace("'", "''") + "'"
+
+
+def same(c, rng, n=25, table="d"):
+    """The indexed table against a copy without an index, cut into words the same way, in the same transaction."""
+    for _ in range(n):
+        q = query(rng)
+        a, b = found(c, table, q), found(c, table + "_plain", q)
+        assert a == b, f"{q!r}: index {sorted(set(a) - set(b))[:5]} more, {sorted(set(b) - set(a))[:5]} fewer"
+        count = c.execute(f"SELECT count(*) FROM {table} WHERE MATCH(title, body) AGAINST ({lit(q)})").fetchone()[0]
+        assert count == len(a), (q, count, len(a))
+        top = c.execute(f"SELECT id, score({table}) FROM {table} WHERE MATCH(title, body) AGAINST ({lit(q)}) ORDER BY score({table}) DESC LIMIT 5").fetchall()
+        assert len(top) == min(5, len(a)) and {t[0] for t in top} <= set(a), (q, top)
+        assert all(x[1] >= y[1] for x, y in zip(top, top[1:])), top
+
+
+def change(c, rng, ids=400):
+    """The same change of both tables."""
+    i, kind = rng.randrange(ids), rng.randrange(5)
+    for t in ("d", "d_plain"):
+        state = rng.getstate()
+        if kind < 3:
+            c.execute(f"INSERT INTO {t} VALUES ({i}, {lit(text(rng, 3))}, {lit(text(rng))}, {i % 7}) ON CONFLICT (id) DO UPDATE SET title = excluded.title, body = excluded.body")
+        elif kind == 3:
+            c.execute(f"DELETE FROM {t} WHERE id = {i}")
+        else:
+            c.execute(f"UPDATE {t} SET body = body || ' ' || {lit(rng.choice(WORDS))}, id = id WHERE id BETWEEN {i} AND {i + 5}")
+        if t == "d":
+            rng.setstate(state)
+
+
+def make(c, options="", extra="", key="id int PRIMARY KEY"):
+    c.execute(f"CREATE TABLE d ({key}, title text, body text, n int)")
+    c.execute(f"CREATE TABLE d_plain ({key}, title text, body text, n int)")
+    c.execute(f"CREATE INDEX d_ft ON d USING fulltext (title, body) {options} {extra}")
+
+
+def index_equals_evaluation(server):
+    rng = random.Random(1)
+    with server.connect() as c:
+        make(c, "WITH (shards = 2)")
+        end = time.time() + SECONDS
+        while time.time() < end:
+            for _ in range(rng.randrange(1, 40)):
+                change(c, rng)
+            same(c, rng, 5)
+            with c.transaction(force_rollback=rng.random() < 0.5):
+                for _ in range(10):
+                    change(c, rng)
+                same(c, rng, 5)
+                c.execute("SAVEPOINT s")
+                for _ in range(5):
+                    change(c, rng)
+                same(c, rng, 3)
+                c.execute("ROLLBACK TO s")
+                same(c, rng, 3)
+        time.sleep(1)
+        same(c, rng)
+
+
+def snapshots_stay_as_they_are(server):
+    """REPEATABLE READ beside writers: every search sees the snapshot, not the index's newest state."""
+    with server.connect() as c:
+        make(c)
+        rng = random.Random(5)
+        for _ in range(200):
+            change(c, rng)
+    stop = threading.Event()
+
+    def write():
+        own = random.Random(6)
+        with server.connect() as w:
+            while not stop.is_set():
+                with w.transaction():
+                    for _ in range(3):
+                        change(w, own)
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    try:
+        rng = random.Random(7)
+        end = time.time() + SECONDS
+        with server.connect() as c:
+            while time.time() < end:
+                c.execute("BEGIN ISOLATION LEVEL REPEATABLE READ")
+                first = c.execute("SELECT count(*) FROM d").fetchone()
+                for _ in range(4):
+                    same(c, rng, 4)
+                    time.sleep(0.2)
+                assert first == c.execute("SELECT count(*) FROM d").fetchone()
+                c.execute("COMMIT")
+    finally:
+        stop.set()
+        thread.join()
+
+
+def searches_survive_kill(server):
+    """kill -9 while writing and searching: after each restart the index finds what a scan finds."""
+    rng = random.Random(9)
+    with server.connect() as c:
+        make(c, "WITH (tokenizer = 'unicode')")
+    for round_ in range(6):
+        stop = threading.Event()
+
+        def write(seed):
+            own = random.Random(seed)
+            try:
+                with server.connect() as w:
+                    while not stop.is_set():
+                        with w.transaction():
+                            for _ in range(own.randrange(1, 6)):
+                                change(w, own)
+            except psycopg.Error:
+                pass
+
+        writer = threading.Thread(target=write, args=(round_,))
+        writer.start()
+        try:
+            with server.connect() as c:
+                end = time.time() + 0.5 + rng.random()
+                while time.time() < end:
+                    found(c, "d", query(rng))
+        finally:
+            stop.set() if round_ % 2 else None
+            server.kill()
+            writer.join()
+        server.start()
+        with server.connect() as c:
+            same(c, rng, 25)
+
+
+def damaged_files_are_made_again(server):
+    rng = random.Random(11)
+    with server.connect() as c:
+        make(c)
+        for _ in range(300):
+            change(c, rng)
+        time.sleep(1)
+        same(c, rng, 5)
+    server.kill()
+    files = sorted(p for p in pathlib.Path(server.data, "text").rglob("*") if p.is_file() and p.suffix in (".idx", ".term", ".fast", ".pos"))
+    assert files, "no files"
+    for p in files:
+        data = bytearray(p.read_bytes())
+        for _ in range(20):
+            data[rng.randrange(len(data))] ^= 0x5A
+        p.write_bytes(bytes(data))
+    server.start()
+    with server.connect() as c:
+        end = time.time() + 10
+        while time.time() < end:
+            same(c, rng, 3)
+            time.sleep(0.5)
+    server.kill()
+    shutil.rmtree(pathlib.Path(server.data, "text"))
+    server.start()
+    with server.connect() as c:
+        same(c, rng, 5)
+
+
+def definitions_change(server):
+    rng = random.Random(13)
+    with server.connect() as c:
+        make(c, "WITH (tokenizer = 'english')")
+        c.execute("DROP TABLE d_plain")
+        for i in range(50):
+            c.execute(f"INSERT INTO d VALUES ({i}, 't{i}', 'the cats are running {i}', {i})")
+        q = lambda s: len(found(c, "d", s, "body"))
+        assert q("cat run") == 50
+        c.execute("ALTER TABLE d ADD COLUMN later text DEFAULT 'x'")
+        assert q("cat") == 50
+        c.execute("ALTER TABLE d ALTER COLUMN n TYPE bigint")
+        assert q("cat") == 50 and q("+cat +7") == 1
+        c.execute("ALTER TABLE d RENAME COLUMN body TO words")
+        assert len(found(c, "d", "cats", "words")) == 50
+        c.execute("ALTER TABLE d RENAME COLUMN words TO body")
+        c.execute("REINDEX INDEX d_ft")
+        assert q("cats") == 50
+        with c.transaction(force_rollback=True):
+            c.execute("TRUNCATE d")
+            assert q("cats") == 0
+            c.execute("INSERT INTO d VALUES (1, '', 'one cat', 1)")
+            assert q("cats") == 1
+        assert q("cats") == 50
+        with c.transaction():
+            c.execute("INSERT INTO d VALUES (100, '', 'another cat', 1)")
+            c.execute("CREATE INDEX other ON d USING fulltext (body) WITH (tokenizer = 'ngram(2,3)')")
+            c.execute("DROP INDEX d_ft")
+            assert q("ca") == 51
+        time.sleep(0.5)
+        assert q("nothe") == 1 and q("cats") == 50
+        c.execute("DROP TABLE d")
+        time.sleep(0.3)
+        assert not [p for p in pathlib.Path(server.data, "text").iterdir()], "files are left"
+
+
+def keys_of_all_kinds(server):
+    with server.connect() as c:
+        for n, (key, value) in enumerate([("k text PRIMARY KEY", "'k' || repeat('x', g % 90) || g"), ("k bigint PRIMARY KEY", "g::bigint * 1000000007"),
+                                          ("k int", "g"), ("k uuid PRIMARY KEY", "gen_random_uuid()"), ("k int, l text, PRIMARY KEY (l, k DESC)", "g, 'l' || g % 3"),
+                                          ("k bigint, PRIMARY KEY (k)) WITH (salt_buckets = 4", "g")]):
+            name, closing = f"k{n}", ""
+            columns = key.split(")")[0] if "salt" in key else key
+            c.execute(f"CREATE TABLE {name} (body text, {key})")
+            names = "k, l" if "l text" in key else "k"
+            c.execute(f"INSERT INTO {name} ({names}, body) SELECT {value}, 'word' || g % 10 || ' all' FROM generate_series(1, 300) g")
+            c.execute(f"CREATE INDEX ON {name} USING fulltext (body)")
+            c.execute(f"INSERT INTO {name} ({names}, body) SELECT {value}, 'word' || g % 10 || ' all' FROM generate_series(301, 400) g")
+            for _ in range(2):
+                rows = c.execute(f"SELECT k, body FROM {name} WHERE MATCH(body) AGAINST ('word3')").fetchall()
+                assert len(rows) == 40 and {r[1] for r in rows} == {"word3 all"}, (key, len(rows))
+                assert len({r[0] for r in rows}) == 40, key
+                time.sleep(0.7)
+
+
+for t in (index_equals_evaluation, snapshots_stay_as_they_are, searches_survive_kill, damaged_files_are_made_again, definitions_change, keys_of_all_kinds):
+    if not os.environ.get("ONLY") or os.environ["ONLY"] == t.__name__:
+        test(t)
+failed = [name for name, error in results if error]
+print(f"{len(results) - len(failed)} of {len(results)} passed")
+sys.exit(bool(failed))
