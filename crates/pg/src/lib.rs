@@ -15,6 +15,7 @@ pub mod operators;
 pub mod registry;
 pub mod settings;
 pub mod sqlstate;
+pub mod textsearch;
 pub mod types;
 pub mod values;
 

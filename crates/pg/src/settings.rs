@@ -44,6 +44,8 @@ pub struct ValueSettings {
     pub time_zone: TimeZone,
     pub extra_float_digits: i32,
     pub bytea_output: ByteaOutput,
+    /// The text search configuration of what names none.
+    pub text_search: crate::textsearch::config::Config,
 }
 
 impl Default for ValueSettings {
@@ -56,6 +58,7 @@ impl Default for ValueSettings {
             time_zone: TimeZone::UTC,
             extra_float_digits: 1,
             bytea_output: ByteaOutput::Hex,
+            text_search: crate::textsearch::config::Config::English,
         }
     }
 }

@@ -353,6 +353,11 @@ pub enum Ddl {
         cascade: bool,
         concurrently: bool,
     },
+    /// Hyperdrive's `DROP FULLTEXT INDEX ON t`.
+    DropFullText {
+        table: ObjectName,
+        if_exists: bool,
+    },
     Truncate {
         names: Vec<ObjectName>,
         restart_identity: bool,

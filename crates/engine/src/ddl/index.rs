@@ -183,6 +183,34 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
     Ok(TAG.into())
 }
 
+/// DROP FULLTEXT INDEX ON: all full text indexes of a table go.
+pub(crate) async fn drop_full_text(work: Work<'_>, name: &ObjectName, if_exists: bool) -> PgResult<String> {
+    const TAG: &str = "DROP INDEX";
+    if if_exists && work.find(name)?.is_none() {
+        work.notice(SqlState::SUCCESSFUL_COMPLETION, format!("relation \"{}\" does not exist, skipping", Work::shown(name)));
+        return Ok(TAG.into());
+    }
+    let table = indexed_table(work, name)?;
+    work.lock_table(&table).await?;
+    work.refresh()?;
+    let mut table = work.catalog().table(table.oid).cloned().unwrap_or(table);
+    let gone: Vec<TableId> = table.indexes.iter().filter(|i| crate::text::is_text(i)).map(|i| i.storage).collect();
+    if gone.is_empty() {
+        let message = format!("table \"{}\" has no full text index", table.name);
+        if !if_exists {
+            return Err(PgError::new(SqlState::UNDEFINED_OBJECT, message));
+        }
+        work.notice(SqlState::SUCCESSFUL_COMPLETION, format!("{message}, skipping"));
+        return Ok(TAG.into());
+    }
+    table.indexes.retain(|i| !crate::text::is_text(i));
+    for storage in gone {
+        work.drop_storage(storage);
+    }
+    work.put(Relation::Table(table))?;
+    Ok(TAG.into())
+}
+
 /// What a full text index cannot be.
 fn refuse_for_text(create: &CreateIndex) -> PgResult<()> {
     let refuse = |what: &str| {

@@ -57,6 +57,7 @@ fn run<'a>(work: Work<'a>, ddl: &'a Ddl) -> futures::future::BoxFuture<'a, PgRes
             Ddl::Alter { kind, name, if_exists, actions } => alter::alter(work, *kind, name, *if_exists, actions).await,
             Ddl::AlterSequence { name, if_exists, options } => sequence::alter(work, name, *if_exists, options).await,
             Ddl::Drop { kind, names, if_exists, cascade, .. } => drop_objects(work, *kind, names, *if_exists, *cascade).await,
+            Ddl::DropFullText { table, if_exists } => index::drop_full_text(work, table, *if_exists).await,
             Ddl::Truncate { names, restart_identity, cascade } => maintenance::truncate(work, names, *restart_identity, *cascade).await,
             Ddl::Comment { target, text } => comment(work, target, text.clone()),
             Ddl::Reindex { target, .. } => index::reindex(work, target).await,

@@ -71,10 +71,14 @@ impl Binder<'_> {
         let search = self.coerce(search, &text_type, CastContext::Assignment)?;
         let mut args = Vec::with_capacity(columns.len());
         for (column, name) in columns.into_iter().zip(&names) {
-            let is_text = matches!(column.ty.ty, PgType::Text | PgType::Varchar | PgType::Bpchar | PgType::Name | PgType::Unknown | PgType::Json);
+            let is_text =
+                matches!(column.ty.ty, PgType::Text | PgType::Varchar | PgType::Bpchar | PgType::Name | PgType::Unknown | PgType::Json);
             if !is_text || column.ty.arrow != text_type.arrow {
-                return Err(PgError::new(SqlState::DATATYPE_MISMATCH, format!("MATCH needs text, but \"{name}\" is of type {}", column.ty.ty))
-                    .hint("Cast the column, or search in a column of type text."));
+                return Err(PgError::new(
+                    SqlState::DATATYPE_MISMATCH,
+                    format!("MATCH needs text, but \"{name}\" is of type {}", column.ty.ty),
+                )
+                .hint("Cast the column, or search in a column of type text."));
             }
             args.push(column);
         }
@@ -101,7 +105,12 @@ impl Binder<'_> {
                     table = Some(oid);
                     ids.push(ColumnId(id));
                 }
-                _ => return MatchConfig { columns: names.into_iter().map(|name| MatchColumn { name, tokenizer: Default::default() }).collect(), natural },
+                _ => {
+                    return MatchConfig {
+                        columns: names.into_iter().map(|name| MatchColumn { name, tokenizer: Default::default() }).collect(),
+                        natural,
+                    };
+                }
             }
         }
         let tokenizer = table.and_then(|oid| self.ctx.catalog.table(oid)).and_then(|table| {
@@ -138,7 +147,11 @@ impl Binder<'_> {
                 for (n, arg) in args.iter().enumerate() {
                     let expr = self.bind_expr(arg)?;
                     let ty = SqlType::new(func.args.get(n.min(func.args.len() - 1)).cloned().unwrap_or(PgType::Text));
-                    bound.push(if expr.ty.arrow == ty.arrow && expr.ty.ty != PgType::Unknown { expr } else { self.coerce(expr, &ty, CastContext::Assignment)? });
+                    bound.push(if expr.ty.arrow == ty.arrow && expr.ty.ty != PgType::Unknown {
+                        expr
+                    } else {
+                        self.coerce(expr, &ty, CastContext::Assignment)?
+                    });
                 }
                 let fewest = if name == MATCH_FUNCTION { 3 } else { 7 };
                 if bound.len() < fewest {
@@ -200,7 +213,8 @@ impl Binder<'_> {
         let bound = self.bind_expr(column)?;
         let found = self.matches.iter().rev().find_map(|m| m.columns.iter().position(|c| *c == bound).map(|n| (m.clone(), n)));
         let Some((used, field)) = found else {
-            return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, "snippet() needs a MATCH over the same column in WHERE").at(self.pos(column)));
+            return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, "snippet() needs a MATCH over the same column in WHERE")
+                .at(self.pos(column)));
         };
         let int = |n: i32| Expr::new(ExprKind::Const(ScalarValue::Int32(Some(n))), SqlType::new(PgType::Int4));
         let mut args = vec![text(&used.config), used.search, int(i32::try_from(field).unwrap_or(0)), bound];

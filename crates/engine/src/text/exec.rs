@@ -69,7 +69,8 @@ impl TextSearchExec {
         if let Some(order) = &order {
             let mut equivalence = EquivalenceProperties::new(Arc::clone(&output.schema));
             equivalence.add_ordering([order.clone()]);
-            properties = PlanProperties::new(equivalence, properties.partitioning.clone(), properties.emission_type, properties.boundedness);
+            properties =
+                PlanProperties::new(equivalence, properties.partitioning.clone(), properties.emission_type, properties.boundedness);
         }
         Self { output, order, properties: Arc::new(properties), metrics: ExecutionPlanMetricsSet::new(), ..self.clone() }
     }
@@ -83,7 +84,13 @@ impl TextSearchExec {
 impl DisplayAs for TextSearchExec {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = |field: usize| self.search.fields.get(field).cloned().unwrap_or_default();
-        write!(f, "TextSearchExec: index={}, table={}, query={}", self.search.name, self.table.table.name, self.search.query.shown(&names))?;
+        write!(
+            f,
+            "TextSearchExec: index={}, table={}, query={}",
+            self.search.name,
+            self.table.table.name,
+            self.search.query.shown(&names)
+        )?;
         if !self.search.query.is_exact() {
             write!(f, ", rows are looked at again")?;
         }
@@ -146,8 +153,7 @@ impl ExecutionPlan for TextSearchExec {
         let batch_rows = context.session_config().batch_size().max(1);
         let source = ColumnSource::Table(Arc::clone(&self.table.codec));
         let stored: Vec<ColumnId> = self.output.read.iter().copied().filter(|id| *id != SCORE).collect();
-        let decoder =
-            ScanDecoder::new(&source, &stored, ROWS).and_then(|d| d.collect_row_keys(&source)).map_err(DataFusionError::from)?;
+        let decoder = ScanDecoder::new(&source, &stored, ROWS).and_then(|d| d.collect_row_keys(&source)).map_err(DataFusionError::from)?;
         // Rows whose cells expire are there only if they are read.
         let expires = self.table.table.families.iter().any(|f| f.options.ttl.is_some());
         let state = SearchState {
@@ -311,7 +317,8 @@ impl SearchState {
             top: if self.ordered { Some(top.unwrap_or(usize::MAX >> 1)) } else { None },
             count: !self.reads && !self.with_scores && self.output.is_unfiltered() && self.output.read.is_empty(),
         };
-        let found = find(&self.search.feed, &self.table, &self.search.index, &self.search.query, wanted).await.map_err(DataFusionError::from)?;
+        let found =
+            find(&self.search.feed, &self.table, &self.search.index, &self.search.query, wanted).await.map_err(DataFusionError::from)?;
         for (name, value) in [("hits", found.hits), ("changed", found.changed), ("segments", found.segments)] {
             MetricBuilder::new(&self.metrics).gauge(name, self.partition).set(value);
         }
@@ -331,8 +338,11 @@ impl SearchState {
                 return Ok(None);
             }
             let scores = found.scores.get(self.at..).unwrap_or_default().iter().take(rows).copied();
-            let columns: Vec<ArrayRef> =
-                if self.with_scores { vec![Arc::new(Float32Array::from_iter_values(scores)) as ArrayRef; self.output.read.len()] } else { Vec::new() };
+            let columns: Vec<ArrayRef> = if self.with_scores {
+                vec![Arc::new(Float32Array::from_iter_values(scores)) as ArrayRef; self.output.read.len()]
+            } else {
+                Vec::new()
+            };
             self.at += rows;
             return self.output.of_columns(columns, rows).map(Some);
         }
@@ -349,7 +359,11 @@ impl SearchState {
             self.at = to;
             self.decoder.set_max_rows(usize::MAX);
             let keys: Vec<&[u8]> = (from..to).map(|n| found.keys.get(n)).collect();
-            self.table.view.get(self.table.codec.storage, self.decoder.families(), &keys, &mut self.decoder).await.map_err(DataFusionError::from)?;
+            self.table
+                .view
+                .get(self.table.codec.storage, self.decoder.families(), &keys, &mut self.decoder)
+                .await
+                .map_err(DataFusionError::from)?;
             if let Some(error) = self.decoder.take_error() {
                 return Err(error.into());
             }

@@ -103,13 +103,8 @@ pub static MATCH: LazyLock<Arc<Func>> = LazyLock::new(|| {
 pub static SNIPPET: LazyLock<Arc<Func>> = LazyLock::new(|| {
     let kernel: Kernel = Arc::new(snippet_rows);
     let args = [PgType::Text, PgType::Text, PgType::Int4, PgType::Text, PgType::Int4, PgType::Text, PgType::Text];
-    let mut func = Func::of_kind(
-        SNIPPET_FUNCTION,
-        &args,
-        PgType::Text,
-        FuncKind::Scalar(kernel),
-        "the piece of a text that shows why it was found",
-    );
+    let mut func =
+        Func::of_kind(SNIPPET_FUNCTION, &args, PgType::Text, FuncKind::Scalar(kernel), "the piece of a text that shows why it was found");
     func.oid = SNIPPET_OID;
     Arc::new(func)
 });

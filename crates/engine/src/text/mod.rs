@@ -10,8 +10,8 @@ pub mod bind;
 pub mod contains;
 pub mod exec;
 pub mod find;
-pub mod limit;
 pub mod follow;
+pub mod limit;
 pub mod matching;
 pub mod rows;
 pub mod scan;
@@ -127,13 +127,7 @@ impl TextIndexes {
                 (directory.clone(), Some(TemporaryDirectory(directory)))
             }
         };
-        let out = Self {
-            store: Arc::clone(store),
-            feed: Arc::clone(feed),
-            directory,
-            _temporary: temporary,
-            indexes: RwLock::default(),
-        };
+        let out = Self { store: Arc::clone(store), feed: Arc::clone(feed), directory, _temporary: temporary, indexes: RwLock::default() };
         let mut named = HashSet::new();
         for relation in catalog.relations() {
             let Relation::Table(table) = &**relation else { continue };
@@ -184,7 +178,8 @@ impl TextIndexes {
         let widths: Option<usize> = key.parts.iter().map(|p| p.part.width()).sum();
         let form = if key.salt.is_none() && widths == Some(8) { KeyForm::EightBytes } else { KeyForm::Words };
         let settings = settings::Settings::read(&index.options)?;
-        let fields = index.parts.iter().enumerate().map(|(n, _)| FieldDefinition { name: format!("f{n}"), tokenizer: settings.tokenizer.clone() });
+        let fields =
+            index.parts.iter().enumerate().map(|(n, _)| FieldDefinition { name: format!("f{n}"), tokenizer: settings.tokenizer.clone() });
         Ok(Arc::new(TextIndex {
             storage: index.storage,
             table: table.storage,

@@ -69,7 +69,8 @@ mod tests {
         let one = read(&[("max_gram", "4"), ("tokenizer", "ngram"), ("shards", "3")]).unwrap();
         let other = read(&[("tokenizer", "ngram(2,4)"), ("shards", "3"), ("tokenizer_version", "1")]).unwrap();
         assert_eq!(one, other);
-        for bad in [&[("shards", "0")][..], &[("shards", "x")], &[("tokenizer", "x")], &[("fillfactor", "1")], &[("lowercase", "perhaps")]] {
+        for bad in [&[("shards", "0")][..], &[("shards", "x")], &[("tokenizer", "x")], &[("fillfactor", "1")], &[("lowercase", "perhaps")]]
+        {
             assert_eq!(read(bad).unwrap_err().code().as_str(), "22023");
         }
     }

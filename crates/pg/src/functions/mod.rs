@@ -36,6 +36,7 @@ pub fn register(r: &mut Registry) {
     size::register(r);
     json::register(r);
     jsonpath::register(r);
+    crate::textsearch::functions::register(r);
     aggregate::register(r);
     window::register(r);
     system::register(r);

@@ -71,6 +71,9 @@ impl Parser<'_> {
         if self.keyword("table") {
             return self.create_table(temporary);
         }
+        if self.keywords(&["fulltext", "index"]) {
+            return self.create_fulltext_index();
+        }
         if self.keyword("sequence") {
             let if_not_exists = self.if_not_exists()?;
             let name = self.object_name()?;
@@ -634,6 +637,47 @@ impl Parser<'_> {
         }))
     }
 
+    /// Hyperdrive's `CREATE FULLTEXT INDEX [name] ON t (c [DOCVALUES TRUE], …) [SHARD NUM n] [WITH (…)]`. Values of all columns are at
+    /// hand with the rows, whatever DOCVALUES says.
+    fn create_fulltext_index(&mut self) -> Parse<Ddl> {
+        let if_not_exists = self.if_not_exists()?;
+        let name = if self.peek_keyword(0, "on") { None } else { Some(self.ident()?) };
+        self.expect("on")?;
+        let table = self.object_name()?;
+        self.expect_token(&Token::LParen)?;
+        let mut elements = Vec::new();
+        loop {
+            let column = self.ident()?;
+            if self.keyword("docvalues") && !self.keyword("true") {
+                self.expect("false")?;
+            }
+            elements.push(IndexElement { expr: sqlparser::ast::Expr::Identifier(column), descending: false, nulls_first: None, operator_class: None });
+            if !self.token(&Token::Comma) {
+                break;
+            }
+        }
+        self.expect_token(&Token::RParen)?;
+        let mut options = Vec::new();
+        if self.keywords(&["shard", "num"]) {
+            let shards = self.signed_integer()?;
+            options.push(StorageOption { name: "shards".into(), value: Some(shards.to_string()) });
+        }
+        options.extend(self.with_options()?);
+        Ok(Ddl::CreateIndex(CreateIndex {
+            name,
+            table,
+            unique: false,
+            concurrently: false,
+            if_not_exists,
+            method: Some("fulltext".into()),
+            elements,
+            include: Vec::new(),
+            nulls_not_distinct: false,
+            options,
+            predicate: None,
+        }))
+    }
+
     fn alter(&mut self) -> Parse<Ddl> {
         let kind = if self.keyword("table") {
             ObjectKind::Table
@@ -837,6 +881,11 @@ impl Parser<'_> {
     }
 
     fn drop_objects(&mut self) -> Parse<Ddl> {
+        if self.keywords(&["fulltext", "index"]) {
+            let if_exists = self.if_exists()?;
+            self.expect("on")?;
+            return Ok(Ddl::DropFullText { table: self.object_name()?, if_exists });
+        }
         let kind = if self.keyword("table") {
             ObjectKind::Table
         } else if self.keyword("view") {

@@ -230,13 +230,13 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         name: "default_text_search_config",
         kind: Kind::Text,
-        default: "pg_catalog.simple",
+        default: "pg_catalog.english",
         context: Context::User,
         category: "Client Connection Defaults / Locale and Formatting",
         description: "Sets default text search configuration.",
         report: false,
         hidden: false,
-        effect: false,
+        effect: true,
     },
     Setting {
         name: "default_toast_compression",

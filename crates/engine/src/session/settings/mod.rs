@@ -264,6 +264,12 @@ impl Settings {
                 let digits = raw.parse().unwrap_or(1);
                 self.change_values(|v| v.extra_float_digits = digits);
             }
+            // A name that is no configuration was refused when it was set.
+            "default_text_search_config" => {
+                if let Ok(config) = stoa_pg::textsearch::config::Config::named(raw) {
+                    self.change_values(|v| v.text_search = config);
+                }
+            }
             "bytea_output" => {
                 let form = if raw == "escape" { ByteaOutput::Escape } else { ByteaOutput::Hex };
                 self.change_values(|v| v.bytea_output = form);
