@@ -48,7 +48,14 @@ impl DatabaseOptions {
 
 impl Default for DatabaseOptions {
     fn default() -> Self {
-        Self { query_memory_bytes: 1 << 30, spill_directory: None, spill_bytes: 64 << 30, text_directory: None, max_sessions: 100, parallelism: 0 }
+        Self {
+            query_memory_bytes: 1 << 30,
+            spill_directory: None,
+            spill_bytes: 64 << 30,
+            text_directory: None,
+            max_sessions: 100,
+            parallelism: 0,
+        }
     }
 }
 
@@ -65,6 +72,8 @@ pub struct DatabaseInner {
     pub(crate) state: Arc<SessionState>,
     /// The same, for what runs without a plan.
     pub(crate) task: Arc<TaskContext>,
+    /// What is known of the values in tables.
+    pub statistics: crate::statistics::Registry,
     pub options: DatabaseOptions,
     pub started_us: i64,
     sessions: RwLock<BTreeMap<u32, Arc<SessionShared>>>,
@@ -101,7 +110,9 @@ impl Database {
             .build_arc()
             .map_err(|e| PgError::internal(e.to_string()))?;
         let state = crate::plan::execute::database_state(options.pieces(), runtime.clone());
-        let transactions = TransactionManager::new(store.clone(), crate::catalog::open(&store).await?);
+        let catalog = crate::catalog::open(&store).await?;
+        let statistics = crate::statistics::Registry::load(&store, |oid| catalog.table(oid).is_some()).await?;
+        let transactions = TransactionManager::new(store.clone(), catalog);
         let text = TextIndexes::open(
             &store,
             transactions.feed(),
@@ -119,6 +130,7 @@ impl Database {
                 task: state.task_ctx(),
                 state,
                 runtime,
+                statistics,
                 options,
                 started_us: now_us(),
                 sessions: RwLock::default(),

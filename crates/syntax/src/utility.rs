@@ -215,6 +215,12 @@ pub enum Utility {
         options: Vec<NamedOption>,
         targets: Vec<MaintenanceTarget>,
     },
+    /// CHECK INDEX | TABLE name [REPAIR].
+    Check {
+        table: bool,
+        name: ast::ObjectName,
+        repair: bool,
+    },
     Checkpoint,
     Do {
         language: Option<String>,

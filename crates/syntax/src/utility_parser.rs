@@ -93,6 +93,10 @@ impl Parser<'_> {
             self.vacuum()?
         } else if self.keyword("analyze") || self.keyword("analyse") {
             self.analyze()?
+        } else if self.keywords(&["check", "index"]) {
+            self.check(false)?
+        } else if self.keywords(&["check", "table"]) {
+            self.check(true)?
         } else if self.keyword("checkpoint") {
             Utility::Checkpoint
         } else if self.keyword("do") {
@@ -641,6 +645,12 @@ impl Parser<'_> {
             options.push(NamedOption { name: "verbose".into(), value: None, position });
         }
         Ok(Utility::Analyze { options, targets: self.maintenance_targets()? })
+    }
+
+    /// Behind CHECK INDEX or CHECK TABLE.
+    fn check(&mut self, table: bool) -> Parse<Utility> {
+        let name = self.object_name()?;
+        Ok(Utility::Check { table, name, repair: self.keyword("repair") })
     }
 
     fn maintenance_targets(&mut self) -> Parse<Vec<MaintenanceTarget>> {

@@ -54,6 +54,12 @@ pub fn range(key: &KeyShape, range: &KeyRange) -> String {
     format!("[{start} … {end})")
 }
 
+/// A key, or the beginning of one, as the values of its parts.
+#[must_use]
+pub fn key(shape: &KeyShape, bytes: &[u8]) -> String {
+    bound(shape, bytes)
+}
+
 fn bound(key: &KeyShape, bytes: &[u8]) -> String {
     let mut out = String::new();
     let mut rest = bytes;

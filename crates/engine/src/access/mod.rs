@@ -16,9 +16,11 @@ pub mod dynamic;
 pub mod explain;
 pub mod path;
 pub mod predicate;
+pub mod preferences;
 pub mod ranges;
 pub mod span;
 
-pub use path::{AccessPath, PathKind, PathOptions, candidates, choose};
+pub use path::{AccessPath, PathKind, PathOptions, Ways, candidates, cheapest, choose, ways};
 pub use predicate::{Comparison, Predicate};
+pub use preferences::{Hint, Preferences};
 pub use ranges::{KeyShape, Scope, scope};

@@ -4,8 +4,9 @@
 //! longer prefix before a shorter one, a covered index before one whose rows must be looked up.
 
 use super::predicate::Predicate;
+use super::preferences::Preferences;
 use super::ranges::{KeyShape, Scope, implies, scope};
-use crate::catalog::{ColumnId, IndexState, TableDescriptor};
+use crate::catalog::{ColumnId, IndexDescriptor, IndexKey, IndexState, TableDescriptor};
 use crate::row::key::KeyPartCodec;
 use crate::row::types::part_kind;
 use crate::row::{IndexCodec, RowCodec};
@@ -76,6 +77,15 @@ impl AccessPath {
     }
 }
 
+/// Paths of a scan, and why others are none.
+#[derive(Clone, Debug, Default)]
+pub struct Ways {
+    /// The table itself is the first.
+    pub paths: Vec<AccessPath>,
+    /// Indexes that filters would narrow and that cannot be used, with the reason.
+    pub rejected: Vec<(String, String)>,
+}
+
 /// All paths that are worth comparing; the table itself is the first.
 ///
 /// # Errors
@@ -86,37 +96,116 @@ pub fn candidates(
     filters: &[Predicate],
     options: &PathOptions<'_>,
 ) -> stoa_pg::PgResult<Vec<AccessPath>> {
+    Ok(ways(table, codec, filters, options, &Preferences::default())?.paths)
+}
+
+/// As [`candidates`], with what the statement prefers.
+///
+/// # Errors
+/// An index cannot be described.
+pub fn ways(
+    table: &TableDescriptor,
+    codec: &RowCodec,
+    filters: &[Predicate],
+    options: &PathOptions<'_>,
+    preferences: &Preferences,
+) -> stoa_pg::PgResult<Ways> {
     let key = KeyShape::of_table(&codec.key);
-    let primary = AccessPath { scope: scope(&key, filters), key, kind: PathKind::Table };
-    if primary.scope.points || primary.scope.ranges.is_empty() {
-        return Ok(vec![primary]);
+    let narrows = preferences.key_ranges && !preferences.is_full();
+    let primary = if narrows {
+        AccessPath { scope: scope(&key, filters), key, kind: PathKind::Table }
+    } else {
+        let unknown = vec![Predicate::Unknown; filters.len()];
+        AccessPath { scope: scope(&key, &unknown), key, kind: PathKind::Table }
+    };
+    let wanted = preferences.force_index || preferences.names_any();
+    let mut out = Ways::default();
+    if primary.scope.ranges.is_empty() || (primary.scope.points && !wanted) {
+        out.paths.push(primary);
+        return Ok(out);
     }
-    let mut out = vec![primary];
+    out.paths.push(primary);
     let part_of = |column: ColumnId| -> Option<KeyPartCodec> {
         let column = table.column(column)?;
         let part = KeyPart::nullable(part_kind(&column.ty).ok()?, Direction::Asc, NullOrder::Last);
         Some(KeyPartCodec { column: column.id, ty: column.ty.clone(), part })
     };
+    let ages = Ages::new(table);
     for (at, index) in table.indexes.iter().enumerate() {
         if index.state != IndexState::Readable || index.method != "btree" {
             continue;
         }
-        if index.predicate.is_some() {
-            let implied = (options.index_predicates)(at).is_some_and(|p| implies(filters, &p, &part_of));
-            if !implied {
-                continue;
-            }
-        }
-        let codec = Arc::new(IndexCodec::new(table, index)?);
-        let key = KeyShape::of_index(&codec);
+        let index_codec = Arc::new(IndexCodec::new(table, index)?);
+        let key = KeyShape::of_index(&index_codec);
         let scope = scope(&key, filters);
-        let covered = options.columns.iter().all(|c| codec.covers(*c));
-        if scope.equal_parts == 0 && !scope.narrowed && !(covered && index.predicate.is_some()) {
+        let narrowed = scope.equal_parts > 0 || scope.narrowed;
+        let mut reject = |reason: String| {
+            if narrowed || preferences.names(&index.name) {
+                out.rejected.push((index.name.clone(), reason));
+            }
+        };
+        if preferences.excludes(&index.name) {
+            reject("a hint excludes it".into());
             continue;
         }
-        out.push(AccessPath { kind: PathKind::Index { at, codec, covered }, key, scope });
+        let predicate = if index.predicate.is_some() { (options.index_predicates)(at) } else { None };
+        if index.predicate.is_some() && !predicate.as_ref().is_some_and(|p| implies(filters, p, &part_of)) {
+            reject("the filters do not imply its predicate".into());
+            continue;
+        }
+        if !ages.allows(index, predicate.as_ref()) {
+            reject("its columns expire on their own".into());
+            continue;
+        }
+        let covered = !ages.any && preferences.covered_scan && options.columns.iter().all(|c| index_codec.covers(*c));
+        if !covered && !preferences.index_lookup && !preferences.names(&index.name) {
+            reject("index lookups are switched off".into());
+            continue;
+        }
+        // Forced: where the key narrows nothing either, any index serves as well.
+        let asked = preferences.names(&index.name) || (preferences.force_index && out.paths.first().is_some_and(|p| p.scope.is_full()));
+        if !narrowed && !asked && !(covered && (index.predicate.is_some() || !preferences.full_scan)) {
+            continue;
+        }
+        out.paths.push(AccessPath { kind: PathKind::Index { at, codec: index_codec, covered }, key, scope });
     }
     Ok(out)
+}
+
+/// Rows and cells that go by their age, which entries of an index do not follow.
+struct Ages<'a> {
+    table: &'a TableDescriptor,
+    any: bool,
+}
+
+impl<'a> Ages<'a> {
+    fn new(table: &'a TableDescriptor) -> Self {
+        Self { table, any: table.families.iter().any(|f| f.options.ttl.is_some()) }
+    }
+
+    /// Whether what an index says of a row that exists is true: its columns live as long as the row.
+    fn allows(&self, index: &IndexDescriptor, predicate: Option<&Predicate>) -> bool {
+        if !self.any {
+            return true;
+        }
+        let lives = |column: ColumnId| {
+            let place = self.table.families.iter().enumerate().find(|(_, f)| f.columns.contains(&column));
+            match place {
+                // Key columns are the row.
+                None => true,
+                Some((at, family)) => family.options.ttl.is_none() || (at == 0 && family.options.layout == stoa_store::Layout::Packed),
+            }
+        };
+        let parts = index.parts.iter().all(|p| match &p.key {
+            IndexKey::Column(id) => lives(*id),
+            IndexKey::Expr(_) => false,
+        });
+        let mut filtered = true;
+        if let Some(predicate) = predicate {
+            predicate.each_column(&mut |c| filtered &= lives(c));
+        }
+        parts && filtered
+    }
 }
 
 /// The cheapest path: its position. `rows` gives the rows of a path's ranges where the store knows, `table_rows` those of the
@@ -136,4 +225,40 @@ pub fn choose(paths: &[AccessPath], rows: &[Option<f64>], table_rows: f64) -> us
         }
     }
     best.0
+}
+
+/// The position of the path to take: what hints and settings ask for, then what costs least.
+#[must_use]
+pub fn cheapest(paths: &[AccessPath], rows: &[f64], preferences: &Preferences, table: &TableDescriptor) -> usize {
+    /// Added to what must be avoided.
+    const LAST_RESORT: f64 = 1e12;
+    let name = |path: &AccessPath| match &path.kind {
+        PathKind::Table => None,
+        PathKind::Index { at, .. } => table.indexes.get(*at).map(|i| i.name.as_str()),
+    };
+    let mut best = (0, f64::INFINITY);
+    for (at, path) in paths.iter().enumerate() {
+        let mut cost = path.cost(rows.get(at).copied().unwrap_or(f64::MAX));
+        let avoided = if preferences.names_any() {
+            !name(path).is_some_and(|n| preferences.names(n))
+        } else if preferences.force_index {
+            path.kind.is_table()
+        } else {
+            !preferences.full_scan && path.kind.is_table() && path.scope.is_full()
+        };
+        if avoided {
+            cost += LAST_RESORT;
+        }
+        if cost < best.1 {
+            best = (at, cost);
+        }
+    }
+    best.0
+}
+
+impl PathKind {
+    #[must_use]
+    pub fn is_table(&self) -> bool {
+        matches!(self, PathKind::Table)
+    }
 }

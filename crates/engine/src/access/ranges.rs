@@ -431,6 +431,13 @@ pub fn implies(filters: &[Predicate], predicate: &Predicate, part_of: &dyn Fn(Co
     }
 }
 
+/// What predicates that must all be true leave of one column; `None`: everything, NULL included.
+#[must_use]
+pub fn spans_of(filters: &[Predicate], part: KeyPartCodec) -> Option<Spans> {
+    let key = KeyShape { parts: vec![part], salt: None, whole: false, unique: false };
+    union(&filters.iter().fold(Boxes::all(1, true), |all, f| all.and(Boxes::of(f, &key))))
+}
+
 /// The spans of boxes over one part; `None`: everything, NULL included.
 fn union(boxes: &Boxes) -> Option<Spans> {
     let mut out = Spans::none();

@@ -575,7 +575,9 @@ impl Binder<'_> {
             Some(ast::UpdateTableFromKind::BeforeSet(from) | ast::UpdateTableFromKind::AfterSet(from)) => from,
             None => &[],
         };
+        let outer = self.hints.enter(&update.optimizer_hints);
         let result = self.bind_update_in_scope(update, &table, alias.as_ref(), from);
+        self.hints.leave(outer);
         self.scopes.pop();
         result
     }
@@ -682,6 +684,7 @@ impl Binder<'_> {
         }
         let table = self.target_table(name, "delete from")?;
         self.scopes.push(Scope::new(Clause::From));
+        let outer = self.hints.enter(&delete.optimizer_hints);
         let using: &[ast::TableWithJoins] = delete.using.as_deref().unwrap_or(&[]);
         let result = self.target_source(&table, alias.as_ref(), using, delete.selection.as_ref()).and_then(|(rel, old)| {
             let exprs = self.passed_through(&rel, &old, &table);
@@ -696,6 +699,7 @@ impl Binder<'_> {
                 returning_columns,
             })
         });
+        self.hints.leave(outer);
         self.scopes.pop();
         result
     }

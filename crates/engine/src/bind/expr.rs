@@ -88,9 +88,9 @@ impl Binder<'_> {
             E::CompoundIdentifier(parts) => self.bind_column(parts),
             E::Value(value) => self.bind_value(value),
             E::Nested(inner) => self.bind_expr(inner),
-            E::MatchAgainst { columns, match_value, opt_search_modifier } => self
-                .bind_match(columns, match_value, opt_search_modifier.as_ref())
-                .map_err(|e| e.at(self.pos_span(match_value.span))),
+            E::MatchAgainst { columns, match_value, opt_search_modifier } => {
+                self.bind_match(columns, match_value, opt_search_modifier.as_ref()).map_err(|e| e.at(self.pos_span(match_value.span)))
+            }
             E::TypedString(typed) => {
                 let target = self.type_of(&typed.data_type)?;
                 let literal = self.bind_value(&typed.value)?;

@@ -9,6 +9,7 @@ pub mod dml;
 pub mod expr;
 pub mod from;
 pub mod function;
+mod hint;
 pub mod literal;
 pub mod query;
 pub mod resolve;
@@ -89,6 +90,8 @@ pub struct Binder<'a> {
     pub(crate) matches: Vec<crate::text::bind::MatchUse>,
     /// For views: what each `*` stood for, by its place in the text.
     pub(crate) stars: Vec<(sqlparser_span::Span, Vec<ast::Expr>)>,
+    /// Hints of the query being bound, and what could not be understood of any.
+    pub(crate) hints: hint::Hints,
 }
 
 /// How deep queries, subqueries and expressions may nest before 54001.
@@ -218,6 +221,7 @@ impl<'a> Binder<'a> {
             scores: std::collections::HashMap::new(),
             matches: Vec::new(),
             stars: Vec::new(),
+            hints: hint::Hints::default(),
         }
     }
 
@@ -260,7 +264,7 @@ impl<'a> Binder<'a> {
             }
         }
         let uses = self.uses.into_iter().map(|(relation, columns)| Dependency { relation, columns }).collect();
-        let mut bound = Bound { ctes: self.ctes, body, params, uses };
+        let mut bound = Bound { ctes: self.ctes, body, params, uses, warnings: self.hints.into_warnings() };
         query::inline_ctes(&mut bound, self.next_col, &self.materialized, &self.not_materialized);
         Ok(bound)
     }

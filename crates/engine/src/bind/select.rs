@@ -53,7 +53,9 @@ impl Binder<'_> {
         }
         self.scopes.push(Scope::new(Clause::From));
         let no_sets = self.no_sets.take();
+        let outer = self.hints.enter(&select.optimizer_hints);
         let result = self.bind_select_in_scope(select, tail);
+        self.hints.leave(outer);
         self.no_sets = no_sets;
         self.scopes.pop();
         result

@@ -249,6 +249,8 @@ pub struct TableScan {
     pub alias: String,
     /// `AS OF SYSTEM TIME`, as an expression without columns.
     pub as_of: Option<Box<Expr>>,
+    /// What hints say about it.
+    pub hints: Vec<crate::access::Hint>,
     /// Which scan of the statement this is: DML names its target by it.
     pub scan_id: u32,
 }
@@ -504,6 +506,8 @@ pub struct Bound {
     pub params: Vec<SqlType>,
     /// Relations used, with the columns used: for views, privileges and plan invalidation.
     pub uses: Vec<crate::catalog::Dependency>,
+    /// Hints that could not be understood.
+    pub warnings: Vec<String>,
 }
 
 #[derive(Clone, PartialEq, Debug)]

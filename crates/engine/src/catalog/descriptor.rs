@@ -160,7 +160,8 @@ pub struct FamilyDescriptor {
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Salt {
-    pub buckets: u8,
+    /// 2 to 256.
+    pub buckets: u16,
     /// Key columns that the hash covers; a subset of the key.
     pub columns: Vec<ColumnId>,
 }
@@ -223,7 +224,8 @@ pub struct IndexDescriptor {
     /// `btree` or `fulltext`.
     pub method: String,
     pub options: Vec<(String, String)>,
-    pub salt_buckets: Option<u8>,
+    /// 2 to 256.
+    pub salt_buckets: Option<u16>,
     pub comment: Option<String>,
 }
 

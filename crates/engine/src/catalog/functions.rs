@@ -320,9 +320,7 @@ fn answer(system: &SessionSystem, function: &str, args: &Args<'_>, result: &SqlT
             let pids: Vec<ScalarValue> = pids.into_iter().map(|pid| ScalarValue::Int32(Some(pid))).collect();
             Ok(ScalarValue::List(ScalarValue::new_list_nullable(&pids, &arrow::datatypes::DataType::Int32)))
         }
-        "pg_safe_snapshot_blocking_pids" => {
-            Ok(ScalarValue::List(ScalarValue::new_list_nullable(&[], &arrow::datatypes::DataType::Int32)))
-        }
+        "pg_safe_snapshot_blocking_pids" => Ok(ScalarValue::List(ScalarValue::new_list_nullable(&[], &arrow::datatypes::DataType::Int32))),
         "pg_client_encoding" => text("UTF8".to_owned()),
         // Statistics: rows are counted by the store alone.
         "pg_stat_get_live_tuples" => {

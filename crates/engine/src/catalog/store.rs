@@ -3,6 +3,7 @@
 //! ```text
 //! key    's' oid be   a schema          'r' oid be   a table, view or sequence
 //!        'q' oid be   a sequence's state (outside of transactions)
+//!        't' oid be   a table's statistics (likewise)
 //!        'm' "format", 'm' "ids"
 //! cell   version u8 = 1 | JSON
 //! ```
@@ -167,7 +168,7 @@ fn read_spec(store: &dyn Store) -> ReadSpec {
     }
 }
 
-async fn rows(store: &dyn Store) -> PgResult<Vec<(Vec<u8>, Vec<u8>)>> {
+pub(crate) async fn rows(store: &dyn Store) -> PgResult<Vec<(Vec<u8>, Vec<u8>)>> {
     const BATCH: usize = 1024;
     let spec = ScanSpec { read: read_spec(store), range: KeyRange::all(), reverse: false, limit: None, fill_cache: false };
     let mut scan = store.scan(spec).await.map_err(store_error)?;

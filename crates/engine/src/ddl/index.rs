@@ -70,9 +70,9 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
                 options.push((name.to_owned(), option.value.clone().unwrap_or_else(|| "true".into())));
             }
             "salt_buckets" => {
-                let n = option.value.as_deref().and_then(|v| v.parse::<u8>().ok()).filter(|n| *n >= 2);
+                let n = option.value.as_deref().and_then(|v| v.parse::<u16>().ok()).filter(|n| (2..=256).contains(n));
                 salt_buckets =
-                    Some(n.ok_or_else(|| PgError::new(SqlState::INVALID_PARAMETER_VALUE, "salt_buckets must be between 2 and 255"))?);
+                    Some(n.ok_or_else(|| PgError::new(SqlState::INVALID_PARAMETER_VALUE, "salt_buckets must be between 2 and 256"))?);
             }
             name if super::table::is_postgres_option(name) => {
                 options.push((option.name.clone(), option.value.clone().unwrap_or_else(|| "true".into())));

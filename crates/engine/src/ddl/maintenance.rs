@@ -218,6 +218,10 @@ pub async fn vacuum(ctx: &StatementContext, options: &[NamedOption], names: &[Ma
     ];
     check_options(options, KNOWN, "VACUUM")?;
     let work = Work { ctx };
+    if options.iter().any(|o| o.name.eq_ignore_ascii_case("analyze")) {
+        ctx.txn.start_statement()?;
+        analyze_tables(ctx, names).await?;
+    }
     let explicit = !names.is_empty() || options.iter().any(|o| o.name.eq_ignore_ascii_case("full"));
     for table in targets(work, names)? {
         for storage in crate::catalog::store::storage_of(&Relation::Table(table)) {
@@ -240,13 +244,23 @@ fn check_options(options: &[NamedOption], known: &[&str], statement: &str) -> Pg
     }
 }
 
-/// ANALYZE: the store is asked for sizes whenever they are needed, so that there is nothing to keep; names are checked.
+/// ANALYZE: counts the rows of tables and looks at a sample of their values.
 ///
 /// # Errors
-/// 42P01, 42703.
+/// 42P01, 42703; what the store reports.
 pub async fn analyze(ctx: &StatementContext, options: &[NamedOption], names: &[MaintenanceTarget]) -> PgResult<()> {
     check_options(options, &["verbose", "skip_locked"], "ANALYZE")?;
-    targets(Work { ctx }, names).map(|_| ())
+    analyze_tables(ctx, names).await
+}
+
+async fn analyze_tables(ctx: &StatementContext, names: &[MaintenanceTarget]) -> PgResult<()> {
+    for table in targets(Work { ctx }, names)? {
+        let view = ctx.txn.read_view();
+        let mut statistics = crate::statistics::collect(&view, &table, &|| ctx.session.check_interrupt()).await?;
+        statistics.explicit = true;
+        ctx.database.statistics.set(&*ctx.database.store, table.oid, statistics).await?;
+    }
+    Ok(())
 }
 
 /// CHECKPOINT: everything that is in memory goes to files.

@@ -24,7 +24,8 @@ use dependency::{Dropping, Object};
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::ast::{self, ObjectName};
 use stoa_syntax::ddl::{CommentTarget, Ddl, ObjectKind, SequenceOption};
-use work::{FoundIndex, Work, undefined_relation, undefined_schema};
+use work::undefined_schema;
+pub(crate) use work::{FoundIndex, Work, undefined_relation};
 
 /// What the tables that hold the rows of materialized views are called, with an OID behind it.
 pub(crate) const STORAGE_PREFIX: &str = "stoa_materialized_";

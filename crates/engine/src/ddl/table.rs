@@ -381,12 +381,11 @@ fn table_options(builder: &mut TableBuilder<'_>, options: &[StorageOption]) -> P
         let value = option.value.clone().unwrap_or_else(|| "true".into());
         match option.name.as_str() {
             "salt_buckets" => {
-                let n: u32 = number(option)?;
+                let n: u16 = number(option)?;
                 if !(2..=256).contains(&n) {
                     return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, "salt_buckets must be between 2 and 256"));
                 }
-                // 256 buckets are all values of a byte: stored as 255, the most that the descriptor holds.
-                buckets = Some(u8::try_from(n).unwrap_or(u8::MAX));
+                buckets = Some(n);
             }
             "salt_columns" => {
                 let names: Vec<String> = value.split(',').map(|n| n.trim().to_lowercase()).collect();
@@ -470,6 +469,7 @@ fn split_points(work: Work<'_>, table: &TableDescriptor, split: &Split) -> PgRes
             }
             if let Some(salt) = &table.salt {
                 points = (0..salt.buckets)
+                    .map(|bucket| bucket as u8)
                     .flat_map(|bucket| points.iter().map(move |p| [&[bucket], p.as_slice()].concat()).collect::<Vec<_>>())
                     .collect();
             }

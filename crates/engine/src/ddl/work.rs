@@ -354,7 +354,14 @@ impl<'a> Work<'a> {
         filter: Option<Expr>,
     ) -> PgResult<futures::stream::BoxStream<'static, PgResult<RecordBatch>>> {
         let columns: Vec<(ColumnId, ColId)> = table.live_columns().map(|c| (c.id, ColId(c.id.0))).collect();
-        let scan = TableScan { table: Arc::new(table.clone()), columns, alias: table.name.clone(), as_of: None, scan_id: 1 };
+        let scan = TableScan {
+            table: Arc::new(table.clone()),
+            columns,
+            alias: table.name.clone(),
+            as_of: None,
+            hints: vec![crate::access::Hint::NoIndex(Vec::new())],
+            scan_id: 1,
+        };
         let mut rel = Rel::Scan(Box::new(scan));
         if let Some(predicate) = filter {
             rel = Rel::Filter { input: Box::new(rel), predicate };
@@ -368,7 +375,13 @@ impl<'a> Work<'a> {
             projected.push((ColId(i), expr));
         }
         let rel = Rel::Project { input: Box::new(rel), exprs: projected };
-        let bound = Bound { ctes: Vec::new(), body: BoundBody::Query(Query { rel, outputs }), params: Vec::new(), uses: Vec::new() };
+        let bound = Bound {
+            ctes: Vec::new(),
+            body: BoundBody::Query(Query { rel, outputs }),
+            params: Vec::new(),
+            uses: Vec::new(),
+            warnings: Vec::new(),
+        };
         Ok(crate::plan::execute(&self.current(), &bound).await?.stream)
     }
 

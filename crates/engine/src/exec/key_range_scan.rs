@@ -116,7 +116,9 @@ impl KeyRangeScanExec {
 
 /// Whether a range of salted keys ends within the bucket in which it starts.
 fn stays_in_bucket(range: &KeyRange) -> bool {
-    let (Some(bucket), Some(end)) = (range.start.first(), range.end.as_deref()) else { return false };
+    let Some(bucket) = range.start.first() else { return false };
+    // Behind the last bucket of 256 there is nothing.
+    let Some(end) = range.end.as_deref() else { return *bucket == u8::MAX };
     match end.split_first() {
         Some((last, rest)) => last == bucket || (rest.is_empty() && Some(*last) == bucket.checked_add(1)),
         None => false,

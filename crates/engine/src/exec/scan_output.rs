@@ -13,7 +13,7 @@ use arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchOption
 use arrow::compute::{BatchCoalescer, filter_record_batch};
 use arrow::datatypes::SchemaRef;
 use datafusion::common::stats::Precision;
-use datafusion::common::{DataFusionError, Result, Statistics};
+use datafusion::common::{ColumnStatistics, DataFusionError, Result, Statistics};
 use datafusion::logical_expr::Operator;
 use datafusion::physical_expr::expressions::{BinaryExpr, Column, InListExpr, IsNotNullExpr, IsNullExpr, LikeExpr, Literal, NotExpr};
 use datafusion::physical_expr::{AcrossPartitions, ConstExpr, EquivalenceProperties, PhysicalExpr, PhysicalSortExpr};
@@ -65,6 +65,18 @@ pub struct ScanOutput {
     pub dynamic: Vec<Arc<dyn PhysicalExpr>>,
     /// Rows after which a partition ends.
     pub fetch: Option<usize>,
+    pub estimate: Estimate,
+    /// Indexes that were not used, and why.
+    pub rejected: Arc<[(String, String)]>,
+}
+
+/// What statistics say of a scan.
+#[derive(Clone, Debug, Default)]
+pub struct Estimate {
+    /// The share of the rows read that the filters leave.
+    pub share: Option<f64>,
+    /// In the order of the schema; empty where nothing is known.
+    pub columns: Vec<ColumnStatistics>,
 }
 
 impl ScanOutput {
@@ -140,6 +152,9 @@ impl ScanOutput {
     /// The expected share of rows that the filters leave.
     #[must_use]
     pub fn selectivity(&self) -> f64 {
+        if let Some(share) = self.estimate.share {
+            return share;
+        }
         0.3f64.powi(i32::try_from(self.filters.len().min(4)).unwrap_or(4))
     }
 
@@ -158,7 +173,11 @@ impl ScanOutput {
         Statistics {
             num_rows: Precision::Inexact(rows),
             total_byte_size: Precision::Inexact(rows.saturating_mul(width.max(1))),
-            column_statistics: Statistics::unknown_column(&self.schema),
+            column_statistics: if self.estimate.columns.len() == self.schema.fields().len() {
+                self.estimate.columns.clone()
+            } else {
+                Statistics::unknown_column(&self.schema)
+            },
         }
     }
 
@@ -327,6 +346,13 @@ pub(super) fn describe(
     }
     if reverse {
         write!(f, ", reverse")?;
+    }
+    if !output.rejected.is_empty() {
+        write!(f, ", not used=[")?;
+        for (at, (index, reason)) in output.rejected.iter().enumerate() {
+            write!(f, "{}{index}: {reason}", if at > 0 { "; " } else { "" })?;
+        }
+        write!(f, "]")?;
     }
     Ok(())
 }

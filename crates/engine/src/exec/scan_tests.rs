@@ -25,7 +25,7 @@ fn descriptor(salt: Option<u8>, unique: bool, include: bool) -> TableDescriptor 
     let int = SqlType::new(PgType::Int4);
     let columns: Vec<(&str, SqlType)> = ["a", "b", "c", "d"].iter().map(|n| (*n, int.clone())).collect();
     let mut t = table(&columns, &[(0, false), (1, true)], &[(Layout::Packed, &[2, 3])]);
-    t.salt = salt.map(|buckets| Salt { buckets, columns: Vec::new() });
+    t.salt = salt.map(|buckets| Salt { buckets: u16::from(buckets), columns: Vec::new() });
     t.indexes.push(IndexDescriptor {
         oid: 30_000,
         name: "i".into(),

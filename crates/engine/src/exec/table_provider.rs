@@ -7,15 +7,16 @@
 use super::index_lookup::IndexLookupExec;
 use super::key_range_scan::KeyRangeScanExec;
 use super::point_get::PointGetExec;
-use super::scan_output::{ScanOutput, ScanTable};
+use super::scan_output::{Estimate, ScanOutput, ScanTable};
 use crate::access::adapter::{ScanColumns, predicate};
-use crate::access::{AccessPath, PathKind, PathOptions, Predicate, candidates, choose};
+use crate::access::{AccessPath, PathKind, PathOptions, Predicate, Preferences, Ways, cheapest, ways};
 use crate::bind::tree::TableScan;
 use crate::bind::{BindContext, bind_table_expr};
 use crate::catalog::{ColumnId, TableDescriptor};
 use crate::plan::relation::Planner;
 use crate::plan::{column_name, from_datafusion};
 use crate::row::RowCodec;
+use crate::statistics::TableStatistics;
 use crate::text::TextIndexes;
 use crate::text::exec::TextSearchExec;
 use crate::text::scan::{SCORE, TextPath};
@@ -52,6 +53,8 @@ pub struct StoaTable {
     index_predicates: Vec<Option<Predicate>>,
     /// The full text indexes of the database.
     text: Option<Arc<TextIndexes>>,
+    preferences: Preferences,
+    statistics: Option<Arc<TableStatistics>>,
 }
 
 impl StoaTable {
@@ -91,6 +94,8 @@ impl StoaTable {
             constraints,
             index_predicates: Vec::new(),
             text: None,
+            preferences: Preferences::default(),
+            statistics: None,
         })
     }
 
@@ -131,6 +136,20 @@ impl StoaTable {
         self
     }
 
+    /// Tells what is known of the table's values.
+    #[must_use]
+    pub fn with_statistics(mut self, statistics: Option<Arc<TableStatistics>>) -> Self {
+        self.statistics = statistics;
+        self
+    }
+
+    /// Tells which paths the statement prefers.
+    #[must_use]
+    pub fn with_preferences(mut self, preferences: Preferences) -> Self {
+        self.preferences = preferences;
+        self
+    }
+
     /// The columns of a filter, by position.
     fn positions_in(&self, filter: &Expr) -> Vec<usize> {
         filter.column_refs().into_iter().filter_map(|c| self.columns.iter().position(|(_, name, _)| *name == c.name)).collect()
@@ -140,12 +159,11 @@ impl StoaTable {
     async fn choose_path(&self, predicates: &[Predicate], columns: &[ColumnId]) -> PgResult<(AccessPath, Sizes)> {
         let understood = |at: usize| self.index_predicates.get(at).cloned().flatten();
         let options = PathOptions { columns, index_predicates: &understood };
-        let mut paths = candidates(&self.scan.table, &self.scan.codec, predicates, &options)?;
-        let first = paths.first().is_some_and(|p| p.scope.points || p.scope.ranges.is_empty());
-        if first {
+        let Ways { mut paths, mut rejected } = ways(&self.scan.table, &self.scan.codec, predicates, &options, &self.preferences)?;
+        if paths.len() == 1 && paths.first().is_some_and(|p| p.scope.points || p.scope.ranges.is_empty()) {
             let path = paths.swap_remove(0);
             let rows = path.scope.ranges.len() as f64;
-            return Ok((path, Sizes { rows, bytes: 0, regions: Vec::new() }));
+            return Ok((path, Sizes { rows, bytes: 0, regions: Vec::new(), rejected }));
         }
         let store = &self.scan.view.store;
         let regions = store.regions(self.scan.codec.storage).await.map_err(store_error)?;
@@ -157,20 +175,64 @@ impl StoaTable {
         for path in &paths {
             sizes.push(self.size(path).await?);
         }
-        let rows: Vec<Option<f64>> = sizes.iter().map(|s| s.map(|(_, rows)| rows)).collect();
-        let at = if paths.len() == 1 { 0 } else { choose(&paths, &rows, table_rows) };
+        let rows: Vec<f64> =
+            paths.iter().zip(&sizes).map(|(path, size)| self.path_rows(path, size.map(|(_, rows)| rows), predicates, table_rows)).collect();
+        let at = cheapest(&paths, &rows, &self.preferences, &self.scan.table);
+        let cost = |at: usize| Some(paths.get(at)?.cost(rows.get(at).copied()?));
+        for (other, path) in paths.iter().enumerate() {
+            if let PathKind::Index { at: index, .. } = &path.kind
+                && other != at
+                && let (Some(index), Some(own), Some(best)) = (self.scan.table.indexes.get(*index), cost(other), cost(at))
+            {
+                rejected.push((index.name.clone(), format!("costs {own:.0}, what was chosen {best:.0}")));
+            }
+        }
+        let expected = rows.get(at).copied().unwrap_or(table_rows);
         let known = sizes.get(at).copied().flatten();
         let path = paths.swap_remove(at);
-        let (bytes, rows) = known.unwrap_or_else(|| {
-            let share = path.guessed_share();
-            ((table_bytes as f64 * share) as u64, table_rows * share)
-        });
+        let bytes = known.map_or_else(|| (table_bytes as f64 * path.guessed_share()) as u64, |(bytes, _)| bytes);
         let regions = match &path.kind {
             PathKind::Table => regions,
             PathKind::Index { codec, covered: true, .. } => store.regions(codec.storage).await.map_err(store_error)?,
             PathKind::Index { .. } => Vec::new(),
         };
-        Ok((path, Sizes { rows, bytes, regions }))
+        Ok((path, Sizes { rows: expected, bytes, regions, rejected }))
+    }
+
+    /// What the scan is expected to give: the rows that filters leave of those in the ranges, and the values of its columns.
+    fn estimate(&self, predicates: &[Predicate], path: &AccessPath, projected: &[usize], rows: f64) -> Estimate {
+        let Some(statistics) = &self.statistics else { return Estimate::default() };
+        let residual: Vec<&Predicate> = path.scope.residual.iter().filter_map(|n| predicates.get(*n)).collect();
+        let share = statistics.share(&self.scan.table, &residual);
+        let columns =
+            projected.iter().filter_map(|n| self.columns.get(*n)).map(|(id, _, ty)| statistics.column(*id, ty, rows * share)).collect();
+        Estimate { share: Some(share), columns }
+    }
+
+    /// How many rows a path's ranges are expected to hold: of a match of a unique key one each; what the store says of ranges that
+    /// are large enough for it to know; else what the statistics say; else a guess.
+    fn path_rows(&self, path: &AccessPath, known: Option<f64>, predicates: &[Predicate], table_rows: f64) -> f64 {
+        /// Rows below which the store's answer is that of a block.
+        const RESOLUTION: f64 = 2000.0;
+        if let Some(rows) = path.unique_rows() {
+            return rows as f64;
+        }
+        match known {
+            Some(rows) if rows >= RESOLUTION => return rows,
+            _ => {}
+        }
+        let narrowed = path.scope.equal_parts > 0 || path.scope.narrowed;
+        let estimate = self.statistics.as_ref().filter(|_| narrowed).map(|statistics| {
+            let used = path.scope.equal_parts + usize::from(path.scope.narrowed);
+            let share: f64 = path.key.parts.iter().take(used).map(|part| statistics.share_of_column(part, predicates)).product();
+            (statistics.rows * share).max(1.0)
+        });
+        match (estimate, known) {
+            (Some(estimate), Some(known)) => estimate.min(known.max(1.0) * 4.0),
+            (Some(estimate), None) => estimate,
+            (None, Some(known)) => known,
+            (None, None) => table_rows * path.guessed_share(),
+        }
     }
 
     /// Bytes and rows in a path's ranges, where the store can tell.
@@ -197,6 +259,8 @@ struct Sizes {
     rows: f64,
     bytes: u64,
     regions: Vec<Region>,
+    /// Indexes that were not chosen, and why.
+    rejected: Vec<(String, String)>,
 }
 
 impl ScanColumns for StoaTable {
@@ -281,6 +345,8 @@ impl TableProvider for StoaTable {
             schema: Arc::new(self.schema.project(&projected)?),
             dynamic: Vec::new(),
             fetch: limit,
+            estimate: self.estimate(&predicates, &path, &projected, sizes.rows),
+            rejected: sizes.rejected.clone().into(),
         };
         let scan = self.scan.clone();
         if let Some(text) = text {
@@ -392,7 +458,12 @@ pub fn plan_scan(planner: &Planner, scan: &TableScan) -> PgResult<LogicalPlan> {
         }
     };
     let predicates = index_predicates(planner, &scan.table)?;
-    let table = StoaTable::new(Arc::clone(&scan.table), &columns, view, txn)?.with_index_predicates(predicates).with_text(&ctx.database.text);
+    let preferences = Preferences::new(&ctx.session.settings(), &scan.hints);
+    let table = StoaTable::new(Arc::clone(&scan.table), &columns, view, txn)?
+        .with_index_predicates(predicates)
+        .with_text(&ctx.database.text)
+        .with_preferences(preferences)
+        .with_statistics(ctx.database.statistics.of(scan.table.oid));
     let source = provider_as_source(Arc::new(table));
     let builder = LogicalPlanBuilder::scan(scan.table.name.clone(), source, None).map_err(from_datafusion)?;
     if columns.is_empty() {

@@ -435,7 +435,7 @@ impl Ticket {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
     use super::*;
-    use stoa_store::ModelStore;
+    use stoa_store::model::ModelStore;
 
     const T: TableId = TableId(77);
 

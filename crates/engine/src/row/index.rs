@@ -80,7 +80,7 @@ impl IndexCodec {
         for (id, ty) in &values {
             shape.push((id.0, value_kind(ty)?));
         }
-        let salt = index.salt_buckets.and_then(|n| SaltBuckets::new(u16::from(n)));
+        let salt = index.salt_buckets.and_then(SaltBuckets::new);
         let layout = KeyLayout::new(salt.is_some(), parts.iter().map(|p| p.part).collect());
         Ok(Self {
             storage: index.storage,

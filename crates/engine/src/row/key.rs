@@ -54,7 +54,7 @@ impl KeyCodec {
         let salt = match &table.salt {
             None => None,
             Some(salt) => {
-                let buckets = SaltBuckets::new(u16::from(salt.buckets)).ok_or_else(|| PgError::internal("a salt without buckets"))?;
+                let buckets = SaltBuckets::new(salt.buckets).ok_or_else(|| PgError::internal("a salt without buckets"))?;
                 let covered = if salt.columns.is_empty() {
                     (0..parts.len()).collect()
                 } else {

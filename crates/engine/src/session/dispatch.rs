@@ -74,6 +74,7 @@ impl Session {
             self.check_writable(command)?;
         }
         let context = self.statement_context(text, params)?;
+        statement.bound.warnings.iter().for_each(|w| self.shared.warning(SqlState::WARNING, w.as_str()));
         let executed = crate::plan::execute(&context, &statement.bound).await?;
         Ok(self.rows_or_done(&statement.bound, statement.columns.clone(), executed, context.eval))
     }
@@ -236,9 +237,18 @@ impl Session {
                 done("VACUUM")
             }
             Utility::Analyze { options, targets } => {
+                self.start_query().await?;
                 let context = self.statement_context(statement.text.clone(), Arc::from([]))?;
                 crate::ddl::analyze(&context, options, targets).await?;
                 done("ANALYZE")
+            }
+            Utility::Check { table, name, repair } => {
+                self.start_query().await?;
+                if *repair {
+                    self.check_writable("CHECK")?;
+                }
+                let context = self.statement_context(statement.text.clone(), Arc::from([]))?;
+                Ok(Execution::Rows(Box::pin(super::check::run(&context, *table, name, *repair)).await?))
             }
             Utility::Checkpoint => {
                 let context = self.statement_context(statement.text.clone(), Arc::from([]))?;
@@ -431,7 +441,13 @@ impl Session {
 
     // Prepared statements of SQL.
 
-    async fn sql_prepare(&mut self, name: &str, types: &[ast::DataType], inner: &ast::Statement, outer: &PreparedStatement) -> PgResult<()> {
+    async fn sql_prepare(
+        &mut self,
+        name: &str,
+        types: &[ast::DataType],
+        inner: &ast::Statement,
+        outer: &PreparedStatement,
+    ) -> PgResult<()> {
         if !is_bindable(inner) {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, format!("syntax error at or near \"{}\"", first_word(&inner.to_string())))
                 .detail("PREPARE takes SELECT, INSERT, UPDATE, DELETE, MERGE and VALUES."));
@@ -495,9 +511,7 @@ impl Session {
     ) -> PgResult<Execution> {
         let options = explain::options(&explain.options)?;
         let (bound, params, text) = match &*explain.body {
-            Body::Sql(sql) if is_bindable(sql) => {
-                (self.bound_and_locked(outer).await?, params, outer.text.clone())
-            }
+            Body::Sql(sql) if is_bindable(sql) => (self.bound_and_locked(outer).await?, params, outer.text.clone()),
             Body::Utility(utility) => match &**utility {
                 Utility::Execute { name, args } => {
                     let target = self.prepared(name)?.inner.clone();
@@ -534,6 +548,7 @@ impl Session {
             self.check_writable(command)?;
         }
         let context = self.statement_context(text, params.into())?;
+        bound.bound.warnings.iter().for_each(|w| self.shared.warning(SqlState::WARNING, w.as_str()));
         let lines = crate::plan::explain(&context, &bound.bound, &options).await?;
         Ok(Execution::Rows(explain::rows(&explain.options, lines, context.eval)?))
     }
@@ -560,6 +575,7 @@ pub(crate) async fn evaluate(context: &crate::exec::StatementContext, exprs: Vec
         body: BoundBody::Query(Query { rel: Rel::Project { input: Box::new(Rel::One), exprs: columns }, outputs }),
         params: Vec::new(),
         uses: Vec::new(),
+        warnings: Vec::new(),
     };
     let mut stream = crate::plan::execute(context, &bound).await?.stream;
     while let Some(batch) = stream.next().await {

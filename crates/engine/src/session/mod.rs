@@ -5,6 +5,7 @@
 //! [`cursor`] → [`copy`] → [`explain`] → [`notify`] → [`system`], [`functions`] (what functions may ask).
 
 pub mod api;
+pub(crate) mod check;
 pub mod copy;
 pub mod cursor;
 pub mod dispatch;

@@ -228,6 +228,7 @@ impl Session {
                 let name = SETTINGS.iter().find(|s| s.name.eq_ignore_ascii_case(name)).map_or(name.as_str(), |s| s.name);
                 Some(Arc::from([text_column(name)]))
             }
+            Utility::Check { .. } => Some(super::check::columns()),
             Utility::Explain(explain) => Some(super::explain::columns(&explain.options)?),
             Utility::Fetch { name, move_only: false, .. } => Some(self.cursor_columns(name)?),
             Utility::Execute { name, .. } => {

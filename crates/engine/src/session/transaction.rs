@@ -8,7 +8,7 @@ use super::session_impl::Session;
 use super::settings::{Settings, isolation_name};
 use super::shared::ActivityState;
 use crate::database::now_us;
-use crate::txn::{commit_token, GroupId, Transaction, TxnOptions};
+use crate::txn::{GroupId, Transaction, TxnOptions, commit_token};
 use std::sync::Arc;
 use std::time::Duration;
 use stoa_pg::{PgError, PgResult, SqlState};

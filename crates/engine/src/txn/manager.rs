@@ -31,7 +31,14 @@ pub struct TxnOptions {
 impl TxnOptions {
     #[must_use]
     pub fn new(group: GroupId) -> Self {
-        Self { group, isolation: Isolation::default(), read_only: false, lock_timeout: None, deadlock_timeout: None, durability: Durability::default() }
+        Self {
+            group,
+            isolation: Isolation::default(),
+            read_only: false,
+            lock_timeout: None,
+            deadlock_timeout: None,
+            durability: Durability::default(),
+        }
     }
 }
 

@@ -812,7 +812,8 @@ impl Transaction {
             (Arc::clone(&state.base), state.catalog.clone(), state.tracked, state.durability)
         };
         let sequence = if tracked {
-            let sequence = self.manager.serializable().prepare(self.id, base.keys()).map_err(|_| serialization_danger("during commit attempt"))?;
+            let sequence =
+                self.manager.serializable().prepare(self.id, base.keys()).map_err(|_| serialization_danger("during commit attempt"))?;
             Some(sequence)
         } else {
             None

@@ -4,7 +4,7 @@ use arrow::array::{
     ArrayRef, BooleanArray, Float32Array, Float64Array, Int16Array, Int32Array, Int64Array, ListBuilder, RecordBatch, RecordBatchOptions,
     StringViewArray, StringViewBuilder, TimestampMicrosecondArray, UInt32Array, new_null_array,
 };
-use arrow::array::{Int16Builder, UInt32Builder};
+use arrow::array::{Float32Builder, Int16Builder, UInt32Builder};
 use arrow::datatypes::{DataType, Field, Schema};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,6 +22,7 @@ pub enum V {
     Texts(Vec<String>),
     Ints(Vec<i16>),
     Oids(Vec<u32>),
+    Floats(Vec<f32>),
     /// Microseconds since 1970.
     Time(i64),
 }
@@ -172,6 +173,19 @@ fn column(ty: &DataType, values: Vec<V>) -> ArrayRef {
                 for v in values {
                     match v {
                         V::Oids(list) => {
+                            b.values().append_slice(&list);
+                            b.append(true);
+                        }
+                        _ => b.append(false),
+                    }
+                }
+                Arc::new(b.finish())
+            }
+            DataType::Float32 => {
+                let mut b = ListBuilder::new(Float32Builder::new()).with_field(item.clone());
+                for v in values {
+                    match v {
+                        V::Floats(list) => {
                             b.values().append_slice(&list);
                             b.append(true);
                         }

@@ -434,6 +434,7 @@ fn class_row(t: &mut Table<'_>, oid: u32, name: &str, schema: u32, kind: &str, n
 }
 
 fn classes(ctx: &StatementContext, t: &mut Table<'_>) {
+    let rows = |oid: u32| V::Float(ctx.database.statistics.of(oid).map_or(-1.0, |s| s.rows));
     // Both sides of a foreign key have triggers in PostgreSQL, by which psql decides whether to look for keys.
     let referenced: std::collections::HashSet<u32> =
         tables(ctx).iter().flat_map(|t| t.foreign_keys.iter().map(|f| f.referenced_table)).collect();
@@ -469,6 +470,7 @@ fn classes(ctx: &StatementContext, t: &mut Table<'_>) {
                         ("relpersistence", persistence.into()),
                         ("relchecks", V::Int(table.checks.len() as i64)),
                         ("relhastriggers", (!table.foreign_keys.is_empty() || referenced.contains(&table.oid)).into()),
+                        ("reltuples", rows(table.oid)),
                     ],
                 );
                 for index in shown {
@@ -480,7 +482,7 @@ fn classes(ctx: &StatementContext, t: &mut Table<'_>) {
                         table.schema,
                         "i",
                         natts,
-                        vec![("relam", V::Oid(BTREE_AM)), ("relpersistence", persistence.into())],
+                        vec![("relam", V::Oid(BTREE_AM)), ("relpersistence", persistence.into()), ("reltuples", rows(table.oid))],
                     );
                 }
             }

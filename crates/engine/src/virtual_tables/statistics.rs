@@ -3,9 +3,10 @@
 use super::cell::{Table, V};
 use super::pg_catalog::{DATABASE, OWNER, indexes, schema_of, tables};
 use crate::exec::StatementContext;
-use crate::session::shared::ActivityState;
 use crate::session::settings::value::unit_name;
 use crate::session::settings::{Kind, SETTINGS};
+use crate::session::shared::ActivityState;
+use crate::statistics::ColumnValues;
 use crate::txn::GroupId;
 use crate::txn::locks::LockId;
 use stoa_pg::PgResult;
@@ -119,11 +120,29 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<(
         "pg_locks" => locks(ctx, t),
         "pg_stat_user_tables" | "pg_stat_all_tables" | "pg_statio_user_tables" => {
             for table in tables(ctx) {
+                let known = ctx.database.statistics.of(table.oid);
+                let explicit = known.as_ref().is_some_and(|s| s.explicit);
                 t.row(vec![
                     ("relid", V::Oid(table.oid)),
                     ("schemaname", schema_of(ctx, table.schema).into()),
                     ("relname", table.name.as_str().into()),
+                    ("n_live_tup", V::Int(known.as_ref().map_or(0, |s| s.rows as i64))),
+                    ("n_mod_since_analyze", V::Int(i64::try_from(ctx.database.statistics.changed(table.oid)).unwrap_or(i64::MAX))),
+                    (
+                        if explicit { "last_analyze" } else { "last_autoanalyze" },
+                        known.as_ref().map_or(V::Null, |s| V::Time(s.collected_us)),
+                    ),
                 ]);
+            }
+        }
+        "pg_stats" => {
+            for table in tables(ctx) {
+                let Some(known) = ctx.database.statistics.of(table.oid) else { continue };
+                for column in table.visible_columns() {
+                    if let Some(values) = known.column_values(column.id) {
+                        t.row(column_row(schema_of(ctx, table.schema), &table.name, &column.name, values));
+                    }
+                }
             }
         }
         "pg_stat_user_indexes" | "pg_stat_all_indexes" => {
@@ -247,4 +266,25 @@ fn locks(ctx: &StatementContext, t: &mut Table<'_>) {
 /// 0 where there is none.
 fn time(us: i64) -> V {
     if us == 0 { V::Null } else { V::Time(us) }
+}
+
+/// A row of `pg_stats`.
+fn column_row(schema: String, table: &str, column: &str, values: &ColumnValues) -> Vec<(&'static str, V)> {
+    let texts = |list: Vec<String>| if list.is_empty() { V::Null } else { V::Texts(list) };
+    vec![
+        ("schemaname", schema.into()),
+        ("tablename", table.into()),
+        ("attname", column.into()),
+        ("inherited", false.into()),
+        ("null_frac", V::Float(values.null_share)),
+        ("avg_width", V::Int(values.width as i64)),
+        ("n_distinct", V::Float(values.distinct)),
+        ("most_common_vals", texts(values.common.iter().map(|(v, _)| v.text.clone()).collect())),
+        (
+            "most_common_freqs",
+            if values.common.is_empty() { V::Null } else { V::Floats(values.common.iter().map(|(_, share)| *share as f32).collect()) },
+        ),
+        ("histogram_bounds", texts(values.histogram.iter().map(|v| v.text.clone()).collect())),
+        ("correlation", values.correlation.map_or(V::Null, V::Float)),
+    ]
 }

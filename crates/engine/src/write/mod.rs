@@ -22,12 +22,13 @@ pub mod table_writer;
 pub mod update;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use crate::bind::tree::{Mutation, MutationKind};
 use crate::exec::StatementContext;
 use crate::plan::execute::Executed;
 use crate::plan::relation::Planner;
+use crate::statistics::Registry;
 use crate::txn::is_statement_retry;
 use arrow::array::RecordBatch;
 use arrow::compute::concat_batches;
@@ -130,6 +131,13 @@ pub async fn apply(planner: &Planner, mutation: &Mutation, stream: BoxStream<'st
         }
     }
     foreign_key::run(ctx, work).await?;
+    if applied.count > 0 {
+        let (database, oid, count) = (ctx.database.clone(), table.oid, applied.count);
+        ctx.txn.on_commit(move || {
+            Registry::note_changes(&database, oid, count);
+            Box::pin(async {})
+        });
+    }
     applied.returning = returning.finish();
     Ok(applied)
 }

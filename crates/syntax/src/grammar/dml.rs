@@ -253,7 +253,7 @@ impl Parser<'_> {
         let returning = self.returning()?;
         Ok(Statement::Update(ast::Update {
             update_token: self.attached(start),
-            optimizer_hints: Vec::new(),
+            optimizer_hints: self.hints_behind(start),
             table: TableWithJoins { relation, joins: Vec::new() },
             assignments,
             from,
@@ -274,7 +274,7 @@ impl Parser<'_> {
         let returning = self.returning()?;
         Ok(Statement::Delete(ast::Delete {
             delete_token: self.attached(start),
-            optimizer_hints: Vec::new(),
+            optimizer_hints: self.hints_behind(start),
             tables: Vec::new(),
             from: ast::FromTable::WithFromKeyword(vec![TableWithJoins { relation, joins: Vec::new() }]),
             using,

@@ -34,6 +34,27 @@ pub(crate) struct Parser<'a> {
 }
 
 impl<'a> Parser<'a> {
+    /// The hints that stand in comments behind a token: `/*+ … */`.
+    pub(crate) fn hints_behind(&self, token: usize) -> Vec<sqlparser::ast::OptimizerHint> {
+        let mut out = Vec::new();
+        if !self.sql.contains("/*+") {
+            return out;
+        }
+        let Some(from) = self.tokens.get(token).map(|t| crate::char_offset(self.sql, t.span.end)) else { return out };
+        let mut rest = self.sql.char_indices().nth(from).and_then(|(at, _)| self.sql.get(at..)).unwrap_or("").trim_start();
+        while let Some((text, behind)) = rest.strip_prefix("/*").and_then(|inner| inner.split_once("*/")) {
+            if let Some(text) = text.strip_prefix('+') {
+                out.push(sqlparser::ast::OptimizerHint {
+                    prefix: String::new(),
+                    text: text.to_owned(),
+                    style: sqlparser::ast::OptimizerHintStyle::MultiLine,
+                });
+            }
+            rest = behind.trim_start();
+        }
+        out
+    }
+
     pub(crate) fn new(sql: &'a str, tokens: &'a [TokenWithSpan], end: Option<&'a TokenWithSpan>) -> Self {
         Self { sql, tokens, at: 0, end, depth: 0, closing: None }
     }

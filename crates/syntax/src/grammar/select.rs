@@ -174,6 +174,7 @@ impl Parser<'_> {
 
     fn select(&mut self, start: usize) -> Parse<Select> {
         let mut select = plain_select(self.attached(start));
+        select.optimizer_hints = self.hints_behind(start);
         if self.keyword("distinct") {
             select.distinct = Some(if self.keyword("on") {
                 self.expect_token(&Token::LParen)?;

@@ -11,8 +11,6 @@ pub use decode::{Decoder, TargetColumn};
 pub use encode::{BatchEncoder, Encoder};
 pub use options::{ColumnSet, CopyOptions, Header};
 
-use crate::session::table_locks::table_locks;
-use crate::txn::TableLockMode;
 use super::api::{CopyFormat, Execution, Rows};
 use super::prepared::PreparedStatement;
 use super::session_impl::Session;
@@ -20,6 +18,8 @@ use super::settings::value::quote_identifier;
 use crate::bind::tree::{Bound, BoundBody, ColId, Expr, ExprKind, Rel};
 use crate::catalog::{Relation, TableDescriptor};
 use crate::exec::StatementContext;
+use crate::session::table_locks::table_locks;
+use crate::txn::TableLockMode;
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use futures::StreamExt;

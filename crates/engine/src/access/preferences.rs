@@ -1,0 +1,141 @@
+//! Which access paths a statement allows and asks for: settings `stoa.enable_*`, `stoa.force_index`, and hints.
+//!
+//! A hint goes before the settings, and both go before cost.
+
+use crate::session::settings::Settings;
+
+/// What a hint says about one scan.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Hint {
+    /// `INDEX(t i …)`, `USE_INDEX(t USING i)`: one of these.
+    Index(Vec<String>),
+    /// `NO_INDEX(t i …)`: none of these; without names: none at all.
+    NoIndex(Vec<String>),
+    /// `FULL(t)`: all rows of the table.
+    Full,
+}
+
+/// See the module.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Preferences {
+    /// Filters on the primary key become key ranges.
+    pub key_ranges: bool,
+    /// Indexes that have all columns wanted may be read alone.
+    pub covered_scan: bool,
+    /// Indexes may lead to rows.
+    pub index_lookup: bool,
+    /// Reading all rows of a table costs what it costs, rather than being the last resort.
+    pub full_scan: bool,
+    /// An index is used wherever one can serve.
+    pub force_index: bool,
+    pub hints: Vec<Hint>,
+}
+
+impl Default for Preferences {
+    fn default() -> Self {
+        Self { key_ranges: true, covered_scan: true, index_lookup: true, full_scan: true, force_index: false, hints: Vec::new() }
+    }
+}
+
+impl Preferences {
+    /// What a session's settings say, with the hints of one scan.
+    #[must_use]
+    pub fn new(settings: &Settings, hints: &[Hint]) -> Self {
+        let on = |name: &str| settings.raw(name) != Some("off");
+        Self {
+            key_ranges: on("stoa.enable_key_ranges"),
+            covered_scan: on("stoa.enable_covered_scan") && on("enable_indexonlyscan"),
+            index_lookup: on("stoa.enable_index_lookup") && on("enable_indexscan"),
+            full_scan: on("stoa.enable_full_scan") && on("enable_seqscan"),
+            force_index: settings.raw("stoa.force_index") == Some("on"),
+            hints: hints.to_vec(),
+        }
+    }
+
+    /// Whether the table must be read from its beginning to its end.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.hints.contains(&Hint::Full)
+    }
+
+    /// Whether an index was asked for by name.
+    #[must_use]
+    pub fn names(&self, index: &str) -> bool {
+        self.hints.iter().any(|h| matches!(h, Hint::Index(names) if names.iter().any(|n| n == index)))
+    }
+
+    /// Whether any index was asked for by name.
+    #[must_use]
+    pub fn names_any(&self) -> bool {
+        self.hints.iter().any(|h| matches!(h, Hint::Index(_)))
+    }
+
+    /// Whether an index must not be used.
+    #[must_use]
+    pub fn excludes(&self, index: &str) -> bool {
+        self.is_full()
+            || self.hints.iter().any(|h| matches!(h, Hint::NoIndex(names) if names.is_empty() || names.iter().any(|n| n == index)))
+    }
+}
+
+/// The hints of one comment, with the name of the table that each is about: `INDEX(t i)`, `NO_INDEX(t)`, `FULL(t)`,
+/// `USE_INDEX(t USING i)`, `USE_INDEX(t i)`. What is not one of these is given back as it stands.
+#[must_use]
+pub fn read_hints(text: &str) -> (Vec<(String, Hint)>, Vec<String>) {
+    let (mut hints, mut unknown) = (Vec::new(), Vec::new());
+    let mut rest = text.trim();
+    while !rest.is_empty() {
+        let Some((word, after)) = rest.split_once('(') else {
+            unknown.push(rest.to_owned());
+            break;
+        };
+        let Some((inside, after)) = after.split_once(')') else {
+            unknown.push(rest.to_owned());
+            break;
+        };
+        let written = format!("{}({inside})", word.trim());
+        let fold = |name: &str| match name.strip_prefix('"').and_then(|n| n.strip_suffix('"')) {
+            Some(quoted) => quoted.to_owned(),
+            None => name.to_lowercase(),
+        };
+        let mut words: Vec<String> = inside.split([' ', ',', '\t', '\n']).filter(|w| !w.is_empty()).map(fold).collect();
+        let table = if words.is_empty() { None } else { Some(words.remove(0)) };
+        let hint = match word.trim().to_lowercase().as_str() {
+            "use_index" => {
+                words.retain(|w| w != "using");
+                (!words.is_empty()).then_some(Hint::Index(words))
+            }
+            "index" => (!words.is_empty()).then_some(Hint::Index(words)),
+            "no_index" => Some(Hint::NoIndex(words)),
+            "full" if words.is_empty() => Some(Hint::Full),
+            _ => None,
+        };
+        match (table, hint) {
+            (Some(table), Some(hint)) => hints.push((table, hint)),
+            _ => unknown.push(written),
+        }
+        rest = after.trim_start_matches([' ', ',', '\t', '\n']);
+    }
+    (hints, unknown)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+    use super::*;
+
+    #[test]
+    fn hints_are_read() {
+        let (hints, unknown) = read_hints(" INDEX(t i, j) no_index(\"T\") FULL(a), USE_INDEX(b USING Ix) HASH(x) INDEX(t) oops");
+        assert_eq!(
+            hints,
+            [
+                ("t".to_owned(), Hint::Index(vec!["i".into(), "j".into()])),
+                ("T".to_owned(), Hint::NoIndex(vec![])),
+                ("a".to_owned(), Hint::Full),
+                ("b".to_owned(), Hint::Index(vec!["ix".into()])),
+            ]
+        );
+        assert_eq!(unknown, ["HASH(x)", "INDEX(t)", "oops"]);
+    }
+}

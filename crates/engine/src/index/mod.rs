@@ -1,0 +1,12 @@
+//! The life of an index beside the rows that it follows: proof that it equals its table, and repair.
+//!
+//! Reading order: [`entries`] (what the entries of a table's rows should be) → [`check`] → [`repair`].
+
+pub mod check;
+pub mod entries;
+pub mod repair;
+
+#[cfg(test)]
+mod tests;
+
+pub use check::{CheckTarget, Fault, FaultKind, check};

@@ -1,0 +1,92 @@
+//! CHECK INDEX and CHECK TABLE as statements: a row for each difference, and a notice of what was compared.
+
+use super::api::{OutputColumn, Rows, RowsTag};
+use crate::catalog::Relation;
+use crate::ddl::{FoundIndex, Work, undefined_relation};
+use crate::exec::StatementContext;
+use crate::index::repair::repair;
+use crate::index::{CheckTarget, check};
+use arrow::array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, StringViewArray};
+use arrow::datatypes::{Field, Schema};
+use futures::StreamExt;
+use std::sync::Arc;
+use stoa_pg::types::{PgType, SqlType};
+use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_syntax::ast::ObjectName;
+
+/// What the statement answers.
+pub(crate) fn columns() -> Arc<[OutputColumn]> {
+    let column = |name: &str, ty: PgType| OutputColumn { name: name.into(), ty: SqlType::new(ty), table_oid: 0, attnum: 0 };
+    Arc::from([
+        column("index_name", PgType::Text),
+        column("fault", PgType::Text),
+        column("index_key", PgType::Text),
+        column("row_key", PgType::Text),
+        column("repaired", PgType::Bool),
+    ])
+}
+
+/// Runs one.
+///
+/// # Errors
+/// 42P01, 42809; XX001 for rows that cannot be read.
+pub(crate) async fn run(ctx: &StatementContext, table: bool, name: &ObjectName, with_repair: bool) -> PgResult<Rows> {
+    let work = Work { ctx };
+    let target = if table {
+        CheckTarget { table: Arc::new(table_named(work, name)?), index: None }
+    } else {
+        match work.find_index(name)? {
+            Some((table, found)) => {
+                let table = work.catalog().table(table).cloned().ok_or_else(|| undefined_relation(&Work::shown(name)))?;
+                // The primary key is the table itself: its rows are read, and there is nothing to compare with.
+                let index = match found {
+                    FoundIndex::Index(oid) => oid,
+                    FoundIndex::PrimaryKey => 0,
+                };
+                CheckTarget { table: Arc::new(table), index: Some(index) }
+            }
+            None => {
+                return Err(match work.find(name)? {
+                    Some(other) => PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("\"{}\" is not an index", other.name())),
+                    None => undefined_relation(&Work::shown(name)),
+                });
+            }
+        }
+    };
+    let mut report = check(ctx, &target).await?;
+    for (index, entries, ranges) in &report.checked {
+        let faults = report.faults.iter().filter(|f| f.index == *index).count();
+        work.notice(
+            SqlState::SUCCESSFUL_COMPLETION,
+            format!("index \"{index}\": {entries} entries compared in {ranges} ranges, {faults} faults"),
+        );
+    }
+    if with_repair {
+        repair(ctx, &target, &mut report.faults).await?;
+    }
+    let faults = &report.faults;
+    let text = |f: &dyn Fn(usize) -> String| Arc::new(StringViewArray::from_iter_values((0..faults.len()).map(f))) as ArrayRef;
+    let field = |f: fn(&crate::index::Fault) -> String| text(&|n| faults.get(n).map(f).unwrap_or_default());
+    let arrays: Vec<ArrayRef> = vec![
+        field(|f| f.index.clone()),
+        field(|f| f.kind.name().to_owned()),
+        field(|f| f.entry_text.clone()),
+        field(|f| f.row_text.clone()),
+        Arc::new(BooleanArray::from_iter(faults.iter().map(|f| Some(f.repaired)))),
+    ];
+    let columns = columns();
+    let fields: Vec<Field> = columns.iter().zip(&arrays).map(|(c, a)| Field::new(&c.name, a.data_type().clone(), true)).collect();
+    let options = RecordBatchOptions::new().with_row_count(Some(faults.len()));
+    let batch = RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options)?;
+    let tag = RowsTag::Fixed(if table { "CHECK TABLE".into() } else { "CHECK INDEX".into() });
+    Ok(Rows { columns, context: ctx.eval.clone(), stream: futures::stream::iter([Ok(batch)]).boxed(), tag })
+}
+
+fn table_named(work: Work<'_>, name: &ObjectName) -> PgResult<crate::catalog::TableDescriptor> {
+    if let Some(Relation::View(view)) = work.find(name)?.as_deref()
+        && let Some(storage) = view.materialized
+    {
+        return work.catalog().table(storage).cloned().ok_or_else(|| undefined_relation(&Work::shown(name)));
+    }
+    work.table(name)
+}
