@@ -579,11 +579,23 @@ fn tail_of(query: &ast::Query) -> PgResult<Tail<'_>> {
 /// Replaces references to CTEs that need not be computed by themselves: read once, or reading columns of a query around them.
 pub(crate) fn inline_ctes(bound: &mut Bound, next_col: u32, materialized: &[CteId], not_materialized: &[CteId]) {
     let mut next = next_col + 1_000_000;
+    // Those that read columns of a query around them come first, and inner ones before outer ones: a copy of the query around them
+    // has columns of its own, which what is put into it later would not know.
+    let mut index = 0;
+    while index < bound.ctes.len() {
+        let cte = bound.ctes[index].clone();
+        match &cte.body {
+            CteBody::Query(body) if !walk::free_columns(body).is_empty() => {
+                each_rel_mut(bound, &mut |rel| replace_cte(rel, &cte, body, &mut next));
+                bound.ctes.remove(index);
+            }
+            _ => index += 1,
+        }
+    }
     // Later CTEs may read earlier ones: go from the last to the first, so that counts are final.
     for index in (0..bound.ctes.len()).rev() {
         let cte = bound.ctes[index].clone();
         let CteBody::Query(body) = &cte.body else { continue };
-        let correlated = !walk::free_columns(body).is_empty();
         let mut volatile = false;
         walk::visit_all(body, &mut |r| volatile |= walk::exprs_of(r).into_iter().any(super::aggregate::walk_volatile));
         let mut counts = HashMap::new();
@@ -596,7 +608,7 @@ pub(crate) fn inline_ctes(bound: &mut Bound, next_col: u32, materialized: &[CteI
             bound.ctes.remove(index);
             continue;
         }
-        let inline = correlated || (!forced && !volatile && (count == 1 || free));
+        let inline = !forced && !volatile && (count == 1 || free);
         if !inline {
             continue;
         }

@@ -7,7 +7,7 @@ use crate::args::{Arg, Bool, Call, Int4, Kernel, Kind, Reader, Text, arg};
 use crate::error::{PgError, PgResult};
 use crate::registry::{Func, Registry, RowSource, SetKernel};
 use crate::sqlstate::SqlState;
-use crate::types::{PgType, SqlType};
+use crate::types::{PgType, RecordType, SqlType};
 use crate::values::array::{
     ArrayAssembler, ArrayColumn, ArrayValue, MAX_DIMENSIONS, Shape, dimensions, element_type, lower_bound, too_large,
 };
@@ -135,6 +135,14 @@ pub fn register(r: &mut Registry) {
         .lax(),
     );
 
+    // Only vectors of catalogs: what drivers ask the columns of keys by.
+    for (vector, element) in [(PgType::Int2Vector, PgType::Int2), (PgType::OidVector, PgType::Oid)] {
+        let fields = [("x", element.clone()), ("n", PgType::Int4)];
+        let record = RecordType { fields: fields.iter().map(|(name, ty)| ((*name).to_owned(), SqlType::new(ty.clone()))).collect() };
+        let ret = PgType::Record(Some(Arc::new(record)));
+        let doc = "the elements of a vector with their numbers";
+        r.add(Func::set("_pg_expandarray", &[vector], fields.to_vec(), ret, expand(), doc));
+    }
     r.add(Func::set("unnest", &[AnyArray], vec![("", AnyElement)], AnyElement, unnest(), "the elements of an array as rows"));
     let subscripts = "the valid subscripts of a dimension as rows";
     r.add(Func::set("generate_subscripts", &[AnyArray, Int], vec![("", Int)], Int, generate_subscripts(), subscripts));
@@ -664,6 +672,39 @@ fn unnest() -> SetKernel {
         let arrays = ArrayArg::open(call, args, 0)?;
         Ok(match arrays.get(row) {
             Some(value) => ColumnRows::boxed(Arc::clone(arrays.column.leaf()), value.start, value.end),
+            None => Box::new(NoRows),
+        })
+    })
+}
+
+/// Elements and their numbers from 1.
+struct NumberedRows {
+    column: ArrayRef,
+    at: usize,
+    end: usize,
+    number: i32,
+}
+
+impl RowSource for NumberedRows {
+    fn next_chunk(&mut self, limit: usize) -> PgResult<Option<Vec<ArrayRef>>> {
+        if self.at >= self.end {
+            return Ok(None);
+        }
+        let count = limit.max(1).min(self.end - self.at);
+        let chunk = self.column.slice(self.at, count);
+        let first = self.number;
+        self.at += count;
+        self.number = self.number.saturating_add(i32::try_from(count).unwrap_or(i32::MAX));
+        let numbers: ArrayRef = Arc::new(arrow::array::Int32Array::from_iter_values(first..self.number));
+        Ok(Some(vec![chunk, numbers]))
+    }
+}
+
+fn expand() -> SetKernel {
+    Arc::new(|call, args, row| {
+        let arrays = ArrayArg::open(call, args, 0)?;
+        Ok(match arrays.get(row) {
+            Some(value) => Box::new(NumberedRows { column: Arc::clone(arrays.column.leaf()), at: value.start, end: value.end, number: 1 }),
             None => Box::new(NoRows),
         })
     })

@@ -146,6 +146,8 @@ impl Connection {
                     let error = self.statement_failed(failure).await?;
                     self.output.error("ERROR", &error);
                     self.skip_to_sync = true;
+                    // A client may wait for the error before it sends Sync.
+                    self.flush_due = true;
                 }
             }
             // What is left of a COPY that failed.

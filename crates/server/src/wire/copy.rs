@@ -4,6 +4,7 @@ use super::connection::{Connection, Failure, watched};
 use super::frame::{Body, kind, violation};
 use super::rows::WRITE_BYTES;
 use arrow::array::RecordBatch;
+use stoa_engine::session::CopyFormat;
 use stoa_engine::session::copy::{CopyIn, CopyOut};
 use stoa_pg::{PgError, PgResult, SqlState};
 
@@ -43,30 +44,43 @@ impl Connection {
     pub(super) async fn copy_out(&mut self, mut copy: CopyOut) -> Result<String, Failure> {
         self.send_notices();
         self.output.copy_response(b'H', copy.format, copy.columns);
-        self.data(|out| Ok(copy.encoder.start(out)))?;
+        // The head of the binary format goes with the first row: clients take a message for a row.
+        let mut head = Vec::new();
+        if copy.encoder.start(&mut head) && copy.format != CopyFormat::Binary {
+            self.data(|out| {
+                out.append(&mut head);
+                Ok(true)
+            })?;
+        }
         let mut rows = 0_u64;
         while let Some(batch) = watched(&self.socket, &mut self.input, copy.next()).await? {
             let batch = batch?;
             let mut done = 0;
             while done < batch.num_rows() {
-                done = self.copy_rows(&copy, &batch, done)?;
+                done = self.copy_rows(&copy, &batch, done, &mut head)?;
                 if self.output.len() >= WRITE_BYTES {
                     self.write().await?;
                 }
             }
             rows += batch.num_rows() as u64;
         }
-        self.data(|out| Ok(copy.encoder.end(out)))?;
+        self.data(|out| {
+            out.append(&mut head);
+            Ok(copy.encoder.end(out))
+        })?;
         self.output.empty(b'c');
         Ok(format!("COPY {rows}"))
     }
 
     /// Rows from `start` on until the output is large enough to be written; where it stopped.
-    fn copy_rows(&mut self, copy: &CopyOut, batch: &RecordBatch, start: usize) -> PgResult<usize> {
+    fn copy_rows(&mut self, copy: &CopyOut, batch: &RecordBatch, start: usize, head: &mut Vec<u8>) -> PgResult<usize> {
         let mut encoder = copy.encoder.batch(batch)?;
         let mut row = start;
         while row < batch.num_rows() && self.output.len() < WRITE_BYTES {
-            self.data(|out| encoder.row(row, out).map(|()| true))?;
+            self.data(|out| {
+                out.append(head);
+                encoder.row(row, out).map(|()| true)
+            })?;
             row += 1;
         }
         Ok(row)
