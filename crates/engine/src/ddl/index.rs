@@ -38,6 +38,8 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
     let method = create.method.as_deref().unwrap_or("btree");
     match method {
         "btree" | crate::text::METHOD => {}
+        // Of documents alone: checked below.
+        "gin" | "gist" if !create.elements.is_empty() => {}
         "hash" | "gin" | "gist" | "spgist" | "brin" => {
             return Err(PgError::unsupported(format!("indexes of access method \"{method}\" are not supported")).hint("Use a btree index."));
         }
@@ -58,6 +60,8 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
     work.refresh()?;
     let table = work.catalog().table(table.oid).cloned().unwrap_or(table);
     let mut builder = TableBuilder::of(work, table.clone());
+    let of_documents = matches!(method, "gin" | "gist");
+    let method = if of_documents { crate::text::METHOD } else { method };
     let full_text = method == crate::text::METHOD;
     let mut salt_buckets = None;
     let mut options = Vec::new();
@@ -118,6 +122,11 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
                 (IndexKey::Expr(work.stored(&table, &bound)?), ty)
             }
         };
+        if of_documents && ty.ty != stoa_pg::PgType::Tsvector {
+            let method = create.method.as_deref().unwrap_or_default();
+            return Err(PgError::unsupported(format!("indexes of access method \"{method}\" on type {} are not supported", ty.ty))
+                .hint("Use a btree index; on tsvector, gin is supported."));
+        }
         if full_text {
             check_text(&ty, element)?;
         } else {
@@ -232,7 +241,7 @@ fn refuse_for_text(create: &CreateIndex) -> PgResult<()> {
 /// Full text is of texts.
 fn check_text(ty: &SqlType, element: &stoa_syntax::ddl::IndexElement) -> PgResult<()> {
     use stoa_pg::PgType;
-    if matches!(ty.ty, PgType::Text | PgType::Varchar | PgType::Bpchar | PgType::Name | PgType::Json) {
+    if matches!(ty.ty, PgType::Text | PgType::Varchar | PgType::Bpchar | PgType::Name | PgType::Json | PgType::Tsvector) {
         return Ok(());
     }
     Err(PgError::new(SqlState::DATATYPE_MISMATCH, format!("a full text index needs text, but {} is of type {}", element.expr, ty.ty))

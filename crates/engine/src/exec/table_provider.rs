@@ -55,6 +55,8 @@ pub struct StoaTable {
     text: Option<Arc<TextIndexes>>,
     preferences: Preferences,
     statistics: Option<Arc<TableStatistics>>,
+    /// By index and part: what is computed for a full text index.
+    text_parts: Vec<Vec<Option<Expr>>>,
 }
 
 impl StoaTable {
@@ -96,13 +98,15 @@ impl StoaTable {
             text: None,
             preferences: Preferences::default(),
             statistics: None,
+            text_parts: Vec::new(),
         })
     }
 
     /// Lets full text indexes answer.
     #[must_use]
-    pub fn with_text(mut self, text: &Arc<TextIndexes>) -> Self {
+    pub fn with_text(mut self, text: &Arc<TextIndexes>, parts: Vec<Vec<Option<Expr>>>) -> Self {
         self.text = Some(Arc::clone(text));
+        self.text_parts = parts;
         self
     }
 
@@ -126,7 +130,9 @@ impl StoaTable {
             }
             other => other == Some(false),
         };
-        crate::text::scan::choose(text, table, filters, &|name| ScanColumns::column(self, name).map(|(id, _)| id), &usable)
+        crate::text::scan::choose(text, table, filters, &|name| ScanColumns::column(self, name).map(|(id, _)| id), &usable, &|index, part| {
+            self.text_parts.get(index).and_then(|i| i.get(part)).cloned().flatten()
+        })
     }
 
     /// Tells what the predicates of partial indexes say, by position of the index.
@@ -461,7 +467,7 @@ pub fn plan_scan(planner: &Planner, scan: &TableScan) -> PgResult<LogicalPlan> {
     let preferences = Preferences::new(&ctx.session.settings(), &scan.hints);
     let table = StoaTable::new(Arc::clone(&scan.table), &columns, view, txn)?
         .with_index_predicates(predicates)
-        .with_text(&ctx.database.text)
+        .with_text(&ctx.database.text, text_parts(planner, &scan.table)?)
         .with_preferences(preferences)
         .with_statistics(ctx.database.statistics.of(scan.table.oid));
     let source = provider_as_source(Arc::new(table));
@@ -509,6 +515,22 @@ impl ScanColumns for OwnColumns<'_> {
         let id = ColumnId(name.strip_prefix('c')?.parse().ok()?);
         self.0.column(id).map(|c| (id, &c.ty))
     }
+}
+
+/// The expressions of full text indexes, over columns called by their ids.
+fn text_parts(planner: &Planner, table: &TableDescriptor) -> PgResult<Vec<Vec<Option<Expr>>>> {
+    use crate::catalog::IndexKey;
+    let computes = |i: &crate::catalog::IndexDescriptor| crate::text::is_text(i) && i.parts.iter().any(|p| matches!(p.key, IndexKey::Expr(_)));
+    if !table.indexes.iter().any(computes) {
+        return Ok(Vec::new());
+    }
+    let ctx = &planner.ctx;
+    let bind = BindContext { catalog: &ctx.catalog, search_path: &ctx.search_path, eval: &ctx.eval, param_types: &[], text: "" };
+    let part = |p: &crate::catalog::IndexPart| match &p.key {
+        IndexKey::Expr(sql) => planner.exprs().expr(&bind_table_expr(&bind, table, sql)?).map(Some),
+        IndexKey::Column(_) => Ok(None),
+    };
+    table.indexes.iter().map(|i| if computes(i) { i.parts.iter().map(part).collect() } else { Ok(Vec::new()) }).collect()
 }
 
 /// What the predicates of partial indexes say.

@@ -16,6 +16,7 @@ pub mod matching;
 pub mod rows;
 pub mod scan;
 pub mod settings;
+pub mod tsquery;
 
 use crate::catalog::{CatalogSnapshot, IndexDescriptor, IndexState, Relation, TableDescriptor};
 use crate::feed::Feed;
@@ -27,8 +28,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
-use stoa_fulltext::{Definition, FieldDefinition, FullTextIndex, KeyForm};
-use stoa_pg::{PgError, PgResult};
+use stoa_fulltext::{Definition, FieldDefinition, FullTextIndex, KeyForm, TokenizerKind, TokenizerOptions};
+use stoa_pg::{PgError, PgResult, PgType};
 use stoa_store::{Store, TableId, Timestamp};
 
 /// The access method of full text indexes.
@@ -178,8 +179,13 @@ impl TextIndexes {
         let widths: Option<usize> = key.parts.iter().map(|p| p.part.width()).sum();
         let form = if key.salt.is_none() && widths == Some(8) { KeyForm::EightBytes } else { KeyForm::Words };
         let settings = settings::Settings::read(&index.options)?;
-        let fields =
-            index.parts.iter().enumerate().map(|(n, _)| FieldDefinition { name: format!("f{n}"), tokenizer: settings.tokenizer.clone() });
+        let fields = index.parts.iter().enumerate().map(|(n, part)| {
+            let tokenizer = match part.ty.ty {
+                PgType::Tsvector => TokenizerOptions { kind: TokenizerKind::Lexemes, ..TokenizerOptions::default() },
+                _ => settings.tokenizer.clone(),
+            };
+            FieldDefinition { name: format!("f{n}"), tokenizer }
+        });
         Ok(Arc::new(TextIndex {
             storage: index.storage,
             table: table.storage,

@@ -7,7 +7,8 @@ use crate::plan::TableEvaluator;
 use crate::row::{ColumnSource, KeyList, RowCodec, ScanDecoder};
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, StringViewArray};
 use std::sync::Arc;
-use stoa_fulltext::FieldText;
+use stoa_fulltext::{FieldText, Words};
+use stoa_pg::textsearch::vector::Vector;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlType};
 
 /// Where a part of the index comes from.
@@ -28,6 +29,8 @@ pub struct RowTexts {
     evaluator: Option<TableEvaluator>,
     /// The last expression says whether the index has the row.
     predicate: bool,
+    /// By part: whether it is a `tsvector`, whose words come cut.
+    lexemes: Vec<bool>,
 }
 
 impl std::fmt::Debug for RowTexts {
@@ -41,6 +44,8 @@ impl std::fmt::Debug for RowTexts {
 pub struct Texts {
     pub keys: KeyList,
     parts: Vec<StringViewArray>,
+    /// By part: the words of each row, if they come cut.
+    words: Vec<Option<Vec<Words>>>,
     included: Option<BooleanArray>,
 }
 
@@ -53,7 +58,11 @@ impl Texts {
         {
             return false;
         }
-        out.extend(self.parts.iter().map(|p| if p.is_null(row) { FieldText::Nothing } else { FieldText::Text(p.value(row)) }));
+        out.extend(self.parts.iter().zip(&self.words).map(|(part, words)| match words {
+            _ if part.is_null(row) => FieldText::Nothing,
+            Some(words) => words.get(row).map_or(FieldText::Nothing, FieldText::Words),
+            None => FieldText::Text(part.value(row)),
+        }));
         true
     }
 
@@ -117,7 +126,8 @@ impl RowTexts {
             Some(TableEvaluator::new(&eval, &[], &columns, &exprs)?)
         };
         let source = ColumnSource::Table(Arc::new(RowCodec::new(table)?));
-        Ok(Self { source, read, parts, evaluator, predicate: index.predicate.is_some() })
+        let lexemes = index.parts.iter().map(|p| p.ty.ty == PgType::Tsvector).collect();
+        Ok(Self { source, read, parts, evaluator, predicate: index.predicate.is_some(), lexemes })
     }
 
     /// A sink for rows of the table.
@@ -163,10 +173,37 @@ impl RowTexts {
                 Source::Computed(at) => text(computed.get(*at))?,
             });
         }
+        let mut words = Vec::with_capacity(parts.len());
+        for (part, lexemes) in parts.iter().zip(&self.lexemes) {
+            words.push(if *lexemes { Some(part.iter().map(words_of).collect::<PgResult<Vec<_>>>()?) } else { None });
+        }
         let included = match (self.predicate, computed.last()) {
             (true, Some(last)) => last.as_boolean_opt().cloned(),
             _ => None,
         };
-        Ok(Texts { keys, parts, included })
+        Ok(Texts { keys, parts, words, included })
     }
+}
+
+/// The lexemes of a document in the order of their positions. Those without a position are in no phrase: they stand far apart.
+fn words_of(vector: Option<&str>) -> PgResult<Words> {
+    const NOWHERE: u32 = 1 << 20;
+    const APART: u32 = 1 << 15;
+    let mut out = Words::default();
+    let Some(vector) = vector else { return Ok(out) };
+    let vector = Vector::stored(vector)?;
+    let mut all: Vec<(u32, &str)> = Vec::new();
+    let mut loose = 0;
+    for (lexeme, positions) in &vector.lexemes {
+        all.extend(positions.iter().map(|p| (u32::from(p.at), lexeme.as_str())));
+        if positions.is_empty() {
+            all.push((NOWHERE + loose * APART, lexeme));
+            loose += 1;
+        }
+    }
+    all.sort_unstable();
+    for (position, lexeme) in all {
+        out.push(lexeme, position, 0, 0);
+    }
+    Ok(out)
 }

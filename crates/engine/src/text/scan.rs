@@ -4,10 +4,11 @@ use super::exec::Search;
 use super::matching::{MATCH_FUNCTION, MatchConfig, renumbered, text_error};
 use super::{TextIndexes, is_text};
 use crate::catalog::{ColumnId, IndexDescriptor, IndexKey, IndexState, TableDescriptor};
-use datafusion::common::ScalarValue;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{Column, ScalarValue};
 use datafusion::logical_expr::Expr;
 use stoa_fulltext::Query;
-use stoa_pg::{PgError, PgResult};
+use stoa_pg::{PgError, PgResult, PgType};
 
 /// The column of a scan that holds the score.
 pub const SCORE: ColumnId = ColumnId(u32::MAX);
@@ -24,6 +25,8 @@ pub struct TextPath {
     pub search: Search,
     /// Positions of the filters that it answers.
     pub answered: Vec<usize>,
+    /// How many filters it uses.
+    queries: usize,
 }
 
 impl TextPath {
@@ -53,6 +56,7 @@ pub fn choose(
     filters: &[Expr],
     column: &dyn Fn(&str) -> Option<ColumnId>,
     usable: &dyn Fn(usize) -> bool,
+    computed: &dyn Fn(usize, usize) -> Option<Expr>,
 ) -> PgResult<Option<TextPath>> {
     if !table.indexes.iter().any(is_text) {
         return Ok(None);
@@ -66,15 +70,25 @@ pub fn choose(
         let Some(text) = indexes.get(index.storage) else { continue };
         let mut answered = Vec::new();
         let mut queries = Vec::new();
+        for (n, filter) in filters.iter().enumerate() {
+            let part = |document: &Expr| part_of(document, index, &|part| computed(at, part), column);
+            let Some((query, exact)) = super::tsquery::answer(filter, &part) else { continue };
+            // A filter that stays is applied to the rows found.
+            queries.push(query);
+            if exact {
+                answered.push(n);
+            }
+        }
         for m in &matches {
             if let Some(query) = answer(m, index, &text.definition.fields)? {
                 queries.push(query);
                 answered.push(m.filter);
             }
         }
-        if answered.is_empty() || best.as_ref().is_some_and(|b| b.answered.len() >= answered.len()) {
+        if queries.is_empty() || best.as_ref().is_some_and(|b| b.queries >= queries.len()) {
             continue;
         }
+        let count = queries.len();
         let query = Query::all(queries);
         let rows = match text.files() {
             Some(files) => files.generation().estimate(&query).map_err(text_error).unwrap_or(1000) as f64,
@@ -82,9 +96,37 @@ pub fn choose(
         };
         let fields = index.parts.iter().map(|p| part_name(table, &p.key)).collect();
         let search = Search { feed: indexes.feed().clone(), index: text, name: index.name.clone(), fields, query, rows };
-        best = Some(TextPath { search, answered });
+        best = Some(TextPath { search, answered, queries: count });
     }
     Ok(best)
+}
+
+/// The part of an index that holds a document, a `tsvector`.
+fn part_of(
+    document: &Expr,
+    index: &IndexDescriptor,
+    computed: &dyn Fn(usize) -> Option<Expr>,
+    column: &dyn Fn(&str) -> Option<ColumnId>,
+) -> Option<usize> {
+    if let Expr::Column(c) = document {
+        let id = column(&c.name)?;
+        return index.parts.iter().position(|p| p.ty.ty == PgType::Tsvector && matches!(&p.key, IndexKey::Column(own) if *own == id));
+    }
+    // The index's expression is over columns that are called by their ids in the table.
+    let document = document
+        .clone()
+        .transform(|e| match &e {
+            Expr::Column(c) => Ok(match column(&c.name) {
+                Some(id) => Transformed::yes(Expr::Column(Column::new_unqualified(format!("c{}", id.0)))),
+                None => Transformed::no(e),
+            }),
+            _ => Ok(Transformed::no(e)),
+        })
+        .ok()?
+        .data;
+    (0..index.parts.len()).find(|part| {
+        index.parts.get(*part).is_some_and(|p| p.ty.ty == PgType::Tsvector) && computed(*part).is_some_and(|own| own == document)
+    })
 }
 
 fn part_name(table: &TableDescriptor, key: &IndexKey) -> String {
