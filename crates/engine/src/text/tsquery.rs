@@ -35,11 +35,7 @@ fn translate(node: &Node, field: usize) -> (Query, bool) {
     match node {
         Node::Stop => (Query::Nothing, true),
         Node::Lexeme { text, weights, prefix } => {
-            let query = if *prefix {
-                Query::Prefix { field, start: text.clone() }
-            } else {
-                Query::Term { field, word: text.clone() }
-            };
+            let query = if *prefix { Query::Prefix { field, start: text.clone() } } else { Query::Term { field, word: text.clone() } };
             (query, *weights == 0)
         }
         Node::Not(inner) => match translate(inner, field) {

@@ -3,6 +3,8 @@
 //! A topic is a file of SQL: comments are printed as text, statements are printed and executed. What it makes stays in the directory,
 //! to be looked at with `stoa serve`.
 
+mod packages;
+
 use super::CommandError;
 use super::open::{DataOptions, open};
 use super::sql::Shell;
@@ -22,12 +24,15 @@ pub struct Demo {
 enum Topic {
     /// Measurements of devices: row keys, key ranges, families, an index.
     Metrics,
+    /// The descriptions of Debian's packages: full text.
+    Search,
 }
 
 impl Topic {
     fn script(self) -> &'static str {
         match self {
             Topic::Metrics => include_str!("demo/metrics.sql"),
+            Topic::Search => include_str!("demo/search.sql"),
         }
     }
 }
@@ -41,6 +46,7 @@ impl Demo {
         for step in steps(self.topic.script()) {
             match step {
                 Step::Text(text) => println!("\n{text}"),
+                Step::Statement("\\load packages") => good = packages::load(&mut shell).await?,
                 Step::Statement(sql) => {
                     println!("\n{sql}\n");
                     good = shell.execute(sql).await;
