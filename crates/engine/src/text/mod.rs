@@ -134,7 +134,14 @@ impl TextIndexes {
             let Relation::Table(table) = &**relation else { continue };
             for index in table.indexes.iter().filter(|i| i.method == METHOD && i.state == IndexState::Readable) {
                 named.insert(index.storage.0.to_string());
-                let index = out.describe(catalog, table, index)?;
+                // What cannot be described is searched in the table.
+                let index = match out.describe(catalog, table, index) {
+                    Ok(index) => index,
+                    Err(error) => {
+                        tracing::error!(%error, index = index.name, "a full text index cannot be opened");
+                        continue;
+                    }
+                };
                 out.reopen(&index).await?;
                 out.indexes.write().insert(index.storage, index);
             }
@@ -158,8 +165,13 @@ impl TextIndexes {
                     self.feed.follow(index.table, index.storage.0);
                     index.give_up("it is not of this database's history");
                 } else {
-                    self.feed.resume(index.table, index.storage.0, at).await?;
-                    *index.condition.write() = Condition::Ready(Arc::new(files));
+                    match self.feed.resume(index.table, index.storage.0, at).await {
+                        Ok(()) => *index.condition.write() = Condition::Ready(Arc::new(files)),
+                        Err(error) => {
+                            self.feed.follow(index.table, index.storage.0);
+                            index.give_up(error.message());
+                        }
+                    }
                 }
             }
             Err(error) => {
