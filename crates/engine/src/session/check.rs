@@ -1,11 +1,12 @@
 //! CHECK INDEX and CHECK TABLE as statements: a row for each difference, and a notice of what was compared.
 
 use super::api::{OutputColumn, Rows, RowsTag};
-use crate::catalog::Relation;
+use crate::catalog::{IndexDescriptor, Relation};
 use crate::ddl::{FoundIndex, Work, undefined_relation};
 use crate::exec::StatementContext;
 use crate::index::repair::repair;
-use crate::index::{CheckTarget, check};
+use crate::index::{CheckTarget, Fault, FaultKind, check};
+use crate::text::is_text;
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, StringViewArray};
 use arrow::datatypes::{Field, Schema};
 use futures::StreamExt;
@@ -64,6 +65,7 @@ pub(crate) async fn run(ctx: &StatementContext, table: bool, name: &ObjectName, 
     if with_repair {
         repair(ctx, &target, &mut report.faults).await?;
     }
+    check_texts(ctx, &target, with_repair, &mut report.faults).await?;
     let faults = &report.faults;
     let text = |f: &dyn Fn(usize) -> String| Arc::new(StringViewArray::from_iter_values((0..faults.len()).map(f))) as ArrayRef;
     let field = |f: fn(&crate::index::Fault) -> String| text(&|n| faults.get(n).map(f).unwrap_or_default());
@@ -80,6 +82,31 @@ pub(crate) async fn run(ctx: &StatementContext, table: bool, name: &ObjectName, 
     let batch = RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options)?;
     let tag = RowsTag::Fixed(if table { "CHECK TABLE".into() } else { "CHECK INDEX".into() });
     Ok(Rows { columns, context: ctx.eval.clone(), stream: futures::stream::iter([Ok(batch)]).boxed(), tag })
+}
+
+/// Full text indexes are checked as wholes, and repaired by building them again.
+async fn check_texts(ctx: &StatementContext, target: &CheckTarget, with_repair: bool, faults: &mut Vec<Fault>) -> PgResult<()> {
+    let chosen = |i: &&IndexDescriptor| is_text(i) && target.index.is_none_or(|oid| oid == i.oid);
+    for index in target.table.indexes.iter().filter(chosen) {
+        let Some(text) = ctx.database.text.get(index.storage) else { continue };
+        let (rows, fault) = match ctx.database.text.check(&text).await {
+            Ok((0, rows)) => (rows, None),
+            Ok((differ, rows)) => (rows, Some((FaultKind::Stale, format!("{differ} differences")))),
+            Err(error) => (0, Some((FaultKind::Unreadable, error.message().to_owned()))),
+        };
+        let found = usize::from(fault.is_some());
+        Work { ctx }.notice(
+            SqlState::SUCCESSFUL_COMPLETION,
+            format!("index \"{}\": {rows} documents compared, {found} faults", index.name),
+        );
+        let Some((kind, entry_text)) = fault else { continue };
+        if with_repair {
+            ctx.database.text.rebuild(&text).await?;
+        }
+        let (entry, row, row_text) = (Vec::new(), None, String::new());
+        faults.push(Fault { index: index.name.clone(), kind, entry, row, entry_text, row_text, repaired: with_repair });
+    }
+    Ok(())
 }
 
 fn table_named(work: Work<'_>, name: &ObjectName) -> PgResult<crate::catalog::TableDescriptor> {
