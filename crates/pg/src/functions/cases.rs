@@ -217,6 +217,11 @@ fn subscripts_and_quantifiers() {
     check_calls(include_str!("cases/subscript.tsv"));
 }
 
+#[test]
+fn text_search() {
+    check_calls(include_str!("cases/textsearch.tsv"));
+}
+
 /// A column beside a constant, both ways, gives what constants give.
 #[test]
 fn columns_and_constants() {

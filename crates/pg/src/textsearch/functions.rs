@@ -58,9 +58,9 @@ fn web(config: Config, text: &str) -> String {
                 continue;
             }
         }
-        let mut negate = false;
+        let mut negations = 0_usize;
         while chars.get(at) == Some(&'-') {
-            negate = !negate;
+            negations += 1;
             at += 1;
         }
         let node = if chars.get(at) == Some(&'"') {
@@ -74,7 +74,7 @@ fn web(config: Config, text: &str) -> String {
             at = end.max(at + usize::from(word.is_empty()));
             config.joined(&word, 0, false, phrase)
         };
-        let node = if negate { Node::Not(Box::new(node)) } else { node };
+        let node = (0..negations.min(100)).fold(node, |n, _| Node::Not(Box::new(n)));
         if pending_or {
             either.extend(all.take());
             pending_or = false;
@@ -167,7 +167,7 @@ fn rank_each(weights: [f32; 4], vector: &Vector, words: &[(String, bool)]) -> f3
 fn rank_near(weights: [f32; 4], vector: &Vector, words: &[(String, bool)]) -> f32 {
     const FAR: u32 = 1 << 14;
     let near = |distance: u32| {
-        if distance > 100 { 1e-30 } else { (1.0 / (1.005 + 0.05 * f64::from(f64::from(distance) as f32 / 1.5 - 2.0).exp())) as f32 }
+        if distance > 100 { 1e-30 } else { (1.0 / (1.005 + 0.05 * (f64::from(distance) / 1.5 - 2.0).exp())) as f32 }
     };
     let nowhere = vec![Position { at: super::vector::MAX_POSITION, weight: 0 }];
     let mut found: Vec<Option<(Vec<Position>, bool)>> = vec![None; words.len()];
