@@ -14,7 +14,7 @@ CREATE INDEX packages_text ON demo.packages USING fulltext (summary, description
 
 -- A search box: any of the words, those that have more and rarer ones first, and a piece of the text that shows why.
 
-SELECT name, round(score(p)::numeric, 2) AS score, snippet(description, 90, '*', '*') AS why
+SELECT name, round(score(p)::numeric, 2) AS score, snippet(summary, 90, '*', '*') AS why
 FROM demo.packages p
 WHERE MATCH(summary, description) AGAINST ('astronomy telescope control')
 ORDER BY score(p) DESC LIMIT 5;
