@@ -62,6 +62,20 @@ def test(f):
                 server.kill()
 
 
+def the_examples_of_the_reference_run(server):
+    text = (pathlib.Path(__file__).parent.parent / "docs" / "reference" / "statements.md").read_text(encoding="utf-8")
+    blocks = [part.split("```", 1)[0] for part in text.split("```sql\n")[1:]]
+    assert len(blocks) > 15
+    with server.connect() as c:
+        for block in blocks:
+            for statement in block.split(";\n"):
+                if statement.strip():
+                    try:
+                        c.execute(statement)
+                    except psycopg.Error as e:
+                        raise AssertionError(f"{statement.strip()}: {e}") from e
+
+
 def rows_survive_kill_and_restart(server):
     with server.connect() as c:
         c.execute("CREATE TABLE t (device text, at timestamptz, temp float8, PRIMARY KEY (device, at DESC))")
@@ -192,7 +206,8 @@ def psql_describes(server):
 
 
 TESTS = [rows_survive_kill_and_restart, nothing_acknowledged_is_lost, a_second_process_is_refused, malformed_frames_end_one_connection_only,
-         parameters_and_results_of_each_type, copy_in_and_out, cancel_and_timeouts, psql_describes]
+         parameters_and_results_of_each_type, copy_in_and_out, cancel_and_timeouts, psql_describes,
+         the_examples_of_the_reference_run]
 for t in TESTS:
     if len(sys.argv) < 3 or t.__name__ in sys.argv[2:]:
         test(t)

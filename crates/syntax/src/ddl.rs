@@ -183,7 +183,6 @@ pub struct CreateView {
     pub name: ObjectName,
     pub or_replace: bool,
     pub temporary: bool,
-    pub recursive: bool,
     pub columns: Vec<Ident>,
     pub options: Vec<StorageOption>,
     pub query: Box<Query>,
@@ -352,6 +351,12 @@ pub enum Ddl {
         if_exists: bool,
         cascade: bool,
         concurrently: bool,
+    },
+    /// DROP of a kind of object that there is none of; with arguments of functions, and tables of triggers.
+    DropUnknown {
+        kind: String,
+        names: Vec<(String, Option<String>, Option<String>)>,
+        if_exists: bool,
     },
     /// Hyperdrive's `DROP FULLTEXT INDEX ON t`.
     DropFullText {

@@ -260,11 +260,8 @@ impl<'a> Lexer<'a> {
             }
         }
         let end = self.at;
-        if let Some(c) = self.char().filter(|c| is_identifier_start(*c)) {
-            self.advance(c.len_utf8());
-            if matches!(c, 'e' | 'E') && matches!(self.byte(0), Some(b'+' | b'-')) {
-                self.advance(1);
-            }
+        if self.char().is_some_and(is_identifier_start) {
+            self.take_while(is_identifier_part);
             return Err(self.error("trailing junk after numeric literal", start, at));
         }
         Ok(Token::Number(self.sql.get(start..end).unwrap_or("0").to_owned(), false))
@@ -276,8 +273,8 @@ impl<'a> Lexer<'a> {
         if self.byte(0).is_some_and(|c| c.is_ascii_digit()) {
             self.take_while(|c| c.is_ascii_digit());
             let text = self.sql.get(start..self.at).unwrap_or("").to_owned();
-            if let Some(c) = self.char().filter(|c| is_identifier_start(*c)) {
-                self.advance(c.len_utf8());
+            if self.char().is_some_and(is_identifier_start) {
+                self.take_while(is_identifier_part);
                 return Err(self.error("trailing junk after parameter", start, at));
             }
             return Ok(Token::Placeholder(text));
@@ -605,7 +602,7 @@ mod tests {
             ("SELECT \"\"", "zero-length delimited identifier at or near \"\"\"\" @8"),
             ("SELECT /* x", "unterminated /* comment at or near \"/* x\" @8"),
             ("SELECT $a$ x", "unterminated dollar-quoted string at or near \"$a$ x\" @8"),
-            ("SELECT 12ab", "trailing junk after numeric literal at or near \"12a\" @8"),
+            ("SELECT 12ab", "trailing junk after numeric literal at or near \"12ab\" @8"),
             ("SELECT $1a", "trailing junk after parameter at or near \"$1a\" @8"),
             ("SELECT 1 §", "1"),
         ]

@@ -141,6 +141,7 @@ impl Binder<'_> {
             }
             let name = item.columns.iter().find(|c| matches!(c.expr.kind, ExprKind::Column(x) if x == id)).map_or("?", |c| c.name.as_str());
             let full = if item.alias.is_empty() { name.to_owned() } else { format!("{}.{name}", item.alias) };
+            let position = self.column_positions.get(&id).copied();
             return Err(if in_subquery {
                 PgError::new(SqlState::GROUPING_ERROR, format!("subquery uses ungrouped column \"{full}\" from outer query"))
             } else {
@@ -148,7 +149,8 @@ impl Binder<'_> {
                     SqlState::GROUPING_ERROR,
                     format!("column \"{full}\" must appear in the GROUP BY clause or be used in an aggregate function"),
                 )
-            });
+            }
+            .at(position));
         }
         Err(PgError::new(SqlState::GROUPING_ERROR, "a column must appear in the GROUP BY clause or be used in an aggregate function"))
     }

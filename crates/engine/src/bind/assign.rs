@@ -29,7 +29,7 @@ impl Binder<'_> {
     }
 
     /// The value of a column of which a part is assigned; `base` is its value before.
-    pub(super) fn assign_part(&mut self, column: &ColumnDescriptor, base: Expr, subscripts: &[Subscript], value: &E) -> PgResult<Expr> {
+    pub(super) fn assign_part(&mut self, column: &ColumnDescriptor, mut base: Expr, subscripts: &[Subscript], value: &E) -> PgResult<Expr> {
         let unplaced = |mut e: PgError| {
             e.fields_mut().position = None;
             e
@@ -41,6 +41,12 @@ impl Binder<'_> {
                     return Err(PgError::new(SqlState::DATATYPE_MISMATCH, "jsonb subscript does not support slices"));
                 };
                 let key = self.bind_expr(index).map_err(unplaced)?;
+                if path.is_empty() {
+                    // NULL becomes an array or an object, as its first subscript asks.
+                    let array = matches!(key.ty.ty, PgType::Int2 | PgType::Int4 | PgType::Int8);
+                    let empty = self.coerce(super::literal::unknown(if array { "[]" } else { "{}" }), &column.ty, CastContext::Explicit)?;
+                    base = Expr::new(ExprKind::Coalesce(vec![base, empty]), column.ty.clone());
+                }
                 path.push(self.coerce(key, &SqlType::new(PgType::Text), CastContext::Explicit).map_err(unplaced)?);
             }
             let path = Expr::new(ExprKind::Array(path), SqlType::new(PgType::Text.array_of()));

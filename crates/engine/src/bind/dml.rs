@@ -5,8 +5,9 @@ use super::scope::{Clause, FromItem, Scope};
 use super::tree::{
     ColId, Expr, ExprKind, JoinKind, MergeAction, MergeArm, Mutation, MutationKind, MutationTarget, OnConflict, Output, Query, Rel,
 };
+use super::updatable::Target;
 use super::{BindContext, Binder, fold, name_parts, walk};
-use crate::catalog::{ColumnDescriptor, ColumnId, IndexKey, Relation, TableDescriptor};
+use crate::catalog::{ColumnDescriptor, ColumnId, IndexKey, TableDescriptor};
 use datafusion::common::ScalarValue;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -35,27 +36,6 @@ impl Binder<'_> {
                 }
             }
             other => Err(PgError::unsupported(format!("statement does not change rows: {}", super::first_word(&other.to_string())))),
-        }
-    }
-
-    /// The table that a statement changes.
-    fn target_table(&self, name: &ast::ObjectName, verb: &str) -> PgResult<Arc<TableDescriptor>> {
-        let (schema, relation, found) = self.find_relation(name)?;
-        match found.as_deref() {
-            Some(Relation::Table(table)) => Ok(Arc::new(table.clone())),
-            Some(Relation::View(view)) => {
-                Err(PgError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, format!("cannot {verb} view \"{}\"", view.name))
-                    .detail("Views are not automatically updatable.")
-                    .at(self.pos(name)))
-            }
-            Some(Relation::Sequence(s)) => {
-                Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("cannot change sequence \"{}\"", s.name)).at(self.pos(name)))
-            }
-            None if crate::virtual_tables::exists(&schema, &relation) => {
-                Err(PgError::new(SqlState::INSUFFICIENT_PRIVILEGE, format!("permission denied: \"{relation}\" is a system catalog"))
-                    .at(self.pos(name)))
-            }
-            None => Err(self.undefined_table(&name_parts(name)?).at(self.pos(name))),
         }
     }
 
@@ -102,10 +82,10 @@ impl Binder<'_> {
         if insert.overwrite || insert.ignore || insert.or.is_some() || insert.partitioned.is_some() {
             return Err(PgError::unsupported("this form of INSERT is not supported"));
         }
-        let table = self.target_table(name, "insert into")?;
-        self.note_use(table.oid, None);
+        let target = self.target(name, "insert into")?;
+        self.note_use(target.table.oid, None);
         let overriding = self.take_overriding(&insert.columns);
-        let result = self.bind_insert_into(insert, table);
+        let result = self.bind_insert_into(insert, &target);
         (self.overriding_system, self.overriding_user) = overriding;
         result
     }
@@ -118,7 +98,8 @@ impl Binder<'_> {
         before
     }
 
-    fn bind_insert_into(&mut self, insert: &ast::Insert, table: Arc<TableDescriptor>) -> PgResult<Mutation> {
+    fn bind_insert_into(&mut self, insert: &ast::Insert, target: &Target) -> PgResult<Mutation> {
+        let table = target.table.clone();
         let mut given: Vec<ColumnId> = Vec::new();
         for column in insert.columns.iter().filter(|c| !is_overriding(c)) {
             let (plain, subscripts) = self.subscripts_of(column)?;
@@ -127,7 +108,8 @@ impl Binder<'_> {
             }
             let parts = name_parts(&plain)?;
             let name = parts.last().cloned().unwrap_or_default();
-            let found = self.target_column(&table, &name).map_err(|e| e.at(self.pos(column)))?;
+            target.check_column(&name, "insert into").map_err(|e| e.at(self.pos(column)))?;
+            let found = self.target_column(&target.shape, &name).map_err(|e| e.at(self.pos(column)))?;
             if given.contains(&found.id) {
                 return Err(
                     PgError::new(SqlState::DUPLICATE_COLUMN, format!("column \"{name}\" specified more than once")).at(self.pos(column))
@@ -135,9 +117,8 @@ impl Binder<'_> {
             }
             given.push(found.id);
         }
-        let all: Vec<ColumnId> = table.visible_columns().map(|c| c.id).collect();
         let listed = !given.is_empty();
-        let targets = if listed { given } else { all };
+        let targets = if listed { given } else { target.all_columns(source_width(insert), "insert into")? };
         // The values that the statement gives: a relation and a column (or DEFAULT) for each target.
         let (mut rel, mut values): (Rel, HashMap<ColumnId, Expr>) = match &insert.source {
             None => (Rel::Values { columns: Vec::new(), rows: vec![Vec::new()] }, HashMap::new()),
@@ -161,19 +142,20 @@ impl Binder<'_> {
         }
         rel = Rel::Project { input: Box::new(rel), exprs };
         rel = self.with_generated(rel, &table, &mut columns, true)?;
-        let alias = insert.table_alias.as_ref().map_or_else(|| table.name.clone(), |a| fold(&a.alias));
+        let alias = insert.table_alias.as_ref().map_or_else(|| target.shape.name.clone(), |a| fold(&a.alias));
         let on_conflict = match &insert.on {
             None => OnConflict::Error,
-            Some(ast::OnInsert::OnConflict(on)) => self.bind_on_conflict(&table, on, &alias)?,
+            Some(ast::OnInsert::OnConflict(on)) => self.bind_on_conflict(&target.shape, on, &alias)?,
             Some(_) => return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error at or near \"DUPLICATE\"")),
         };
-        let (returning, returning_columns) = self.bind_returning(&table, &alias, insert.returning.as_deref(), None)?;
+        let (returning, returning_columns) = self.bind_returning(target, &alias, insert.returning.as_deref(), None)?;
         Ok(Mutation {
             table: MutationTarget(table),
             kind: MutationKind::Insert { columns, on_conflict },
             source: Box::new(rel),
             returning,
             returning_columns,
+            checks: target.view_checks(),
         })
     }
 
@@ -393,7 +375,13 @@ impl Binder<'_> {
                     expr => exprs.push(expr),
                 },
                 Some(marks::PREDICATE) => predicate = Some(bound(self, &item.value).map_err(|e| e.at(self.pos_span(item.span)))?),
-                _ => columns.push(self.target_column(table, &fold(item)).map_err(|e| e.at(self.pos_span(item.span)))?.id),
+                _ => {
+                    let name = fold(item);
+                    let found = table.column_by_name(&name).ok_or_else(|| {
+                        PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" does not exist")).at(self.pos_span(item.span))
+                    })?;
+                    columns.push(found.id);
+                }
             }
         }
         columns.sort_unstable_by_key(|c| c.0);
@@ -569,14 +557,14 @@ impl Binder<'_> {
         if !update.table.joins.is_empty() || update.or.is_some() || !update.order_by.is_empty() || update.limit.is_some() {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error: this clause is not part of UPDATE"));
         }
-        let table = self.target_table(name, "update")?;
+        let target = self.target(name, "update")?;
         self.scopes.push(Scope::new(Clause::From));
         let from: &[ast::TableWithJoins] = match &update.from {
             Some(ast::UpdateTableFromKind::BeforeSet(from) | ast::UpdateTableFromKind::AfterSet(from)) => from,
             None => &[],
         };
         let outer = self.hints.enter(&update.optimizer_hints);
-        let result = self.bind_update_in_scope(update, &table, alias.as_ref(), from);
+        let result = self.bind_update_in_scope(update, &target, alias.as_ref(), from);
         self.hints.leave(outer);
         self.scopes.pop();
         result
@@ -585,12 +573,16 @@ impl Binder<'_> {
     fn bind_update_in_scope(
         &mut self,
         update: &ast::Update,
-        table: &Arc<TableDescriptor>,
+        target: &Target,
         alias: Option<&ast::TableAlias>,
         from: &[ast::TableWithJoins],
     ) -> PgResult<Mutation> {
-        let (rel, old) = self.target_source(table, alias, from, update.selection.as_ref())?;
-        let assignments = self.in_clause(Clause::UpdateSet, |b| b.bind_assignments(table, &update.assignments))?;
+        let table = &target.table;
+        let (rel, old) = self.target_source(target, alias, from, update.selection.as_ref())?;
+        for name in update.assignments.iter().flat_map(|a| assigned_names(&a.target)) {
+            target.check_column(&name, "update")?;
+        }
+        let assignments = self.in_clause(Clause::UpdateSet, |b| b.bind_assignments(&target.shape, &update.assignments))?;
         let mut exprs = self.passed_through(&rel, &old, table);
         let mut new: Vec<(ColumnId, ColId)> = Vec::new();
         for (column, value) in assignments {
@@ -611,31 +603,39 @@ impl Binder<'_> {
                 new.push(*found);
             }
         }
-        let alias = alias.map_or_else(|| table.name.clone(), |a| fold(&a.name));
-        let (returning, returning_columns) = self.bind_returning(table, &alias, update.returning.as_deref(), Some(()))?;
+        let alias = alias.map_or_else(|| target.shape.name.clone(), |a| fold(&a.name));
+        let (returning, returning_columns) = self.bind_returning(target, &alias, update.returning.as_deref(), Some(()))?;
         Ok(Mutation {
             table: MutationTarget(table.clone()),
             kind: MutationKind::Update { old, new },
             source: Box::new(rel),
             returning,
             returning_columns,
+            checks: target.view_checks(),
         })
     }
 
     /// The target joined with FROM or USING and filtered; and the target's columns.
     fn target_source(
         &mut self,
-        table: &Arc<TableDescriptor>,
+        target: &Target,
         alias: Option<&ast::TableAlias>,
         from: &[ast::TableWithJoins],
         selection: Option<&E>,
     ) -> PgResult<(Rel, Vec<(ColumnId, ColId)>)> {
-        let (scan, item) = self.scan_table(table, alias)?;
+        let (scan, mut item) = self.scan_table(&target.table, alias)?;
         let old: Vec<_> = scan.columns.iter().copied().filter(|(id, _)| *id != crate::text::scan::SCORE).collect();
+        let mut rel = Rel::Scan(Box::new(scan));
+        if let Some(view) = &target.view {
+            item = view.item(&alias.map_or_else(|| view.name.clone(), |a| fold(&a.name)), &old);
+            let conditions = view.conditions(&old);
+            if !conditions.is_empty() {
+                rel = Rel::Filter { input: Box::new(rel), predicate: and(conditions) };
+            }
+        }
         if let Some(scope) = self.scopes.last_mut() {
             scope.add_item(item);
         }
-        let mut rel = Rel::Scan(Box::new(scan));
         if !from.is_empty() {
             let right = self.bind_from(from)?;
             let lateral = {
@@ -682,21 +682,23 @@ impl Binder<'_> {
         if !delete.order_by.is_empty() || delete.limit.is_some() || !delete.tables.is_empty() || !target.joins.is_empty() {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error: this clause is not part of DELETE"));
         }
-        let table = self.target_table(name, "delete from")?;
+        let target = self.target(name, "delete from")?;
+        let table = target.table.clone();
         self.scopes.push(Scope::new(Clause::From));
         let outer = self.hints.enter(&delete.optimizer_hints);
         let using: &[ast::TableWithJoins] = delete.using.as_deref().unwrap_or(&[]);
-        let result = self.target_source(&table, alias.as_ref(), using, delete.selection.as_ref()).and_then(|(rel, old)| {
+        let result = self.target_source(&target, alias.as_ref(), using, delete.selection.as_ref()).and_then(|(rel, old)| {
             let exprs = self.passed_through(&rel, &old, &table);
             let rel = Rel::Project { input: Box::new(rel), exprs };
-            let alias = alias.as_ref().map_or_else(|| table.name.clone(), |a| fold(&a.name));
-            let (returning, returning_columns) = self.bind_returning(&table, &alias, delete.returning.as_deref(), Some(()))?;
+            let alias = alias.as_ref().map_or_else(|| target.shape.name.clone(), |a| fold(&a.name));
+            let (returning, returning_columns) = self.bind_returning(&target, &alias, delete.returning.as_deref(), Some(()))?;
             Ok(Mutation {
                 table: MutationTarget(table.clone()),
                 kind: MutationKind::Delete { old },
                 source: Box::new(rel),
                 returning,
                 returning_columns,
+                checks: None,
             })
         });
         self.hints.leave(outer);
@@ -708,16 +710,25 @@ impl Binder<'_> {
     #[allow(clippy::type_complexity)] // the list and the columns it is over
     fn bind_returning(
         &mut self,
-        table: &Arc<TableDescriptor>,
+        target: &Target,
         alias: &str,
         items: Option<&[ast::SelectItem]>,
         in_scope: Option<()>,
     ) -> PgResult<(Option<Vec<(Output, Expr)>>, Vec<(ColumnId, ColId)>)> {
+        let table = &target.table;
         let Some(items) = items else { return Ok((None, Vec::new())) };
         let columns: Vec<(ColumnId, ColId)> = table.live_columns().map(|c| (c.id, self.new_col())).collect();
         let mut scope = Scope::new(Clause::Returning);
-        scope.add_table(table, alias, &|id| lookup(&columns, id));
-        scope.set_schema(self.schema_of(table).filter(|_| alias == table.name));
+        match &target.view {
+            Some(view) => {
+                scope.local.extend(columns.iter().map(|(_, c)| *c));
+                scope.add_item(view.item(alias, &columns));
+            }
+            None => {
+                scope.add_table(table, alias, &|id| lookup(&columns, id));
+                scope.set_schema(self.schema_of(table).filter(|_| alias == table.name));
+            }
+        }
         if in_scope.is_some() {
             let others: Vec<FromItem> = self.scope().items.iter().skip(1).cloned().collect();
             for item in others {
@@ -754,7 +765,7 @@ impl Binder<'_> {
         let ast::TableFactor::Table { name, alias, .. } = &merge.table else {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, "MERGE needs the name of a table"));
         };
-        let table = self.target_table(name, "merge into")?;
+        let table = self.target(name, "merge into")?.table;
         self.scopes.push(Scope::new(Clause::From));
         let result = self.bind_merge_in_scope(merge, &table, alias.as_ref());
         self.scopes.pop();
@@ -813,6 +824,7 @@ impl Binder<'_> {
             source: Box::new(rel),
             returning: None,
             returning_columns: Vec::new(),
+            checks: None,
         })
     }
 
@@ -890,6 +902,24 @@ impl Binder<'_> {
 
 fn lookup(columns: &[(ColumnId, ColId)], id: ColumnId) -> ColId {
     columns.iter().find(|(c, _)| *c == id).map_or(ColId(0), |(_, col)| *col)
+}
+
+/// How many values an INSERT gives for each row, where its text tells.
+fn source_width(insert: &ast::Insert) -> usize {
+    match insert.source.as_deref().map(|q| &*q.body) {
+        Some(SetExpr::Values(values)) => values.rows.first().map_or(0, |r| r.content.len()),
+        Some(SetExpr::Select(select)) => select.projection.len(),
+        _ => 0,
+    }
+}
+
+/// The columns that an assignment names.
+fn assigned_names(target: &ast::AssignmentTarget) -> Vec<String> {
+    let names: &[ast::ObjectName] = match target {
+        ast::AssignmentTarget::ColumnName(name) => std::slice::from_ref(name),
+        ast::AssignmentTarget::Tuple(names) => names,
+    };
+    names.iter().filter_map(|n| n.0.first()?.as_ident().map(fold)).collect()
 }
 
 /// Whether a column of INSERT is the mark of OVERRIDING.

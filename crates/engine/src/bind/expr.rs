@@ -843,6 +843,8 @@ impl Binder<'_> {
                     value = self.field(value, &fold(field)).map_err(|e| e.at(self.pos_span(field.span)))?;
                     i += 1;
                 }
+                // The whole row, where a value is wanted: count(t.*).
+                ast::AccessExpr::Dot(E::Wildcard(_)) if matches!(value.ty.ty, PgType::Record(_)) => i += 1,
                 ast::AccessExpr::Dot(_) => {
                     return Err(PgError::new(SqlState::SYNTAX_ERROR, "a field name was expected").at(self.pos(syntax)));
                 }
@@ -961,6 +963,9 @@ impl Binder<'_> {
             [_, schema, table, column] => self.bind_qualified(Some(schema), table, column),
             _ => Err(PgError::new(SqlState::SYNTAX_ERROR, format!("improper qualified name (too many dotted names): {}", names.join(".")))),
         };
+        if let (Ok(Expr { kind: ExprKind::Column(id), .. }), Some(position)) = (&result, position) {
+            self.column_positions.insert(*id, position);
+        }
         result.map_err(|e| e.at(position))
     }
 
@@ -1070,7 +1075,7 @@ impl Binder<'_> {
         }
         if hidden {
             return Err(PgError::new(SqlState::UNDEFINED_TABLE, format!("invalid reference to FROM-clause entry for table \"{table}\""))
-                .detail(format!("There is an entry for table \"{table}\", but it cannot be referenced from this part of the query.")));
+                .hint(format!("There is an entry for table \"{table}\", but it cannot be referenced from this part of the query.")));
         }
         let error = PgError::new(SqlState::UNDEFINED_TABLE, format!("missing FROM-clause entry for table \"{table}\""));
         // A table that stands under an alias.

@@ -95,6 +95,9 @@ impl Binder<'_> {
                     None
                 }
             };
+            if kind == JoinKind::Full && on.as_ref().is_some_and(|on| !is_hashable(on)) {
+                return Err(PgError::unsupported("FULL JOIN is only supported with merge-joinable or hash-joinable join conditions"));
+            }
             let lateral = left.lateral;
             let rel = self.join(left.rel, right, kind, on);
             left = Bound { rel, lateral };
@@ -316,6 +319,13 @@ impl Binder<'_> {
     pub(crate) fn undefined_table(&self, parts: &[String]) -> PgError {
         let full = parts.join(".");
         let error = PgError::new(SqlState::UNDEFINED_TABLE, format!("relation \"{full}\" does not exist"));
+        if let [single] = parts
+            && self.later_ctes.contains(single)
+        {
+            return error
+                .detail(format!("There is a WITH item named \"{single}\", but it cannot be referenced from this part of the query."))
+                .hint("Use WITH RECURSIVE, or re-order the WITH items to remove forward references.");
+        }
         let wanted = parts.last().map_or("", String::as_str);
         let names: Vec<&str> = self
             .ctx
@@ -665,6 +675,13 @@ impl Binder<'_> {
                             )
                             .at(position));
                         }
+                        (_, false) => {
+                            return Err(PgError::new(
+                                SqlState::SYNTAX_ERROR,
+                                "a column definition list is only allowed for functions returning \"record\"",
+                            )
+                            .at(position));
+                        }
                         _ => {
                             let value = self.resolve_unknown(value)?;
                             let id = self.new_col();
@@ -707,6 +724,16 @@ impl Binder<'_> {
         self.push_item(item, alias.and_then(|a| self.pos_span(a.name.span)))?;
         Ok(Bound { rel, lateral })
     }
+}
+
+/// Whether a condition of FULL JOIN has an equality, or says nothing of columns.
+fn is_hashable(on: &Expr) -> bool {
+    let parts = match &on.kind {
+        ExprKind::And(parts) => parts.as_slice(),
+        _ => std::slice::from_ref(on),
+    };
+    parts.iter().any(|p| matches!(&p.kind, ExprKind::Oper { oper, .. } if oper.0.name == "="))
+        || !on.any(&mut |e| matches!(e.kind, ExprKind::Column(_)))
 }
 
 fn is_rows_from(name: &ast::ObjectName) -> bool {

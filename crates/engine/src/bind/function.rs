@@ -112,7 +112,20 @@ impl Binder<'_> {
                 Expr::new(ExprKind::Case { whens: vec![(test, null)], otherwise: Some(Box::new(result)) }, ty)
             }
             "row" => {
-                let list = args(self, "ROW")?;
+                let call = call_args(function)?;
+                let mut list = Vec::with_capacity(call.positional.len());
+                for e in &call.positional {
+                    let bound = self.bind_expr(e)?;
+                    // t.* stands for its columns.
+                    match (e, bound.kind) {
+                        (E::CompoundFieldAccess { access_chain, .. }, ExprKind::Row(items))
+                            if matches!(access_chain.last(), Some(ast::AccessExpr::Dot(E::Wildcard(_)))) =>
+                        {
+                            list.extend(items);
+                        }
+                        (_, kind) => list.push(Expr::new(kind, bound.ty)),
+                    }
+                }
                 self.row(list)?
             }
             "grouping" => {
@@ -336,6 +349,11 @@ impl Binder<'_> {
             ));
         }
         if !is_aggregate && !signatures.is_empty() {
+            if call.star || call.distinct || !call.order_by.is_empty() {
+                // That there is no such function comes first.
+                let args = call.positional.iter().map(|e| self.bind_expr(e)).collect::<PgResult<Vec<_>>>()?;
+                self.find_function(name, args, Vec::new())?;
+            }
             if function.filter.is_some() && !is_window {
                 return Err(PgError::new(
                     SqlState::WRONG_OBJECT_TYPE,
@@ -504,6 +522,9 @@ impl Binder<'_> {
             return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, "count(*) must be used to call a parameterless aggregate function"));
         }
         let (func, args) = self.find_function(name, args, Vec::new())?;
+        if matches!(func.kind, FuncKind::Window(_)) {
+            return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("window function {name} requires an OVER clause")));
+        }
         let mut aggregate = self.aggregate_expr(func, args, call.distinct, filter)?;
         if call.distinct {
             // ORDER BY of a DISTINCT aggregate must name its arguments.
@@ -821,16 +842,21 @@ impl Binder<'_> {
             ))
             .hint("Cast the offset value to an appropriate type."));
         }
+        let word = match units {
+            FrameUnits::Rows => "ROWS",
+            FrameUnits::Groups => "GROUPS",
+            FrameUnits::Range => "RANGE",
+        };
+        if expr.any(&mut |e| matches!(e.kind, ExprKind::Column(_))) {
+            return Err(PgError::new(SqlState::INVALID_COLUMN_REFERENCE, format!("argument of {word} must not contain variables"))
+                .at(self.pos(offset.as_ref())));
+        }
         if expr.ty.ty != PgType::Unknown && !can_coerce(&expr.ty.ty, &target, CastContext::Implicit) {
-            let word = match units {
-                FrameUnits::Rows => "ROWS",
-                FrameUnits::Groups => "GROUPS",
-                FrameUnits::Range => "RANGE",
-            };
             return Err(PgError::new(
                 SqlState::DATATYPE_MISMATCH,
                 format!("argument of {word} must be type {target}, not type {}", expr.ty.ty),
-            ));
+            )
+            .at(self.pos(offset.as_ref())));
         }
         let expr = Box::new(self.coerce(expr, &SqlType::new(target), CastContext::Implicit)?);
         Ok(if following { FrameBound::Following(expr) } else { FrameBound::Preceding(expr) })

@@ -58,6 +58,14 @@ impl Binder<'_> {
 
     /// Reads an unknown literal as a type.
     pub(crate) fn literal_of_type(&mut self, value: ScalarValue, target: &SqlType, explicit: bool) -> PgResult<Expr> {
+        let position = match &value {
+            ScalarValue::Utf8View(Some(text)) => self.literals.get(text).copied(),
+            _ => None,
+        };
+        self.read_literal(value, target, explicit).map_err(|e| e.at(position))
+    }
+
+    fn read_literal(&mut self, value: ScalarValue, target: &SqlType, explicit: bool) -> PgResult<Expr> {
         let text = match &value {
             ScalarValue::Utf8View(Some(text)) => text.clone(),
             _ => {

@@ -14,15 +14,17 @@ pub mod literal;
 pub mod query;
 pub mod resolve;
 pub mod scope;
+mod search;
 pub mod select;
 pub mod suggest;
 pub mod tree;
 pub mod type_name;
+pub(crate) mod updatable;
 pub mod walk;
 
 use crate::catalog::{CatalogSnapshot, ColumnId, Dependency, Oid, TableDescriptor};
 use scope::Scope;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast;
@@ -63,6 +65,12 @@ pub struct Binder<'a> {
     pub(crate) scopes: Vec<Scope>,
     /// CTEs in scope, later ones hide earlier ones.
     pub(crate) cte_scope: Vec<CteEntry>,
+    /// Names of the WITH clause that are defined behind the query being bound.
+    pub(crate) later_ctes: Vec<String>,
+    /// Where literals without a type stand, by their text: for errors of reading them.
+    pub(crate) literals: HashMap<String, usize>,
+    /// Where columns were named.
+    pub(crate) column_positions: HashMap<ColId, usize>,
     /// All CTEs of the statement, in order of definition.
     pub(crate) ctes: Vec<Cte>,
     /// Columns of a view's or table's relation used by the statement.
@@ -207,6 +215,9 @@ impl<'a> Binder<'a> {
             params,
             scopes: Vec::new(),
             cte_scope: Vec::new(),
+            later_ctes: Vec::new(),
+            literals: HashMap::new(),
+            column_positions: HashMap::new(),
             ctes: Vec::new(),
             uses: BTreeMap::new(),
             materialized: Vec::new(),
@@ -293,7 +304,7 @@ impl<'a> Binder<'a> {
             _ => {
                 return Err(PgError::new(
                     SqlState::SYNTAX_ERROR,
-                    format!("improper relation name (too many dotted names): {}", parts.join(".")),
+                    format!("improper qualified name (too many dotted names): {}", parts.join(".")),
                 ));
             }
         };

@@ -155,6 +155,14 @@ impl Binder<'_> {
         self.combine(op, all, word, left_query, left_unknown, right_query, right_unknown)
     }
 
+    /// The names of a query's columns.
+    pub(super) fn bind_branch_names(&mut self, body: &SetExpr) -> PgResult<Vec<String>> {
+        let depth = self.ctes.len();
+        let query = self.bind_body(body, &Tail::default())?;
+        self.ctes.truncate(depth);
+        Ok(query.outputs.into_iter().map(|o| o.name).collect())
+    }
+
     /// A branch of a set operation; literals without a type take that of the other branch, so which they are is kept.
     fn bind_branch(&mut self, body: &SetExpr, tail: &Tail<'_>) -> PgResult<(Query, Vec<Option<Expr>>)> {
         let query = self.bind_body(body, tail)?;
@@ -303,7 +311,10 @@ impl Binder<'_> {
     /// Binds the CTEs of a WITH clause and brings them into scope.
     pub(crate) fn bind_with(&mut self, with: &ast::With, top: bool) -> PgResult<()> {
         let mut names = Vec::new();
-        for cte in &with.cte_tables {
+        let before = self.later_ctes.len();
+        for (at, cte) in with.cte_tables.iter().enumerate() {
+            self.later_ctes.truncate(before);
+            self.later_ctes.extend(with.cte_tables.iter().skip(at + 1).map(|c| fold(&c.alias.name)));
             let name = fold(&cte.alias.name);
             if names.contains(&name) {
                 return Err(PgError::new(SqlState::DUPLICATE_ALIAS, format!("WITH query name \"{name}\" specified more than once"))
@@ -331,6 +342,21 @@ impl Binder<'_> {
                 self.cte_scope.push(CteEntry { name, id, columns: visible, readable });
                 continue;
             }
+            if let Some((rewritten, outside)) = self.without_search(cte, with.recursive)? {
+                self.bind_recursive(&rewritten, name).map_err(|mut e| {
+                    e.fields_mut().position = None;
+                    e
+                })?;
+                // Outside, the hidden columns have their names; what is behind them is not shown.
+                if let Some(entry) = self.cte_scope.last_mut() {
+                    let plain = entry.columns.iter().take_while(|(n, _)| !n.starts_with(super::search::HIDDEN)).count();
+                    entry.columns.truncate(plain + outside.len());
+                    for ((shown, _), outside) in entry.columns.iter_mut().skip(plain).zip(outside) {
+                        *shown = outside;
+                    }
+                }
+                continue;
+            }
             if with.recursive && mentions(&cte.query, &name) {
                 self.bind_recursive(cte, name)?;
                 continue;
@@ -348,6 +374,7 @@ impl Binder<'_> {
             self.ctes.push(Cte { id, name: name.clone(), body: CteBody::Query(Box::new(query.rel)), columns });
             self.cte_scope.push(CteEntry { name, id, columns: visible, readable: true });
         }
+        self.later_ctes.truncate(before);
         Ok(())
     }
 
@@ -524,7 +551,7 @@ fn check_recursion(step: &Rel, id: CteId, name: &str) -> PgResult<()> {
 }
 
 /// Whether a query names a table without a schema.
-fn mentions(query: &ast::Query, name: &str) -> bool {
+pub(super) fn mentions(query: &ast::Query, name: &str) -> bool {
     ast::Visit::visit(query, &mut Finder { name }).is_break()
 }
 
@@ -632,7 +659,8 @@ fn each_rel(bound: &Bound, f: &mut dyn FnMut(&Rel)) {
 
 fn mutation_rels(m: &super::tree::Mutation, f: &mut dyn FnMut(&Rel)) {
     f(&m.source);
-    for e in walk::mutation_exprs(&m.kind).into_iter().chain(m.returning.iter().flatten().map(|(_, e)| e)) {
+    let checks = m.checks.iter().flat_map(|c| c.checks.iter().map(|(_, e)| e));
+    for e in walk::mutation_exprs(&m.kind).into_iter().chain(m.returning.iter().flatten().map(|(_, e)| e)).chain(checks) {
         walk::visit_subqueries(e, &mut |q| f(&q.rel));
     }
 }
@@ -652,7 +680,9 @@ fn each_rel_mut(bound: &mut Bound, f: &mut dyn FnMut(&mut Rel)) {
 
 fn mutation_rels_mut(m: &mut super::tree::Mutation, f: &mut dyn FnMut(&mut Rel)) {
     f(&mut m.source);
-    for (_, e) in m.returning.iter_mut().flatten() {
+    let kind =
+        walk::mutation_exprs_mut(&mut m.kind).into_iter().chain(m.checks.iter_mut().flat_map(|c| c.checks.iter_mut().map(|(_, e)| e)));
+    for e in kind.chain(m.returning.iter_mut().flatten().map(|(_, e)| e)) {
         walk::subqueries_mut(e, &mut |q| f(&mut q.rel));
     }
 }

@@ -218,8 +218,13 @@ impl Binder<'_> {
             Choice::One(index) => Ok(candidates[index].clone()),
             Choice::Ambiguous => Err(PgError::new(SqlState::AMBIGUOUS_FUNCTION, format!("operator is not unique: {}", describe()))
                 .hint("Could not choose a best candidate operator. You might need to add explicit type casts.")),
-            Choice::None => Err(PgError::new(SqlState::UNDEFINED_FUNCTION, format!("operator does not exist: {}", describe()))
-                .hint("No operator matches the given name and argument types. You might need to add explicit type casts.")),
+            Choice::None => Err(PgError::new(SqlState::UNDEFINED_FUNCTION, format!("operator does not exist: {}", describe())).hint(
+                if left.is_some() {
+                    "No operator matches the given name and argument types. You might need to add explicit type casts."
+                } else {
+                    "No operator matches the given name and argument type. You might need to add an explicit type cast."
+                },
+            )),
         }
     }
 

@@ -352,7 +352,7 @@ impl Binder<'_> {
                     }
                     let names = stars.iter().map(|s| star_expr(s.item.map(|i| self.scope().items[i].alias.as_str()), &s.name)).collect();
                     self.stars.push((options.wildcard_token.0.span, names));
-                    for star in stars {
+                    for star in stars.into_iter().filter(|s| !s.name.starts_with(super::search::HIDDEN)) {
                         self.note_origin(star.origin);
                         out.push(Target { name: star.name, expr: star.expr });
                     }
@@ -379,14 +379,16 @@ impl Binder<'_> {
                                 let item = item.clone();
                                 let names = item.columns.iter().map(|c| star_expr(Some(&item.alias), &c.name)).collect();
                                 self.stars.push((options.wildcard_token.0.span, names));
-                                for column in item.columns {
+                                for column in item.columns.into_iter().filter(|c| !c.name.starts_with(super::search::HIDDEN)) {
                                     self.note_origin(column.origin);
                                     out.push(Target { name: column.name, expr: column.expr });
                                 }
                             }
                             None => {
                                 // composite.* of a column
-                                if schema.is_none() && self.scope().star.iter().any(|s| s.name == table) {
+                                if schema.is_none()
+                                    && self.scope().star.iter().any(|s| s.name == table && matches!(s.expr.ty.ty, PgType::Record(_)))
+                                {
                                     let root = E::Identifier(ast::Ident::with_quote('"', table));
                                     self.expand_record(&root, &mut out)?;
                                 } else {
@@ -525,11 +527,17 @@ impl Binder<'_> {
                 ast::Value::Number(n, _) if n.bytes().all(|b| b.is_ascii_digit()) => {
                     self.target_at(n, targets, "GROUP BY").map_err(|err| err.at(self.pos(e)))?
                 }
-                ast::Value::Number(..) | ast::Value::SingleQuotedString(_) => {
-                    return Err(PgError::new(SqlState::SYNTAX_ERROR, "non-integer constant in GROUP BY").at(self.pos(e)));
-                }
-                _ => self.bind_expr(e)?,
+                ast::Value::Placeholder(_) => self.bind_expr(e)?,
+                _ => return Err(PgError::new(SqlState::SYNTAX_ERROR, "non-integer constant in GROUP BY").at(self.pos(e))),
             },
+            E::UnaryOp { op: ast::UnaryOperator::Minus, expr: digits } if integer_digits(digits).is_some() => {
+                let number = format!("-{}", integer_digits(digits).unwrap_or_default());
+                return Err(self
+                    .target_at(&number, targets, "GROUP BY")
+                    .err()
+                    .unwrap_or_else(|| PgError::internal("a negative position"))
+                    .at(self.pos(e)));
+            }
             E::Identifier(ident) => {
                 // An input column comes before a name of the select list.
                 let name = fold(ident);
@@ -598,11 +606,13 @@ impl Binder<'_> {
                 ast::Value::Number(n, _) if n.bytes().all(|b| b.is_ascii_digit()) => {
                     self.target_at(n, targets, clause).map_err(|err| err.at(self.pos(e)))
                 }
-                ast::Value::Number(..) | ast::Value::SingleQuotedString(_) => {
-                    Err(PgError::new(SqlState::SYNTAX_ERROR, format!("non-integer constant in {clause}")).at(self.pos(e)))
-                }
-                _ => self.bind_expr(e),
+                ast::Value::Placeholder(_) => self.bind_expr(e),
+                _ => Err(PgError::new(SqlState::SYNTAX_ERROR, format!("non-integer constant in {clause}")).at(self.pos(e))),
             },
+            E::UnaryOp { op: ast::UnaryOperator::Minus, expr: digits } if integer_digits(digits).is_some() => {
+                let number = format!("-{}", integer_digits(digits).unwrap_or_default());
+                self.target_at(&number, targets, clause).map_err(|err| err.at(self.pos(e)))
+            }
             E::Identifier(ident) => {
                 let name = fold(ident);
                 let mut found: Option<&Expr> = None;
@@ -739,6 +749,14 @@ fn on_nullable_side(rel: &Rel, nullable: bool, wanted: &dyn Fn(&TableScan) -> bo
         }
         Rel::Filter { input, .. } | Rel::Project { input, .. } | Rel::Sample { input, .. } => on_nullable_side(input, nullable, wanted),
         _ => false,
+    }
+}
+
+/// The digits of an integer constant.
+fn integer_digits(e: &E) -> Option<&str> {
+    match e {
+        E::Value(ast::ValueWithSpan { value: ast::Value::Number(n, _), .. }) if n.bytes().all(|b| b.is_ascii_digit()) => Some(n),
+        _ => None,
     }
 }
 

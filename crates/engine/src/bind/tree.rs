@@ -486,6 +486,17 @@ pub struct Mutation {
     /// RETURNING: expressions over `returning_columns` (the new row; the old one for DELETE) and the source's columns.
     pub returning: Option<Vec<(Output, Expr)>>,
     pub returning_columns: Vec<(ColumnId, ColId)>,
+    /// Check options of the views through which the statement goes.
+    pub checks: Option<ViewChecks>,
+}
+
+/// Conditions of views on the rows that a statement writes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ViewChecks {
+    /// The columns of the table, as the conditions name them.
+    pub columns: Vec<(ColumnId, ColId)>,
+    /// By the view that asks.
+    pub checks: Vec<(String, Expr)>,
 }
 
 #[derive(Clone, Debug)]

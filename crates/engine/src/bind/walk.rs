@@ -447,3 +447,24 @@ pub fn mutation_exprs(kind: &MutationKind) -> Vec<&Expr> {
         _ => Vec::new(),
     }
 }
+
+/// Mutable form of [`mutation_exprs`].
+pub fn mutation_exprs_mut(kind: &mut MutationKind) -> Vec<&mut Expr> {
+    use super::tree::{MergeAction, OnConflict};
+    match kind {
+        MutationKind::Insert { on_conflict: OnConflict::DoUpdate { assignments, condition, .. }, .. } => {
+            assignments.iter_mut().map(|(_, e)| e).chain(condition.as_mut()).collect()
+        }
+        MutationKind::Merge { arms, .. } => {
+            let mut out = Vec::new();
+            for arm in arms {
+                out.extend(arm.condition.as_mut());
+                if let MergeAction::Update(list) | MergeAction::Insert(list) = &mut arm.action {
+                    out.extend(list.iter_mut().map(|(_, e)| e));
+                }
+            }
+            out
+        }
+        _ => Vec::new(),
+    }
+}

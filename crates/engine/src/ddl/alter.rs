@@ -52,7 +52,7 @@ pub(crate) async fn alter(
     let Some(relation) = found else {
         if if_exists {
             let shown = Work::shown(name);
-            work.notice(SqlState::UNDEFINED_TABLE, format!("relation \"{shown}\" does not exist, skipping"));
+            work.notice(SqlState::SUCCESSFUL_COMPLETION, format!("relation \"{shown}\" does not exist, skipping"));
             return Ok(tag.into());
         }
         return Err(undefined_relation(&Work::shown(name)).at(work.position(name)));
@@ -692,7 +692,10 @@ async fn add_column(work: Work<'_>, table: TableDescriptor, column: &Column, if_
 async fn drop_column(work: Work<'_>, table: TableDescriptor, name: &str, if_exists: bool, cascade: bool) -> PgResult<()> {
     let Some(found) = table.column_by_name(name).cloned() else {
         if if_exists {
-            work.notice(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" of relation \"{}\" does not exist, skipping", table.name));
+            work.notice(
+                SqlState::SUCCESSFUL_COMPLETION,
+                format!("column \"{name}\" of relation \"{}\" does not exist, skipping", table.name),
+            );
             return Ok(());
         }
         return Err(PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" of relation \"{}\" does not exist", table.name)));

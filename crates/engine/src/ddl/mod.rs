@@ -63,6 +63,7 @@ fn run<'a>(work: Work<'a>, ddl: &'a Ddl) -> futures::future::BoxFuture<'a, PgRes
             Ddl::Comment { target, text } => comment(work, target, text.clone()),
             Ddl::Reindex { target, .. } => index::reindex(work, target).await,
             Ddl::Refresh { name, with_data, .. } => table::refresh(work, name, *with_data).await,
+            Ddl::DropUnknown { kind, names, if_exists } => drop_unknown(&work, kind, names, *if_exists),
             Ddl::Unsupported(words) => Err(unsupported(words)),
         }
     })
@@ -79,6 +80,32 @@ fn unsupported(words: &str) -> PgError {
         "CREATE TYPE" | "CREATE DOMAIN" => error.hint("Use a built-in type and a CHECK constraint."),
         _ => error,
     }
+}
+
+/// DROP of kinds of objects that there are none of.
+fn drop_unknown(work: &Work<'_>, kind: &str, names: &[(String, Option<String>, Option<String>)], if_exists: bool) -> PgResult<String> {
+    for (name, arguments, table) in names {
+        let function = matches!(kind, "function" | "procedure" | "routine" | "aggregate");
+        let (code, what) = match (arguments, table) {
+            (Some(arguments), _) => (SqlState::UNDEFINED_FUNCTION, format!("{kind} {name}({arguments}) does not exist")),
+            (None, Some(table)) => (SqlState::UNDEFINED_OBJECT, format!("{kind} \"{name}\" for table \"{table}\" does not exist")),
+            (None, None) if function && !if_exists => (SqlState::UNDEFINED_FUNCTION, format!("could not find a {kind} named \"{name}\"")),
+            (None, None) if function => (SqlState::UNDEFINED_FUNCTION, format!("{kind} {name}() does not exist")),
+            (None, None) if kind == "domain" => (SqlState::UNDEFINED_OBJECT, format!("type \"{name}\" does not exist")),
+            (None, None) => (SqlState::UNDEFINED_OBJECT, format!("{kind} \"{name}\" does not exist")),
+        };
+        if kind == "type" && stoa_pg::types::type_by_name(name).is_some() {
+            return Err(PgError::new(
+                SqlState::DEPENDENT_OBJECTS_STILL_EXIST,
+                format!("cannot drop type {name} because it is required by the database system"),
+            ));
+        }
+        if !if_exists {
+            return Err(PgError::new(code, what));
+        }
+        work.notice(SqlState::SUCCESSFUL_COMPLETION, format!("{what}, skipping"));
+    }
+    Ok(format!("DROP {}", kind.to_uppercase()))
 }
 
 // Schemas.
@@ -149,7 +176,7 @@ async fn drop_objects(work: Work<'_>, kind: ObjectKind, names: &[ObjectName], if
             && work.catalog().schema_by_name(schema).is_none()
         {
             if if_exists {
-                work.notice(SqlState::INVALID_SCHEMA_NAME, format!("schema \"{schema}\" does not exist, skipping"));
+                work.notice(SqlState::SUCCESSFUL_COMPLETION, format!("schema \"{schema}\" does not exist, skipping"));
                 continue;
             }
             return Err(undefined_schema(schema));
@@ -213,9 +240,8 @@ async fn drop_objects(work: Work<'_>, kind: ObjectKind, names: &[ObjectName], if
                 dropping.name(object);
             }
             None if if_exists => {
-                let code = if kind == ObjectKind::Schema { SqlState::INVALID_SCHEMA_NAME } else { SqlState::UNDEFINED_TABLE };
                 work.notice(
-                    code,
+                    SqlState::SUCCESSFUL_COMPLETION,
                     format!("{word} \"{}\" does not exist, skipping", if kind == ObjectKind::Schema { &last } else { &shown }),
                 );
             }

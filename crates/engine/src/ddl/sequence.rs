@@ -239,7 +239,7 @@ pub(crate) async fn alter(work: Work<'_>, name: &ObjectName, if_exists: bool, op
         Some(other) => return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("\"{}\" is not a sequence", other.name()))),
         None if if_exists => {
             let shown = Work::shown(name);
-            work.notice(SqlState::UNDEFINED_TABLE, format!("relation \"{shown}\" does not exist, skipping"));
+            work.notice(SqlState::SUCCESSFUL_COMPLETION, format!("relation \"{shown}\" does not exist, skipping"));
             return Ok(TAG.into());
         }
         None => return Err(undefined_relation(&Work::shown(name))),

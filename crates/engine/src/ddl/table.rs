@@ -622,7 +622,7 @@ pub(crate) async fn refresh(work: Work<'_>, name: &ObjectName, with_data: bool) 
     let view = match work.find(name)?.as_deref() {
         Some(Relation::View(view)) if view.materialized.is_some() => view.clone(),
         Some(other) => {
-            return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("\"{}\" is not a materialized view", other.name())));
+            return Err(PgError::unsupported(format!("\"{}\" is not a materialized view", other.name())));
         }
         None => return Err(undefined_relation(&Work::shown(name))),
     };

@@ -17,9 +17,6 @@ use stoa_syntax::ddl::CreateView;
 /// CREATE VIEW.
 pub(crate) async fn create(work: Work<'_>, create: &CreateView) -> PgResult<String> {
     const TAG: &str = "CREATE VIEW";
-    if create.recursive {
-        return Err(PgError::unsupported("CREATE RECURSIVE VIEW is not supported").hint("Write WITH RECURSIVE in the query of the view."));
-    }
     let mut check_option = create.check_option.clone();
     for option in &create.options {
         match (option.name.as_str(), option.value.as_deref()) {

@@ -62,6 +62,9 @@ impl Session {
         params: Arc<[ScalarValue]>,
         text: Arc<str>,
     ) -> PgResult<Execution> {
+        if params.is_empty() && !statement.params.is_empty() {
+            return Err(PgError::new(SqlState::UNDEFINED_PARAMETER, "there is no parameter $1"));
+        }
         if params.len() != statement.params.len() {
             return Err(PgError::new(
                 SqlState::PROTOCOL_VIOLATION,

@@ -10,6 +10,18 @@ use stoa_pg::{PgResult, SqlType};
 /// The catalog's name in the standard's sense.
 const DATABASE: &str = "stoa";
 
+/// Whether rows can be changed through a view.
+fn updatable(ctx: &StatementContext, view: &crate::catalog::ViewDescriptor) -> bool {
+    let context = crate::bind::BindContext {
+        catalog: &ctx.catalog,
+        search_path: &ctx.search_path,
+        eval: &ctx.eval,
+        param_types: &[],
+        text: &view.sql,
+    };
+    crate::bind::updatable::is_updatable(&context, view)
+}
+
 /// Fills a relation; those that Stoa has nothing to say in stay empty.
 pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<()> {
     match name {
@@ -32,7 +44,7 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<(
                 if let Relation::View(v) = &**relation
                     && v.materialized.is_none()
                 {
-                    table_row(ctx, t, v.schema, &v.name, "VIEW", false);
+                    table_row(ctx, t, v.schema, &v.name, "VIEW", updatable(ctx, v));
                 }
             }
             for (schema, name, ..) in super::all() {
@@ -48,15 +60,17 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<(
         }
         "views" => {
             for relation in ctx.catalog.relations() {
-                if let Relation::View(v) = &**relation {
+                if let Relation::View(v) = &**relation
+                    && v.materialized.is_none()
+                {
                     t.row(vec![
                         ("table_catalog", DATABASE.into()),
                         ("table_schema", schema_of(ctx, v.schema).into()),
                         ("table_name", v.name.as_str().into()),
                         ("view_definition", definitions(ctx).view(v.oid)?.into()),
-                        ("check_option", "NONE".into()),
-                        ("is_updatable", yes(false)),
-                        ("is_insertable_into", yes(false)),
+                        ("check_option", v.check_option.as_deref().unwrap_or("none").to_uppercase().into()),
+                        ("is_updatable", yes(updatable(ctx, v))),
+                        ("is_insertable_into", yes(updatable(ctx, v))),
                         ("is_trigger_updatable", yes(false)),
                         ("is_trigger_deletable", yes(false)),
                         ("is_trigger_insertable_into", yes(false)),

@@ -3,9 +3,12 @@
 //! PostgreSQL checks row by row: the first row that fails is the one that is told, and of its constraints NOT NULL comes first,
 //! by column, then CHECK by name, then uniqueness.
 
+use super::row_exprs::RowExprs;
 use super::rows::Rows;
 use super::table_writer::{Entries, IndexWriter, TableWriter};
+use crate::bind::tree::ViewChecks;
 use crate::catalog::{ColumnId, IndexKey, TableDescriptor};
+use crate::plan::relation::Planner;
 use arrow::array::{Array, ArrayRef};
 use stoa_pg::sqlstate::SqlState;
 use stoa_pg::{EvalContext, PgError, PgResult, SqlType};
@@ -38,6 +41,43 @@ pub fn first_failure(writer: &TableWriter, rows: &Rows) -> PgResult<(usize, Opti
     }
     let error = failure.map(|f| f.error(writer, rows, limit)).transpose()?;
     Ok((limit, error))
+}
+
+/// WITH CHECK OPTION of the views through which rows are written.
+pub struct ViewCheck {
+    exprs: RowExprs,
+    /// The column of the table for each that the conditions use.
+    used: Vec<ColumnId>,
+    views: Vec<String>,
+}
+
+impl ViewCheck {
+    #[must_use]
+    pub fn new(planner: &Planner, checks: &ViewChecks) -> Self {
+        let exprs = RowExprs::new(planner, checks.checks.iter().map(|(_, e)| e.clone()).collect());
+        let used = exprs.columns().filter_map(|col| checks.columns.iter().find(|(_, c)| *c == col).map(|(id, _)| *id)).collect();
+        Self { exprs, used, views: checks.checks.iter().map(|(view, _)| view.clone()).collect() }
+    }
+
+    /// # Errors
+    /// 44000 for a row that a view would not show.
+    pub async fn check(&mut self, writer: &TableWriter, rows: &Rows) -> PgResult<()> {
+        let columns = self.used.iter().map(|id| rows.column(*id).cloned()).collect::<PgResult<Vec<_>>>()?;
+        let results = self.exprs.evaluate(&writer.ctx.eval, &writer.ctx.params, columns, rows.len()).await?;
+        for row in 0..rows.len() {
+            for (view, passed) in self.views.iter().zip(&results) {
+                let passed = datafusion::common::cast::as_boolean_array(passed).map_err(crate::plan::from_datafusion)?;
+                if !(passed.is_valid(row) && passed.value(row)) {
+                    return Err(PgError::new(
+                        SqlState::WITH_CHECK_OPTION_VIOLATION,
+                        format!("new row violates check option for view \"{view}\""),
+                    )
+                    .detail(format!("Failing row contains {}.", row_text(writer, rows, row)?)));
+                }
+            }
+        }
+        Ok(())
+    }
 }
 
 enum Failure {

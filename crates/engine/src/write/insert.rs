@@ -5,15 +5,15 @@
 
 use super::constraint::{duplicate_entry, duplicate_primary_key, first_failure};
 use super::foreign_key::ForeignKeyWork;
+use super::row_exprs::RowExprs;
 use super::rows::Rows;
 use super::table_writer::{Entries, TableWriter};
 use super::update::{self, Freshness};
 use super::{Written, lookup};
 use crate::bind::tree::{ColId, Expr, LockStrength, LockWait, OnConflict};
-use crate::bind::walk;
 use crate::catalog::{ColumnId, TableDescriptor};
 use crate::exec::StatementContext;
-use crate::plan::TableEvaluator;
+use crate::plan::relation::Planner;
 use crate::row::{INDEX_FAMILY, KeyList, RowEncoder};
 use crate::txn::failure::concurrent_update;
 use crate::txn::{Isolation, statement_retry};
@@ -37,8 +37,8 @@ const PRIMARY: u32 = 0;
 
 impl ConflictRule {
     /// # Errors
-    /// 0A000 for subqueries in DO UPDATE.
-    pub fn new(ctx: &StatementContext, table: &TableDescriptor, on_conflict: &OnConflict) -> PgResult<Self> {
+    /// XX000 for expressions over other columns than the two rows'.
+    pub fn new(planner: &Planner, table: &TableDescriptor, on_conflict: &OnConflict) -> PgResult<Self> {
         Ok(match on_conflict {
             OnConflict::Error => ConflictRule::Error,
             OnConflict::DoNothing { arbiters } => ConflictRule::Nothing(arbiters.clone()),
@@ -46,7 +46,7 @@ impl ConflictRule {
             OnConflict::DoUpdate { arbiters, existing, excluded, assignments, condition } => {
                 let columns = DoUpdateColumns { existing: existing.clone(), excluded: excluded.clone() };
                 let exprs: Vec<Expr> = assignments.iter().map(|(_, e)| e.clone()).collect();
-                let compile = |exprs: &[Expr]| DoUpdateExprs::new(ctx, table, &columns, exprs);
+                let compile = |exprs: &[Expr]| DoUpdateExprs::new(planner, table, &columns, exprs);
                 ConflictRule::Update(Box::new(DoUpdate {
                     arbiters: arbiters.clone(),
                     targets: assignments.iter().map(|(id, _)| *id).collect(),
@@ -75,46 +75,35 @@ struct DoUpdateColumns {
 struct DoUpdateExprs {
     /// Whether the column is the excluded row's.
     used: Vec<(bool, ColumnId)>,
-    evaluator: TableEvaluator,
+    exprs: RowExprs,
 }
 
 impl DoUpdateExprs {
-    fn new(ctx: &StatementContext, table: &TableDescriptor, columns: &DoUpdateColumns, exprs: &[Expr]) -> PgResult<Self> {
-        let mut cols = Vec::new();
-        for e in exprs {
-            let mut subquery = false;
-            walk::visit_subqueries(e, &mut |_| subquery = true);
-            if subquery {
-                return Err(PgError::unsupported("subqueries in ON CONFLICT DO UPDATE are not supported")
-                    .hint("Use MERGE, or compute the value in the query whose rows are inserted."));
-            }
-            walk::columns_of(e, &mut cols);
-        }
-        cols.sort_unstable();
-        cols.dedup();
-        let mut used = Vec::with_capacity(cols.len());
-        let mut typed = Vec::with_capacity(cols.len());
-        for col in cols {
+    fn new(planner: &Planner, table: &TableDescriptor, columns: &DoUpdateColumns, exprs: &[Expr]) -> PgResult<Self> {
+        let exprs = RowExprs::new(planner, exprs.to_vec());
+        let mut used = Vec::new();
+        for col in exprs.columns() {
             let find = |list: &[(ColumnId, ColId)]| list.iter().find(|(_, c)| *c == col).map(|(id, _)| *id);
             let (excluded, id) = match (find(&columns.existing), find(&columns.excluded)) {
                 (Some(id), _) => (false, id),
                 (None, Some(id)) => (true, id),
                 (None, None) => return Err(PgError::internal("DO UPDATE uses a column of neither row")),
             };
-            let ty = table.column(id).map(|c| c.ty.arrow.clone()).ok_or_else(|| PgError::internal("a column that does not exist"))?;
+            if table.column(id).is_none() {
+                return Err(PgError::internal("a column that does not exist"));
+            }
             used.push((excluded, id));
-            typed.push((col, ty));
         }
-        Ok(Self { used, evaluator: TableEvaluator::new(&ctx.eval, &ctx.params, &typed, exprs)? })
+        Ok(Self { used, exprs })
     }
 
-    fn evaluate(&self, existing: &Rows, excluded: &Rows) -> PgResult<Vec<ArrayRef>> {
+    async fn evaluate(&mut self, ctx: &StatementContext, existing: &Rows, excluded: &Rows) -> PgResult<Vec<ArrayRef>> {
         let columns = self
             .used
             .iter()
             .map(|(of_excluded, id)| if *of_excluded { excluded.column(*id).cloned() } else { existing.column(*id).cloned() })
             .collect::<PgResult<Vec<_>>>()?;
-        self.evaluator.evaluate(columns, existing.len())
+        self.exprs.evaluate(&ctx.eval, &ctx.params, columns, existing.len()).await
     }
 }
 
@@ -355,7 +344,7 @@ fn check_visible(writer: &TableWriter, keys: &[&[u8]]) -> PgResult<()> {
 async fn update_existing(
     writer: &mut TableWriter,
     work: &mut ForeignKeyWork,
-    rule: &DoUpdate,
+    rule: &mut DoUpdate,
     rows: &Rows,
     conflicts: &[(usize, Option<Vec<u8>>)],
 ) -> PgResult<Written> {
@@ -379,10 +368,11 @@ async fn update_existing(
     }
     let source: Vec<usize> = conflicts.iter().map(|(row, _)| *row).collect();
     let excluded = rows.at(&source)?;
-    let chosen: Vec<usize> = match &rule.condition {
+    let ctx = writer.ctx.clone();
+    let chosen: Vec<usize> = match &mut rule.condition {
         None => (0..existing.len()).collect(),
         Some(condition) => {
-            let out = condition.evaluate(&existing, &excluded)?;
+            let out = condition.evaluate(&ctx, &existing, &excluded).await?;
             let mask = out.first().ok_or_else(|| PgError::internal("a condition without a value"))?;
             let mask = datafusion::common::cast::as_boolean_array(mask).map_err(crate::plan::from_datafusion)?;
             (0..existing.len()).filter(|row| mask.is_valid(*row) && mask.value(*row)).collect()
@@ -394,7 +384,8 @@ async fn update_existing(
         return Ok(Written { rows: existing, source });
     }
     let mut after = existing.clone();
-    for (id, array) in rule.targets.iter().zip(rule.assignments.evaluate(&existing, &excluded)?) {
+    let assigned = rule.assignments.evaluate(&ctx, &existing, &excluded).await?;
+    for (id, array) in rule.targets.iter().zip(assigned) {
         after.set(*id, array);
     }
     writer.regenerate(&mut after)?;

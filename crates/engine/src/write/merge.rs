@@ -3,14 +3,15 @@
 use super::foreign_key::ForeignKeyWork;
 use super::insert::{Arbiters, insert};
 use super::missing_column;
+use super::row_exprs::RowExprs;
 use super::rows::{Rows, indices};
 use super::table_writer::TableWriter;
 use super::update::{self, Freshness};
 use crate::bind::tree::{ColId, Expr, MergeAction, MergeArm};
-use crate::bind::walk;
-use crate::catalog::{ColumnId, TableDescriptor};
+use crate::catalog::ColumnId;
 use crate::exec::StatementContext;
-use crate::plan::{TableEvaluator, column_name};
+use crate::plan::column_name;
+use crate::plan::relation::Planner;
 use crate::row::RowEncoder;
 use arrow::array::{Array, ArrayRef, RecordBatch};
 use arrow::compute::take_record_batch;
@@ -19,38 +20,19 @@ use stoa_pg::sqlstate::SqlState;
 use stoa_pg::{PgError, PgResult};
 
 /// Expressions over the columns of the source.
-struct BatchExprs {
-    exprs: Vec<Expr>,
-    used: Vec<ColId>,
-}
+struct BatchExprs(RowExprs);
 
 impl BatchExprs {
-    fn new(exprs: Vec<Expr>) -> PgResult<Self> {
-        let mut used = Vec::new();
-        for e in &exprs {
-            let mut subquery = false;
-            walk::visit_subqueries(e, &mut |_| subquery = true);
-            if subquery {
-                return Err(PgError::unsupported("subqueries in the arms of MERGE are not supported")
-                    .hint("Compute the value in the query of USING."));
-            }
-            walk::columns_of(e, &mut used);
-        }
-        used.sort_unstable();
-        used.dedup();
-        Ok(Self { exprs, used })
-    }
-
-    fn evaluate(&self, ctx: &StatementContext, batch: &RecordBatch) -> PgResult<Vec<ArrayRef>> {
-        let mut columns = Vec::with_capacity(self.used.len());
-        let mut types = Vec::with_capacity(self.used.len());
-        for col in &self.used {
-            let name = column_name(*col);
-            let array = batch.column_by_name(&name).ok_or_else(|| missing_column(&name))?;
-            types.push((*col, array.data_type().clone()));
-            columns.push(array.clone());
-        }
-        TableEvaluator::new(&ctx.eval, &ctx.params, &types, &self.exprs)?.evaluate(columns, batch.num_rows())
+    async fn evaluate(&mut self, ctx: &StatementContext, batch: &RecordBatch) -> PgResult<Vec<ArrayRef>> {
+        let columns = self
+            .0
+            .columns()
+            .map(|col| {
+                let name = column_name(col);
+                batch.column_by_name(&name).cloned().ok_or_else(|| missing_column(&name))
+            })
+            .collect::<PgResult<Vec<_>>>()?;
+        self.0.evaluate(&ctx.eval, &ctx.params, columns, batch.num_rows()).await
     }
 }
 
@@ -71,34 +53,32 @@ struct Arm {
 pub struct Arms(Vec<Arm>);
 
 impl Arms {
-    /// # Errors
-    /// 0A000 for subqueries.
-    pub fn new(_: &StatementContext, _: &TableDescriptor, arms: &[MergeArm]) -> PgResult<Self> {
-        let split = |list: &[(ColumnId, Expr)]| -> PgResult<(Vec<ColumnId>, BatchExprs)> {
-            Ok((list.iter().map(|(id, _)| *id).collect(), BatchExprs::new(list.iter().map(|(_, e)| e.clone()).collect())?))
+    #[must_use]
+    pub fn new(planner: &Planner, arms: &[MergeArm]) -> Self {
+        let compile = |exprs: Vec<Expr>| BatchExprs(RowExprs::new(planner, exprs));
+        let split = |list: &[(ColumnId, Expr)]| -> (Vec<ColumnId>, BatchExprs) {
+            (list.iter().map(|(id, _)| *id).collect(), compile(list.iter().map(|(_, e)| e.clone()).collect()))
         };
         let compiled = arms
             .iter()
-            .map(|arm| {
-                Ok(Arm {
-                    matched: arm.matched,
-                    condition: arm.condition.as_ref().map(|c| BatchExprs::new(vec![c.clone()])).transpose()?,
-                    action: match &arm.action {
-                        MergeAction::DoNothing => Action::Nothing,
-                        MergeAction::Delete => Action::Delete,
-                        MergeAction::Update(list) => {
-                            let (ids, exprs) = split(list)?;
-                            Action::Update(ids, exprs)
-                        }
-                        MergeAction::Insert(list) => {
-                            let (ids, exprs) = split(list)?;
-                            Action::Insert(ids, exprs)
-                        }
-                    },
-                })
+            .map(|arm| Arm {
+                matched: arm.matched,
+                condition: arm.condition.as_ref().map(|c| compile(vec![c.clone()])),
+                action: match &arm.action {
+                    MergeAction::DoNothing => Action::Nothing,
+                    MergeAction::Delete => Action::Delete,
+                    MergeAction::Update(list) => {
+                        let (ids, exprs) = split(list);
+                        Action::Update(ids, exprs)
+                    }
+                    MergeAction::Insert(list) => {
+                        let (ids, exprs) = split(list);
+                        Action::Insert(ids, exprs)
+                    }
+                },
             })
-            .collect::<PgResult<Vec<_>>>()?;
-        Ok(Self(compiled))
+            .collect();
+        Self(compiled)
     }
 }
 
@@ -109,7 +89,7 @@ impl Arms {
 pub async fn apply(
     writer: &mut TableWriter,
     work: &mut ForeignKeyWork,
-    arms: &Arms,
+    arms: &mut Arms,
     old: &[(ColumnId, ColId)],
     batch: &RecordBatch,
 ) -> PgResult<u64> {
@@ -119,13 +99,13 @@ pub async fn apply(
     let key = batch.column_by_name(&key).ok_or_else(|| missing_column(&key))?.clone();
     let mut undecided: Vec<usize> = (0..batch.num_rows()).collect();
     let mut chosen: Vec<Vec<usize>> = Vec::with_capacity(arms.0.len());
-    for arm in &arms.0 {
+    for arm in &mut arms.0 {
         let fitting: Vec<usize> = undecided.iter().copied().filter(|row| key.is_valid(*row) == arm.matched).collect();
-        let taken = match &arm.condition {
+        let taken = match &mut arm.condition {
             _ if fitting.is_empty() => fitting,
             None => fitting,
             Some(condition) => {
-                let out = condition.evaluate(&ctx, &take_record_batch(batch, &indices(&fitting))?)?;
+                let out = condition.evaluate(&ctx, &take_record_batch(batch, &indices(&fitting))?).await?;
                 let mask = out.first().ok_or_else(|| PgError::internal("a condition without a value"))?;
                 let mask = datafusion::common::cast::as_boolean_array(mask).map_err(crate::plan::from_datafusion)?;
                 fitting.into_iter().enumerate().filter(|(at, _)| mask.is_valid(*at) && mask.value(*at)).map(|(_, row)| row).collect()
@@ -138,18 +118,19 @@ pub async fn apply(
     refuse_second_time(writer, arms, old, batch, &chosen)?;
 
     let mut count = 0;
-    for (arm, rows) in arms.0.iter().zip(&chosen) {
+    for (arm, rows) in arms.0.iter_mut().zip(&chosen) {
         if rows.is_empty() {
             continue;
         }
         let part = take_record_batch(batch, &indices(rows))?;
-        count += match &arm.action {
+        count += match &mut arm.action {
             Action::Nothing => 0,
             Action::Delete => update::delete(writer, work, &Rows::of_batch(&part, old)?, Freshness::Snapshot).await?.len(),
             Action::Update(ids, exprs) => {
                 let before = Rows::of_batch(&part, old)?;
                 let mut after = before.clone();
-                for (id, array) in ids.iter().zip(exprs.evaluate(&ctx, &part)?) {
+                let values = exprs.evaluate(&ctx, &part).await?;
+                for (id, array) in ids.iter().zip(values) {
                     after.set(*id, array);
                 }
                 writer.regenerate(&mut after)?;
@@ -159,7 +140,8 @@ pub async fn apply(
             }
             Action::Insert(ids, exprs) => {
                 let mut new = Rows::new(part.num_rows());
-                for (id, array) in ids.iter().zip(exprs.evaluate(&ctx, &part)?) {
+                let values = exprs.evaluate(&ctx, &part).await?;
+                for (id, array) in ids.iter().zip(values) {
                     new.set(*id, array);
                 }
                 writer.complete(&mut new)?;

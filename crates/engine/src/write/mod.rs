@@ -17,6 +17,7 @@ pub mod insert;
 pub mod lookup;
 pub mod merge;
 pub mod returning;
+pub mod row_exprs;
 pub mod rows;
 pub mod table_writer;
 pub mod update;
@@ -89,16 +90,20 @@ pub async fn apply(planner: &Planner, mutation: &Mutation, stream: BoxStream<'st
     let table = &mutation.table.0;
     let mut writer = TableWriter::new(ctx, table)?;
     let mut work = ForeignKeyWork::default();
-    let mut returning = Returning::new(ctx, mutation)?;
+    let mut returning = Returning::new(planner, mutation);
     let mut applied = Applied::default();
+    let mut checks = mutation.checks.as_ref().map(|c| constraint::ViewCheck::new(planner, c));
     let mut stream = gathered(&writer, &mutation.kind, stream);
     match &mutation.kind {
         MutationKind::Insert { columns, on_conflict } => {
-            let mut rule = ConflictRule::new(ctx, table, on_conflict)?;
+            let mut rule = ConflictRule::new(planner, table, on_conflict)?;
             while let Some(batch) = stream.next().await {
                 let batch = batch?;
                 let rows = Rows::of_batch(&batch, columns)?;
                 let written = insert::apply(&mut writer, &mut work, &mut rule, rows).await?;
+                if let Some(checks) = &mut checks {
+                    checks.check(&writer, &written.rows).await?;
+                }
                 applied.count += written.len() as u64;
                 returning.add(&written.rows, &batch, &written.source)?;
             }
@@ -110,6 +115,9 @@ pub async fn apply(planner: &Planner, mutation: &Mutation, stream: BoxStream<'st
                 let before = Rows::of_batch(&batch, old)?;
                 let after = before.with(&Rows::of_batch(&batch, new)?);
                 let written = update::update(&mut writer, &mut work, &before, after, &assigned, update::Freshness::Snapshot).await?;
+                if let Some(checks) = &mut checks {
+                    checks.check(&writer, &written.rows).await?;
+                }
                 applied.count += written.len() as u64;
                 returning.add(&written.rows, &batch, &written.source)?;
             }
@@ -124,9 +132,9 @@ pub async fn apply(planner: &Planner, mutation: &Mutation, stream: BoxStream<'st
             }
         }
         MutationKind::Merge { old, arms } => {
-            let arms = merge::Arms::new(ctx, table, arms)?;
+            let mut arms = merge::Arms::new(planner, arms);
             while let Some(batch) = stream.next().await {
-                applied.count += merge::apply(&mut writer, &mut work, &arms, old, &batch?).await?;
+                applied.count += merge::apply(&mut writer, &mut work, &mut arms, old, &batch?).await?;
             }
         }
     }
@@ -138,7 +146,7 @@ pub async fn apply(planner: &Planner, mutation: &Mutation, stream: BoxStream<'st
             Box::pin(async {})
         });
     }
-    applied.returning = returning.finish();
+    applied.returning = returning.finish().await?;
     Ok(applied)
 }
 

@@ -58,6 +58,39 @@ fn wildcard(token: AttachedToken) -> ast::WildcardAdditionalOptions {
     ast::WildcardAdditionalOptions { wildcard_token: token, ..Default::default() }
 }
 
+/// Branches longer than this become a balanced tree.
+const LONG_CHAIN: usize = 64;
+
+/// `left UNION a UNION b …`
+fn joined(left: SetExpr, chain: Vec<SetExpr>, set_quantifier: ast::SetQuantifier) -> SetExpr {
+    let union = |left: SetExpr, right: SetExpr| SetExpr::SetOperation {
+        op: ast::SetOperator::Union,
+        set_quantifier,
+        left: Box::new(left),
+        right: Box::new(right),
+    };
+    if chain.len() <= LONG_CHAIN {
+        return chain.into_iter().fold(left, union);
+    }
+    let mut level: Vec<SetExpr> = std::iter::once(left).chain(chain).collect();
+    loop {
+        let mut next = Vec::with_capacity(level.len().div_ceil(2));
+        let mut branches = level.into_iter();
+        while let Some(first) = branches.next() {
+            next.push(match branches.next() {
+                Some(second) => union(first, second),
+                None => first,
+            });
+        }
+        if let ([_], Some(_)) = (next.as_slice(), next.first())
+            && let Some(one) = next.pop()
+        {
+            return one;
+        }
+        level = next;
+    }
+}
+
 /// A table by name, without anything else.
 pub(super) fn table_factor(name: ObjectName, alias: Option<ast::TableAlias>) -> TableFactor {
     TableFactor::Table {
@@ -115,6 +148,9 @@ impl Parser<'_> {
 
     fn set_expr(&mut self, min: u8) -> Parse<SetExpr> {
         let mut left = self.simple_select()?;
+        // Branches of one operator that wait to be joined: UNION associates, so that a long chain need not nest as deep as it is long.
+        let mut chain: Vec<SetExpr> = Vec::new();
+        let mut of = ast::SetQuantifier::None;
         loop {
             let (op, binding) = if self.peek_keyword(0, "union") {
                 (ast::SetOperator::Union, 1)
@@ -123,10 +159,10 @@ impl Parser<'_> {
             } else if self.peek_keyword(0, "intersect") {
                 (ast::SetOperator::Intersect, 2)
             } else {
-                return Ok(left);
+                return Ok(joined(left, chain, of));
             };
             if binding < min {
-                return Ok(left);
+                return Ok(joined(left, chain, of));
             }
             self.at += 1;
             let set_quantifier = if self.keyword("all") {
@@ -137,6 +173,17 @@ impl Parser<'_> {
                 ast::SetQuantifier::None
             };
             let right = self.nested(|p| p.set_expr(binding + 1))?;
+            if op == ast::SetOperator::Union && (chain.is_empty() || of == set_quantifier) {
+                of = set_quantifier;
+                chain.push(right);
+                continue;
+            }
+            left = joined(left, std::mem::take(&mut chain), of);
+            if op == ast::SetOperator::Union {
+                of = set_quantifier;
+                chain.push(right);
+                continue;
+            }
             left = SetExpr::SetOperation { op, set_quantifier, left: Box::new(left), right: Box::new(right) };
         }
     }

@@ -591,7 +591,10 @@ impl Parser<'_> {
         let columns = self.optional_columns()?;
         let options = self.with_options()?;
         self.expect("as")?;
-        let query = self.query()?;
+        let mut query = self.query()?;
+        if recursive {
+            query = recursion(&name, &columns, &query)?;
+        }
         let mut check_option = None;
         if self.keyword("with") {
             let kind = if self.keyword("local") { "local" } else { "cascaded" };
@@ -602,7 +605,7 @@ impl Parser<'_> {
             self.expect("option")?;
             check_option = Some(kind.to_owned());
         }
-        Ok(Ddl::CreateView(CreateView { name, or_replace, temporary, recursive, columns, options, query, check_option }))
+        Ok(Ddl::CreateView(CreateView { name, or_replace, temporary, columns, options, query, check_option }))
     }
 
     fn create_index(&mut self, unique: bool) -> Parse<Ddl> {
@@ -899,12 +902,56 @@ impl Parser<'_> {
         } else if self.keyword("schema") {
             ObjectKind::Schema
         } else {
-            return self.unsupported_object("DROP");
+            return self.drop_unknown();
         };
         let concurrently = kind == ObjectKind::Index && self.keyword("concurrently");
         let if_exists = self.if_exists()?;
         let names = self.object_names()?;
         Ok(Ddl::Drop { kind, names, if_exists, cascade: self.cascade(), concurrently })
+    }
+
+    /// DROP of kinds of objects that there are none of: they are not found.
+    fn drop_unknown(&mut self) -> Parse<Ddl> {
+        const KINDS: [&str; 10] =
+            ["type", "domain", "function", "procedure", "routine", "aggregate", "trigger", "rule", "policy", "extension"];
+        let Some(kind) = KINDS.into_iter().find(|k| self.keyword(k)) else { return self.unsupported_object("DROP") };
+        let if_exists = self.if_exists()?;
+        let mut names = Vec::new();
+        loop {
+            let first = self.at;
+            self.object_name()?;
+            let name = self.text_from(first);
+            let mut arguments = None;
+            if self.peek(0) == Some(&Token::LParen) {
+                self.at += 1;
+                let mut types = Vec::new();
+                while self.peek(0) != Some(&Token::RParen) {
+                    let from = self.at;
+                    if !self.token(&Token::Mul) {
+                        self.data_type()?;
+                    }
+                    types.push(self.text_from(from));
+                    if !self.token(&Token::Comma) {
+                        break;
+                    }
+                }
+                self.expect_token(&Token::RParen)?;
+                arguments = Some(types.join(","));
+            }
+            let table = if matches!(kind, "trigger" | "rule" | "policy") {
+                self.expect("on")?;
+                Some(self.object_name()?.to_string())
+            } else {
+                None
+            };
+            names.push((name, arguments, table));
+            if table_less(kind) && self.token(&Token::Comma) {
+                continue;
+            }
+            break;
+        }
+        self.cascade();
+        Ok(Ddl::DropUnknown { kind: kind.to_owned(), names, if_exists })
     }
 
     fn truncate(&mut self) -> Parse<Ddl> {
@@ -1082,6 +1129,21 @@ impl Parser<'_> {
                 return Ok(out);
             }
         }
+    }
+}
+
+fn table_less(kind: &str) -> bool {
+    !matches!(kind, "trigger" | "rule" | "policy")
+}
+
+/// `WITH RECURSIVE name (columns) AS (query) SELECT columns FROM name`, which a recursive view is.
+fn recursion(name: &ast::ObjectName, columns: &[Ident], query: &ast::Query) -> Parse<Box<ast::Query>> {
+    let list = columns.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
+    let own = name.0.last().map(ToString::to_string).unwrap_or_default();
+    let sql = format!("WITH RECURSIVE {own} ({list}) AS ({query}) SELECT {list} FROM {own}");
+    match crate::parse(&sql)?.into_iter().next().map(|p| p.statement) {
+        Some(ast::Statement::Query(query)) => Ok(query),
+        _ => Err(crate::SyntaxError::new(b"42601", "syntax error in a recursive view", None)),
     }
 }
 

@@ -1,0 +1,207 @@
+//! SEARCH and CYCLE of recursive queries, as the recursion that SQL defines them to be.
+//!
+//! The order column, the mark and the path become columns of the recursion under names that no text can write, so that `*` inside does
+//! not show them; a column beside them keeps the rows seen as text, to tell a cycle.
+
+use super::{Binder, fold, name_parts, syntax_error};
+use crate::catalog::deparse::quote_name;
+use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_syntax::ast::{self, SetExpr, Statement};
+use stoa_syntax::marks::{CYCLE, PART, SEARCH};
+
+/// What the hidden names begin with.
+pub(super) const HIDDEN: char = '\u{2}';
+
+struct Search {
+    depth_first: bool,
+    by: Vec<String>,
+    sequence: String,
+}
+
+struct Cycle {
+    by: Vec<String>,
+    mark: String,
+    path: String,
+    value: String,
+    default: String,
+}
+
+/// The clauses that stand as columns of a CTE's alias; the alias is left without them.
+fn take_clauses(alias: &mut ast::TableAlias) -> (Option<Search>, Option<Cycle>) {
+    let (mut search, mut cycle) = (None, None);
+    alias.columns.retain(|column| {
+        let parts: Vec<&str> = column.name.value.split(PART).collect();
+        let owned = |list: &[&str]| list.iter().map(|s| (*s).to_owned()).collect::<Vec<_>>();
+        match parts.as_slice() {
+            [SEARCH, order, by @ .., sequence] => {
+                search = Some(Search { depth_first: *order == "DEPTH", by: owned(by), sequence: (*sequence).to_owned() });
+                false
+            }
+            [CYCLE, by @ .., mark, path, value, default] => {
+                let [mark, path, value, default] = [mark, path, value, default].map(|s| (*s).to_owned());
+                cycle = Some(Cycle { by: owned(by), mark, path, value, default });
+                false
+            }
+            _ => true,
+        }
+    });
+    (search, cycle)
+}
+
+fn syntax(message: String) -> PgError {
+    PgError::new(SqlState::SYNTAX_ERROR, message)
+}
+
+impl Binder<'_> {
+    /// A CTE with SEARCH or CYCLE as one without, and the names that its last columns have outside; `None` if it has neither.
+    pub(super) fn without_search(&mut self, cte: &ast::Cte, recursive: bool) -> PgResult<Option<(ast::Cte, Vec<String>)>> {
+        if !cte.alias.columns.iter().any(|c| c.name.value.contains(PART)) {
+            return Ok(None);
+        }
+        let mut out = cte.clone();
+        let (search, cycle) = take_clauses(&mut out.alias);
+        let name = fold(&out.alias.name);
+        let SetExpr::SetOperation { op: ast::SetOperator::Union, set_quantifier, left, right } = &*cte.query.body else {
+            return Err(syntax("WITH query is not recursive".into()));
+        };
+        if !recursive || !super::query::mentions(&cte.query, &name) {
+            return Err(syntax("WITH query is not recursive".into()));
+        }
+        let (SetExpr::Select(_), SetExpr::Select(step)) = (&**left, &**right) else {
+            let side = if matches!(&**left, SetExpr::Select(_)) { "right" } else { "left" };
+            // VALUES on the left is a query as good as any.
+            if side == "left" && matches!((&**left, &**right), (SetExpr::Values(_), SetExpr::Select(_))) {
+                return self.rewritten(out, &name, *set_quantifier, left, right, search, cycle).map(Some);
+            }
+            return Err(PgError::unsupported(format!("with a SEARCH or CYCLE clause, the {side} side of the UNION must be a SELECT")));
+        };
+        let _ = step;
+        self.rewritten(out, &name, *set_quantifier, left, right, search, cycle).map(Some)
+    }
+
+    #[allow(clippy::too_many_arguments)] // the parts of the query and its clauses
+    fn rewritten(
+        &mut self,
+        mut cte: ast::Cte,
+        name: &str,
+        quantifier: ast::SetQuantifier,
+        left: &SetExpr,
+        right: &SetExpr,
+        search: Option<Search>,
+        cycle: Option<Cycle>,
+    ) -> PgResult<(ast::Cte, Vec<String>)> {
+        let SetExpr::Select(step) = right else { return Err(PgError::internal("the right side is a SELECT")) };
+        // The columns' names, where the alias does not give them, are those of the first branch.
+        let mut columns: Vec<String> = cte.alias.columns.iter().map(|c| fold(&c.name)).collect();
+        let base = self.bind_branch_names(left)?;
+        for given in base.into_iter().skip(columns.len()) {
+            columns.push(given);
+        }
+        let known = |list: &[String], what: &str| match list.iter().find(|c| !columns.contains(c)) {
+            Some(missing) => Err(syntax(format!("{what} column \"{missing}\" not in WITH query column list"))),
+            None => Ok(()),
+        };
+        let free = |new: &str, what: &str| {
+            if columns.iter().any(|c| c == new) {
+                Err(syntax(format!("{what} column name \"{new}\" already used in WITH query column list")))
+            } else {
+                Ok(())
+            }
+        };
+        let mut outside = Vec::new();
+        // By added column: its hidden name, its first value and its next, over the branch's columns under the alias b.
+        let mut added: Vec<(String, String, String)> = Vec::new();
+        let row = |list: &[String]| format!("ROW({})", list.iter().map(|c| format!("b.{}", quote_name(c))).collect::<Vec<_>>().join(", "));
+        let hidden = |what: &str| format!("\"{HIDDEN}{what}\"");
+        if let Some(search) = &search {
+            known(&search.by, "search")?;
+            free(&search.sequence, "search sequence")?;
+            let before = format!("b.{}", hidden("order"));
+            let keys = row(&search.by);
+            added.push(if search.depth_first {
+                (hidden("order"), format!("ARRAY[{keys}]"), format!("array_append({before}, {keys})"))
+            } else {
+                let deep = |depth: &str| keys.replacen("ROW(", &format!("ROW({depth}, "), 1);
+                (hidden("order"), deep("0::bigint"), deep(&format!("({before}).f1 + 1")))
+            });
+            outside.push(search.sequence.clone());
+        }
+        let mut condition = None;
+        if let Some(cycle) = &cycle {
+            known(&cycle.by, "cycle")?;
+            free(&cycle.mark, "cycle mark")?;
+            free(&cycle.path, "cycle path")?;
+            let keys = row(&cycle.by);
+            let (path, seen) = (format!("b.{}", hidden("path")), format!("b.{}", hidden("seen")));
+            added.push((
+                hidden("mark"),
+                cycle.default.clone(),
+                format!("CASE WHEN ({keys})::text = ANY ({seen}) THEN {} ELSE {} END", cycle.value, cycle.default),
+            ));
+            added.push((hidden("path"), format!("ARRAY[{keys}]"), format!("array_append({path}, {keys})")));
+            added.push((hidden("seen"), format!("ARRAY[({keys})::text]"), format!("array_append({seen}, ({keys})::text)")));
+            outside.extend([cycle.mark.clone(), cycle.path.clone()]);
+            condition = Some(cycle.value.clone());
+        }
+        let reference = recursive_alias(step, name).ok_or_else(|| {
+            PgError::unsupported(format!(
+                "with a SEARCH or CYCLE clause, the recursive reference to WITH query \"{name}\" must be at the top level of its right-hand SELECT"
+            ))
+        })?;
+        let reference = quote_name(&reference);
+        // The branch gives what the recursion had before, and stops where a cycle was found.
+        let mut inner = (**step).clone();
+        for (hidden, ..) in &added {
+            let e = stoa_syntax::parse_expression(&format!("{reference}.{hidden}")).map_err(syntax_error)?;
+            inner.projection.push(ast::SelectItem::UnnamedExpr(e));
+        }
+        if let Some(value) = condition {
+            let going = stoa_syntax::parse_expression(&format!("{reference}.{} <> {value}", hidden("mark"))).map_err(syntax_error)?;
+            inner.selection = Some(match inner.selection.take() {
+                None => going,
+                Some(own) => ast::Expr::BinaryOp {
+                    left: Box::new(ast::Expr::Nested(Box::new(own))),
+                    op: ast::BinaryOperator::And,
+                    right: Box::new(ast::Expr::Nested(Box::new(going))),
+                },
+            });
+        }
+        let plain: Vec<String> = columns.iter().map(|c| quote_name(c)).collect();
+        let shown: Vec<String> = plain.iter().map(|c| format!("b.{c}")).collect();
+        let hidden_names: Vec<&str> = added.iter().map(|(h, ..)| h.as_str()).collect();
+        let first: Vec<&str> = added.iter().map(|(_, first, _)| first.as_str()).collect();
+        let next: Vec<&str> = added.iter().map(|(.., next)| next.as_str()).collect();
+        let all = if matches!(quantifier, ast::SetQuantifier::All) { "ALL" } else { "" };
+        let sql = format!(
+            "SELECT {shown}, {first} FROM ({left}) AS b ({plain}) UNION {all} SELECT {shown}, {next} FROM ({inner}) AS b ({plain}, {hidden})",
+            shown = shown.join(", "),
+            first = first.join(", "),
+            next = next.join(", "),
+            plain = plain.join(", "),
+            hidden = hidden_names.join(", "),
+        );
+        let parsed = stoa_syntax::parse(&sql).map_err(syntax_error)?;
+        let Some(Statement::Query(query)) = parsed.into_iter().next().map(|p| p.statement) else {
+            return Err(PgError::internal("a recursion is a query"));
+        };
+        cte.query.body = query.body;
+        cte.alias.columns = columns
+            .iter()
+            .map(|c| quote_name(c))
+            .chain(hidden_names.iter().map(|h| (*h).to_owned()))
+            .map(|c| ast::TableAliasColumnDef { name: ast::Ident::with_quote('"', c.trim_matches('"')), data_type: None })
+            .collect();
+        Ok((cte, outside))
+    }
+}
+
+/// The name by which a SELECT reads a CTE in its own FROM.
+fn recursive_alias(select: &ast::Select, name: &str) -> Option<String> {
+    let own = |factor: &ast::TableFactor| match factor {
+        ast::TableFactor::Table { name: table, alias, .. } if name_parts(table).is_ok_and(|p| p == [name]) => {
+            Some(alias.as_ref().map_or_else(|| name.to_owned(), |a| fold(&a.name)))
+        }
+        _ => None,
+    };
+    select.from.iter().flat_map(|f| std::iter::once(&f.relation).chain(f.joins.iter().map(|j| &j.relation))).find_map(own)
+}
