@@ -95,7 +95,7 @@ impl Binder<'_> {
                     None
                 }
             };
-            if kind == JoinKind::Full && on.as_ref().is_some_and(|on| !is_hashable(on)) {
+            if kind == JoinKind::Full && on.as_ref().is_some_and(|on| !is_hashable(on, &left.rel, &right.rel)) {
                 return Err(PgError::unsupported("FULL JOIN is only supported with merge-joinable or hash-joinable join conditions"));
             }
             let lateral = left.lateral;
@@ -726,14 +726,25 @@ impl Binder<'_> {
     }
 }
 
-/// Whether a condition of FULL JOIN has an equality, or says nothing of columns.
-fn is_hashable(on: &Expr) -> bool {
+/// Whether a condition of FULL JOIN has an equality of the two sides, or says nothing of columns.
+fn is_hashable(on: &Expr, left: &Rel, right: &Rel) -> bool {
     let parts = match &on.kind {
         ExprKind::And(parts) => parts.as_slice(),
         _ => std::slice::from_ref(on),
     };
-    parts.iter().any(|p| matches!(&p.kind, ExprKind::Oper { oper, .. } if oper.0.name == "="))
-        || !on.any(&mut |e| matches!(e.kind, ExprKind::Column(_)))
+    let (left, right) = (crate::plan::decorrelate::given_columns(left), crate::plan::decorrelate::given_columns(right));
+    let of = |e: &Expr, side: &HashSet<ColId>| {
+        let mut used = Vec::new();
+        super::walk::columns_of(e, &mut used);
+        !used.is_empty() && used.iter().all(|c| side.contains(c))
+    };
+    parts.iter().any(|p| match &p.kind {
+        ExprKind::Oper { oper, args } if oper.0.name == "=" => match args.as_slice() {
+            [a, b] => (of(a, &left) && of(b, &right)) || (of(a, &right) && of(b, &left)),
+            _ => false,
+        },
+        _ => false,
+    }) || !on.any(&mut |e| matches!(e.kind, ExprKind::Column(_)))
 }
 
 fn is_rows_from(name: &ast::ObjectName) -> bool {

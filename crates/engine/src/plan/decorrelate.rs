@@ -124,6 +124,8 @@ pub fn pull_correlation(rel: &Rel, needed: &mut HashSet<ColId>) -> Option<(Rel, 
                 }
             }
             let (inner, conditions) = pull_correlation(input, needed)?;
+            // What was pulled may have given the input more columns.
+            let given = given_columns(&inner);
             let mut list = exprs.clone();
             for c in needed.iter() {
                 if given.contains(c) && !list.iter().any(|(id, _)| id == c) {

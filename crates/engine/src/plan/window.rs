@@ -19,7 +19,8 @@ pub fn ranking(name: &str, partition_by: Vec<DfExpr>, order_by: Vec<SortExpr>) -
         "rank" => datafusion::functions_window::rank::rank_udwf(),
         _ => datafusion::functions_window::row_number::row_number_udwf(),
     };
-    let window_frame = WindowFrame::new(if order_by.is_empty() { None } else { Some(false) });
+    // Ranks see no frame; DataFusion's RANGE takes few types.
+    let window_frame = WindowFrame::new(None);
     DfExpr::WindowFunction(Box::new(WindowFunction {
         fun: WindowFunctionDefinition::WindowUDF(udf),
         params: WindowFunctionParams {
