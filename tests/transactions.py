@@ -1,0 +1,48 @@
+#!/usr/bin/env python3
+"""Everything about transactions that needs a server: sessions' transcripts, histories, crashes.
+
+    transactions.py BINARY [--soak HOURS]
+
+Takes about a minute and a half; with `--soak` it goes on for so long, with more clients, kills and rounds.
+"""
+import argparse, pathlib, subprocess, sys, tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE / "history"))
+from server import Server
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("binary")
+    parser.add_argument("--soak", type=float, default=0, metavar="HOURS")
+    args = parser.parse_args()
+    history, binary = HERE / "history", ["--binary", args.binary]
+    seconds = int(args.soak * 3600)
+    jobs = [[history / "test_adya.py"]]
+    if seconds:
+        for workload in ("list", "register"):
+            for clients in (8, 32):
+                jobs.append([history / "run.py", *binary, "--workload", workload, "--clients", clients, "--seconds", seconds // 16, "--kill-every", 5])
+        jobs.append([history / "crash.py", *binary, "--rounds", max(200, seconds // 2)])
+    else:
+        jobs.append([history / "run.py", *binary, "--seconds", 5, "--must-find"])
+        jobs.append([history / "run.py", *binary, "--seconds", 4, "--clients", 32, "--kill-every", 1])
+        jobs.append([history / "run.py", *binary, "--seconds", 3, "--workload", "register"])
+        jobs.append([history / "crash.py", *binary, "--rounds", 8])
+    failed = 0
+    with tempfile.TemporaryDirectory() as work:
+        server = Server(args.binary, work + "/data")
+        try:
+            for protocol in ("simple", "extended"):
+                jobs.insert(1, [HERE / "differential" / "sessions.py", "--dsn", server.dsn, "--protocol", protocol])
+            for job in jobs:
+                failed += subprocess.run([sys.executable, *map(str, job)]).returncode != 0
+        finally:
+            server.process.terminate()
+            server.process.wait(30)
+    print(f"transactions: {len(jobs) - failed} of {len(jobs)} parts pass")
+    sys.exit(1 if failed else 0)
+
+
+main()
