@@ -15,7 +15,7 @@ it in lines that begin with `> `:
     > b: UPDATE 1
 
 A statement that has not answered after a moment `waits`; its answer is written under the step that let it go on, with the session's
-name. The wait is over when nothing has answered for a moment, so a slow machine makes runs slow, not wrong: see `SETTLE`.
+name. Answers that are expected are waited for, however slow the machine is; one that is to wait is given a moment to answer wrongly.
 Several sessions let go by one step answer in the order of their names. `!SESSION` in place of SQL (`a: !close`) closes the
 connection, `!pause` lets a second go by. `$pid(a)` in SQL is the backend's number of session a; numbers of backends are `PID` in answers.
 
@@ -29,8 +29,8 @@ from psycopg import pq
 
 HERE = pathlib.Path(__file__).resolve().parent
 OK = (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK, pq.ExecStatus.EMPTY_QUERY)
-# How long a statement may take before it counts as waiting, and how long everything must be quiet.
-SETTLE = 0.4
+# How long everything must be quiet before what has not answered counts as waiting, and how long an expected answer may take.
+SETTLE, PATIENCE = 0.4, 30
 
 
 def show(value):
@@ -108,9 +108,9 @@ def run_script(path, args):
     admin.execute(f"CREATE SCHEMA {schema}")
     sessions, answers, failures = {}, [], []
 
-    def finished(wanted):
-        """Lines of sessions that have answered, once all has been quiet for a moment."""
-        out, quiet = [], time.monotonic()
+    def finished(expected):
+        """Sessions that have answered, once all that are expected to have, and all has been quiet for a moment."""
+        out, quiet, began = [], time.monotonic(), time.monotonic()
         while True:
             waiting = [s for s in sessions.values() if s.thread is not None]
             for s in sorted(waiting, key=lambda s: s.name):
@@ -118,7 +118,8 @@ def run_script(path, args):
                     out.append(s)
                     s.thread, quiet = None, time.monotonic()
             still = [s for s in sessions.values() if s.thread is not None]
-            if not still or time.monotonic() - quiet > SETTLE:
+            late = time.monotonic() - began < PATIENCE and any(s.name in expected for s in still)
+            if not still or (time.monotonic() - quiet > SETTLE and not late):
                 return out
             time.sleep(0.005)
 
@@ -138,7 +139,11 @@ def run_script(path, args):
                     failures.append(f"{path.name}: step {number + 1}: session {name} is still waiting")
                     break
                 session.start(re.sub(r"\$pid\((\w+)\)", lambda m: str(sessions[m[1]].pid), sql))
-            done = finished(name)
+            wanted = own if own and not args.record else expected
+            to_come = {m[1] for m in (re.match(r"(\w+): ", line) for line in wanted) if m and m[1] in sessions}
+            if wanted and wanted != ["waits"]:
+                to_come.add(name)
+            done = finished(set() if args.record else to_come)
             by_name = {s.name: s for s in done}
             own_session = sessions.get(name)
             if own_session is not None and own_session.thread is not None:
@@ -152,7 +157,6 @@ def run_script(path, args):
             got = [re.sub(r"\d+", lambda m: "PID" if int(m[0]) in known and len(m[0]) > 2 else m[0], line) for line in got]
             got = [line.replace(schema, "SCHEMA") for line in got]
             answers.append(got)
-            wanted = own if own and not args.record else expected
             if not args.record and got != wanted:
                 failures.append(f"{path.name}: step {number + 1}: {name}: {' '.join(sql.split())[:140]}\n"
                                 + "".join(f"    - {l}\n" for l in wanted) + "".join(f"    + {l}\n" for l in got).rstrip())
