@@ -205,9 +205,56 @@ def psql_describes(server):
     assert "d_pkey" in psql("-c", "\\d d").stdout
 
 
+def dsn(server):
+    return f"host=127.0.0.1 port={server.port} user=stoa dbname=stoa"
+
+
+def indexes_give_what_tables_give(server):
+    """Wrong results that others shipped, and random tables and queries; tests/indexes has longer runs."""
+    sys.path.insert(0, str(pathlib.Path(__file__).parent / "indexes"))
+    import metamorphic, peers
+    peers.run(dsn(server))
+    for seed in range(12):
+        metamorphic.run(dsn(server), seed)
+
+
+def indexes_are_built_while_others_write(server):
+    sys.path.insert(0, str(pathlib.Path(__file__).parent / "indexes"))
+    import builds
+    builds.run(dsn(server), 2)
+
+
+def a_killed_index_build_is_finished(server):
+    with server.connect() as c:
+        c.execute("CREATE TABLE k (id int PRIMARY KEY, a int, b text)")
+        c.execute("INSERT INTO k SELECT n, n % 1000, 'b' || n FROM generate_series(1, 150000) n")
+    def build():
+        try:
+            with server.connect() as c:
+                c.execute("CREATE INDEX CONCURRENTLY ki ON k (a) INCLUDE (b)")
+        except psycopg.Error:
+            pass
+    builder = threading.Thread(target=build)
+    builder.start()
+    time.sleep(0.4)
+    server.kill()
+    builder.join()
+    server.start()
+    with server.connect() as c:
+        for _ in range(600):
+            state = c.execute("SELECT indisvalid FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid WHERE relname = 'ki'").fetchall()
+            if state in ([], [(True,)]):
+                break
+            time.sleep(0.1)
+        assert state in ([], [(True,)]), state
+        assert c.execute("CHECK TABLE k").fetchall() == []
+        assert c.execute("SELECT count(b) FROM k WHERE a = 7").fetchone() == (150,)
+
+
 TESTS = [rows_survive_kill_and_restart, nothing_acknowledged_is_lost, a_second_process_is_refused, malformed_frames_end_one_connection_only,
          parameters_and_results_of_each_type, copy_in_and_out, cancel_and_timeouts, psql_describes,
-         the_examples_of_the_reference_run]
+         the_examples_of_the_reference_run, indexes_give_what_tables_give, indexes_are_built_while_others_write,
+         a_killed_index_build_is_finished]
 for t in TESTS:
     if len(sys.argv) < 3 or t.__name__ in sys.argv[2:]:
         test(t)

@@ -74,6 +74,8 @@ pub struct DatabaseInner {
     pub(crate) task: Arc<TaskContext>,
     /// What is known of the values in tables.
     pub statistics: crate::statistics::Registry,
+    /// The index builds that run.
+    pub builds: crate::index::build::Builds,
     pub options: DatabaseOptions,
     pub started_us: i64,
     sessions: RwLock<BTreeMap<u32, Arc<SessionShared>>>,
@@ -121,8 +123,7 @@ impl Database {
         )
         .await?;
         tokio::spawn(crate::text::follow::run(Arc::downgrade(&text)));
-        Ok(Self {
-            inner: Arc::new(DatabaseInner {
+        let inner = Arc::new(DatabaseInner {
                 store,
                 transactions,
                 text,
@@ -131,12 +132,14 @@ impl Database {
                 state,
                 runtime,
                 statistics,
+                builds: crate::index::build::Builds::default(),
                 options,
                 started_us: now_us(),
                 sessions: RwLock::default(),
                 next_pid: AtomicU32::new(1),
-            }),
-        })
+            });
+        crate::index::build::resume(&inner);
+        Ok(Self { inner })
     }
 
     /// Starts a session.

@@ -132,7 +132,8 @@ pub fn ways(
     };
     let ages = Ages::new(table);
     for (at, index) in table.indexes.iter().enumerate() {
-        if index.state != IndexState::Readable || index.method != "btree" {
+        let late = preferences.snapshot.is_some_and(|at| at < index.readable_from);
+        if index.state != IndexState::Readable || index.method != "btree" || late {
             continue;
         }
         let index_codec = Arc::new(IndexCodec::new(table, index)?);

@@ -29,11 +29,13 @@ pub struct Preferences {
     /// An index is used wherever one can serve.
     pub force_index: bool,
     pub hints: Vec<Hint>,
+    /// The snapshot that is read: indexes that were made later are not complete for it.
+    pub snapshot: Option<u64>,
 }
 
 impl Default for Preferences {
     fn default() -> Self {
-        Self { key_ranges: true, covered_scan: true, index_lookup: true, full_scan: true, force_index: false, hints: Vec::new() }
+        Self { key_ranges: true, covered_scan: true, index_lookup: true, full_scan: true, force_index: false, hints: Vec::new(), snapshot: None }
     }
 }
 
@@ -49,6 +51,7 @@ impl Preferences {
             full_scan: on("stoa.enable_full_scan") && on("enable_seqscan"),
             force_index: settings.raw("stoa.force_index") == Some("on"),
             hints: hints.to_vec(),
+            snapshot: None,
         }
     }
 

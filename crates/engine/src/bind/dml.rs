@@ -394,7 +394,7 @@ impl Binder<'_> {
                 out.push(0);
             }
         }
-        for index in table.indexes.iter().filter(|i| i.unique) {
+        for index in table.indexes.iter().filter(|i| i.unique && i.state == crate::catalog::IndexState::Readable) {
             let mut key = Vec::new();
             let mut rest = exprs.clone();
             let mut fits = true;

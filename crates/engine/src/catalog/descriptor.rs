@@ -219,6 +219,9 @@ pub struct IndexDescriptor {
     /// SQL text of WHERE.
     pub predicate: Option<String>,
     pub state: IndexState,
+    /// The first snapshot that it is complete for.
+    #[serde(default)]
+    pub readable_from: u64,
     /// The UNIQUE constraint that owns the index.
     pub constraint: Option<ConstraintName>,
     /// `btree` or `fulltext`.

@@ -538,6 +538,7 @@ impl<'a> TableBuilder<'a> {
             include,
             predicate: None,
             state: IndexState::Readable,
+            readable_from: 0,
             constraint: Some(constraint_name),
             method: "btree".into(),
             options: Vec::new(),

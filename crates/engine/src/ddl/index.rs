@@ -55,7 +55,9 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
             return Err(PgError::new(SqlState::DUPLICATE_TABLE, format!("relation \"{name}\" already exists")));
         }
     }
-    work.lock(&Relation::Table(table.clone()), TableLockMode::ShareRowExclusive).await?;
+    let online = create.concurrently && method == "btree" && !table.temporary;
+    let mode = if online { TableLockMode::ShareUpdateExclusive } else { TableLockMode::ShareRowExclusive };
+    work.lock(&Relation::Table(table.clone()), mode).await?;
     // What was committed while waiting counts.
     work.refresh()?;
     let table = work.catalog().table(table.oid).cloned().unwrap_or(table);
@@ -176,7 +178,8 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
         parts,
         include,
         predicate,
-        state: IndexState::Readable,
+        state: if online { IndexState::DeleteOnly } else { IndexState::Readable },
+        readable_from: 0,
         constraint: None,
         method: method.to_owned(),
         options: if full_text { crate::text::settings::Settings::stored(&options) } else { options },
@@ -187,6 +190,11 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
         crate::text::settings::Settings::read(&index.options)?;
     }
     let oid = index.oid;
+    if online {
+        start_online(work, table.oid, index.clone()).await?;
+        crate::index::build::run(work.ctx, table.oid, oid, "CREATE INDEX CONCURRENTLY").await?;
+        return Ok(TAG.into());
+    }
     builder.push_index(index);
     finish(work, builder.table, &[oid]).await?;
     Ok(TAG.into())
@@ -265,6 +273,43 @@ fn bind_over(work: Work<'_>, table: &TableDescriptor, syntax: &stoa_syntax::ast:
     Ok(bound)
 }
 
+/// Makes an empty index that writers begin to see.
+async fn start_online(work: Work<'_>, table: Oid, index: IndexDescriptor) -> PgResult<()> {
+    let descriptor = work.catalog().table(table).cloned().ok_or_else(|| PgError::internal("a table that is not in the catalog"))?;
+    crate::row::IndexCodec::new(&descriptor, &index)?;
+    let schema = crate::row::IndexCodec::table_schema(&index);
+    work.ctx.database.store.create_table(&schema).await.map_err(crate::txn::store_error)?;
+    crate::index::build::change(work.ctx, table, move |table| table.indexes.push(index)).await
+}
+
+/// REINDEX CONCURRENTLY: a second index is built online, then takes the place of the first.
+async fn reindex_online(work: Work<'_>, table: &TableDescriptor, index: Oid) -> PgResult<()> {
+    work.lock(&Relation::Table(table.clone()), TableLockMode::ShareUpdateExclusive).await?;
+    work.refresh()?;
+    let Some(old) = work.catalog().table(table.oid).and_then(|t| t.indexes.iter().find(|i| i.oid == index).cloned()) else { return Ok(()) };
+    let mut new = old.clone();
+    new.oid = work.next_oid().await?;
+    new.storage = work.next_table_id().await?;
+    new.name = work.choose_name(table.schema, &old.name, None, "ccnew", &[]);
+    new.constraint = None;
+    new.state = IndexState::DeleteOnly;
+    let (oid, storage) = (new.oid, new.storage);
+    start_online(work, table.oid, new).await?;
+    crate::index::build::run(work.ctx, table.oid, oid, "REINDEX CONCURRENTLY").await?;
+    crate::index::build::change(work.ctx, table.oid, move |table| {
+        let from = table.indexes.iter().find(|i| i.oid == oid).map_or(0, |i| i.readable_from);
+        table.indexes.retain(|i| i.oid != oid);
+        for own in table.indexes.iter_mut().filter(|i| i.oid == index) {
+            own.storage = storage;
+            own.state = IndexState::Readable;
+            own.readable_from = from;
+        }
+    })
+    .await?;
+    crate::index::build::drop_later(work.ctx, table.oid, old.storage);
+    Ok(())
+}
+
 /// Makes and fills new indexes of a table, and stores the table.
 pub(crate) async fn finish(work: Work<'_>, table: TableDescriptor, indexes: &[Oid]) -> PgResult<()> {
     for index in table.indexes.iter().filter(|i| indexes.contains(&i.oid) && !crate::text::is_text(i)) {
@@ -272,11 +317,15 @@ pub(crate) async fn finish(work: Work<'_>, table: TableDescriptor, indexes: &[Oi
         work.create_storage(&crate::row::IndexCodec::table_schema(index)).await?;
     }
     build_indexes(work, &table, indexes).await?;
+    let mut table = table;
+    // Entries that were committed on the way are not seen by older snapshots.
+    let now = work.ctx.database.store.snapshot().timestamp().0;
+    table.indexes.iter_mut().filter(|i| indexes.contains(&i.oid)).for_each(|i| i.readable_from = now);
     work.put(Relation::Table(table))
 }
 
 /// REINDEX: entries are made again in a new place.
-pub(crate) async fn reindex(work: Work<'_>, target: &ReindexTarget) -> PgResult<String> {
+pub(crate) async fn reindex(work: Work<'_>, target: &ReindexTarget, concurrently: bool) -> PgResult<String> {
     let catalog = work.catalog();
     let mut jobs: Vec<(Oid, Option<Oid>)> = Vec::new();
     match target {
@@ -304,6 +353,13 @@ pub(crate) async fn reindex(work: Work<'_>, target: &ReindexTarget) -> PgResult<
     }
     for (table, index) in jobs {
         let Some(mut table) = work.catalog().table(table).cloned() else { continue };
+        if concurrently && !table.temporary {
+            let wanted = table.indexes.iter().filter(|i| i.method == "btree" && index.is_none_or(|wanted| wanted == i.oid));
+            for oid in wanted.map(|i| i.oid).collect::<Vec<_>>() {
+                reindex_online(work, &table, oid).await?;
+            }
+            continue;
+        }
         work.lock_table(&table).await?;
         work.refresh()?;
         let mut built: Vec<Oid> = Vec::new();

@@ -61,7 +61,7 @@ fn run<'a>(work: Work<'a>, ddl: &'a Ddl) -> futures::future::BoxFuture<'a, PgRes
             Ddl::DropFullText { table, if_exists } => index::drop_full_text(work, table, *if_exists).await,
             Ddl::Truncate { names, restart_identity, cascade } => maintenance::truncate(work, names, *restart_identity, *cascade).await,
             Ddl::Comment { target, text } => comment(work, target, text.clone()),
-            Ddl::Reindex { target, .. } => index::reindex(work, target).await,
+            Ddl::Reindex { target, concurrently } => index::reindex(work, target, *concurrently).await,
             Ddl::Refresh { name, with_data, .. } => table::refresh(work, name, *with_data).await,
             Ddl::DropUnknown { kind, names, if_exists } => drop_unknown(&work, kind, names, *if_exists),
             Ddl::Unsupported(words) => Err(unsupported(words)),

@@ -347,7 +347,11 @@ impl ScanState {
         let store = Arc::clone(&self.table.view.store);
         let mut best: Option<(f64, AccessPath)> = None;
         for path in candidates(&self.table.table, &self.table.codec, predicates, &options)? {
-            let PathKind::Index { codec, .. } = &path.kind else { continue };
+            let PathKind::Index { codec, at, .. } = &path.kind else { continue };
+            let late = |i: &crate::catalog::IndexDescriptor| i.readable_from > self.table.view.timestamp().0;
+            if self.table.table.indexes.get(*at).is_none_or(late) {
+                continue;
+            }
             if path.scope.equal_parts == 0 || path.scope.ranges.len() > MAX_PROBES {
                 continue;
             }

@@ -36,6 +36,7 @@ fn descriptor(salt: Option<u8>, unique: bool, include: bool) -> TableDescriptor 
         include: if include { vec![ColumnId(4)] } else { Vec::new() },
         predicate: None,
         state: IndexState::Readable,
+        readable_from: 0,
         constraint: None,
         method: "btree".into(),
         options: Vec::new(),

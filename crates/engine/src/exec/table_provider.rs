@@ -153,6 +153,7 @@ impl StoaTable {
     #[must_use]
     pub fn with_preferences(mut self, preferences: Preferences) -> Self {
         self.preferences = preferences;
+        self.preferences.snapshot = Some(self.scan.view.timestamp().0);
         self
     }
 

@@ -1,7 +1,8 @@
-//! The life of an index beside the rows that it follows: proof that it equals its table, and repair.
+//! The life of an index beside the rows that it follows: online builds, proof that it equals its table, and repair.
 //!
-//! Reading order: [`entries`] (what the entries of a table's rows should be) → [`check`] → [`repair`].
+//! Reading order: [`entries`] (what the entries of a table's rows should be) → [`build`] → [`check`] → [`repair`].
 
+pub mod build;
 pub mod check;
 pub mod entries;
 pub mod repair;

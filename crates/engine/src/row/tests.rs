@@ -248,6 +248,7 @@ fn index(parts: &[(u32, SqlType, bool, bool)], include: &[u32], unique: bool) ->
         include: include.iter().map(|id| ColumnId(*id)).collect(),
         predicate: None,
         state: IndexState::Readable,
+        readable_from: 0,
         constraint: None,
         method: "btree".into(),
         options: Vec::new(),

@@ -5,6 +5,8 @@
 //! [`cursor`] → [`copy`] → [`explain`] → [`notify`] → [`system`], [`functions`] (what functions may ask).
 
 pub mod api;
+mod background;
+pub(crate) use background::background_build;
 pub(crate) mod check;
 pub mod copy;
 pub mod cursor;

@@ -717,7 +717,7 @@ fn index_row(table: &TableDescriptor, shown: &ShownIndex<'_>, t: &mut Table<'_>)
         ("indisclustered", false.into()),
         ("indisvalid", valid.into()),
         ("indcheckxmin", false.into()),
-        ("indisready", true.into()),
+        ("indisready", shown.index.is_none_or(|i| i.state >= crate::catalog::IndexState::WriteOnly).into()),
         ("indislive", true.into()),
         ("indisreplident", false.into()),
         ("indkey", V::Ints(keys)),

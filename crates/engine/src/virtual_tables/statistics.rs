@@ -135,6 +135,21 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<(
                 ]);
             }
         }
+        "pg_stat_progress_create_index" => {
+            for build in ctx.database.builds.list() {
+                t.row(vec![
+                    ("pid", V::Int(i64::from(build.pid))),
+                    ("datid", V::Oid(DATABASE)),
+                    ("datname", "stoa".into()),
+                    ("relid", V::Oid(build.table)),
+                    ("index_relid", V::Oid(build.index)),
+                    ("command", build.command.into()),
+                    ("phase", build.phase.into()),
+                    ("tuples_total", V::Int(i64::try_from(build.rows_total).unwrap_or(i64::MAX))),
+                    ("tuples_done", V::Int(i64::try_from(build.rows_done).unwrap_or(i64::MAX))),
+                ]);
+            }
+        }
         "pg_stats" => {
             for table in tables(ctx) {
                 let Some(known) = ctx.database.statistics.of(table.oid) else { continue };

@@ -191,7 +191,6 @@ pub async fn run(ctx: &StatementContext, mut work: ForeignKeyWork) -> PgResult<(
 
 async fn act(ctx: &StatementContext, work: &mut ForeignKeyWork, action: &Action) -> PgResult<()> {
     let Reference { child, fk } = &action.reference;
-    let mut writer = TableWriter::new(ctx, child)?;
     let count = action.old.first().map_or(0, |a| a.len());
     let all: Vec<usize> = (0..count).filter(|row| action.old.iter().all(|a| a.is_valid(*row))).collect();
     if all.is_empty() {
@@ -200,6 +199,10 @@ async fn act(ctx: &StatementContext, work: &mut ForeignKeyWork, action: &Action)
     if !child.temporary {
         ctx.txn.lock_table(child.oid, TableLockMode::RowExclusive, false, &child.name).await?;
     }
+    // Its indexes as they are behind the lock.
+    let newest = ctx.txn.catalog().table(child.oid).cloned().map_or_else(|| child.clone(), std::sync::Arc::new);
+    let child = &newest;
+    let mut writer = TableWriter::new(ctx, child)?;
     // Rows that others change while their locks are waited for are read again.
     let found = loop {
         let view = ctx.txn.newest_view();

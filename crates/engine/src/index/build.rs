@@ -1,0 +1,467 @@
+//! Online builds: an index comes to be while its table is written.
+//!
+//! ```text
+//! delete-only ──(older writers have ended)──► write-only ──(rows that were there got entries)──► readable
+//! ```
+//!
+//! Writers obey the state in the catalog that they see: first all remove entries, then all keep them. Behind that, rows that were
+//! there before are gone through range by range, each at a snapshot of its own, and their entries committed on the condition that
+//! none of them was touched since. Entries that were are made under the lock of their row, from the row as it is then.
+//!
+//! Invariants: no entry of an old value comes back after its writer removed it. What is done is recorded: a build that was killed
+//! goes on at the next start. A build that fails or is cancelled leaves nothing.
+
+use super::entries::{TableRows, each_entry};
+use crate::bind::tree::{LockStrength, LockWait};
+use crate::catalog::store::{decode, delete, encode, get, put};
+use crate::catalog::{IndexState, Oid, Relation, TableDescriptor};
+use crate::database::DatabaseInner;
+use crate::ddl::Work;
+use crate::exec::StatementContext;
+use crate::row::{INDEX_FAMILY, KeyList, RowEncoder};
+use crate::txn::locks::LockId;
+use crate::txn::{Overlay, ReadView, TableLockMode, TxnOptions, store_error};
+use crate::write::constraint::duplicate_entry;
+use crate::write::lookup;
+use crate::write::rows::Rows;
+use crate::write::table_writer::{IndexWriter, TableWriter};
+use parking_lot::Mutex;
+use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_store::{Commit, Durability, KeyRange, Mutations, StoreError};
+
+/// Rows whose keys are recorded as done at a time.
+const RANGE_ROWS: usize = 65_536;
+/// Rows that are locked at a time.
+const LOCKED_ROWS: usize = 256;
+
+/// How far a build is, for `pg_stat_progress_create_index`.
+#[derive(Clone, Debug)]
+pub struct Progress {
+    pub pid: u32,
+    pub table: Oid,
+    pub index: Oid,
+    pub command: &'static str,
+    pub phase: &'static str,
+    pub rows_total: u64,
+    pub rows_done: u64,
+}
+
+/// The builds that run.
+#[derive(Debug, Default)]
+pub struct Builds(Mutex<Vec<Progress>>);
+
+impl Builds {
+    #[must_use]
+    pub fn list(&self) -> Vec<Progress> {
+        self.0.lock().clone()
+    }
+
+    fn start(&self, progress: Progress) {
+        self.0.lock().push(progress);
+    }
+
+    fn change(&self, index: Oid, change: impl Fn(&mut Progress)) {
+        self.0.lock().iter_mut().filter(|p| p.index == index).for_each(change);
+    }
+
+    fn end(&self, index: Oid) {
+        self.0.lock().retain(|p| p.index != index);
+    }
+}
+
+/// What is recorded of a build: rows below this key have their entries.
+#[derive(Serialize, Deserialize)]
+struct Done {
+    next: Vec<u8>,
+    rows: u64,
+}
+
+fn done_key(index: Oid) -> Vec<u8> {
+    let mut out = vec![b'b'];
+    out.extend(index.to_be_bytes());
+    out
+}
+
+/// Takes an index that is in the catalog to readable. `ctx` is that of a statement whose transaction keeps others from changing
+/// the table's definition.
+///
+/// # Errors
+/// 23505 with the keys; 57014. The index is gone then.
+pub async fn run(ctx: &StatementContext, table: Oid, index: Oid, command: &'static str) -> PgResult<()> {
+    // A statement that is cancelled is dropped: the task outlives it, notices, and cleans up.
+    let cancelled = CancelOnDrop(Arc::default());
+    let (ctx, flag) = (ctx.clone(), Arc::clone(&cancelled.0));
+    let task = tokio::spawn(async move {
+        let builds = &ctx.database.builds;
+        builds.start(Progress { pid: ctx.session.pid, table, index, command, phase: "initializing", rows_total: 0, rows_done: 0 });
+        let outcome = advance(&ctx, table, index, &flag).await;
+        if let Err(error) = &outcome {
+            tracing::info!(%error, index, "an index build has ended");
+            remove(&ctx, table, index).await?;
+        }
+        builds.end(index);
+        delete(&*ctx.database.store, &done_key(index)).await?;
+        outcome
+    });
+    task.await.map_err(|e| PgError::internal(format!("an index build ended: {e}")))?
+}
+
+struct CancelOnDrop(Arc<AtomicBool>);
+
+impl Drop for CancelOnDrop {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Release);
+    }
+}
+
+/// 57014 when the statement was given up.
+fn check(ctx: &StatementContext, cancelled: &AtomicBool) -> PgResult<()> {
+    if cancelled.load(Ordering::Acquire) {
+        return Err(PgError::new(SqlState::QUERY_CANCELED, "canceling statement due to user request"));
+    }
+    ctx.session.check_interrupt()
+}
+
+async fn advance(ctx: &StatementContext, table: Oid, index: Oid, cancelled: &AtomicBool) -> PgResult<()> {
+    let builds = &ctx.database.builds;
+    if state(ctx, table, index)? == IndexState::DeleteOnly {
+        builds.change(index, |p| p.phase = "waiting for writers before build");
+        wait_for_writers(ctx, table, cancelled).await?;
+        set_state(ctx, table, index, IndexState::WriteOnly).await?;
+        wait_for_writers(ctx, table, cancelled).await?;
+    }
+    builds.change(index, |p| p.phase = "building index");
+    fill(ctx, table, index, cancelled).await?;
+    check(ctx, cancelled)?;
+    set_state(ctx, table, index, IndexState::Readable).await
+}
+
+fn descriptor(ctx: &StatementContext, table: Oid) -> PgResult<TableDescriptor> {
+    let catalog = ctx.database.transactions.published_catalog();
+    catalog.table(table).cloned().ok_or_else(|| PgError::new(SqlState::UNDEFINED_TABLE, "the table was dropped"))
+}
+
+fn state(ctx: &StatementContext, table: Oid, index: Oid) -> PgResult<IndexState> {
+    let found = descriptor(ctx, table)?.indexes.iter().find(|i| i.oid == index).map(|i| i.state);
+    found.ok_or_else(|| PgError::new(SqlState::UNDEFINED_OBJECT, "the index was dropped"))
+}
+
+/// The statement's context in a transaction of its own, which shares the session's locks.
+fn inner(ctx: &StatementContext) -> StatementContext {
+    let txn = ctx.database.transactions.begin(TxnOptions::new(ctx.txn.group()));
+    StatementContext { catalog: txn.catalog(), txn, ..ctx.clone() }
+}
+
+async fn set_state(ctx: &StatementContext, table: Oid, index: Oid, to: IndexState) -> PgResult<()> {
+    let now = ctx.database.store.snapshot().timestamp().0;
+    change(ctx, table, move |table| {
+        for index in table.indexes.iter_mut().filter(|i| i.oid == index) {
+            index.state = to;
+            index.readable_from = now;
+        }
+    })
+    .await
+}
+
+/// Changes a table's descriptor at once.
+pub(crate) async fn change(ctx: &StatementContext, table: Oid, change: impl FnOnce(&mut TableDescriptor)) -> PgResult<()> {
+    let ctx = inner(ctx);
+    ctx.txn.lock_table(table, TableLockMode::ShareUpdateExclusive, false, "of an index").await?;
+    ctx.txn.start_statement()?;
+    let mut table = descriptor(&ctx, table)?;
+    change(&mut table);
+    Work { ctx: &ctx }.put(Relation::Table(table))?;
+    ctx.txn.end_statement();
+    ctx.txn.commit().await
+}
+
+/// Removes an index that did not come to be.
+async fn remove(ctx: &StatementContext, table: Oid, index: Oid) -> PgResult<()> {
+    let Ok(descriptor) = descriptor(ctx, table) else { return Ok(()) };
+    let storage = descriptor.indexes.iter().find(|i| i.oid == index).map(|i| i.storage);
+    change(ctx, table, |table| table.indexes.retain(|i| i.oid != index)).await?;
+    if let Some(storage) = storage {
+        drop_later(ctx, table, storage);
+    }
+    Ok(())
+}
+
+/// Removes a table of the store once nobody reads or writes it any more.
+pub(crate) fn drop_later(ctx: &StatementContext, table: Oid, storage: stoa_store::TableId) {
+    let ctx = ctx.clone();
+    let waited = users(&ctx, table, true);
+    tokio::spawn(async move {
+        while still_running(&ctx.database, &waited) {
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        if let Err(error) = ctx.database.store.drop_table(storage).await {
+            // What is left is removed at the next open.
+            tracing::warn!(%error, table = storage.0, "a table of the store could not be removed");
+        }
+    });
+}
+
+/// The running transactions that hold a lock on a table under which they write (or read).
+fn users(ctx: &StatementContext, table: Oid, readers: bool) -> Vec<u64> {
+    const WRITE: &[&str] = &["RowExclusiveLock", "ShareRowExclusiveLock", "ExclusiveLock", "AccessExclusiveLock"];
+    let manager = &ctx.database.transactions;
+    let groups: Vec<_> = manager
+        .locks()
+        .overview()
+        .into_iter()
+        .filter(|lock| lock.granted && lock.id == LockId::Table(table) && (readers || WRITE.contains(&lock.mode_name())))
+        .map(|lock| lock.group)
+        .filter(|group| readers || *group != ctx.txn.group())
+        .collect();
+    manager.running_by_group().into_iter().filter(|(group, _)| groups.contains(group)).map(|(_, id)| id).collect()
+}
+
+fn still_running(database: &DatabaseInner, waited: &[u64]) -> bool {
+    let running = database.transactions.running();
+    waited.iter().any(|id| running.iter().any(|(r, _)| r == id))
+}
+
+/// Waits until the transactions have ended that may have seen an older state. Those that come later look at the catalog again
+/// when they have their lock.
+async fn wait_for_writers(ctx: &StatementContext, table: Oid, cancelled: &AtomicBool) -> PgResult<()> {
+    let waited = users(ctx, table, false);
+    while still_running(&ctx.database, &waited) {
+        check(ctx, cancelled)?;
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    Ok(())
+}
+
+/// Gives entries to the rows that are there.
+async fn fill(ctx: &StatementContext, table: Oid, index: Oid, cancelled: &AtomicBool) -> PgResult<()> {
+    let store = Arc::clone(&ctx.database.store);
+    let regions = store.regions(descriptor(ctx, table)?.storage).await.map_err(store_error)?;
+    let total = regions.iter().map(|r| r.approximate_rows).sum();
+    let mut done = match get(&*store, &done_key(index)).await? {
+        Some(bytes) => decode::<Done>(&bytes)?,
+        None => Done { next: Vec::new(), rows: 0 },
+    };
+    loop {
+        check(ctx, cancelled)?;
+        let rows_done = done.rows;
+        ctx.database.builds.change(index, |p| {
+            p.rows_total = rows_done.max(total);
+            p.rows_done = rows_done;
+        });
+        let inner = inner(ctx);
+        inner.txn.start_statement()?;
+        let outcome = fill_range(&inner, table, index, &mut done).await;
+        inner.txn.rollback().await;
+        if outcome? {
+            return Ok(());
+        }
+        put(&*store, &done_key(index), &encode(&done)?).await?;
+        // Others come first.
+        tokio::task::yield_now().await;
+    }
+}
+
+/// The next range; true at the end.
+async fn fill_range(ctx: &StatementContext, table: Oid, index: Oid, done: &mut Done) -> PgResult<bool> {
+    let writer = TableWriter::new(ctx, &Arc::new(descriptor(ctx, table)?))?;
+    let gone = || PgError::new(SqlState::UNDEFINED_OBJECT, "the index was dropped");
+    let at = writer.indexes.iter().find(|i| i.descriptor.oid == index).ok_or_else(gone)?;
+    let store = Arc::clone(&ctx.database.store);
+    let view = ReadView { snapshot: store.snapshot(), store, overlay: Overlay::default() };
+    let mut rows = TableRows::open(&view, &writer, KeyRange::new(done.next.clone(), None)).await?;
+    let mut seen = 0;
+    while seen < RANGE_ROWS {
+        let Some((batch, keys)) = rows.next(ctx).await? else { return Ok(true) };
+        fill_batch(ctx, &writer, at, &view, &batch, &keys).await?;
+        seen += batch.len();
+        done.rows += batch.len() as u64;
+        // The first key that is not done.
+        done.next = keys.get(keys.len().saturating_sub(1)).to_vec();
+        done.next.push(0);
+    }
+    Ok(false)
+}
+
+/// Entries of some rows as they are at a view.
+async fn fill_batch(
+    ctx: &StatementContext,
+    writer: &TableWriter,
+    index: &IndexWriter,
+    view: &ReadView,
+    rows: &Rows,
+    keys: &KeyList,
+) -> PgResult<()> {
+    let mut entries: Vec<(Vec<u8>, Vec<u8>, usize)> = Vec::with_capacity(rows.len());
+    each_entry(index, rows, keys, |row, key, cell| {
+        entries.push((key.to_vec(), cell.to_vec(), row));
+        Ok(())
+    })?;
+    entries.sort();
+    // Rows whose entries are not simply there to be written.
+    let mut contested: Vec<usize> = Vec::new();
+    if index.descriptor.unique {
+        let listed: Vec<&[u8]> = entries.iter().map(|(key, ..)| key.as_slice()).collect();
+        let store = Arc::clone(&ctx.database.store);
+        let newest = ReadView { snapshot: store.snapshot(), store, overlay: Overlay::default() };
+        let owners = lookup::entries(&newest, &index.codec, &listed).await?;
+        let mut first: HashMap<&[u8], usize> = HashMap::with_capacity(entries.len());
+        for (key, _, row) in &entries {
+            let other = owners.get(key).is_some_and(|owner| owner.as_slice() != keys.get(*row));
+            if first.insert(key, *row).is_some() || other {
+                contested.push(*row);
+            }
+        }
+    }
+    contested.sort_unstable();
+    let mut pending: Vec<(Vec<u8>, Vec<u8>, usize)> = entries;
+    pending.retain(|(_, _, row)| contested.binary_search(row).is_err());
+    for attempt in 0.. {
+        let mut mutations = Mutations::new();
+        for (key, cell, _) in &pending {
+            mutations.put(index.codec.storage, key, INDEX_FAMILY, &[], cell);
+        }
+        if mutations.is_empty() {
+            break;
+        }
+        let commit = Commit { mutations: &mutations, snapshot: Some(view.timestamp()), validate: &[], durability: Durability::Relaxed };
+        match ctx.database.store.commit(commit).await {
+            Ok(_) => break,
+            Err(StoreError::Conflict) => {
+                let before = pending.len();
+                let store = &ctx.database.store;
+                pending.retain(|(key, _, row)| {
+                    let touched = store.rows_changed_since(&mut std::iter::once((index.codec.storage, key.as_slice())), view.timestamp());
+                    if touched || attempt > 8 {
+                        contested.push(*row);
+                    }
+                    !touched && attempt <= 8
+                });
+                if pending.len() == before && attempt > 8 {
+                    return Err(PgError::internal("an index build met a conflict that is none"));
+                }
+            }
+            Err(other) => return Err(store_error(other)),
+        }
+    }
+    for rows in contested.chunks(LOCKED_ROWS) {
+        let list: Vec<&[u8]> = rows.iter().map(|row| keys.get(*row)).collect();
+        fill_locked(ctx, writer, index, &list).await?;
+    }
+    Ok(())
+}
+
+/// Entries of some rows as they are now, under their locks.
+async fn fill_locked(ctx: &StatementContext, writer: &TableWriter, index: &IndexWriter, rows: &[&[u8]]) -> PgResult<()> {
+    let ctx = inner(ctx);
+    ctx.txn.start_statement()?;
+    let outcome = fill_under_locks(&ctx, writer, index, rows).await;
+    match outcome {
+        Ok(()) => {
+            ctx.txn.end_statement();
+            ctx.txn.commit().await
+        }
+        Err(error) => {
+            ctx.txn.rollback().await;
+            Err(error)
+        }
+    }
+}
+
+async fn fill_under_locks(ctx: &StatementContext, writer: &TableWriter, index: &IndexWriter, rows: &[&[u8]]) -> PgResult<()> {
+    let name = &writer.table.name;
+    let mut sorted = rows.to_vec();
+    sorted.sort_unstable();
+    sorted.dedup();
+    let mut locked = KeyList::new();
+    sorted.iter().for_each(|row| locked.push(row));
+    ctx.txn.lock_rows(writer.codec.storage, &locked, LockStrength::Update, LockWait::Wait, name).await?;
+    let (found, keys) = read(&ctx.txn.newest_view(), writer, &sorted).await?;
+    let mut wanted: Vec<(Vec<u8>, Vec<u8>, usize)> = Vec::new();
+    each_entry(index, &found, &keys, |row, key, cell| {
+        wanted.push((key.to_vec(), cell.to_vec(), row));
+        Ok(())
+    })?;
+    if index.descriptor.unique {
+        let mut entries = KeyList::new();
+        wanted.iter().for_each(|(key, ..)| entries.push(key));
+        ctx.txn.lock_rows(index.codec.storage, &entries, LockStrength::Update, LockWait::Wait, name).await?;
+        let listed: Vec<&[u8]> = wanted.iter().map(|(key, ..)| key.as_slice()).collect();
+        let owners = lookup::entries(&ctx.txn.newest_view(), &index.codec, &listed).await?;
+        let mut first: HashMap<&[u8], usize> = HashMap::new();
+        for (key, _, row) in &wanted {
+            let twice = first.insert(key, *row).is_some();
+            let other = match owners.get(key).filter(|owner| owner.as_slice() != keys.get(*row)) {
+                Some(owner) => owns(ctx, writer, index, owner, key).await?,
+                None => false,
+            };
+            if twice || other {
+                return Err(duplicated(writer, index, &found, *row)?);
+            }
+        }
+    }
+    ctx.txn.write(|set| {
+        for (key, cell, _) in &wanted {
+            set.put(index.codec.storage, key, INDEX_FAMILY, &[], Some(cell));
+        }
+    })
+}
+
+async fn read(view: &ReadView, writer: &TableWriter, rows: &[&[u8]]) -> PgResult<(Rows, KeyList)> {
+    let (found, _) = lookup::rows_by_key(view, &writer.table, &writer.codec, rows).await?;
+    let mut keys = KeyList::new();
+    let encoder = RowEncoder::new(&writer.codec, |id| found.get(id).cloned())?;
+    for row in 0..found.len() {
+        keys.push_with(|out| encoder.key(row, out))?;
+    }
+    drop(encoder);
+    Ok((found, keys))
+}
+
+/// Whether a row, as it is now, has this entry.
+async fn owns(ctx: &StatementContext, writer: &TableWriter, index: &IndexWriter, row: &[u8], entry: &[u8]) -> PgResult<bool> {
+    let (rows, keys) = read(&ctx.txn.newest_view(), writer, &[row]).await?;
+    let mut has = false;
+    each_entry(index, &rows, &keys, |_, key, _| {
+        has |= key == entry;
+        Ok(())
+    })?;
+    Ok(has)
+}
+
+/// 23505 of a build.
+fn duplicated(writer: &TableWriter, index: &IndexWriter, rows: &Rows, row: usize) -> PgResult<PgError> {
+    let entries = index.entries(rows)?;
+    let of_write = duplicate_entry(writer, index, &entries, row)?;
+    let detail = of_write.fields().detail.clone().unwrap_or_default().replace("already exists", "is duplicated");
+    let name = &index.descriptor.name;
+    Ok(PgError::new(SqlState::UNIQUE_VIOLATION, format!("could not create unique index \"{name}\""))
+        .detail(detail)
+        .schema(writer.schema_name())
+        .table(&writer.table.name)
+        .constraint(name))
+}
+
+/// Goes on with builds that ended with the process.
+pub(crate) fn resume(database: &Arc<DatabaseInner>) {
+    let catalog = database.transactions.published_catalog();
+    let mut left: Vec<(Oid, Oid)> = Vec::new();
+    for relation in catalog.relations() {
+        let Relation::Table(table) = &**relation else { continue };
+        let unfinished = table.indexes.iter().filter(|i| matches!(i.state, IndexState::DeleteOnly | IndexState::WriteOnly));
+        left.extend(unfinished.map(|i| (table.oid, i.oid)));
+    }
+    for (table, index) in left {
+        let database = Arc::downgrade(database);
+        tokio::spawn(async move {
+            let Some(database) = database.upgrade() else { return };
+            if let Err(error) = crate::session::background_build(database, table, index).await {
+                tracing::warn!(%error, index, "an index build could not be finished");
+            }
+        });
+    }
+}
