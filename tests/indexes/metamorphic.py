@@ -33,7 +33,7 @@ class World:
         salt = f" WITH (salt_buckets = {r.choice([2, 3, 256])})" if r.random() < 0.3 else ""
         self.run("DROP TABLE IF EXISTS m CASCADE")
         self.run(f"CREATE TABLE m (id int, {types}, PRIMARY KEY ({primary})){salt}")
-        self.next, self.indexes = 1, []
+        self.next, self.made, self.indexes = 1, 0, []
 
     def run(self, sql):
         self.log.append(sql)
@@ -52,7 +52,8 @@ class World:
         self.run("INSERT INTO m VALUES " + ", ".join(rows))
 
     def create_index(self):
-        r, name = self.r, f"i{len(self.indexes)}_{self.next}"
+        r, name = self.r, f"i{self.made}"
+        self.made += 1
         parts = []
         for n, t in r.sample(self.columns + [("id", "int")], r.randint(1, 2)):
             expr = n
