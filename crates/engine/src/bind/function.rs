@@ -456,7 +456,13 @@ impl Binder<'_> {
         let (args, ret) = self.apply_signature(&func.args, func.variadic, &func.ret, args)?;
         let args = args.into_iter().map(|a| self.widen(a)).collect::<PgResult<Vec<_>>>()?;
         let ret = ret.widened();
+        let row = match (&func.ret, &ret.ty) {
+            (PgType::Record(None), PgType::Record(Some(record))) if columns.len() <= 1 => Some(record.fields.clone()),
+            _ => None,
+        };
         let typed: Vec<(String, SqlType)> = match columns.as_slice() {
+            // A row type given by an argument.
+            _ if row.is_some() => row.unwrap_or_default(),
             [] | [_] => {
                 let column_name = columns.first().map_or(func.name, |(n, _)| if n.is_empty() { func.name } else { n });
                 // The elements of a nested list come out one by one, as PostgreSQL's unnest does.
@@ -968,7 +974,10 @@ fn call_args(function: &ast::Function) -> PgResult<CallArgs<'_>> {
 /// `json_populate_record` and its kin take a row whose type they give.
 fn check_row_argument(func: &Func, args: &[Expr]) -> PgResult<()> {
     match (func.args.first(), args.first()) {
-        (Some(PgType::AnyElement), Some(arg)) if matches!(func.ret, PgType::Record(None)) && !matches!(arg.ty.ty, PgType::Record(_) | PgType::Unknown) => {
+        (Some(_), Some(arg)) if func.name.contains("_populate_record") && arg.ty.ty == PgType::Unknown && !arg.is_null_const() => {
+            Err(PgError::new(SqlState::DATATYPE_MISMATCH, "could not determine polymorphic type because input has type unknown"))
+        }
+        (Some(_), Some(arg)) if func.name.contains("_populate_record") && !matches!(arg.ty.ty, PgType::Record(_) | PgType::Unknown) => {
             Err(PgError::new(SqlState::DATATYPE_MISMATCH, format!("first argument of {} must be a row type", func.name)))
         }
         _ => Ok(()),

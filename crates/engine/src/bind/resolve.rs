@@ -271,7 +271,7 @@ impl Binder<'_> {
         }
         if let [a] = args.as_slice()
             && a.ty.decimal_parts().is_some()
-            && matches!(oper.name, "-" | "+")
+            && oper.name == "-"
         {
             let ret = SqlType { ty: PgType::Numeric, typmod: -1, arrow: a.ty.arrow.clone() };
             return Ok((args, ret));

@@ -9,7 +9,24 @@ use stoa_syntax::ast::{ArrayElemTypeDef, CharacterLength, DataType, ExactNumberI
 impl Binder<'_> {
     /// The type that a syntax node names.
     pub(crate) fn type_of(&self, data_type: &DataType) -> PgResult<SqlType> {
-        sql_type(data_type)
+        sql_type(data_type).or_else(|error| self.row_type(data_type).ok_or(error))
+    }
+
+    /// The row type of a table, which has the table's name.
+    fn row_type(&self, data_type: &DataType) -> Option<SqlType> {
+        let DataType::Custom(name, modifiers) = data_type else { return None };
+        if !modifiers.is_empty() {
+            return None;
+        }
+        let parts = name_parts(name).ok()?;
+        let relation = match parts.as_slice() {
+            [table] => self.ctx.search_path.iter().find_map(|s| self.ctx.catalog.relation_by_name(*s, table)),
+            [schema, table] => self.ctx.catalog.relation_by_name(self.ctx.catalog.schema_by_name(schema)?.oid, table),
+            _ => None,
+        }?;
+        let table = self.ctx.catalog.table(relation.oid())?;
+        let fields = table.visible_columns().map(|c| (c.name.clone(), c.ty.widened())).collect();
+        Some(SqlType::new(PgType::Record(Some(Arc::new(RecordType { fields })))))
     }
 }
 

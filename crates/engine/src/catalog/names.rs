@@ -106,7 +106,8 @@ pub fn parse_name(text: &str) -> PgResult<Vec<String>> {
                 }
             }
         } else {
-            while let Some(c) = chars.next_if(|c| c.is_alphanumeric() || matches!(c, '_' | '$')) {
+            // As PostgreSQL: anything up to a dot or white space.
+            while let Some(c) = chars.next_if(|c| *c != '.' && !c.is_whitespace()) {
                 part.extend(c.to_lowercase());
             }
         }

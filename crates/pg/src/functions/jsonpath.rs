@@ -56,6 +56,26 @@ impl<'a> Inputs<'a> {
         })
     }
 
+    /// Whether faults are silenced; `None` if that argument is NULL.
+    fn is_silent(&self, row: usize) -> PgResult<Option<bool>> {
+        match &self.silent {
+            Some(reader) => reader.get(row),
+            None => Ok(Some(self.operator)),
+        }
+    }
+
+    /// The items of a row; where faults are silenced, those before the first.
+    fn items<T>(&mut self, call: &Call, row: usize, f: impl FnOnce(Vec<Item>) -> Result<Option<T>, Fault>) -> PgResult<Option<T>> {
+        let silent = self.is_silent(row)?.unwrap_or(false);
+        self.row(call, row, |evaluation| {
+            let (items, fault) = evaluation.query_so_far();
+            match fault {
+                Some(fault) if !(silent && matches!(fault, Fault::Item(_))) => Err(fault),
+                _ => f(items),
+            }
+        })
+    }
+
     /// Evaluates for a row; `None` when an argument is NULL or a fault was silenced.
     fn row<T>(&mut self, call: &Call, row: usize, f: impl FnOnce(&Evaluation) -> Result<Option<T>, Fault>) -> PgResult<Option<T>> {
         let (Some(target), Some(text)) = (self.target.get(row)?, self.path.get(row)?) else { return Ok(None) };
@@ -66,13 +86,7 @@ impl<'a> Inputs<'a> {
             },
             None => NO_VARIABLES,
         };
-        let silent = match &self.silent {
-            Some(reader) => match reader.get(row)? {
-                Some(value) => value,
-                None => return Ok(None),
-            },
-            None => self.operator,
-        };
+        let Some(silent) = self.is_silent(row)? else { return Ok(None) };
         if self.parsed.as_ref().is_none_or(|(known, _)| known != text) {
             self.parsed = Some((text.to_owned(), parse::parse(text)?));
         }
@@ -128,10 +142,10 @@ fn query_array(zoned: bool) -> Kernel {
         let mut inputs = Inputs::new(args, false, zoned)?;
         let mut out = Bytes::builder(call.rows);
         for row in 0..call.rows {
-            let items = inputs.row(call, row, |evaluation| {
+            let items = inputs.items(call, row, |items| {
                 let mut builder = Builder::new();
                 builder.begin_array().map_err(Fault::Fatal)?;
-                for item in evaluation.query()? {
+                for item in items {
                     item.with_node(|node| builder.node(&node));
                 }
                 builder.end_array().and_then(|()| builder.finish()).map(Some).map_err(Fault::Fatal)
@@ -148,7 +162,7 @@ fn query_first(zoned: bool) -> Kernel {
         let mut out = Bytes::builder(call.rows);
         for row in 0..call.rows {
             out.append_option(
-                inputs.row(call, row, |evaluation| Ok(evaluation.query()?.first().map(|item| item.with_node(|node| node.document()))))?,
+                inputs.items(call, row, |items| Ok(items.first().map(|item| item.with_node(|node| node.document()))))?,
             );
         }
         Bytes::finish(out, call.ret)
@@ -159,8 +173,8 @@ fn query(zoned: bool) -> SetKernel {
     Arc::new(move |call, args, row| {
         let mut inputs = Inputs::new(args, false, zoned)?;
         let mut out = Bytes::builder(0);
-        inputs.row(call, row, |evaluation| {
-            for item in evaluation.query()? {
+        inputs.items(call, row, |items| {
+            for item in items {
                 out.append_value(item.with_node(|node| node.document()));
             }
             Ok(Some(()))

@@ -91,12 +91,18 @@ fn quoted(null: Option<&'static str>) -> Kernel {
     Arc::new(move |call, args| {
         let texts = TextArguments::open(call, args, 0, false)?;
         let argument = arg(args, 0)?;
+        let boolean = call.arg_types.first().is_some_and(|ty| ty.ty == crate::types::PgType::Bool);
         let mut out = StringViewBuilder::with_capacity(call.rows);
         let (mut text, mut literal) = (Vec::new(), String::new());
         for row in 0..call.rows {
             text.clear();
             literal.clear();
             if texts.text((0, argument.at(row)), &mut text)? {
+                // The value is cast to text, which writes booleans in full.
+                if boolean {
+                    let full: &[u8] = if text == b"t" { b"true" } else { b"false" };
+                    text.splice(.., full.iter().copied());
+                }
                 quote_literal(utf8(&text)?, &mut literal)?;
                 out.append_value(&literal);
             } else {

@@ -60,7 +60,7 @@ pub trait ValueBuilder: Send {
 /// 0A000 for types whose values have no text, XX000 when the column is not of the type.
 pub fn writer<'a>(ctx: &'a EvalContext, ty: &SqlType, array: &'a dyn Array) -> PgResult<Box<dyn ValueWriter + 'a>> {
     // A column of nothing but NULLs has nothing to write, whatever its type.
-    if *array.data_type() == DataType::Null {
+    if *array.data_type() == DataType::Null || (ty.ty == PgType::Record(None) && array.null_count() == array.len()) {
         return Ok(Box::new(NoValues));
     }
     match &ty.ty {

@@ -334,8 +334,7 @@ impl SpreadFold {
         if !self.spread.deviation {
             return Ok(Some(variance));
         }
-        let scale = i32::try_from(variance.display_scale()).unwrap_or(i32::MAX);
-        Ok(Some(variance.sqrt()?.round(scale)))
+        Ok(Some(variance.sqrt_at(variance.display_scale())?))
     }
 }
 

@@ -155,6 +155,13 @@ impl<'a> Evaluation<'a> {
         Ok(out)
     }
 
+    /// The items up to the first fault, and the fault.
+    pub fn query_so_far(&self) -> (Vec<Item<'a>>, Option<Fault>) {
+        let mut out = Vec::new();
+        let fault = self.query_into(&mut out).err();
+        (out, fault)
+    }
+
     fn query_into(&self, out: &mut Vec<Item<'a>>) -> Outcome {
         let root = Item::Node(self.root);
         self.expr(&self.path.expr, Scope { current: &root, array_len: None }, out)

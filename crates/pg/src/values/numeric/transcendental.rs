@@ -168,9 +168,16 @@ impl Numeric {
         if self.signum() < 0 {
             return Err(PgError::new(SqlState::INVALID_ARGUMENT_FOR_POWER, "cannot take square root of a negative number"));
         }
-        let Some(mantissa) = self.big_mantissa() else { return Ok(Self::INFINITY) };
+        if !self.is_finite() {
+            return Ok(Self::INFINITY);
+        }
         let weight = (self.decimal_exponent().div_euclid(4) + 1) * 4 / 2 - 1;
-        let scale = result_scale(weight, &[self]);
+        self.sqrt_at(result_scale(weight, &[self]))
+    }
+
+    /// The square root of a number that is finite and not negative, rounded once to a scale.
+    pub fn sqrt_at(&self, scale: u32) -> PgResult<Self> {
+        let Some(mantissa) = self.big_mantissa() else { return Ok(Self::INFINITY) };
         // One digit more, cut: rounding by it is right, since a root that ends in 5 is exact.
         let raise = 2 * (i64::from(scale) + 1) - i64::from(self.display_scale());
         let power = big_power_of_ten(raise.unsigned_abs() as u32);
