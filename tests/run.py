@@ -18,22 +18,30 @@ def free_port():
 
 
 class Server:
-    def __init__(self, data):
-        self.data, self.port = data, free_port()
+    def __init__(self, data, *more):
+        self.data, self.port, self.more = data, free_port(), more
         self.start()
 
     def start(self):
-        self.process = subprocess.Popen([BINARY, "serve", "--data", self.data, "--listen", f"127.0.0.1:{self.port}"],
-                                        stderr=open(self.data + ".log", "ab"))
+        self.process = subprocess.Popen([BINARY, "serve", "--data", self.data, "--listen", f"127.0.0.1:{self.port}", *self.more],
+                                        stderr=open(f"{self.log()}", "ab"))
         for _ in range(600):
             try:
                 socket.create_connection(("127.0.0.1", self.port), 1).close()
                 return
             except OSError:
                 if self.process.poll() is not None:
-                    raise RuntimeError(f"the server ended; see {self.data}.log")
+                    raise RuntimeError(f"the server ended; see {self.log()}")
                 time.sleep(0.05)
         raise RuntimeError("the server did not start")
+
+    def log(self):
+        return str(pathlib.Path(tempfile.gettempdir()) / f"stoa-test-{os.getpid()}.log")
+
+    def memory(self, what="VmRSS"):
+        """MiB."""
+        text = pathlib.Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(next(l for l in text.splitlines() if l.startswith(what)).split()[1]) / 1024
 
     def connect(self, **more):
         return psycopg.connect(host="127.0.0.1", port=self.port, user="stoa", dbname="stoa", autocommit=True, connect_timeout=10, **more)
@@ -251,7 +259,165 @@ def a_killed_index_build_is_finished(server):
         assert c.execute("SELECT count(b) FROM k WHERE a = 7").fetchone() == (150,)
 
 
-TESTS = [rows_survive_kill_and_restart, nothing_acknowledged_is_lost, a_second_process_is_refused, malformed_frames_end_one_connection_only,
+def fails(sqlstate, f):
+    try:
+        f()
+    except psycopg.Error as e:
+        assert e.sqlstate == sqlstate, (e.sqlstate, sqlstate, str(e))
+        return str(e)
+    raise AssertionError(f"no error {sqlstate}")
+
+
+def what_is_too_large_or_no_text_is_refused(server):
+    with server.connect() as c:
+        c.execute("CREATE TABLE big (k text PRIMARY KEY, v text, b bytea)")
+        fails("54000", lambda: c.execute("INSERT INTO big VALUES (repeat('x', 70000), 'a')"))
+        fails("54000", lambda: c.execute("INSERT INTO big VALUES ('v', %s)", ("y" * 10_600_000,)))
+        fails("54000", lambda: c.execute("INSERT INTO big VALUES ('b', NULL, %b)", (b"y" * 12_000_000,)))
+        fails("54000", lambda: c.execute("SELECT length(repeat('x', 2000000000))"))
+        fails("22021", lambda: c.execute(b"SELECT '\xff\xfe'"))
+        fails("22021", lambda: c.execute("SELECT convert_from('\\xff'::bytea, 'UTF8')"))
+        assert c.execute("SELECT count(*) FROM big").fetchone() == (0,)
+
+
+def half_a_copy_leaves_nothing(server):
+    """The client goes away in the middle of COPY, or says that it failed."""
+    with server.connect() as c:
+        c.execute("CREATE TABLE k (id int PRIMARY KEY)")
+    gone = server.connect()
+    copy = gone.cursor().copy("COPY k FROM STDIN")
+    stream = copy.__enter__()
+    stream.write(b"".join(b"%d\n" % i for i in range(50_000)))
+    socket.socket(fileno=os.dup(gone.fileno())).shutdown(socket.SHUT_RDWR)
+    with server.connect() as c:
+        def failing():
+            with c.cursor().copy("COPY k FROM STDIN") as copy:
+                copy.write(b"1\n2\n")
+                raise KeyError("the program's own error")
+        try:
+            failing()
+        except KeyError:
+            pass
+        assert c.execute("SELECT count(*) FROM k").fetchone() == (0,)
+
+
+def a_corrupted_file_is_told(server):
+    with server.connect() as c:
+        c.execute("CREATE TABLE z (id int PRIMARY KEY, v text)")
+        c.execute("INSERT INTO z SELECT g, md5(g::text) FROM generate_series(1, 50000) g")
+    server.stop()
+    server.start()
+    with server.connect() as c:
+        c.execute("VACUUM")
+    server.stop()
+    files = sorted(pathlib.Path(server.data, "store").rglob("*.sst"), key=lambda f: -f.stat().st_size)
+    if not files:
+        return
+    with open(files[0], "r+b") as f:
+        f.seek(files[0].stat().st_size // 3)
+        f.write(os.urandom(4096))
+    process = subprocess.Popen([BINARY, "serve", "--data", server.data, "--listen", f"127.0.0.1:{server.port}"], stderr=subprocess.PIPE)
+    server.process = process
+    for _ in range(200):
+        try:
+            socket.create_connection(("127.0.0.1", server.port), 1).close()
+            break
+        except OSError:
+            if process.poll() is not None:  # refused at once: told, not read as empty
+                assert b"orrupt" in process.stderr.read()
+                return
+            time.sleep(0.05)
+    with server.connect() as c:
+        message = fails("XX001", lambda: c.execute("SELECT count(*), min(v) FROM z").fetchone())
+        assert "orrupt" in message, message
+        assert c.execute("SELECT 1").fetchone() == (1,)
+
+
+def memory_is_little_and_limited(server):
+    assert server.memory() < 90, f"idle: {server.memory():.0f} MiB"
+    server.stop()
+    server.more = ("--memory-limit", "128MB")
+    server.start()
+    with server.connect() as c:
+        c.execute("SET statement_timeout = '60s'")
+        for sql in ("SELECT array_agg(md5(g::text)) FROM generate_series(1, 2000000) g",
+                    "SELECT count(*) FROM (SELECT md5(g::text) m FROM generate_series(1, 400000) g ORDER BY m OFFSET 1) x"):
+            try:
+                c.execute(sql).fetchone()
+            except psycopg.Error as e:
+                assert e.sqlstate in ("53200", "57014"), (sql, e.sqlstate, str(e))
+        assert c.execute("SELECT 1").fetchone() == (1,)
+    assert server.memory("VmHWM") < 400, f"{server.memory('VmHWM'):.0f} MiB at a limit of 128"
+
+
+def a_full_disk_fails_statements_and_loses_nothing(server):
+    """On a file system of a few MiB; needs to be root, and is passed over otherwise."""
+    small = server.data + "-small"
+    os.mkdir(small)
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=48m", "none", small], capture_output=True).returncode != 0:
+        return
+    full = None
+    try:
+        full = Server(small + "/d")
+        with full.connect() as c:
+            c.execute("CREATE TABLE f (id bigint PRIMARY KEY, v text)")
+            kept, error = 0, None
+            for n in range(200):
+                try:
+                    c.execute("INSERT INTO f SELECT %s * 1000 + g, repeat(md5((g * %s)::text), 30) FROM generate_series(0, 999) g", (n, n + 1))
+                    kept += 1
+                except psycopg.Error as e:
+                    error = e
+                    break
+            assert error is not None, "the disk was never full"
+            assert error.sqlstate in ("53100", "58030"), (error.sqlstate, str(error))
+        with full.connect() as c:
+            assert c.execute("SELECT count(*) FROM f").fetchone() == (kept * 1000,)
+    finally:
+        if full and full.process.poll() is None:
+            full.kill()
+        subprocess.run(["umount", "-l", small], capture_output=True)
+
+
+def load_dump_and_restore(server):
+    """A dump restored by psql is the same dump again."""
+    work = pathlib.Path(server.data).parent
+    def psql(*args):
+        return subprocess.run(["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-h", "127.0.0.1", "-p", str(server.port), "-U", "stoa", "-d", "stoa", *args],
+                              capture_output=True, text=True, timeout=120)
+    definitions = psql("-f", str(pathlib.Path(__file__).resolve().parent / "dump.sql"))
+    assert definitions.returncode == 0, definitions.stderr
+    server.stop()
+    def stoa(command, *args, data=server.data):
+        return subprocess.run([BINARY, command, "--data", data, *args], capture_output=True, text=True, timeout=120)
+    (work / "rows.csv").write_text("id,name,at\n" + "".join(f'{i},"n\n{i}",2024-01-01 00:00:0{i % 10}\n' for i in range(2500)))
+    loaded = stoa("load", "--table", "loaded", "--create", "--key", "id", "--commit-rows", "1000", str(work / "rows.csv"))
+    assert loaded.returncode == 0 and "2500 rows" in loaded.stderr, loaded.stderr
+    (work / "bad.csv").write_text("id,name\n" + "".join(f"{i},x\n" for i in range(5000, 5005)) + "no number,x\n")
+    bad = stoa("load", "--table", "loaded", "--commit-rows", "2", str(work / "bad.csv"))
+    assert bad.returncode != 0 and "22P02" in bad.stderr and "line 7" in bad.stderr and "--skip 4" in bad.stderr, bad.stderr
+    first = stoa("dump")
+    assert first.returncode == 0, first.stderr
+    for word in ("FAMILY big (raw) WITH (compression = 'zstd'", "PRIMARY KEY (device, at DESC)", "salt_buckets = 4", "SPLIT AT (",
+                 "GENERATED ALWAYS AS IDENTITY", "MATERIALIZED VIEW", "COMMENT ON COLUMN", "ON DELETE CASCADE"):
+        assert word in first.stdout, f"no {word!r} in the dump"
+    (work / "first.sql").write_text(first.stdout)
+    server.data = str(work / "second")
+    server.start()
+    restored = psql("-f", str(work / "first.sql"))
+    assert restored.returncode == 0, restored.stderr
+    server.stop()
+    second = stoa("dump", data=server.data)
+    assert second.stdout == first.stdout, "the dump of the restored database differs"
+    backup = stoa("backup", str(work / "copy"), data=server.data)
+    assert backup.returncode == 0, backup.stderr
+    assert stoa("dump", data=str(work / "copy")).stdout == first.stdout, "the backup differs"
+    demo = stoa("demo", data=str(work / "demo"))
+    assert demo.returncode == 0, demo.stderr
+
+
+TESTS = [what_is_too_large_or_no_text_is_refused, half_a_copy_leaves_nothing, a_corrupted_file_is_told, memory_is_little_and_limited,
+         a_full_disk_fails_statements_and_loses_nothing, load_dump_and_restore, rows_survive_kill_and_restart, nothing_acknowledged_is_lost, a_second_process_is_refused, malformed_frames_end_one_connection_only,
          parameters_and_results_of_each_type, copy_in_and_out, cancel_and_timeouts, psql_describes,
          the_examples_of_the_reference_run, indexes_give_what_tables_give, indexes_are_built_while_others_write,
          a_killed_index_build_is_finished]

@@ -188,9 +188,10 @@ impl Session {
         // The statement that a row is inserted by; with a condition, the values are columns that it may refer to.
         let text = match &copy.filter {
             None if columns.is_empty() => format!("INSERT INTO {name} DEFAULT VALUES"),
-            None => format!("INSERT INTO {name} ({names}) VALUES ({params})"),
+            // COPY gives identity columns what the file says, as PostgreSQL's does.
+            None => format!("INSERT INTO {name} ({names}) OVERRIDING SYSTEM VALUE VALUES ({params})"),
             Some(filter) => format!(
-                "INSERT INTO {name} ({names}) SELECT {names} FROM (VALUES ({params})) AS {} ({names}) WHERE {filter}",
+                "INSERT INTO {name} ({names}) OVERRIDING SYSTEM VALUE SELECT {names} FROM (VALUES ({params})) AS {} ({names}) WHERE {filter}",
                 quote_identifier(&table.name)
             ),
         };
