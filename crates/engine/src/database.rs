@@ -6,10 +6,10 @@ use crate::session::notify::NotificationBus;
 use crate::session::{Session, SessionOptions, SessionShared};
 use crate::text::TextIndexes;
 use crate::txn::{GroupId, TransactionManager};
-use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
-use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
 use datafusion::execution::TaskContext;
 use datafusion::execution::context::SessionState;
+use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
+use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use parking_lot::RwLock;
 use std::collections::BTreeMap;
@@ -115,29 +115,24 @@ impl Database {
         let catalog = crate::catalog::open(&store).await?;
         let statistics = crate::statistics::Registry::load(&store, |oid| catalog.table(oid).is_some()).await?;
         let transactions = TransactionManager::new(store.clone(), catalog);
-        let text = TextIndexes::open(
-            &store,
-            transactions.feed(),
-            options.text_directory.as_deref(),
-            &transactions.published_catalog(),
-        )
-        .await?;
+        let text =
+            TextIndexes::open(&store, transactions.feed(), options.text_directory.as_deref(), &transactions.published_catalog()).await?;
         tokio::spawn(crate::text::follow::run(Arc::downgrade(&text)));
         let inner = Arc::new(DatabaseInner {
-                store,
-                transactions,
-                text,
-                notifications: NotificationBus::default(),
-                task: state.task_ctx(),
-                state,
-                runtime,
-                statistics,
-                builds: crate::index::build::Builds::default(),
-                options,
-                started_us: now_us(),
-                sessions: RwLock::default(),
-                next_pid: AtomicU32::new(1),
-            });
+            store,
+            transactions,
+            text,
+            notifications: NotificationBus::default(),
+            task: state.task_ctx(),
+            state,
+            runtime,
+            statistics,
+            builds: crate::index::build::Builds::default(),
+            options,
+            started_us: now_us(),
+            sessions: RwLock::default(),
+            next_pid: AtomicU32::new(1),
+        });
         crate::index::build::resume(&inner);
         Ok(Self { inner })
     }

@@ -35,7 +35,15 @@ pub struct Preferences {
 
 impl Default for Preferences {
     fn default() -> Self {
-        Self { key_ranges: true, covered_scan: true, index_lookup: true, full_scan: true, force_index: false, hints: Vec::new(), snapshot: None }
+        Self {
+            key_ranges: true,
+            covered_scan: true,
+            index_lookup: true,
+            full_scan: true,
+            force_index: false,
+            hints: Vec::new(),
+            snapshot: None,
+        }
     }
 }
 

@@ -784,9 +784,17 @@ impl Binder<'_> {
             ast::WindowFrameUnits::Range => FrameUnits::Range,
             ast::WindowFrameUnits::Groups => FrameUnits::Groups,
         };
-        let by_distance = |bound: &ast::WindowFrameBound| matches!(bound, ast::WindowFrameBound::Preceding(Some(_)) | ast::WindowFrameBound::Following(Some(_)));
-        if units == FrameUnits::Range && order_by.len() != 1 && (by_distance(&frame.start_bound) || frame.end_bound.as_ref().is_some_and(by_distance)) {
-            return Err(PgError::new(SqlState::WINDOWING_ERROR, "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column"));
+        let by_distance = |bound: &ast::WindowFrameBound| {
+            matches!(bound, ast::WindowFrameBound::Preceding(Some(_)) | ast::WindowFrameBound::Following(Some(_)))
+        };
+        if units == FrameUnits::Range
+            && order_by.len() != 1
+            && (by_distance(&frame.start_bound) || frame.end_bound.as_ref().is_some_and(by_distance))
+        {
+            return Err(PgError::new(
+                SqlState::WINDOWING_ERROR,
+                "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column",
+            ));
         }
         let start = self.bind_bound(&frame.start_bound, units, order_by, true)?;
         let end = match &frame.end_bound {

@@ -619,7 +619,10 @@ fn common_of(types: &[PgType]) -> Option<PgType> {
             None => candidate = Some(ty),
             Some(current) if current == ty => {}
             Some(current) => {
-                if !current.is_preferred() && can_coerce(current, ty, CastContext::Implicit) && !can_coerce(ty, current, CastContext::Implicit) {
+                if !current.is_preferred()
+                    && can_coerce(current, ty, CastContext::Implicit)
+                    && !can_coerce(ty, current, CastContext::Implicit)
+                {
                     candidate = Some(ty);
                 }
             }

@@ -130,9 +130,14 @@ impl StoaTable {
             }
             other => other == Some(false),
         };
-        crate::text::scan::choose(text, table, filters, &|name| ScanColumns::column(self, name).map(|(id, _)| id), &usable, &|index, part| {
-            self.text_parts.get(index).and_then(|i| i.get(part)).cloned().flatten()
-        })
+        crate::text::scan::choose(
+            text,
+            table,
+            filters,
+            &|name| ScanColumns::column(self, name).map(|(id, _)| id),
+            &usable,
+            &|index, part| self.text_parts.get(index).and_then(|i| i.get(part)).cloned().flatten(),
+        )
     }
 
     /// Tells what the predicates of partial indexes say, by position of the index.
@@ -521,7 +526,8 @@ impl ScanColumns for OwnColumns<'_> {
 /// The expressions of full text indexes, over columns called by their ids.
 fn text_parts(planner: &Planner, table: &TableDescriptor) -> PgResult<Vec<Vec<Option<Expr>>>> {
     use crate::catalog::IndexKey;
-    let computes = |i: &crate::catalog::IndexDescriptor| crate::text::is_text(i) && i.parts.iter().any(|p| matches!(p.key, IndexKey::Expr(_)));
+    let computes =
+        |i: &crate::catalog::IndexDescriptor| crate::text::is_text(i) && i.parts.iter().any(|p| matches!(p.key, IndexKey::Expr(_)));
     if !table.indexes.iter().any(computes) {
         return Ok(Vec::new());
     }

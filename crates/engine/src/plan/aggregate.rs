@@ -44,7 +44,14 @@ impl Planner {
                 _ => DfExpr::Cast(Cast::new(Box::new(column(id)), a.ty.arrow.clone())),
             };
             Lowered {
-                parts: vec![Part { id, udf, args: converted, arg_types: args.iter().map(|e| e.ty.clone()).collect(), sensitive: true, distinct: false }],
+                parts: vec![Part {
+                    id,
+                    udf,
+                    args: converted,
+                    arg_types: args.iter().map(|e| e.ty.clone()).collect(),
+                    sensitive: true,
+                    distinct: false,
+                }],
                 value,
             }
         };

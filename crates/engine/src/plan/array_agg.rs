@@ -58,7 +58,9 @@ impl Nested {
         let column = ArrayColumn::open(arrays.as_ref())?;
         for row in 0..arrays.len() {
             let error = |code: SqlState, message: &str| PgError::new(code, message);
-            let Some(value) = column.get(row) else { return Err(error(SqlState::NULL_VALUE_NOT_ALLOWED, "cannot accumulate null arrays").into()) };
+            let Some(value) = column.get(row) else {
+                return Err(error(SqlState::NULL_VALUE_NOT_ALLOWED, "cannot accumulate null arrays").into());
+            };
             if value.is_empty() {
                 return Err(error(SqlState::ARRAY_SUBSCRIPT_ERROR, "cannot accumulate empty arrays").into());
             }

@@ -175,7 +175,11 @@ fn batch_of(schema: &SchemaRef, arrays: Vec<ArrayRef>, rows: usize) -> PgResult<
 ///
 /// # Errors
 /// What evaluation of constants and the start of the scan raise.
-pub(super) async fn start(planner: &Planner, rel: &Rel, columns: Option<&[ColId]>) -> PgResult<Option<BoxStream<'static, PgResult<RecordBatch>>>> {
+pub(super) async fn start(
+    planner: &Planner,
+    rel: &Rel,
+    columns: Option<&[ColId]>,
+) -> PgResult<Option<BoxStream<'static, PgResult<RecordBatch>>>> {
     let Some(shape) = shape(rel) else { return Ok(None) };
     let exprs = shape.projections.iter().flat_map(|p| p.iter().filter(|(id, _)| planner.is_used(*id)).map(|(_, e)| e));
     if !exprs.chain(shape.filters.iter().copied()).all(is_plain) {
@@ -240,7 +244,11 @@ fn single(batch: RecordBatch) -> BoxStream<'static, PgResult<RecordBatch>> {
 }
 
 /// Leaves rows out at the beginning, and ends after `fetch`.
-fn limited(stream: BoxStream<'static, PgResult<RecordBatch>>, skip: usize, fetch: Option<usize>) -> BoxStream<'static, PgResult<RecordBatch>> {
+fn limited(
+    stream: BoxStream<'static, PgResult<RecordBatch>>,
+    skip: usize,
+    fetch: Option<usize>,
+) -> BoxStream<'static, PgResult<RecordBatch>> {
     let state = (stream, skip, fetch.unwrap_or(usize::MAX));
     futures::stream::try_unfold(state, |(mut stream, mut skip, mut left)| async move {
         while left > 0 {
@@ -401,7 +409,8 @@ fn fold(planner: &Planner, e: &mut Expr) {
     let foldable = matches!(e.kind, ExprKind::Func { .. } | ExprKind::Oper { .. } | ExprKind::Cast { .. } | ExprKind::Array(_));
     let constant = foldable
         && !e.any(&mut |x| {
-            matches!(&x.kind, ExprKind::Column(_)) || matches!(&x.kind, ExprKind::Func { func, .. } if matches!(func.0.kind, FuncKind::System))
+            matches!(&x.kind, ExprKind::Column(_))
+                || matches!(&x.kind, ExprKind::Func { func, .. } if matches!(func.0.kind, FuncKind::System))
         });
     if constant {
         if let Ok(Some(value)) = constant::evaluate_with(&planner.ctx.eval, &planner.ctx.params, e)

@@ -221,7 +221,8 @@ fn check_distance(offset: &ArrayRef, ty: &SqlType, which: &str) -> PgResult<()> 
         let ctx = stoa_pg::EvalContext::default();
         let zero = stoa_pg::values::input_text(&ctx, ty, "0")?.to_array().map_err(super::from_datafusion)?;
         let zero = stoa_pg::values::sort_key(ty, &zero)?;
-        let nan = ty.ty == PgType::Numeric && stoa_pg::values::numeric::Numeric::decode(offset.as_binary_view_opt().ok_or_else(wrong)?.value(0))?.is_nan();
+        let nan = ty.ty == PgType::Numeric
+            && stoa_pg::values::numeric::Numeric::decode(offset.as_binary_view_opt().ok_or_else(wrong)?.value(0))?.is_nan();
         nan || bytes_of(&key, 0)? < bytes_of(&zero, 0)?
     };
     if bad { Err(bad_size("invalid preceding or following size in window function")) } else { Ok(()) }
@@ -305,7 +306,8 @@ impl<'a> Partition<'a> {
             let mut ends_of = ends_of.into_iter();
             let start = if starts > 0 { ends_of.next() } else { None };
             let end = if ends > 0 { ends_of.next() } else { None };
-            out.range = Some(RangeBounds { keys: keys_of(keys, &key.ty)?, start, end, descending: key.descending, nulls_first: key.nulls_first });
+            out.range =
+                Some(RangeBounds { keys: keys_of(keys, &key.ty)?, start, end, descending: key.descending, nulls_first: key.nulls_first });
         } else if call.units != FrameUnits::Range {
             let offsets = some(starts + ends)?;
             let mut offsets = offsets.iter();
@@ -352,7 +354,9 @@ impl<'a> Partition<'a> {
             (End::CurrentRow, _) => self.group(row).end,
             (End::Preceding, FrameUnits::Rows) => (row + 1).saturating_sub(self.end_offset),
             (End::Following, FrameUnits::Rows) => row.saturating_add(self.end_offset).saturating_add(1).min(self.rows),
-            (End::Preceding, FrameUnits::Groups) => group.checked_sub(self.end_offset).and_then(|g| self.groups.get(g)).map_or(0, |g| g.end),
+            (End::Preceding, FrameUnits::Groups) => {
+                group.checked_sub(self.end_offset).and_then(|g| self.groups.get(g)).map_or(0, |g| g.end)
+            }
             (End::Following, FrameUnits::Groups) => self.groups.get(group.saturating_add(self.end_offset)).map_or(self.rows, |g| g.end),
             (_, FrameUnits::Range) => match &self.range {
                 Some(range) => range.past(row),
@@ -365,7 +369,8 @@ impl<'a> Partition<'a> {
     fn frame(&self, row: usize) -> [Range<usize>; 3] {
         let start = self.start(row);
         let whole = start..self.end(row).max(start);
-        let without = |from: usize, to: usize| [whole.start..from.clamp(whole.start, whole.end), to.clamp(whole.start, whole.end)..whole.end, 0..0];
+        let without =
+            |from: usize, to: usize| [whole.start..from.clamp(whole.start, whole.end), to.clamp(whole.start, whole.end)..whole.end, 0..0];
         match self.call.exclusion {
             FrameExclusion::None => [whole, 0..0, 0..0],
             FrameExclusion::CurrentRow => without(row, row + 1),
@@ -402,7 +407,10 @@ impl<'a> Partition<'a> {
                     let mut left = match usize::try_from(nth.value(row)) {
                         Ok(n) if n > 0 => n - 1,
                         _ => {
-                            return Err(PgError::new(SqlState::INVALID_ARGUMENT_FOR_NTH_VALUE, "argument of nth_value must be greater than zero"));
+                            return Err(PgError::new(
+                                SqlState::INVALID_ARGUMENT_FOR_NTH_VALUE,
+                                "argument of nth_value must be greater than zero",
+                            ));
                         }
                     };
                     let mut found = None;

@@ -7,7 +7,9 @@ use crate::bind::tree::{AggregateExpr, ColId, Expr, ExprKind, FrameBound, FrameE
 use arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::{Cast, WindowFunction, WindowFunctionParams};
-use datafusion::logical_expr::{Expr as DfExpr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, SortExpr, WindowFrame, WindowFunctionDefinition, WindowUDF};
+use datafusion::logical_expr::{
+    Expr as DfExpr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, SortExpr, WindowFrame, WindowFunctionDefinition, WindowUDF,
+};
 use std::sync::Arc;
 use stoa_pg::registry::{FuncKind, NativeWindow, Registry};
 use stoa_pg::{PgError, PgResult, PgType, SqlType};
@@ -153,8 +155,14 @@ impl Planner {
                         let udf = super::sliding::SlidingUdaf::wrap(part.udf);
                         WindowFunction { fun: WindowFunctionDefinition::AggregateUDF(udf), params }
                     } else {
-                        let types = part.args.iter().map(|e| e.get_type(plan.schema())).collect::<datafusion::common::Result<Vec<_>>>().map_err(from_datafusion)?;
-                        let (udf, df_args) = self.framed_call(Framed::Aggregate(part.udf), part.args, types, w, &order, filter.clone(), part.id)?;
+                        let types = part
+                            .args
+                            .iter()
+                            .map(|e| e.get_type(plan.schema()))
+                            .collect::<datafusion::common::Result<Vec<_>>>()
+                            .map_err(from_datafusion)?;
+                        let (udf, df_args) =
+                            self.framed_call(Framed::Aggregate(part.udf), part.args, types, w, &order, filter.clone(), part.id)?;
                         WindowFunction { fun: WindowFunctionDefinition::WindowUDF(udf), params: params(df_args) }
                     };
                     calls.push((part.id, DfExpr::WindowFunction(Box::new(call))));
@@ -208,8 +216,9 @@ impl Planner {
                 let target = SqlType::new(ty.clone());
                 if e.ty == target { e.clone() } else { Expr::new(ExprKind::Cast { arg: Box::new(e.clone()), explicit: false }, target) }
             };
-            let distance = super::frame::distance_type(&key.ty.ty)
-                .ok_or_else(|| PgError::unsupported(format!("RANGE with offset PRECEDING/FOLLOWING is not supported for column type {}", key.ty.ty)))?;
+            let distance = super::frame::distance_type(&key.ty.ty).ok_or_else(|| {
+                PgError::unsupported(format!("RANGE with offset PRECEDING/FOLLOWING is not supported for column type {}", key.ty.ty))
+            })?;
             let measured = match &key.ty.ty {
                 PgType::Date => PgType::Timestamp,
                 other if distance == PgType::Interval => other.clone(),

@@ -1,7 +1,7 @@
 //! Work that no client asked for, in a session of its own.
 
-use super::session_impl::Session;
 use super::SessionOptions;
+use super::session_impl::Session;
 use crate::catalog::{Oid, Relation};
 use crate::database::DatabaseInner;
 use crate::ddl::Work;

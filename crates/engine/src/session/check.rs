@@ -95,10 +95,8 @@ async fn check_texts(ctx: &StatementContext, target: &CheckTarget, with_repair: 
             Err(error) => (0, Some((FaultKind::Unreadable, error.message().to_owned()))),
         };
         let found = usize::from(fault.is_some());
-        Work { ctx }.notice(
-            SqlState::SUCCESSFUL_COMPLETION,
-            format!("index \"{}\": {rows} documents compared, {found} faults", index.name),
-        );
+        Work { ctx }
+            .notice(SqlState::SUCCESSFUL_COMPLETION, format!("index \"{}\": {rows} documents compared, {found} faults", index.name));
         let Some((kind, entry_text)) = fault else { continue };
         if with_repair {
             ctx.database.text.rebuild(&text).await?;

@@ -161,9 +161,7 @@ fn query_first(zoned: bool) -> Kernel {
         let mut inputs = Inputs::new(args, false, zoned)?;
         let mut out = Bytes::builder(call.rows);
         for row in 0..call.rows {
-            out.append_option(
-                inputs.items(call, row, |items| Ok(items.first().map(|item| item.with_node(|node| node.document()))))?,
-            );
+            out.append_option(inputs.items(call, row, |items| Ok(items.first().map(|item| item.with_node(|node| node.document()))))?);
         }
         Bytes::finish(out, call.ret)
     })

@@ -654,7 +654,12 @@ impl Parser<'_> {
             if self.keyword("docvalues") && !self.keyword("true") {
                 self.expect("false")?;
             }
-            elements.push(IndexElement { expr: sqlparser::ast::Expr::Identifier(column), descending: false, nulls_first: None, operator_class: None });
+            elements.push(IndexElement {
+                expr: sqlparser::ast::Expr::Identifier(column),
+                descending: false,
+                nulls_first: None,
+                operator_class: None,
+            });
             if !self.token(&Token::Comma) {
                 break;
             }

@@ -67,14 +67,18 @@ pub fn register(r: &mut Registry) {
         "timezone",
         &[T::Interval, T::Timestamp],
         T::Timestamptz,
-        strict2::<IntervalKind, Timestamp, Timestamp>(|_, i, t| if matches!(t, i64::MIN | i64::MAX) { Ok(t) } else { from_local(&ZoneSpec::from_interval(i)?, t) }),
+        strict2::<IntervalKind, Timestamp, Timestamp>(|_, i, t| {
+            if matches!(t, i64::MIN | i64::MAX) { Ok(t) } else { from_local(&ZoneSpec::from_interval(i)?, t) }
+        }),
         doc,
     );
     r.scalar(
         "timezone",
         &[T::Interval, T::Timestamptz],
         T::Timestamp,
-        strict2::<IntervalKind, Timestamp, Timestamp>(|_, i, t| if matches!(t, i64::MIN | i64::MAX) { Ok(t) } else { to_local(&ZoneSpec::from_interval(i)?, t) }),
+        strict2::<IntervalKind, Timestamp, Timestamp>(|_, i, t| {
+            if matches!(t, i64::MIN | i64::MAX) { Ok(t) } else { to_local(&ZoneSpec::from_interval(i)?, t) }
+        }),
         doc,
     );
     r.scalar(
