@@ -308,11 +308,9 @@ impl Analyzer {
                 }
             }
             TokenizerKind::Whitespace | TokenizerKind::Lexemes => {
-                let mut position = 0;
-                for word in text.split_whitespace() {
+                for (position, word) in (0..).zip(text.split_whitespace()) {
                     let start = word.as_ptr() as usize - text.as_ptr() as usize;
                     out.push_lower(word, self.lowercase, position, start);
-                    position += 1;
                 }
             }
             TokenizerKind::Raw => out.push_lower(text, self.lowercase, 0, 0),

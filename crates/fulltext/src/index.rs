@@ -228,7 +228,7 @@ impl FullTextIndex {
     /// [`Error::Damaged`] with the names of files that are.
     pub fn verify(&self) -> Result<()> {
         for shard in &self.shards {
-            let damaged = guarded(|| Ok(shard.index.validate_checksum().map_err(|e| Error::Damaged(e.to_string()))?))?;
+            let damaged = guarded(|| shard.index.validate_checksum().map_err(|e| Error::Damaged(e.to_string())))?;
             if !damaged.is_empty() {
                 let mut names: Vec<String> = damaged.iter().map(|p| p.display().to_string()).collect();
                 names.sort();

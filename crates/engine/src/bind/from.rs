@@ -394,7 +394,7 @@ impl Binder<'_> {
         if let Some(scope) = self.scopes.last_mut() {
             scope.local.extend(columns.iter().map(|(_, id)| *id));
         }
-        let hints = self.hints_of(&item.alias, &table);
+        let hints = self.hints_of(&item.alias, table);
         let scan = TableScan { table: table.clone(), columns, alias: item.alias.clone(), as_of: None, hints, scan_id: self.new_scan() };
         Ok((scan, item))
     }

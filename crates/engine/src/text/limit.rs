@@ -11,7 +11,7 @@ use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::coop::CooperativeExec;
 use datafusion::physical_plan::limit::GlobalLimitExec;
 use datafusion::physical_plan::projection::ProjectionExec;
-use datafusion::physical_plan::{ExecutionPlan, with_new_children_if_necessary};
+use datafusion::physical_plan::{ExecutionPlan, replace_children_if_necessary};
 use std::sync::Arc;
 
 /// See the module.
@@ -50,7 +50,7 @@ fn limited(plan: &Arc<dyn ExecutionPlan>, rows: usize) -> Result<Option<Arc<dyn 
     let children = plan.children();
     let [child] = children.as_slice() else { return Ok(None) };
     match limited(child, rows)? {
-        Some(child) => with_new_children_if_necessary(Arc::clone(plan), vec![child]).map(Some),
+        Some(child) => replace_children_if_necessary(Arc::clone(plan), vec![child]).map(Some),
         None => Ok(None),
     }
 }

@@ -134,7 +134,7 @@ impl Compiled {
     }
 }
 
-fn text_at<'a>(arg: &'a Arg, row: usize) -> PgResult<Option<&'a str>> {
+fn text_at(arg: &Arg, row: usize) -> PgResult<Option<&str>> {
     let strings = arg.array.as_string_view_opt().ok_or_else(|| PgError::internal("MATCH over what is no text"))?;
     let at = arg.at(row);
     Ok(if strings.is_null(at) { None } else { Some(strings.value(at)) })

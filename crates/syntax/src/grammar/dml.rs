@@ -248,7 +248,7 @@ impl Parser<'_> {
         let relation = self.changed_table()?;
         self.expect("set")?;
         let assignments = self.assignments()?;
-        let from = if self.keyword("from") { Some(ast::UpdateTableFromKind::AfterSet(self.from_list()?)) } else { None };
+        let from = if self.keyword("from") { Some(ast::UpdateTableFromKind::AfterSet(self.table_list()?)) } else { None };
         let selection = self.where_or_current()?;
         let returning = self.returning()?;
         Ok(Statement::Update(ast::Update {
@@ -269,7 +269,7 @@ impl Parser<'_> {
     fn delete(&mut self, start: usize) -> Parse<Statement> {
         self.expect("from")?;
         let relation = self.changed_table()?;
-        let using = if self.keyword("using") { Some(self.from_list()?) } else { None };
+        let using = if self.keyword("using") { Some(self.table_list()?) } else { None };
         let selection = self.where_or_current()?;
         let returning = self.returning()?;
         Ok(Statement::Delete(ast::Delete {

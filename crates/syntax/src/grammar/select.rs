@@ -269,7 +269,7 @@ impl Parser<'_> {
             select.into = Some(ast::SelectInto { temporary, unlogged, table, name: self.object_name()? });
         }
         if self.keyword("from") {
-            select.from = self.from_list()?;
+            select.from = self.table_list()?;
         }
         if self.keyword("where") {
             select.selection = Some(self.expr()?);
@@ -523,7 +523,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    pub(super) fn from_list(&mut self) -> Parse<Vec<TableWithJoins>> {
+    pub(super) fn table_list(&mut self) -> Parse<Vec<TableWithJoins>> {
         self.list(Self::table_ref)
     }
 
