@@ -449,11 +449,12 @@ fn partitions(path: &AccessPath, sizes: &Sizes, target: usize) -> Vec<Vec<KeyRan
     out
 }
 
-/// The plan of a table in a query: only the columns that the statement uses, without a qualifier.
+/// The table of a scan, with everything that the choice of a path goes by: hints and settings, statistics, what partial and full
+/// text indexes say. Its columns are those that the statement uses.
 ///
 /// # Errors
 /// `AS OF SYSTEM TIME` is no time, or one that the store has forgotten.
-pub fn plan_scan(planner: &Planner, scan: &TableScan) -> PgResult<LogicalPlan> {
+pub(crate) fn table_of(planner: &Planner, scan: &TableScan) -> PgResult<StoaTable> {
     let ctx = &planner.ctx;
     let columns: Vec<(ColumnId, String)> =
         scan.columns.iter().filter(|(_, col)| planner.is_used(*col)).map(|(id, col)| (*id, column_name(*col))).collect();
@@ -471,14 +472,23 @@ pub fn plan_scan(planner: &Planner, scan: &TableScan) -> PgResult<LogicalPlan> {
     };
     let predicates = index_predicates(planner, &scan.table)?;
     let preferences = Preferences::new(&ctx.session.settings(), &scan.hints);
-    let table = StoaTable::new(Arc::clone(&scan.table), &columns, view, txn)?
+    Ok(StoaTable::new(Arc::clone(&scan.table), &columns, view, txn)?
         .with_index_predicates(predicates)
         .with_text(&ctx.database.text, text_parts(planner, &scan.table)?)
         .with_preferences(preferences)
-        .with_statistics(ctx.database.statistics.of(scan.table.oid));
+        .with_statistics(ctx.database.statistics.of(scan.table.oid)))
+}
+
+/// The plan of a table in a query: only the columns that the statement uses, without a qualifier.
+///
+/// # Errors
+/// `AS OF SYSTEM TIME` is no time, or one that the store has forgotten.
+pub fn plan_scan(planner: &Planner, scan: &TableScan) -> PgResult<LogicalPlan> {
+    let table = table_of(planner, scan)?;
+    let unused = table.columns.is_empty();
     let source = provider_as_source(Arc::new(table));
     let builder = LogicalPlanBuilder::scan(scan.table.name.clone(), source, None).map_err(from_datafusion)?;
-    if columns.is_empty() {
+    if unused {
         return builder.build().map_err(from_datafusion);
     }
     let exprs: Vec<Expr> = builder
@@ -541,7 +551,7 @@ fn text_parts(planner: &Planner, table: &TableDescriptor) -> PgResult<Vec<Vec<Op
 }
 
 /// What the predicates of partial indexes say.
-pub(crate) fn index_predicates(planner: &Planner, table: &TableDescriptor) -> PgResult<Vec<Option<Predicate>>> {
+fn index_predicates(planner: &Planner, table: &TableDescriptor) -> PgResult<Vec<Option<Predicate>>> {
     if table.indexes.iter().all(|i| i.predicate.is_none()) {
         return Ok(Vec::new());
     }

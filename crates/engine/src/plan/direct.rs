@@ -2,7 +2,7 @@
 //!
 //! Planning costs DataFusion some hundred microseconds, ten times what a read by key costs. The shapes that make up most traffic
 //! are run here as they stand: a scan with its filters, or VALUES, under projections, an order that the scan has by itself, and a
-//! limit. The scan node and the choice of its path are the planner's own ([`StoaTable::scan`]); only the logical plan and its
+//! limit. The scan node and the choice of its path are the planner's own ([`table_of`]); only the logical plan and its
 //! optimizer are left out.
 //!
 //! Invariant: what is not recognised, or reads in several partitions, goes to the planner, whose answer this one's equals.
@@ -12,7 +12,7 @@ use super::relation::Planner;
 use super::{column_name, constant, from_datafusion};
 use crate::bind::tree::{ColId, Expr, ExprKind, Rel, SortKey, TableScan};
 use crate::catalog::ColumnId;
-use crate::exec::table_provider::{StoaTable, index_predicates};
+use crate::exec::table_provider::table_of;
 use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::TableProvider;
@@ -319,7 +319,6 @@ async fn start_scan(
 ) -> PgResult<Option<(Columns, BoxStream<'static, PgResult<RecordBatch>>)>> {
     let ctx = &planner.ctx;
     let used: Vec<(ColumnId, ColId)> = scan.columns.iter().filter(|(_, col)| planner.is_used(*col)).copied().collect();
-    let named: Vec<(ColumnId, String)> = used.iter().map(|(id, col)| (*id, column_name(*col))).collect();
     // A filter of constants alone is the optimizer's business: it may end the scan, or raise an error for no row.
     let exprs = planner.exprs();
     let mut filters = Vec::with_capacity(shape.filters.len());
@@ -331,8 +330,7 @@ async fn start_scan(
         fold(planner, &mut filter);
         filters.push(exprs.expr(&filter)?);
     }
-    let table = StoaTable::new(Arc::clone(&scan.table), &named, ctx.txn.read_view(), Some(Arc::clone(&ctx.txn)))?
-        .with_index_predicates(index_predicates(planner, &scan.table)?);
+    let table = table_of(planner, scan)?;
     // What only filters use is read, and not given on.
     let given: Vec<usize> = (0..used.len()).filter(|at| used.get(*at).is_some_and(|(_, c)| needed_above(planner, shape, *c))).collect();
     let mut columns = Columns::with_capacity(given.len());
