@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Runs the acceptance files against a fresh server in the three protocol modes and compares each area with its floor.
+"""Runs the acceptance files against a fresh server in the three protocol modes, and where the floors say so with an index forced
+wherever one can serve, and compares each area with its floor.
 
     acceptance.py BINARY ACCEPTANCE_FOLDER [AREA ...]
 
@@ -10,6 +11,7 @@ import json, pathlib, re, socket, subprocess, sys, tempfile, time
 
 HERE = pathlib.Path(__file__).resolve().parent
 MODES = ("simple", "extended", "prepared")
+FORCED = " options='-c stoa.force_index=on'"
 
 
 def free_port():
@@ -41,10 +43,11 @@ def main():
         server, port = start(binary, f"{work}/data")
         try:
             for area in areas:
-                for mode in MODES:
-                    dsn = f"host=127.0.0.1 port={port} user=stoa dbname=stoa"
+                for mode in (*MODES, *(["forced"] if "forced" in floors.get(area, {}) else [])):
+                    dsn = f"host=127.0.0.1 port={port} user=stoa dbname=stoa" + FORCED * (mode == "forced")
+                    protocol = "prepared" if mode == "forced" else mode
                     run = subprocess.run(
-                        [sys.executable, str(folder / "run"), "--dsn", dsn, "--protocol", mode, str(folder / area)],
+                        [sys.executable, str(folder / "run"), "--dsn", dsn, "--protocol", protocol, str(folder / area)],
                         capture_output=True, text=True, timeout=1200)
                     counts = re.search(r"(\d+) passed, (\d+) failed", run.stdout)
                     passed, missed = (int(counts[1]), int(counts[2])) if counts else (0, 1)

@@ -103,6 +103,92 @@ async fn planted_faults_are_found_and_repaired() {
     assert_eq!(entries(&database, storage("p")).await, p);
 }
 
+/// The two ways of reading: what runs without a planner, and what must be planned.
+const WAYS: [&str; 2] = ["SELECT {} b FROM t WHERE {}", "SELECT {} sum(b) FROM t WHERE {} GROUP BY a"];
+
+/// The answers of both ways, which must be one.
+async fn both(s: &mut crate::session::Session, hint: &str, filter: &str) -> String {
+    let mut answers = Vec::new();
+    for way in WAYS {
+        let sql = way.replacen("{}", hint, 1).replacen("{}", filter, 1);
+        answers.push(answer(s, &sql).await);
+    }
+    assert_eq!(answers[0], answers[1], "{hint} {filter}");
+    answers.remove(0)
+}
+
+/// An index that lost its entries tells whether it was read.
+#[tokio::test]
+async fn both_ways_of_reading_obey_hints_and_settings() {
+    let database = database().await;
+    let mut s = connect(&database);
+    for sql in [
+        "CREATE TABLE t (id int PRIMARY KEY, a int, b int)",
+        "INSERT INTO t SELECT n, n, n FROM generate_series(1, 50) n",
+        "CREATE INDEX i ON t (a)",
+        "CREATE INDEX j ON t (a) INCLUDE (b)",
+    ] {
+        answer(&mut s, sql).await;
+    }
+    let t = table(&database, "t");
+    for index in &t.indexes {
+        let list = entries(&database, index.storage).await;
+        assert_eq!(list.len(), 50);
+        change(&database, |m| list.iter().for_each(|(key, _)| m.delete_row(index.storage, key))).await;
+    }
+    let (read, lost) = ("7", "");
+    for (settings, hint, filter, wanted) in [
+        ("", "", "a = 7", lost),
+        ("", "/*+ FULL(t) */", "a = 7", read),
+        ("", "/*+ NO_INDEX(t) */", "a = 7", read),
+        ("", "/*+ NO_INDEX(t i j) */", "a = 7", read),
+        ("", "/*+ NO_INDEX(t i) */", "a = 7", lost),
+        ("", "/*+ INDEX(t i) */", "a = 7", lost),
+        ("", "/*+ USE_INDEX(t USING i) */", "b = 7", lost),
+        ("", "", "b = 7", read),
+        ("", "", "id = 7", read),
+        ("", "/*+ INDEX(t j) */", "id = 7", lost),
+        ("stoa.force_index = on", "", "b = 7", lost),
+        ("stoa.force_index = on", "/*+ FULL(t) */", "b = 7", read),
+        ("stoa.force_index = on", "", "id = 7", read),
+        ("stoa.enable_covered_scan = off", "", "a = 7", lost),
+        ("stoa.enable_covered_scan = off; SET stoa.enable_index_lookup = off", "", "a = 7", read),
+        ("stoa.enable_covered_scan = off; SET stoa.enable_index_lookup = off", "/*+ INDEX(t i) */", "a = 7", lost),
+        ("stoa.enable_full_scan = off", "", "b = 7", lost),
+    ] {
+        for setting in settings.split("; ").filter(|s| !s.is_empty()) {
+            answer(&mut s, &format!("SET {}", setting.trim_start_matches("SET "))).await;
+        }
+        assert_eq!(both(&mut s, hint, filter).await, wanted, "{settings}: {hint} {filter}");
+        answer(&mut s, "RESET ALL").await;
+    }
+}
+
+#[tokio::test]
+async fn a_snapshot_older_than_an_online_build_does_not_read_the_index() {
+    let database = database().await;
+    let (mut s, mut builder) = (connect(&database), connect(&database));
+    for sql in [
+        "CREATE TABLE t (id int PRIMARY KEY, a int, b int)",
+        "INSERT INTO t SELECT n, n, n FROM generate_series(1, 50) n",
+        "BEGIN ISOLATION LEVEL REPEATABLE READ",
+        "SELECT 1 FROM t",
+    ] {
+        answer(&mut s, sql).await;
+    }
+    assert_eq!(answer(&mut builder, "CREATE INDEX CONCURRENTLY i ON t (a)").await, "CREATE INDEX");
+    // At the snapshot the index has no entries at all.
+    for hint in ["", "/*+ INDEX(t i) */", "/*+ USE_INDEX(t USING i) */"] {
+        assert_eq!(both(&mut s, hint, "a = 7").await, "7", "{hint}");
+    }
+    answer(&mut s, "SET stoa.force_index = on").await;
+    assert_eq!(both(&mut s, "", "a = 7").await, "7");
+    assert_eq!(both(&mut s, "", "b = 7").await, "7");
+    assert_eq!(answer(&mut s, "COMMIT").await, "COMMIT");
+    let explained = answer(&mut s, "EXPLAIN SELECT b FROM t WHERE a = 7").await;
+    assert!(explained.contains("index=i"), "{explained}");
+}
+
 #[tokio::test]
 async fn a_check_names_what_it_cannot_check() {
     let database = database().await;
