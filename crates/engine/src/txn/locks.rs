@@ -342,7 +342,7 @@ impl LockManager {
 
     /// As [`LockManager::acquire`], looking for a deadlock after the group's own `deadlock_timeout`.
     pub async fn acquire_watchful(&self, group: GroupId, id: LockId, mode: Mode, wait: Wait, deadlock_timeout: Duration) -> Acquired {
-        let (ticket, granted) = {
+        let (ticket, granted, held_before) = {
             let mut shard = self.shard(id).lock();
             let entry = shard.entry(id).or_default();
             if let Some(new) = Self::try_entry(entry, group, id, mode) {
@@ -354,12 +354,13 @@ impl LockManager {
             let ticket = self.tickets.fetch_add(1, Ordering::Relaxed);
             let (grant, granted) = oneshot::channel();
             let waiter = Waiter { group, mode, ticket, grant };
+            // Asked here, not later: as soon as the shard is let go the lock may be granted.
+            let held_before = entry.held_by(group).is_some();
             entry.queue.push_back(waiter);
-            (ticket, granted)
+            (ticket, granted, held_before)
         };
         self.waiting.lock().insert(group, (id, mode));
         let mut place = InQueue { locks: self, group, id, mode, ticket, granted: false };
-        let held_before = self.holds(group, id);
         let outcome = self.wait(&mut place, granted, wait, deadlock_timeout).await;
         match outcome {
             Ok(()) => {
@@ -396,12 +397,6 @@ impl LockManager {
             // Later cycles are closed by others, who look themselves; this one looks again now and then all the same.
             pause = pause.saturating_mul(2).min(deadlock_timeout.max(Duration::from_secs(2)));
         }
-    }
-
-    /// Whether the group holds any mode of a lock.
-    #[must_use]
-    pub fn holds(&self, group: GroupId, id: LockId) -> bool {
-        self.shard(id).lock().get(&id).is_some_and(|e| e.holders().any(|h| h.group == group))
     }
 
     /// Gives up all modes of a lock.

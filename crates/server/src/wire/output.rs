@@ -225,6 +225,6 @@ mod tests {
         assert_eq!(out.bytes, b"C\0\0\0\x0eSELECT 12\0Z\0\0\0\x05E");
         out.clear();
         out.error("ERROR", &PgError::new(SqlState::SYNTAX_ERROR, "m\0hidden").at(Some(3)).hint("h"));
-        assert_eq!(out.bytes, b"E\0\0\0\x26SERROR\0VERROR\0C42601\0Mm\0Hh\0P3\0\0");
+        assert_eq!(out.bytes, b"E\0\0\0\x23SERROR\0VERROR\0C42601\0Mm\0Hh\0P3\0\0");
     }
 }

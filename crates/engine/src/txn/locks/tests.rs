@@ -56,6 +56,30 @@ async fn a_timeout_and_a_cancelled_wait_leave_the_queue() {
     assert!(locks.shards.iter().all(|s| s.lock().is_empty()));
 }
 
+/// A lock that is granted while its waiter is still on the way to waiting is new to it: whoever is told otherwise never releases it.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_lock_granted_at_once_is_new_to_its_waiter() {
+    let locks = Arc::new(LockManager::default());
+    let id = LockId::Row(1);
+    let tasks: Vec<_> = (0..4)
+        .map(|n| {
+            let locks = Arc::clone(&locks);
+            tokio::spawn(async move {
+                for _ in 0..20_000 {
+                    match locks.acquire(GroupId(n), id, Mode::UPDATE, Wait::Until(Some(Duration::from_secs(10)))).await {
+                        Acquired::Granted { new: true } => locks.release(GroupId(n), id),
+                        other => panic!("{other:?}"),
+                    }
+                }
+            })
+        })
+        .collect();
+    for task in tasks {
+        task.await.unwrap();
+    }
+    assert!(locks.shards.iter().all(|s| s.lock().is_empty()));
+}
+
 #[tokio::test]
 async fn one_of_a_cycle_is_told() {
     let locks = Arc::new(LockManager::new(Duration::from_millis(5)));
