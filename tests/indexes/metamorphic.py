@@ -119,11 +119,38 @@ class World:
         n = r.choice([n for n, t in self.columns if t not in ("float8", "numeric")] or ["id"])
         return f"SELECT {{}} {n}, count(*) FROM m{where} GROUP BY {n}", True
 
+    def join(self):
+        """Two of the same table: every way to join gives the same."""
+        r = self.r
+        on = []
+        for _ in range(r.randint(1, 2)):
+            n, t = r.choice(self.columns + [("id", "int")])
+            like = [m for m, u in self.columns + [("id", "int")] if u == t or {u, t} == {"int", "bigint"}]
+            on.append(f"x.{n} = y.{r.choice(like)}")
+        if r.random() < 0.4:
+            n, t = r.choice(self.columns)
+            on.append(f"y.{n} {r.choice(['<', '>=', '<>'])} {TYPES[t](r)}::{t}")
+        on, n = " AND ".join(on), r.choice(self.columns)[0]
+        where = f" WHERE x.id {r.choice(['<', '>'])} {r.randint(1, 30)}" if r.random() < 0.5 else ""
+        kind = r.choice(["JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "EXISTS", "NOT EXISTS", "IN"])
+        if kind.endswith("EXISTS"):
+            return f"SELECT {{}} x.id, x.{n} FROM m x{where or ' WHERE true'} AND {kind} (SELECT 1 FROM m y WHERE {on})", True
+        if kind == "IN":
+            return f"SELECT {{}} x.id FROM m x{where or ' WHERE true'} AND x.{n} {r.choice(['', 'NOT '])}IN (SELECT y.{n} FROM m y WHERE y.id % 2 = 0)", True
+        if r.random() < 0.4 and kind in ("JOIN", "LEFT JOIN"):
+            return f"SELECT {{}} x.id, y.id FROM m x {kind} m y ON {on}{where} ORDER BY x.id, y.id LIMIT {r.randint(1, 9)}", False
+        return f"SELECT {{}} x.id, x.{n}, y.id, y.{n} FROM m x {kind} m y ON {on}{where}", True
+
     def compare(self):
-        sql, unordered = self.query()
+        joins = self.r.random() < 0.25
+        sql, unordered = self.join() if joins else self.query()
         ways = [("FULL", "/*+ FULL(m) */", []), ("chosen", "", []), ("forced", "", ["SET stoa.force_index = on"]),
                 ("lookups", "", ["SET stoa.enable_covered_scan = off", "SET stoa.force_index = on"]), ("no index", "/*+ NO_INDEX(m) */", [])]
         ways += [(i, f"/*+ INDEX(m {i}) */", []) for i in self.indexes]
+        if joins:
+            ways = [("hash", "/*+ FULL(x) FULL(y) */", ["SET stoa.enable_lookupjoin = off"]), ("chosen", "", []), ("forced", "", ["SET stoa.force_index = on"]),
+                    ("lookups", "", ["SET stoa.enable_covered_scan = off", "SET stoa.force_index = on"])]
+            ways += [(i, f"/*+ INDEX(x {i}) INDEX(y {i}) */", []) for i in self.indexes]
         wanted = None
         for name, hint, settings in ways:
             for s in settings:

@@ -8,7 +8,7 @@
 //! hold nothing else, three-valued logic included: a comparison with NULL is never satisfied, and NULL lies in no comparison's
 //! span.
 //!
-//! Reading order: [`predicate`] → [`adapter`], [`dynamic`] → [`constant`] → [`span`] → [`ranges`] → [`path`] → [`explain`].
+//! Reading order: [`predicate`] → [`adapter`], [`dynamic`] → [`constant`] → [`span`] → [`ranges`] → [`path`] → [`probe`] → [`explain`].
 
 pub mod adapter;
 pub mod constant;
@@ -17,10 +17,12 @@ pub mod explain;
 pub mod path;
 pub mod predicate;
 pub mod preferences;
+pub mod probe;
 pub mod ranges;
 pub mod span;
 
-pub use path::{AccessPath, PathKind, PathOptions, Ways, candidates, cheapest, choose, ways};
+pub use path::{AccessPath, PathKind, PathOptions, Usable, Ways, candidates, cheapest, choose, usable, ways};
 pub use predicate::{Comparison, Predicate};
 pub use preferences::{Hint, Preferences};
+pub use probe::{Probe, ProbePart, probes};
 pub use ranges::{KeyShape, Scope, scope};

@@ -125,42 +125,16 @@ pub fn ways(
         return Ok(out);
     }
     out.paths.push(primary);
-    let part_of = |column: ColumnId| -> Option<KeyPartCodec> {
-        let column = table.column(column)?;
-        let part = KeyPart::nullable(part_kind(&column.ty).ok()?, Direction::Asc, NullOrder::Last);
-        Some(KeyPartCodec { column: column.id, ty: column.ty.clone(), part })
-    };
-    let ages = Ages::new(table);
-    for (at, index) in table.indexes.iter().enumerate() {
-        let late = preferences.snapshot.is_some_and(|at| at < index.readable_from);
-        if index.state != IndexState::Readable || index.method != "btree" || late {
-            continue;
-        }
-        let index_codec = Arc::new(IndexCodec::new(table, index)?);
-        let key = KeyShape::of_index(&index_codec);
+    for found in usable(table, filters, options, preferences)? {
+        let Some(index) = table.indexes.get(found.at) else { continue };
+        let key = KeyShape::of_index(&found.codec);
         let scope = scope(&key, filters);
         let narrowed = scope.equal_parts > 0 || scope.narrowed;
-        let mut reject = |reason: String| {
+        let Usable { at, codec, covered, unusable } = found;
+        if let Some(reason) = unusable {
             if narrowed || preferences.names(&index.name) {
                 out.rejected.push((index.name.clone(), reason));
             }
-        };
-        if preferences.excludes(&index.name) {
-            reject("a hint excludes it".into());
-            continue;
-        }
-        let predicate = if index.predicate.is_some() { (options.index_predicates)(at) } else { None };
-        if index.predicate.is_some() && !predicate.as_ref().is_some_and(|p| implies(filters, p, &part_of)) {
-            reject("the filters do not imply its predicate".into());
-            continue;
-        }
-        if !ages.allows(index, predicate.as_ref()) {
-            reject("its columns expire on their own".into());
-            continue;
-        }
-        let covered = !ages.any && preferences.covered_scan && options.columns.iter().all(|c| index_codec.covers(*c));
-        if !covered && !preferences.index_lookup && !preferences.names(&index.name) {
-            reject("index lookups are switched off".into());
             continue;
         }
         // Forced: where the key narrows nothing either, any index serves as well.
@@ -168,7 +142,60 @@ pub fn ways(
         if !narrowed && !asked && !(covered && (index.predicate.is_some() || !preferences.full_scan)) {
             continue;
         }
-        out.paths.push(AccessPath { kind: PathKind::Index { at, codec: index_codec, covered }, key, scope });
+        out.paths.push(AccessPath { kind: PathKind::Index { at, codec, covered }, key, scope });
+    }
+    Ok(out)
+}
+
+/// An index that is complete for the statement's snapshot.
+#[derive(Clone, Debug)]
+pub struct Usable {
+    /// Its position in the descriptor.
+    pub at: usize,
+    pub codec: Arc<IndexCodec>,
+    /// It has all columns wanted.
+    pub covered: bool,
+    /// Why it cannot be used all the same.
+    pub unusable: Option<String>,
+}
+
+/// The indexes of a table that are complete, with what speaks against using them for rows that pass the filters.
+///
+/// # Errors
+/// An index cannot be described.
+pub fn usable(
+    table: &TableDescriptor,
+    filters: &[Predicate],
+    options: &PathOptions<'_>,
+    preferences: &Preferences,
+) -> stoa_pg::PgResult<Vec<Usable>> {
+    let part_of = |column: ColumnId| -> Option<KeyPartCodec> {
+        let column = table.column(column)?;
+        let part = KeyPart::nullable(part_kind(&column.ty).ok()?, Direction::Asc, NullOrder::Last);
+        Some(KeyPartCodec { column: column.id, ty: column.ty.clone(), part })
+    };
+    let ages = Ages::new(table);
+    let mut out = Vec::with_capacity(table.indexes.len());
+    for (at, index) in table.indexes.iter().enumerate() {
+        let late = preferences.snapshot.is_some_and(|at| at < index.readable_from);
+        if index.state != IndexState::Readable || index.method != "btree" || late {
+            continue;
+        }
+        let codec = Arc::new(IndexCodec::new(table, index)?);
+        let predicate = if index.predicate.is_some() { (options.index_predicates)(at) } else { None };
+        let covered = !ages.any && preferences.covered_scan && options.columns.iter().all(|c| codec.covers(*c));
+        let unusable = if preferences.excludes(&index.name) {
+            Some("a hint excludes it")
+        } else if index.predicate.is_some() && !predicate.as_ref().is_some_and(|p| implies(filters, p, &part_of)) {
+            Some("the filters do not imply its predicate")
+        } else if !ages.allows(index, predicate.as_ref()) {
+            Some("its columns expire on their own")
+        } else if !covered && !preferences.index_lookup && !preferences.names(&index.name) {
+            Some("index lookups are switched off")
+        } else {
+            None
+        };
+        out.push(Usable { at, codec, covered, unusable: unusable.map(str::to_owned) });
     }
     Ok(out)
 }

@@ -28,6 +28,8 @@ pub struct Preferences {
     pub full_scan: bool,
     /// An index is used wherever one can serve.
     pub force_index: bool,
+    /// Joins may read their inner side by the keys of the outer one.
+    pub lookup_join: bool,
     pub hints: Vec<Hint>,
     /// The snapshot that is read: indexes that were made later are not complete for it.
     pub snapshot: Option<u64>,
@@ -41,6 +43,7 @@ impl Default for Preferences {
             index_lookup: true,
             full_scan: true,
             force_index: false,
+            lookup_join: true,
             hints: Vec::new(),
             snapshot: None,
         }
@@ -58,6 +61,7 @@ impl Preferences {
             index_lookup: on("stoa.enable_index_lookup") && on("enable_indexscan"),
             full_scan: on("stoa.enable_full_scan") && on("enable_seqscan"),
             force_index: settings.raw("stoa.force_index") == Some("on"),
+            lookup_join: on("stoa.enable_lookupjoin"),
             hints: hints.to_vec(),
             snapshot: None,
         }

@@ -285,10 +285,10 @@ struct Walk {
 }
 
 /// A key's beginning, with the encodings of its parts so far (for the salt).
-#[derive(Clone)]
-struct Prefix {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
+#[derive(Clone, Default)]
+pub(super) struct Prefix {
+    pub bytes: Vec<u8>,
+    pub ends: Vec<usize>,
 }
 
 fn walk(key: &KeyShape, key_box: &KeyBox) -> Walk {
@@ -375,7 +375,7 @@ fn within(prefix: &[u8], span: &Span) -> KeyRange {
     }
 }
 
-fn salted(bucket: u8, range: &KeyRange) -> KeyRange {
+pub(super) fn salted(bucket: u8, range: &KeyRange) -> KeyRange {
     let with = |bytes: &[u8]| {
         let mut key = Vec::with_capacity(bytes.len() + 1);
         key.push(bucket);
@@ -390,7 +390,7 @@ fn salted(bucket: u8, range: &KeyRange) -> KeyRange {
 }
 
 /// The bucket of keys with this beginning, if it decides that.
-fn bucket(key: &KeyShape, prefix: &Prefix) -> Option<u8> {
+pub(super) fn bucket(key: &KeyShape, prefix: &Prefix) -> Option<u8> {
     let salt = key.salt.as_ref()?;
     let mut hashed = Vec::new();
     for part in &salt.parts {

@@ -1,24 +1,19 @@
 //! Scans key ranges of an index and reads the rows that its entries point to, in the order of the index.
 
-use super::key_range_scan::{accept_dynamic, visit};
+use super::leaf::leaf_methods;
 use super::point_get::get_rows;
 use super::scan_output::{Gather, ScanOutput, ScanTable, describe};
 use crate::access::{AccessPath, PathKind};
 use crate::row::{ColumnSource, IndexCodec, ScanDecoder};
 use crate::txn::{RangeRead, ViewScan};
 use arrow::array::RecordBatch;
-use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{DataFusionError, Result, Statistics};
-use datafusion::config::ConfigOptions;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::{PhysicalExpr, PhysicalSortExpr};
-use datafusion::physical_plan::filter_pushdown::{ChildPushdownResult, FilterPushdownPhase, FilterPushdownPropagation};
-use datafusion::physical_plan::metrics::{BaselineMetrics, Count, ExecutionPlanMetricsSet, MetricBuilder, MetricsSet};
+use datafusion::physical_expr::PhysicalSortExpr;
+use datafusion::physical_plan::metrics::{BaselineMetrics, Count, ExecutionPlanMetricsSet, MetricBuilder};
 use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{
-    ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, ReplaceChildrenOptions, SortOrderPushdownResult,
-};
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SortOrderPushdownResult};
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
@@ -49,10 +44,25 @@ impl IndexLookupExec {
         Self { table, path, index, output, reverse: false, rows, properties, metrics: ExecutionPlanMetricsSet::new() }
     }
 
+    /// What it is expected to cost.
+    #[must_use]
+    pub fn cost(&self) -> f64 {
+        self.path.cost(self.rows)
+    }
+
+    #[must_use]
+    pub fn output(&self) -> &ScanOutput {
+        &self.output
+    }
+
     fn compute_properties(path: &AccessPath, output: &ScanOutput, reverse: bool) -> PlanProperties {
         let constant = if path.scope.ranges.len() == 1 { path.scope.equal_parts } else { 0 };
         let order = if path.scope.one_bucket { path.key.parts.as_slice() } else { &[] };
         output.properties(order, constant, reverse, 1)
+    }
+
+    pub(crate) fn with_output(&self, output: ScanOutput) -> Self {
+        self.with(output, self.reverse)
     }
 
     fn with(&self, output: ScanOutput, reverse: bool) -> Self {
@@ -74,29 +84,7 @@ impl DisplayAs for IndexLookupExec {
 }
 
 impl ExecutionPlan for IndexLookupExec {
-    fn name(&self) -> &'static str {
-        "IndexLookupExec"
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        &self.properties
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        Vec::new()
-    }
-
-    fn apply_expressions(&self, f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>) -> Result<TreeNodeRecursion> {
-        visit(&self.output, f)
-    }
-
-    fn replace_children(self: Arc<Self>, _: Vec<Arc<dyn ExecutionPlan>>, _: ReplaceChildrenOptions) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(self)
-    }
-
-    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        self.replace_children(children, ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute))
-    }
+    leaf_methods!("IndexLookupExec");
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         self.table.record(self.index.storage, &self.path.scope.ranges);
@@ -133,29 +121,8 @@ impl ExecutionPlan for IndexLookupExec {
         Ok(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.output.schema), stream)))
     }
 
-    fn metrics(&self) -> Option<MetricsSet> {
-        Some(self.metrics.clone_inner())
-    }
-
     fn statistics_from_inputs(&self, _: &[Arc<Statistics>], _: &StatisticsArgs) -> Result<Arc<Statistics>> {
         Ok(Arc::new(self.output.statistics(self.rows, self.path.unique_rows())))
-    }
-
-    fn with_fetch(&self, fetch: Option<usize>) -> Option<Arc<dyn ExecutionPlan>> {
-        Some(Arc::new(self.with(ScanOutput { fetch, ..self.output.clone() }, self.reverse)))
-    }
-
-    fn fetch(&self) -> Option<usize> {
-        self.output.fetch
-    }
-
-    fn handle_child_pushdown_result(
-        &self,
-        phase: FilterPushdownPhase,
-        result: ChildPushdownResult,
-        _: &ConfigOptions,
-    ) -> Result<FilterPushdownPropagation<Arc<dyn ExecutionPlan>>> {
-        Ok(accept_dynamic(phase, result, &self.output, |output| Arc::new(self.with(output, self.reverse))))
     }
 
     fn try_pushdown_sort(&self, order: &[PhysicalSortExpr]) -> Result<SortOrderPushdownResult<Arc<dyn ExecutionPlan>>> {

@@ -3,24 +3,20 @@
 //! Invariant: a partition gives its rows in key order (descending when reversed), and its ranges lie in one salt bucket or the
 //! declared ordering is empty.
 
+use super::leaf::leaf_methods;
 use super::point_get::get_rows;
 use super::scan_output::{Gather, ScanOutput, ScanTable, describe};
 use crate::access::{AccessPath, PathKind, PathOptions, Predicate, candidates, scope};
 use crate::row::{ColumnSource, KeyList, ScanDecoder};
 use crate::txn::{RangeRead, ViewScan, store_error};
 use arrow::array::RecordBatch;
-use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{DataFusionError, Result, Statistics};
-use datafusion::config::ConfigOptions;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::{PhysicalExpr, PhysicalSortExpr};
-use datafusion::physical_plan::filter_pushdown::{ChildPushdownResult, FilterPushdownPhase, FilterPushdownPropagation, PushedDown};
-use datafusion::physical_plan::metrics::{BaselineMetrics, Count, ExecutionPlanMetricsSet, MetricBuilder, MetricsSet};
+use datafusion::physical_expr::PhysicalSortExpr;
+use datafusion::physical_plan::metrics::{BaselineMetrics, Count, ExecutionPlanMetricsSet, MetricBuilder};
 use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{
-    ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, ReplaceChildrenOptions, SortOrderPushdownResult,
-};
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SortOrderPushdownResult};
 use futures::{StreamExt, TryStreamExt};
 use std::collections::VecDeque;
 use std::fmt;
@@ -96,7 +92,7 @@ impl KeyRangeScanExec {
         if ordered { &self.path.key.parts } else { &[] }
     }
 
-    fn with_output(&self, output: ScanOutput) -> Self {
+    pub(crate) fn with_output(&self, output: ScanOutput) -> Self {
         let mut scan = Self { output, metrics: ExecutionPlanMetricsSet::new(), ..self.clone() };
         scan.properties = Arc::new(scan.compute_properties());
         scan
@@ -106,6 +102,12 @@ impl KeyRangeScanExec {
         let mut scan = Self { reverse: !self.reverse, metrics: ExecutionPlanMetricsSet::new(), ..self.clone() };
         scan.properties = Arc::new(scan.compute_properties());
         scan
+    }
+
+    /// What it is expected to cost.
+    #[must_use]
+    pub fn cost(&self) -> f64 {
+        self.path.cost(self.rows)
     }
 
     #[must_use]
@@ -142,29 +144,7 @@ impl DisplayAs for KeyRangeScanExec {
 }
 
 impl ExecutionPlan for KeyRangeScanExec {
-    fn name(&self) -> &'static str {
-        "KeyRangeScanExec"
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        &self.properties
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        Vec::new()
-    }
-
-    fn apply_expressions(&self, f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>) -> Result<TreeNodeRecursion> {
-        visit(&self.output, f)
-    }
-
-    fn replace_children(self: Arc<Self>, _: Vec<Arc<dyn ExecutionPlan>>, _: ReplaceChildrenOptions) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(self)
-    }
-
-    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        self.replace_children(children, ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute))
-    }
+    leaf_methods!("KeyRangeScanExec");
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let batch_rows = context.session_config().batch_size().max(1);
@@ -205,30 +185,9 @@ impl ExecutionPlan for KeyRangeScanExec {
         Ok(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.output.schema), stream)))
     }
 
-    fn metrics(&self) -> Option<MetricsSet> {
-        Some(self.metrics.clone_inner())
-    }
-
     fn statistics_from_inputs(&self, _: &[Arc<Statistics>], args: &StatisticsArgs) -> Result<Arc<Statistics>> {
         let share = if args.partition().is_some() { 1.0 / self.partitions.len().max(1) as f64 } else { 1.0 };
         Ok(Arc::new(self.output.statistics(self.rows * share, self.path.unique_rows())))
-    }
-
-    fn with_fetch(&self, fetch: Option<usize>) -> Option<Arc<dyn ExecutionPlan>> {
-        Some(Arc::new(self.with_output(ScanOutput { fetch, ..self.output.clone() })))
-    }
-
-    fn fetch(&self) -> Option<usize> {
-        self.output.fetch
-    }
-
-    fn handle_child_pushdown_result(
-        &self,
-        phase: FilterPushdownPhase,
-        result: ChildPushdownResult,
-        _: &ConfigOptions,
-    ) -> Result<FilterPushdownPropagation<Arc<dyn ExecutionPlan>>> {
-        Ok(accept_dynamic(phase, result, &self.output, |output| Arc::new(self.with_output(output))))
     }
 
     fn try_pushdown_sort(&self, order: &[PhysicalSortExpr]) -> Result<SortOrderPushdownResult<Arc<dyn ExecutionPlan>>> {
@@ -241,35 +200,6 @@ impl ExecutionPlan for KeyRangeScanExec {
         }
         Ok(SortOrderPushdownResult::Unsupported)
     }
-}
-
-/// Visits the expressions of a scan.
-pub(crate) fn visit(
-    output: &ScanOutput,
-    f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
-) -> Result<TreeNodeRecursion> {
-    for filter in output.filters.iter().chain(&output.dynamic) {
-        if f(filter)? == TreeNodeRecursion::Stop {
-            return Ok(TreeNodeRecursion::Stop);
-        }
-    }
-    Ok(TreeNodeRecursion::Continue)
-}
-
-/// Keeps filters that change while the plan runs; whoever made them still applies them.
-pub(crate) fn accept_dynamic(
-    phase: FilterPushdownPhase,
-    result: ChildPushdownResult,
-    output: &ScanOutput,
-    make: impl FnOnce(ScanOutput) -> Arc<dyn ExecutionPlan>,
-) -> FilterPushdownPropagation<Arc<dyn ExecutionPlan>> {
-    let answer = FilterPushdownPropagation::with_parent_pushdown_result(vec![PushedDown::No; result.parent_filters.len()]);
-    if phase != FilterPushdownPhase::Post || result.parent_filters.is_empty() {
-        return answer;
-    }
-    let mut dynamic = output.dynamic.clone();
-    dynamic.extend(result.parent_filters.into_iter().map(|f| f.filter));
-    answer.with_updated_node(make(ScanOutput { dynamic, ..output.clone() }))
 }
 
 /// Ranges of an index whose sizes the store is asked for.

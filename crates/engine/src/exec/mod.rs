@@ -4,14 +4,19 @@ pub mod apply;
 pub mod context;
 pub mod index_lookup;
 pub mod key_range_scan;
+pub(crate) mod leaf;
 pub mod lock_rows;
+pub mod lookup_join;
 pub mod point_get;
 pub mod project_set;
 pub mod recursive;
+pub mod request;
 pub mod sample;
 pub mod scan_output;
 pub mod table_provider;
 
+#[cfg(test)]
+mod lookup_join_tests;
 #[cfg(test)]
 mod scan_tests;
 

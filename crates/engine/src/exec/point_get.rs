@@ -1,22 +1,17 @@
 //! Reads rows by their keys.
 
-use super::key_range_scan::{accept_dynamic, visit};
+use super::leaf::leaf_methods;
 use super::scan_output::{Gather, ScanOutput, ScanTable, describe};
 use crate::access::AccessPath;
 use crate::row::{ColumnSource, KeyList, ScanDecoder};
 use arrow::array::RecordBatch;
-use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{DataFusionError, Result, Statistics};
-use datafusion::config::ConfigOptions;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
-use datafusion::physical_expr::{PhysicalExpr, PhysicalSortExpr};
-use datafusion::physical_plan::filter_pushdown::{ChildPushdownResult, FilterPushdownPhase, FilterPushdownPropagation};
-use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricsSet};
+use datafusion::physical_expr::PhysicalSortExpr;
+use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet};
 use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{
-    ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, ReplaceChildrenOptions, SortOrderPushdownResult,
-};
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SortOrderPushdownResult};
 use std::fmt;
 use std::sync::Arc;
 use stoa_pg::PgResult;
@@ -43,6 +38,10 @@ impl PointGetExec {
         Self::directed(table, path, output, false)
     }
 
+    fn with_output(&self, output: ScanOutput) -> Self {
+        Self { output, metrics: ExecutionPlanMetricsSet::new(), ..self.clone() }
+    }
+
     fn directed(table: ScanTable, path: Arc<AccessPath>, output: ScanOutput, reverse: bool) -> Self {
         let mut keys = KeyList::new();
         let mut push = |range: &stoa_store::KeyRange| keys.push(range.as_point().unwrap_or(&range.start));
@@ -66,29 +65,7 @@ impl DisplayAs for PointGetExec {
 }
 
 impl ExecutionPlan for PointGetExec {
-    fn name(&self) -> &'static str {
-        "PointGetExec"
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        &self.properties
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        Vec::new()
-    }
-
-    fn apply_expressions(&self, f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>) -> Result<TreeNodeRecursion> {
-        visit(&self.output, f)
-    }
-
-    fn replace_children(self: Arc<Self>, _: Vec<Arc<dyn ExecutionPlan>>, _: ReplaceChildrenOptions) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(self)
-    }
-
-    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        self.replace_children(children, ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute))
-    }
+    leaf_methods!("PointGetExec");
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         self.table.record(self.table.codec.storage, &self.path.scope.ranges);
@@ -110,32 +87,8 @@ impl ExecutionPlan for PointGetExec {
         Ok(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.output.schema), stream)))
     }
 
-    fn metrics(&self) -> Option<MetricsSet> {
-        Some(self.metrics.clone_inner())
-    }
-
     fn statistics_from_inputs(&self, _: &[Arc<Statistics>], _: &StatisticsArgs) -> Result<Arc<Statistics>> {
         Ok(Arc::new(self.output.statistics(self.keys.len() as f64, Some(self.keys.len()))))
-    }
-
-    fn with_fetch(&self, fetch: Option<usize>) -> Option<Arc<dyn ExecutionPlan>> {
-        let output = ScanOutput { fetch, ..self.output.clone() };
-        Some(Arc::new(Self { output, metrics: ExecutionPlanMetricsSet::new(), ..self.clone() }))
-    }
-
-    fn fetch(&self) -> Option<usize> {
-        self.output.fetch
-    }
-
-    fn handle_child_pushdown_result(
-        &self,
-        phase: FilterPushdownPhase,
-        result: ChildPushdownResult,
-        _: &ConfigOptions,
-    ) -> Result<FilterPushdownPropagation<Arc<dyn ExecutionPlan>>> {
-        Ok(accept_dynamic(phase, result, &self.output, |output| {
-            Arc::new(Self { output, metrics: ExecutionPlanMetricsSet::new(), ..self.clone() })
-        }))
     }
 
     fn try_pushdown_sort(&self, order: &[PhysicalSortExpr]) -> Result<SortOrderPushdownResult<Arc<dyn ExecutionPlan>>> {

@@ -68,6 +68,8 @@ pub struct ScanOutput {
     pub estimate: Estimate,
     /// Indexes that were not used, and why.
     pub rejected: Arc<[(String, String)]>,
+    /// What the scan was asked for, where there may be other ways to give it.
+    pub request: Option<Arc<super::request::ScanRequest>>,
 }
 
 /// What statistics say of a scan.

@@ -4,12 +4,10 @@
 //! itself, so that limits can be pushed down beside them. Rows are changed by `write` alone: DataFusion's own hooks for that are
 //! refused, because they lose filters.
 
-use super::index_lookup::IndexLookupExec;
-use super::key_range_scan::KeyRangeScanExec;
-use super::point_get::PointGetExec;
-use super::scan_output::{Estimate, ScanOutput, ScanTable};
+use super::request::ScanRequest;
+use super::scan_output::ScanTable;
 use crate::access::adapter::{ScanColumns, predicate};
-use crate::access::{AccessPath, PathKind, PathOptions, Predicate, Preferences, Ways, cheapest, ways};
+use crate::access::{Predicate, Preferences};
 use crate::bind::tree::TableScan;
 use crate::bind::{BindContext, bind_table_expr};
 use crate::catalog::{ColumnId, TableDescriptor};
@@ -32,25 +30,18 @@ use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
 use stoa_pg::{EvalContext, PgError, PgResult, SqlState, SqlType};
-use stoa_store::{KeyRange, Region, Timestamp};
-
-/// Rows below which a scan is not cut into partitions.
-const PARALLEL_ROWS: f64 = 20_000.0;
-/// Ranges whose sizes the store is asked for before a path is chosen.
-const SIZED_RANGES: usize = 64;
-/// Bytes from which a scan does not keep what it reads in the cache.
-const UNCACHED_BYTES: u64 = 64 << 20;
+use stoa_store::Timestamp;
 
 /// See the module.
 #[derive(Debug)]
 pub struct StoaTable {
     scan: ScanTable,
     /// The columns that the scan can give, with the names of their fields.
-    columns: Vec<(ColumnId, String, SqlType)>,
+    columns: Arc<[(ColumnId, String, SqlType)]>,
     schema: SchemaRef,
     constraints: Constraints,
     /// By index: what the predicate of a partial index says.
-    index_predicates: Vec<Option<Predicate>>,
+    index_predicates: Arc<[Option<Predicate>]>,
     /// The full text indexes of the database.
     text: Option<Arc<TextIndexes>>,
     preferences: Preferences,
@@ -91,10 +82,10 @@ impl StoaTable {
         };
         Ok(Self {
             scan: ScanTable { table, codec, view, txn },
-            columns: list,
+            columns: list.into(),
             schema: Arc::new(Schema::new(fields)),
             constraints,
-            index_predicates: Vec::new(),
+            index_predicates: Arc::from([]),
             text: None,
             preferences: Preferences::default(),
             statistics: None,
@@ -143,7 +134,7 @@ impl StoaTable {
     /// Tells what the predicates of partial indexes say, by position of the index.
     #[must_use]
     pub fn with_index_predicates(mut self, predicates: Vec<Option<Predicate>>) -> Self {
-        self.index_predicates = predicates;
+        self.index_predicates = predicates.into();
         self
     }
 
@@ -166,113 +157,6 @@ impl StoaTable {
     fn positions_in(&self, filter: &Expr) -> Vec<usize> {
         filter.column_refs().into_iter().filter_map(|c| self.columns.iter().position(|(_, name, _)| *name == c.name)).collect()
     }
-
-    /// Chooses a path; with it the rows expected in its ranges and the bytes.
-    async fn choose_path(&self, predicates: &[Predicate], columns: &[ColumnId]) -> PgResult<(AccessPath, Sizes)> {
-        let understood = |at: usize| self.index_predicates.get(at).cloned().flatten();
-        let options = PathOptions { columns, index_predicates: &understood };
-        let Ways { mut paths, mut rejected } = ways(&self.scan.table, &self.scan.codec, predicates, &options, &self.preferences)?;
-        if paths.len() == 1 && paths.first().is_some_and(|p| p.scope.points || p.scope.ranges.is_empty()) {
-            let path = paths.swap_remove(0);
-            let rows = path.scope.ranges.len() as f64;
-            return Ok((path, Sizes { rows, bytes: 0, regions: Vec::new(), rejected }));
-        }
-        let store = &self.scan.view.store;
-        let regions = store.regions(self.scan.codec.storage).await.map_err(store_error)?;
-        let table_rows: u64 = regions.iter().map(|r| r.approximate_rows).sum();
-        let table_bytes: u64 = regions.iter().map(|r| r.approximate_bytes).sum();
-        // Nothing is known of a table that was just made: be prepared for a middling one.
-        let table_rows = if table_rows == 0 { 1000.0 } else { table_rows as f64 };
-        let mut sizes = Vec::with_capacity(paths.len());
-        for path in &paths {
-            sizes.push(self.size(path).await?);
-        }
-        let rows: Vec<f64> =
-            paths.iter().zip(&sizes).map(|(path, size)| self.path_rows(path, size.map(|(_, rows)| rows), predicates, table_rows)).collect();
-        let at = cheapest(&paths, &rows, &self.preferences, &self.scan.table);
-        let cost = |at: usize| Some(paths.get(at)?.cost(rows.get(at).copied()?));
-        for (other, path) in paths.iter().enumerate() {
-            if let PathKind::Index { at: index, .. } = &path.kind
-                && other != at
-                && let (Some(index), Some(own), Some(best)) = (self.scan.table.indexes.get(*index), cost(other), cost(at))
-            {
-                rejected.push((index.name.clone(), format!("costs {own:.0}, what was chosen {best:.0}")));
-            }
-        }
-        let expected = rows.get(at).copied().unwrap_or(table_rows);
-        let known = sizes.get(at).copied().flatten();
-        let path = paths.swap_remove(at);
-        let bytes = known.map_or_else(|| (table_bytes as f64 * path.guessed_share()) as u64, |(bytes, _)| bytes);
-        let regions = match &path.kind {
-            PathKind::Table => regions,
-            PathKind::Index { codec, covered: true, .. } => store.regions(codec.storage).await.map_err(store_error)?,
-            PathKind::Index { .. } => Vec::new(),
-        };
-        Ok((path, Sizes { rows: expected, bytes, regions, rejected }))
-    }
-
-    /// What the scan is expected to give: the rows that filters leave of those in the ranges, and the values of its columns.
-    fn estimate(&self, predicates: &[Predicate], path: &AccessPath, projected: &[usize], rows: f64) -> Estimate {
-        let Some(statistics) = &self.statistics else { return Estimate::default() };
-        let residual: Vec<&Predicate> = path.scope.residual.iter().filter_map(|n| predicates.get(*n)).collect();
-        let share = statistics.share(&self.scan.table, &residual);
-        let columns =
-            projected.iter().filter_map(|n| self.columns.get(*n)).map(|(id, _, ty)| statistics.column(*id, ty, rows * share)).collect();
-        Estimate { share: Some(share), columns }
-    }
-
-    /// How many rows a path's ranges are expected to hold: of a match of a unique key one each; what the store says of ranges that
-    /// are large enough for it to know; else what the statistics say; else a guess.
-    fn path_rows(&self, path: &AccessPath, known: Option<f64>, predicates: &[Predicate], table_rows: f64) -> f64 {
-        /// Rows below which the store's answer is that of a block.
-        const RESOLUTION: f64 = 2000.0;
-        if let Some(rows) = path.unique_rows() {
-            return rows as f64;
-        }
-        match known {
-            Some(rows) if rows >= RESOLUTION => return rows,
-            _ => {}
-        }
-        let narrowed = path.scope.equal_parts > 0 || path.scope.narrowed;
-        let estimate = self.statistics.as_ref().filter(|_| narrowed).map(|statistics| {
-            let used = path.scope.equal_parts + usize::from(path.scope.narrowed);
-            let share: f64 = path.key.parts.iter().take(used).map(|part| statistics.share_of_column(part, predicates)).product();
-            (statistics.rows * share).max(1.0)
-        });
-        match (estimate, known) {
-            (Some(estimate), Some(known)) => estimate.min(known.max(1.0) * 4.0),
-            (Some(estimate), None) => estimate,
-            (None, Some(known)) => known,
-            (None, None) => table_rows * path.guessed_share(),
-        }
-    }
-
-    /// Bytes and rows in a path's ranges, where the store can tell.
-    async fn size(&self, path: &AccessPath) -> PgResult<Option<(u64, f64)>> {
-        if path.scope.ranges.len() > SIZED_RANGES {
-            return Ok(None);
-        }
-        let storage = match &path.kind {
-            PathKind::Table => self.scan.codec.storage,
-            PathKind::Index { codec, .. } => codec.storage,
-        };
-        let (mut bytes, mut rows) = (0u64, 0u64);
-        for range in &path.scope.ranges {
-            let (b, r) = self.scan.view.store.approximate_size(storage, range).await.map_err(store_error)?;
-            bytes = bytes.saturating_add(b);
-            rows = rows.saturating_add(r);
-        }
-        Ok((rows > 0).then_some((bytes, rows as f64)))
-    }
-}
-
-/// What is expected of a scan.
-struct Sizes {
-    rows: f64,
-    bytes: u64,
-    regions: Vec<Region>,
-    /// Indexes that were not chosen, and why.
-    rejected: Vec<(String, String)>,
 }
 
 impl ScanColumns for StoaTable {
@@ -324,60 +208,49 @@ impl TableProvider for StoaTable {
             return Err(crate::text::scan::no_score(&self.scan.table.name).into());
         }
         let needed: Vec<ColumnId> = needed.into_iter().filter(|id| *id != SCORE).collect();
-        let (path, sizes) = self.choose_path(&predicates, &needed).await.map_err(DataFusionError::from)?;
+        let mut request = ScanRequest {
+            scan: self.scan.clone(),
+            columns: Arc::clone(&self.columns),
+            schema: Arc::clone(&self.schema),
+            projected,
+            filters: Vec::new(),
+            predicates,
+            index_predicates: Arc::clone(&self.index_predicates),
+            preferences: self.preferences.clone(),
+            statistics: self.statistics.clone(),
+            needed,
+            table_rows: 1000.0,
+            parallelism: state.config().target_partitions().max(1),
+        };
+        let (path, sizes) = request.choose().await.map_err(DataFusionError::from)?;
         let cheaper = |t: &TextPath| path.cost(sizes.rows) + sizes.rows * crate::text::scan::LOOK_COST <= t.cost();
         if !scored && text.as_ref().is_some_and(|t| path.scope.ranges.is_empty() || cheaper(t)) {
             text = None;
         }
-
-        // Decode what is given, then what only the remaining filters need.
-        let mut read = projected.clone();
-        let residual: Vec<&Expr> = match &text {
-            Some(text) => (0..filters.len()).filter(|n| !text.answered.contains(n)).filter_map(|n| filters.get(n)).collect(),
-            None => path.scope.residual.iter().filter_map(|n| filters.get(*n)).collect(),
+        let residual: Vec<usize> = match &text {
+            Some(text) => (0..filters.len()).filter(|n| !text.answered.contains(n)).collect(),
+            None => path.scope.residual.clone(),
         };
-        for filter in &residual {
-            for position in self.positions_in(filter) {
-                if !read.contains(&position) {
-                    read.push(position);
-                }
-            }
+        // A match of the key has no other way worth keeping.
+        let single = text.is_some() || path.scope.points || path.scope.ranges.is_empty();
+        if !residual.is_empty() || !single {
+            let df_schema = DFSchema::try_from(Arc::clone(&self.schema))?;
+            request.filters = filters
+                .iter()
+                .map(|f| state.create_physical_expr(f.clone(), &df_schema))
+                .collect::<Result<Vec<Arc<dyn PhysicalExpr>>>>()?;
         }
-        let read_schema = Arc::new(self.schema.project(&read)?);
-        let df_schema = DFSchema::try_from(Arc::clone(&read_schema))?;
-        let filters = residual
-            .iter()
-            .map(|f| state.create_physical_expr((*f).clone(), &df_schema))
-            .collect::<Result<Vec<Arc<dyn PhysicalExpr>>>>()?;
-        let output = ScanOutput {
-            read: read.iter().filter_map(|n| self.columns.get(*n)).map(|(id, _, _)| *id).collect(),
-            read_schema,
-            filters: ScanOutput::ordered(filters),
-            projection: (0..projected.len()).collect(),
-            schema: Arc::new(self.schema.project(&projected)?),
-            dynamic: Vec::new(),
-            fetch: limit,
-            estimate: self.estimate(&predicates, &path, &projected, sizes.rows),
-            rejected: sizes.rejected.clone().into(),
-        };
-        let scan = self.scan.clone();
+        let mut output = request.output(&residual, sizes.rows)?;
+        output.fetch = limit;
+        output.rejected = sizes.rejected.clone().into();
         if let Some(text) = text {
             // A limit without an order says nothing about the best.
-            return Ok(Arc::new(TextSearchExec::new(scan, Arc::new(text.search), output)));
+            return Ok(Arc::new(TextSearchExec::new(request.scan, Arc::new(text.search), output)));
         }
-        let path = Arc::new(path);
-        Ok(match &path.kind {
-            PathKind::Table if path.scope.points => Arc::new(PointGetExec::new(scan, path, output)),
-            PathKind::Index { codec, covered: false, .. } => {
-                let index = Arc::clone(codec);
-                Arc::new(IndexLookupExec::new(scan, path, index, output, sizes.rows))
-            }
-            _ => {
-                let target = state.config().target_partitions().max(1);
-                let partitions = partitions(&path, &sizes, target);
-                Arc::new(KeyRangeScanExec::new(scan, path, partitions, output, sizes.rows, sizes.bytes < UNCACHED_BYTES))
-            }
-        })
+        if !single {
+            output.request = Some(Arc::new(request.clone()));
+        }
+        Ok(request.node(path, &sizes, output))
     }
 }
 
@@ -399,54 +272,6 @@ fn is_evaluable(filter: &Expr) -> Result<bool> {
         Ok(if evaluable { TreeNodeRecursion::Continue } else { TreeNodeRecursion::Stop })
     })?;
     Ok(evaluable)
-}
-
-/// Cuts a path's ranges at the borders of regions and spreads the pieces over partitions: neighbours stay together, and salt
-/// buckets apart so that each partition is in key order.
-fn partitions(path: &AccessPath, sizes: &Sizes, target: usize) -> Vec<Vec<KeyRange>> {
-    let ranges = &path.scope.ranges;
-    let salted = path.key.salt.is_some() && !path.scope.one_bucket;
-    if salted {
-        let count = path.key.salt.as_ref().map_or(1, |s| s.buckets.count());
-        let mut out: Vec<Vec<KeyRange>> = Vec::new();
-        for bucket in 0..count {
-            // The last bucket of 256 is 255.
-            let whole = KeyRange::prefix(&[bucket as u8]);
-            let own: Vec<KeyRange> = ranges.iter().map(|r| r.intersect(&whole)).filter(|r| !r.is_empty()).collect();
-            if !own.is_empty() {
-                out.push(own);
-            }
-        }
-        return out;
-    }
-    if target == 1 || sizes.rows < PARALLEL_ROWS || sizes.regions.len() < 2 {
-        return vec![ranges.clone()];
-    }
-    let mut pieces: Vec<(KeyRange, u64)> = Vec::new();
-    for range in ranges {
-        for region in &sizes.regions {
-            let piece = range.intersect(&region.range);
-            if !piece.is_empty() {
-                pieces.push((piece, region.approximate_bytes.max(1)));
-            }
-        }
-    }
-    pieces.sort_by(|a, b| a.0.cmp(&b.0));
-    let total: u64 = pieces.iter().map(|(_, bytes)| bytes).sum();
-    let share = (total / target as u64).max(1);
-    let mut out: Vec<Vec<KeyRange>> = vec![Vec::new()];
-    let mut filled = 0;
-    for (piece, bytes) in pieces {
-        if filled >= share && out.len() < target {
-            out.push(Vec::new());
-            filled = 0;
-        }
-        filled += bytes;
-        if let Some(last) = out.last_mut() {
-            last.push(piece);
-        }
-    }
-    out
 }
 
 /// The table of a scan, with everything that the choice of a path goes by: hints and settings, statistics, what partial and full

@@ -13,6 +13,7 @@ use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::context::SessionState;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream, displayable, execute_stream};
 use datafusion::prelude::SessionConfig;
 use futures::stream::{BoxStream, StreamExt};
@@ -35,10 +36,15 @@ pub(crate) fn database_state(parallelism: usize, runtime: Arc<RuntimeEnv>) -> Ar
     options.optimizer.prefer_existing_sort = true;
     options.optimizer.max_passes = 2;
     options.explain.show_statistics = false;
+    // Ways to read are chosen once joins have their sides, and before orders and partitions are seen to.
+    let mut rules = PhysicalOptimizer::new().rules;
+    let at = rules.iter().position(|rule| rule.name() == "EnsureRequirements").unwrap_or(rules.len());
+    rules.insert(at, Arc::new(super::lookup_join::LookupJoins));
+    rules.push(Arc::new(crate::text::limit::SearchLimit));
     let state = SessionStateBuilder::new()
         .with_default_features()
         .with_query_planner(Arc::new(StoaQueryPlanner))
-        .with_physical_optimizer_rule(Arc::new(crate::text::limit::SearchLimit))
+        .with_physical_optimizer_rules(rules)
         .with_config(config)
         .with_runtime_env(runtime)
         .build();

@@ -4,7 +4,7 @@ use super::udf::KernelUdf;
 use super::{column_name, from_datafusion, kernel};
 use crate::bind::tree::{Expr, ExprKind, OperRef, SortKey};
 use datafusion::common::{Column, ScalarValue};
-use datafusion::logical_expr::expr::{InList, Sort};
+use datafusion::logical_expr::expr::{Cast, InList, Sort};
 use datafusion::logical_expr::{BinaryExpr, Case, Expr as DfExpr, Operator};
 use std::sync::Arc;
 use stoa_pg::registry::{NativeOp, OperKind, Volatility};
@@ -14,6 +14,18 @@ use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlType};
 pub struct ExprPlanner<'a> {
     pub eval: &'a EvalContext,
     pub params: &'a [ScalarValue],
+}
+
+fn is_constant(e: &Expr) -> bool {
+    matches!(e.kind, ExprKind::Const(_) | ExprKind::Param(_))
+}
+
+/// The type that holds the values of two integer types that differ.
+fn wider_integer(l: &SqlType, r: &SqlType) -> Option<arrow::datatypes::DataType> {
+    let integer = |ty: &SqlType| matches!(ty.ty, PgType::Int2 | PgType::Int4 | PgType::Int8);
+    let (a, b) = (&l.arrow, &r.arrow);
+    let wider = if a.primitive_width() >= b.primitive_width() { a } else { b };
+    (integer(l) && integer(r) && a != b).then(|| wider.clone())
 }
 
 /// A reference to a column of the plan.
@@ -147,10 +159,20 @@ impl ExprPlanner<'_> {
             if oper.0.comparison == Some(NativeOp::Eq)
                 && l.ty.ty == r.ty.ty
                 && l.ty.arrow == r.ty.arrow
-                && !matches!(l.kind, ExprKind::Const(_) | ExprKind::Param(_))
-                && !matches!(r.kind, ExprKind::Const(_) | ExprKind::Param(_))
+                && !is_constant(l)
+                && !is_constant(r)
             {
                 return Ok(binary(self.sort_key(l)?, Operator::Eq, self.sort_key(r)?));
+            }
+            if oper.0.comparison == Some(NativeOp::Eq)
+                && let (Some(wide), false, false) = (wider_integer(&l.ty, &r.ty), is_constant(l), is_constant(r))
+            {
+                let widened = |e: &Expr| {
+                    let inner = self.expr(e)?;
+                    let same = e.ty.arrow == wide;
+                    Ok::<_, PgError>(if same { inner } else { DfExpr::Cast(Cast::new(Box::new(inner), wide.clone())) })
+                };
+                return Ok(binary(widened(l)?, Operator::Eq, widened(r)?));
             }
         }
         self.call(e)

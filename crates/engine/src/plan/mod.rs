@@ -16,6 +16,7 @@ pub mod execute;
 pub mod expr;
 mod frame;
 pub mod kernel;
+pub mod lookup_join;
 pub mod node;
 pub mod relation;
 pub mod sliding;

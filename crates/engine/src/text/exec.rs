@@ -6,24 +6,19 @@ use super::TextIndex;
 use super::find::{Found, Wanted, find};
 use super::scan::SCORE;
 use crate::catalog::ColumnId;
-use crate::exec::key_range_scan::{accept_dynamic, visit};
+use crate::exec::leaf::leaf_methods;
 use crate::exec::scan_output::{Gather, ScanOutput, ScanTable};
 use crate::feed::Feed;
 use crate::row::{ColumnSource, ScanDecoder};
 use arrow::array::{ArrayRef, Float32Array, RecordBatch};
-use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{DataFusionError, Result, Statistics};
-use datafusion::config::ConfigOptions;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::expressions::Column;
-use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr, PhysicalSortExpr, ScalarFunctionExpr};
-use datafusion::physical_plan::filter_pushdown::{ChildPushdownResult, FilterPushdownPhase, FilterPushdownPropagation};
-use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricBuilder, MetricsSet};
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalSortExpr, ScalarFunctionExpr};
+use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet, MetricBuilder};
 use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{
-    ChildrenPropertiesMode, DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, ReplaceChildrenOptions, SortOrderPushdownResult,
-};
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SortOrderPushdownResult};
 use std::fmt;
 use std::sync::Arc;
 use stoa_fulltext::Query;
@@ -62,6 +57,10 @@ impl TextSearchExec {
     pub fn new(table: ScanTable, search: Arc<Search>, output: ScanOutput) -> Self {
         let properties = Arc::new(output.properties(&[], 0, false, 1));
         Self { table, search, output, order: None, properties, metrics: ExecutionPlanMetricsSet::new() }
+    }
+
+    fn with_output(&self, output: ScanOutput) -> Self {
+        self.with(output, self.order.clone())
     }
 
     fn with(&self, output: ScanOutput, order: Option<PhysicalSortExpr>) -> Self {
@@ -124,29 +123,7 @@ impl DisplayAs for TextSearchExec {
 }
 
 impl ExecutionPlan for TextSearchExec {
-    fn name(&self) -> &'static str {
-        "TextSearchExec"
-    }
-
-    fn properties(&self) -> &Arc<PlanProperties> {
-        &self.properties
-    }
-
-    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        Vec::new()
-    }
-
-    fn apply_expressions(&self, f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>) -> Result<TreeNodeRecursion> {
-        visit(&self.output, f)
-    }
-
-    fn replace_children(self: Arc<Self>, _: Vec<Arc<dyn ExecutionPlan>>, _: ReplaceChildrenOptions) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(self)
-    }
-
-    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        self.replace_children(children, ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute))
-    }
+    leaf_methods!("TextSearchExec");
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         self.table.record(self.table.codec.storage, &[KeyRange::all()]);
@@ -180,29 +157,8 @@ impl ExecutionPlan for TextSearchExec {
         Ok(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.output.schema), stream)))
     }
 
-    fn metrics(&self) -> Option<MetricsSet> {
-        Some(self.metrics.clone_inner())
-    }
-
     fn statistics_from_inputs(&self, _: &[Arc<Statistics>], _: &StatisticsArgs) -> Result<Arc<Statistics>> {
         Ok(Arc::new(self.output.statistics(self.search.rows, None)))
-    }
-
-    fn with_fetch(&self, fetch: Option<usize>) -> Option<Arc<dyn ExecutionPlan>> {
-        Some(Arc::new(self.with(ScanOutput { fetch, ..self.output.clone() }, self.order.clone())))
-    }
-
-    fn fetch(&self) -> Option<usize> {
-        self.output.fetch
-    }
-
-    fn handle_child_pushdown_result(
-        &self,
-        phase: FilterPushdownPhase,
-        result: ChildPushdownResult,
-        _: &ConfigOptions,
-    ) -> Result<FilterPushdownPropagation<Arc<dyn ExecutionPlan>>> {
-        Ok(accept_dynamic(phase, result, &self.output, |output| Arc::new(self.with(output, self.order.clone()))))
     }
 
     fn try_pushdown_sort(&self, order: &[PhysicalSortExpr]) -> Result<SortOrderPushdownResult<Arc<dyn ExecutionPlan>>> {

@@ -1299,6 +1299,17 @@ pub const SETTINGS: &[Setting] = &[
         effect: true,
     },
     Setting {
+        name: "stoa.enable_lookupjoin",
+        kind: Kind::Bool,
+        default: "on",
+        context: Context::User,
+        category: "Query Tuning / Planner Method Configuration",
+        description: "Enables joins that read their inner side by the keys of the outer one.",
+        report: false,
+        hidden: true,
+        effect: true,
+    },
+    Setting {
         name: "stoa.force_index",
         kind: Kind::Bool,
         default: "off",

@@ -1,0 +1,359 @@
+//! What a statement wants of one table, and the nodes that can give it.
+//!
+//! The table provider chooses a path when it is asked for a scan. What it was asked for stays with the node, so that a rule that
+//! knows more of the plan (a join's other side, a limit above a sort) can choose another way to answer the same.
+
+use super::index_lookup::IndexLookupExec;
+use super::key_range_scan::KeyRangeScanExec;
+use super::point_get::PointGetExec;
+use super::scan_output::{Estimate, ScanOutput, ScanTable};
+use crate::access::{AccessPath, PathKind, PathOptions, Predicate, Preferences, Probe, ProbePart, Ways, cheapest, ways};
+use crate::catalog::ColumnId;
+use crate::statistics::TableStatistics;
+use crate::txn::store_error;
+use arrow::datatypes::SchemaRef;
+use datafusion::common::Result;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::utils::{collect_columns, reassign_expr_columns};
+use datafusion::physical_plan::{ExecutionPlan, replace_children_if_necessary};
+use std::sync::Arc;
+use stoa_pg::{PgResult, SqlType};
+use stoa_store::{KeyRange, Region};
+
+/// Rows below which a scan is not cut into partitions.
+const PARALLEL_ROWS: f64 = 20_000.0;
+/// Ranges whose sizes the store is asked for before a path is chosen.
+const SIZED_RANGES: usize = 64;
+/// Bytes from which a scan does not keep what it reads in the cache.
+const UNCACHED_BYTES: u64 = 64 << 20;
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct ScanRequest {
+    pub scan: ScanTable,
+    /// The columns that the scan can give, with the names of their fields.
+    pub columns: Arc<[(ColumnId, String, SqlType)]>,
+    /// Of those.
+    pub schema: SchemaRef,
+    /// Positions of what is given.
+    pub projected: Vec<usize>,
+    /// Over the schema; all must be true.
+    pub filters: Vec<Arc<dyn PhysicalExpr>>,
+    /// What the filters say, by position.
+    pub predicates: Vec<Predicate>,
+    /// By index: what the predicate of a partial index says.
+    pub index_predicates: Arc<[Option<Predicate>]>,
+    pub preferences: Preferences,
+    pub statistics: Option<Arc<TableStatistics>>,
+    /// Columns that are given or filtered on.
+    pub needed: Vec<ColumnId>,
+    /// Rows of the table.
+    pub table_rows: f64,
+    /// Parallel pieces of a statement.
+    pub parallelism: usize,
+}
+
+/// What is expected of a path.
+#[derive(Clone, Debug, Default)]
+pub struct Sizes {
+    pub rows: f64,
+    pub bytes: u64,
+    pub regions: Vec<Region>,
+    /// Indexes that were not chosen, and why.
+    pub rejected: Vec<(String, String)>,
+}
+
+impl ScanRequest {
+    /// What the predicate of a partial index says.
+    fn index_predicate(&self, at: usize) -> Option<Predicate> {
+        self.index_predicates.get(at).cloned().flatten()
+    }
+
+    /// All ways to answer.
+    ///
+    /// # Errors
+    /// An index cannot be described.
+    pub fn ways(&self) -> PgResult<Ways> {
+        let understood = |at: usize| self.index_predicate(at);
+        let options = PathOptions { columns: &self.needed, index_predicates: &understood };
+        ways(&self.scan.table, &self.scan.codec, &self.predicates, &options, &self.preferences)
+    }
+
+    /// Chooses a path; with it the rows expected in its ranges and the bytes.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn choose(&mut self) -> PgResult<(AccessPath, Sizes)> {
+        let Ways { mut paths, mut rejected } = self.ways()?;
+        if paths.len() == 1 && paths.first().is_some_and(|p| p.scope.points || p.scope.ranges.is_empty()) {
+            let path = paths.swap_remove(0);
+            let rows = path.scope.ranges.len() as f64;
+            return Ok((path, Sizes { rows, bytes: 0, regions: Vec::new(), rejected }));
+        }
+        let store = &self.scan.view.store;
+        let regions = store.regions(self.scan.codec.storage).await.map_err(store_error)?;
+        let table_rows: u64 = regions.iter().map(|r| r.approximate_rows).sum();
+        let table_bytes: u64 = regions.iter().map(|r| r.approximate_bytes).sum();
+        // Nothing is known of a table that was just made: be prepared for a middling one.
+        let table_rows = if table_rows == 0 { 1000.0 } else { table_rows as f64 };
+        self.table_rows = table_rows;
+        let mut sizes = Vec::with_capacity(paths.len());
+        for path in &paths {
+            sizes.push(self.size(path).await?);
+        }
+        let rows: Vec<f64> = paths.iter().zip(&sizes).map(|(path, size)| self.path_rows(path, size.map(|(_, rows)| rows))).collect();
+        let at = cheapest(&paths, &rows, &self.preferences, &self.scan.table);
+        let cost = |at: usize| Some(paths.get(at)?.cost(rows.get(at).copied()?));
+        for (other, path) in paths.iter().enumerate() {
+            if let PathKind::Index { at: index, .. } = &path.kind
+                && other != at
+                && let (Some(index), Some(own), Some(best)) = (self.scan.table.indexes.get(*index), cost(other), cost(at))
+            {
+                rejected.push((index.name.clone(), format!("costs {own:.0}, what was chosen {best:.0}")));
+            }
+        }
+        let expected = rows.get(at).copied().unwrap_or(table_rows);
+        let known = sizes.get(at).copied().flatten();
+        let path = paths.swap_remove(at);
+        let bytes = known.map_or_else(|| (table_bytes as f64 * path.guessed_share()) as u64, |(bytes, _)| bytes);
+        let regions = match &path.kind {
+            PathKind::Table => regions,
+            PathKind::Index { codec, covered: true, .. } => store.regions(codec.storage).await.map_err(store_error)?,
+            PathKind::Index { .. } => Vec::new(),
+        };
+        Ok((path, Sizes { rows: expected, bytes, regions, rejected }))
+    }
+
+    /// Bytes and rows in a path's ranges, where the store can tell.
+    async fn size(&self, path: &AccessPath) -> PgResult<Option<(u64, f64)>> {
+        if path.scope.ranges.len() > SIZED_RANGES {
+            return Ok(None);
+        }
+        let storage = match &path.kind {
+            PathKind::Table => self.scan.codec.storage,
+            PathKind::Index { codec, .. } => codec.storage,
+        };
+        let (mut bytes, mut rows) = (0u64, 0u64);
+        for range in &path.scope.ranges {
+            let (b, r) = self.scan.view.store.approximate_size(storage, range).await.map_err(store_error)?;
+            bytes = bytes.saturating_add(b);
+            rows = rows.saturating_add(r);
+        }
+        Ok((rows > 0).then_some((bytes, rows as f64)))
+    }
+
+    /// How many rows a path's ranges are expected to hold: of a match of a unique key one each; what the store says of ranges that
+    /// are large enough for it to know; else what the statistics say; else a guess.
+    #[must_use]
+    pub fn path_rows(&self, path: &AccessPath, known: Option<f64>) -> f64 {
+        /// Rows below which the store's answer is that of a block.
+        const RESOLUTION: f64 = 2000.0;
+        if let Some(rows) = path.unique_rows() {
+            return rows as f64;
+        }
+        match known {
+            Some(rows) if rows >= RESOLUTION => return rows,
+            _ => {}
+        }
+        let narrowed = path.scope.equal_parts > 0 || path.scope.narrowed;
+        let estimate = self.statistics.as_ref().filter(|_| narrowed).map(|statistics| {
+            let used = path.scope.equal_parts + usize::from(path.scope.narrowed);
+            let share: f64 = path.key.parts.iter().take(used).map(|part| statistics.share_of_column(part, &self.predicates)).product();
+            (statistics.rows * share).max(1.0)
+        });
+        match (estimate, known) {
+            (Some(estimate), Some(known)) => estimate.min(known.max(1.0) * 4.0),
+            (Some(estimate), None) => estimate,
+            (None, Some(known)) => known,
+            (None, None) => self.table_rows * path.guessed_share(),
+        }
+    }
+
+    /// How many rows a probe by values of the joined columns is expected to read.
+    #[must_use]
+    pub fn rows_per_probe(&self, probe: &Probe, joined: &[ColumnId]) -> f64 {
+        if probe.is_unique() {
+            return 1.0;
+        }
+        let Some(statistics) = &self.statistics else {
+            return (self.table_rows * 0.02f64.powi(i32::try_from(probe.parts.len()).unwrap_or(1))).max(1.0);
+        };
+        let mut share = 1.0;
+        for (part, codec) in probe.parts.iter().zip(&probe.key.parts) {
+            share *= match part {
+                ProbePart::Joined(at) => joined
+                    .get(*at)
+                    .and_then(|column| statistics.column_values(*column))
+                    .map_or(0.02, |values| (1.0 - values.null_share) / values.distinct_of(statistics.rows)),
+                ProbePart::Constant(_) => statistics.share_of_column(codec, &self.predicates),
+            };
+        }
+        (statistics.rows * share).max(0.1)
+    }
+
+    /// What the scan is expected to give: the rows that filters leave of those in the ranges, and the values of its columns.
+    fn estimate(&self, residual: &[usize], rows: f64) -> Estimate {
+        let Some(statistics) = &self.statistics else { return Estimate::default() };
+        let residual: Vec<&Predicate> = residual.iter().filter_map(|n| self.predicates.get(*n)).collect();
+        let share = statistics.share(&self.scan.table, &residual);
+        let columns = self
+            .projected
+            .iter()
+            .filter_map(|n| self.columns.get(*n))
+            .map(|(id, _, ty)| statistics.column(*id, ty, rows * share))
+            .collect();
+        Estimate { share: Some(share), columns }
+    }
+
+    /// What is decoded, filtered and given when these filters remain, of an expected number of rows read.
+    ///
+    /// # Errors
+    /// A filter is over other columns.
+    pub fn output(&self, residual: &[usize], rows: f64) -> Result<ScanOutput> {
+        // Decode what is given, then what only the remaining filters need.
+        let mut read = self.projected.clone();
+        let filters: Vec<&Arc<dyn PhysicalExpr>> = residual.iter().filter_map(|n| self.filters.get(*n)).collect();
+        for filter in &filters {
+            let mut columns: Vec<usize> = collect_columns(filter).iter().map(|c| c.index()).collect();
+            columns.sort_unstable();
+            for position in columns {
+                if !read.contains(&position) {
+                    read.push(position);
+                }
+            }
+        }
+        let read_schema = Arc::new(self.schema.project(&read)?);
+        let filters = filters.into_iter().map(|f| reassign_expr_columns(Arc::clone(f), &read_schema)).collect::<Result<Vec<_>>>()?;
+        Ok(ScanOutput {
+            read: read.iter().filter_map(|n| self.columns.get(*n)).map(|(id, _, _)| *id).collect(),
+            read_schema,
+            filters: ScanOutput::ordered(filters),
+            projection: (0..self.projected.len()).collect(),
+            schema: Arc::new(self.schema.project(&self.projected)?),
+            dynamic: Vec::new(),
+            fetch: None,
+            estimate: self.estimate(residual, rows),
+            rejected: Arc::from([]),
+            request: None,
+        })
+    }
+
+    /// The node that reads a path.
+    #[must_use]
+    pub fn node(&self, path: AccessPath, sizes: &Sizes, output: ScanOutput) -> Arc<dyn ExecutionPlan> {
+        let scan = self.scan.clone();
+        let path = Arc::new(path);
+        match &path.kind {
+            PathKind::Table if path.scope.points => Arc::new(PointGetExec::new(scan, path, output)),
+            PathKind::Index { codec, covered: false, .. } => {
+                let index = Arc::clone(codec);
+                Arc::new(IndexLookupExec::new(scan, path, index, output, sizes.rows))
+            }
+            _ => {
+                let partitions = partitions(&path, sizes, self.parallelism);
+                Arc::new(KeyRangeScanExec::new(scan, path, partitions, output, sizes.rows, sizes.bytes < UNCACHED_BYTES))
+            }
+        }
+    }
+}
+
+/// What the scan node of a plan gives.
+fn output_of(plan: &Arc<dyn ExecutionPlan>) -> Option<&ScanOutput> {
+    if let Some(scan) = plan.downcast_ref::<KeyRangeScanExec>() {
+        Some(scan.output())
+    } else {
+        plan.downcast_ref::<IndexLookupExec>().map(IndexLookupExec::output)
+    }
+}
+
+/// What the scan node of a plan was asked for, if there may be other ways to answer it.
+#[must_use]
+pub fn request_of(plan: &Arc<dyn ExecutionPlan>) -> Option<&Arc<ScanRequest>> {
+    output_of(plan)?.request.as_ref()
+}
+
+/// What a scan node is expected to cost.
+#[must_use]
+pub fn scan_cost(plan: &Arc<dyn ExecutionPlan>) -> Option<f64> {
+    if let Some(scan) = plan.downcast_ref::<KeyRangeScanExec>() {
+        Some(scan.cost())
+    } else {
+        plan.downcast_ref::<IndexLookupExec>().map(IndexLookupExec::cost)
+    }
+}
+
+/// A plan whose scan, below projections, also tells of other ways that were not taken.
+///
+/// # Errors
+/// A node does not take its children back.
+pub fn with_rejected(plan: &Arc<dyn ExecutionPlan>, more: Vec<(String, String)>) -> Result<Arc<dyn ExecutionPlan>> {
+    if more.is_empty() {
+        return Ok(Arc::clone(plan));
+    }
+    if let Some(output) = output_of(plan) {
+        let rejected = output.rejected.iter().cloned().chain(more).collect();
+        let output = ScanOutput { rejected, ..output.clone() };
+        return Ok(match plan.downcast_ref::<KeyRangeScanExec>() {
+            Some(scan) => Arc::new(scan.with_output(output)),
+            None => match plan.downcast_ref::<IndexLookupExec>() {
+                Some(scan) => Arc::new(scan.with_output(output)),
+                None => Arc::clone(plan),
+            },
+        });
+    }
+    match plan.children().as_slice() {
+        [child] => {
+            let child = with_rejected(child, more)?;
+            replace_children_if_necessary(Arc::clone(plan), vec![child])
+        }
+        _ => Ok(Arc::clone(plan)),
+    }
+}
+
+/// Cuts a path's ranges at the borders of regions and spreads the pieces over partitions: neighbours stay together, and salt
+/// buckets apart so that each partition is in key order.
+fn partitions(path: &AccessPath, sizes: &Sizes, target: usize) -> Vec<Vec<KeyRange>> {
+    let ranges = &path.scope.ranges;
+    let salted = path.key.salt.is_some() && !path.scope.one_bucket;
+    if salted {
+        let count = path.key.salt.as_ref().map_or(1, |s| s.buckets.count());
+        let mut out: Vec<Vec<KeyRange>> = Vec::new();
+        for bucket in 0..count {
+            // The last bucket of 256 is 255.
+            let whole = KeyRange::prefix(&[bucket as u8]);
+            let own: Vec<KeyRange> = ranges.iter().map(|r| r.intersect(&whole)).filter(|r| !r.is_empty()).collect();
+            if !own.is_empty() {
+                out.push(own);
+            }
+        }
+        return out;
+    }
+    if target == 1 || sizes.rows < PARALLEL_ROWS || sizes.regions.len() < 2 {
+        return vec![ranges.clone()];
+    }
+    let mut pieces: Vec<(KeyRange, u64)> = Vec::new();
+    for range in ranges {
+        for region in &sizes.regions {
+            let piece = range.intersect(&region.range);
+            if !piece.is_empty() {
+                pieces.push((piece, region.approximate_bytes.max(1)));
+            }
+        }
+    }
+    pieces.sort_by(|a, b| a.0.cmp(&b.0));
+    let total: u64 = pieces.iter().map(|(_, bytes)| bytes).sum();
+    let share = (total / target as u64).max(1);
+    let mut out: Vec<Vec<KeyRange>> = vec![Vec::new()];
+    let mut filled = 0;
+    for (piece, bytes) in pieces {
+        if filled >= share && out.len() < target {
+            out.push(Vec::new());
+            filled = 0;
+        }
+        filled += bytes;
+        if let Some(last) = out.last_mut() {
+            last.push(piece);
+        }
+    }
+    out
+}
