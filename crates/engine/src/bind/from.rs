@@ -95,10 +95,9 @@ impl Binder<'_> {
                     None
                 }
             };
-            if kind == JoinKind::Full && on.as_ref().is_some_and(|on| !is_hashable(on, &left.rel, &right.rel)) {
-                return Err(PgError::unsupported("FULL JOIN is only supported with merge-joinable or hash-joinable join conditions"));
-            }
-            let lateral = left.lateral;
+            self.full_joins |= kind == JoinKind::Full;
+            // The right side may refer to an item further left than its own join.
+            let lateral = left.lateral || right.lateral;
             let rel = self.join(left.rel, right, kind, on);
             left = Bound { rel, lateral };
         }
@@ -577,6 +576,7 @@ impl Binder<'_> {
     ) -> PgResult<Bound> {
         let mut sets: Vec<(Vec<ColId>, SetExpr)> = Vec::new();
         let mut scalars: Vec<(ColId, Expr)> = Vec::new();
+        let mut fields: Vec<(ColId, Expr)> = Vec::new();
         let mut visible: Vec<ScopeColumn> = Vec::new();
         let mut default_name = String::new();
         let definitions: Vec<(String, SqlType)> = match alias {
@@ -626,7 +626,12 @@ impl Binder<'_> {
             let bound = self.in_clause(Clause::FunctionInFrom, |b| b.bind_expr(&syntax)).map_err(|e| e.at(position))?;
             match bound.kind {
                 ExprKind::Set(mut set) => {
-                    if returns_record && set.columns.len() <= 1 && matches!(set.func.0.ret, PgType::Record(None)) {
+                    // Rows of an unnamed type take their columns from the definition list.
+                    let unnamed = match &set.ty.ty {
+                        PgType::Record(Some(record)) if super::function::takes_row_type(&set.func.0) => is_unnamed(record),
+                        _ => returns_record && set.columns.len() <= 1 && matches!(set.func.0.ret, PgType::Record(None)),
+                    } || (super::function::takes_row_type(&set.func.0) && matches!(set.ty.ty, PgType::Record(None)));
+                    if unnamed {
                         if definitions.is_empty() {
                             return Err(PgError::new(
                                 SqlState::SYNTAX_ERROR,
@@ -635,7 +640,11 @@ impl Binder<'_> {
                             .at(position));
                         }
                         set.columns = definitions.iter().map(|(n, t)| (n.clone(), t.widened())).collect();
-                        set.ty = SqlType::new(PgType::Record(Some(Arc::new(RecordType { fields: set.columns.clone() }))));
+                        match &set.ty.ty {
+                            // The row that was given keeps its own names.
+                            PgType::Record(Some(given)) => row_matches(given, &set.columns)?,
+                            _ => set.ty = SqlType::new(PgType::Record(Some(Arc::new(RecordType { fields: set.columns.clone() })))),
+                        }
                     } else if !definitions.is_empty() {
                         return Err(PgError::new(
                             SqlState::SYNTAX_ERROR,
@@ -646,6 +655,23 @@ impl Binder<'_> {
                     let ids: Vec<ColId> = set.columns.iter().map(|_| self.new_col()).collect();
                     if set.columns.len() != 1 {
                         is_scalar_item = false;
+                    }
+                    let only = match set.columns.as_slice() {
+                        [(_, SqlType { ty: PgType::Record(Some(record)), .. })] if !is_unnamed(record) => Some(record.clone()),
+                        _ => None,
+                    };
+                    if let (Some(record), [id]) = (only, ids.as_slice()) {
+                        // Rows as values, of unnest say: a column for each of their fields.
+                        let row = Expr::column(*id, set.columns[0].1.clone());
+                        for (index, (column, ty)) in record.fields.iter().enumerate() {
+                            let field = Expr::new(ExprKind::Field { arg: Box::new(row.clone()), index }, ty.clone());
+                            let id = self.new_col();
+                            fields.push((id, field));
+                            visible.push(ScopeColumn { name: column.clone(), expr: Expr::column(id, ty.clone()), origin: None });
+                        }
+                        is_scalar_item = false;
+                        sets.push((ids, *set));
+                        continue;
                     }
                     for ((column, ty), id) in set.columns.iter().zip(&ids) {
                         visible.push(ScopeColumn { name: column.clone(), expr: Expr::column(*id, ty.clone()), origin: None });
@@ -707,7 +733,7 @@ impl Binder<'_> {
                 FuncKind::Set { columns, .. } => columns.first().is_none_or(|(n, _)| n.is_empty()),
                 _ => true,
             });
-            if columns_of_function == 1 && alias.columns.is_empty() && unnamed && definitions.is_empty() {
+            if columns_of_function == 1 && fields.is_empty() && alias.columns.is_empty() && unnamed && definitions.is_empty() {
                 one.name = fold(&alias.name);
             }
         }
@@ -718,6 +744,14 @@ impl Binder<'_> {
         if !sets.is_empty() || ordinality_id.is_some() {
             rel = Rel::ProjectSet { input: Box::new(rel), sets, outer: false, ordinality: ordinality_id };
         }
+        if !fields.is_empty() {
+            let direct = visible.iter().filter_map(|c| match c.expr.kind {
+                ExprKind::Column(id) if !fields.iter().any(|(f, _)| *f == id) => Some((id, c.expr.clone())),
+                _ => None,
+            });
+            let exprs = direct.collect::<Vec<_>>().into_iter().chain(fields).collect();
+            rel = Rel::Project { input: Box::new(rel), exprs };
+        }
         let lateral = !super::walk::free_columns(&rel).is_empty();
         let mut item = self.aliased(visible, alias, default_name)?;
         item.scalar = is_scalar_item && item.columns.len() == 1;
@@ -726,25 +760,27 @@ impl Binder<'_> {
     }
 }
 
-/// Whether a condition of FULL JOIN has an equality of the two sides, or says nothing of columns.
-fn is_hashable(on: &Expr, left: &Rel, right: &Rel) -> bool {
-    let parts = match &on.kind {
-        ExprKind::And(parts) => parts.as_slice(),
-        _ => std::slice::from_ref(on),
+/// Whether the row that a function gives is the one that the query says.
+fn row_matches(given: &RecordType, said: &[(String, SqlType)]) -> PgResult<()> {
+    let error = |detail: String| {
+        let message = "function return row and query-specified return row do not match";
+        Err(PgError::new(SqlState::DATATYPE_MISMATCH, message).detail(detail))
     };
-    let (left, right) = (crate::plan::decorrelate::given_columns(left), crate::plan::decorrelate::given_columns(right));
-    let of = |e: &Expr, side: &HashSet<ColId>| {
-        let mut used = Vec::new();
-        super::walk::columns_of(e, &mut used);
-        !used.is_empty() && used.iter().all(|c| side.contains(c))
-    };
-    parts.iter().any(|p| match &p.kind {
-        ExprKind::Oper { oper, args } if oper.0.name == "=" => match args.as_slice() {
-            [a, b] => (of(a, &left) && of(b, &right)) || (of(a, &right) && of(b, &left)),
-            _ => false,
-        },
-        _ => false,
-    }) || !on.any(&mut |e| matches!(e.kind, ExprKind::Column(_)))
+    if given.fields.len() != said.len() {
+        let s = if given.fields.len() == 1 { "" } else { "s" };
+        return error(format!("Returned row contains {} attribute{s}, but query expects {}.", given.fields.len(), said.len()));
+    }
+    for (i, ((_, given), (_, said))) in given.fields.iter().zip(said).enumerate() {
+        if given.ty != said.ty {
+            return error(format!("Returned type {} at ordinal position {}, but query expects {}.", given.ty, i + 1, said.ty));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a row type is one of ROW(…), which names no columns.
+fn is_unnamed(record: &RecordType) -> bool {
+    record.fields.iter().enumerate().all(|(i, (name, _))| name.strip_prefix('f').is_some_and(|n| n == (i + 1).to_string()))
 }
 
 fn is_rows_from(name: &ast::ObjectName) -> bool {

@@ -458,8 +458,10 @@ impl Binder<'_> {
         let ret = ret.widened();
         let row = match (&func.ret, &ret.ty) {
             (PgType::Record(None), PgType::Record(Some(record))) if columns.len() <= 1 => Some(record.fields.clone()),
+            (_, PgType::Record(Some(record))) if takes_row_type(&func) => Some(record.fields.clone()),
             _ => None,
         };
+        let given = row.is_some();
         let typed: Vec<(String, SqlType)> = match columns.as_slice() {
             // A row type given by an argument.
             _ if row.is_some() => row.unwrap_or_default(),
@@ -485,7 +487,7 @@ impl Binder<'_> {
             many => many.iter().map(|(n, t)| ((*n).to_owned(), SqlType::new(t.clone()))).collect(),
         };
         let ty = match typed.as_slice() {
-            [(_, one)] => one.clone(),
+            [(_, one)] if !given => one.clone(),
             many => SqlType::new(PgType::Record(Some(Arc::new(RecordType { fields: many.to_vec() })))),
         };
         Ok(SetExpr { func: FuncRef(func), args, columns: typed, ty })
@@ -979,13 +981,18 @@ fn call_args(function: &ast::Function) -> PgResult<CallArgs<'_>> {
     Ok(out)
 }
 
+/// Whether this is `json_populate_record` or its kin: the columns are those of the first argument's row type.
+pub(crate) fn takes_row_type(func: &Func) -> bool {
+    func.name.contains("_populate_record")
+}
+
 /// `json_populate_record` and its kin take a row whose type they give.
 fn check_row_argument(func: &Func, args: &[Expr]) -> PgResult<()> {
     match (func.args.first(), args.first()) {
-        (Some(_), Some(arg)) if func.name.contains("_populate_record") && arg.ty.ty == PgType::Unknown && !arg.is_null_const() => {
+        (Some(_), Some(arg)) if takes_row_type(func) && arg.ty.ty == PgType::Unknown && !arg.is_null_const() => {
             Err(PgError::new(SqlState::DATATYPE_MISMATCH, "could not determine polymorphic type because input has type unknown"))
         }
-        (Some(_), Some(arg)) if func.name.contains("_populate_record") && !matches!(arg.ty.ty, PgType::Record(_) | PgType::Unknown) => {
+        (Some(_), Some(arg)) if takes_row_type(func) && !matches!(arg.ty.ty, PgType::Record(_) | PgType::Unknown) => {
             Err(PgError::new(SqlState::DATATYPE_MISMATCH, format!("first argument of {} must be a row type", func.name)))
         }
         _ => Ok(()),

@@ -11,6 +11,7 @@ pub mod from;
 pub mod function;
 mod hint;
 pub mod literal;
+mod outer_join;
 pub mod query;
 pub mod resolve;
 pub mod scope;
@@ -84,6 +85,8 @@ pub struct Binder<'a> {
     pub(crate) overriding_system: bool,
     /// OVERRIDING USER VALUE was written.
     pub(crate) overriding_user: bool,
+    /// The statement has a FULL JOIN.
+    pub(crate) full_joins: bool,
     /// How deep views are expanded.
     pub(crate) view_depth: usize,
     /// Where set-returning functions are refused: CASE, COALESCE, aggregate arguments.
@@ -225,6 +228,7 @@ impl<'a> Binder<'a> {
             recursing: Vec::new(),
             overriding_system: false,
             overriding_user: false,
+            full_joins: false,
             view_depth: 0,
             no_sets: None,
             depth: 0,
@@ -277,6 +281,9 @@ impl<'a> Binder<'a> {
         let uses = self.uses.into_iter().map(|(relation, columns)| Dependency { relation, columns }).collect();
         let mut bound = Bound { ctes: self.ctes, body, params, uses, warnings: self.hints.into_warnings() };
         query::inline_ctes(&mut bound, self.next_col, &self.materialized, &self.not_materialized);
+        if self.full_joins {
+            outer_join::check(&mut bound)?;
+        }
         Ok(bound)
     }
 

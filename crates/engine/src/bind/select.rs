@@ -678,7 +678,8 @@ impl Binder<'_> {
                     }
                 };
                 let mut fields: Vec<Expr> = ids.iter().zip(&set.columns).map(|(id, (_, ty))| Expr::column(*id, ty.clone())).collect();
-                *expr = if fields.len() == 1 { fields.remove(0) } else { Expr::new(ExprKind::Row(fields), set.ty) };
+                let one = fields.len() == 1 && fields.first().is_some_and(|f| f.ty.ty == set.ty.ty);
+                *expr = if one { fields.remove(0) } else { Expr::new(ExprKind::Row(fields), set.ty) };
                 return;
             }
         }

@@ -7,6 +7,7 @@ pub mod key_range_scan;
 pub(crate) mod leaf;
 pub mod lock_rows;
 pub mod lookup_join;
+pub mod plain;
 pub mod point_get;
 pub mod project_set;
 pub mod recursive;

@@ -23,7 +23,7 @@ use arrow::datatypes::{Field, Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::common::{Constraint, Constraints, DFSchema, DataFusionError, Result, ScalarValue};
+use datafusion::common::{DFSchema, DataFusionError, Result, ScalarValue};
 use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, TableProviderFilterPushDown, TableType};
 use datafusion::physical_expr::PhysicalExpr;
@@ -39,7 +39,6 @@ pub struct StoaTable {
     /// The columns that the scan can give, with the names of their fields.
     columns: Arc<[(ColumnId, String, SqlType)]>,
     schema: SchemaRef,
-    constraints: Constraints,
     /// By index: what the predicate of a partial index says.
     index_predicates: Arc<[Option<Predicate>]>,
     /// The full text indexes of the database.
@@ -75,16 +74,10 @@ impl StoaTable {
             fields.push(Field::new(name, column.ty.arrow.clone(), !column.not_null && !table.is_key(*id)));
             list.push((*id, name.clone(), column.ty.clone()));
         }
-        let primary: Option<Vec<usize>> = table.key.iter().map(|p| list.iter().position(|(id, _, _)| *id == p.column)).collect();
-        let constraints = match primary {
-            Some(positions) => Constraints::new_unverified(vec![Constraint::PrimaryKey(positions)]),
-            None => Constraints::default(),
-        };
         Ok(Self {
             scan: ScanTable { table, codec, view, txn },
             columns: list.into(),
             schema: Arc::new(Schema::new(fields)),
-            constraints,
             index_predicates: Arc::from([]),
             text: None,
             preferences: Preferences::default(),
@@ -171,8 +164,9 @@ impl TableProvider for StoaTable {
         Arc::clone(&self.schema)
     }
 
-    fn constraints(&self) -> Option<&Constraints> {
-        Some(&self.constraints)
+    // DataFusion takes a key for one above joins and groupings as well and drops sort keys behind it.
+    fn constraints(&self) -> Option<&datafusion::common::Constraints> {
+        None
     }
 
     fn table_type(&self) -> TableType {

@@ -319,11 +319,12 @@ impl Planner {
             // An aggregate node of which nothing is used still gives one row.
             return LogicalPlanBuilder::empty(true).build().map_err(from_datafusion);
         }
-        let aggregated = LogicalPlanBuilder::from(plan)
-            .project(before)
-            .and_then(|b| b.aggregate(grouped, calls))
-            .and_then(LogicalPlanBuilder::build)
-            .map_err(from_datafusion)?;
+        let mut prepared = LogicalPlanBuilder::from(plan).project(before).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)?;
+        if sets.is_some() {
+            prepared = crate::exec::plain::plan(self, prepared)?;
+        }
+        let aggregated =
+            LogicalPlanBuilder::from(prepared).aggregate(grouped, calls).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)?;
         let mut after: Vec<DfExpr> = Vec::new();
         for g in &group_columns {
             let value = match g.carried {

@@ -163,6 +163,18 @@ fn is_subquery(e: &Expr) -> bool {
     matches!(e.kind, ExprKind::ScalarSubquery(_) | ExprKind::Exists(_) | ExprKind::AnyQuery { .. } | ExprKind::ArraySubquery(_))
 }
 
+/// Columns that the subqueries of an expression use, and what they are compared with.
+pub fn columns_of_subqueries(e: &Expr) -> Vec<ColId> {
+    let mut out = Vec::new();
+    e.any(&mut |part| {
+        if is_subquery(part) {
+            walk::columns_of(part, &mut out);
+        }
+        false
+    });
+    out
+}
+
 /// The type of a column that a relation gives.
 pub fn type_of_column(rel: &Rel, id: ColId) -> Option<SqlType> {
     match rel {

@@ -393,28 +393,42 @@ impl Planner {
             None => Vec::new(),
         };
         let mut left_rel = left.clone();
-        // Subqueries in ON: of an inner join they may stand in a filter above.
-        let mut above = Vec::new();
+        let mut right_rel = right.clone();
+        // Subqueries in ON: of an inner join they may stand in a filter above; else they become columns of the side they are about.
+        let (mut of_left, mut of_right) = (Vec::new(), Vec::new());
         let mut has_subquery = false;
         for c in &conditions {
             walk::visit_subqueries(c, &mut |_| has_subquery = true);
         }
         if has_subquery {
             if kind == JoinKind::Inner {
-                let rel = Rel::Join { left: Box::new(left_rel), right: Box::new(right.clone()), kind, on: None, lateral: false };
+                let rel = Rel::Join { left: Box::new(left_rel), right: Box::new(right_rel), kind, on: None, lateral: false };
                 return self.plan_filter(&rel, &conjunction(conditions)).await;
             }
-            let mut applies = Vec::new();
-            for c in &mut conditions {
-                left_rel = self.lift(left_rel, c, &mut applies).await?;
+            let (in_left, in_right) = (decorrelate::given_columns(left), decorrelate::given_columns(right));
+            let about = |c: &Expr| {
+                let used = decorrelate::columns_of_subqueries(c);
+                (used.iter().any(|u| in_left.contains(u)), used.iter().any(|u| in_right.contains(u)))
+            };
+            if conditions.iter().any(|c| about(c) == (true, true)) {
+                return self.plan_outer_join_by_row(left, right, kind, conditions).await;
             }
-            above.extend(applies);
+            for c in &mut conditions {
+                if about(c).1 {
+                    right_rel = self.lift(right_rel, c, &mut of_right).await?;
+                } else {
+                    left_rel = self.lift(left_rel, c, &mut of_left).await?;
+                }
+            }
         }
         let mut left_plan = self.plan(&left_rel).await?;
-        for apply in above {
+        for apply in of_left {
             left_plan = ApplyExec::plan(self, left_plan, apply)?;
         }
-        let right_plan = self.plan(right).await?;
+        let mut right_plan = self.plan(&right_rel).await?;
+        for apply in of_right {
+            right_plan = ApplyExec::plan(self, right_plan, apply)?;
+        }
         let exprs = self.exprs();
         let conditions = conditions.iter().map(|c| exprs.expr(c)).collect::<PgResult<Vec<_>>>()?;
         let join_type = match kind {
@@ -433,6 +447,58 @@ impl Planner {
             .join_on(right_plan, join_type, conditions)
             .and_then(LogicalPlanBuilder::build)
             .map_err(from_datafusion)
+    }
+
+    /// An outer join whose condition has a subquery over both sides: the other side is filtered for each row of the one that is kept.
+    async fn plan_outer_join_by_row(&self, left: &Rel, right: &Rel, kind: JoinKind, conditions: Vec<Expr>) -> PgResult<LogicalPlan> {
+        let on = conjunction(conditions);
+        let (kept, other) = match kind {
+            JoinKind::Left | JoinKind::Full => (left, right),
+            JoinKind::Right => (right, left),
+            _ => return Err(PgError::internal("a subquery in the condition of this join")),
+        };
+        if kind != JoinKind::Full {
+            let spec = LateralSpec { columns: self.columns_given(other), rel: filtered(other.clone(), on), outer: true };
+            return ApplyExec::plan_lateral(self, self.plan(kept).await?, spec);
+        }
+        // Left rows with their matches, and right rows that have none.
+        let (of_left, of_right) = (self.columns_given(left), self.columns_given(right));
+        let first = Rel::Join {
+            left: Box::new(left.clone()),
+            right: Box::new(right.clone()),
+            kind: JoinKind::Left,
+            on: Some(on.clone()),
+            lateral: false,
+        };
+        let exists = Query { rel: filtered(left.clone(), on), outputs: Vec::new() };
+        let bool_type = SqlType::new(PgType::Bool);
+        let none = Expr::new(ExprKind::Not(Box::new(Expr::new(ExprKind::Exists(Box::new(exists)), bool_type.clone()))), bool_type);
+        let mut list = Vec::with_capacity(of_left.len() + of_right.len());
+        for (_, ty) in &of_left {
+            let null = ScalarValue::try_from(&ty.arrow).map_err(from_datafusion)?;
+            list.push((self.fresh(), Expr::new(ExprKind::Const(null), ty.clone())));
+        }
+        list.extend(of_right.iter().map(|(c, ty)| (*c, Expr::column(*c, ty.clone()))));
+        let columns: Vec<(ColId, SqlType)> = of_left.into_iter().chain(of_right).collect();
+        let right_columns = list.iter().map(|(c, _)| *c).collect();
+        let second = Rel::Project { input: Box::new(filtered(right.clone(), none)), exprs: list };
+        let union = Rel::SetOp {
+            op: SetOp::Union,
+            all: true,
+            left: Box::new(first),
+            left_columns: columns.iter().map(|(c, _)| *c).collect(),
+            right: Box::new(second),
+            right_columns,
+            columns,
+        };
+        self.plan(&union).await
+    }
+
+    /// The columns of a relation that anything uses, with their types.
+    fn columns_given(&self, rel: &Rel) -> Vec<(ColId, SqlType)> {
+        let mut given: Vec<ColId> = decorrelate::given_columns(rel).into_iter().filter(|c| self.is_used(*c)).collect();
+        given.sort();
+        given.into_iter().filter_map(|c| decorrelate::type_of_column(rel, c).map(|ty| (c, ty))).collect()
     }
 
     /// The right side is run for each distinct row of what it uses of the left, unless it is a function or a join says the same.
@@ -481,19 +547,12 @@ impl Planner {
             return self.plan(&joined).await;
         }
         let left_plan = self.plan(left).await?;
-        let mut columns: Vec<(ColId, SqlType)> = Vec::new();
-        let mut given: Vec<ColId> = decorrelate::given_columns(right).into_iter().filter(|c| self.is_used(*c)).collect();
-        given.sort();
-        for c in given {
-            if let Some(ty) = decorrelate::type_of_column(right, c) {
-                columns.push((c, ty));
-            }
-        }
+        let columns = self.columns_given(right);
         // The condition is part of what is run for each row.
-        let mut inner = right.clone();
-        if let Some(on) = on {
-            inner = Rel::Filter { input: Box::new(inner), predicate: on.clone() };
-        }
+        let inner = match on {
+            Some(on) => filtered(right.clone(), on.clone()),
+            None => right.clone(),
+        };
         ApplyExec::plan_lateral(self, left_plan, LateralSpec { rel: inner, columns, outer: kind == JoinKind::Left })
     }
 
@@ -697,6 +756,10 @@ impl Planner {
         let schema = Arc::new(DFSchema::try_from(Schema::new(fields)).map_err(from_datafusion)?);
         Ok(StoaNode::plan(label, vec![input], schema, make))
     }
+}
+
+fn filtered(input: Rel, predicate: Expr) -> Rel {
+    Rel::Filter { input: Box::new(input), predicate }
 }
 
 /// Rows in memory as a plan.

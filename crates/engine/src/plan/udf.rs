@@ -1,5 +1,6 @@
 //! Our kernels as DataFusion's scalar functions.
 
+use arrow::array::{Array, new_null_array};
 use arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::{DataFusionError, Result, ScalarValue};
 use datafusion::logical_expr::{ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility};
@@ -83,11 +84,16 @@ impl ScalarUDFImpl for KernelUdf {
         // A volatile function of constants is called for each row.
         let once = all_constant && self.signature.volatility != Volatility::Volatile;
         let mut values = Vec::with_capacity(args.args.len());
-        for arg in args.args {
-            values.push(match arg {
+        for (arg, ty) in args.args.into_iter().zip(&self.arg_types) {
+            let mut arg = match arg {
                 ColumnarValue::Array(array) => Arg { array, constant: false },
                 ColumnarValue::Scalar(value) => Arg { array: value.to_array()?, constant: true },
-            });
+            };
+            // Optimizer rules try conditions with NULLs of no type.
+            if arg.array.data_type() == &DataType::Null && ty.arrow != DataType::Null {
+                arg.array = new_null_array(&ty.arrow, arg.array.len());
+            }
+            values.push(arg);
         }
         let rows = if once { 1 } else { args.number_rows };
         let call = Call { ctx: &self.ctx, rows, arg_types: &self.arg_types, ret: &self.ret, explicit: self.explicit };

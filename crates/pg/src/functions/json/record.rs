@@ -234,8 +234,13 @@ fn append(
 fn base_fields(call: &Call, record: &RecordType, base: &Arg, row: usize) -> PgResult<Vec<Option<String>>> {
     let at = base.at(row);
     let Some(values) = base.array.as_struct_opt().filter(|array| !array.is_null(at)) else { return Ok(Vec::new()) };
-    let mut out = Vec::with_capacity(record.fields.len());
-    for ((_, ty), column) in record.fields.iter().zip(values.columns()) {
+    // Its own types: those of a column definition list may be others.
+    let own = match call.arg_types.first().map(|ty| &ty.ty) {
+        Some(PgType::Record(Some(own))) => own,
+        _ => record,
+    };
+    let mut out = Vec::with_capacity(own.fields.len());
+    for ((_, ty), column) in own.fields.iter().zip(values.columns()) {
         out.push(if column.is_null(at) {
             None
         } else {
