@@ -5,7 +5,7 @@
 use crate::session::notify::NotificationBus;
 use crate::session::{Session, SessionOptions, SessionShared};
 use crate::text::TextIndexes;
-use crate::txn::{GroupId, TransactionManager};
+use crate::txn::{GroupId, TransactionManager, WriteSpace};
 use datafusion::execution::TaskContext;
 use datafusion::execution::context::SessionState;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
@@ -23,7 +23,7 @@ use stoa_store::Store;
 /// How a database is opened.
 #[derive(Clone, Debug)]
 pub struct DatabaseOptions {
-    /// For sorts, joins and aggregations of all statements together; what needs more spills, or fails with 53200.
+    /// For sorts, joins, aggregations and changes of all statements together; what needs more spills, or fails with 53200.
     pub query_memory_bytes: usize,
     /// Where statements spill; `None` for the system's temporary directory.
     pub spill_directory: Option<PathBuf>,
@@ -58,6 +58,9 @@ impl Default for DatabaseOptions {
         }
     }
 }
+
+/// What the changes of one transaction take of memory at most, however much there is.
+const MAX_WRITE_SET_MEMORY: usize = 128 << 20;
 
 /// What sessions and statements share.
 pub struct DatabaseInner {
@@ -115,6 +118,10 @@ impl Database {
         let catalog = crate::catalog::open(&store).await?;
         let statistics = crate::statistics::Registry::load(&store, |oid| catalog.table(oid).is_some()).await?;
         let transactions = TransactionManager::new(store.clone(), catalog);
+        let directory = options.spill_directory.clone().unwrap_or_else(std::env::temp_dir);
+        let most = (options.query_memory_bytes / 4).min(MAX_WRITE_SET_MEMORY);
+        transactions.set_write_space(WriteSpace::new(directory, runtime.memory_pool.clone(), most));
+        transactions.set_max_transaction_bytes(options.spill_bytes);
         let text =
             TextIndexes::open(&store, transactions.feed(), options.text_directory.as_deref(), &transactions.published_catalog()).await?;
         tokio::spawn(crate::text::follow::run(Arc::downgrade(&text)));

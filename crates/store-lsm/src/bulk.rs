@@ -1,24 +1,25 @@
-//! Bulk loads: rows in key order become files that RocksDB takes in as they are, past log and memtables.
+//! Bulk loads: changes in key order become files that RocksDB takes in as they are, past log and memtables.
 //!
-//! The entries carry the timestamp at which the load began; a record says at which one it became visible, and reads
-//! translate (`Tables::visible_since`). The end of a load runs on the commit thread: the record with the names of the files
-//! is written first, then the files are taken in, then the record is completed and a view published. A crash in between is
+//! The entries of a table carry the timestamp at which the load began; a record says at which one it became visible, and reads
+//! translate (`Tables::visible_since`). The end of a load runs on the commit thread: the records of its tables with the names of the
+//! files are written first, in one batch, then the files are taken in, then the records are completed and a view published. A crash in between is
 //! finished at the next start ([`resume_loads`]); taking in a file twice does no harm, since it holds the same entries.
 
 use crate::commit::{Committer, Core, count};
 use crate::database::{ColumnFamily, Database, message_error, read_error, write_error};
-use crate::keys::{Form, TIMESTAMP_BYTES, VALUE_PUT, inverted, push_escaped, push_row_bound};
+use crate::keys::{Form, VALUE_DELETED, VALUE_PUT, VALUE_PUT_AFTER_DELETE, inverted, push_escaped, push_row_bound};
 use crate::metadata::{StoredLoad, load_key};
 use crate::options::OptionClass;
-use crate::view::Table;
+use crate::view::{Family, Table};
 use async_trait::async_trait;
 use rocksdb::{IngestExternalFileOptions, Options, SstFileWriter, WriteBatch};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use stoa_store::limits::check_cell;
-use stoa_store::{BulkLoad, Certainty, FamilyId, KeyRange, StoreError, StoreResult, Timestamp};
+use stoa_store::limits::check_mutation;
+use stoa_store::model::LoadOrder;
+use stoa_store::{BulkLoad, Certainty, KeyRange, MutationRef, StoreError, StoreResult, Timestamp};
 
 const FILE_BYTES: u64 = 64 << 20;
 
@@ -50,10 +51,14 @@ impl SortedFiles {
     }
 
     pub fn add(&mut self, key: &[u8], value: &[u8]) -> StoreResult<()> {
+        self.writer()?.put(key, value).map_err(load_error)
+    }
+
+    fn writer(&mut self) -> StoreResult<&mut SstFileWriter<'static>> {
         if self.current.as_ref().is_some_and(|file| file.writer.file_size() >= FILE_BYTES) {
             self.finish_file()?;
         }
-        let file = match &mut self.current {
+        let file = match self.current.take() {
             Some(file) => file,
             None => {
                 let options = Box::new(self.core.shared.family_options(&self.class));
@@ -62,13 +67,15 @@ impl SortedFiles {
                 let writer = unsafe { std::mem::transmute::<SstFileWriter<'_>, SstFileWriter<'static>>(writer) };
                 let path = load_directory(&self.core.database).join(format!("{}-{}.sst", self.stem, self.finished.len()));
                 writer.open(&path).map_err(read_error)?;
-                self.current.insert(SortedFile { writer, path, _options: options })
+                SortedFile { writer, path, _options: options }
             }
         };
-        file.writer.put(key, value).map_err(|error| match error.kind() {
-            rocksdb::ErrorKind::InvalidArgument => StoreError::Invalid("the keys of a bulk load must not go down".into()),
-            _ => read_error(error),
-        })
+        Ok(&mut self.current.insert(file).writer)
+    }
+
+    /// Removes what there is under a key.
+    pub fn delete(&mut self, key: &[u8]) -> StoreResult<()> {
+        self.writer()?.delete(key).map_err(load_error)
     }
 
     fn finish_file(&mut self) -> StoreResult<()> {
@@ -91,6 +98,13 @@ impl Drop for SortedFiles {
         for path in self.finished.iter().chain(&unfinished) {
             remove_file(path);
         }
+    }
+}
+
+fn load_error(error: rocksdb::Error) -> StoreError {
+    match error.kind() {
+        rocksdb::ErrorKind::InvalidArgument => StoreError::Invalid("the keys of a bulk load must not go down".into()),
+        _ => read_error(error),
     }
 }
 
@@ -140,73 +154,147 @@ fn remove_file(path: &Path) {
 /// The entries of one family: those of the current row wait, since a row's cells may come in any order.
 struct FamilyLoad {
     files: SortedFiles,
-    /// Key and value of each cell of the current row, in the order in which they came.
-    row: Vec<(Vec<u8>, Vec<u8>)>,
+    /// The entries of the current row, in the order in which they came.
+    row: Vec<RowEntry>,
     used: usize,
+    /// Whether the row's older cells do not count.
+    deleted: bool,
+    /// Whether deletions are RocksDB's own.
+    plain: bool,
+}
+
+#[derive(Default)]
+struct RowEntry {
+    key: Vec<u8>,
+    value: Vec<u8>,
+    delete: bool,
 }
 
 impl FamilyLoad {
+    /// The next entry of the row, to be filled.
+    fn entry(&mut self) -> &mut RowEntry {
+        if self.used == self.row.len() {
+            self.row.push(RowEntry::default());
+        }
+        self.used += 1;
+        let entry = &mut self.row[self.used - 1];
+        entry.key.clear();
+        entry.value.clear();
+        entry.delete = false;
+        entry
+    }
+
     fn flush_row(&mut self) -> StoreResult<()> {
         let row = self.row.get_mut(..self.used).unwrap_or_default();
-        // Stable: of two values of one cell the later stays behind, and counts.
-        row.sort_by(|a, b| a.0.cmp(&b.0));
+        // Stable: of two entries of one cell the later stays behind, and counts.
+        row.sort_by(|a, b| a.key.cmp(&b.key));
+        let mut deleted = false;
         for i in 0..row.len() {
-            let (Some((key, value)), next) = (row.get(i), row.get(i + 1)) else { break };
-            if next.is_none_or(|(next, _)| next != key) {
-                self.files.add(key, value)?;
+            let Some((entry, later)) = row.get_mut(i..).and_then(<[RowEntry]>::split_first_mut) else { break };
+            if later.first().is_some_and(|next| next.key == entry.key) {
+                deleted |= entry.delete;
+                continue;
             }
+            if self.plain && entry.delete {
+                self.files.delete(&entry.key)?;
+            } else {
+                if !self.plain
+                    && deleted
+                    && let Some(kind) = entry.value.first_mut().filter(|_| !entry.delete)
+                {
+                    *kind = VALUE_PUT_AFTER_DELETE;
+                }
+                self.files.add(&entry.key, &entry.value)?;
+            }
+            deleted = false;
         }
         self.used = 0;
+        self.deleted = false;
         Ok(())
+    }
+
+    fn put(&mut self, family: &Family, begin: Timestamp, key: &[u8], qualifier: &[u8], value: Option<&[u8]>) {
+        let deleted = self.deleted;
+        let entry = self.entry();
+        push_row_bound(&mut entry.key, family.storage, family.form, key);
+        entry.delete = value.is_none();
+        if family.form == Form::Plain {
+            entry.value.extend_from_slice(&begin.0.to_be_bytes());
+        } else {
+            if family.form == Form::Cells {
+                push_escaped(&mut entry.key, qualifier);
+            }
+            entry.key.extend_from_slice(&inverted(begin));
+            entry.value.push(match value {
+                None => VALUE_DELETED,
+                Some(_) if deleted => VALUE_PUT_AFTER_DELETE,
+                Some(_) => VALUE_PUT,
+            });
+        }
+        entry.value.extend_from_slice(value.unwrap_or_default());
+    }
+
+    /// Removes all cells of the row.
+    fn delete(&mut self, family: &Family, begin: Timestamp, key: &[u8]) {
+        // What the load itself has set before is hidden as well.
+        self.used = 0;
+        match family.form {
+            Form::Plain | Form::PackedVersions => self.put(family, begin, key, &[], None),
+            Form::Cells => {
+                let entry = self.entry();
+                push_row_bound(&mut entry.key, family.storage, family.form, key);
+                entry.key.extend_from_slice(&[0, 0]);
+                entry.key.extend_from_slice(&inverted(begin));
+                entry.value.push(VALUE_DELETED);
+                entry.delete = true;
+            }
+        }
+        self.deleted = true;
     }
 }
 
-pub(crate) struct LsmBulkLoad {
-    core: Arc<Core>,
+/// The part of a load that concerns one table.
+struct TableLoad {
     table: Arc<Table>,
     begin: Timestamp,
     families: Vec<FamilyLoad>,
     /// The first and the current row.
-    first_key: Option<Vec<u8>>,
+    first_key: Vec<u8>,
     key: Vec<u8>,
 }
 
-impl LsmBulkLoad {
-    pub fn new(core: Arc<Core>, table: Arc<Table>, begin: Timestamp) -> StoreResult<Self> {
+impl TableLoad {
+    fn new(core: &Arc<Core>, table: Arc<Table>, begin: Timestamp, first_key: &[u8]) -> StoreResult<Self> {
         let mut families = Vec::with_capacity(table.families.len());
         for family in &table.families {
-            let files = SortedFiles::new(&core, family.home.class, format!("{}-{}", begin.0, family.storage))?;
-            families.push(FamilyLoad { files, row: Vec::new(), used: 0 });
+            let files = SortedFiles::new(core, family.home.class, format!("{}-{}", begin.0, family.storage))?;
+            families.push(FamilyLoad { files, row: Vec::new(), used: 0, deleted: false, plain: family.form == Form::Plain });
         }
-        Ok(Self { core, table, begin, families, first_key: None, key: Vec::new() })
+        Ok(Self { table, begin, families, first_key: first_key.to_vec(), key: first_key.to_vec() })
     }
 
-    fn put_cell(&mut self, key: &[u8], family: FamilyId, qualifier: &[u8], value: &[u8]) -> StoreResult<()> {
-        let place = self.table.families.iter().position(|f| f.id == family);
-        let (Some(family), Some(load)) = (place.and_then(|i| self.table.families.get(i)), place.and_then(|i| self.families.get_mut(i)))
-        else {
-            return Err(StoreError::Invalid(format!("table {} has no family {}", self.table.schema.id.0, family.0)));
-        };
-        check_cell(&family.options, key, qualifier, value)?;
-        if load.used == load.row.len() {
-            load.row.push(Default::default());
+    fn apply(&mut self, mutation: &MutationRef<'_>) -> StoreResult<()> {
+        check_mutation(&self.table.schema, mutation)?;
+        let (_, key) = mutation.row();
+        if key != self.key.as_slice() {
+            self.flush_row()?;
+            self.key.clear();
+            self.key.extend_from_slice(key);
         }
-        let Some((entry_key, entry_value)) = load.row.get_mut(load.used) else { return Ok(()) };
-        load.used += 1;
-        entry_key.clear();
-        entry_value.clear();
-        push_row_bound(entry_key, family.storage, family.form, key);
-        if family.form == Form::Plain {
-            entry_value.reserve(TIMESTAMP_BYTES + value.len());
-            entry_value.extend_from_slice(&self.begin.0.to_be_bytes());
-        } else {
-            if family.form == Form::Cells {
-                push_escaped(entry_key, qualifier);
+        let only = match mutation {
+            MutationRef::Put { family, .. } | MutationRef::DeleteCell { family, .. } | MutationRef::DeleteFamily { family, .. } => {
+                Some(*family)
             }
-            entry_key.extend_from_slice(&inverted(self.begin));
-            entry_value.push(VALUE_PUT);
+            MutationRef::DeleteRow { .. } => None,
+        };
+        let families = self.table.families.iter().zip(&mut self.families);
+        for (family, load) in families.filter(|(family, _)| only.is_none_or(|only| only == family.id)) {
+            match mutation {
+                MutationRef::Put { qualifier, value, .. } => load.put(family, self.begin, key, qualifier, Some(value)),
+                MutationRef::DeleteCell { qualifier, .. } => load.put(family, self.begin, key, qualifier, None),
+                MutationRef::DeleteFamily { .. } | MutationRef::DeleteRow { .. } => load.delete(family, self.begin, key),
+            }
         }
-        entry_value.extend_from_slice(value);
         Ok(())
     }
 
@@ -214,92 +302,127 @@ impl LsmBulkLoad {
         self.families.iter_mut().try_for_each(FamilyLoad::flush_row)
     }
 
-    fn put_next(&mut self, key: &[u8], family: FamilyId, qualifier: &[u8], value: &[u8]) -> StoreResult<()> {
-        if self.first_key.is_none() {
-            self.first_key = Some(key.to_vec());
-            self.key = key.to_vec();
-        } else if key != self.key.as_slice() {
-            if key < self.key.as_slice() {
-                return Err(StoreError::Invalid("the keys of a bulk load must not go down".into()));
-            }
-            self.flush_row()?;
-            self.key.clear();
-            self.key.extend_from_slice(key);
+    fn finish(mut self) -> StoreResult<LoadedTable> {
+        self.flush_row()?;
+        let files = self.families.into_iter().map(|load| load.files.finish()).collect::<StoreResult<Vec<_>>>()?;
+        let range = KeyRange { start: self.first_key, end: KeyRange::point(&self.key).end };
+        Ok(LoadedTable { table: self.table, begin: self.begin, files, range })
+    }
+}
+
+/// A table's files, complete.
+struct LoadedTable {
+    table: Arc<Table>,
+    begin: Timestamp,
+    files: Vec<FinishedFiles>,
+    range: KeyRange,
+}
+
+pub(crate) struct LsmBulkLoad {
+    core: Arc<Core>,
+    order: LoadOrder,
+    /// Those that nothing has come for.
+    waiting: Vec<(Arc<Table>, Timestamp)>,
+    current: Option<TableLoad>,
+    done: Vec<LoadedTable>,
+}
+
+impl LsmBulkLoad {
+    /// Each table with the timestamp that its entries carry.
+    pub fn new(core: Arc<Core>, tables: Vec<(Arc<Table>, Timestamp)>) -> Self {
+        let ids: Vec<_> = tables.iter().map(|(table, _)| table.schema.id).collect();
+        Self { core, order: LoadOrder::new(&ids), waiting: tables, current: None, done: Vec::new() }
+    }
+
+    fn end_table(&mut self) -> StoreResult<()> {
+        if let Some(load) = self.current.take() {
+            self.done.push(load.finish()?);
         }
-        self.put_cell(key, family, qualifier, value)
+        Ok(())
     }
 }
 
 #[async_trait]
 impl BulkLoad for LsmBulkLoad {
-    async fn put(&mut self, key: &[u8], family: FamilyId, qualifier: &[u8], value: &[u8]) -> StoreResult<()> {
-        self.put_next(key, family, qualifier, value)
+    fn apply(&mut self, mutation: MutationRef<'_>) -> StoreResult<()> {
+        let (table, key) = mutation.row();
+        self.order.next(table, key)?;
+        if self.current.as_ref().is_none_or(|load| load.table.schema.id != table) {
+            self.end_table()?;
+            let at = self.waiting.iter().position(|(t, _)| t.schema.id == table).ok_or(StoreError::NoSuchTable(table.0))?;
+            let (table, begin) = self.waiting.swap_remove(at);
+            self.current = Some(TableLoad::new(&self.core, table, begin, key)?);
+        }
+        self.current.as_mut().map_or(Ok(()), |load| load.apply(&mutation))
     }
 
     async fn finish(mut self: Box<Self>) -> StoreResult<Timestamp> {
-        self.flush_row()?;
-        let Self { core, table, begin, families, first_key, key } = *self;
-        let files = families.into_iter().map(|load| load.files.finish()).collect::<StoreResult<Vec<_>>>()?;
-        let range = first_key.map(|first| KeyRange { start: first, end: KeyRange::point(&key).end });
-        core.exclusive(move |committer| committer.finish_load(&table, begin, files, range)).await
+        self.end_table()?;
+        let Self { core, done, .. } = *self;
+        core.exclusive(move |committer| committer.finish_load(done)).await
     }
-
-    async fn abort(self: Box<Self>) {}
 }
 
 impl Committer {
-    /// Takes in the files of a load and makes them visible, together.
-    fn finish_load(
-        &mut self,
-        table: &Arc<Table>,
-        begin: Timestamp,
-        files: Vec<FinishedFiles>,
-        range: Option<KeyRange>,
-    ) -> StoreResult<Timestamp> {
-        let id = table.schema.id;
-        let now = self.existing(id)?;
-        if now.families.iter().map(|f| f.storage).ne(table.families.iter().map(|f| f.storage)) {
-            return Err(StoreError::Invalid(format!("table {} was altered during the bulk load", id.0)));
+    /// Takes in the files of a load and makes them visible, together. The records are the commit: what they name is taken in, now
+    /// or at the next start.
+    fn finish_load(&mut self, mut loaded: Vec<LoadedTable>) -> StoreResult<Timestamp> {
+        for load in &loaded {
+            let id = load.table.schema.id;
+            let now = self.existing(id)?;
+            if now.families.iter().map(|f| f.storage).ne(load.table.families.iter().map(|f| f.storage)) {
+                return Err(StoreError::Invalid(format!("table {} was altered during the bulk load", id.0)));
+            }
         }
         self.check_working()?;
         let now_us = self.now_us();
-        let Some(range) = range else { return Ok(self.tick(now_us)) };
-        let mut by_class: HashMap<OptionClass, Vec<PathBuf>> = HashMap::new();
-        let mut pending = Vec::new();
-        for mut files in files {
-            for path in &files.paths {
-                let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-                pending.push((files.class.name(), name));
-            }
-            // From the record on, the files are not to be removed by their owner.
-            by_class.entry(files.class).or_default().append(&mut files.paths);
-        }
         let finish = self.tick(now_us);
-        let mut load = StoredLoad { begin, table: id, finish, pending };
+        if loaded.is_empty() {
+            return Ok(finish);
+        }
+        let mut by_class: HashMap<OptionClass, Vec<PathBuf>> = HashMap::new();
+        let mut records = Vec::new();
+        for load in &mut loaded {
+            let mut pending = Vec::new();
+            for files in &mut load.files {
+                for path in &files.paths {
+                    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+                    pending.push((files.class.name(), name));
+                }
+                // From the records on, the files are not to be removed by their owner.
+                by_class.entry(files.class).or_default().append(&mut files.paths);
+            }
+            records.push(StoredLoad { begin: load.begin, table: load.table.schema.id, finish, pending });
+        }
         let mut intent = WriteBatch::default();
-        intent.put(load_key(begin), load.encode());
+        records.iter().for_each(|record| intent.put(load_key(record.begin), record.encode()));
         if let Err(error) = self.write_metadata(intent) {
             by_class.values().flatten().for_each(|path| remove_file(path));
             return Err(error);
         }
-        now.last_change.store(finish.0, Ordering::Release);
-        self.core.recent.lock().record_range(finish, id, range);
+        for load in &loaded {
+            let id = load.table.schema.id;
+            self.existing(id)?.last_change.store(finish.0, Ordering::Release);
+            self.core.recent.lock().record_range(finish, id, load.range.clone());
+        }
         let result = self.take_in(&by_class).and_then(|()| {
-            load.pending.clear();
             let mut done = WriteBatch::default();
-            done.put(load_key(begin), load.encode());
+            for record in &mut records {
+                record.pending.clear();
+                done.put(load_key(record.begin), record.encode());
+            }
             self.write_metadata(done).map_err(|error| (true, error))
         });
         match result {
             Ok(()) => {
-                self.add_load(begin, finish);
+                self.add_loads(records.iter().map(|record| (record.begin, finish)));
                 self.publish();
                 count(&self.core.counters.bulk_loads, 1);
                 Ok(finish)
             }
             Err((false, error)) => {
                 by_class.values().flatten().for_each(|path| remove_file(path));
-                self.forget_load(begin)?;
+                self.forget_loads(records.iter().map(|record| record.begin))?;
                 Err(error)
             }
             Err((true, error)) => {

@@ -180,18 +180,18 @@ impl Committer {
     }
 
     /// Records how the timestamps of a load read, or that all loads of a table are forgotten.
-    pub fn add_load(&mut self, begin: Timestamp, finish: Timestamp) {
+    pub fn add_loads(&mut self, added: impl Iterator<Item = (Timestamp, Timestamp)>) {
         let mut tables = Tables::clone(&self.tables);
-        let mut loads = HashMap::clone(&tables.loads);
-        loads.insert(begin, finish);
+        let mut loads = crate::view::Loads::clone(&tables.loads);
+        loads.extend(added);
         tables.loads = Arc::new(loads);
         self.tables = Arc::new(tables);
         self.core.share_rules(&self.tables);
     }
 
-    pub fn forget_load(&mut self, begin: Timestamp) -> StoreResult<()> {
+    pub fn forget_loads(&mut self, begins: impl Iterator<Item = Timestamp>) -> StoreResult<()> {
         let mut batch = WriteBatch::default();
-        batch.delete(load_key(begin));
+        begins.for_each(|begin| batch.delete(load_key(begin)));
         self.write_metadata(batch)
     }
 

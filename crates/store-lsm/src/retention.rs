@@ -31,7 +31,7 @@ pub(crate) struct Rule {
 pub(crate) struct SharedRetention {
     pub tracker: Arc<Tracker>,
     pub rules: RwLock<Arc<HashMap<u32, Rule>>>,
-    pub loads: RwLock<Arc<HashMap<Timestamp, Timestamp>>>,
+    pub loads: RwLock<Arc<crate::view::Loads>>,
 }
 
 pub(crate) struct RetentionFilterFactory {
@@ -71,7 +71,7 @@ pub(crate) struct RetentionFilter {
     form: Form,
     oldest: Option<LiveView>,
     rules: Arc<HashMap<u32, Rule>>,
-    loads: Arc<HashMap<Timestamp, Timestamp>>,
+    loads: Arc<crate::view::Loads>,
     /// The row of the last entry, the timestamps of its marks, newest first.
     row: Vec<u8>,
     marks: Vec<Timestamp>,

@@ -13,7 +13,6 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use rocksdb::checkpoint::Checkpoint;
 use rocksdb::{ColumnFamilyDescriptor, DB, WriteBatch};
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -148,7 +147,7 @@ fn open_tables(core: &Core, metadata: &Metadata, start: Timestamp) -> StoreResul
     for stored in &metadata.tables {
         tables.map.insert(stored.schema.id, Arc::new(core.table(stored, start)?));
     }
-    let loads: HashMap<_, _> = metadata.loads.iter().map(|load| (load.begin, load.finish)).collect();
+    let loads: crate::view::Loads = metadata.loads.iter().map(|load| (load.begin, load.finish)).collect();
     tables.loads = Arc::new(loads);
     Ok(tables)
 }
@@ -271,18 +270,19 @@ impl Store for LsmStore {
         false
     }
 
-    async fn bulk_load(&self, table: TableId) -> StoreResult<Box<dyn BulkLoad>> {
-        let table = self.table_now(table)?;
-        // The timestamp must be below the stored ceiling before any entry carries it.
-        let begin = self
+    async fn bulk_load(&self, tables: &[TableId]) -> StoreResult<Box<dyn BulkLoad>> {
+        let tables = tables.iter().map(|table| self.table_now(*table)).collect::<StoreResult<Vec<_>>>()?;
+        let count = tables.len();
+        // The timestamps must be below the stored ceiling before any entry carries one.
+        let begins: Vec<Timestamp> = self
             .core
-            .exclusive(|committer| {
-                let begin = committer.load_tick();
+            .exclusive(move |committer| {
+                let begins = (0..count).map(|_| committer.load_tick()).collect();
                 committer.write_metadata(WriteBatch::default())?;
-                Ok(begin)
+                Ok(begins)
             })
             .await?;
-        Ok(Box::new(LsmBulkLoad::new(Arc::clone(&self.core), table, begin)?))
+        Ok(Box::new(LsmBulkLoad::new(Arc::clone(&self.core), tables.into_iter().zip(begins).collect())))
     }
 
     async fn backup(&self, directory: &Path) -> StoreResult<Timestamp> {

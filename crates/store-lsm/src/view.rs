@@ -10,6 +10,7 @@ use crate::keys::Form;
 use parking_lot::{Condvar, Mutex};
 use std::any::Any;
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -48,12 +49,33 @@ impl Table {
     }
 }
 
+/// From the timestamp that a load's entries carry to the one at which they became visible. Looked up for every entry that is read.
+pub(crate) type Loads = HashMap<Timestamp, Timestamp, BuildHasherDefault<TimestampHasher>>;
+
+/// Timestamps differ in their middle bits.
+#[derive(Clone, Copy, Default, Debug)]
+pub(crate) struct TimestampHasher(u64);
+
+impl Hasher for TimestampHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|b| self.write_u64(u64::from(*b)));
+    }
+
+    fn write_u64(&mut self, n: u64) {
+        self.0 = (self.0 ^ n).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 ^= self.0 >> 32;
+    }
+}
+
 /// All tables, and how the timestamps of bulk loads read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tables {
     pub map: HashMap<TableId, Arc<Table>>,
-    /// From the timestamp that a load's entries carry to the one at which they became visible.
-    pub loads: Arc<HashMap<Timestamp, Timestamp>>,
+    pub loads: Arc<Loads>,
 }
 
 /// Commits never have this counter in their timestamps, bulk loads always do.

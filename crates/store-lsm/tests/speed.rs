@@ -174,9 +174,9 @@ fn speed() {
     let store = Arc::new(LsmStore::open(directory.path(), LsmOptions::default()).unwrap());
     block_on(store.create_table(&table(1, &FamilyOptions::default()))).unwrap();
     let start = cpu();
-    let mut load = block_on(store.bulk_load(T)).unwrap();
+    let mut load = block_on(store.bulk_load(&[T])).unwrap();
     for i in 0..2_000_000u64 {
-        block_on(load.put(&i.to_be_bytes(), FamilyId(0), b"", &[3; 100])).unwrap();
+        load.put(T, &i.to_be_bytes(), FamilyId(0), b"", &[3; 100]).unwrap();
     }
     block_on(load.finish()).unwrap();
     println!("  2 M rows: {:.2} M rows per second of processor", 2.0 / (cpu() - start).as_secs_f64());

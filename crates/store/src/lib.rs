@@ -137,15 +137,19 @@ pub struct Commit<'a> {
     pub durability: Durability,
 }
 
-/// Takes rows in ascending key order and makes them part of a table at once.
+/// A commit larger than memory: changes come table by table, in ascending key order, and become visible at once. Dropped before
+/// its end, it leaves nothing.
 #[async_trait]
 pub trait BulkLoad: Send {
-    /// One cell; keys must not go down. An error leaves the load unusable.
-    async fn put(&mut self, key: &[u8], family: FamilyId, qualifier: &[u8], value: &[u8]) -> StoreResult<()>;
-    /// Ingests everything: visible from the returned timestamp on, durable when the call returns.
+    /// One change; a table comes once, its keys must not go down. Changes of one row mean what they mean in [`Mutations`]. An error
+    /// leaves the load unusable.
+    fn apply(&mut self, mutation: MutationRef<'_>) -> StoreResult<()>;
+    /// Sets one cell.
+    fn put(&mut self, table: TableId, key: &[u8], family: FamilyId, qualifier: &[u8], value: &[u8]) -> StoreResult<()> {
+        self.apply(MutationRef::Put { table, key, family, qualifier, value })
+    }
+    /// Ingests everything: all or nothing over all tables, visible from the returned timestamp on, durable when the call returns.
     async fn finish(self: Box<Self>) -> StoreResult<Timestamp>;
-    /// Forgets everything.
-    async fn abort(self: Box<Self>);
 }
 
 /// A wide-column store.
@@ -202,8 +206,8 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     async fn commit(&self, commit: Commit<'_>) -> StoreResult<Timestamp>;
     /// Whether any of the rows was committed after `since`. `false` is exact; `true` may be a guess when the store forgot.
     fn rows_changed_since(&self, rows: &mut dyn Iterator<Item = (TableId, &[u8])>, since: Timestamp) -> bool;
-    /// Starts a bulk load into a table. Only one writer of the table's keys may be active.
-    async fn bulk_load(&self, table: TableId) -> StoreResult<Box<dyn BulkLoad>>;
+    /// Starts a bulk load into some tables. Until its end nobody else may write rows that it writes.
+    async fn bulk_load(&self, tables: &[TableId]) -> StoreResult<Box<dyn BulkLoad>>;
 
     // Backup.
 

@@ -9,7 +9,7 @@
 use crate::conformance::Rows;
 use crate::model::ModelStore;
 use crate::{
-    BulkLoad, CellRef, Commit, FamilyId, KeyRange, Mutations, ReadSpec, Region, RowSink, Scan, ScanSpec, Snapshot, Store, StoreError,
+    BulkLoad, CellRef, Commit, KeyRange, MutationRef, Mutations, ReadSpec, Region, RowSink, Scan, ScanSpec, Snapshot, Store, StoreError,
     StoreResult, TableId, TableSchema, Timestamp,
 };
 use async_trait::async_trait;
@@ -108,15 +108,14 @@ impl Scan for MirrorScan {
 struct MirrorLoad {
     model: ModelStore,
     store: Box<dyn BulkLoad>,
-    table: TableId,
     mutations: Mutations,
 }
 
 #[async_trait]
 impl BulkLoad for MirrorLoad {
-    async fn put(&mut self, key: &[u8], family: FamilyId, qualifier: &[u8], value: &[u8]) -> StoreResult<()> {
-        self.store.put(key, family, qualifier, value).await?;
-        self.mutations.put(self.table, key, family, qualifier, value);
+    fn apply(&mut self, mutation: MutationRef<'_>) -> StoreResult<()> {
+        self.store.apply(mutation)?;
+        self.mutations.push(mutation);
         Ok(())
     }
 
@@ -124,10 +123,6 @@ impl BulkLoad for MirrorLoad {
         let at = self.store.finish().await?;
         self.model.apply_at(&self.mutations, at)?;
         Ok(at)
-    }
-
-    async fn abort(self: Box<Self>) {
-        self.store.abort().await;
     }
 }
 
@@ -223,9 +218,9 @@ impl Store for Mirror {
         store
     }
 
-    async fn bulk_load(&self, table: TableId) -> StoreResult<Box<dyn BulkLoad>> {
-        let store = self.store.bulk_load(table).await?;
-        Ok(Box::new(MirrorLoad { model: self.model.clone(), store, table, mutations: Mutations::new() }))
+    async fn bulk_load(&self, tables: &[TableId]) -> StoreResult<Box<dyn BulkLoad>> {
+        let store = self.store.bulk_load(tables).await?;
+        Ok(Box::new(MirrorLoad { model: self.model.clone(), store, mutations: Mutations::new() }))
     }
 
     async fn backup(&self, directory: &std::path::Path) -> StoreResult<Timestamp> {

@@ -4,7 +4,7 @@
 //! above. It favours being evidently right over speed and memory. What is visible is decided in one place, [`visible`].
 
 use crate::clock::{Clock, SystemClock};
-use crate::limits::{check_cell, check_mutation};
+use crate::limits::check_mutation;
 use crate::{
     BulkLoad, CellRef, Commit, FamilyId, FamilyOptions, KeyRange, Layout, MutationRef, Mutations, ReadSpec, Region, RowSink, Scan,
     ScanSpec, Snapshot, Store, StoreError, StoreResult, TableId, TableSchema, Timestamp,
@@ -262,20 +262,49 @@ impl Scan for ModelScan {
 
 struct ModelBulkLoad {
     store: ModelStore,
-    table: TableId,
-    last_key: Option<Vec<u8>>,
+    order: LoadOrder,
     mutations: Mutations,
+}
+
+/// What has come of a bulk load: checks the order in which the rest comes.
+#[derive(Debug, Default)]
+pub struct LoadOrder {
+    tables: Vec<TableId>,
+    done: Vec<TableId>,
+    last_key: Vec<u8>,
+}
+
+impl LoadOrder {
+    /// For a load into these tables.
+    #[must_use]
+    pub fn new(tables: &[TableId]) -> Self {
+        Self { tables: tables.to_vec(), ..Self::default() }
+    }
+
+    /// # Errors
+    /// [`StoreError::Invalid`] for a row that must not come now.
+    pub fn next(&mut self, table: TableId, key: &[u8]) -> StoreResult<()> {
+        if self.done.last() != Some(&table) {
+            if !self.tables.contains(&table) || self.done.contains(&table) {
+                return Err(StoreError::Invalid(format!("a bulk load does not take rows of table {} now", table.0)));
+            }
+            self.done.push(table);
+        } else if key < self.last_key.as_slice() {
+            return Err(StoreError::Invalid("the keys of a bulk load must not go down".into()));
+        }
+        self.last_key.clear();
+        self.last_key.extend_from_slice(key);
+        Ok(())
+    }
 }
 
 #[async_trait]
 impl BulkLoad for ModelBulkLoad {
-    async fn put(&mut self, key: &[u8], family: FamilyId, qualifier: &[u8], value: &[u8]) -> StoreResult<()> {
-        check_cell(&self.store.state.read().table(self.table)?.schema.family(family)?.options, key, qualifier, value)?;
-        if self.last_key.as_deref().is_some_and(|last| key < last) {
-            return Err(StoreError::Invalid("the keys of a bulk load must not go down".into()));
-        }
-        self.last_key = Some(key.to_vec());
-        self.mutations.put(self.table, key, family, qualifier, value);
+    fn apply(&mut self, mutation: MutationRef<'_>) -> StoreResult<()> {
+        let (table, key) = mutation.row();
+        check_mutation(&self.store.state.read().table(table)?.schema, &mutation)?;
+        self.order.next(table, key)?;
+        self.mutations.push(mutation);
         Ok(())
     }
 
@@ -285,8 +314,6 @@ impl BulkLoad for ModelBulkLoad {
         apply(&mut state, &self.mutations, at)?;
         Ok(at)
     }
-
-    async fn abort(self: Box<Self>) {}
 }
 
 #[async_trait]
@@ -422,9 +449,10 @@ impl Store for ModelStore {
         false
     }
 
-    async fn bulk_load(&self, table: TableId) -> StoreResult<Box<dyn BulkLoad>> {
-        self.state.read().table(table)?;
-        Ok(Box::new(ModelBulkLoad { store: self.clone(), table, last_key: None, mutations: Mutations::new() }))
+    async fn bulk_load(&self, tables: &[TableId]) -> StoreResult<Box<dyn BulkLoad>> {
+        let state = self.state.read();
+        tables.iter().try_for_each(|table| state.table(*table).map(|_| ()))?;
+        Ok(Box::new(ModelBulkLoad { store: self.clone(), order: LoadOrder::new(tables), mutations: Mutations::new() }))
     }
 
     async fn backup(&self, _directory: &std::path::Path) -> StoreResult<Timestamp> {

@@ -62,22 +62,31 @@ impl Mutations {
     }
 
     pub fn put(&mut self, table: TableId, key: &[u8], family: FamilyId, qualifier: &[u8], value: &[u8]) {
-        self.push(Kind::Put, table, key, family, qualifier, value);
+        self.add(Kind::Put, table, key, family, qualifier, value);
     }
 
     pub fn delete_cell(&mut self, table: TableId, key: &[u8], family: FamilyId, qualifier: &[u8]) {
-        self.push(Kind::DeleteCell, table, key, family, qualifier, &[]);
+        self.add(Kind::DeleteCell, table, key, family, qualifier, &[]);
     }
 
     pub fn delete_family(&mut self, table: TableId, key: &[u8], family: FamilyId) {
-        self.push(Kind::DeleteFamily, table, key, family, &[], &[]);
+        self.add(Kind::DeleteFamily, table, key, family, &[], &[]);
     }
 
     pub fn delete_row(&mut self, table: TableId, key: &[u8]) {
-        self.push(Kind::DeleteRow, table, key, FamilyId(0), &[], &[]);
+        self.add(Kind::DeleteRow, table, key, FamilyId(0), &[], &[]);
     }
 
-    fn push(&mut self, kind: Kind, table: TableId, key: &[u8], family: FamilyId, qualifier: &[u8], value: &[u8]) {
+    pub fn push(&mut self, mutation: MutationRef<'_>) {
+        match mutation {
+            MutationRef::Put { table, key, family, qualifier, value } => self.put(table, key, family, qualifier, value),
+            MutationRef::DeleteCell { table, key, family, qualifier } => self.delete_cell(table, key, family, qualifier),
+            MutationRef::DeleteFamily { table, key, family } => self.delete_family(table, key, family),
+            MutationRef::DeleteRow { table, key } => self.delete_row(table, key),
+        }
+    }
+
+    fn add(&mut self, kind: Kind, table: TableId, key: &[u8], family: FamilyId, qualifier: &[u8], value: &[u8]) {
         let at = self.arena.len();
         self.arena.extend_from_slice(key);
         self.arena.extend_from_slice(qualifier);

@@ -18,7 +18,7 @@
 pub mod record;
 
 use crate::row::KeyList;
-use crate::txn::{WriteSet, store_error};
+use crate::txn::{Overlay, store_error};
 use parking_lot::RwLock;
 use std::collections::{HashMap, VecDeque};
 use std::ops::ControlFlow;
@@ -281,16 +281,19 @@ impl Feed {
     }
 
     /// Adds the records of a transaction that is about to be committed. Waits while the readers of its tables are far behind.
-    pub async fn begin(self: &Arc<Self>, writes: &WriteSet, mutations: &mut Mutations) -> Option<Ticket> {
+    ///
+    /// # Errors
+    /// The transaction's changes cannot be read.
+    pub async fn begin(self: &Arc<Self>, writes: &Overlay, mutations: &mut Mutations) -> PgResult<Option<Ticket>> {
         if !self.active.load(Ordering::Acquire) {
-            return None;
+            return Ok(None);
         }
         let touched: Vec<TableId> = {
             let tables = self.tables.read();
-            writes.tables().filter(|t| tables.contains_key(t)).collect()
+            writes.tables().into_iter().filter(|t| tables.contains_key(t)).collect()
         };
         if touched.is_empty() {
-            return None;
+            return Ok(None);
         }
         let started = Instant::now();
         loop {
@@ -306,13 +309,12 @@ impl Feed {
             let _ = tokio::time::timeout(Duration::from_millis(100), room).await;
         }
         let mut entries = Vec::with_capacity(touched.len());
+        let lists = touched.into_iter().map(|table| Ok((table, writes.keys_of(table)?))).collect::<PgResult<Vec<_>>>()?;
         // A snapshot taken before the entries are in place cannot see the commit.
         let mut tables = self.tables.write();
         let at = self.store.snapshot().timestamp();
-        for table in touched {
+        for (table, keys) in lists {
             let Some(feed) = tables.get_mut(&table) else { continue };
-            let mut keys = KeyList::new();
-            writes.keys_of(table).for_each(|key| keys.push(key));
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             let chunks = record::write(table, at, number, &keys, |key, value| mutations.put(FEED_TABLE, key, FEED_FAMILY, &[], value));
             let entry = Arc::new(Entry { at, number, chunks, keys, committed: AtomicU64::new(IN_FLIGHT), made: Instant::now() });
@@ -321,7 +323,7 @@ impl Feed {
             entries.push(entry);
         }
         drop(tables);
-        (!entries.is_empty()).then(|| Ticket { feed: Arc::clone(self), entries })
+        Ok((!entries.is_empty()).then(|| Ticket { feed: Arc::clone(self), entries }))
     }
 
     /// Entries of commits between two times, in either order, and of those that are under way. `None`: they are not known any more.
@@ -435,6 +437,7 @@ impl Ticket {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
     use super::*;
+    use crate::txn::WriteSet;
     use stoa_store::model::ModelStore;
 
     const T: TableId = TableId(77);
@@ -449,8 +452,9 @@ mod tests {
     async fn commit(store: &Arc<dyn Store>, feed: &Arc<Feed>, keys: &[&str]) -> Timestamp {
         let mut writes = WriteSet::default();
         keys.iter().for_each(|k| writes.put(T, k.as_bytes(), FamilyId(0), &[], Some(b"x")));
-        let mut mutations = writes.mutations();
-        let ticket = feed.begin(&writes, &mut mutations).await;
+        let writes = writes.into_overlay();
+        let mut mutations = writes.mutations().unwrap();
+        let ticket = feed.begin(&writes, &mut mutations).await.unwrap();
         let commit = Commit { mutations: &mutations, snapshot: None, validate: &[], durability: Durability::Sync };
         let at = store.commit(commit).await.unwrap();
         if let Some(ticket) = ticket {
@@ -516,7 +520,8 @@ mod tests {
         let now = store.snapshot().timestamp();
         let mut writes = WriteSet::default();
         writes.put(T, b"k", FamilyId(0), &[], Some(b"x"));
-        let ticket = feed.begin(&writes, &mut writes.mutations()).await.unwrap();
+        let writes = writes.into_overlay();
+        let ticket = feed.begin(&writes, &mut writes.mutations().unwrap()).await.unwrap().unwrap();
         assert_eq!(keys(feed.changed(T, now, now)), Some(vec!["k".into()]));
         ticket.undone();
         assert_eq!(keys(feed.changed(T, now, now)), Some(vec![]));

@@ -53,8 +53,9 @@ pub async fn find(feed: &Feed, table: &ScanTable, index: &TextIndex, query: &Que
     let Some(entries) = feed.changed(index.table, since, table.view.timestamp()) else {
         return by_table(table, index, query, wanted, "its files do not reach back to the snapshot").await;
     };
+    let own = table.view.overlay.keys_of(index.table)?;
     let mut changed: HashSet<&[u8]> = entries.iter().flat_map(|e| e.keys.iter()).collect();
-    changed.extend(table.view.overlay.keys_of(index.table));
+    changed.extend(own.iter());
     match with_files(table, index, &generation, query, wanted, &changed).await {
         Err(error) if matches!(error.code(), SqlState::INDEX_CORRUPTED | SqlState::IO_ERROR) => {
             index.give_up(error.message());

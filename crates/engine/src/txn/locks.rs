@@ -3,13 +3,17 @@
 //! A lock is held by a **group**: one session, with its transaction. Waiters stand in a queue, first come first served; a group
 //! that strengthens a lock it holds goes before them. One that has waited a while looks for itself in the wait-for graph.
 //!
+//! A transaction that locks very many rows keeps most of those locks as a [`KeyFilter`], at two bytes each: others that ask for a row
+//! that it may hold wait as for one that it does hold.
+//!
 //! Invariants: two groups never hold conflicting modes of one lock. A waiter is in its lock's queue for exactly as long as its
 //! future lives: a cancelled statement leaves no trace.
 
+use super::key_filter::KeyFilter;
 use hashbrown::HashMap;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, RwLock};
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use stoa_store::TableId;
 use tokio::sync::oneshot;
@@ -235,19 +239,28 @@ impl Entry {
         self.holders().filter(|h| h.group != group).fold(0, |all, h| all | h.modes)
     }
 
+    /// Whether one group alone holds it, and nobody waits.
+    fn is_plain(&self, group: GroupId) -> Option<Mode> {
+        let holder = self.first.filter(|h| h.group == group && self.more.is_empty() && self.queue.is_empty())?;
+        (0..4).rev().map(Mode).find(|mode| holder.modes & mode.bit() != 0)
+    }
+
     fn is_free(&self) -> bool {
         self.first.is_none() && self.queue.is_empty()
     }
 
     /// Gives the lock to waiters that nothing is in the way of, in their order.
-    fn grant(&mut self, id: LockId) {
+    fn grant(&mut self, id: LockId, many: &ManyLocks) {
+        if self.queue.is_empty() {
+            return;
+        }
         let mut ahead = 0u8;
         let mut at = 0;
         while let Some(waiter) = self.queue.get(at) {
             let (group, mode) = (waiter.group, waiter.mode);
             let against = conflicts(id, mode);
             let upgrade = self.holders().any(|h| h.group == group);
-            if self.others(group) & against != 0 || (!upgrade && ahead & against != 0) {
+            if (self.others(group) | many.others(group, id)) & against != 0 || (!upgrade && ahead & against != 0) {
                 ahead |= mode.bit();
                 at += 1;
                 continue;
@@ -263,6 +276,82 @@ impl Entry {
     }
 }
 
+/// Locks of many rows of one group in one mode; full ones are followed by larger ones.
+#[derive(Debug)]
+struct RowFilter {
+    mode: Mode,
+    filter: KeyFilter,
+    /// Keys that still go in.
+    room: usize,
+}
+
+#[derive(Debug, Default)]
+struct ManyLocks {
+    any: AtomicBool,
+    groups: RwLock<Vec<(GroupId, Vec<RowFilter>)>>,
+}
+
+/// Keys of the first filter of a group; each next one takes twice as many.
+const FIRST_FILTER: usize = 64 << 10;
+const LARGEST_FILTER: usize = 4 << 20;
+
+/// Bits of a row's hash that its table's shard does not use up.
+fn filter_hash(hash: u64) -> u64 {
+    hash.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+}
+
+impl ManyLocks {
+    /// Modes in which other groups may hold a row.
+    fn others(&self, group: GroupId, id: LockId) -> u8 {
+        let LockId::Row(hash) = id else { return 0 };
+        if !self.any.load(Ordering::Acquire) {
+            return 0;
+        }
+        let groups = self.groups.read();
+        let others = groups.iter().filter(|(g, _)| *g != group).flat_map(|(_, filters)| filters);
+        others.filter(|f| f.filter.may_contain(filter_hash(hash))).fold(0, |all, f| all | f.mode.bit())
+    }
+
+    /// The other groups that may hold a row in a mode of `against`.
+    fn holders(&self, group: GroupId, id: LockId, against: u8) -> Vec<GroupId> {
+        let LockId::Row(hash) = id else { return Vec::new() };
+        if !self.any.load(Ordering::Acquire) {
+            return Vec::new();
+        }
+        let may = |f: &RowFilter| f.mode.bit() & against != 0 && f.filter.may_contain(filter_hash(hash));
+        let groups = self.groups.read();
+        groups.iter().filter(|(g, filters)| *g != group && filters.iter().any(may)).map(|(g, _)| *g).collect()
+    }
+
+    fn add(&self, group: GroupId, rows: &[(u64, Mode)]) {
+        let mut groups = self.groups.write();
+        let at = match groups.iter().position(|(g, _)| *g == group) {
+            Some(at) => at,
+            None => {
+                groups.push((group, Vec::new()));
+                groups.len() - 1
+            }
+        };
+        let Some((_, filters)) = groups.get_mut(at) else { return };
+        for (hash, mode) in rows {
+            let open = match filters.iter().position(|f| f.mode == *mode && f.room > 0) {
+                Some(open) => open,
+                None => {
+                    let of_mode = filters.iter().filter(|f| f.mode == *mode).count().min(16);
+                    let room = (FIRST_FILTER << of_mode).min(LARGEST_FILTER);
+                    filters.push(RowFilter { mode: *mode, filter: KeyFilter::with_capacity(room), room });
+                    filters.len() - 1
+                }
+            };
+            if let Some(open) = filters.get_mut(open) {
+                open.filter.insert(filter_hash(*hash));
+                open.room -= 1;
+            }
+        }
+        self.any.store(true, Ordering::Release);
+    }
+}
+
 const SHARDS: usize = 64;
 
 /// All locks of a database.
@@ -275,6 +364,7 @@ pub struct LockManager {
     search: Mutex<()>,
     tickets: AtomicU64,
     deadlock_timeout: Duration,
+    many: ManyLocks,
 }
 
 impl Default for LockManager {
@@ -293,6 +383,7 @@ impl LockManager {
             search: Mutex::default(),
             tickets: AtomicU64::new(0),
             deadlock_timeout,
+            many: ManyLocks::default(),
         }
     }
 
@@ -316,16 +407,21 @@ impl LockManager {
     #[must_use]
     pub fn try_acquire(&self, group: GroupId, id: LockId, mode: Mode) -> Option<bool> {
         let mut shard = self.shard(id).lock();
-        Self::try_entry(shard.entry(id).or_default(), group, id, mode)
+        let entry = shard.entry(id).or_default();
+        let acquired = self.try_entry(entry, group, id, mode);
+        if entry.is_free() {
+            shard.remove(&id);
+        }
+        acquired
     }
 
-    fn try_entry(entry: &mut Entry, group: GroupId, id: LockId, mode: Mode) -> Option<bool> {
+    fn try_entry(&self, entry: &mut Entry, group: GroupId, id: LockId, mode: Mode) -> Option<bool> {
         let against = conflicts(id, mode);
         let held = entry.held_by(group).map(|h| h.modes);
         if held.is_some_and(|modes| modes & mode.bit() != 0) {
             return Some(false);
         }
-        if entry.others(group) & against != 0 {
+        if (entry.others(group) | self.many.others(group, id)) & against != 0 {
             return None;
         }
         let queued = entry.queue.iter().fold(0u8, |all, w| all | w.mode.bit());
@@ -345,10 +441,13 @@ impl LockManager {
         let (ticket, granted, held_before) = {
             let mut shard = self.shard(id).lock();
             let entry = shard.entry(id).or_default();
-            if let Some(new) = Self::try_entry(entry, group, id, mode) {
+            if let Some(new) = self.try_entry(entry, group, id, mode) {
                 return Acquired::Granted { new };
             }
             if wait == Wait::Never {
+                if entry.is_free() {
+                    shard.remove(&id);
+                }
                 return Acquired::Busy;
             }
             let ticket = self.tickets.fetch_add(1, Ordering::Relaxed);
@@ -399,12 +498,77 @@ impl LockManager {
         }
     }
 
+    /// Moves locks of rows that nobody waits for into filters; gives back the others.
+    #[must_use]
+    pub fn gather(&self, group: GroupId, locks: Vec<LockId>) -> Vec<LockId> {
+        let plain = |id: &LockId| match id {
+            LockId::Row(hash) => self.shard(*id).lock().get(id).and_then(|e| e.is_plain(group)).map(|mode| (*hash, mode)),
+            _ => None,
+        };
+        let rows: Vec<(u64, Mode)> = locks.iter().filter_map(plain).collect();
+        // They are in both places for a moment: never in none.
+        self.many.add(group, &rows);
+        let mut shrunk = 0;
+        let kept = locks
+            .into_iter()
+            .filter(|id| {
+                let mut shard = self.shard(*id).lock();
+                let goes = matches!(id, LockId::Row(_)) && shard.get(id).is_some_and(|e| e.is_plain(group).is_some());
+                if goes {
+                    shard.remove(id);
+                    if shard.is_empty() && shrunk < SHARDS {
+                        shrunk += 1;
+                        shard.shrink_to(64);
+                    }
+                }
+                !goes
+            })
+            .collect();
+        kept
+    }
+
+    /// Where the filters of a group stand now: locks that are gathered later go into others.
+    #[must_use]
+    pub fn seal(&self, group: GroupId) -> usize {
+        if !self.many.any.load(Ordering::Acquire) {
+            return 0;
+        }
+        let mut groups = self.many.groups.write();
+        let Some((_, filters)) = groups.iter_mut().find(|(g, _)| *g == group) else { return 0 };
+        filters.iter_mut().for_each(|f| f.room = 0);
+        filters.len()
+    }
+
+    /// Gives up the locks of many rows, but for the first filters.
+    pub fn release_many(&self, group: GroupId, keep: usize) {
+        if !self.many.any.load(Ordering::Acquire) {
+            return;
+        }
+        {
+            let mut groups = self.many.groups.write();
+            let Some(at) = groups.iter().position(|(g, _)| *g == group) else { return };
+            if keep == 0 {
+                groups.swap_remove(at);
+            } else if let Some((_, filters)) = groups.get_mut(at) {
+                filters.truncate(keep);
+            }
+            self.many.any.store(!groups.is_empty(), Ordering::Release);
+        }
+        for shard in &self.shards {
+            let mut shard = shard.lock();
+            shard.retain(|id, entry| {
+                entry.grant(*id, &self.many);
+                !entry.is_free()
+            });
+        }
+    }
+
     /// Gives up all modes of a lock.
     pub fn release(&self, group: GroupId, id: LockId) {
         let mut shard = self.shard(id).lock();
         if let Some(entry) = shard.get_mut(&id) {
             entry.remove(group);
-            entry.grant(id);
+            entry.grant(id, &self.many);
             if entry.is_free() {
                 shard.remove(&id);
             }
@@ -421,7 +585,7 @@ impl LockManager {
                     entry.remove(group);
                 }
             }
-            entry.grant(id);
+            entry.grant(id, &self.many);
             if entry.is_free() {
                 shard.remove(&id);
             }
@@ -459,7 +623,8 @@ impl LockManager {
         let against = conflicts(id, mode);
         let shard = self.shard(id).lock();
         let Some(entry) = shard.get(&id) else { return Vec::new() };
-        let mut out: Vec<GroupId> = entry.holders().filter(|h| h.group != group && h.modes & against != 0).map(|h| h.group).collect();
+        let mut out = self.many.holders(group, id, against);
+        out.extend(entry.holders().filter(|h| h.group != group && h.modes & against != 0).map(|h| h.group));
         if !entry.holders().any(|h| h.group == group) {
             out.extend(entry.queue.iter().take_while(|w| w.group != group).filter(|w| w.mode.bit() & against != 0).map(|w| w.group));
         }
@@ -519,7 +684,7 @@ impl InQueue<'_> {
                     entry.remove(self.group);
                 }
             }
-            entry.grant(self.id);
+            entry.grant(self.id, &self.locks.many);
             if entry.is_free() {
                 shard.remove(&self.id);
             }

@@ -6,6 +6,7 @@ use super::advisory::AdvisoryLocks;
 use super::locks::{GroupId, LockManager};
 use super::serializable::SerializableSet;
 use super::transaction::{Isolation, Transaction};
+use super::write_space::WriteSpace;
 use crate::catalog::CatalogSnapshot;
 use crate::feed::Feed;
 use parking_lot::{Mutex, RwLock};
@@ -53,6 +54,7 @@ pub struct TransactionManager {
     publishing: tokio::sync::Mutex<()>,
     next_id: AtomicU64,
     max_transaction_bytes: AtomicU64,
+    write_space: RwLock<Arc<WriteSpace>>,
     /// Running transactions with the time of their begin and their session.
     running: Mutex<BTreeMap<u64, (SystemTime, GroupId)>>,
     /// Advisory locks of the sessions that used any.
@@ -60,7 +62,7 @@ pub struct TransactionManager {
 }
 
 /// What one transaction may write, unless told otherwise.
-const MAX_TRANSACTION_BYTES: u64 = 4 << 30;
+const MAX_TRANSACTION_BYTES: u64 = 64 << 30;
 
 impl TransactionManager {
     #[must_use]
@@ -74,6 +76,7 @@ impl TransactionManager {
             publishing: tokio::sync::Mutex::new(()),
             next_id: AtomicU64::new(1),
             max_transaction_bytes: AtomicU64::new(MAX_TRANSACTION_BYTES),
+            write_space: RwLock::default(),
             running: Mutex::default(),
             advisory: Mutex::default(),
         })
@@ -139,6 +142,15 @@ impl TransactionManager {
     /// Sets what one transaction may write, in bytes.
     pub fn set_max_transaction_bytes(&self, bytes: u64) {
         self.max_transaction_bytes.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Where write sets have their memory and their files from.
+    pub fn set_write_space(&self, space: WriteSpace) {
+        *self.write_space.write() = Arc::new(space);
+    }
+
+    pub(super) fn write_space(&self) -> Arc<WriteSpace> {
+        Arc::clone(&self.write_space.read())
     }
 
     pub(super) fn max_transaction_bytes(&self) -> usize {

@@ -8,9 +8,11 @@
 //!
 //! Invariant: a finished transaction is remembered for as long as one that was concurrent with it is still running.
 
+use super::overlay::Overlay;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use stoa_pg::PgResult;
 use stoa_store::{KeyRange, Snapshot, TableId, Timestamp};
 
 /// Ranges that a transaction has read; too many of one table become one that spans them.
@@ -45,21 +47,59 @@ impl ReadSet {
     }
 
     fn meets(&self, writes: &Writes) -> bool {
-        self.tables.iter().any(|(table, ranges)| {
-            writes.tables.get(table).is_some_and(|keys| {
-                ranges.iter().any(|range| {
-                    let from = keys.partition_point(|k| **k < *range.start);
-                    keys.get(from).is_some_and(|k| range.contains(k))
-                })
-            })
-        })
+        self.tables
+            .iter()
+            .any(|(table, ranges)| writes.tables.get(table).is_some_and(|written| ranges.iter().any(|range| written.meets(range))))
     }
 }
 
-/// Keys that a transaction has written, ascending.
+/// What a transaction has written in one table.
+#[derive(Clone, Debug)]
+enum Written {
+    /// Keys, ascending.
+    Keys(Vec<Box<[u8]>>),
+    /// Too many to be kept: somewhere in here.
+    Span(KeyRange),
+}
+
+impl Written {
+    fn meets(&self, range: &KeyRange) -> bool {
+        match self {
+            Written::Keys(keys) => {
+                let from = keys.partition_point(|k| **k < *range.start);
+                keys.get(from).is_some_and(|k| range.contains(k))
+            }
+            Written::Span(span) => span.overlaps(range),
+        }
+    }
+}
+
+/// What a transaction has written.
 #[derive(Clone, Debug, Default)]
-struct Writes {
-    tables: BTreeMap<TableId, Vec<Box<[u8]>>>,
+pub struct Writes {
+    tables: BTreeMap<TableId, Written>,
+}
+
+impl Writes {
+    /// Rows from which on only their span is known.
+    const MAX_ROWS: usize = 50_000;
+
+    /// # Errors
+    /// A file cannot be read.
+    pub fn of(overlay: &Overlay) -> PgResult<Self> {
+        let mut out = Self::default();
+        let exact = overlay.rows() <= Self::MAX_ROWS;
+        for table in overlay.tables() {
+            let written = if exact {
+                Written::Keys(overlay.keys_of(table)?.iter().map(Into::into).collect())
+            } else {
+                let Some((first, last)) = overlay.span_of(table)? else { continue };
+                Written::Span(KeyRange { start: first, end: KeyRange::point(&last).end })
+            };
+            out.tables.insert(table, written);
+        }
+        Ok(out)
+    }
 }
 
 #[derive(Debug)]
@@ -144,26 +184,18 @@ impl SerializableSet {
     ///
     /// # Errors
     /// It must be rolled back.
-    pub fn check<'k>(&self, id: u64, writes: impl Iterator<Item = (TableId, &'k [u8])>) -> Result<(), Danger> {
-        let mut own = Writes::default();
-        for (table, key) in writes {
-            own.tables.entry(table).or_default().push(key.into());
-        }
+    pub fn check(&self, id: u64, own: &Writes) -> Result<(), Danger> {
         let state = self.state.lock();
         let Some(active) = state.active.get(&id) else { return Ok(()) };
         let (snapshot, reads) = (active.snapshot, active.reads.lock().clone());
-        state.danger(id, snapshot, &reads, &own).map(|_| ())
+        state.danger(id, snapshot, &reads, own).map(|_| ())
     }
 
-    /// Decides whether the transaction may commit; if so it counts as committed from here on. `writes` in ascending order.
+    /// Decides whether the transaction may commit; if so it counts as committed from here on.
     ///
     /// # Errors
     /// It must be rolled back.
-    pub fn prepare<'k>(&self, id: u64, writes: impl Iterator<Item = (TableId, &'k [u8])>) -> Result<u64, Danger> {
-        let mut own = Writes::default();
-        for (table, key) in writes {
-            own.tables.entry(table).or_default().push(key.into());
-        }
+    pub fn prepare(&self, id: u64, own: Writes) -> Result<u64, Danger> {
         let mut state = self.state.lock();
         let Some(active) = state.active.get(&id) else { return Ok(state.next_sequence) };
         let (snapshot, reads) = (active.snapshot, active.reads.lock().clone());
@@ -280,6 +312,14 @@ mod tests {
         writes: Vec<Vec<u8>>,
     }
 
+    fn writes(keys: &[Vec<u8>]) -> Writes {
+        let mut out = Writes::default();
+        if !keys.is_empty() {
+            out.tables.insert(T, Written::Keys(keys.iter().map(|k| k.as_slice().into()).collect()));
+        }
+        out
+    }
+
     impl World {
         fn new() -> Self {
             World { set: SerializableSet::default(), clock: 10, next: 1 }
@@ -294,7 +334,7 @@ mod tests {
         }
         fn commit(&mut self, mut txn: Txn) -> bool {
             txn.writes.sort();
-            match self.set.prepare(txn.id, txn.writes.iter().map(|k| (T, k.as_slice()))) {
+            match self.set.prepare(txn.id, writes(&txn.writes)) {
                 Ok(sequence) => {
                     self.clock += 1;
                     self.set.finish(sequence, Some(Timestamp(self.clock)));

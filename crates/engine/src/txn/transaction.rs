@@ -10,11 +10,13 @@ use super::advisory::AdvisoryLocks;
 use super::failure::{concurrent_update, lock_failure, statement_retry, store_error};
 use super::locks::{Acquired, GroupId, LockId, Mode, TableLockMode, Wait};
 use super::manager::{TransactionManager, TxnOptions};
-use super::serializable::ReadSet;
+use super::overlay::Overlay;
+use super::serializable::{ReadSet, Writes};
 use super::view::ReadView;
-use super::write_set::{Overlay, Undo, WriteSet};
+use super::write_set::WriteSet;
 use crate::bind::tree::{LockStrength, LockWait};
 use crate::catalog::{CatalogSnapshot, ConstraintName, Oid};
+use crate::feed::Ticket;
 use crate::row::KeyList;
 use crate::write::deferred::DeferredCheck;
 use futures::future::BoxFuture;
@@ -24,7 +26,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use stoa_pg::sqlstate::SqlState;
 use stoa_pg::{PgError, PgResult};
-use stoa_store::{Commit, Durability, FamilyId, KeyRange, Snapshot, TableId, Timestamp};
+use stoa_store::{Commit, Durability, FamilyId, KeyRange, Mutations, Snapshot, StoreResult, TableId, Timestamp};
 
 /// Where descriptors are stored.
 pub const CATALOG_TABLE: TableId = TableId(1);
@@ -67,8 +69,11 @@ struct PrivateCatalog {
 
 struct Savepoint {
     name: String,
-    undo: usize,
+    /// Layers of the write set.
+    layers: usize,
     locks: usize,
+    /// Filters of the locks of many rows.
+    many_locks: usize,
     advisory: usize,
     catalog: Option<PrivateCatalog>,
     on_commit: usize,
@@ -79,12 +84,11 @@ struct Savepoint {
 #[derive(Default)]
 struct State {
     snapshot: Option<Arc<dyn Snapshot>>,
-    /// What earlier statements wrote.
-    base: Arc<WriteSet>,
-    /// What the running statement wrote.
-    current: Arc<WriteSet>,
+    /// What earlier statements wrote, the oldest first: those under different savepoints are apart.
+    layers: Vec<Arc<WriteSet>>,
+    /// What the running statement wrote: more than one if it was read while it went on.
+    current: Vec<Arc<WriteSet>>,
     savepoints: Vec<Savepoint>,
-    undo: Vec<Undo>,
     /// Locks of rows and tables, each once, in the order in which they were taken.
     locks: Vec<LockId>,
     catalog: Option<PrivateCatalog>,
@@ -110,6 +114,40 @@ struct State {
     commit_token: Option<String>,
     /// Read by the running statement instead of `snapshot`: definitions see all rows, whatever the isolation level.
     newest: Option<Arc<dyn Snapshot>>,
+}
+
+/// Layers above a savepoint that reads may have to look through.
+const MAX_LAYERS: usize = 8;
+/// Locks of rows that are held one by one.
+const MANY_LOCKS: usize = 32 << 10;
+/// Bytes from which on a commit goes past the store's log.
+const LARGE_COMMIT: usize = 24 << 20;
+
+impl State {
+    /// Everything that the transaction wrote, the running statement included.
+    fn overlay(&self) -> Overlay {
+        Overlay::new(self.layers.iter().chain(&self.current).cloned())
+    }
+
+    /// Makes few layers of those above the newest savepoint, where nobody reads them.
+    fn merge_layers(&mut self) {
+        let floor = self.savepoints.last().map_or(0, |s| s.layers);
+        while self.layers.len() > floor + 1 {
+            let many = self.layers.len() > floor + MAX_LAYERS;
+            let Some((newest, older)) = self.layers.split_last_mut() else { return };
+            let (Some(newest), Some(before)) = (Arc::get_mut(newest), older.last_mut().and_then(Arc::get_mut)) else { return };
+            // A large one on top of a small one would cost more than it brings.
+            if newest.rows() > before.rows().saturating_mul(4) && !many {
+                return;
+            }
+            // What is below runs goes to disk before them.
+            if newest.has_runs() && before.spill().is_err() {
+                return;
+            }
+            before.absorb(std::mem::take(newest));
+            self.layers.pop();
+        }
+    }
 }
 
 /// See the module.
@@ -285,19 +323,16 @@ impl Transaction {
     pub fn end_statement(&self) {
         let mut state = self.state.lock();
         let current = std::mem::take(&mut state.current);
-        if current.is_empty() {
-            return;
+        for written in current.into_iter().filter(|written| !written.is_empty()) {
+            state.layers.push(written);
+            state.merge_layers();
         }
-        let current = Arc::try_unwrap(current).unwrap_or_else(|shared| (*shared).clone());
-        let State { base, undo, savepoints, .. } = &mut *state;
-        let undo = (!savepoints.is_empty()).then_some(undo);
-        Arc::make_mut(base).absorb(current, undo);
     }
 
     /// The statement failed, or runs again: its writes are thrown away. Locks stay until the transaction ends.
     pub fn discard_statement(&self) {
         let mut state = self.state.lock();
-        state.current = Arc::default();
+        state.current.clear();
         let mark = state.deferred_mark;
         state.deferred.truncate(mark);
     }
@@ -310,7 +345,7 @@ impl Transaction {
             (Some(snapshot), _) | (None, Some(snapshot)) => Arc::clone(snapshot),
             (None, None) => self.refresh_snapshot(&mut state),
         };
-        ReadView { store: Arc::clone(self.manager.store()), snapshot, overlay: Overlay::new([Arc::clone(&state.base)]) }
+        ReadView { store: Arc::clone(self.manager.store()), snapshot, overlay: Overlay::new(state.layers.iter().cloned()) }
     }
 
     /// What constraints are checked against: the newest commits, with everything that the transaction wrote, the running
@@ -318,11 +353,7 @@ impl Transaction {
     #[must_use]
     pub fn newest_view(&self) -> ReadView {
         let state = self.state.lock();
-        ReadView {
-            store: Arc::clone(self.manager.store()),
-            snapshot: self.manager.store().snapshot(),
-            overlay: Overlay::new([Arc::clone(&state.base), Arc::clone(&state.current)]),
-        }
+        ReadView { store: Arc::clone(self.manager.store()), snapshot: self.manager.store().snapshot(), overlay: state.overlay() }
     }
 
     /// The view of the statement's snapshot with everything that the transaction wrote, the running statement included.
@@ -330,49 +361,70 @@ impl Transaction {
     pub fn statement_view(&self) -> ReadView {
         let view = self.read_view();
         let state = self.state.lock();
-        ReadView { overlay: Overlay::new([Arc::clone(&state.base), Arc::clone(&state.current)]), ..view }
+        ReadView { overlay: state.overlay(), ..view }
     }
 
     /// Changes the running statement's write set.
     ///
     /// # Errors
-    /// 54000 when the transaction has written more than one may.
+    /// 54000 when the transaction has written more than one may; 53100 when what memory does not hold finds no place on disk.
     pub fn write<T>(&self, change: impl FnOnce(&mut WriteSet) -> T) -> PgResult<T> {
         let mut state = self.state.lock();
-        let out = change(Arc::make_mut(&mut state.current));
-        let bytes = state.current.bytes() + state.base.bytes();
+        // What somebody still reads stays as it is; the rest goes over it.
+        if state.current.last_mut().and_then(Arc::get_mut).is_none() {
+            state.current.push(Arc::new(WriteSet::new(&self.manager.write_space())));
+        }
+        let Some(current) = state.current.last_mut().and_then(Arc::get_mut) else {
+            return Err(PgError::internal("a write set that is read while it is written"));
+        };
+        let out = change(current);
+        if let Some(error) = current.take_failure() {
+            return Err(error);
+        }
+        let bytes = state.layers.iter().chain(&state.current).map(|l| l.bytes()).sum::<usize>();
         if bytes > self.max_bytes {
             return Err(PgError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, "the transaction has written too much")
                 .detail(format!("Its changes take {bytes} bytes; the limit is {} bytes.", self.max_bytes))
-                .hint("Commit in smaller transactions, or raise max_transaction_size."));
+                .hint("Commit in smaller transactions."));
         }
         Ok(out)
     }
 
     /// Whether the running statement has changed a row.
-    #[must_use]
-    pub fn changed_by_statement(&self, table: TableId, key: &[u8]) -> bool {
-        self.state.lock().current.get(table, key).is_some()
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn changed_by_statement(&self, table: TableId, key: &[u8]) -> PgResult<bool> {
+        let state = self.state.lock();
+        for written in &state.current {
+            if written.contains(table, key)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Whether the transaction has changed a row, in this statement or an earlier one.
-    #[must_use]
-    pub fn changed_by_transaction(&self, table: TableId, key: &[u8]) -> bool {
-        let state = self.state.lock();
-        state.current.get(table, key).is_some() || state.base.get(table, key).is_some()
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn changed_by_transaction(&self, table: TableId, key: &[u8]) -> PgResult<bool> {
+        let overlay = self.state.lock().overlay();
+        overlay.contains(table, key)
     }
 
     #[must_use]
     pub fn has_writes(&self) -> bool {
         let state = self.state.lock();
-        !state.base.is_empty() || !state.current.is_empty()
+        !state.layers.is_empty() || state.current.iter().any(|written| !written.is_empty())
     }
 
     /// Forgets what the transaction wrote to a table that it drops or truncates.
     pub fn forget_table(&self, table: TableId) {
         let mut state = self.state.lock();
-        if state.savepoints.is_empty() && state.base.touches(table) {
-            Arc::make_mut(&mut state.base).forget_table(table);
+        if state.savepoints.is_empty() {
+            state.layers.iter_mut().filter_map(Arc::get_mut).for_each(|layer| layer.forget_table(table));
+            state.layers.retain(|layer| !layer.is_empty());
         }
     }
 
@@ -422,16 +474,17 @@ impl Transaction {
     pub fn check_serializable(&self) -> PgResult<()> {
         /// Larger transactions learn it at their commit.
         const MAX_ROWS: usize = 1000;
-        let (base, current) = {
+        let overlay = {
             let state = self.state.lock();
-            if !state.tracked || state.base.rows() + state.current.rows() > MAX_ROWS {
+            if !state.tracked {
                 return Ok(());
             }
-            (Arc::clone(&state.base), Arc::clone(&state.current))
+            state.overlay()
         };
-        let mut keys: Vec<(TableId, &[u8])> = base.keys().chain(current.keys()).collect();
-        keys.sort_unstable();
-        self.manager.serializable().check(self.id, keys.into_iter()).map_err(|_| serialization_danger("during write"))
+        if overlay.rows() > MAX_ROWS {
+            return Ok(());
+        }
+        self.manager.serializable().check(self.id, &Writes::of(&overlay)?).map_err(|_| serialization_danger("during write"))
     }
 
     // Locks.
@@ -479,7 +532,24 @@ impl Transaction {
                 other => return Err(lock_failure(&other, &format!("row in relation \"{relation}\""))),
             }
         }
+        self.gather_locks();
         Ok(out)
+    }
+
+    /// Keeps the locks of very many rows in little memory.
+    fn gather_locks(&self) {
+        let mut state = self.state.lock();
+        let from = state.savepoints.last().map_or(0, |s| s.locks);
+        if state.locks.len().saturating_sub(from) < MANY_LOCKS {
+            return;
+        }
+        let from = from.min(state.locks.len());
+        let loose = state.locks.split_off(from);
+        let kept = self.manager.locks().gather(self.group, loose);
+        state.locks.extend(kept);
+        if state.locks.len() < MANY_LOCKS / 4 {
+            state.locks.shrink_to(MANY_LOCKS / 4);
+        }
     }
 
     /// Locks a table; whether it had to be waited for.
@@ -562,8 +632,9 @@ impl Transaction {
         let mut state = self.state.lock();
         let savepoint = Savepoint {
             name: name.to_owned(),
-            undo: state.undo.len(),
+            layers: state.layers.len(),
             locks: state.locks.len(),
+            many_locks: self.manager.locks().seal(self.group),
             advisory: self.advisory.mark(),
             catalog: state.catalog.clone(),
             on_commit: state.on_commit.len(),
@@ -590,9 +661,7 @@ impl Transaction {
         let mut state = self.state.lock();
         let at = Self::savepoint_position(&state, name)?;
         state.savepoints.truncate(at);
-        if state.savepoints.is_empty() {
-            state.undo.clear();
-        }
+        state.merge_layers();
         Ok(())
     }
 
@@ -606,21 +675,16 @@ impl Transaction {
             let at = Self::savepoint_position(&state, name)?;
             state.savepoints.truncate(at + 1);
             let Some(savepoint) = state.savepoints.get(at) else { return Ok(()) };
-            let (undo, locks, on_commit, on_rollback, deferred) =
-                (savepoint.undo, savepoint.locks, savepoint.on_commit, savepoint.on_rollback, savepoint.deferred);
-            let advisory = savepoint.advisory;
+            let (layers, locks, on_commit, on_rollback, deferred) =
+                (savepoint.layers, savepoint.locks, savepoint.on_commit, savepoint.on_rollback, savepoint.deferred);
+            let (advisory, many_locks) = (savepoint.advisory, savepoint.many_locks);
             let catalog = savepoint.catalog.clone();
             state.catalog = catalog;
-            state.current = Arc::default();
+            state.current.clear();
             state.deferred.truncate(deferred);
-            let State { base, undo: log, .. } = &mut *state;
-            if log.len() > undo {
-                let base = Arc::make_mut(base);
-                for entry in log.drain(undo..).rev() {
-                    base.revert(entry);
-                }
-            }
+            state.layers.truncate(layers);
             self.advisory.rollback_to(advisory);
+            self.manager.locks().release_many(self.group, many_locks);
             let locks = locks.min(state.locks.len());
             for id in state.locks.split_off(locks) {
                 self.manager.locks().release(self.group, id);
@@ -807,19 +871,22 @@ impl Transaction {
     }
 
     async fn commit_writes(&self) -> PgResult<Option<Timestamp>> {
-        let (base, catalog, tracked, durability) = {
+        let (writes, catalog, tracked, durability) = {
             let state = self.state.lock();
-            (Arc::clone(&state.base), state.catalog.clone(), state.tracked, state.durability)
+            (Overlay::new(state.layers.iter().cloned()), state.catalog.clone(), state.tracked, state.durability)
         };
         let sequence = if tracked {
-            let sequence =
-                self.manager.serializable().prepare(self.id, base.keys()).map_err(|_| serialization_danger("during commit attempt"))?;
+            let sequence = self
+                .manager
+                .serializable()
+                .prepare(self.id, Writes::of(&writes)?)
+                .map_err(|_| serialization_danger("during commit attempt"))?;
             Some(sequence)
         } else {
             None
         };
         let outcome = match catalog {
-            None => self.commit_store(&base, durability).await,
+            None => self.commit_store(&writes, durability).await,
             Some(private) => {
                 let publishing = self.manager.publishing().await;
                 let published = self.manager.published_catalog();
@@ -829,7 +896,7 @@ impl Transaction {
                     Err(error) => Err(error),
                     Ok(()) => {
                         newest.version = published.version + 1;
-                        let outcome = self.commit_store(&base, durability).await;
+                        let outcome = self.commit_store(&writes, durability).await;
                         if outcome.is_ok() {
                             self.manager.publish(Arc::new(newest));
                         }
@@ -849,23 +916,59 @@ impl Transaction {
         outcome
     }
 
-    async fn commit_store(&self, writes: &WriteSet, durability: Durability) -> PgResult<Option<Timestamp>> {
+    async fn commit_store(&self, writes: &Overlay, durability: Durability) -> PgResult<Option<Timestamp>> {
+        if let Some(error) = writes.failure() {
+            return Err(error.clone());
+        }
         if writes.is_empty() {
             return Ok(None);
         }
-        let mut mutations = writes.mutations();
-        let ticket = self.manager.feed().begin(writes, &mut mutations).await;
+        if writes.has_runs() || writes.bytes() > LARGE_COMMIT {
+            return self.commit_bulk(writes).await.map(Some);
+        }
+        let mut mutations = writes.mutations()?;
+        let ticket = self.manager.feed().begin(writes, &mut mutations).await?;
         // The locks protect the rows: nothing is left to check.
         let commit = Commit { mutations: &mutations, snapshot: None, validate: &[], durability };
         let outcome = self.manager.store().commit(commit).await;
-        if let Some(ticket) = ticket {
-            match &outcome {
-                Ok(at) => ticket.committed(*at),
-                Err(error) if error.certainty() == stoa_store::Certainty::NotDone => ticket.undone(),
-                Err(_) => drop(ticket),
-            }
-        }
+        settle(ticket, &outcome);
         outcome.map(Some).map_err(store_error)
+    }
+
+    /// A large transaction is taken in by the store as sorted files, past its log and its memory.
+    async fn commit_bulk(&self, writes: &Overlay) -> PgResult<Timestamp> {
+        let mut records = Mutations::new();
+        let ticket = self.manager.feed().begin(writes, &mut records).await?;
+        let load = async {
+            let mut tables = writes.tables();
+            tables.extend(records.iter().map(|record| record.row().0));
+            tables.sort_unstable();
+            tables.dedup();
+            let mut load = self.manager.store().bulk_load(&tables).await.map_err(store_error)?;
+            for table in writes.tables() {
+                let mut cursor = writes.cursor(table, KeyRange::all(), false)?;
+                let mut rows = 0u32;
+                while cursor.take()? {
+                    cursor.change().mutations(table, cursor.key()).try_for_each(|m| load.apply(m)).map_err(store_error)?;
+                    rows = rows.wrapping_add(1);
+                    if rows.is_multiple_of(4096) {
+                        tokio::task::yield_now().await;
+                    }
+                }
+            }
+            records.iter().try_for_each(|record| load.apply(record)).map_err(store_error)?;
+            Ok(load)
+        };
+        let load = match load.await {
+            Ok(load) => load,
+            Err(error) => {
+                ticket.into_iter().for_each(Ticket::undone);
+                return Err(error);
+            }
+        };
+        let outcome = load.finish().await;
+        settle(ticket, &outcome);
+        outcome.map_err(store_error)
     }
 
     /// When the transaction was committed, if it wrote anything.
@@ -882,9 +985,8 @@ impl Transaction {
                 return;
             }
             state.finished = true;
-            state.base = Arc::default();
-            state.current = Arc::default();
-            state.undo.clear();
+            state.layers.clear();
+            state.current.clear();
             state.catalog = None;
             state.deferred.clear();
             state.on_commit.clear();
@@ -901,6 +1003,7 @@ impl Transaction {
             let mut state = self.state.lock();
             (std::mem::take(&mut state.locks), state.tracked)
         };
+        self.manager.locks().release_many(self.group, 0);
         for id in locks {
             self.manager.locks().release(self.group, id);
         }
@@ -925,6 +1028,16 @@ impl Drop for Transaction {
         };
         self.release_all();
         run_in_background(hooks);
+    }
+}
+
+/// Tells the change feed how a commit ended.
+fn settle(ticket: Option<Ticket>, outcome: &StoreResult<Timestamp>) {
+    let Some(ticket) = ticket else { return };
+    match outcome {
+        Ok(at) => ticket.committed(*at),
+        Err(error) if error.certainty() == stoa_store::Certainty::NotDone => ticket.undone(),
+        Err(_) => drop(ticket),
     }
 }
 

@@ -4,10 +4,11 @@
 //! has not written costs nothing extra.
 
 use super::failure::store_error;
-use super::write_set::{Overlay, RowChange};
+use super::overlay::{Overlay, OverlayCursor};
+use super::row_change::{ChangedRow, RowChange};
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use stoa_pg::PgResult;
+use stoa_pg::{PgError, PgResult};
 use stoa_store::{CellRef, FamilyId, KeyRange, ReadSpec, RowSink, Scan, ScanSpec, Snapshot, Store, TableId, Timestamp};
 
 /// A consistent view for one statement. Cheap to clone.
@@ -47,20 +48,21 @@ impl ReadView {
         }
         // One by one only where the overlay has the row: runs of untouched keys are read together.
         let mut from = 0;
+        let mut change = RowChange::default();
         for (at, key) in keys.iter().enumerate() {
-            let Some(change) = self.overlay.get(table, key) else { continue };
+            let Some(change) = self.overlay.get(table, key, &mut change)? else { continue };
             let run = keys.get(from..at).unwrap_or_default();
             if !run.is_empty() {
                 self.store.get(&spec, run, sink).await.map_err(store_error)?;
             }
             from = at + 1;
-            if change.reset {
-                let _ = emit(key, &[], &change, &spec.families, sink);
+            if change.reset() {
+                let _ = emit(key, &[], change, &spec.families, sink);
             } else {
-                let mut merge = MergeOne { change: &change, families: &spec.families, sink, met: false };
+                let mut merge = MergeOne { change, families: &spec.families, sink, met: false };
                 self.store.get(&spec, &[key], &mut merge).await.map_err(store_error)?;
                 if !merge.met {
-                    let _ = emit(key, &[], &change, &spec.families, sink);
+                    let _ = emit(key, &[], change, &spec.families, sink);
                 }
             }
         }
@@ -96,15 +98,12 @@ impl ReadView {
             fill_cache: read.fill_cache,
         };
         let scan = self.store.scan(spec).await.map_err(store_error)?;
-        let overlay = merged.then(|| OverlayCursor {
-            overlay: self.overlay.clone(),
-            table: read.table,
-            range: read.range,
-            families: read.families,
-            reverse: read.reverse,
-            after: None,
-            pending: None,
-        });
+        let overlay = if merged {
+            let cursor = self.overlay.cursor(read.table, read.range, read.reverse)?;
+            Some(Merge { cursor, families: read.families, reverse: read.reverse, pending: None, failed: None })
+        } else {
+            None
+        };
         Ok(ViewScan { scan, overlay, store_done: false })
     }
 
@@ -153,21 +152,19 @@ impl RowSink for MergeOne<'_> {
 
 /// Gives a row as it is after a change, if it still exists.
 fn emit(key: &[u8], stored: &[CellRef<'_>], change: &RowChange, families: &[FamilyId], sink: &mut dyn RowSink) -> ControlFlow<()> {
-    let mut cells: Vec<CellRef<'_>> = Vec::with_capacity(stored.len() + change.cells.len());
+    let mut cells: Vec<CellRef<'_>> = Vec::with_capacity(stored.len() + 2);
     for family in families {
         let from = cells.len();
-        if !change.reset {
-            let untouched = |c: &&CellRef<'_>| {
-                c.family == *family && !change.cells.iter().any(|n| n.family == c.family && *n.qualifier == *c.qualifier)
-            };
+        if !change.reset() {
+            let untouched = |c: &&CellRef<'_>| c.family == *family && !change.cells().any(|(f, q, _)| f == c.family && *q == *c.qualifier);
             cells.extend(stored.iter().filter(untouched));
         }
-        for cell in change.cells.iter().filter(|c| c.family == *family) {
-            if let Some(value) = &cell.value {
-                cells.push(CellRef { family: *family, qualifier: &cell.qualifier, timestamp: Timestamp(u64::MAX), value });
+        for (_, qualifier, value) in change.cells().filter(|(f, ..)| f == family) {
+            if let Some(value) = value {
+                cells.push(CellRef { family: *family, qualifier, timestamp: Timestamp(u64::MAX), value });
             }
         }
-        if let Some(own) = cells.get_mut(from..) {
+        if let Some(own) = cells.get_mut(from..).filter(|own| own.len() > 1) {
             own.sort_by(|a, b| a.qualifier.cmp(b.qualifier));
         }
     }
@@ -184,63 +181,71 @@ struct OwnedRow {
     cells: Vec<(FamilyId, Vec<u8>, Timestamp, Vec<u8>)>,
 }
 
-struct OverlayCursor {
-    overlay: Overlay,
-    table: TableId,
-    range: KeyRange,
+/// Rows of the overlay, and what they wait for.
+struct Merge {
+    cursor: OverlayCursor,
     families: Vec<FamilyId>,
     reverse: bool,
-    /// The last row of the overlay that was dealt with.
-    after: Option<Vec<u8>>,
     pending: Option<OwnedRow>,
+    /// Why the overlay could not be read.
+    failed: Option<PgError>,
 }
 
-impl OverlayCursor {
+impl Merge {
+    /// Reads the cursor's next row; false at the end and after a failure.
+    fn take(&mut self) -> bool {
+        match self.cursor.take() {
+            Ok(more) => more,
+            Err(error) => {
+                self.failed = Some(error);
+                false
+            }
+        }
+    }
+
     /// Gives rows of the overlay before `key` (all that are left without one) until the sink breaks.
     fn emit_before(&mut self, key: Option<&[u8]>, sink: &mut dyn RowSink) -> ControlFlow<()> {
-        loop {
-            let Some((next, change)) = self.overlay.next(self.table, &self.range, self.after.as_deref(), self.reverse) else {
-                return ControlFlow::Continue(());
-            };
+        while let Some(next) = self.cursor.peek() {
             let before = key.is_none_or(|key| if self.reverse { next > key } else { next < key });
             if !before {
-                return ControlFlow::Continue(());
+                break;
             }
-            let next = next.to_vec();
-            let flow = emit(&next, &[], &change, &self.families, sink);
-            self.after = Some(next);
-            flow?;
+            if !self.take() {
+                return ControlFlow::Break(());
+            }
+            emit(self.cursor.key(), &[], self.cursor.change(), &self.families, sink)?;
         }
+        ControlFlow::Continue(())
     }
 
     /// Gives a row of the store, changed as the overlay says.
     fn emit_stored(&mut self, key: &[u8], cells: &[CellRef<'_>], sink: &mut dyn RowSink) -> ControlFlow<()> {
-        match self.overlay.get(self.table, key) {
-            None => sink.row(key, cells),
-            Some(change) => {
-                self.after = Some(key.to_vec());
-                emit(key, cells, &change, &self.families, sink)
-            }
+        if self.cursor.peek() != Some(key) {
+            return sink.row(key, cells);
         }
+        if !self.take() {
+            return ControlFlow::Break(());
+        }
+        emit(key, cells, self.cursor.change(), &self.families, sink)
     }
 }
 
 struct MergeSink<'a> {
-    cursor: &'a mut OverlayCursor,
+    merge: &'a mut Merge,
     sink: &'a mut dyn RowSink,
     broke: bool,
 }
 
 impl RowSink for MergeSink<'_> {
     fn row(&mut self, key: &[u8], cells: &[CellRef<'_>]) -> ControlFlow<()> {
-        if self.cursor.emit_before(Some(key), self.sink).is_break() {
+        if self.merge.emit_before(Some(key), self.sink).is_break() {
             // The sink has enough, and this row must not be lost.
             let cells = cells.iter().map(|c| (c.family, c.qualifier.to_vec(), c.timestamp, c.value.to_vec())).collect();
-            self.cursor.pending = Some(OwnedRow { key: key.to_vec(), cells });
+            self.merge.pending = Some(OwnedRow { key: key.to_vec(), cells });
             self.broke = true;
             return ControlFlow::Break(());
         }
-        let flow = self.cursor.emit_stored(key, cells, self.sink);
+        let flow = self.merge.emit_stored(key, cells, self.sink);
         self.broke = flow.is_break();
         flow
     }
@@ -249,7 +254,7 @@ impl RowSink for MergeSink<'_> {
 /// An open scan over a [`ReadView`].
 pub struct ViewScan {
     scan: Box<dyn Scan>,
-    overlay: Option<OverlayCursor>,
+    overlay: Option<Merge>,
     store_done: bool,
 }
 
@@ -259,12 +264,21 @@ impl ViewScan {
     /// # Errors
     /// The store failed.
     pub async fn next_block(&mut self, max_rows: usize, sink: &mut dyn RowSink) -> PgResult<bool> {
-        let Some(cursor) = &mut self.overlay else {
+        if self.overlay.is_none() {
             return self.scan.next_block(max_rows, sink).await.map_err(store_error);
-        };
-        if let Some(row) = cursor.pending.take() {
-            if cursor.emit_before(Some(&row.key), sink).is_break() {
-                cursor.pending = Some(row);
+        }
+        let more = self.next_merged(max_rows, sink).await;
+        match self.overlay.as_mut().and_then(|merge| merge.failed.take()) {
+            Some(error) => Err(error),
+            None => more,
+        }
+    }
+
+    async fn next_merged(&mut self, max_rows: usize, sink: &mut dyn RowSink) -> PgResult<bool> {
+        let Some(merge) = &mut self.overlay else { return Ok(false) };
+        if let Some(row) = merge.pending.take() {
+            if merge.emit_before(Some(&row.key), sink).is_break() {
+                merge.pending = Some(row);
                 return Ok(true);
             }
             let cells: Vec<CellRef<'_>> = row
@@ -272,20 +286,20 @@ impl ViewScan {
                 .iter()
                 .map(|(family, qualifier, timestamp, value)| CellRef { family: *family, qualifier, timestamp: *timestamp, value })
                 .collect();
-            if cursor.emit_stored(&row.key, &cells, sink).is_break() {
+            if merge.emit_stored(&row.key, &cells, sink).is_break() {
                 return Ok(true);
             }
         }
         if !self.store_done {
-            let mut merge = MergeSink { cursor, sink, broke: false };
-            let more = self.scan.next_block(max_rows, &mut merge).await.map_err(store_error)?;
-            let broke = merge.broke;
+            let mut sink = MergeSink { merge: &mut *merge, sink: &mut *sink, broke: false };
+            let more = self.scan.next_block(max_rows, &mut sink).await.map_err(store_error)?;
+            let broke = sink.broke;
             self.store_done = !more;
             if more || broke {
                 return Ok(true);
             }
         }
-        if cursor.emit_before(None, sink).is_break() {
+        if merge.emit_before(None, sink).is_break() {
             return Ok(true);
         }
         Ok(false)

@@ -354,7 +354,7 @@ async fn update_existing(
     let mut seen: HashSet<&[u8]> = HashSet::new();
     for (_, existing) in conflicts {
         match existing {
-            Some(key) if !txn.changed_by_statement(storage, key) && seen.insert(key) => keys.push(key),
+            Some(key) if !txn.changed_by_statement(storage, key)? && seen.insert(key) => keys.push(key),
             _ => return Err(second_time()),
         }
     }

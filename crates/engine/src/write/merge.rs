@@ -177,7 +177,7 @@ fn refuse_second_time(
     for row in 0..targets.len() {
         let mut key = Vec::new();
         encoder.key(row, &mut key)?;
-        if writer.ctx.txn.changed_by_statement(writer.codec.storage, &key) || !seen.insert(key) {
+        if writer.ctx.txn.changed_by_statement(writer.codec.storage, &key)? || !seen.insert(key) {
             return Err(PgError::new(SqlState::CARDINALITY_VIOLATION, "MERGE command cannot affect row a second time")
                 .hint("Ensure that not more than one source row matches any one target row."));
         }

@@ -34,8 +34,12 @@ async fn claim(writer: &TableWriter, keys: &KeyList, strength: LockStrength, fre
     let txn = &writer.ctx.txn;
     let storage = writer.codec.storage;
     let mut seen: HashSet<&[u8]> = HashSet::with_capacity(keys.len());
-    let kept: Vec<usize> =
-        (0..keys.len()).filter(|row| !txn.changed_by_statement(storage, keys.get(*row)) && seen.insert(keys.get(*row))).collect();
+    let mut kept: Vec<usize> = Vec::with_capacity(keys.len());
+    for (row, key) in keys.iter().enumerate() {
+        if !txn.changed_by_statement(storage, key)? && seen.insert(key) {
+            kept.push(row);
+        }
+    }
     let mut list = KeyList::with_capacity(kept.len(), 24);
     kept.iter().for_each(|row| list.push(keys.get(*row)));
     txn.lock_rows(storage, &list, strength, LockWait::Wait, &writer.table.name).await?;

@@ -5,8 +5,8 @@ use super::{MakeStore, block_on, clock};
 use crate::mirror::Mirror;
 use crate::model::ModelStore;
 use crate::{
-    Commit, Durability, FamilyId, FamilyOptions, KeyRange, Layout, Mutations, ReadSpec, Snapshot, Store, StoreError, TableId, TableSchema,
-    Timestamp,
+    Commit, Durability, FamilyId, FamilyOptions, KeyRange, Layout, MutationRef, Mutations, ReadSpec, Snapshot, Store, StoreError, TableId,
+    TableSchema, Timestamp,
 };
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -234,19 +234,34 @@ impl Run {
     }
 
     fn bulk_load(&mut self) {
-        let schema = self.some_schema();
-        let mut load = block_on(self.store.bulk_load(schema.id)).unwrap();
-        let mut keys: Vec<_> = (0..self.random.below(30)).map(|_| self.key()).collect();
-        keys.sort();
-        keys.dedup();
-        for key in keys {
-            for family in &schema.families {
-                let qualifier = if family.options.layout == Layout::Cells { self.qualifier() } else { Vec::new() };
-                block_on(load.put(&key, family.id, &qualifier, b"loaded")).unwrap();
+        let mut schemas = self.schemas.clone();
+        schemas.retain(|_| self.random.one_in(2));
+        let tables: Vec<_> = schemas.iter().map(|s| s.id).collect();
+        let mut load = block_on(self.store.bulk_load(&tables)).unwrap();
+        for schema in &schemas {
+            let table = schema.id;
+            let mut keys: Vec<_> = (0..self.random.below(30)).map(|_| self.key()).collect();
+            keys.sort();
+            keys.dedup();
+            for key in &keys {
+                if self.random.one_in(3) {
+                    load.apply(MutationRef::DeleteRow { table, key }).unwrap();
+                }
+                for family in &schema.families {
+                    for _ in 0..self.random.below(3) {
+                        let qualifier = if family.options.layout == Layout::Cells { self.qualifier() } else { Vec::new() };
+                        let (family, qualifier) = (family.id, qualifier.as_slice());
+                        match self.random.below(5) {
+                            0 => load.apply(MutationRef::DeleteCell { table, key, family, qualifier }).unwrap(),
+                            1 => load.apply(MutationRef::DeleteFamily { table, key, family }).unwrap(),
+                            _ => load.put(table, key, family, qualifier, b"loaded").unwrap(),
+                        }
+                    }
+                }
             }
         }
         if self.random.one_in(4) {
-            block_on(load.abort());
+            drop(load);
         } else {
             block_on(load.finish()).unwrap();
         }

@@ -4,7 +4,8 @@ use super::support::{F, G, T, U, all_at, commit, commit_with, create, family, ge
 use super::{MakeStore, block_on, clock};
 use crate::limits::MAX_CELL_BYTES;
 use crate::{
-    Certainty, Commit, Durability, FamilyId, FamilyOptions, KeyRange, Layout, Mutations, StoreError, TableId, TableSchema, Timestamp,
+    Certainty, Commit, Durability, FamilyId, FamilyOptions, KeyRange, Layout, MutationRef, Mutations, StoreError, TableId, TableSchema,
+    Timestamp,
 };
 use std::time::Duration;
 
@@ -275,14 +276,15 @@ pub fn acknowledged_writes_survive(make: MakeStore<'_>) {
             last = at;
             expected.push(format!("{key}:v,q=w,x"));
         }
-        let mut load = block_on(store.bulk_load(T)).unwrap();
+        let mut load = block_on(store.bulk_load(&[T])).unwrap();
         for i in 0..10 {
             let key = format!("{round}-{i:02}-loaded");
-            block_on(load.put(key.as_bytes(), F, b"", b"v")).unwrap();
+            load.put(T, key.as_bytes(), F, b"", b"v").unwrap();
             expected.push(format!("{key}:v"));
         }
         last = block_on(load.finish()).unwrap();
-        expected.sort();
+        // By key.
+        expected.sort_by(|a: &String, b| a.split(':').next().cmp(&b.split(':').next()));
         let before = all_at(&*store, &store.snapshot(), T, &[F, G, FamilyId(2)]);
         let snapshot_time = store.snapshot().timestamp();
         drop(store);
@@ -311,11 +313,15 @@ pub fn errors_say_what_happened(make: MakeStore<'_>) {
     assert!(conflict.retryable() && conflict.certainty() == Certainty::NotDone);
     let missing = commit_with(store, None, &[], |m| m.put(U, b"a", F, b"", b"2")).unwrap_err();
     assert!(!missing.retryable() && missing.certainty() == Certainty::NotDone);
-    let mut load = block_on(store.bulk_load(T)).unwrap();
-    block_on(load.put(b"b", F, b"", b"")).unwrap();
-    assert!(matches!(block_on(load.put(b"a", F, b"", b"")), Err(StoreError::Invalid(_))), "keys must not go down");
-    block_on(load.abort());
-    assert!(matches!(block_on(store.bulk_load(U)).map(|_| ()), Err(StoreError::NoSuchTable(2))));
+    let mut load = block_on(store.bulk_load(&[T])).unwrap();
+    load.put(T, b"b", F, b"", b"").unwrap();
+    assert!(matches!(load.put(T, b"a", F, b"", b""), Err(StoreError::Invalid(_))), "keys must not go down");
+    assert!(
+        matches!(load.put(U, b"c", F, b"", b""), Err(StoreError::Invalid(_) | StoreError::NoSuchTable(_))),
+        "a table that was not named"
+    );
+    drop(load);
+    assert!(matches!(block_on(store.bulk_load(&[U])).map(|_| ()), Err(StoreError::NoSuchTable(2))));
     assert!(matches!(block_on(store.flush(U)), Err(StoreError::NoSuchTable(2))));
     assert_eq!(texts(store), ["a:1"]);
 }
@@ -332,14 +338,14 @@ pub fn bulk_loads_appear_at_once(make: MakeStore<'_>) {
         m.put(T, b"z", F, b"", b"z");
     });
     let before = store.snapshot();
-    let mut load = block_on(store.bulk_load(T)).unwrap();
+    let mut load = block_on(store.bulk_load(&[T])).unwrap();
     let load_row = |load: &mut dyn crate::BulkLoad, i: u32| {
         let key = format!("k{i:04}");
-        block_on(load.put(key.as_bytes(), F, b"", b"f")).unwrap();
+        load.put(T, key.as_bytes(), F, b"", b"f").unwrap();
         // Qualifiers of a row may come in any order.
-        block_on(load.put(key.as_bytes(), G, b"b", b"2")).unwrap();
-        block_on(load.put(key.as_bytes(), G, b"a", b"1")).unwrap();
-        block_on(load.put(key.as_bytes(), FamilyId(2), b"", b"v")).unwrap();
+        load.put(T, key.as_bytes(), G, b"b", b"2").unwrap();
+        load.put(T, key.as_bytes(), G, b"a", b"1").unwrap();
+        load.put(T, key.as_bytes(), FamilyId(2), b"", b"v").unwrap();
     };
     (0..1000).for_each(|i| load_row(&mut *load, i));
     put(store, "zz", "meanwhile");
@@ -359,13 +365,60 @@ pub fn bulk_loads_appear_at_once(make: MakeStore<'_>) {
         matches!(commit_with(store, Some(before.timestamp()), &[], |m| m.delete_row(T, b"k0500")), Err(StoreError::Conflict)),
         "a load conflicts like a commit"
     );
-    let mut aborted = block_on(store.bulk_load(T)).unwrap();
+    let mut aborted = block_on(store.bulk_load(&[T])).unwrap();
     load_row(&mut *aborted, 5000);
-    block_on(aborted.abort());
-    let empty = block_on(store.bulk_load(T)).unwrap();
+    drop(aborted);
+    let empty = block_on(store.bulk_load(&[T])).unwrap();
     assert!(block_on(empty.finish()).unwrap() > at);
     commit(store, |m| m.delete_row(T, b"k0005"));
     put(store, "k0006", "after");
     assert_eq!(all_at(store, &store.snapshot(), T, &[F]).rows.len(), 1001);
     assert_eq!(get(store, &read_spec(&store.snapshot(), T, &[F]), &[b"k0006"]).unwrap().texts(), ["k0006:after"]);
+}
+
+pub fn bulk_loads_are_one_commit_of_many_tables(make: MakeStore<'_>) {
+    let fixture = make(clock());
+    let store = &*fixture.store;
+    let versions = FamilyOptions { versions: 2, ..Default::default() };
+    let families = vec![FamilyOptions::default(), cells(), versions];
+    create(store, &table(T, families.clone()));
+    create(store, &table(U, families));
+    let all = [F, G, FamilyId(2)];
+    for id in [T, U] {
+        commit(store, |m| {
+            for key in [b"a", b"b", b"c", b"d"] {
+                m.put(id, key, F, b"", b"1");
+                m.put(id, key, G, b"p", b"1");
+                m.put(id, key, G, b"q", b"1");
+                m.put(id, key, FamilyId(2), b"", b"1");
+            }
+        });
+    }
+    let before = store.snapshot();
+    let mut load = block_on(store.bulk_load(&[T, U])).unwrap();
+    for table in [U, T] {
+        load.apply(MutationRef::DeleteRow { table, key: b"a" }).unwrap();
+        // Deleted, and made anew with less.
+        load.apply(MutationRef::DeleteRow { table, key: b"b" }).unwrap();
+        load.put(table, b"b", F, b"", b"2").unwrap();
+        load.put(table, b"b", G, b"q", b"2").unwrap();
+        load.put(table, b"b", FamilyId(2), b"", b"2").unwrap();
+        load.apply(MutationRef::DeleteCell { table, key: b"c", family: G, qualifier: b"p" }).unwrap();
+        load.put(table, b"c", F, b"", b"2").unwrap();
+        load.apply(MutationRef::DeleteFamily { table, key: b"d", family: FamilyId(2) }).unwrap();
+        load.apply(MutationRef::DeleteRow { table, key: b"nothing" }).unwrap();
+    }
+    let at = block_on(load.finish()).unwrap();
+    for table in [T, U] {
+        assert_eq!(all_at(store, &before, table, &all).rows.len(), 4);
+        let rows = all_at(store, &store.snapshot(), table, &all);
+        assert_eq!(rows.texts(), ["b:2,q=2,2", "c:2,q=1,1", "d:1,p=1,q=1"]);
+        let mut history = read_spec(&store.snapshot(), table, &[FamilyId(2)]);
+        history.versions = 5;
+        assert_eq!(get(store, &history, &[b"b"]).unwrap().texts(), ["b:2"], "a deletion hides what was before it");
+        assert!(store.rows_changed_since(&mut [(table, &b"a"[..])].into_iter(), before.timestamp()));
+        assert!(!store.rows_changed_since(&mut [(table, &b"a"[..])].into_iter(), at));
+    }
+    commit(store, |m| m.put(T, b"a", F, b"", b"3"));
+    assert_eq!(all_at(store, &store.snapshot(), T, &all).texts()[0], "a:3");
 }

@@ -151,3 +151,49 @@ fn random_steps_never_grant_a_conflict() {
         assert!(locks.shards.iter().all(|s| s.lock().values().all(Entry::is_free)));
     }
 }
+
+#[tokio::test]
+async fn locks_of_very_many_rows_take_little_and_still_hold() {
+    let locks = Arc::new(LockManager::new(Duration::from_millis(20)));
+    let ids: Vec<LockId> = (0..200_000u64).map(|n| LockId::row(TableId(1), &n.to_be_bytes())).collect();
+    let mut kept = Vec::new();
+    for some in ids.chunks(40_000) {
+        some.iter().for_each(|id| assert_eq!(locks.try_acquire(A, *id, Mode::UPDATE), Some(true)));
+        kept.extend(locks.gather(A, some.to_vec()));
+    }
+    assert!(kept.is_empty());
+    assert!(locks.shards.iter().all(|s| s.lock().is_empty()));
+    let shared = LockId::row(TableId(2), b"parent");
+    assert_eq!(locks.try_acquire(A, shared, Mode::KEY_SHARE), Some(true));
+    assert!(locks.gather(A, vec![shared, LockId::Table(7)]) == [LockId::Table(7)]);
+    assert_eq!(locks.try_acquire(B, shared, Mode::NO_KEY_UPDATE), Some(true), "modes are kept");
+    assert_eq!(locks.try_acquire(B, shared, Mode::UPDATE), None);
+    assert!(ids.iter().all(|id| locks.try_acquire(B, *id, Mode::KEY_SHARE).is_none()));
+    // Its own locks are no obstacle, and false alarms are few.
+    assert_eq!(locks.try_acquire(A, ids[0], Mode::UPDATE), Some(true));
+    locks.release(A, ids[0]);
+    let wrong = (0..10_000u64).filter(|n| locks.try_acquire(B, LockId::row(TableId(3), &n.to_be_bytes()), Mode::UPDATE).is_none()).count();
+    assert!(wrong < 200, "{wrong} of 10000");
+
+    // A waiter is in the graph, and gets the lock at the end.
+    let (l, id) = (Arc::clone(&locks), ids[77]);
+    let c = tokio::spawn(async move { l.acquire(C, id, Mode::UPDATE, Wait::Until(None)).await });
+    while locks.waiting.lock().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    assert_eq!(locks.blockers(C), [A]);
+    assert_eq!(locks.try_acquire(C, LockId::Advisory(1, 5), Mode::ADVISORY_EXCLUSIVE), Some(true));
+    assert!(matches!(locks.acquire(A, LockId::Advisory(1, 5), Mode::ADVISORY_EXCLUSIVE, Wait::Until(None)).await, Acquired::Deadlock(_)));
+    let mark = locks.seal(A);
+    let more: Vec<LockId> = (0..100u64).map(|n| LockId::row(TableId(4), &n.to_be_bytes())).collect();
+    more.iter().for_each(|id| assert_eq!(locks.try_acquire(A, *id, Mode::UPDATE), Some(true)));
+    assert!(locks.gather(A, more.clone()).is_empty());
+    assert_eq!(locks.try_acquire(B, more[5], Mode::UPDATE), None);
+    locks.release_many(A, mark);
+    assert_eq!(locks.try_acquire(B, more[5], Mode::UPDATE), Some(true), "back to the savepoint");
+    assert_eq!(locks.try_acquire(B, ids[5], Mode::UPDATE), None);
+    locks.release_many(A, 0);
+    assert_eq!(c.await.unwrap(), Acquired::Granted { new: true });
+    assert_eq!(locks.try_acquire(B, ids[5], Mode::UPDATE), Some(true));
+    assert!(!locks.many.any.load(Ordering::Acquire));
+}

@@ -1,0 +1,281 @@
+//! The transaction's own writes as one statement sees them: write sets, the later over the earlier, merged row by row.
+
+use super::row_change::RowChange;
+use super::run::{Run, RunCursor};
+use super::write_buffer::Place;
+use super::write_set::WriteSet;
+use crate::row::KeyList;
+use std::sync::Arc;
+use stoa_pg::{PgError, PgResult};
+use stoa_store::{KeyRange, MutationRef, Mutations, TableId};
+
+/// Layers from the earliest. Cheap to clone.
+#[derive(Clone, Debug, Default)]
+pub struct Overlay {
+    layers: Vec<Arc<WriteSet>>,
+}
+
+impl Overlay {
+    /// Layers from the earliest; empty ones are dropped.
+    #[must_use]
+    pub fn new(layers: impl IntoIterator<Item = Arc<WriteSet>>) -> Self {
+        Self { layers: layers.into_iter().filter(|l| !l.is_empty()).collect() }
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.layers.is_empty()
+    }
+
+    /// Bytes held, in memory and on disk.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        self.layers.iter().map(|l| l.bytes()).sum()
+    }
+
+    /// Rows changed; one that is in several layers counts as often.
+    #[must_use]
+    pub fn rows(&self) -> usize {
+        self.layers.iter().map(|l| l.rows()).sum()
+    }
+
+    /// Why changes were lost, if any were.
+    #[must_use]
+    pub fn failure(&self) -> Option<&PgError> {
+        self.layers.iter().find_map(|l| l.failure())
+    }
+
+    /// Whether some of it is on disk.
+    #[must_use]
+    pub fn has_runs(&self) -> bool {
+        self.layers.iter().any(|l| l.has_runs())
+    }
+
+    /// Whether reads of a table must look here.
+    #[must_use]
+    pub fn touches(&self, table: TableId) -> bool {
+        self.layers.iter().any(|l| l.touches(table))
+    }
+
+    /// The tables with changes, in order.
+    #[must_use]
+    pub fn tables(&self) -> Vec<TableId> {
+        let mut out: Vec<TableId> = self.layers.iter().flat_map(|l| l.tables()).collect();
+        out.sort_unstable();
+        out.dedup();
+        out
+    }
+
+    /// The changed rows of a table, in order.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn keys_of(&self, table: TableId) -> PgResult<KeyList> {
+        let mut out = KeyList::new();
+        let mut cursor = self.cursor(table, KeyRange::all(), false)?;
+        while cursor.take()? {
+            out.push(cursor.key());
+        }
+        Ok(out)
+    }
+
+    /// The least range that covers the changed rows of a table.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn span_of(&self, table: TableId) -> PgResult<Option<(Vec<u8>, Vec<u8>)>> {
+        let first = self.cursor(table, KeyRange::all(), false)?.peek().map(<[u8]>::to_vec);
+        let last = self.cursor(table, KeyRange::all(), true)?.peek().map(<[u8]>::to_vec);
+        Ok(first.zip(last))
+    }
+
+    /// The change of a row; none if it has none.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn get<'c>(&self, table: TableId, key: &[u8], out: &'c mut RowChange) -> PgResult<Option<&'c RowChange>> {
+        out.clear();
+        let mut found = false;
+        for layer in &self.layers {
+            found |= layer.get_into(table, key, out)?;
+        }
+        Ok(found.then_some(out))
+    }
+
+    /// Whether a row was changed.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn contains(&self, table: TableId, key: &[u8]) -> PgResult<bool> {
+        for layer in &self.layers {
+            if layer.contains(table, key)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Walks over the changed rows of a range.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn cursor(&self, table: TableId, range: KeyRange, reverse: bool) -> PgResult<OverlayCursor> {
+        let mut sources = Vec::new();
+        for layer in self.layers.iter().filter(|l| l.touches(table)) {
+            for run in layer.runs.iter().filter(|r| r.touches(table)) {
+                sources.push(Source::Run(RunCursor::open(run, table, &range.start, range.end.as_deref(), reverse)?));
+            }
+            let at = match (reverse, &range.end) {
+                (false, _) => layer.buffer.seek(table, &range.start),
+                (true, Some(end)) => layer.buffer.seek_before(table, end),
+                (true, None) => layer.buffer.last(table),
+            };
+            sources.push(Source::Buffer { layer: Arc::clone(layer), at });
+        }
+        Ok(OverlayCursor::new(table, range, reverse, sources))
+    }
+
+    /// All of it, as the store takes it: rows in order.
+    ///
+    /// # Errors
+    /// A file cannot be read, or what `f` says.
+    pub fn each_mutation(&self, f: &mut dyn FnMut(MutationRef<'_>) -> PgResult<()>) -> PgResult<()> {
+        for table in self.tables() {
+            let mut cursor = self.cursor(table, KeyRange::all(), false)?;
+            while cursor.take()? {
+                cursor.change.mutations(table, &cursor.key).try_for_each(&mut *f)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// As [`Overlay::each_mutation`], in memory.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn mutations(&self) -> PgResult<Mutations> {
+        let mut out = Mutations::new();
+        self.each_mutation(&mut |mutation| {
+            out.push(mutation);
+            Ok(())
+        })?;
+        Ok(out)
+    }
+}
+
+#[derive(Debug)]
+enum Source {
+    Buffer { layer: Arc<WriteSet>, at: Option<Place> },
+    Run(RunCursor),
+}
+
+impl Source {
+    fn key(&self, table: TableId) -> Option<&[u8]> {
+        match self {
+            Source::Buffer { layer, at } => layer.buffer.at(table, (*at)?).map(|row| row.key()),
+            Source::Run(cursor) => cursor.key(),
+        }
+    }
+
+    fn add_to(&self, table: TableId, out: &mut RowChange) {
+        match self {
+            Source::Buffer { layer, at } => {
+                if let Some(row) = at.and_then(|at| layer.buffer.at(table, at)) {
+                    out.add(&row);
+                }
+            }
+            Source::Run(cursor) => cursor.add_to(out),
+        }
+    }
+
+    fn step(&mut self, table: TableId, reverse: bool) -> PgResult<()> {
+        match self {
+            Source::Buffer { layer, at } => {
+                *at = at.and_then(|at| if reverse { layer.buffer.before(table, at) } else { layer.buffer.after(table, at) });
+                Ok(())
+            }
+            Source::Run(cursor) => cursor.step(reverse),
+        }
+    }
+}
+
+/// Walks over the changed rows of one range of one table. [`OverlayCursor::peek`] tells the key of the next row,
+/// [`OverlayCursor::take`] reads it.
+#[derive(Debug)]
+pub struct OverlayCursor {
+    table: TableId,
+    range: KeyRange,
+    reverse: bool,
+    /// The oldest first.
+    sources: Vec<Source>,
+    /// The source that the next row is in, if there is one.
+    next: Option<usize>,
+    key: Vec<u8>,
+    change: RowChange,
+}
+
+impl OverlayCursor {
+    fn new(table: TableId, range: KeyRange, reverse: bool, sources: Vec<Source>) -> Self {
+        let mut out = Self { table, range, reverse, sources, next: None, key: Vec::new(), change: RowChange::default() };
+        out.choose();
+        out
+    }
+
+    /// Over all rows of a table in some runs, the oldest first.
+    pub(super) fn of_runs(runs: &[Arc<Run>], table: TableId) -> PgResult<Self> {
+        let sources =
+            runs.iter().map(|run| RunCursor::open(run, table, &[], None, false).map(Source::Run)).collect::<PgResult<Vec<_>>>()?;
+        Ok(Self::new(table, KeyRange::all(), false, sources))
+    }
+
+    fn choose(&mut self) {
+        let mut best: Option<(usize, &[u8])> = None;
+        for (at, source) in self.sources.iter().enumerate() {
+            if let Some(key) = source.key(self.table).filter(|key| self.range.contains(key)) {
+                let closer = best.is_none_or(|(_, b)| if self.reverse { key > b } else { key < b });
+                if closer {
+                    best = Some((at, key));
+                }
+            }
+        }
+        self.next = best.map(|(at, _)| at);
+    }
+
+    /// The key of the next row.
+    #[must_use]
+    pub fn peek(&self) -> Option<&[u8]> {
+        self.next.and_then(|at| self.sources.get(at)).and_then(|source| source.key(self.table))
+    }
+
+    /// Reads the next row, for [`OverlayCursor::key`] and [`OverlayCursor::change`]; false at the end.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn take(&mut self) -> PgResult<bool> {
+        let Some(key) = self.next.and_then(|at| self.sources.get(at)).and_then(|source| source.key(self.table)) else {
+            return Ok(false);
+        };
+        self.key.clear();
+        self.key.extend_from_slice(key);
+        self.change.clear();
+        for source in &mut self.sources {
+            if source.key(self.table) == Some(self.key.as_slice()) {
+                source.add_to(self.table, &mut self.change);
+                source.step(self.table, self.reverse)?;
+            }
+        }
+        self.choose();
+        Ok(true)
+    }
+
+    /// The key of the row that was read last.
+    #[must_use]
+    pub fn key(&self) -> &[u8] {
+        &self.key
+    }
+
+    #[must_use]
+    pub fn change(&self) -> &RowChange {
+        &self.change
+    }
+}
