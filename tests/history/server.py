@@ -1,18 +1,18 @@
 """A server of its own for a test, which can be killed and started again on the same directory."""
-import signal, socket, subprocess, sys, time
+import os, signal, socket, subprocess, sys, time
 
 
 class Server:
-    def __init__(self, binary, data):
+    def __init__(self, binary, data, *more):
         with socket.socket() as s:
             s.bind(("127.0.0.1", 0))
             self.port = s.getsockname()[1]
-        self.binary, self.data, self.kills, self.slowest = binary, data, 0, 0.0
+        self.binary, self.data, self.more, self.kills, self.slowest = binary, data, more, 0, 0.0
         self.start()
 
     def start(self):
         began = time.monotonic()
-        self.process = subprocess.Popen([self.binary, "serve", "--data", self.data, "--listen", f"127.0.0.1:{self.port}"],
+        self.process = subprocess.Popen([self.binary, "serve", "--data", self.data, "--listen", f"127.0.0.1:{self.port}", *self.more],
                                         stdout=subprocess.DEVNULL, stderr=open(self.data + ".log", "ab"))
         while True:
             try:
@@ -28,6 +28,22 @@ class Server:
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
         self.kills += 1
+
+    def memory(self, what="VmRSS"):
+        """MiB."""
+        with open(f"/proc/{self.process.pid}/status") as status:
+            return int(next(line for line in status if line.startswith(what)).split()[1]) / 1024
+
+    def unnamed_files(self):
+        """Bytes of files that are open and have no name."""
+        total, fds = 0, f"/proc/{self.process.pid}/fd"
+        for fd in os.listdir(fds):
+            try:
+                if os.readlink(f"{fds}/{fd}").endswith("(deleted)"):
+                    total += os.stat(f"{fds}/{fd}").st_size
+            except OSError:
+                pass
+        return total
 
     @property
     def dsn(self):
