@@ -106,7 +106,7 @@ impl Definitions<'_> {
                         IndexKey::Expr(_) => None,
                     })
                     .collect();
-                let mut out = String::from("UNIQUE ");
+                let mut out = String::from(if index.primary { "PRIMARY KEY " } else { "UNIQUE " });
                 if index.nulls_not_distinct {
                     out.push_str("NULLS NOT DISTINCT ");
                 }

@@ -224,6 +224,9 @@ pub struct IndexDescriptor {
     pub readable_from: u64,
     /// The UNIQUE constraint that owns the index.
     pub constraint: Option<ConstraintName>,
+    /// The constraint is the PRIMARY KEY: a deferrable one is not the row's place.
+    #[serde(default)]
+    pub primary: bool,
     /// `btree` or `fulltext`.
     pub method: String,
     pub options: Vec<(String, String)>,
@@ -299,7 +302,27 @@ pub struct SequenceDescriptor {
     pub temporary: bool,
 }
 
+impl IndexDescriptor {
+    /// Whether two rows may have one key for a while: entries are those of an index that is not unique.
+    #[must_use]
+    pub fn is_deferrable(&self) -> bool {
+        self.unique && self.constraint.as_ref().is_some_and(|c| c.deferrable)
+    }
+}
+
 impl TableDescriptor {
+    /// The index of a deferrable primary key.
+    #[must_use]
+    pub fn primary_index(&self) -> Option<&IndexDescriptor> {
+        self.indexes.iter().find(|i| i.primary)
+    }
+
+    /// Whether the column is part of the primary key.
+    #[must_use]
+    pub fn is_primary(&self, id: ColumnId) -> bool {
+        self.is_key(id) || self.primary_index().is_some_and(|i| i.parts.iter().any(|p| matches!(p.key, IndexKey::Column(c) if c == id)))
+    }
+
     /// Columns that exist, hidden ones included.
     pub fn live_columns(&self) -> impl Iterator<Item = &ColumnDescriptor> {
         self.columns.iter().filter(|c| !c.dropped)

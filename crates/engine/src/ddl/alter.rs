@@ -331,7 +331,7 @@ async fn alter_table(work: Work<'_>, mut table: TableDescriptor, action: &AlterA
         }
         AlterAction::DropNotNull { column: name } => {
             let found = column(&table, &fold(name))?.clone();
-            if table.is_key(found.id) {
+            if table.is_primary(found.id) {
                 return Err(PgError::new(SqlState::INVALID_TABLE_DEFINITION, format!("column \"{}\" is in a primary key", found.name)));
             }
             if found.identity.is_some() {
@@ -561,6 +561,20 @@ async fn apply(work: Work<'_>, old: &TableDescriptor, builder: TableBuilder<'_>)
         && work.any_row(old, None).await?
     {
         return Err(contains_nulls(&builder.table, &column.name));
+    }
+    if !rewritten {
+        for column in builder.table.live_columns() {
+            let before = old.column(column.id).filter(|c| !c.dropped && !c.not_null);
+            if column.not_null
+                && let Some(before) = before
+            {
+                let value = Expr::column(ColId(before.id.0), before.ty.clone());
+                let is_null = Expr::new(ExprKind::IsNull(Box::new(value)), SqlType::new(PgType::Bool));
+                if work.any_row(old, Some(is_null)).await? {
+                    return Err(contains_nulls(&builder.table, &column.name));
+                }
+            }
+        }
     }
     if rewritten {
         if builder.table.row_id.is_some() && builder.table.primary_key.is_some() {

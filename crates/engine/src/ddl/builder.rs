@@ -389,7 +389,7 @@ impl<'a> TableBuilder<'a> {
         }
         match constraint.kind {
             ConstraintKind::Check(_) if deferrable && constraint.deferrable != Some(false) => {
-                Err(PgError::unsupported("CHECK constraints cannot be marked DEFERRABLE").at(Some(constraint.position)))
+                Err(PgError::unsupported("CHECK constraints cannot be marked DEFERRABLE"))
             }
             ConstraintKind::PrimaryKey(_) | ConstraintKind::Unique(_) if constraint.not_valid => {
                 let what = if matches!(constraint.kind, ConstraintKind::PrimaryKey(_)) { "PRIMARY KEY" } else { "UNIQUE" };
@@ -468,7 +468,7 @@ impl<'a> TableBuilder<'a> {
     }
 
     async fn add_primary_key(&mut self, constraint: &Constraint, key: &KeyColumns, on: Option<ColumnId>) -> PgResult<()> {
-        if self.table.primary_key.is_some() {
+        if self.table.primary_key.is_some() || self.table.primary_index().is_some() {
             return Err(PgError::new(
                 SqlState::INVALID_TABLE_DEFINITION,
                 format!("multiple primary keys for table \"{}\" are not allowed", self.table.name),
@@ -478,9 +478,6 @@ impl<'a> TableBuilder<'a> {
         if !key.include.is_empty() {
             return Err(PgError::unsupported("INCLUDE in a primary key is not supported")
                 .hint("The primary key is the table: it holds all columns."));
-        }
-        if constraint.deferrable == Some(true) {
-            return Err(PgError::unsupported("a deferrable primary key is not supported").hint("Use a deferrable UNIQUE constraint."));
         }
         let columns = self.key_columns(key, on, "primary key")?;
         for (id, _, _) in &columns {
@@ -503,12 +500,17 @@ impl<'a> TableBuilder<'a> {
         if constraint.name.is_some() {
             self.work.check_free(self.table.schema, &name)?;
         }
-        self.table.primary_key = Some(self.name_of(constraint, name).await?);
         for (id, _, _) in &columns {
             if let Some(column) = self.column_mut(*id) {
                 column.not_null = true;
             }
         }
+        let constraint_name = self.name_of(constraint, name.clone()).await?;
+        if constraint_name.deferrable {
+            // Rows that have one key for a while need places of their own: the key is an index.
+            return self.push_unique(constraint_name, name, columns, Vec::new(), false, true).await;
+        }
+        self.table.primary_key = Some(constraint_name);
         self.table.key = columns.into_iter().map(|(column, descending, _)| KeyPart { column, descending }).collect();
         Ok(())
     }
@@ -522,6 +524,18 @@ impl<'a> TableBuilder<'a> {
             self.work.check_free(self.table.schema, &name)?;
         }
         let constraint_name = self.name_of(constraint, name.clone()).await?;
+        self.push_unique(constraint_name, name, columns, include, key.nulls_not_distinct, false).await
+    }
+
+    async fn push_unique(
+        &mut self,
+        constraint: ConstraintName,
+        name: String,
+        columns: Vec<(ColumnId, bool, bool)>,
+        include: Vec<ColumnId>,
+        nulls_not_distinct: bool,
+        primary: bool,
+    ) -> PgResult<()> {
         let mut parts = Vec::with_capacity(columns.len());
         for (id, descending, nulls_first) in columns {
             check_key_type(self.table.column(id))?;
@@ -533,13 +547,14 @@ impl<'a> TableBuilder<'a> {
             name,
             storage: self.work.next_table_id().await?,
             unique: true,
-            nulls_not_distinct: key.nulls_not_distinct,
+            nulls_not_distinct,
+            primary,
             parts,
             include,
             predicate: None,
             state: IndexState::Readable,
             readable_from: 0,
-            constraint: Some(constraint_name),
+            constraint: Some(constraint),
             method: "btree".into(),
             options: Vec::new(),
             salt_buckets: None,
@@ -594,7 +609,16 @@ impl<'a> TableBuilder<'a> {
                 },
             ));
         }
+        let not_deferred = |what: &str| {
+            PgError::new(
+                SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
+                format!("cannot use a deferrable {what} for referenced table \"{}\"", target.name),
+            )
+        };
         let referenced: Vec<ColumnId> = if references.columns.is_empty() {
+            if target.primary_index().is_some() {
+                return Err(not_deferred("primary key"));
+            }
             if target.primary_key.is_none() {
                 return Err(PgError::new(
                     SqlState::UNDEFINED_OBJECT,
@@ -622,6 +646,9 @@ impl<'a> TableBuilder<'a> {
             ));
         }
         if unique_over(&target, &referenced).is_none() {
+            if target.indexes.iter().any(|i| i.is_deferrable() && is_over(i, &referenced)) {
+                return Err(not_deferred("unique constraint"));
+            }
             return Err(PgError::new(
                 SqlState::INVALID_FOREIGN_KEY,
                 format!("there is no unique constraint matching given keys for referenced table \"{}\"", target.name),
@@ -910,17 +937,13 @@ pub(crate) fn unique_over(table: &TableDescriptor, columns: &[ColumnId]) -> Opti
         .indexes
         .iter()
         .filter(|i| i.unique && i.predicate.is_none() && i.state == IndexState::Readable)
-        .filter(|i| i.constraint.as_ref().is_none_or(|c| !c.deferrable))
-        .find(|i| {
-            let key: Option<Vec<ColumnId>> = i
-                .parts
-                .iter()
-                .map(|p| match &p.key {
-                    IndexKey::Column(id) => Some(*id),
-                    IndexKey::Expr(_) => None,
-                })
-                .collect();
-            key.is_some_and(|k| same(&k))
-        })
+        .filter(|i| !i.is_deferrable())
+        .find(|i| is_over(i, columns))
         .map(|i| i.oid)
+}
+
+/// Whether an index's parts are exactly these columns.
+fn is_over(index: &IndexDescriptor, columns: &[ColumnId]) -> bool {
+    let listed = |key: &IndexKey| matches!(key, IndexKey::Column(id) if columns.contains(id));
+    index.parts.len() == columns.len() && index.parts.iter().all(|p| listed(&p.key))
 }

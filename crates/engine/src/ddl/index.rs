@@ -175,6 +175,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
         storage: work.next_table_id().await?,
         unique: create.unique,
         nulls_not_distinct: create.nulls_not_distinct,
+        primary: false,
         parts,
         include,
         predicate,

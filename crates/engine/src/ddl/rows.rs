@@ -157,7 +157,7 @@ impl<'a> RowWriter<'a> {
             }
             let predicate = if target.has_predicate { computed.last().cloned() } else { None };
             let mut encoder = IndexEncoder::new(&target.codec, |n| parts.get(n).cloned().flatten(), column)?;
-            let mut entry = Vec::new();
+            let (mut entry, mut parts_key) = (Vec::new(), Vec::new());
             for row in 0..rows {
                 if let Some(predicate) = predicate.as_ref().and_then(|p| p.as_boolean_opt())
                     && (predicate.is_null(row) || !predicate.value(row))
@@ -167,7 +167,14 @@ impl<'a> RowWriter<'a> {
                 let key = key_of(row);
                 entry.clear();
                 encoder.key(row, key, &mut entry)?;
-                if encoder.is_exclusive(row) && !target.seen.insert(xxh3_128(&entry)) {
+                let taken = if target.index.is_deferrable() && encoder.excludes(row) {
+                    parts_key.clear();
+                    encoder.parts(row, &mut parts_key)?;
+                    !target.seen.insert(xxh3_128(&parts_key))
+                } else {
+                    encoder.is_exclusive(row) && !target.seen.insert(xxh3_128(&entry))
+                };
+                if taken {
                     let names = target.index.parts.iter().map(|p| part_name(&self.table, &p.key)).collect();
                     let values = target.index.parts.iter().zip(&parts).filter_map(|(p, a)| Some((p.ty.clone(), a.clone()?))).collect();
                     return Err(duplicate(&self.work, &self.table, &target.index.name, names, values, row));

@@ -228,8 +228,16 @@ async fn like_rest(
                 })
                 .collect();
             let taken: Vec<String> = builder.table.indexes.iter().map(|i| i.name.clone()).collect();
-            let label = if new.constraint.is_some() { "key" } else { "idx" };
-            new.name = work.choose_name(builder.table.schema, &builder.table.name, Some(&names.join("_")), label, &taken);
+            if new.primary && (builder.table.primary_key.is_some() || builder.table.primary_index().is_some()) {
+                continue;
+            }
+            let listed = names.join("_");
+            let (label, middle) = match (new.primary, &new.constraint) {
+                (true, _) => ("pkey", None),
+                (false, Some(_)) => ("key", Some(listed.as_str())),
+                (false, None) => ("idx", Some(listed.as_str())),
+            };
+            new.name = work.choose_name(builder.table.schema, &builder.table.name, middle, label, &taken);
             if let Some(constraint) = &mut new.constraint {
                 constraint.oid = work.next_oid().await?;
                 constraint.name.clone_from(&new.name);

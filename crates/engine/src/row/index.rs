@@ -74,7 +74,8 @@ impl IndexCodec {
         values.sort_by_key(|(id, _)| *id);
         values.dedup_by_key(|(id, _)| *id);
         let mut shape = Vec::with_capacity(values.len() + 1);
-        if index.unique {
+        let unique = index.unique && !index.is_deferrable();
+        if unique {
             shape.push((ROW_KEY_COLUMN, ValueKind::Variable));
         }
         for (id, ty) in &values {
@@ -84,7 +85,7 @@ impl IndexCodec {
         let layout = KeyLayout::new(salt.is_some(), parts.iter().map(|p| p.part).collect());
         Ok(Self {
             storage: index.storage,
-            unique: index.unique,
+            unique,
             nulls_not_distinct: index.nulls_not_distinct,
             salt: salt.map(|buckets| SaltCodec { buckets, parts: (0..parts.len()).collect() }),
             parts,
@@ -150,7 +151,21 @@ impl<'a> IndexEncoder<'a> {
     /// Whether the entry's key is the parts alone, so that another row with equal parts would meet it.
     #[must_use]
     pub fn is_exclusive(&self, row: usize) -> bool {
-        self.codec.unique && (self.codec.nulls_not_distinct || !self.has_null(row))
+        self.codec.unique && self.excludes(row)
+    }
+
+    /// Whether no other row may have equal parts, be it at once or later.
+    #[must_use]
+    pub fn excludes(&self, row: usize) -> bool {
+        self.codec.nulls_not_distinct || !self.has_null(row)
+    }
+
+    /// Appends the entry's parts: what the keys of all entries with equal parts begin with.
+    ///
+    /// # Errors
+    /// A value cannot be stored in a key.
+    pub fn parts(&self, row: usize, out: &mut Vec<u8>) -> PgResult<()> {
+        encode_key(&self.codec.parts, self.codec.salt.as_ref(), &self.parts, row, out)
     }
 
     fn has_null(&self, row: usize) -> bool {

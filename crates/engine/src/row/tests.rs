@@ -236,6 +236,7 @@ fn index(parts: &[(u32, SqlType, bool, bool)], include: &[u32], unique: bool) ->
         storage: TableId(101),
         unique,
         nulls_not_distinct: false,
+        primary: false,
         parts: parts
             .iter()
             .map(|(id, ty, descending, nulls_first)| IndexPart {

@@ -328,7 +328,7 @@ fn all_constraints(table: &TableDescriptor) -> Vec<Constraint> {
                 index.parts.iter().filter_map(|p| if let IndexKey::Column(c) = &p.key { Some(*c) } else { None }).collect();
             out.push(Constraint {
                 name: c.name.clone(),
-                kind: "UNIQUE",
+                kind: if index.primary { "PRIMARY KEY" } else { "UNIQUE" },
                 columns: names(&columns),
                 referenced: None,
                 deferrable: c.deferrable,

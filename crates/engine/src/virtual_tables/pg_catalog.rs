@@ -43,7 +43,13 @@ pub fn indexes(table: &TableDescriptor) -> Vec<ShownIndex<'_>> {
     if let (Some(primary), Some(oid)) = (&table.primary_key, primary_index_oid(table)) {
         out.push(ShownIndex { oid, name: &primary.name, unique: true, primary: true, index: None });
     }
-    out.extend(table.indexes.iter().map(|i| ShownIndex { oid: i.oid, name: &i.name, unique: i.unique, primary: false, index: Some(i) }));
+    out.extend(table.indexes.iter().map(|i| ShownIndex {
+        oid: i.oid,
+        name: &i.name,
+        unique: i.unique,
+        primary: i.primary,
+        index: Some(i),
+    }));
     out
 }
 
@@ -779,7 +785,8 @@ fn constraints(ctx: &StatementContext, t: &mut Table<'_>) {
             if let Some(name) = &index.constraint {
                 let keys =
                     index.parts.iter().filter_map(|p| if let IndexKey::Column(c) = &p.key { Some(c.0 as i16) } else { None }).collect();
-                row(name, "u", vec![("conkey", V::Ints(keys)), ("conindid", V::Oid(index.oid))]);
+                let kind = if index.primary { "p" } else { "u" };
+                row(name, kind, vec![("conkey", V::Ints(keys)), ("conindid", V::Oid(index.oid))]);
             }
         }
         for check in &table.checks {

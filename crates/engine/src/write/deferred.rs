@@ -1,4 +1,4 @@
-//! Checks of foreign keys that wait: for the end of the statement, or for the commit.
+//! Checks of constraints that wait: for the end of the statement, or for the commit.
 //!
 //! Invariant: a check looks at the newest commits and the transaction's own rows, behind a lock on the parent's row: neither side
 //! can change between the check and the commit.
@@ -28,6 +28,8 @@ pub struct DeferredCheck {
 pub enum CheckKind {
     /// Rows that refer must find what they refer to: their keys, and the values of the referring columns.
     Child { child: Arc<TableDescriptor>, fk: Arc<ForeignKeyDescriptor>, keys: KeyList, values: Vec<ArrayRef> },
+    /// Keys of a deferrable index that more than one row had: by the parts of its entries, and the values of those.
+    Unique { table: Arc<TableDescriptor>, index: Oid, keys: KeyList, values: Vec<ArrayRef> },
     /// Nobody may refer any more to values that are gone, unless they have come back.
     Parent { parent: Arc<TableDescriptor>, child: Arc<TableDescriptor>, fk: Arc<ForeignKeyDescriptor>, values: Vec<ArrayRef> },
 }
@@ -35,7 +37,7 @@ pub enum CheckKind {
 /// Runs the checks that wait for the end of the statement.
 ///
 /// # Errors
-/// 23503.
+/// 23503, 23505.
 pub async fn run_immediate(txn: &Transaction) -> PgResult<()> {
     for check in txn.take_deferred(|c| !c.until_commit) {
         run(txn, &check).await?;
@@ -46,7 +48,7 @@ pub async fn run_immediate(txn: &Transaction) -> PgResult<()> {
 /// Runs all that is left: at commit.
 ///
 /// # Errors
-/// 23503.
+/// 23503, 23505.
 pub async fn run_all(txn: &Transaction) -> PgResult<()> {
     for check in txn.take_deferred(|_| true) {
         run(txn, &check).await?;
@@ -57,7 +59,7 @@ pub async fn run_all(txn: &Transaction) -> PgResult<()> {
 /// SET CONSTRAINTS … IMMEDIATE: runs what waited for these (`None`: for all).
 ///
 /// # Errors
-/// 23503.
+/// 23503, 23505.
 pub async fn run_constraints(txn: &Transaction, constraints: Option<&[Oid]>) -> PgResult<()> {
     for check in txn.take_deferred(|c| constraints.is_none_or(|list| list.contains(&c.constraint))) {
         run(txn, &check).await?;
@@ -67,6 +69,7 @@ pub async fn run_constraints(txn: &Transaction, constraints: Option<&[Oid]>) -> 
 
 async fn run(txn: &Transaction, check: &DeferredCheck) -> PgResult<()> {
     match &check.kind {
+        CheckKind::Unique { table, index, keys, values } => super::deferrable_unique::check(txn, table, *index, keys, values).await,
         CheckKind::Child { child, fk, keys, values } => check_children(txn, child, fk, keys, values).await,
         CheckKind::Parent { parent, child, fk, values } => check_parents(txn, parent, child, fk, values).await,
     }

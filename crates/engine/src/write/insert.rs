@@ -203,6 +203,12 @@ pub async fn insert(writer: &TableWriter, work: &mut ForeignKeyWork, rows: &Rows
         if !index.descriptor.unique || !index.takes_puts() {
             continue;
         }
+        if index.is_deferrable() {
+            if limit > 0 && arbiters.include(index.descriptor.oid) {
+                return Err(super::deferrable_unique::no_arbiter(writer, index));
+            }
+            continue;
+        }
         let mut keys = Vec::with_capacity(limit);
         for row in 0..limit {
             let mut key = Vec::new();
@@ -242,6 +248,9 @@ pub async fn insert(writer: &TableWriter, work: &mut ForeignKeyWork, rows: &Rows
             }
         }
         outcome.inserted.push(row);
+    }
+    for (index, entries) in writer.indexes.iter().zip(&entries).filter(|(index, _)| index.is_deferrable() && index.takes_puts()) {
+        super::deferrable_unique::claim(writer, index, entries, outcome.inserted.iter().copied()).await?;
     }
     put_rows(writer, &mut encoder, &mut entries, &row_keys, &outcome.inserted)?;
     if let Some(failure) = failure {

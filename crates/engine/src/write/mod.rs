@@ -8,9 +8,10 @@
 //! own rows, in the order in which the query yields them, as PostgreSQL does.
 //!
 //! Reading order: [`rows`] → [`table_writer`] → [`constraint`] → [`insert`] → [`update`] → [`merge`] → [`foreign_key`] →
-//! [`deferred`].
+//! [`deferrable_unique`] → [`deferred`].
 
 pub mod constraint;
+pub mod deferrable_unique;
 pub mod deferred;
 pub mod foreign_key;
 pub mod insert;
@@ -32,7 +33,6 @@ use crate::plan::relation::Planner;
 use crate::statistics::Registry;
 use crate::txn::is_statement_retry;
 use arrow::array::RecordBatch;
-use arrow::compute::concat_batches;
 use foreign_key::ForeignKeyWork;
 use futures::StreamExt;
 use futures::stream::BoxStream;
@@ -93,7 +93,7 @@ pub async fn apply(planner: &Planner, mutation: &Mutation, stream: BoxStream<'st
     let mut returning = Returning::new(planner, mutation);
     let mut applied = Applied::default();
     let mut checks = mutation.checks.as_ref().map(|c| constraint::ViewCheck::new(planner, c));
-    let mut stream = gathered(&writer, &mutation.kind, stream);
+    let mut stream = stream;
     match &mutation.kind {
         MutationKind::Insert { columns, on_conflict } => {
             let mut rule = ConflictRule::new(planner, table, on_conflict)?;
@@ -148,30 +148,6 @@ pub async fn apply(planner: &Planner, mutation: &Mutation, stream: BoxStream<'st
     }
     applied.returning = returning.finish().await?;
     Ok(applied)
-}
-
-/// The source's batches. Where the order in which rows change must not matter (a deferrable key that is assigned), all in one.
-fn gathered(
-    writer: &TableWriter,
-    kind: &MutationKind,
-    stream: BoxStream<'static, PgResult<RecordBatch>>,
-) -> BoxStream<'static, PgResult<RecordBatch>> {
-    let assigned: HashSet<_> = match kind {
-        MutationKind::Update { new, .. } => new.iter().map(|(id, _)| *id).collect(),
-        _ => return stream,
-    };
-    if !writer.has_deferrable_key(&assigned) {
-        return stream;
-    }
-    futures::stream::once(async move {
-        let batches = stream.collect::<Vec<_>>().await.into_iter().collect::<PgResult<Vec<_>>>()?;
-        match batches.first() {
-            Some(first) => Ok(Some(concat_batches(&first.schema(), &batches)?)),
-            None => Ok(None),
-        }
-    })
-    .filter_map(|batch: PgResult<Option<RecordBatch>>| async move { batch.transpose() })
-    .boxed()
 }
 
 /// Rows that were written, with the positions in the source from which they come.

@@ -102,7 +102,7 @@ impl IndexWriter {
 
     #[must_use]
     pub fn is_deferrable(&self) -> bool {
-        self.descriptor.constraint.as_ref().is_some_and(|c| c.deferrable)
+        self.descriptor.is_deferrable()
     }
 
     #[must_use]
@@ -239,13 +239,6 @@ impl TableWriter {
     #[must_use]
     pub fn assigns_key(&self, assigned: &HashSet<ColumnId>) -> bool {
         self.table.key.iter().any(|p| assigned.contains(&p.column))
-    }
-
-    /// Whether the assigned columns are part of a key whose uniqueness counts at the end of the statement only.
-    #[must_use]
-    pub fn has_deferrable_key(&self, assigned: &HashSet<ColumnId>) -> bool {
-        let primary = self.table.primary_key.as_ref().is_some_and(|c| c.deferrable) && self.assigns_key(assigned);
-        primary || self.indexes.iter().any(|i| i.descriptor.unique && i.is_deferrable() && i.depends_on(assigned))
     }
 
     /// The schema's name, for errors.

@@ -1,7 +1,7 @@
 //! UPDATE and DELETE of rows that were read.
 //!
 //! An assigned key is a delete and an insert. Uniqueness is checked row by row as PostgreSQL does: a key that a later row of the
-//! statement would free is still taken, unless the constraint is deferrable.
+//! statement would free is still taken, unless the constraint is deferrable ([`super::deferrable_unique`]).
 
 use super::Written;
 use super::constraint::{duplicate_entry, duplicate_primary_key, first_failure};
@@ -65,7 +65,7 @@ struct Moves {
 }
 
 impl Moves {
-    /// Whether a row may take a key. A deferrable constraint knows in advance all that will be freed.
+    /// Whether a row may take a key.
     fn take(&mut self, old: Option<Vec<u8>>, new: Vec<u8>) -> bool {
         self.freed.extend(old);
         let free = (!self.taken.contains_key(&new) || self.freed.contains(&new)) && !self.added.contains(&new);
@@ -123,6 +123,20 @@ pub async fn update(
     check_unique(writer, &old_keys, &new_keys, limit, moves_key, &sides, &new).await?;
     if let Some(failure) = failure {
         return Err(failure);
+    }
+
+    for (at, before, after) in &sides {
+        let Some(index) = writer.indexes.get(*at).filter(|i| i.is_deferrable() && i.takes_puts()) else { continue };
+        let mut changed: Vec<usize> = Vec::new();
+        for row in 0..limit {
+            let (mut old, mut new) = (Vec::new(), Vec::new());
+            before.encoder.parts(row, &mut old)?;
+            after.encoder.parts(row, &mut new)?;
+            if old != new {
+                changed.push(row);
+            }
+        }
+        super::deferrable_unique::claim(writer, index, after, changed.into_iter()).await?;
     }
 
     let families: Vec<bool> =
@@ -228,9 +242,6 @@ async fn check_unique(
             let found = txn.newest_view().exists(storage, family, &list).await?;
             moves.taken = list.iter().zip(found).filter(|(_, found)| *found).map(|(k, _)| (k.to_vec(), Vec::new())).collect();
         }
-        if writer.table.primary_key.as_ref().is_some_and(|c| c.deferrable) {
-            old_keys.iter().for_each(|k| moves.free(k.to_vec()));
-        }
         primary = Some(moves);
     }
     // By side: the keys that rows leave and take.
@@ -274,9 +285,6 @@ async fn check_unique(
                 found = lookup::entries(&txn.newest_view(), &index.codec, &keys).await?;
             }
             moves.taken = found;
-        }
-        if index.is_deferrable() {
-            pairs.iter().filter_map(|(old, _)| old.clone()).for_each(|old| moves.free(old));
         }
         by_index.push(Some((pairs, moves)));
     }

@@ -22,6 +22,7 @@ fn descriptor(salt: Option<u16>) -> TableDescriptor {
         storage: TableId(101),
         unique,
         nulls_not_distinct: false,
+        primary: false,
         parts: parts
             .iter()
             .map(|c| IndexPart { key: IndexKey::Column(ColumnId(*c)), ty: int.clone(), descending: false, nulls_first: false })

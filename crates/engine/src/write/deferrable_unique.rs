@@ -1,0 +1,147 @@
+//! Unique constraints that may be violated for a while: DEFERRABLE ones, of UNIQUE and of PRIMARY KEY.
+//!
+//! Their entries are those of an index that is not unique, so that two rows of one key have places. A row that is written takes the
+//! lock of its key, as everywhere: nobody else adds a row of that key before the transaction ends. If there is another row of the
+//! key, a check is left behind, for the end of the statement or for the commit.
+
+use super::constraint::key_text;
+use super::deferred::{CheckKind, DeferredCheck};
+use super::table_writer::{Entries, IndexWriter, TableWriter};
+use crate::bind::tree::{LockStrength, LockWait};
+use crate::catalog::{IndexDescriptor, IndexKey, Oid, TableDescriptor};
+use crate::row::{ColumnSource, INDEX_FAMILY, IndexCodec, KeyList, ScanDecoder};
+use crate::txn::{RangeRead, ReadView, Transaction};
+use arrow::array::{ArrayRef, UInt32Array};
+use arrow::compute::take;
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use stoa_pg::sqlstate::SqlState;
+use stoa_pg::{EvalContext, PgError, PgResult};
+use stoa_store::{CellRef, KeyRange, RowSink};
+
+/// Takes the keys of rows that are about to be written to a deferrable index, and leaves checks for those that others have.
+///
+/// # Errors
+/// Lock failures; the store failed.
+pub async fn claim(writer: &TableWriter, index: &IndexWriter, entries: &Entries<'_>, rows: impl Iterator<Item = usize>) -> PgResult<()> {
+    let txn = &writer.ctx.txn;
+    let Some(constraint) = &index.descriptor.constraint else { return Ok(()) };
+    let mut keys = KeyList::new();
+    let mut claimed: Vec<usize> = Vec::new();
+    for row in rows.filter(|row| entries.includes(*row) && entries.encoder.excludes(*row)) {
+        keys.push_with(|out| entries.encoder.parts(row, out))?;
+        claimed.push(row);
+    }
+    if claimed.is_empty() {
+        return Ok(());
+    }
+    txn.lock_rows(index.codec.storage, &keys, LockStrength::Update, LockWait::Wait, &writer.table.name).await?;
+    let mut times: HashMap<&[u8], usize> = HashMap::with_capacity(claimed.len());
+    keys.iter().for_each(|key| *times.entry(key).or_default() += 1);
+    let view = txn.newest_view();
+    let mut doubtful = KeyList::new();
+    let mut positions: Vec<u32> = Vec::new();
+    for (key, row) in keys.iter().zip(&claimed) {
+        let mut taken = times.get(key).is_some_and(|n| *n > 1);
+        if !taken {
+            let owners = owners(&view, &index.codec, key).await?;
+            if !owners.is_empty() {
+                // They may be on their way out: wait for whoever has them, and look again.
+                txn.lock_rows(writer.codec.storage, &owners, LockStrength::KeyShare, LockWait::Wait, &writer.table.name).await?;
+                taken = !self::owners(&txn.newest_view(), &index.codec, key).await?.is_empty();
+            }
+        }
+        if taken {
+            doubtful.push(key);
+            positions.push(u32::try_from(*row).unwrap_or(u32::MAX));
+        }
+    }
+    if positions.is_empty() {
+        return Ok(());
+    }
+    let positions = UInt32Array::from(positions);
+    let values = entries.parts.iter().map(|array| Ok(take(array, &positions, None)?)).collect::<PgResult<Vec<_>>>()?;
+    txn.defer(DeferredCheck {
+        constraint: constraint.oid,
+        until_commit: txn.is_deferred(constraint),
+        kind: CheckKind::Unique { table: Arc::clone(&writer.table), index: index.descriptor.oid, keys: doubtful, values },
+    });
+    Ok(())
+}
+
+/// The keys of two of the rows that have a key, if there are so many.
+async fn owners(view: &ReadView, codec: &Arc<IndexCodec>, key: &[u8]) -> PgResult<KeyList> {
+    struct Sink {
+        decoder: ScanDecoder,
+        rows: usize,
+    }
+    impl RowSink for Sink {
+        fn row(&mut self, key: &[u8], cells: &[CellRef<'_>]) -> ControlFlow<()> {
+            self.rows += 1;
+            self.decoder.row(key, cells)?;
+            if self.rows < 2 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        }
+    }
+    let source = ColumnSource::Index(Arc::clone(codec));
+    let decoder = ScanDecoder::new(&source, &[], 4)?.collect_row_keys(&source)?;
+    let mut sink = Sink { decoder, rows: 0 };
+    let range = KeyRange::prefix(key);
+    let read = RangeRead { table: codec.storage, families: vec![INDEX_FAMILY], range, reverse: false, limit: Some(2), fill_cache: true };
+    let mut scan = view.scan(read).await?;
+    while sink.rows < 2 && scan.next_block(2, &mut sink).await? {}
+    match sink.decoder.take_error() {
+        Some(error) => Err(error),
+        None => Ok(sink.decoder.take_keys()),
+    }
+}
+
+/// Looks again at keys that more than one row had.
+///
+/// # Errors
+/// 23505.
+pub async fn check(txn: &Transaction, table: &TableDescriptor, index: Oid, keys: &KeyList, values: &[ArrayRef]) -> PgResult<()> {
+    let catalog = txn.catalog();
+    // As it is now: the table may have been written anew, or the constraint dropped.
+    let Some(table) = catalog.table(table.oid) else { return Ok(()) };
+    let Some(index) = table.indexes.iter().find(|i| i.oid == index) else { return Ok(()) };
+    let codec = Arc::new(IndexCodec::new(table, index)?);
+    let view = txn.newest_view();
+    for (row, key) in keys.iter().enumerate() {
+        if owners(&view, &codec, key).await?.len() > 1 {
+            return Err(violation(txn, table, index, values, row)?);
+        }
+    }
+    Ok(())
+}
+
+fn violation(txn: &Transaction, table: &TableDescriptor, index: &IndexDescriptor, values: &[ArrayRef], row: usize) -> PgResult<PgError> {
+    let columns: Vec<_> = index
+        .parts
+        .iter()
+        .filter_map(|part| match &part.key {
+            IndexKey::Column(id) => table.column(*id).map(|c| (c.name.clone(), part.ty.clone())),
+            IndexKey::Expr(_) => None,
+        })
+        .collect();
+    let name = index.constraint.as_ref().map_or(index.name.as_str(), |c| &c.name);
+    let schema = txn.catalog().schema(table.schema).map(|s| s.name.clone()).unwrap_or_default();
+    let key = key_text(&EvalContext::default(), &columns, values, row)?;
+    Ok(PgError::new(SqlState::UNIQUE_VIOLATION, format!("duplicate key value violates unique constraint \"{name}\""))
+        .detail(format!("Key {key} already exists."))
+        .schema(schema)
+        .table(&table.name)
+        .constraint(name))
+}
+
+/// 55000: a constraint that may be violated for a while cannot decide a conflict.
+#[must_use]
+pub fn no_arbiter(writer: &TableWriter, index: &IndexWriter) -> PgError {
+    PgError::new(
+        SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
+        "ON CONFLICT does not support deferrable unique constraints/exclusion constraints as arbiters",
+    )
+    .schema(writer.schema_name())
+    .table(&writer.table.name)
+    .constraint(index.constraint_name())
+}
