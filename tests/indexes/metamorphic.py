@@ -106,6 +106,10 @@ class World:
         kind = r.random()
         if kind < 0.5:
             return f"SELECT {{}} id, {', '.join(r.sample(names, r.randint(0, len(names))) or ['id'])} FROM m{where}", True
+        if kind < 0.65:
+            n = r.choice(names)
+            way = r.choice(["", " DESC", " NULLS FIRST", " DESC NULLS LAST"])
+            return f"SELECT {{}} id, {n} FROM m{where if r.random() < 0.5 else ''} ORDER BY {n}{way}, id{r.choice(['', ' DESC'])} LIMIT {r.randint(1, 5)}", False
         if kind < 0.75:
             order = ", ".join(n + r.choice(["", " DESC", " NULLS FIRST"]) for n in r.sample(names, r.randint(1, len(names))))
             limit = f" LIMIT {r.randint(0, 9)}" + (f" OFFSET {r.randint(0, 4)}" if r.random() < 0.5 else "")
@@ -115,7 +119,7 @@ class World:
             return f"SELECT {{}} count(*), count({n}), count(DISTINCT {n}) FROM m{where}", True
         if kind < 0.93:
             n = r.choice([n for n, t in self.columns if t not in ("boolean", "uuid", "float8", "numeric")] or ["id"])  # equal values that look different
-            return f"SELECT {{}} min({n}), max({n}) FROM m{where}", True
+            return f"SELECT {{}} {r.choice([f'min({n}), max({n})', f'max({n})', f'min({n}), min(id)'])} FROM m{where}", True
         n = r.choice([n for n, t in self.columns if t not in ("float8", "numeric")] or ["id"])
         return f"SELECT {{}} {n}, count(*) FROM m{where} GROUP BY {n}", True
 
@@ -142,11 +146,14 @@ class World:
         return f"SELECT {{}} x.id, x.{n}, y.id, y.{n} FROM m x {kind} m y ON {on}{where}", True
 
     def compare(self):
-        joins = self.r.random() < 0.25
+        r, joins = self.r, self.r.random() < 0.25
         sql, unordered = self.join() if joins else self.query()
         ways = [("FULL", "/*+ FULL(m) */", []), ("chosen", "", []), ("forced", "", ["SET stoa.force_index = on"]),
                 ("lookups", "", ["SET stoa.enable_covered_scan = off", "SET stoa.force_index = on"]), ("no index", "/*+ NO_INDEX(m) */", [])]
         ways += [(i, f"/*+ INDEX(m {i}) */", []) for i in self.indexes]
+        off = r.sample(["skipscan", "index_union", "index_intersection", "index_order", "index_ends", "narrow_scan", "lookupjoin"], 3)
+        ways.append((f"without {off}", "", [f"SET stoa.enable_{path} = off" for path in off] + ["SET stoa.force_index = on"] * r.randint(0, 1)))
+        ways.append(("both", "/*+ INDEX(m " + " ".join(self.indexes) + ") */" if self.indexes else "", []))
         if joins:
             ways = [("hash", "/*+ FULL(x) FULL(y) */", ["SET stoa.enable_lookupjoin = off"]), ("chosen", "", []), ("forced", "", ["SET stoa.force_index = on"]),
                     ("lookups", "", ["SET stoa.enable_covered_scan = off", "SET stoa.force_index = on"])]

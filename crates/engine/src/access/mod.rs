@@ -8,9 +8,10 @@
 //! hold nothing else, three-valued logic included: a comparison with NULL is never satisfied, and NULL lies in no comparison's
 //! span.
 //!
-//! Reading order: [`predicate`] → [`adapter`], [`dynamic`] → [`constant`] → [`span`] → [`ranges`] → [`path`] → [`probe`] → [`explain`].
+//! Reading order: [`predicate`] → [`adapter`], [`dynamic`] → [`constant`] → [`span`] → [`ranges`] → [`skip`] → [`path`] → [`combine`] → [`probe`] → [`explain`].
 
 pub mod adapter;
+pub mod combine;
 pub mod constant;
 pub mod dynamic;
 pub mod explain;
@@ -19,6 +20,7 @@ pub mod predicate;
 pub mod preferences;
 pub mod probe;
 pub mod ranges;
+pub mod skip;
 pub mod span;
 
 pub use path::{AccessPath, PathKind, PathOptions, Usable, Ways, candidates, cheapest, choose, usable, ways};
@@ -26,3 +28,4 @@ pub use predicate::{Comparison, Predicate};
 pub use preferences::{Hint, Preferences};
 pub use probe::{Probe, ProbePart, probes};
 pub use ranges::{KeyShape, Scope, scope};
+pub use skip::Skip;

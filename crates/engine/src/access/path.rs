@@ -6,6 +6,7 @@
 use super::predicate::Predicate;
 use super::preferences::Preferences;
 use super::ranges::{KeyShape, Scope, implies, scope};
+use super::skip::{Skip, skipping};
 use crate::catalog::{ColumnId, IndexDescriptor, IndexKey, IndexState, TableDescriptor};
 use crate::row::key::KeyPartCodec;
 use crate::row::types::part_kind;
@@ -28,6 +29,10 @@ pub struct AccessPath {
     pub kind: PathKind,
     pub key: KeyShape,
     pub scope: Scope,
+    /// Leading parts of the key are found by seeking.
+    pub skip: Option<Skip>,
+    /// What a row costs beside one of the table, where an index is read from one end to the other.
+    pub width: f64,
 }
 
 /// What a scan needs.
@@ -37,9 +42,44 @@ pub struct PathOptions<'a> {
     pub columns: &'a [ColumnId],
     /// Predicates of partial indexes, by position of the index; `None` where there is one that is not understood.
     pub index_predicates: &'a (dyn Fn(usize) -> Option<Predicate> + Sync),
+    /// How many different values a column has, for paths that look for them, and those that read narrow indexes from end to end.
+    pub distinct: Option<&'a (dyn Fn(ColumnId) -> Option<f64> + Sync)>,
 }
 
 impl AccessPath {
+    /// A path over what filters leave of a key.
+    #[must_use]
+    pub fn new(kind: PathKind, key: KeyShape, scope: Scope) -> Self {
+        Self { kind, key, scope, skip: None, width: 1.0 }
+    }
+
+    /// The parts by which what is read is ordered within a salt bucket: those of the key, and of an index whose entries end with the
+    /// row key, those of the row key.
+    #[must_use]
+    pub fn order(&self) -> Vec<KeyPartCodec> {
+        let mut out = self.key.parts.clone();
+        if let PathKind::Index { codec, .. } = &self.kind
+            && !codec.unique
+            && codec.row_key.salt.is_none()
+        {
+            let more = codec.row_key.parts.iter().filter(|p| !self.key.parts.iter().any(|own| own.column == p.column));
+            out.extend(more.cloned());
+        }
+        out
+    }
+
+    /// Whether everything is read.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.scope.is_full() && self.skip.is_none()
+    }
+
+    /// Whether filters narrow what is read.
+    #[must_use]
+    pub fn is_narrowed(&self) -> bool {
+        self.scope.equal_parts > 0 || self.scope.narrowed || self.skip.is_some()
+    }
+
     /// At most this many rows, if the path is a match of a unique key.
     #[must_use]
     pub fn unique_rows(&self) -> Option<usize> {
@@ -67,10 +107,10 @@ impl AccessPath {
     /// The cost of reading `rows` rows this way.
     #[must_use]
     pub fn cost(&self, rows: f64) -> f64 {
-        let seek = 3.0 * self.scope.ranges.len() as f64;
+        let seek = 3.0 * self.scope.ranges.len() as f64 * self.skip.as_ref().map_or(1.0, Skip::seeks);
         let row = match &self.kind {
             PathKind::Table => 1.0,
-            PathKind::Index { covered: true, .. } => 0.9,
+            PathKind::Index { covered: true, .. } => 0.9 * self.width,
             PathKind::Index { covered: false, .. } => 5.0,
         };
         seek + rows * row
@@ -113,10 +153,10 @@ pub fn ways(
     let key = KeyShape::of_table(&codec.key);
     let narrows = preferences.key_ranges && !preferences.is_full();
     let primary = if narrows {
-        AccessPath { scope: scope(&key, filters), key, kind: PathKind::Table }
+        AccessPath::new(PathKind::Table, key.clone(), scope(&key, filters))
     } else {
         let unknown = vec![Predicate::Unknown; filters.len()];
-        AccessPath { scope: scope(&key, &unknown), key, kind: PathKind::Table }
+        AccessPath::new(PathKind::Table, key.clone(), scope(&key, &unknown))
     };
     let wanted = preferences.force_index || preferences.names_any();
     let mut out = Ways::default();
@@ -124,7 +164,14 @@ pub fn ways(
         out.paths.push(primary);
         return Ok(out);
     }
+    let skipped = |path: &AccessPath| {
+        let distinct = options.distinct.filter(|_| preferences.skip_scan)?;
+        skipping(path, filters, distinct)
+    };
+    let skips = if narrows { skipped(&primary) } else { None };
+    let full = primary.scope.is_full();
     out.paths.push(primary);
+    out.paths.extend(skips);
     for found in usable(table, filters, options, preferences)? {
         let Some(index) = table.indexes.get(found.at) else { continue };
         let key = KeyShape::of_index(&found.codec);
@@ -137,12 +184,15 @@ pub fn ways(
             }
             continue;
         }
+        let path = AccessPath::new(PathKind::Index { at, codec, covered }, key, scope);
+        out.paths.extend(skipped(&path));
         // Forced: where the key narrows nothing either, any index serves as well.
-        let asked = preferences.names(&index.name) || (preferences.force_index && out.paths.first().is_some_and(|p| p.scope.is_full()));
-        if !narrowed && !asked && !(covered && (index.predicate.is_some() || !preferences.full_scan)) {
+        let asked = preferences.names(&index.name) || (preferences.force_index && full);
+        let narrow = full && options.distinct.is_some() && preferences.narrow_scan;
+        if !narrowed && !asked && !(covered && (index.predicate.is_some() || !preferences.full_scan || narrow)) {
             continue;
         }
-        out.paths.push(AccessPath { kind: PathKind::Index { at, codec, covered }, key, scope });
+        out.paths.push(path);
     }
     Ok(out)
 }
@@ -272,7 +322,7 @@ pub fn cheapest(paths: &[AccessPath], rows: &[f64], preferences: &Preferences, t
         } else if preferences.force_index {
             path.kind.is_table()
         } else {
-            !preferences.full_scan && path.kind.is_table() && path.scope.is_full()
+            !preferences.full_scan && path.kind.is_table() && path.is_full()
         };
         if avoided {
             cost += LAST_RESORT;

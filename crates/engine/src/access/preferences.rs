@@ -30,6 +30,18 @@ pub struct Preferences {
     pub force_index: bool,
     /// Joins may read their inner side by the keys of the outer one.
     pub lookup_join: bool,
+    /// Values of a key's leading columns may be found by seeking.
+    pub skip_scan: bool,
+    /// The row keys of several indexes may be united.
+    pub index_union: bool,
+    /// The row keys of several indexes may be intersected.
+    pub index_intersection: bool,
+    /// A key or an index may be read because of its order.
+    pub index_order: bool,
+    /// min and max may be read from the ends of a key or an index.
+    pub index_ends: bool,
+    /// An index that is narrower than its table may be read from one end to the other instead of it.
+    pub narrow_scan: bool,
     pub hints: Vec<Hint>,
     /// The snapshot that is read: indexes that were made later are not complete for it.
     pub snapshot: Option<u64>,
@@ -44,6 +56,12 @@ impl Default for Preferences {
             full_scan: true,
             force_index: false,
             lookup_join: true,
+            skip_scan: true,
+            index_union: true,
+            index_intersection: true,
+            index_order: true,
+            index_ends: true,
+            narrow_scan: true,
             hints: Vec::new(),
             snapshot: None,
         }
@@ -62,6 +80,12 @@ impl Preferences {
             full_scan: on("stoa.enable_full_scan") && on("enable_seqscan"),
             force_index: settings.raw("stoa.force_index") == Some("on"),
             lookup_join: on("stoa.enable_lookupjoin"),
+            skip_scan: on("stoa.enable_skipscan"),
+            index_union: on("stoa.enable_index_union") && on("enable_bitmapscan"),
+            index_intersection: on("stoa.enable_index_intersection") && on("enable_bitmapscan"),
+            index_order: on("stoa.enable_index_order"),
+            index_ends: on("stoa.enable_index_ends"),
+            narrow_scan: on("stoa.enable_narrow_scan"),
             hints: hints.to_vec(),
             snapshot: None,
         }

@@ -2,6 +2,7 @@
 
 use super::leaf::leaf_methods;
 use super::point_get::get_rows;
+use super::ranges::Ranges;
 use super::scan_output::{Gather, ScanOutput, ScanTable, describe};
 use crate::access::{AccessPath, PathKind};
 use crate::row::{ColumnSource, IndexCodec, ScanDecoder};
@@ -14,7 +15,6 @@ use datafusion::physical_plan::metrics::{BaselineMetrics, Count, ExecutionPlanMe
 use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SortOrderPushdownResult};
-use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 use stoa_store::KeyRange;
@@ -30,6 +30,8 @@ pub struct IndexLookupExec {
     pub table: ScanTable,
     pub path: Arc<AccessPath>,
     index: Arc<IndexCodec>,
+    /// Ascending; one, or one for each salt bucket, so that each is in the order of the index.
+    partitions: Arc<[Vec<KeyRange>]>,
     output: ScanOutput,
     reverse: bool,
     rows: f64,
@@ -40,8 +42,23 @@ pub struct IndexLookupExec {
 impl IndexLookupExec {
     #[must_use]
     pub fn new(table: ScanTable, path: Arc<AccessPath>, index: Arc<IndexCodec>, output: ScanOutput, rows: f64) -> Self {
-        let properties = Arc::new(Self::compute_properties(&path, &output, false));
-        Self { table, path, index, output, reverse: false, rows, properties, metrics: ExecutionPlanMetricsSet::new() }
+        let partitions = vec![path.scope.ranges.clone()];
+        Self::of_partitions(table, path, index, partitions, output, rows)
+    }
+
+    /// A lookup whose partitions each lie in one salt bucket.
+    #[must_use]
+    pub fn of_partitions(
+        table: ScanTable,
+        path: Arc<AccessPath>,
+        index: Arc<IndexCodec>,
+        partitions: Vec<Vec<KeyRange>>,
+        output: ScanOutput,
+        rows: f64,
+    ) -> Self {
+        let partitions: Arc<[Vec<KeyRange>]> = if partitions.is_empty() { vec![Vec::new()].into() } else { partitions.into() };
+        let properties = Arc::new(Self::compute_properties(&path, &partitions, &output, false));
+        Self { table, path, index, partitions, output, reverse: false, rows, properties, metrics: ExecutionPlanMetricsSet::new() }
     }
 
     /// What it is expected to cost.
@@ -55,10 +72,11 @@ impl IndexLookupExec {
         &self.output
     }
 
-    fn compute_properties(path: &AccessPath, output: &ScanOutput, reverse: bool) -> PlanProperties {
+    fn compute_properties(path: &AccessPath, partitions: &[Vec<KeyRange>], output: &ScanOutput, reverse: bool) -> PlanProperties {
         let constant = if path.scope.ranges.len() == 1 { path.scope.equal_parts } else { 0 };
-        let order = if path.scope.one_bucket { path.key.parts.as_slice() } else { &[] };
-        output.properties(order, constant, reverse, 1)
+        let ordered = path.scope.one_bucket || partitions.len() > 1;
+        let order = if ordered { path.order() } else { Vec::new() };
+        output.properties(&order, constant, reverse, partitions.len())
     }
 
     pub(crate) fn with_output(&self, output: ScanOutput) -> Self {
@@ -66,7 +84,7 @@ impl IndexLookupExec {
     }
 
     fn with(&self, output: ScanOutput, reverse: bool) -> Self {
-        let properties = Arc::new(Self::compute_properties(&self.path, &output, reverse));
+        let properties = Arc::new(Self::compute_properties(&self.path, &self.partitions, &output, reverse));
         Self { output, reverse, properties, metrics: ExecutionPlanMetricsSet::new(), ..self.clone() }
     }
 }
@@ -87,7 +105,6 @@ impl ExecutionPlan for IndexLookupExec {
     leaf_methods!("IndexLookupExec");
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        self.table.record(self.index.storage, &self.path.scope.ranges);
         let source = ColumnSource::Index(Arc::clone(&self.index));
         let rows = ColumnSource::Table(Arc::clone(&self.table.codec));
         let first = match self.output.fetch {
@@ -95,10 +112,9 @@ impl ExecutionPlan for IndexLookupExec {
             _ => FIRST_ENTRIES,
         };
         let entries = ScanDecoder::new(&source, &[], first).and_then(|d| d.collect_row_keys(&source)).map_err(DataFusionError::from)?;
-        let mut ranges: VecDeque<KeyRange> = self.path.scope.ranges.clone().into();
-        if self.reverse {
-            ranges.make_contiguous().reverse();
-        }
+        let own = self.partitions.get(partition).cloned().unwrap_or_default();
+        self.table.record(self.index.storage, &own);
+        let ranges = Ranges::new(&self.path, own, self.reverse);
         let state = LookupState {
             scan: None,
             entries,
@@ -109,6 +125,7 @@ impl ExecutionPlan for IndexLookupExec {
             table: self.table.clone(),
             index: Arc::clone(&self.index),
             output: self.output.clone(),
+            source,
             ranges,
             reverse: self.reverse,
             block: first,
@@ -121,12 +138,17 @@ impl ExecutionPlan for IndexLookupExec {
         Ok(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.output.schema), stream)))
     }
 
-    fn statistics_from_inputs(&self, _: &[Arc<Statistics>], _: &StatisticsArgs) -> Result<Arc<Statistics>> {
-        Ok(Arc::new(self.output.statistics(self.rows, self.path.unique_rows())))
+    fn statistics_from_inputs(&self, _: &[Arc<Statistics>], args: &StatisticsArgs) -> Result<Arc<Statistics>> {
+        let share = if args.partition().is_some() { 1.0 / self.partitions.len().max(1) as f64 } else { 1.0 };
+        Ok(Arc::new(self.output.statistics(self.rows * share, self.path.unique_rows())))
     }
 
     fn try_pushdown_sort(&self, order: &[PhysicalSortExpr]) -> Result<SortOrderPushdownResult<Arc<dyn ExecutionPlan>>> {
         for reverse in [self.reverse, !self.reverse] {
+            // The first rows of one order are not those of the other.
+            if reverse != self.reverse && self.output.fetch.is_some() {
+                break;
+            }
             let scan = self.with(self.output.clone(), reverse);
             if scan.properties.equivalence_properties().ordering_satisfy(order.iter().cloned())? {
                 return Ok(SortOrderPushdownResult::Exact { inner: Arc::new(scan) });
@@ -147,7 +169,8 @@ struct LookupState {
     table: ScanTable,
     index: Arc<IndexCodec>,
     output: ScanOutput,
-    ranges: VecDeque<KeyRange>,
+    source: ColumnSource,
+    ranges: Ranges,
     reverse: bool,
     block: usize,
     ended: bool,
@@ -195,7 +218,8 @@ impl LookupState {
             let scan = match &mut self.scan {
                 Some(scan) => scan,
                 None => {
-                    let Some(range) = self.ranges.pop_front() else { return Ok(false) };
+                    let next = self.ranges.next(&self.table, &self.source).await.map_err(DataFusionError::from)?;
+                    let Some(range) = next else { return Ok(false) };
                     let read = RangeRead {
                         table: self.index.storage,
                         families: self.entries.families(),

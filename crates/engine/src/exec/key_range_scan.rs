@@ -5,6 +5,7 @@
 
 use super::leaf::leaf_methods;
 use super::point_get::get_rows;
+use super::ranges::Ranges;
 use super::scan_output::{Gather, ScanOutput, ScanTable, describe};
 use crate::access::{AccessPath, PathKind, PathOptions, Predicate, candidates, scope};
 use crate::row::{ColumnSource, KeyList, ScanDecoder};
@@ -18,7 +19,6 @@ use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SortOrderPushdownResult};
 use futures::{StreamExt, TryStreamExt};
-use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
 use stoa_pg::PgResult;
@@ -79,17 +79,17 @@ impl KeyRangeScanExec {
     }
 
     fn compute_properties(&self) -> PlanProperties {
-        self.output.properties(self.order(), self.constant_parts, self.reverse, self.partitions.len())
+        self.output.properties(&self.order(), self.constant_parts, self.reverse, self.partitions.len())
     }
 
     /// The parts by which every partition is ordered.
-    fn order(&self) -> &[crate::row::key::KeyPartCodec] {
+    fn order(&self) -> Vec<crate::row::key::KeyPartCodec> {
         let one_bucket = |ranges: &[KeyRange]| {
             let first = ranges.first().and_then(|r| r.start.first().copied());
             ranges.iter().all(|r| !r.start.is_empty() && r.start.first().copied() == first && stays_in_bucket(r))
         };
         let ordered = self.path.key.salt.is_none() || self.partitions.iter().all(|ranges| one_bucket(ranges));
-        if ordered { &self.path.key.parts } else { &[] }
+        if ordered { self.path.order() } else { Vec::new() }
     }
 
     pub(crate) fn with_output(&self, output: ScanOutput) -> Self {
@@ -148,11 +148,9 @@ impl ExecutionPlan for KeyRangeScanExec {
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let batch_rows = context.session_config().batch_size().max(1);
-        let mut ranges: VecDeque<KeyRange> = self.partitions.get(partition).cloned().unwrap_or_default().into();
-        self.table.record(self.source.storage(), ranges.make_contiguous());
-        if self.reverse {
-            ranges.make_contiguous().reverse();
-        }
+        let own = self.partitions.get(partition).cloned().unwrap_or_default();
+        self.table.record(self.source.storage(), &own);
+        let ranges = Ranges::new(&self.path, own, self.reverse);
         // A short scan reads no more than it needs.
         let block_rows = match self.output.fetch {
             Some(fetch) if self.output.is_unfiltered() => fetch.clamp(1, batch_rows),
@@ -194,6 +192,10 @@ impl ExecutionPlan for KeyRangeScanExec {
         if self.properties.equivalence_properties().ordering_satisfy(order.iter().cloned())? {
             return Ok(SortOrderPushdownResult::Exact { inner: Arc::new(self.clone()) });
         }
+        // The first rows of one order are not those of the other.
+        if self.output.fetch.is_some() {
+            return Ok(SortOrderPushdownResult::Unsupported);
+        }
         let reversed = self.reversed();
         if reversed.properties.equivalence_properties().ordering_satisfy(order.iter().cloned())? {
             return Ok(SortOrderPushdownResult::Exact { inner: Arc::new(reversed) });
@@ -205,21 +207,6 @@ impl ExecutionPlan for KeyRangeScanExec {
 /// Ranges of an index whose sizes the store is asked for.
 const SAMPLED_PROBES: usize = 16;
 
-/// What is in both: `ranges` ascending (descending when reversed), `wanted` ascending; the result as `ranges`.
-fn intersect(ranges: &VecDeque<KeyRange>, wanted: &[KeyRange], reverse: bool) -> VecDeque<KeyRange> {
-    let mut out = Vec::new();
-    for range in ranges {
-        let from = wanted.partition_point(|w| w.end.as_ref().is_some_and(|end| *end <= range.start));
-        let before = |w: &&KeyRange| range.end.as_ref().is_none_or(|end| w.start < *end);
-        let mut part: Vec<KeyRange> = wanted.iter().skip(from).take_while(before).map(|w| range.intersect(w)).collect();
-        if reverse {
-            part.reverse();
-        }
-        out.extend(part.into_iter().filter(|r| !r.is_empty()));
-    }
-    out.into()
-}
-
 struct ScanState {
     scan: Option<ViewScan>,
     decoder: ScanDecoder,
@@ -229,7 +216,7 @@ struct ScanState {
     table: ScanTable,
     source: ColumnSource,
     output: ScanOutput,
-    ranges: VecDeque<KeyRange>,
+    ranges: Ranges,
     reverse: bool,
     fill_cache: bool,
     block_rows: usize,
@@ -251,10 +238,10 @@ impl ScanState {
         let predicates = self.output.dynamic_predicates();
         let wanted = scope(&self.path.key, &predicates);
         if !wanted.is_full() {
-            self.ranges = intersect(&self.ranges, &wanted.ranges, self.reverse);
+            self.ranges.keep(&wanted.ranges);
             return Ok(());
         }
-        if matches!(self.path.kind, PathKind::Table) {
+        if matches!(self.path.kind, PathKind::Table) && self.path.skip.is_none() {
             let found = self.keys_by_index(&predicates).await.map_err(DataFusionError::from)?;
             if let Some(mut keys) = found {
                 if self.reverse {
@@ -273,7 +260,7 @@ impl ScanState {
     async fn keys_by_index(&mut self, predicates: &[Predicate]) -> PgResult<Option<Vec<Vec<u8>>>> {
         /// More ranges than this are not worth asking for.
         const MAX_PROBES: usize = 4096;
-        let options = PathOptions { columns: &self.output.read, index_predicates: &|_| None };
+        let options = PathOptions { columns: &self.output.read, index_predicates: &|_| None, distinct: None };
         let store = Arc::clone(&self.table.view.store);
         let mut best: Option<(f64, AccessPath)> = None;
         for path in candidates(&self.table.table, &self.table.codec, predicates, &options)? {
@@ -318,8 +305,7 @@ impl ScanState {
             }
         }
         let keys = entries.take_keys();
-        let mut out: Vec<Vec<u8>> =
-            keys.iter().filter(|key| self.ranges.iter().any(|range| range.contains(key))).map(<[u8]>::to_vec).collect();
+        let mut out: Vec<Vec<u8>> = keys.iter().filter(|key| self.ranges.contain(key)).map(<[u8]>::to_vec).collect();
         out.sort_unstable();
         out.dedup();
         Ok(Some(out))
@@ -369,7 +355,8 @@ impl ScanState {
             let scan = match &mut self.scan {
                 Some(scan) => scan,
                 None => {
-                    let Some(range) = self.ranges.pop_front() else { return Ok(false) };
+                    let next = self.ranges.next(&self.table, &self.source).await.map_err(DataFusionError::from)?;
+                    let Some(range) = next else { return Ok(false) };
                     let limit = self.output.fetch.filter(|_| self.output.is_unfiltered()).and_then(|n| u64::try_from(n).ok());
                     let read = RangeRead {
                         table: self.source.storage(),

@@ -93,7 +93,8 @@ pub(crate) fn visit(
     Ok(TreeNodeRecursion::Continue)
 }
 
-/// Keeps filters that change while the plan runs; whoever made them still applies them.
+/// Keeps filters that change while the plan runs; whoever made them still applies them. A scan with a limit takes none: the rows up
+/// to the limit are those without the filter.
 pub(crate) fn accept_dynamic(
     phase: FilterPushdownPhase,
     result: ChildPushdownResult,
@@ -101,7 +102,7 @@ pub(crate) fn accept_dynamic(
     make: impl FnOnce(ScanOutput) -> Arc<dyn ExecutionPlan>,
 ) -> FilterPushdownPropagation<Arc<dyn ExecutionPlan>> {
     let answer = FilterPushdownPropagation::with_parent_pushdown_result(vec![PushedDown::No; result.parent_filters.len()]);
-    if phase != FilterPushdownPhase::Post || result.parent_filters.is_empty() {
+    if phase != FilterPushdownPhase::Post || result.parent_filters.is_empty() || output.fetch.is_some() {
         return answer;
     }
     let mut dynamic = output.dynamic.clone();

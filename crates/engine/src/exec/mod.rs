@@ -4,12 +4,14 @@ pub mod apply;
 pub mod context;
 pub mod index_lookup;
 pub mod key_range_scan;
+pub mod key_set;
 pub(crate) mod leaf;
 pub mod lock_rows;
 pub mod lookup_join;
 pub mod plain;
 pub mod point_get;
 pub mod project_set;
+mod ranges;
 pub mod recursive;
 pub mod request;
 pub mod sample;
@@ -18,6 +20,8 @@ pub mod table_provider;
 
 #[cfg(test)]
 mod lookup_join_tests;
+#[cfg(test)]
+mod path_tests;
 #[cfg(test)]
 mod scan_tests;
 

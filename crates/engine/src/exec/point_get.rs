@@ -95,6 +95,10 @@ impl ExecutionPlan for PointGetExec {
         if self.properties.equivalence_properties().ordering_satisfy(order.iter().cloned())? {
             return Ok(SortOrderPushdownResult::Exact { inner: Arc::new(self.clone()) });
         }
+        // The first rows of one order are not those of the other.
+        if self.output.fetch.is_some() {
+            return Ok(SortOrderPushdownResult::Unsupported);
+        }
         let reversed = Self::directed(self.table.clone(), Arc::clone(&self.path), self.output.clone(), !self.reverse);
         if reversed.properties.equivalence_properties().ordering_satisfy(order.iter().cloned())? {
             return Ok(SortOrderPushdownResult::Exact { inner: Arc::new(reversed) });

@@ -5,17 +5,23 @@
 
 use super::index_lookup::IndexLookupExec;
 use super::key_range_scan::KeyRangeScanExec;
+use super::key_set::KeySetExec;
 use super::point_get::PointGetExec;
 use super::scan_output::{Estimate, ScanOutput, ScanTable};
-use crate::access::{AccessPath, PathKind, PathOptions, Predicate, Preferences, Probe, ProbePart, Ways, cheapest, ways};
-use crate::catalog::ColumnId;
+use crate::access::combine::{Combination, Sources, intersections, unions};
+use crate::access::{
+    AccessPath, KeyShape, PathKind, PathOptions, Predicate, Preferences, Probe, ProbePart, Usable, Ways, cheapest, scope, usable, ways,
+};
+use crate::catalog::{ColumnId, IndexDescriptor, IndexKey};
 use crate::statistics::TableStatistics;
 use crate::txn::store_error;
+use arrow::compute::SortOptions;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::Result;
-use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::{Column, IsNotNullExpr};
 use datafusion::physical_expr::utils::{collect_columns, reassign_expr_columns};
-use datafusion::physical_plan::{ExecutionPlan, replace_children_if_necessary};
+use datafusion::physical_expr::{PhysicalExpr, PhysicalSortExpr};
+use datafusion::physical_plan::{ExecutionPlan, SortOrderPushdownResult, replace_children_if_necessary};
 use std::sync::Arc;
 use stoa_pg::{PgResult, SqlType};
 use stoa_store::{KeyRange, Region};
@@ -26,6 +32,8 @@ const PARALLEL_ROWS: f64 = 20_000.0;
 const SIZED_RANGES: usize = 64;
 /// Bytes from which a scan does not keep what it reads in the cache.
 const UNCACHED_BYTES: u64 = 64 << 20;
+/// Rows of a table from which a narrow index is read instead of it.
+const NARROW_ROWS: f64 = 2000.0;
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -53,6 +61,43 @@ pub struct ScanRequest {
     pub parallelism: usize,
 }
 
+/// How a scan is answered.
+#[derive(Clone, Debug)]
+pub enum Choice {
+    Path(AccessPath),
+    Set(Combination),
+}
+
+impl Choice {
+    /// The filters, of so many, that the rows must still pass.
+    #[must_use]
+    pub fn residual(&self, filters: usize) -> Vec<usize> {
+        match self {
+            Choice::Path(path) => path.scope.residual.clone(),
+            Choice::Set(_) => (0..filters).collect(),
+        }
+    }
+
+    /// Whether nothing is read, or rows of single keys.
+    #[must_use]
+    pub fn is_single(&self) -> bool {
+        matches!(self, Choice::Path(path) if path.scope.points || path.scope.ranges.is_empty())
+    }
+
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        matches!(self, Choice::Path(path) if path.scope.ranges.is_empty())
+    }
+
+    #[must_use]
+    pub fn cost(&self, rows: f64) -> f64 {
+        match self {
+            Choice::Path(path) => path.cost(rows),
+            Choice::Set(set) => set.cost,
+        }
+    }
+}
+
 /// What is expected of a path.
 #[derive(Clone, Debug, Default)]
 pub struct Sizes {
@@ -69,50 +114,85 @@ impl ScanRequest {
         self.index_predicates.get(at).cloned().flatten()
     }
 
-    /// All ways to answer.
-    ///
-    /// # Errors
-    /// An index cannot be described.
-    pub fn ways(&self) -> PgResult<Ways> {
-        let understood = |at: usize| self.index_predicate(at);
-        let options = PathOptions { columns: &self.needed, index_predicates: &understood };
-        ways(&self.scan.table, &self.scan.codec, &self.predicates, &options, &self.preferences)
+    /// How many different values a column has, as far as that is known.
+    fn distinct(&self, column: ColumnId) -> Option<f64> {
+        let known = self.statistics.as_ref().and_then(|s| Some(s.column_values(column)?.distinct_of(s.rows)));
+        known.or((self.preferences.force_index || self.preferences.names_any()).then_some(10.0))
     }
 
-    /// Chooses a path; with it the rows expected in its ranges and the bytes.
+    /// All ways by one path for some filters.
+    fn ways(&self, filters: &[Predicate], simple: bool) -> PgResult<Ways> {
+        let understood = |at: usize| self.index_predicate(at);
+        let distinct = |column: ColumnId| self.distinct(column);
+        let options =
+            PathOptions { columns: &self.needed, index_predicates: &understood, distinct: if simple { None } else { Some(&distinct) } };
+        ways(&self.scan.table, &self.scan.codec, filters, &options, &self.preferences)
+    }
+
+    /// Chooses how to read; with it what is expected.
     ///
     /// # Errors
     /// The store failed.
-    pub async fn choose(&mut self) -> PgResult<(AccessPath, Sizes)> {
-        let Ways { mut paths, mut rejected } = self.ways()?;
+    pub async fn choose(&mut self) -> PgResult<(Choice, Sizes)> {
+        let Ways { mut paths, mut rejected } = self.ways(&self.predicates, false)?;
         if paths.len() == 1 && paths.first().is_some_and(|p| p.scope.points || p.scope.ranges.is_empty()) {
             let path = paths.swap_remove(0);
             let rows = path.scope.ranges.len() as f64;
-            return Ok((path, Sizes { rows, bytes: 0, regions: Vec::new(), rejected }));
+            return Ok((Choice::Path(path), Sizes { rows, bytes: 0, regions: Vec::new(), rejected }));
         }
         let store = &self.scan.view.store;
         let regions = store.regions(self.scan.codec.storage).await.map_err(store_error)?;
         let table_rows: u64 = regions.iter().map(|r| r.approximate_rows).sum();
         let table_bytes: u64 = regions.iter().map(|r| r.approximate_bytes).sum();
         // Nothing is known of a table that was just made: be prepared for a middling one.
-        let table_rows = if table_rows == 0 { 1000.0 } else { table_rows as f64 };
-        self.table_rows = table_rows;
+        self.table_rows = if table_rows == 0 { 1000.0 } else { table_rows as f64 };
         let mut sizes = Vec::with_capacity(paths.len());
-        for path in &paths {
-            sizes.push(self.size(path).await?);
+        for path in &mut paths {
+            let size = self.size(path).await?;
+            if matches!(path.kind, PathKind::Index { covered: true, .. }) && !path.is_narrowed() {
+                // Rows of small tables keep their order; it makes no difference to the cost.
+                let small = (table_rows as f64) < NARROW_ROWS;
+                path.width = match size {
+                    Some((bytes, _)) if !small && table_bytes > 0 => (1.2 * bytes as f64 / table_bytes as f64).clamp(0.1, 2.0),
+                    _ => 2.0,
+                };
+            }
+            sizes.push(size);
         }
         let rows: Vec<f64> = paths.iter().zip(&sizes).map(|(path, size)| self.path_rows(path, size.map(|(_, rows)| rows))).collect();
         let at = cheapest(&paths, &rows, &self.preferences, &self.scan.table);
         let cost = |at: usize| Some(paths.get(at)?.cost(rows.get(at).copied()?));
+        let mut least = cost(at).unwrap_or(f64::MAX);
+        let last_resort = paths.get(at).is_some_and(|path| {
+            let forced = self.preferences.force_index || self.preferences.names_any();
+            path.kind.is_table() && (forced || (!self.preferences.full_scan && path.is_full()))
+        });
+        let set = self.combination(&paths)?;
+        let set = set.filter(|set| {
+            let better = set.cost < least || last_resort;
+            if !better {
+                rejected.push((self.names(set), format!("costs {:.0}, what was chosen {least:.0}", set.cost)));
+            }
+            better
+        });
+        if let Some(set) = &set {
+            least = set.cost;
+        }
         for (other, path) in paths.iter().enumerate() {
             if let PathKind::Index { at: index, .. } = &path.kind
-                && other != at
-                && let (Some(index), Some(own), Some(best)) = (self.scan.table.indexes.get(*index), cost(other), cost(at))
+                && (other != at || set.is_some())
+                && let (Some(index), Some(own)) = (self.scan.table.indexes.get(*index), cost(other))
+                && (path.is_narrowed() || self.preferences.names(&index.name))
             {
-                rejected.push((index.name.clone(), format!("costs {own:.0}, what was chosen {best:.0}")));
+                let how = if path.skip.is_some() { "a skip scan " } else { "" };
+                rejected.push((index.name.clone(), format!("{how}costs {own:.0}, what was chosen {least:.0}")));
             }
         }
-        let expected = rows.get(at).copied().unwrap_or(table_rows);
+        if let Some(set) = set {
+            let rows = set.rows;
+            return Ok((Choice::Set(set), Sizes { rows, bytes: 0, regions: Vec::new(), rejected }));
+        }
+        let expected = rows.get(at).copied().unwrap_or(self.table_rows);
         let known = sizes.get(at).copied().flatten();
         let path = paths.swap_remove(at);
         let bytes = known.map_or_else(|| (table_bytes as f64 * path.guessed_share()) as u64, |(bytes, _)| bytes);
@@ -121,12 +201,50 @@ impl ScanRequest {
             PathKind::Index { codec, covered: true, .. } => store.regions(codec.storage).await.map_err(store_error)?,
             PathKind::Index { .. } => Vec::new(),
         };
-        Ok((path, Sizes { rows: expected, bytes, regions, rejected }))
+        Ok((Choice::Path(path), Sizes { rows: expected, bytes, regions, rejected }))
+    }
+
+    /// The cheapest combination of several paths.
+    fn combination(&self, paths: &[AccessPath]) -> PgResult<Option<Combination>> {
+        if self.preferences.is_full() || paths.iter().any(|p| p.scope.ranges.is_empty() || p.unique_rows().is_some()) {
+            return Ok(None);
+        }
+        let sources = Sources {
+            paths: &|filters| {
+                let mut paths = self.ways(filters, true)?.paths;
+                let named = |path: &AccessPath| self.index_of(path).is_some_and(|name| self.preferences.names(name));
+                paths.retain(|path| !self.preferences.names_any() || named(path));
+                Ok(paths)
+            },
+            rows: &|path, filters| self.rows_of(path, None, filters),
+            table_rows: self.statistics.as_ref().map_or(self.table_rows, |s| s.rows),
+        };
+        let mut all = Vec::new();
+        if self.preferences.index_union && self.predicates.iter().any(|p| matches!(p, Predicate::Or(_))) {
+            all.extend(unions(&self.predicates, &sources)?);
+        }
+        if self.preferences.index_intersection && paths.iter().filter(|p| !p.kind.is_table()).count() > 1 {
+            all.extend(intersections(&self.predicates, &sources)?);
+        }
+        Ok(all.into_iter().min_by(|a, b| a.cost.total_cmp(&b.cost)))
+    }
+
+    /// The name of a path's index.
+    fn index_of(&self, path: &AccessPath) -> Option<&str> {
+        match &path.kind {
+            PathKind::Table => None,
+            PathKind::Index { at, .. } => self.scan.table.indexes.get(*at).map(|i| i.name.as_str()),
+        }
+    }
+
+    fn names(&self, set: &Combination) -> String {
+        let names: Vec<&str> = set.branches.iter().map(|path| self.index_of(path).unwrap_or("primary key")).collect();
+        names.join(if set.any { " or " } else { " and " })
     }
 
     /// Bytes and rows in a path's ranges, where the store can tell.
     async fn size(&self, path: &AccessPath) -> PgResult<Option<(u64, f64)>> {
-        if path.scope.ranges.len() > SIZED_RANGES {
+        if path.scope.ranges.len() > SIZED_RANGES || path.skip.is_some() {
             return Ok(None);
         }
         let storage = match &path.kind {
@@ -146,6 +264,10 @@ impl ScanRequest {
     /// are large enough for it to know; else what the statistics say; else a guess.
     #[must_use]
     pub fn path_rows(&self, path: &AccessPath, known: Option<f64>) -> f64 {
+        self.rows_of(path, known, &self.predicates)
+    }
+
+    fn rows_of(&self, path: &AccessPath, known: Option<f64>, filters: &[Predicate]) -> f64 {
         /// Rows below which the store's answer is that of a block.
         const RESOLUTION: f64 = 2000.0;
         if let Some(rows) = path.unique_rows() {
@@ -155,10 +277,12 @@ impl ScanRequest {
             Some(rows) if rows >= RESOLUTION => return rows,
             _ => {}
         }
-        let narrowed = path.scope.equal_parts > 0 || path.scope.narrowed;
-        let estimate = self.statistics.as_ref().filter(|_| narrowed).map(|statistics| {
-            let used = path.scope.equal_parts + usize::from(path.scope.narrowed);
-            let share: f64 = path.key.parts.iter().take(used).map(|part| statistics.share_of_column(part, &self.predicates)).product();
+        let estimate = self.statistics.as_ref().filter(|_| path.is_narrowed()).map(|statistics| {
+            let used = match &path.skip {
+                Some(skip) => skip.parts + 1,
+                None => path.scope.equal_parts + usize::from(path.scope.narrowed),
+            };
+            let share: f64 = path.key.parts.iter().take(used).map(|part| statistics.share_of_column(part, filters)).product();
             (statistics.rows * share).max(1.0)
         });
         match (estimate, known) {
@@ -238,28 +362,116 @@ impl ScanRequest {
         })
     }
 
-    /// The node that reads a path.
+    /// The node that reads what was chosen; what filters remain is in `output`. Ordered: each partition is in the order of the key.
     #[must_use]
-    pub fn node(&self, path: AccessPath, sizes: &Sizes, output: ScanOutput) -> Arc<dyn ExecutionPlan> {
+    pub fn node(&self, choice: Choice, sizes: &Sizes, output: ScanOutput, ordered: bool) -> Arc<dyn ExecutionPlan> {
         let scan = self.scan.clone();
-        let path = Arc::new(path);
+        let path = match choice {
+            Choice::Set(set) => return Arc::new(KeySetExec::new(scan, Arc::new(set), output)),
+            Choice::Path(path) => Arc::new(path),
+        };
         match &path.kind {
             PathKind::Table if path.scope.points => Arc::new(PointGetExec::new(scan, path, output)),
             PathKind::Index { codec, covered: false, .. } => {
                 let index = Arc::clone(codec);
+                if ordered {
+                    let partitions = partitions(&path, sizes, 1);
+                    return Arc::new(IndexLookupExec::of_partitions(scan, path, index, partitions, output, sizes.rows));
+                }
                 Arc::new(IndexLookupExec::new(scan, path, index, output, sizes.rows))
             }
             _ => {
-                let partitions = partitions(&path, sizes, self.parallelism);
+                let partitions = partitions(&path, sizes, if ordered { 1 } else { self.parallelism });
                 Arc::new(KeyRangeScanExec::new(scan, path, partitions, output, sizes.rows, sizes.bytes < UNCACHED_BYTES))
             }
         }
+    }
+
+    /// The cheapest node that gives its first rows in an order without a sort, with its cost if so many are wanted.
+    ///
+    /// # Errors
+    /// A filter or an index cannot be described.
+    pub fn ordered(&self, order: &[(ColumnId, SortOptions)], limit: usize) -> Result<Option<(Arc<dyn ExecutionPlan>, f64)>> {
+        let Some((first, _)) = order.first() else { return Ok(None) };
+        let understood = |at: usize| self.index_predicate(at);
+        let options = PathOptions { columns: &self.needed, index_predicates: &understood, distinct: None };
+        let table = &self.scan.table;
+        let mut paths = Vec::new();
+        if self.preferences.key_ranges && !self.preferences.names_any() {
+            let key = KeyShape::of_table(&self.scan.codec.key);
+            paths.push(AccessPath::new(PathKind::Table, key.clone(), scope(&key, &self.predicates)));
+        }
+        for found in usable(table, &self.predicates, &options, &self.preferences)? {
+            let Usable { at, codec, covered, unusable: None } = found else { continue };
+            let key = KeyShape::of_index(&codec);
+            paths.push(AccessPath::new(PathKind::Index { at, codec, covered }, key.clone(), scope(&key, &self.predicates)));
+        }
+        let positions: Option<Vec<usize>> =
+            order.iter().map(|(c, _)| self.projected.iter().position(|p| self.columns.get(*p).is_some_and(|(id, ..)| id == c))).collect();
+        let Some(positions) = positions else { return Ok(None) };
+        let mut best: Option<(Arc<dyn ExecutionPlan>, f64)> = None;
+        for path in paths {
+            // Behind parts of one value.
+            let fixed = if path.scope.ranges.len() == 1 { path.scope.equal_parts } else { 0 };
+            if path.scope.points || !path.key.parts.iter().take(fixed + 1).any(|p| p.column == *first) {
+                continue;
+            }
+            let named = self.index_of(&path).is_some_and(|name| self.preferences.names(name));
+            if self.preferences.names_any() && !named {
+                continue;
+            }
+            let rows = self.path_rows(&path, None);
+            let buckets = path.key.salt.as_ref().filter(|_| !path.scope.one_bucket).map_or(1.0, |s| f64::from(s.buckets.count()));
+            let output = self.output(&path.scope.residual, rows)?;
+            let wanted = (limit as f64 / output.selectivity().max(1e-6) * buckets).min(rows);
+            let mut cost = 3.0 * buckets + path.cost(wanted);
+            if self.preferences.force_index && path.kind.is_table() {
+                cost += 1e12;
+            }
+            if best.as_ref().is_some_and(|(_, least)| *least <= cost) {
+                continue;
+            }
+            let keys: Vec<PhysicalSortExpr> = order
+                .iter()
+                .zip(&positions)
+                .map(|((_, options), at)| PhysicalSortExpr::new(Arc::new(Column::new(output.schema.field(*at).name(), *at)), *options))
+                .collect();
+            let node = self.node(Choice::Path(path), &Sizes { rows, ..Sizes::default() }, output, true);
+            if let SortOrderPushdownResult::Exact { inner } = node.try_pushdown_sort(&keys)? {
+                best = Some((inner, cost));
+            }
+        }
+        Ok(best)
+    }
+
+    /// The indexes that begin with the first column of an order.
+    #[must_use]
+    pub fn ordering_indexes(&self, order: &[(ColumnId, SortOptions)]) -> Vec<String> {
+        let first = |index: &IndexDescriptor| match (index.parts.first().map(|p| &p.key), order.first()) {
+            (Some(IndexKey::Column(own)), Some((wanted, _))) => own == wanted,
+            _ => false,
+        };
+        self.scan.table.indexes.iter().filter(|i| first(i)).map(|i| i.name.clone()).collect()
+    }
+
+    /// The same request for rows in which a column is not NULL.
+    #[must_use]
+    pub fn without_null(&self, column: ColumnId) -> Self {
+        let mut out = self.clone();
+        if let Some(at) = self.columns.iter().position(|(id, ..)| *id == column) {
+            let value = Arc::new(Column::new(self.schema.field(at).name(), at));
+            out.filters.push(Arc::new(IsNotNullExpr::new(value)));
+            out.predicates.push(Predicate::IsNotNull(column));
+        }
+        out
     }
 }
 
 /// What the scan node of a plan gives.
 fn output_of(plan: &Arc<dyn ExecutionPlan>) -> Option<&ScanOutput> {
     if let Some(scan) = plan.downcast_ref::<KeyRangeScanExec>() {
+        Some(scan.output())
+    } else if let Some(scan) = plan.downcast_ref::<KeySetExec>() {
         Some(scan.output())
     } else {
         plan.downcast_ref::<IndexLookupExec>().map(IndexLookupExec::output)
@@ -277,6 +489,8 @@ pub fn request_of(plan: &Arc<dyn ExecutionPlan>) -> Option<&Arc<ScanRequest>> {
 pub fn scan_cost(plan: &Arc<dyn ExecutionPlan>) -> Option<f64> {
     if let Some(scan) = plan.downcast_ref::<KeyRangeScanExec>() {
         Some(scan.cost())
+    } else if let Some(scan) = plan.downcast_ref::<KeySetExec>() {
+        Some(scan.cost())
     } else {
         plan.downcast_ref::<IndexLookupExec>().map(IndexLookupExec::cost)
     }
@@ -293,13 +507,16 @@ pub fn with_rejected(plan: &Arc<dyn ExecutionPlan>, more: Vec<(String, String)>)
     if let Some(output) = output_of(plan) {
         let rejected = output.rejected.iter().cloned().chain(more).collect();
         let output = ScanOutput { rejected, ..output.clone() };
-        return Ok(match plan.downcast_ref::<KeyRangeScanExec>() {
-            Some(scan) => Arc::new(scan.with_output(output)),
-            None => match plan.downcast_ref::<IndexLookupExec>() {
-                Some(scan) => Arc::new(scan.with_output(output)),
-                None => Arc::clone(plan),
-            },
-        });
+        if let Some(scan) = plan.downcast_ref::<KeyRangeScanExec>() {
+            return Ok(Arc::new(scan.with_output(output)));
+        }
+        if let Some(scan) = plan.downcast_ref::<IndexLookupExec>() {
+            return Ok(Arc::new(scan.with_output(output)));
+        }
+        if let Some(scan) = plan.downcast_ref::<KeySetExec>() {
+            return Ok(Arc::new(scan.with_output(output)));
+        }
+        return Ok(Arc::clone(plan));
     }
     match plan.children().as_slice() {
         [child] => {

@@ -323,6 +323,21 @@ pub(super) fn describe(
     reverse: bool,
 ) -> fmt::Result {
     write!(f, "table={}, ranges={}", table.table.name, explain::ranges(&path.key, &path.scope.ranges))?;
+    if let Some(skip) = &path.skip {
+        write!(f, ", skip=[")?;
+        for (at, part) in path.key.parts.iter().take(skip.parts).skip(skip.fixed).enumerate() {
+            let name = table.table.column(part.column).map_or("?", |c| c.name.as_str());
+            write!(f, "{}{name}", if at > 0 { ", " } else { "" })?;
+        }
+        let tail =
+            crate::access::KeyShape { parts: path.key.parts.iter().skip(skip.parts).cloned().collect(), salt: None, ..path.key.clone() };
+        write!(f, "], then={}", explain::ranges(&tail, &skip.tail))?;
+    }
+    describe_output(f, table, output, reverse)
+}
+
+/// Writes what scans show of their output.
+pub(super) fn describe_output(f: &mut fmt::Formatter<'_>, table: &ScanTable, output: &ScanOutput, reverse: bool) -> fmt::Result {
     if !output.filters.is_empty() {
         write!(f, ", filters=[")?;
         for (at, filter) in output.filters.iter().enumerate() {

@@ -216,17 +216,17 @@ impl TableProvider for StoaTable {
             table_rows: 1000.0,
             parallelism: state.config().target_partitions().max(1),
         };
-        let (path, sizes) = request.choose().await.map_err(DataFusionError::from)?;
-        let cheaper = |t: &TextPath| path.cost(sizes.rows) + sizes.rows * crate::text::scan::LOOK_COST <= t.cost();
-        if !scored && text.as_ref().is_some_and(|t| path.scope.ranges.is_empty() || cheaper(t)) {
+        let (choice, sizes) = request.choose().await.map_err(DataFusionError::from)?;
+        let cheaper = |t: &TextPath| choice.cost(sizes.rows) + sizes.rows * crate::text::scan::LOOK_COST <= t.cost();
+        if !scored && text.as_ref().is_some_and(|t| choice.is_empty() || cheaper(t)) {
             text = None;
         }
         let residual: Vec<usize> = match &text {
             Some(text) => (0..filters.len()).filter(|n| !text.answered.contains(n)).collect(),
-            None => path.scope.residual.clone(),
+            None => choice.residual(filters.len()),
         };
         // A match of the key has no other way worth keeping.
-        let single = text.is_some() || path.scope.points || path.scope.ranges.is_empty();
+        let single = text.is_some() || choice.is_single();
         if !residual.is_empty() || !single {
             let df_schema = DFSchema::try_from(Arc::clone(&self.schema))?;
             request.filters = filters
@@ -244,7 +244,7 @@ impl TableProvider for StoaTable {
         if !single {
             output.request = Some(Arc::new(request.clone()));
         }
-        Ok(request.node(path, &sizes, output))
+        Ok(request.node(choice, &sizes, output, false))
     }
 }
 

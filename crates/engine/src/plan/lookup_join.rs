@@ -228,7 +228,7 @@ fn candidate(join: &HashJoinExec, kind: LookupKind, outer_is_left: bool) -> Resu
 /// The cheapest probe of a scan by values of some columns, with the rows that each is expected to read.
 pub(crate) fn best_probe(request: &ScanRequest, joined: &[ColumnId]) -> Result<Option<(Probe, f64)>> {
     let understood = |at: usize| request.index_predicates.get(at).cloned().flatten();
-    let options = PathOptions { columns: &request.needed, index_predicates: &understood };
+    let options = PathOptions { columns: &request.needed, index_predicates: &understood, distinct: None };
     let mut filters = request.predicates.clone();
     // NULL equals nothing.
     filters.extend(joined.iter().map(|c| Predicate::IsNotNull(*c)));

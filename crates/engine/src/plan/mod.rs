@@ -15,6 +15,7 @@ pub mod evaluator;
 pub mod execute;
 pub mod expr;
 mod frame;
+pub mod index_order;
 pub mod kernel;
 pub mod lookup_join;
 pub mod node;

@@ -89,7 +89,7 @@ fn finish(decoder: &mut ScanDecoder, columns: &[ColumnId]) -> PgResult<Rows> {
 /// The store failed, or a row is corrupt.
 pub async fn matching(view: &ReadView, table: &TableDescriptor, codec: &Arc<RowCodec>, predicates: &[Predicate]) -> PgResult<Rows> {
     let columns: Vec<ColumnId> = table.live_columns().map(|c| c.id).collect();
-    let options = PathOptions { columns: &columns, index_predicates: &|_| None };
+    let options = PathOptions { columns: &columns, index_predicates: &|_| None, distinct: None };
     let mut paths = candidates(table, codec, predicates, &options)?;
     let at = choose(&paths, &vec![None; paths.len()], 100_000.0);
     let path = paths.swap_remove(at);

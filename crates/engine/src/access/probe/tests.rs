@@ -46,7 +46,7 @@ fn found(filters: &[Predicate], preferences: &Preferences, joined: &[u32]) -> St
     let t = descriptor(None);
     let codec = RowCodec::new(&t).unwrap();
     let predicate = |at: usize| (at == 2).then_some(Predicate::IsNotNull(ColumnId(3)));
-    let options = PathOptions { columns: &[ColumnId(5)], index_predicates: &predicate };
+    let options = PathOptions { columns: &[ColumnId(5)], index_predicates: &predicate, distinct: None };
     let joined: Vec<ColumnId> = joined.iter().map(|c| ColumnId(*c)).collect();
     let list = probes(&t, &codec, filters, &options, preferences, &joined).unwrap();
     let shown: Vec<String> = list
@@ -102,7 +102,7 @@ fn ranges_of_a_probe_know_the_salt_where_they_can() {
     for (joined, wanted) in [(vec![1u32, 2], 1), (vec![1], 1)] {
         let t = descriptor(Some(3));
         let codec = RowCodec::new(&t).unwrap();
-        let options = PathOptions { columns: &[], index_predicates: &|_| None };
+        let options = PathOptions { columns: &[], index_predicates: &|_| None, distinct: None };
         let joined: Vec<ColumnId> = joined.into_iter().map(ColumnId).collect();
         let probe = probes(&t, &codec, &[], &options, &Preferences::default(), &joined).unwrap().remove(0);
         let values: Vec<ArrayRef> = joined.iter().map(|_| column(&int, &[Some("5"), Some("6")])).collect();
