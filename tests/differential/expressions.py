@@ -106,7 +106,7 @@ def explained(sql, ours, theirs):
         return "arrays"
     if "infinity" in sql and ("age(" in sql or "infinity" in sql and ours[3] == "timestamp out of range"):
         return "ages of infinite times"
-    if "make_interval" in sql and failed:
+    if failed and ("make_interval" in sql or ours[3] == "interval out of range"):
         return "intervals beyond 292 years of hours"
     if "cbrt" in sql or "width_bucket" in sql:
         return "the last digit"

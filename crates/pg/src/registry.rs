@@ -209,7 +209,26 @@ pub struct Registry {
     functions: HashMap<&'static str, Vec<Arc<Func>>>,
     operators: HashMap<&'static str, Vec<Arc<Oper>>>,
     casts: HashMap<(PgType, PgType), Arc<Cast>>,
+    called: HashMap<&'static str, Vec<Called>>,
     next_oid: u32,
+}
+
+/// What a second name stands for.
+#[derive(Clone, Debug)]
+pub enum Called {
+    Oper(Arc<Oper>),
+    Func(Arc<Func>),
+}
+
+impl Called {
+    /// Types of the arguments.
+    #[must_use]
+    pub fn args(&self) -> Vec<PgType> {
+        match self {
+            Called::Oper(oper) => oper.left.iter().chain([&oper.right]).cloned().collect(),
+            Called::Func(func) => func.args.clone(),
+        }
+    }
 }
 
 /// The first OID of functions and operators of the table; PostgreSQL's own end below 10000.
@@ -220,6 +239,7 @@ static REGISTRY: LazyLock<Registry> = LazyLock::new(|| {
     crate::casts::register(&mut registry);
     crate::operators::register(&mut registry);
     crate::functions::register(&mut registry);
+    crate::operators::names::register(&mut registry);
     registry
 });
 
@@ -258,6 +278,12 @@ impl Registry {
         self.casts.values()
     }
 
+    /// What PostgreSQL calls under a name of its own: functions behind operators (`int4pl`), and second names of functions.
+    #[must_use]
+    pub fn called_as(&self, name: &str) -> &[Called] {
+        self.called.get(name).map_or(&[], Vec::as_slice)
+    }
+
     /// Adds a signature; `Func::oid` is given here.
     pub fn add(&mut self, mut func: Func) {
         func.oid = self.next_oid;
@@ -286,6 +312,11 @@ impl Registry {
     /// An operator whose result depends on settings (timestamptz arithmetic).
     pub fn stable_operator(&mut self, name: &'static str, left: PgType, right: PgType, ret: PgType, kind: OperKind) {
         self.push_operator(name, Some(left), right, ret, kind, Volatility::Stable, None);
+    }
+
+    /// Gives a signature a second name.
+    pub fn call_as(&mut self, name: &'static str, what: Called) {
+        self.called.entry(name).or_default().push(what);
     }
 
     #[allow(clippy::too_many_arguments)] // one place that fills the struct

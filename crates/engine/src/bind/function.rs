@@ -7,7 +7,7 @@ use super::tree::{AggregateExpr, Expr, ExprKind, Frame, FrameBound, FrameExclusi
 use super::{Binder, fold, name_parts};
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
-use stoa_pg::registry::{CastContext, Func, FuncKind, NativeAggregate, NativeWindow, Registry};
+use stoa_pg::registry::{Called, CastContext, Func, FuncKind, NativeAggregate, NativeWindow, Registry};
 use stoa_pg::types::{RecordType, list_of, type_by_name};
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, Expr as E, FunctionArg, FunctionArgExpr, FunctionArguments};
@@ -409,6 +409,9 @@ impl Binder<'_> {
             let (func, args) = self.find_variadic(name, args)?;
             return self.scalar_call(func, args);
         }
+        if signatures.is_empty() && named.is_empty() && !registry.called_as(name).is_empty() {
+            return self.second_name(name, args);
+        }
         let cast_target = (args.len() == 1).then(|| type_by_name(name)).flatten();
         let (func, args) = match self.find_function(name, args.clone(), named) {
             Ok(found) => found,
@@ -423,6 +426,25 @@ impl Binder<'_> {
             FuncKind::Scalar(_) | FuncKind::System => self.scalar_call(func, args),
             FuncKind::Set { .. } => self.set_call(func, args, syntax),
             _ => Err(PgError::internal(format!("function {name} has an unexpected kind"))),
+        }
+    }
+
+    /// A call of the function behind an operator.
+    fn second_name(&mut self, name: &str, args: Vec<Expr>) -> PgResult<Expr> {
+        let all = Registry::get().called_as(name);
+        let given: Vec<PgType> = args.iter().map(|a| a.ty.ty.clone()).collect();
+        let signatures: Vec<Vec<PgType>> = all.iter().map(Called::args).filter(|s| s.len() == given.len()).collect();
+        let chosen = match select_candidate(&signatures, &given) {
+            Choice::One(index) => signatures.get(index).and_then(|s| all.iter().find(|c| c.args() == *s)),
+            _ => None,
+        };
+        match chosen {
+            Some(Called::Oper(oper)) => self.apply_operator(oper.clone(), args),
+            Some(Called::Func(func)) => self.scalar_call(func.clone(), args),
+            None => {
+                let list: Vec<String> = given.iter().map(ToString::to_string).collect();
+                Err(self.no_function(name, format!("{name}({})", list.join(", ")), false))
+            }
         }
     }
 
@@ -525,6 +547,28 @@ impl Binder<'_> {
         }
         if call.star && !args.is_empty() {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error at or near \"*\""));
+        }
+        // A hypothetical row has the types of the keys.
+        if within_group && matches!(name, "rank" | "dense_rank" | "percent_rank" | "cume_dist") {
+            let (direct, sorted) = (args.len() - order_by.len(), order_by.len());
+            if direct != sorted {
+                let types: Vec<String> = args.iter().map(|a| a.ty.ty.to_string()).collect();
+                return Err(PgError::new(SqlState::UNDEFINED_FUNCTION, format!("function {name}({}) does not exist", types.join(", ")))
+                    .hint(format!(
+                        "To use the hypothetical-set aggregate {name}, the number of hypothetical direct arguments (here {direct}) must \
+                         match the number of ordering columns (here {sorted})."
+                    )));
+            }
+            let keys = args.split_off(order_by.len());
+            let mut direct = Vec::with_capacity(args.len());
+            let mut forms = Vec::with_capacity(keys.len());
+            for (given, key) in args.into_iter().zip(keys) {
+                let (mut both, _) = self.unify(vec![given, key], "WITHIN GROUP")?;
+                forms.extend(both.pop());
+                direct.extend(both.pop());
+            }
+            direct.extend(forms);
+            args = direct;
         }
         if call.positional.is_empty() && !call.star && !within_group && name == "count" {
             return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, "count(*) must be used to call a parameterless aggregate function"));

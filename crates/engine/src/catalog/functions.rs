@@ -629,6 +629,8 @@ fn known_privileges(function: &str) -> &'static [&'static str] {
 }
 
 fn privilege(system: &SessionSystem, function: &str, args: &Args<'_>) -> PgResult<ScalarValue> {
+    let held = privilege_on(system, function, args)?;
+    // The role and the object are looked up before.
     let kinds = args.text(args.len().saturating_sub(1)).unwrap_or_default();
     for kind in kinds.split(',') {
         let kind = kind.trim().to_lowercase();
@@ -637,6 +639,10 @@ fn privilege(system: &SessionSystem, function: &str, args: &Args<'_>) -> PgResul
             return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, format!("unrecognized privilege type: \"{}\"", kind.trim())));
         }
     }
+    Ok(held)
+}
+
+fn privilege_on(system: &SessionSystem, function: &str, args: &Args<'_>) -> PgResult<ScalarValue> {
     let objects = if function == "has_column_privilege" { 2 } else { 1 };
     let at = args.len().saturating_sub(1 + objects);
     if at == 1

@@ -34,6 +34,7 @@ struct SetCall {
     name: &'static str,
     open: SetKernel,
     strict: bool,
+    returns_set: bool,
     args: Vec<Arc<dyn PhysicalExpr>>,
     arg_types: Vec<SqlType>,
     ret: SqlType,
@@ -101,6 +102,7 @@ impl ProjectSetExec {
                     name: set.func.0.name,
                     open: open.clone(),
                     strict: set.func.0.strict,
+                    returns_set: set.func.0.returns_set,
                     args: compiled,
                     arg_types,
                     ret: set.ty.clone(),
@@ -301,6 +303,12 @@ impl<'a> BatchRun<'a> {
             let mut sources = Vec::with_capacity(self.calls.len());
             for (call, args) in self.calls.iter().zip(&self.args) {
                 let null = call.strict && args.iter().any(|a| a.is_null(row));
+                if null && !call.returns_set {
+                    // A function that gives one row gives one of NULLs.
+                    let pending = call.columns.iter().map(|ty| new_null_array(&ty.arrow, 1)).collect();
+                    sources.push(Source { rows: None, pending, at: 0 });
+                    continue;
+                }
                 let rows = if null {
                     None
                 } else {

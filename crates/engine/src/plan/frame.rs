@@ -468,11 +468,11 @@ impl<'a> Partition<'a> {
 
     fn ntile(&self) -> PgResult<ArrayRef> {
         let buckets = self.arg(0)?.as_primitive_opt::<Int32Type>().ok_or_else(wrong)?;
-        // The first row's argument counts for the whole partition.
-        if buckets.is_null(0) {
+        // The first argument that is not NULL counts for the rest of the partition.
+        let Some(first) = (0..self.rows).find(|row| !buckets.is_null(*row)) else {
             return Ok(new_null_array(&self.call.ret, self.rows));
-        }
-        let buckets = match usize::try_from(buckets.value(0)) {
+        };
+        let buckets = match usize::try_from(buckets.value(first)) {
             Ok(n) if n > 0 => n,
             _ => return Err(PgError::new(SqlState::INVALID_ARGUMENT_FOR_NTILE, "argument of ntile must be greater than zero")),
         };
@@ -481,7 +481,7 @@ impl<'a> Partition<'a> {
             let in_larger = larger * (small + 1);
             if row < in_larger { row / (small + 1) } else { larger + (row - in_larger) / small.max(1) }
         };
-        let tiles: arrow::array::Int32Array = (0..self.rows).map(|row| Some(tile(row) as i32 + 1)).collect();
+        let tiles: arrow::array::Int32Array = (0..self.rows).map(|row| row.checked_sub(first).map(|row| tile(row) as i32 + 1)).collect();
         Ok(Arc::new(tiles))
     }
 
@@ -494,7 +494,8 @@ impl<'a> Partition<'a> {
         let mut slides = false;
         if exact && plain && self.call.start != End::UnboundedPreceding {
             let sliding = make.make(true)?;
-            if sliding.supports_retract_batch() {
+            // Taking back with XOR leaves 0 where there is nothing.
+            if sliding.supports_retract_batch() && udf.name() != "bit_xor" {
                 accumulator = sliding;
                 slides = true;
             }

@@ -336,6 +336,9 @@ fn fill_kernel() -> Kernel {
         let mut out = ArrayAssembler::new(&sources, dimensions(call.ret), call.rows);
         for row in 0..call.rows {
             let missing = || null_not_allowed("dimension array or low bound array cannot be null");
+            if let Some(bounds) = &bounds {
+                bounds.get(row).ok_or_else(missing)?;
+            }
             let lengths = dimension_values(&lengths, lengths.get(row).ok_or_else(missing)?, "Dimension array must be one dimensional.")?;
             if let Some(bounds) = &bounds {
                 let bounds = dimension_values(bounds, bounds.get(row).ok_or_else(missing)?, "Dimension array must be one dimensional.")?;

@@ -11,7 +11,7 @@ use crate::registry::{Func, Registry};
 use crate::sqlstate::SqlState;
 use crate::types::{PgType, SqlType};
 use crate::values::key_writer;
-use crate::values::numeric::arithmetic::MAX_ROUND_SCALE;
+use crate::values::numeric::arithmetic::{MAX_ROUND_SCALE, MIN_ROUND_SCALE};
 use crate::values::numeric::{Numeric, NumericKind};
 use arrow::array::{Array, AsArray, Int32Array};
 use arrow::datatypes::{ArrowPrimitiveType, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type};
@@ -448,13 +448,13 @@ pub fn register(r: &mut Registry) {
     r.scalar("round", f1, f.clone(), float(|x| Ok(x.round_ties_even())), "The nearest integer; halves go to the even one.");
     r.scalar("round", n1, n.clone(), numeric(|x| Ok(x.round(0))), "The nearest integer; halves go away from zero.");
     r.scalar("round", &[n.clone(), P::Int4], n.clone(),
-        strict2::<NumericKind, Int4, NumericKind>(|_, x, places| Ok(x.round(places.clamp(-MAX_ROUND_SCALE, MAX_ROUND_SCALE)))),
+        strict2::<NumericKind, Int4, NumericKind>(|_, x, places| Ok(x.round(places.clamp(MIN_ROUND_SCALE, MAX_ROUND_SCALE)))),
         "Rounded to so many digits after the point.");
     let doc = "Cut to an integer, towards zero.";
     r.scalar("trunc", f1, f.clone(), float(|x| Ok(x.trunc())), doc);
     r.scalar("trunc", n1, n.clone(), numeric(|x| Ok(x.trunc(0))), doc);
     r.scalar("trunc", &[n.clone(), P::Int4], n.clone(),
-        strict2::<NumericKind, Int4, NumericKind>(|_, x, places| Ok(x.trunc(places.clamp(-MAX_ROUND_SCALE, MAX_ROUND_SCALE)))),
+        strict2::<NumericKind, Int4, NumericKind>(|_, x, places| Ok(x.trunc(places.clamp(MIN_ROUND_SCALE, MAX_ROUND_SCALE)))),
         "Cut to so many digits after the point.");
     let doc = "−1, 0 or 1.";
     r.scalar("sign", f1, f.clone(), float(|x| Ok(sign(x))), doc);

@@ -303,7 +303,9 @@ fn column_size() -> Kernel {
             } else {
                 bytes.clear();
                 writer.binary(value.at(row), &mut bytes)?;
-                let header = if bytes.len() <= 126 { 1 } else { 4 };
+                // What is not in a row yet has the long header.
+                let long = bytes.len() > 126 || (value.constant && ty.ty == PgType::Bytea);
+                let header = if long { 4 } else { 1 };
                 Some(i32::try_from(bytes.len() + header).map_err(|_| PgError::out_of_range("integer"))?)
             });
         }
@@ -312,17 +314,61 @@ fn column_size() -> Kernel {
 }
 
 /// Encodings by PostgreSQL's numbers.
-const ENCODINGS: &[(i32, &str)] =
-    &[(0, "SQL_ASCII"), (6, "UTF8"), (8, "LATIN1"), (16, "LATIN9"), (24, "WIN1252"), (22, "KOI8R"), (39, "GB18030")];
+const ENCODINGS: &[&str] = &[
+    "SQL_ASCII",
+    "EUC_JP",
+    "EUC_CN",
+    "EUC_KR",
+    "EUC_TW",
+    "EUC_JIS_2004",
+    "UTF8",
+    "MULE_INTERNAL",
+    "LATIN1",
+    "LATIN2",
+    "LATIN3",
+    "LATIN4",
+    "LATIN5",
+    "LATIN6",
+    "LATIN7",
+    "LATIN8",
+    "LATIN9",
+    "LATIN10",
+    "WIN1256",
+    "WIN1258",
+    "WIN866",
+    "WIN874",
+    "KOI8R",
+    "WIN1251",
+    "WIN1252",
+    "ISO_8859_5",
+    "ISO_8859_6",
+    "ISO_8859_7",
+    "ISO_8859_8",
+    "WIN1250",
+    "WIN1253",
+    "WIN1254",
+    "WIN1255",
+    "WIN1257",
+    "KOI8U",
+    "SJIS",
+    "BIG5",
+    "GBK",
+    "UHC",
+    "GB18030",
+    "JOHAB",
+    "SHIFT_JIS_2004",
+];
 
 fn encoding_name(_: &Call, number: i32) -> PgResult<String> {
-    Ok(ENCODINGS.iter().find(|(n, _)| *n == number).map_or_else(String::new, |(_, name)| (*name).to_owned()))
+    let name = usize::try_from(number).ok().and_then(|n| ENCODINGS.get(n));
+    Ok(name.map_or_else(String::new, |name| (*name).to_owned()))
 }
 
 fn encoding_number(_: &Call, name: &str) -> PgResult<i32> {
     let plain: String = name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_ascii_uppercase();
     let plain = if plain == "UNICODE" { "UTF8".to_owned() } else { plain };
-    Ok(ENCODINGS.iter().find(|(_, name)| name.replace('_', "") == plain).map_or(-1, |(number, _)| *number))
+    let found = ENCODINGS.iter().position(|name| name.replace('_', "") == plain);
+    Ok(found.and_then(|n| i32::try_from(n).ok()).unwrap_or(-1))
 }
 
 fn set(

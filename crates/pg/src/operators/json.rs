@@ -4,6 +4,7 @@ use crate::args::{Arg, Bytes, Call, Int4, Kernel, Kind, Reader, Text, arg, stric
 use crate::error::{PgError, PgResult};
 use crate::functions::json::edit;
 use crate::registry::{NativeOp, OperKind, Registry};
+use crate::sqlstate::SqlState;
 use crate::types::PgType;
 use crate::values::json::binary::{Node, VERSION};
 use crate::values::json::text::{JsonKind, Written};
@@ -12,9 +13,11 @@ use arrow::array::{Array, ArrayRef, AsArray, BinaryViewBuilder, ListArray, Strin
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// A column of `text[]`.
+/// A column of `text[]`, of any number of dimensions.
 pub struct TextArrays<'a> {
     list: &'a ListArray,
+    /// The dimensions behind the first.
+    inner: Vec<&'a ListArray>,
     values: &'a StringViewArray,
     arg: &'a Arg,
 }
@@ -23,19 +26,37 @@ impl<'a> TextArrays<'a> {
     pub fn new(arg: &'a Arg) -> PgResult<Self> {
         let wrong = || PgError::internal(format!("a kernel was given {} where it takes text[]", arg.array.data_type()));
         let list = arg.array.as_list_opt::<i32>().ok_or_else(wrong)?;
-        Ok(Self { list, values: list.values().as_string_view_opt().ok_or_else(wrong)?, arg })
+        let (mut inner, mut values) = (Vec::new(), list.values());
+        while let Some(next) = values.as_list_opt::<i32>() {
+            inner.push(next);
+            values = next.values();
+        }
+        Ok(Self { list, inner, values: values.as_string_view_opt().ok_or_else(wrong)?, arg })
     }
 
-    /// Puts the array of a row into `out`; false for NULL.
+    /// Puts the elements of a row's array into `out`; false for NULL.
     pub fn read(&self, row: usize, out: &mut Vec<Option<&'a str>>) -> bool {
         out.clear();
         let at = self.arg.at(row);
         if self.list.is_null(at) {
             return false;
         }
-        let offset = |i: usize| self.list.value_offsets().get(i).map_or(0, |o| usize::try_from(*o).unwrap_or(0));
-        out.extend((offset(at)..offset(at + 1)).map(|i| (!self.values.is_null(i)).then(|| self.values.value(i))));
+        let offset = |list: &ListArray, i: usize| list.value_offsets().get(i).map_or(0, |o| usize::try_from(*o).unwrap_or(0));
+        let (mut start, mut end) = (offset(self.list, at), offset(self.list, at + 1));
+        for inner in &self.inner {
+            (start, end) = (offset(inner, start), offset(inner, end));
+        }
+        out.extend((start..end).map(|i| (!self.values.is_null(i)).then(|| self.values.value(i))));
         true
+    }
+
+    /// As [`TextArrays::read`], where an array of several dimensions is an error.
+    pub fn read_list(&self, row: usize, out: &mut Vec<Option<&'a str>>) -> PgResult<bool> {
+        let found = self.read(row, out);
+        if self.inner.is_empty() || out.is_empty() {
+            return Ok(found);
+        }
+        Err(PgError::new(SqlState::ARRAY_SUBSCRIPT_ERROR, "wrong number of array subscripts"))
     }
 }
 
@@ -272,7 +293,7 @@ pub fn edit_by_texts(f: fn(Node, &[Option<&str>], &mut Builder) -> PgResult<()>)
         let mut builder = Builder::new();
         for row in 0..call.rows {
             match value.get(row)? {
-                Some(value) if texts.read(row, &mut list) => {
+                Some(value) if texts.read_list(row, &mut list)? => {
                     f(Node::root(value), &list, &mut builder)?;
                     out.append_value(builder.finish()?);
                 }

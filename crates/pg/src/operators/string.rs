@@ -229,6 +229,30 @@ pub fn like_escape(pattern: &str, escape: &str) -> PgResult<String> {
     Ok(out)
 }
 
+/// As [`like_escape`], over bytes.
+pub fn like_escape_bytes(pattern: &[u8], escape: &[u8]) -> PgResult<Vec<u8>> {
+    if escape.len() > 1 {
+        return Err(
+            PgError::new(SqlState::INVALID_ESCAPE_SEQUENCE, "invalid escape string").hint("Escape string must be empty or one character.")
+        );
+    }
+    let mut out = Vec::with_capacity(pattern.len());
+    let mut escaped = false;
+    for byte in pattern {
+        if escape.first() == Some(byte) && !escaped {
+            out.push(b'\\');
+            escaped = true;
+        } else {
+            if *byte == b'\\' && !escaped {
+                out.push(b'\\');
+            }
+            out.push(*byte);
+            escaped = false;
+        }
+    }
+    Ok(out)
+}
+
 /// The strings of an argument as `||` sees them: through the type's text form unless it is one.
 fn texts(call: &crate::args::Call, args: &[Arg], index: usize) -> PgResult<Arg> {
     let input = arg(args, index)?;
@@ -334,6 +358,16 @@ pub fn register(r: &mut Registry) {
     ] {
         r.scalar(name, &[text.clone(), text.clone()], boolean.clone(), like(fold, negate), "Whether a string matches a LIKE pattern.");
     }
+    for (name, negate) in [("like", false), ("notlike", true)] {
+        r.scalar(name, &[Bytea, Bytea], boolean.clone(), bytea_like(negate), "Whether a binary string matches a LIKE pattern.");
+    }
+    r.scalar(
+        "like_escape",
+        &[Bytea, Bytea],
+        Bytea,
+        strict2::<Bytes, Bytes, Bytes>(|_, pattern, escape| like_escape_bytes(pattern, escape)),
+        "A LIKE pattern with another escape byte as one with backslash.",
+    );
     r.add(Func::scalar(
         "like_escape",
         &[text.clone(), text.clone()],

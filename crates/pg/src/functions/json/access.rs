@@ -207,7 +207,7 @@ fn set(insert: bool) -> Kernel {
             let (Some(target), Some(value), Some(flag), Some(builder)) = (target.get(row)?, value.get(row)?, flag, builder) else {
                 return Ok(false);
             };
-            if !paths.read(row, &mut path) {
+            if !paths.read_list(row, &mut path)? {
                 return Ok(false);
             }
             let value = Node::root(value);
@@ -227,7 +227,7 @@ pub fn assign_kernel() -> Kernel {
         let mut path = Vec::new();
         nullable_rows(call, true, |row, _, builder| {
             let Some(builder) = builder else { return Ok(false) };
-            if !paths.read(row, &mut path) {
+            if !paths.read_list(row, &mut path)? {
                 return Ok(false);
             }
             if path.iter().any(Option::is_none) {
@@ -259,18 +259,22 @@ fn set_lax() -> Kernel {
                 return Ok(false);
             }
             let target = Node::root(target);
-            if let Some(value) = value.get(row)? {
-                edit::set_path(target, &path, Edit::Set { value: Node::root(value), create }, builder)?;
-                return Ok(true);
-            }
             let treatment = match &treatment {
                 Some(reader) => reader.get(row)?,
                 None => Some("use_json_null"),
             };
+            if value.get(row)?.is_none() && treatment == Some("return_target") {
+                builder.node(&target);
+                return Ok(true);
+            }
+            paths.read_list(row, &mut path)?;
+            if let (Some(value), Some(_)) = (value.get(row)?, treatment) {
+                edit::set_path(target, &path, Edit::Set { value: Node::root(value), create }, builder)?;
+                return Ok(true);
+            }
             match treatment {
                 Some("use_json_null") => edit::set_path(target, &path, Edit::Set { value: Node::Null, create }, builder)?,
                 Some("delete_key") => edit::delete_path(target, &path, builder)?,
-                Some("return_target") => builder.node(&target),
                 Some("raise_exception") => {
                     return Err(PgError::new(SqlState::NULL_VALUE_NOT_ALLOWED, "JSON value must not be null")
                         .detail("Exception was raised because null_value_treatment is \"raise_exception\".")
@@ -297,14 +301,19 @@ fn rewritten(f: fn(Node, &mut Builder) -> PgResult<()>) -> Kernel {
 }
 
 /// Deletion of the keys that follow the first argument: texts, or one array of them.
-fn delete_keys() -> Kernel {
-    Arc::new(|call, args| {
+fn delete_keys(several: bool) -> Kernel {
+    Arc::new(move |call, args| {
         let (value, keys) = args.split_first().ok_or_else(|| PgError::internal("jsonb_delete without arguments"))?;
-        let keys_of = |row: usize| -> PgResult<Option<Vec<&str>>> { keys.iter().map(|k| text_of(k, row)).collect() };
+        let keys_of = |row: usize| -> PgResult<Vec<Option<&str>>> { keys.iter().map(|k| text_of(k, row)).collect() };
         let value = Reader::<Bytes>::new(value)?;
         nullable_rows(call, true, |row, _, builder| {
-            let (Some(bytes), Some(keys), Some(builder)) = (value.get(row)?, keys_of(row)?, builder) else { return Ok(false) };
-            edit::delete_keys(Node::root(bytes), |key| keys.contains(&key), builder)?;
+            let (Some(bytes), Some(builder)) = (value.get(row)?, builder) else { return Ok(false) };
+            let keys = keys_of(row)?;
+            // Among several keys, one that is NULL names none.
+            if !several && keys.contains(&None) {
+                return Ok(false);
+            }
+            edit::delete_keys(Node::root(bytes), |key| keys.contains(&Some(key)), builder)?;
             Ok(true)
         })
     })
@@ -460,8 +469,8 @@ pub fn register(r: &mut Registry) {
         out.finish()
     });
     r.scalar("jsonb_delete", &[Jsonb, I4], Jsonb, delete_index, doc);
-    r.scalar("jsonb_delete", &[Jsonb, T], Jsonb, delete_keys(), doc);
-    r.add(Func::scalar("jsonb_delete", &[Jsonb, T], Jsonb, delete_keys(), doc).variadic());
+    r.scalar("jsonb_delete", &[Jsonb, T], Jsonb, delete_keys(false), doc);
+    r.add(Func::scalar("jsonb_delete", &[Jsonb, T], Jsonb, delete_keys(true), doc).variadic().lax());
     r.scalar("jsonb_delete_path", &[Jsonb, texts()], Jsonb, operators::edit_by_texts(edit::delete_path), doc);
     let order = strict2::<Bytes, Bytes, Int4>(|_, a, b| {
         Ok(match crate::values::json::compare(a, b) {

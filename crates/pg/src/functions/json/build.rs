@@ -255,7 +255,7 @@ fn object_of_lists(jsonb: bool) -> Kernel {
         let (keys, values) = (TextArrays::new(arg(args, 0)?)?, TextArrays::new(arg(args, 1)?)?);
         let (mut k, mut v) = (Vec::new(), Vec::new());
         nullable_rows(call, jsonb, |row, text, builder| {
-            if !keys.read(row, &mut k) || !values.read(row, &mut v) {
+            if !keys.read_list(row, &mut k)? || !values.read_list(row, &mut v)? {
                 return Ok(false);
             }
             if k.len() != v.len() {

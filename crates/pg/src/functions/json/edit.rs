@@ -115,7 +115,13 @@ pub fn set_path(node: Node, path: &[Option<&str>], how: Edit, out: &mut Builder)
     if node.is_scalar() && !matches!(how, Edit::Assign { .. }) {
         return Err(invalid("cannot set path in scalar"));
     }
-    edit(node, path, how, out)
+    // Nothing is made in an empty document unless that is asked for.
+    let empty = match (how, node) {
+        (Edit::Set { create: false, .. }, Node::Array(array)) => array.is_empty(),
+        (Edit::Set { create: false, .. }, Node::Object(object)) => object.is_empty(),
+        _ => false,
+    };
+    edit(node, if empty { &[] } else { path }, how, out)
 }
 
 fn edit(node: Node, path: &[Option<&str>], how: Edit, out: &mut Builder) -> PgResult<()> {

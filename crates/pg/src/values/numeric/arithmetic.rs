@@ -12,7 +12,9 @@ pub(crate) const MIN_SIGNIFICANT: i64 = 16;
 /// Most digits after the point that a function chooses by itself.
 pub(crate) const MAX_DISPLAY_SCALE: i64 = 1000;
 /// SQL's `round` and `trunc` go no further than this on either side of the point.
-pub(crate) const MAX_ROUND_SCALE: i32 = 2000;
+pub(crate) const MAX_ROUND_SCALE: i32 = 16_383;
+/// Digits before the point that rounding can take away.
+pub(crate) const MIN_ROUND_SCALE: i32 = -131_073;
 
 /// n / d, halves away from zero.
 #[inline]
