@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Starts a server and runs the drivers' scripts against it, see README.md.
 
-    run.py BINARY [psycopg asyncpg node java rust]
+    run.py BINARY [psycopg asyncpg node java rust sea-orm]
 
 A driver that is not installed fails. Environment: NODE_PATH (where node finds pg), PGJDBC (the driver's jar), CARGO_TARGET_DIR.
 """
@@ -16,6 +16,7 @@ COMMANDS = {
     "node": ["node", HERE / "node_script.js"],
     "java": ["java", "-cp", JAR, HERE / "JavaScript.java"],
     "rust": ["cargo", "run", "--release", "-q", "--manifest-path", HERE / "rust" / "Cargo.toml", "--"],
+    "sea-orm": ["cargo", "run", "--release", "-q", "--manifest-path", HERE / "rust_orm" / "Cargo.toml", "--"],
 }
 
 

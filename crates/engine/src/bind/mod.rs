@@ -316,6 +316,12 @@ impl<'a> Binder<'a> {
             }
         };
         match schema {
+            Some(schema) if schema == "pg_temp" => {
+                let temporary = |oid: &&Oid| self.ctx.catalog.schema(**oid).is_some_and(|s| s.temporary.is_some());
+                let own = self.ctx.search_path.iter().find(temporary);
+                let found = own.and_then(|own| self.ctx.catalog.relation_by_name(*own, &relation)).cloned();
+                Ok((schema, relation, found))
+            }
             Some(schema) => {
                 let found =
                     self.ctx.catalog.schema_by_name(&schema).and_then(|s| self.ctx.catalog.relation_by_name(s.oid, &relation)).cloned();

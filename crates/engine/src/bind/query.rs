@@ -238,7 +238,12 @@ impl Binder<'_> {
     fn ordered(&mut self, query: Query, tail: &Tail<'_>) -> PgResult<Query> {
         if let Some(lock) = tail.locks.first() {
             let word = stoa_syntax::locking::strength_and_tables(lock).0.clause();
-            return Err(PgError::unsupported(format!("{word} is not allowed with UNION/INTERSECT/EXCEPT")));
+            let union = matches!(query.rel, Rel::SetOp { .. });
+            return Err(PgError::unsupported(if union {
+                format!("{word} is not allowed with UNION/INTERSECT/EXCEPT")
+            } else {
+                format!("{word} cannot be applied to VALUES")
+            }));
         }
         let mut rel = query.rel;
         let mut keys = Vec::with_capacity(tail.order_by.len());

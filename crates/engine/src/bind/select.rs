@@ -248,6 +248,10 @@ impl Binder<'_> {
                     }
                 }
             });
+            // Subqueries and views between hand them on.
+            for (id, expr) in &through {
+                hand_on(&mut rel, *id, expr);
+            }
             exprs.extend(through);
         }
         rel = Rel::Project { input: Box::new(rel), exprs };
@@ -827,4 +831,22 @@ fn type_column_name(data_type: &ast::DataType) -> Option<String> {
         .ok()
         .map(|t| t.ty.name())
         .or_else(|| type_by_name(&data_type.to_string().to_lowercase()).map(|t| t.name()))
+}
+
+/// Lets a column of a scan pass through the projections above it; whether the scan is here.
+fn hand_on(rel: &mut Rel, id: ColId, expr: &Expr) -> bool {
+    if let Rel::Scan(scan) = rel {
+        return scan.columns.iter().any(|(_, column)| *column == id);
+    }
+    let mut below = false;
+    for child in walk::children_mut(rel) {
+        below |= hand_on(child, id, expr);
+    }
+    if below
+        && let Rel::Project { exprs, .. } = rel
+        && !exprs.iter().any(|(column, _)| *column == id)
+    {
+        exprs.push((id, expr.clone()));
+    }
+    below
 }

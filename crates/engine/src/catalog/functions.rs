@@ -8,7 +8,7 @@ use super::names::{class_name, class_named, is_visible, primary_index, qualified
 use super::sequence::wait;
 use super::{CatalogSnapshot, ColumnId, Oid, Relation, SequenceDescriptor};
 use crate::session::system::SessionSystem;
-use crate::txn::store_error;
+use crate::txn::{TableLockMode, store_error};
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
 use stoa_pg::registry::{Func, Registry};
@@ -255,7 +255,7 @@ fn answer(system: &SessionSystem, function: &str, args: &Args<'_>, result: &SqlT
         name if name.starts_with("has_") || name == "pg_has_role" => privilege(system, name, args),
         // Sequences.
         "nextval" => {
-            let (sequence, shared) = sequence(system, args)?;
+            let (sequence, shared) = locked_sequence(system, args)?;
             system.txn.require_writable("nextval()")?;
             let value = shared.sequences.next(&sequence)?;
             let mut values = system.session.sequences.lock();
@@ -282,7 +282,7 @@ fn answer(system: &SessionSystem, function: &str, args: &Args<'_>, result: &SqlT
             }
         }
         "setval" => {
-            let (sequence, shared) = sequence(system, args)?;
+            let (sequence, shared) = locked_sequence(system, args)?;
             system.txn.require_writable("setval()")?;
             let Some(value) = args.int(1) else { return big(None) };
             let is_called = args.bool(2).unwrap_or(true);
@@ -703,6 +703,21 @@ fn privilege_on(system: &SessionSystem, function: &str, args: &Args<'_>) -> PgRe
 }
 
 // Sequences.
+
+/// The sequence that is to be advanced or set: whoever is changing its definition is waited for.
+fn locked_sequence(system: &SessionSystem, args: &Args<'_>) -> PgResult<(SequenceDescriptor, Arc<super::store::CatalogShared>)> {
+    let (before, shared) = sequence(system, args)?;
+    let (txn, mode) = (&system.txn, TableLockMode::RowExclusive);
+    if before.temporary || txn.try_lock_table(before.oid, mode) {
+        return Ok((before, shared));
+    }
+    let work = async { txn.lock_table(before.oid, mode, false, &before.name).await.map(|_| ()) };
+    crate::session::functions::wait_for(&system.session, work, || txn.try_lock_table(before.oid, mode))?;
+    match txn.catalog().relation(before.oid).map(|r| &**r) {
+        Some(Relation::Sequence(sequence)) => Ok((sequence.clone(), shared)),
+        _ => Err(PgError::new(SqlState::UNDEFINED_TABLE, format!("could not open relation with OID {}", before.oid))),
+    }
+}
 
 fn sequence(system: &SessionSystem, args: &Args<'_>) -> PgResult<(SequenceDescriptor, Arc<super::store::CatalogShared>)> {
     let oid = args.oid(0).unwrap_or(0);

@@ -212,7 +212,7 @@ fn in_place<T>(work: impl FnOnce() -> T) -> T {
 }
 
 /// Waits for a future from a function that cannot wait; `retry` is asked instead where there is but one thread.
-fn wait_for(session: &SessionShared, work: impl Future<Output = PgResult<()>>, mut retry: impl FnMut() -> bool) -> PgResult<()> {
+pub(crate) fn wait_for(session: &SessionShared, work: impl Future<Output = PgResult<()>>, mut retry: impl FnMut() -> bool) -> PgResult<()> {
     match Handle::try_current() {
         Ok(handle) if handle.runtime_flavor() == RuntimeFlavor::MultiThread => {
             tokio::task::block_in_place(|| handle.block_on(interruptible(session, work)))

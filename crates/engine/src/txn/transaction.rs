@@ -560,6 +560,15 @@ impl Transaction {
         self.lock_id(LockId::Table(table), mode.into(), nowait, || format!("relation \"{relation}\"")).await
     }
 
+    /// Locks a table if nobody is in the way; whether it is locked.
+    #[must_use]
+    pub fn try_lock_table(&self, table: Oid, mode: TableLockMode) -> bool {
+        let id = LockId::Table(table);
+        let acquired = self.manager.locks().try_acquire(self.group, id, mode.into());
+        self.keep_lock(id, acquired == Some(true));
+        acquired.is_some()
+    }
+
     /// A lock that was taken for the transaction goes with it.
     pub(super) fn keep_lock(&self, id: LockId, new: bool) {
         if new {

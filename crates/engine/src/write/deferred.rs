@@ -6,9 +6,11 @@
 use super::constraint::{key_text, named};
 use super::foreign_key::{Parent, columns_as, find_children, row_values_equal};
 use super::lookup;
+use crate::bind::tree::{LockStrength, LockWait};
 use crate::catalog::{ForeignKeyDescriptor, Oid, TableDescriptor};
-use crate::row::{KeyList, RowCodec};
-use crate::txn::Transaction;
+use crate::row::{KeyList, RowCodec, RowEncoder};
+use crate::txn::failure::concurrent_update;
+use crate::txn::{Isolation, Transaction};
 use arrow::array::{Array, ArrayRef};
 use std::sync::Arc;
 use stoa_pg::sqlstate::SqlState;
@@ -104,7 +106,15 @@ async fn check_children(
     }
     let types: Vec<_> = named(child, fk.columns.iter().copied()).into_iter().map(|(_, ty)| ty).collect();
     let cast = columns_as(parent, &fk.referenced_columns, &types, values)?;
-    let found = Parent::new(parent, &fk.referenced_columns)?.find(txn, &cast, &wanted).await?;
+    let parents = Parent::new(parent, &fk.referenced_columns)?;
+    let found = parents.find(txn, &cast, &wanted).await?;
+    if txn.isolation() != Isolation::ReadCommitted && found.contains(&false) {
+        // A parent that the snapshot still shows went away behind it.
+        let missing: Vec<usize> = wanted.iter().zip(&found).filter(|(_, found)| !**found).map(|(row, _)| *row).collect();
+        if parents.existed(&txn.statement_view(), &cast, &missing).await? {
+            return Err(concurrent_update());
+        }
+    }
     for (row, found) in wanted.iter().zip(found) {
         if found || !still_there(txn, child, fk, keys.get(*row), values, *row).await? {
             continue;
@@ -165,7 +175,19 @@ async fn check_parents(
     if gone.is_empty() {
         return Ok(());
     }
-    let children = find_children(&txn.newest_view(), parent, child, fk, values, &gone).await?;
+    let mut children = find_children(&txn.newest_view(), parent, child, fk, values, &gone).await?;
+    if !children.rows.is_empty() {
+        // They may be on their way out: wait for whoever has them, and look again.
+        let codec = RowCodec::of(child)?;
+        let mut keys = KeyList::new();
+        let encoder = RowEncoder::new(&codec, |id| children.rows.get(id).cloned())?;
+        for row in 0..children.rows.len() {
+            keys.push_with(|out| encoder.key(row, out))?;
+        }
+        drop(encoder);
+        txn.lock_rows(codec.storage, &keys, LockStrength::KeyShare, LockWait::Wait, &child.name).await?;
+        children = find_children(&txn.newest_view(), parent, child, fk, values, &gone).await?;
+    }
     let Some(row) = children.parents.first() else { return Ok(()) };
     let columns = named(parent, fk.referenced_columns.iter().copied());
     let key = key_text(&EvalContext::default(), &columns, values, *row)?;

@@ -16,7 +16,8 @@ use crate::exec::StatementContext;
 use crate::plan::{TableEvaluator, from_datafusion};
 use crate::row::types::part_kind;
 use crate::row::{IndexCodec, IndexEncoder, KeyColumn, KeyList, RowCodec, RowEncoder};
-use crate::txn::{ReadView, TableLockMode, Transaction};
+use crate::txn::failure::concurrent_update;
+use crate::txn::{Isolation, ReadView, TableLockMode, Transaction};
 use arrow::array::{Array, ArrayRef, UInt32Array, new_null_array};
 use arrow::compute::take;
 use datafusion::common::ScalarValue;
@@ -218,6 +219,11 @@ async fn act(ctx: &StatementContext, work: &mut ForeignKeyWork, action: &Action)
         drop(encoder);
         ctx.txn.lock_rows(writer.codec.storage, &keys, LockStrength::Update, LockWait::Wait, &child.name).await?;
         if !ctx.txn.rows_changed_since(writer.codec.storage, &keys, view.timestamp()) {
+            // What a snapshot does not show as it is must not be changed unseen.
+            let snapshot = ctx.txn.read_view().timestamp();
+            if ctx.txn.isolation() != Isolation::ReadCommitted && ctx.txn.rows_changed_since(writer.codec.storage, &keys, snapshot) {
+                return Err(concurrent_update());
+            }
             break found;
         }
     };
@@ -502,10 +508,38 @@ impl<'a> Parent<'a> {
     /// # Errors
     /// The store failed; a lock was not granted.
     pub async fn find(&self, txn: &Transaction, values: &[ArrayRef], wanted: &[usize]) -> PgResult<Vec<bool>> {
+        let mut row_keys = self.row_keys(&txn.newest_view(), values, wanted).await?;
+        loop {
+            let exist = self.lock_existing(txn, &row_keys).await?;
+            if matches!(self.access, ParentAccess::Key(_)) {
+                return Ok(exist);
+            }
+            // What an index said before the locks were there may be so no more.
+            let again = self.row_keys(&txn.newest_view(), values, wanted).await?;
+            if again == row_keys {
+                return Ok(exist);
+            }
+            row_keys = again;
+        }
+    }
+
+    /// Whether any of the rows at `wanted` positions is there at a view.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn existed(&self, view: &ReadView, values: &[ArrayRef], wanted: &[usize]) -> PgResult<bool> {
+        let keys = self.row_keys(view, values, wanted).await?;
+        let list: Vec<&[u8]> = keys.iter().flatten().map(Vec::as_slice).collect();
+        let family = self.codec.families.first().map(|f| f.id).ok_or_else(|| PgError::internal("a table without families"))?;
+        Ok(view.exists(self.codec.storage, family, &list).await?.contains(&true))
+    }
+
+    /// The keys of the rows that have the values at a view.
+    async fn row_keys(&self, view: &ReadView, values: &[ArrayRef], wanted: &[usize]) -> PgResult<Vec<Option<Vec<u8>>>> {
         let at = |positions: &[usize]| -> PgResult<Vec<ArrayRef>> {
             positions.iter().map(|p| values.get(*p).cloned().ok_or_else(|| PgError::internal("a reference without values"))).collect()
         };
-        let row_keys: Vec<Option<Vec<u8>>> = match &self.access {
+        Ok(match &self.access {
             ParentAccess::Key(positions) => {
                 let arrays = at(positions)?;
                 let columns: Vec<KeyColumn> =
@@ -536,10 +570,14 @@ impl<'a> Parent<'a> {
                     entries.push(key);
                 }
                 let list: Vec<&[u8]> = entries.iter().filter(|k| !k.is_empty()).map(Vec::as_slice).collect();
-                let found = lookup::entries(&txn.newest_view(), index, &list).await?;
+                let found = lookup::entries(view, index, &list).await?;
                 entries.iter().map(|key| found.get(key).cloned()).collect()
             }
-        };
+        })
+    }
+
+    /// Locks rows against going away; whether each is there.
+    async fn lock_existing(&self, txn: &Transaction, row_keys: &[Option<Vec<u8>>]) -> PgResult<Vec<bool>> {
         let mut distinct: HashSet<&[u8]> = HashSet::new();
         let mut keys = KeyList::new();
         for key in row_keys.iter().flatten() {
