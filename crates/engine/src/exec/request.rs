@@ -204,6 +204,27 @@ impl ScanRequest {
         Ok((Choice::Path(path), Sizes { rows: expected, bytes, regions, rejected }))
     }
 
+    /// The same request, were there these indexes as well.
+    #[must_use]
+    pub fn with_indexes(&self, indexes: &[IndexDescriptor]) -> Self {
+        let mut table = (*self.scan.table).clone();
+        table.indexes.extend(indexes.iter().cloned());
+        let mut out = self.clone();
+        out.scan.table = Arc::new(table);
+        out
+    }
+
+    /// What the cheapest way costs, as far as statistics tell; the store is not asked.
+    ///
+    /// # Errors
+    /// An index cannot be described.
+    pub fn least_cost(&self) -> PgResult<f64> {
+        let paths = self.ways(&self.predicates, false)?.paths;
+        let single = paths.iter().map(|path| path.cost(self.path_rows(path, None)));
+        let set = self.combination(&paths)?.map(|set| set.cost);
+        Ok(single.chain(set).fold(f64::MAX, f64::min))
+    }
+
     /// The cheapest combination of several paths.
     fn combination(&self, paths: &[AccessPath]) -> PgResult<Option<Combination>> {
         if self.preferences.is_full() || paths.iter().any(|p| p.scope.ranges.is_empty() || p.unique_rows().is_some()) {

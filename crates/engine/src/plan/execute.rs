@@ -1,5 +1,6 @@
 //! Execution of bound statements: CTEs first, then the body, as a stream of batches.
 
+use super::advise::Advice;
 use super::from_datafusion;
 use super::node::StoaQueryPlanner;
 use super::relation::{Materialized, Planner, select_columns};
@@ -348,10 +349,18 @@ pub async fn explain(ctx: &StatementContext, bound: &Bound, options: &ExplainOpt
         lines.extend(verb.iter().cloned());
         lines.extend(render(&physical_plan, options).into_iter().map(|l| if verb.is_some() { format!("  {l}") } else { l }));
     }
+    let advice = if options.advise { super::advise::advise(&physical_plan)? } else { Vec::new() };
     if options.format == ExplainFormat::Json {
-        let text = serde_json::json!([{ "Plan": lines }]);
+        let text = match options.advise {
+            true => serde_json::json!([{ "Plan": lines, "Advice": advice.iter().map(Advice::json).collect::<Vec<_>>() }]),
+            false => serde_json::json!([{ "Plan": lines }]),
+        };
         return Ok(vec![serde_json::to_string_pretty(&text).map_err(|e| PgError::internal(e.to_string()))?]);
     }
+    if options.advise && advice.is_empty() {
+        lines.push("Advice: none; no index would make it much cheaper".into());
+    }
+    lines.extend(advice.iter().map(|a| format!("Advice: {a}")));
     Ok(lines)
 }
 

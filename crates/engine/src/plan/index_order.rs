@@ -15,6 +15,7 @@ use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
+use datafusion::physical_plan::coop::CooperativeExec;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::union::UnionExec;
@@ -53,10 +54,16 @@ impl PhysicalOptimizerRule for IndexOrders {
 }
 
 /// The scan below projections.
-fn scan_below(plan: &Arc<dyn ExecutionPlan>) -> Option<(&Arc<dyn ExecutionPlan>, &ScanRequest)> {
+pub(crate) fn scan_below(plan: &Arc<dyn ExecutionPlan>) -> Option<(&Arc<dyn ExecutionPlan>, &ScanRequest)> {
     let mut plan = plan;
-    while let Some(projection) = plan.downcast_ref::<ProjectionExec>() {
-        plan = projection.input();
+    loop {
+        if let Some(projection) = plan.downcast_ref::<ProjectionExec>() {
+            plan = projection.input();
+        } else if let Some(other) = plan.downcast_ref::<CooperativeExec>() {
+            plan = other.input();
+        } else {
+            break;
+        }
     }
     let request = request_of(plan)?;
     plan.fetch().is_none().then_some((plan, request.as_ref()))
@@ -69,13 +76,19 @@ fn over(plan: &Arc<dyn ExecutionPlan>, scan: Arc<dyn ExecutionPlan>) -> Result<A
             let input = over(projection.input(), scan)?;
             replace_children_if_necessary(Arc::clone(plan), vec![input])
         }
-        None => Ok(scan),
+        None => match plan.downcast_ref::<CooperativeExec>() {
+            Some(other) => over(other.input(), scan),
+            None => Ok(scan),
+        },
     }
 }
 
 /// The table's column that an expression over projections of a scan is.
-fn column_of(expr: &Arc<dyn PhysicalExpr>, plan: &Arc<dyn ExecutionPlan>, request: &ScanRequest) -> Option<ColumnId> {
+pub(crate) fn column_of(expr: &Arc<dyn PhysicalExpr>, plan: &Arc<dyn ExecutionPlan>, request: &ScanRequest) -> Option<ColumnId> {
     let at = expr.downcast_ref::<Column>()?.index();
+    if let Some(other) = plan.downcast_ref::<CooperativeExec>() {
+        return column_of(expr, other.input(), request);
+    }
     match plan.downcast_ref::<ProjectionExec>() {
         Some(projection) => column_of(&projection.expr().get(at)?.expr, projection.input(), request),
         None => request.columns.get(*request.projected.get(at)?).map(|(id, ..)| *id),

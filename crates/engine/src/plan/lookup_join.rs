@@ -14,6 +14,7 @@ use datafusion::config::ConfigOptions;
 use datafusion::physical_expr::expressions::{CastExpr, Column};
 use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::coop::CooperativeExec;
 use datafusion::physical_plan::joins::HashJoinExec;
 use datafusion::physical_plan::joins::utils::build_join_schema;
 use datafusion::physical_plan::projection::ProjectionExec;
@@ -59,9 +60,6 @@ fn kind_of(join: JoinType, outer_is_left: bool) -> Option<LookupKind> {
 }
 
 fn replaced(join: &HashJoinExec) -> Result<Option<Arc<dyn ExecutionPlan>>> {
-    if join.null_equality() != NullEquality::NullEqualsNothing || join.null_aware {
-        return Ok(None);
-    }
     let mut best: Option<Candidate> = None;
     let mut notes: [Vec<(String, String)>; 2] = [Vec::new(), Vec::new()];
     for outer_is_left in [true, false] {
@@ -105,9 +103,15 @@ type Projections = Vec<(Vec<Arc<dyn PhysicalExpr>>, SchemaRef)>;
 /// The scan below projections.
 fn reach(plan: &Arc<dyn ExecutionPlan>) -> (Projections, &Arc<dyn ExecutionPlan>) {
     let (mut out, mut plan) = (Vec::new(), plan);
-    while let Some(projection) = plan.downcast_ref::<ProjectionExec>() {
-        out.push((projection.expr().iter().map(|e| Arc::clone(&e.expr)).collect(), projection.schema()));
-        plan = projection.input();
+    loop {
+        if let Some(projection) = plan.downcast_ref::<ProjectionExec>() {
+            out.push((projection.expr().iter().map(|e| Arc::clone(&e.expr)).collect(), projection.schema()));
+            plan = projection.input();
+        } else if let Some(other) = plan.downcast_ref::<CooperativeExec>() {
+            plan = other.input();
+        } else {
+            break;
+        }
     }
     out.reverse();
     (out, plan)
@@ -163,13 +167,29 @@ fn value_of(expr: &Arc<dyn PhysicalExpr>, outer: &Arc<dyn ExecutionPlan>, keyed:
     Some(Arc::new(Column::new(outer.schema().field(at).name(), at)))
 }
 
-/// The best probe of one side by the rows of the other, with what it costs.
-fn candidate(join: &HashJoinExec, kind: LookupKind, outer_is_left: bool) -> Result<Option<Candidate>> {
+/// One side of a join that a scan gives, and the columns of it that the other side has values for.
+pub(crate) struct Joined<'a> {
+    pub request: &'a Arc<ScanRequest>,
+    /// What it costs to scan that side as it is planned now.
+    pub scan_cost: f64,
+    pub columns: Vec<ColumnId>,
+    /// Rows expected of the other side.
+    pub outer_rows: Option<f64>,
+    /// The values of the columns, over the other side.
+    keys: Vec<Arc<dyn PhysicalExpr>>,
+    on: Vec<(Arc<dyn PhysicalExpr>, Arc<dyn PhysicalExpr>)>,
+    projections: Projections,
+}
+
+/// What a lookup join with the left or the right side outside would have to go by; `None` if it cannot be one.
+pub(crate) fn joined(join: &HashJoinExec, outer_is_left: bool) -> Result<Option<Joined<'_>>> {
+    if join.null_equality() != NullEquality::NullEqualsNothing || join.null_aware || kind_of(*join.join_type(), outer_is_left).is_none() {
+        return Ok(None);
+    }
     let (outer, side) = if outer_is_left { (join.left(), join.right()) } else { (join.right(), join.left()) };
     let (projections, scan) = reach(side);
     let (Some(request), Some(scan_cost)) = (request_of(scan), scan_cost(scan)) else { return Ok(None) };
-    let preferences = &request.preferences;
-    if !preferences.lookup_join || scan.fetch().is_some() {
+    if !request.preferences.lookup_join || scan.fetch().is_some() {
         return Ok(None);
     }
     let on: Vec<(Arc<dyn PhysicalExpr>, Arc<dyn PhysicalExpr>)> = join
@@ -177,25 +197,34 @@ fn candidate(join: &HashJoinExec, kind: LookupKind, outer_is_left: bool) -> Resu
         .iter()
         .map(|(l, r)| if outer_is_left { (Arc::clone(l), Arc::clone(r)) } else { (Arc::clone(r), Arc::clone(l)) })
         .collect();
-    let (mut joined, mut keys): (Vec<ColumnId>, Vec<Arc<dyn PhysicalExpr>>) = (Vec::new(), Vec::new());
+    let (mut columns, mut keys): (Vec<ColumnId>, Vec<Arc<dyn PhysicalExpr>>) = (Vec::new(), Vec::new());
     for (own, inner) in &on {
         if let Some((column, keyed)) = scanned(inner, &projections, &scan.schema(), request)
             && let Some(value) = value_of(own, outer, keyed)
         {
-            joined.push(column);
+            columns.push(column);
             keys.push(value);
         }
     }
-    if joined.is_empty() {
+    if columns.is_empty() {
         return Ok(None);
     }
+    let outer_rows = StatisticsContext::new().compute(outer.as_ref(), &StatisticsArgs::new())?.num_rows.get_value().map(|n| *n as f64);
+    Ok(Some(Joined { request, scan_cost, columns, outer_rows, keys, on, projections }))
+}
+
+/// The best probe of one side by the rows of the other, with what it costs.
+fn candidate(join: &HashJoinExec, kind: LookupKind, outer_is_left: bool) -> Result<Option<Candidate>> {
+    let Some(Joined { request, scan_cost, columns: joined, outer_rows, keys, on, projections }) = joined(join, outer_is_left)? else {
+        return Ok(None);
+    };
+    let outer = if outer_is_left { join.left() } else { join.right() };
+    let preferences = &request.preferences;
     let Some((probe, rows)) = best_probe(request, &joined)? else { return Ok(None) };
-    let context = StatisticsContext::new();
-    let outer_rows = context.compute(outer.as_ref(), &StatisticsArgs::new())?.num_rows.get_value().copied();
     if outer_rows.is_none() && !preferences.force_index && !preferences.names_any() {
         return Ok(None);
     }
-    let outer_rows = outer_rows.unwrap_or(1000) as f64;
+    let outer_rows = outer_rows.unwrap_or(1000.0);
     let cost = probe.cost(outer_rows, rows);
     let hash_cost = scan_cost + outer_rows;
     let asked = preferences.force_index || matches!(&probe.kind, PathKind::Index { .. } if preferences.names_any());
@@ -220,7 +249,7 @@ fn candidate(join: &HashJoinExec, kind: LookupKind, outer_is_left: bool) -> Resu
         outer_is_left,
         schema: join.schema(),
         columns,
-        statistics: context.compute(join, &StatisticsArgs::new())?,
+        statistics: StatisticsContext::new().compute(join, &StatisticsArgs::new())?,
     };
     Ok(Some(Candidate { name, cost, hash_cost, chosen: asked || cost < hash_cost, parts }))
 }

@@ -5,6 +5,7 @@
 //! [`crate::exec::apply`]. Reading order: [`kernel`] → [`constant`] → [`udf`] → [`expr`] → [`decorrelate`] → [`relation`] →
 //! [`aggregate`] → [`execute`].
 
+pub mod advise;
 pub mod aggregate;
 mod array_agg;
 pub mod constant;

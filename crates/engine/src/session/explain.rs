@@ -24,6 +24,8 @@ pub struct ExplainOptions {
     pub costs: bool,
     pub timing: bool,
     pub summary: bool,
+    /// Name indexes that would help.
+    pub advise: bool,
     pub format: ExplainFormat,
 }
 
@@ -32,13 +34,21 @@ pub struct ExplainOptions {
 /// # Errors
 /// 42601 and 22023 as PostgreSQL raises them; 0A000 for formats and details that are not done.
 pub fn options(given: &[NamedOption]) -> PgResult<ExplainOptions> {
-    let mut out =
-        ExplainOptions { analyze: false, verbose: false, costs: true, timing: false, summary: false, format: ExplainFormat::Text };
+    let mut out = ExplainOptions {
+        analyze: false,
+        verbose: false,
+        costs: true,
+        timing: false,
+        summary: false,
+        advise: false,
+        format: ExplainFormat::Text,
+    };
     let (mut timing, mut summary) = (None, None);
     for option in given {
         match option.name.as_str() {
             "analyze" | "analyse" => out.analyze = boolean(option)?,
             "verbose" => out.verbose = boolean(option)?,
+            "advise" => out.advise = boolean(option)?,
             "costs" => out.costs = boolean(option)?,
             "timing" => timing = Some(boolean(option)?),
             "summary" => summary = Some(boolean(option)?),
@@ -134,7 +144,15 @@ mod tests {
         let all = read("(ANALYZE, VERBOSE on, COSTS off, FORMAT JSON, TIMING 0)").unwrap();
         assert_eq!(
             all,
-            ExplainOptions { analyze: true, verbose: true, costs: false, timing: false, summary: true, format: ExplainFormat::Json }
+            ExplainOptions {
+                analyze: true,
+                verbose: true,
+                costs: false,
+                timing: false,
+                summary: true,
+                advise: false,
+                format: ExplainFormat::Json
+            }
         );
         for (text, code) in [
             ("(foo)", "42601"),
