@@ -145,7 +145,7 @@ impl GetState {
 }
 
 /// Reads the data rows of some keys into a decoder.
-pub(super) async fn get_rows(table: &ScanTable, keys: &KeyList, range: std::ops::Range<usize>, decoder: &mut ScanDecoder) -> PgResult<()> {
+pub(crate) async fn get_rows(table: &ScanTable, keys: &KeyList, range: std::ops::Range<usize>, decoder: &mut ScanDecoder) -> PgResult<()> {
     decoder.set_max_rows(usize::MAX);
     let keys: Vec<&[u8]> = range.map(|n| keys.get(n)).collect();
     table.view.get(table.codec.storage, decoder.families(), &keys, decoder).await?;

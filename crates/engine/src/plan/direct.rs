@@ -77,7 +77,7 @@ fn shape(rel: &Rel) -> Option<Shape<'_>> {
     Some(Shape { base, filters, projections, sort, limit })
 }
 
-fn conjuncts<'a>(e: &'a Expr, out: &mut Vec<&'a Expr>) {
+pub(super) fn conjuncts<'a>(e: &'a Expr, out: &mut Vec<&'a Expr>) {
     match &e.kind {
         ExprKind::And(parts) => parts.iter().for_each(|p| conjuncts(p, out)),
         _ => out.push(e),
@@ -85,7 +85,7 @@ fn conjuncts<'a>(e: &'a Expr, out: &mut Vec<&'a Expr>) {
 }
 
 /// Whether an expression is computed from a row alone: nothing in it stands for what another node computes.
-fn is_plain(e: &Expr) -> bool {
+pub(super) fn is_plain(e: &Expr) -> bool {
     !e.any(&mut |x| {
         matches!(
             x.kind,
@@ -102,7 +102,7 @@ fn is_plain(e: &Expr) -> bool {
 }
 
 /// Columns of a batch: which they are, and of what type.
-type Columns = Vec<(ColId, SqlType)>;
+pub(super) type Columns = Vec<(ColId, SqlType)>;
 
 /// One projection, compiled: where each of its columns comes from.
 struct Projection {
@@ -161,7 +161,7 @@ impl Projection {
     }
 }
 
-fn schema_of(columns: &Columns) -> SchemaRef {
+pub(super) fn schema_of(columns: &Columns) -> SchemaRef {
     Arc::new(Schema::new(columns.iter().map(|(c, ty)| Field::new(column_name(*c), ty.arrow.clone(), true)).collect::<Vec<_>>()))
 }
 

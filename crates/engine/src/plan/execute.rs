@@ -3,6 +3,7 @@
 use super::advise::Advice;
 use super::from_datafusion;
 use super::node::StoaQueryPlanner;
+use super::point::{PlanCache, PointRead};
 use super::relation::{Materialized, Planner, select_columns};
 use crate::bind::tree::{Bound, BoundBody, ColId, CteBody, CteId, Expr, Mutation, MutationKind, OnConflict, Rel};
 use crate::bind::walk;
@@ -80,14 +81,39 @@ pub(crate) async fn start(ctx: &StatementContext, plan: LogicalPlan) -> PgResult
 /// # Errors
 /// What planning raises, and what statements that change rows raise; errors of reading come in the stream.
 pub async fn execute(ctx: &StatementContext, bound: &Bound) -> PgResult<Executed> {
-    if !changes_rows(bound) {
-        let planner = prepare(ctx, bound, true).await?;
-        return body(&planner, bound).await;
+    execute_cached(ctx, bound, &PlanCache::default()).await
+}
+
+/// As [`execute`], for a statement that is executed more than once.
+///
+/// # Errors
+/// As [`execute`].
+pub(crate) async fn execute_cached(ctx: &StatementContext, bound: &Bound, cache: &PlanCache) -> PgResult<Executed> {
+    if !cache.changes_rows(|| changes_rows(bound)) {
+        return once(ctx, bound, cache).await;
     }
     // A row that was changed behind the snapshot makes the statement run again on a newer one.
-    crate::write::with_retry(ctx, || async {
-        let planner = prepare(ctx, bound, true).await?;
-        body(&planner, bound).await
+    crate::write::with_retry(ctx, || once(ctx, bound, cache)).await
+}
+
+async fn once(ctx: &StatementContext, bound: &Bound, cache: &PlanCache) -> PgResult<Executed> {
+    let used = cache.used(|| used_columns(bound));
+    if let BoundBody::Query(query) = &bound.body
+        && bound.ctes.is_empty()
+    {
+        let point = cache.point(ctx.session.settings(), |settings| {
+            let columns: Vec<ColId> = query.outputs.iter().map(|o| o.col).collect();
+            PointRead::compile(&ctx.eval, settings, &used, &query.rel, Some(&columns))
+        })?;
+        if let Some(point) = point {
+            let row = point.run(ctx).await?;
+            return Ok(Executed { stream: futures::stream::iter(row.map(Ok)).boxed(), count: 0 });
+        }
+    }
+    // Boxed, so that the future of a read by key stays small.
+    Box::pin(async {
+        let planner = prepare(ctx, bound, used, true).await?;
+        body(&planner, bound, cache).await
     })
     .await
 }
@@ -105,16 +131,15 @@ fn changes_rows(bound: &Bound) -> bool {
 }
 
 /// Computes the CTEs and gives the planner that knows them.
-async fn prepare(ctx: &StatementContext, bound: &Bound, run: bool) -> PgResult<Planner> {
-    let used = used_columns(bound);
+async fn prepare(ctx: &StatementContext, bound: &Bound, used: Arc<HashSet<ColId>>, run: bool) -> PgResult<Planner> {
     let mut ctes: HashMap<CteId, Materialized> = HashMap::new();
     for cte in &bound.ctes {
-        let planner = Planner::new(ctx.clone(), Arc::new(ctes.clone()), used.clone(), run);
+        let planner = Planner::new(ctx.clone(), Arc::new(ctes.clone()), Arc::clone(&used), run);
         let columns: Vec<ColId> = cte.columns.iter().map(|(c, _)| *c).collect();
         let batches = match &cte.body {
             CteBody::Query(rel) if run => planner.run(rel, &columns).await?,
             CteBody::Mutation(m) if run => {
-                let executed = mutate(&planner, m).await?;
+                let executed = mutate(&planner, m, &PlanCache::default()).await?;
                 executed.stream.collect::<Vec<_>>().await.into_iter().collect::<PgResult<Vec<_>>>()?
             }
             _ => Vec::new(),
@@ -134,7 +159,7 @@ fn empty_schema(columns: &[(ColId, stoa_pg::SqlType)]) -> SchemaRef {
     Arc::new(arrow::datatypes::Schema::new(fields))
 }
 
-async fn body(planner: &Planner, bound: &Bound) -> PgResult<Executed> {
+async fn body(planner: &Planner, bound: &Bound, cache: &PlanCache) -> PgResult<Executed> {
     match &bound.body {
         BoundBody::Query(query) => {
             let columns: Vec<ColId> = query.outputs.iter().map(|o| o.col).collect();
@@ -155,7 +180,7 @@ async fn body(planner: &Planner, bound: &Bound) -> PgResult<Executed> {
             };
             Ok(Executed { stream, count: 0 })
         }
-        BoundBody::Mutation(m) => mutate(planner, m).await,
+        BoundBody::Mutation(m) => mutate(planner, m, cache).await,
     }
 }
 
@@ -174,13 +199,17 @@ fn select_repeated(plan: LogicalPlan, columns: &[ColId]) -> PgResult<LogicalPlan
 }
 
 /// Runs a mutation: its source's rows go through the write path.
-async fn mutate(planner: &Planner, mutation: &Mutation) -> PgResult<Executed> {
-    let stream = match super::direct::start(planner, &mutation.source, None).await? {
-        Some(stream) => stream,
-        None => {
-            let plan = planner.plan(&mutation.source).await?;
-            start(&planner.ctx, plan).await?.map(|b| b.map_err(from_datafusion)).boxed()
-        }
+async fn mutate(planner: &Planner, mutation: &Mutation, cache: &PlanCache) -> PgResult<Executed> {
+    let ctx = &planner.ctx;
+    let point =
+        cache.point(ctx.session.settings(), |settings| PointRead::compile(&ctx.eval, settings, &planner.used, &mutation.source, None))?;
+    let stream = if let Some(point) = point {
+        futures::stream::iter(point.run(ctx).await?.map(Ok)).boxed()
+    } else if let Some(stream) = super::direct::start(planner, &mutation.source, None).await? {
+        stream
+    } else {
+        let plan = planner.plan(&mutation.source).await?;
+        start(ctx, plan).await?.map(|b| b.map_err(from_datafusion)).boxed()
     };
     let applied = crate::write::apply(planner, mutation, stream).await?;
     Ok(Executed { stream: futures::stream::iter(applied.returning.into_iter().map(Ok)).boxed(), count: applied.count })
@@ -299,7 +328,7 @@ fn mutation_columns(m: &Mutation, out: &mut HashSet<ColId>) {
 /// As [`execute`].
 pub async fn explain(ctx: &StatementContext, bound: &Bound, options: &ExplainOptions) -> PgResult<Vec<String>> {
     let mut lines = Vec::new();
-    let planner = prepare(ctx, bound, options.analyze).await?;
+    let planner = prepare(ctx, bound, Arc::new(used_columns(bound)), options.analyze).await?;
     for cte in &bound.ctes {
         lines.push(format!("CTE {}", cte.name));
         if let CteBody::Query(rel) = &cte.body {

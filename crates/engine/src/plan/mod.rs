@@ -20,13 +20,16 @@ pub mod index_order;
 pub mod kernel;
 pub mod lookup_join;
 pub mod node;
+pub(crate) mod point;
 pub mod relation;
 pub mod sliding;
 pub mod udf;
 pub mod window;
 
 pub use evaluator::TableEvaluator;
+pub(crate) use execute::execute_cached;
 pub use execute::{Executed, execute, explain};
+pub(crate) use point::PlanCache;
 
 use crate::bind::tree::ColId;
 use datafusion::error::DataFusionError;

@@ -42,10 +42,10 @@ pub struct Planner {
 
 impl Planner {
     #[must_use]
-    pub fn new(ctx: StatementContext, ctes: Arc<HashMap<CteId, Materialized>>, used: HashSet<ColId>, run_subqueries: bool) -> Self {
+    pub fn new(ctx: StatementContext, ctes: Arc<HashMap<CteId, Materialized>>, used: Arc<HashSet<ColId>>, run_subqueries: bool) -> Self {
         // Far above what the binder gives.
         let next_col = Arc::new(std::sync::atomic::AtomicU32::new(0x4000_0000));
-        Self { ctx, ctes, used: Arc::new(used), run_subqueries, next_col }
+        Self { ctx, ctes, used, run_subqueries, next_col }
     }
 
     pub(crate) fn fresh(&self) -> ColId {

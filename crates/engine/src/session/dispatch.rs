@@ -78,7 +78,7 @@ impl Session {
         }
         let context = self.statement_context(text, params)?;
         statement.bound.warnings.iter().for_each(|w| self.shared.warning(SqlState::WARNING, w.as_str()));
-        let executed = crate::plan::execute(&context, &statement.bound).await?;
+        let executed = crate::plan::execute_cached(&context, &statement.bound, &statement.plan).await?;
         Ok(self.rows_or_done(&statement.bound, statement.columns.clone(), executed, context.eval))
     }
 

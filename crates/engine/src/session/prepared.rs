@@ -44,6 +44,7 @@ pub(crate) struct BoundStatement {
     pub(crate) columns: Option<Arc<[OutputColumn]>>,
     pub(crate) params: Arc<[SqlType]>,
     pub(crate) locks: Box<[TableLock]>,
+    pub(crate) plan: crate::plan::PlanCache,
     catalog: Arc<CatalogSnapshot>,
     search_path: Arc<[Oid]>,
     values: Arc<ValueSettings>,
@@ -283,7 +284,16 @@ impl Session {
         }
         let params = bound.params.clone().into();
         let locks = table_locks(&bound);
-        let out = Arc::new(BoundStatement { bound, columns, params, locks, catalog, search_path, values: settings.value.clone() });
+        let out = Arc::new(BoundStatement {
+            bound,
+            columns,
+            params,
+            locks,
+            plan: crate::plan::PlanCache::default(),
+            catalog,
+            search_path,
+            values: settings.value.clone(),
+        });
         *statement.bound.lock() = Some(out.clone());
         Ok(out)
     }
