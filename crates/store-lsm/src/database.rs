@@ -75,6 +75,11 @@ impl ColumnFamily {
         Ok(files.into_iter().zip(memory).map(|(file_bytes, memory_bytes)| RangeSize { file_bytes, memory_bytes }).collect())
     }
 
+    /// Bytes in files and in memory.
+    pub fn approximate_bytes(&self, start: &[u8], end: &[u8]) -> StoreResult<u64> {
+        Ok(self.approximate_sizes_of(&[(start, end)], INCLUDE_FILES | INCLUDE_MEMTABLES)?.into_iter().sum())
+    }
+
     fn approximate_sizes_of(&self, ranges: &[(&[u8], &[u8])], flags: u8) -> StoreResult<Vec<u64>> {
         let starts: Vec<_> = ranges.iter().map(|(start, _)| start.as_ptr().cast()).collect();
         let start_lens: Vec<_> = ranges.iter().map(|(start, _)| start.len()).collect();

@@ -13,6 +13,8 @@ use stoa_store::{KeyRange, Region, StoreError, StoreResult};
 
 /// Rows that are counted one by one before sizes are trusted.
 const COUNTED_ROWS: u64 = 1000;
+/// Ranges of more bytes than that are not counted.
+const COUNTED_BYTES: u64 = 1 << 20;
 /// Rows looked at to learn the size of one: enough for several blocks of a file.
 const SAMPLED_ROWS: u64 = 5000;
 const BISECTION_STEPS: usize = 24;
@@ -37,6 +39,10 @@ impl Core {
     pub fn approximate_size(&self, table: &Table, range: &KeyRange) -> StoreResult<(u64, u64)> {
         let measure = self.measure(table, range)?;
         Ok((measure.bytes, measure.rows))
+    }
+
+    pub fn approximate_bytes(&self, table: &Table, range: &KeyRange) -> StoreResult<u64> {
+        if range.is_empty() { Ok(0) } else { self.bytes_of(table, range) }
     }
 
     pub fn regions(&self, table: &Table) -> StoreResult<Vec<Region>> {
@@ -144,8 +150,7 @@ impl Core {
         let mut bytes = 0;
         for family in &table.families {
             let (lower, upper) = row_range(family.storage, family.form, &range.start, range.end.as_deref());
-            let sizes = family.home.approximate_sizes(&[(&lower, &upper)])?;
-            bytes += sizes.iter().map(|size| size.file_bytes + size.memory_bytes).sum::<u64>();
+            bytes += family.home.approximate_bytes(&lower, &upper)?;
         }
         Ok(bytes)
     }
@@ -158,7 +163,7 @@ impl Core {
         let mut out = Measure { bytes: self.bytes_of(table, range)?, rows: 0 };
         let Some(family) = table.families.first() else { return Ok(out) };
         let (lower, upper) = row_range(family.storage, family.form, &range.start, range.end.as_deref());
-        let counted = sample(family, &lower, &upper, COUNTED_ROWS)?;
+        let counted = if out.bytes < COUNTED_BYTES { sample(family, &lower, &upper, COUNTED_ROWS)? } else { Sample::default() };
         if counted.ended {
             out.bytes = out.bytes.max(counted.bytes);
             out.rows = counted.rows;

@@ -194,6 +194,10 @@ impl Store for LsmStore {
         self.core.approximate_size(&*self.table_now(table)?, range)
     }
 
+    async fn approximate_bytes(&self, table: TableId, range: &KeyRange) -> StoreResult<u64> {
+        self.core.approximate_bytes(&*self.table_now(table)?, range)
+    }
+
     async fn split(&self, table: TableId, at: &[u8]) -> StoreResult<()> {
         let at = at.to_vec();
         self.core.exclusive(move |committer| committer.split(table, &at)).await

@@ -184,6 +184,10 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     async fn regions(&self, table: TableId) -> StoreResult<Vec<Region>>;
     /// The approximate bytes and rows in a key range.
     async fn approximate_size(&self, table: TableId, range: &KeyRange) -> StoreResult<(u64, u64)>;
+    /// The bytes of a range, without a look at its rows: cheap enough to be asked before every read.
+    async fn approximate_bytes(&self, table: TableId, range: &KeyRange) -> StoreResult<u64> {
+        Ok(self.approximate_size(table, range).await?.0)
+    }
     /// Adds a split point.
     async fn split(&self, table: TableId, at: &[u8]) -> StoreResult<()>;
     async fn flush(&self, table: TableId) -> StoreResult<()>;

@@ -30,6 +30,10 @@ use stoa_store::{KeyRange, Region};
 const PARALLEL_ROWS: f64 = 20_000.0;
 /// Ranges whose sizes the store is asked for before a path is chosen.
 const SIZED_RANGES: usize = 64;
+/// Bytes of a range that is read as it is, without a look at what else the table holds.
+const SHORT_BYTES: u64 = 256 << 10;
+/// The same of a range of an index that leads to rows.
+const SHORT_LOOKUP_BYTES: u64 = 8 << 10;
 /// Bytes from which a scan does not keep what it reads in the cache.
 const UNCACHED_BYTES: u64 = 64 << 20;
 /// Rows of a table from which a narrow index is read instead of it.
@@ -59,6 +63,8 @@ pub struct ScanRequest {
     pub table_rows: f64,
     /// Parallel pieces of a statement.
     pub parallelism: usize,
+    /// Whether nothing is planned around the scan, so that sizes need not be known well.
+    pub alone: bool,
 }
 
 /// How a scan is answered.
@@ -141,6 +147,12 @@ impl ScanRequest {
             return Ok((Choice::Path(path), Sizes { rows, bytes: 0, regions: Vec::new(), rejected }));
         }
         let store = &self.scan.view.store;
+        if self.alone
+            && let Some((at, bytes)) = self.short_path(&paths).await?
+        {
+            let rows = (bytes / 64).max(1) as f64;
+            return Ok((paths.swap_remove(at), Sizes { rows, bytes, regions: Vec::new(), rejected }));
+        }
         let regions = store.regions(self.scan.codec.storage).await.map_err(store_error)?;
         let table_rows: u64 = regions.iter().map(|r| r.approximate_rows).sum();
         let table_bytes: u64 = regions.iter().map(|r| r.approximate_bytes).sum();
@@ -261,6 +273,28 @@ impl ScanRequest {
     fn names(&self, set: &Combination) -> String {
         let names: Vec<&str> = set.branches.iter().map(|path| self.index_of(path).unwrap_or("primary key")).collect();
         names.join(if set.any { " or " } else { " and " })
+    }
+
+    /// The one path that reads a few rows where all others read the table, with the bytes that it reads.
+    async fn short_path(&self, paths: &[AccessPath]) -> PgResult<Option<(usize, u64)>> {
+        if self.preferences.force_index || !self.preferences.hints.is_empty() {
+            return Ok(None);
+        }
+        let mut narrow = paths.iter().enumerate().filter(|(_, p)| p.scope.narrowed || p.scope.equal_parts > 0);
+        let (Some((at, path)), None) = (narrow.next(), narrow.next()) else { return Ok(None) };
+        let (storage, most) = match &path.kind {
+            PathKind::Table => (self.scan.codec.storage, SHORT_BYTES),
+            PathKind::Index { codec, covered: true, .. } => (codec.storage, SHORT_BYTES),
+            PathKind::Index { codec, .. } => (codec.storage, SHORT_LOOKUP_BYTES),
+        };
+        if path.scope.ranges.len() > SIZED_RANGES {
+            return Ok(None);
+        }
+        let mut bytes = 0u64;
+        for range in &path.scope.ranges {
+            bytes = bytes.saturating_add(self.scan.view.store.approximate_bytes(storage, range).await.map_err(store_error)?);
+        }
+        Ok((bytes < most).then_some((at, bytes)))
     }
 
     /// Bytes and rows in a path's ranges, where the store can tell.

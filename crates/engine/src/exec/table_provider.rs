@@ -47,6 +47,7 @@ pub struct StoaTable {
     statistics: Option<Arc<TableStatistics>>,
     /// By index and part: what is computed for a full text index.
     text_parts: Vec<Vec<Option<Expr>>>,
+    alone: bool,
 }
 
 impl StoaTable {
@@ -83,7 +84,15 @@ impl StoaTable {
             preferences: Preferences::default(),
             statistics: None,
             text_parts: Vec::new(),
+            alone: false,
         })
+    }
+
+    /// Tells that the scan is all there is: a short range is not measured before it is read.
+    #[must_use]
+    pub(crate) fn alone(mut self) -> Self {
+        self.alone = true;
+        self
     }
 
     /// Lets full text indexes answer.
@@ -215,6 +224,7 @@ impl TableProvider for StoaTable {
             needed,
             table_rows: 1000.0,
             parallelism: state.config().target_partitions().max(1),
+            alone: self.alone,
         };
         let (choice, sizes) = request.choose().await.map_err(DataFusionError::from)?;
         let cheaper = |t: &TextPath| choice.cost(sizes.rows) + sizes.rows * crate::text::scan::LOOK_COST <= t.cost();

@@ -330,7 +330,7 @@ async fn start_scan(
         fold(planner, &mut filter);
         filters.push(exprs.expr(&filter)?);
     }
-    let table = table_of(planner, scan)?;
+    let table = table_of(planner, scan)?.alone();
     // What only filters use is read, and not given on.
     let given: Vec<usize> = (0..used.len()).filter(|at| used.get(*at).is_some_and(|(_, c)| needed_above(planner, shape, *c))).collect();
     let mut columns = Columns::with_capacity(given.len());

@@ -260,7 +260,8 @@ impl State {
         {
             // `in` may be `out` itself. One that only read is in danger only if it has seen what `out` did.
             let out_commit = self.finished.iter().find(|f| f.sequence == out).and_then(|f| f.commit);
-            let seen_out = |f: &Finished| !f.writes.tables.is_empty() || out_commit.is_some_and(|c| c <= f.snapshot);
+            // A commit that the store has made may be seen before it is told here.
+            let seen_out = |f: &Finished| !f.writes.tables.is_empty() || out_commit.is_none_or(|c| c <= f.snapshot);
             let committed_in = self.finished.iter().filter(concurrent).any(|f| f.sequence >= out && seen_out(f) && f.reads.meets(own));
             let running_in = self.active.iter().any(|(other, a)| *other != id && a.reads.lock().meets(own));
             if committed_in || running_in {

@@ -78,8 +78,9 @@ fn result_type(declared: &PgType, args: &[SqlType]) -> SqlType {
 }
 
 fn call(signature: &str, values: &[String], constant: bool) -> PgResult<String> {
-    let (signature, ret) = signature.split_once("->").map_or((signature, None), |(s, r)| (s, Some(sql_type(r))));
-    let (name, types) = signature.strip_suffix(')').unwrap().split_once('(').unwrap();
+    let (call, ret) = signature.rsplit_once(')').unwrap();
+    let ret = ret.strip_prefix("->").map(sql_type);
+    let (name, types) = call.split_once('(').unwrap();
     let mut formal = Vec::new();
     let mut actual = Vec::new();
     for ty in types.split(',').filter(|ty| !ty.is_empty()) {
@@ -267,7 +268,7 @@ fn columns_and_constants() {
 fn no_signature_stands_twice() {
     let registry = Registry::get();
     let mut seen = std::collections::HashSet::new();
-    let functions: Vec<_> = registry.all_functions().filter(|f| !seen.insert(format!("{}{:?}", f.name, f.args))).collect();
+    let functions: Vec<_> = registry.all_functions().filter(|f| !seen.insert(format!("{}{:?}{}", f.name, f.args, f.variadic))).collect();
     let operators: Vec<_> = registry.all_operators().filter(|o| !seen.insert(format!("{} {:?} {:?}", o.name, o.left, o.right))).collect();
     assert!(functions.is_empty() && operators.is_empty(), "{functions:?} {operators:?}");
 }

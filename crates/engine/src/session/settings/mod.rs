@@ -10,7 +10,7 @@ pub use known::SETTINGS;
 pub use levels::Levels;
 
 use hashbrown::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use stoa_pg::settings::{ByteaOutput, DateFormat, DateOrder, IntervalStyle, ValueSettings};
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::utility::Isolation;
@@ -87,7 +87,13 @@ pub struct Setting {
 /// The setting with this name, in any case.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Setting> {
-    SETTINGS.iter().find(|s| s.name.eq_ignore_ascii_case(name))
+    /// By name in lower case: statements ask for several, each time.
+    static BY_NAME: LazyLock<HashMap<String, &'static Setting>> =
+        LazyLock::new(|| SETTINGS.iter().map(|s| (s.name.to_ascii_lowercase(), s)).collect());
+    if name.bytes().any(|b| b.is_ascii_uppercase()) {
+        return BY_NAME.get(&name.to_ascii_lowercase()).copied();
+    }
+    BY_NAME.get(name).copied()
 }
 
 /// `unrecognized configuration parameter`, 42704.

@@ -65,7 +65,7 @@ fn dates_are_read() {
         ("2024-02-30", "YYYY-MM-DD", "22008"),
         ("abcd", "YYYY", "22007"),
         ("24", "YYYYMM", "22007"),
-        ("2024-2-5", "FXYYYY-MM-DD", "22007"),
+        ("2024-2-5", "FXYYYY-MM-DD", "2024-02-05"),
         ("2024-02 03", "YYYY-MM MM", "22007"),
         ("2024 06 1", "YYYY IW ID", "22007"),
         ("060", "DDD", "22007"),
@@ -139,7 +139,7 @@ fn numbers_are_written() {
             ("to_char", "int8 -9223372036854775808 | text 9EEEE", "-9e+18"),
             ("to_char", "float8 1234.5 | text 9999.99", " 1234.50"),
             ("to_char", "float4 -12.345 | text 99V99", "-1234"),
-            ("to_char", "float8 inf | text 9.9EEEE", " #.#######"),
+            ("to_char", "float8 inf | text 9.9EEEE", " #.#####"),
         ],
     );
 }

@@ -74,7 +74,7 @@ fn random_numbers() {
 #[test]
 fn signatures_are_unique() {
     let mut seen = std::collections::HashSet::new();
-    let functions = Registry::get().all_functions().map(|func| format!("{}{:?}", func.name, func.args));
+    let functions = Registry::get().all_functions().map(|func| format!("{}{:?}{}", func.name, func.args, func.variadic));
     let operators = Registry::get().all_operators().map(|oper| format!("{:?}{}{:?}", oper.left, oper.name, oper.right));
     let twice: Vec<String> = functions.chain(operators).filter(|signature| !seen.insert(signature.clone())).collect();
     assert_eq!(twice, Vec::<String>::new());
