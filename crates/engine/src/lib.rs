@@ -16,6 +16,7 @@ pub mod bind;
 pub mod catalog;
 pub mod database;
 pub mod ddl;
+pub mod embed;
 pub mod exec;
 pub mod feed;
 pub mod index;

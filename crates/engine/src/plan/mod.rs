@@ -29,7 +29,7 @@ pub mod window;
 pub use evaluator::TableEvaluator;
 pub(crate) use execute::execute_cached;
 pub use execute::{Executed, execute, explain};
-pub(crate) use point::PlanCache;
+pub(crate) use point::{PlanCache, is_lasting};
 
 use crate::bind::tree::ColId;
 use datafusion::error::DataFusionError;

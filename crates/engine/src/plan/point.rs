@@ -408,7 +408,7 @@ impl Projection {
 }
 
 /// Whether a node means the same in every execution under the same settings.
-fn is_lasting(e: &Expr) -> bool {
+pub(crate) fn is_lasting(e: &Expr) -> bool {
     match &e.kind {
         ExprKind::Func { func, .. } => func.0.volatility == Volatility::Immutable,
         ExprKind::Oper { oper, .. } => oper.0.volatility == Volatility::Immutable,

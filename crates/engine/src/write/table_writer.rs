@@ -5,13 +5,14 @@ use crate::bind::tree::{ColId, Expr};
 use crate::bind::{BindContext, bind_table_expr, walk};
 use crate::catalog::{ColumnId, ConstraintName, IndexDescriptor, IndexKey, IndexState, TableDescriptor};
 use crate::exec::StatementContext;
-use crate::plan::TableEvaluator;
+use crate::plan::{TableEvaluator, is_lasting};
 use crate::row::{IndexCodec, IndexEncoder, RowCodec, next_row_id};
 use arrow::array::{Array, ArrayRef, BooleanArray, FixedSizeBinaryBuilder, Int64Array, new_null_array};
 use arrow::datatypes::DataType;
-use std::collections::HashSet;
-use std::sync::Arc;
-use stoa_pg::{PgError, PgResult};
+use parking_lot::Mutex;
+use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, LazyLock, Weak};
+use stoa_pg::{EvalContext, PgError, PgResult};
 
 /// Expressions over a table's own columns.
 pub struct Compiled {
@@ -20,7 +21,7 @@ pub struct Compiled {
 }
 
 impl Compiled {
-    fn new(ctx: &StatementContext, table: &TableDescriptor, exprs: &[Expr]) -> PgResult<Self> {
+    fn new(eval: &EvalContext, table: &TableDescriptor, exprs: &[Expr]) -> PgResult<Self> {
         let mut used: Vec<ColId> = Vec::new();
         exprs.iter().for_each(|e| walk::columns_of(e, &mut used));
         used.sort_unstable();
@@ -33,7 +34,7 @@ impl Compiled {
             columns.push(column.id);
             typed.push((col, column.ty.arrow.clone()));
         }
-        Ok(Self { columns, evaluator: TableEvaluator::new(&ctx.eval, &[], &typed, exprs)? })
+        Ok(Self { columns, evaluator: TableEvaluator::new(eval, &[], &typed, exprs)? })
     }
 
     /// One column an expression.
@@ -64,7 +65,7 @@ pub struct IndexWriter {
 }
 
 impl IndexWriter {
-    fn new(ctx: &StatementContext, table: &TableDescriptor, descriptor: &IndexDescriptor) -> PgResult<Self> {
+    fn new(binding: &mut Binding<'_>, table: &TableDescriptor, descriptor: &IndexDescriptor) -> PgResult<Self> {
         let codec = Arc::new(IndexCodec::new(table, descriptor)?);
         let mut uses: HashSet<ColumnId> = descriptor.include.iter().copied().collect();
         let mut exprs = Vec::new();
@@ -73,17 +74,11 @@ impl IndexWriter {
                 IndexKey::Column(id) => {
                     uses.insert(*id);
                 }
-                IndexKey::Expr(sql) => exprs.push(bind(ctx, table, sql)?),
+                IndexKey::Expr(sql) => exprs.push(sql.as_str()),
             }
         }
-        let compile = |exprs: &[Expr]| -> PgResult<Option<Compiled>> {
-            if exprs.is_empty() { Ok(None) } else { Compiled::new(ctx, table, exprs).map(Some) }
-        };
-        let exprs = compile(&exprs)?;
-        let predicate = match &descriptor.predicate {
-            Some(sql) => compile(&[bind(ctx, table, sql)?])?,
-            None => None,
-        };
+        let exprs = if exprs.is_empty() { None } else { Some(binding.compile(table, &exprs)?) };
+        let predicate = descriptor.predicate.as_deref().map(|sql| binding.compile(table, &[sql])).transpose()?;
         uses.extend(exprs.iter().chain(&predicate).flat_map(|c| c.columns.iter().copied()));
         Ok(Self { descriptor: descriptor.clone(), codec, exprs, predicate, uses })
     }
@@ -166,9 +161,75 @@ pub struct TableWriter {
     pub ctx: StatementContext,
     pub table: Arc<TableDescriptor>,
     pub codec: Arc<RowCodec>,
-    pub indexes: Vec<IndexWriter>,
-    pub checks: Vec<Check>,
-    generated: Option<(Vec<ColumnId>, Compiled)>,
+    pub indexes: Arc<[IndexWriter]>,
+    pub checks: Arc<[Check]>,
+    generated: Option<Arc<(Vec<ColumnId>, Compiled)>>,
+}
+
+/// What is compiled of a table, for all statements that write to it.
+#[derive(Clone)]
+struct Shape {
+    indexes: Arc<[IndexWriter]>,
+    checks: Arc<[Check]>,
+    generated: Option<Arc<(Vec<ColumnId>, Compiled)>>,
+}
+
+/// Shapes whose expressions mean the same to every statement, by the address of the descriptor.
+static SHAPES: LazyLock<Mutex<HashMap<usize, (Weak<TableDescriptor>, Shape)>>> = LazyLock::new(Mutex::default);
+
+/// Binds a table's expressions, and knows whether all of them mean the same to every statement.
+struct Binding<'a> {
+    ctx: &'a StatementContext,
+    lasting: bool,
+}
+
+impl Binding<'_> {
+    fn compile(&mut self, table: &TableDescriptor, texts: &[&str]) -> PgResult<Compiled> {
+        let exprs = texts.iter().map(|sql| bind(self.ctx, table, sql)).collect::<PgResult<Vec<_>>>()?;
+        if exprs.iter().any(|e| e.any(&mut |x| !is_lasting(x))) {
+            self.lasting = false;
+            return Compiled::new(&self.ctx.eval, table, &exprs);
+        }
+        // The context of one statement must not be kept: it holds the transaction.
+        Compiled::new(&EvalContext::default(), table, &exprs)
+    }
+}
+
+impl Shape {
+    fn of(ctx: &StatementContext, table: &Arc<TableDescriptor>) -> PgResult<Self> {
+        const SWEEP_AT: usize = 1024;
+        let address = Arc::as_ptr(table) as usize;
+        if let Some((owner, shape)) = SHAPES.lock().get(&address)
+            && owner.upgrade().is_some_and(|owner| Arc::ptr_eq(&owner, table))
+        {
+            return Ok(shape.clone());
+        }
+        let mut binding = Binding { ctx, lasting: true };
+        let shape = Self::new(&mut binding, table)?;
+        if binding.lasting {
+            let mut shapes = SHAPES.lock();
+            if shapes.len() >= SWEEP_AT {
+                shapes.retain(|_, (owner, _)| owner.strong_count() > 0);
+            }
+            shapes.insert(address, (Arc::downgrade(table), shape.clone()));
+        }
+        Ok(shape)
+    }
+
+    fn new(binding: &mut Binding<'_>, table: &TableDescriptor) -> PgResult<Self> {
+        let btree = table.indexes.iter().filter(|i| i.method == "btree");
+        let indexes = btree.map(|i| IndexWriter::new(binding, table, i)).collect::<PgResult<Vec<_>>>()?;
+        let mut checks = Vec::with_capacity(table.checks.len());
+        for check in &table.checks {
+            checks.push(Check { name: check.name.clone(), compiled: binding.compile(table, &[check.expr.as_str()])? });
+        }
+        // PostgreSQL checks them by name.
+        checks.sort_by(|a, b| a.name.name.cmp(&b.name.name));
+        let (computed, exprs): (Vec<ColumnId>, Vec<&str>) =
+            table.live_columns().filter_map(|c| Some((c.id, c.generated.as_deref()?))).unzip();
+        let generated = if computed.is_empty() { None } else { Some(Arc::new((computed, binding.compile(table, &exprs)?))) };
+        Ok(Self { indexes: indexes.into(), checks: checks.into(), generated })
+    }
 }
 
 impl TableWriter {
@@ -176,24 +237,7 @@ impl TableWriter {
     /// An expression of the table cannot be bound.
     pub fn new(ctx: &StatementContext, table: &Arc<TableDescriptor>) -> PgResult<Self> {
         let codec = RowCodec::of(table)?;
-        let indexes =
-            table.indexes.iter().filter(|i| i.method == "btree").map(|i| IndexWriter::new(ctx, table, i)).collect::<PgResult<Vec<_>>>()?;
-        let mut checks = table
-            .checks
-            .iter()
-            .map(|c| Ok(Check { name: c.name.clone(), compiled: Compiled::new(ctx, table, &[bind(ctx, table, &c.expr)?])? }))
-            .collect::<PgResult<Vec<_>>>()?;
-        // PostgreSQL checks them by name.
-        checks.sort_by(|a, b| a.name.name.cmp(&b.name.name));
-        let mut computed = Vec::new();
-        let mut exprs = Vec::new();
-        for column in table.live_columns() {
-            if let Some(sql) = &column.generated {
-                computed.push(column.id);
-                exprs.push(bind(ctx, table, sql)?);
-            }
-        }
-        let generated = if computed.is_empty() { None } else { Some((computed, Compiled::new(ctx, table, &exprs)?)) };
+        let Shape { indexes, checks, generated } = Shape::of(ctx, table)?;
         Ok(Self { ctx: ctx.clone(), table: Arc::clone(table), codec, indexes, checks, generated })
     }
 
@@ -218,7 +262,7 @@ impl TableWriter {
     /// # Errors
     /// What their expressions raise.
     pub fn regenerate(&self, rows: &mut Rows) -> PgResult<()> {
-        if let Some((ids, compiled)) = &self.generated {
+        if let Some((ids, compiled)) = self.generated.as_deref() {
             for (id, array) in ids.iter().zip(compiled.evaluate(rows)?) {
                 let ty = self.table.column(*id).map(|c| c.ty.arrow.clone());
                 let array = match ty {
@@ -233,7 +277,7 @@ impl TableWriter {
 
     /// The generated columns.
     pub fn generated_columns(&self) -> impl Iterator<Item = ColumnId> {
-        self.generated.iter().flat_map(|(ids, _)| ids.iter().copied())
+        self.generated.iter().flat_map(|g| g.0.iter().copied())
     }
 
     #[must_use]

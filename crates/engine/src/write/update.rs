@@ -199,7 +199,7 @@ fn changes_a_key(writer: &TableWriter, old: &Rows, new: &Rows, assigned: &HashSe
     if moves_key {
         columns.extend(writer.table.key.iter().map(|part| part.column));
     }
-    for index in &writer.indexes {
+    for index in writer.indexes.iter() {
         // Those that a foreign key can name.
         let plain = index.descriptor.unique && index.descriptor.predicate.is_none();
         if !plain || !index.depends_on(assigned) {

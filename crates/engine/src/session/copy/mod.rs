@@ -37,12 +37,12 @@ pub struct CopyIn {
     /// How many columns a row has.
     pub columns: usize,
     decoder: Decoder,
-    target: Target,
+    target: BatchInsert,
     rows: u64,
 }
 
 /// Where rows go: an INSERT whose source is a batch.
-struct Target {
+pub struct BatchInsert {
     context: StatementContext,
     bound: Bound,
     schema: SchemaRef,
@@ -102,8 +102,18 @@ impl CopyIn {
     }
 }
 
-impl Target {
-    async fn write(&mut self, batch: RecordBatch) -> PgResult<u64> {
+impl BatchInsert {
+    /// The columns that batches have, in the Arrow form of their types.
+    #[must_use]
+    pub fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    /// Inserts the rows of a batch of [`BatchInsert::schema`]; how many.
+    ///
+    /// # Errors
+    /// What constraints raise; the transaction must be rolled back then.
+    pub async fn write(&mut self, batch: RecordBatch) -> PgResult<u64> {
         if let BoundBody::Mutation(mutation) = &mut self.bound.body {
             set_batch(&mut mutation.source, &batch);
         }
@@ -182,17 +192,56 @@ impl Session {
             }
         }
         let columns = copied_columns(&table, columns)?;
+        let target = self.batch_insert(context, &name.to_string(), &table.name, &columns, copy.filter.as_ref()).await?;
+        let format = options.format;
+        let count = columns.len();
+        let decoder = Decoder::new(table.name.clone(), options, columns, target.context.eval.clone())?;
+        Ok(Execution::CopyIn(Box::new(CopyIn { format, columns: count, decoder, target, rows: 0 })))
+    }
+
+    /// Opens a table for rows in batches, in the session's transaction: [`Session::finish`] commits them. Without a list, all
+    /// columns that can be written are given.
+    ///
+    /// # Errors
+    /// The table or a column does not exist, or may not be written.
+    pub async fn insert_batches(&mut self, schema: &str, table: &str, columns: Option<&[String]>) -> PgResult<BatchInsert> {
+        self.statement_us = crate::database::now_us();
+        let name = format!("{}.{}", quote_identifier(schema), quote_identifier(table));
+        let text: Arc<str> = format!("INSERT INTO {name}").into();
+        self.open_implicit();
+        self.shared.begin_statement(text.clone(), self.statement_us, self.block.started_us);
+        self.start_query().await?;
+        self.check_writable("INSERT")?;
+        let context = self.statement_context(text, Arc::from([]))?;
+        let found = context.catalog.schema_by_name(schema).and_then(|s| context.catalog.relation_by_name(s.oid, table));
+        let Some(Relation::Table(descriptor)) = found.as_deref() else {
+            return Err(PgError::new(SqlState::UNDEFINED_TABLE, format!("table {name} does not exist")));
+        };
+        let list: Vec<ast::Ident> = columns.unwrap_or_default().iter().map(|c| ast::Ident::with_quote('"', c)).collect();
+        let columns = copied_columns(descriptor, &list)?;
+        self.batch_insert(context, &name, table, &columns, None).await
+    }
+
+    /// Binds the statement by which rows of these columns are inserted; `name` is the table as SQL writes it.
+    async fn batch_insert(
+        &mut self,
+        context: StatementContext,
+        name: &str,
+        table: &str,
+        columns: &[TargetColumn],
+        filter: Option<&ast::Expr>,
+    ) -> PgResult<BatchInsert> {
         let names: Vec<String> = columns.iter().map(|c| quote_identifier(&c.name)).collect();
         let params: Vec<String> = (1..=columns.len()).map(|n| format!("${n}")).collect();
         let (names, params) = (names.join(", "), params.join(", "));
         // The statement that a row is inserted by; with a condition, the values are columns that it may refer to.
-        let text = match &copy.filter {
+        let text = match filter {
             None if columns.is_empty() => format!("INSERT INTO {name} DEFAULT VALUES"),
             // COPY gives identity columns what the file says, as PostgreSQL's does.
             None => format!("INSERT INTO {name} ({names}) OVERRIDING SYSTEM VALUE VALUES ({params})"),
             Some(filter) => format!(
                 "INSERT INTO {name} ({names}) OVERRIDING SYSTEM VALUE SELECT {names} FROM (VALUES ({params})) AS {} ({names}) WHERE {filter}",
-                quote_identifier(&table.name)
+                quote_identifier(table)
             ),
         };
         let insert = one_statement(&text)?;
@@ -210,22 +259,13 @@ impl Session {
             error
         })?;
         let BoundBody::Mutation(mutation) = &mut bound.body else { return Err(PgError::internal("an INSERT that is none")) };
-        if !replace_params(&mut mutation.source, &columns) && !columns.is_empty() {
+        if !replace_params(&mut mutation.source, columns) && !columns.is_empty() {
             return Err(PgError::internal("an INSERT without values"));
         }
         self.lock_tables(&table_locks(&bound)).await?;
         bound.params.clear();
         let schema = Arc::new(Schema::new(columns.iter().map(|c| Field::new(&c.name, c.ty.arrow.clone(), true)).collect::<Vec<_>>()));
-        let format = options.format;
-        let count = columns.len();
-        let decoder = Decoder::new(table.name.clone(), options, columns, context.eval.clone())?;
-        Ok(Execution::CopyIn(Box::new(CopyIn {
-            format,
-            columns: count,
-            decoder,
-            target: Target { context, bound, schema, table: table.name.clone() },
-            rows: 0,
-        })))
+        Ok(BatchInsert { context, bound, schema, table: table.to_owned() })
     }
 }
 

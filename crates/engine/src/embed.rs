@@ -1,0 +1,308 @@
+//! The tables of a database in somebody else's DataFusion.
+//!
+//! [`StoaCatalog`] shows schemas and tables to a `SessionContext`. Filters become key ranges there as they do here, and
+//! `INSERT INTO` goes through the one write path, with constraints and indexes, as one transaction. What a statement says is
+//! DataFusion's meaning then: for PostgreSQL's, use a [`Session`] of the database. Each scan reads what is committed when
+//! it is planned; [`StoaCatalog::at_snapshot`] gives all scans one and the same moment.
+//!
+//! Columns come in the Arrow form of their types (`docs/embedding.md`); a field's metadata says the SQL type under `stoa.type`.
+//! DELETE and UPDATE are refused: DataFusion hands over filters that it could not translate as if there were none.
+//!
+//! [`Session`]: crate::session::Session
+
+use crate::catalog::{ColumnId, Relation, TableDescriptor};
+use crate::database::Database;
+use crate::exec::table_provider::StoaTable;
+use crate::plan::from_datafusion;
+use crate::session::{SessionOptions, copy::BatchInsert};
+use crate::txn::{Overlay, ReadView};
+use arrow::datatypes::{Field, Schema, SchemaRef};
+use async_trait::async_trait;
+use datafusion::catalog::{CatalogProvider, SchemaProvider, Session as ForeignSession, TableProvider};
+use datafusion::common::{DataFusionError, Result, not_impl_err};
+use datafusion::datasource::sink::{DataSink, DataSinkExec};
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::logical_expr::dml::InsertOp;
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan};
+use futures::StreamExt;
+use std::fmt;
+use std::sync::Arc;
+use stoa_pg::{PgError, PgResult};
+use stoa_store::Snapshot;
+
+/// The schemas of a database, as of now or as of one moment.
+#[derive(Clone, Debug)]
+pub struct StoaCatalog {
+    database: Database,
+    snapshot: Option<Arc<dyn Snapshot>>,
+}
+
+impl StoaCatalog {
+    /// Each scan sees what is committed when it is planned.
+    #[must_use]
+    pub fn new(database: &Database) -> Self {
+        Self { database: database.clone(), snapshot: None }
+    }
+
+    /// All scans see what is committed now, whatever is written later, inserts through this catalog included. The past is kept
+    /// for as long as the catalog or one of its tables lives.
+    #[must_use]
+    pub fn at_snapshot(database: &Database) -> Self {
+        Self { database: database.clone(), snapshot: Some(database.inner().store.snapshot()) }
+    }
+}
+
+impl CatalogProvider for StoaCatalog {
+    fn schema_names(&self) -> Vec<String> {
+        self.database.inner().transactions.published_catalog().schemas().map(|s| s.name.clone()).collect()
+    }
+
+    fn schema(&self, name: &str) -> Option<Arc<dyn SchemaProvider>> {
+        self.database.inner().transactions.published_catalog().schema_by_name(name)?;
+        Some(Arc::new(StoaSchema { catalog: self.clone(), name: name.to_owned() }))
+    }
+}
+
+#[derive(Debug)]
+struct StoaSchema {
+    catalog: StoaCatalog,
+    name: String,
+}
+
+impl StoaSchema {
+    fn descriptor(&self, table: &str) -> Option<Arc<TableDescriptor>> {
+        let catalog = self.catalog.database.inner().transactions.published_catalog();
+        let schema = catalog.schema_by_name(&self.name)?;
+        match catalog.relation_by_name(schema.oid, table).as_deref()? {
+            Relation::Table(found) => catalog.table(found.oid),
+            _ => None,
+        }
+    }
+}
+
+#[async_trait]
+impl SchemaProvider for StoaSchema {
+    fn table_names(&self) -> Vec<String> {
+        let catalog = self.catalog.database.inner().transactions.published_catalog();
+        let Some(schema) = catalog.schema_by_name(&self.name) else { return Vec::new() };
+        let own = |relation: &Relation| match relation {
+            Relation::Table(table) if table.schema == schema.oid => Some(table.name.clone()),
+            _ => None,
+        };
+        catalog.relations().filter_map(|r| own(r)).collect()
+    }
+
+    async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
+        let Some(table) = self.descriptor(name) else { return Ok(None) };
+        Ok(Some(Arc::new(ForeignTable::new(self.catalog.clone(), self.name.clone(), table))))
+    }
+
+    fn table_exist(&self, name: &str) -> bool {
+        self.descriptor(name).is_some()
+    }
+}
+
+/// A table with its columns under their own names.
+#[derive(Debug)]
+struct ForeignTable {
+    catalog: StoaCatalog,
+    schema_name: String,
+    table: Arc<TableDescriptor>,
+    columns: Vec<(ColumnId, String)>,
+    schema: SchemaRef,
+}
+
+impl ForeignTable {
+    fn new(catalog: StoaCatalog, schema_name: String, table: Arc<TableDescriptor>) -> Self {
+        let mut columns = Vec::new();
+        let mut fields = Vec::new();
+        for column in table.visible_columns() {
+            let metadata = [("stoa.type".to_owned(), column.ty.to_string())].into();
+            let nullable = !column.not_null && !table.is_key(column.id);
+            fields.push(Field::new(&column.name, column.ty.arrow.clone(), nullable).with_metadata(metadata));
+            columns.push((column.id, column.name.clone()));
+        }
+        Self { catalog, schema_name, schema: Arc::new(Schema::new(fields)), columns, table }
+    }
+
+    /// The table at the catalog's moment.
+    fn at_view(&self) -> PgResult<StoaTable> {
+        let store = &self.catalog.database.inner().store;
+        let snapshot = self.catalog.snapshot.clone().unwrap_or_else(|| store.snapshot());
+        let view = ReadView { store: Arc::clone(store), snapshot, overlay: Overlay::default() };
+        let statistics = self.catalog.database.inner().statistics.of(self.table.oid);
+        Ok(StoaTable::new(Arc::clone(&self.table), &self.columns, view, None)?.with_statistics(statistics))
+    }
+}
+
+#[async_trait]
+impl TableProvider for ForeignTable {
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::Base
+    }
+
+    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
+        self.at_view()?.supports_filters_pushdown(filters)
+    }
+
+    async fn scan(
+        &self,
+        state: &dyn ForeignSession,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        self.at_view()?.scan(state, projection, filters, limit).await
+    }
+
+    async fn insert_into(&self, _: &dyn ForeignSession, input: Arc<dyn ExecutionPlan>, op: InsertOp) -> Result<Arc<dyn ExecutionPlan>> {
+        if op != InsertOp::Append {
+            return not_impl_err!("{op} into a table of Stoa: use INSERT INTO");
+        }
+        let sink = Inserts {
+            database: self.catalog.database.clone(),
+            schema_name: self.schema_name.clone(),
+            table: self.table.name.clone(),
+            columns: input.schema().fields().iter().map(|f| f.name().clone()).collect(),
+            schema: input.schema(),
+        };
+        Ok(Arc::new(DataSinkExec::new(input, Arc::new(sink), None)))
+    }
+
+    async fn delete_from(&self, _: &dyn ForeignSession, _: Vec<Expr>) -> Result<Arc<dyn ExecutionPlan>> {
+        not_impl_err!("DELETE from a table of Stoa through DataFusion: execute it in a session of the database")
+    }
+
+    async fn update(&self, _: &dyn ForeignSession, _: Vec<(String, Expr)>, _: Vec<Expr>) -> Result<Arc<dyn ExecutionPlan>> {
+        not_impl_err!("UPDATE of a table of Stoa through DataFusion: execute it in a session of the database")
+    }
+}
+
+/// Writes what a plan gives as one transaction.
+#[derive(Debug)]
+struct Inserts {
+    database: Database,
+    schema_name: String,
+    table: String,
+    columns: Vec<String>,
+    schema: SchemaRef,
+}
+
+impl DisplayAs for Inserts {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "StoaInsert: table={}.{}", self.schema_name, self.table)
+    }
+}
+
+impl Inserts {
+    async fn write(&self, target: &mut BatchInsert, mut data: SendableRecordBatchStream) -> PgResult<u64> {
+        let mut rows = 0;
+        while let Some(batch) = data.next().await {
+            let batch = batch.map_err(from_datafusion)?;
+            let columns = batch.columns().iter().zip(target.schema().fields());
+            let arrays = columns.map(|(array, field)| arrow::compute::cast(array, field.data_type())).collect::<Result<Vec<_>, _>>()?;
+            rows += target.write(arrow::array::RecordBatch::try_new(Arc::clone(target.schema()), arrays)?).await?;
+        }
+        Ok(rows)
+    }
+}
+
+#[async_trait]
+impl DataSink for Inserts {
+    fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    async fn write_all(&self, data: SendableRecordBatchStream, _: &Arc<TaskContext>) -> Result<u64> {
+        let mut session = self.database.connect(SessionOptions::default()).map_err(DataFusionError::from)?;
+        let outcome = match session.insert_batches(&self.schema_name, &self.table, Some(&self.columns)).await {
+            Ok(mut target) => self.write(&mut target, data).await,
+            Err(error) => Err(error),
+        };
+        let outcome: Result<u64, PgError> = match outcome {
+            Ok(rows) => session.finish().await.map(|()| rows),
+            Err(error) => {
+                session.fail().await;
+                Err(error)
+            }
+        };
+        session.close().await;
+        outcome.map_err(DataFusionError::from)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+    use super::*;
+    use crate::DatabaseOptions;
+    use datafusion::prelude::SessionContext;
+    use stoa_store::model::ModelStore;
+
+    async fn database(script: &str) -> (Database, SessionContext) {
+        let database = Database::open(Arc::new(ModelStore::default()), DatabaseOptions::default()).await.unwrap();
+        let mut session = database.connect(SessionOptions::default()).unwrap();
+        for piece in session.parse(script).unwrap() {
+            let prepared = session.prepare(Some(piece), script.into(), Vec::new()).unwrap();
+            session.execute(&prepared, Vec::new()).await.unwrap();
+        }
+        session.finish().await.unwrap();
+        session.close().await;
+        let context = SessionContext::new();
+        context.register_catalog("stoa", Arc::new(StoaCatalog::new(&database)));
+        (database, context)
+    }
+
+    async fn answer(context: &SessionContext, sql: &str) -> Result<String> {
+        let batches = context.sql(sql).await?.collect().await?;
+        Ok(arrow::util::pretty::pretty_format_batches(&batches)?.to_string())
+    }
+
+    const TABLE: &str = "CREATE TABLE t (a int, b text, c int CHECK (c > 0), PRIMARY KEY (a, b)); CREATE UNIQUE INDEX ON t (c); \
+                         INSERT INTO t SELECT n, 'x' || n, n * 10 FROM generate_series(1, 9) n";
+
+    #[tokio::test]
+    async fn filters_become_key_ranges() {
+        let (_database, context) = database(TABLE).await;
+        let plan = answer(&context, "EXPLAIN SELECT b FROM stoa.public.t WHERE a = 3 AND b >= 'x'").await.unwrap();
+        assert!(plan.contains("ranges=") && plan.contains("3") && !plan.contains("FilterExec"), "{plan}");
+        let rows = answer(&context, "SELECT b, c FROM stoa.public.t WHERE a > 7 ORDER BY a").await.unwrap();
+        assert!(rows.contains("x8") && rows.contains("90") && !rows.contains("x7"), "{rows}");
+    }
+
+    #[tokio::test]
+    async fn inserts_are_one_transaction_with_constraints() {
+        let (_database, context) = database(TABLE).await;
+        let inserted = answer(&context, "INSERT INTO stoa.public.t VALUES (20, 'y', 1000), (21, 'z', 2000)").await.unwrap();
+        assert!(inserted.contains('2'), "{inserted}");
+        let broken = answer(&context, "INSERT INTO stoa.public.t VALUES (30, 'y', 3000), (31, 'z', -1)").await.unwrap_err();
+        assert!(from_datafusion(broken).to_string().contains("check constraint"));
+        let twice = answer(&context, "INSERT INTO stoa.public.t VALUES (40, 'y', 1000)").await.unwrap_err();
+        assert!(from_datafusion(twice).to_string().contains("duplicate key"));
+        let rows = answer(&context, "SELECT count(*) AS n, max(a) AS m FROM stoa.public.t").await.unwrap();
+        assert!(rows.contains("| 11 | 21 |"), "{rows}");
+    }
+
+    #[tokio::test]
+    async fn rows_are_not_deleted_or_changed_from_outside() {
+        let (_database, context) = database(TABLE).await;
+        for sql in ["DELETE FROM stoa.public.t WHERE length(b) > 1", "DELETE FROM stoa.public.t", "UPDATE stoa.public.t SET c = 1"] {
+            assert!(answer(&context, sql).await.is_err(), "{sql}");
+        }
+        assert!(answer(&context, "SELECT count(*) AS n FROM stoa.public.t").await.unwrap().contains("| 9 |"));
+    }
+
+    #[tokio::test]
+    async fn a_snapshot_stays() {
+        let (database, context) = database(TABLE).await;
+        context.register_catalog("then", Arc::new(StoaCatalog::at_snapshot(&database)));
+        answer(&context, "INSERT INTO stoa.public.t VALUES (20, 'y', 1000)").await.unwrap();
+        assert!(answer(&context, "SELECT count(*) AS n FROM stoa.public.t").await.unwrap().contains("| 10 |"));
+        assert!(answer(&context, "SELECT count(*) AS n FROM \"then\".public.t").await.unwrap().contains("| 9 |"));
+    }
+}
