@@ -64,7 +64,8 @@ async fn main() -> Result<(), Box<dyn Error>> {
     run(&mut session, "SELECT * FROM readings WHERE sensor = 's9'").await?;
 
     // Constraints hold from there too.
-    let refused = context.sql("INSERT INTO stoa.public.readings VALUES ('s9', timestamp '2026-02-02 00:00:00', -300)").await?.collect().await;
+    let refused =
+        context.sql("INSERT INTO stoa.public.readings VALUES ('s9', timestamp '2026-02-02 00:00:00', -300)").await?.collect().await;
     println!("refused: {}", refused.err().ok_or("an impossible temperature was accepted")?);
     session.close().await;
     Ok(())

@@ -74,8 +74,8 @@ impl StoaSchema {
     fn descriptor(&self, table: &str) -> Option<Arc<TableDescriptor>> {
         let catalog = self.catalog.database.inner().transactions.published_catalog();
         let schema = catalog.schema_by_name(&self.name)?;
-        match catalog.relation_by_name(schema.oid, table).as_deref()? {
-            Relation::Table(found) => catalog.table(found.oid),
+        match &**catalog.relation_by_name(schema.oid, table)? {
+            Relation::Table(found) => catalog.shared_table(found.oid),
             _ => None,
         }
     }
@@ -86,11 +86,8 @@ impl SchemaProvider for StoaSchema {
     fn table_names(&self) -> Vec<String> {
         let catalog = self.catalog.database.inner().transactions.published_catalog();
         let Some(schema) = catalog.schema_by_name(&self.name) else { return Vec::new() };
-        let own = |relation: &Relation| match relation {
-            Relation::Table(table) if table.schema == schema.oid => Some(table.name.clone()),
-            _ => None,
-        };
-        catalog.relations().filter_map(|r| own(r)).collect()
+        let tables = catalog.relations().filter(|r| r.schema() == schema.oid && matches!(&***r, Relation::Table(_)));
+        tables.map(|r| r.name().to_owned()).collect()
     }
 
     async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {

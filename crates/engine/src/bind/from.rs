@@ -258,6 +258,11 @@ impl Binder<'_> {
         Ok(bound)
     }
 
+    /// The table as the catalog shares it.
+    pub(super) fn shared_table(&self, table: &TableDescriptor) -> Arc<TableDescriptor> {
+        self.ctx.catalog.shared_table(table.oid).unwrap_or_else(|| Arc::new(table.clone()))
+    }
+
     /// Names columns as an alias says.
     fn aliased(&self, mut columns: Vec<ScopeColumn>, alias: Option<&ast::TableAlias>, default_name: String) -> PgResult<FromItem> {
         let mut name = default_name;
@@ -292,8 +297,8 @@ impl Binder<'_> {
         let (schema, relation_name, found) = self.find_relation(name).map_err(|e| e.at(position))?;
         match found.as_deref() {
             Some(Relation::Table(table)) => {
-                let table = table.clone();
-                self.bind_base_table(&Arc::new(table), schema, alias, version, position)
+                let table = self.shared_table(table);
+                self.bind_base_table(&table, schema, alias, version, position)
             }
             Some(Relation::View(view)) => {
                 let view = view.clone();
@@ -451,9 +456,9 @@ impl Binder<'_> {
     fn bind_view(&mut self, view: &ViewDescriptor, alias: Option<&ast::TableAlias>, position: Option<usize>) -> PgResult<Bound> {
         self.note_use(view.oid, None);
         if let Some(storage) = view.materialized
-            && let Some(Relation::Table(table)) = self.ctx.catalog.relation(storage).map(|r| (**r).clone())
+            && let Some(table) = self.ctx.catalog.shared_table(storage)
         {
-            let (scan, mut item) = self.scan_table(&Arc::new(table), alias)?;
+            let (scan, mut item) = self.scan_table(&table, alias)?;
             if alias.is_none() {
                 item.alias.clone_from(&view.name);
             }

@@ -80,8 +80,7 @@ impl ViewTarget {
 }
 
 impl Target {
-    fn of_table(table: &TableDescriptor) -> Self {
-        let table = Arc::new(table.clone());
+    fn of_table(table: Arc<TableDescriptor>) -> Self {
         Self { shape: table.clone(), table, view: None }
     }
 
@@ -125,7 +124,7 @@ impl Binder<'_> {
     pub(super) fn target(&mut self, name: &ast::ObjectName, verb: &str) -> PgResult<Target> {
         let (schema, relation, found) = self.find_relation(name)?;
         match found.as_deref() {
-            Some(Relation::Table(table)) => Ok(Target::of_table(table)),
+            Some(Relation::Table(table)) => Ok(Target::of_table(self.shared_table(table))),
             Some(Relation::View(view)) if view.materialized.is_some() => {
                 Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("cannot change materialized view \"{}\"", view.name))
                     .at(self.pos(name)))

@@ -13,6 +13,8 @@ pub struct CatalogSnapshot {
     schemas: HashMap<Oid, Arc<SchemaDescriptor>>,
     schemas_by_name: HashMap<String, Oid>,
     relations: HashMap<Oid, Arc<Relation>>,
+    /// The tables among them, for statements to share: what is compiled of a table goes by its pointer.
+    tables: HashMap<Oid, Arc<TableDescriptor>>,
     relations_by_name: HashMap<(Oid, String), Oid>,
     /// Index OID → table OID; indexes share the name space of relations.
     indexes: HashMap<Oid, Oid>,
@@ -99,6 +101,12 @@ impl CatalogSnapshot {
         }
     }
 
+    /// The table, to be kept by a statement.
+    #[must_use]
+    pub fn shared_table(&self, oid: Oid) -> Option<Arc<TableDescriptor>> {
+        self.tables.get(&oid).cloned()
+    }
+
     /// The table that owns an index.
     #[must_use]
     pub fn table_of_index(&self, index: Oid) -> Option<&TableDescriptor> {
@@ -128,6 +136,7 @@ impl CatalogSnapshot {
         let (oid, schema) = (relation.oid(), relation.schema());
         self.relations_by_name.insert((schema, relation.name().to_owned()), oid);
         if let Relation::Table(table) = &relation {
+            self.tables.insert(oid, Arc::new(table.clone()));
             if let Some(key) = &table.primary_key {
                 self.keys.insert(key.oid, oid);
                 self.keys_by_name.insert((schema, key.name.clone()), oid);
@@ -143,6 +152,7 @@ impl CatalogSnapshot {
     pub fn remove_relation(&mut self, oid: Oid) {
         if let Some(old) = self.relations.remove(&oid) {
             self.relations_by_name.remove(&(old.schema(), old.name().to_owned()));
+            self.tables.remove(&oid);
             if let Relation::Table(table) = &*old {
                 if let Some(key) = &table.primary_key {
                     self.keys.remove(&key.oid);

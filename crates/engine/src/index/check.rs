@@ -113,7 +113,7 @@ pub async fn check(ctx: &StatementContext, target: &CheckTarget) -> PgResult<Rep
     let view = ctx.txn.read_view();
     let mut report = Report::default();
     let mut indexes: Vec<Compared<'_>> = Vec::new();
-    for index in &writer.indexes {
+    for index in writer.indexes.iter() {
         if target.index.is_some_and(|oid| oid != index.descriptor.oid) {
             continue;
         }

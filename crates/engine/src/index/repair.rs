@@ -39,7 +39,7 @@ pub async fn repair(ctx: &StatementContext, target: &CheckTarget, faults: &mut [
                 stored.push_with(|out| encoder.key(row, out))?;
             }
         }
-        for index in &writer.indexes {
+        for index in writer.indexes.iter() {
             if !faults.iter().any(|f| f.index == index.descriptor.name) {
                 continue;
             }

@@ -192,7 +192,7 @@ impl Session {
             }
         }
         let columns = copied_columns(&table, columns)?;
-        let target = self.batch_insert(context, &name.to_string(), &table.name, &columns, copy.filter.as_ref()).await?;
+        let target = self.batch_insert(context, &name.to_string(), &table.name, &columns, copy.filter.as_deref()).await?;
         let format = options.format;
         let count = columns.len();
         let decoder = Decoder::new(table.name.clone(), options, columns, target.context.eval.clone())?;
@@ -214,7 +214,7 @@ impl Session {
         self.check_writable("INSERT")?;
         let context = self.statement_context(text, Arc::from([]))?;
         let found = context.catalog.schema_by_name(schema).and_then(|s| context.catalog.relation_by_name(s.oid, table));
-        let Some(Relation::Table(descriptor)) = found.as_deref() else {
+        let Some(Relation::Table(descriptor)) = found.map(|r| &**r) else {
             return Err(PgError::new(SqlState::UNDEFINED_TABLE, format!("table {name} does not exist")));
         };
         let list: Vec<ast::Ident> = columns.unwrap_or_default().iter().map(|c| ast::Ident::with_quote('"', c)).collect();
