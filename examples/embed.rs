@@ -2,7 +2,11 @@
 //!
 //! Run it with `cargo run --release --example embed [DIRECTORY]`; it leaves the database there, for `stoa serve --data DIRECTORY`.
 
-use datafusion::prelude::SessionContext;
+use datafusion::common::{DataFusionError, ScalarValue};
+use datafusion::dataframe::DataFrameWriteOptions;
+use datafusion::functions_aggregate::expr_fn::max;
+use datafusion::logical_expr::LogicalPlanBuilder;
+use datafusion::prelude::{DataFrame, SessionContext, col, lit};
 use futures::StreamExt;
 use std::error::Error;
 use std::path::PathBuf;
@@ -31,6 +35,17 @@ async fn run(session: &mut Session, sql: &str) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// Inserts a row through DataFusion: a frame is written to a table of the database.
+async fn insert(context: &SessionContext, sensor: &str, celsius: f64) -> Result<(), DataFusionError> {
+    let at = lit(ScalarValue::TimestampMicrosecond(Some(1_769_904_000_000_000), None));
+    let row = LogicalPlanBuilder::values(vec![vec![lit(sensor), at, lit(celsius)]])?;
+    let names = ["sensor", "at", "celsius"];
+    let named = (1..).zip(names).map(|(n, name)| col(format!("column{n}")).alias(name));
+    let frame = DataFrame::new(context.state(), row.project(named)?.build()?);
+    frame.write_table("stoa.public.readings", DataFrameWriteOptions::new()).await?;
+    Ok(())
+}
+
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let directory = PathBuf::from(std::env::args().nth(1).unwrap_or_else(|| "embed-data".into()));
@@ -56,16 +71,15 @@ async fn main() -> Result<(), Box<dyn Error>> {
     // The same table in DataFusion: beside files, frames and other people's sources.
     let context = SessionContext::new();
     context.register_catalog("stoa", Arc::new(StoaCatalog::new(&database)));
-    let warm = context
-        .sql("SELECT sensor, max(celsius) AS warmest FROM stoa.public.readings WHERE sensor >= 's1' GROUP BY sensor ORDER BY sensor")
-        .await?;
+    let readings = context.table("stoa.public.readings").await?;
+    let warm =
+        readings.filter(col("sensor").gt_eq(lit("s1")))?.aggregate(vec![col("sensor")], vec![max(col("celsius")).alias("warmest")])?;
     warm.show().await?;
-    context.sql("INSERT INTO stoa.public.readings VALUES ('s9', timestamp '2026-02-01 00:00:00', 31.5)").await?.show().await?;
+    insert(&context, "s9", 31.5).await?;
     run(&mut session, "SELECT * FROM readings WHERE sensor = 's9'").await?;
 
     // Constraints hold from there too.
-    let refused =
-        context.sql("INSERT INTO stoa.public.readings VALUES ('s9', timestamp '2026-02-02 00:00:00', -300)").await?.collect().await;
+    let refused = insert(&context, "s9", -300.0).await;
     println!("refused: {}", refused.err().ok_or("an impossible temperature was accepted")?);
     session.close().await;
     Ok(())

@@ -122,7 +122,7 @@ fn timestamps_in_all_forms() {
         ("America/New_York", "sql, dmy", PgType::Timestamptz, "2024-07-05 03:04:05+00", "04/07/2024 23:04:05 EDT"),
         ("America/New_York", "postgres, mdy", PgType::Timestamptz, "2024-02-05 03:04:05.5+00", "Sun Feb 04 22:04:05.5 2024 EST"),
         ("America/New_York", "german", PgType::Timestamptz, "5.2.2024 3:04", "05.02.2024 03:04:00 EST"),
-        ("UTC", "postgres, dmy", PgType::Timestamp, "0044-03-15 12:00 BC", "Wed 15 Mar 12:00:00 0044 BC"),
+        ("UTC", "postgres, dmy", PgType::Timestamp, "0044-03-15 12:00 BC", "Fri 15 Mar 12:00:00 0044 BC"),
         ("5.5", "iso", PgType::Timestamptz, "2024-02-05", "2024-02-05 00:00:00+05:30"),
     ] {
         assert_eq!(round_trip(&context(zone, style), ty, -1, text), wanted, "{zone} {style}: {text}");
