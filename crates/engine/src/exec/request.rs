@@ -151,7 +151,7 @@ impl ScanRequest {
             && let Some((at, bytes)) = self.short_path(&paths).await?
         {
             let rows = (bytes / 64).max(1) as f64;
-            return Ok((paths.swap_remove(at), Sizes { rows, bytes, regions: Vec::new(), rejected }));
+            return Ok((Choice::Path(paths.swap_remove(at)), Sizes { rows, bytes, regions: Vec::new(), rejected }));
         }
         let regions = store.regions(self.scan.codec.storage).await.map_err(store_error)?;
         let table_rows: u64 = regions.iter().map(|r| r.approximate_rows).sum();
