@@ -19,6 +19,7 @@ fn descriptor() -> TableDescriptor {
     let index = |name: &str, parts: &[u32]| IndexDescriptor {
         oid: 30_000,
         name: name.into(),
+        primary: false,
         storage: TableId(101),
         unique: false,
         nulls_not_distinct: false,
