@@ -2,16 +2,15 @@
 //!
 //! Run it with `cargo run --release --example embed [DIRECTORY]`; it leaves the database there, for `stoa serve --data DIRECTORY`.
 
-use datafusion::common::{DataFusionError, ScalarValue};
-use datafusion::dataframe::DataFrameWriteOptions;
-use datafusion::functions_aggregate::expr_fn::max;
-use datafusion::logical_expr::LogicalPlanBuilder;
-use datafusion::prelude::{DataFrame, SessionContext, col, lit};
-use futures::StreamExt;
 use std::error::Error;
 use std::path::PathBuf;
 use std::sync::Arc;
 use stoa_engine::embed::StoaCatalog;
+use stoa_engine::embed::datafusion::common::{DataFusionError, ScalarValue};
+use stoa_engine::embed::datafusion::dataframe::DataFrameWriteOptions;
+use stoa_engine::embed::datafusion::functions_aggregate::expr_fn::max;
+use stoa_engine::embed::datafusion::logical_expr::LogicalPlanBuilder;
+use stoa_engine::embed::datafusion::prelude::{DataFrame, SessionContext, col, lit};
 use stoa_engine::{Database, DatabaseOptions, Execution, Session, SessionOptions};
 use stoa_store_lsm::{LsmOptions, LsmStore};
 
@@ -20,13 +19,7 @@ async fn run(session: &mut Session, sql: &str) -> Result<(), Box<dyn Error>> {
     for piece in session.parse(sql)? {
         let prepared = session.prepare(Some(piece), sql.into(), Vec::new())?;
         match session.execute(&prepared, Vec::new()).await? {
-            Execution::Rows(mut rows) => {
-                let mut batches = Vec::new();
-                while let Some(batch) = rows.stream.next().await {
-                    batches.push(batch?);
-                }
-                println!("{}", arrow::util::pretty::pretty_format_batches(&batches)?);
-            }
+            Execution::Rows(rows) => println!("{}", arrow::util::pretty::pretty_format_batches(&[rows.collect().await?])?),
             Execution::Done(tag) => println!("{tag}"),
             _ => {}
         }

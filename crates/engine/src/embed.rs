@@ -5,10 +5,13 @@
 //! DataFusion's meaning then: for PostgreSQL's, use a [`Session`] of the database. Each scan reads what is committed when
 //! it is planned; [`StoaCatalog::at_snapshot`] gives all scans one and the same moment.
 //!
-//! Columns come in the Arrow form of their types (`docs/embedding.md`); a field's metadata says the SQL type under `stoa.type`.
+//! Columns come in the Arrow form of their types (`docs/embedding.md`).
 //! DELETE and UPDATE are refused: DataFusion hands over filters that it could not translate as if there were none.
 //!
 //! [`Session`]: crate::session::Session
+
+/// The DataFusion that these providers are made for: a context of another version does not know them.
+pub use datafusion;
 
 use crate::catalog::{ColumnId, Relation, TableDescriptor};
 use crate::database::Database;
@@ -115,9 +118,8 @@ impl ForeignTable {
         let mut columns = Vec::new();
         let mut fields = Vec::new();
         for column in table.visible_columns() {
-            let metadata = [("stoa.type".to_owned(), column.ty.to_string())].into();
             let nullable = !column.not_null && !table.is_key(column.id);
-            fields.push(Field::new(&column.name, column.ty.arrow.clone(), nullable).with_metadata(metadata));
+            fields.push(Field::new(&column.name, column.ty.arrow.clone(), nullable));
             columns.push((column.id, column.name.clone()));
         }
         Self { catalog, schema_name, schema: Arc::new(Schema::new(fields)), columns, table }

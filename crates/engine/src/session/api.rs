@@ -1,7 +1,9 @@
 //! The surface that the wire protocol, the embedded API and the tests use.
 
-use arrow::array::RecordBatch;
+use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::datatypes::{Field, Schema};
 use datafusion::common::ScalarValue;
+use futures::StreamExt;
 use futures::stream::BoxStream;
 use std::sync::Arc;
 use stoa_pg::{EvalContext, PgError, PgResult, SqlType};
@@ -62,6 +64,24 @@ pub struct Rows {
     pub stream: BoxStream<'static, PgResult<RecordBatch>>,
     /// The command tag without the count: `SELECT`, `FETCH`, `INSERT 0`, `UPDATE`.
     pub tag: RowsTag,
+}
+
+impl Rows {
+    /// All rows, under the names that the statement gives its columns.
+    ///
+    /// # Errors
+    /// What the statement raises.
+    pub async fn collect(mut self) -> PgResult<RecordBatch> {
+        let fields: Vec<Field> = self.columns.iter().map(|c| Field::new(&c.name, c.ty.arrow.clone(), true)).collect();
+        let schema = Arc::new(Schema::new(fields));
+        let mut batches = Vec::new();
+        while let Some(batch) = self.stream.next().await {
+            let batch = batch?;
+            let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+            batches.push(RecordBatch::try_new_with_options(Arc::clone(&schema), batch.columns().to_vec(), &options)?);
+        }
+        Ok(arrow::compute::concat_batches(&schema, &batches)?)
+    }
 }
 
 /// How the command tag of a statement with rows is made.
