@@ -3,8 +3,9 @@
 
     random_queries.py [--oracle DSN] [--dsn DSN] [--seed N] [--count N] [--stop N]
 
-The same seed makes the same queries. Joins, LATERAL, correlated subqueries, row values, quantified comparisons, CTEs, set operations,
-grouping sets, windows with all frames, DISTINCT ON and limits, over three small tables full of NULLs. Queries whose order is not fixed are
+The same seed makes the same queries. Joins, LATERAL, correlated subqueries, row values, quantified comparisons, CTEs (recursive and
+data-modifying), set operations, grouping sets, windows with all frames and over groups, ordered-set aggregates, set-returning functions,
+DISTINCT ON, limits, UPDATE, DELETE and INSERT with RETURNING (rolled back), over three small tables full of NULLs. Queries whose order is not fixed are
 compared as multisets. The exit status is 1 if anything differs; XX000 and a lost connection count as differences always.
 """
 import argparse, collections, random, sys
@@ -68,13 +69,25 @@ class Make:
             options += [lambda: f"({sub(ty)} {r.choice(['+', '-', '*'])} {sub(ty)})", lambda: f"abs({sub(ty)})", lambda: f"greatest({sub(ty)}, {sub(ty)})"]
         if ty == "int":
             options += [lambda: f"length({sub('text')})", lambda: f"({sub('date')} - date '2024-01-01')", lambda: f"({sub('int')} % 3)"]
+        if ty == "int":
+            options += [lambda: f"extract({r.choice(['day', 'dow', 'month', 'doy'])} FROM {sub('date')})::int", lambda: f"cardinality(ARRAY[{sub('int')}, {sub('int')}])",
+                        lambda: f"(ARRAY[{sub('int')}, {sub('int')}])[{sub('int')}]", lambda: f"array_position(ARRAY[{sub('int')}, 1, 2], {sub('int')})",
+                        lambda: f"(jsonb_build_object('k', {sub('int')}) ->> 'k')::int", lambda: f"least({sub('int')}, {sub('int')}, 5)", lambda: f"sign({sub('numeric')})::int",
+                        lambda: f"({sub('bool')})::int", lambda: f"num_nulls({sub('int')}, {sub('text')}, {sub('date')})", lambda: f"strpos({sub('text')}, 'a')"]
         if ty == "numeric":
             options += [lambda: f"round({sub('numeric')}, 1)", lambda: f"{sub('int')}::numeric"]
         if ty == "text":
             options += [lambda: f"({sub('text')} || {sub('text')})", lambda: f"upper({sub('text')})", lambda: f"{sub('int')}::text", lambda: f"left({sub('text')}, 1)"]
+        if ty == "text":
+            options += [lambda: f"to_char({sub('date')}, 'YYYY-MM Dy')", lambda: f"array_to_string(ARRAY[{sub('text')}, {sub('text')}], '-', '*')", lambda: f"jsonb_build_array({sub('int')}, {sub('text')})::text",
+                        lambda: f"concat({sub('text')}, {sub('int')}, {sub('bool')})", lambda: f"coalesce(to_json({sub('numeric')})::text, 'none')", lambda: f"substring({sub('text')} FROM 1 FOR 1)",
+                        lambda: f"ROW({sub('int')}, {sub('text')})::text", lambda: f"format('%s|%L', {sub('int')}, {sub('text')})", lambda: f"ARRAY[{sub('int')}, {sub('int')}]::text"]
         if ty == "date":
+            options += [lambda: f"date_trunc('month', {sub('date')})::date", lambda: f"({sub('date')} + interval '1 day')::date", lambda: f"make_date(2024, 1, 1 + abs({sub('int')}) % 20)"]
             options += [lambda: f"({sub('date')} + {r.choice(['1', '2', '-3'])})"]
         if ty == "bool":
+            options += [lambda: f"({sub('int')} = ANY ('{{1,2,NULL}}'::int[]))", lambda: f"({sub('date')}, {sub('date')}) OVERLAPS ({sub('date')}, {sub('date')})",
+                        lambda: f"ARRAY[{sub('int')}, {sub('int')}] @> ARRAY[{sub('int')}]", lambda: f"(ROW({sub('int')}, {sub('text')}) IS NOT NULL)"]
             options += [lambda: f"({self.cond(scope, depth - 1)})"]
         if depth > 1 and self.chance(0.25):
             return self.scalar(scope, ty, depth - 1)
@@ -246,7 +259,8 @@ class Make:
             items = [f"{k.strip()} AS c{i + 1}" for i, k in enumerate(key.split(","))]
             cols = {f"c{i + 1}": "int" for i in range(len(items))}
             cols[f"c{len(cols) + 1}"] = "int"
-            items.append(f"{call} OVER ({part}ORDER BY {order}{frame}) AS c{len(cols)}")
+            call, cast = (call[:-5], "::int") if call.endswith("::int") else (call, "")
+            items.append(f"({call} OVER ({part}ORDER BY {order}{frame})){cast} AS c{len(cols)}")
             return f"SELECT {', '.join(items)} FROM {table} {a}", cols
         for _ in range(count):
             ty = r.choice(["int", "int", "text", "numeric", "date", "bool", "float"])
@@ -255,8 +269,138 @@ class Make:
         distinct = "DISTINCT " if not plain and self.chance(0.15) else ""
         return f"SELECT {distinct}{', '.join(items)} FROM {sql_from}{where}", cols
 
+    def key(self, alias, table):
+        return f"{alias}.x, {alias}.y" if table == "t3" else f"{alias}.id"
+
+    def recursive(self):
+        """A recursion that ends: a counter grows in each step."""
+        r, name = self.r, self.name("rec")
+        sql_from, scope = self.source([], 0)
+        kind = r.choice(["UNION ALL", "UNION"])
+        table, alias = r.choice(list(TABLES)), self.name("j")
+        inner = [("r", {"n": "int", "v": "int", "s": "text"})]
+        join = ""
+        if self.chance(0.5):
+            join = f" {r.choice(['JOIN', 'LEFT JOIN'])} {table} {alias} ON {alias}.{'x' if table == 't3' else 'id'} = r.v"
+            inner.append((alias, TABLES[table]))
+        where = f" AND ({self.cond(inner, 1)})" if self.chance(0.4) else ""
+        base = f"SELECT 1 AS n, {self.expr(scope, 'int', 1)} AS v, {self.expr(scope, 'text', 1)} AS s FROM {sql_from}" + (f" WHERE {self.cond(scope, 1)}" if self.chance(0.4) else "")
+        step = f"SELECT r.n + 1, {self.expr(inner, 'int', 1)}, left({self.expr(inner, 'text', 1)}, 20) FROM {name} r{join} WHERE r.n < {r.randint(1, 4)}{where}"
+        out = r.choice(["SELECT * FROM {0}", "SELECT n, count(*), min(v), max(s) FROM {0} GROUP BY n", "SELECT a.n, b.v FROM {0} a JOIN {0} b ON a.v = b.v AND a.n < b.n", "SELECT n FROM {0} WHERE v = (SELECT max(v) FROM {0})"])
+        return f"WITH RECURSIVE {name}(n, v, s) AS ({base} {kind} {step}) {out.format(name)}"
+
+    def distinct_on(self):
+        r, table, a = self.r, self.r.choice(list(TABLES)), self.name("d")
+        scope = [(a, TABLES[table])]
+        on = [self.expr(scope, t, 1) for t in r.sample(["int", "text", "bool", "date"], r.randint(1, 2))]
+        on = [o for o in on if a in o] or [f"{a}.b"]
+        order = ", ".join(o + r.choice(["", " DESC", " NULLS FIRST"]) for o in on)
+        items = ", ".join([self.expr(scope, t, 2) for t in r.choices(["int", "text", "numeric", "date"], k=2)] + [self.key(a, table)])
+        where = f" WHERE {self.cond(scope, 2)}" if self.chance(0.4) else ""
+        return f"SELECT DISTINCT ON ({', '.join(on)}) {items} FROM {table} {a}{where} ORDER BY {order}, {self.key(a, table)}" + (f" LIMIT {r.randint(1, 4)}" if self.chance(0.2) else "")
+
+    def grouped(self):
+        """Groups with aggregates of all kinds, windows over them, subqueries in HAVING and ORDER BY."""
+        r = self.r
+        table, a = r.choice(list(TABLES)), self.name("g")
+        scope, key = [(a, TABLES[table])], self.key(a, table)
+        keys = list(dict.fromkeys(self.expr(scope, t, r.choice([0, 0, 1])) for t in r.sample(["int", "text", "bool", "date"], r.randint(1, 3))))
+        keys = [k for k in keys if f"{a}." in k and "SELECT" not in k] or [f"{a}.b"]
+        e = lambda t: self.expr(scope, t, 1)
+        order = f"ORDER BY {e('int')}{r.choice(['', ' DESC', ' NULLS FIRST'])}, {key}"
+        def agg():
+            return r.choice([lambda: f"string_agg({e('text')}, ',' {order})", lambda: f"array_agg({e('int')} {order})", lambda: f"json_agg({e('text')} {order})", lambda: f"jsonb_object_agg(coalesce({e('text')}, '-'), {e('int')} {order})",
+                lambda: f"percentile_cont(0.5) WITHIN GROUP (ORDER BY {e('float')})", lambda: f"percentile_disc({r.choice(['0.3', '0.5', '1'])}) WITHIN GROUP (ORDER BY {e(r.choice(['int', 'text', 'date']))}{r.choice(['', ' DESC'])})",
+                lambda: f"mode() WITHIN GROUP (ORDER BY {e('int')})", lambda: f"rank({r.choice(['1', '2', 'NULL'])}) WITHIN GROUP (ORDER BY {e('int')})", lambda: f"bool_and({self.cond(scope, 1)})", lambda: f"every({e('bool')})",
+                lambda: f"count({a})", lambda: f"count(DISTINCT ({e('int')}, upper({e('text')})))", lambda: f"avg({e('numeric')})", lambda: f"sum(DISTINCT {e('int')})", lambda: f"max({e('text')}) FILTER (WHERE {self.cond(scope, 1)})",
+                lambda: f"bit_or({e('int')})", lambda: f"array_agg(DISTINCT {e('text')} ORDER BY 1)" if False else f"string_agg(DISTINCT {a}.b, '/' ORDER BY {a}.b)", lambda: f"coalesce(sum({e('int')}), 0) + count(*)",
+                lambda: f"(SELECT max(q.id) FROM t1 q WHERE q.id <= count({a}.*))", lambda: f"round(stddev_pop({e('int')}), 4)", lambda: f"min({e('date')})", lambda: f"sum({e('int')}) / nullif(count({e('int')}), 0)"])()
+        form, grouping = r.random(), ""
+        group = ", ".join(keys)
+        if form < 0.15:
+            group = f"ROLLUP ({group})"
+        elif form < 0.25:
+            group = f"CUBE ({group})"
+        elif form < 0.35:
+            group = f"GROUPING SETS (({group}), ({keys[-1]}), (), ({keys[0]}))"
+        elif form < 0.4 and len(keys) > 1:
+            group = f"{keys[0]}, ROLLUP ({', '.join(keys[1:])})"
+        if form < 0.4 and self.chance(0.5):
+            grouping = f", GROUPING({', '.join(keys)})"
+        items = ", ".join(keys + [agg() for _ in range(r.randint(1, 2))]) + grouping
+        if self.chance(0.3):
+            items += ", " + r.choice([f"rank() OVER (ORDER BY count(*), {keys[0]})", f"sum(count(*)) OVER (ORDER BY {keys[0]})", f"lag(max({e('int')})) OVER (PARTITION BY {keys[0]} ORDER BY count(*), {', '.join(keys)})" if form >= 0.4 else "count(*) OVER ()",
+                                      f"count(*) OVER w" if False else f"max(sum({e('int')})) OVER ()"])
+        sql = f"SELECT {items} FROM {table} {a}" + (f" WHERE {self.cond(scope, 1)}" if self.chance(0.3) else "") + f" GROUP BY {group}"
+        if self.chance(0.3):
+            sql += " HAVING " + r.choice([f"count(*) > (SELECT min(h.x) FROM t3 h)", f"max({e('int')}) IS NOT NULL", f"{keys[0]} IS DISTINCT FROM NULL", f"sum({e('int')}) IN (SELECT h.id FROM t1 h WHERE h.a < count({a}.*))", f"EXISTS (SELECT 1 FROM t2 h WHERE h.id = max({e('int')}))"])
+        return sql
+
+    def sets(self):
+        """Set-returning functions in the select list and in FROM."""
+        r, table, a = self.r, self.r.choice(list(TABLES)), self.name("f")
+        scope = [(a, TABLES[table])]
+        e = lambda t: self.expr(scope, t, 1)
+        one = lambda: r.choice([lambda: f"generate_series(1, {e('int')} % 4)", lambda: f"unnest(ARRAY[{e('int')}, {e('int')}])", lambda: f"regexp_split_to_table({e('text')}, '')", lambda: f"jsonb_array_elements_text(jsonb_build_array({e('int')}, {e('text')}))",
+                                lambda: f"generate_series({e('date')}, date '2024-01-03', interval '1 day')", lambda: f"(jsonb_each_text(jsonb_build_object('p', {e('int')}))).value", lambda: f"generate_subscripts(ARRAY[{e('int')}, 1], 1)"])()
+        if self.chance(0.5):
+            items = ", ".join([e("int")] + [one() for _ in range(r.randint(1, 2))])
+            return f"SELECT {items} FROM {table} {a}" + (f" WHERE {self.cond(scope, 1)}" if self.chance(0.3) else "")
+        call = r.choice([f"generate_series(1, {a}.{'x' if table == 't3' else 'a'})", f"unnest(ARRAY[{e('int')}, {e('int')}])", f"ROWS FROM (generate_series(1, 2), unnest(ARRAY[{e('text')}, {e('text')}, 'q']))", f"unnest(ARRAY[{e('int')}], ARRAY[{e('text')}, 'r'])",
+                         f"jsonb_each(jsonb_build_object('a', {e('int')}, 'b', {e('text')}))", f"regexp_matches(coalesce({e('text')}, 'ab'), '(.)', 'g')", f"jsonb_to_recordset(jsonb_build_array(jsonb_build_object('u', {e('int')}))) AS l(u int, w text)"])
+        alias = "" if " AS l(" in call else " AS l"
+        ordinality = " WITH ORDINALITY" if self.chance(0.4) and alias else ""
+        join = r.choice([",", " CROSS JOIN LATERAL", " LEFT JOIN LATERAL"])
+        on = " ON true" if "LEFT" in join else ""
+        return f"SELECT {self.key(a, table)}, l.* FROM {table} {a}{join} {call}{ordinality}{alias}{on}" + (f" WHERE {self.cond(scope, 1)}" if self.chance(0.3) else "")
+
+    def nested_sets(self):
+        """Set operations in brackets, with ORDER BY and LIMIT inside and around."""
+        r = self.r
+        types = [r.choice(["int", "text", "numeric", "date"]) for _ in range(r.randint(1, 2))]
+
+        def branch(depth):
+            if depth > 0 and self.chance(0.5):
+                return f"({branch(depth - 1)} {r.choice(['UNION', 'INTERSECT', 'EXCEPT', 'UNION ALL', 'EXCEPT ALL', 'INTERSECT ALL'])} {branch(depth - 1)})"
+            if self.chance(0.15):
+                return "(VALUES " + ", ".join("(" + ", ".join(r.choice(LITERALS[t]) if r.choice(LITERALS[t]) else "" for t in types) + ")" for _ in range(2)) + ")"
+            table, a = r.choice(list(TABLES)), self.name("b")
+            scope = [(a, TABLES[table])]
+            body = f"SELECT {', '.join(self.expr(scope, t, 1) for t in types)} FROM {table} {a}" + (f" WHERE {self.cond(scope, 1)}" if self.chance(0.4) else "")
+            if self.chance(0.2):
+                body += f" ORDER BY {', '.join(str(i + 1) for i in range(len(types)))} LIMIT {r.randint(1, 5)}"
+            return f"({body})"
+        sql = f"{branch(1)} {r.choice(['UNION', 'INTERSECT', 'EXCEPT', 'UNION ALL'])} {branch(2)}"
+        tail = f" ORDER BY {', '.join(str(i + 1) + r.choice(['', ' DESC']) for i in range(len(types)))}" + r.choice(["", f" LIMIT {r.randint(0, 4)}", f" OFFSET (SELECT count(*) / 4 FROM t1) LIMIT 3"])
+        return sql + tail
+
+    def change(self):
+        """A statement that changes rows, alone or in WITH; what is in the tables afterwards; all rolled back."""
+        r = self.r
+        scope = [("m", TABLES["t1"])]
+        other = [("o", TABLES["t3"])]
+        e = lambda t, s=scope: self.expr(s, t, 1)
+        where = f" WHERE {self.cond(scope, 2)}" if self.chance(0.8) else ""
+        returning = f" RETURNING m.id, {e('int')}, {e('text')}"
+        update = r.choice([lambda: f"UPDATE t1 m SET a = {e('int')}, b = {e('text')}{where}", lambda: f"UPDATE t1 m SET (a, d) = (SELECT {e('int', other)}, {e('date')} FROM t3 o WHERE o.y = m.id){where}",
+                           lambda: f"UPDATE t1 m SET a = o.x FROM t3 o WHERE o.y = m.id AND ({self.cond(scope + other, 1)})", lambda: f"UPDATE t1 m SET c = DEFAULT, e = {e('bool')}{where}"])
+        delete = r.choice([lambda: f"DELETE FROM t1 m{where}", lambda: f"DELETE FROM t1 m USING t3 o WHERE o.y = m.id AND ({self.cond(scope + other, 1)})"])
+        insert = r.choice([lambda: f"INSERT INTO t1 AS m (id, a, b) SELECT o.y + 20, {e('int', other)}, {e('text', other)} FROM t3 o WHERE {self.cond(other, 1)}", lambda: f"INSERT INTO t1 AS m (id, b) SELECT o.y + 10, o.b FROM t3 o ON CONFLICT (id) DO NOTHING",
+                           lambda: f"INSERT INTO t1 AS m (id, a, b) SELECT o.y + 10, o.x, o.b FROM t3 o ON CONFLICT (id) DO UPDATE SET a = excluded.a + {r.choice(['m.id', '1', 'm.a'])}, b = {r.choice(['m.b', 'excluded.b', 'NULL'])}" + (f" WHERE m.a IS DISTINCT FROM {r.randint(0, 2)}" if self.chance(0.5) else "")])
+        merge = lambda: f"MERGE INTO t1 m USING (SELECT y, x, b FROM t3) o ON m.id = o.y + {r.choice(['0', '8'])} WHEN MATCHED AND {self.cond(scope, 1)} THEN {r.choice(['DELETE', 'UPDATE SET a = o.x, b = o.b', 'DO NOTHING'])} WHEN NOT MATCHED THEN {r.choice(['INSERT (id, a, b) VALUES (o.y + 30, o.x, o.b)', 'DO NOTHING'])}"
+        pick = r.random()
+        made = (update() if pick < 0.35 else delete() if pick < 0.6 else insert() if pick < 0.85 else merge())
+        if pick < 0.85:
+            made += returning
+            if self.chance(0.4):
+                made = f"WITH ch(id, i, t) AS ({made}) " + r.choice(["SELECT * FROM ch", "SELECT count(*), max(i) FROM ch", "SELECT ch.id, s.a FROM ch JOIN t1 s ON s.id = ch.id", "SELECT t, count(*) FROM ch GROUP BY t", "INSERT INTO t3 SELECT 100, id, t FROM ch RETURNING *", "DELETE FROM t3 WHERE y IN (SELECT id FROM ch) RETURNING x, y"])
+        return ["BEGIN", made, "SELECT * FROM t1", "SELECT * FROM t3", "ROLLBACK"]
+
     def statement(self):
         r = self.r
+        if self.chance(0.45):
+            made = r.choice([self.recursive, self.distinct_on, self.grouped, self.grouped, self.sets, self.nested_sets, self.change])()
+            return made, not isinstance(made, list) and made.startswith("SELECT DISTINCT ON") or isinstance(made, str) and " UNION" in made and False
         pick = r.random()
         if pick < 0.15:
             types = [r.choice(["int", "text"]) for _ in range(r.randint(1, 2))]
@@ -308,12 +452,22 @@ def ask(connection, sql):
     return field(pq.DiagnosticField.SQLSTATE) or "LOST", [], [], field(pq.DiagnosticField.MESSAGE_PRIMARY)
 
 
+def different(a, b, ordered):
+    if a[0] != b[0]:
+        return "code"
+    if a[1] != b[1]:
+        return "header"
+    rows = (lambda x: x) if ordered else lambda x: sorted(map(repr, x))
+    return "rows" if rows(a[2]) != rows(b[2]) else None
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--oracle", default="host=127.0.0.1 port=5432 user=postgres dbname=postgres")
     parser.add_argument("--dsn", default="host=127.0.0.1 port=5433 user=stoa dbname=stoa")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--errors", action="store_true", help="list the errors that both sides gave")
     parser.add_argument("--stop", type=int, default=25, help="stop after so many differences")
     options = parser.parse_args()
     sides = [connect(options.oracle), connect(options.dsn)]
@@ -323,23 +477,21 @@ def main():
             sql = sql.replace("{schema}", schema)
             code, _, _, message = ask(side, sql)
             assert code is None, f"{sql}: {message}"
-    found, slow = collections.Counter(), 0
+    found, errors, slow = collections.Counter(), collections.Counter(), 0
     for n in range(options.count):
-        sql, ordered = Make(random.Random(f"{options.seed}/{n}")).statement()
-        a, b = (ask(side, sql) for side in sides)
-        kind = None
-        if "57014" in (a[0], b[0]):
-            slow += b[0] == "57014" and a[0] is None
+        made, ordered = Make(random.Random(f"{options.seed}/{n}")).statement()
+        pairs = [(sql, *(ask(side, sql) for side in sides)) for sql in ([made] if isinstance(made, str) else made)]
+        if any("57014" in (a[0], b[0]) for _, a, b in pairs):
+            slow += all(a[0] is None for _, a, _ in pairs)
             continue
-        if a[0] != b[0]:
-            kind = "code"
-        elif a[1] != b[1]:
-            kind = "header"
-        elif (a[2] if ordered else sorted(map(repr, a[2]))) != (b[2] if ordered else sorted(map(repr, b[2]))):
-            kind = "rows"
+        errors.update(f"{a[0]} {a[3]}" for _, a, _ in pairs if a[0])
+        # The first that differs.
+        sql, a, b = next(((sql, a, b) for sql, a, b in pairs if different(a, b, ordered)), pairs[0])
+        kind = different(a, b, ordered)
         if kind:
             found[kind] += 1
             show = lambda x: f"{x[0]} {x[3]}" if x[0] else f"{len(x[2])} rows {x[1] if kind == 'header' else x[2][:6]}"
+            sql = sql if isinstance(made, str) else "; ".join(made) + "  -- in: " + sql
             print(f"-- {kind}, seed {options.seed}, query {n}\n{sql};\n   PG:   {show(a)}\n   Stoa: {show(b)}", flush=True)
             if b[0] == "LOST":
                 sides[1] = connect(options.dsn)
@@ -347,7 +499,10 @@ def main():
                     ask(sides[1], s)
             if sum(found.values()) >= options.stop:
                 break
-    print(f"{n + 1} queries; " + (", ".join(f"{k} {v}" for k, v in found.items()) or "no difference") + (f"; {slow} took too long" if slow else ""))
+    if options.errors:
+        for message, count in errors.most_common():
+            print(f"error {count} x {message}")
+    print(f"{n + 1} queries, {sum(errors.values())} errors alike; " + (", ".join(f"{k} {v}" for k, v in found.items()) or "no difference") + (f"; {slow} took too long" if slow else ""))
     for side in sides:
         ask(side, f"DROP SCHEMA {schema} CASCADE")
     sys.exit(1 if found else 0)

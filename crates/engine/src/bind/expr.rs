@@ -573,13 +573,13 @@ impl Binder<'_> {
                 l.clone().into_iter().zip(r.clone()).map(|(a, b)| self.distinct_test(a, b, negated)).collect::<PgResult<Vec<_>>>()?;
             return Ok(if negated { and(pairs) } else { or(pairs) });
         }
-        let equal = self.operator("=", Some(left), right)?;
+        // Not folded: NULL = NULL would not tell whether both are.
+        let keep = std::mem::replace(&mut self.keep, true);
+        let equal = self.operator("=", Some(left), right);
+        self.keep = keep;
+        let equal = equal?;
         let (oper, mut args) = match equal.kind {
             ExprKind::Oper { oper, args } => (oper, args),
-            // Two constants were folded: NULL-safe comparison of what they are.
-            ExprKind::Const(ScalarValue::Boolean(Some(same))) => {
-                return Ok(Expr::new(ExprKind::Const(ScalarValue::Boolean(Some(same == negated))), bool_type()));
-            }
             kind => {
                 let arg = Box::new(Expr::new(kind, bool_type()));
                 return Ok(Expr::new(ExprKind::IsBool { arg, value: Some(true), negated: !negated }, bool_type()));

@@ -548,6 +548,10 @@ impl Binder<'_> {
         if call.star && !args.is_empty() {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error at or near \"*\""));
         }
+        if within_group && matches!(name, "mode" | "percentile_disc") && args.last().is_some_and(|key| key.ty.ty == PgType::Unknown) {
+            let message = "could not determine polymorphic type because input has type unknown";
+            return Err(PgError::new(SqlState::DATATYPE_MISMATCH, message));
+        }
         // A hypothetical row has the types of the keys.
         if within_group && matches!(name, "rank" | "dense_rank" | "percent_rank" | "cume_dist") {
             let (direct, sorted) = (args.len() - order_by.len(), order_by.len());
@@ -658,7 +662,12 @@ impl Binder<'_> {
             Clause::Aggregate if owner == innermost => {
                 return Err(PgError::new(SqlState::GROUPING_ERROR, "aggregate function calls cannot be nested"));
             }
-            Clause::FunctionInFrom | Clause::From if owner != innermost => {}
+            Clause::From => {
+                return Err(PgError::new(
+                    SqlState::GROUPING_ERROR,
+                    "aggregate functions are not allowed in FROM clause of their own query level",
+                ));
+            }
             other => {
                 return Err(PgError::new(SqlState::GROUPING_ERROR, format!("aggregate functions are not allowed in {}", other.name())));
             }

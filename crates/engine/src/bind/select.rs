@@ -808,6 +808,7 @@ pub(crate) fn column_name(e: &E) -> Option<String> {
             .into(),
         ),
         E::IsNormalized { .. } => Some("is_normalized".into()),
+        E::BinaryOp { op: ast::BinaryOperator::Overlaps, .. } => Some("overlaps".into()),
         _ => None,
     }
 }

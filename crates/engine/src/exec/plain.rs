@@ -1,16 +1,23 @@
 //! Passes rows on and claims nothing about them: neither an order nor columns that are constant.
 //!
-//! DataFusion takes what is known of a column below GROUPING SETS for known above them too, where it is NULL in the sets without it.
+//! DataFusion takes what is known of a column below GROUPING SETS for known above them too, where it is NULL in the sets without it;
+//! and a constant of the side that an outer join extends with NULLs for one above the join. Sorts and groupings by it would go wrong.
 //! Read [`crate::plan::aggregate`] next.
 
 use crate::plan::relation::Planner;
-use datafusion::common::{DataFusionError, Result};
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::common::{DataFusionError, JoinType, Result};
 use datafusion::execution::TaskContext;
 use datafusion::logical_expr::LogicalPlan;
-use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
+use datafusion::physical_expr::{AcrossPartitions, EquivalenceProperties, PhysicalExpr};
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec};
+use datafusion::physical_plan::union::UnionExec;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties, SendableRecordBatchStream,
+    replace_children_if_necessary,
 };
 use std::fmt;
 use std::sync::Arc;
@@ -30,6 +37,52 @@ pub fn plan(planner: &Planner, input: LogicalPlan) -> PgResult<LogicalPlan> {
         Ok(Arc::new(PlainExec::new(input)))
     });
     planner.extend("Plain".into(), input, &[], make)
+}
+
+/// Puts [`PlainExec`] over the sides of outer joins that have constants and are extended with NULLs, and over unions of parts that have
+/// different constants. Runs when joins have their sides.
+#[derive(Debug)]
+pub struct DoubtfulConstants;
+
+impl PhysicalOptimizerRule for DoubtfulConstants {
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
+        plan.transform_up(|plan| {
+            // A sort of each part leaves its constant out, and the parts then share a filter on the other keys.
+            let differs = |plan: &Arc<dyn ExecutionPlan>| {
+                plan.equivalence_properties().constants().iter().any(|c| c.across_partitions == AcrossPartitions::Heterogeneous)
+            };
+            if plan.downcast_ref::<UnionExec>().is_some() && differs(&plan) {
+                return Ok(Transformed::yes(Arc::new(PlainExec::new(plan))));
+            }
+            let hash = plan.downcast_ref::<HashJoinExec>().map(|join| *join.join_type());
+            let Some(kind) = hash.or_else(|| plan.downcast_ref::<NestedLoopJoinExec>().map(|join| *join.join_type())) else {
+                return Ok(Transformed::no(plan));
+            };
+            let extended = match kind {
+                JoinType::Left => [false, true],
+                JoinType::Right => [true, false],
+                JoinType::Full => [true, true],
+                _ => return Ok(Transformed::no(plan)),
+            };
+            let mut changed = false;
+            let mut children = Vec::with_capacity(2);
+            for (child, extended) in plan.children().into_iter().zip(extended) {
+                let constants = extended && !child.equivalence_properties().constants().is_empty();
+                changed |= constants;
+                children.push(if constants { Arc::new(PlainExec::new(child.clone())) } else { child.clone() });
+            }
+            if changed { replace_children_if_necessary(plan, children).map(Transformed::yes) } else { Ok(Transformed::no(plan)) }
+        })
+        .data()
+    }
+
+    fn name(&self) -> &str {
+        "DoubtfulConstants"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
 }
 
 impl PlainExec {
@@ -61,6 +114,10 @@ impl ExecutionPlan for PlainExec {
 
     fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
         vec![&self.input]
+    }
+
+    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
+        vec![false]
     }
 
     fn apply_expressions(

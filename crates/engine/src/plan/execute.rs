@@ -43,6 +43,7 @@ pub(crate) fn database_state(parallelism: usize, runtime: Arc<RuntimeEnv>) -> Ar
     // Ways to read are chosen once joins have their sides, and before orders and partitions are seen to.
     let mut rules = PhysicalOptimizer::new().rules;
     let at = rules.iter().position(|rule| rule.name() == "EnsureRequirements").unwrap_or(rules.len());
+    rules.insert(at, Arc::new(crate::exec::plain::DoubtfulConstants));
     rules.insert(at, Arc::new(super::index_order::IndexOrders));
     rules.insert(at, Arc::new(super::lookup_join::LookupJoins));
     rules.push(Arc::new(crate::text::limit::SearchLimit));

@@ -72,8 +72,16 @@ impl ExprPlanner<'_> {
             }
             ExprKind::IsDistinct { left, right, negated, .. } => {
                 let (l, r) = (self.sort_key(left)?, self.sort_key(right)?);
-                let op = if *negated { Operator::IsNotDistinctFrom } else { Operator::IsDistinctFrom };
-                binary(l, op, r)
+                let is_null = |e: &DfExpr| matches!(e, DfExpr::Literal(value, _) if value.is_null());
+                // DataFusion's simplifier takes two NULLs for distinct.
+                match (is_null(&l), is_null(&r)) {
+                    (true, true) => DfExpr::Literal(ScalarValue::Boolean(Some(*negated)), None),
+                    (true, false) if *negated => DfExpr::IsNull(Box::new(r)),
+                    (true, false) => DfExpr::IsNotNull(Box::new(r)),
+                    (false, true) if *negated => DfExpr::IsNull(Box::new(l)),
+                    (false, true) => DfExpr::IsNotNull(Box::new(l)),
+                    _ => binary(l, if *negated { Operator::IsNotDistinctFrom } else { Operator::IsDistinctFrom }, r),
+                }
             }
             ExprKind::Oper { oper, args } => self.operator(e, oper, args)?,
             ExprKind::Case { whens, otherwise } => {
@@ -153,7 +161,12 @@ impl ExprPlanner<'_> {
             if let Some(op) = comparison
                 && same_arrow(&l.ty, &r.ty)
             {
-                return Ok(binary(self.expr(l)?, op, self.expr(r)?));
+                let (l, r) = (self.expr(l)?, self.expr(r)?);
+                // DataFusion merges conditions on a column wrongly if constants stand on different sides of it.
+                return Ok(match (&l, &r, op.swap()) {
+                    (DfExpr::Literal(..), right, Some(swapped)) if !matches!(right, DfExpr::Literal(..)) => binary(r, swapped, l),
+                    _ => binary(l, op, r),
+                });
             }
             // Equality of two columns must be visible to the optimizer as one, so that it can become a join key.
             if oper.0.comparison == Some(NativeOp::Eq)

@@ -3,7 +3,7 @@
 use super::frame::{End, Framed, FramedCall, FramedUdwf, RangeKey};
 use super::relation::Planner;
 use super::{column_name, from_datafusion};
-use crate::bind::tree::{AggregateExpr, ColId, Expr, ExprKind, FrameBound, FrameExclusion, FrameUnits, OperRef, Rel, WindowExpr};
+use crate::bind::tree::{AggregateExpr, ColId, Expr, ExprKind, FrameBound, FrameExclusion, FrameUnits, OperRef, Rel, SortKey, WindowExpr};
 use arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::{Cast, WindowFunction, WindowFunctionParams};
@@ -91,6 +91,20 @@ fn end_of(bound: &FrameBound) -> End {
 
 impl Planner {
     pub(super) async fn plan_window(&self, input: &Rel, windows: &[(ColId, WindowExpr)]) -> PgResult<LogicalPlan> {
+        // A key that is the same in the whole partition orders nothing, and DataFusion asks for a sort by it that it then leaves out.
+        let mut windows = windows.to_vec();
+        for (_, w) in &mut windows {
+            let mut kept: Vec<SortKey> = Vec::with_capacity(w.order_by.len());
+            let last = w.order_by.len().saturating_sub(1);
+            for (i, key) in w.order_by.iter().enumerate() {
+                let known = w.partition_by.contains(&key.expr) || kept.iter().any(|k| k.expr == key.expr);
+                if !known || (i == last && kept.is_empty()) {
+                    kept.push(key.clone());
+                }
+            }
+            w.order_by = kept;
+        }
+        let windows = windows.as_slice();
         // All expressions of the calls, so that their subqueries become columns of the input.
         let mut list: Vec<Expr> = Vec::new();
         for (_, w) in windows {
