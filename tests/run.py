@@ -232,6 +232,13 @@ def indexes_are_built_while_others_write(server):
     builds.run(dsn(server), 2)
 
 
+def killed_rebuilds_of_indexes_take_their_place(server):
+    sys.path.insert(0, str(pathlib.Path(__file__).parent / "indexes"))
+    import killed
+
+    killed.run(server.binary, 4)
+
+
 def a_killed_index_build_is_finished(server):
     with server.connect() as c:
         c.execute("CREATE TABLE k (id int PRIMARY KEY, a int, b text)")
@@ -420,7 +427,7 @@ TESTS = [what_is_too_large_or_no_text_is_refused, half_a_copy_leaves_nothing, a_
          a_full_disk_fails_statements_and_loses_nothing, load_dump_and_restore, rows_survive_kill_and_restart, nothing_acknowledged_is_lost, a_second_process_is_refused, malformed_frames_end_one_connection_only,
          parameters_and_results_of_each_type, copy_in_and_out, cancel_and_timeouts, psql_describes,
          the_examples_of_the_reference_run, indexes_give_what_tables_give, indexes_are_built_while_others_write,
-         a_killed_index_build_is_finished]
+         a_killed_index_build_is_finished, killed_rebuilds_of_indexes_take_their_place]
 for t in TESTS:
     if len(sys.argv) < 3 or t.__name__ in sys.argv[2:]:
         test(t)

@@ -222,6 +222,9 @@ pub struct IndexDescriptor {
     /// The first snapshot that it is complete for.
     #[serde(default)]
     pub readable_from: u64,
+    /// The index whose place it takes once it is complete.
+    #[serde(default)]
+    pub replaces: Option<Oid>,
     /// The UNIQUE constraint that owns the index.
     pub constraint: Option<ConstraintName>,
     /// The constraint is the PRIMARY KEY: a deferrable one is not the row's place.

@@ -554,6 +554,7 @@ impl<'a> TableBuilder<'a> {
             predicate: None,
             state: IndexState::Readable,
             readable_from: 0,
+            replaces: None,
             constraint: Some(constraint),
             method: "btree".into(),
             options: Vec::new(),

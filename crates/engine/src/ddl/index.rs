@@ -181,6 +181,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
         predicate,
         state: if online { IndexState::DeleteOnly } else { IndexState::Readable },
         readable_from: 0,
+        replaces: None,
         constraint: None,
         method: method.to_owned(),
         options: if full_text { crate::text::settings::Settings::stored(&options) } else { options },
@@ -294,21 +295,11 @@ async fn reindex_online(work: Work<'_>, table: &TableDescriptor, index: Oid) -> 
     new.name = work.choose_name(table.schema, &old.name, None, "ccnew", &[]);
     new.constraint = None;
     new.state = IndexState::DeleteOnly;
-    let (oid, storage) = (new.oid, new.storage);
+    new.replaces = Some(old.oid);
+    let oid = new.oid;
     start_online(work, table.oid, new).await?;
     crate::index::build::run(work.ctx, table.oid, oid, "REINDEX CONCURRENTLY").await?;
-    crate::index::build::change(work.ctx, table.oid, move |table| {
-        let from = table.indexes.iter().find(|i| i.oid == oid).map_or(0, |i| i.readable_from);
-        table.indexes.retain(|i| i.oid != oid);
-        for own in table.indexes.iter_mut().filter(|i| i.oid == index) {
-            own.storage = storage;
-            own.state = IndexState::Readable;
-            own.readable_from = from;
-        }
-    })
-    .await?;
-    crate::index::build::drop_later(work.ctx, table.oid, old.storage);
-    Ok(())
+    crate::index::build::take_place(work.ctx, table.oid, oid).await
 }
 
 /// Makes and fills new indexes of a table, and stores the table.

@@ -2,13 +2,14 @@
 //!
 //! Invariant: everything goes to tables of the store that the same transaction made and nobody else sees. Under READ COMMITTED rows
 //! are therefore committed in pieces as they come, without the transaction's buffer; under the other levels, whose snapshot is
-//! older, they go through it.
+//! older, they go through it. Entries of indexes are sorted first; many of them the store takes in as files.
 
 use super::work::Work;
 use crate::bind::tree::{ColId, Expr, ExprKind};
 use crate::catalog::{ColumnId, IndexDescriptor, IndexKey, Oid, TableDescriptor};
+use crate::index::sorter::EntrySorter;
 use crate::plan::TableEvaluator;
-use crate::row::{IndexCodec, IndexEncoder, RowCodec, RowEncoder};
+use crate::row::{INDEX_FAMILY, IndexCodec, IndexEncoder, RowCodec, RowEncoder};
 use crate::txn::{Isolation, store_error};
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
 use arrow::datatypes::DataType;
@@ -16,7 +17,7 @@ use futures::StreamExt;
 use std::collections::HashSet;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState, SqlType};
-use stoa_store::{Commit, Durability, MutationRef, Mutations};
+use stoa_store::{Commit, Durability, MutationRef, Mutations, TableId};
 use xxhash_rust::xxh3::xxh3_128;
 
 /// Bytes that are committed at a time.
@@ -31,6 +32,8 @@ struct IndexTarget {
     has_predicate: bool,
     /// Hashes of keys that must not come twice.
     seen: HashSet<u128>,
+    /// Where entries wait until all are there, if they are not the transaction's to keep.
+    sorter: Option<EntrySorter>,
 }
 
 /// Writes rows of one table.
@@ -54,6 +57,7 @@ impl<'a> RowWriter<'a> {
         let columns: Vec<(ColumnId, SqlType)> = table.live_columns().map(|c| (c.id, c.ty.clone())).collect();
         let schema: Vec<(ColId, DataType)> = columns.iter().map(|(id, ty)| (ColId(id.0), ty.arrow.clone())).collect();
         let mut targets = Vec::new();
+        let sorted = work.ctx.txn.isolation() == Isolation::ReadCommitted;
         for index in table.indexes.iter().filter(|i| indexes.contains(&i.oid) && !crate::text::is_text(i)) {
             let mut exprs: Vec<Expr> = Vec::new();
             for part in &index.parts {
@@ -71,6 +75,7 @@ impl<'a> RowWriter<'a> {
                 index: index.clone(),
                 evaluator,
                 seen: HashSet::new(),
+                sorter: sorted.then(|| EntrySorter::new(&work.ctx.database.transactions.write_space())),
             });
         }
         Ok(Self {
@@ -180,7 +185,10 @@ impl<'a> RowWriter<'a> {
                     return Err(duplicate(&self.work, &self.table, &target.index.name, names, values, row));
                 }
                 let cell = encoder.cell(row, key)?;
-                self.pending.put(target.codec.storage, &entry, crate::row::INDEX_FAMILY, &[], cell);
+                match &mut target.sorter {
+                    Some(sorter) => sorter.push(&entry, cell)?,
+                    None => self.pending.put(target.codec.storage, &entry, INDEX_FAMILY, &[], cell),
+                }
             }
         }
         self.count += rows as u64;
@@ -214,8 +222,42 @@ impl<'a> RowWriter<'a> {
 
     /// Writes what is left.
     pub async fn finish(mut self) -> PgResult<u64> {
+        let mut sorters: Vec<(TableId, EntrySorter)> =
+            self.indexes.iter_mut().filter_map(|t| Some((t.codec.storage, t.sorter.take()?))).collect();
+        if sorters.iter().map(|(_, sorter)| sorter.bytes()).sum::<usize>() < PIECE {
+            for (storage, sorter) in sorters {
+                let mut entries = sorter.finish()?;
+                while let Some((key, cell)) = entries.next()? {
+                    self.pending.put(storage, key, INDEX_FAMILY, &[], cell);
+                }
+            }
+        } else {
+            self.flush().await?;
+            sorters.sort_by_key(|(storage, _)| *storage);
+            self.load(sorters).await?;
+        }
         self.flush().await?;
         Ok(self.count)
+    }
+
+    /// Hands entries to the store in order, as files.
+    async fn load(&self, sorters: Vec<(TableId, EntrySorter)>) -> PgResult<()> {
+        let tables: Vec<TableId> = sorters.iter().map(|(storage, _)| *storage).collect();
+        let mut load = self.work.ctx.database.store.bulk_load(&tables).await.map_err(store_error)?;
+        for (storage, sorter) in sorters {
+            let mut entries = sorter.finish()?;
+            let mut count = 0u32;
+            while let Some((key, cell)) = entries.next()? {
+                load.put(storage, key, INDEX_FAMILY, &[], cell).map_err(store_error)?;
+                count = count.wrapping_add(1);
+                if count.is_multiple_of(8192) {
+                    self.work.ctx.session.check_interrupt()?;
+                    tokio::task::yield_now().await;
+                }
+            }
+        }
+        load.finish().await.map_err(store_error)?;
+        Ok(())
     }
 }
 

@@ -38,6 +38,7 @@ fn descriptor(salt: Option<u8>, unique: bool, include: bool) -> TableDescriptor 
         predicate: None,
         state: IndexState::Readable,
         readable_from: 0,
+        replaces: None,
         constraint: None,
         method: "btree".into(),
         options: Vec::new(),

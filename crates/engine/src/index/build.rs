@@ -14,7 +14,7 @@
 use super::entries::{TableRows, each_entry};
 use crate::bind::tree::{LockStrength, LockWait};
 use crate::catalog::store::{decode, delete, encode, get, put};
-use crate::catalog::{IndexState, Oid, Relation, TableDescriptor};
+use crate::catalog::{IndexDescriptor, IndexState, Oid, Relation, TableDescriptor};
 use crate::database::DatabaseInner;
 use crate::ddl::Work;
 use crate::exec::StatementContext;
@@ -188,6 +188,32 @@ async fn remove(ctx: &StatementContext, table: Oid, index: Oid) -> PgResult<()> 
     if let Some(storage) = storage {
         drop_later(ctx, table, storage);
     }
+    Ok(())
+}
+
+/// Lets an index that is complete take the place of the one that it was built for. What was on the way when the process ended goes on
+/// at the next start: the new index knows whom it replaces.
+///
+/// # Errors
+/// The store failed.
+pub(crate) async fn take_place(ctx: &StatementContext, table: Oid, new: Oid) -> PgResult<()> {
+    let indexes = descriptor(ctx, table)?.indexes;
+    let Some(made) = indexes.iter().find(|i| i.oid == new) else { return Ok(()) };
+    let Some(old) = indexes.iter().find(|i| Some(i.oid) == made.replaces) else {
+        // It was dropped meanwhile.
+        return remove(ctx, table, new).await;
+    };
+    let (storage, from, replaced, gone) = (made.storage, made.readable_from, old.oid, old.storage);
+    change(ctx, table, move |table| {
+        table.indexes.retain(|i| i.oid != new);
+        for own in table.indexes.iter_mut().filter(|i| i.oid == replaced) {
+            own.storage = storage;
+            own.state = IndexState::Readable;
+            own.readable_from = from;
+        }
+    })
+    .await?;
+    drop_later(ctx, table, gone);
     Ok(())
 }
 
@@ -452,7 +478,9 @@ pub(crate) fn resume(database: &Arc<DatabaseInner>) {
     let mut left: Vec<(Oid, Oid)> = Vec::new();
     for relation in catalog.relations() {
         let Relation::Table(table) = &**relation else { continue };
-        let unfinished = table.indexes.iter().filter(|i| matches!(i.state, IndexState::DeleteOnly | IndexState::WriteOnly));
+        let is_unfinished =
+            |i: &&IndexDescriptor| matches!(i.state, IndexState::DeleteOnly | IndexState::WriteOnly) || i.replaces.is_some();
+        let unfinished = table.indexes.iter().filter(is_unfinished);
         left.extend(unfinished.map(|i| (table.oid, i.oid)));
     }
     for (table, index) in left {

@@ -6,6 +6,7 @@ pub mod build;
 pub mod check;
 pub mod entries;
 pub mod repair;
+pub mod sorter;
 
 #[cfg(test)]
 mod tests;

@@ -251,6 +251,7 @@ fn hypothetical(table: &TableDescriptor, parts: &[(ColumnId, SortOptions)], incl
         predicate: None,
         state: IndexState::Readable,
         readable_from: 0,
+        replaces: None,
         constraint: None,
         method: "btree".into(),
         options: Vec::new(),

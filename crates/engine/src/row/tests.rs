@@ -250,6 +250,7 @@ fn index(parts: &[(u32, SqlType, bool, bool)], include: &[u32], unique: bool) ->
         predicate: None,
         state: IndexState::Readable,
         readable_from: 0,
+        replaces: None,
         constraint: None,
         method: "btree".into(),
         options: Vec::new(),

@@ -2,9 +2,10 @@
 
 use super::SessionOptions;
 use super::session_impl::Session;
-use crate::catalog::{Oid, Relation};
+use crate::catalog::{IndexState, Oid, Relation};
 use crate::database::DatabaseInner;
 use crate::ddl::Work;
+use crate::exec::StatementContext;
 use crate::txn::TableLockMode;
 use std::sync::Arc;
 use stoa_pg::PgResult;
@@ -21,9 +22,21 @@ pub(crate) async fn background_build(database: Arc<DatabaseInner>, table: Oid, i
     let work = Work { ctx: &context };
     if let Some(descriptor) = work.catalog().table(table).cloned() {
         work.lock(&Relation::Table(descriptor), TableLockMode::ShareUpdateExclusive).await?;
-        let outcome = crate::index::build::run(&context, table, index, "CREATE INDEX CONCURRENTLY").await;
+        let outcome = finish_build(&context, table, index).await;
         context.txn.rollback().await;
         outcome?;
     }
     Ok(())
+}
+
+/// Builds an index to its end; one that was made for REINDEX then takes its place.
+async fn finish_build(context: &StatementContext, table: Oid, index: Oid) -> PgResult<()> {
+    let catalog = context.database.transactions.published_catalog();
+    let Some(found) = catalog.table(table).and_then(|t| t.indexes.iter().find(|i| i.oid == index)) else { return Ok(()) };
+    let replaces = found.replaces.is_some();
+    if found.state != IndexState::Readable {
+        let command = if replaces { "REINDEX CONCURRENTLY" } else { "CREATE INDEX CONCURRENTLY" };
+        crate::index::build::run(context, table, index, command).await?;
+    }
+    if replaces { crate::index::build::take_place(context, table, index).await } else { Ok(()) }
 }

@@ -149,7 +149,7 @@ impl TransactionManager {
         *self.write_space.write() = Arc::new(space);
     }
 
-    pub(super) fn write_space(&self) -> Arc<WriteSpace> {
+    pub(crate) fn write_space(&self) -> Arc<WriteSpace> {
         Arc::clone(&self.write_space.read())
     }
 

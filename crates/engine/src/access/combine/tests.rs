@@ -32,6 +32,7 @@ fn descriptor() -> TableDescriptor {
         predicate: None,
         state: IndexState::Readable,
         readable_from: 0,
+        replaces: None,
         constraint: None,
         method: "btree".into(),
         options: Vec::new(),

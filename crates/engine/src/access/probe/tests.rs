@@ -31,6 +31,7 @@ fn descriptor(salt: Option<u16>) -> TableDescriptor {
         predicate: predicate.map(Into::into),
         state: IndexState::Readable,
         readable_from: 0,
+        replaces: None,
         constraint: None,
         method: "btree".into(),
         options: Vec::new(),
