@@ -236,7 +236,7 @@ def killed_rebuilds_of_indexes_take_their_place(server):
     sys.path.insert(0, str(pathlib.Path(__file__).parent / "indexes"))
     import killed
 
-    killed.run(server.binary, 4)
+    killed.run(BINARY, 4)
 
 
 def a_killed_index_build_is_finished(server):

@@ -32,6 +32,8 @@ pub struct DatabaseOptions {
     /// Where full text indexes are; `None` for a directory that goes with the process.
     pub text_directory: Option<PathBuf>,
     pub max_sessions: usize,
+    /// How indexes are checked in the background.
+    pub scrub: crate::index::scrub::ScrubOptions,
     /// Parallel pieces of one statement; 0 for the number of cores.
     pub parallelism: usize,
 }
@@ -54,6 +56,7 @@ impl Default for DatabaseOptions {
             spill_bytes: 64 << 30,
             text_directory: None,
             max_sessions: 100,
+            scrub: crate::index::scrub::ScrubOptions::default(),
             parallelism: 0,
         }
     }
@@ -79,6 +82,8 @@ pub struct DatabaseInner {
     pub statistics: crate::statistics::Registry,
     /// The index builds that run.
     pub builds: crate::index::build::Builds,
+    /// The last checks of indexes.
+    pub checks: crate::index::scrub::Checks,
     pub options: DatabaseOptions,
     pub started_us: i64,
     sessions: RwLock<BTreeMap<u32, Arc<SessionShared>>>,
@@ -117,6 +122,8 @@ impl Database {
         let state = crate::plan::execute::database_state(options.pieces(), runtime.clone());
         let catalog = crate::catalog::open(&store).await?;
         let statistics = crate::statistics::Registry::load(&store, |oid| catalog.table(oid).is_some()).await?;
+        let has = |table, index| catalog.table(table).is_some_and(|t| t.indexes.iter().any(|i| i.oid == index));
+        let checks = crate::index::scrub::Checks::load(&store, has).await?;
         let transactions = TransactionManager::new(store.clone(), catalog);
         let directory = options.spill_directory.clone().unwrap_or_else(std::env::temp_dir);
         let most = (options.query_memory_bytes / 4).min(MAX_WRITE_SET_MEMORY);
@@ -135,12 +142,16 @@ impl Database {
             runtime,
             statistics,
             builds: crate::index::build::Builds::default(),
+            checks,
             options,
             started_us: now_us(),
             sessions: RwLock::default(),
             next_pid: AtomicU32::new(1),
         });
         crate::index::build::resume(&inner);
+        if inner.options.scrub.rows_per_second > 0 {
+            tokio::spawn(crate::index::scrub::run(Arc::downgrade(&inner)));
+        }
         Ok(Self { inner })
     }
 

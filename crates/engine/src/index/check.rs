@@ -5,6 +5,7 @@
 //! Ranges whose sum is not zero then are compared entry by entry; the others are equal.
 
 use super::entries::{TableRows, each_entry};
+use super::scrub::Pace;
 use crate::access::{KeyShape, explain};
 use crate::catalog::{IndexState, TableDescriptor};
 use crate::exec::StatementContext;
@@ -104,11 +105,11 @@ fn hash(key: &[u8], cell: &[u8]) -> u128 {
     xxh3_128_with_seed(cell, xxh3_64(key))
 }
 
-/// Compares indexes with their table.
+/// Compares indexes with their table, at a pace.
 ///
 /// # Errors
 /// XX001 for rows that cannot be read; 54000 when an index differs in too many places to be compared.
-pub async fn check(ctx: &StatementContext, target: &CheckTarget) -> PgResult<Report> {
+pub async fn check(ctx: &StatementContext, target: &CheckTarget, pace: &mut Pace) -> PgResult<Report> {
     let writer = TableWriter::new(ctx, &target.table)?;
     let view = ctx.txn.read_view();
     let mut report = Report::default();
@@ -127,11 +128,12 @@ pub async fn check(ctx: &StatementContext, target: &CheckTarget) -> PgResult<Rep
             }
             continue;
         }
-        let ranges = sums(ctx, &view, index).await?;
+        let ranges = sums(ctx, &view, index, pace).await?;
         indexes.push(Compared { writer: index, ranges });
     }
     let mut rows = TableRows::open(&view, &writer, KeyRange::all()).await?;
     while let Some((batch, keys)) = rows.next(ctx).await? {
+        pace.took(batch.len() as u64).await;
         for index in &mut indexes {
             let ranges = &mut index.ranges;
             each_entry(index.writer, &batch, &keys, |_, key, cell| {
@@ -153,7 +155,7 @@ pub async fn check(ctx: &StatementContext, target: &CheckTarget) -> PgResult<Rep
 }
 
 /// The ranges of an index with the sums of their entries; the first begins before all keys.
-async fn sums(ctx: &StatementContext, view: &ReadView, index: &IndexWriter) -> PgResult<Vec<RangeSum>> {
+async fn sums(ctx: &StatementContext, view: &ReadView, index: &IndexWriter, pace: &mut Pace) -> PgResult<Vec<RangeSum>> {
     let mut ranges = vec![RangeSum { start: Vec::new(), sum: 0, entries: 0, expected: 0 }];
     let mut sink = |key: &[u8], cells: &[CellRef<'_>]| {
         let cell = cells.first().map_or(&[][..], |c| c.value);
@@ -169,6 +171,7 @@ async fn sums(ctx: &StatementContext, view: &ReadView, index: &IndexWriter) -> P
     let mut scan = view.scan(entries_of(index, KeyRange::all())).await?;
     while scan.next_block(RANGE_ENTRIES as usize, &mut sink).await? {
         ctx.session.check_interrupt()?;
+        pace.took(RANGE_ENTRIES).await;
     }
     Ok(ranges)
 }

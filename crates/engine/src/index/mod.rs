@@ -1,14 +1,16 @@
 //! The life of an index beside the rows that it follows: online builds, proof that it equals its table, and repair.
 //!
-//! Reading order: [`entries`] (what the entries of a table's rows should be) → [`build`] → [`check`] → [`repair`].
+//! Reading order: [`entries`] (what the entries of a table's rows should be) → [`build`] → [`sorter`] → [`check`] → [`repair`] →
+//! [`scrub`].
 
 pub mod build;
 pub mod check;
 pub mod entries;
 pub mod repair;
+pub mod scrub;
 pub mod sorter;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use check::{CheckTarget, Fault, FaultKind, check};

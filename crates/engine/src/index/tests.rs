@@ -8,7 +8,7 @@ use crate::write::tests::{answer, connect, database};
 use std::ops::ControlFlow;
 use stoa_store::{CellRef, Commit, Durability, KeyRange, Mutations, ReadSpec, ScanSpec, TableId};
 
-fn table(database: &Database, name: &str) -> TableDescriptor {
+pub(crate) fn table(database: &Database, name: &str) -> TableDescriptor {
     let catalog = database.inner().transactions.published_catalog();
     catalog
         .relations()
@@ -20,7 +20,7 @@ fn table(database: &Database, name: &str) -> TableDescriptor {
 }
 
 /// The rows of an index table.
-async fn entries(database: &Database, index: TableId) -> Vec<(Vec<u8>, Vec<u8>)> {
+pub(crate) async fn entries(database: &Database, index: TableId) -> Vec<(Vec<u8>, Vec<u8>)> {
     let store = &database.inner().store;
     let read = ReadSpec {
         table: index,
@@ -41,7 +41,7 @@ async fn entries(database: &Database, index: TableId) -> Vec<(Vec<u8>, Vec<u8>)>
     out
 }
 
-async fn change(database: &Database, change: impl FnOnce(&mut Mutations)) {
+pub(crate) async fn change(database: &Database, change: impl FnOnce(&mut Mutations)) {
     let mut mutations = Mutations::new();
     change(&mut mutations);
     let commit = Commit { mutations: &mutations, snapshot: None, validate: &[], durability: Durability::Relaxed };

@@ -6,6 +6,9 @@ use crate::catalog::{IndexState, Oid, Relation};
 use crate::database::DatabaseInner;
 use crate::ddl::Work;
 use crate::exec::StatementContext;
+use crate::index::CheckTarget;
+use crate::index::check::Report;
+use crate::index::scrub::Pace;
 use crate::txn::TableLockMode;
 use std::sync::Arc;
 use stoa_pg::PgResult;
@@ -39,4 +42,19 @@ async fn finish_build(context: &StatementContext, table: Oid, index: Oid) -> PgR
         crate::index::build::run(context, table, index, command).await?;
     }
     if replaces { crate::index::build::take_place(context, table, index).await } else { Ok(()) }
+}
+
+/// Checks the indexes of a table, at a pace.
+///
+/// # Errors
+/// Those of the check.
+pub(crate) async fn background_check(database: Arc<DatabaseInner>, target: &CheckTarget, pace: &mut Pace) -> PgResult<Report> {
+    let options = SessionOptions { user: "stoa".into(), database: "stoa".into(), ..SessionOptions::default() };
+    let mut session = Session::open(database, options)?;
+    session.start_query().await?;
+    let context = session.statement_context(Arc::from("background check of indexes"), Arc::from([]))?;
+    context.txn.start_statement()?;
+    let report = crate::index::check(&context, target, pace).await;
+    context.txn.rollback().await;
+    report
 }

@@ -5,7 +5,8 @@ use crate::catalog::{IndexDescriptor, Relation};
 use crate::ddl::{FoundIndex, Work, undefined_relation};
 use crate::exec::StatementContext;
 use crate::index::repair::repair;
-use crate::index::{CheckTarget, Fault, FaultKind, check};
+use crate::index::scrub::check_and_record;
+use crate::index::{CheckTarget, Fault, FaultKind};
 use crate::text::is_text;
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, StringViewArray};
 use arrow::datatypes::{Field, Schema};
@@ -54,7 +55,7 @@ pub(crate) async fn run(ctx: &StatementContext, table: bool, name: &ObjectName, 
             }
         }
     };
-    let mut report = check(ctx, &target).await?;
+    let mut report = check_and_record(ctx, &target).await?;
     for (index, entries, ranges) in &report.checked {
         let faults = report.faults.iter().filter(|f| f.index == *index).count();
         work.notice(

@@ -6,7 +6,7 @@
 
 pub mod api;
 mod background;
-pub(crate) use background::background_build;
+pub(crate) use background::{background_build, background_check};
 pub(crate) mod check;
 pub mod copy;
 pub mod cursor;

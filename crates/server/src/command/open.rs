@@ -14,6 +14,12 @@ pub struct DataOptions {
     /// The memory that the process may use, as 512MB or 4GB; half of it is for statements, a third for the store's caches.
     #[arg(long, value_name = "SIZE", value_parser = super::size::parse)]
     pub memory_limit: Option<u64>,
+    /// Rows and entries a second that the background check of indexes reads; 0 switches it off.
+    #[arg(long, value_name = "ROWS", default_value_t = 10_000)]
+    pub scrub_rate: u64,
+    /// Hours after which the indexes of a table are checked again.
+    #[arg(long, value_name = "HOURS", default_value_t = 24.0)]
+    pub scrub_interval: f64,
 }
 
 /// Opens the database, or makes one in an empty directory.
@@ -35,7 +41,10 @@ pub async fn open(options: &DataOptions) -> Result<Database, CommandError> {
             ..stoa_store_lsm::LsmOptions::default()
         },
     )?;
+    let interval = std::time::Duration::try_from_secs_f64(options.scrub_interval * 3600.0)
+        .map_err(|_| CommandError::Usage("--scrub-interval must be a number of hours".into()))?;
     let database = DatabaseOptions {
+        scrub: stoa_engine::index::scrub::ScrubOptions { rows_per_second: options.scrub_rate, interval },
         query_memory_bytes: usize::try_from(limit / 2).unwrap_or(usize::MAX),
         spill_directory: Some(spill),
         text_directory: Some(options.data.join("text")),
