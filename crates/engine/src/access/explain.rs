@@ -8,6 +8,7 @@ use crate::row::ColumnBuilder;
 use crate::row::key::KeyPartCodec;
 use crate::row::types::key_is_lossless;
 use std::fmt::Write as _;
+use stoa_encoding::keyside::encode_present;
 use stoa_pg::EvalContext;
 use stoa_store::KeyRange;
 
@@ -84,6 +85,10 @@ fn bound(key: &KeyShape, bytes: &[u8]) -> String {
                 out.push_str(&value(part, rest));
                 rest = after;
             }
+            Err(_) if is_present(part, rest) => {
+                out.push_str("not NULL");
+                rest = &[];
+            }
             Err(_) => {
                 // The successor of a value, or part of one: bytes say it best.
                 out.push_str("0x");
@@ -95,6 +100,13 @@ fn bound(key: &KeyShape, bytes: &[u8]) -> String {
         }
     }
     if out.is_empty() { "-∞".into() } else { out }
+}
+
+/// Whether bytes are what all values of a part begin with, and NULL does not.
+fn is_present(part: &KeyPartCodec, bytes: &[u8]) -> bool {
+    let mut tag = Vec::new();
+    encode_present(&mut tag, part.part.direction);
+    part.part.nulls.is_some() && tag == bytes
 }
 
 /// The values of a key's leading parts, as literals.

@@ -251,9 +251,8 @@ impl TableProvider for StoaTable {
             // A limit without an order says nothing about the best.
             return Ok(Arc::new(TextSearchExec::new(request.scan, Arc::new(text.search), output)));
         }
-        if !single {
-            output.request = Some(Arc::new(request.clone()));
-        }
+        let request = Arc::new(request);
+        output.request = (!single).then(|| Arc::clone(&request));
         Ok(request.node(choice, &sizes, output, false))
     }
 }

@@ -23,7 +23,6 @@ fn descriptor() -> TableDescriptor {
         storage: TableId(101),
         unique: false,
         nulls_not_distinct: false,
-        primary: false,
         parts: parts
             .iter()
             .map(|c| IndexPart { key: IndexKey::Column(ColumnId(*c)), ty: int.clone(), descending: false, nulls_first: false })
