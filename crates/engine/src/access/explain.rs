@@ -1,7 +1,7 @@
 //! Key ranges as SQL values, for EXPLAIN.
 //!
-//! `[1, 'a'] … [1, 'c')`: parts that a bound has, in the order of the key. A bound that is not a whole value (a prefix of text)
-//! shows what there is of it.
+//! `[1, 'a' … 1, 'c')`: parts that a bound has, in the order of the key; `(` and `]` stand at a value that is left out as a
+//! beginning, or is the last. `'Ba'*` is every text that begins so.
 
 use super::ranges::KeyShape;
 use crate::row::ColumnBuilder;
@@ -44,24 +44,29 @@ pub fn ranges(key: &KeyShape, ranges: &[KeyRange]) -> String {
 #[must_use]
 pub fn range(key: &KeyShape, range: &KeyRange) -> String {
     if let Some(point) = range.as_point() {
-        return format!("[{}]", bound(key, point));
+        return format!("[{}]", bound(key, point).0);
     }
-    let start = bound(key, &range.start);
+    let (start, behind) = bound(key, &range.start);
     // A range of all keys with a beginning is shown as that beginning.
-    if range.end == stoa_store::range::prefix_successor(&range.start) && !range.start.is_empty() {
+    if range.end == stoa_store::range::prefix_successor(&range.start) && !range.start.is_empty() && !behind {
         return format!("[{start}]");
     }
-    let end = range.end.as_deref().map_or_else(|| "∞".to_owned(), |end| bound(key, end));
-    format!("[{start} … {end})")
+    let open = if behind { '(' } else { '[' };
+    match range.end.as_deref().map(|end| bound(key, end)) {
+        None => format!("{open}{start} … ∞)"),
+        Some((end, last)) => format!("{open}{start} … {end}{}", if last { ']' } else { ')' }),
+    }
 }
 
 /// A key, or the beginning of one, as the values of its parts.
 #[must_use]
 pub fn key(shape: &KeyShape, bytes: &[u8]) -> String {
-    bound(shape, bytes)
+    bound(shape, bytes).0
 }
 
-fn bound(key: &KeyShape, bytes: &[u8]) -> String {
+/// A bound as values, and whether it lies behind all keys that begin with them.
+fn bound(key: &KeyShape, bytes: &[u8]) -> (String, bool) {
+    let mut behind = false;
     let mut out = String::new();
     let mut rest = bytes;
     if key.salt.is_some() {
@@ -70,7 +75,7 @@ fn bound(key: &KeyShape, bytes: &[u8]) -> String {
                 let _ = write!(out, "bucket {bucket}");
                 rest = after;
             }
-            None => return "-∞".into(),
+            None => return ("-∞".into(), false),
         }
     }
     for part in &key.parts {
@@ -90,16 +95,45 @@ fn bound(key: &KeyShape, bytes: &[u8]) -> String {
                 rest = &[];
             }
             Err(_) => {
-                // The successor of a value, or part of one: bytes say it best.
-                out.push_str("0x");
-                rest.iter().for_each(|b| {
-                    let _ = write!(out, "{b:02x}");
-                });
+                if let Some(last) = predecessor(part, rest) {
+                    out.push_str(&value(part, &last));
+                    behind = true;
+                } else if let Some(text) = beginning(part, rest) {
+                    let _ = write!(out, "'{}'*", text.replace('\'', "''"));
+                } else {
+                    out.push_str("0x");
+                    rest.iter().for_each(|b| {
+                        let _ = write!(out, "{b:02x}");
+                    });
+                }
                 rest = &[];
             }
         }
     }
-    if out.is_empty() { "-∞".into() } else { out }
+    (if out.is_empty() { "-∞".into() } else { out }, behind)
+}
+
+/// The value whose successor as a beginning of keys these bytes are.
+fn predecessor(part: &KeyPartCodec, bytes: &[u8]) -> Option<Vec<u8>> {
+    /// The longest part of fixed length.
+    const LONGEST: usize = 17;
+    let (last, before) = bytes.split_last()?;
+    let mut value = before.to_vec();
+    value.push(last.checked_sub(1)?);
+    // A successor has lost the bytes that could not grow.
+    while value.len() <= bytes.len() + LONGEST {
+        if part.part.skip(&value).is_ok_and(<[u8]>::is_empty) {
+            return Some(value);
+        }
+        value.push(u8::MAX);
+    }
+    None
+}
+
+/// The text that bytes are the beginning of.
+fn beginning<'a>(part: &KeyPartCodec, bytes: &'a [u8]) -> Option<&'a str> {
+    let text = part.ty.arrow == arrow::datatypes::DataType::Utf8View && part.part.direction == stoa_encoding::keyside::Direction::Asc;
+    std::str::from_utf8(bytes).ok().filter(|s| text && part.part.nulls.is_none() && !s.contains('\0'))
 }
 
 /// Whether bytes are what all values of a part begin with, and NULL does not.

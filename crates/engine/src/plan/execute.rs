@@ -4,6 +4,7 @@ use super::advise::Advice;
 use super::from_datafusion;
 use super::node::StoaQueryPlanner;
 use super::point::{PlanCache, PointRead};
+use super::readable::Names;
 use super::relation::{Materialized, Planner, select_columns};
 use crate::bind::tree::{Bound, BoundBody, ColId, CteBody, CteId, Expr, Mutation, MutationKind, OnConflict, Rel};
 use crate::bind::walk;
@@ -328,6 +329,7 @@ fn mutation_columns(m: &Mutation, out: &mut HashSet<ColId>) {
 /// # Errors
 /// As [`execute`].
 pub async fn explain(ctx: &StatementContext, bound: &Bound, options: &ExplainOptions) -> PgResult<Vec<String>> {
+    let names = Names::of(bound);
     let mut lines = Vec::new();
     let planner = prepare(ctx, bound, Arc::new(used_columns(bound)), options.analyze).await?;
     for cte in &bound.ctes {
@@ -335,7 +337,7 @@ pub async fn explain(ctx: &StatementContext, bound: &Bound, options: &ExplainOpt
         if let CteBody::Query(rel) = &cte.body {
             let plan = planner.plan(rel).await?;
             let plan = physical(ctx, plan).await?;
-            lines.extend(render(&plan, options).into_iter().map(|l| format!("  {l}")));
+            lines.extend(render(&plan, &names, options).into_iter().map(|l| format!("  {l}")));
         }
     }
     let (rel, columns, verb) = match &bound.body {
@@ -372,12 +374,12 @@ pub async fn explain(ctx: &StatementContext, bound: &Bound, options: &ExplainOpt
         if let Some(verb) = &verb {
             lines.push(format!("{verb} (rows={rows})"));
         }
-        lines.extend(render(&physical_plan, options).into_iter().map(|l| if verb.is_some() { format!("  {l}") } else { l }));
+        lines.extend(render(&physical_plan, &names, options).into_iter().map(|l| if verb.is_some() { format!("  {l}") } else { l }));
         lines.push(format!("Rows: {rows}"));
         lines.push(format!("Execution Time: {:.3} ms", started.elapsed().as_secs_f64() * 1000.0));
     } else {
         lines.extend(verb.iter().cloned());
-        lines.extend(render(&physical_plan, options).into_iter().map(|l| if verb.is_some() { format!("  {l}") } else { l }));
+        lines.extend(render(&physical_plan, &names, options).into_iter().map(|l| if verb.is_some() { format!("  {l}") } else { l }));
     }
     let advice = if options.advise { super::advise::advise(&physical_plan)? } else { Vec::new() };
     if options.format == ExplainFormat::Json {
@@ -394,11 +396,11 @@ pub async fn explain(ctx: &StatementContext, bound: &Bound, options: &ExplainOpt
     Ok(lines)
 }
 
-fn render(plan: &Arc<dyn ExecutionPlan>, options: &ExplainOptions) -> Vec<String> {
+fn render(plan: &Arc<dyn ExecutionPlan>, names: &Names, options: &ExplainOptions) -> Vec<String> {
     let text = if options.analyze {
         datafusion::physical_plan::display::DisplayableExecutionPlan::with_metrics(plan.as_ref()).indent(options.verbose).to_string()
     } else {
         displayable(plan.as_ref()).indent(options.verbose).to_string()
     };
-    text.lines().map(str::to_owned).collect()
+    names.plan(&text)
 }

@@ -21,6 +21,7 @@ pub mod kernel;
 pub mod lookup_join;
 pub mod node;
 pub(crate) mod point;
+mod readable;
 pub mod relation;
 pub mod sliding;
 pub mod udf;
