@@ -19,6 +19,11 @@ use stoa_pg::types::PgType;
 /// The columns of a scan by the names that its plan gives them.
 pub trait ScanColumns {
     fn column(&self, name: &str) -> Option<(ColumnId, &SqlType)>;
+
+    /// What stands for an expression that an index has as a part.
+    fn expression(&self, _: &Expr) -> Option<(ColumnId, &SqlType)> {
+        None
+    }
 }
 
 const DAY_US: i64 = 86_400_000_000;
@@ -298,6 +303,9 @@ fn is_text(target: &Target<'_>) -> bool {
 
 impl<'a> Target<'a> {
     fn of(expr: &Expr, columns: &'a dyn ScanColumns) -> Option<Self> {
+        if let Some((column, ty)) = columns.expression(expr) {
+            return Some(Self { column, ty, cast: CastForm::None });
+        }
         match expr {
             Expr::Column(column) => {
                 let (column, ty) = columns.column(&column.name)?;

@@ -133,7 +133,9 @@ fn predecessor(part: &KeyPartCodec, bytes: &[u8]) -> Option<Vec<u8>> {
 /// The text that bytes are the beginning of.
 fn beginning<'a>(part: &KeyPartCodec, bytes: &'a [u8]) -> Option<&'a str> {
     let text = part.ty.arrow == arrow::datatypes::DataType::Utf8View && part.part.direction == stoa_encoding::keyside::Direction::Asc;
-    std::str::from_utf8(bytes).ok().filter(|s| text && part.part.nulls.is_none() && !s.contains('\0'))
+    // A part that can be NULL says first that it is not.
+    let bytes = bytes.get(usize::from(part.part.nulls.is_some())..)?;
+    std::str::from_utf8(bytes).ok().filter(|s| text && !s.contains('\0'))
 }
 
 /// Whether bytes are what all values of a part begin with, and NULL does not.

@@ -10,10 +10,10 @@ use crate::access::adapter::{ScanColumns, predicate};
 use crate::access::{Predicate, Preferences};
 use crate::bind::tree::TableScan;
 use crate::bind::{BindContext, bind_table_expr};
-use crate::catalog::{ColumnId, TableDescriptor};
+use crate::catalog::{ColumnId, IndexKey, TableDescriptor};
 use crate::plan::relation::Planner;
 use crate::plan::{column_name, from_datafusion};
-use crate::row::RowCodec;
+use crate::row::{RowCodec, expression_column};
 use crate::statistics::TableStatistics;
 use crate::text::TextIndexes;
 use crate::text::exec::TextSearchExec;
@@ -22,8 +22,8 @@ use crate::txn::{ReadView, Transaction, store_error};
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
-use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::common::{DFSchema, DataFusionError, Result, ScalarValue};
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::{Column, DFSchema, DataFusionError, Result, ScalarValue};
 use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, TableProviderFilterPushDown, TableType};
 use datafusion::physical_expr::PhysicalExpr;
@@ -41,6 +41,8 @@ pub struct StoaTable {
     schema: SchemaRef,
     /// By index: what the predicate of a partial index says.
     index_predicates: Arc<[Option<Predicate>]>,
+    /// Parts of indexes that are expressions, over the scan's columns, and what stands for each.
+    index_exprs: Vec<(Expr, ColumnId, SqlType)>,
     /// The full text indexes of the database.
     text: Option<Arc<TextIndexes>>,
     preferences: Preferences,
@@ -80,6 +82,7 @@ impl StoaTable {
             columns: list.into(),
             schema: Arc::new(Schema::new(fields)),
             index_predicates: Arc::from([]),
+            index_exprs: Vec::new(),
             text: None,
             preferences: Preferences::default(),
             statistics: None,
@@ -140,6 +143,34 @@ impl StoaTable {
         self
     }
 
+    /// Tells which expressions are parts of indexes; they come over columns called by their ids. One over a column that the scan
+    /// does not have can be in none of its filters.
+    #[must_use]
+    pub fn with_index_exprs(mut self, exprs: Vec<(Expr, ColumnId, SqlType)>) -> Self {
+        let table = Arc::clone(&self.scan.table);
+        let own = OwnColumns(&table);
+        let columns = Arc::clone(&self.columns);
+        let named = |expr: Expr| {
+            let mut whole = true;
+            let renamed = expr.transform(|e| match &e {
+                Expr::Column(column) => {
+                    let id = own.column(&column.name).map(|(id, _)| id);
+                    match columns.iter().find(|(c, _, _)| Some(*c) == id) {
+                        Some((_, name, _)) => Ok(Transformed::yes(Expr::Column(Column::new_unqualified(name)))),
+                        None => {
+                            whole = false;
+                            Ok(Transformed::no(e))
+                        }
+                    }
+                }
+                _ => Ok(Transformed::no(e)),
+            });
+            renamed.ok().map(|t| t.data).filter(|_| whole)
+        };
+        self.index_exprs = exprs.into_iter().filter_map(|(expr, id, ty)| Some((named(expr)?, id, ty))).collect();
+        self
+    }
+
     /// Tells what is known of the table's values.
     #[must_use]
     pub fn with_statistics(mut self, statistics: Option<Arc<TableStatistics>>) -> Self {
@@ -164,6 +195,10 @@ impl StoaTable {
 impl ScanColumns for StoaTable {
     fn column(&self, name: &str) -> Option<(ColumnId, &SqlType)> {
         self.columns.iter().find(|(_, n, _)| n == name).map(|(id, _, ty)| (*id, ty))
+    }
+
+    fn expression(&self, expr: &Expr) -> Option<(ColumnId, &SqlType)> {
+        self.index_exprs.iter().find(|(own, _, _)| own == expr).map(|(_, id, ty)| (*id, ty))
     }
 }
 
@@ -302,6 +337,7 @@ pub(crate) fn table_of(planner: &Planner, scan: &TableScan) -> PgResult<StoaTabl
     let preferences = Preferences::new(&ctx.session.settings(), &scan.hints);
     Ok(StoaTable::new(Arc::clone(&scan.table), &columns, view, txn)?
         .with_index_predicates(predicates)
+        .with_index_exprs(index_exprs(planner, &scan.table)?)
         .with_text(&ctx.database.text, text_parts(planner, &scan.table)?)
         .with_preferences(preferences)
         .with_statistics(ctx.database.statistics.of(scan.table.oid)))
@@ -363,7 +399,6 @@ impl ScanColumns for OwnColumns<'_> {
 
 /// The expressions of full text indexes, over columns called by their ids.
 fn text_parts(planner: &Planner, table: &TableDescriptor) -> PgResult<Vec<Vec<Option<Expr>>>> {
-    use crate::catalog::IndexKey;
     let computes =
         |i: &crate::catalog::IndexDescriptor| crate::text::is_text(i) && i.parts.iter().any(|p| matches!(p.key, IndexKey::Expr(_)));
     if !table.indexes.iter().any(computes) {
@@ -376,6 +411,23 @@ fn text_parts(planner: &Planner, table: &TableDescriptor) -> PgResult<Vec<Vec<Op
         IndexKey::Column(_) => Ok(None),
     };
     table.indexes.iter().map(|i| if computes(i) { i.parts.iter().map(part).collect() } else { Ok(Vec::new()) }).collect()
+}
+
+/// The expressions that btree indexes have as parts, over columns called by their ids.
+fn index_exprs(planner: &Planner, table: &TableDescriptor) -> PgResult<Vec<(Expr, ColumnId, SqlType)>> {
+    let ctx = &planner.ctx;
+    let mut out = Vec::new();
+    for index in table.indexes.iter().filter(|i| i.method == "btree") {
+        for (at, part) in index.parts.iter().enumerate() {
+            if let IndexKey::Expr(sql) = &part.key {
+                let bind =
+                    BindContext { catalog: &ctx.catalog, search_path: &ctx.search_path, eval: &ctx.eval, param_types: &[], text: "" };
+                let expr = planner.exprs().expr(&bind_table_expr(&bind, table, sql)?)?;
+                out.push((expr, expression_column(index, at), part.ty.clone()));
+            }
+        }
+    }
+    Ok(out)
 }
 
 /// What the predicates of partial indexes say.

@@ -32,7 +32,7 @@ pub struct IndexCodec {
     pub storage: TableId,
     pub unique: bool,
     pub nulls_not_distinct: bool,
-    /// The index's own parts; the column of a part that is an expression is `ColumnId(0)`.
+    /// The index's own parts; the column of a part that is an expression is [`expression_column`].
     pub parts: Vec<KeyPartCodec>,
     /// Of `parts` alone.
     pub layout: KeyLayout,
@@ -44,19 +44,28 @@ pub struct IndexCodec {
     pub shape: Arc<RowShape>,
 }
 
+/// What stands for an index's part that is an expression: an id that no column has.
+#[must_use]
+pub fn expression_column(index: &IndexDescriptor, part: usize) -> ColumnId {
+    /// Columns of tables are numbered from 1; the score of a search is the largest id.
+    const FIRST: u32 = 0x8000_0000;
+    // An index has 32 parts at most.
+    ColumnId(FIRST | (index.storage.0 & 0x00ff_ffff) << 5 | (part as u32 & 31))
+}
+
 impl IndexCodec {
     /// # Errors
     /// A part has a type without an order.
     pub fn new(table: &TableDescriptor, index: &IndexDescriptor) -> PgResult<Self> {
         let mut parts = Vec::with_capacity(index.parts.len());
         let mut values: Vec<(ColumnId, SqlType)> = Vec::new();
-        for part in &index.parts {
+        for (at, part) in index.parts.iter().enumerate() {
             let direction = if part.descending { Direction::Desc } else { Direction::Asc };
             let column = match &part.key {
                 IndexKey::Column(id) => *id,
-                IndexKey::Expr(_) => ColumnId(0),
+                IndexKey::Expr(_) => expression_column(index, at),
             };
-            if column.0 != 0 && !key_is_lossless(&part.ty) {
+            if matches!(part.key, IndexKey::Column(_)) && !key_is_lossless(&part.ty) {
                 values.push((column, part.ty.clone()));
             }
             parts.push(KeyPartCodec {

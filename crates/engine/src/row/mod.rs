@@ -27,7 +27,7 @@ pub(crate) mod tests;
 
 pub use builder::ColumnBuilder;
 pub use decoder::{ColumnSource, ScanDecoder};
-pub use index::{INDEX_FAMILY, IndexCodec, IndexEncoder};
+pub use index::{INDEX_FAMILY, IndexCodec, IndexEncoder, expression_column};
 pub use key::{KeyCodec, KeyColumn, KeyList};
 pub use row_id::next_row_id;
 pub use table::{FamilyCodec, RowCodec, RowEncoder};
