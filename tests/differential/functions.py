@@ -167,6 +167,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="")
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--explained", action="store_true", help="show the differences that are explained")
     parser.add_argument("--examples", type=int, default=3)
     options = parser.parse_args()
     stoa, oracle = Side(options.dsn), Side(options.oracle)
@@ -207,6 +208,8 @@ def main():
                 reason = "char without a length" if "  '::bpchar" in sql else explained(sql, ours, theirs)
                 if reason and ours[0] != "XX000":
                     known[reason] += 1
+                    if options.explained:
+                        print(f"explained: {reason}: {sql}\n      stoa:   {str(ours)[:200]}\n      oracle: {str(theirs)[:200]}")
                     continue
                 show = lambda a: (f"{a[0]} {a[3]}" if a[0] != "00000" else f"{a[1]} {a[2]}")[:300]
                 differences[label].append((sql, show(ours), show(theirs)))

@@ -8,7 +8,7 @@ data-modifying), set operations, grouping sets, windows with all frames and over
 DISTINCT ON, limits, UPDATE, DELETE and INSERT with RETURNING (rolled back), over three small tables full of NULLs. Queries whose order is not fixed are
 compared as multisets. The exit status is 1 if anything differs; XX000 and a lost connection count as differences always.
 """
-import argparse, collections, random, sys
+import argparse, collections, random, re, sys
 
 try:
     import psycopg
@@ -452,12 +452,17 @@ def ask(connection, sql):
     return field(pq.DiagnosticField.SQLSTATE) or "LOST", [], [], field(pq.DiagnosticField.MESSAGE_PRIMARY)
 
 
-def different(a, b, ordered):
+def different(sql, a, b, ordered):
     if a[0] != b[0]:
         return "code"
     if a[1] != b[1]:
         return "header"
-    rows = (lambda x: x) if ordered else lambda x: sorted(map(repr, x))
+    # Of numerics that are equal, as 1.0 and 1.00, DISTINCT and its kin keep either, and a sort leaves them in any order.
+    plain = lambda rows: [tuple(v and re.sub(rb"^(-?\d+)(\.\d*?)0*$", lambda m: m[1] + m[2].rstrip(b"."), v) for v in row) for row in rows]
+    if ordered and plain(a[2]) != plain(b[2]):
+        return "rows"
+    merges = re.search("UNION|INTERSECT|EXCEPT|DISTINCT|GROUP BY", sql)
+    rows = lambda x: sorted(map(repr, plain(x) if merges else x))
     return "rows" if rows(a[2]) != rows(b[2]) else None
 
 
@@ -486,8 +491,8 @@ def main():
             continue
         errors.update(f"{a[0]} {a[3]}" for _, a, _ in pairs if a[0])
         # The first that differs.
-        sql, a, b = next(((sql, a, b) for sql, a, b in pairs if different(a, b, ordered)), pairs[0])
-        kind = different(a, b, ordered)
+        sql, a, b = next(((sql, a, b) for sql, a, b in pairs if different(sql, a, b, ordered)), pairs[0])
+        kind = different(sql, a, b, ordered)
         if kind:
             found[kind] += 1
             show = lambda x: f"{x[0]} {x[3]}" if x[0] else f"{len(x[2])} rows {x[1] if kind == 'header' else x[2][:6]}"

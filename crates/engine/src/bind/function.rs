@@ -548,7 +548,12 @@ impl Binder<'_> {
         if call.star && !args.is_empty() {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error at or near \"*\""));
         }
-        if within_group && matches!(name, "mode" | "percentile_disc") && args.last().is_some_and(|key| key.ty.ty == PgType::Unknown) {
+        if within_group
+            && matches!(name, "mode" | "percentile_disc")
+            && let Some(key) = function.within_group.last()
+            && matches!(key.expr, E::Value(_))
+            && self.bind_expr(&key.expr)?.ty.ty == PgType::Unknown
+        {
             let message = "could not determine polymorphic type because input has type unknown";
             return Err(PgError::new(SqlState::DATATYPE_MISMATCH, message));
         }

@@ -39,8 +39,8 @@ pub fn plan(planner: &Planner, input: LogicalPlan) -> PgResult<LogicalPlan> {
     planner.extend("Plain".into(), input, &[], make)
 }
 
-/// Puts [`PlainExec`] over the sides of outer joins that have constants and are extended with NULLs, and over unions of parts that have
-/// different constants. Runs when joins have their sides.
+/// Puts [`PlainExec`] over the sides of outer joins that have constants and are extended with NULLs, over sides of joins that have keys,
+/// and over unions of parts that have different constants. Runs when joins have their sides.
 #[derive(Debug)]
 pub struct DoubtfulConstants;
 
@@ -62,14 +62,16 @@ impl PhysicalOptimizerRule for DoubtfulConstants {
                 JoinType::Left => [false, true],
                 JoinType::Right => [true, false],
                 JoinType::Full => [true, true],
-                _ => return Ok(Transformed::no(plan)),
+                _ => [false, false],
             };
             let mut changed = false;
             let mut children = Vec::with_capacity(2);
             for (child, extended) in plan.children().into_iter().zip(extended) {
-                let constants = extended && !child.equivalence_properties().constants().is_empty();
-                changed |= constants;
-                children.push(if constants { Arc::new(PlainExec::new(child.clone())) } else { child.clone() });
+                let known = child.equivalence_properties();
+                // A key is forgotten above the join, and a sort that was left out for it is missed there.
+                let doubtful = (extended && !known.constants().is_empty()) || !known.constraints().is_empty();
+                changed |= doubtful;
+                children.push(if doubtful { Arc::new(PlainExec::new(child.clone())) } else { child.clone() });
             }
             if changed { replace_children_if_necessary(plan, children).map(Transformed::yes) } else { Ok(Transformed::no(plan)) }
         })

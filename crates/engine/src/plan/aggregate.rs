@@ -308,7 +308,8 @@ impl Planner {
                 .map(|(c, v)| v.alias(column_name(c)))
                 .chain(grouping.iter().map(|(c, _)| DfExpr::Literal(ScalarValue::Int32(Some(0)), None).alias(column_name(*c))))
                 .collect();
-            let one = aggregated.project(after).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)?;
+            let aggregated = super::never::barrier(aggregated.build().map_err(from_datafusion)?)?;
+            let one = LogicalPlanBuilder::from(aggregated).project(after).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)?;
             let mut out = LogicalPlanBuilder::from(one.clone());
             for _ in 1..count {
                 out = out.union(one.clone()).map_err(from_datafusion)?;
@@ -342,6 +343,7 @@ impl Planner {
         for (c, positions) in grouping {
             after.push(self.grouping_value(sets, groups.len(), positions)?.alias(column_name(*c)));
         }
+        let aggregated = if groups.is_empty() || sets.is_some() { super::never::barrier(aggregated)? } else { aggregated };
         LogicalPlanBuilder::from(aggregated).project(after).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)
     }
 

@@ -47,6 +47,7 @@ pub(crate) fn database_state(parallelism: usize, runtime: Arc<RuntimeEnv>) -> Ar
     rules.insert(at, Arc::new(crate::exec::plain::DoubtfulConstants));
     rules.insert(at, Arc::new(super::index_order::IndexOrders));
     rules.insert(at, Arc::new(super::lookup_join::LookupJoins));
+    rules.insert(0, Arc::new(super::never::WithoutBarriers));
     rules.push(Arc::new(crate::text::limit::SearchLimit));
     let state = SessionStateBuilder::new()
         .with_default_features()

@@ -19,6 +19,7 @@ mod frame;
 pub mod index_order;
 pub mod kernel;
 pub mod lookup_join;
+mod never;
 pub mod node;
 pub(crate) mod point;
 mod readable;

@@ -285,11 +285,55 @@ fn has_nonzero_digit(text: &str) -> bool {
     text.bytes().take_while(|b| !matches!(b, b'e' | b'E')).any(|b| matches!(b, b'1'..=b'9'))
 }
 
+/// A number as C writes it in base 16: `0x1.8p3` is 12.
+fn hexadecimal(word: &str) -> Option<f64> {
+    let (negative, rest) = match word.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, word.strip_prefix('+').unwrap_or(word)),
+    };
+    let rest = rest.strip_prefix("0x").or_else(|| rest.strip_prefix("0X"))?;
+    let (digits, exponent) = match rest.split_once(['p', 'P']) {
+        Some((digits, exponent)) => {
+            let unsigned = exponent.strip_prefix(['+', '-']).unwrap_or(exponent);
+            if unsigned.is_empty() || !unsigned.bytes().all(|b| b.is_ascii_digit()) {
+                return None;
+            }
+            let size = unsigned.parse::<i32>().map_or(100_000, |n| n.min(100_000));
+            (digits, if exponent.starts_with('-') { -size } else { size })
+        }
+        None => (rest, 0),
+    };
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    if whole.is_empty() && fraction.is_empty() {
+        return None;
+    }
+    let (mut mantissa, mut power) = (0u64, exponent);
+    for (digits, step) in [(whole, 0), (fraction, -4)] {
+        for c in digits.chars() {
+            let digit = u64::from(c.to_digit(16)?);
+            if mantissa >> 60 == 0 {
+                mantissa = mantissa << 4 | digit;
+                power += step;
+            } else {
+                // What no longer fits decides how the rest is rounded.
+                mantissa |= u64::from(digit != 0);
+                power += step + 4;
+            }
+        }
+    }
+    let half = power / 2;
+    let value = mantissa as f64 * 2f64.powi(half) * 2f64.powi(power - half);
+    Some(if negative { -value } else { value })
+}
+
 /// # Errors
 /// 22P02 for what is no number, 22003 for what overflows or underflows.
 pub fn parse_f64(text: &str) -> PgResult<f64> {
     let word = trim(text);
-    let value: f64 = word.parse().map_err(|_| PgError::invalid_text("double precision", text))?;
+    let value: f64 = match word.parse() {
+        Ok(value) => value,
+        Err(_) => hexadecimal(word).ok_or_else(|| PgError::invalid_text("double precision", text))?,
+    };
     if (value.is_infinite() && word.bytes().any(|b| b.is_ascii_digit())) || (value == 0.0 && has_nonzero_digit(word)) {
         return Err(float_out_of_range(word, "double precision"));
     }
@@ -300,7 +344,10 @@ pub fn parse_f64(text: &str) -> PgResult<f64> {
 /// 22P02 for what is no number, 22003 for what overflows or underflows.
 pub fn parse_f32(text: &str) -> PgResult<f32> {
     let word = trim(text);
-    let value: f32 = word.parse().map_err(|_| PgError::invalid_text("real", text))?;
+    let value: f32 = match word.parse() {
+        Ok(value) => value,
+        Err(_) => hexadecimal(word).ok_or_else(|| PgError::invalid_text("real", text))? as f32,
+    };
     if (value.is_infinite() && word.bytes().any(|b| b.is_ascii_digit())) || (value == 0.0 && has_nonzero_digit(word)) {
         return Err(float_out_of_range(word, "real"));
     }

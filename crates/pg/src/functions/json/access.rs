@@ -267,7 +267,9 @@ fn set_lax() -> Kernel {
                 builder.node(&target);
                 return Ok(true);
             }
-            paths.read_list(row, &mut path)?;
+            if treatment.is_some() {
+                paths.read_list(row, &mut path)?;
+            }
             if let (Some(value), Some(_)) = (value.get(row)?, treatment) {
                 edit::set_path(target, &path, Edit::Set { value: Node::root(value), create }, builder)?;
                 return Ok(true);

@@ -316,6 +316,10 @@ impl Numeric {
         if *self == Self::ONE || exponent.is_zero() {
             return Ok(Self::ONE);
         }
+        // An infinite exponent counts as an integer.
+        if self.signum() < 0 && !integral && !exponent.is_infinite() {
+            return Err(complex());
+        }
         if self.is_zero() && exponent.signum() > 0 {
             return Ok(Self::ZERO);
         }
