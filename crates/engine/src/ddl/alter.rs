@@ -587,7 +587,7 @@ async fn apply(work: Work<'_>, old: &TableDescriptor, builder: TableBuilder<'_>)
         work.put(Relation::Table(table.clone()))?;
     } else {
         let table = builder.table;
-        finish(work, table, &new_indexes).await?;
+        finish(work, table, &new_indexes, "CREATE INDEX").await?;
     }
     work.refresh()?;
     let table = work.catalog().table(old.oid).cloned().ok_or_else(|| undefined_relation(&old.name))?;

@@ -198,7 +198,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
         return Ok(TAG.into());
     }
     builder.push_index(index);
-    finish(work, builder.table, &[oid]).await?;
+    finish(work, builder.table, &[oid], "CREATE INDEX").await?;
     Ok(TAG.into())
 }
 
@@ -303,12 +303,12 @@ async fn reindex_online(work: Work<'_>, table: &TableDescriptor, index: Oid) -> 
 }
 
 /// Makes and fills new indexes of a table, and stores the table.
-pub(crate) async fn finish(work: Work<'_>, table: TableDescriptor, indexes: &[Oid]) -> PgResult<()> {
+pub(crate) async fn finish(work: Work<'_>, table: TableDescriptor, indexes: &[Oid], command: &'static str) -> PgResult<()> {
     for index in table.indexes.iter().filter(|i| indexes.contains(&i.oid) && !crate::text::is_text(i)) {
         crate::row::IndexCodec::new(&table, index)?;
         work.create_storage(&crate::row::IndexCodec::table_schema(index)).await?;
     }
-    build_indexes(work, &table, indexes).await?;
+    build_indexes(work, &table, indexes, command).await?;
     let mut table = table;
     // Entries that were committed on the way are not seen by older snapshots.
     let now = work.ctx.database.store.snapshot().timestamp().0;
@@ -364,7 +364,7 @@ pub(crate) async fn reindex(work: Work<'_>, target: &ReindexTarget, concurrently
                 built.push(descriptor.oid);
             }
         }
-        finish(work, table, &built).await?;
+        finish(work, table, &built, "REINDEX").await?;
         for storage in old {
             work.drop_storage(storage);
         }

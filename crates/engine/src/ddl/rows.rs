@@ -7,6 +7,7 @@
 use super::work::Work;
 use crate::bind::tree::{ColId, Expr, ExprKind};
 use crate::catalog::{ColumnId, IndexDescriptor, IndexKey, Oid, TableDescriptor};
+use crate::index::build::Watched;
 use crate::index::sorter::EntrySorter;
 use crate::plan::TableEvaluator;
 use crate::row::{INDEX_FAMILY, IndexCodec, IndexEncoder, RowCodec, RowEncoder};
@@ -306,8 +307,8 @@ fn duplicate(
         .constraint(index)
 }
 
-/// Fills indexes of a table with the rows that it has.
-pub(crate) async fn build_indexes(work: Work<'_>, table: &TableDescriptor, indexes: &[Oid]) -> PgResult<()> {
+/// Fills indexes of a table with the rows that it has, for a command that is told with the progress.
+pub(crate) async fn build_indexes(work: Work<'_>, table: &TableDescriptor, indexes: &[Oid], command: &'static str) -> PgResult<()> {
     for index in table.indexes.iter().filter(|i| indexes.contains(&i.oid) && crate::text::is_text(i)) {
         work.build_text(table, index).await?;
     }
@@ -316,13 +317,18 @@ pub(crate) async fn build_indexes(work: Work<'_>, table: &TableDescriptor, index
     }
     let ids: Vec<ColumnId> = table.live_columns().map(|c| c.id).collect();
     let exprs = table.live_columns().map(|c| Expr::column(ColId(c.id.0), c.ty.clone())).collect();
+    let regions = work.ctx.database.store.regions(table.storage).await.map_err(store_error)?;
+    let total = regions.iter().map(|r| r.approximate_rows).sum();
+    let watched = Watched::start(work.ctx, table.oid, indexes, command, total);
     let mut writer = RowWriter::new(work, table, false, indexes)?;
     let mut stream = work.scan(table, exprs, None).await?;
     while let Some(batch) = stream.next().await {
         let batch = batch?;
         let arrays: Vec<(ColumnId, ArrayRef)> = ids.iter().copied().zip(batch.columns().iter().cloned()).collect();
         writer.write(&arrays, batch.num_rows()).await?;
+        watched.rows(writer.count);
     }
+    watched.phase("loading entries");
     writer.finish().await.map(|_| ())
 }
 

@@ -74,6 +74,44 @@ impl Builds {
     }
 }
 
+/// The progress of a build that a statement waits for; it ends when this is dropped.
+pub(crate) struct Watched {
+    database: Arc<DatabaseInner>,
+    indexes: Vec<Oid>,
+}
+
+impl Watched {
+    pub(crate) fn start(ctx: &StatementContext, table: Oid, indexes: &[Oid], command: &'static str, rows_total: u64) -> Self {
+        let database = Arc::clone(&ctx.database);
+        for index in indexes {
+            let (pid, index, phase) = (ctx.session.pid, *index, "building index");
+            database.builds.start(Progress { pid, table, index, command, phase, rows_total, rows_done: 0 });
+        }
+        Self { database, indexes: indexes.to_vec() }
+    }
+
+    pub(crate) fn rows(&self, done: u64) {
+        self.change(|p| {
+            p.rows_done = done;
+            p.rows_total = p.rows_total.max(done);
+        });
+    }
+
+    pub(crate) fn phase(&self, phase: &'static str) {
+        self.change(|p| p.phase = phase);
+    }
+
+    fn change(&self, change: impl Fn(&mut Progress)) {
+        self.indexes.iter().for_each(|index| self.database.builds.change(*index, &change));
+    }
+}
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        self.indexes.iter().for_each(|index| self.database.builds.end(*index));
+    }
+}
+
 /// What is recorded of a build: rows below this key have their entries.
 #[derive(Serialize, Deserialize)]
 struct Done {
