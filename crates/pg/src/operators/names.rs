@@ -25,7 +25,10 @@ pub fn register(r: &mut Registry) {
                 .cloned()
                 .map(Called::Oper),
         };
-        if let Some(found) = found {
+        // `@@@` is `@@` under an older name.
+        if let Some(found) = found
+            && !r.called_as(function).iter().any(|other| other.args() == found.args())
+        {
             r.call_as(function, found);
         }
     }
