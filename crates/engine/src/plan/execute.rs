@@ -40,7 +40,7 @@ pub(crate) fn database_state(parallelism: usize, runtime: Arc<RuntimeEnv>) -> Ar
     options.optimizer.max_passes = 2;
     // A CASE may be nullable in one of the two schemas that it compares.
     options.execution.skip_physical_aggregate_schema_check = true;
-    // The bounds that partitions of an aggregate share are lost rows' undoing: min and max over many partitions came out wrong.
+    // Partitions of an aggregate would share the bounds they have found so far; with many of them, some without values, rows were lost.
     options.optimizer.enable_aggregate_dynamic_filter_pushdown = false;
     options.explain.show_statistics = false;
     // Ways to read are chosen once joins have their sides, and before orders and partitions are seen to.
