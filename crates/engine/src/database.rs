@@ -2,6 +2,7 @@
 //!
 //! [`Database`] is a handle; [`DatabaseInner`] is what statements see of it.
 
+use crate::memory::StatementPool;
 use crate::session::notify::NotificationBus;
 use crate::session::{Session, SessionOptions, SessionShared};
 use crate::text::TextIndexes;
@@ -9,7 +10,7 @@ use crate::txn::{GroupId, TransactionManager, WriteSpace};
 use datafusion::execution::TaskContext;
 use datafusion::execution::context::SessionState;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
-use datafusion::execution::memory_pool::{FairSpillPool, TrackConsumersPool};
+use datafusion::execution::memory_pool::TrackConsumersPool;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
 use parking_lot::RwLock;
 use std::collections::BTreeMap;
@@ -25,6 +26,8 @@ use stoa_store::Store;
 pub struct DatabaseOptions {
     /// For sorts, joins, aggregations and changes of all statements together; what needs more spills, or fails with 53200.
     pub query_memory_bytes: usize,
+    /// What the process should not exceed: statements that want much are refused before.
+    pub process_memory_bytes: Option<usize>,
     /// Where statements spill; `None` for the system's temporary directory.
     pub spill_directory: Option<PathBuf>,
     /// Upper limit of what is spilled at one time.
@@ -52,6 +55,7 @@ impl Default for DatabaseOptions {
     fn default() -> Self {
         Self {
             query_memory_bytes: 1 << 30,
+            process_memory_bytes: None,
             spill_directory: None,
             spill_bytes: 64 << 30,
             text_directory: None,
@@ -108,8 +112,10 @@ impl Database {
     /// # Errors
     /// What the store reports; XX001 for a catalog that cannot be read.
     pub async fn open(store: Arc<dyn Store>, options: DatabaseOptions) -> PgResult<Self> {
-        let pool =
-            TrackConsumersPool::new(FairSpillPool::new(options.query_memory_bytes), NonZeroUsize::new(5).unwrap_or(NonZeroUsize::MIN));
+        let pool = TrackConsumersPool::new(
+            StatementPool::new(options.query_memory_bytes, options.process_memory_bytes),
+            NonZeroUsize::new(5).unwrap_or(NonZeroUsize::MIN),
+        );
         let mode = match &options.spill_directory {
             Some(directory) => DiskManagerMode::Directories(vec![directory.clone()]),
             None => DiskManagerMode::OsTmpDirectory,

@@ -20,6 +20,7 @@ pub mod embed;
 pub mod exec;
 pub mod feed;
 pub mod index;
+pub mod memory;
 pub mod plan;
 pub mod row;
 pub mod session;

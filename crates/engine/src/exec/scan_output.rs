@@ -264,6 +264,9 @@ fn can_fail(expr: &Arc<dyn PhysicalExpr>) -> bool {
     !safe || expr.children().into_iter().any(can_fail)
 }
 
+/// A batch of so many bytes goes on as it is.
+const GATHERED_BYTES: usize = 2 << 20;
+
 /// Gathers filtered batches into full ones and stops at the limit.
 pub(crate) struct Gather {
     coalescer: Option<BatchCoalescer>,
@@ -297,7 +300,11 @@ impl Gather {
             None => Ok((batch.num_rows() > 0).then_some(batch)),
             Some(coalescer) => {
                 if batch.num_rows() > 0 {
+                    let large = batch.get_array_memory_size() >= GATHERED_BYTES;
                     coalescer.push_batch(batch)?;
+                    if large && !coalescer.has_completed_batch() {
+                        coalescer.finish_buffered_batch()?;
+                    }
                 }
                 Ok(coalescer.next_completed_batch())
             }

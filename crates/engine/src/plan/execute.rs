@@ -217,7 +217,12 @@ async fn mutate(planner: &Planner, mutation: &Mutation, cache: &PlanCache) -> Pg
         start(ctx, plan).await?.map(|b| b.map_err(from_datafusion)).boxed()
     };
     let applied = crate::write::apply(planner, mutation, stream).await?;
-    Ok(Executed { stream: futures::stream::iter(applied.returning.into_iter().map(Ok)).boxed(), count: applied.count })
+    let memory = applied.memory;
+    let rows = futures::stream::iter(applied.returning).map(move |batch| {
+        let _held = &memory;
+        Ok(batch)
+    });
+    Ok(Executed { stream: rows.boxed(), count: applied.count })
 }
 
 /// Columns that anything in a statement uses.

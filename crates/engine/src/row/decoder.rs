@@ -94,6 +94,9 @@ enum RowKeyPlace {
     Cell(usize),
 }
 
+/// Bytes of cells from which on a batch is large enough, however few its rows.
+const BATCH_BYTES: usize = 4 << 20;
+
 /// Collects rows as columns.
 #[derive(Debug)]
 pub struct ScanDecoder {
@@ -106,6 +109,8 @@ pub struct ScanDecoder {
     keys: Option<KeyList>,
     rows: usize,
     max_rows: usize,
+    /// Of the cells taken.
+    bytes: usize,
     scratch: Vec<u8>,
     error: Option<PgError>,
 }
@@ -158,6 +163,7 @@ impl ScanDecoder {
             keys: None,
             rows: 0,
             max_rows: rows,
+            bytes: 0,
             scratch: Vec::new(),
             error: None,
         })
@@ -203,6 +209,7 @@ impl ScanDecoder {
             keys: None,
             rows: 0,
             max_rows: rows,
+            bytes: 0,
             scratch: Vec::new(),
             error: None,
         })
@@ -248,14 +255,14 @@ impl ScanDecoder {
         self.rows
     }
 
-    /// How many rows a batch may have.
+    /// How many rows a batch may have. Without a limit a batch may have any number of bytes as well.
     pub fn set_max_rows(&mut self, rows: usize) {
         self.max_rows = rows;
     }
 
     #[must_use]
     pub fn is_full(&self) -> bool {
-        self.rows >= self.max_rows
+        self.rows >= self.max_rows || (self.bytes >= BATCH_BYTES && self.max_rows != usize::MAX)
     }
 
     /// The error that ended the scan, if one did.
@@ -271,7 +278,7 @@ impl ScanDecoder {
         if let Some(error) = self.error.take() {
             return Err(error);
         }
-        self.rows = 0;
+        (self.rows, self.bytes) = (0, 0);
         self.columns.iter_mut().map(ColumnBuilder::finish).collect()
     }
 
@@ -362,7 +369,8 @@ impl RowSink for ScanDecoder {
         match self.decode(key, cells) {
             Ok(()) => {
                 self.rows += 1;
-                if self.rows >= self.max_rows { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+                self.bytes += cells.iter().map(|c| c.value.len()).sum::<usize>();
+                if self.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             }
             Err(error) => {
                 self.error = Some(error);

@@ -33,6 +33,7 @@ use crate::plan::relation::Planner;
 use crate::statistics::Registry;
 use crate::txn::is_statement_retry;
 use arrow::array::RecordBatch;
+use datafusion::execution::memory_pool::MemoryReservation;
 use foreign_key::ForeignKeyWork;
 use futures::StreamExt;
 use futures::stream::BoxStream;
@@ -49,8 +50,9 @@ use table_writer::TableWriter;
 pub struct Applied {
     /// Rows inserted, updated or deleted.
     pub count: u64,
-    /// The rows of RETURNING.
+    /// The rows of RETURNING, and their memory.
     pub returning: Vec<RecordBatch>,
+    pub memory: Option<MemoryReservation>,
 }
 
 /// Runs a statement that changes or locks rows until it has met none that was changed behind its snapshot; then the checks that
@@ -146,7 +148,7 @@ pub async fn apply(planner: &Planner, mutation: &Mutation, stream: BoxStream<'st
             Box::pin(async {})
         });
     }
-    applied.returning = returning.finish().await?;
+    (applied.returning, applied.memory) = returning.finish().await?;
     Ok(applied)
 }
 

@@ -6,11 +6,12 @@ use super::rows::{Rows, indices};
 use crate::bind::tree::{ColId, Mutation, Output};
 use crate::catalog::ColumnId;
 use crate::exec::StatementContext;
-use crate::plan::column_name;
 use crate::plan::relation::Planner;
-use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use crate::plan::{column_name, from_datafusion};
+use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::compute::take;
 use arrow::datatypes::{Field, Schema, SchemaRef};
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use std::sync::Arc;
 use stoa_pg::PgResult;
 
@@ -33,12 +34,14 @@ pub struct Returning {
     plan: Option<Plan>,
     /// What the expressions are over; they are computed when all rows are written.
     rows: Vec<(Vec<ArrayRef>, usize)>,
+    memory: MemoryReservation,
 }
 
 impl Returning {
     #[must_use]
     pub fn new(planner: &Planner, mutation: &Mutation) -> Self {
-        let Some(list) = &mutation.returning else { return Self { plan: None, rows: Vec::new() } };
+        let memory = MemoryConsumer::new("rows of RETURNING").register(&planner.ctx.database.runtime.memory_pool);
+        let Some(list) = &mutation.returning else { return Self { plan: None, rows: Vec::new(), memory } };
         let exprs = RowExprs::new(planner, list.iter().map(|(_, e)| e.clone()).collect());
         let used = exprs
             .columns()
@@ -49,13 +52,13 @@ impl Returning {
             .collect();
         let fields: Vec<Field> = list.iter().map(|(o, _): &(Output, _)| Field::new(column_name(o.col), o.ty.arrow.clone(), true)).collect();
         let plan = Plan { exprs, used, schema: Arc::new(Schema::new(fields)), ctx: planner.ctx.clone() };
-        Self { plan: Some(plan), rows: Vec::new() }
+        Self { plan: Some(plan), rows: Vec::new(), memory }
     }
 
     /// Adds rows that were written; `source` gives each one's position in the source's batch.
     ///
     /// # Errors
-    /// A column is missing.
+    /// A column is missing; 53200.
     pub fn add(&mut self, rows: &Rows, batch: &RecordBatch, source: &[usize]) -> PgResult<()> {
         let Some(plan) = &self.plan else { return Ok(()) };
         if rows.is_empty() {
@@ -72,22 +75,25 @@ impl Returning {
                 }
             });
         }
+        // All of them are held until the statement has ended: there is no place for more than memory.
+        let bytes = columns.iter().map(|c| c.get_array_memory_size()).sum();
+        self.memory.try_grow(bytes).map_err(from_datafusion)?;
         self.rows.push((columns, rows.len()));
         Ok(())
     }
 
-    /// Computes the list for all rows.
+    /// Computes the list for all rows. The memory is that of the rows: it goes with them.
     ///
     /// # Errors
     /// What an expression raises.
-    pub async fn finish(self) -> PgResult<Vec<RecordBatch>> {
-        let Some(mut plan) = self.plan else { return Ok(Vec::new()) };
+    pub async fn finish(self) -> PgResult<(Vec<RecordBatch>, Option<MemoryReservation>)> {
+        let Some(mut plan) = self.plan else { return Ok((Vec::new(), None)) };
         let mut out = Vec::with_capacity(self.rows.len());
         for (columns, rows) in self.rows {
             let values = plan.exprs.evaluate(&plan.ctx.eval, &plan.ctx.params, columns, rows).await?;
             let options = RecordBatchOptions::new().with_row_count(Some(rows));
             out.push(RecordBatch::try_new_with_options(Arc::clone(&plan.schema), values, &options)?);
         }
-        Ok(out)
+        Ok((out, Some(self.memory)))
     }
 }

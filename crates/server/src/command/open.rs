@@ -11,7 +11,8 @@ pub struct DataOptions {
     /// The directory of the database; made if there is none.
     #[arg(long, value_name = "DIR")]
     pub data: PathBuf,
-    /// The memory that the process may use, as 512MB or 4GB; half of it is for statements, a third for the store's caches.
+    /// The memory that the process may use, as 512MB or 4GB: of what the program itself does not need, half is for statements and a
+    /// quarter for the store's caches.
     #[arg(long, value_name = "SIZE", value_parser = super::size::parse)]
     pub memory_limit: Option<u64>,
     /// Rows and entries a second that the background check of indexes reads; 0 switches it off.
@@ -28,6 +29,8 @@ pub async fn open(options: &DataOptions) -> Result<Database, CommandError> {
     if limit < 64 << 20 {
         return Err(CommandError::Usage("--memory-limit must be at least 64MB".into()));
     }
+    let own = OWN_BYTES.min(limit * 2 / 5);
+    let shared = limit - own;
     make_directory(&options.data)?;
     let spill = options.data.join("spill");
     // What an earlier process spilled is of no use.
@@ -36,8 +39,8 @@ pub async fn open(options: &DataOptions) -> Result<Database, CommandError> {
     let store = stoa_store_lsm::LsmStore::open(
         options.data.join("store"),
         stoa_store_lsm::LsmOptions {
-            block_cache_bytes: usize::try_from(limit / 4).unwrap_or(usize::MAX),
-            write_buffer_bytes: usize::try_from(limit / 8).unwrap_or(usize::MAX),
+            block_cache_bytes: usize::try_from(shared / 4).unwrap_or(usize::MAX),
+            write_buffer_bytes: usize::try_from(shared / 8).unwrap_or(usize::MAX),
             ..stoa_store_lsm::LsmOptions::default()
         },
     )?;
@@ -45,7 +48,9 @@ pub async fn open(options: &DataOptions) -> Result<Database, CommandError> {
         .map_err(|_| CommandError::Usage("--scrub-interval must be a number of hours".into()))?;
     let database = DatabaseOptions {
         scrub: stoa_engine::index::scrub::ScrubOptions { rows_per_second: options.scrub_rate, interval },
-        query_memory_bytes: usize::try_from(limit / 2).unwrap_or(usize::MAX),
+        query_memory_bytes: usize::try_from(shared / 2).unwrap_or(usize::MAX),
+        // What is allocated between two looks has to fit as well.
+        process_memory_bytes: Some(usize::try_from(limit / 8 * 7).unwrap_or(usize::MAX)),
         spill_directory: Some(spill),
         text_directory: Some(options.data.join("text")),
         ..DatabaseOptions::default()
@@ -56,6 +61,9 @@ pub async fn open(options: &DataOptions) -> Result<Database, CommandError> {
 fn make_directory(path: &Path) -> Result<(), CommandError> {
     std::fs::create_dir_all(path).map_err(|error| CommandError::Io { what: format!("cannot make the directory {}", path.display()), error })
 }
+
+/// What the program itself takes: code, threads, connections, buffers of files.
+const OWN_BYTES: u64 = 96 << 20;
 
 /// Half of the machine's memory, at least 256 MiB.
 fn default_memory_limit() -> u64 {

@@ -48,11 +48,15 @@ pub struct Decoder {
     line: u64,
     header_pending: bool,
     ended: bool,
-    /// Rows in the builders.
+    /// Rows in the builders, and the bytes that they were read from.
     pub rows: usize,
+    bytes: usize,
     scratch: Vec<u8>,
     binary_header: bool,
 }
+
+/// Bytes from which on rows are written, however few they are.
+const BATCH_BYTES: usize = 8 << 20;
 
 /// Why a value cannot be read.
 const BAD: SqlState = SqlState::BAD_COPY_FILE_FORMAT;
@@ -84,6 +88,7 @@ impl Decoder {
             header_pending,
             ended: false,
             rows: 0,
+            bytes: 0,
             scratch: Vec::new(),
             binary_header: false,
         })
@@ -102,12 +107,13 @@ impl Decoder {
         self.buffer.extend_from_slice(data);
     }
 
-    /// Reads whole records until there are `limit` rows (true), or no whole record is left (false).
+    /// Reads whole records until there are `limit` rows, or rows of many bytes (true), or no whole record is left (false).
     ///
     /// # Errors
     /// 22P04 and what values raise, with the line and the column as context.
     pub fn decode(&mut self, limit: usize, last: bool) -> PgResult<bool> {
-        while self.rows < limit {
+        while self.rows < limit && (self.bytes < BATCH_BYTES || self.rows == 0) {
+            let before = self.used;
             if self.ended {
                 return Ok(false);
             }
@@ -121,6 +127,7 @@ impl Decoder {
                 }
                 return Ok(false);
             }
+            self.bytes += self.used.saturating_sub(before);
         }
         Ok(true)
     }
@@ -131,6 +138,7 @@ impl Decoder {
     /// What builders raise.
     pub fn take(&mut self) -> PgResult<(usize, Vec<arrow::array::ArrayRef>)> {
         let rows = std::mem::take(&mut self.rows);
+        self.bytes = 0;
         Ok((rows, self.builders.iter_mut().map(|b| b.finish()).collect::<PgResult<_>>()?))
     }
 
