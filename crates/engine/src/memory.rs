@@ -1,24 +1,31 @@
 //! The pool that statements have their memory from: fair shares for those that can spill, and a limit on what the process has.
 //!
-//! DataFusion's [`FairSpillPool`] gives each consumer that can spill its share of the pool, but what one has taken while it was alone
-//! stays its own when others come; and nobody tells it of what is allocated unasked. So this pool looks at two more numbers before it
-//! gives: the sum of what it has given, and the memory that the process really has. A consumer that is refused spills, or its
-//! statement fails with 53200.
+//! In DataFusion's own pool of fair shares, what one has taken while it was alone stays its own when others come, and the sum is more
+//! than the pool; and nobody tells it of what is allocated unasked. So this pool looks, before it gives, at the sum of what it has
+//! given, and at the memory that the process really has. A consumer that is refused spills, or its statement fails with 53200.
 //!
 //! Invariant: whoever has little is not refused for the sake of those who have much.
 
 use datafusion::common::DataFusionError;
-use datafusion::execution::memory_pool::{FairSpillPool, MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation};
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation};
 use parking_lot::Mutex;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+#[derive(Debug, Default)]
+struct Given {
+    /// Consumers that can spill, and what they have.
+    spillers: usize,
+    spillable: usize,
+    unspillable: usize,
+}
+
 /// See the module.
 #[derive(Debug)]
 pub struct StatementPool {
-    shares: FairSpillPool,
+    given: Mutex<Given>,
     bytes: usize,
     /// What a consumer may have whatever the others have.
     modest: usize,
@@ -29,14 +36,37 @@ impl StatementPool {
     /// A pool of `bytes`, in a process that should stay below `process` bytes.
     #[must_use]
     pub fn new(bytes: usize, process: Option<usize>) -> Self {
-        let modest = (bytes / 32).clamp(256 << 10, 16 << 20);
-        Self { shares: FairSpillPool::new(bytes), bytes, modest, process: process.map(ProcessMemory::new) }
+        let modest = (bytes / 24).clamp(256 << 10, 16 << 20);
+        Self { given: Mutex::default(), bytes, modest, process: process.map(ProcessMemory::new) }
+    }
+
+    /// Why a consumer cannot have more, if it cannot.
+    fn refusal(&self, given: &Given, spills: bool, size: usize, additional: usize) -> Option<&'static str> {
+        let wanted = size.saturating_add(additional);
+        if wanted <= self.modest {
+            return None;
+        }
+        let all = given.spillable + given.unspillable;
+        // A process that is large for other reasons does not stop statements altogether.
+        if all > self.bytes / 2 && self.process.as_ref().is_some_and(|p| p.exceeded_by(additional)) {
+            return Some("the process has reached its limit");
+        }
+        if all.saturating_add(additional) > self.bytes {
+            return Some("the memory of statements is used up");
+        }
+        if spills {
+            let theirs = self.bytes - given.unspillable.min(self.bytes);
+            if wanted > theirs / given.spillers.max(1) {
+                return Some("its share of the memory of statements is used up");
+            }
+        }
+        None
     }
 }
 
 impl std::fmt::Display for StatementPool {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "statements({} of {} bytes)", self.shares.reserved(), self.bytes)
+        write!(f, "statements({} of {} bytes)", self.reserved(), self.bytes)
     }
 }
 
@@ -46,37 +76,46 @@ impl MemoryPool for StatementPool {
     }
 
     fn register(&self, consumer: &MemoryConsumer) {
-        self.shares.register(consumer);
+        if consumer.can_spill() {
+            self.given.lock().spillers += 1;
+        }
     }
 
     fn unregister(&self, consumer: &MemoryConsumer) {
-        self.shares.unregister(consumer);
+        if consumer.can_spill() {
+            let mut given = self.given.lock();
+            given.spillers = given.spillers.saturating_sub(1);
+        }
     }
 
     fn grow(&self, reservation: &MemoryReservation, additional: usize) {
-        self.shares.grow(reservation, additional);
+        let mut given = self.given.lock();
+        if reservation.consumer().can_spill() { given.spillable += additional } else { given.unspillable += additional }
     }
 
     fn shrink(&self, reservation: &MemoryReservation, shrink: usize) {
-        self.shares.shrink(reservation, shrink);
+        let mut given = self.given.lock();
+        let part = if reservation.consumer().can_spill() { &mut given.spillable } else { &mut given.unspillable };
+        *part = part.saturating_sub(shrink);
     }
 
     fn try_grow(&self, reservation: &MemoryReservation, additional: usize) -> Result<(), DataFusionError> {
-        if reservation.size().saturating_add(additional) > self.modest {
-            let given = self.shares.reserved();
-            let full = given.saturating_add(additional) > self.bytes;
-            // A process that is large for other reasons does not stop statements altogether.
-            let crowded = given > self.bytes / 4 && self.process.as_ref().is_some_and(|p| p.exceeded_by(additional));
-            if full || crowded {
-                let what = if full { "the pool of statements is used up" } else { "the process has reached its limit" };
-                return Err(DataFusionError::ResourcesExhausted(format!("{}: {what}.", reservation.consumer().name())));
-            }
+        let spills = reservation.consumer().can_spill();
+        let mut given = self.given.lock();
+        if let Some(why) = self.refusal(&given, spills, reservation.size(), additional) {
+            return Err(DataFusionError::ResourcesExhausted(format!("{}: {why}.", reservation.consumer().name())));
         }
-        self.shares.try_grow(reservation, additional)
+        if spills {
+            given.spillable += additional
+        } else {
+            given.unspillable += additional
+        }
+        Ok(())
     }
 
     fn reserved(&self) -> usize {
-        self.shares.reserved()
+        let given = self.given.lock();
+        given.spillable + given.unspillable
     }
 
     fn memory_limit(&self) -> MemoryLimit {
@@ -137,22 +176,27 @@ mod tests {
     fn the_sum_of_what_is_given_has_a_limit_and_the_modest_are_served() {
         let pool: Arc<dyn MemoryPool> = Arc::new(StatementPool::new(64 << 20, None));
         let first = consumer(&pool, "first");
-        first.try_grow(60 << 20).unwrap();
-        // Its share would be half of the pool.
+        first.try_grow(48 << 20).unwrap();
+        let merge = MemoryConsumer::new("merge").register(&pool);
+        merge.try_grow(10 << 20).unwrap();
+        // Its share would be half of the rest.
         let second = consumer(&pool, "second");
         assert!(second.try_grow(20 << 20).is_err());
         second.try_grow(1 << 20).unwrap();
         first.shrink(40 << 20);
         second.try_grow(20 << 20).unwrap();
-        assert!(first.try_grow(60 << 20).is_err());
+        assert!(first.try_grow(30 << 20).is_err());
+        drop((first, second, merge));
+        assert_eq!(pool.reserved(), 0);
+        consumer(&pool, "again").try_grow(48 << 20).unwrap();
     }
 
     #[test]
     fn a_large_process_makes_the_large_spill() {
         let pool: Arc<dyn MemoryPool> = Arc::new(StatementPool::new(64 << 20, Some(1 << 20)));
         let one = consumer(&pool, "one");
-        one.try_grow(17 << 20).unwrap();
-        assert!(one.try_grow(1 << 20).is_err(), "a quarter of the pool is there in any case, and no more");
+        one.try_grow(33 << 20).unwrap();
+        assert!(one.try_grow(1 << 20).is_err(), "half of the pool is there in any case, and no more");
         consumer(&pool, "other").try_grow(1 << 20).unwrap();
     }
 }

@@ -14,6 +14,7 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::context::SessionState;
+use datafusion::execution::memory_pool::MemoryLimit;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
@@ -43,6 +44,10 @@ pub(crate) fn database_state(parallelism: usize, runtime: Arc<RuntimeEnv>) -> Ar
     // Partitions of an aggregate would share the bounds they have found so far; with many of them, some without values, rows were lost.
     options.optimizer.enable_aggregate_dynamic_filter_pushdown = false;
     options.explain.show_statistics = false;
+    if let MemoryLimit::Finite(bytes) = runtime.memory_pool.memory_limit() {
+        // What a sort keeps for the merge of what it has spilled: in a small pool its default is more than a fair share.
+        options.execution.sort_spill_reservation_bytes = (bytes / 64).clamp(512 << 10, 10 << 20);
+    }
     // Ways to read are chosen once joins have their sides, and before orders and partitions are seen to.
     let mut rules = PhysicalOptimizer::new().rules;
     let at = rules.iter().position(|rule| rule.name() == "EnsureRequirements").unwrap_or(rules.len());

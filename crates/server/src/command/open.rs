@@ -11,8 +11,8 @@ pub struct DataOptions {
     /// The directory of the database; made if there is none.
     #[arg(long, value_name = "DIR")]
     pub data: PathBuf,
-    /// The memory that the process may use, as 512MB or 4GB: of what the program itself does not need, half is for statements and a
-    /// quarter for the store's caches.
+    /// The memory that the process may use, as 512MB or 4GB: half of it is for statements, a quarter of what the program itself does
+    /// not need for the store's caches.
     #[arg(long, value_name = "SIZE", value_parser = super::size::parse)]
     pub memory_limit: Option<u64>,
     /// Rows and entries a second that the background check of indexes reads; 0 switches it off.
@@ -48,9 +48,8 @@ pub async fn open(options: &DataOptions) -> Result<Database, CommandError> {
         .map_err(|_| CommandError::Usage("--scrub-interval must be a number of hours".into()))?;
     let database = DatabaseOptions {
         scrub: stoa_engine::index::scrub::ScrubOptions { rows_per_second: options.scrub_rate, interval },
-        query_memory_bytes: usize::try_from(shared / 2).unwrap_or(usize::MAX),
-        // What is allocated between two looks has to fit as well.
-        process_memory_bytes: Some(usize::try_from(limit / 8 * 7).unwrap_or(usize::MAX)),
+        query_memory_bytes: usize::try_from(limit / 2).unwrap_or(usize::MAX),
+        process_memory_bytes: Some(usize::try_from(limit / 16 * 15).unwrap_or(usize::MAX)),
         spill_directory: Some(spill),
         text_directory: Some(options.data.join("text")),
         ..DatabaseOptions::default()
