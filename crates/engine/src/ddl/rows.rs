@@ -228,7 +228,7 @@ impl<'a> RowWriter<'a> {
         if sorters.iter().map(|(_, sorter)| sorter.bytes()).sum::<usize>() < PIECE {
             for (storage, sorter) in sorters {
                 let mut entries = sorter.finish()?;
-                while let Some((key, cell)) = entries.next()? {
+                while let Some((key, cell)) = entries.next_entry()? {
                     self.pending.put(storage, key, INDEX_FAMILY, &[], cell);
                 }
             }
@@ -248,7 +248,7 @@ impl<'a> RowWriter<'a> {
         for (storage, sorter) in sorters {
             let mut entries = sorter.finish()?;
             let mut count = 0u32;
-            while let Some((key, cell)) = entries.next()? {
+            while let Some((key, cell)) = entries.next_entry()? {
                 load.put(storage, key, INDEX_FAMILY, &[], cell).map_err(store_error)?;
                 count = count.wrapping_add(1);
                 if count.is_multiple_of(8192) {

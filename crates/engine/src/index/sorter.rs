@@ -166,7 +166,7 @@ impl SortedEntries {
     ///
     /// # Errors
     /// A file cannot be read.
-    pub fn next(&mut self) -> PgResult<Option<(&[u8], &[u8])>> {
+    pub fn next_entry(&mut self) -> PgResult<Option<(&[u8], &[u8])>> {
         if std::mem::take(&mut self.from_file)
             && let Some(mut top) = self.heads.peek_mut()
             && !top.0.step()?
@@ -256,7 +256,7 @@ mod tests {
             assert_eq!(space.files() > 0, run_bytes < 1 << 20);
             let mut found = Vec::new();
             let mut sorted = sorter.finish().unwrap();
-            while let Some((key, cell)) = sorted.next().unwrap() {
+            while let Some((key, cell)) = sorted.next_entry().unwrap() {
                 found.push((key.to_vec(), cell.to_vec()));
             }
             assert!(found.is_sorted_by_key(|(key, _)| key.clone()));

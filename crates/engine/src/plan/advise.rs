@@ -242,7 +242,7 @@ fn hypothetical(table: &TableDescriptor, parts: &[(ColumnId, SortOptions)], incl
     Some(IndexDescriptor {
         oid: 0,
         name: "hypothetical".into(),
-        storage: TableId(u32::MAX.into()),
+        storage: TableId(u32::MAX),
         unique: false,
         nulls_not_distinct: false,
         primary: false,

@@ -509,7 +509,8 @@ impl LockManager {
         // They are in both places for a moment: never in none.
         self.many.add(group, &rows);
         let mut shrunk = 0;
-        let kept = locks
+
+        locks
             .into_iter()
             .filter(|id| {
                 let mut shard = self.shard(*id).lock();
@@ -523,8 +524,7 @@ impl LockManager {
                 }
                 !goes
             })
-            .collect();
-        kept
+            .collect()
     }
 
     /// Where the filters of a group stand now: locks that are gathered later go into others.

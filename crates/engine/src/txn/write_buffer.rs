@@ -477,13 +477,13 @@ mod tests {
         for step in 0..60_000u64 {
             let key = (random(&mut seed) % 3000).to_be_bytes().to_vec();
             let entry = map.entry(key.clone()).or_default();
-            if random(&mut seed) % 10 == 0 {
+            if random(&mut seed).is_multiple_of(10) {
                 *entry = (true, Cells::new());
                 assert!(buffer.delete(T, &key));
                 continue;
             }
             let (family, qualifier) = ((random(&mut seed) % 2) as u16, vec![b'q'; (random(&mut seed) % 3) as usize]);
-            let value = (random(&mut seed) % 8 != 0).then(|| vec![step as u8; (random(&mut seed) % 100) as usize]);
+            let value = (!random(&mut seed).is_multiple_of(8)).then(|| vec![step as u8; (random(&mut seed) % 100) as usize]);
             assert!(buffer.put(T, &key, FamilyId(family), &qualifier, value.as_deref()));
             entry.1.insert((family, qualifier), value);
         }
