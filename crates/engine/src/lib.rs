@@ -8,7 +8,7 @@
 //!
 //! # Life of an INSERT
 //!
-//! Same front. The statement becomes a query that yields the rows to write, with [`write`] on top, which checks constraints and
+//! Same front. The statement becomes a query that yields the rows to write, with [`mod@write`] on top, which checks constraints and
 //! maintains indexes; [`txn`] commits all of it, or nothing.
 
 pub mod access;

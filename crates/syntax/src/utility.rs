@@ -215,7 +215,7 @@ pub enum Utility {
         options: Vec<NamedOption>,
         targets: Vec<MaintenanceTarget>,
     },
-    /// CHECK INDEX | TABLE name [REPAIR].
+    /// CHECK INDEX | TABLE name (REPAIR).
     Check {
         table: bool,
         name: ast::ObjectName,

@@ -352,7 +352,7 @@ pub enum Rel {
         right_columns: Vec<ColId>,
         columns: Vec<(ColId, SqlType)>,
     },
-    /// Reads a CTE of [`Statement::ctes`] that is materialised, or the working table of the recursion it stands in.
+    /// Reads a CTE of [`Bound::ctes`] that is materialised, or the working table of the recursion it stands in.
     CteScan {
         cte: CteId,
         columns: Vec<(ColId, ColId, SqlType)>,

@@ -1,5 +1,5 @@
 //! What nodes that read a table have in common as nodes of a plan: they have no inputs, and their expressions, their limit and the
-//! filters that come to them while the plan runs are those of a [`ScanOutput`](super::scan_output::ScanOutput).
+//! filters that come to them while the plan runs are those of a [`super::scan_output::ScanOutput`].
 
 use super::scan_output::ScanOutput;
 use datafusion::common::Result;

@@ -1,6 +1,6 @@
 //! The life of an index beside the rows that it follows: online builds, proof that it equals its table, and repair.
 //!
-//! Reading order: [`entries`] (what the entries of a table's rows should be) → [`build`] → [`sorter`] → [`check`] → [`repair`] →
+//! Reading order: [`entries`] (what the entries of a table's rows should be) → [`build`] → [`sorter`] → [`mod@check`] → [`repair`] →
 //! [`scrub`].
 
 pub mod build;

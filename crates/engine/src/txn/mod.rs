@@ -3,7 +3,7 @@
 //! - A statement reads a [`ReadView`]: a snapshot of the store with the transaction's own earlier writes over it.
 //! - What it writes goes to a buffer of its own ([`WriteSet`]), which joins the transaction's when the statement succeeds and is
 //!   thrown away when it fails or must run again. What memory does not hold goes to disk; a large transaction is committed as one
-//!   bulk load ([`stoa_store::BulkCommit`]).
+//!   bulk load ([`stoa_store::BulkLoad`]).
 //! - READ COMMITTED: each statement takes a new snapshot. One that finds a row changed behind its snapshot waits for the writer
 //!   (row locks), then runs again on a new one ([`statement_retry`]); the user sees neither.
 //! - REPEATABLE READ: one snapshot; a row changed behind it is 40001.

@@ -2,7 +2,7 @@
 //!
 //! Those that Arrow computes as PostgreSQL does are [`NativeAggregate`]s. The others are folds ([`fold`]) over [`numeric`],
 //! [`float`], [`interval`] and [`text`] states, extremes by sort key ([`extreme`]), and aggregates over whole groups
-//! ([`buffered`], [`ordered_set`]).
+//! ([`buffered`], [`mod@ordered_set`]).
 
 pub mod buffered;
 pub mod extreme;

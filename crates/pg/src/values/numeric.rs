@@ -8,7 +8,7 @@
 //! number (prefix-free, sorts by value) | scale, 2 bytes
 //! ```
 //!
-//! Arithmetic is in [`arithmetic`], roots and logarithms in [`transcendental`], whole columns in [`column`].
+//! Arithmetic is in [`arithmetic`], roots and logarithms in [`transcendental`], whole columns in [`mod@column`].
 
 use crate::error::{PgError, PgResult};
 use crate::sqlstate::SqlState;

@@ -1,6 +1,6 @@
 //! `stoa load`: a file of values into a table, by COPY and so by the one write path.
 //!
-//! Rows are committed in parts of [`LoadOptions::commit_rows`]; what a failed load has committed is told with the error, and `--skip`
+//! Rows are committed in parts of `--commit-rows`; what a failed load has committed is told with the error, and `--skip`
 //! goes on behind it. A file that fits into one part is loaded whole or not at all.
 
 use super::CommandError;

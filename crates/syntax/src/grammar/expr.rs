@@ -306,7 +306,7 @@ impl Parser<'_> {
             .find_map(|(word, form)| self.keyword(word).then_some(form))
     }
 
-    /// [NOT] BETWEEN, IN, LIKE, ILIKE, SIMILAR TO; OVERLAPS. Also the level that must not follow.
+    /// `[NOT]` BETWEEN, IN, LIKE, ILIKE, SIMILAR TO; OVERLAPS. Also the level that must not follow.
     fn predicate(&mut self, left: Expr, negated: bool) -> Parse<(Expr, u8)> {
         let start = self.at;
         self.at += usize::from(negated);
