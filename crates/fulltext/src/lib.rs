@@ -3,10 +3,10 @@
 //! A document is known by a key of bytes; what the key means, where the text is and which transaction sees it is not known here.
 //!
 //! - [`analyzer`]: text to words
-//! - [`parse`], [`query`]: what is looked for
+//! - [`mod@parse`], [`query`]: what is looked for
 //! - [`index`]: files that find keys by words
 //! - [`evaluate`]: the same answer for one text, without files
-//! - [`snippet`]: the piece of a text that shows why it was found
+//! - [`mod@snippet`]: the piece of a text that shows why it was found
 //!
 //! Invariant: [`index`] and [`evaluate`] agree on every query and every document.
 

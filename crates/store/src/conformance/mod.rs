@@ -9,7 +9,7 @@
 //! ```
 //!
 //! Each test makes stores of its own, which begin empty. The number in a test's name is that of the guarantee in
-//! [`Store`](crate::Store). A failure is a panic that names the test.
+//! [`crate::Store`]. A failure is a panic that names the test.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 mod concurrency;
