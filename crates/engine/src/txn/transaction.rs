@@ -1001,10 +1001,11 @@ impl Transaction {
             state.on_commit.clear();
             std::mem::take(&mut state.on_rollback)
         };
-        self.release_all();
+        // Whoever waits for a lock must find everything as it was before.
         for hook in hooks.into_iter().rev() {
             hook().await;
         }
+        self.release_all();
     }
 
     fn release_all(&self) {
