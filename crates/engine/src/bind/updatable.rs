@@ -132,6 +132,7 @@ impl Binder<'_> {
             Some(Relation::View(view)) if verb == "merge into" => {
                 Err(PgError::unsupported(format!("cannot execute MERGE on relation \"{}\"", view.name))
                     .detail("This operation is not supported for views.")
+                    .hint("Merge into the table that the view reads.")
                     .at(self.pos(name)))
             }
             Some(Relation::View(view)) => {

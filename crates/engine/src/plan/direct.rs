@@ -29,23 +29,23 @@ use stoa_pg::{PgResult, SqlType};
 const MAX_VALUES: usize = 256;
 
 /// A relation that can be run directly.
-struct Shape<'a> {
-    base: Base<'a>,
-    filters: Vec<&'a Expr>,
+pub(super) struct Shape<'a> {
+    pub(super) base: Base<'a>,
+    pub(super) filters: Vec<&'a Expr>,
     /// From the lowest to the highest.
-    projections: Vec<&'a [(ColId, Expr)]>,
-    sort: &'a [SortKey],
-    limit: Option<(Option<&'a Expr>, Option<&'a Expr>)>,
+    pub(super) projections: Vec<&'a [(ColId, Expr)]>,
+    pub(super) sort: &'a [SortKey],
+    pub(super) limit: Option<(Option<&'a Expr>, Option<&'a Expr>)>,
 }
 
-enum Base<'a> {
+pub(super) enum Base<'a> {
     Scan(&'a TableScan),
     Values(&'a [(ColId, SqlType)], &'a [Vec<Expr>]),
     One,
 }
 
 /// Takes a relation apart, if it has a shape that is run here.
-fn shape(rel: &Rel) -> Option<Shape<'_>> {
+pub(super) fn shape(rel: &Rel) -> Option<Shape<'_>> {
     let mut rel = rel;
     let mut limit = None;
     if let Rel::Limit { input, offset, fetch, ties: None } = rel {
@@ -77,7 +77,7 @@ fn shape(rel: &Rel) -> Option<Shape<'_>> {
     Some(Shape { base, filters, projections, sort, limit })
 }
 
-pub(super) fn conjuncts<'a>(e: &'a Expr, out: &mut Vec<&'a Expr>) {
+fn conjuncts<'a>(e: &'a Expr, out: &mut Vec<&'a Expr>) {
     match &e.kind {
         ExprKind::And(parts) => parts.iter().for_each(|p| conjuncts(p, out)),
         _ => out.push(e),

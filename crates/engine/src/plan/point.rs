@@ -6,7 +6,7 @@
 //!
 //! Invariant: the answer is that of [`super::direct`] and the planner; what is not recognised is left to them.
 
-use super::direct::{Columns, conjuncts, is_plain, schema_of};
+use super::direct::{Base, Columns, is_plain, schema_of, shape};
 use super::evaluator::TableEvaluator;
 use super::from_datafusion;
 use crate::access::Preferences;
@@ -146,7 +146,7 @@ impl PointRead {
         rel: &Rel,
         columns: Option<&[ColId]>,
     ) -> PgResult<Option<Self>> {
-        let Some((scan, filters, projections)) = shape(rel) else { return Ok(None) };
+        let Some((scan, filters, projections)) = parts(rel) else { return Ok(None) };
         let preferences = Preferences::new(settings, &scan.hints);
         if preferences.force_index || !preferences.key_ranges || !scan.hints.is_empty() || scan.table.key.is_empty() {
             return Ok(None);
@@ -244,36 +244,16 @@ type Parts<'a> = (&'a TableScan, Vec<&'a Expr>, Vec<&'a [(ColId, Expr)]>);
 
 /// Takes a relation apart: the scan, its filters, the projections above them from the lowest. A limit of one row or more and an
 /// order change nothing about a row.
-fn shape(rel: &Rel) -> Option<Parts<'_>> {
-    let mut rel = rel;
-    if let Rel::Limit { input, offset: None, fetch, ties: None } = rel {
-        match fetch.as_ref().map(|f| &f.kind) {
-            None => {}
-            Some(ExprKind::Const(ScalarValue::Int64(Some(1..) | None))) => {}
-            Some(_) => return None,
-        }
-        rel = input;
-    }
-    if let Rel::Sort { input, keys } = rel
-        && keys.iter().all(|k| matches!(k.expr.kind, ExprKind::Column(_)))
-    {
-        rel = input;
-    }
-    let mut projections = Vec::new();
-    while let Rel::Project { input, exprs } = rel {
-        projections.push(exprs.as_slice());
-        rel = input;
-    }
-    projections.reverse();
-    let mut filters = Vec::new();
-    while let Rel::Filter { input, predicate } = rel {
-        conjuncts(predicate, &mut filters);
-        rel = input;
-    }
-    match rel {
-        Rel::Scan(scan) if scan.as_of.is_none() => Some((scan, filters, projections)),
-        _ => None,
-    }
+fn parts(rel: &Rel) -> Option<Parts<'_>> {
+    let shape = shape(rel)?;
+    let Base::Scan(scan) = shape.base else { return None };
+    let unlimited = match shape.limit {
+        None => true,
+        Some((Some(_), _)) => false,
+        Some((None, fetch)) => fetch.is_none_or(|f| matches!(f.kind, ExprKind::Const(ScalarValue::Int64(Some(1..) | None)))),
+    };
+    let ordered = shape.sort.iter().all(|k| matches!(k.expr.kind, ExprKind::Column(_)));
+    (unlimited && ordered).then_some((scan, shape.filters, shape.projections))
 }
 
 /// Where each part of the key comes from, if the filters say that and nothing else.
