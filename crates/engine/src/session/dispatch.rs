@@ -137,7 +137,7 @@ impl Session {
             Utility::Rollback { chain } => Ok(Execution::Done(self.rollback(*chain).await?)),
             Utility::Savepoint(name) => Ok(Execution::Done(self.savepoint(name.clone())?)),
             Utility::Release(name) => Ok(Execution::Done(self.release(name)?)),
-            Utility::RollbackTo(name) => Ok(Execution::Done(self.rollback_to(name)?)),
+            Utility::RollbackTo(name) => Ok(Execution::Done(self.rollback_to(name).await?)),
             Utility::PrepareTransaction(_) if !self.block.explicit || self.block.failed => Ok(Execution::Done(self.rollback(false).await?)),
             Utility::PrepareTransaction(_) => {
                 self.abort_block().await;

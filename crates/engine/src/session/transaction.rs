@@ -280,10 +280,10 @@ impl Session {
         Ok("RELEASE".into())
     }
 
-    pub(crate) fn rollback_to(&mut self, name: &str) -> PgResult<String> {
+    pub(crate) async fn rollback_to(&mut self, name: &str) -> PgResult<String> {
         self.check_in_block("ROLLBACK TO SAVEPOINT")?;
         let at = self.find_savepoint(name)?;
-        self.transaction()?.rollback_to(name)?;
+        self.transaction()?.rollback_to(name).await?;
         self.block.savepoints.truncate(at + 1);
         self.block.failed = false;
         if let Some(savepoint) = self.block.savepoints.last() {

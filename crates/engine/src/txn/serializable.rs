@@ -1,12 +1,29 @@
 //! SERIALIZABLE: of transactions whose reads and writes cross dangerously, one is aborted.
 //!
-//! Snapshots alone allow histories that no serial order explains. Each of those has a transaction in the middle (the pivot) of
-//! two read-write dependencies between concurrent transactions, `in → pivot → out`, where `out` committed first (Cahill, Röhm,
-//! Fekete: Serializable Isolation for Snapshot Databases, SIGMOD 2008; Ports and Grittner, VLDB 2012). So a transaction fails at
-//! its commit if it would complete such a triple. One dependency alone, in whichever direction, passes; so does a reader whose
-//! snapshot is older than `out`'s commit.
+//! Snapshots alone allow histories that no serial order explains: dependencies that go in a circle. Of the transactions of a circle,
+//! let `out` be the one that commits first. The one before it, the `pivot`, has read what `out` replaced, for it did not
+//! commit before `out` began, which any other dependency would mean. The one before that, `in`, has read what the pivot replaced,
+//! for else it had committed before the pivot began, and so before `out` committed. So a transaction fails that would complete
+//! `in → pivot → out`, concurrent ones, with `out` committed first; `in` may be `out` (Cahill, Röhm, Fekete: Serializable Isolation
+//! for Snapshot Databases, SIGMOD 2008; Ports and Grittner, VLDB 2012). One dependency alone, in whichever direction, passes; and so
+//! does an `in` that only reads, with a snapshot older than `out`'s commit: it stands before both.
 //!
-//! Invariant: a finished transaction is remembered for as long as one that was concurrent with it is still running.
+//! **What "first" means.** The order of the argument is that of the store's timestamps, which is what snapshots are made of. A
+//! transaction is decided here ([`SerializableSet::prepare`]), is then on its way to the store, where others may overtake it, gets
+//! its timestamp, and is seen by new snapshots before it is known here ([`SerializableSet::finish`]). So of one that is on its way only bounds
+//! are known: it commits after all that was seen or known when it was decided. Where bounds leave open who is first, the
+//! worse is assumed; a transaction that is on its way cannot be aborted any more.
+//!
+//! **Why all are found.** A structure is complete when the last of its three is decided (for `in = out`, of its two), and
+//! then all that was read and written by them is known: what they read was remembered before it was given to anyone, and
+//! nothing of a transaction is read after its decision that anybody sees. Each may be the last:
+//!
+//! - `in`: the pivot remembers the first of those that it depends on, also of those decided after it;
+//! - the pivot: it looks for both (and gives way to an `in` that still runs, which may yet go on reading);
+//! - `out`: only if it may overtake the pivot, so the pivot and `in` are on their way like itself. Had `in` committed, it were first.
+//!
+//! Invariant: a decided transaction is remembered for as long as it is on its way or one that was concurrent with it runs: others
+//! can be neither `in` nor pivot nor `out` of what runs, and the time of a pivot's first `out` is kept with the pivot.
 
 use super::overlay::Overlay;
 use parking_lot::Mutex;
@@ -81,6 +98,10 @@ pub struct Writes {
 }
 
 impl Writes {
+    fn is_empty(&self) -> bool {
+        self.tables.is_empty()
+    }
+
     /// Rows from which on only their span is known.
     const MAX_ROWS: usize = 50_000;
 
@@ -102,17 +123,54 @@ impl Writes {
     }
 }
 
+/// A transaction that was decided.
 #[derive(Debug)]
-struct Finished {
-    /// The order of commits; `u64` counts up.
+struct Decided {
+    /// The order of decisions; counts up.
     sequence: u64,
-    /// Its snapshot and, once the store has said it, its commit.
     snapshot: Timestamp,
+    /// Its commit comes after this.
+    after: Timestamp,
+    /// Its commit, when it is known; until then it is on its way.
     commit: Option<Timestamp>,
     reads: ReadSet,
     writes: Writes,
-    /// The earliest commit sequence among the transactions that it has a dependency to: `self → out`.
-    earliest_out: Option<u64>,
+    /// Those that it depends on: `self → out`.
+    outs: Outs,
+}
+
+impl Decided {
+    /// No commit of it is before this.
+    fn earliest(&self) -> Timestamp {
+        self.commit.unwrap_or(Timestamp(self.after.0.saturating_add(1)))
+    }
+
+    /// No commit of it is after this.
+    fn latest(&self) -> Timestamp {
+        self.commit.unwrap_or(Timestamp(u64::MAX))
+    }
+}
+
+/// Whom a transaction depends on.
+#[derive(Debug, Default)]
+struct Outs {
+    /// The first commit among those that are known.
+    first: Option<Timestamp>,
+    /// Those that are on their way.
+    pending: Vec<u64>,
+}
+
+impl Outs {
+    fn add(&mut self, out: &Decided) {
+        match out.commit {
+            Some(commit) => self.committed(commit),
+            None => self.pending.push(out.sequence),
+        }
+    }
+
+    fn committed(&mut self, at: Timestamp) {
+        self.first = Some(self.first.map_or(at, |first| first.min(at)));
+    }
 }
 
 #[derive(Debug, Default)]
@@ -120,7 +178,9 @@ struct State {
     next_sequence: u64,
     /// Snapshots of running transactions, by id.
     active: BTreeMap<u64, Active>,
-    finished: Vec<Finished>,
+    decided: Vec<Decided>,
+    /// The newest time that was seen: what commits from now on is after it.
+    now: Timestamp,
 }
 
 #[derive(Debug)]
@@ -145,6 +205,7 @@ impl SerializableSet {
     pub fn begin(&self, id: u64, reads: Arc<Mutex<ReadSet>>, take: impl FnOnce() -> Arc<dyn Snapshot>) -> Arc<dyn Snapshot> {
         let mut state = self.state.lock();
         let snapshot = take();
+        state.now = state.now.max(snapshot.timestamp());
         state.active.insert(id, Active { snapshot: snapshot.timestamp(), reads });
         snapshot
     }
@@ -167,17 +228,13 @@ impl SerializableSet {
     #[must_use]
     pub fn is_safe(&self, snapshot: Timestamp, others: &[u64]) -> Option<bool> {
         let state = self.state.lock();
-        if others.iter().any(|id| state.active.contains_key(id)) || state.finished.iter().any(|f| f.commit.is_none()) {
+        // One with the same snapshot or a newer one has missed nothing.
+        let undecided = |d: &Decided| d.commit.is_none() && d.snapshot < snapshot;
+        if others.iter().any(|id| state.active.contains_key(id)) || state.decided.iter().any(undecided) {
             return None;
         }
-        let committed = |sequence: u64| state.finished.iter().find(|f| f.sequence == sequence).and_then(|f| f.commit);
-        let dangerous = state
-            .finished
-            .iter()
-            .filter(|f| f.commit.is_some_and(|c| c > snapshot))
-            .filter_map(|f| f.earliest_out)
-            .any(|out| committed(out).is_none_or(|c| c <= snapshot));
-        Some(!dangerous)
+        let dangerous = |d: &Decided| d.latest() > snapshot && state.first_of(&d.outs).is_some_and(|out| out <= snapshot);
+        Some(!state.decided.iter().any(dangerous))
     }
 
     /// Whether the transaction could still commit with what it has read and written.
@@ -191,34 +248,48 @@ impl SerializableSet {
         state.danger(id, snapshot, &reads, own).map(|_| ())
     }
 
-    /// Decides whether the transaction may commit; if so it counts as committed from here on.
+    /// Decides whether the transaction may commit; if so it counts as committed from here on, until [`SerializableSet::finish`] is told
+    /// otherwise of the sequence that this gives. `None`: it is not one of these.
     ///
     /// # Errors
     /// It must be rolled back.
-    pub fn prepare(&self, id: u64, own: Writes) -> Result<u64, Danger> {
+    pub fn prepare(&self, id: u64, own: Writes) -> Result<Option<u64>, Danger> {
         let mut state = self.state.lock();
-        let Some(active) = state.active.get(&id) else { return Ok(state.next_sequence) };
+        let Some(active) = state.active.get(&id) else { return Ok(None) };
         let (snapshot, reads) = (active.snapshot, active.reads.lock().clone());
-        let earliest_out = state.danger(id, snapshot, &reads, &own)?;
+        let outs = state.danger(id, snapshot, &reads, &own)?;
         let sequence = state.next_sequence;
         state.next_sequence += 1;
         state.active.remove(&id);
-        // Commits that come later may find that they depend on this one; that makes no difference to it. But it may be the
-        // `in` of one that is committed, which has been looked at above.
-        state.finished.push(Finished { sequence, snapshot, commit: None, reads, writes: own, earliest_out });
-        Ok(sequence)
+        // Who is on its way may yet commit behind this one.
+        for d in state.decided.iter_mut().filter(|d| d.commit.is_none() && d.reads.meets(&own)) {
+            d.outs.pending.push(sequence);
+        }
+        let after = state.now;
+        state.decided.push(Decided { sequence, snapshot, after, commit: None, reads, writes: own, outs });
+        Ok(Some(sequence))
     }
 
-    /// The store has committed (or, with `None`, refused) the transaction that got this sequence.
+    /// The store has committed (or, with `None`, refused) the transaction that got this sequence. A transaction without writes gets
+    /// any time from its decision to this call.
     pub fn finish(&self, sequence: u64, commit: Option<Timestamp>) {
         let mut state = self.state.lock();
-        match commit {
-            Some(commit) => {
-                if let Some(f) = state.finished.iter_mut().find(|f| f.sequence == sequence) {
-                    f.commit = Some(commit);
-                }
+        for d in &mut state.decided {
+            if d.sequence == sequence {
+                d.commit = commit;
             }
-            None => state.finished.retain(|f| f.sequence != sequence),
+            let pending = d.outs.pending.len();
+            d.outs.pending.retain(|out| *out != sequence);
+            // One that was seen before it was known is no dependency.
+            if d.outs.pending.len() < pending
+                && let Some(commit) = commit.filter(|commit| *commit > d.snapshot)
+            {
+                d.outs.committed(commit);
+            }
+        }
+        match commit {
+            Some(commit) => state.now = state.now.max(commit),
+            None => state.decided.retain(|d| d.sequence != sequence),
         }
         state.sweep();
         drop(state);
@@ -236,200 +307,56 @@ impl SerializableSet {
 }
 
 impl State {
-    /// Whether a commit now would complete a dangerous structure; otherwise the earliest commit that it depends on.
-    fn danger(&self, id: u64, snapshot: Timestamp, reads: &ReadSet, own: &Writes) -> Result<Option<u64>, Danger> {
-        let read_only = own.tables.is_empty();
+    /// The time before which none of these has committed.
+    fn first_of(&self, outs: &Outs) -> Option<Timestamp> {
+        let pending = outs.pending.iter().filter_map(|out| self.decided.iter().find(|d| d.sequence == *out)).map(Decided::earliest);
+        pending.chain(outs.first).min()
+    }
 
-        // self → out: what this one read, another committed behind its snapshot.
-        let concurrent = |f: &&Finished| f.commit.is_none_or(|c| c > snapshot);
-        let mut earliest_out: Option<u64> = None;
-        for out in self.finished.iter().filter(concurrent).filter(|f| reads.meets(&f.writes)) {
-            earliest_out = Some(earliest_out.map_or(out.sequence, |e| e.min(out.sequence)));
-            // self → out → third, where third committed before out: out is a pivot that can't be aborted any more. A reader
-            // alone is safe if third had not committed when it took its snapshot.
-            if let Some(third) = out.earliest_out.filter(|third| *third < out.sequence) {
-                let third_commit = self.finished.iter().find(|f| f.sequence == third).and_then(|f| f.commit);
-                if !read_only || third_commit.is_none_or(|c| c <= snapshot) {
-                    return Err(Danger);
-                }
-            }
-        }
-        // in → self → out: this one is the pivot, and out has committed first.
-        if let Some(out) = earliest_out
-            && !read_only
-        {
-            // `in` may be `out` itself. One that only read is in danger only if it has seen what `out` did.
-            let out_commit = self.finished.iter().find(|f| f.sequence == out).and_then(|f| f.commit);
-            // A commit that the store has made may be seen before it is told here.
-            let seen_out = |f: &Finished| !f.writes.tables.is_empty() || out_commit.is_none_or(|c| c <= f.snapshot);
-            let committed_in = self.finished.iter().filter(concurrent).any(|f| f.sequence >= out && seen_out(f) && f.reads.meets(own));
-            let running_in = self.active.iter().any(|(other, a)| *other != id && a.reads.lock().meets(own));
-            if committed_in || running_in {
+    /// Whether a commit now would complete a dangerous structure; otherwise those that it depends on.
+    fn danger(&self, id: u64, snapshot: Timestamp, reads: &ReadSet, own: &Writes) -> Result<Outs, Danger> {
+        let read_only = own.is_empty();
+        // A commit that the store has made may be seen before it is known here.
+        let concurrent = |d: &&Decided| d.latest() > snapshot;
+
+        let mut outs = Outs::default();
+        for out in self.decided.iter().filter(concurrent).filter(|d| reads.meets(&d.writes)) {
+            outs.add(out);
+            // self → out → third: self is `in`.
+            let third = self.first_of(&out.outs);
+            if third.is_some_and(|third| third < out.latest() && (!read_only || third <= snapshot)) {
                 return Err(Danger);
             }
         }
-        Ok(earliest_out)
+        // Nobody depends on who only reads.
+        if read_only {
+            return Ok(outs);
+        }
+        // in → self → out: self is the pivot.
+        if let Some(out) = self.first_of(&outs) {
+            let behind = |d: &Decided| out <= if d.writes.is_empty() { d.snapshot } else { d.latest() };
+            let decided = self.decided.iter().filter(concurrent).any(|d| behind(d) && d.reads.meets(own));
+            let running = self.active.iter().any(|(other, a)| *other != id && a.reads.lock().meets(own));
+            if decided || running {
+                return Err(Danger);
+            }
+        }
+        // in → pivot → self: self is `out`. An `in` that only reads has not seen what self is about to do.
+        let on_the_way = || self.decided.iter().filter(|d| d.commit.is_none() && !d.writes.is_empty());
+        let pivots = on_the_way().filter(|d| d.reads.meets(own));
+        for pivot in pivots {
+            if on_the_way().any(|d| d.sequence != pivot.sequence && d.reads.meets(&pivot.writes)) {
+                return Err(Danger);
+            }
+        }
+        Ok(outs)
     }
 
     fn sweep(&mut self) {
-        let Some(oldest) = self.active.values().map(|a| a.snapshot).min() else {
-            self.finished.retain(|f| f.commit.is_none());
-            return;
-        };
-        // A pivot's `third` is needed for its commit time as long as the pivot is.
-        let keep_from = self.finished.iter().filter(|f| f.commit.is_none_or(|c| c > oldest)).map(|f| f.snapshot).min().unwrap_or(oldest);
-        let horizon = keep_from.min(oldest);
-        self.finished.retain(|f| f.commit.is_none_or(|c| c > horizon));
+        let oldest = self.active.values().map(|a| a.snapshot).min().unwrap_or(Timestamp(u64::MAX));
+        self.decided.retain(|d| d.commit.is_none_or(|commit| commit > oldest));
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const T: TableId = TableId(1);
-
-    #[derive(Debug)]
-    struct At(Timestamp);
-
-    impl Snapshot for At {
-        fn timestamp(&self) -> Timestamp {
-            self.0
-        }
-        fn as_any(&self) -> &dyn std::any::Any {
-            self
-        }
-    }
-
-    struct World {
-        set: SerializableSet,
-        clock: u64,
-        next: u64,
-    }
-
-    struct Txn {
-        id: u64,
-        reads: Arc<Mutex<ReadSet>>,
-        writes: Vec<Vec<u8>>,
-    }
-
-    fn writes(keys: &[Vec<u8>]) -> Writes {
-        let mut out = Writes::default();
-        if !keys.is_empty() {
-            out.tables.insert(T, Written::Keys(keys.iter().map(|k| k.as_slice().into()).collect()));
-        }
-        out
-    }
-
-    impl World {
-        fn new() -> Self {
-            World { set: SerializableSet::default(), clock: 10, next: 1 }
-        }
-        fn begin(&mut self) -> Txn {
-            let id = self.next;
-            self.next += 1;
-            let reads = Arc::default();
-            let at = Timestamp(self.clock);
-            self.set.begin(id, Arc::clone(&reads), || Arc::new(At(at)));
-            Txn { id, reads, writes: Vec::new() }
-        }
-        fn commit(&mut self, mut txn: Txn) -> bool {
-            txn.writes.sort();
-            match self.set.prepare(txn.id, writes(&txn.writes)) {
-                Ok(sequence) => {
-                    self.clock += 1;
-                    self.set.finish(sequence, Some(Timestamp(self.clock)));
-                    true
-                }
-                Err(Danger) => {
-                    self.set.abort(txn.id);
-                    false
-                }
-            }
-        }
-    }
-
-    impl Txn {
-        fn read(&self, key: &[u8]) {
-            self.reads.lock().add(T, KeyRange::point(key));
-        }
-        fn write(&mut self, key: &[u8]) {
-            self.writes.push(key.to_vec());
-        }
-    }
-
-    #[test]
-    fn write_skew_fails_once() {
-        let mut w = World::new();
-        let (mut a, mut b) = (w.begin(), w.begin());
-        for t in [&a, &b] {
-            t.read(b"x");
-            t.read(b"y");
-        }
-        a.write(b"x");
-        b.write(b"y");
-        assert!(w.commit(a) ^ w.commit(b));
-    }
-
-    #[test]
-    fn one_dependency_passes_in_either_order() {
-        for writer_first in [true, false] {
-            let mut w = World::new();
-            let (mut reader, mut writer) = (w.begin(), w.begin());
-            reader.read(b"x");
-            reader.write(b"z");
-            writer.write(b"x");
-            let (first, second) = if writer_first { (writer, reader) } else { (reader, writer) };
-            assert!(w.commit(first));
-            assert!(w.commit(second));
-        }
-    }
-
-    #[test]
-    fn the_read_only_anomaly_fails_and_an_older_reader_passes() {
-        // Deposit and withdrawal with a report: Fekete, O'Neil, O'Neil 2004.
-        for report_late in [true, false] {
-            let mut w = World::new();
-            let mut withdrawal = w.begin();
-            withdrawal.read(b"x");
-            withdrawal.read(b"y");
-            withdrawal.write(b"x");
-            let mut deposit = w.begin();
-            deposit.read(b"y");
-            deposit.write(b"y");
-            let early = if report_late { None } else { Some(w.begin()) };
-            assert!(w.commit(deposit));
-            let report = early.unwrap_or_else(|| w.begin());
-            report.read(b"x");
-            report.read(b"y");
-            if report_late {
-                // The report has seen the deposit and not the withdrawal: the withdrawal must not come before it.
-                assert!(!w.commit(withdrawal) || !w.commit(report));
-            } else {
-                assert!(w.commit(report));
-                assert!(w.commit(withdrawal));
-            }
-        }
-    }
-
-    #[test]
-    fn a_phantom_is_a_read_of_the_range() {
-        let mut w = World::new();
-        let (mut a, mut b) = (w.begin(), w.begin());
-        a.reads.lock().add(T, KeyRange::prefix(b"k"));
-        b.reads.lock().add(T, KeyRange::prefix(b"k"));
-        a.write(b"k1");
-        b.write(b"k2");
-        assert!(w.commit(a));
-        assert!(!w.commit(b));
-    }
-
-    #[test]
-    fn nothing_is_remembered_when_nobody_runs() {
-        let mut w = World::new();
-        let mut a = w.begin();
-        a.write(b"x");
-        assert!(w.commit(a));
-        assert!(w.set.state.lock().finished.is_empty());
-    }
-}
+mod tests;

@@ -678,33 +678,47 @@ impl Transaction {
     ///
     /// # Errors
     /// 3B001.
-    pub fn rollback_to(&self, name: &str) -> PgResult<()> {
-        let hooks = {
+    pub async fn rollback_to(&self, name: &str) -> PgResult<()> {
+        let at = {
             let mut state = self.state.lock();
             let at = Self::savepoint_position(&state, name)?;
             state.savepoints.truncate(at + 1);
-            let Some(savepoint) = state.savepoints.get(at) else { return Ok(()) };
-            let (layers, locks, on_commit, on_rollback, deferred) =
-                (savepoint.layers, savepoint.locks, savepoint.on_commit, savepoint.on_rollback, savepoint.deferred);
-            let (advisory, many_locks) = (savepoint.advisory, savepoint.many_locks);
-            let catalog = savepoint.catalog.clone();
-            state.catalog = catalog;
             state.current.clear();
-            state.deferred.truncate(deferred);
-            state.layers.truncate(layers);
-            self.advisory.rollback_to(advisory);
-            self.manager.locks().release_many(self.group, many_locks);
-            let locks = locks.min(state.locks.len());
-            for id in state.locks.split_off(locks) {
-                self.manager.locks().release(self.group, id);
+            if let Some(layers) = state.savepoints.get(at).map(|s| s.layers) {
+                state.layers.truncate(layers);
             }
-            let on_commit = on_commit.min(state.on_commit.len());
-            drop(state.on_commit.split_off(on_commit));
-            let on_rollback = on_rollback.min(state.on_rollback.len());
-            state.on_rollback.split_off(on_rollback)
+            at
         };
-        run_in_background(hooks);
+        self.run_rollback_hooks(|state| state.savepoints.get(at).map_or(0, |s| s.on_rollback)).await;
+        let mut state = self.state.lock();
+        let state = &mut *state;
+        let Some(savepoint) = state.savepoints.get(at) else { return Ok(()) };
+        state.catalog.clone_from(&savepoint.catalog);
+        state.deferred.truncate(savepoint.deferred);
+        state.on_commit.truncate(savepoint.on_commit);
+        self.advisory.rollback_to(savepoint.advisory);
+        self.manager.locks().release_many(self.group, savepoint.many_locks);
+        for id in state.locks.split_off(savepoint.locks.min(state.locks.len())) {
+            self.manager.locks().release(self.group, id);
+        }
         Ok(())
+    }
+
+    /// Runs hooks of a rollback, the latest first, until as many are left as `floor` says. Locks are given up after it: whoever
+    /// waits for one must find everything as it was before.
+    async fn run_rollback_hooks(&self, floor: impl Fn(&State) -> usize) {
+        loop {
+            let hook = {
+                let mut state = self.state.lock();
+                if state.on_rollback.len() <= floor(&state) {
+                    return;
+                }
+                state.on_rollback.pop()
+            };
+            if let Some(hook) = hook {
+                hook().await;
+            }
+        }
     }
 
     /// A statement failed: what was done since the newest savepoint is taken back at once, and its locks are given up.
@@ -712,7 +726,7 @@ impl Transaction {
         let newest = self.state.lock().savepoints.last().map(|s| s.name.clone());
         match newest {
             // It is there: its name was read from it.
-            Some(name) => drop(self.rollback_to(&name)),
+            Some(name) => drop(self.rollback_to(&name).await),
             None => self.rollback().await,
         }
     }
@@ -847,7 +861,7 @@ impl Transaction {
                     state.on_rollback.clear();
                     std::mem::take(&mut state.on_commit)
                 };
-                self.release_all();
+                self.hold().release();
                 for hook in hooks {
                     hook().await;
                 }
@@ -885,12 +899,8 @@ impl Transaction {
             (Overlay::new(state.layers.iter().cloned()), state.catalog.clone(), state.tracked, state.durability)
         };
         let sequence = if tracked {
-            let sequence = self
-                .manager
-                .serializable()
-                .prepare(self.id, Writes::of(&writes)?)
-                .map_err(|_| serialization_danger("during commit attempt"))?;
-            Some(sequence)
+            let decided = self.manager.serializable().prepare(self.id, Writes::of(&writes)?);
+            decided.map_err(|_| serialization_danger("during commit attempt"))?
         } else {
             None
         };
@@ -988,56 +998,83 @@ impl Transaction {
 
     /// Throws everything away and gives up the locks.
     pub async fn rollback(&self) {
+        {
+            let mut state = self.state.lock();
+            if state.finished {
+                return;
+            }
+            state.layers.clear();
+            state.current.clear();
+            state.catalog = None;
+            state.deferred.clear();
+            state.on_commit.clear();
+        }
+        self.run_rollback_hooks(|_| 0).await;
+        self.state.lock().finished = true;
+        self.hold().release();
+    }
+
+    /// What others wait for.
+    fn hold(&self) -> Hold {
+        let mut state = self.state.lock();
+        Hold {
+            id: self.id,
+            group: self.group,
+            manager: Arc::clone(&self.manager),
+            advisory: Arc::clone(&self.advisory),
+            locks: std::mem::take(&mut state.locks),
+            tracked: state.tracked,
+        }
+    }
+}
+
+impl Drop for Transaction {
+    fn drop(&mut self) {
+        // A session that went away without ROLLBACK, or in the middle of it; its hooks are run by a task if there is a runtime.
         let hooks = {
             let mut state = self.state.lock();
             if state.finished {
                 return;
             }
             state.finished = true;
-            state.layers.clear();
-            state.current.clear();
-            state.catalog = None;
-            state.deferred.clear();
-            state.on_commit.clear();
             std::mem::take(&mut state.on_rollback)
         };
-        // Whoever waits for a lock must find everything as it was before.
-        for hook in hooks.into_iter().rev() {
-            hook().await;
+        let hold = self.hold();
+        match tokio::runtime::Handle::try_current() {
+            Ok(runtime) if !hooks.is_empty() => {
+                runtime.spawn(async move {
+                    for hook in hooks.into_iter().rev() {
+                        hook().await;
+                    }
+                    hold.release();
+                });
+            }
+            _ => hold.release(),
         }
-        self.release_all();
-    }
-
-    fn release_all(&self) {
-        let (locks, tracked) = {
-            let mut state = self.state.lock();
-            (std::mem::take(&mut state.locks), state.tracked)
-        };
-        self.manager.locks().release_many(self.group, 0);
-        for id in locks {
-            self.manager.locks().release(self.group, id);
-        }
-        self.advisory.end_transaction();
-        if tracked {
-            self.manager.serializable().abort(self.id);
-        }
-        self.manager.ended(self.id);
     }
 }
 
-impl Drop for Transaction {
-    fn drop(&mut self) {
-        // A session that went away without ROLLBACK; its hooks are run by a task if there is a runtime.
-        if self.state.lock().finished {
-            return;
+/// What a transaction keeps from others until it ends.
+struct Hold {
+    id: u64,
+    group: GroupId,
+    manager: Arc<TransactionManager>,
+    advisory: Arc<AdvisoryLocks>,
+    locks: Vec<LockId>,
+    tracked: bool,
+}
+
+impl Hold {
+    fn release(self) {
+        self.manager.locks().release_many(self.group, 0);
+        for id in self.locks {
+            self.manager.locks().release(self.group, id);
         }
-        let hooks = {
-            let mut state = self.state.lock();
-            state.finished = true;
-            std::mem::take(&mut state.on_rollback)
-        };
-        self.release_all();
-        run_in_background(hooks);
+        self.advisory.end_transaction();
+        if self.tracked {
+            self.manager.serializable().abort(self.id);
+        }
+        self.manager.ended(self.id);
     }
 }
 
@@ -1056,19 +1093,6 @@ fn serialization_danger(when: &str) -> PgError {
     PgError::new(SqlState::SERIALIZATION_FAILURE, "could not serialize access due to read/write dependencies among transactions")
         .detail(format!("Reason code: Canceled on identification as a pivot, {when}."))
         .hint("The transaction might succeed if retried.")
-}
-
-/// Runs the hooks of a rollback, the latest first, where nobody can wait for them.
-fn run_in_background(hooks: Vec<Hook>) {
-    if !hooks.is_empty()
-        && let Ok(runtime) = tokio::runtime::Handle::try_current()
-    {
-        runtime.spawn(async move {
-            for hook in hooks.into_iter().rev() {
-                hook().await;
-            }
-        });
-    }
 }
 
 #[cfg(test)]

@@ -16,12 +16,13 @@ use crate::exec::StatementContext;
 use crate::plan::relation::Planner;
 use crate::row::{INDEX_FAMILY, KeyList, RowEncoder};
 use crate::txn::failure::concurrent_update;
-use crate::txn::{Isolation, statement_retry};
+use crate::txn::{Isolation, Overlay, ReadView, statement_retry};
 use arrow::array::{Array, ArrayRef};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use stoa_pg::sqlstate::SqlState;
 use stoa_pg::{PgError, PgResult};
+use stoa_store::{KeyRange, TableId};
 
 /// What becomes of a row whose key exists.
 pub enum ConflictRule {
@@ -300,6 +301,34 @@ async fn find_existing(writer: &TableWriter, unique: &mut UniqueKeys) -> PgResul
             };
         }
     }
+    if txn.records_reads() { check_absent(writer, unique, storage, &wanted).await } else { Ok(()) }
+}
+
+/// SERIALIZABLE: a key that exists has been read. One that does not exist any more, but does in the snapshot, was freed by a
+/// transaction that would have to come before this one, of which this one has seen nothing.
+async fn check_absent(writer: &TableWriter, unique: &UniqueKeys, storage: TableId, wanted: &[&[u8]]) -> PgResult<()> {
+    let txn = &writer.ctx.txn;
+    let snapshot = ReadView { overlay: Overlay::default(), ..txn.read_view() };
+    let mut freed = Vec::new();
+    for key in wanted {
+        if unique.existing.contains_key(*key) {
+            txn.record_read(storage, &KeyRange::point(key));
+            continue;
+        }
+        let mut list = KeyList::new();
+        list.push(key);
+        if txn.rows_changed_since(storage, &list, snapshot.timestamp()) && !txn.changed_by_transaction(storage, key)? {
+            freed.push(*key);
+        }
+    }
+    // Changed keys may have been absent all the time.
+    let family = match unique.index {
+        None => writer.codec.families.first().map(|f| f.id).ok_or_else(|| PgError::internal("a table without families"))?,
+        Some(_) => INDEX_FAMILY,
+    };
+    if !freed.is_empty() && snapshot.exists(storage, family, &freed).await?.contains(&true) {
+        return Err(concurrent_update());
+    }
     Ok(())
 }
 
@@ -338,7 +367,7 @@ pub(super) fn put_rows(
     })?
 }
 
-/// REPEATABLE READ: a row that the snapshot does not show as it is cannot decide a conflict.
+/// REPEATABLE READ: a row that the snapshot does not show as it is cannot decide a conflict, nor be replaced.
 fn check_visible(writer: &TableWriter, keys: &[&[u8]]) -> PgResult<()> {
     let txn = &writer.ctx.txn;
     if keys.is_empty() || txn.isolation() == Isolation::ReadCommitted {
@@ -434,6 +463,8 @@ async fn replace(writer: &mut TableWriter, work: &mut ForeignKeyWork, rows: Rows
     let mut won = KeyList::with_capacity(winners.len(), 24);
     winners.iter().for_each(|row| won.push(keys.get(*row)));
     txn.lock_rows(codec.storage, &won, LockStrength::Update, LockWait::Wait, &writer.table.name).await?;
+    let wanted: Vec<&[u8]> = won.iter().collect();
+    check_visible(writer, &wanted)?;
     let all: Vec<usize> = (0..winners.len()).collect();
     let blind = writer.indexes.is_empty() && !work.is_referenced(writer);
     if blind {
@@ -442,7 +473,6 @@ async fn replace(writer: &mut TableWriter, work: &mut ForeignKeyWork, rows: Rows
         work.child_rows(writer, &rows_won, &won, &all)?;
         return Ok(Written { rows: rows_won, source: winners });
     }
-    let wanted: Vec<&[u8]> = won.iter().collect();
     let (existing, positions) = lookup::rows_by_key(&txn.newest_view(), &writer.table, &codec, &wanted).await?;
     let known: HashSet<usize> = positions.iter().copied().collect();
     let fresh: Vec<usize> = all.iter().copied().filter(|at| !known.contains(at)).collect();

@@ -86,14 +86,14 @@ async fn savepoints_take_back_what_came_after_them() {
     txn.start_statement().unwrap();
     put(&txn, b"c", b"3");
     txn.lock_rows(T, &keys(&[b"c"]), LockStrength::Update, LockWait::Wait, "t").await.unwrap();
-    txn.rollback_to("s").unwrap();
+    txn.rollback_to("s").await.unwrap();
     txn.start_statement().unwrap();
     assert_eq!(all(&txn).await, "a=2 b=2 ");
     // The lock that came after the savepoint is gone.
     let other = begin(&manager, 2, Isolation::ReadCommitted);
     other.lock_rows(T, &keys(&[b"c"]), LockStrength::Update, LockWait::NoWait, "t").await.unwrap();
     txn.release("s").unwrap();
-    txn.rollback_to("s").unwrap();
+    txn.rollback_to("s").await.unwrap();
     txn.start_statement().unwrap();
     assert_eq!(all(&txn).await, "a=1 ");
     txn.release("s").unwrap();
@@ -191,7 +191,7 @@ async fn catalog_changes_are_private_until_commit_and_meet_those_of_others() {
     assert!(a.catalog().schema_by_name("one").is_some() && b.catalog().schema_by_name("one").is_none());
     a.savepoint("s").unwrap();
     a.change_catalog(create(4, "four")).unwrap();
-    a.rollback_to("s").unwrap();
+    a.rollback_to("s").await.unwrap();
     assert!(a.catalog().schema_by_name("four").is_none());
     a.commit().await.unwrap();
     assert!(b.catalog().schema_by_name("one").is_some() && b.catalog().schema_by_name("two").is_some());
@@ -225,6 +225,41 @@ async fn hooks_run_at_the_end_they_wait_for() {
     b.on_rollback(hook(10));
     b.rollback().await;
     assert_eq!(ran.load(Ordering::Relaxed), 10);
+}
+
+#[tokio::test]
+async fn locks_are_held_until_everything_is_as_it_was() {
+    let manager = world().await;
+    let free = {
+        let manager = Arc::clone(&manager);
+        move || {
+            let other = begin(&manager, 2, Isolation::ReadCommitted);
+            async move { other.lock_rows(T, &keys(&[b"a"]), LockStrength::Update, LockWait::NoWait, "t").await.is_ok() }
+        }
+    };
+    for way in ["rollback to", "rollback", "drop"] {
+        let txn = begin(&manager, 1, Isolation::ReadCommitted);
+        txn.savepoint("s").unwrap();
+        txn.start_statement().unwrap();
+        txn.lock_rows(T, &keys(&[b"a"]), LockStrength::Update, LockWait::Wait, "t").await.unwrap();
+        let (tell, told) = tokio::sync::oneshot::channel();
+        let look = free.clone();
+        txn.on_rollback(move || {
+            Box::pin(async move {
+                // Whoever waits for the lock has its turn here.
+                tokio::task::yield_now().await;
+                tell.send(look().await).unwrap();
+            })
+        });
+        match way {
+            "rollback to" => txn.rollback_to("s").await.unwrap(),
+            "rollback" => txn.rollback().await,
+            _ => drop(txn),
+        }
+        assert!(!told.await.unwrap(), "{way}");
+        tokio::task::yield_now().await;
+        assert!(free().await, "{way}");
+    }
 }
 
 #[tokio::test]
