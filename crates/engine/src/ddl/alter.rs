@@ -61,6 +61,7 @@ pub(crate) async fn alter(
     match &*relation {
         Relation::Table(table) => {
             work.lock_table(table).await?;
+            work.check_unused(table, "ALTER TABLE")?;
             for action in actions {
                 work.refresh()?;
                 let current = work.catalog().table(table.oid).cloned().ok_or_else(|| undefined_relation(&table.name))?;

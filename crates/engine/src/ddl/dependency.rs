@@ -311,6 +311,9 @@ impl<'a> Dropping<'a> {
                 && let Some(relation) = self.catalog.relation(*oid)
             {
                 work.lock(relation, crate::txn::TableLockMode::AccessExclusive).await?;
+                if let Relation::Table(table) = &**relation {
+                    work.check_unused(table, "DROP TABLE")?;
+                }
             }
         }
         for object in &self.order {

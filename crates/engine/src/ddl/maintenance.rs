@@ -47,6 +47,7 @@ pub(crate) async fn truncate(work: Work<'_>, names: &[ObjectName], restart_ident
     }
     for table in tables {
         work.lock_table(&table).await?;
+        work.check_unused(&table, "TRUNCATE")?;
         let table = work.catalog().table(table.oid).cloned().ok_or_else(|| undefined_relation(&table.name))?;
         empty(work, table.clone()).await?;
         if restart_identity {
@@ -254,7 +255,9 @@ pub async fn analyze(ctx: &StatementContext, options: &[NamedOption], names: &[M
 }
 
 async fn analyze_tables(ctx: &StatementContext, names: &[MaintenanceTarget]) -> PgResult<()> {
-    for table in targets(Work { ctx }, names)? {
+    let work = Work { ctx };
+    for table in targets(work, names)? {
+        work.lock(&Relation::Table(table.clone()), crate::txn::TableLockMode::ShareUpdateExclusive).await?;
         let view = ctx.txn.read_view();
         let mut statistics = crate::statistics::collect(&view, &table, &|| ctx.session.check_interrupt()).await?;
         statistics.explicit = true;

@@ -20,7 +20,9 @@ pub use maintenance::{analyze, checkpoint, drop_temporary, end_of_transaction, l
 use crate::bind::fold;
 use crate::catalog::{Relation, SchemaDescriptor, SequenceDescriptor};
 use crate::exec::StatementContext;
+use crate::txn::TableLockMode;
 use dependency::{Dropping, Object};
+use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::ast::{self, ObjectName};
 use stoa_syntax::ddl::{CommentTarget, Ddl, ObjectKind, SequenceOption};
@@ -60,7 +62,7 @@ fn run<'a>(work: Work<'a>, ddl: &'a Ddl) -> futures::future::BoxFuture<'a, PgRes
             Ddl::Drop { kind, names, if_exists, cascade, .. } => drop_objects(work, *kind, names, *if_exists, *cascade).await,
             Ddl::DropFullText { table, if_exists } => index::drop_full_text(work, table, *if_exists).await,
             Ddl::Truncate { names, restart_identity, cascade } => maintenance::truncate(work, names, *restart_identity, *cascade).await,
-            Ddl::Comment { target, text } => comment(work, target, text.clone()),
+            Ddl::Comment { target, text } => comment(work, target, text.clone()).await,
             Ddl::Reindex { target, concurrently } => index::reindex(work, target, *concurrently).await,
             Ddl::Refresh { name, with_data, .. } => table::refresh(work, name, *with_data).await,
             Ddl::DropUnknown { kind, names, if_exists } => drop_unknown(&work, kind, names, *if_exists),
@@ -315,8 +317,30 @@ fn wrong_kind(relation: &Relation, wanted: ObjectKind) -> PgError {
 
 // COMMENT.
 
-fn comment(work: Work<'_>, target: &CommentTarget, text: Option<String>) -> PgResult<String> {
+/// The relation whose descriptor keeps a comment.
+fn commented(work: Work<'_>, target: &CommentTarget) -> PgResult<Option<Arc<Relation>>> {
+    match target {
+        CommentTarget::Object(ObjectKind::Index, name) => {
+            let table = work.find_index(name)?.map(|(table, _)| table);
+            Ok(table.and_then(|oid| work.catalog().relation(oid).cloned()))
+        }
+        CommentTarget::Object(ObjectKind::Schema, _) => Ok(None),
+        CommentTarget::Object(_, name) | CommentTarget::Constraint { table: name, .. } => work.find(name),
+        CommentTarget::Column(name) => {
+            let table = name.0.split_last().map(|(_, table)| ObjectName(table.to_vec())).filter(|table| !table.0.is_empty());
+            table.map_or(Ok(None), |table| work.find(&table))
+        }
+        CommentTarget::Database(_) | CommentTarget::Other(_) => Ok(None),
+    }
+}
+
+async fn comment(work: Work<'_>, target: &CommentTarget, text: Option<String>) -> PgResult<String> {
     const TAG: &str = "COMMENT";
+    if let Some(relation) = commented(work, target)? {
+        work.lock(&relation, TableLockMode::ShareUpdateExclusive).await?;
+        // What was committed while waiting counts.
+        work.refresh()?;
+    }
     // An empty comment is none.
     let text = text.filter(|t| !t.is_empty());
     match target {

@@ -309,17 +309,17 @@ fn duplicate(
 
 /// Fills indexes of a table with the rows that it has, for a command that is told with the progress.
 pub(crate) async fn build_indexes(work: Work<'_>, table: &TableDescriptor, indexes: &[Oid], command: &'static str) -> PgResult<()> {
+    let regions = work.ctx.database.store.regions(table.storage).await.map_err(store_error)?;
+    let total = regions.iter().map(|r| r.approximate_rows).sum();
+    let watched = Watched::start(work.ctx, table.oid, indexes, command, total);
     for index in table.indexes.iter().filter(|i| indexes.contains(&i.oid) && crate::text::is_text(i)) {
-        work.build_text(table, index).await?;
+        work.build_text(table, index, &|rows| watched.rows(rows)).await?;
     }
     if !table.indexes.iter().any(|i| indexes.contains(&i.oid) && !crate::text::is_text(i)) {
         return Ok(());
     }
     let ids: Vec<ColumnId> = table.live_columns().map(|c| c.id).collect();
     let exprs = table.live_columns().map(|c| Expr::column(ColId(c.id.0), c.ty.clone())).collect();
-    let regions = work.ctx.database.store.regions(table.storage).await.map_err(store_error)?;
-    let total = regions.iter().map(|r| r.approximate_rows).sum();
-    let watched = Watched::start(work.ctx, table.oid, indexes, command, total);
     let mut writer = RowWriter::new(work, table, false, indexes)?;
     let mut stream = work.scan(table, exprs, None).await?;
     while let Some(batch) = stream.next().await {
@@ -352,7 +352,7 @@ pub(crate) async fn rewrite(work: Work<'_>, old: &TableDescriptor, new: &TableDe
     }
     let rows = writer.finish().await?;
     for index in new.indexes.iter().filter(|i| crate::text::is_text(i)) {
-        work.build_text(new, index).await?;
+        work.build_text(new, index, &|_| ()).await?;
     }
     Ok(rows)
 }

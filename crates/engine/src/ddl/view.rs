@@ -34,6 +34,12 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateView) -> PgResult<Stri
         return Err(PgError::new(SqlState::UNDEFINED_PARAMETER, "there is no parameter $1"));
     }
     let BoundBody::Query(query) = &bound.body else { return Err(PgError::internal("a view's query that is none")) };
+    // Nobody may change what it is made of before it is there.
+    for used in &bound.uses {
+        if let Some(relation) = catalog.relation(used.relation) {
+            work.lock(relation, crate::txn::TableLockMode::AccessShare).await?;
+        }
+    }
     // A view over temporary relations is temporary.
     let over_temporary = bound
         .uses

@@ -135,7 +135,7 @@ impl<'a> Work<'a> {
         self.create_storage(&crate::row::RowCodec::table_schema(table)).await?;
         for index in &table.indexes {
             if crate::text::is_text(index) {
-                self.build_text(table, index).await?;
+                self.build_text(table, index, &|_| ()).await?;
             } else {
                 self.create_storage(&crate::row::IndexCodec::table_schema(index)).await?;
             }
@@ -144,8 +144,13 @@ impl<'a> Work<'a> {
     }
 
     /// Makes the files of a full text index from the rows that its table has in the store; they go if the transaction does. Rows that
-    /// the transaction has written itself reach them when it commits.
-    pub async fn build_text(&self, table: &TableDescriptor, index: &crate::catalog::IndexDescriptor) -> PgResult<()> {
+    /// the transaction has written itself reach them when it commits. `progress` hears how many rows were read.
+    pub async fn build_text(
+        &self,
+        table: &TableDescriptor,
+        index: &crate::catalog::IndexDescriptor,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> PgResult<()> {
         let text = &self.ctx.database.text;
         let index = match text.get(index.storage) {
             Some(known) => known,
@@ -157,7 +162,11 @@ impl<'a> Work<'a> {
                 index
             }
         };
-        crate::text::follow::build(text, &index, &|| self.ctx.session.check_interrupt()).await
+        let interrupt = || {
+            progress(index.progress());
+            self.ctx.session.check_interrupt()
+        };
+        crate::text::follow::build(text, &index, &interrupt).await
     }
 
     // Names.
@@ -416,6 +425,19 @@ impl<'a> Work<'a> {
     /// As [`Work::lock`], for a table: the strongest lock.
     pub async fn lock_table(&self, table: &TableDescriptor) -> PgResult<()> {
         self.ctx.txn.lock_table(table.oid, TableLockMode::AccessExclusive, false, &table.name).await.map(|_| ())
+    }
+
+    /// 55006 while the session's own cursors or checks that wait are about the table as it is. `command` is its name in the message.
+    pub fn check_unused(&self, table: &TableDescriptor, command: &str) -> PgResult<()> {
+        let in_use =
+            |why: &str| Err(PgError::new(SqlState::OBJECT_IN_USE, format!("cannot {command} \"{}\" because it {why}", table.name)));
+        if self.ctx.session.cursors.lock().iter().any(|cursor| cursor.tables.contains(&table.oid)) {
+            return in_use("is being used by active queries in this session");
+        }
+        if self.ctx.txn.has_deferred_on(table.oid) {
+            return in_use("has pending trigger events");
+        }
+        Ok(())
     }
 
     pub fn notice(&self, code: SqlState, message: impl Into<String>) {

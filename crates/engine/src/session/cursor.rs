@@ -260,8 +260,9 @@ impl Session {
             statement: statement.statement_text.clone(),
             is_holdable: declare.hold,
             is_binary: declare.binary,
-            is_scrollable: declare.scroll == Some(true),
+            is_scrollable: declare.scroll != Some(false),
             creation_time_us: self.statement_us,
+            tables: bound.locks.iter().map(|lock| lock.table).collect(),
         });
         let cursor = Cursor {
             columns,
@@ -374,6 +375,7 @@ impl Session {
         for cursor in self.cursors.values_mut() {
             cursor.held = true;
         }
+        self.shared.cursors.lock().iter_mut().for_each(|info| info.tables = Box::default());
     }
 }
 

@@ -144,6 +144,7 @@ impl Session {
                 Err(two_phase())
             }
             Utility::FinishPrepared { gid, .. } => {
+                self.check_not_in_block(&ddl_word(&statement.statement_text))?;
                 Err(PgError::new(SqlState::UNDEFINED_OBJECT, format!("prepared transaction with identifier \"{gid}\" does not exist")))
             }
             Utility::Set { name, value, local } => {
@@ -381,10 +382,14 @@ impl Session {
             self.shared.change_settings(super::settings::Levels::reset_all);
             return Ok(());
         };
-        if settings::find(name).is_none() && self.shared.settings().raw(name).is_none() && !value::is_custom_name(name) {
+        let own = settings::find(name).is_none();
+        let known = self.shared.settings().raw(&name.to_ascii_lowercase()).is_some();
+        if own && !known && !value::is_custom_name(name) {
             return Err(settings::unrecognized(name));
         }
-        self.set_text(&name.to_ascii_lowercase(), name, None, false)
+        // One of the session's own stays known, and is empty.
+        let text = if own && known { Some("") } else { None };
+        self.set_text(&name.to_ascii_lowercase(), name, text, false)
     }
 
     fn set_role(&mut self, role: Option<&str>, local: bool) -> PgResult<()> {
@@ -657,6 +662,8 @@ fn outside_of_blocks(ddl: &Ddl) -> Option<&'static str> {
         Ddl::Reindex { concurrently: true, .. } => Some("REINDEX CONCURRENTLY"),
         Ddl::Reindex { target: stoa_syntax::ddl::ReindexTarget::Schema(_), .. } => Some("REINDEX SCHEMA"),
         Ddl::Reindex { target: stoa_syntax::ddl::ReindexTarget::Database(_), .. } => Some("REINDEX DATABASE"),
+        Ddl::Unsupported(words) if words == "CREATE DATABASE" => Some("CREATE DATABASE"),
+        Ddl::Unsupported(words) if words == "DROP DATABASE" => Some("DROP DATABASE"),
         _ => None,
     }
 }
@@ -669,6 +676,7 @@ fn ddl_word(text: &str) -> String {
     match words.as_slice() {
         [first, second, third] if second == "MATERIALIZED" => format!("{first} {second} {third}"),
         [first, second, ..] if matches!(first.as_str(), "CREATE" | "ALTER" | "DROP" | "REFRESH" | "IMPORT") => format!("{first} {second}"),
+        [first, second, ..] if second == "PREPARED" => format!("{first} {second}"),
         [first, ..] if first == "TRUNCATE" => "TRUNCATE TABLE".into(),
         [first, ..] => first.clone(),
         [] => String::new(),

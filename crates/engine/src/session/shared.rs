@@ -71,6 +71,8 @@ pub struct CursorInfo {
     pub is_binary: bool,
     pub is_scrollable: bool,
     pub creation_time_us: i64,
+    /// What it reads; empty when all is read.
+    pub tables: Box<[crate::catalog::Oid]>,
 }
 
 /// One session as everybody may see it.

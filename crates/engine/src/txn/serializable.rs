@@ -296,6 +296,13 @@ impl SerializableSet {
         self.ended.notify_waiters();
     }
 
+    /// Whether one of these transactions has written a row behind a snapshot, whose transaction is running.
+    #[must_use]
+    pub fn wrote_behind(&self, snapshot: Timestamp, table: TableId, key: &[u8]) -> bool {
+        let (state, row) = (self.state.lock(), KeyRange::point(key));
+        state.decided.iter().any(|d| d.latest() > snapshot && d.writes.tables.get(&table).is_some_and(|w| w.meets(&row)))
+    }
+
     /// The transaction was rolled back.
     pub fn abort(&self, id: u64) {
         let mut state = self.state.lock();

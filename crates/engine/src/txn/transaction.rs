@@ -21,7 +21,7 @@ use crate::row::KeyList;
 use crate::write::deferred::DeferredCheck;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 use stoa_pg::sqlstate::SqlState;
@@ -441,6 +441,13 @@ impl Transaction {
         self.state.lock().tracked
     }
 
+    /// SERIALIZABLE: whether another such transaction has committed a change of a row behind the snapshot of this one.
+    #[must_use]
+    pub fn written_behind(&self, table: TableId, key: &[u8]) -> bool {
+        let snapshot = self.state.lock().snapshot.as_ref().map(|s| s.timestamp());
+        snapshot.is_some_and(|snapshot| self.manager.serializable().wrote_behind(snapshot, table, key))
+    }
+
     /// SERIALIZABLE READ ONLY DEFERRABLE: waits for a snapshot with which nothing can go wrong, and needs no tracking from then on.
     pub async fn wait_for_safe_snapshot(&self) {
         if self.state.lock().snapshot.is_some() {
@@ -534,6 +541,26 @@ impl Transaction {
         }
         self.gather_locks();
         Ok(out)
+    }
+
+    /// How many locks are held one by one: to be told to [`Transaction::release_since`].
+    #[must_use]
+    pub fn locks_held(&self) -> usize {
+        self.state.lock().locks.len()
+    }
+
+    /// Gives up some of the locks that were taken since: nothing was done under them.
+    pub(crate) fn release_since(&self, mark: usize, unused: &HashSet<LockId>) {
+        let mut state = self.state.lock();
+        let mark = mark.min(state.locks.len());
+        let since = state.locks.split_off(mark);
+        for id in since {
+            if unused.contains(&id) {
+                self.manager.locks().release(self.group, id);
+            } else {
+                state.locks.push(id);
+            }
+        }
     }
 
     /// Keeps the locks of very many rows in little memory.
@@ -804,6 +831,12 @@ impl Transaction {
 
     pub(crate) fn defer(&self, check: DeferredCheck) {
         self.state.lock().deferred.push(check);
+    }
+
+    /// Whether checks wait that are about rows of a table.
+    #[must_use]
+    pub fn has_deferred_on(&self, table: Oid) -> bool {
+        self.state.lock().deferred.iter().any(|check| check.is_on(table))
     }
 
     /// DISCARD ALL: gives up the advisory locks that the session holds.

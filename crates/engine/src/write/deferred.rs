@@ -25,6 +25,18 @@ pub struct DeferredCheck {
     pub kind: CheckKind,
 }
 
+impl DeferredCheck {
+    /// Whether it came from a change of this table.
+    #[must_use]
+    pub fn is_on(&self, table: Oid) -> bool {
+        match &self.kind {
+            CheckKind::Child { child, .. } => child.oid == table,
+            CheckKind::Unique { table: of, .. } => of.oid == table,
+            CheckKind::Parent { parent, .. } => parent.oid == table,
+        }
+    }
+}
+
 /// What is checked.
 #[derive(Clone, Debug)]
 pub enum CheckKind {

@@ -511,15 +511,32 @@ impl<'a> Parent<'a> {
         let mut row_keys = self.row_keys(&txn.newest_view(), values, wanted).await?;
         loop {
             let exist = self.lock_existing(txn, &row_keys).await?;
-            if matches!(self.access, ParentAccess::Key(_)) {
-                return Ok(exist);
-            }
             // What an index said before the locks were there may be so no more.
-            let again = self.row_keys(&txn.newest_view(), values, wanted).await?;
-            if again == row_keys {
+            if !matches!(self.access, ParentAccess::Key(_)) {
+                let again = self.row_keys(&txn.newest_view(), values, wanted).await?;
+                if again != row_keys {
+                    row_keys = again;
+                    continue;
+                }
+            }
+            // Above READ COMMITTED a row that the snapshot does not show is none.
+            let view = txn.statement_view();
+            if txn.isolation() == Isolation::ReadCommitted || !self.reaches_back_to(&view) {
                 return Ok(exist);
             }
-            row_keys = again;
+            let seen = self.there(&view, values, wanted).await?;
+            return Ok(exist.into_iter().zip(seen).map(|(exists, seen)| exists && seen).collect());
+        }
+    }
+
+    /// Whether the index by which rows are found has all that a view shows.
+    fn reaches_back_to(&self, view: &ReadView) -> bool {
+        match &self.access {
+            ParentAccess::Key(_) => true,
+            ParentAccess::Index(codec, _) => {
+                let index = self.table.indexes.iter().find(|i| i.storage == codec.storage);
+                index.is_some_and(|i| i.readable_from <= view.timestamp().0)
+            }
         }
     }
 
@@ -528,10 +545,19 @@ impl<'a> Parent<'a> {
     /// # Errors
     /// The store failed.
     pub async fn existed(&self, view: &ReadView, values: &[ArrayRef], wanted: &[usize]) -> PgResult<bool> {
+        Ok(self.there(view, values, wanted).await?.contains(&true))
+    }
+
+    /// Which of the rows are there at a view.
+    async fn there(&self, view: &ReadView, values: &[ArrayRef], wanted: &[usize]) -> PgResult<Vec<bool>> {
         let keys = self.row_keys(view, values, wanted).await?;
-        let list: Vec<&[u8]> = keys.iter().flatten().map(Vec::as_slice).collect();
+        let mut list: Vec<&[u8]> = keys.iter().flatten().map(Vec::as_slice).collect();
+        list.sort_unstable();
+        list.dedup();
         let family = self.codec.families.first().map(|f| f.id).ok_or_else(|| PgError::internal("a table without families"))?;
-        Ok(view.exists(self.codec.storage, family, &list).await?.contains(&true))
+        let exist = view.exists(self.codec.storage, family, &list).await?;
+        let exist: HashSet<&[u8]> = list.iter().zip(exist).filter(|(_, e)| *e).map(|(k, _)| *k).collect();
+        Ok(keys.iter().map(|key| key.as_deref().is_some_and(|k| exist.contains(k))).collect())
     }
 
     /// The keys of the rows that have the values at a view.

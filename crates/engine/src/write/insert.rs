@@ -16,6 +16,7 @@ use crate::exec::StatementContext;
 use crate::plan::relation::Planner;
 use crate::row::{INDEX_FAMILY, KeyList, RowEncoder};
 use crate::txn::failure::concurrent_update;
+use crate::txn::locks::LockId;
 use crate::txn::{Isolation, Overlay, ReadView, statement_retry};
 use arrow::array::{Array, ArrayRef};
 use std::collections::{HashMap, HashSet};
@@ -121,9 +122,11 @@ pub async fn apply(writer: &mut TableWriter, work: &mut ForeignKeyWork, rule: &m
         }
         ConflictRule::Nothing(arbiters) => {
             let arbiters = arbiters.as_deref().map_or(Arbiters::All, Arbiters::These);
+            let held = writer.ctx.txn.locks_held();
             let outcome = insert(writer, work, &rows, arbiters).await?;
             let existing: Vec<&[u8]> = outcome.conflicts.iter().filter_map(|(_, key)| key.as_deref()).collect();
             check_visible(writer, &existing)?;
+            writer.ctx.txn.release_since(held, &outcome.unused);
             Ok(Written { rows: rows.at(&outcome.inserted)?, source: outcome.inserted })
         }
         ConflictRule::Update(rule) => {
@@ -167,6 +170,8 @@ pub struct Outcome {
     pub inserted: Vec<usize>,
     /// Rows that met an arbiter, with the key of the row that exists; `None` where that is one of this very batch.
     pub conflicts: Vec<(usize, Option<Vec<u8>>)>,
+    /// Locks that were needed to see the conflicts, and for nothing else.
+    unused: HashSet<LockId>,
 }
 
 /// One unique constraint over one batch: its keys, by row, and the rows that have them.
@@ -250,6 +255,7 @@ pub async fn insert(writer: &TableWriter, work: &mut ForeignKeyWork, rows: &Rows
         }
         outcome.inserted.push(row);
     }
+    outcome.unused = unused_locks(writer, &unique, &outcome.conflicts);
     for (index, entries) in writer.indexes.iter().zip(&entries).filter(|(index, _)| index.is_deferrable() && index.takes_puts()) {
         super::deferrable_unique::claim(writer, index, entries, outcome.inserted.iter().copied()).await?;
     }
@@ -259,6 +265,28 @@ pub async fn insert(writer: &TableWriter, work: &mut ForeignKeyWork, rows: &Rows
     }
     work.child_rows(writer, rows, &row_keys, &outcome.inserted)?;
     Ok(outcome)
+}
+
+/// Locks of keys that conflicting rows have, and of the rows that they met; rows may share a lock.
+fn unused_locks(writer: &TableWriter, unique: &[UniqueKeys], conflicts: &[(usize, Option<Vec<u8>>)]) -> HashSet<LockId> {
+    let mut out = HashSet::new();
+    if conflicts.is_empty() {
+        return out;
+    }
+    let storage = |c: &UniqueKeys| c.index.and_then(|at| writer.indexes.get(at)).map_or(writer.codec.storage, |i| i.codec.storage);
+    for constraint in unique {
+        for (row, _) in conflicts {
+            let Some(key) = constraint.keys.get(*row).filter(|k| !k.is_empty()) else { continue };
+            out.insert(LockId::row(storage(constraint), key));
+            out.extend(constraint.existing.get(key).map(|row| LockId::row(writer.codec.storage, row)));
+        }
+    }
+    for constraint in unique {
+        constraint.seen.iter().for_each(|key| {
+            out.remove(&LockId::row(storage(constraint), key));
+        });
+    }
+    out
 }
 
 fn violation(writer: &TableWriter, rows: &Rows, entries: &[Entries<'_>], constraint: &UniqueKeys, row: usize) -> PgResult<PgError> {
@@ -305,7 +333,8 @@ async fn find_existing(writer: &TableWriter, unique: &mut UniqueKeys) -> PgResul
 }
 
 /// SERIALIZABLE: a key that exists has been read. One that does not exist any more, but does in the snapshot, was freed by a
-/// transaction that would have to come before this one, of which this one has seen nothing.
+/// transaction that would have to come before this one, of which this one has seen nothing. As everywhere, only others of this
+/// level count.
 async fn check_absent(writer: &TableWriter, unique: &UniqueKeys, storage: TableId, wanted: &[&[u8]]) -> PgResult<()> {
     let txn = &writer.ctx.txn;
     let snapshot = ReadView { overlay: Overlay::default(), ..txn.read_view() };
@@ -315,9 +344,7 @@ async fn check_absent(writer: &TableWriter, unique: &UniqueKeys, storage: TableI
             txn.record_read(storage, &KeyRange::point(key));
             continue;
         }
-        let mut list = KeyList::new();
-        list.push(key);
-        if txn.rows_changed_since(storage, &list, snapshot.timestamp()) && !txn.changed_by_transaction(storage, key)? {
+        if txn.written_behind(storage, key) && !txn.changed_by_transaction(storage, key)? {
             freed.push(*key);
         }
     }
