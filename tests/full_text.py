@@ -372,7 +372,213 @@ def chinese_is_found_by_words(server):
             time.sleep(0.7)
 
 
-for t in (documents_and_conditions, partial_indexes_parameters_and_views, chinese_is_found_by_words, index_equals_evaluation, snapshots_stay_as_they_are, searches_survive_kill, damaged_files_are_made_again, definitions_change, keys_of_all_kinds):
+def other_conditions_are_narrowed_down(server):
+    """=, IN, LIKE, ILIKE and ranges on columns of an index find what they find without it, and use it."""
+    rng = random.Random(23)
+    pieces = WORDS + ["-", " ", "é", "İ", "_", "%", ".", "中文", "'", "(", "a b", "xyz", "\n"]
+    piece = lambda most: "".join(rng.choice(pieces) for _ in range(rng.randrange(1, most)))
+    with server.connect() as c:
+        tokenizers = ["unicode", "whitespace", "raw", "ngram(2,3)", "english", "jieba"]
+        for n, tokenizer in enumerate(tokenizers):
+            c.execute(f"CREATE TABLE t{n} (id int PRIMARY KEY, a text, b varchar)")
+            with c.cursor() as cursor, cursor.copy(f"COPY t{n} FROM STDIN") as copy:
+                for i in range(4000):
+                    copy.write_row((i, None if i % 50 == 0 else piece(6), f"C-{i:05d}"))
+            c.execute(f"CREATE INDEX ON t{n} USING fulltext (a, b) WITH (tokenizer = '{tokenizer}')")
+        used = dict.fromkeys(tokenizers, 0)
+        end = time.time() + SECONDS
+        while time.time() < end:
+            for n, tokenizer in enumerate(tokenizers):
+                c.execute(f"UPDATE t{n} SET a = {lit(piece(6))} WHERE id = {rng.randrange(4000)}")
+                some = c.execute(f"SELECT a FROM t{n} WHERE id = {rng.randrange(4000)}").fetchone()[0] or "x"
+                start = rng.randrange(len(some))
+                cut = some[start:start + rng.randrange(3, 12)].replace("\\", "").replace("'", "''")
+                like = cut.replace("%", "\\%").replace("_", "\\_")
+                i = rng.randrange(4000)
+                for where in (f"a = {lit(some)}", f"a IN ({lit(some)}, 'foo-bar')", f"a LIKE '%{like}%'", f"a LIKE '{like}%'", f"a ILIKE '%{like.upper()}'",
+                              f"a LIKE '%{like}_%{rng.choice(WORDS)}%'", f"b = 'C-{i:05d}'", f"b BETWEEN 'C-{i:05d}' AND 'C-{i + 9:05d}'", f"b < 'C-0001'",
+                              f"a LIKE '%gamma%' OR b = 'C-{i:05d}'"):
+                    a = c.execute(f"SELECT array_agg(id ORDER BY id) FROM t{n} WHERE {where}").fetchone()[0]
+                    b = c.execute(f"SELECT array_agg(id ORDER BY id) FROM (SELECT id, a || '' AS a, b || '' AS b FROM t{n}) t WHERE {where}").fetchone()[0]
+                    assert a == b, (tokenizer, where, set(a or []) ^ set(b or []))
+                    used[tokenizer] += "TextSearchExec" in str(c.execute(f"EXPLAIN SELECT id FROM t{n} WHERE {where}").fetchall())
+                    # Beside a search, whose words are cut as the index has them.
+                    search = f"MATCH(a) AGAINST ({lit(rng.choice(WORDS))})"
+                    ids = lambda w: {r[0] for r in c.execute(f"SELECT id FROM t{n} WHERE {w}")}
+                    assert ids(f"{search} AND ({where})") == ids(search) & set(a or []), (tokenizer, search, where)
+        assert all(used.values()), used
+
+
+def online_builds_let_writers_go_on(server):
+    with server.connect() as c:
+        c.execute("CREATE TABLE o (id int PRIMARY KEY, body text)")
+        c.execute("INSERT INTO o SELECT g, 'word' || g % 100 || repeat(' some text to be read', 10) FROM generate_series(1, 60000) g")
+        stop, slowest, written = threading.Event(), [0.0], [100_000]
+
+        def write():
+            with server.connect() as w:
+                while not stop.is_set():
+                    began = time.time()
+                    w.execute("INSERT INTO o VALUES (%s, 'needle')", (written[0],))
+                    written[0] += 1
+                    slowest[0] = max(slowest[0], time.time() - began)
+
+        def progress():
+            with server.connect() as w:
+                while not stop.is_set():
+                    for row in w.execute("SELECT phase, tuples_done FROM pg_stat_progress_create_index"):
+                        seen.append(row)
+                    time.sleep(0.02)
+
+        seen, threads = [], [threading.Thread(target=write), threading.Thread(target=progress)]
+        for t in threads:
+            t.start()
+        for statement in ("CREATE INDEX CONCURRENTLY o_ft ON o USING fulltext (body)", "REINDEX INDEX CONCURRENTLY o_ft"):
+            before = written[0]
+            seen.clear()
+            c.execute(statement)
+            assert written[0] > before + 5, "writers had to wait"
+            assert len({done for phase, done in seen if phase == "building index"}) > 3, seen
+            rows = written[0]
+            assert len(found(c, "o", "needle", "body")) >= rows - 100_000
+        stop.set()
+        for t in threads:
+            t.join()
+        assert len(found(c, "o", "needle", "body")) == written[0] - 100_000
+        assert c.execute("CHECK INDEX o_ft").fetchall() == []
+        # Cancelled: nothing is left.
+        c.execute("DROP INDEX o_ft")
+        c.execute("SET statement_timeout = '400ms'")
+        try:
+            c.execute("CREATE INDEX CONCURRENTLY o_ft ON o USING fulltext (body)")
+            raise AssertionError("it was not cancelled")
+        except psycopg.errors.QueryCanceled:
+            pass
+        c.execute("SET statement_timeout = 0")
+        end = time.time() + 20
+        while c.execute("SELECT count(*) FROM pg_indexes WHERE indexname = 'o_ft'").fetchone()[0] and time.time() < end:
+            time.sleep(0.1)
+        while any(pathlib.Path(server.data, "text").iterdir()) and time.time() < end:
+            time.sleep(0.1)
+        assert not any(pathlib.Path(server.data, "text").iterdir()), "files are left"
+        # Killed: it begins again with the next start.
+        thread = threading.Thread(target=lambda: ignore(lambda: c.execute("CREATE INDEX CONCURRENTLY o_ft ON o USING fulltext (body)")))
+        thread.start()
+        with server.connect() as w:
+            while not w.execute("SELECT count(*) FROM pg_stat_progress_create_index WHERE tuples_done > 0").fetchone()[0]:
+                time.sleep(0.01)
+        server.kill()
+        thread.join()
+    server.start()
+    with server.connect() as c:
+        end = time.time() + 60
+        while not c.execute("SELECT count(*) FROM pg_stat_fulltext WHERE state = 'ready'").fetchone()[0]:
+            assert time.time() < end, "the build did not go on"
+            time.sleep(0.2)
+        assert len(found(c, "o", "needle", "body")) == written[0] - 100_000
+        assert "TextSearchExec" in str(c.execute("EXPLAIN SELECT id FROM o WHERE MATCH(body) AGAINST ('needle')").fetchall())
+
+
+def ignore(work):
+    try:
+        work()
+    except psycopg.Error:
+        pass
+
+
+def memory(server):
+    """MiB."""
+    with open(f"/proc/{server.process.pid}/status") as status:
+        return int(next(line for line in status if line.startswith("VmRSS")).split()[1]) / 1024
+
+
+def hostile_texts(server):
+    """Documents of 10 MB, a million different words, nothing at all, segments without a document left, search strings of any bytes."""
+    rng = random.Random(29)
+    with server.connect() as c:
+        c.execute("CREATE TABLE h (id int PRIMARY KEY, body text)")
+        c.execute("CREATE INDEX h_ft ON h USING fulltext (body)")
+        n = lambda q: len(found(c, "h", q, "body"))
+        c.execute("INSERT INTO h VALUES (1, NULL), (2, ''), (3, ' '), (4, '...'), (5, E'\\n\\t'), (6, repeat('x', 10000000)), (7, repeat('tiny ', 2000000) || 'end')")
+        c.execute("INSERT INTO h SELECT 1000 + g, string_agg('u' || g || 'x' || k, ' ') FROM generate_series(1, 1000) g, generate_series(1, 1000) k GROUP BY g")
+        for _ in range(2):
+            assert (n("tiny"), n("end"), n("u7x9"), n("u1000x1000"), n("u7x*"), n("xxx")) == (1, 1, 1, 1, 1, 0)
+            assert n('"tiny end"') == 1 and n("u77x777~1") >= 1
+            assert c.execute("SELECT array_agg(id ORDER BY id) FROM h WHERE body LIKE '%xxxxx%'").fetchone()[0] == [6]
+            time.sleep(3)
+        end = time.time() + 60
+        while c.execute("SELECT max(lag_rows) FROM pg_stat_fulltext").fetchone()[0]:
+            assert time.time() < end, "the index does not get up to date"
+            time.sleep(0.2)
+        assert c.execute("CHECK INDEX h_ft").fetchall() == []
+        rss = memory(server)
+        assert rss < 1500, f"{rss:.0f} MiB"
+        # Any characters: rows or an error that says where.
+        for t in ("small", "small_plain"):
+            c.execute(f"CREATE TABLE {t} (id int PRIMARY KEY, body text)")
+        c.execute("CREATE INDEX ON small USING fulltext (body)")
+        for t in ("small", "small_plain"):
+            c.execute(f"INSERT INTO {t} VALUES (1, NULL), (2, ''), (3, '...'), (4, 'tiny end'), (5, 'the end of é 中'), (6, 'tiny 9 ^2 body'), (7, repeat('tiny ', 100))")
+        signs = list('+-"()[]{}~^*?:/\\<>=!&|\'') + [" AND ", " OR ", " NOT ", " TO ", "tiny", "end", "body:", "é", "中", "\x01", "9", "~1", "^2", " "]
+        errors = 0
+        for _ in range(1500):
+            q, got = "".join(rng.choice(signs) for _ in range(rng.randrange(1, 14))), []
+            for t in ("small", "small_plain"):
+                try:
+                    got.append(found(c, t, q, "body"))
+                except psycopg.Error as e:
+                    assert e.sqlstate in ("42601", "54001"), (q, e.sqlstate, str(e))
+                    got.append(e.sqlstate)
+            assert got[0] == got[1], (q, got)
+            errors += isinstance(got[0], str)
+        assert 0 < errors < 1500, errors
+        # Nothing left in whole segments, then something again.
+        c.execute("DELETE FROM h")
+        for _ in range(2):
+            assert n("tiny") == 0 and n("u*") == 0
+            assert c.execute("SELECT count(*) FROM h WHERE MATCH(body) AGAINST ('tiny u7x9')").fetchone()[0] == 0
+            time.sleep(1.5)
+        c.execute("INSERT INTO h VALUES (1, 'tiny again')")
+        for _ in range(2):
+            assert n("tiny") == 1
+            assert c.execute("SELECT id FROM h WHERE MATCH(body) AGAINST ('tiny') ORDER BY score(h) DESC LIMIT 3").fetchall() == [(1,)]
+            time.sleep(1)
+        assert c.execute("CHECK INDEX h_ft").fetchall() == []
+
+
+def writers_wait_for_an_index_that_is_far_behind(server):
+    """The feed stays bounded, searches stay right, and the index gets up to date."""
+    with server.connect() as c, server.connect() as w:
+        c.execute("CREATE TABLE b (id int PRIMARY KEY, body text)")
+        c.execute("CREATE INDEX b_ft ON b USING fulltext (body)")
+        most, done, stop = [0], [0], threading.Event()
+
+        def watch():
+            while not stop.is_set():
+                most[0] = max(most[0], c.execute("SELECT coalesce(max(lag_rows), 0) FROM pg_stat_fulltext").fetchone()[0])
+                time.sleep(0.02)
+
+        thread = threading.Thread(target=watch)
+        thread.start()
+        for part in range(16):
+            w.execute(f"INSERT INTO b SELECT {part} * 50000 + g, 'part{part} some more words here ' || g FROM generate_series(1, 50000) g")
+            done[0] += 50000
+        stop.set()
+        thread.join()
+        # One commit may go over the limit.
+        assert most[0] <= 450_000, most
+        assert w.execute("SELECT count(*) FROM b WHERE MATCH(body) AGAINST ('part15')").fetchone()[0] == 50000
+        end = time.time() + 120
+        while w.execute("SELECT max(lag_rows) FROM pg_stat_fulltext").fetchone()[0]:
+            assert time.time() < end, "the index does not get up to date"
+            time.sleep(0.2)
+        for part in (0, 7, 15):
+            assert w.execute(f"SELECT count(*) FROM b WHERE MATCH(body) AGAINST ('part{part}')").fetchone()[0] == 50000
+        print(f"     at most {most[0]} rows behind")
+
+
+for t in (documents_and_conditions, partial_indexes_parameters_and_views, chinese_is_found_by_words, index_equals_evaluation, snapshots_stay_as_they_are, searches_survive_kill, damaged_files_are_made_again, definitions_change, keys_of_all_kinds,
+          other_conditions_are_narrowed_down, online_builds_let_writers_go_on, hostile_texts, writers_wait_for_an_index_that_is_far_behind):
     if not os.environ.get("ONLY") or os.environ["ONLY"] == t.__name__:
         test(t)
 failed = [name for name, error in results if error]

@@ -10,10 +10,13 @@ use std::sync::{Arc, LazyLock};
 use tantivy::tokenizer::{TextAnalyzer, TokenStream};
 
 /// Of what this module makes of a text. An index of another version is built again.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Longer words are left out; tantivy takes up to 65,530 bytes.
 pub const MAX_WORD_BYTES: usize = 32 << 10;
+
+/// What stands in place of a word that was left out: no text has a word like it otherwise.
+pub const LEFT_OUT: &str = "\u{0}";
 
 static JIEBA: LazyLock<Jieba> = LazyLock::new(Jieba::new);
 
@@ -205,25 +208,22 @@ impl Words {
 
     /// Adds a word; positions must not go down.
     pub fn push(&mut self, word: &str, position: u32, start: usize, end: usize) {
-        if word.len() <= MAX_WORD_BYTES {
-            let from = self.text.len();
-            self.text.push_str(word);
-            self.words.push(Word { from, to: self.text.len(), position, start, end });
-        }
+        let word = if word.len() <= MAX_WORD_BYTES { word } else { LEFT_OUT };
+        let from = self.text.len();
+        self.text.push_str(word);
+        self.words.push(Word { from, to: self.text.len(), position, start, end });
     }
 
     fn push_lower(&mut self, word: &str, lower: bool, position: u32, start: usize) {
         let end = start + word.len();
-        if word.len() > MAX_WORD_BYTES {
-            return;
-        }
+        let word = if word.len() <= MAX_WORD_BYTES { word } else { LEFT_OUT };
         let from = self.text.len();
         if !lower {
             self.text.push_str(word);
         } else if word.is_ascii() {
             self.text.extend(word.bytes().map(|b| char::from(b.to_ascii_lowercase())));
         } else {
-            self.text.extend(word.chars().flat_map(char::to_lowercase));
+            self.text.extend(lowered(word));
         }
         self.words.push(Word { from, to: self.text.len(), position, start, end });
     }
@@ -267,6 +267,12 @@ impl Analyzer {
     #[must_use]
     pub fn options(&self) -> &TokenizerOptions {
         &self.options
+    }
+
+    /// Whether words are in lower case.
+    #[must_use]
+    pub fn folds_case(&self) -> bool {
+        self.lowercase
     }
 
     /// The words of a text, in place of those that were there.
@@ -366,8 +372,13 @@ impl Analyzer {
     }
 }
 
+/// A word in lower case, as the index has it: letter by letter, whatever stands around.
+pub(crate) fn lowered(word: &str) -> impl Iterator<Item = char> {
+    word.chars().flat_map(char::to_lowercase)
+}
+
 /// Runs of letters and digits; marks that combine with a letter belong to it, all else parts words.
-fn words(text: &str, mut found: impl FnMut(usize, &str)) {
+pub(crate) fn words(text: &str, mut found: impl FnMut(usize, &str)) {
     let mut start = None;
     for (at, c) in text.char_indices() {
         let inside = c.is_alphanumeric() || (start.is_some() && is_combining(c));
@@ -385,7 +396,7 @@ fn words(text: &str, mut found: impl FnMut(usize, &str)) {
     }
 }
 
-fn is_combining(c: char) -> bool {
+pub(crate) fn is_combining(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}' | '\u{483}'..='\u{489}' | '\u{591}'..='\u{5bd}' | '\u{610}'..='\u{61a}' | '\u{64b}'..='\u{65f}'
         | '\u{900}'..='\u{903}' | '\u{93a}'..='\u{94f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}' | '\u{fe20}'..='\u{fe2f}')
 }

@@ -6,11 +6,13 @@
 //! - [`mod@parse`], [`query`]: what is looked for
 //! - [`index`]: files that find keys by words
 //! - [`evaluate`]: the same answer for one text, without files
+//! - [`containing`]: words that a text must have to be equal to another one, or like a pattern
 //! - [`mod@snippet`]: the piece of a text that shows why it was found
 //!
 //! Invariant: [`index`] and [`evaluate`] agree on every query and every document.
 
 pub mod analyzer;
+pub mod containing;
 pub mod error;
 pub mod evaluate;
 pub mod index;
@@ -21,6 +23,7 @@ pub mod snippet;
 mod stop_words;
 
 pub use analyzer::{Analyzer, TokenizerKind, TokenizerOptions, Words};
+pub use containing::Piece;
 pub use error::{Error, Result};
 pub use evaluate::{Evaluator, FieldText, Statistics};
 pub use index::{Definition, FieldDefinition, FullTextIndex, KeyForm};

@@ -136,6 +136,7 @@ impl fmt::Display for Shown<'_> {
         match self.query {
             Query::Nothing => f.write_str("nothing"),
             Query::All => f.write_str("*"),
+            Query::Term { field, word } if word == crate::analyzer::LEFT_OUT => write!(f, "{}:(too long)", (self.names)(*field)),
             Query::Term { field, word } => write!(f, "{}:{word}", (self.names)(*field)),
             Query::Phrase { field, words, slop } => {
                 write!(f, "{}:\"", (self.names)(*field))?;

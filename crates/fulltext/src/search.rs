@@ -118,7 +118,9 @@ impl Generation {
                 }
                 least.div_ceil(4)
             }
-            Query::Prefix { .. } | Query::Fuzzy { .. } | Query::Regex { .. } | Query::Range { .. } => all.div_ceil(20),
+            Query::Prefix { field, start } => self.matching(*field, Some(start), None, all)?,
+            Query::Regex { field, pattern } => self.matching(*field, None, Some(pattern), all)?,
+            Query::Fuzzy { .. } | Query::Range { .. } => all.div_ceil(20),
             Query::Bool { must, should, .. } => {
                 let mut least = all;
                 for q in must {
@@ -134,6 +136,35 @@ impl Generation {
                 least
             }
             Query::Boost(inner, _) | Query::Superset(inner) => self.estimate(inner)?,
+        })
+    }
+
+    /// In how many documents the words are that begin so, or fit a pattern, a document once a word; `most` at most.
+    fn matching(&self, field: FieldId, start: Option<&str>, pattern: Option<&str>, most: u64) -> Result<u64> {
+        let Some(field) = self.fields.get(field) else { return Ok(0) };
+        guarded(|| {
+            let mut sum = 0u64;
+            for segment in self.shards.iter().flat_map(|s| s.searcher.segment_readers()) {
+                let index = segment.inverted_index(*field)?;
+                let mut count = |frequency: u32| {
+                    sum = sum.saturating_add(u64::from(frequency));
+                    sum < most
+                };
+                if let Some(pattern) = pattern {
+                    let automaton = tantivy_fst::Regex::new(pattern).map_err(|e| Error::Failed(e.to_string()))?;
+                    let mut words = index.terms().search(automaton).into_stream()?;
+                    while words.advance() && count(words.value().doc_freq) {}
+                } else if let Some(start) = start {
+                    let mut words = index.terms().range().ge(start);
+                    let end = after_prefix(start);
+                    if let Some(end) = &end {
+                        words = words.lt(end);
+                    }
+                    let mut words = words.into_stream()?;
+                    while words.advance() && count(words.value().doc_freq) {}
+                }
+            }
+            Ok(sum.min(most))
         })
     }
 

@@ -55,7 +55,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
             return Err(PgError::new(SqlState::DUPLICATE_TABLE, format!("relation \"{name}\" already exists")));
         }
     }
-    let online = create.concurrently && method == "btree" && !table.temporary;
+    let online = create.concurrently && !table.temporary;
     let mode = if online { TableLockMode::ShareUpdateExclusive } else { TableLockMode::ShareRowExclusive };
     work.lock(&Relation::Table(table.clone()), mode).await?;
     // What was committed while waiting counts.
@@ -278,9 +278,14 @@ fn bind_over(work: Work<'_>, table: &TableDescriptor, syntax: &stoa_syntax::ast:
 /// Makes an empty index that writers begin to see.
 async fn start_online(work: Work<'_>, table: Oid, index: IndexDescriptor) -> PgResult<()> {
     let descriptor = work.catalog().table(table).cloned().ok_or_else(|| PgError::internal("a table that is not in the catalog"))?;
-    crate::row::IndexCodec::new(&descriptor, &index)?;
-    let schema = crate::row::IndexCodec::table_schema(&index);
-    work.ctx.database.store.create_table(&schema).await.map_err(crate::txn::store_error)?;
+    if crate::text::is_text(&index) {
+        // What cannot be described is refused before anything is there.
+        work.ctx.database.text.describe(&work.catalog(), &descriptor, &index)?;
+    } else {
+        crate::row::IndexCodec::new(&descriptor, &index)?;
+        let schema = crate::row::IndexCodec::table_schema(&index);
+        work.ctx.database.store.create_table(&schema).await.map_err(crate::txn::store_error)?;
+    }
     crate::index::build::change(work.ctx, table, move |table| table.indexes.push(index)).await
 }
 
@@ -346,7 +351,7 @@ pub(crate) async fn reindex(work: Work<'_>, target: &ReindexTarget, concurrently
     for (table, index) in jobs {
         let Some(mut table) = work.catalog().table(table).cloned() else { continue };
         if concurrently && !table.temporary {
-            let wanted = table.indexes.iter().filter(|i| i.method == "btree" && index.is_none_or(|wanted| wanted == i.oid));
+            let wanted = table.indexes.iter().filter(|i| index.is_none_or(|wanted| wanted == i.oid));
             for oid in wanted.map(|i| i.oid).collect::<Vec<_>>() {
                 reindex_online(work, &table, oid).await?;
             }

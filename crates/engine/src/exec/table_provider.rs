@@ -106,8 +106,8 @@ impl StoaTable {
         self
     }
 
-    /// The search that answers some of the filters best.
-    fn choose_text(&self, filters: &[Expr], predicates: &[Predicate]) -> PgResult<Option<TextPath>> {
+    /// The search that answers some of the filters best; with `alone` one that only narrows them down will do.
+    fn choose_text(&self, filters: &[Expr], predicates: &[Predicate], alone: bool) -> PgResult<Option<TextPath>> {
         let Some(text) = &self.text else { return Ok(None) };
         let table = &self.scan.table;
         let part_of = |column: ColumnId| -> Option<crate::row::key::KeyPartCodec> {
@@ -129,7 +129,11 @@ impl StoaTable {
         crate::text::scan::choose(
             text,
             table,
-            filters,
+            &crate::text::scan::Filters {
+                exprs: filters,
+                predicates: if self.preferences.is_full() || self.preferences.names_any() { &[] } else { predicates },
+                alone,
+            },
             &|name| ScanColumns::column(self, name).map(|(id, _)| id),
             &usable,
             &|index, part| self.text_parts.get(index).and_then(|i| i.get(part)).cloned().flatten(),
@@ -240,7 +244,7 @@ impl TableProvider for StoaTable {
         needed.sort_unstable();
         needed.dedup();
         let needed: Vec<ColumnId> = needed.iter().filter_map(|n| self.columns.get(*n)).map(|(id, _, _)| *id).collect();
-        let mut text = self.choose_text(filters, &predicates).map_err(DataFusionError::from)?;
+        let mut text = self.choose_text(filters, &predicates, false).map_err(DataFusionError::from)?;
         let scored = needed.contains(&SCORE);
         if scored && text.is_none() {
             return Err(crate::text::scan::no_score(&self.scan.table.name).into());
@@ -262,7 +266,13 @@ impl TableProvider for StoaTable {
             alone: self.alone,
         };
         let (choice, sizes) = request.choose().await.map_err(DataFusionError::from)?;
-        let cheaper = |t: &TextPath| choice.cost(sizes.rows) + sizes.rows * crate::text::scan::LOOK_COST <= t.cost();
+        if text.is_none() && choice.cost(sizes.rows) > NARROWED_COST {
+            text = self.choose_text(filters, &request.predicates, true).map_err(DataFusionError::from)?;
+        }
+        let cheaper = |t: &TextPath| {
+            let looks = if t.looks { sizes.rows * crate::text::scan::LOOK_COST } else { 0.0 };
+            choice.cost(sizes.rows) + looks <= t.cost()
+        };
         if !scored && text.as_ref().is_some_and(|t| choice.is_empty() || cheaper(t)) {
             text = None;
         }
@@ -291,6 +301,9 @@ impl TableProvider for StoaTable {
         Ok(request.node(choice, &sizes, output, false))
     }
 }
+
+/// What a scan must cost before a full text index is asked whether it could narrow it down: the answer costs something itself.
+const NARROWED_COST: f64 = 2000.0;
 
 /// Whether a scan can evaluate a filter by itself: nothing in it stands for what another node computes.
 fn is_evaluable(filter: &Expr) -> Result<bool> {

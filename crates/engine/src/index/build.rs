@@ -8,6 +8,9 @@
 //! there before are gone through range by range, each at a snapshot of its own, and their entries committed on the condition that
 //! none of them was touched since. Entries that were are made under the lock of their row, from the row as it is then.
 //!
+//! A full text index is not written by writers: the change feed tells it of their commits. Its files are made from the rows at one
+//! snapshot, and it is readable when they are; a build that was killed begins again.
+//!
 //! Invariants: no entry of an old value comes back after its writer removed it. What is done is recorded: a build that was killed
 //! goes on at the next start. A build that fails or is cancelled leaves nothing.
 
@@ -167,7 +170,13 @@ fn check(ctx: &StatementContext, cancelled: &AtomicBool) -> PgResult<()> {
 
 async fn advance(ctx: &StatementContext, table: Oid, index: Oid, cancelled: &AtomicBool) -> PgResult<()> {
     let builds = &ctx.database.builds;
-    if state(ctx, table, index)? == IndexState::DeleteOnly {
+    let found = index_of(ctx, table, index)?;
+    if crate::text::is_text(&found) {
+        fill_text(ctx, table, &found, cancelled).await?;
+        check(ctx, cancelled)?;
+        return set_state(ctx, table, index, IndexState::Readable).await;
+    }
+    if found.state == IndexState::DeleteOnly {
         builds.change(index, |p| p.phase = "waiting for writers before build");
         wait_for_writers(ctx, table, cancelled).await?;
         set_state(ctx, table, index, IndexState::WriteOnly).await?;
@@ -184,9 +193,32 @@ fn descriptor(ctx: &StatementContext, table: Oid) -> PgResult<TableDescriptor> {
     catalog.table(table).cloned().ok_or_else(|| PgError::new(SqlState::UNDEFINED_TABLE, "the table was dropped"))
 }
 
-fn state(ctx: &StatementContext, table: Oid, index: Oid) -> PgResult<IndexState> {
-    let found = descriptor(ctx, table)?.indexes.iter().find(|i| i.oid == index).map(|i| i.state);
+fn index_of(ctx: &StatementContext, table: Oid, index: Oid) -> PgResult<IndexDescriptor> {
+    let found = descriptor(ctx, table)?.indexes.into_iter().find(|i| i.oid == index);
     found.ok_or_else(|| PgError::new(SqlState::UNDEFINED_OBJECT, "the index was dropped"))
+}
+
+/// Makes the files of a full text index. Commits that begin once the feed follows the table are recorded, so only those before it
+/// are waited for, and what is committed while rows are read reaches the files behind them.
+async fn fill_text(ctx: &StatementContext, table: Oid, index: &IndexDescriptor, cancelled: &AtomicBool) -> PgResult<()> {
+    let (builds, text) = (&ctx.database.builds, &ctx.database.text);
+    let catalog = ctx.database.transactions.published_catalog();
+    let described = text.describe(&catalog, &descriptor(ctx, table)?, index)?;
+    text.admit(&described).await?;
+    builds.change(index.oid, |p| p.phase = "waiting for writers before build");
+    wait_for_writers(ctx, table, cancelled).await?;
+    let regions = ctx.database.store.regions(described.table).await.map_err(store_error)?;
+    let total: u64 = regions.iter().map(|r| r.approximate_rows).sum();
+    builds.change(index.oid, |p| p.phase = "building index");
+    let interrupt = || {
+        let rows = described.progress();
+        builds.change(index.oid, |p| {
+            p.rows_done = rows;
+            p.rows_total = total.max(rows);
+        });
+        check(ctx, cancelled)
+    };
+    crate::text::follow::build(text, &described, &interrupt).await
 }
 
 /// The statement's context in a transaction of its own, which shares the session's locks.
@@ -224,6 +256,8 @@ async fn remove(ctx: &StatementContext, table: Oid, index: Oid) -> PgResult<()> 
     let storage = descriptor.indexes.iter().find(|i| i.oid == index).map(|i| i.storage);
     change(ctx, table, |table| table.indexes.retain(|i| i.oid != index)).await?;
     if let Some(storage) = storage {
+        // Nobody has searched it.
+        ctx.database.text.forget(storage).await;
         drop_later(ctx, table, storage);
     }
     Ok(())
@@ -255,7 +289,7 @@ pub(crate) async fn take_place(ctx: &StatementContext, table: Oid, new: Oid) -> 
     Ok(())
 }
 
-/// Removes a table of the store once nobody reads or writes it any more.
+/// Removes a table of the store, or the files of a full text index, once nobody reads or writes it any more.
 pub(crate) fn drop_later(ctx: &StatementContext, table: Oid, storage: stoa_store::TableId) {
     let ctx = ctx.clone();
     let waited = users(&ctx, table, true);
@@ -263,6 +297,7 @@ pub(crate) fn drop_later(ctx: &StatementContext, table: Oid, storage: stoa_store
         while still_running(&ctx.database, &waited) {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
+        ctx.database.text.forget(storage).await;
         if let Err(error) = ctx.database.store.drop_table(storage).await {
             // What is left is removed at the next open.
             tracing::warn!(%error, table = storage.0, "a table of the store could not be removed");

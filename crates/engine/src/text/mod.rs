@@ -7,6 +7,7 @@
 //! Invariant: rows never depend on the files. Whatever happens to those, statements fall back to the table, and the files are made again.
 
 pub mod bind;
+mod columns;
 pub mod contains;
 pub mod exec;
 pub mod find;

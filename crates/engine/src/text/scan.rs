@@ -3,6 +3,7 @@
 use super::exec::Search;
 use super::matching::{MATCH_FUNCTION, MatchConfig, renumbered, text_error};
 use super::{TextIndexes, is_text};
+use crate::access::Predicate;
 use crate::catalog::{ColumnId, IndexDescriptor, IndexKey, IndexState, TableDescriptor};
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, ScalarValue};
@@ -27,6 +28,8 @@ pub struct TextPath {
     pub answered: Vec<usize>,
     /// How many filters it uses.
     queries: usize,
+    /// Whether filters that it answers are costly to evaluate row by row.
+    pub looks: bool,
 }
 
 impl TextPath {
@@ -46,6 +49,15 @@ struct Match {
     columns: Vec<ColumnId>,
 }
 
+/// The filters of a scan.
+pub struct Filters<'a> {
+    pub exprs: &'a [Expr],
+    /// What is understood of each; those on columns of an index narrow a search down.
+    pub predicates: &'a [Predicate],
+    /// Whether they are a search if there is none to be narrowed down.
+    pub alone: bool,
+}
+
 /// The index that answers most of the filters, if one answers any. `usable` says whether a partial index has all rows wanted.
 ///
 /// # Errors
@@ -53,7 +65,7 @@ struct Match {
 pub fn choose(
     indexes: &TextIndexes,
     table: &TableDescriptor,
-    filters: &[Expr],
+    filters: &Filters<'_>,
     column: &dyn Fn(&str) -> Option<ColumnId>,
     usable: &dyn Fn(usize) -> bool,
     computed: &dyn Fn(usize, usize) -> Option<Expr>,
@@ -61,7 +73,8 @@ pub fn choose(
     if !table.indexes.iter().any(is_text) {
         return Ok(None);
     }
-    let matches: Vec<Match> = filters.iter().enumerate().filter_map(|(n, f)| read_match(n, f, column)).collect::<PgResult<_>>()?;
+    let exprs = filters.exprs;
+    let matches: Vec<Match> = exprs.iter().enumerate().filter_map(|(n, f)| read_match(n, f, column)).collect::<PgResult<_>>()?;
     let mut best: Option<TextPath> = None;
     for (at, index) in table.indexes.iter().enumerate() {
         if !is_text(index) || index.state != IndexState::Readable || !usable(at) {
@@ -70,7 +83,7 @@ pub fn choose(
         let Some(text) = indexes.get(index.storage) else { continue };
         let mut answered = Vec::new();
         let mut queries = Vec::new();
-        for (n, filter) in filters.iter().enumerate() {
+        for (n, filter) in exprs.iter().enumerate() {
             let part = |document: &Expr| part_of(document, index, &|part| computed(at, part), column);
             let Some((query, exact)) = super::tsquery::answer(filter, &part) else { continue };
             // A filter that stays is applied to the rows found.
@@ -85,18 +98,41 @@ pub fn choose(
                 answered.push(m.filter);
             }
         }
+        let looks = !queries.is_empty();
+        let files = text.files();
+        if (looks || filters.alone)
+            && let Some(files) = &files
+        {
+            let field = |id: ColumnId| {
+                // Texts of other types are not compared by their bytes.
+                table.column(id).filter(|c| matches!(c.ty.ty, PgType::Text | PgType::Varchar))?;
+                let at = index.parts.iter().position(|p| matches!(&p.key, IndexKey::Column(c) if *c == id))?;
+                Some((at, files.analyzers().get(at).map(|a| &**a)?))
+            };
+            let fields = super::columns::Fields { field: &field, column };
+            let answers = exprs.iter().zip(filters.predicates).enumerate().filter(|(n, _)| !answered.contains(n));
+            let narrowing = answers.filter_map(|(_, (filter, predicate))| super::columns::answer(filter, predicate, &fields));
+            // Looking through all words costs more than it saves beside a search. None of them says how well a row fits.
+            let worth = |query: &Query| {
+                let mut words = true;
+                query.leaves(&mut |leaf| words &= matches!(leaf, Query::Term { .. }));
+                !looks || words
+            };
+            let narrowing: Vec<Query> = narrowing.filter(worth).collect();
+            queries.extend(narrowing.into_iter().map(|query| Query::Boost(Box::new(query), 0.0)));
+        }
         if queries.is_empty() || best.as_ref().is_some_and(|b| b.queries >= queries.len()) {
             continue;
         }
         let count = queries.len();
         let query = Query::all(queries);
-        let rows = match text.files() {
+        let rows = match files {
             Some(files) => files.generation().estimate(&query).map_err(text_error).unwrap_or(1000) as f64,
             None => 1000.0,
         };
         let fields = index.parts.iter().map(|p| part_name(table, &p.key)).collect();
         let search = Search { feed: indexes.feed().clone(), index: text, name: index.name.clone(), fields, query, rows };
-        best = Some(TextPath { search, answered, queries: count });
+        best = Some(TextPath { search, answered, queries: count, looks });
     }
     Ok(best)
 }
