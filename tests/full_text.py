@@ -380,10 +380,12 @@ def other_conditions_are_narrowed_down(server):
     with server.connect() as c:
         tokenizers = ["unicode", "whitespace", "raw", "ngram(2,3)", "english", "jieba"]
         for n, tokenizer in enumerate(tokenizers):
-            c.execute(f"CREATE TABLE t{n} (id int PRIMARY KEY, a text, b varchar)")
+            c.execute(f"CREATE TABLE t{n} (id int PRIMARY KEY, a text, b varchar, k int)")
             with c.cursor() as cursor, cursor.copy(f"COPY t{n} FROM STDIN") as copy:
                 for i in range(4000):
-                    copy.write_row((i, None if i % 50 == 0 else piece(6), f"C-{i:05d}"))
+                    copy.write_row((i, None if i % 50 == 0 else piece(6), f"C-{i:05d}", i % 20))
+            c.execute(f"CREATE INDEX ON t{n} (k)")
+            c.execute(f"ANALYZE t{n}")
             c.execute(f"CREATE INDEX ON t{n} USING fulltext (a, b) WITH (tokenizer = '{tokenizer}')")
         used = dict.fromkeys(tokenizers, 0)
         end = time.time() + SECONDS
@@ -399,13 +401,15 @@ def other_conditions_are_narrowed_down(server):
                               f"a LIKE '%{like}_%{rng.choice(WORDS)}%'", f"b = 'C-{i:05d}'", f"b BETWEEN 'C-{i:05d}' AND 'C-{i + 9:05d}'", f"b < 'C-0001'",
                               f"a LIKE '%gamma%' OR b = 'C-{i:05d}'"):
                     a = c.execute(f"SELECT array_agg(id ORDER BY id) FROM t{n} WHERE {where}").fetchone()[0]
-                    b = c.execute(f"SELECT array_agg(id ORDER BY id) FROM (SELECT id, a || '' AS a, b || '' AS b FROM t{n}) t WHERE {where}").fetchone()[0]
+                    b = c.execute(f"SELECT array_agg(id ORDER BY id) FROM (SELECT id, a || '' AS a, b || '' AS b, k + 0 AS k FROM t{n}) t WHERE {where}").fetchone()[0]
                     assert a == b, (tokenizer, where, set(a or []) ^ set(b or []))
                     used[tokenizer] += "TextSearchExec" in str(c.execute(f"EXPLAIN SELECT id FROM t{n} WHERE {where}").fetchall())
                     # Beside a search, whose words are cut as the index has them.
                     search = f"MATCH(a) AGAINST ({lit(rng.choice(WORDS))})"
+                    where += f" AND k IN ({i % 20}, {i % 7})" if rng.random() < 0.5 else f" AND id < {i}"
+                    a = [row[0] for row in c.execute(f"SELECT id FROM (SELECT id, a || '' AS a, b || '' AS b, k + 0 AS k FROM t{n}) t WHERE {where}")]
                     ids = lambda w: {r[0] for r in c.execute(f"SELECT id FROM t{n} WHERE {w}")}
-                    assert ids(f"{search} AND ({where})") == ids(search) & set(a or []), (tokenizer, search, where)
+                    assert ids(f"{search} AND ({where})") == ids(search) & set(a), (tokenizer, search, where)
         assert all(used.values()), used
 
 

@@ -65,17 +65,24 @@ impl KeySetExec {
     }
 }
 
+/// The paths of a combination, as EXPLAIN shows them.
+pub(crate) fn describe_paths(f: &mut fmt::Formatter<'_>, table: &ScanTable, paths: &Combination) -> fmt::Result {
+    write!(f, "{}=[", if paths.any { "any" } else { "all" })?;
+    for (at, path) in paths.branches.iter().enumerate() {
+        let name = match &path.kind {
+            PathKind::Table => "primary key",
+            PathKind::Index { at, .. } => table.table.indexes.get(*at).map_or("?", |i| i.name.as_str()),
+        };
+        write!(f, "{}{name} {}", if at > 0 { "; " } else { "" }, explain::ranges(&path.key, &path.scope.ranges))?;
+    }
+    write!(f, "]")
+}
+
 impl DisplayAs for KeySetExec {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "KeySetExec: {}=[", if self.paths.any { "any" } else { "all" })?;
-        for (at, path) in self.paths.branches.iter().enumerate() {
-            let name = match &path.kind {
-                PathKind::Table => "primary key",
-                PathKind::Index { at, .. } => self.table.table.indexes.get(*at).map_or("?", |i| i.name.as_str()),
-            };
-            write!(f, "{}{name} {}", if at > 0 { "; " } else { "" }, explain::ranges(&path.key, &path.scope.ranges))?;
-        }
-        write!(f, "], table={}", self.table.table.name)?;
+        write!(f, "KeySetExec: ")?;
+        describe_paths(f, &self.table, &self.paths)?;
+        write!(f, ", table={}", self.table.table.name)?;
         describe_output(f, &self.table, &self.output, self.reverse)
     }
 }
@@ -89,8 +96,7 @@ impl ExecutionPlan for KeySetExec {
             decoder: self.output.decoder(&rows, AT_ONCE).map_err(DataFusionError::from)?,
             gather: Gather::new(&self.output, context.session_config().batch_size().max(1)),
             baseline: BaselineMetrics::new(&self.metrics, partition),
-            entries_read: MetricBuilder::new(&self.metrics).counter("entries_read", partition),
-            memory: MemoryConsumer::new("KeySet").register(context.memory_pool()),
+            collector: KeyCollector::new(&self.metrics, partition, &context),
             table: self.table.clone(),
             paths: Arc::clone(&self.paths),
             output: self.output.clone(),
@@ -131,8 +137,7 @@ struct SetState {
     decoder: ScanDecoder,
     gather: Gather,
     baseline: BaselineMetrics,
-    entries_read: Count,
-    memory: MemoryReservation,
+    collector: KeyCollector,
     reverse: bool,
     keys: Option<KeyList>,
     at: usize,
@@ -173,10 +178,36 @@ impl SetState {
 
     /// The keys of the rows to read, in the order in which they are read.
     async fn collect(&mut self) -> Result<KeyList> {
+        let sorted = self.collector.collect(&self.table, &self.paths).await?;
+        let mut keys = KeyList::new();
+        if self.reverse {
+            sorted.iter().rev().for_each(|key| keys.push(key));
+        } else {
+            sorted.iter().for_each(|key| keys.push(key));
+        }
+        Ok(keys)
+    }
+}
+
+/// Collects the keys of rows that paths lead to.
+pub(crate) struct KeyCollector {
+    entries_read: Count,
+    memory: MemoryReservation,
+}
+
+impl KeyCollector {
+    pub(crate) fn new(metrics: &ExecutionPlanMetricsSet, partition: usize, context: &TaskContext) -> Self {
+        Self {
+            entries_read: MetricBuilder::new(metrics).counter("entries_read", partition),
+            memory: MemoryConsumer::new("KeySet").register(context.memory_pool()),
+        }
+    }
+
+    /// The keys, ascending, each once.
+    pub(crate) async fn collect(&mut self, table: &ScanTable, paths: &Combination) -> Result<Vec<Vec<u8>>> {
         let mut so_far: Option<Vec<Vec<u8>>> = None;
-        let paths = Arc::clone(&self.paths);
         for path in &paths.branches {
-            let mut own = self.keys_of(path).await?;
+            let mut own = self.keys_of(table, path).await?;
             own.sort_unstable();
             own.dedup();
             so_far = Some(match so_far {
@@ -196,23 +227,16 @@ impl SetState {
                 break;
             }
         }
-        let mut keys = KeyList::new();
-        let sorted = so_far.unwrap_or_default();
-        if self.reverse {
-            sorted.iter().rev().for_each(|key| keys.push(key));
-        } else {
-            sorted.iter().for_each(|key| keys.push(key));
-        }
-        Ok(keys)
+        Ok(so_far.unwrap_or_default())
     }
 
     /// The keys of rows that one path leads to.
-    async fn keys_of(&mut self, path: &AccessPath) -> Result<Vec<Vec<u8>>> {
+    async fn keys_of(&mut self, table: &ScanTable, path: &AccessPath) -> Result<Vec<Vec<u8>>> {
         let source = match &path.kind {
-            PathKind::Table => ColumnSource::Table(Arc::clone(&self.table.codec)),
+            PathKind::Table => ColumnSource::Table(Arc::clone(&table.codec)),
             PathKind::Index { codec, .. } => ColumnSource::Index(Arc::clone(codec)),
         };
-        self.table.record(source.storage(), &path.scope.ranges);
+        table.record(source.storage(), &path.scope.ranges);
         let mut entries =
             ScanDecoder::new(&source, &[], AT_ONCE).and_then(|d| d.collect_row_keys(&source)).map_err(DataFusionError::from)?;
         entries.set_max_rows(usize::MAX);
@@ -226,7 +250,7 @@ impl SetState {
                 limit: None,
                 fill_cache: true,
             };
-            let mut scan = self.table.view.scan(read).await.map_err(DataFusionError::from)?;
+            let mut scan = table.view.scan(read).await.map_err(DataFusionError::from)?;
             let mut more = true;
             while more {
                 more = scan.next_block(AT_ONCE, &mut entries).await.map_err(DataFusionError::from)?;

@@ -14,6 +14,7 @@ use crate::access::{
 };
 use crate::catalog::{ColumnId, IndexDescriptor, IndexKey};
 use crate::statistics::TableStatistics;
+use crate::text::exec::AmongKeys;
 use crate::txn::store_error;
 use arrow::compute::SortOptions;
 use arrow::datatypes::SchemaRef;
@@ -93,6 +94,20 @@ impl Choice {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         matches!(self, Choice::Path(path) if path.scope.ranges.is_empty())
+    }
+
+    /// The keys of the rows that it reads, for those that are found otherwise to be among, and what it costs to have them.
+    #[must_use]
+    pub fn as_keys(&self, sizes: &Sizes) -> Option<(AmongKeys, f64)> {
+        match self {
+            Choice::Path(path) if path.skip.is_some() || !path.is_narrowed() => None,
+            Choice::Path(path) if path.kind.is_table() => Some((AmongKeys::Ranges(path.scope.ranges.clone()), 0.0)),
+            Choice::Path(path) => {
+                let paths = Combination { any: true, branches: vec![path.clone()], rows: sizes.rows, cost: sizes.rows };
+                Some((AmongKeys::Paths(Arc::new(paths)), sizes.rows))
+            }
+            Choice::Set(set) => Some((AmongKeys::Paths(Arc::new(set.clone())), set.cost)),
+        }
     }
 
     #[must_use]

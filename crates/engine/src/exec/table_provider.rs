@@ -16,6 +16,7 @@ use crate::plan::{column_name, from_datafusion};
 use crate::row::{RowCodec, expression_column};
 use crate::statistics::TableStatistics;
 use crate::text::TextIndexes;
+use crate::text::exec::Among;
 use crate::text::exec::TextSearchExec;
 use crate::text::scan::{SCORE, TextPath};
 use crate::txn::{ReadView, Transaction, store_error};
@@ -269,12 +270,23 @@ impl TableProvider for StoaTable {
         if text.is_none() && choice.cost(sizes.rows) > NARROWED_COST {
             text = self.choose_text(filters, &request.predicates, true).map_err(DataFusionError::from)?;
         }
-        let cheaper = |t: &TextPath| {
+        let mut among = None;
+        if let Some(t) = &text {
             let looks = if t.looks { sizes.rows * crate::text::scan::LOOK_COST } else { 0.0 };
-            choice.cost(sizes.rows) + looks <= t.cost()
-        };
-        if !scored && text.as_ref().is_some_and(|t| choice.is_empty() || cheaper(t)) {
-            text = None;
+            let other = choice.cost(sizes.rows) + looks;
+            let (least, found) = match choice.as_keys(&sizes) {
+                Some((keys, cost)) => {
+                    let share = (sizes.rows / request.table_rows.max(1.0)).min(1.0);
+                    let both = t.cost_among(share, cost);
+                    if both < t.cost().min(other) * 0.8 { (both, Some(Among { keys, share })) } else { (t.cost(), None) }
+                }
+                None => (t.cost(), None),
+            };
+            if !scored && (choice.is_empty() || other <= least) {
+                text = None;
+            } else {
+                among = found;
+            }
         }
         let residual: Vec<usize> = match &text {
             Some(text) => (0..filters.len()).filter(|n| !text.answered.contains(n)).collect(),
@@ -294,7 +306,7 @@ impl TableProvider for StoaTable {
         output.rejected = sizes.rejected.clone().into();
         if let Some(text) = text {
             // A limit without an order says nothing about the best.
-            return Ok(Arc::new(TextSearchExec::new(request.scan, Arc::new(text.search), output)));
+            return Ok(Arc::new(TextSearchExec::new(request.scan, Arc::new(text.search), among, output)));
         }
         let request = Arc::new(request);
         output.request = (!single).then(|| Arc::clone(&request));

@@ -471,6 +471,25 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn writers_wait_for_a_reader_that_is_far_behind() {
+        let store = store().await;
+        let feed = Feed::new(Arc::clone(&store));
+        feed.prepare().await.unwrap();
+        feed.follow(T, 1);
+        let many: Vec<String> = (0..MAX_BEHIND).map(|n| format!("{n:07}")).collect();
+        let at = commit(&store, &feed, &many.iter().map(String::as_str).collect::<Vec<_>>()).await;
+        let mut writes = WriteSet::default();
+        writes.put(T, b"one more", FamilyId(0), &[], Some(b"x"));
+        let (writes, mut mutations) = (writes.into_overlay(), Mutations::new());
+        let mut waiting = Box::pin(feed.begin(&writes, &mut mutations));
+        assert!(futures::poll!(&mut waiting).is_pending());
+        feed.advance(T, 1, at).await.unwrap();
+        let started = Instant::now();
+        assert!(waiting.await.unwrap().is_some());
+        assert!(started.elapsed() < LONGEST_WAIT);
+    }
+
+    #[tokio::test]
     async fn what_nobody_follows_is_not_recorded() {
         let store = store().await;
         let feed = Feed::new(Arc::clone(&store));

@@ -54,7 +54,13 @@ pub(super) fn call(system: &SessionSystem, function: &str, args: &[ScalarValue])
         "pg_cancel_backend" => signal(system, args, SessionShared::cancel),
         "pg_terminate_backend" => signal(system, args, SessionShared::terminate),
         "pg_sleep" | "pg_sleep_for" | "pg_sleep_until" => sleep(session, args.first()),
-        "txid_current" | "txid_current_if_assigned" | "pg_current_xact_id" | "pg_current_xact_id_if_assigned" => Ok(txn_id()),
+        "txid_current" | "pg_current_xact_id" => {
+            system.txn.assign_id();
+            Ok(txn_id())
+        }
+        "txid_current_if_assigned" | "pg_current_xact_id_if_assigned" => {
+            Ok(if system.txn.is_id_assigned() { txn_id() } else { ScalarValue::Int64(None) })
+        }
         function if function.starts_with("pg_advisory_") || function.starts_with("pg_try_advisory_") => advisory(system, function, args),
         _ => return None,
     })

@@ -44,6 +44,8 @@ pub(crate) struct Block {
     pub(crate) started_us: i64,
     /// A statement has seen a snapshot.
     pub(crate) queried: bool,
+    /// It runs several statements of one text.
+    shared_by_several: bool,
     /// Grows when a transaction ends: portals of an earlier one are gone.
     pub(crate) generation: u64,
 }
@@ -86,6 +88,11 @@ impl Session {
         }
         self.block.modes = Some(modes);
         self.shared.set_transaction_settings(isolation_name(modes.isolation), modes.read_only, modes.deferrable);
+    }
+
+    /// A text of so many statements begins; those that no block holds share a transaction.
+    pub fn begin_text(&mut self, statements: usize) {
+        self.block.shared_by_several = statements > 1;
     }
 
     /// Opens the implicit transaction unless one is open.
@@ -149,9 +156,9 @@ impl Session {
         Err(PgError::new(SqlState::NO_ACTIVE_SQL_TRANSACTION, format!("{statement} can only be used in transaction blocks")))
     }
 
-    /// 25001 inside of a block, or behind other statements of one query string.
+    /// 25001 inside of a block, or among other statements of one query string.
     pub(crate) fn check_not_in_block(&self, statement: &str) -> PgResult<()> {
-        if self.block.explicit || self.block.queried {
+        if self.block.explicit || self.block.queried || self.block.shared_by_several {
             return Err(PgError::new(SqlState::ACTIVE_SQL_TRANSACTION, format!("{statement} cannot run inside a transaction block")));
         }
         Ok(())

@@ -5,7 +5,9 @@
 use super::TextIndex;
 use super::find::{Found, Wanted, find};
 use super::scan::SCORE;
+use crate::access::combine::Combination;
 use crate::catalog::ColumnId;
+use crate::exec::key_set::{KeyCollector, describe_paths};
 use crate::exec::leaf::leaf_methods;
 use crate::exec::scan_output::{Gather, ScanOutput, ScanTable};
 use crate::feed::Feed;
@@ -19,6 +21,7 @@ use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSe
 use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SortOrderPushdownResult};
+use hashbrown::HashSet;
 use std::fmt;
 use std::sync::Arc;
 use stoa_fulltext::Query;
@@ -40,11 +43,28 @@ pub struct Search {
     pub rows: f64,
 }
 
+/// What says of keys that are found, before their rows are read, that other filters do not pass them.
+#[derive(Clone, Debug)]
+pub struct Among {
+    pub keys: AmongKeys,
+    /// The share of the table's rows that is left, as far as statistics tell.
+    pub share: f64,
+}
+
+#[derive(Clone, Debug)]
+pub enum AmongKeys {
+    /// They lie in none of these ranges.
+    Ranges(Vec<KeyRange>),
+    /// Indexes do not lead to them.
+    Paths(Arc<Combination>),
+}
+
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct TextSearchExec {
     table: ScanTable,
     search: Arc<Search>,
+    among: Option<Among>,
     output: ScanOutput,
     /// The order by score that it gives.
     order: Option<PhysicalSortExpr>,
@@ -54,9 +74,9 @@ pub struct TextSearchExec {
 
 impl TextSearchExec {
     #[must_use]
-    pub fn new(table: ScanTable, search: Arc<Search>, output: ScanOutput) -> Self {
+    pub fn new(table: ScanTable, search: Arc<Search>, among: Option<Among>, output: ScanOutput) -> Self {
         let properties = Arc::new(output.properties(&[], 0, false, 1));
-        Self { table, search, output, order: None, properties, metrics: ExecutionPlanMetricsSet::new() }
+        Self { table, search, among, output, order: None, properties, metrics: ExecutionPlanMetricsSet::new() }
     }
 
     fn with_output(&self, output: ScanOutput) -> Self {
@@ -92,6 +112,14 @@ impl DisplayAs for TextSearchExec {
         )?;
         if !self.search.query.is_exact() {
             write!(f, ", rows are looked at again")?;
+        }
+        match self.among.as_ref().map(|among| &among.keys) {
+            None => {}
+            Some(AmongKeys::Ranges(_)) => write!(f, ", keys within ranges")?,
+            Some(AmongKeys::Paths(paths)) => {
+                write!(f, ", keys of ")?;
+                describe_paths(f, &self.table, paths)?;
+            }
         }
         for (what, filters) in [("filters", &*self.output.filters), ("dynamic", &self.output.dynamic)] {
             if !filters.is_empty() {
@@ -136,6 +164,8 @@ impl ExecutionPlan for TextSearchExec {
         let state = SearchState {
             table: self.table.clone(),
             search: Arc::clone(&self.search),
+            among: self.among.clone(),
+            collector: KeyCollector::new(&self.metrics, partition, &context),
             gather: Gather::new(&self.output, batch_rows),
             with_scores: self.output.read.contains(&SCORE),
             ordered: self.order.is_some(),
@@ -183,6 +213,8 @@ impl ExecutionPlan for TextSearchExec {
 struct SearchState {
     table: ScanTable,
     search: Arc<Search>,
+    among: Option<Among>,
+    collector: KeyCollector,
     output: ScanOutput,
     gather: Gather,
     decoder: ScanDecoder,
@@ -233,6 +265,13 @@ impl SearchState {
     /// Searches; the best only if they are enough.
     async fn start(&mut self) -> Result<()> {
         let fetch = self.output.fetch.filter(|_| self.ordered);
+        // The best of all are less work than all of few, if enough of them are among those.
+        if let (Some(fetch), Some(among)) = (fetch, &self.among)
+            && fetch as f64 / among.share.max(1e-9) < self.search.rows * 0.1
+        {
+            self.among = None;
+        }
+        let fetch = fetch.filter(|_| self.among.is_none());
         let Some(fetch) = fetch else {
             self.search(None).await?;
             return Ok(());
@@ -273,8 +312,18 @@ impl SearchState {
             top: if self.ordered { Some(top.unwrap_or(usize::MAX >> 1)) } else { None },
             count: !self.reads && !self.with_scores && self.output.is_unfiltered() && self.output.read.is_empty(),
         };
-        let found =
+        let mut found =
             find(&self.search.feed, &self.table, &self.search.index, &self.search.query, wanted).await.map_err(DataFusionError::from)?;
+        match self.among.as_ref().map(|among| &among.keys) {
+            None => {}
+            Some(AmongKeys::Ranges(ranges)) => found.retain(|key| ranges.iter().any(|range| range.contains(key))),
+            Some(AmongKeys::Paths(_)) if found.keys.is_empty() => {}
+            Some(AmongKeys::Paths(paths)) => {
+                let keys = self.collector.collect(&self.table, paths).await?;
+                let keys: HashSet<&[u8]> = keys.iter().map(Vec::as_slice).collect();
+                found.retain(|key| keys.contains(key));
+            }
+        }
         for (name, value) in [("hits", found.hits), ("changed", found.changed), ("segments", found.segments)] {
             MetricBuilder::new(&self.metrics).gauge(name, self.partition).set(value);
         }

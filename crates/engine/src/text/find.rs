@@ -42,6 +42,20 @@ pub struct Found {
     pub fallback: Option<&'static str>,
 }
 
+impl Found {
+    /// Forgets the rows whose keys are not wanted.
+    pub fn retain(&mut self, wanted: impl Fn(&[u8]) -> bool) {
+        let mut keys = KeyList::new();
+        let mut scores = Vec::with_capacity(self.scores.len());
+        for (n, key) in self.keys.iter().enumerate().filter(|(_, key)| wanted(key)) {
+            keys.push(key);
+            scores.extend(self.scores.get(n).copied());
+        }
+        self.count = keys.len() as u64;
+        (self.keys, self.scores) = (keys, scores);
+    }
+}
+
 /// Finds the rows of a table that fit a query over the fields of an index.
 ///
 /// # Errors

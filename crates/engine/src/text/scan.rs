@@ -17,6 +17,8 @@ pub const SCORE: ColumnId = ColumnId(u32::MAX);
 /// What reading a row costs that a search has found, in rows of a sequential scan; and what the search costs itself.
 const ROW_COST: f64 = 5.0;
 const SEARCH_COST: f64 = 20.0;
+/// What it costs to find a key and look it up among others.
+const KEY_COST: f64 = 0.3;
 /// What it costs to cut the text of a row into words and look at them.
 pub(crate) const LOOK_COST: f64 = 15.0;
 
@@ -37,6 +39,12 @@ impl TextPath {
     #[must_use]
     pub fn cost(&self) -> f64 {
         SEARCH_COST + ROW_COST * self.search.rows
+    }
+
+    /// What it costs if only the rows found are read that are among others, a share of all, whose keys cost something themselves.
+    #[must_use]
+    pub fn cost_among(&self, share: f64, keys: f64) -> f64 {
+        SEARCH_COST + KEY_COST * self.search.rows + keys + ROW_COST * self.search.rows * share
     }
 }
 

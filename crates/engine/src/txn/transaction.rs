@@ -110,6 +110,7 @@ struct State {
     /// A safe snapshot needs no tracking.
     untracked: bool,
     finished: bool,
+    id_assigned: bool,
     committed: Option<Timestamp>,
     commit_token: Option<String>,
     /// Read by the running statement instead of `snapshot`: definitions see all rows, whatever the isolation level.
@@ -193,6 +194,18 @@ impl Transaction {
     #[must_use]
     pub fn id(&self) -> u64 {
         self.id
+    }
+
+    /// Somebody was told the number: it counts as given from here on.
+    pub fn assign_id(&self) {
+        self.state.lock().id_assigned = true;
+    }
+
+    /// Whether the transaction has written, or its number was asked for.
+    #[must_use]
+    pub fn is_id_assigned(&self) -> bool {
+        let assigned = self.state.lock().id_assigned;
+        assigned || self.has_writes()
     }
 
     #[must_use]

@@ -38,6 +38,7 @@ impl Connection {
         }
         let text: Arc<str> = Arc::from(text);
         let last = pieces.len() - 1;
+        self.session.begin_text(pieces.len());
         for (number, piece) in pieces.into_iter().enumerate() {
             self.run_piece(piece, &text, number == last).await?;
         }
