@@ -15,7 +15,7 @@ import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from expressions import DATE_FORMATS, DATE_TEXTS, INTERVALS, NUMBER_FORMATS, NUMBER_TEXTS, PATHS, POOL, REGEXPS, Side, explained, name_of  # noqa: E402
+from expressions import DATE_FORMATS, DATE_TEXTS, INTERVALS, NUMBER_FORMATS, NUMBER_TEXTS, PATHS, POOL, REGEXPS, Side, both, explained, name_of  # noqa: E402
 
 # Reason: functions, as regular expressions over the whole name.
 LEFT_OUT = {
@@ -196,11 +196,9 @@ def main():
                 continue
             seen.add(sql)
             done += 1
-            theirs = oracle.run(sql)
-            try:
-                ours = stoa.run(sql)
-            except Exception as lost:  # noqa: BLE001
-                differences[label].append((sql, f"the connection was lost: {lost}", str(theirs)))
+            theirs, ours = both(oracle, stoa, sql)
+            if isinstance(ours, Exception):
+                differences[label].append((sql, f"the connection was lost: {ours}", str(theirs)))
                 stoa.open()
                 continue
             internal += ours[0] == "XX000"

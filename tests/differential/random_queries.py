@@ -17,7 +17,7 @@ except ImportError:
     sys.exit("random_queries.py: psycopg is missing: pip install 'psycopg[binary]'")
 
 SETUP = [
-    "DROP SCHEMA IF EXISTS {schema} CASCADE", "CREATE SCHEMA {schema}", "SET search_path = {schema}", "SET statement_timeout = '10s'", "SET TimeZone = 'UTC'",
+    "DROP SCHEMA IF EXISTS {schema} CASCADE", "CREATE SCHEMA {schema}", "SET search_path = {schema}", "SET statement_timeout = '3s'", "SET TimeZone = 'UTC'",
     "CREATE TABLE t1 (id int PRIMARY KEY, a int, b text, c numeric(8,2), d date, e boolean)",
     "CREATE TABLE t2 (id int PRIMARY KEY, a int, b text, f float8, g int[])",
     "CREATE TABLE t3 (x int, y int, b text, PRIMARY KEY (x, y))",
@@ -438,18 +438,36 @@ def connect(dsn):
     return connection
 
 
-def ask(connection, sql):
-    """(SQLSTATE or None, header, rows, message)"""
+def send(connection, sql):
     try:
-        result = connection.pgconn.exec_(sql.encode())
+        connection.pgconn.send_query(sql.encode())
+    except psycopg.OperationalError:
+        pass  # The answer tells.
+
+
+def answer(connection):
+    """What came back for what was sent: (SQLSTATE or None, header, rows, message)"""
+    result = None
+    try:
+        while (more := connection.pgconn.get_result()) is not None:
+            result = more
     except psycopg.OperationalError as error:
         return "LOST", [], [], str(error)
+    if result is None:
+        return "LOST", [], [], "no answer"
     if result.status in (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK):
         header = [(result.fname(i).decode(), result.ftype(i)) for i in range(result.nfields)]
         rows = [tuple(result.get_value(r, c) for c in range(result.nfields)) for r in range(result.ntuples)]
         return None, header, rows, ""
     field = lambda f: (result.error_field(f) or b"").decode(errors="replace")
     return field(pq.DiagnosticField.SQLSTATE) or "LOST", [], [], field(pq.DiagnosticField.MESSAGE_PRIMARY)
+
+
+def ask(sides, sql):
+    """The answers of servers that work at the same time."""
+    for side in sides:
+        send(side, sql)
+    return [answer(side) for side in sides]
 
 
 def different(sql, a, b, ordered):
@@ -480,12 +498,12 @@ def main():
     for side in sides:
         for sql in SETUP:
             sql = sql.replace("{schema}", schema)
-            code, _, _, message = ask(side, sql)
+            (code, _, _, message), = ask([side], sql)
             assert code is None, f"{sql}: {message}"
     found, errors, slow = collections.Counter(), collections.Counter(), 0
     for n in range(options.count):
         made, ordered = Make(random.Random(f"{options.seed}/{n}")).statement()
-        pairs = [(sql, *(ask(side, sql) for side in sides)) for sql in ([made] if isinstance(made, str) else made)]
+        pairs = [(sql, *ask(sides, sql)) for sql in ([made] if isinstance(made, str) else made)]
         if any("57014" in (a[0], b[0]) for _, a, b in pairs):
             slow += all(a[0] is None for _, a, _ in pairs)
             continue
@@ -501,15 +519,14 @@ def main():
             if b[0] == "LOST":
                 sides[1] = connect(options.dsn)
                 for s in (f"SET search_path = {schema}", "SET TimeZone = 'UTC'"):
-                    ask(sides[1], s)
+                    ask(sides[1:], s)
             if sum(found.values()) >= options.stop:
                 break
     if options.errors:
         for message, count in errors.most_common():
             print(f"error {count} x {message}")
     print(f"{n + 1} queries, {sum(errors.values())} errors alike; " + (", ".join(f"{k} {v}" for k, v in found.items()) or "no difference") + (f"; {slow} took too long" if slow else ""))
-    for side in sides:
-        ask(side, f"DROP SCHEMA {schema} CASCADE")
+    ask(sides, f"DROP SCHEMA {schema} CASCADE")
     sys.exit(1 if found else 0)
 
 

@@ -27,6 +27,8 @@ pub const VARIADIC: &str = "variadic";
 pub const SYMMETRIC: &str = "symmetric";
 /// A prefix operator that sqlparser has no name for.
 pub const PREFIX_OPERATOR: &str = "operator";
+/// `JOIN … USING (…) AS name`: the name stands behind the columns, with this before it.
+pub const USING_ALIAS: &str = "\u{1}AS\u{1}";
 /// SEARCH and CYCLE of a CTE stand as the last columns of its alias: parts of the clause parted by this.
 pub const PART: char = '\u{1}';
 /// `SEARCH␁BREADTH␁column␁…␁sequence`

@@ -42,6 +42,13 @@ impl Binder<'_> {
         }
         match &mut expr.kind {
             ExprKind::Aggregate(aggregate) => {
+                if aggregate.within_group {
+                    let direct = aggregate.args.len().saturating_sub(aggregate.order_by.len());
+                    for arg in aggregate.args.iter().take(direct) {
+                        self.above_groups(&mut arg.clone(), grouping)
+                            .map_err(|e| e.detail("Direct arguments of an ordered-set aggregate must use only grouped columns."))?;
+                    }
+                }
                 let ty = aggregate.ty.clone();
                 let id = match grouping.aggregates.iter().find(|(_, a)| *a == **aggregate && !is_volatile(a)) {
                     Some((id, _)) => *id,

@@ -330,9 +330,6 @@ impl Binder<'_> {
                 scope.add_table(table, alias, &|id| lookup(&existing, id));
                 scope.set_schema(self.schema_of(table).filter(|_| alias == table.name));
                 scope.add_table(table, "excluded", &|id| lookup(&excluded, id));
-                // Unqualified names mean the existing row.
-                let visible = table.visible_columns().count();
-                scope.star.truncate(visible);
                 self.scopes.push(scope);
                 let result = self.bind_conflict_update(table, update);
                 self.scopes.pop();

@@ -453,7 +453,10 @@ impl Binder<'_> {
             other => self.pos(other),
         };
         match (left.kind, right.kind) {
-            (ExprKind::Row(l), ExprKind::Row(r)) => self.compare_rows(op, l, r).map_err(|e| e.at(at)),
+            // Rows of tables are values of a type of their own, in which NULLs are equal.
+            (ExprKind::Row(l), ExprKind::Row(r)) if !matches!(syntax, E::BinaryOp { left, right, .. } if is_reference(left) && is_reference(right)) => {
+                self.compare_rows(op, l, r).map_err(|e| e.at(at))
+            }
             (l, r) => {
                 let (left, right) = (Expr::new(l, left.ty), Expr::new(r, right.ty));
                 self.operator(op, Some(left), right).map_err(|e| e.at(at))
@@ -960,6 +963,9 @@ impl Binder<'_> {
             [column] => self.bind_unqualified(column, parts[0].quote_style.is_none()),
             [table, column] => self.bind_qualified(None, table, column),
             [schema, table, column] => self.bind_qualified(Some(schema), table, column),
+            [database, _, _, _] if !matches!(database.as_str(), "stoa" | "postgres") => {
+                Err(PgError::unsupported(format!("cross-database references are not implemented: {}", names.join("."))))
+            }
             [_, schema, table, column] => self.bind_qualified(Some(schema), table, column),
             _ => Err(PgError::new(SqlState::SYNTAX_ERROR, format!("improper qualified name (too many dotted names): {}", names.join(".")))),
         };
@@ -1016,7 +1022,7 @@ impl Binder<'_> {
             .rev()
             .flat_map(|s| s.items.iter().flat_map(|i| i.columns.iter().map(move |c| (i.alias.as_str(), c.name.as_str()))));
         let known: Vec<(&str, &str)> = known.collect();
-        if let Some(better) = super::suggest::closest(name, known.iter().map(|(_, c)| *c)) {
+        if let Some(better) = super::suggest::closest_column(name, known.iter().map(|(_, c)| *c)) {
             let table = known.iter().find(|(_, c)| *c == better).map_or("", |(t, _)| *t);
             let full = if table.is_empty() { better.to_owned() } else { format!("{table}.{better}") };
             return Err(error.hint(format!("Perhaps you meant to reference the column \"{full}\".")));
@@ -1055,7 +1061,7 @@ impl Binder<'_> {
                 return Ok(Expr::new(ExprKind::Const(ScalarValue::UInt32(Some(oid))), SqlType::new(PgType::Oid)));
             }
             let error = PgError::new(SqlState::UNDEFINED_COLUMN, format!("column {table}.{column} does not exist"));
-            return Err(match super::suggest::closest(column, item.columns.iter().map(|c| c.name.as_str())) {
+            return Err(match super::suggest::closest_column(column, item.columns.iter().map(|c| c.name.as_str())) {
                 Some(better) => error.hint(format!("Perhaps you meant to reference the column \"{table}.{better}\".")),
                 None => error,
             });
@@ -1165,4 +1171,13 @@ fn interval_fields(text: &str) -> Option<i32> {
         "MINUTE TO SECOND" => MINUTE | SECOND,
         _ => return None,
     })
+}
+
+/// Whether an expression names something, rather than making it.
+fn is_reference(syntax: &E) -> bool {
+    match syntax {
+        E::Nested(inner) => is_reference(inner),
+        E::Identifier(_) | E::CompoundIdentifier(_) | E::CompoundFieldAccess { .. } => true,
+        _ => false,
+    }
 }

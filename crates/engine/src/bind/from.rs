@@ -11,6 +11,7 @@ use stoa_pg::registry::{CastContext, FuncKind, Registry};
 use stoa_pg::types::RecordType;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, Expr as E, FunctionArg, FunctionArgExpr, JoinConstraint, JoinOperator, TableFactor};
+use stoa_syntax::marks;
 
 /// A FROM item that was bound: its relation, and whether it refers to items to its left.
 pub(crate) struct Bound {
@@ -64,9 +65,14 @@ impl Binder<'_> {
                 }
                 JoinConstraint::Using(names) => {
                     let mut columns = Vec::with_capacity(names.len());
+                    let mut alias = None;
                     for name in names {
                         let parts = name_parts(name)?;
                         let column = parts.last().cloned().unwrap_or_default();
+                        if let Some(name_of_join) = column.strip_prefix(marks::USING_ALIAS) {
+                            alias = Some((name_of_join.to_owned(), self.pos(name)));
+                            continue;
+                        }
                         if columns.contains(&column) {
                             return Err(PgError::new(
                                 SqlState::DUPLICATE_COLUMN,
@@ -75,7 +81,11 @@ impl Binder<'_> {
                         }
                         columns.push(column);
                     }
-                    self.merge_using(&columns, first_star, right_star, kind)?
+                    let on = self.merge_using(&columns, first_star, right_star, kind)?;
+                    if let Some((alias, position)) = alias {
+                        self.name_merged(alias, first_star, columns.len()).map_err(|e| e.at(position))?;
+                    }
+                    on
                 }
                 JoinConstraint::Natural => {
                     let scope = self.scope();
@@ -142,20 +152,15 @@ impl Binder<'_> {
             let right = find(&star[right_star..], "right")?;
             self.note_origin(left.origin);
             self.note_origin(right.origin);
+            let ty = self.common_type([&left.expr, &right.expr], "JOIN/USING")?;
             conditions.push(self.operator("=", Some(left.expr.clone()), right.expr.clone())?);
             let expr = match kind {
                 JoinKind::Full => {
                     let (both, ty) = self.unify(vec![left.expr, right.expr], "JOIN/USING")?;
                     Expr::new(ExprKind::Coalesce(both), ty)
                 }
-                JoinKind::Right => {
-                    let ty = self.common_type([&left.expr, &right.expr], "JOIN/USING")?;
-                    self.coerce(right.expr, &SqlType::new(ty), CastContext::Implicit)?
-                }
-                _ => {
-                    let ty = self.common_type([&left.expr, &right.expr], "JOIN/USING")?;
-                    self.coerce(left.expr, &SqlType::new(ty), CastContext::Implicit)?
-                }
+                JoinKind::Right => self.coerce(right.expr, &SqlType::new(ty), CastContext::Implicit)?,
+                _ => self.coerce(left.expr, &SqlType::new(ty), CastContext::Implicit)?,
             };
             merged.push(StarColumn { name: name.clone(), expr, item: None, origin: left.origin });
         }
@@ -168,14 +173,22 @@ impl Binder<'_> {
         Ok(if conditions.is_empty() { None } else { Some(and(conditions)) })
     }
 
+    /// `JOIN … USING (…) AS alias`: the merged columns, which begin at `first` of `*`, under a name of their own too.
+    fn name_merged(&mut self, alias: String, first: usize, count: usize) -> PgResult<()> {
+        let Some(scope) = self.scopes.last_mut() else { return Ok(()) };
+        let merged = scope.star.iter().skip(first).take(count);
+        let columns = merged.map(|s| ScopeColumn { name: s.name.clone(), expr: s.expr.clone(), origin: s.origin }).collect();
+        let item =
+            FromItem { alias, schema: None, columns, key: None, lateral_only: false, refused: false, table_oid: None, scalar: false };
+        is_new(scope, &item)?;
+        scope.items.push(item);
+        Ok(())
+    }
+
     /// Adds an item under its alias; the alias must be new.
     fn push_item(&mut self, item: FromItem, position: Option<usize>) -> PgResult<()> {
         let Some(scope) = self.scopes.last_mut() else { return Ok(()) };
-        if !item.alias.is_empty() && scope.items.iter().any(|i| i.alias == item.alias && i.schema == item.schema) {
-            return Err(
-                PgError::new(SqlState::DUPLICATE_ALIAS, format!("table name \"{}\" specified more than once", item.alias)).at(position)
-            );
-        }
+        is_new(scope, &item).map_err(|e| e.at(position))?;
         for c in &item.columns {
             if let ExprKind::Column(id) = c.expr.kind {
                 scope.local.insert(id);
@@ -789,7 +802,7 @@ fn is_unnamed(record: &RecordType) -> bool {
 }
 
 fn is_rows_from(name: &ast::ObjectName) -> bool {
-    matches!(name.0.as_slice(), [ast::ObjectNamePart::Identifier(i)] if i.quote_style.is_some() && i.value == stoa_syntax::marks::ROWS_FROM)
+    matches!(name.0.as_slice(), [ast::ObjectNamePart::Identifier(i)] if i.quote_style.is_some() && i.value == marks::ROWS_FROM)
 }
 
 fn join_kind(operator: &JoinOperator) -> PgResult<(JoinKind, &JoinConstraint)> {
@@ -800,4 +813,12 @@ fn join_kind(operator: &JoinOperator) -> PgResult<(JoinKind, &JoinConstraint)> {
         JoinOperator::FullOuter(c) => (JoinKind::Full, c),
         _ => return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error: this join is not part of the dialect")),
     })
+}
+
+/// 42712 if the scope has an item of this name.
+fn is_new(scope: &Scope, item: &FromItem) -> PgResult<()> {
+    if !item.alias.is_empty() && scope.items.iter().any(|i| i.alias == item.alias && i.schema == item.schema) {
+        return Err(PgError::new(SqlState::DUPLICATE_ALIAS, format!("table name \"{}\" specified more than once", item.alias)));
+    }
+    Ok(())
 }

@@ -31,6 +31,10 @@ struct CallArgs<'a> {
     order_by: Vec<ast::OrderByExpr>,
 }
 
+/// Functions, with their numbers of arguments, that PostgreSQL has for types of other kinds as well (bit strings, addresses, xid,
+/// tsvector in the place of an array): it does not choose one of them for literals without a type, and nor do we.
+const MANY_MEANINGS: &[(&str, usize)] = &[("age", 1), ("bit_count", 1), ("get_bit", 2), ("set_bit", 3), ("trunc", 1), ("unnest", 1)];
+
 impl Binder<'_> {
     pub(crate) fn bind_function(&mut self, function: &ast::Function, syntax: &E) -> PgResult<Expr> {
         let parts = name_parts(&function.name)?;
@@ -41,6 +45,10 @@ impl Binder<'_> {
         {
             let exists = self.ctx.catalog.schema_by_name(schema).is_some() || schema == "information_schema";
             if schema != "information_schema" {
+                // Errors of the arguments come first.
+                for e in call_args(function).map_err(|e| e.at(position))?.positional {
+                    self.bind_expr(e)?;
+                }
                 return Err(if exists {
                     PgError::new(SqlState::UNDEFINED_FUNCTION, format!("function {}() does not exist", parts.join("."))).at(position)
                 } else {
@@ -224,6 +232,10 @@ impl Binder<'_> {
             format!("{name}({})", list.join(", "))
         };
         args.extend(named.into_iter().map(|(_, e)| e));
+        if MANY_MEANINGS.contains(&(name, given_types.len())) && given_types.iter().all(|t| *t == PgType::Unknown) {
+            return Err(PgError::new(SqlState::AMBIGUOUS_FUNCTION, format!("function {} is not unique", describe()))
+                .hint("Could not choose a best candidate function. You might need to add explicit type casts."));
+        }
         // Exact matches first, non-variadic ones before variadic ones.
         let types_for =
             |slots: &[Option<usize>]| -> Vec<PgType> { slots.iter().flatten().filter_map(|i| given_types.get(*i).cloned()).collect() };
@@ -343,6 +355,7 @@ impl Binder<'_> {
         let is_window = signatures.iter().any(|f| matches!(f.kind, FuncKind::Window(_)));
         let within_group = !function.within_group.is_empty();
         if function.over.is_some() && !signatures.is_empty() && !is_aggregate && !is_window {
+            self.must_exist(name, &call)?;
             return Err(PgError::new(
                 SqlState::WRONG_OBJECT_TYPE,
                 format!("OVER specified, but {name} is not a window function nor an aggregate function"),
@@ -350,9 +363,7 @@ impl Binder<'_> {
         }
         if !is_aggregate && !signatures.is_empty() {
             if call.star || call.distinct || !call.order_by.is_empty() {
-                // That there is no such function comes first.
-                let args = call.positional.iter().map(|e| self.bind_expr(e)).collect::<PgResult<Vec<_>>>()?;
-                self.find_function(name, args, Vec::new())?;
+                self.must_exist(name, &call)?;
             }
             if function.filter.is_some() && !is_window {
                 return Err(PgError::new(
@@ -380,6 +391,7 @@ impl Binder<'_> {
             }
         }
         if is_window && !is_aggregate && function.over.is_none() {
+            self.must_exist(name, &call)?;
             return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("window function {name} requires an OVER clause")));
         }
         if is_window && !is_aggregate || (is_aggregate && function.over.is_some() && !within_group) {
@@ -429,6 +441,12 @@ impl Binder<'_> {
         }
     }
 
+    /// That there is no function of these arguments is told before what is wrong with the call.
+    fn must_exist(&mut self, name: &str, call: &CallArgs<'_>) -> PgResult<()> {
+        let args = call.positional.iter().map(|e| self.bind_expr(e)).collect::<PgResult<Vec<_>>>()?;
+        self.find_function(name, args, Vec::new()).map(|_| ())
+    }
+
     /// A call of the function behind an operator.
     fn second_name(&mut self, name: &str, args: Vec<Expr>) -> PgResult<Expr> {
         let all = Registry::get().called_as(name);
@@ -455,6 +473,11 @@ impl Binder<'_> {
             clause,
             Clause::SelectList | Clause::OrderBy | Clause::FunctionInFrom | Clause::GroupBy | Clause::Returning | Clause::Values
         );
+        if matches!(clause, Clause::Aggregate) || self.no_sets.is_some_and(|what| what.ends_with("function calls")) {
+            let what = self.no_sets.unwrap_or("aggregate function calls");
+            return Err(PgError::unsupported(format!("{what} cannot contain set-returning function calls"))
+                .hint("You might be able to move the set-returning function into a LATERAL FROM item."));
+        }
         if !allowed || clause == Clause::Returning {
             return Err(PgError::new(
                 SqlState::FEATURE_NOT_SUPPORTED,
@@ -557,8 +580,13 @@ impl Binder<'_> {
             let message = "could not determine polymorphic type because input has type unknown";
             return Err(PgError::new(SqlState::DATATYPE_MISMATCH, message));
         }
+        let hypothetical = matches!(name, "rank" | "dense_rank" | "percent_rank" | "cume_dist");
+        if hypothetical && !within_group && !args.is_empty() {
+            let message = format!("WITHIN GROUP is required for ordered-set aggregate {name}");
+            return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, message));
+        }
         // A hypothetical row has the types of the keys.
-        if within_group && matches!(name, "rank" | "dense_rank" | "percent_rank" | "cume_dist") {
+        if within_group && hypothetical {
             let (direct, sorted) = (args.len() - order_by.len(), order_by.len());
             if direct != sorted {
                 let types: Vec<String> = args.iter().map(|a| a.ty.ty.to_string()).collect();
@@ -642,6 +670,10 @@ impl Binder<'_> {
                     _ => args = args.into_iter().map(|a| self.widen(a)).collect::<PgResult<_>>()?,
                 }
             }
+        }
+        // The padding of character(n) is not in the value: the type keeps it.
+        if let Some(arg) = args.first().filter(|a| a.ty.ty == PgType::Bpchar && matches!(func.name, "min" | "max" | "array_agg")) {
+            ret.typmod = arg.ty.typmod;
         }
         Ok(AggregateExpr { func: FuncRef(func), args, distinct, order_by: Vec::new(), filter, within_group: false, ty: ret })
     }
@@ -925,14 +957,16 @@ impl Binder<'_> {
             return Err(PgError::new(SqlState::INVALID_COLUMN_REFERENCE, format!("argument of {word} must not contain variables"))
                 .at(self.pos(offset.as_ref())));
         }
-        if expr.ty.ty != PgType::Unknown && !can_coerce(&expr.ty.ty, &target, CastContext::Implicit) {
+        // A count is assigned, as that of LIMIT; a distance is an operand.
+        let context = if units == FrameUnits::Range { CastContext::Implicit } else { CastContext::Assignment };
+        if expr.ty.ty != PgType::Unknown && !can_coerce(&expr.ty.ty, &target, context) {
             return Err(PgError::new(
                 SqlState::DATATYPE_MISMATCH,
                 format!("argument of {word} must be type {target}, not type {}", expr.ty.ty),
             )
             .at(self.pos(offset.as_ref())));
         }
-        let expr = Box::new(self.coerce(expr, &SqlType::new(target), CastContext::Implicit)?);
+        let expr = Box::new(self.coerce(expr, &SqlType::new(target), context)?);
         Ok(if following { FrameBound::Following(expr) } else { FrameBound::Preceding(expr) })
     }
 

@@ -291,6 +291,10 @@ impl Binder<'_> {
                 first.ok_or_else(|| PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" does not exist")).at(self.pos(e)))
             }
             E::Collate { expr, .. } => self.output_key(expr, outputs),
+            E::CompoundIdentifier(parts) if parts.len() > 1 => {
+                let table = parts.iter().rev().nth(1).map(fold).unwrap_or_default();
+                Err(PgError::new(SqlState::UNDEFINED_TABLE, format!("missing FROM-clause entry for table \"{table}\"")).at(self.pos(e)))
+            }
             _ => Err(PgError::unsupported("invalid UNION/INTERSECT/EXCEPT ORDER BY clause")
                 .detail("Only result column names can be used, not expressions or functions.")
                 .hint("Add the expression/function to every SELECT, or move the UNION into a FROM clause.")
@@ -317,9 +321,10 @@ impl Binder<'_> {
     pub(crate) fn bind_with(&mut self, with: &ast::With, top: bool) -> PgResult<()> {
         let mut names = Vec::new();
         let before = self.later_ctes.len();
-        for (at, cte) in with.cte_tables.iter().enumerate() {
+        let order = order_of_items(with)?;
+        for (at, cte) in order.iter().copied().enumerate() {
             self.later_ctes.truncate(before);
-            self.later_ctes.extend(with.cte_tables.iter().skip(at + 1).map(|c| fold(&c.alias.name)));
+            self.later_ctes.extend(order.iter().skip(at + 1).map(|c| fold(&c.alias.name)));
             let name = fold(&cte.alias.name);
             if names.contains(&name) {
                 return Err(PgError::new(SqlState::DUPLICATE_ALIAS, format!("WITH query name \"{name}\" specified more than once"))
@@ -331,6 +336,10 @@ impl Binder<'_> {
                 _ => None,
             };
             if let Some(statement) = mutation {
+                if with.recursive && mentions(&cte.query, &name) {
+                    let message = format!("recursive query \"{name}\" must not contain data-modifying statements");
+                    return Err(PgError::new(SqlState::INVALID_RECURSION, message).at(self.pos_span(cte.alias.name.span)));
+                }
                 if !top {
                     return Err(PgError::unsupported("WITH clause containing a data-modifying statement must be at the top level"));
                 }
@@ -452,19 +461,27 @@ impl Binder<'_> {
         let visible: Vec<(String, SqlType)> = visible.into_iter().zip(&columns).map(|((n, _), (_, t))| (n, t.clone())).collect();
         self.cte_scope.push(CteEntry { name: name.clone(), id, columns: visible.clone(), readable: true });
         self.recursing.push((id, columns.iter().map(|(c, _)| *c).collect()));
-        let step = self.bind_body(right, &Tail::default());
+        let step = self.bind_branch(right, &Tail::default());
         self.recursing.pop();
         self.cte_scope.truncate(depth);
-        let step = step?;
+        let (step, step_literals) = step.map_err(|e| match mentions_of(right, &name) {
+            // What is ambiguous, with two working tables in sight, is the second of them.
+            0 | 1 => e,
+            _ => invalid(format!("recursive reference to query \"{name}\" must not appear more than once")),
+        })?;
         if step.outputs.len() != columns.len() {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, "each UNION query must have the same number of columns"));
         }
         check_recursion(&step.rel, id, &name)?;
-        let form = |b: &mut Self, query: Query, term: &str| -> PgResult<(Rel, Vec<ColId>)> {
+        let form = |b: &mut Self, query: Query, literals: Vec<Option<Expr>>| -> PgResult<(Rel, Vec<ColId>)> {
             let mut exprs = Vec::with_capacity(columns.len());
             for (i, (o, (_, ty))) in query.outputs.iter().zip(&columns).enumerate() {
-                let e = Expr::column(o.col, o.ty.clone());
-                if o.ty.ty != ty.ty {
+                let literal = literals.get(i).cloned().flatten().filter(|_| ty.ty != PgType::Text);
+                let e = match literal {
+                    Some(literal) => Expr::new(literal.kind, SqlType::new(PgType::Unknown)),
+                    None => Expr::column(o.col, o.ty.clone()),
+                };
+                if e.ty.ty != PgType::Unknown && o.ty.ty != ty.ty {
                     let common = b.common_type([&e, &Expr::column(o.col, ty.clone())], "UNION")?;
                     if common != ty.ty {
                         return Err(PgError::new(
@@ -478,15 +495,14 @@ impl Binder<'_> {
                         .hint("Cast the output of the non-recursive term to the correct type."));
                     }
                 }
-                let _ = term;
                 let e = b.coerce(e, &SqlType::new(ty.ty.clone()), stoa_pg::registry::CastContext::Implicit)?;
                 exprs.push((b.new_col(), b.in_form(e, ty)?));
             }
             let ids = exprs.iter().map(|(c, _)| *c).collect();
             Ok((Rel::Project { input: Box::new(query.rel), exprs }, ids))
         };
-        let (base, base_columns) = form(self, base, "base")?;
-        let (step, step_columns) = form(self, step, "step")?;
+        let (base, base_columns) = form(self, base, Vec::new())?;
+        let (step, step_columns) = form(self, step, step_literals)?;
         let rel = Rel::Recursive {
             cte: id,
             columns: columns.clone(),
@@ -562,6 +578,44 @@ pub(super) fn mentions(query: &ast::Query, name: &str) -> bool {
 
 fn mentions_body(body: &SetExpr, name: &str) -> bool {
     ast::Visit::visit(body, &mut Finder { name }).is_break()
+}
+
+/// How often a body names a table without a schema.
+fn mentions_of(body: &SetExpr, name: &str) -> usize {
+    struct Counter<'n>(&'n str, usize);
+    impl ast::Visitor for Counter<'_> {
+        type Break = ();
+        fn pre_visit_relation(&mut self, relation: &ast::ObjectName) -> std::ops::ControlFlow<()> {
+            self.1 += usize::from(super::name_parts(relation).is_ok_and(|p| p.len() == 1 && p[0] == self.0));
+            std::ops::ControlFlow::Continue(())
+        }
+    }
+    let mut counter = Counter(name, 0);
+    let _ = ast::Visit::visit(body, &mut counter);
+    counter.1
+}
+
+/// The order in which the items of WITH RECURSIVE are bound: each behind those that it reads. Otherwise the order in which they stand.
+///
+/// # Errors
+/// 0A000 if two of them read each other.
+fn order_of_items(with: &ast::With) -> PgResult<Vec<&ast::Cte>> {
+    if !with.recursive || with.cte_tables.len() < 2 {
+        return Ok(with.cte_tables.iter().collect());
+    }
+    let mut waiting: Vec<&ast::Cte> = with.cte_tables.iter().collect();
+    let mut order = Vec::with_capacity(waiting.len());
+    while !waiting.is_empty() {
+        let ready = waiting.iter().position(|cte| {
+            let others = waiting.iter().filter(|other| !std::ptr::eq(**other, *cte));
+            others.into_iter().all(|other| !mentions(&cte.query, &fold(&other.alias.name)))
+        });
+        match ready {
+            Some(at) => order.push(waiting.remove(at)),
+            None => return Err(PgError::unsupported("mutual recursion between WITH items is not implemented")),
+        }
+    }
+    Ok(order)
 }
 
 /// Looks for a name as a relation.

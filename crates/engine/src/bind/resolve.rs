@@ -140,7 +140,6 @@ impl Binder<'_> {
                     if !current.is_preferred()
                         && can_coerce(current, ty, CastContext::Implicit)
                         && !can_coerce(ty, current, CastContext::Implicit)
-                        || (ty.is_preferred() && !current.is_preferred() && can_coerce(current, ty, CastContext::Implicit))
                     {
                         candidate = Some(ty.clone());
                     }

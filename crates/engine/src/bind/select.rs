@@ -779,6 +779,8 @@ pub(crate) fn column_name(e: &E) -> Option<String> {
             })
             .or_else(|| column_name(root)),
         E::Nested(inner) | E::Collate { expr: inner, .. } => column_name(inner),
+        // A subquery's column has a name, even if it is none.
+        E::Cast { expr, .. } if is_subquery(expr) => column_name(expr).or_else(|| Some("?column?".into())),
         E::Cast { expr, data_type, .. } => column_name(expr).filter(|_| !weak_name(expr)).or_else(|| type_column_name(data_type)),
         E::TypedString(typed) => type_column_name(&typed.data_type),
         E::Interval(_) => Some("interval".into()),
@@ -807,9 +809,16 @@ pub(crate) fn column_name(e: &E) -> Option<String> {
             }
             .into(),
         ),
-        E::IsNormalized { .. } => Some("is_normalized".into()),
+        E::IsNormalized { negated: false, .. } => Some("is_normalized".into()),
         E::BinaryOp { op: ast::BinaryOperator::Overlaps, .. } => Some("overlaps".into()),
         _ => None,
+    }
+}
+
+fn is_subquery(e: &E) -> bool {
+    match e {
+        E::Nested(inner) => is_subquery(inner),
+        other => matches!(other, E::Subquery(_)),
     }
 }
 

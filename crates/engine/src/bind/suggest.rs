@@ -8,6 +8,16 @@ pub fn closest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
         3..=5 => 1,
         _ => 2,
     };
+    nearest(name, limit, candidates)
+}
+
+/// As [`closest`] for columns, of which there are few: as far off as PostgreSQL looks.
+#[must_use]
+pub fn closest_column<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    nearest(name, (name.chars().count() / 2).min(3), candidates)
+}
+
+fn nearest<'a>(name: &str, limit: usize, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     candidates
         .into_iter()
         .filter_map(|candidate| {

@@ -79,6 +79,7 @@ fn unsupported(words: &str) -> PgError {
         }
         "CREATE DATABASE" | "DROP DATABASE" | "ALTER DATABASE" => error.hint("There is one database; use schemas."),
         "CREATE FUNCTION" | "CREATE PROCEDURE" | "CREATE TRIGGER" | "CREATE LANGUAGE" => error.hint("There is no procedural language."),
+        "CREATE EXTENSION" | "ALTER EXTENSION" => error.hint("There are no extensions: what Stoa has is built in."),
         "CREATE TYPE" | "CREATE DOMAIN" => error.hint("Use a built-in type and a CHECK constraint."),
         _ => error,
     }

@@ -2,6 +2,7 @@
 
 pub mod apply;
 pub mod context;
+pub mod in_order;
 pub mod index_lookup;
 pub mod key_range_scan;
 pub mod key_set;

@@ -10,7 +10,7 @@ use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{DataFusionError, JoinType, Result};
 use datafusion::execution::TaskContext;
 use datafusion::logical_expr::LogicalPlan;
-use datafusion::physical_expr::{AcrossPartitions, EquivalenceProperties, PhysicalExpr};
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
 use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec};
@@ -40,18 +40,16 @@ pub fn plan(planner: &Planner, input: LogicalPlan) -> PgResult<LogicalPlan> {
 }
 
 /// Puts [`PlainExec`] over the sides of outer joins that have constants and are extended with NULLs, over sides of joins that have keys,
-/// and over unions of parts that have different constants. Runs when joins have their sides.
+/// and over unions of parts that have constants or equal columns. Runs when joins have their sides.
 #[derive(Debug)]
 pub struct DoubtfulConstants;
 
 impl PhysicalOptimizerRule for DoubtfulConstants {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
         plan.transform_up(|plan| {
-            // A sort of each part leaves its constant out, and the parts then share a filter on the other keys.
-            let differs = |plan: &Arc<dyn ExecutionPlan>| {
-                plan.equivalence_properties().constants().iter().any(|c| c.across_partitions == AcrossPartitions::Heterogeneous)
-            };
-            if plan.downcast_ref::<UnionExec>().is_some() && differs(&plan) {
+            // A sort of each part leaves its constants and the second of two equal columns out; the other parts have not the same.
+            let known = |part: &Arc<dyn ExecutionPlan>| !part.equivalence_properties().eq_group().is_empty();
+            if plan.downcast_ref::<UnionExec>().is_some_and(|union| union.inputs().iter().any(known)) {
                 return Ok(Transformed::yes(Arc::new(PlainExec::new(plan))));
             }
             let hash = plan.downcast_ref::<HashJoinExec>().map(|join| *join.join_type());

@@ -1,23 +1,43 @@
 //! WITH RECURSIVE: the base's rows, then the step over the rows of the round before, until a round gives nothing new.
 //!
-//! Rounds run one after the other; the working table is in memory, as is the set of rows seen for UNION.
+//! Rounds run one after the other, each when its rows are asked for: a limit above ends a recursion that would not end by itself.
+//! The working table is in memory, as is the set of rows seen for UNION.
 
 use crate::bind::tree::{ColId, CteId, Rel};
-use crate::plan::relation::{Materialized, Planner, memory_scan};
+use crate::plan::node::{MakeExec, StoaNode};
+use crate::plan::relation::{Materialized, Planner};
 use crate::plan::{column_name, from_datafusion};
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
 use arrow::compute::filter_record_batch;
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use arrow::row::{OwnedRow, RowConverter, SortField};
+use datafusion::common::{DFSchema, DataFusionError, Result};
+use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExpr};
+use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SendableRecordBatchStream};
 use std::collections::{HashMap, HashSet};
+use std::fmt;
 use std::sync::Arc;
 use stoa_pg::{PgResult, SqlType};
 
-/// Computes the recursion and gives its rows as a plan.
+/// What a recursion consists of.
+struct Recursion {
+    cte: CteId,
+    columns: Vec<(ColId, SqlType)>,
+    base: Rel,
+    base_columns: Vec<ColId>,
+    step: Rel,
+    step_columns: Vec<ColId>,
+    all: bool,
+}
+
+/// The recursion as a plan.
 #[allow(clippy::too_many_arguments)] // the parts of the node
-pub async fn plan(
+pub fn plan(
     planner: &Planner,
     cte: CteId,
     columns: &[(ColId, SqlType)],
@@ -29,25 +49,110 @@ pub async fn plan(
 ) -> PgResult<LogicalPlan> {
     let fields: Vec<Field> = columns.iter().map(|(c, ty)| Field::new(column_name(*c), ty.arrow.clone(), true)).collect();
     let schema: SchemaRef = Arc::new(Schema::new(fields));
-    let reservation = MemoryConsumer::new("recursive query").register(&planner.ctx.database.runtime.memory_pool);
-    let mut seen = Seen::new(columns, all)?;
-    let mut result: Vec<RecordBatch> = Vec::new();
-    let mut working = take(planner.run(base, base_columns).await?, &schema, &mut seen, &reservation)?;
-    if !planner.run_subqueries {
-        // EXPLAIN plans the terms and runs neither.
-        working.clear();
+    let df_schema = Arc::new(DFSchema::try_from(schema.as_ref().clone()).map_err(from_datafusion)?);
+    let recursion = Arc::new(Recursion {
+        cte,
+        columns: columns.to_vec(),
+        base: base.clone(),
+        base_columns: base_columns.to_vec(),
+        step: step.clone(),
+        step_columns: step_columns.to_vec(),
+        all,
+    });
+    let planner = planner.clone();
+    let make: MakeExec = Arc::new(move |_| Ok(Arc::new(RecursiveExec::new(planner.clone(), Arc::clone(&recursion), Arc::clone(&schema)))));
+    let above = df_schema.fields().iter().map(|f| f.name().clone()).collect();
+    Ok(StoaNode::plan("Recursive".into(), Vec::new(), df_schema, above, make))
+}
+
+/// See the module.
+struct RecursiveExec {
+    planner: Planner,
+    recursion: Arc<Recursion>,
+    schema: SchemaRef,
+    properties: Arc<PlanProperties>,
+}
+
+impl RecursiveExec {
+    fn new(planner: Planner, recursion: Arc<Recursion>, schema: SchemaRef) -> Self {
+        let properties = Arc::new(PlanProperties::new(
+            EquivalenceProperties::new(Arc::clone(&schema)),
+            Partitioning::UnknownPartitioning(1),
+            EmissionType::Incremental,
+            Boundedness::Bounded,
+        ));
+        Self { planner, recursion, schema, properties }
     }
-    while working.iter().any(|b| b.num_rows() > 0) {
-        planner.ctx.session.check_interrupt()?;
-        let mut ctes: HashMap<CteId, Materialized> = (*planner.ctes).clone();
-        let ids = columns.iter().map(|(c, _)| *c).collect();
-        ctes.insert(cte, Materialized { columns: ids, schema: schema.clone(), batches: Arc::new(working.clone()) });
-        result.append(&mut working);
-        let round = Planner { ctes: Arc::new(ctes), ..planner.clone() };
-        working = take(round.run(step, step_columns).await?, &schema, &mut seen, &reservation)?;
+}
+
+impl fmt::Debug for RecursiveExec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RecursiveExec")
     }
-    result.append(&mut working);
-    memory_scan(schema, result)
+}
+
+impl DisplayAs for RecursiveExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "RecursiveExec: union={}", if self.recursion.all { "all" } else { "distinct" })
+    }
+}
+
+impl ExecutionPlan for RecursiveExec {
+    fn name(&self) -> &str {
+        "RecursiveExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        Vec::new()
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<datafusion::common::tree_node::TreeNodeRecursion>,
+    ) -> Result<datafusion::common::tree_node::TreeNodeRecursion> {
+        Ok(datafusion::common::tree_node::TreeNodeRecursion::Continue)
+    }
+
+    fn with_new_children(self: Arc<Self>, _: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(self)
+    }
+
+    fn execute(&self, _: usize, _: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let (planner, recursion, schema) = (self.planner.clone(), Arc::clone(&self.recursion), Arc::clone(&self.schema));
+        let out_schema = Arc::clone(&schema);
+        let stream = super::project_set::async_stream(move |tx| async move {
+            let reservation = MemoryConsumer::new("recursive query").register(&planner.ctx.database.runtime.memory_pool);
+            let r = recursion.as_ref();
+            let error = DataFusionError::from;
+            let mut seen = Seen::new(&r.columns, r.all).map_err(error)?;
+            let first = planner.run(&r.base, &r.base_columns).await.map_err(error)?;
+            let mut working = take(first, &schema, &mut seen, &reservation).map_err(error)?;
+            while !working.is_empty() {
+                planner.ctx.session.check_interrupt().map_err(error)?;
+                let mut ctes: HashMap<CteId, Materialized> = (*planner.ctes).clone();
+                let ids = r.columns.iter().map(|(c, _)| *c).collect();
+                ctes.insert(r.cte, Materialized { columns: ids, schema: Arc::clone(&schema), batches: Arc::new(working.clone()) });
+                for batch in working {
+                    if tx.send(Ok(batch)).await.is_err() {
+                        return Ok(());
+                    }
+                }
+                if r.all {
+                    // Nothing is kept of the rounds before.
+                    reservation.free();
+                }
+                let round = Planner { ctes: Arc::new(ctes), ..planner.clone() };
+                let rows = round.run(&r.step, &r.step_columns).await.map_err(error)?;
+                working = take(rows, &schema, &mut seen, &reservation).map_err(error)?;
+            }
+            Ok(())
+        });
+        Ok(Box::pin(RecordBatchStreamAdapter::new(out_schema, stream)))
+    }
 }
 
 /// A round's rows under the recursion's names, without those that were seen.

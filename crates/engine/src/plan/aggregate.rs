@@ -4,7 +4,7 @@ use super::distinct::DistinctUdaf;
 use super::expr::{column, has_native_order};
 use super::relation::Planner;
 use super::{column_name, from_datafusion};
-use crate::bind::tree::{AggregateExpr, ColId, Expr, ExprKind, OperRef, Rel};
+use crate::bind::tree::{AggregateExpr, ColId, Expr, ExprKind, OperRef, Rel, SortKey};
 use arrow::compute::SortOptions;
 use arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
@@ -218,6 +218,51 @@ impl Planner {
         Ok(Lowered { parts, value })
     }
 
+    /// What reads a sorted subquery: the relation with the keys of the sort as columns, and the keys over them.
+    pub(super) fn sorted_input(&self, input: &Rel) -> Option<(Rel, Vec<SortKey>)> {
+        match input {
+            Rel::Sort { input: below, keys } => {
+                let mut exprs = Vec::with_capacity(keys.len());
+                let mut outer = Vec::with_capacity(keys.len());
+                for key in keys {
+                    let (c, ty) = (self.fresh(), key.expr.ty.clone());
+                    exprs.push((c, key.expr.clone()));
+                    outer.push(SortKey { expr: Expr::column(c, ty), ..key.clone() });
+                }
+                let mut through: Vec<(ColId, Expr)> = Vec::new();
+                for c in super::decorrelate::given_columns(below) {
+                    let ty = super::decorrelate::type_of_column(below, c)?;
+                    through.push((c, Expr::column(c, ty)));
+                }
+                through.sort_by_key(|(c, _)| *c);
+                through.extend(exprs);
+                let rel = Rel::Project { input: Box::new((**below).clone()), exprs: through };
+                Some((rel, outer))
+            }
+            Rel::Project { input: below, exprs } => {
+                let (rel, keys) = self.sorted_input(below)?;
+                let mut exprs = exprs.clone();
+                exprs.extend(keys.iter().filter_map(|k| match k.expr.kind {
+                    ExprKind::Column(c) => Some((c, k.expr.clone())),
+                    _ => None,
+                }));
+                Some((Rel::Project { input: Box::new(rel), exprs }, keys))
+            }
+            Rel::Filter { input: below, predicate } => {
+                let (rel, keys) = self.sorted_input(below)?;
+                Some((Rel::Filter { input: Box::new(rel), predicate: predicate.clone() }, keys))
+            }
+            Rel::Limit { input: below, offset, fetch, ties } => {
+                let (rel, keys) = self.sorted_input(below)?;
+                // The limit needs the order itself.
+                let sorted = Rel::Sort { input: Box::new(rel), keys: keys.clone() };
+                let limited = Rel::Limit { input: Box::new(sorted), offset: offset.clone(), fetch: fetch.clone(), ties: ties.clone() };
+                Some((limited, keys))
+            }
+            _ => None,
+        }
+    }
+
     pub(super) async fn plan_aggregate(
         &self,
         input: &Rel,
@@ -226,7 +271,16 @@ impl Planner {
         aggregates: &[(ColId, AggregateExpr)],
         grouping: &[(ColId, Vec<usize>)],
     ) -> PgResult<LogicalPlan> {
-        let aggregates: Vec<&(ColId, AggregateExpr)> = aggregates.iter().filter(|(c, _)| self.is_used(*c)).collect();
+        let mut aggregates: Vec<(ColId, AggregateExpr)> = aggregates.iter().filter(|(c, _)| self.is_used(*c)).cloned().collect();
+        // Values that are gathered come in the order of a sorted subquery.
+        let mut sorted = None;
+        if aggregates.iter().any(|(_, a)| gathers(a)) {
+            sorted = self.sorted_input(input);
+            for (_, a) in aggregates.iter_mut().filter(|(_, a)| gathers(a)) {
+                a.order_by = sorted.as_ref().map_or_else(Vec::new, |(_, keys)| keys.clone());
+            }
+        }
+        let input = sorted.as_ref().map_or(input, |(rel, _)| rel);
         let mut list: Vec<Expr> = groups.iter().map(|(_, e)| e.clone()).collect();
         for (_, a) in &aggregates {
             list.extend(a.args.iter().cloned());
@@ -261,7 +315,7 @@ impl Planner {
         }
         let mut calls: Vec<DfExpr> = Vec::new();
         let mut values: Vec<(ColId, DfExpr)> = Vec::new();
-        for (id, a) in aggregates {
+        for (id, a) in &aggregates {
             let args: Vec<Expr> = it.by_ref().take(a.args.len()).collect();
             let order: Vec<Expr> = it.by_ref().take(a.order_by.len()).collect();
             let filter: Option<Expr> = it.by_ref().take(usize::from(a.filter.is_some())).next();
@@ -388,4 +442,11 @@ impl Planner {
 pub(super) fn widen(e: &Expr) -> Expr {
     let wide = e.ty.widened();
     if wide.arrow == e.ty.arrow { e.clone() } else { Expr::new(ExprKind::Cast { arg: Box::new(e.clone()), explicit: false }, wide) }
+}
+
+/// Whether the result is made of the values in the order in which they come, which the call itself does not say.
+fn gathers(a: &AggregateExpr) -> bool {
+    let name = a.func.0.name;
+    let ordered = matches!(name, "array_agg" | "string_agg" | "json_agg" | "jsonb_agg" | "json_object_agg" | "jsonb_object_agg");
+    ordered && a.order_by.is_empty() && !a.distinct && !a.within_group
 }

@@ -83,7 +83,7 @@ pub(crate) async fn collect(ctx: &StatementContext, plan: LogicalPlan) -> PgResu
 /// Starts a plan.
 pub(crate) async fn start(ctx: &StatementContext, plan: LogicalPlan) -> PgResult<SendableRecordBatchStream> {
     let physical = physical(ctx, plan).await?;
-    execute_stream(physical, Arc::clone(&ctx.database.task)).map_err(from_datafusion)
+    crate::exec::in_order::stream(physical, &ctx.database.task).map_err(from_datafusion)
 }
 
 /// Executes a bound statement.

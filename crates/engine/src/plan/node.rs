@@ -22,16 +22,24 @@ pub struct StoaNode {
     pub id: u64,
     pub inputs: Vec<LogicalPlan>,
     pub schema: DFSchemaRef,
+    /// Columns that a filter which moves below the node may not use.
+    pub above: std::collections::HashSet<String>,
     pub make: MakeExec,
 }
 
 impl StoaNode {
     /// The node as a logical plan.
     #[must_use]
-    pub fn plan(label: String, inputs: Vec<LogicalPlan>, schema: DFSchemaRef, make: MakeExec) -> LogicalPlan {
+    pub fn plan(
+        label: String,
+        inputs: Vec<LogicalPlan>,
+        schema: DFSchemaRef,
+        above: std::collections::HashSet<String>,
+        make: MakeExec,
+    ) -> LogicalPlan {
         static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
         let id = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        LogicalPlan::Extension(Extension { node: Arc::new(StoaNode { label, id, inputs, schema, make }) })
+        LogicalPlan::Extension(Extension { node: Arc::new(StoaNode { label, id, inputs, schema, above, make }) })
     }
 }
 
@@ -79,9 +87,7 @@ impl UserDefinedLogicalNodeCore for StoaNode {
     }
 
     fn prevent_predicate_push_down_columns(&self) -> std::collections::HashSet<String> {
-        // A filter on what this node adds cannot move below it; filters on other columns may not either, since the node's rows
-        // depend on all of them.
-        self.schema.fields().iter().map(|f| f.name().clone()).collect()
+        self.above.clone()
     }
 
     fn fmt_for_explain(&self, f: &mut fmt::Formatter) -> fmt::Result {

@@ -123,7 +123,7 @@ impl Planner {
             }
             Rel::CteScan { cte, columns } => self.plan_cte_scan(*cte, columns),
             Rel::Recursive { cte, columns, base, base_columns, step, step_columns, all } => {
-                crate::exec::recursive::plan(self, *cte, columns, base, base_columns, step, step_columns, *all).await
+                crate::exec::recursive::plan(self, *cte, columns, base, base_columns, step, step_columns, *all)
             }
             Rel::Sample { input, percent, seed, .. } => {
                 let plan = self.plan(input).await?;
@@ -743,7 +743,8 @@ impl Planner {
         memory_scan(schema, batches)
     }
 
-    /// A node of ours on top of a plan, adding columns.
+    /// A node of ours on top of a plan, adding columns. A node that adds columns works on each row by itself, so that filters on
+    /// other columns come first, as in PostgreSQL; one that adds none does something to the rows that are left.
     pub(crate) fn extend(
         &self,
         label: String,
@@ -754,7 +755,12 @@ impl Planner {
         let mut fields: Vec<Field> = input.schema().fields().iter().map(|f| f.as_ref().clone().with_nullable(true)).collect();
         fields.extend(added.iter().map(|(c, ty)| Field::new(column_name(*c), ty.arrow.clone(), true)));
         let schema = Arc::new(DFSchema::try_from(Schema::new(fields)).map_err(from_datafusion)?);
-        Ok(StoaNode::plan(label, vec![input], schema, make))
+        let above = if added.is_empty() {
+            schema.fields().iter().map(|f| f.name().clone()).collect()
+        } else {
+            added.iter().map(|(c, _)| column_name(*c)).collect()
+        };
+        Ok(StoaNode::plan(label, vec![input], schema, above, make))
     }
 }
 

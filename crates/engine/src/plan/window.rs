@@ -93,6 +93,15 @@ impl Planner {
     pub(super) async fn plan_window(&self, input: &Rel, windows: &[(ColId, WindowExpr)]) -> PgResult<LogicalPlan> {
         // A key that is the same in the whole partition orders nothing, and DataFusion asks for a sort by it that it then leaves out.
         let mut windows = windows.to_vec();
+        // Rows are numbered in the order of a sorted subquery.
+        let mut sorted = None;
+        if windows.iter().any(|(_, w)| numbers(w)) {
+            sorted = self.sorted_input(input);
+            for (_, w) in windows.iter_mut().filter(|(_, w)| numbers(w)) {
+                w.order_by = sorted.as_ref().map_or_else(Vec::new, |(_, keys)| keys.clone());
+            }
+        }
+        let input = sorted.as_ref().map_or(input, |(rel, _)| rel);
         for (_, w) in &mut windows {
             let mut kept: Vec<SortKey> = Vec::with_capacity(w.order_by.len());
             let last = w.order_by.len().saturating_sub(1);
@@ -291,4 +300,9 @@ impl Planner {
             }
         }
     }
+}
+
+/// Whether the call depends on the order of rows alone, and says none.
+fn numbers(w: &WindowExpr) -> bool {
+    w.order_by.is_empty() && w.frame.is_none() && matches!(w.func.0.name, "row_number" | "ntile" | "lag" | "lead")
 }

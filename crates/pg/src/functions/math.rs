@@ -23,6 +23,8 @@ use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 mod c {
     #[link(name = "m")]
     unsafe extern "C" {
+        // Under its plain name the linker finds the one that comes with Rust.
+        #[cfg_attr(target_env = "gnu", link_name = "cbrtf64")]
         pub safe fn cbrt(x: f64) -> f64;
         pub safe fn asinh(x: f64) -> f64;
         pub safe fn acosh(x: f64) -> f64;

@@ -8,6 +8,7 @@ pub mod json;
 pub mod names;
 pub mod number;
 pub mod quantified;
+pub mod record;
 pub mod string;
 
 /// Registers every operator.
@@ -17,4 +18,5 @@ pub fn register(r: &mut Registry) {
     datetime::register(r);
     json::register(r);
     array::register(r);
+    record::register(r);
 }

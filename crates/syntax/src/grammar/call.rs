@@ -315,8 +315,7 @@ impl Parser<'_> {
                 self.expect_token(&Token::LParen)?;
                 let args = if self.peek(0) == Some(&Token::RParen) { Vec::new() } else { self.exprs()? };
                 self.expect_token(&Token::RParen)?;
-                let row = plain_call(name, args);
-                self.indirection(row)
+                Ok(plain_call(name, args))
             }
             _ if word.starts_with("xml") => Err(self.unsupported("XML is not supported")),
             // BETWEEN (, INT (, VALUES ( and the like name no function.

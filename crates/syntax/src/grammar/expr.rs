@@ -231,6 +231,10 @@ impl Parser<'_> {
             if restricted || min > binding::PREDICATE || !self.peek_any(ahead, &["between", "in", "like", "ilike", "similar", "overlaps"]) {
                 return Ok(left);
             }
+            // substring(text SIMILAR pattern ESCAPE character) has no TO.
+            if self.peek_keyword(ahead, "similar") && !self.peek_keyword(ahead + 1, "to") && !negated {
+                return Ok(left);
+            }
             if single == binding::PREDICATE {
                 return Err(self.unexpected());
             }
@@ -502,6 +506,14 @@ impl Parser<'_> {
 
     /// A name with points: a column, a call, a literal of a type.
     fn name_or_call(&mut self) -> Parse<Expr> {
+        if self.peek_keyword(0, "double") && self.peek_keyword(1, "precision") {
+            let start = self.at;
+            let data_type = self.data_type()?;
+            if let Some(value) = self.string_value() {
+                return Ok(Expr::TypedString(ast::TypedString { data_type, value, uses_odbc_syntax: false }));
+            }
+            self.at = start;
+        }
         if self.peek_keyword(0, "match")
             && self.peek(1) == Some(&Token::LParen)
             && let Some(close) = self.closing_of(self.at + 1)

@@ -584,10 +584,11 @@ impl Parser<'_> {
             ast::JoinConstraint::On(self.expr()?)
         } else if self.keyword("using") {
             self.expect_token(&Token::LParen)?;
-            let columns = self.idents()?.into_iter().map(ObjectName::from).collect();
+            let mut columns: Vec<ObjectName> = self.idents()?.into_iter().map(ObjectName::from).collect();
             self.expect_token(&Token::RParen)?;
-            if self.peek_keyword(0, "as") {
-                return Err(self.unsupported("an alias for JOIN USING is not supported"));
+            if self.keyword("as") {
+                let name = self.ident()?;
+                columns.push(ObjectName::from(marks::mark('"', format!("{}{}", marks::USING_ALIAS, folded(&name)), name.span)));
             }
             ast::JoinConstraint::Using(columns)
         } else {
@@ -927,7 +928,8 @@ impl Parser<'_> {
             mark(format!("{}{}{part}{}{part}{}{part}{value}{part}{default}", marks::CYCLE, text_of(&by), folded(&cycle), folded(&path)));
         }
         Ok(ast::Cte {
-            alias: ast::TableAlias { explicit: true, name, columns, at: None },
+            // AS stands behind it; sqlparser would print one before it, too.
+            alias: ast::TableAlias { explicit: false, name, columns, at: None },
             query,
             from: None,
             materialized,

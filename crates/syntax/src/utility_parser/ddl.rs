@@ -9,6 +9,57 @@ use crate::ddl::{
 use crate::grammar::{Parse, Parser};
 use sqlparser::tokenizer::Token;
 
+/// First words of the kinds of objects that PostgreSQL makes, changes and drops; any other word is an error of syntax.
+const KINDS_OF_OBJECTS: &[&str] = &[
+    "access",
+    "aggregate",
+    "cast",
+    "collation",
+    "constraint",
+    "conversion",
+    "database",
+    "default",
+    "domain",
+    "event",
+    "extension",
+    "foreign",
+    "function",
+    "global",
+    "group",
+    "index",
+    "language",
+    "large",
+    "local",
+    "materialized",
+    "operator",
+    "owned",
+    "policy",
+    "procedural",
+    "procedure",
+    "publication",
+    "role",
+    "routine",
+    "rule",
+    "schema",
+    "sequence",
+    "server",
+    "statistics",
+    "subscription",
+    "system",
+    "table",
+    "tablespace",
+    "temp",
+    "temporary",
+    "text",
+    "transform",
+    "trigger",
+    "trusted",
+    "type",
+    "unlogged",
+    "user",
+    "view",
+];
+
 impl Parser<'_> {
     /// The statement, or `None` if its first word is another's.
     pub(super) fn ddl(&mut self) -> Parse<Option<Ddl>> {
@@ -41,6 +92,9 @@ impl Parser<'_> {
     }
 
     fn unsupported_object(&mut self, verb: &str) -> Parse<Ddl> {
+        if !KINDS_OF_OBJECTS.iter().any(|w| self.peek_keyword(0, w)) {
+            return Err(self.unexpected());
+        }
         let word = self.name()?;
         self.at = self.tokens.len();
         Ok(Ddl::Unsupported(format!("{verb} {}", word.to_uppercase())))

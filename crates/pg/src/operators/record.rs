@@ -1,0 +1,73 @@
+//! Comparison of values of row types: field by field from the left, NULL fields equal to each other and greatest.
+//!
+//! Rows that are written out, `(a, b) = (c, d)`, are compared by the binder as SQL defines it, with NULLs unknown.
+
+use crate::args::{Arg, Bool, Call, Kernel, Kind};
+use crate::error::{PgError, PgResult};
+use crate::registry::{NativeOp, OperKind, Registry};
+use crate::sqlstate::SqlState;
+use crate::types::{PgType, SqlType};
+use crate::values::record::field_types;
+use crate::values::sort_key;
+use arrow::array::{Array, AsArray, BinaryViewArray};
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+/// Registers the entries of this file.
+pub fn register(r: &mut Registry) {
+    let comparisons: [(&str, NativeOp, fn(Ordering) -> bool); 6] = [
+        ("=", NativeOp::Eq, Ordering::is_eq),
+        ("<>", NativeOp::NotEq, Ordering::is_ne),
+        ("<", NativeOp::Lt, Ordering::is_lt),
+        ("<=", NativeOp::LtEq, Ordering::is_le),
+        (">", NativeOp::Gt, Ordering::is_gt),
+        (">=", NativeOp::GtEq, Ordering::is_ge),
+    ];
+    for (name, meaning, holds) in comparisons {
+        r.comparison(name, PgType::Record(None), PgType::Record(None), OperKind::Kernel(compared(holds)), meaning);
+    }
+}
+
+fn compared(holds: fn(Ordering) -> bool) -> Kernel {
+    Arc::new(move |call, args| {
+        let [left, right] = args else { return Err(PgError::internal("a comparison of two")) };
+        let (left_type, right_type) = (argument_type(call, 0)?, argument_type(call, 1)?);
+        comparable(&fields(left_type, left), &fields(right_type, right))?;
+        let (left_keys, right_keys) = (sort_key(left_type, &left.array)?, sort_key(right_type, &right.array)?);
+        let mut out = Bool::builder(call.rows);
+        for row in 0..call.rows {
+            let pair = key(left, left_keys.as_binary_view_opt(), row).zip(key(right, right_keys.as_binary_view_opt(), row));
+            out.push(pair.map(|(a, b)| holds(a.cmp(b))));
+        }
+        Bool::finish(out, call.ret)
+    })
+}
+
+fn argument_type<'a>(call: &'a Call, at: usize) -> PgResult<&'a SqlType> {
+    call.arg_types.get(at).ok_or_else(|| PgError::internal("an argument without a type"))
+}
+
+fn fields(ty: &SqlType, arg: &Arg) -> Vec<SqlType> {
+    arg.array.as_struct_opt().map_or_else(Vec::new, |rows| field_types(ty, rows))
+}
+
+fn key<'a>(arg: &Arg, keys: Option<&'a BinaryViewArray>, row: usize) -> Option<&'a [u8]> {
+    let at = arg.at(row);
+    keys.filter(|keys| !keys.is_null(at)).map(|keys| keys.value(at))
+}
+
+/// 42804 for rows that have other columns than each other.
+fn comparable(left: &[SqlType], right: &[SqlType]) -> PgResult<()> {
+    for (i, (l, r)) in left.iter().zip(right).enumerate() {
+        if l.ty != r.ty {
+            return Err(PgError::new(
+                SqlState::DATATYPE_MISMATCH,
+                format!("cannot compare dissimilar column types {} and {} at record column {}", l.ty, r.ty, i + 1),
+            ));
+        }
+    }
+    if left.len() != right.len() {
+        return Err(PgError::new(SqlState::DATATYPE_MISMATCH, "cannot compare record types with different numbers of columns"));
+    }
+    Ok(())
+}
