@@ -239,7 +239,7 @@ impl Binder<'_> {
             let Some(column) = table.column(*id) else { continue };
             let column = column.clone();
             self.check_assignable(&column)?;
-            let literal = literal_output(&query, output);
+            let literal = literal_output(&query, output).filter(|_| self.untyped.contains(&output.col));
             let value = literal.unwrap_or_else(|| Expr::column(output.col, output.ty.clone()));
             map.insert(*id, self.coerce_assignment(value, &column.ty, &column.name)?);
         }
@@ -493,7 +493,6 @@ impl Binder<'_> {
                                 .collect(),
                             _ => Vec::new(),
                         },
-                        other if columns.len() == 1 => vec![other],
                         other => {
                             return Err(PgError::unsupported(
                                 "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression",

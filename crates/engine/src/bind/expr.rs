@@ -2,8 +2,8 @@
 
 use super::literal::unknown;
 use super::resolve::can_coerce;
-use super::scope::{Clause, record_type};
-use super::tree::{Expr, ExprKind, OperRef, Query};
+use super::scope::{Clause, ScopeColumn, record_type};
+use super::tree::{ColId, Expr, ExprKind, OperRef, Query};
 use super::{Binder, MAX_DEPTH, fold};
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
@@ -76,7 +76,23 @@ impl Binder<'_> {
         }
         let result = self.bind_expr_at(syntax);
         self.depth -= 1;
-        result
+        result.map_err(|e| self.at_literal(e, syntax))
+    }
+
+    /// A literal that its place cannot read is the offender, rather than the operator or the call around it.
+    fn at_literal(&self, mut error: PgError, syntax: &E) -> PgError {
+        if !error.code().as_str().starts_with("22") {
+            return error;
+        }
+        let offender = operands(syntax).into_iter().find_map(|e| {
+            let E::Value(value) = unnested(e) else { return None };
+            let ast::Value::SingleQuotedString(text) = &value.value else { return None };
+            error.message().contains(&format!("\"{text}\"")).then_some(value.span)
+        });
+        if let Some(position) = offender.and_then(|span| self.pos_span(span)) {
+            error.fields_mut().position = Some(position);
+        }
+        error
     }
 
     fn bind_expr_at(&mut self, syntax: &E) -> PgResult<Expr> {
@@ -327,7 +343,8 @@ impl Binder<'_> {
     }
 
     fn bind_cast(&mut self, expr: &E, data_type: &ast::DataType, syntax: &E) -> PgResult<Expr> {
-        let target = self.type_of(data_type).map_err(|e| e.at(self.pos(syntax)))?;
+        let sign = self.cast_sign(expr, syntax);
+        let target = self.type_of(data_type).map_err(|e| e.at(sign.map(|(_, name)| name).or_else(|| self.pos(syntax))))?;
         // ARRAY[…]::type[] gives the elements their type.
         let mut inner = expr;
         while let E::Nested(next) = inner {
@@ -345,11 +362,30 @@ impl Binder<'_> {
             .map_err(|e| {
                 if e.code() == SqlState::CANNOT_COERCE {
                     PgError::new(SqlState::CANNOT_COERCE, format!("cannot cast type {from} to {}", target.ty))
+                        .at(sign.map(|(sign, _)| sign).or_else(|| self.pos(syntax)))
                 } else {
                     e
                 }
             })
             .map_err(|e| e.at(self.pos(expr)))
+    }
+
+    /// Where the `::` of a cast stands, and where its type begins.
+    fn cast_sign(&self, expr: &E, syntax: &E) -> Option<(usize, usize)> {
+        let E::Cast { kind: ast::CastKind::DoubleColon, .. } = syntax else { return None };
+        let end = self.pos_after(expr)?;
+        let mut blank = false;
+        let mut sign = None;
+        for (i, c) in self.ctx.text.chars().skip(end - 1).enumerate() {
+            match (c, sign) {
+                (':', None) => sign = Some(end + i),
+                (':', Some(_)) if !blank => blank = true,
+                (c, Some(sign)) if blank && !c.is_whitespace() => return Some((sign, end + i)),
+                (c, None) if !c.is_whitespace() && c != ')' => return None,
+                _ => {}
+            }
+        }
+        None
     }
 
     fn bind_unary(&mut self, op: ast::UnaryOperator, expr: &E, syntax: &E) -> PgResult<Expr> {
@@ -589,6 +625,14 @@ impl Binder<'_> {
             }
         };
         let (Some(right), Some(left)) = (args.pop(), args.pop()) else { return Err(PgError::internal("= has two arguments")) };
+        if left.ty.ty != right.ty.ty || left.ty.arrow != right.ty.arrow {
+            // Equality of two types knows nothing of NULLs.
+            let null = |e: &Expr| Expr::new(ExprKind::IsNull(Box::new(e.clone())), bool_type());
+            let nulls = and(vec![null(&left), null(&right)]);
+            let equal = Box::new(Expr::new(ExprKind::Oper { oper, args: vec![left, right] }, bool_type()));
+            let same = or(vec![nulls, Expr::new(ExprKind::IsBool { arg: equal, value: Some(true), negated: false }, bool_type())]);
+            return Ok(if negated { same } else { not(same) });
+        }
         Ok(Expr::new(ExprKind::IsDistinct { left: Box::new(left), right: Box::new(right), equal: Box::new(oper), negated }, bool_type()))
     }
 
@@ -877,8 +921,15 @@ impl Binder<'_> {
             return Err(PgError::new(SqlState::UNDEFINED_COLUMN, format!("could not identify column \"{name}\" in record data type")));
         };
         let ty = record.fields[index].1.clone();
-        if let ExprKind::Row(items) = &value.kind {
-            return Ok(items[index].clone());
+        match &value.kind {
+            ExprKind::Row(items) => return Ok(items[index].clone()),
+            // Without a row its columns are NULL, too.
+            ExprKind::Case { whens, otherwise: None } => {
+                if let [(_, Expr { kind: ExprKind::Row(items), .. })] = whens.as_slice() {
+                    return Ok(items[index].clone());
+                }
+            }
+            _ => {}
         }
         Ok(Expr::new(ExprKind::Field { arg: Box::new(value), index }, ty))
     }
@@ -1008,11 +1059,11 @@ impl Binder<'_> {
                     return Ok(one.expr.clone());
                 }
                 let columns = item.columns.clone();
+                let row = whole_row(item.nullable, item.key.as_deref(), columns.clone());
                 for c in &columns {
                     self.note_origin(c.origin);
                 }
-                let ty = record_type(&columns);
-                return Ok(Expr::new(ExprKind::Row(columns.into_iter().map(|c| c.expr).collect()), ty));
+                return Ok(row);
             }
         }
         let error = PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" does not exist"));
@@ -1179,5 +1230,57 @@ fn is_reference(syntax: &E) -> bool {
         E::Nested(inner) => is_reference(inner),
         E::Identifier(_) | E::CompoundIdentifier(_) | E::CompoundFieldAccess { .. } => true,
         _ => false,
+    }
+}
+
+/// The row of an item as one value; NULL where an outer join found none.
+fn whole_row(nullable: bool, key: Option<&[ColId]>, columns: Vec<ScopeColumn>) -> Expr {
+    let ty = record_type(&columns);
+    // A column of the key tells; of what has no key, any column that is not NULL.
+    let telling = columns.iter().find(|c| matches!(c.expr.kind, ExprKind::Column(id) if key.is_some_and(|key| key.contains(&id))));
+    let tests = match telling {
+        _ if !nullable => Vec::new(),
+        Some(column) => vec![column.expr.clone()],
+        None => columns.iter().map(|c| c.expr.clone()).collect(),
+    };
+    let found: Vec<Expr> = tests.into_iter().map(|e| Expr::new(ExprKind::IsNotNull(Box::new(e)), bool_type())).collect();
+    let row = Expr::new(ExprKind::Row(columns.into_iter().map(|c| c.expr).collect()), ty.clone());
+    if found.is_empty() { row } else { Expr::new(ExprKind::Case { whens: vec![(or(found), row)], otherwise: None }, ty) }
+}
+
+fn unnested(mut e: &E) -> &E {
+    while let E::Nested(inner) = e {
+        e = inner;
+    }
+    e
+}
+
+/// The expressions that stand directly under one.
+fn operands(syntax: &E) -> Vec<&E> {
+    match syntax {
+        E::BinaryOp { left, right, .. } | E::IsDistinctFrom(left, right) | E::IsNotDistinctFrom(left, right) => vec![left, right],
+        E::Between { expr, low, high, .. } => vec![expr, low, high],
+        E::InList { expr, list, .. } => std::iter::once(&**expr).chain(list).collect(),
+        E::AnyOp { left, right, .. } | E::AllOp { left, right, .. } => vec![left, right],
+        E::Array(array) => array.elem.iter().collect(),
+        E::Tuple(items) => items.iter().collect(),
+        E::Case { operand, conditions, else_result, .. } => operand
+            .iter()
+            .map(|e| &**e)
+            .chain(conditions.iter().flat_map(|c| [&c.condition, &c.result]))
+            .chain(else_result.iter().map(|e| &**e))
+            .collect(),
+        E::Function(function) => match &function.args {
+            ast::FunctionArguments::List(list) => list
+                .args
+                .iter()
+                .filter_map(|a| match a {
+                    ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(e)) => Some(e),
+                    _ => None,
+                })
+                .collect(),
+            _ => Vec::new(),
+        },
+        _ => Vec::new(),
     }
 }

@@ -106,6 +106,13 @@ impl Binder<'_> {
                 }
             };
             self.full_joins |= kind == JoinKind::Full;
+            let here = self.scope().items.len();
+            if matches!(kind, JoinKind::Left | JoinKind::Full) {
+                self.each_item(right_item, here, |i| i.nullable = true);
+            }
+            if matches!(kind, JoinKind::Right | JoinKind::Full) {
+                self.each_item(first_item, right_item, |i| i.nullable = true);
+            }
             // The right side may refer to an item further left than its own join.
             let lateral = left.lateral || right.lateral;
             let rel = self.join(left.rel, right, kind, on);
@@ -178,8 +185,17 @@ impl Binder<'_> {
         let Some(scope) = self.scopes.last_mut() else { return Ok(()) };
         let merged = scope.star.iter().skip(first).take(count);
         let columns = merged.map(|s| ScopeColumn { name: s.name.clone(), expr: s.expr.clone(), origin: s.origin }).collect();
-        let item =
-            FromItem { alias, schema: None, columns, key: None, lateral_only: false, refused: false, table_oid: None, scalar: false };
+        let item = FromItem {
+            alias,
+            schema: None,
+            columns,
+            key: None,
+            lateral_only: false,
+            refused: false,
+            nullable: false,
+            table_oid: None,
+            scalar: false,
+        };
         is_new(scope, &item)?;
         scope.items.push(item);
         Ok(())
@@ -291,7 +307,17 @@ impl Binder<'_> {
                 column.name = fold(&new.name);
             }
         }
-        Ok(FromItem { alias: name, schema: None, columns, key: None, lateral_only: false, refused: false, table_oid: None, scalar: false })
+        Ok(FromItem {
+            alias: name,
+            schema: None,
+            columns,
+            key: None,
+            lateral_only: false,
+            refused: false,
+            nullable: false,
+            table_oid: None,
+            scalar: false,
+        })
     }
 
     fn bind_table(
@@ -756,11 +782,31 @@ impl Binder<'_> {
             }
         }
         let mut rel = Rel::One;
-        if !scalars.is_empty() {
+        if sets.is_empty() {
+            // One row of values.
+            if let Some(id) = ordinality_id {
+                scalars.push((id, first_ordinal()));
+            }
             rel = Rel::Project { input: Box::new(rel), exprs: scalars };
-        }
-        if !sets.is_empty() || ordinality_id.is_some() {
+        } else if scalars.is_empty() {
             rel = Rel::ProjectSet { input: Box::new(rel), sets, outer: false, ordinality: ordinality_id };
+        } else {
+            // A value stands in the first row, which there is even if no function gives one.
+            let counter = self.new_col();
+            let mut exprs: Vec<(ColId, Expr)> = Vec::new();
+            for (ids, set) in &sets {
+                exprs.extend(ids.iter().zip(&set.columns).map(|(id, (_, ty))| (*id, Expr::column(*id, ty.clone()))));
+            }
+            let number = Expr::column(counter, SqlType::new(PgType::Int8));
+            let number = Expr::new(ExprKind::Coalesce(vec![number, first_ordinal()]), SqlType::new(PgType::Int8));
+            let first = self.operator("=", Some(number.clone()), first_ordinal())?;
+            exprs.extend(scalars.into_iter().map(|(id, value)| {
+                let ty = value.ty.clone();
+                (id, Expr::new(ExprKind::Case { whens: vec![(first.clone(), value)], otherwise: None }, ty))
+            }));
+            exprs.extend(ordinality_id.map(|id| (id, number)));
+            rel = Rel::ProjectSet { input: Box::new(rel), sets, outer: true, ordinality: Some(counter) };
+            rel = Rel::Project { input: Box::new(rel), exprs };
         }
         if !fields.is_empty() {
             let direct = visible.iter().filter_map(|c| match c.expr.kind {
@@ -821,4 +867,9 @@ fn is_new(scope: &Scope, item: &FromItem) -> PgResult<()> {
         return Err(PgError::new(SqlState::DUPLICATE_ALIAS, format!("table name \"{}\" specified more than once", item.alias)));
     }
     Ok(())
+}
+
+/// The number of the first row.
+fn first_ordinal() -> Expr {
+    Expr::new(ExprKind::Const(datafusion::common::ScalarValue::Int64(Some(1))), SqlType::new(PgType::Int8))
 }

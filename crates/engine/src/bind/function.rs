@@ -193,9 +193,13 @@ impl Binder<'_> {
         let args = args.into_iter().map(|a| self.widen(a)).collect::<PgResult<Vec<_>>>()?;
         // The dimensions of an array that is made follow from how many lengths are given.
         if func.name == "array_fill"
-            && let Some(ExprKind::Const(ScalarValue::List(lengths))) = args.get(1).map(|a| &a.kind)
+            && let Some(lengths) = args.get(1).and_then(|a| match &a.kind {
+                ExprKind::Const(ScalarValue::List(lengths)) => Some(lengths.values().len()),
+                ExprKind::Array(lengths) => Some(lengths.len()),
+                _ => None,
+            })
         {
-            for _ in 1..lengths.values().len() {
+            for _ in 1..lengths {
                 ret.arrow = list_of(ret.arrow);
             }
         }

@@ -25,7 +25,7 @@ pub mod walk;
 
 use crate::catalog::{CatalogSnapshot, ColumnId, Dependency, Oid, TableDescriptor};
 use scope::Scope;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast;
@@ -79,6 +79,8 @@ pub struct Binder<'a> {
     /// CTEs written MATERIALIZED, and NOT MATERIALIZED.
     pub(crate) materialized: Vec<CteId>,
     pub(crate) not_materialized: Vec<CteId>,
+    /// Columns of select lists that are literals without a type of their own.
+    pub(crate) untyped: HashSet<ColId>,
     /// Recursions being bound, with the columns of their working tables.
     pub(crate) recursing: Vec<(CteId, Vec<ColId>)>,
     /// OVERRIDING SYSTEM VALUE was written.
@@ -225,6 +227,7 @@ impl<'a> Binder<'a> {
             uses: BTreeMap::new(),
             materialized: Vec::new(),
             not_materialized: Vec::new(),
+            untyped: HashSet::new(),
             recursing: Vec::new(),
             overriding_system: false,
             overriding_user: false,

@@ -172,7 +172,7 @@ impl Binder<'_> {
             .map(|o| match &query.rel {
                 Rel::Project { exprs, .. } => exprs
                     .iter()
-                    .find(|(c, _)| *c == o.col)
+                    .find(|(c, _)| *c == o.col && self.untyped.contains(c))
                     .and_then(|(_, e)| (matches!(e.kind, ExprKind::Const(_)) && o.ty.ty == PgType::Text).then(|| e.clone())),
                 _ => None,
             })

@@ -78,6 +78,8 @@ pub(crate) struct FromItem {
     pub lateral_only: bool,
     /// Why references are refused (42P10 or 42P01), when they are.
     pub refused: bool,
+    /// On the side of an outer join that is filled with NULLs.
+    pub nullable: bool,
     pub table_oid: Option<u32>,
     /// Whether a function in FROM with one scalar column: `SELECT g FROM generate_series(…) g`.
     pub scalar: bool,
@@ -144,6 +146,7 @@ impl Scope {
             key,
             lateral_only: false,
             refused: false,
+            nullable: false,
             table_oid: Some(table.oid),
             scalar: false,
         });

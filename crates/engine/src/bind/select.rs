@@ -63,13 +63,6 @@ impl Binder<'_> {
 
     fn bind_select_in_scope(&mut self, select: &ast::Select, tail: &Tail<'_>) -> PgResult<Query> {
         let mut rel = self.bind_from(&select.from)?;
-        if let Some(condition) = &select.selection {
-            let predicate = self.in_clause(Clause::Where, |b| {
-                let bound = b.bind_expr(condition)?;
-                b.coerce_bool(bound, "WHERE").map_err(|e| e.at(b.pos(condition)))
-            })?;
-            rel = Rel::Filter { input: Box::new(rel), predicate };
-        }
         for ast::NamedWindowDefinition(name, definition) in &select.named_window {
             let name = fold(name);
             if self.scope().named_windows.iter().any(|(n, _)| *n == name) {
@@ -88,7 +81,15 @@ impl Binder<'_> {
                 scope.named_windows.push((name, bound));
             }
         }
+        // As in PostgreSQL the select list is read, and its errors are told, before the condition.
         let mut targets = self.in_clause(Clause::SelectList, |b| b.bind_select_list(&select.projection))?;
+        if let Some(condition) = &select.selection {
+            let predicate = self.in_clause(Clause::Where, |b| {
+                let bound = b.bind_expr(condition)?;
+                b.coerce_bool(bound, "WHERE").map_err(|e| e.at(b.pos(condition)))
+            })?;
+            rel = Rel::Filter { input: Box::new(rel), predicate };
+        }
 
         // GROUP BY and HAVING see the input first, then the select list's names.
         let (groups, sets) = self.in_clause(Clause::GroupBy, |b| b.bind_group_by(&select.group_by, &targets))?;
@@ -181,9 +182,13 @@ impl Binder<'_> {
         let mut exprs: Vec<(ColId, Expr)> = Vec::with_capacity(targets.len() + order.len());
         let mut outputs = Vec::with_capacity(targets.len());
         for target in targets {
+            let untyped = target.expr.ty.ty == PgType::Unknown;
             let expr = self.resolve_unknown(target.expr)?;
             let origin = self.origin_of(&expr);
             let col = self.new_col();
+            if untyped {
+                self.untyped.insert(col);
+            }
             outputs.push(Output { name: target.name, col, ty: expr.ty.clone(), origin });
             exprs.push((col, expr));
         }
@@ -726,6 +731,9 @@ impl Binder<'_> {
             if on_nullable_side(rel, false, &is_wanted) {
                 return Err(PgError::unsupported(format!("{} cannot be applied to the nullable side of an outer join", written.clause())));
             }
+            if let (None, Some(what)) = (&wanted, not_lockable(rel)) {
+                return Err(PgError::unsupported(format!("{} is not allowed with {what}", written.clause())));
+            }
             walk::visit_rel(rel, &mut |node| {
                 if let Rel::Scan(scan) = node
                     && is_wanted(scan)
@@ -737,6 +745,23 @@ impl Binder<'_> {
         }
         Ok(out)
     }
+}
+
+/// What keeps the rows of FROM from being those of tables.
+fn not_lockable(rel: &Rel) -> Option<&'static str> {
+    let mut found = None;
+    walk::visit_rel(rel, &mut |node| {
+        let what = match node {
+            Rel::Aggregate { groups, .. } if groups.is_empty() => "aggregate functions",
+            Rel::Aggregate { .. } => "GROUP BY clause",
+            Rel::Distinct { .. } | Rel::DistinctOn { .. } => "DISTINCT clause",
+            Rel::Window { .. } => "window functions",
+            Rel::SetOp { .. } => "UNION/INTERSECT/EXCEPT",
+            _ => return,
+        };
+        found = Some(what);
+    });
+    found
 }
 
 /// Whether one of the wanted scans may be filled with NULLs by an outer join of FROM.

@@ -55,6 +55,7 @@ impl ViewTarget {
             key: None,
             lateral_only: false,
             refused: false,
+            nullable: false,
             table_oid: Some(self.oid),
             scalar: false,
         }

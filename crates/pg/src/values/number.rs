@@ -239,14 +239,16 @@ fn parse_integer(text: &str, type_name: &str, min: i128, max: i128) -> PgResult<
         [b'+', digits @ ..] => (false, digits),
         digits => (false, digits),
     };
-    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
-        return Err(PgError::invalid_text(type_name, text));
-    }
     // More than any of the types holds, less than an i128 does.
     let limit = 1i128 << 65;
-    let magnitude = digits.iter().fold(0i128, |sum, digit| (sum * 10 + i128::from(digit - b'0')).min(limit));
+    let count = digits.iter().take_while(|b| b.is_ascii_digit()).count();
+    let magnitude = digits.iter().take(count).fold(0i128, |sum, digit| (sum * 10 + i128::from(digit - b'0')).min(limit));
     let value = if negative { -magnitude } else { magnitude };
-    if (min..=max).contains(&value) { Ok(value) } else { Err(PgError::value_out_of_range(type_name, text)) }
+    // Digits that are too many are told before what follows them.
+    if !(min..=max).contains(&value) {
+        return Err(PgError::value_out_of_range(type_name, text));
+    }
+    if count == 0 || count < digits.len() { Err(PgError::invalid_text(type_name, text)) } else { Ok(value) }
 }
 
 /// # Errors

@@ -105,7 +105,6 @@ impl Field {
                 | Field::DayName
                 | Field::DayShort
                 | Field::Exact
-                | Field::Fraction(_)
                 | Field::MonthName
                 | Field::MonthShort
                 | Field::Offset
