@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the statements of files on PostgreSQL and on Stoa, and prints where the answers differ.
 
-    statements.py [--oracle DSN] [--dsn DSN] [--show KINDS] FILE ...
+    statements.py [--oracle DSN] [--dsn DSN | --binary STOA] [--show KINDS] FILE ...
 
 A file holds statements parted by lines that end in a semicolon; lines that begin with '--' are comments. Each file runs in a schema of
 its own (`diff`), made before and dropped after, on both servers. A statement may be several lines long; `\\sorted` as the line before
@@ -9,9 +9,11 @@ one compares its rows in any order.
 
 What differs is named by kinds: code (SQLSTATE, or one succeeded), rows, header (names and types of columns), tag (the command tag),
 message, detail, hint, position, notices. --show takes a comma-separated list of those to print; all by default.
+With --binary it starts a server of its own, and makes a database of its own with the collation C at the oracle.
+
 The last line counts them. The exit status is 1 if code, rows or header differ anywhere.
 """
-import argparse, collections, sys, threading
+import argparse, collections, contextlib, pathlib, sys, threading
 
 try:
     import psycopg
@@ -20,6 +22,9 @@ except ImportError:
     sys.exit("statements.py: psycopg is missing: pip install 'psycopg[binary]'")
 
 KINDS = ["code", "rows", "header", "tag", "message", "detail", "hint", "position", "notices"]
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from expressions import database, server  # noqa: E402
+
 # OIDs from here on are given by a server and differ between servers.
 FIRST_NORMAL_OID = 16384
 
@@ -115,10 +120,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--oracle", default="host=127.0.0.1 port=5432 user=postgres dbname=postgres")
     parser.add_argument("--dsn", default="host=127.0.0.1 port=5433 user=stoa dbname=stoa")
+    parser.add_argument("--binary", help="start this server")
     parser.add_argument("--show", default=",".join(KINDS))
     parser.add_argument("files", nargs="+")
     options = parser.parse_args()
     shown = options.show.split(",")
+    with server(options.binary, options.dsn) as options.dsn, database(options.oracle) if options.binary else contextlib.nullcontext(options.oracle) as options.oracle:
+        return compare(options, shown)
+
+
+def compare(options, shown):
     counts, total, wrong = collections.Counter(), 0, False
     for path in options.files:
         sides = [connect(options.oracle), connect(options.dsn)]
@@ -146,7 +157,7 @@ def main():
             connection.pgconn.exec_(b"DROP SCHEMA diff CASCADE")
             connection.close()
     print(f"{total} statements; " + (", ".join(f"{k} {counts[k]}" for k in KINDS if counts[k]) or "no difference"))
-    sys.exit(1 if wrong else 0)
+    return 1 if wrong else 0
 
 
-main()
+sys.exit(main())

@@ -382,7 +382,12 @@ pub fn write_f64(value: f64, extra_digits: i32, out: &mut Vec<u8>) {
     }
     if extra_digits > 0 {
         let mut buffer = ryu::Buffer::new();
-        write_decimal(buffer.format_finite(value), 15, out);
+        let text = buffer.format_finite(value);
+        let large = (9_007_199_254_740_992.0..1e30).contains(&value.abs());
+        match large.then(|| inside(text, value.abs(), value.abs().next_down(), value.abs().next_up())).flatten() {
+            Some(digits) => write_decimal(&format!("{value:.*e}", digits - 1), 15, out),
+            None => write_decimal(text, 15, out),
+        }
     } else {
         let digits = (15 + extra_digits).max(1) as usize;
         write_general(&format!("{value:.*e}", digits - 1), digits as i32, out);
@@ -396,11 +401,42 @@ pub fn write_f32(value: f32, extra_digits: i32, out: &mut Vec<u8>) {
     }
     if extra_digits > 0 {
         let mut buffer = ryu::Buffer::new();
-        write_decimal(buffer.format_finite(value), 6, out);
+        let text = buffer.format_finite(value);
+        // Integers from here on have a distance of more than 1 to the next.
+        let large = (16_777_216.0..1e30).contains(&value.abs());
+        match large.then(|| inside(text, value.abs(), value.abs().next_down(), value.abs().next_up())).flatten() {
+            Some(digits) => write_decimal(&format!("{value:.*e}", digits - 1), 6, out),
+            None => write_decimal(text, 6, out),
+        }
     } else {
         let digits = (6 + extra_digits).max(1) as usize;
         write_general(&format!("{value:.*e}", digits - 1), digits as i32, out);
     }
+}
+
+/// How many digits a large number needs where the shortest text that reads back as it lies in the middle between it and the next
+/// number: PostgreSQL does not take that one, although it is read as the even of the two.
+fn inside<F: Copy + Into<f64> + std::fmt::LowerExp>(text: &str, value: F, below: F, above: F) -> Option<usize> {
+    let exact = |f: F| Into::<f64>::into(f) as i128;
+    let (value_exact, below, above) = (exact(value), exact(below), exact(above));
+    let is_inside = |text: &str| -> Option<bool> {
+        let (mantissa, exponent) = text.trim_start_matches('-').split_once('e').unwrap_or((text.trim_start_matches('-'), "0"));
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let zeros = exponent.parse::<i32>().ok()? - i32::try_from(fraction.len()).ok()?;
+        let digits: i128 = format!("{whole}{fraction}").parse().ok()?;
+        let number = match u32::try_from(zeros) {
+            Ok(zeros) => digits.checked_mul(10i128.checked_pow(zeros)?)?,
+            Err(_) => digits.checked_div(10i128.checked_pow(zeros.unsigned_abs())?)?,
+        };
+        let room = if number < value_exact { value_exact - below } else { above - value_exact };
+        Some((number - value_exact).abs().checked_mul(2)? < room)
+    };
+    if is_inside(text)? {
+        return None;
+    }
+    let written: String = text.split('e').next().unwrap_or(text).chars().filter(char::is_ascii_digit).collect();
+    let digits = written.trim_matches('0').len();
+    (digits + 1..=17).find(|n| is_inside(&format!("{value:.*e}", n - 1)) == Some(true))
 }
 
 fn write_special(nan: bool, negative: bool, out: &mut Vec<u8>) {
