@@ -264,6 +264,15 @@ def definitions_change(server):
         c.execute("REINDEX INDEX d_ft")
         assert q("cats") == 50
         with c.transaction(force_rollback=True):
+            c.execute("ALTER INDEX d_ft SET (tokenizer = 'unicode')")
+            assert q("cats") == 50 and q("cat") == 0
+        assert q("cat") == 50
+        c.execute("ALTER INDEX d_ft SET (tokenizer = 'ngram', min_gram = 3)")
+        assert q("nni") == 50 and c.execute("CHECK INDEX d_ft").fetchall() == []
+        c.execute("ALTER INDEX d_ft RESET (min_gram)")
+        c.execute("ALTER INDEX d_ft SET (tokenizer = 'english')")
+        assert q("cat") == 50 and q("nni") == 0
+        with c.transaction(force_rollback=True):
             c.execute("TRUNCATE d")
             assert q("cats") == 0
             c.execute("INSERT INTO d VALUES (1, '', 'one cat', 1)")

@@ -199,8 +199,11 @@ fn alter_schema(work: Work<'_>, name: &ObjectName, actions: &[AlterAction]) -> P
 
 async fn alter_index(work: Work<'_>, table: Oid, index: FoundIndex, actions: &[AlterAction]) -> PgResult<()> {
     for action in actions {
+        let Some(found) = work.catalog().table(table).cloned() else { return Ok(()) };
+        work.lock(&Relation::Table(found), crate::txn::TableLockMode::ShareUpdateExclusive).await?;
+        // What was committed while waiting counts.
+        work.refresh()?;
         let Some(mut table) = work.catalog().table(table).cloned() else { return Ok(()) };
-        work.lock(&Relation::Table(table.clone()), crate::txn::TableLockMode::ShareUpdateExclusive).await?;
         match action {
             AlterAction::Rename(new) => {
                 let new = fold(new);
@@ -223,13 +226,20 @@ async fn alter_index(work: Work<'_>, table: Oid, index: FoundIndex, actions: &[A
                 work.put(Relation::Table(table))?;
             }
             AlterAction::SetOptions(options) | AlterAction::ResetOptions(options) => {
+                let set = matches!(action, AlterAction::SetOptions(_));
+                if let FoundIndex::Index(oid) = index
+                    && table.indexes.iter().any(|i| i.oid == oid && crate::text::is_text(i))
+                {
+                    super::index::change_text_options(work, table, oid, |kept| set_options(kept, options, set)).await?;
+                    continue;
+                }
                 if let Some(unknown) = options.iter().find(|o| !super::table::is_postgres_option(&o.name)) {
                     return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, format!("unrecognized parameter \"{}\"", unknown.name)));
                 }
                 if let FoundIndex::Index(oid) = index
                     && let Some(index) = table.indexes.iter_mut().find(|i| i.oid == oid)
                 {
-                    set_options(&mut index.options, options, matches!(action, AlterAction::SetOptions(_)));
+                    set_options(&mut index.options, options, set);
                 }
                 work.put(Relation::Table(table))?;
             }

@@ -307,6 +307,30 @@ async fn reindex_online(work: Work<'_>, table: &TableDescriptor, index: Oid) -> 
     crate::index::build::take_place(work.ctx, table.oid, oid).await
 }
 
+/// ALTER INDEX … SET of a full text index: words are cut otherwise, so its files are made again in a new place.
+pub(crate) async fn change_text_options(
+    work: Work<'_>,
+    table: TableDescriptor,
+    index: Oid,
+    change: impl FnOnce(&mut Vec<(String, String)>),
+) -> PgResult<()> {
+    use crate::text::settings::Settings;
+    work.lock_table(&table).await?;
+    work.refresh()?;
+    let mut table = work.catalog().table(table.oid).cloned().unwrap_or(table);
+    work.check_unused(&table, "ALTER INDEX")?;
+    let Some(descriptor) = table.indexes.iter_mut().find(|i| i.oid == index) else { return Ok(()) };
+    change(&mut descriptor.options);
+    descriptor.options = Settings::stored(&descriptor.options);
+    Settings::read(&descriptor.options)?;
+    let old = descriptor.storage;
+    descriptor.storage = work.next_table_id().await?;
+    descriptor.state = IndexState::Readable;
+    finish(work, table, &[index], "ALTER INDEX").await?;
+    work.drop_storage(old);
+    Ok(())
+}
+
 /// Makes and fills new indexes of a table, and stores the table.
 pub(crate) async fn finish(work: Work<'_>, table: TableDescriptor, indexes: &[Oid], command: &'static str) -> PgResult<()> {
     for index in table.indexes.iter().filter(|i| indexes.contains(&i.oid) && !crate::text::is_text(i)) {
