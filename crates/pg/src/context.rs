@@ -4,7 +4,7 @@ use crate::error::{PgError, PgResult};
 use crate::settings::ValueSettings;
 use datafusion_common::ScalarValue;
 use std::fmt::Debug;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// The statement's surroundings. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -54,6 +54,8 @@ impl System for NoSystem {
 
 impl Default for EvalContext {
     fn default() -> Self {
-        Self { settings: Arc::default(), transaction_time_us: 0, statement_time_us: 0, system: Arc::new(NoSystem) }
+        static NOTHING: LazyLock<(Arc<ValueSettings>, Arc<NoSystem>)> = LazyLock::new(|| (Arc::default(), Arc::new(NoSystem)));
+        let (settings, system) = &*NOTHING;
+        Self { settings: Arc::clone(settings), transaction_time_us: 0, statement_time_us: 0, system: system.clone() }
     }
 }

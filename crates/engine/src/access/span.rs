@@ -5,8 +5,7 @@
 
 use super::constant::{Fitted, fit};
 use super::predicate::Comparison;
-use crate::row::KeyColumn;
-use crate::row::key::KeyPartCodec;
+use crate::row::key::{KeyPartCodec, encode_value};
 use datafusion::common::ScalarValue;
 use stoa_encoding::keyside::{self, Direction, NullOrder, encode_null, encode_present};
 use stoa_store::range::prefix_successor;
@@ -221,9 +220,8 @@ impl Spans {
 
 /// The encoding of a constant of the part's type, tag included.
 fn encode(part: &KeyPartCodec, value: &ScalarValue) -> Option<Vec<u8>> {
-    let array = value.to_array_of_size(1).ok()?;
     let mut out = Vec::new();
-    KeyColumn::new(&part.ty, &array).ok()?.encode(part.part, 0, &mut out).ok()?;
+    encode_value(&part.ty, part.part, value, &mut out).ok()?;
     Some(out)
 }
 

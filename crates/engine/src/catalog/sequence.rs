@@ -10,27 +10,50 @@ use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::future::Future;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_store::Store;
 
 /// How many values are made durable at a time, unless CACHE says more.
 const BLOCK: i64 = 32;
+/// How many are where values are wanted fast.
+const MAX_BLOCK: i64 = 4096;
+/// Blocks that are used up sooner are followed by larger ones.
+const FAST: Duration = Duration::from_millis(100);
 
 /// What `SELECT * FROM sequence` shows.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
 pub struct SequenceState {
     pub last_value: i64,
     pub is_called: bool,
-    /// Values that are durable and not yet given out.
+    /// How many values PostgreSQL would have made durable and not yet given out.
     #[serde(default)]
     pub log_cnt: i64,
+}
+
+/// A sequence in use.
+#[derive(Debug)]
+struct Live {
+    state: SequenceState,
+    /// Values behind the last one that are durable and not yet given out.
+    ahead: i64,
+    /// The step between those.
+    increment: i64,
+    block: i64,
+    stored: Option<Instant>,
+}
+
+impl Live {
+    fn new(state: SequenceState) -> Self {
+        Self { state, ahead: 0, increment: 0, block: 0, stored: None }
+    }
 }
 
 /// The sequences of a database that were used.
 #[derive(Debug)]
 pub struct Sequences {
     store: Arc<dyn Store>,
-    states: Mutex<HashMap<Oid, Arc<Mutex<SequenceState>>>>,
+    states: Mutex<HashMap<Oid, Arc<Mutex<Live>>>>,
 }
 
 impl Sequences {
@@ -38,7 +61,7 @@ impl Sequences {
         Self { store, states: Mutex::default() }
     }
 
-    fn of(&self, sequence: &SequenceDescriptor) -> PgResult<Arc<Mutex<SequenceState>>> {
+    fn of(&self, sequence: &SequenceDescriptor) -> PgResult<Arc<Mutex<Live>>> {
         if let Some(state) = self.states.lock().get(&sequence.oid) {
             return Ok(Arc::clone(state));
         }
@@ -47,7 +70,7 @@ impl Sequences {
             Some(bytes) => SequenceState { log_cnt: 0, ..decode(&bytes)? },
             None => SequenceState { last_value: sequence.start, is_called: false, log_cnt: 0 },
         };
-        Ok(Arc::clone(self.states.lock().entry(sequence.oid).or_insert_with(|| Arc::new(Mutex::new(state)))))
+        Ok(Arc::clone(self.states.lock().entry(sequence.oid).or_insert_with(|| Arc::new(Mutex::new(Live::new(state))))))
     }
 
     /// The next value.
@@ -55,27 +78,23 @@ impl Sequences {
     /// # Errors
     /// 2200H at the end of a sequence that does not cycle; what the store reports.
     pub fn next(&self, sequence: &SequenceDescriptor) -> PgResult<i64> {
-        let state = self.of(sequence)?;
-        let mut state = state.lock();
+        let live = self.of(sequence)?;
+        let mut live = live.lock();
+        let state = live.state;
         let value = if state.is_called { step(sequence, state.last_value)? } else { state.last_value };
-        let log_cnt = if state.log_cnt > 0 {
-            state.log_cnt - 1
+        let own = sequence.cache.max(BLOCK);
+        if live.ahead > 0 && live.increment == sequence.increment {
+            live.ahead -= 1;
         } else {
             // Makes this value durable, and some behind it.
-            let block = sequence.cache.max(BLOCK);
-            let mut last = value;
-            let mut count = 0;
-            while count < block
-                && let Some(next) = last.checked_add(sequence.increment)
-                && (sequence.min..=sequence.max).contains(&next)
-            {
-                last = next;
-                count += 1;
-            }
+            let fast = live.stored.is_some_and(|at| at.elapsed() < FAST);
+            let block = if fast { live.block.saturating_mul(2).min(MAX_BLOCK).max(own) } else { own };
+            let (last, count) = behind(sequence, value, block);
             self.store_state(sequence.oid, SequenceState { last_value: last, is_called: true, log_cnt: 0 })?;
-            count
-        };
-        *state = SequenceState { last_value: value, is_called: true, log_cnt };
+            *live = Live { ahead: count, increment: sequence.increment, block, stored: Some(Instant::now()), ..*live };
+        }
+        let log_cnt = if state.log_cnt > 0 { state.log_cnt - 1 } else { behind(sequence, value, own).1 };
+        live.state = SequenceState { last_value: value, is_called: true, log_cnt };
         Ok(value)
     }
 
@@ -98,11 +117,11 @@ impl Sequences {
     /// # Errors
     /// What the store reports.
     pub fn restore(&self, sequence: &SequenceDescriptor, new: SequenceState) -> PgResult<()> {
-        let state = self.of(sequence)?;
-        let mut state = state.lock();
+        let live = self.of(sequence)?;
+        let mut live = live.lock();
         let new = SequenceState { log_cnt: 0, ..new };
         self.store_state(sequence.oid, new)?;
-        *state = new;
+        *live = Live::new(new);
         Ok(())
     }
 
@@ -111,7 +130,7 @@ impl Sequences {
     /// # Errors
     /// What the store reports.
     pub fn state(&self, sequence: &SequenceDescriptor) -> PgResult<SequenceState> {
-        Ok(*self.of(sequence)?.lock())
+        Ok(self.of(sequence)?.lock().state)
     }
 
     /// Forgets a sequence that was dropped.
@@ -127,6 +146,20 @@ impl Sequences {
         let bytes = encode(&state)?;
         wait(put(&*self.store, &sequence_key(oid), &bytes))
     }
+}
+
+/// The last of at most so many values behind one, without a cycle, and how many they are.
+fn behind(sequence: &SequenceDescriptor, value: i64, most: i64) -> (i64, i64) {
+    let mut last = value;
+    let mut count = 0;
+    while count < most
+        && let Some(next) = last.checked_add(sequence.increment)
+        && (sequence.min..=sequence.max).contains(&next)
+    {
+        last = next;
+        count += 1;
+    }
+    (last, count)
 }
 
 fn step(sequence: &SequenceDescriptor, last: i64) -> PgResult<i64> {
@@ -208,10 +241,14 @@ mod tests {
         let first = Sequences::new(Arc::clone(&store));
         let mut given: Vec<i64> = (0..40).map(|_| first.next(&s).unwrap()).collect();
         assert_eq!(given, (1..=40).collect::<Vec<_>>());
+        assert_eq!(first.state(&s).unwrap(), SequenceState { last_value: 40, is_called: true, log_cnt: 26 });
+        // Another step is not that of the values which are durable.
+        let wide = SequenceDescriptor { increment: 20, ..s.clone() };
+        given.push(first.next(&wide).unwrap());
         // As after a crash.
         let second = Sequences::new(Arc::clone(&store));
         let next = second.next(&s).unwrap();
-        assert!(!given.contains(&next) && next > 40);
+        assert!(!given.contains(&next) && next > 60);
         given.push(next);
         second.set(&s, 7, false).unwrap();
         assert_eq!(Sequences::new(store).next(&s).unwrap(), 7);

@@ -3,7 +3,7 @@
 use super::descriptor::{IndexDescriptor, Oid, Relation, SchemaDescriptor, TableDescriptor};
 use super::store::CatalogShared;
 use std::collections::HashMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Everything that exists at one version. Cloning copies maps of pointers, not descriptors.
 #[derive(Clone, Debug, Default)]
@@ -24,6 +24,8 @@ pub struct CatalogSnapshot {
     keys_by_name: HashMap<(Oid, String), Oid>,
     /// Ids and sequences; none in catalogs that were made for tests.
     shared: Option<Arc<CatalogShared>>,
+    /// Tables by a table that their foreign keys refer to; found when first asked for.
+    referencing: OnceLock<HashMap<Oid, Vec<Oid>>>,
 }
 
 impl CatalogSnapshot {
@@ -35,6 +37,24 @@ impl CatalogSnapshot {
 
     pub(super) fn set_shared(&mut self, shared: Arc<CatalogShared>) {
         self.shared = Some(shared);
+    }
+
+    /// The tables with foreign keys that refer to this one, by OID.
+    #[must_use]
+    pub fn referencing(&self, table: Oid) -> &[Oid] {
+        let all = self.referencing.get_or_init(|| {
+            let mut all: HashMap<Oid, Vec<Oid>> = HashMap::new();
+            for child in self.tables.values() {
+                for key in &child.foreign_keys {
+                    let known = all.entry(key.referenced_table).or_default();
+                    if !known.contains(&child.oid) {
+                        known.push(child.oid);
+                    }
+                }
+            }
+            all
+        });
+        all.get(&table).map_or(&[], Vec::as_slice)
     }
 
     /// An index with the table that owns it.
@@ -150,6 +170,7 @@ impl CatalogSnapshot {
     }
 
     pub fn remove_relation(&mut self, oid: Oid) {
+        self.referencing.take();
         if let Some(old) = self.relations.remove(&oid) {
             self.relations_by_name.remove(&(old.schema(), old.name().to_owned()));
             self.tables.remove(&oid);

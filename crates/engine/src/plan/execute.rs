@@ -2,8 +2,8 @@
 
 use super::advise::Advice;
 use super::from_datafusion;
+use super::key_read::{KeyRead, KeyRows, PlanCache};
 use super::node::StoaQueryPlanner;
-use super::point::{PlanCache, PointRead};
 use super::readable::Names;
 use super::relation::{Materialized, Planner, select_columns};
 use crate::bind::tree::{Bound, BoundBody, ColId, CteBody, CteId, Expr, Mutation, MutationKind, OnConflict, Rel};
@@ -99,6 +99,9 @@ pub async fn execute(ctx: &StatementContext, bound: &Bound) -> PgResult<Executed
 /// # Errors
 /// As [`execute`].
 pub(crate) async fn execute_cached(ctx: &StatementContext, bound: &Bound, cache: &PlanCache) -> PgResult<Executed> {
+    if !super::brief::is_brief(bound, cache, ctx.session.settings(), &ctx.catalog) {
+        ctx.session.long_work_follows().await;
+    }
     if !cache.changes_rows(|| changes_rows(bound)) {
         return once(ctx, bound, cache).await;
     }
@@ -107,22 +110,17 @@ pub(crate) async fn execute_cached(ctx: &StatementContext, bound: &Bound, cache:
 }
 
 async fn once(ctx: &StatementContext, bound: &Bound, cache: &PlanCache) -> PgResult<Executed> {
-    let used = cache.used(|| used_columns(bound));
-    if let BoundBody::Query(query) = &bound.body
-        && bound.ctes.is_empty()
+    if matches!(bound.body, BoundBody::Query(_))
+        && let Some(read) = cache.key_read(bound, ctx.session.settings())?
     {
-        let point = cache.point(ctx.session.settings(), |settings| {
-            let columns: Vec<ColId> = query.outputs.iter().map(|o| o.col).collect();
-            PointRead::compile(&ctx.eval, settings, &used, &query.rel, Some(&columns))
-        })?;
-        if let Some(point) = point {
-            let row = point.run(ctx).await?;
-            return Ok(Executed { stream: futures::stream::iter(row.map(Ok)).boxed(), count: 0 });
+        if let KeyRows::Rows(rows) = read.run(ctx).await? {
+            return Ok(Executed { stream: futures::stream::iter(rows.map(Ok)).boxed(), count: 0 });
         }
+        ctx.session.long_work_follows().await;
     }
     // Boxed, so that the future of a read by key stays small.
     Box::pin(async {
-        let planner = prepare(ctx, bound, used, true).await?;
+        let planner = prepare(ctx, bound, cache.used(bound), true).await?;
         body(&planner, bound, cache).await
     })
     .await
@@ -149,7 +147,7 @@ async fn prepare(ctx: &StatementContext, bound: &Bound, used: Arc<HashSet<ColId>
         let batches = match &cte.body {
             CteBody::Query(rel) if run => planner.run(rel, &columns).await?,
             CteBody::Mutation(m) if run => {
-                let executed = mutate(&planner, m, &PlanCache::default()).await?;
+                let executed = mutate(&planner, m, None).await?;
                 executed.stream.collect::<Vec<_>>().await.into_iter().collect::<PgResult<Vec<_>>>()?
             }
             _ => Vec::new(),
@@ -190,7 +188,7 @@ async fn body(planner: &Planner, bound: &Bound, cache: &PlanCache) -> PgResult<E
             };
             Ok(Executed { stream, count: 0 })
         }
-        BoundBody::Mutation(m) => mutate(planner, m, cache).await,
+        BoundBody::Mutation(m) => mutate(planner, m, cache.key_read(bound, planner.ctx.session.settings())?).await,
     }
 }
 
@@ -208,13 +206,21 @@ fn select_repeated(plan: LogicalPlan, columns: &[ColId]) -> PgResult<LogicalPlan
         .map_err(from_datafusion)
 }
 
-/// Runs a mutation: its source's rows go through the write path.
-async fn mutate(planner: &Planner, mutation: &Mutation, cache: &PlanCache) -> PgResult<Executed> {
+/// Runs a mutation: its source's rows go through the write path. `read` gives those rows, where the source is compiled.
+async fn mutate(planner: &Planner, mutation: &Mutation, read: Option<Arc<KeyRead>>) -> PgResult<Executed> {
     let ctx = &planner.ctx;
-    let point =
-        cache.point(ctx.session.settings(), |settings| PointRead::compile(&ctx.eval, settings, &planner.used, &mutation.source, None))?;
-    let stream = if let Some(point) = point {
-        futures::stream::iter(point.run(ctx).await?.map(Ok)).boxed()
+    let rows = match read {
+        Some(read) => {
+            let rows = read.run(ctx).await?;
+            if matches!(rows, KeyRows::Unsuitable) {
+                ctx.session.long_work_follows().await;
+            }
+            rows
+        }
+        None => KeyRows::Unsuitable,
+    };
+    let stream = if let KeyRows::Rows(rows) = rows {
+        futures::stream::iter(rows.map(Ok)).boxed()
     } else if let Some(stream) = super::direct::start(planner, &mutation.source, None).await? {
         stream
     } else {
@@ -231,7 +237,7 @@ async fn mutate(planner: &Planner, mutation: &Mutation, cache: &PlanCache) -> Pg
 }
 
 /// Columns that anything in a statement uses.
-fn used_columns(bound: &Bound) -> HashSet<ColId> {
+pub(super) fn used_columns(bound: &Bound) -> HashSet<ColId> {
     let mut out = HashSet::new();
     for cte in &bound.ctes {
         out.extend(cte.columns.iter().map(|(c, _)| *c));

@@ -8,6 +8,7 @@
 pub mod advise;
 pub mod aggregate;
 mod array_agg;
+mod brief;
 pub mod constant;
 pub mod decorrelate;
 mod direct;
@@ -18,10 +19,10 @@ pub mod expr;
 mod frame;
 pub mod index_order;
 pub mod kernel;
+pub(crate) mod key_read;
 pub mod lookup_join;
 mod never;
 pub mod node;
-pub(crate) mod point;
 mod readable;
 pub mod relation;
 pub mod sliding;
@@ -31,7 +32,7 @@ pub mod window;
 pub use evaluator::TableEvaluator;
 pub(crate) use execute::execute_cached;
 pub use execute::{Executed, execute, explain};
-pub(crate) use point::{PlanCache, is_lasting};
+pub(crate) use key_read::{PlanCache, is_lasting};
 
 use crate::bind::tree::ColId;
 use datafusion::error::DataFusionError;

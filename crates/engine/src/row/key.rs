@@ -13,6 +13,7 @@ use arrow::datatypes::{
     DataType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type, Time64MicrosecondType,
     TimestampMicrosecondType, UInt32Type,
 };
+use datafusion::common::ScalarValue;
 use stoa_encoding::keyside::{self, Direction, KeyLayout, KeyPart, NullOrder, SaltBuckets};
 use stoa_pg::types::PgType;
 use stoa_pg::{PgError, PgResult, SqlType};
@@ -271,6 +272,33 @@ impl KeyColumn {
         }
         Ok(())
     }
+}
+
+/// Appends the part of one value, tag included: what [`KeyColumn::encode`] gives for a column of it.
+///
+/// # Errors
+/// As [`KeyColumn::new`] and [`KeyColumn::encode`].
+pub fn encode_value(ty: &SqlType, part: KeyPart, value: &ScalarValue, out: &mut Vec<u8>) -> PgResult<()> {
+    let direction = part.direction;
+    let from = out.len();
+    if part.nulls.is_some() {
+        keyside::encode_present(out, direction);
+    }
+    // The most common types, without an array.
+    match (value, &ty.arrow) {
+        (ScalarValue::Int16(Some(n)), DataType::Int16) => keyside::encode_i16(out, *n, direction),
+        (ScalarValue::Int32(Some(n)), DataType::Int32) => keyside::encode_i32(out, *n, direction),
+        (ScalarValue::Int64(Some(n)), DataType::Int64) => keyside::encode_i64(out, *n, direction),
+        (ScalarValue::Utf8View(Some(text)), DataType::Utf8View) if !sorts_by_key(&ty.ty) => {
+            keyside::encode_bytes(out, text.as_bytes(), direction);
+        }
+        _ => {
+            out.truncate(from);
+            let array = value.to_array_of_size(1).map_err(|e| PgError::internal(e.to_string()))?;
+            return KeyColumn::new(ty, &array)?.encode(part, 0, out);
+        }
+    }
+    Ok(())
 }
 
 /// Where NULLs of an index part stand.

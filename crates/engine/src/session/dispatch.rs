@@ -25,6 +25,9 @@ impl Session {
         body: &Body,
         params: Vec<ScalarValue>,
     ) -> PgResult<Execution> {
+        if !is_brief(body) {
+            self.shared.long_work_follows().await;
+        }
         match body {
             Body::Sql(sql) if is_bindable(sql) => {
                 let bound = self.bound_and_locked(statement).await?;
@@ -652,6 +655,27 @@ enum DdlStatement<'a> {
     /// `SELECT … INTO`.
     Into(&'a ast::Query),
     Other(&'a stoa_syntax::ddl::Ddl),
+}
+
+/// Whether a statement takes little, or tells by itself when what follows takes long.
+fn is_brief(body: &Body) -> bool {
+    match body {
+        Body::Sql(sql) => is_bindable(sql),
+        Body::Utility(utility) => matches!(
+            **utility,
+            Utility::Begin(_)
+                | Utility::Commit { .. }
+                | Utility::Rollback { .. }
+                | Utility::Savepoint(_)
+                | Utility::Release(_)
+                | Utility::RollbackTo(_)
+                | Utility::Set { .. }
+                | Utility::SetTransaction { .. }
+                | Utility::Reset(_)
+                | Utility::Show(Some(_))
+                | Utility::Execute { .. }
+        ),
+    }
 }
 
 /// What PostgreSQL runs in transactions of its own.

@@ -15,6 +15,7 @@ use crate::exec::StatementContext;
 use crate::txn::Transaction;
 use datafusion::common::ScalarValue;
 use indexmap::IndexMap;
+use std::pin::pin;
 use std::sync::Arc;
 use stoa_pg::{EvalContext, PgError, PgResult, SqlState};
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -31,6 +32,8 @@ pub struct Session {
     pub(crate) statement_us: i64,
     notifications: Option<UnboundedReceiver<Notification>>,
     search_path: Option<SearchPath>,
+    /// What the functions of the open transaction's statements see, until it, the catalog or the path is another.
+    system: Option<Arc<SessionSystem>>,
 }
 
 /// Schemas to look in, and what they were resolved against.
@@ -76,6 +79,7 @@ impl Session {
             statement_us: now_us(),
             notifications,
             search_path: None,
+            system: None,
         })
     }
 
@@ -114,7 +118,8 @@ impl Session {
             self.dispatch(&statement, body, params).await
         } else {
             let shared = self.shared.clone();
-            interruptible(&shared, self.dispatch(&statement, body, params)).await
+            let mut work = pin!(self.dispatch(&statement, body, params));
+            interruptible(&shared, work.as_mut()).await
         };
         if result.is_err() {
             self.fail().await;
@@ -185,19 +190,31 @@ impl Session {
         })
     }
 
-    pub(crate) fn eval_context(&self, catalog: &Arc<CatalogSnapshot>, search_path: &Arc<[Oid]>, txn: &Arc<Transaction>) -> EvalContext {
-        EvalContext {
-            settings: self.shared.settings().value.clone(),
-            transaction_time_us: if self.block.active { self.block.started_us } else { self.statement_us },
-            statement_time_us: self.statement_us,
-            system: Arc::new(SessionSystem {
+    pub(crate) fn eval_context(&mut self, catalog: &Arc<CatalogSnapshot>, search_path: &Arc<[Oid]>, txn: &Arc<Transaction>) -> EvalContext {
+        let same = |s: &&Arc<SessionSystem>| {
+            Arc::ptr_eq(&s.txn, txn) && Arc::ptr_eq(&s.catalog, catalog) && Arc::ptr_eq(&s.search_path, search_path)
+        };
+        let system = match self.system.as_ref().filter(same) {
+            Some(system) => Arc::clone(system),
+            None => Arc::clone(self.system.insert(Arc::new(SessionSystem {
                 database: self.database.clone(),
                 session: self.shared.clone(),
                 catalog: catalog.clone(),
                 search_path: search_path.clone(),
                 txn: txn.clone(),
-            }),
+            }))),
+        };
+        EvalContext {
+            settings: self.shared.settings().value.clone(),
+            transaction_time_us: if self.block.active { self.block.started_us } else { self.statement_us },
+            statement_time_us: self.statement_us,
+            system,
         }
+    }
+
+    /// The transaction is over: nothing of it is kept.
+    pub(crate) fn forget_system(&mut self) {
+        self.system = None;
     }
 
     /// For writing values outside of any statement.

@@ -4,11 +4,12 @@ use super::api::Notice;
 use super::notify::Outgoing;
 use super::settings::{Levels, Settings, severity_level};
 use crate::catalog::Oid;
+use futures::future::BoxFuture;
 use futures::task::AtomicWaker;
 use hashbrown::HashMap;
 use parking_lot::{Mutex, RwLock};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 use std::task::Waker;
 use std::time::{Duration, Instant};
 use stoa_pg::{PgError, PgResult, SqlState};
@@ -107,6 +108,17 @@ pub struct SessionShared {
     pub cursors: Mutex<Vec<CursorInfo>>,
     /// Changes whenever a setting does.
     settings_version: AtomicU64,
+    /// See [`SessionShared::set_long_work`].
+    long_work: OnceLock<LongWork>,
+}
+
+/// What is waited for before work that may take long.
+struct LongWork(Box<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>);
+
+impl std::fmt::Debug for LongWork {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("LongWork")
+    }
 }
 
 /// What deadlines count from.
@@ -149,6 +161,21 @@ impl SessionShared {
             prepared: Mutex::default(),
             cursors: Mutex::default(),
             settings_version: AtomicU64::new(0),
+            long_work: OnceLock::new(),
+        }
+    }
+
+    /// Statements wait for this before work that may take more than a moment: a server that polls sessions on threads which others
+    /// share lets the session go on elsewhere. May be said once.
+    pub fn set_long_work(&self, hook: impl Fn() -> BoxFuture<'static, ()> + Send + Sync + 'static) {
+        // A second one changes nothing.
+        let _ = self.long_work.set(LongWork(Box::new(hook)));
+    }
+
+    /// To be waited for before work that may take long.
+    pub(crate) async fn long_work_follows(&self) {
+        if let Some(hook) = self.long_work.get() {
+            (hook.0)().await;
         }
     }
 

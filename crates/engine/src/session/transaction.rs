@@ -54,6 +54,13 @@ impl Block {
     pub(crate) fn depth(&self) -> usize {
         self.savepoints.len()
     }
+
+    /// Whether ending the transaction may take long.
+    pub(crate) fn wrote_much(&self) -> bool {
+        /// Rows whose constraints and index entries are seen to in a moment.
+        const FEW_ROWS: usize = 256;
+        self.txn.as_ref().is_some_and(|txn| txn.rows_written() > FEW_ROWS)
+    }
 }
 
 impl Session {
@@ -342,6 +349,9 @@ impl Session {
         if !self.block.active {
             return Ok(());
         }
+        if self.block.wrote_much() {
+            self.shared.long_work_follows().await;
+        }
         if let Err(error) = self.hold_cursors().await {
             self.abort_block().await;
             return Err(error);
@@ -397,6 +407,7 @@ impl Session {
     }
 
     fn end_block(&mut self, commit: bool) {
+        self.forget_system();
         self.shared.outgoing.lock().messages.clear();
         self.shared.outgoing.lock().changes.clear();
         self.shared.change_settings(|levels| levels.end(commit));

@@ -432,6 +432,13 @@ impl Transaction {
         !state.layers.is_empty() || state.current.iter().any(|written| !written.is_empty())
     }
 
+    /// Rows in its write sets; one that several statements wrote may count more than once.
+    #[must_use]
+    pub fn rows_written(&self) -> usize {
+        let state = self.state.lock();
+        state.layers.iter().chain(&state.current).map(|written| written.rows()).sum()
+    }
+
     /// Forgets what the transaction wrote to a table that it drops or truncates.
     pub fn forget_table(&self, table: TableId) {
         let mut state = self.state.lock();

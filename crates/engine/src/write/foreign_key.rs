@@ -11,7 +11,7 @@ use super::update::{self, Freshness};
 use crate::access::{Comparison, Predicate};
 use crate::bind::tree::{LockStrength, LockWait};
 use crate::bind::{BindContext, bind_constant_expr};
-use crate::catalog::{ColumnId, ForeignKeyAction, ForeignKeyDescriptor, IndexKey, IndexState, Oid, Relation, TableDescriptor};
+use crate::catalog::{ColumnId, ForeignKeyAction, ForeignKeyDescriptor, IndexKey, IndexState, Oid, TableDescriptor};
 use crate::exec::StatementContext;
 use crate::plan::{TableEvaluator, from_datafusion};
 use crate::row::types::part_kind;
@@ -57,14 +57,9 @@ impl ForeignKeyWork {
     fn references(&mut self, ctx: &StatementContext, table: Oid) -> Arc<Vec<Reference>> {
         let found = self.references.entry(table).or_insert_with(|| {
             let mut out = Vec::new();
-            for relation in ctx.catalog.relations() {
-                if let Relation::Table(child) = &**relation
-                    && child.foreign_keys.iter().any(|fk| fk.referenced_table == table)
-                {
-                    let shared = Arc::new(child.clone());
-                    for fk in child.foreign_keys.iter().filter(|fk| fk.referenced_table == table) {
-                        out.push(Reference { child: Arc::clone(&shared), fk: Arc::new(fk.clone()) });
-                    }
+            for child in ctx.catalog.referencing(table).iter().filter_map(|oid| ctx.catalog.shared_table(*oid)) {
+                for fk in child.foreign_keys.iter().filter(|fk| fk.referenced_table == table) {
+                    out.push(Reference { child: Arc::clone(&child), fk: Arc::new(fk.clone()) });
                 }
             }
             // The order of triggers: by name.

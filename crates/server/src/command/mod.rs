@@ -52,8 +52,7 @@ impl Command {
     pub fn run(self) -> Result<ExitCode, CommandError> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
-            // Deeply nested statements recurse deeply; memory is taken only where it is touched.
-            .thread_stack_size(16 << 20)
+            .thread_stack_size(crate::wire::threads::STACK_BYTES)
             .build()
             .map_err(|error| CommandError::Io { what: "cannot start threads".into(), error })?;
         match self {

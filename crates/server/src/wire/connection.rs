@@ -3,6 +3,7 @@
 use super::extended::Portal;
 use super::frame::{self, Frame, kind, violation};
 use super::output::Output;
+use super::threads::Place;
 use bytes::BytesMut;
 use std::collections::HashMap;
 use std::future::Future;
@@ -68,6 +69,7 @@ pub struct Connection {
     pub(super) portals: HashMap<String, Portal>,
     notifications: Option<UnboundedReceiver<Notification>>,
     shutdown: watch::Receiver<bool>,
+    pub(super) place: Place,
     /// After an error of the extended protocol, until Sync.
     pub(super) skip_to_sync: bool,
     /// Sync or Flush asked for the output.
@@ -78,8 +80,13 @@ pub struct Connection {
 }
 
 impl Connection {
-    pub fn new(socket: TcpStream, input: BytesMut, mut session: Session, shutdown: watch::Receiver<bool>) -> Self {
+    pub fn new(socket: TcpStream, input: BytesMut, mut session: Session, shutdown: watch::Receiver<bool>, place: Place) -> Self {
         let notifications = session.take_notifications();
+        let elsewhere = place.clone();
+        session.shared().set_long_work(move || {
+            let place = elsewhere.clone();
+            Box::pin(async move { place.leave().await })
+        });
         Self {
             socket,
             input,
@@ -88,6 +95,7 @@ impl Connection {
             portals: HashMap::new(),
             notifications,
             shutdown,
+            place,
             skip_to_sync: false,
             flush_due: false,
             told: Vec::new(),
@@ -178,11 +186,11 @@ impl Connection {
 
     /// Executes a statement; a client that goes away ends it, unless it is about to commit.
     pub(super) async fn run_statement(&mut self, prepared: &Prepared, params: Vec<ParamValue>) -> Result<Execution, Failure> {
-        let work = self.session.execute(prepared, params);
+        let mut work = pin!(self.session.execute(prepared, params));
         if prepared.ends_transaction() {
             return Ok(work.await?);
         }
-        Ok(watched(&self.socket, &mut self.input, work).await??)
+        Ok(watched(&self.socket, &mut self.input, work.as_mut()).await??)
     }
 
     async fn sync(&mut self) -> Result<(), Failure> {
@@ -266,6 +274,7 @@ impl Connection {
 
     /// Waits for bytes from the client while nothing runs; what else happens is dealt with.
     async fn wait(&mut self) -> Result<(), Failure> {
+        self.place.come_home().await;
         self.reserve_input();
         let settings = self.session.shared().settings();
         let status = self.session.transaction_status();

@@ -21,10 +21,14 @@ pub fn decode(context: &EvalContext, ty: &SqlType, format: i16, bytes: Option<&[
     match format {
         0 => {
             let text = utf8(bytes)?;
-            match &ty.ty {
-                PgType::Text if !text.contains('\0') => Ok(ScalarValue::Utf8View(Some(text.to_owned()))),
-                _ => input_text(context, ty, text),
-            }
+            // What is written otherwise than with plain digits goes to the type's own input.
+            let plain = match &ty.ty {
+                PgType::Text if !text.contains('\0') => Some(ScalarValue::Utf8View(Some(text.to_owned()))),
+                PgType::Int4 => text.parse().ok().map(|n| ScalarValue::Int32(Some(n))),
+                PgType::Int8 => text.parse().ok().map(|n| ScalarValue::Int64(Some(n))),
+                _ => None,
+            };
+            plain.map_or_else(|| input_text(context, ty, text), Ok)
         }
         1 => match (&ty.ty, bytes) {
             (PgType::Int4, &[a, b, c, d]) => Ok(ScalarValue::Int32(Some(i32::from_be_bytes([a, b, c, d])))),

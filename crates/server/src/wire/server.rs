@@ -1,7 +1,9 @@
 //! Listening and shutting down.
 
 use super::startup;
+use super::threads::{Place, Threads};
 use futures::FutureExt;
+use futures::stream::{FuturesUnordered, StreamExt};
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
 use std::time::Duration;
@@ -9,7 +11,6 @@ use stoa_engine::Database;
 use stoa_pg::PgError;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
-use tokio::task::JoinSet;
 
 #[derive(Clone, Debug)]
 pub struct ServerOptions {
@@ -26,15 +27,17 @@ impl Default for ServerOptions {
 /// A server that listens.
 pub struct Server {
     listener: TcpListener,
+    threads: Threads,
     database: Database,
     options: ServerOptions,
 }
 
 impl Server {
     /// # Errors
-    /// What the operating system says about the address.
+    /// What the operating system says about the address, or about threads.
     pub async fn bind(address: SocketAddr, database: Database, options: ServerOptions) -> std::io::Result<Self> {
-        Ok(Self { listener: TcpListener::bind(address).await?, database, options })
+        let threads = Threads::start(std::thread::available_parallelism().map_or(1, usize::from))?;
+        Ok(Self { listener: TcpListener::bind(address).await?, threads, database, options })
     }
 
     /// # Errors
@@ -46,14 +49,18 @@ impl Server {
     /// Serves until `stop` is ready; then idle sessions end at once, and running statements have a moment to finish.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let (down, is_down) = watch::channel(false);
-        let mut connections = JoinSet::new();
+        let mut connections = FuturesUnordered::new();
         let mut stop = std::pin::pin!(stop);
         loop {
             tokio::select! {
                 () = &mut stop => break,
                 accepted = self.listener.accept() => match accepted {
                     Ok((socket, peer)) => {
-                        connections.spawn(serve(socket, peer, self.database.clone(), is_down.clone()));
+                        let (database, is_down) = (self.database.clone(), is_down.clone());
+                        match socket.into_std() {
+                            Ok(socket) => connections.push(self.threads.spawn(|place| serve(socket, peer, database, is_down, place))),
+                            Err(error) => tracing::warn!(%error, "a connection could not be handed on"),
+                        }
                     }
                     Err(error) => {
                         // Too many open files, most likely: others will be closed.
@@ -61,26 +68,26 @@ impl Server {
                         tokio::time::sleep(Duration::from_millis(50)).await;
                     }
                 },
-                Some(_) = connections.join_next() => {}
+                Some(_) = connections.next() => {}
             }
         }
         drop(self.listener);
         let _ = down.send(true);
         tracing::info!(sessions = connections.len(), "shutting down");
-        let all_gone = async { while connections.join_next().await.is_some() {} };
+        let all_gone = async { while connections.next().await.is_some() {} };
         if tokio::time::timeout(self.options.shutdown_grace, all_gone).await.is_err() {
             self.database.inner().terminate_sessions();
-            let all_gone = async { while connections.join_next().await.is_some() {} };
+            let all_gone = async { while connections.next().await.is_some() {} };
             let _ = tokio::time::timeout(Duration::from_secs(5), all_gone).await;
         }
-        connections.shutdown().await;
     }
 }
 
 /// One connection; a panic in it ends it and nothing else.
-async fn serve(socket: TcpStream, peer: SocketAddr, database: Database, down: watch::Receiver<bool>) {
+async fn serve(socket: std::net::TcpStream, peer: SocketAddr, database: Database, down: watch::Receiver<bool>, place: Place) {
     let _ = socket.set_nodelay(true);
-    let Some(mut connection) = startup::start(socket, peer, &database, down).await else { return };
+    let Ok(socket) = TcpStream::from_std(socket) else { return };
+    let Some(mut connection) = startup::start(socket, peer, &database, down, place).await else { return };
     if let Err(panic) = AssertUnwindSafe(connection.run()).catch_unwind().await {
         let message = panic
             .downcast_ref::<&str>()

@@ -3,6 +3,7 @@
 use super::connection::Connection;
 use super::frame::violation;
 use super::output::Output;
+use super::threads::Place;
 use bytes::{Buf, BytesMut};
 use pgwire::messages::startup::Startup;
 use pgwire::messages::{DecodeContext, Message, ProtocolVersion, cancel::CancelRequest, startup::SecretKey};
@@ -24,13 +25,19 @@ const GSS_REQUEST: i32 = 80_877_104;
 const CANCEL_REQUEST: i32 = 80_877_102;
 
 /// Does the startup; `None` when the connection was for something else, or is to be closed.
-pub async fn start(mut socket: TcpStream, peer: SocketAddr, database: &Database, shutdown: watch::Receiver<bool>) -> Option<Connection> {
+pub async fn start(
+    mut socket: TcpStream,
+    peer: SocketAddr,
+    database: &Database,
+    shutdown: watch::Receiver<bool>,
+    place: Place,
+) -> Option<Connection> {
     let mut input = BytesMut::with_capacity(8 << 10);
     let down = *shutdown.borrow();
     let opened = tokio::time::timeout(STARTUP_TIMEOUT, open(&mut socket, &mut input, peer, database, down)).await;
     match opened {
         Ok(Ok(Some((session, greeting)))) => {
-            let mut connection = Connection::new(socket, input, session, shutdown);
+            let mut connection = Connection::new(socket, input, session, shutdown, place);
             connection.output = greeting;
             connection.send_parameter_changes();
             let shared = connection.session.shared().clone();

@@ -1,0 +1,326 @@
+//! From a statement's relation to a [`KeyRead`].
+
+use super::values::{Computed, Projection, Source, comparable};
+use super::{KeyRead, Range, Way};
+use crate::access::{Comparison, KeyShape, Preferences};
+use crate::bind::tree::{ColId, Expr, ExprKind, Rel, SortKey, TableScan};
+use crate::bind::walk::columns_of;
+use crate::catalog::{ColumnId, IndexKey, IndexState, TableDescriptor};
+use crate::plan::direct::{Base, Columns, Shape, schema_of, shape};
+use crate::row::key::KeyPartCodec;
+use crate::row::{ColumnSource, IndexCodec, RowCodec};
+use crate::session::settings::Settings;
+use crate::text::scan::SCORE;
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+use stoa_encoding::keyside::{Direction, NullOrder};
+use stoa_pg::{EvalContext, PgResult};
+
+/// A filter that compares a column with a value.
+struct Bound {
+    column: ColumnId,
+    op: Comparison,
+    value: Source,
+    /// Its position among the filters.
+    filter: usize,
+}
+
+impl KeyRead {
+    /// Compiles a relation, if it is such a read. `used` are the columns that anything in the statement uses; `columns` are those
+    /// to be given in this order, otherwise all of the relation that are used.
+    ///
+    /// # Errors
+    /// What the compilation of expressions raises.
+    pub(super) fn compile(settings: &Settings, used: &HashSet<ColId>, rel: &Rel, columns: Option<&[ColId]>) -> PgResult<Option<Self>> {
+        let Some(shape) = shape(rel) else { return Ok(None) };
+        let Base::Scan(scan) = shape.base else { return Ok(None) };
+        let preferences = Preferences::new(settings, &scan.hints);
+        if preferences.force_index || !preferences.key_ranges || !scan.hints.is_empty() || scan.table.key.is_empty() {
+            return Ok(None);
+        }
+        // The context of one execution must not be kept: it holds the transaction.
+        let eval = EvalContext { settings: Arc::clone(&settings.value), ..EvalContext::default() };
+        let (mut offset, mut limit) = (None, None);
+        if let Some((skip, fetch)) = shape.limit {
+            for (e, place) in [(skip, &mut offset), (fetch, &mut limit)] {
+                if let Some(e) = e {
+                    let Some(source) = Source::of(&eval, e)? else { return Ok(None) };
+                    *place = Some(source);
+                }
+            }
+        }
+        let codec = RowCodec::of(&scan.table)?;
+        let bounds = bounds(&eval, scan, &codec, &shape.filters)?;
+        let Some((way, answered)) = Way::of(scan, &shape, &codec, bounds, &preferences)? else { return Ok(None) };
+        // One row is a matter of a limit only if that is computed.
+        let way_limits = matches!(way, Way::Range(_));
+        if !way_limits && !limits_nothing(&shape) {
+            return Ok(None);
+        }
+        if !way_limits {
+            limit = None;
+        }
+        let rest: Vec<&Expr> = shape.filters.iter().enumerate().filter(|(at, _)| !answered.contains(at)).map(|(_, e)| *e).collect();
+
+        // What only the key answers need not be read.
+        let mut needed: HashSet<ColId> = match shape.projections.first() {
+            None => match columns {
+                Some(columns) => columns.iter().copied().collect(),
+                None => used.clone(),
+            },
+            Some(exprs) => {
+                let mut needed = Vec::new();
+                exprs.iter().filter(|(id, _)| used.contains(id)).for_each(|(_, e)| columns_of(e, &mut needed));
+                needed.into_iter().collect()
+            }
+        };
+        for e in &rest {
+            let mut more = Vec::new();
+            columns_of(e, &mut more);
+            needed.extend(more);
+        }
+        let mut read = Vec::new();
+        let mut given = Columns::new();
+        for (id, col) in scan.columns.iter().filter(|(_, col)| needed.contains(col)) {
+            let Some(column) = scan.table.column(*id).filter(|_| *id != SCORE) else { return Ok(None) };
+            read.push(*id);
+            given.push((*col, column.ty.clone()));
+        }
+        let read_schema = schema_of(&given);
+        let mut conditions = Vec::with_capacity(rest.len());
+        for e in rest {
+            let Some(condition) = Computed::compile(&eval, &given, std::slice::from_ref(e))? else { return Ok(None) };
+            conditions.push(condition);
+        }
+        let mut projections = Vec::with_capacity(shape.projections.len());
+        for exprs in &shape.projections {
+            let wanted: Vec<&(ColId, Expr)> = exprs.iter().filter(|(id, _)| used.contains(id)).collect();
+            let Some((projection, out)) = Projection::compile(&eval, &given, &wanted)? else { return Ok(None) };
+            given = out;
+            projections.push(projection);
+        }
+        let order = match columns {
+            None => None,
+            Some(columns) => {
+                let positions: Option<Vec<usize>> = columns.iter().map(|c| given.iter().position(|(g, _)| g == c)).collect();
+                let Some(positions) = positions else { return Ok(None) };
+                let in_place = positions.len() == given.len() && positions.iter().enumerate().all(|(i, p)| i == *p);
+                (!in_place).then_some(positions)
+            }
+        };
+        let way = way.covering(&read);
+        Ok(Some(Self { table: Arc::clone(&scan.table), codec, way, read, read_schema, conditions, projections, order, offset, limit }))
+    }
+}
+
+/// Whether a limit, if there is one, lets one row pass.
+fn limits_nothing(shape: &Shape<'_>) -> bool {
+    use datafusion::common::ScalarValue;
+    match shape.limit {
+        None => true,
+        Some((Some(_), _)) => false,
+        Some((None, fetch)) => fetch.is_none_or(|f| matches!(f.kind, ExprKind::Const(ScalarValue::Int64(Some(1..) | None)))),
+    }
+}
+
+impl Way {
+    /// The way to the rows, if it does not depend on sizes, with the filters that it answers.
+    fn of(
+        scan: &TableScan,
+        shape: &Shape<'_>,
+        codec: &Arc<RowCodec>,
+        bounds: Vec<Bound>,
+        preferences: &Preferences,
+    ) -> PgResult<Option<(Self, Vec<usize>)>> {
+        let ordered_by_columns = shape.sort.iter().all(|k| matches!(k.expr.kind, ExprKind::Column(_)));
+        if let Some((key, answered)) = whole_key(codec, &bounds) {
+            return Ok(ordered_by_columns.then_some((Way::Row(key), answered)));
+        }
+        if *preferences != Preferences::default() || bounds.is_empty() {
+            return Ok(None);
+        }
+        let Some(range) = Range::of(&scan.table, codec, bounds)? else { return Ok(None) };
+        let (mut range, answered) = range;
+        if !shape.sort.is_empty() && !range.gives_order(scan, shape) {
+            return Ok(None);
+        }
+        Ok(Some((Way::Range(Box::new(range)), answered)))
+    }
+
+    /// An index that has all columns needs no rows.
+    fn covering(mut self, read: &[ColumnId]) -> Self {
+        if let Way::Range(range) = &mut self
+            && let ColumnSource::Index(index) = &range.source
+        {
+            range.looks_up = !read.iter().all(|id| index.covers(*id));
+        }
+        self
+    }
+}
+
+/// The value of each part of the row key, if there is one for each.
+fn whole_key(codec: &RowCodec, bounds: &[Bound]) -> Option<(Vec<Source>, Vec<usize>)> {
+    let mut key = Vec::with_capacity(codec.key.parts.len());
+    let mut answered = Vec::with_capacity(codec.key.parts.len());
+    for part in &codec.key.parts {
+        // Values that are computed may fail where no row needs them.
+        let equal = |b: &&Bound| b.column == part.column && b.op == Comparison::Equal && !matches!(b.value, Source::Computed(_));
+        let bound = bounds.iter().find(equal)?;
+        key.push(bound.value.clone());
+        answered.push(bound.filter);
+    }
+    Some((key, answered))
+}
+
+impl Range {
+    /// The only key that the bounds narrow, or that of a unique index which they match whole.
+    fn of(table: &TableDescriptor, codec: &Arc<RowCodec>, bounds: Vec<Bound>) -> PgResult<Option<(Self, Vec<usize>)>> {
+        let expires = table.families.iter().any(|f| f.options.ttl.is_some());
+        let mut found: Option<(ColumnSource, KeyShape, u64, bool)> = None;
+        let mut narrowing = 0;
+        let key = KeyShape::of_table(&codec.key);
+        if narrows(&key, &bounds) {
+            narrowing += 1;
+            found = Some((ColumnSource::Table(Arc::clone(codec)), key, 0, false));
+        }
+        for index in table.indexes.iter().filter(|i| i.state == IndexState::Readable && i.method == "btree") {
+            let columns = index.parts.iter().all(|p| matches!(p.key, IndexKey::Column(_)));
+            let index_codec = IndexCodec::new(table, index)?;
+            let key = KeyShape::of_index(&index_codec);
+            if !narrows(&key, &bounds) {
+                continue;
+            }
+            // What else must hold for it is the planner's business.
+            if expires || !columns || index.predicate.is_some() {
+                return Ok(None);
+            }
+            let unique = key.unique && key.parts.iter().all(|p| is_equal(p, &bounds));
+            let this = (ColumnSource::Index(Arc::new(index_codec)), key, index.readable_from, unique);
+            if unique {
+                (found, narrowing) = (Some(this), 1);
+                break;
+            }
+            narrowing += 1;
+            found = Some(this);
+        }
+        let Some((source, key, readable_from, unique)) = found.filter(|_| narrowing == 1) else { return Ok(None) };
+        let answering: Vec<&Bound> = answering(&key, &bounds);
+        let answered = answering.iter().map(|b| b.filter).collect();
+        let bounds = answering.iter().map(|b| (b.column, b.op, b.value.clone())).collect();
+        let looks_up = matches!(source, ColumnSource::Index(_));
+        let range =
+            Self { key, source, bounds, looks_up, unique, readable_from, ordered: false, reverse: false, misses: AtomicU32::new(0) };
+        Ok(Some((range, answered)))
+    }
+
+    /// Turns the range so that its rows come in the statement's order, if it can.
+    fn gives_order(&mut self, scan: &TableScan, shape: &Shape<'_>) -> bool {
+        if self.unique {
+            return shape.sort.iter().all(|k| matches!(k.expr.kind, ExprKind::Column(_)));
+        }
+        let mut parts = self.key.parts.clone();
+        if let ColumnSource::Index(index) = &self.source
+            && !index.unique
+            && index.row_key.salt.is_none()
+        {
+            parts.extend(index.row_key.parts.iter().cloned());
+        }
+        let is_constant = |column: ColumnId| self.bounds.iter().any(|(c, op, _)| *c == column && *op == Comparison::Equal);
+        let narrowed = |column: ColumnId| self.bounds.iter().any(|(c, ..)| *c == column);
+        let mut parts = parts.iter().filter(|p| !is_constant(p.column));
+        let mut reverse = None;
+        for key in shape.sort {
+            let Some(column) = sorted_column(scan, shape, key) else { return false };
+            if is_constant(column) {
+                continue;
+            }
+            let Some(part) = parts.next().filter(|p| p.column == column) else { return false };
+            let backwards = (part.part.direction == Direction::Desc) != key.descending;
+            let nulls_first = part.part.nulls.map(|nulls| (nulls == NullOrder::First) != backwards);
+            if nulls_first.is_some_and(|first| first != key.nulls_first) && !narrowed(column) {
+                return false;
+            }
+            if reverse.is_some_and(|reverse| reverse != backwards) {
+                return false;
+            }
+            reverse = Some(backwards);
+        }
+        self.ordered = reverse.is_some();
+        self.reverse = reverse.unwrap_or(false);
+        true
+    }
+}
+
+/// The table's column by which a key sorts, if it is one.
+fn sorted_column(scan: &TableScan, shape: &Shape<'_>, key: &SortKey) -> Option<ColumnId> {
+    let ExprKind::Column(mut column) = key.expr.kind else { return None };
+    for exprs in shape.projections.iter().rev() {
+        let (_, from) = exprs.iter().find(|(id, _)| *id == column)?;
+        let ExprKind::Column(below) = from.kind else { return None };
+        column = below;
+    }
+    scan.columns.iter().find(|(_, col)| *col == column).map(|(id, _)| *id)
+}
+
+fn is_equal(part: &KeyPartCodec, bounds: &[Bound]) -> bool {
+    bounds.iter().any(|b| b.column == part.column && b.op == Comparison::Equal)
+}
+
+fn narrows(key: &KeyShape, bounds: &[Bound]) -> bool {
+    key.parts.first().is_some_and(|first| bounds.iter().any(|b| b.column == first.column))
+}
+
+/// The bounds that the key answers: one value for each of its leading parts, then at most an interval of the next.
+fn answering<'a>(key: &KeyShape, bounds: &'a [Bound]) -> Vec<&'a Bound> {
+    let mut out = Vec::new();
+    for part in &key.parts {
+        let own = || bounds.iter().filter(|b| b.column == part.column);
+        out.extend(own());
+        if !own().any(|b| b.op == Comparison::Equal) {
+            break;
+        }
+    }
+    out
+}
+
+/// The filters that compare a column with a value in the order of keys.
+fn bounds(eval: &EvalContext, scan: &TableScan, codec: &RowCodec, filters: &[&Expr]) -> PgResult<Vec<Bound>> {
+    let mut out = Vec::new();
+    for (at, filter) in filters.iter().enumerate() {
+        let ExprKind::Oper { oper, args } = &filter.kind else { continue };
+        let [left, right] = args.as_slice() else { continue };
+        let op = match oper.0.name {
+            "=" => Comparison::Equal,
+            "<" => Comparison::Less,
+            "<=" => Comparison::LessEqual,
+            ">" => Comparison::Greater,
+            ">=" => Comparison::GreaterEqual,
+            _ => continue,
+        };
+        let (column, op, value) = match (column_of(left), column_of(right)) {
+            (Some(column), None) => (column, op, right),
+            (None, Some(column)) => (column, op.flipped(), left),
+            _ => continue,
+        };
+        let Some((id, _)) = scan.columns.iter().find(|(_, col)| *col == column) else { continue };
+        let Some(own) = codec.column(*id) else { continue };
+        if !comparable(&own.ty, &value.ty) {
+            continue;
+        }
+        if let Some(value) = Source::of(eval, value)? {
+            out.push(Bound { column: *id, op, value, filter: at });
+        }
+    }
+    Ok(out)
+}
+
+/// The column, where a cast does not change how it compares.
+fn column_of(e: &Expr) -> Option<ColId> {
+    use stoa_pg::types::PgType;
+    match &e.kind {
+        ExprKind::Column(column) => Some(*column),
+        ExprKind::Cast { arg, .. } if arg.ty.ty == PgType::Varchar && e.ty.ty == PgType::Text && e.ty.typmod < 0 => column_of(arg),
+        _ => None,
+    }
+}

@@ -1,0 +1,329 @@
+//! Reads of rows by key or by a short range of one, compiled once for a prepared statement.
+//!
+//! `SELECT … FROM t WHERE key = $1`, the same by an index, a range with a LIMIT, and such reads under UPDATE and DELETE, make up most
+//! traffic. What does not depend on the values is worked out once: which columns, in which order, under which expressions, by which
+//! key, and where each bound of it comes from. What is left for an execution is to encode the bounds, get the rows and evaluate what
+//! is computed.
+//!
+//! A range may turn out to be long. It is then given up after some rows, for the planner to weigh the ways with sizes and statistics;
+//! a statement that has met several such ranges is no longer tried.
+//!
+//! Invariant: the answer is that of [`super::direct`] and the planner; what is not recognised is left to them.
+
+mod compile;
+mod values;
+
+pub(crate) use values::is_lasting;
+
+use super::execute::used_columns;
+use super::from_datafusion;
+use crate::access::{Comparison, KeyShape, Predicate, scope};
+use crate::bind::tree::{Bound, BoundBody, ColId};
+use crate::catalog::{ColumnId, TableDescriptor};
+use crate::exec::StatementContext;
+use crate::exec::point_get::get_rows;
+use crate::exec::scan_output::ScanTable;
+use crate::row::key::{KeyColumn, encode_value};
+use crate::row::{ColumnSource, KeyList, RowCodec, ScanDecoder};
+use crate::session::settings::Settings;
+use crate::txn::RangeRead;
+use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::datatypes::SchemaRef;
+use datafusion::common::ScalarValue;
+use parking_lot::Mutex;
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
+use stoa_pg::{PgError, PgResult};
+use stoa_store::KeyRange;
+use values::{Computed, Projection, Source, of_type};
+
+/// Rows after which a range is no longer short.
+const SHORT_ROWS: usize = 1024;
+/// The same of entries whose rows must be looked up.
+const SHORT_LOOKUPS: usize = 256;
+/// More ranges, of salt buckets, are better read in parallel.
+const FEW_RANGES: usize = 16;
+/// Ranges that were not short, after which a statement is left to the planner.
+const MAX_MISSES: u32 = 4;
+
+/// See the module.
+pub(crate) struct KeyRead {
+    table: Arc<TableDescriptor>,
+    codec: Arc<RowCodec>,
+    way: Way,
+    read: Vec<ColumnId>,
+    read_schema: SchemaRef,
+    /// What the key does not answer: rows pass one after the other.
+    conditions: Vec<Computed>,
+    projections: Vec<Projection>,
+    /// Positions of what is given, where they are not all in order.
+    order: Option<Vec<usize>>,
+    offset: Option<Source>,
+    limit: Option<Source>,
+}
+
+/// How the rows are reached.
+enum Way {
+    /// One row, by its whole key: a value for each part.
+    Row(Vec<Source>),
+    Range(Box<Range>),
+}
+
+/// A part of a key's space that is expected to be small.
+struct Range {
+    key: KeyShape,
+    source: ColumnSource,
+    bounds: Vec<(ColumnId, Comparison, Source)>,
+    /// Entries of an index lead to rows.
+    looks_up: bool,
+    /// At most one row.
+    unique: bool,
+    /// The index is complete for snapshots from here on.
+    readable_from: u64,
+    /// The order of the key is asked for.
+    ordered: bool,
+    reverse: bool,
+    misses: AtomicU32,
+}
+
+/// What a compiled read gave.
+pub(crate) enum KeyRows {
+    Rows(Option<RecordBatch>),
+    /// For these values the planner must choose.
+    Unsuitable,
+}
+
+/// What executions of one statement share.
+///
+/// It belongs to a statement as it is bound: another catalog, or other settings of values, make another one.
+#[derive(Debug, Default)]
+pub(crate) struct PlanCache {
+    used: OnceLock<Arc<HashSet<ColId>>>,
+    changes_rows: OnceLock<bool>,
+    read: Mutex<Option<(Arc<Settings>, Option<Arc<KeyRead>>)>>,
+}
+
+impl PlanCache {
+    /// The columns that anything in the statement uses.
+    pub(crate) fn used(&self, bound: &Bound) -> Arc<HashSet<ColId>> {
+        Arc::clone(self.used.get_or_init(|| Arc::new(used_columns(bound))))
+    }
+
+    /// Whether the statement writes, or locks rows.
+    pub(crate) fn changes_rows(&self, compute: impl FnOnce() -> bool) -> bool {
+        *self.changes_rows.get_or_init(compute)
+    }
+
+    /// The compiled read of a statement's rows, if it can have one: of those that a query gives, or that a statement changes.
+    ///
+    /// # Errors
+    /// What the compilation of expressions raises.
+    pub(crate) fn key_read(&self, bound: &Bound, settings: Arc<Settings>) -> PgResult<Option<Arc<KeyRead>>> {
+        let mut known = self.read.lock();
+        if let Some((of, read)) = &*known
+            && Arc::ptr_eq(of, &settings)
+        {
+            return Ok(read.clone());
+        }
+        let used = self.used(bound);
+        let read = match &bound.body {
+            BoundBody::Query(query) if bound.ctes.is_empty() => {
+                let columns: Vec<ColId> = query.outputs.iter().map(|o| o.col).collect();
+                KeyRead::compile(&settings, &used, &query.rel, Some(&columns))?
+            }
+            BoundBody::Query(_) => None,
+            BoundBody::Mutation(mutation) => KeyRead::compile(&settings, &used, &mutation.source, None)?,
+        };
+        let read = read.map(Arc::new);
+        *known = Some((settings, read.clone()));
+        Ok(read)
+    }
+}
+
+impl std::fmt::Debug for KeyRead {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("KeyRead").field("table", &self.table.name).finish_non_exhaustive()
+    }
+}
+
+impl KeyRead {
+    /// Whether it gives one row at most.
+    pub(crate) fn is_single(&self) -> bool {
+        match &self.way {
+            Way::Row(_) => true,
+            Way::Range(range) => range.unique,
+        }
+    }
+
+    /// Whether what it reads has been short so far.
+    pub(crate) fn is_short(&self) -> bool {
+        match &self.way {
+            Way::Row(_) => true,
+            Way::Range(range) => range.misses.load(Ordering::Relaxed) < MAX_MISSES,
+        }
+    }
+
+    /// The rows.
+    ///
+    /// # Errors
+    /// The store failed; what the expressions raise.
+    pub(crate) async fn run(&self, ctx: &StatementContext) -> PgResult<KeyRows> {
+        let table = ScanTable {
+            table: Arc::clone(&self.table),
+            codec: Arc::clone(&self.codec),
+            view: ctx.txn.read_view(),
+            txn: Some(Arc::clone(&ctx.txn)),
+        };
+        match &self.way {
+            Way::Row(key) => {
+                let Some(key) = self.encode_key(key, &ctx.params)? else { return Ok(KeyRows::Rows(None)) };
+                let mut keys = KeyList::new();
+                keys.push(&key);
+                if ctx.txn.records_reads() {
+                    table.record(self.codec.storage, &[KeyRange::point(&key)]);
+                }
+                let mut decoder = ScanDecoder::new(&ColumnSource::Table(Arc::clone(&self.codec)), &self.read, 1)?;
+                get_rows(&table, &keys, 0..1, &mut decoder).await?;
+                self.give(&mut decoder, &ctx.params).map(KeyRows::Rows)
+            }
+            // Boxed, so that the future of a read by key stays small.
+            Way::Range(range) => Box::pin(self.read_range(range, &table, ctx)).await,
+        }
+    }
+
+    async fn read_range(&self, range: &Range, table: &ScanTable, ctx: &StatementContext) -> PgResult<KeyRows> {
+        if !self.is_short() || table.view.timestamp().0 < range.readable_from {
+            return Ok(KeyRows::Unsuitable);
+        }
+        let mut predicates = Vec::with_capacity(range.bounds.len());
+        for (column, op, source) in &range.bounds {
+            // What a bound raises is raised only if there is a row.
+            let Ok(value) = source.value(&ctx.params) else { return Ok(KeyRows::Unsuitable) };
+            if value.is_null() {
+                return Ok(KeyRows::Rows(None));
+            }
+            predicates.push(Predicate::Compare { column: *column, op: *op, value: value.into_owned() });
+        }
+        let scope = scope(&range.key, &predicates);
+        if !scope.residual.is_empty() || scope.ranges.len() > FEW_RANGES || (range.ordered && !scope.one_bucket) {
+            return Ok(KeyRows::Unsuitable);
+        }
+        let (Ok(offset), Ok(limit)) = (count(self.offset.as_ref(), &ctx.params), count(self.limit.as_ref(), &ctx.params)) else {
+            return Ok(KeyRows::Unsuitable);
+        };
+        let short = if range.looks_up { SHORT_LOOKUPS } else { SHORT_ROWS };
+        let wanted = limit.map(|limit| limit.saturating_add(offset.unwrap_or(0))).filter(|n| self.conditions.is_empty() && *n <= short);
+        table.record(range.source.storage(), &scope.ranges);
+
+        let most = wanted.unwrap_or(short + 1);
+        let expected = if range.unique { 1 } else { most.min(64) };
+        let columns: &[ColumnId] = if range.looks_up { &[] } else { &self.read };
+        let mut entries = ScanDecoder::new(&range.source, columns, expected)?;
+        if range.looks_up {
+            entries = entries.collect_row_keys(&range.source)?;
+        }
+        entries.set_max_rows(most);
+        let mut ranges = scope.ranges;
+        if range.reverse {
+            ranges.reverse();
+        }
+        for key_range in ranges {
+            if entries.is_full() {
+                break;
+            }
+            let read = RangeRead {
+                table: range.source.storage(),
+                families: entries.families(),
+                range: key_range,
+                reverse: range.reverse,
+                limit: Some(most as u64),
+                fill_cache: true,
+            };
+            let mut scan = table.view.scan(read).await?;
+            while !entries.is_full() && scan.next_block(most - entries.rows(), &mut entries).await? {}
+            if let Some(error) = entries.take_error() {
+                return Err(error);
+            }
+        }
+        // Full by bytes is not short either.
+        if (wanted.is_none() && entries.rows() > short) || (entries.is_full() && entries.rows() < most) {
+            range.misses.fetch_add(1, Ordering::Relaxed);
+            return Ok(KeyRows::Unsuitable);
+        }
+        let batch = if range.looks_up {
+            let keys = entries.take_keys();
+            if let Some(txn) = table.txn.as_ref().filter(|txn| txn.records_reads()) {
+                keys.iter().for_each(|key| txn.record_read(self.codec.storage, &KeyRange::point(key)));
+            }
+            if keys.is_empty() {
+                return Ok(KeyRows::Rows(None));
+            }
+            let mut rows = ScanDecoder::new(&ColumnSource::Table(Arc::clone(&self.codec)), &self.read, keys.len())?;
+            get_rows(table, &keys, 0..keys.len(), &mut rows).await?;
+            self.give(&mut rows, &ctx.params)?
+        } else {
+            self.give(&mut entries, &ctx.params)?
+        };
+        Ok(KeyRows::Rows(batch.map(|batch| {
+            let from = offset.unwrap_or(0).min(batch.num_rows());
+            let rows = limit.unwrap_or(usize::MAX).min(batch.num_rows() - from);
+            batch.slice(from, rows)
+        })))
+    }
+
+    /// The rows that were read, as the statement wants them.
+    fn give(&self, decoder: &mut ScanDecoder, params: &[ScalarValue]) -> PgResult<Option<RecordBatch>> {
+        let rows = decoder.rows();
+        if rows == 0 {
+            return Ok(None);
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        let mut batch = RecordBatch::try_new_with_options(Arc::clone(&self.read_schema), decoder.finish()?, &options)?;
+        for condition in &self.conditions {
+            batch = condition.filter(batch, params)?;
+            if batch.num_rows() == 0 {
+                return Ok(None);
+            }
+        }
+        for projection in &self.projections {
+            batch = projection.apply(&batch, params)?;
+        }
+        if let Some(positions) = &self.order {
+            batch = batch.project(positions)?;
+        }
+        Ok(Some(batch))
+    }
+
+    /// The key's bytes; `None` if a part is NULL or no value of its type, so that no row has it.
+    fn encode_key(&self, key: &[Source], params: &[ScalarValue]) -> PgResult<Option<Vec<u8>>> {
+        let codec = &self.codec.key;
+        let mut out = Vec::with_capacity(32);
+        let mut columns = Vec::new();
+        for (source, part) in key.iter().zip(&codec.parts) {
+            let Some(value) = of_type(&*source.value(params)?, &part.ty.arrow) else { return Ok(None) };
+            if codec.salt.is_none() {
+                encode_value(&part.ty, part.part, &value, &mut out)?;
+            } else {
+                columns.push(KeyColumn::new(&part.ty, &value.to_array().map_err(from_datafusion)?)?);
+            }
+        }
+        if codec.salt.is_some() {
+            codec.encode(&columns, 0, &mut out)?;
+        }
+        Ok(Some(out))
+    }
+}
+
+/// The number that LIMIT or OFFSET says; NULL is none.
+fn count(source: Option<&Source>, params: &[ScalarValue]) -> PgResult<Option<usize>> {
+    let Some(source) = source else { return Ok(None) };
+    match &*source.value(params)? {
+        ScalarValue::Int64(None) => Ok(None),
+        ScalarValue::Int64(Some(n)) => usize::try_from(*n).map(Some).map_err(|_| PgError::internal("a negative number of rows")),
+        _ => Err(PgError::internal("a number of rows of another type")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,271 @@
+//! Values of a compiled read: those known before any row is, and those computed from a row.
+
+use crate::bind::tree::{ColId, Expr, ExprKind};
+use crate::plan::direct::{Columns, is_plain, schema_of};
+use crate::plan::evaluator::TableEvaluator;
+use crate::plan::from_datafusion;
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions};
+use arrow::datatypes::{DataType, SchemaRef};
+use datafusion::common::ScalarValue;
+use std::borrow::Cow;
+use std::sync::Arc;
+use stoa_pg::registry::Volatility;
+use stoa_pg::types::PgType;
+use stoa_pg::{EvalContext, PgError, PgResult, SqlType};
+
+/// Parameters of a compiled expression are columns behind those of the row, with ids from here on.
+const PARAM_COLUMNS: u32 = 0x7000_0000;
+
+/// A value that is known before the row is.
+#[derive(Clone)]
+pub(super) enum Source {
+    Const(ScalarValue),
+    Param(usize),
+    /// Of parameters and constants.
+    Computed(Arc<Computed>),
+}
+
+impl Source {
+    /// `None` if the expression has columns, or may not be computed early.
+    pub(super) fn of(eval: &EvalContext, e: &Expr) -> PgResult<Option<Self>> {
+        Ok(match &e.kind {
+            ExprKind::Const(value) => Some(Source::Const(value.clone())),
+            ExprKind::Param(index) => Some(Source::Param(*index)),
+            _ if e.any(&mut |x| matches!(x.kind, ExprKind::Column(_))) => None,
+            _ => Computed::compile(eval, &[], std::slice::from_ref(e))?.map(|computed| Source::Computed(Arc::new(computed))),
+        })
+    }
+
+    /// # Errors
+    /// What the expression raises.
+    pub(super) fn value<'a>(&'a self, params: &'a [ScalarValue]) -> PgResult<Cow<'a, ScalarValue>> {
+        match self {
+            Source::Const(value) => Ok(Cow::Borrowed(value)),
+            Source::Param(index) => params.get(*index).map(Cow::Borrowed).ok_or_else(missing_parameter),
+            Source::Computed(computed) => {
+                let arrays = computed.evaluate(&[], 1, params)?;
+                let array = arrays.first().ok_or_else(|| PgError::internal("an expression without a value"))?;
+                Ok(Cow::Owned(ScalarValue::try_from_array(array, 0).map_err(from_datafusion)?))
+            }
+        }
+    }
+}
+
+fn missing_parameter() -> PgError {
+    PgError::internal("a statement without its parameter")
+}
+
+/// Whether two types compare as key parts do: equal values have equal bytes, and smaller ones smaller bytes.
+pub(super) fn comparable(part: &SqlType, other: &SqlType) -> bool {
+    let integer = |ty: &SqlType| matches!(ty.ty, PgType::Int2 | PgType::Int4 | PgType::Int8);
+    let text = |ty: &SqlType| matches!(ty.ty, PgType::Text | PgType::Varchar);
+    let same = matches!(
+        part.ty,
+        PgType::Bool | PgType::Bytea | PgType::Date | PgType::Time | PgType::Timestamp | PgType::Timestamptz | PgType::Uuid | PgType::Oid
+    );
+    (integer(part) && integer(other)) || (text(part) && text(other)) || (same && part.ty == other.ty && part.arrow == other.arrow)
+}
+
+/// A value as one of this Arrow type; `None` if it is NULL, or outside of the type.
+pub(super) fn of_type(value: &ScalarValue, ty: &DataType) -> Option<ScalarValue> {
+    if value.is_null() {
+        return None;
+    }
+    let wide = match value {
+        ScalarValue::Int16(Some(n)) => i64::from(*n),
+        ScalarValue::Int32(Some(n)) => i64::from(*n),
+        ScalarValue::Int64(Some(n)) => *n,
+        other => return (other.data_type() == *ty).then(|| other.clone()),
+    };
+    match ty {
+        DataType::Int16 => i16::try_from(wide).ok().map(|n| ScalarValue::Int16(Some(n))),
+        DataType::Int32 => i32::try_from(wide).ok().map(|n| ScalarValue::Int32(Some(n))),
+        DataType::Int64 => Some(ScalarValue::Int64(Some(wide))),
+        _ => None,
+    }
+}
+
+/// Expressions over a row, and the parameters behind its columns.
+pub(super) struct Computed {
+    evaluator: TableEvaluator,
+    params: Vec<usize>,
+}
+
+impl Computed {
+    /// `None` if an expression needs more than the row, or does not mean the same in every execution.
+    pub(super) fn compile(eval: &EvalContext, input: &[(ColId, SqlType)], exprs: &[Expr]) -> PgResult<Option<Self>> {
+        if exprs.iter().any(|e| !is_plain(e) || e.any(&mut |x| !is_lasting(x))) {
+            return Ok(None);
+        }
+        let mut params: Vec<(usize, SqlType)> = Vec::new();
+        let exprs: Vec<Expr> = exprs
+            .iter()
+            .map(|e| {
+                let mut e = e.clone();
+                params_to_columns(&mut e, &mut params);
+                e
+            })
+            .collect();
+        let of_row = input.iter().map(|(c, ty)| (*c, ty.arrow.clone()));
+        let of_params = params.iter().map(|(at, ty)| (param_column(*at), ty.arrow.clone()));
+        let typed: Vec<(ColId, DataType)> = of_row.chain(of_params).collect();
+        let evaluator = TableEvaluator::new(eval, &[], &typed, &exprs)?;
+        Ok(Some(Self { evaluator, params: params.into_iter().map(|(at, _)| at).collect() }))
+    }
+
+    /// # Errors
+    /// What the expressions raise.
+    pub(super) fn evaluate(&self, row: &[ArrayRef], rows: usize, params: &[ScalarValue]) -> PgResult<Vec<ArrayRef>> {
+        let mut columns: Vec<ArrayRef> = Vec::with_capacity(row.len() + self.params.len());
+        columns.extend_from_slice(row);
+        for at in &self.params {
+            let value = params.get(*at).ok_or_else(missing_parameter)?;
+            columns.push(value.to_array_of_size(rows).map_err(from_datafusion)?);
+        }
+        self.evaluator.evaluate(columns, rows)
+    }
+
+    /// The rows for which the one condition is true.
+    ///
+    /// # Errors
+    /// What it raises.
+    pub(super) fn filter(&self, batch: RecordBatch, params: &[ScalarValue]) -> PgResult<RecordBatch> {
+        let arrays = self.evaluate(batch.columns(), batch.num_rows(), params)?;
+        let mask = arrays.first().and_then(|a| a.as_boolean_opt()).ok_or_else(|| PgError::internal("a condition that is no boolean"))?;
+        if mask.null_count() == 0 && mask.true_count() == mask.len() {
+            return Ok(batch);
+        }
+        Ok(arrow::compute::filter_record_batch(&batch, mask)?)
+    }
+}
+
+/// Where a column of a projection comes from.
+enum Output {
+    Input(usize),
+    Computed(usize),
+}
+
+/// See [`Projection::apply`].
+pub(super) struct Projection {
+    outputs: Vec<Output>,
+    computed: Option<Computed>,
+    schema: SchemaRef,
+}
+
+impl Projection {
+    /// With the columns that it gives; `None` if one cannot be computed here.
+    pub(super) fn compile(eval: &EvalContext, input: &Columns, exprs: &[&(ColId, Expr)]) -> PgResult<Option<(Self, Columns)>> {
+        let mut outputs = Vec::with_capacity(exprs.len());
+        let mut columns = Columns::with_capacity(exprs.len());
+        let mut computed: Vec<Expr> = Vec::new();
+        for (id, e) in exprs {
+            columns.push((*id, e.ty.clone()));
+            if let ExprKind::Column(from) = e.kind {
+                let Some(at) = input.iter().position(|(c, _)| *c == from) else { return Ok(None) };
+                outputs.push(Output::Input(at));
+                continue;
+            }
+            outputs.push(Output::Computed(computed.len()));
+            computed.push(e.clone());
+        }
+        let computed = match computed.is_empty() {
+            true => None,
+            false => match Computed::compile(eval, input, &computed)? {
+                Some(computed) => Some(computed),
+                None => return Ok(None),
+            },
+        };
+        let schema = schema_of(&columns);
+        Ok(Some((Self { outputs, computed, schema }, columns)))
+    }
+
+    /// The projection's columns for the rows of a batch.
+    ///
+    /// # Errors
+    /// What its expressions raise.
+    pub(super) fn apply(&self, batch: &RecordBatch, params: &[ScalarValue]) -> PgResult<RecordBatch> {
+        let rows = batch.num_rows();
+        let computed = match &self.computed {
+            None => Vec::new(),
+            Some(computed) => computed.evaluate(batch.columns(), rows, params)?,
+        };
+        let mut arrays = Vec::with_capacity(self.outputs.len());
+        for output in &self.outputs {
+            let array = match output {
+                Output::Input(at) => batch.columns().get(*at),
+                Output::Computed(at) => computed.get(*at),
+            };
+            arrays.push(array.cloned().ok_or_else(|| PgError::internal("a projection without its input"))?);
+        }
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        Ok(RecordBatch::try_new_with_options(Arc::clone(&self.schema), arrays, &options)?)
+    }
+}
+
+/// Whether a node means the same in every execution under the same settings.
+pub(crate) fn is_lasting(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Func { func, .. } => func.0.volatility == Volatility::Immutable,
+        ExprKind::Oper { oper, .. } => oper.0.volatility == Volatility::Immutable,
+        ExprKind::Cast { arg, .. } => {
+            let simple = |ty: &SqlType| {
+                matches!(
+                    ty.ty,
+                    PgType::Bool
+                        | PgType::Int2
+                        | PgType::Int4
+                        | PgType::Int8
+                        | PgType::Float4
+                        | PgType::Float8
+                        | PgType::Numeric
+                        | PgType::Text
+                        | PgType::Varchar
+                        | PgType::Bpchar
+                )
+            };
+            simple(&arg.ty) && simple(&e.ty)
+        }
+        _ => true,
+    }
+}
+
+fn param_column(at: usize) -> ColId {
+    ColId(PARAM_COLUMNS + u32::try_from(at).unwrap_or(u32::MAX - PARAM_COLUMNS))
+}
+
+fn params_to_columns(e: &mut Expr, params: &mut Vec<(usize, SqlType)>) {
+    if let ExprKind::Param(at) = e.kind {
+        if params.iter().all(|(known, _)| *known != at) {
+            params.push((at, e.ty.clone()));
+        }
+        e.kind = ExprKind::Column(param_column(at));
+        return;
+    }
+    e.children_mut().into_iter().for_each(|child| params_to_columns(child, params));
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+    use super::*;
+
+    #[test]
+    fn values_outside_of_a_keys_type_have_no_row() {
+        let int4 = DataType::Int32;
+        assert_eq!(of_type(&ScalarValue::Int64(Some(7)), &int4), Some(ScalarValue::Int32(Some(7))));
+        assert_eq!(of_type(&ScalarValue::Int64(Some(1 << 40)), &int4), None);
+        assert_eq!(of_type(&ScalarValue::Int16(Some(-3)), &DataType::Int64), Some(ScalarValue::Int64(Some(-3))));
+        assert_eq!(of_type(&ScalarValue::Int32(None), &int4), None);
+        assert_eq!(of_type(&ScalarValue::Utf8View(Some("a".into())), &int4), None);
+    }
+
+    #[test]
+    fn integers_and_texts_compare_among_themselves() {
+        let ty = SqlType::new;
+        assert!(comparable(&ty(PgType::Int8), &ty(PgType::Int4)));
+        assert!(comparable(&ty(PgType::Varchar), &ty(PgType::Text)));
+        assert!(!comparable(&ty(PgType::Bpchar), &ty(PgType::Text)));
+        assert!(!comparable(&ty(PgType::Int8), &ty(PgType::Numeric)));
+        assert!(!comparable(&ty(PgType::Timestamp), &ty(PgType::Timestamptz)));
+    }
+}

@@ -1,0 +1,198 @@
+//! Where connections run: at home on one of a few threads, or on the runtime's workers.
+//!
+//! A connection waits for its client and executes brief statements at home, on a thread that it shares with some of the others: a
+//! message is read, answered and written there without one more thread to wake, which would cost as much as a read by key. Work that
+//! may take long goes over to the workers, which share it among them, and comes home to wait for the client again: so no connection
+//! is held up by a neighbour's.
+//!
+//! Going over is a suspended future that is polled on by another runtime. Its socket stays with the driver of its home.
+
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::task::Poll;
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::oneshot;
+
+/// Deeply nested statements recurse deeply; memory is taken only where it is touched.
+pub const STACK_BYTES: usize = 16 << 20;
+
+/// The threads at which connections are at home. Dropping it ends them, with the connections that are still there.
+pub struct Threads {
+    homes: Vec<Home>,
+    workers: Handle,
+}
+
+struct Home {
+    handle: Handle,
+    connections: Arc<AtomicUsize>,
+    /// Dropped to end the thread.
+    _running: oneshot::Sender<()>,
+}
+
+type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+impl Threads {
+    /// Starts the threads; to be called on the runtime whose workers do the long work.
+    ///
+    /// # Errors
+    /// What the operating system says.
+    pub fn start(count: usize) -> std::io::Result<Self> {
+        let homes = (0..count.max(1)).map(Home::start).collect::<std::io::Result<_>>()?;
+        Ok(Self { homes, workers: Handle::current() })
+    }
+
+    /// Runs a connection at the home that has the fewest; `work` begins there. The receiver ends with it.
+    pub fn spawn<F: Future<Output = ()> + Send + 'static>(&self, work: impl FnOnce(Place) -> F) -> oneshot::Receiver<()> {
+        let (ended, end) = oneshot::channel();
+        let Some(home) = self.homes.iter().min_by_key(|home| home.connections.load(Ordering::Relaxed)) else { return end };
+        let place = Place(Arc::new(Seat { home: home.handle.clone(), workers: self.workers.clone(), away: AtomicBool::new(false) }));
+        home.connections.fetch_add(1, Ordering::Relaxed);
+        let seat = Arc::clone(&place.0);
+        let guard = Guard { connections: Arc::clone(&home.connections), _ended: ended };
+        let work = work(place);
+        run(
+            seat,
+            Box::pin(async move {
+                let _guard = guard;
+                work.await;
+            }),
+            false,
+        );
+        end
+    }
+}
+
+impl Home {
+    fn start(number: usize) -> std::io::Result<Self> {
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let handle = runtime.handle().clone();
+        let (running, ended) = oneshot::channel::<()>();
+        std::thread::Builder::new().name(format!("connections-{number}")).stack_size(STACK_BYTES).spawn(move || {
+            // Its sender never sends: it is dropped.
+            let _ = runtime.block_on(ended);
+        })?;
+        Ok(Self { handle, connections: Arc::default(), _running: running })
+    }
+}
+
+struct Guard {
+    connections: Arc<AtomicUsize>,
+    _ended: oneshot::Sender<()>,
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        self.connections.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+struct Seat {
+    home: Handle,
+    workers: Handle,
+    /// Where the connection is, or wants to be.
+    away: AtomicBool,
+}
+
+/// Polls `work` where it wants to be, until it wants to be elsewhere.
+fn run(seat: Arc<Seat>, mut work: Work, away: bool) {
+    let handle = if away { seat.workers.clone() } else { seat.home.clone() };
+    handle.spawn(async move {
+        let moves = poll_fn(|cx| match work.as_mut().poll(cx) {
+            Poll::Ready(()) => Poll::Ready(false),
+            Poll::Pending if seat.away.load(Ordering::Relaxed) != away => Poll::Ready(true),
+            Poll::Pending => Poll::Pending,
+        })
+        .await;
+        if moves {
+            run(seat, work, !away);
+        }
+    });
+}
+
+/// A connection's way from home to the workers and back.
+#[derive(Clone)]
+pub struct Place(Arc<Seat>);
+
+impl Place {
+    /// Goes on at the workers, for what may take long.
+    pub async fn leave(&self) {
+        self.go(true).await;
+    }
+
+    /// Goes on at home.
+    pub async fn come_home(&self) {
+        self.go(false).await;
+    }
+
+    async fn go(&self, away: bool) {
+        if self.0.away.swap(away, Ordering::Relaxed) == away {
+            return;
+        }
+        let mut gone = false;
+        // Once pending, the future is polled again only where it wants to be.
+        poll_fn(|_| if std::mem::replace(&mut gone, true) { Poll::Ready(()) } else { Poll::Pending }).await;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+    use super::*;
+
+    fn thread_name() -> String {
+        std::thread::current().name().unwrap_or_default().to_owned()
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn connections_go_over_and_come_home() {
+        let threads = Threads::start(2).unwrap();
+        let (tell, told) = oneshot::channel();
+        let end = threads.spawn(|place| async move {
+            let mut seen = Vec::new();
+            for _ in 0..3 {
+                seen.push(thread_name());
+                place.leave().await;
+                place.leave().await;
+                seen.push(thread_name());
+                tokio::task::yield_now().await;
+                place.come_home().await;
+            }
+            tell.send(seen).unwrap();
+        });
+        let seen = told.await.unwrap();
+        let _ = end.await;
+        assert_eq!(seen.len(), 6);
+        assert!(seen.iter().step_by(2).all(|name| name == "connections-0"), "{seen:?}");
+        assert!(seen.iter().skip(1).step_by(2).all(|name| !name.starts_with("connections")), "{seen:?}");
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn connections_spread_over_the_threads() {
+        let threads = Threads::start(2).unwrap();
+        let mut ends = Vec::new();
+        let (stop, stopped) = tokio::sync::watch::channel(false);
+        for _ in 0..5 {
+            let mut stopped = stopped.clone();
+            ends.push(threads.spawn(|_| async move {
+                let _ = stopped.wait_for(|stop| *stop).await;
+            }));
+        }
+        let counts = || threads.homes.iter().map(|h| h.connections.load(Ordering::Relaxed)).collect::<Vec<_>>();
+        assert_eq!(counts(), [3, 2]);
+        stop.send(true).unwrap();
+        for end in ends {
+            let _ = end.await;
+        }
+        assert_eq!(counts(), [0, 0]);
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn dropping_the_threads_ends_connections() {
+        let threads = Threads::start(1).unwrap();
+        let end = threads.spawn(|_| std::future::pending());
+        drop(threads);
+        assert!(end.await.is_err());
+    }
+}
