@@ -9,6 +9,8 @@ machine hits both. Printed are Markdown tables: operations a second (the median 
 
     reads     one row by key, 100 rows by a range of keys, one row by a secondary index; simple and prepared; 1, 2, 8 and 32 clients
     writes    one row a transaction, TPC-B-like transactions, one contended row
+    indexes   a covered select, a range of an index with LIMIT, a join whose inner side is looked up; inserts and updates with one index and
+              without
     bulk      COPY of lineitem with its primary key, an index build over it, scans
     tpch      the 22 queries
 
@@ -38,6 +40,25 @@ READS = {
     "100-row range": AID + "SELECT aid, abalance FROM pgbench_accounts WHERE aid >= :aid AND aid < :aid + 100;\n",
     "select by index": AID + "SELECT abalance FROM pgbench_accounts WHERE code = 'c' || :aid;\n",
 }
+INDEX_READS = {
+    "covered select": AID + "SELECT aid FROM pgbench_accounts WHERE code = 'c' || :aid;\n",
+    "range of an index, LIMIT 10": AID + "SELECT rank, abalance FROM ranked WHERE rank >= :aid ORDER BY rank LIMIT 10;\n",
+    "join by lookup": AID + "SELECT r.rank, a.abalance FROM ranked r JOIN pgbench_accounts a ON a.code = r.code WHERE r.id = :aid;\n",
+}
+INDEX_WRITES = {
+    "insert, no index": ("INSERT INTO plain (word, n) VALUES ('event', 1);\n", 16),
+    "insert, one index": ("INSERT INTO indexed (word, n) VALUES ('event', 1);\n", 16),
+    "update, no index on it": (AID + "UPDATE ranked SET abalance = abalance + 1 WHERE id = :aid;\n", 16),
+    "update of an indexed column": (AID + "UPDATE ranked SET rank = rank + 1 WHERE id = :aid;\n", 16),
+}
+INDEX_TABLES = """CREATE TABLE ranked (id int PRIMARY KEY, rank int, abalance int, code text);
+INSERT INTO ranked SELECT n, (n * 7919) % (100000 * {scale}), 0, 'c' || n FROM generate_series(1, 100000 * {scale}) n;
+CREATE INDEX ranked_rank ON ranked (rank);
+CREATE TABLE plain (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, word text, n int);
+CREATE TABLE indexed (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, word text, n int);
+CREATE INDEX indexed_word ON indexed (word, n);
+ANALYZE;
+"""
 WRITES = {
     "insert": ("INSERT INTO events (word) VALUES ('event');\n", 16),
     "TPC-B-like": (TPCB, 8),
@@ -96,23 +117,23 @@ def operations(title, servers, rows):
         print(f"| {name} | {mode} | {clients} | {st:.0f} | {sc:.1f} | {pt:.0f} | {pc:.1f} | {st / pt:.2f} × | {sc / pc:.2f} × |", flush=True)
 
 
-def reads(servers, work, args):
+def reads(title, scripts, modes, servers, work, args):
     def rows():
-        for name, text in READS.items():
+        for name, text in scripts.items():
             script = f"{work}/script.sql"
             pathlib.Path(script).write_text(text)
-            for mode, clients in [("prepared", 1), ("prepared", 2), ("prepared", 8), ("prepared", 32), ("simple", 2), ("simple", 8)]:
+            for mode, clients in modes:
                 yield name, mode, clients, alternate(servers, args.rounds, lambda s: pgbench(s, script, clients, args, mode))
-    operations("Reads", servers, rows())
+    operations(title, servers, rows())
 
 
-def writes(servers, work, args):
+def writes(title, scripts, servers, work, args):
     def rows():
-        for name, (text, clients) in WRITES.items():
+        for name, (text, clients) in scripts.items():
             script = f"{work}/script.sql"
             pathlib.Path(script).write_text(text)
             yield name, "prepared", clients, alternate(servers, args.rounds, lambda s: pgbench(s, script, clients, args, "prepared"))
-    operations("Durable writes", servers, rows())
+    operations(title, servers, rows())
 
 
 def timed(server, work):
@@ -185,22 +206,28 @@ def main():
     parser.add_argument("--scale", type=int, default=4, help="of the tables of reads and writes: 100,000 accounts each")
     parser.add_argument("--scale-factor", type=float, default=1.0, help="of TPC-H")
     parser.add_argument("--tpch", help="a folder with TPC-H's tables as csv")
-    parser.add_argument("--only", action="append", choices=["reads", "writes", "bulk", "tpch"])
+    parser.add_argument("--only", action="append", choices=["reads", "writes", "indexes", "bulk", "tpch"])
     args = parser.parse_args()
-    groups = args.only or ["reads", "writes", "bulk", "tpch"]
+    groups = args.only or ["reads", "writes", "indexes", "bulk", "tpch"]
     version = subprocess.run([f"{args.postgres}/postgres", "--version"], capture_output=True, text=True).stdout.strip()
     print(f"{version}; {platform.machine()}, {len(__import__('os').sched_getaffinity(0))} cores; medians of {args.rounds} rounds, {args.seconds} s each")
     with tempfile.TemporaryDirectory(prefix="stoa-bench-") as work:
         servers = [start_stoa(args.stoa, work), start_postgres(args.postgres, work)]
         try:
-            if {"reads", "writes"} & set(groups):
+            if {"reads", "writes", "indexes"} & set(groups):
                 for server in servers:
                     server.psql("-c", TABLES.format(scale=args.scale))
+                    if "indexes" in groups:
+                        server.psql("-c", INDEX_TABLES.format(scale=args.scale))
                 servers[1].psql("-c", "VACUUM ANALYZE", "-c", "CHECKPOINT")
             if "reads" in groups:
-                reads(servers, work, args)
+                modes = [("prepared", 1), ("prepared", 2), ("prepared", 8), ("prepared", 32), ("simple", 2), ("simple", 8)]
+                reads("Reads", READS, modes, servers, work, args)
             if "writes" in groups:
-                writes(servers, work, args)
+                writes("Durable writes", WRITES, servers, work, args)
+            if "indexes" in groups:
+                reads("Reads by indexes", INDEX_READS, [("prepared", 2), ("prepared", 8)], servers, work, args)
+                writes("Durable writes with an index and without", INDEX_WRITES, servers, work, args)
             if {"bulk", "tpch"} & set(groups):
                 folder = args.tpch
                 if not folder:
