@@ -398,6 +398,9 @@ impl Session {
     }
 
     pub(crate) async fn abort_block(&mut self) {
+        if self.block.wrote_much() {
+            self.shared.long_work_follows().await;
+        }
         if let Some(txn) = self.block.txn.take() {
             txn.rollback().await;
         }

@@ -11,6 +11,7 @@ use crate::row::key::KeyPartCodec;
 use crate::row::{ColumnSource, IndexCodec, RowCodec};
 use crate::session::settings::Settings;
 use crate::text::scan::SCORE;
+use parking_lot::Mutex;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
@@ -110,7 +111,19 @@ impl KeyRead {
             }
         };
         let way = way.covering(&read);
-        Ok(Some(Self { table: Arc::clone(&scan.table), codec, way, read, read_schema, conditions, projections, order, offset, limit }))
+        Ok(Some(Self {
+            table: Arc::clone(&scan.table),
+            codec,
+            way,
+            read,
+            read_schema,
+            conditions,
+            projections,
+            order,
+            offset,
+            limit,
+            decoder: Mutex::default(),
+        }))
     }
 }
 

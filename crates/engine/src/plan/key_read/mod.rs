@@ -61,6 +61,8 @@ pub(crate) struct KeyRead {
     order: Option<Vec<usize>>,
     offset: Option<Source>,
     limit: Option<Source>,
+    /// Of the rows, empty, between two executions.
+    decoder: Mutex<Option<ScanDecoder>>,
 }
 
 /// How the rows are reached.
@@ -183,9 +185,7 @@ impl KeyRead {
                 if ctx.txn.records_reads() {
                     table.record(self.codec.storage, &[KeyRange::point(&key)]);
                 }
-                let mut decoder = ScanDecoder::new(&ColumnSource::Table(Arc::clone(&self.codec)), &self.read, 1)?;
-                get_rows(&table, &keys, 0..1, &mut decoder).await?;
-                self.give(&mut decoder, &ctx.params).map(KeyRows::Rows)
+                self.get(&table, &keys, &ctx.params).await.map(KeyRows::Rows)
             }
             // Boxed, so that the future of a read by key stays small.
             Way::Range(range) => Box::pin(self.read_range(range, &table, ctx)).await,
@@ -259,9 +259,7 @@ impl KeyRead {
             if keys.is_empty() {
                 return Ok(KeyRows::Rows(None));
             }
-            let mut rows = ScanDecoder::new(&ColumnSource::Table(Arc::clone(&self.codec)), &self.read, keys.len())?;
-            get_rows(table, &keys, 0..keys.len(), &mut rows).await?;
-            self.give(&mut rows, &ctx.params)?
+            self.get(table, &keys, &ctx.params).await?
         } else {
             self.give(&mut entries, &ctx.params)?
         };
@@ -270,6 +268,19 @@ impl KeyRead {
             let rows = limit.unwrap_or(usize::MAX).min(batch.num_rows() - from);
             batch.slice(from, rows)
         })))
+    }
+
+    /// The rows of some keys, as the statement wants them.
+    async fn get(&self, table: &ScanTable, keys: &KeyList, params: &[ScalarValue]) -> PgResult<Option<RecordBatch>> {
+        let kept = self.decoder.lock().take();
+        let mut decoder = match kept {
+            Some(decoder) => decoder,
+            None => ScanDecoder::new(&ColumnSource::Table(Arc::clone(&self.codec)), &self.read, keys.len())?,
+        };
+        get_rows(table, keys, 0..keys.len(), &mut decoder).await?;
+        let rows = self.give(&mut decoder, params)?;
+        *self.decoder.lock() = Some(decoder);
+        Ok(rows)
     }
 
     /// The rows that were read, as the statement wants them.
