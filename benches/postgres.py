@@ -52,7 +52,7 @@ INDEX_WRITES = {
     "update of an indexed column": (AID + "UPDATE ranked SET rank = rank + 1 WHERE id = :aid;\n", 16),
 }
 INDEX_TABLES = """CREATE TABLE ranked (id int PRIMARY KEY, rank int, abalance int, code text);
-INSERT INTO ranked SELECT n, (n * 7919) % (100000 * {scale}), 0, 'c' || n FROM generate_series(1, 100000 * {scale}) n;
+INSERT INTO ranked SELECT n, (n::bigint * 7919) % (100000 * {scale}), 0, 'c' || n FROM generate_series(1, 100000 * {scale}) n;
 CREATE INDEX ranked_rank ON ranked (rank);
 CREATE TABLE plain (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, word text, n int);
 CREATE TABLE indexed (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, word text, n int);

@@ -6,7 +6,7 @@
 use crate::keys::{Form, row_prefix};
 use crate::retention::{RetentionFilterFactory, SharedRetention};
 use rocksdb::{
-    BlockBasedOptions, Cache, DBCompressionType, DataBlockIndexType, LogLevel, LruCacheOptions, Options, SliceTransform, WriteBufferManager,
+    BlockBasedOptions, Cache, DBCompressionType, DataBlockIndexType, LogLevel, Options, SliceTransform, WriteBufferManager,
 };
 use std::sync::Arc;
 use stoa_store::clock::{Clock, SystemClock};
@@ -156,11 +156,11 @@ impl std::fmt::Debug for SharedResources {
 impl SharedResources {
     pub fn new(options: &LsmOptions) -> Self {
         let in_memory = options.block_cache_bytes / 8;
-        let cache = lru_cache(options.block_cache_bytes - in_memory);
+        let cache = block_cache(options.block_cache_bytes - in_memory);
         let write_buffers = WriteBufferManager::new_write_buffer_manager_with_cache(options.write_buffer_bytes, false, cache.clone());
         Self {
             cache,
-            in_memory_cache: lru_cache(in_memory),
+            in_memory_cache: block_cache(in_memory),
             write_buffers,
             retention: Arc::default(),
             write_buffer_bytes: options.write_buffer_bytes,
@@ -267,11 +267,11 @@ impl SharedResources {
     }
 }
 
-fn lru_cache(bytes: usize) -> Cache {
-    let mut options = LruCacheOptions::default();
-    options.set_capacity(bytes);
-    options.set_num_shard_bits(4);
-    Cache::new_lru_cache_opts(&options)
+/// A cache whose lookups take no lock.
+fn block_cache(bytes: usize) -> Cache {
+    /// The table grows with what is in it.
+    const ENTRY_BYTES_UNKNOWN: usize = 0;
+    Cache::new_hyper_clock_cache(bytes, ENTRY_BYTES_UNKNOWN)
 }
 
 #[cfg(test)]

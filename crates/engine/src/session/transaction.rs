@@ -341,7 +341,7 @@ impl Session {
                 }
             }
         } else if self.block.active {
-            self.abort_block().await;
+            Box::pin(self.abort_block()).await;
         }
     }
 
@@ -349,23 +349,29 @@ impl Session {
         if !self.block.active {
             return Ok(());
         }
+        // The futures of what is rare are boxed, so that those of the ends of reads stay small.
         if self.block.wrote_much() {
-            self.shared.long_work_follows().await;
+            Box::pin(self.shared.long_work_follows()).await;
         }
-        if let Err(error) = self.hold_cursors().await {
-            self.abort_block().await;
+        if !self.cursors.is_empty()
+            && let Err(error) = Box::pin(self.hold_cursors()).await
+        {
+            Box::pin(self.abort_block()).await;
             return Err(error);
         }
-        if let Err(error) = self.end_temporary_tables().await {
-            self.abort_block().await;
+        if self.shared.temporary_schema().is_some()
+            && let Err(error) = Box::pin(self.end_temporary_tables()).await
+        {
+            Box::pin(self.abort_block()).await;
             return Err(error);
         }
-        let token = self.shared.settings().raw(commit_token::SETTING).filter(|t| !t.is_empty()).map(str::to_owned);
         let committed = match self.block.txn.take() {
+            Some(txn) if txn.commit_reads() => Ok(false),
             Some(txn) => {
+                let token = self.shared.settings().raw(commit_token::SETTING).filter(|t| !t.is_empty()).map(str::to_owned);
                 let named = token.is_some() && txn.has_writes();
                 txn.set_commit_token(token);
-                txn.commit().await.map(|()| named)
+                Box::pin(txn.commit()).await.map(|()| named)
             }
             None => Ok(false),
         };
@@ -389,8 +395,7 @@ impl Session {
 
     /// ON COMMIT of temporary tables.
     async fn end_temporary_tables(&mut self) -> PgResult<()> {
-        let wrote = self.block.txn.as_ref().is_some_and(|txn| txn.has_writes());
-        if !wrote || self.shared.temporary_schema().is_none() {
+        if !self.block.txn.as_ref().is_some_and(|txn| txn.has_writes()) {
             return Ok(());
         }
         let context = self.statement_context("COMMIT".into(), Arc::from([]))?;

@@ -927,6 +927,22 @@ impl Transaction {
         }
     }
 
+    /// Commits a transaction that only read, which nothing can keep from it; false, and nothing done, for any other.
+    #[must_use]
+    pub fn commit_reads(&self) -> bool {
+        {
+            let mut state = self.state.lock();
+            let wrote = !state.layers.is_empty() || !state.current.is_empty() || state.catalog.is_some();
+            if wrote || state.tracked || !state.deferred.is_empty() || !state.on_commit.is_empty() {
+                return false;
+            }
+            state.finished = true;
+            state.on_rollback.clear();
+        }
+        self.release_all();
+        true
+    }
+
     /// What is done before anything is durable, and may fail.
     async fn prepare_commit(&self) -> PgResult<()> {
         self.end_statement();

@@ -205,12 +205,12 @@ impl Connection {
                         return Ok(());
                     }
                     Execution::CopyIn(copy) => {
-                        let tag = self.copy_in(*copy, true).await?;
+                        let tag = Box::pin(self.copy_in(*copy, true)).await?;
                         self.output.command_complete(&tag);
                         return Ok(());
                     }
                     Execution::CopyOut(copy) => {
-                        let tag = self.copy_out(*copy).await?;
+                        let tag = Box::pin(self.copy_out(*copy)).await?;
                         self.output.command_complete(&tag);
                         return Ok(());
                     }

@@ -70,12 +70,12 @@ impl Connection {
                 self.output.empty_query();
             }
             Execution::CopyIn(copy) => {
-                let tag = self.copy_in(*copy, false).await?;
+                let tag = Box::pin(self.copy_in(*copy, false)).await?;
                 self.finish_last(last).await?;
                 self.output.command_complete(&tag);
             }
             Execution::CopyOut(copy) => {
-                let tag = self.copy_out(*copy).await?;
+                let tag = Box::pin(self.copy_out(*copy)).await?;
                 self.finish_last(last).await?;
                 self.output.command_complete(&tag);
             }
