@@ -68,8 +68,9 @@ const asText = { getTypeParser: (oid, format) => [700, 701, 1082, 1083, 1114, 11
   await check('cancel', async (c) => {
     const pid = (await c.query('SELECT pg_backend_pid() AS pid')).rows[0].pid;
     const other = await connect();
-    setTimeout(() => other.query('SELECT pg_cancel_backend($1)', [pid]), 300);
+    const cancelled = new Promise((done) => setTimeout(done, 300)).then(() => other.query('SELECT pg_cancel_backend($1)', [pid]));
     await fails('57014', c.query('SELECT count(*) FROM generate_series(1, 100000000) a, generate_series(1, 1000) b'));
+    await cancelled;
     await other.end();
     assert.strictEqual((await c.query('SELECT 1 AS one')).rows[0].one, 1);
   });
