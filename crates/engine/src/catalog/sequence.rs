@@ -237,7 +237,7 @@ mod tests {
         let store: Arc<dyn Store> = Arc::new(ModelStore::default());
         let catalog = crate::catalog::open(&store).await.unwrap();
         drop(catalog);
-        let s = sequence(1, 1, 1000, 1, false);
+        let s = sequence(1, 1, 100_000, 1, false);
         let first = Sequences::new(Arc::clone(&store));
         let mut given: Vec<i64> = (0..40).map(|_| first.next(&s).unwrap()).collect();
         assert_eq!(given, (1..=40).collect::<Vec<_>>());
