@@ -939,7 +939,7 @@ impl Transaction {
             state.finished = true;
             state.on_rollback.clear();
         }
-        self.release_all();
+        self.hold().release();
         true
     }
 
