@@ -5,9 +5,7 @@
 
 use crate::keys::{Form, row_prefix};
 use crate::retention::{RetentionFilterFactory, SharedRetention};
-use rocksdb::{
-    BlockBasedOptions, Cache, DBCompressionType, DataBlockIndexType, LogLevel, Options, SliceTransform, WriteBufferManager,
-};
+use rocksdb::{BlockBasedOptions, Cache, DBCompressionType, DataBlockIndexType, LogLevel, Options, SliceTransform, WriteBufferManager};
 use std::sync::Arc;
 use stoa_store::clock::{Clock, SystemClock};
 use stoa_store::{BloomFilter, Compression, FamilyOptions};

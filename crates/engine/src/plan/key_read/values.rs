@@ -206,7 +206,27 @@ impl Projection {
 pub(crate) fn is_lasting(e: &Expr) -> bool {
     match &e.kind {
         ExprKind::Func { func, .. } => func.0.volatility == Volatility::Immutable,
-        ExprKind::Oper { oper, .. } => oper.0.volatility == Volatility::Immutable,
+        // Concatenation of any value counts as stable, for those whose text depends on settings.
+        ExprKind::Oper { oper, args } => {
+            let fixed = |arg: &Expr| {
+                matches!(
+                    arg.ty.ty,
+                    PgType::Bool
+                        | PgType::Int2
+                        | PgType::Int4
+                        | PgType::Int8
+                        | PgType::Numeric
+                        | PgType::Text
+                        | PgType::Varchar
+                        | PgType::Bpchar
+                )
+            };
+            match oper.0.volatility {
+                Volatility::Immutable => true,
+                Volatility::Stable => oper.0.name == "||" && args.iter().all(fixed),
+                Volatility::Volatile => false,
+            }
+        }
         ExprKind::Cast { arg, .. } => {
             let simple = |ty: &SqlType| {
                 matches!(
