@@ -460,7 +460,7 @@ async fn alter_table(work: Work<'_>, mut table: TableDescriptor, action: &AlterA
             let object = Object::Constraint(table.oid, oid);
             let words = dropping.describe(&object);
             dropping.name(object);
-            dropping.follow();
+            dropping.settle().await?;
             dropping.check(*cascade, Some(words))?;
             dropping.execute().await
         }
@@ -730,7 +730,7 @@ async fn drop_column(work: Work<'_>, table: TableDescriptor, name: &str, if_exis
     let object = Object::Column(table.oid, found.id);
     let words = dropping.describe(&object);
     dropping.name(object);
-    dropping.follow();
+    dropping.settle().await?;
     dropping.check(cascade, Some(words))?;
     dropping.execute().await?;
     let schema = schema_name(work, table.schema);

@@ -589,7 +589,13 @@ impl<'a> TableBuilder<'a> {
 
     async fn add_foreign_key(&mut self, constraint: &Constraint, columns: Vec<ColumnId>, references: &References) -> PgResult<()> {
         let own_name = self.work.split(&references.table)?;
-        let found = self.work.find(&references.table)?;
+        let mut found = self.work.find(&references.table)?;
+        if let Some(target) = found.as_deref().filter(|target| target.oid() != self.table.oid) {
+            // Nobody may drop it, or its keys, before the reference is there.
+            self.work.lock(target, crate::txn::TableLockMode::ShareRowExclusive).await?;
+            self.work.refresh()?;
+            found = self.work.find(&references.table)?;
+        }
         // A table under construction may refer to itself.
         let target: TableDescriptor = match found.as_deref() {
             Some(Relation::Table(table)) if table.oid == self.table.oid => self.table.clone(),

@@ -24,6 +24,7 @@ pub(crate) enum Object {
 pub(crate) struct Dropping<'a> {
     work: Work<'a>,
     catalog: std::sync::Arc<CatalogSnapshot>,
+    named: Vec<Object>,
     /// In the order in which they were found.
     order: Vec<Object>,
     seen: BTreeSet<Object>,
@@ -33,17 +34,86 @@ pub(crate) struct Dropping<'a> {
     told: Vec<(Object, Object)>,
 }
 
+/// Whether there still is something that a statement named.
+fn exists(catalog: &CatalogSnapshot, object: &Object) -> bool {
+    match object {
+        Object::Schema(oid) => catalog.schema(*oid).is_some(),
+        Object::Relation(oid) => catalog.relation(*oid).is_some(),
+        Object::Column(table, column) | Object::Default(table, column) => {
+            catalog.table(*table).is_some_and(|t| t.column(*column).is_some())
+        }
+        Object::Constraint(table, constraint) => catalog.table(*table).is_some_and(|t| constraint_name(t, *constraint).is_some()),
+        Object::Index(_, index) => catalog.index(*index).is_some(),
+    }
+}
+
 impl<'a> Dropping<'a> {
     pub fn new(work: Work<'a>) -> Self {
-        Self { work, catalog: work.catalog(), order: Vec::new(), seen: BTreeSet::new(), internal: BTreeSet::new(), told: Vec::new() }
+        Self {
+            work,
+            catalog: work.catalog(),
+            named: Vec::new(),
+            order: Vec::new(),
+            seen: BTreeSet::new(),
+            internal: BTreeSet::new(),
+            told: Vec::new(),
+        }
     }
 
     /// Something that the statement names.
     pub fn name(&mut self, object: Object) {
         if self.seen.insert(object.clone()) {
             self.order.push(object.clone());
+            self.named.push(object.clone());
         }
         self.internal.insert(object);
+    }
+
+    /// Follows the dependencies of everything named, and locks what goes and what changes: as it is behind the locks, whatever was
+    /// committed while they were waited for.
+    ///
+    /// # Errors
+    /// 55P03, 40P01; 55006; 42P01 and 42704 for what another session has dropped meanwhile.
+    pub async fn settle(&mut self) -> PgResult<()> {
+        loop {
+            self.follow();
+            let mut tables: BTreeSet<Oid> = BTreeSet::new();
+            for object in &self.order {
+                match object {
+                    Object::Relation(oid) => {
+                        if let Some(relation) = self.catalog.relation(*oid) {
+                            self.work.lock(relation, crate::txn::TableLockMode::AccessExclusive).await?;
+                            if let Relation::Table(table) = &**relation {
+                                self.work.check_unused(table, "DROP TABLE")?;
+                            }
+                        }
+                    }
+                    Object::Schema(_) => {}
+                    Object::Column(table, _) | Object::Constraint(table, _) | Object::Index(table, _) | Object::Default(table, _) => {
+                        tables.insert(*table);
+                    }
+                }
+            }
+            for table in tables.iter().filter_map(|oid| self.catalog.table(*oid)) {
+                self.work.lock_table(table).await?;
+            }
+            self.work.refresh()?;
+            let now = self.work.catalog();
+            if std::sync::Arc::ptr_eq(&now, &self.catalog) {
+                return Ok(());
+            }
+            let mut again = Self::new(self.work);
+            for object in std::mem::take(&mut self.named) {
+                if !exists(&now, &object) {
+                    let code = if matches!(object, Object::Relation(_)) { SqlState::UNDEFINED_TABLE } else { SqlState::UNDEFINED_OBJECT };
+                    let words = self.describe(&object);
+                    let (kind, name) = words.split_once(' ').unwrap_or(("object", &words));
+                    return Err(PgError::new(code, format!("{kind} \"{name}\" does not exist")));
+                }
+                again.name(object);
+            }
+            *self = again;
+        }
     }
 
     /// Follows the dependencies of everything named.
@@ -301,21 +371,11 @@ impl<'a> Dropping<'a> {
         crate::catalog::names::shown_relation(&self.catalog, &self.work.path(), oid).unwrap_or_default()
     }
 
-    /// Carries it out.
+    /// Carries it out. What others might change meanwhile is locked: see [`Dropping::settle`].
     pub async fn execute(&self) -> PgResult<()> {
         let work = self.work;
         // Relations first: parts of tables that go are not changed any more.
         let mut changed: BTreeMap<Oid, TableDescriptor> = BTreeMap::new();
-        for object in &self.order {
-            if let Object::Relation(oid) = object
-                && let Some(relation) = self.catalog.relation(*oid)
-            {
-                work.lock(relation, crate::txn::TableLockMode::AccessExclusive).await?;
-                if let Relation::Table(table) = &**relation {
-                    work.check_unused(table, "DROP TABLE")?;
-                }
-            }
-        }
         for object in &self.order {
             match object {
                 Object::Relation(oid) => {
@@ -329,7 +389,6 @@ impl<'a> Dropping<'a> {
                     if !self.contains(&Object::Relation(*table))
                         && let Some(descriptor) = work.catalog().table(*table).cloned()
                     {
-                        work.lock_table(&descriptor).await?;
                         changed.entry(*table).or_insert(descriptor);
                     }
                 }

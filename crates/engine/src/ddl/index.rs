@@ -373,7 +373,7 @@ pub(crate) async fn reindex(work: Work<'_>, target: &ReindexTarget, concurrently
         }
     }
     for (table, index) in jobs {
-        let Some(mut table) = work.catalog().table(table).cloned() else { continue };
+        let Some(table) = work.catalog().table(table).cloned() else { continue };
         if concurrently && !table.temporary {
             let wanted = table.indexes.iter().filter(|i| index.is_none_or(|wanted| wanted == i.oid));
             for oid in wanted.map(|i| i.oid).collect::<Vec<_>>() {
@@ -383,6 +383,7 @@ pub(crate) async fn reindex(work: Work<'_>, target: &ReindexTarget, concurrently
         }
         work.lock_table(&table).await?;
         work.refresh()?;
+        let Some(mut table) = work.catalog().table(table.oid).cloned() else { continue };
         let mut built: Vec<Oid> = Vec::new();
         let mut old: Vec<TableId> = Vec::new();
         for descriptor in &mut table.indexes {

@@ -257,7 +257,7 @@ async fn drop_objects(work: Work<'_>, kind: ObjectKind, names: &[ObjectName], if
             }
         }
     }
-    dropping.follow();
+    dropping.settle().await?;
     let single = match named.as_slice() {
         [one] => Some(dropping.describe(one)),
         _ => None,

@@ -137,6 +137,10 @@ async fn like_columns(
         return Err(PgError::new(SqlState::SYNTAX_ERROR, format!("syntax error at or near \"{unknown}\"")));
     }
     let work = builder.work;
+    if let Some(source) = work.find(name)? {
+        work.lock(&source, crate::txn::TableLockMode::AccessShare).await?;
+        work.refresh()?;
+    }
     let source = match work.find(name)?.as_deref() {
         Some(Relation::Table(table)) => table.clone(),
         Some(Relation::View(view)) => {

@@ -27,19 +27,25 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateView) -> PgResult<Stri
             }
         }
     }
-    let catalog = work.catalog();
     let path = work.path();
-    let (bound, stars) = bind_view_query(&work.bind_context(&catalog, &path), &create.query)?;
+    let (catalog, bound, stars) = loop {
+        let catalog = work.catalog();
+        let (bound, stars) = bind_view_query(&work.bind_context(&catalog, &path), &create.query)?;
+        // Nobody may change what it is made of before it is there; what was changed while that was waited for is bound again.
+        for used in &bound.uses {
+            if let Some(relation) = catalog.relation(used.relation) {
+                work.lock(relation, crate::txn::TableLockMode::AccessShare).await?;
+            }
+        }
+        work.refresh()?;
+        if std::sync::Arc::ptr_eq(&work.catalog(), &catalog) {
+            break (catalog, bound, stars);
+        }
+    };
     if !bound.params.is_empty() {
         return Err(PgError::new(SqlState::UNDEFINED_PARAMETER, "there is no parameter $1"));
     }
     let BoundBody::Query(query) = &bound.body else { return Err(PgError::internal("a view's query that is none")) };
-    // Nobody may change what it is made of before it is there.
-    for used in &bound.uses {
-        if let Some(relation) = catalog.relation(used.relation) {
-            work.lock(relation, crate::txn::TableLockMode::AccessShare).await?;
-        }
-    }
     // A view over temporary relations is temporary.
     let over_temporary = bound
         .uses
