@@ -116,14 +116,10 @@ pub fn sql_type(data_type: &DataType) -> PgResult<SqlType> {
                 return Err(undefined_type(&parts.join(".")));
             }
             let ty = type_by_name(base).filter(|ty| !matches!(ty, PgType::Unknown)).ok_or_else(|| undefined_type(&parts.join(".")))?;
-            let numbers: Vec<i64> = modifiers
-                .iter()
-                .map(|m| {
-                    m.trim().parse::<i64>().map_err(|_| {
-                        PgError::new(SqlState::INVALID_PARAMETER_VALUE, "type modifiers must be simple constants or identifiers")
-                    })
-                })
-                .collect::<PgResult<_>>()?;
+            if !modifiers.is_empty() && !takes_modifiers(&ty) {
+                return Err(PgError::new(SqlState::SYNTAX_ERROR, format!("type modifier is not allowed for type \"{base}\"")));
+            }
+            let numbers = modifiers.iter().map(|m| modifier(m.trim())).collect::<PgResult<Vec<i64>>>()?;
             with_modifiers(ty, &numbers)
         }
         other => {
@@ -147,6 +143,34 @@ fn with_modifiers(ty: PgType, numbers: &[i64]) -> PgResult<SqlType> {
             precision(ty, Some((*p).max(0) as u64), "TIMESTAMP")
         }
         _ => Err(PgError::new(SqlState::SYNTAX_ERROR, format!("type modifier is not allowed for type \"{}\"", ty.name()))),
+    }
+}
+
+fn takes_modifiers(ty: &PgType) -> bool {
+    matches!(
+        ty,
+        PgType::Numeric
+            | PgType::Varchar
+            | PgType::Bpchar
+            | PgType::Time
+            | PgType::Timetz
+            | PgType::Timestamp
+            | PgType::Timestamptz
+            | PgType::Interval
+            | PgType::Bytea
+    )
+}
+
+/// The number of a modifier, which is a constant or a name.
+fn modifier(text: &str) -> PgResult<i64> {
+    if let Ok(number) = text.parse() {
+        return Ok(number);
+    }
+    let quoted = text.strip_prefix('\'').and_then(|t| t.strip_suffix('\''));
+    let name = !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_');
+    match quoted.or(name.then_some(text)) {
+        Some(word) => Err(PgError::invalid_text("integer", word)),
+        None => Err(PgError::new(SqlState::SYNTAX_ERROR, "type modifiers must be simple constants or identifiers")),
     }
 }
 

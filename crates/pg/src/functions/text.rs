@@ -286,8 +286,10 @@ fn split_part<'t>(s: &'t str, delimiter: &str, n: i32) -> PgResult<&'t str> {
     if delimiter.is_empty() {
         return Ok(if n == 1 || n == -1 { s } else { "" });
     }
-    let skipped = n.unsigned_abs() as usize - 1;
-    let field = if n > 0 { s.split(delimiter).nth(skipped) } else { s.rsplit(delimiter).nth(skipped) };
+    // Fields are found from the left, also when they are counted from the right: delimiters may overlap.
+    let place = n.unsigned_abs() as usize;
+    let from_left = if n > 0 { Some(place) } else { (s.split(delimiter).count() + 1).checked_sub(place) };
+    let field = from_left.and_then(|place| place.checked_sub(1)).and_then(|skipped| s.split(delimiter).nth(skipped));
     Ok(field.unwrap_or(""))
 }
 
@@ -342,10 +344,13 @@ fn initcap(s: &str, out: &mut String) -> PgResult<()> {
 
 fn pad(s: &str, width: i32, fill: &str, on_left: bool, out: &mut String) -> PgResult<()> {
     let width = usize::try_from(width).unwrap_or(0);
+    let length = char_count(s) as usize;
+    if fill.is_empty() && length < width {
+        return push(out, s);
+    }
     if width > MAX_BYTES / 4 {
         return Err(too_long());
     }
-    let length = char_count(s) as usize;
     if length >= width {
         return push(out, s.get(..char_start(s, width)).unwrap_or(""));
     }
