@@ -1,5 +1,6 @@
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 //! Compiled reads beside the planner: random tables and statements, each prepared once and executed with several values.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
 use crate::session::{Execution, Prepared, Session, SessionOptions};
 use crate::{Database, DatabaseOptions};
