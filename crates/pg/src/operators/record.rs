@@ -31,6 +31,12 @@ pub fn register(r: &mut Registry) {
 fn compared(holds: fn(Ordering) -> bool) -> Kernel {
     Arc::new(move |call, args| {
         let [left, right] = args else { return Err(PgError::internal("a comparison of two")) };
+        if left.array.as_struct_opt().is_none() || right.array.as_struct_opt().is_none() {
+            // NULLs of no row type in particular.
+            let mut nulls = Bool::builder(call.rows);
+            nulls.extend(std::iter::repeat_n(None, call.rows));
+            return Bool::finish(nulls, call.ret);
+        }
         let (left_type, right_type) = (argument_type(call, 0)?, argument_type(call, 1)?);
         comparable(&fields(left_type, left), &fields(right_type, right))?;
         let (left_keys, right_keys) = (sort_key(left_type, &left.array)?, sort_key(right_type, &right.array)?);
