@@ -161,6 +161,14 @@ impl Projection {
     }
 }
 
+/// Where the columns wanted are among those given, if they are not all there in their order; `None` if one is missing.
+pub(super) fn order_of(given: &Columns, wanted: Option<&[ColId]>) -> Option<Option<Vec<usize>>> {
+    let Some(wanted) = wanted else { return Some(None) };
+    let positions: Vec<usize> = wanted.iter().map(|c| given.iter().position(|(g, _)| g == c)).collect::<Option<_>>()?;
+    let in_place = positions.len() == given.len() && positions.iter().enumerate().all(|(i, p)| i == *p);
+    Some((!in_place).then_some(positions))
+}
+
 pub(super) fn schema_of(columns: &Columns) -> SchemaRef {
     Arc::new(Schema::new(columns.iter().map(|(c, ty)| Field::new(column_name(*c), ty.arrow.clone(), true)).collect::<Vec<_>>()))
 }
@@ -210,15 +218,7 @@ pub(super) async fn start(
         given = projection.columns.clone();
         projections.push(projection);
     }
-    let order = match columns {
-        None => None,
-        Some(columns) => {
-            let positions: Option<Vec<usize>> = columns.iter().map(|c| given.iter().position(|(g, _)| g == c)).collect();
-            let Some(positions) = positions else { return Ok(None) };
-            let in_place = positions.len() == given.len() && positions.iter().enumerate().all(|(i, p)| i == *p);
-            (!in_place).then_some(positions)
-        }
-    };
+    let Some(order) = order_of(&given, columns) else { return Ok(None) };
     if !projections.is_empty() || order.is_some() {
         stream = stream
             .map(move |batch| {

@@ -6,7 +6,7 @@ use crate::access::{Comparison, KeyShape, Preferences};
 use crate::bind::tree::{ColId, Expr, ExprKind, Rel, SortKey, TableScan};
 use crate::bind::walk::columns_of;
 use crate::catalog::{ColumnId, IndexKey, IndexState, TableDescriptor};
-use crate::plan::direct::{Base, Columns, Shape, schema_of, shape};
+use crate::plan::direct::{Base, Columns, Shape, order_of, schema_of, shape};
 use crate::row::key::KeyPartCodec;
 use crate::row::{ColumnSource, IndexCodec, RowCodec};
 use crate::session::settings::Settings;
@@ -101,15 +101,7 @@ impl KeyRead {
             given = out;
             projections.push(projection);
         }
-        let order = match columns {
-            None => None,
-            Some(columns) => {
-                let positions: Option<Vec<usize>> = columns.iter().map(|c| given.iter().position(|(g, _)| g == c)).collect();
-                let Some(positions) = positions else { return Ok(None) };
-                let in_place = positions.len() == given.len() && positions.iter().enumerate().all(|(i, p)| i == *p);
-                (!in_place).then_some(positions)
-            }
-        };
+        let Some(order) = order_of(&given, columns) else { return Ok(None) };
         let way = way.covering(&read);
         Ok(Some(Self {
             table: Arc::clone(&scan.table),
