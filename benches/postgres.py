@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Stoa and PostgreSQL side by side on one machine, in one run, both durable.
 
-    postgres.py --stoa BINARY --postgres BINDIR [--seconds S] [--rounds N] [--scale-factor F] [--only GROUP …] [--tpch FOLDER]
+    postgres.py --stoa BINARY --postgres BINDIR [--seconds S] [--rounds N] [--scale-factor F] [--only GROUP …] [--tpch FOLDER] [--limit S]
 
 Starts a server of each kind on a directory of its own and lets them work in turn, round after round, so that a slow moment of the
 machine hits both. Printed are Markdown tables: operations a second (the median of the rounds), the server's CPU time for one operation
@@ -12,16 +12,19 @@ machine hits both. Printed are Markdown tables: operations a second (the median 
     indexes   a covered select, a range of an index with LIMIT, a join whose inner side is looked up; inserts and updates with one index and
               without
     bulk      COPY of lineitem with its primary key, an index build over it, scans
-    tpch      the 22 queries
+    tpch      the 22 queries, at the primary keys alone
+    indexed   the 22 queries again, with the indexes that people make for them: foreign keys and dates
 
-`bulk` and `tpch` read TABLE.csv files from FOLDER; without it they are made with tpchgen-cli, which must be on the path.
+A query that takes a server longer than the limit of seconds is ended, and counts with the time it had. `bulk`, `tpch` and `indexed` read TABLE.csv files from FOLDER; without it they are made with tpchgen-cli, which must be on the path.
 """
 import argparse, pathlib, platform, re, statistics, subprocess, sys, tempfile, time
+
+import psycopg
 
 from servers import start_postgres, start_stoa
 
 QUERIES = pathlib.Path(__file__).resolve().parent.parent.parent / "shared" / "acceptance" / "tpch"
-ACCOUNTS = 100_000
+GROUPS = ["reads", "writes", "indexes", "bulk", "tpch", "indexed"]
 TPCB = r"""\set aid random(1, 100000 * :scale)
 \set bid random(1, 1 * :scale)
 \set tid random(1, 10 * :scale)
@@ -77,6 +80,10 @@ CREATE INDEX pgbench_accounts_code ON pgbench_accounts (code);
 INSERT INTO hot VALUES (1, 0);
 ANALYZE;
 """
+USUAL_INDEXES = [
+    "lineitem (l_partkey, l_suppkey)", "lineitem (l_suppkey)", "lineitem (l_shipdate)", "orders (o_custkey)", "orders (o_orderdate)",
+    "customer (c_nationkey)", "supplier (s_nationkey)", "partsupp (ps_suppkey)", "nation (n_regionkey)",
+]
 SCANS = {
     "count(*)": "SELECT count(*) FROM tpch.lineitem",
     "scan with filter": "SELECT count(*) FROM tpch.lineitem WHERE l_quantity > 25",
@@ -183,17 +190,36 @@ def bulk(servers, loaded, args):
     seconds(f"Bulk work, TPC-H at scale factor {args.scale_factor}", rows())
 
 
-def tpch(servers, args):
+def usual_indexes(servers):
+    def build(server):
+        with server.connect() as connection:
+            for number, index in enumerate(USUAL_INDEXES):
+                connection.execute(f"CREATE INDEX usual_{number} ON tpch.{index}")
+
+    def rows():
+        yield f"{len(USUAL_INDEXES)} indexes", {server.name: timed(server, lambda: build(server)) for server in servers}
+    seconds("Builds of the usual indexes", rows())
+    for server in servers:
+        server.psql("-c", "VACUUM ANALYZE" if server.name == "postgres" else "ANALYZE")
+
+
+def tpch(title, servers, args):
     connections = {}
     for server in servers:
         connections[server.name] = server.connect()
-        connections[server.name].execute("SET search_path = tpch")
+        connections[server.name].execute(f"SET search_path = tpch; SET statement_timeout = '{args.limit}s'")
+
+    def answer(server, sql):
+        try:
+            connections[server.name].execute(sql).fetchall()
+        except psycopg.errors.QueryCanceled:
+            print(f"{server.name} was ended after {args.limit} s:", file=sys.stderr)
 
     def rows():
         for path in sorted((QUERIES / "queries").glob("*.sql")):
             sql = path.read_text()
-            yield path.stem, alternate(servers, 1 if args.rounds == 1 else 2, lambda s: timed(s, lambda: connections[s.name].execute(sql).fetchall()))
-    total = seconds(f"TPC-H at scale factor {args.scale_factor}", rows())
+            yield path.stem, alternate(servers, 1 if args.rounds == 1 else 2, lambda s: timed(s, lambda: answer(s, sql)))
+    total = seconds(f"{title} at scale factor {args.scale_factor:g}", rows())
     print(f"| all | {total[0]:.1f} | {total[1]:.1f} | {total[2]:.1f} | {total[3]:.1f} | {total[0] / total[2]:.2f} × | {total[1] / total[3]:.2f} × |")
 
 
@@ -206,9 +232,10 @@ def main():
     parser.add_argument("--scale", type=int, default=4, help="of the tables of reads and writes: 100,000 accounts each")
     parser.add_argument("--scale-factor", type=float, default=1.0, help="of TPC-H")
     parser.add_argument("--tpch", help="a folder with TPC-H's tables as csv")
-    parser.add_argument("--only", action="append", choices=["reads", "writes", "indexes", "bulk", "tpch"])
+    parser.add_argument("--limit", type=int, default=60, help="seconds for one query of TPC-H")
+    parser.add_argument("--only", action="append", choices=GROUPS)
     args = parser.parse_args()
-    groups = args.only or ["reads", "writes", "indexes", "bulk", "tpch"]
+    groups = args.only or GROUPS
     version = subprocess.run([f"{args.postgres}/postgres", "--version"], capture_output=True, text=True).stdout.strip()
     print(f"{version}; {platform.machine()}, {len(__import__('os').sched_getaffinity(0))} cores; medians of {args.rounds} rounds, {args.seconds} s each")
     with tempfile.TemporaryDirectory(prefix="stoa-bench-") as work:
@@ -228,7 +255,7 @@ def main():
             if "indexes" in groups:
                 reads("Reads by indexes", INDEX_READS, [("prepared", 2), ("prepared", 8)], servers, work, args)
                 writes("Durable writes with an index and without", INDEX_WRITES, servers, work, args)
-            if {"bulk", "tpch"} & set(groups):
+            if {"bulk", "tpch", "indexed"} & set(groups):
                 folder = args.tpch
                 if not folder:
                     folder = f"{work}/tpch"
@@ -237,7 +264,10 @@ def main():
                 if "bulk" in groups:
                     bulk(servers, loaded, args)
                 if "tpch" in groups:
-                    tpch(servers, args)
+                    tpch("TPC-H", servers, args)
+                if "indexed" in groups:
+                    usual_indexes(servers)
+                    tpch("TPC-H with the usual indexes", servers, args)
             print(f"\nMemory of Stoa at the end: {servers[0].memory_bytes() / 2**20:.0f} MiB")
         finally:
             for server in servers:

@@ -32,18 +32,21 @@ def main():
         jobs.append([history / "run.py", *binary, "--seconds", 3, "--workload", "register"])
         jobs.append([history / "crash.py", *binary, "--rounds", 8])
         jobs.append([history / "large.py", *binary])
-    failed = 0
+    failed = []
     with tempfile.TemporaryDirectory() as work:
         server = Server(args.binary, work + "/data")
         try:
             for protocol in ("simple", "extended"):
                 jobs.insert(1, [HERE / "differential" / "sessions.py", "--dsn", server.dsn, "--protocol", protocol])
             for job in jobs:
-                failed += subprocess.run([sys.executable, *map(str, job)]).returncode != 0
+                if subprocess.run([sys.executable, *map(str, job)]).returncode != 0:
+                    failed.append(" ".join([job[0].name, *map(str, job[1:])]))
         finally:
             server.process.terminate()
             server.process.wait(30)
-    print(f"transactions: {len(jobs) - failed} of {len(jobs)} parts pass")
+    for job in failed:
+        print(f"failed: {job}")
+    print(f"transactions: {len(jobs) - len(failed)} of {len(jobs)} parts pass")
     sys.exit(1 if failed else 0)
 
 

@@ -194,6 +194,13 @@ impl DatabaseInner {
         }
     }
 
+    /// Lets all sessions look at what they wait for.
+    pub fn wake_sessions(&self) {
+        for session in self.sessions() {
+            session.wake();
+        }
+    }
+
     /// Ends all sessions with 57P01.
     pub fn terminate_sessions(&self) {
         for session in self.sessions() {

@@ -50,7 +50,7 @@ impl ColumnFamily {
         let inner = self.database.db.raw_iterator_cf_opt(&self.handle, options);
         // SAFETY: only the lifetime changes; `_database` keeps the database alive longer than the iterator.
         let inner = unsafe { std::mem::transmute::<DBRawIterator<'_>, DBRawIterator<'static>>(inner) };
-        OwnedIterator { inner, _database: Arc::clone(&self.database) }
+        OwnedIterator { inner, part: None, _database: Arc::clone(&self.database) }
     }
 
     pub fn database(&self) -> &Arc<Database> {
@@ -141,6 +141,8 @@ fn batch_number(handle: &Arc<BoundColumnFamily<'static>>) -> u32 {
 /// An iterator that keeps its database open.
 pub(crate) struct OwnedIterator {
     pub inner: DBRawIterator<'static>,
+    /// Where it ends, on either side, short of the bounds that it was made with.
+    pub part: Option<(Vec<u8>, Vec<u8>)>,
     _database: Arc<Database>,
 }
 
@@ -148,11 +150,17 @@ impl OwnedIterator {
     /// Whether it stands on an entry; an error if it stopped for one.
     #[inline]
     pub fn check(&self) -> StoreResult<bool> {
-        if self.inner.valid() {
-            return Ok(true);
+        if let Some(key) = self.inner.key() {
+            return Ok(self.reaches(key));
         }
         self.inner.status().map_err(read_error)?;
         Ok(false)
+    }
+
+    /// Whether a key lies in the part that is read.
+    #[inline]
+    pub fn reaches(&self, key: &[u8]) -> bool {
+        self.part.as_ref().is_none_or(|(lower, upper)| key >= lower.as_slice() && key < upper.as_slice())
     }
 }
 

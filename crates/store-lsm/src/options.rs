@@ -205,7 +205,7 @@ impl SharedResources {
     }
 
     pub fn family_options(&self, class: &OptionClass) -> Options {
-        let mut out = Options::default();
+        let mut out = unhurried();
         self.common(&mut out, (self.write_buffer_bytes / 2).clamp(1 << 20, 64 << 20));
         let compression = match class.compression {
             Compression::None => DBCompressionType::None,
@@ -263,6 +263,16 @@ impl SharedResources {
         out.set_max_bytes_for_level_base(256 << 20);
         out.set_compaction_readahead_size(2 << 20);
     }
+}
+
+/// Options with which files at the bottom are not written again as soon as no snapshot is older than they are: every file of a bulk
+/// load is such a file, and only its sequence numbers would be other ones.
+fn unhurried() -> Options {
+    const NO_SOONER: &str = "bottommost_file_compaction_delay=86400";
+    Options::default().get_options_from_string(NO_SOONER).unwrap_or_else(|error| {
+        tracing::warn!(%error, "files of bulk loads will be written twice");
+        Options::default()
+    })
 }
 
 /// A cache whose lookups take no lock.

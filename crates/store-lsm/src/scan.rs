@@ -3,7 +3,7 @@
 //! A cursor stands on a row that has something to show, or is at its end. [`PlainCursor`] hands out bytes where RocksDB has
 //! them; [`VersionedCursor`] gathers the visible versions of a row, which takes a copy, since the iterator moves on.
 
-use crate::database::{OwnedIterator, read_error};
+use crate::database::OwnedIterator;
 use crate::keys::{
     Form, STORAGE_ID_BYTES, TIMESTAMP_BYTES, VALUE_DELETED, VALUE_PUT, VersionedKey, push_escaped, push_unescaped, row_range,
 };
@@ -82,8 +82,19 @@ impl Visibility {
     /// The one cell of a plain entry, if it is visible.
     #[inline]
     pub fn plain<'a>(&self, value: &'a [u8]) -> StoreResult<Option<CellRef<'a>>> {
+        self.plain_after(value, &mut None)
+    }
+
+    /// As [`Visibility::plain`], with what a stored timestamp means as it was found for the entry before: rows of one load follow each
+    /// other.
+    #[inline]
+    fn plain_after<'a>(&self, value: &'a [u8], last: &mut Option<(Timestamp, Timestamp)>) -> StoreResult<Option<CellRef<'a>>> {
         let Some((stamp, value)) = value.split_first_chunk::<TIMESTAMP_BYTES>() else { return Err(damaged(self.storage)) };
-        let timestamp = self.tables.visible_since(Timestamp(u64::from_be_bytes(*stamp)));
+        let stored = Timestamp(u64::from_be_bytes(*stamp));
+        let timestamp = match *last {
+            Some((same, since)) if same == stored => since,
+            _ => last.insert((stored, self.tables.visible_since(stored))).1,
+        };
         if (self.min_versions == 0 && self.expired(timestamp)) || !self.in_time_range(timestamp) || self.wanted_versions == 0 {
             return Ok(None);
         }
@@ -429,6 +440,30 @@ impl LsmScan {
         Ok(self.left > 0 && self.on_row.contains(&true))
     }
 
+    fn enter(&mut self, part: &KeyRange) -> StoreResult<()> {
+        for (cursor, on_row) in self.cursors.iter_mut().zip(&mut self.on_row) {
+            let (iterator, visibility, ahead) = match cursor {
+                Cursor::Plain(cursor) => (&mut cursor.iterator, &cursor.visibility, false),
+                // It has read a row before it is asked for it.
+                Cursor::Versioned(cursor) => (&mut cursor.iterator, &cursor.visibility, true),
+            };
+            let (lower, upper) = row_range(visibility.storage, visibility.form, &part.start, part.end.as_deref());
+            if self.reverse {
+                iterator.inner.seek_for_prev(&upper);
+                if iterator.inner.key() == Some(upper.as_slice()) {
+                    iterator.inner.prev();
+                }
+            } else if !self.started || ahead || iterator.inner.key().is_none_or(|key| key < lower.as_slice()) {
+                // Otherwise it stands where the part begins: nothing of it was passed.
+                iterator.inner.seek(&lower);
+            }
+            iterator.part = Some((lower, upper));
+            *on_row = cursor.settle()?;
+        }
+        self.started = true;
+        Ok(())
+    }
+
     fn merged_block(&mut self, max_rows: u64, sink: &mut dyn RowSink) -> StoreResult<u64> {
         let mut pushed = 0;
         while pushed < max_rows {
@@ -466,14 +501,15 @@ impl LsmScan {
 /// The common case without a merge: one family, one entry a row.
 fn plain_block(cursor: &mut PlainCursor, on_row: &mut [bool], max_rows: u64, sink: &mut dyn RowSink) -> StoreResult<u64> {
     let mut pushed = 0;
+    let mut last = None;
     while pushed < max_rows {
-        let Some((key, value)) = cursor.iterator.inner.item() else {
-            cursor.iterator.inner.status().map_err(read_error)?;
+        let Some((key, value)) = cursor.iterator.inner.item().filter(|(key, _)| cursor.iterator.reaches(key)) else {
+            cursor.iterator.check()?;
             on_row.fill(false);
             break;
         };
         let mut flow = std::ops::ControlFlow::Continue(());
-        if let Some(cell) = cursor.visibility.plain(value)? {
+        if let Some(cell) = cursor.visibility.plain_after(value, &mut last)? {
             flow = sink.row(key.get(STORAGE_ID_BYTES..).unwrap_or_default(), &[cell]);
             pushed += 1;
         }
@@ -507,6 +543,10 @@ fn open_cursor(spec: &ScanSpec, snapshot: &LsmSnapshot, family: &Family, visibil
 
 #[async_trait]
 impl Scan for LsmScan {
+    fn enter(&mut self, part: &KeyRange) -> StoreResult<()> {
+        LsmScan::enter(self, part)
+    }
+
     async fn next_block(&mut self, max_rows: usize, sink: &mut dyn RowSink) -> StoreResult<bool> {
         self.block(max_rows, sink)
     }

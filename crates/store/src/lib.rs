@@ -105,6 +105,10 @@ pub struct ScanSpec {
 pub trait Scan: Send {
     /// Pushes rows into the sink until the sink breaks, about `max_rows` rows were pushed, or the range ends. False at the end.
     async fn next_block(&mut self, max_rows: usize, sink: &mut dyn RowSink) -> StoreResult<bool>;
+
+    /// Goes to a part of the scan's range, at whose end the scan ends from now on. Parts come in the order of the scan and do not
+    /// overlap; what was left before a part is not read. A limit counts over all of them.
+    fn enter(&mut self, part: &KeyRange) -> StoreResult<()>;
 }
 
 /// A piece of a table that is served together: the unit of parallel scans.

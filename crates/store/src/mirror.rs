@@ -83,6 +83,11 @@ struct MirrorScan {
 
 #[async_trait]
 impl Scan for MirrorScan {
+    fn enter(&mut self, part: &KeyRange) -> StoreResult<()> {
+        let model = self.model.enter(part);
+        same(&(&self.spec, part), model, self.store.enter(part))
+    }
+
     /// The sink must not break: the rows of a block were taken from both before it sees them.
     async fn next_block(&mut self, max_rows: usize, sink: &mut dyn RowSink) -> StoreResult<bool> {
         let (mut of_model, mut of_store) = (Rows::default(), Rows::default());

@@ -225,6 +225,11 @@ struct ModelScan {
 
 #[async_trait]
 impl Scan for ModelScan {
+    fn enter(&mut self, part: &KeyRange) -> StoreResult<()> {
+        self.rest = self.spec.range.intersect(part);
+        Ok(())
+    }
+
     async fn next_block(&mut self, max_rows: usize, sink: &mut dyn RowSink) -> StoreResult<bool> {
         let state = self.state.read();
         let table = state.table(self.spec.read.table)?;

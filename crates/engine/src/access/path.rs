@@ -31,7 +31,8 @@ pub struct AccessPath {
     pub scope: Scope,
     /// Leading parts of the key are found by seeking.
     pub skip: Option<Skip>,
-    /// What a row costs beside one of the table, where an index is read from one end to the other.
+    /// What a row costs beside others of its kind: by its bytes where an index is read from one end to the other, by the distance of the
+    /// rows where it leads to them.
     pub width: f64,
 }
 
@@ -111,7 +112,7 @@ impl AccessPath {
         let row = match &self.kind {
             PathKind::Table => 1.0,
             PathKind::Index { covered: true, .. } => 0.9 * self.width,
-            PathKind::Index { covered: false, .. } => 5.0,
+            PathKind::Index { covered: false, .. } => 5.0 * self.width,
         };
         seek + rows * row
     }

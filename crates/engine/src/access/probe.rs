@@ -28,6 +28,8 @@ pub struct Probe {
     pub key: KeyShape,
     /// Of the key's leading parts.
     pub parts: Vec<ProbePart>,
+    /// What a row costs that an index leads to, beside one next to others in memory.
+    pub width: f64,
 }
 
 /// What a probe costs beside its rows, in rows of a sequential scan.
@@ -54,7 +56,7 @@ impl Probe {
             PathKind::Table if self.is_point() => 1.0,
             PathKind::Table => 2.0,
             PathKind::Index { covered: true, .. } => 2.0,
-            PathKind::Index { .. } => 8.0,
+            PathKind::Index { .. } => 3.0 + 5.0 * self.width,
         };
         probes * (SEEK + rows * row)
     }
@@ -138,7 +140,7 @@ pub fn probes(
         && !preferences.names_any()
         && let Some(parts) = parts(&key)
     {
-        out.push(Probe { kind: PathKind::Table, key, parts });
+        out.push(Probe { kind: PathKind::Table, key, parts, width: 1.0 });
     }
     for Usable { at, codec, covered, unusable } in usable(table, filters, options, preferences)? {
         let named = || table.indexes.get(at).is_some_and(|i| preferences.names(&i.name));
@@ -147,7 +149,7 @@ pub fn probes(
         }
         let key = KeyShape::of_index(&codec);
         if let Some(parts) = parts(&key) {
-            out.push(Probe { kind: PathKind::Index { at, codec, covered }, key, parts });
+            out.push(Probe { kind: PathKind::Index { at, codec, covered }, key, parts, width: 1.0 });
         }
     }
     Ok(out)

@@ -299,7 +299,7 @@ fn answer(system: &SessionSystem, function: &str, args: &Args<'_>, result: &SqlT
         }
         // Transactions.
         "txid_status" | "pg_xact_status" => text(args.int(0).map(|id| {
-            let running = system.txn.manager().running().iter().any(|(running, _)| i64::try_from(*running) == Ok(id));
+            let running = system.txn.manager().running().iter().any(|(_, running)| i64::try_from(*running) == Ok(id));
             if running { "in progress".to_owned() } else { "committed".to_owned() }
         })),
         "pg_xact_commit_timestamp" => {

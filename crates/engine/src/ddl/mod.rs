@@ -152,7 +152,7 @@ async fn create_schema(work: Work<'_>, name: Option<&ast::Ident>, if_not_exists:
     // Elements are made in the new schema.
     let mut path = vec![oid];
     path.extend(work.ctx.search_path.iter().copied());
-    let inner = StatementContext { catalog: work.catalog(), search_path: path.into(), ..work.ctx.clone() };
+    let inner = work.ctx.with_catalog(work.catalog(), path.into());
     for element in elements {
         run(Work { ctx: &inner }, element).await?;
     }

@@ -6,6 +6,7 @@
 
 use super::work::Work;
 use crate::bind::tree::{ColId, Expr, ExprKind};
+use crate::bind::walk;
 use crate::catalog::{ColumnId, IndexDescriptor, IndexKey, Oid, TableDescriptor};
 use crate::index::build::Watched;
 use crate::index::sorter::EntrySorter;
@@ -55,10 +56,8 @@ pub(crate) struct RowWriter<'a> {
 impl<'a> RowWriter<'a> {
     /// Fills the table itself (if `rows`) and the indexes named.
     pub fn new(work: Work<'a>, table: &TableDescriptor, rows: bool, indexes: &[Oid]) -> PgResult<Self> {
-        let columns: Vec<(ColumnId, SqlType)> = table.live_columns().map(|c| (c.id, c.ty.clone())).collect();
-        let schema: Vec<(ColId, DataType)> = columns.iter().map(|(id, ty)| (ColId(id.0), ty.arrow.clone())).collect();
-        let mut targets = Vec::new();
         let sorted = work.ctx.txn.isolation() == Isolation::ReadCommitted;
+        let mut computed: Vec<(&IndexDescriptor, IndexCodec, Vec<Expr>)> = Vec::new();
         for index in table.indexes.iter().filter(|i| indexes.contains(&i.oid) && !crate::text::is_text(i)) {
             let mut exprs: Vec<Expr> = Vec::new();
             for part in &index.parts {
@@ -69,9 +68,23 @@ impl<'a> RowWriter<'a> {
             if let Some(predicate) = &index.predicate {
                 exprs.push(work.read_stored(table, predicate)?);
             }
+            computed.push((index, IndexCodec::new(table, index)?, exprs));
+        }
+        let mut used: HashSet<ColumnId> = table.key.iter().map(|p| p.column).chain(table.row_id).collect();
+        for (_, codec, exprs) in &computed {
+            used.extend(codec.parts.iter().map(|p| p.column).chain(codec.values.iter().map(|(id, _)| *id)));
+            let mut columns = Vec::new();
+            exprs.iter().for_each(|e| walk::columns_of(e, &mut columns));
+            used.extend(columns.into_iter().map(|c| ColumnId(c.0)));
+        }
+        let columns: Vec<(ColumnId, SqlType)> =
+            table.live_columns().filter(|c| rows || used.contains(&c.id)).map(|c| (c.id, c.ty.clone())).collect();
+        let schema: Vec<(ColId, DataType)> = columns.iter().map(|(id, ty)| (ColId(id.0), ty.arrow.clone())).collect();
+        let mut targets = Vec::new();
+        for (index, codec, exprs) in computed {
             let evaluator = if exprs.is_empty() { None } else { Some(TableEvaluator::new(&work.ctx.eval, &[], &schema, &exprs)?) };
             targets.push(IndexTarget {
-                codec: IndexCodec::new(table, index)?,
+                codec,
                 has_predicate: index.predicate.is_some(),
                 index: index.clone(),
                 evaluator,
@@ -93,7 +106,12 @@ impl<'a> RowWriter<'a> {
         })
     }
 
-    /// Writes the rows of a batch: one array a live column; a hidden row id may be left out.
+    /// The columns that its batches have: all that are live, or those that the indexes are made of.
+    pub fn columns(&self) -> &[(ColumnId, SqlType)] {
+        &self.columns
+    }
+
+    /// Writes the rows of a batch: one array a column; a hidden row id may be left out.
     pub async fn write(&mut self, arrays: &[(ColumnId, ArrayRef)], rows: usize) -> PgResult<()> {
         self.work.ctx.session.check_interrupt()?;
         let mut arrays = arrays.to_vec();
@@ -318,9 +336,9 @@ pub(crate) async fn build_indexes(work: Work<'_>, table: &TableDescriptor, index
     if !table.indexes.iter().any(|i| indexes.contains(&i.oid) && !crate::text::is_text(i)) {
         return Ok(());
     }
-    let ids: Vec<ColumnId> = table.live_columns().map(|c| c.id).collect();
-    let exprs = table.live_columns().map(|c| Expr::column(ColId(c.id.0), c.ty.clone())).collect();
     let mut writer = RowWriter::new(work, table, false, indexes)?;
+    let ids: Vec<ColumnId> = writer.columns().iter().map(|(id, _)| *id).collect();
+    let exprs = writer.columns().iter().map(|(id, ty)| Expr::column(ColId(id.0), ty.clone())).collect();
     let mut stream = work.scan(table, exprs, None).await?;
     while let Some(batch) = stream.next().await {
         let batch = batch?;

@@ -352,7 +352,7 @@ impl<'a> Work<'a> {
 
     /// The statement's context with the catalog as it is now.
     pub fn current(&self) -> StatementContext {
-        StatementContext { catalog: self.catalog(), search_path: self.path().into(), ..self.ctx.clone() }
+        self.ctx.with_catalog(self.catalog(), self.path().into())
     }
 
     /// Evaluates expressions over the rows of a table; columns of the table are `ColId(column id)`.

@@ -1,28 +1,37 @@
 //! What planning and execution of one statement may use. Cheap to clone: everything is shared.
 
 use crate::catalog::{CatalogSnapshot, Oid};
-use crate::database::DatabaseInner;
-use crate::session::shared::SessionShared;
-use crate::txn::Transaction;
+use crate::session::system::SessionSystem;
 use datafusion::common::ScalarValue;
+use std::ops::Deref;
 use std::sync::Arc;
 use stoa_pg::EvalContext;
 
-/// The surroundings of one statement.
+/// The surroundings of one statement: those that it shares with others of its transaction, and its own.
 #[derive(Clone)]
 pub struct StatementContext {
-    pub database: Arc<DatabaseInner>,
-    pub session: Arc<SessionShared>,
-    /// The catalog as the transaction sees it, pinned for the statement.
-    pub catalog: Arc<CatalogSnapshot>,
-    /// Schemas in which unqualified names are looked up, in order, `pg_catalog` (and the temporary schema) included.
-    pub search_path: Arc<[Oid]>,
+    /// The catalog as the transaction sees it, pinned for the statement; the transaction with its snapshot, writes and locks.
+    pub system: Arc<SessionSystem>,
     /// Settings, clocks and the system functions.
     pub eval: EvalContext,
-    /// Snapshot, own writes, locks.
-    pub txn: Arc<Transaction>,
     /// Values of `$1`, `$2`, … in the Arrow form of their types.
     pub params: Arc<[ScalarValue]>,
     /// The statement's text, for `pg_stat_activity` and error positions.
     pub text: Arc<str>,
+}
+
+impl Deref for StatementContext {
+    type Target = SessionSystem;
+
+    fn deref(&self) -> &SessionSystem {
+        &self.system
+    }
+}
+
+impl StatementContext {
+    /// The same with another catalog to look names up in.
+    #[must_use]
+    pub fn with_catalog(&self, catalog: Arc<CatalogSnapshot>, search_path: Arc<[Oid]>) -> Self {
+        Self { system: Arc::new(SessionSystem { catalog, search_path, ..(*self.system).clone() }), ..self.clone() }
+    }
 }

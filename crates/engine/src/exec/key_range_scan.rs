@@ -278,7 +278,8 @@ impl ScanState {
             }
             let sampled = path.scope.ranges.len().clamp(1, SAMPLED_PROBES);
             let rows = path.unique_rows().map_or(rows as f64 * path.scope.ranges.len() as f64 / sampled as f64, |n| n as f64);
-            let cost = 3.0 * path.scope.ranges.len() as f64 + 5.0 * rows;
+            let scatter = self.output.request.as_ref().map_or(1.0, |request| request.scatter(&path.key));
+            let cost = 3.0 * path.scope.ranges.len() as f64 + 5.0 * scatter * rows;
             if cost < self.rows && best.as_ref().is_none_or(|(least, _)| cost < *least) {
                 best = Some((cost, path));
             }
@@ -289,20 +290,11 @@ impl ScanState {
         let source = ColumnSource::Index(Arc::clone(codec));
         let mut entries = ScanDecoder::new(&source, &[], 1024)?.collect_row_keys(&source)?;
         entries.set_max_rows(usize::MAX);
-        for range in &path.scope.ranges {
-            let read = RangeRead {
-                table: codec.storage,
-                families: entries.families(),
-                range: range.clone(),
-                reverse: false,
-                limit: None,
-                fill_cache: true,
-            };
-            let mut scan = self.table.view.scan(read).await?;
-            while scan.next_block(1024, &mut entries).await? {}
-            if let Some(error) = entries.take_error() {
-                return Err(error);
-            }
+        let range = KeyRange::empty();
+        let read = RangeRead { table: codec.storage, families: entries.families(), range, reverse: false, limit: None, fill_cache: true };
+        self.table.view.scan_ranges(read, &path.scope.ranges, 1024, &mut entries).await?;
+        if let Some(error) = entries.take_error() {
+            return Err(error);
         }
         let keys = entries.take_keys();
         let mut out: Vec<Vec<u8>> = keys.iter().filter(|key| self.ranges.contain(key)).map(<[u8]>::to_vec).collect();

@@ -1,5 +1,6 @@
 //! FOR UPDATE and its kin: each row's tables are locked by row key before the row goes on.
 
+use super::StatementContext;
 use crate::bind::tree::{LockStrength, LockWait, Rel, TableScan};
 use crate::bind::walk;
 use crate::plan::column_name;
@@ -18,13 +19,19 @@ use std::fmt;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult};
 
+/// Which rows are locked, and how.
+#[derive(Clone, Debug)]
+pub(crate) struct RowLocks {
+    scans: Vec<TableScan>,
+    strength: LockStrength,
+    wait: LockWait,
+}
+
 /// See the module.
 pub struct LockRowsExec {
     input: Arc<dyn ExecutionPlan>,
-    planner: Planner,
-    scans: Arc<Vec<TableScan>>,
-    strength: LockStrength,
-    wait: LockWait,
+    ctx: StatementContext,
+    locks: Arc<RowLocks>,
     /// Rows after which nothing more is locked.
     limit: Option<usize>,
     properties: Arc<PlanProperties>,
@@ -36,47 +43,19 @@ impl fmt::Debug for LockRowsExec {
     }
 }
 
-/// The logical node over a plan of `rel`, which holds the scans that are locked. `limit`: how many locked rows are wanted.
-pub fn plan(
-    planner: &Planner,
-    input: LogicalPlan,
-    rel: &Rel,
-    scans: &[u32],
-    strength: LockStrength,
-    wait: LockWait,
-    limit: Option<usize>,
-) -> PgResult<LogicalPlan> {
-    let mut found = Vec::new();
-    walk::visit_rel(rel, &mut |node| {
-        if let Rel::Scan(scan) = node
-            && scans.contains(&scan.scan_id)
-        {
-            found.push((**scan).clone());
-        }
-    });
-    planner.ctx.txn.require_writable(match strength {
-        LockStrength::Update => "SELECT FOR UPDATE",
-        LockStrength::NoKeyUpdate => "SELECT FOR NO KEY UPDATE",
-        LockStrength::Share => "SELECT FOR SHARE",
-        LockStrength::KeyShare => "SELECT FOR KEY SHARE",
-    })?;
-    let (copy, found) = (planner.clone(), Arc::new(found));
+/// The logical node over a plan of a relation that holds the scans which are locked. `limit`: how many locked rows are wanted.
+pub(crate) fn plan(planner: &Planner, input: LogicalPlan, locks: RowLocks, limit: Option<usize>) -> PgResult<LogicalPlan> {
+    locks.check(&planner.ctx)?;
+    let (ctx, locks) = (planner.ctx.clone(), Arc::new(locks));
     let make: crate::plan::node::MakeExec = Arc::new(move |mut inputs| {
         let Some(input) = inputs.pop() else { return Err(DataFusionError::Internal("LockRows has one input".into())) };
-        Ok(Arc::new(LockRowsExec::new(input, copy.clone(), found.clone(), strength, wait, limit)))
+        Ok(Arc::new(LockRowsExec::new(input, ctx.clone(), locks.clone(), limit)))
     });
     planner.extend("LockRows".into(), input, &[], make)
 }
 
 impl LockRowsExec {
-    fn new(
-        input: Arc<dyn ExecutionPlan>,
-        planner: Planner,
-        scans: Arc<Vec<TableScan>>,
-        strength: LockStrength,
-        wait: LockWait,
-        limit: Option<usize>,
-    ) -> Self {
+    fn new(input: Arc<dyn ExecutionPlan>, ctx: StatementContext, locks: Arc<RowLocks>, limit: Option<usize>) -> Self {
         // Locks are taken in the order of the rows.
         let properties = Arc::new(PlanProperties::new(
             EquivalenceProperties::new(input.schema()),
@@ -84,14 +63,14 @@ impl LockRowsExec {
             EmissionType::Incremental,
             Boundedness::Bounded,
         ));
-        Self { input, planner, scans, strength, wait, limit, properties }
+        Self { input, ctx, locks, limit, properties }
     }
 }
 
 impl DisplayAs for LockRowsExec {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
-        let names: Vec<&str> = self.scans.iter().map(|s| s.alias.as_str()).collect();
-        write!(f, "LockRowsExec: strength={:?}, wait={:?}, tables=[{}]", self.strength, self.wait, names.join(", "))
+        let names: Vec<&str> = self.locks.scans.iter().map(|s| s.alias.as_str()).collect();
+        write!(f, "LockRowsExec: strength={:?}, wait={:?}, tables=[{}]", self.locks.strength, self.locks.wait, names.join(", "))
     }
 }
 
@@ -125,27 +104,16 @@ impl ExecutionPlan for LockRowsExec {
 
     fn with_new_children(self: Arc<Self>, mut children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
         let Some(input) = children.pop() else { return Err(DataFusionError::Internal("LockRows has one input".into())) };
-        Ok(Arc::new(Self::new(input, self.planner.clone(), self.scans.clone(), self.strength, self.wait, self.limit)))
+        Ok(Arc::new(Self::new(input, self.ctx.clone(), self.locks.clone(), self.limit)))
     }
 
     fn execute(&self, partition: usize, context: Arc<datafusion::execution::TaskContext>) -> Result<SendableRecordBatchStream> {
         let mut input = self.input.execute(partition, context)?;
-        let (planner, scans, strength, wait) = (self.planner.clone(), self.scans.clone(), self.strength, self.wait);
+        let (ctx, locks, mut left) = (self.ctx.clone(), self.locks.clone(), self.limit);
         let schema = self.input.schema();
-        let mut left = self.limit;
         let stream = super::project_set::async_stream(move |tx| async move {
             while let Some(batch) = input.next().await {
-                let batch = batch?;
-                let mut at = 0;
-                while at < batch.num_rows() {
-                    // With a limit, never more rows than are still wanted: those that are left out are followed by others.
-                    let rows = left.unwrap_or(usize::MAX).min(batch.num_rows() - at);
-                    if rows == 0 {
-                        return Ok(());
-                    }
-                    let locked = lock(&planner, &scans, strength, wait, batch.slice(at, rows)).await.map_err(DataFusionError::from)?;
-                    at += rows;
-                    left = left.map(|n| n.saturating_sub(locked.num_rows()));
+                for locked in locks.lock_wanted(&ctx, batch?, &mut left).await? {
                     if tx.send(Ok(locked)).await.is_err() {
                         return Ok(());
                     }
@@ -160,32 +128,82 @@ impl ExecutionPlan for LockRowsExec {
     }
 }
 
-/// Locks the rows of a batch; those that SKIP LOCKED leaves out are gone from it.
-async fn lock(planner: &Planner, scans: &[TableScan], strength: LockStrength, wait: LockWait, batch: RecordBatch) -> PgResult<RecordBatch> {
-    let mut batch = batch;
-    for scan in scans {
-        let codec = RowCodec::of(&scan.table)?;
-        let mut columns = Vec::with_capacity(scan.table.key.len());
-        for part in &scan.table.key {
-            let id = scan
-                .columns
-                .iter()
-                .find(|(c, _)| *c == part.column)
-                .map(|(_, id)| *id)
-                .ok_or_else(|| PgError::internal("a scan without its key"))?;
-            let column = batch.column_by_name(&column_name(id)).ok_or_else(|| PgError::internal("a locked row without its key"))?;
-            columns.push(column.clone());
-        }
-        // The null-extended side of an outer join has no row.
-        let present: Vec<bool> = (0..batch.num_rows()).map(|i| columns.first().is_some_and(|c| c.is_valid(i))).collect();
-        let keys = codec.encode_keys(&columns, batch.num_rows(), &present)?;
-        let taken = planner.ctx.txn.lock_rows(scan.table.storage, &keys, strength, wait, &scan.table.name).await?;
-        planner.ctx.txn.check_unchanged(scan.table.storage, &keys)?;
-        let mut it = taken.into_iter();
-        let mask: BooleanArray = present.iter().map(|p| Some(if *p { it.next().unwrap_or(false) } else { true })).collect();
-        if mask.true_count() < batch.num_rows() {
-            batch = filter_record_batch(&batch, &mask)?;
-        }
+impl RowLocks {
+    /// Those of the scans in a relation that are named by their ids.
+    pub(crate) fn new(rel: &Rel, scans: &[u32], strength: LockStrength, wait: LockWait) -> Self {
+        let mut found = Vec::new();
+        walk::visit_rel(rel, &mut |node| {
+            if let Rel::Scan(scan) = node
+                && scans.contains(&scan.scan_id)
+            {
+                found.push((**scan).clone());
+            }
+        });
+        Self { scans: found, strength, wait }
     }
-    Ok(batch)
+
+    /// # Errors
+    /// 25006 in a read-only transaction.
+    pub(crate) fn check(&self, ctx: &StatementContext) -> PgResult<()> {
+        ctx.txn.require_writable(match self.strength {
+            LockStrength::Update => "SELECT FOR UPDATE",
+            LockStrength::NoKeyUpdate => "SELECT FOR NO KEY UPDATE",
+            LockStrength::Share => "SELECT FOR SHARE",
+            LockStrength::KeyShare => "SELECT FOR KEY SHARE",
+        })
+    }
+
+    /// Locks the rows of a batch, no more of them than are still wanted; `left` counts down.
+    ///
+    /// # Errors
+    /// As those of [`crate::txn::Transaction::lock_rows`]; the sign to run the statement again on a newer snapshot.
+    pub(crate) async fn lock_wanted(
+        &self,
+        ctx: &StatementContext,
+        batch: RecordBatch,
+        left: &mut Option<usize>,
+    ) -> PgResult<Vec<RecordBatch>> {
+        let (mut at, mut out) = (0, Vec::new());
+        while at < batch.num_rows() {
+            // Rows that are left out are followed by others.
+            let rows = left.unwrap_or(usize::MAX).min(batch.num_rows() - at);
+            if rows == 0 {
+                break;
+            }
+            let locked = self.lock(ctx, batch.slice(at, rows)).await?;
+            at += rows;
+            *left = left.map(|n| n.saturating_sub(locked.num_rows()));
+            out.push(locked);
+        }
+        Ok(out)
+    }
+
+    /// Locks all rows of a batch; those that SKIP LOCKED leaves out are gone from it.
+    async fn lock(&self, ctx: &StatementContext, mut batch: RecordBatch) -> PgResult<RecordBatch> {
+        for scan in &self.scans {
+            let codec = RowCodec::of(&scan.table)?;
+            let mut columns = Vec::with_capacity(scan.table.key.len());
+            for part in &scan.table.key {
+                let id = scan
+                    .columns
+                    .iter()
+                    .find(|(c, _)| *c == part.column)
+                    .map(|(_, id)| *id)
+                    .ok_or_else(|| PgError::internal("a scan without its key"))?;
+                let column = batch.column_by_name(&column_name(id)).ok_or_else(|| PgError::internal("a locked row without its key"))?;
+                columns.push(column.clone());
+            }
+            // The null-extended side of an outer join has no row.
+            let present: Vec<bool> = (0..batch.num_rows()).map(|i| columns.first().is_some_and(|c| c.is_valid(i))).collect();
+            let keys = codec.encode_keys(&columns, batch.num_rows(), &present)?;
+            let taken = ctx.txn.lock_rows(scan.table.storage, &keys, self.strength, self.wait, &scan.table.name).await?;
+            ctx.txn.check_unchanged(scan.table.storage, &keys)?;
+            let mut it = taken.into_iter();
+            let mask: BooleanArray = present.iter().map(|p| Some(if *p { it.next().unwrap_or(false) } else { true })).collect();
+            if mask.true_count() < batch.num_rows() {
+                batch = filter_record_batch(&batch, &mask)?;
+            }
+        }
+        Ok(batch)
+    }
 }

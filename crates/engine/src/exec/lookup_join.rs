@@ -368,15 +368,9 @@ impl JoinState {
                 let keys: Vec<&[u8]> = ranges.iter().filter_map(KeyRange::as_point).collect();
                 table.view.get(storage, first.families(), &keys, first).await.map_err(DataFusionError::from)?;
             } else {
-                for range in ranges {
-                    let read =
-                        RangeRead { table: storage, families: first.families(), range, reverse: false, limit: None, fill_cache: true };
-                    let mut scan = table.view.scan(read).await.map_err(DataFusionError::from)?;
-                    while scan.next_block(self.batch_rows, first).await.map_err(DataFusionError::from)? {}
-                    if let Some(error) = first.take_error() {
-                        return Err(error.into());
-                    }
-                }
+                let range = KeyRange::empty();
+                let read = RangeRead { table: storage, families: first.families(), range, reverse: false, limit: None, fill_cache: true };
+                table.view.scan_ranges(read, &ranges, self.batch_rows, first).await.map_err(DataFusionError::from)?;
             }
             if let Some(error) = first.take_error() {
                 return Err(error.into());

@@ -37,6 +37,8 @@ const SHORT_BYTES: u64 = 256 << 10;
 const SHORT_LOOKUP_BYTES: u64 = 8 << 10;
 /// Bytes from which a scan does not keep what it reads in the cache.
 const UNCACHED_BYTES: u64 = 64 << 20;
+/// What a row costs that lies in a block of its own, beside one that does not.
+const SCATTERED: f64 = 3.2;
 /// Rows of a table from which a narrow index is read instead of it.
 const NARROW_ROWS: f64 = 2000.0;
 
@@ -60,8 +62,9 @@ pub struct ScanRequest {
     pub statistics: Option<Arc<TableStatistics>>,
     /// Columns that are given or filtered on.
     pub needed: Vec<ColumnId>,
-    /// Rows of the table.
+    /// Rows of the table, and their bytes.
     pub table_rows: f64,
+    pub table_bytes: u64,
     /// Parallel pieces of a statement.
     pub parallelism: usize,
     /// Whether nothing is planned around the scan, so that sizes need not be known well.
@@ -173,16 +176,21 @@ impl ScanRequest {
         let table_bytes: u64 = regions.iter().map(|r| r.approximate_bytes).sum();
         // Nothing is known of a table that was just made: be prepared for a middling one.
         self.table_rows = if table_rows == 0 { 1000.0 } else { table_rows as f64 };
+        self.table_bytes = table_bytes;
         let mut sizes = Vec::with_capacity(paths.len());
         for path in &mut paths {
             let size = self.size(path).await?;
-            if matches!(path.kind, PathKind::Index { covered: true, .. }) && !path.is_narrowed() {
-                // Rows of small tables keep their order; it makes no difference to the cost.
-                let small = (table_rows as f64) < NARROW_ROWS;
-                path.width = match size {
-                    Some((bytes, _)) if !small && table_bytes > 0 => (1.2 * bytes as f64 / table_bytes as f64).clamp(0.1, 2.0),
-                    _ => 2.0,
-                };
+            match &path.kind {
+                PathKind::Index { covered: true, .. } if !path.is_narrowed() => {
+                    // Rows of small tables keep their order; it makes no difference to the cost.
+                    let small = (table_rows as f64) < NARROW_ROWS;
+                    path.width = match size {
+                        Some((bytes, _)) if !small && table_bytes > 0 => (1.2 * bytes as f64 / table_bytes as f64).clamp(0.1, 2.0),
+                        _ => 2.0,
+                    };
+                }
+                PathKind::Index { covered: false, .. } => path.width = self.scatter(&path.key),
+                _ => {}
             }
             sizes.push(size);
         }
@@ -231,6 +239,16 @@ impl ScanRequest {
         Ok((Choice::Path(path), Sizes { rows: expected, bytes, regions, rejected }))
     }
 
+    /// How much more a row costs that an index leads to than one next to others in memory: a block is read for each in a large table
+    /// whose rows are not in the order of the index.
+    #[must_use]
+    pub fn scatter(&self, key: &KeyShape) -> f64 {
+        let large = (self.table_bytes as f64 / UNCACHED_BYTES as f64).min(1.0);
+        let values = key.parts.first().and_then(|part| self.statistics.as_ref()?.column_values(part.column));
+        let order = values.and_then(|values| values.correlation).unwrap_or(0.0);
+        1.0 + (SCATTERED - 1.0) * large * (1.0 - order * order)
+    }
+
     /// The same request, were there these indexes as well.
     #[must_use]
     pub fn with_indexes(&self, indexes: &[IndexDescriptor]) -> Self {
@@ -265,7 +283,7 @@ impl ScanRequest {
                 Ok(paths)
             },
             rows: &|path, filters| self.rows_of(path, None, filters),
-            table_rows: self.statistics.as_ref().map_or(self.table_rows, |s| s.rows),
+            table_rows: self.known_rows(),
         };
         let mut all = Vec::new();
         if self.preferences.index_union && self.predicates.iter().any(|p| matches!(p, Predicate::Or(_))) {
@@ -361,6 +379,12 @@ impl ScanRequest {
             (None, Some(known)) => known,
             (None, None) => self.table_rows * path.guessed_share(),
         }
+    }
+
+    /// Rows of the table: by its statistics, else as the store guesses.
+    #[must_use]
+    pub fn known_rows(&self) -> f64 {
+        self.statistics.as_ref().map_or(self.table_rows, |s| s.rows.max(1.0))
     }
 
     /// How many rows a probe by values of the joined columns is expected to read.

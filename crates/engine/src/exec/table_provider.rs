@@ -263,6 +263,7 @@ impl TableProvider for StoaTable {
             statistics: self.statistics.clone(),
             needed,
             table_rows: 1000.0,
+            table_bytes: 0,
             parallelism: state.config().target_partitions().max(1),
             alone: self.alone,
         };

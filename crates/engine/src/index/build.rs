@@ -22,6 +22,7 @@ use crate::database::DatabaseInner;
 use crate::ddl::Work;
 use crate::exec::StatementContext;
 use crate::row::{INDEX_FAMILY, KeyList, RowEncoder};
+use crate::session::system::SessionSystem;
 use crate::txn::locks::LockId;
 use crate::txn::{Overlay, ReadView, TableLockMode, TxnOptions, store_error};
 use crate::write::constraint::duplicate_entry;
@@ -224,7 +225,8 @@ async fn fill_text(ctx: &StatementContext, table: Oid, index: &IndexDescriptor, 
 /// The statement's context in a transaction of its own, which shares the session's locks.
 fn inner(ctx: &StatementContext) -> StatementContext {
     let txn = ctx.database.transactions.begin(TxnOptions::new(ctx.txn.group()));
-    StatementContext { catalog: txn.catalog(), txn, ..ctx.clone() }
+    let system = SessionSystem { catalog: txn.catalog(), txn, ..(*ctx.system).clone() };
+    StatementContext { system: Arc::new(system), ..ctx.clone() }
 }
 
 async fn set_state(ctx: &StatementContext, table: Oid, index: Oid, to: IndexState) -> PgResult<()> {
@@ -317,12 +319,12 @@ fn users(ctx: &StatementContext, table: Oid, readers: bool) -> Vec<u64> {
         .map(|lock| lock.group)
         .filter(|group| readers || *group != ctx.txn.group())
         .collect();
-    manager.running_by_group().into_iter().filter(|(group, _)| groups.contains(group)).map(|(_, id)| id).collect()
+    manager.running().into_iter().filter(|(group, _)| groups.contains(group)).map(|(_, id)| id).collect()
 }
 
 fn still_running(database: &DatabaseInner, waited: &[u64]) -> bool {
     let running = database.transactions.running();
-    waited.iter().any(|id| running.iter().any(|(r, _)| r == id))
+    waited.iter().any(|id| running.iter().any(|(_, r)| r == id))
 }
 
 /// Waits until the transactions have ended that may have seen an older state. Those that come later look at the catalog again

@@ -1,7 +1,7 @@
 //! Aggregates: GROUP BY with PostgreSQL's equality, grouping sets, DISTINCT, averages as quotients.
 
 use super::distinct::DistinctUdaf;
-use super::expr::{column, has_native_order};
+use super::expr::{ExprPlanner, column, has_native_order};
 use super::relation::Planner;
 use super::{column_name, from_datafusion};
 use crate::bind::tree::{AggregateExpr, ColId, Expr, ExprKind, OperRef, Rel, SortKey};
@@ -33,11 +33,18 @@ pub(super) struct Lowered {
     pub value: DfExpr,
 }
 
-impl Planner {
+/// What the choice of functions for aggregates needs.
+pub(super) struct Lowering<'a> {
+    pub exprs: ExprPlanner<'a>,
+    /// Gives ids that no column has.
+    pub fresh: &'a dyn Fn() -> ColId,
+}
+
+impl Lowering<'_> {
     /// Chooses DataFusion's functions for an aggregate over arguments that hold no subqueries any more.
     pub(super) fn lower(&self, a: &AggregateExpr, args: &[Expr]) -> PgResult<Lowered> {
-        let exprs = self.exprs();
-        let id = self.fresh();
+        let exprs = &self.exprs;
+        let id = (self.fresh)();
         let one = |udf: Arc<AggregateUDF>, converted: Vec<DfExpr>, given: Option<arrow::datatypes::DataType>| {
             let value = match given {
                 Some(given) if given == a.ty.arrow => column(id),
@@ -80,7 +87,7 @@ impl Planner {
                 Vec::new()
             };
             let call = AggregateCall {
-                ctx: self.ctx.eval.clone(),
+                ctx: exprs.eval.clone(),
                 arg_types: args.iter().map(|e| e.ty.clone()).collect(),
                 ret: a.ty.clone(),
                 within_group,
@@ -178,7 +185,7 @@ impl Planner {
         let lowered_count = self.lower(&count, args)?;
         let float = matches!(a.ty.ty, PgType::Float8);
         let target = if float { SqlType::new(PgType::Float8) } else { SqlType::new(PgType::Numeric) };
-        let (sum_id, count_id) = (self.fresh(), self.fresh());
+        let (sum_id, count_id) = ((self.fresh)(), (self.fresh)());
         let cast = |id: ColId, ty: &SqlType| {
             let e = Expr::column(id, ty.clone());
             if *ty == target { e } else { Expr::new(ExprKind::Cast { arg: Box::new(e), explicit: false }, target.clone()) }
@@ -193,7 +200,7 @@ impl Planner {
             ExprKind::Oper { oper: OperRef(divide), args: vec![cast(sum_id, &sum_type), cast(count_id, &count.ty)] },
             target.clone(),
         );
-        let quotient_df = self.exprs().expr(&quotient)?;
+        let quotient_df = self.exprs.expr(&quotient)?;
         // The sum's and count's values stand where the quotient names them.
         let substitute = |e: DfExpr| -> PgResult<DfExpr> {
             use datafusion::common::tree_node::{Transformed, TreeNode};
@@ -216,6 +223,13 @@ impl Planner {
         let mut parts = lowered_sum.parts;
         parts.extend(lowered_count.parts);
         Ok(Lowered { parts, value })
+    }
+}
+
+impl Planner {
+    /// As [`Lowering::lower`].
+    pub(super) fn lower(&self, a: &AggregateExpr, args: &[Expr]) -> PgResult<Lowered> {
+        Lowering { exprs: self.exprs(), fresh: &|| self.fresh() }.lower(a, args)
     }
 
     /// What reads a sorted subquery: the relation with the keys of the sort as columns, and the keys over them.

@@ -12,23 +12,28 @@ use stoa_pg::registry::{FuncKind, Volatility};
 /// Rows of VALUES that are still few.
 const FEW_ROWS: usize = 32;
 
-/// Whether a statement reads rows by a short range of a key, changes one row, inserts a few rows of values, or computes values
+/// Whether a statement reads rows by short ranges of keys, changes one row, inserts a few rows of values, or computes values
 /// without a table; and calls nothing that may hold up its thread.
 pub(crate) fn is_brief(bound: &Bound, cache: &PlanCache, settings: Arc<Settings>, catalog: &CatalogSnapshot) -> bool {
     if !bound.ctes.is_empty() {
         return false;
     }
     // What cannot be compiled is reported where it is executed.
-    let read = || cache.key_read(bound, settings).ok().flatten();
+    let compiled = || cache.compiled(bound, settings).unwrap_or_default();
     match &bound.body {
-        BoundBody::Query(query) => gives_few_values(&query.rel) || read().is_some_and(|read| read.is_short()),
+        BoundBody::Query(query) => {
+            gives_few_values(&query.rel) || {
+                let compiled = compiled();
+                compiled.read.is_some_and(|read| read.is_short()) || compiled.query.is_some_and(|query| query.is_short())
+            }
+        }
         BoundBody::Mutation(mutation) => {
             changes_little(mutation)
                 && match &mutation.kind {
                     MutationKind::Insert { .. } => gives_few_values(&mutation.source),
                     // What refers to the row may be many rows.
                     MutationKind::Update { .. } | MutationKind::Delete { .. } => {
-                        read().is_some_and(|read| read.is_single()) && catalog.referencing(mutation.table.0.oid).is_empty()
+                        compiled().read.is_some_and(|read| read.is_single()) && catalog.referencing(mutation.table.0.oid).is_empty()
                     }
                     MutationKind::Merge { .. } => false,
                 }

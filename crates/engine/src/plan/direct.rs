@@ -77,7 +77,8 @@ pub(super) fn shape(rel: &Rel) -> Option<Shape<'_>> {
     Some(Shape { base, filters, projections, sort, limit })
 }
 
-fn conjuncts<'a>(e: &'a Expr, out: &mut Vec<&'a Expr>) {
+/// The conditions that an expression demands together.
+pub(super) fn conjuncts<'a>(e: &'a Expr, out: &mut Vec<&'a Expr>) {
     match &e.kind {
         ExprKind::And(parts) => parts.iter().for_each(|p| conjuncts(p, out)),
         _ => out.push(e),
@@ -272,23 +273,27 @@ fn values(planner: &Planner, columns: &[(ColId, SqlType)], rows: &[Vec<Expr>]) -
     let schema = schema_of(&columns.to_vec());
     let mut scalars: Vec<Vec<ScalarValue>> = vec![Vec::with_capacity(rows.len()); columns.len()];
     for row in rows {
-        // Constants as they are; what is computed, in one evaluation for the row.
-        let computed: Vec<Expr> = row.iter().filter(|e| !matches!(e.kind, ExprKind::Const(_) | ExprKind::Param(_))).cloned().collect();
         let has_columns = |e: &Expr| e.any(&mut |x| matches!(x.kind, ExprKind::Column(_)));
-        if computed.iter().any(|e| !is_plain(e) || has_columns(e)) {
+        if row.iter().any(|e| !is_plain(e) || has_columns(e)) {
             return Ok(None);
         }
-        let mut arrays = if computed.is_empty() {
+        // Calls as they are; what holds more than calls is compiled, in one evaluation for the row.
+        let mut known: Vec<Option<ScalarValue>> = Vec::with_capacity(row.len());
+        for e in row {
+            let value = if is_volatile(e) { None } else { constant::evaluate_with(&planner.ctx.eval, &planner.ctx.params, e)? };
+            known.push(value.filter(|value| value.data_type() == e.ty.arrow));
+        }
+        let rest: Vec<Expr> = row.iter().zip(&known).filter(|(_, value)| value.is_none()).map(|(e, _)| e.clone()).collect();
+        let mut arrays = if rest.is_empty() {
             Vec::new()
         } else {
-            TableEvaluator::new(&planner.ctx.eval, &planner.ctx.params, &[], &computed)?.evaluate(Vec::new(), 1)?
+            TableEvaluator::new(&planner.ctx.eval, &planner.ctx.params, &[], &rest)?.evaluate(Vec::new(), 1)?
         }
         .into_iter();
-        for (e, out) in row.iter().zip(&mut scalars) {
-            out.push(match &e.kind {
-                ExprKind::Const(value) => value.clone(),
-                ExprKind::Param(index) => planner.ctx.params.get(*index).cloned().unwrap_or(ScalarValue::Null),
-                _ => match arrays.next() {
+        for (value, out) in known.into_iter().zip(&mut scalars) {
+            out.push(match value {
+                Some(value) => value,
+                None => match arrays.next() {
                     Some(array) => ScalarValue::try_from_array(&array, 0).map_err(from_datafusion)?,
                     None => return Ok(None),
                 },

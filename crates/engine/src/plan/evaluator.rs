@@ -7,6 +7,7 @@ use crate::bind::tree::{ColId, Expr};
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::{DFSchema, ScalarValue};
+use datafusion::logical_expr::Expr as DfExpr;
 use datafusion::logical_expr::execution_props::ExecutionProps;
 use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
 use datafusion::physical_expr::{PhysicalExpr, create_physical_expr};
@@ -25,17 +26,36 @@ impl TableEvaluator {
     /// # Errors
     /// XX000 for expressions that need a plan.
     pub fn new(eval: &EvalContext, params: &[ScalarValue], columns: &[(ColId, DataType)], exprs: &[Expr]) -> PgResult<Self> {
+        let planner = ExprPlanner { eval, params };
+        Self::of(columns, &exprs.iter().map(|e| planner.expr(e)).collect::<PgResult<Vec<_>>>()?)
+    }
+
+    /// Compiles the sort keys of expressions: values that sort and compare in Arrow as the expressions' do in PostgreSQL.
+    ///
+    /// # Errors
+    /// As [`TableEvaluator::new`].
+    pub(super) fn of_keys(eval: &EvalContext, columns: &[(ColId, DataType)], exprs: &[Expr]) -> PgResult<Self> {
+        let planner = ExprPlanner { eval, params: &[] };
+        Self::of(columns, &exprs.iter().map(|e| planner.sort_key(e)).collect::<PgResult<Vec<_>>>()?)
+    }
+
+    /// Compiles converted expressions.
+    pub(super) fn of(columns: &[(ColId, DataType)], exprs: &[DfExpr]) -> PgResult<Self> {
         let fields: Vec<Field> = columns.iter().map(|(c, ty)| Field::new(column_name(*c), ty.clone(), true)).collect();
         let schema = Arc::new(Schema::new(fields));
         let df_schema = DFSchema::try_from(schema.as_ref().clone()).map_err(from_datafusion)?;
-        let planner = ExprPlanner { eval, params };
         let props = ExecutionProps::new();
         let context = PhysicalPlanningContext::default();
         let exprs = exprs
             .iter()
-            .map(|e| create_physical_expr(&planner.expr(e)?, &df_schema, &props, &context).map_err(from_datafusion))
+            .map(|e| create_physical_expr(e, &df_schema, &props, &context).map_err(from_datafusion))
             .collect::<PgResult<Vec<_>>>()?;
         Ok(Self { schema, exprs })
+    }
+
+    /// The compiled expressions.
+    pub(super) fn exprs(&self) -> &[Arc<dyn PhysicalExpr>] {
+        &self.exprs
     }
 
     /// The columns that a batch must have, in order.

@@ -43,19 +43,28 @@ pub(crate) fn database_state(parallelism: usize, runtime: Arc<RuntimeEnv>) -> Ar
     options.execution.skip_physical_aggregate_schema_check = true;
     // Partitions of an aggregate would share the bounds they have found so far; with many of them, some without values, rows were lost.
     options.optimizer.enable_aggregate_dynamic_filter_pushdown = false;
+    // A list of values says which keys to read, a hash table does not.
+    options.optimizer.hash_join_inlist_pushdown_max_distinct_values = 2048;
     options.explain.show_statistics = false;
     if let MemoryLimit::Finite(bytes) = runtime.memory_pool.memory_limit() {
         // What a sort keeps for the merge of what it has spilled: in a small pool its default is more than a fair share.
         options.execution.sort_spill_reservation_bytes = (bytes / 64).clamp(512 << 10, 10 << 20);
     }
-    // Ways to read are chosen once joins have their sides, and before orders and partitions are seen to.
     let mut rules = PhysicalOptimizer::new().rules;
+    // A column that is one constant has one different value by its statistics, which were taken for an answer even where there is no row.
+    rules.retain(|rule| rule.name() != "aggregate_statistics");
+    // The order of joins is chosen before their sides; it needs the sizes of scans.
+    let at = rules.iter().position(|rule| rule.name() == "join_selection").unwrap_or(rules.len());
+    rules.insert(at, Arc::new(super::join_order::JoinOrder));
+    // Ways to read are chosen once joins have their sides, and before orders and partitions are seen to.
     let at = rules.iter().position(|rule| rule.name() == "EnsureRequirements").unwrap_or(rules.len());
     rules.insert(at, Arc::new(crate::exec::plain::DoubtfulConstants));
     rules.insert(at, Arc::new(super::index_order::IndexOrders));
     rules.insert(at, Arc::new(super::lookup_join::LookupJoins));
     rules.insert(0, Arc::new(super::never::WithoutBarriers));
     rules.push(Arc::new(crate::text::limit::SearchLimit));
+    let at = rules.iter().position(|rule| rule.name() == "SanityCheckPlan").unwrap_or(rules.len());
+    rules.insert(at, Arc::new(super::missing_sorts::MissingSorts));
     let state = SessionStateBuilder::new()
         .with_default_features()
         .with_query_planner(Arc::new(StoaQueryPlanner))
@@ -110,13 +119,18 @@ pub(crate) async fn execute_cached(ctx: &StatementContext, bound: &Bound, cache:
 }
 
 async fn once(ctx: &StatementContext, bound: &Bound, cache: &PlanCache) -> PgResult<Executed> {
-    if matches!(bound.body, BoundBody::Query(_))
-        && let Some(read) = cache.key_read(bound, ctx.session.settings())?
-    {
-        if let KeyRows::Rows(rows) = read.run(ctx).await? {
-            return Ok(Executed { stream: futures::stream::iter(rows.map(Ok)).boxed(), count: 0 });
+    if matches!(bound.body, BoundBody::Query(_)) {
+        let compiled = cache.compiled(bound, ctx.session.settings())?;
+        let rows = match (&compiled.read, &compiled.query) {
+            (Some(read), _) => Some(read.run(ctx, &ctx.params).await?),
+            (None, Some(query)) => Some(query.run(ctx).await?),
+            (None, None) => None,
+        };
+        match rows {
+            Some(KeyRows::Rows(rows)) => return Ok(Executed { stream: futures::stream::iter(rows.map(Ok)).boxed(), count: 0 }),
+            Some(KeyRows::Unsuitable) => ctx.session.long_work_follows().await,
+            None => {}
         }
-        ctx.session.long_work_follows().await;
     }
     // Boxed, so that the future of a read by key stays small.
     Box::pin(async {
@@ -188,7 +202,7 @@ async fn body(planner: &Planner, bound: &Bound, cache: &PlanCache) -> PgResult<E
             };
             Ok(Executed { stream, count: 0 })
         }
-        BoundBody::Mutation(m) => mutate(planner, m, cache.key_read(bound, planner.ctx.session.settings())?).await,
+        BoundBody::Mutation(m) => mutate(planner, m, cache.compiled(bound, planner.ctx.session.settings())?.read).await,
     }
 }
 
@@ -211,7 +225,7 @@ async fn mutate(planner: &Planner, mutation: &Mutation, read: Option<Arc<KeyRead
     let ctx = &planner.ctx;
     let rows = match read {
         Some(read) => {
-            let rows = read.run(ctx).await?;
+            let rows = read.run(ctx, &ctx.params).await?;
             if matches!(rows, KeyRows::Unsuitable) {
                 ctx.session.long_work_follows().await;
             }
@@ -399,6 +413,13 @@ pub async fn explain(ctx: &StatementContext, bound: &Bound, options: &ExplainOpt
     } else {
         lines.extend(verb.iter().cloned());
         lines.extend(render(&physical_plan, &names, options).into_iter().map(|l| if verb.is_some() { format!("  {l}") } else { l }));
+    }
+    // What is done instead of the plan while there are few rows.
+    if let Some(query) = PlanCache::default().compiled(bound, ctx.session.settings())?.query
+        && !options.analyze
+    {
+        lines.push("While rows are few:".into());
+        lines.extend(query.describe().into_iter().map(|line| format!("  {line}")));
     }
     let advice = if options.advise { super::advise::advise(&physical_plan)? } else { Vec::new() };
     if options.format == ExplainFormat::Json {

@@ -118,7 +118,7 @@ fn reach(plan: &Arc<dyn ExecutionPlan>) -> (Projections, &Arc<dyn ExecutionPlan>
 }
 
 /// What a sort key is computed of: equal values have equal keys.
-fn without_sort_key(expr: &Arc<dyn PhysicalExpr>) -> (&Arc<dyn PhysicalExpr>, bool) {
+pub(crate) fn without_sort_key(expr: &Arc<dyn PhysicalExpr>) -> (&Arc<dyn PhysicalExpr>, bool) {
     match expr.downcast_ref::<ScalarFunctionExpr>() {
         Some(call) if call.name() == "sort_key" => match call.args() {
             [arg] => (arg, true),
@@ -150,6 +150,39 @@ fn scanned(expr: &Arc<dyn PhysicalExpr>, projections: &Projections, scan: &Schem
     }
     let at = request.projected.get(expr.downcast_ref::<Column>()?.index())?;
     request.columns.get(*at).map(|(id, _, _)| (*id, keyed))
+}
+
+/// A scan below projections, with what it was asked for.
+pub(crate) struct Scanned<'a> {
+    pub node: &'a Arc<dyn ExecutionPlan>,
+    pub request: &'a Arc<ScanRequest>,
+    projections: Projections,
+}
+
+/// The scan that a plan is, below projections, if there may be other ways to answer it.
+pub(crate) fn scan_of(plan: &Arc<dyn ExecutionPlan>) -> Option<Scanned<'_>> {
+    let (projections, node) = reach(plan);
+    let request = request_of(node)?;
+    node.fetch().is_none().then_some(Scanned { node, request, projections })
+}
+
+/// The table's columns that expressions over a plan stand for, whose columns are numbered from `first`.
+pub(crate) fn scanned_columns<'e>(
+    scan: &Scanned<'_>,
+    exprs: impl Iterator<Item = &'e Arc<dyn PhysicalExpr>>,
+    first: usize,
+) -> Result<Vec<ColumnId>> {
+    let own = |expr: &Arc<dyn PhysicalExpr>| {
+        Arc::clone(expr).transform_up(|e| match e.downcast_ref::<Column>() {
+            Some(c) => Ok(Transformed::yes(Arc::new(Column::new(c.name(), c.index().saturating_sub(first))) as Arc<dyn PhysicalExpr>)),
+            None => Ok(Transformed::no(e)),
+        })
+    };
+    let mut out = Vec::new();
+    for expr in exprs {
+        out.extend(scanned(&own(expr)?.data, &scan.projections, &scan.node.schema(), scan.request).map(|(column, _)| column));
+    }
+    Ok(out)
 }
 
 /// The value behind an expression over the outer side: that of which a sort key was computed, if it can still be seen.
@@ -264,7 +297,8 @@ pub(crate) fn best_probe(request: &ScanRequest, joined: &[ColumnId]) -> Result<O
     let all = probes(&request.scan.table, &request.scan.codec, &filters, &options, &request.preferences, joined)
         .map_err(datafusion::common::DataFusionError::from)?;
     let forced = request.preferences.force_index;
-    let each = all.into_iter().map(|probe| {
+    let each = all.into_iter().map(|mut probe| {
+        probe.width = request.scatter(&probe.key);
         let rows = request.rows_per_probe(&probe, joined);
         // Forced: an index before the key.
         let avoided = if forced && probe.kind.is_table() { 1e12 } else { 0.0 };

@@ -8,6 +8,7 @@ use crate::bind::tree::{ColId, CteId, Expr, ExprKind, JoinKind, Query, Rel, SetO
 use crate::bind::walk;
 use crate::exec::StatementContext;
 use crate::exec::apply::{ApplyExec, LateralSpec};
+use crate::exec::lock_rows::RowLocks;
 use crate::exec::project_set::ProjectSetExec;
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema, SchemaRef};
@@ -131,7 +132,7 @@ impl Planner {
             }
             Rel::Lock { input, scans, strength, wait } => {
                 let plan = self.plan(input).await?;
-                crate::exec::lock_rows::plan(self, plan, input, scans, *strength, *wait, None)
+                crate::exec::lock_rows::plan(self, plan, RowLocks::new(input, scans, *strength, *wait), None)
             }
         }
     }
@@ -569,7 +570,7 @@ impl Planner {
             Rel::Lock { input, scans, strength, wait } if ties.is_none() => {
                 let plan = self.plan(input).await?;
                 let wanted = fetch.map(|rows| rows.saturating_add(skip));
-                crate::exec::lock_rows::plan(self, plan, input, scans, *strength, *wait, wanted)?
+                crate::exec::lock_rows::plan(self, plan, RowLocks::new(input, scans, *strength, *wait), wanted)?
             }
             _ => self.plan(input).await?,
         };

@@ -7,6 +7,7 @@ use super::table_locks::{TableLock, table_locks};
 use crate::bind::tree::{Bound, BoundBody};
 use crate::catalog::{CatalogSnapshot, Oid};
 use crate::database::now_us;
+use crate::txn::Transaction;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use stoa_pg::settings::ValueSettings;
@@ -51,9 +52,9 @@ pub(crate) struct BoundStatement {
 }
 
 impl BoundStatement {
-    /// Whether it was bound against this catalog.
-    pub(crate) fn is_of(&self, catalog: &Arc<CatalogSnapshot>) -> bool {
-        Arc::ptr_eq(&self.catalog, catalog)
+    /// Whether it was bound against the catalog that a transaction sees.
+    pub(crate) fn is_seen_by(&self, txn: &Transaction) -> bool {
+        txn.sees(&self.catalog)
     }
 }
 
@@ -199,7 +200,6 @@ impl Session {
     /// What binding raises; 0A000 when the statement's columns are no longer those that were told.
     pub fn describe(&mut self, prepared: &Prepared) -> PgResult<Description> {
         let statement = &prepared.inner;
-        let none: Arc<[SqlType]> = Arc::from([]);
         if statement.bindable().is_some() {
             let bound = self.bound(statement)?;
             let columns = match statement.body.as_ref() {
@@ -215,7 +215,7 @@ impl Session {
         };
         // Declared parameters of statements that have none are told as declared.
         let params: Arc<[SqlType]> = if statement.declared.is_empty() {
-            none
+            Arc::from([])
         } else {
             statement.declared.iter().map(|ty| SqlType::new(ty.clone().unwrap_or(PgType::Text))).collect()
         };
@@ -247,20 +247,19 @@ impl Session {
     /// The typed tree of a statement, bound against what holds now.
     pub(crate) fn bound(&mut self, statement: &PreparedStatement) -> PgResult<Arc<BoundStatement>> {
         let Some(syntax) = statement.bindable() else { return Err(PgError::internal("a statement that is not bound")) };
-        let txn = self.transaction()?;
-        let catalog = txn.catalog();
-        let search_path = self.search_path(&catalog);
+        let system = self.surroundings()?;
+        let (catalog, search_path) = (&system.catalog, &system.search_path);
         let settings = self.shared.settings();
         let old = statement.bound.lock().clone();
         if let Some(old) = &old {
-            let same = Arc::ptr_eq(&old.catalog, &catalog)
+            let same = Arc::ptr_eq(&old.catalog, catalog)
                 && Arc::ptr_eq(&old.values, &settings.value)
-                && (Arc::ptr_eq(&old.search_path, &search_path) || old.search_path == search_path);
+                && (Arc::ptr_eq(&old.search_path, search_path) || old.search_path == *search_path);
             if same {
                 return Ok(old.clone());
             }
         }
-        let eval = self.eval_context(&catalog, &search_path, &txn);
+        let eval = self.eval_context(Arc::clone(&system));
         // Bound again, parameters keep the types that were told.
         let kept: Vec<Option<PgType>>;
         let param_types = match &old {
@@ -270,8 +269,7 @@ impl Session {
             }
             None => &statement.declared,
         };
-        let context =
-            crate::bind::BindContext { catalog: &catalog, search_path: &search_path, eval: &eval, param_types, text: &statement.text };
+        let context = crate::bind::BindContext { catalog, search_path, eval: &eval, param_types, text: &statement.text };
         let bound = crate::bind::bind_statement(&context, syntax)?;
         let columns = output_columns(&bound);
         if let Some(old) = &old {
@@ -290,8 +288,8 @@ impl Session {
             params,
             locks,
             plan: crate::plan::PlanCache::default(),
-            catalog,
-            search_path,
+            catalog: Arc::clone(catalog),
+            search_path: Arc::clone(search_path),
             values: settings.value.clone(),
         });
         *statement.bound.lock() = Some(out.clone());

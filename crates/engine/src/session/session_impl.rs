@@ -32,8 +32,10 @@ pub struct Session {
     pub(crate) statement_us: i64,
     notifications: Option<UnboundedReceiver<Notification>>,
     search_path: Option<SearchPath>,
-    /// What the functions of the open transaction's statements see, until it, the catalog or the path is another.
+    /// What the statements of the open transaction have around them, until it, the catalog or the path is another.
     system: Option<Arc<SessionSystem>>,
+    /// A transaction that only read, kept to begin anew.
+    pub(crate) idle: Option<Arc<Transaction>>,
 }
 
 /// Schemas to look in, and what they were resolved against.
@@ -42,6 +44,12 @@ struct SearchPath {
     settings: Arc<Settings>,
     temporary: Option<Oid>,
     path: Arc<[Oid]>,
+}
+
+impl SearchPath {
+    fn is_current(&self, shared: &SessionShared) -> bool {
+        self.temporary == shared.temporary_schema() && shared.has_settings(&self.settings)
+    }
 }
 
 impl std::fmt::Debug for Session {
@@ -80,6 +88,7 @@ impl Session {
             notifications,
             search_path: None,
             system: None,
+            idle: None,
         })
     }
 
@@ -174,36 +183,32 @@ impl Session {
 
     /// Everything that planning and execution of one statement may use.
     pub(crate) fn statement_context(&mut self, text: Arc<str>, params: Arc<[ScalarValue]>) -> PgResult<StatementContext> {
-        let txn = self.transaction()?;
-        let catalog = txn.catalog();
-        let search_path = self.search_path(&catalog);
-        let eval = self.eval_context(&catalog, &search_path, &txn);
-        Ok(StatementContext {
-            database: self.database.clone(),
-            session: self.shared.clone(),
-            catalog,
-            search_path,
-            eval,
-            txn,
-            params,
-            text,
-        })
+        let system = self.surroundings()?;
+        let eval = self.eval_context(Arc::clone(&system));
+        Ok(StatementContext { system, eval, params, text })
     }
 
-    pub(crate) fn eval_context(&mut self, catalog: &Arc<CatalogSnapshot>, search_path: &Arc<[Oid]>, txn: &Arc<Transaction>) -> EvalContext {
-        let same = |s: &&Arc<SessionSystem>| {
-            Arc::ptr_eq(&s.txn, txn) && Arc::ptr_eq(&s.catalog, catalog) && Arc::ptr_eq(&s.search_path, search_path)
-        };
-        let system = match self.system.as_ref().filter(same) {
-            Some(system) => Arc::clone(system),
-            None => Arc::clone(self.system.insert(Arc::new(SessionSystem {
-                database: self.database.clone(),
-                session: self.shared.clone(),
-                catalog: catalog.clone(),
-                search_path: search_path.clone(),
-                txn: txn.clone(),
-            }))),
-        };
+    /// The open transaction with its catalog and the schemas to look in.
+    pub(crate) fn surroundings(&mut self) -> PgResult<Arc<SessionSystem>> {
+        let txn = self.transaction()?;
+        if let Some(system) = &self.system
+            && Arc::ptr_eq(&system.txn, &txn)
+            && txn.sees(&system.catalog)
+            && self
+                .search_path
+                .as_ref()
+                .is_some_and(|known| Arc::ptr_eq(&known.path, &system.search_path) && known.is_current(&self.shared))
+        {
+            return Ok(Arc::clone(system));
+        }
+        let catalog = txn.catalog();
+        let search_path = self.search_path(&catalog);
+        let system = Arc::new(SessionSystem { database: self.database.clone(), session: self.shared.clone(), catalog, search_path, txn });
+        self.system = Some(Arc::clone(&system));
+        Ok(system)
+    }
+
+    pub(crate) fn eval_context(&self, system: Arc<SessionSystem>) -> EvalContext {
         EvalContext {
             settings: self.shared.settings().value.clone(),
             transaction_time_us: if self.block.active { self.block.started_us } else { self.statement_us },
@@ -212,9 +217,18 @@ impl Session {
         }
     }
 
-    /// The transaction is over: nothing of it is kept.
+    /// The transaction is over. One that only read may begin anew; nothing of any other is kept.
     pub(crate) fn forget_system(&mut self) {
-        self.system = None;
+        if self.idle.is_none() {
+            self.system = None;
+        }
+    }
+
+    /// The transaction that is kept, if nobody else holds anything of it.
+    pub(crate) fn take_idle(&mut self) -> Option<Arc<Transaction>> {
+        let txn = self.idle.take()?;
+        let of_system = self.system.as_ref().is_some_and(|s| Arc::ptr_eq(&s.txn, &txn) && Arc::strong_count(s) == 1);
+        (Arc::strong_count(&txn) == 1 + usize::from(of_system)).then_some(txn)
     }
 
     /// For writing values outside of any statement.
@@ -233,23 +247,20 @@ impl Session {
     /// # Errors
     /// What the start of a transaction raises.
     pub fn parameter_context(&mut self) -> PgResult<EvalContext> {
-        let txn = self.transaction()?;
-        let catalog = txn.catalog();
-        let search_path = self.search_path(&catalog);
-        Ok(self.eval_context(&catalog, &search_path, &txn))
+        let system = self.surroundings()?;
+        Ok(self.eval_context(system))
     }
 
     /// The schemas of `search_path`, with the temporary schema and `pg_catalog` in front unless they are named.
     pub(crate) fn search_path(&mut self, catalog: &Arc<CatalogSnapshot>) -> Arc<[Oid]> {
-        let settings = self.shared.settings();
-        let temporary = self.shared.temporary_schema();
         if let Some(known) = &self.search_path
             && Arc::ptr_eq(&known.catalog, catalog)
-            && Arc::ptr_eq(&known.settings, &settings)
-            && known.temporary == temporary
+            && known.is_current(&self.shared)
         {
             return known.path.clone();
         }
+        let settings = self.shared.settings();
+        let temporary = self.shared.temporary_schema();
         let mut path: Vec<Oid> = Vec::new();
         let user = self.shared.current_user();
         for name in settings.search_path.iter() {

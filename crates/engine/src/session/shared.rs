@@ -185,6 +185,12 @@ impl SessionShared {
         self.settings.read().clone()
     }
 
+    /// Whether these values hold now.
+    #[must_use]
+    pub fn has_settings(&self, settings: &Arc<Settings>) -> bool {
+        Arc::ptr_eq(&self.settings.read(), settings)
+    }
+
     /// What RESET goes back to.
     #[must_use]
     pub fn reset_settings(&self) -> Arc<Settings> {
@@ -250,6 +256,11 @@ impl SessionShared {
     /// Ends the session with 57P01.
     pub fn terminate(&self) {
         self.terminate.store(true, Ordering::Release);
+        self.waker.wake();
+    }
+
+    /// Wakes whoever said [`SessionShared::watch_interrupt`] last.
+    pub fn wake(&self) {
         self.waker.wake();
     }
 

@@ -12,11 +12,13 @@ use std::sync::Arc;
 use stoa_pg::context::System;
 use stoa_pg::{PgError, PgResult, SqlType};
 
-/// The surroundings of one statement's functions.
+/// What the statements of a transaction and their functions have around them, until the catalog or the path is another.
+#[derive(Clone)]
 pub struct SessionSystem {
     pub database: Arc<DatabaseInner>,
     pub session: Arc<SessionShared>,
     pub catalog: Arc<CatalogSnapshot>,
+    /// Schemas in which unqualified names are looked up, in order, `pg_catalog` (and the temporary schema) included.
     pub search_path: Arc<[Oid]>,
     pub txn: Arc<Transaction>,
 }

@@ -95,7 +95,7 @@ impl Session {
                 // What was committed meanwhile is seen.
                 txn.start_statement()?;
             }
-            if bound.is_of(&txn.catalog()) {
+            if bound.is_seen_by(&txn) {
                 return Ok(bound);
             }
         }

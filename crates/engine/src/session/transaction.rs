@@ -129,7 +129,13 @@ impl Session {
             durability: durability(&settings),
             ..TxnOptions::new(GroupId(u64::from(self.shared.pid)))
         };
-        let txn = self.database.transactions.begin(options);
+        let txn = match self.take_idle() {
+            Some(txn) => {
+                txn.renew(&options);
+                txn
+            }
+            None => self.database.transactions.begin(options),
+        };
         self.block.txn = Some(txn.clone());
         Ok(txn)
     }
@@ -138,9 +144,7 @@ impl Session {
     pub(crate) fn refresh_transaction_settings(&self) {
         if let Some(txn) = &self.block.txn {
             let settings = self.shared.settings();
-            txn.set_lock_timeout(lock_timeout(&settings));
-            txn.set_deadlock_timeout(Duration::from_millis(settings.deadlock_timeout_ms));
-            txn.set_durability(durability(&settings));
+            txn.set_patience(lock_timeout(&settings), Duration::from_millis(settings.deadlock_timeout_ms), durability(&settings));
         }
     }
 
@@ -366,7 +370,10 @@ impl Session {
             return Err(error);
         }
         let committed = match self.block.txn.take() {
-            Some(txn) if txn.commit_reads() => Ok(false),
+            Some(txn) if txn.commit_reads() => {
+                self.idle = Some(txn);
+                Ok(false)
+            }
             Some(txn) => {
                 let token = self.shared.settings().raw(commit_token::SETTING).filter(|t| !t.is_empty()).map(str::to_owned);
                 let named = token.is_some() && txn.has_writes();

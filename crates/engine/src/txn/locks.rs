@@ -288,6 +288,8 @@ struct RowFilter {
 #[derive(Debug, Default)]
 struct ManyLocks {
     any: AtomicBool,
+    /// The only group that has some, if there is one: it need not look for others. Groups are numbered from 1.
+    only: AtomicU64,
     groups: RwLock<Vec<(GroupId, Vec<RowFilter>)>>,
 }
 
@@ -304,7 +306,7 @@ impl ManyLocks {
     /// Modes in which other groups may hold a row.
     fn others(&self, group: GroupId, id: LockId) -> u8 {
         let LockId::Row(hash) = id else { return 0 };
-        if !self.any.load(Ordering::Acquire) {
+        if !self.any.load(Ordering::Acquire) || self.only.load(Ordering::Acquire) == group.0 {
             return 0;
         }
         let groups = self.groups.read();
@@ -348,7 +350,17 @@ impl ManyLocks {
                 open.room -= 1;
             }
         }
-        self.any.store(true, Ordering::Release);
+        self.tell(&groups);
+    }
+
+    /// Says to those who do not look which groups there are; the list is locked.
+    fn tell(&self, groups: &[(GroupId, Vec<RowFilter>)]) {
+        let only = match groups {
+            [(group, _)] => group.0,
+            _ => 0,
+        };
+        self.only.store(only, Ordering::Release);
+        self.any.store(!groups.is_empty(), Ordering::Release);
     }
 }
 
@@ -552,7 +564,7 @@ impl LockManager {
             } else if let Some((_, filters)) = groups.get_mut(at) {
                 filters.truncate(keep);
             }
-            self.many.any.store(!groups.is_empty(), Ordering::Release);
+            self.many.tell(&groups);
         }
         for shard in &self.shards {
             let mut shard = shard.lock();

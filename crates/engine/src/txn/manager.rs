@@ -11,9 +11,9 @@ use crate::catalog::CatalogSnapshot;
 use crate::feed::Feed;
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, SystemTime};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
 use stoa_store::{Durability, Store};
 
 /// How a transaction begins.
@@ -50,13 +50,15 @@ pub struct TransactionManager {
     locks: Arc<LockManager>,
     serializable: SerializableSet,
     catalog: RwLock<Arc<CatalogSnapshot>>,
+    /// Where the newest catalog is in memory: whoever holds a catalog knows from it whether that is the newest.
+    published_at: AtomicUsize,
     feed: Arc<Feed>,
     publishing: tokio::sync::Mutex<()>,
     next_id: AtomicU64,
     max_transaction_bytes: AtomicU64,
     write_space: RwLock<Arc<WriteSpace>>,
-    /// Running transactions with the time of their begin and their session.
-    running: Mutex<BTreeMap<u64, (SystemTime, GroupId)>>,
+    /// Transactions by the numbers that they began with: those that run, and those that sessions keep for the next.
+    known: Mutex<BTreeMap<u64, Weak<Transaction>>>,
     /// Advisory locks of the sessions that used any.
     advisory: Mutex<BTreeMap<GroupId, Arc<AdvisoryLocks>>>,
 }
@@ -67,17 +69,19 @@ const MAX_TRANSACTION_BYTES: u64 = 64 << 30;
 impl TransactionManager {
     #[must_use]
     pub fn new(store: Arc<dyn Store>, catalog: CatalogSnapshot) -> Arc<Self> {
+        let catalog = Arc::new(catalog);
         Arc::new(Self {
             feed: Feed::new(Arc::clone(&store)),
             store,
             locks: Arc::default(),
             serializable: SerializableSet::default(),
-            catalog: RwLock::new(Arc::new(catalog)),
+            published_at: AtomicUsize::new(Arc::as_ptr(&catalog) as usize),
+            catalog: RwLock::new(catalog),
             publishing: tokio::sync::Mutex::new(()),
             next_id: AtomicU64::new(1),
             max_transaction_bytes: AtomicU64::new(MAX_TRANSACTION_BYTES),
             write_space: RwLock::default(),
-            running: Mutex::default(),
+            known: Mutex::default(),
             advisory: Mutex::default(),
         })
     }
@@ -98,9 +102,14 @@ impl TransactionManager {
 
     #[must_use]
     pub fn begin(self: &Arc<Self>, options: TxnOptions) -> Arc<Transaction> {
-        let id = self.next_id.fetch_add(1, Ordering::Relaxed);
-        self.running.lock().insert(id, (SystemTime::now(), options.group));
-        Arc::new(Transaction::new(id, Arc::clone(self), options))
+        let id = self.next_id();
+        let txn = Arc::new(Transaction::new(id, Arc::clone(self), options));
+        self.known.lock().insert(id, Arc::downgrade(&txn));
+        txn
+    }
+
+    pub(super) fn next_id(&self) -> u64 {
+        self.next_id.fetch_add(1, Ordering::Relaxed)
     }
 
     #[must_use]
@@ -129,6 +138,12 @@ impl TransactionManager {
         Arc::clone(&self.catalog.read())
     }
 
+    /// Whether this is the newest committed catalog.
+    #[must_use]
+    pub fn is_published(&self, catalog: &Arc<CatalogSnapshot>) -> bool {
+        self.published_at.load(Ordering::Acquire) == Arc::as_ptr(catalog) as usize
+    }
+
     /// Held while a commit that changes the catalog is written and published.
     pub async fn publishing(&self) -> tokio::sync::MutexGuard<'_, ()> {
         self.publishing.lock().await
@@ -136,7 +151,9 @@ impl TransactionManager {
 
     /// Makes a catalog the newest; the caller holds [`TransactionManager::publishing`].
     pub fn publish(&self, catalog: Arc<CatalogSnapshot>) {
-        *self.catalog.write() = catalog;
+        let mut newest = self.catalog.write();
+        self.published_at.store(Arc::as_ptr(&catalog) as usize, Ordering::Release);
+        *newest = catalog;
     }
 
     /// Sets what one transaction may write, in bytes.
@@ -157,19 +174,16 @@ impl TransactionManager {
         usize::try_from(self.max_transaction_bytes.load(Ordering::Relaxed)).unwrap_or(usize::MAX)
     }
 
-    /// Running transactions: id and begin.
+    /// The running transactions: whose they are, and their ids.
     #[must_use]
-    pub fn running(&self) -> Vec<(u64, SystemTime)> {
-        self.running.lock().iter().map(|(id, (at, _))| (*id, *at)).collect()
+    pub fn running(&self) -> Vec<(GroupId, u64)> {
+        // The last holder of a transaction must not be here: its end takes the lock.
+        let known: Vec<Arc<Transaction>> = self.known.lock().values().filter_map(Weak::upgrade).collect();
+        known.iter().filter(|txn| txn.is_running()).map(|txn| (txn.group(), txn.id())).collect()
     }
 
-    /// The running transactions of sessions.
-    #[must_use]
-    pub fn running_by_group(&self) -> Vec<(GroupId, u64)> {
-        self.running.lock().iter().map(|(id, (_, group))| (*group, *id)).collect()
-    }
-
-    pub(super) fn ended(&self, id: u64) {
-        self.running.lock().remove(&id);
+    /// A transaction is gone that began with this number.
+    pub(super) fn forget(&self, number: u64) {
+        self.known.lock().remove(&number);
     }
 }

@@ -57,6 +57,16 @@ impl Overlay {
         self.layers.iter().any(|l| l.touches(table))
     }
 
+    /// Whether rows from one key to another, both included, may have been changed.
+    #[must_use]
+    pub fn may_touch(&self, table: TableId, first: &[u8], last: &[u8]) -> bool {
+        let in_buffer = |layer: &WriteSet| {
+            let row = layer.buffer.seek(table, first).and_then(|at| layer.buffer.at(table, at));
+            row.is_some_and(|row| row.key() <= last)
+        };
+        self.layers.iter().any(|layer| layer.runs.iter().any(|run| run.may_touch(table, first, last)) || in_buffer(layer))
+    }
+
     /// The tables with changes, in order.
     #[must_use]
     pub fn tables(&self) -> Vec<TableId> {

@@ -42,6 +42,8 @@ pub struct Run {
     file: File,
     blocks: Vec<BlockMeta>,
     keys: Vec<u8>,
+    /// The last key of each table.
+    ends: Vec<(TableId, Vec<u8>)>,
     filter: KeyFilter,
     rows: usize,
     bytes: u64,
@@ -58,6 +60,8 @@ pub struct RunWriter {
     /// Where in the buffer the current block begins.
     block_at: usize,
     block: Option<BlockMeta>,
+    /// The last key that came.
+    last: Vec<u8>,
 }
 
 fn hash(table: TableId, key: &[u8]) -> u64 {
@@ -74,12 +78,13 @@ impl RunWriter {
             file: space.file()?,
             blocks: Vec::new(),
             keys: Vec::new(),
+            ends: Vec::new(),
             filter: KeyFilter::with_capacity(rows),
             rows: 0,
             bytes: 0,
             last: Mutex::default(),
         };
-        Ok(Self { run, buffer: Vec::with_capacity(WRITE_BYTES + BLOCK_BYTES), written: 0, block_at: 0, block: None })
+        Ok(Self { run, buffer: Vec::with_capacity(WRITE_BYTES + BLOCK_BYTES), written: 0, block_at: 0, block: None, last: Vec::new() })
     }
 
     /// # Errors
@@ -121,6 +126,8 @@ impl RunWriter {
             place.copy_from_slice(&cells.to_le_bytes());
         }
         self.run.filter.insert(hash(table, key));
+        self.last.clear();
+        self.last.extend_from_slice(key);
         self.run.rows += 1;
         Ok(())
     }
@@ -128,6 +135,10 @@ impl RunWriter {
     fn end_block(&mut self) {
         if let Some(mut block) = self.block.take() {
             block.len = (self.buffer.len() - self.block_at) as u32;
+            match self.run.ends.last_mut().filter(|(table, _)| *table == block.table) {
+                Some((_, end)) => end.clone_from(&self.last),
+                None => self.run.ends.push((block.table, self.last.clone())),
+            }
             self.run.blocks.push(block);
         }
         self.block_at = self.buffer.len();
@@ -289,6 +300,14 @@ impl Run {
         (self.blocks.partition_point(|b| b.table < table), self.blocks.partition_point(|b| b.table <= table))
     }
 
+    /// Whether the run may have changes of rows from one key to another, both included.
+    #[must_use]
+    pub fn may_touch(&self, table: TableId, first: &[u8], last: &[u8]) -> bool {
+        let (from, _) = self.blocks_of(table);
+        let begins = self.blocks.get(from).filter(|b| b.table == table).is_some_and(|b| self.first_key(b) <= last);
+        begins && self.ends.iter().any(|(of, end)| *of == table && end.as_slice() >= first)
+    }
+
     fn first_key(&self, block: &BlockMeta) -> &[u8] {
         self.keys.get(block.key_at as usize..(block.key_at + block.key_len) as usize).unwrap_or_default()
     }
@@ -319,7 +338,7 @@ impl Run {
     /// # Errors
     /// The file cannot be read.
     pub fn get(&self, table: TableId, key: &[u8], out: &mut RowChange) -> PgResult<bool> {
-        if !self.filter.may_contain(hash(table, key)) {
+        if !self.may_touch(table, key, key) || !self.filter.may_contain(hash(table, key)) {
             return Ok(false);
         }
         let Some(block) = self.block_for(table, key) else { return Ok(false) };

@@ -23,6 +23,7 @@ use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use stoa_pg::sqlstate::SqlState;
 use stoa_pg::{PgError, PgResult};
@@ -125,6 +126,26 @@ const MANY_LOCKS: usize = 32 << 10;
 const LARGE_COMMIT: usize = 24 << 20;
 
 impl State {
+    fn new(manager: &TransactionManager, options: &TxnOptions) -> Self {
+        Self {
+            isolation: options.isolation,
+            read_only: options.read_only,
+            lock_timeout: options.lock_timeout,
+            deadlock_timeout: options.deadlock_timeout.unwrap_or_else(|| manager.locks().deadlock_timeout()),
+            durability: options.durability,
+            ..Self::default()
+        }
+    }
+
+    /// The writes of a statement that succeeded join the transaction's.
+    fn end_statement(&mut self) {
+        let current = std::mem::take(&mut self.current);
+        for written in current.into_iter().filter(|written| !written.is_empty()) {
+            self.layers.push(written);
+            self.merge_layers();
+        }
+    }
+
     /// Everything that the transaction wrote, the running statement included.
     fn overlay(&self) -> Overlay {
         Overlay::new(self.layers.iter().chain(&self.current).cloned())
@@ -153,7 +174,9 @@ impl State {
 
 /// See the module.
 pub struct Transaction {
-    id: u64,
+    /// By which the manager knows it.
+    number: u64,
+    id: AtomicU64,
     group: GroupId,
     manager: Arc<TransactionManager>,
     advisory: Arc<AdvisoryLocks>,
@@ -164,23 +187,17 @@ pub struct Transaction {
 
 impl std::fmt::Debug for Transaction {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Transaction").field("id", &self.id).finish_non_exhaustive()
+        f.debug_struct("Transaction").field("id", &self.id()).finish_non_exhaustive()
     }
 }
 
 impl Transaction {
     pub(super) fn new(id: u64, manager: Arc<TransactionManager>, options: TxnOptions) -> Self {
-        let state = State {
-            isolation: options.isolation,
-            read_only: options.read_only,
-            lock_timeout: options.lock_timeout,
-            deadlock_timeout: options.deadlock_timeout.unwrap_or_else(|| manager.locks().deadlock_timeout()),
-            durability: options.durability,
-            ..State::default()
-        };
+        let state = State::new(&manager, &options);
         let advisory = manager.advisory(options.group);
         Self {
-            id,
+            number: id,
+            id: AtomicU64::new(id),
             group: options.group,
             max_bytes: manager.max_transaction_bytes(),
             manager,
@@ -193,7 +210,19 @@ impl Transaction {
     /// Unique in the process; what `txid_current()` tells.
     #[must_use]
     pub fn id(&self) -> u64 {
-        self.id
+        self.id.load(Ordering::Relaxed)
+    }
+
+    /// Begins anew behind [`Transaction::commit_reads`], as another transaction of the same session. Nobody else may hold it.
+    pub fn renew(&self, options: &TxnOptions) {
+        let mut state = self.state.lock();
+        // First what is looked for among the running, then that it runs.
+        self.id.store(self.manager.next_id(), Ordering::Relaxed);
+        *state = State::new(&self.manager, options);
+    }
+
+    pub(super) fn is_running(&self) -> bool {
+        !self.state.lock().finished
     }
 
     /// Somebody was told the number: it counts as given from here on.
@@ -274,23 +303,17 @@ impl Transaction {
         Ok(())
     }
 
-    pub fn set_lock_timeout(&self, timeout: Option<Duration>) {
-        self.state.lock().lock_timeout = timeout;
-    }
-
-    /// `deadlock_timeout`: how long to wait for a lock before looking for a deadlock.
-    pub fn set_deadlock_timeout(&self, timeout: Duration) {
-        self.state.lock().deadlock_timeout = timeout;
+    /// `lock_timeout`, `deadlock_timeout` (how long to wait for a lock before looking for a deadlock), `synchronous_commit`.
+    pub fn set_patience(&self, lock_timeout: Option<Duration>, deadlock_timeout: Duration, durability: Durability) {
+        let mut state = self.state.lock();
+        state.lock_timeout = lock_timeout;
+        state.deadlock_timeout = deadlock_timeout;
+        state.durability = durability;
     }
 
     #[must_use]
     pub fn deadlock_timeout(&self) -> Duration {
         self.state.lock().deadlock_timeout
-    }
-
-    /// `synchronous_commit`.
-    pub fn set_durability(&self, durability: Durability) {
-        self.state.lock().durability = durability;
     }
 
     // Statements.
@@ -301,8 +324,8 @@ impl Transaction {
     /// # Errors
     /// None at present.
     pub fn start_statement(&self) -> PgResult<()> {
-        self.end_statement();
         let mut state = self.state.lock();
+        state.end_statement();
         self.refresh_snapshot(&mut state);
         state.newest = None;
         state.deferred_mark = state.deferred.len();
@@ -322,7 +345,7 @@ impl Transaction {
                 let store = self.manager.store();
                 let snapshot = if isolation == Isolation::Serializable && !state.tracked && !state.untracked {
                     state.tracked = true;
-                    self.manager.serializable().begin(self.id, Arc::clone(&self.reads), || store.snapshot())
+                    self.manager.serializable().begin(self.id(), Arc::clone(&self.reads), || store.snapshot())
                 } else {
                     store.snapshot()
                 };
@@ -334,12 +357,7 @@ impl Transaction {
 
     /// The statement succeeded: its writes join the transaction's.
     pub fn end_statement(&self) {
-        let mut state = self.state.lock();
-        let current = std::mem::take(&mut state.current);
-        for written in current.into_iter().filter(|written| !written.is_empty()) {
-            state.layers.push(written);
-            state.merge_layers();
-        }
+        self.state.lock().end_statement();
     }
 
     /// The statement failed, or runs again: its writes are thrown away. Locks stay until the transaction ends.
@@ -475,8 +493,8 @@ impl Transaction {
         }
         let (store, set) = (self.manager.store(), self.manager.serializable());
         loop {
-            let snapshot = set.begin(self.id, Arc::default(), || store.snapshot());
-            let others = set.running_besides(self.id);
+            let snapshot = set.begin(self.id(), Arc::default(), || store.snapshot());
+            let others = set.running_besides(self.id());
             let safe = loop {
                 let changed = set.changed();
                 match set.is_safe(snapshot.timestamp(), &others) {
@@ -484,7 +502,7 @@ impl Transaction {
                     None => changed.await,
                 }
             };
-            set.abort(self.id);
+            set.abort(self.id());
             if safe {
                 let mut state = self.state.lock();
                 state.snapshot = Some(snapshot);
@@ -511,7 +529,7 @@ impl Transaction {
         if overlay.rows() > MAX_ROWS {
             return Ok(());
         }
-        self.manager.serializable().check(self.id, &Writes::of(&overlay)?).map_err(|_| serialization_danger("during write"))
+        self.manager.serializable().check(self.id(), &Writes::of(&overlay)?).map_err(|_| serialization_danger("during write"))
     }
 
     // Locks.
@@ -797,6 +815,15 @@ impl Transaction {
         Arc::clone(&private.snapshot)
     }
 
+    /// Whether this is what [`Transaction::catalog`] would give.
+    #[must_use]
+    pub fn sees(&self, catalog: &Arc<CatalogSnapshot>) -> bool {
+        if self.state.lock().catalog.is_none() {
+            return self.manager.is_published(catalog);
+        }
+        Arc::ptr_eq(&self.catalog(), catalog)
+    }
+
     /// Changes the catalog for this transaction, and for all when it commits. `change` is run now, and again at commit on what
     /// is the newest then: it must be a pure function of its argument.
     ///
@@ -938,6 +965,9 @@ impl Transaction {
             }
             state.finished = true;
             state.on_rollback.clear();
+            // What is kept for another transaction keeps no version of any row.
+            state.snapshot = None;
+            state.newest = None;
         }
         self.hold().release();
         true
@@ -968,7 +998,7 @@ impl Transaction {
             (Overlay::new(state.layers.iter().cloned()), state.catalog.clone(), state.tracked, state.durability)
         };
         let sequence = if tracked {
-            let decided = self.manager.serializable().prepare(self.id, Writes::of(&writes)?);
+            let decided = self.manager.serializable().prepare(self.id(), Writes::of(&writes)?);
             decided.map_err(|_| serialization_danger("during commit attempt"))?
         } else {
             None
@@ -1087,7 +1117,7 @@ impl Transaction {
     fn hold(&self) -> Hold {
         let mut state = self.state.lock();
         Hold {
-            id: self.id,
+            id: self.id(),
             group: self.group,
             manager: Arc::clone(&self.manager),
             advisory: Arc::clone(&self.advisory),
@@ -1099,6 +1129,7 @@ impl Transaction {
 
 impl Drop for Transaction {
     fn drop(&mut self) {
+        self.manager.forget(self.number);
         // A session that went away without ROLLBACK, or in the middle of it; its hooks are run by a task if there is a runtime.
         let hooks = {
             let mut state = self.state.lock();
@@ -1143,7 +1174,6 @@ impl Hold {
         if self.tracked {
             self.manager.serializable().abort(self.id);
         }
-        self.manager.ended(self.id);
     }
 }
 

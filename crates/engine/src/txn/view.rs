@@ -78,9 +78,26 @@ impl ReadView {
     /// # Errors
     /// The store failed.
     pub async fn exists(&self, table: TableId, first_family: FamilyId, keys: &[&[u8]]) -> PgResult<Vec<bool>> {
+        if keys.len() >= KEYS_OF_A_RANGE && keys.is_sorted() && self.is_vacant(table, first_family, keys).await? {
+            return Ok(vec![false; keys.len()]);
+        }
         let mut seen = SeenKeys { keys, at: 0, found: vec![false; keys.len()] };
         self.get(table, vec![first_family], keys, &mut seen).await?;
         Ok(seen.found)
+    }
+
+    /// Whether there is no row at all from the first to the last of some ascending keys, as where rows are loaded in the order of their keys.
+    async fn is_vacant(&self, table: TableId, first_family: FamilyId, keys: &[&[u8]]) -> PgResult<bool> {
+        let (Some(first), Some(last)) = (keys.first(), keys.last()) else { return Ok(true) };
+        if self.overlay.may_touch(table, first, last) {
+            return Ok(false);
+        }
+        let range = KeyRange::new(first.to_vec(), KeyRange::point(last).end);
+        let spec = ScanSpec { read: self.read_spec(table, vec![first_family]), range, reverse: false, limit: Some(1), fill_cache: true };
+        let mut found = AnyRow(false);
+        let mut scan = self.store.scan(spec).await.map_err(store_error)?;
+        while !found.0 && scan.next_block(1, &mut found).await.map_err(store_error)? {}
+        Ok(!found.0)
     }
 
     /// Opens a scan.
@@ -107,10 +124,53 @@ impl ReadView {
         Ok(ViewScan { scan, overlay, store_done: false })
     }
 
+    /// Reads many ranges, ascending and apart from each other, to their ends; `read` has all but the range. The sink is for all of
+    /// them: it breaks for errors only, and those it keeps.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn scan_ranges(&self, read: RangeRead, ranges: &[KeyRange], block_rows: usize, sink: &mut dyn RowSink) -> PgResult<()> {
+        let (Some(first), Some(last)) = (ranges.first(), ranges.last()) else { return Ok(()) };
+        if ranges.len() == 1 || self.overlay.touches(read.table) {
+            for range in ranges {
+                let mut scan = self.scan(RangeRead { range: range.clone(), ..read.clone() }).await?;
+                while scan.next_block(block_rows, sink).await? {}
+            }
+            return Ok(());
+        }
+        let spec = ScanSpec {
+            read: self.read_spec(read.table, read.families),
+            range: KeyRange::new(first.start.clone(), last.end.clone()),
+            reverse: false,
+            limit: None,
+            fill_cache: read.fill_cache,
+        };
+        // One for all: to open a scan costs more than to read a few rows.
+        let mut scan = self.store.scan(spec).await.map_err(store_error)?;
+        for range in ranges {
+            scan.enter(range).map_err(store_error)?;
+            while scan.next_block(block_rows, sink).await.map_err(store_error)? {}
+        }
+        Ok(())
+    }
+
     /// The view's time.
     #[must_use]
     pub fn timestamp(&self) -> Timestamp {
         self.snapshot.timestamp()
+    }
+}
+
+/// Ascending keys of which it is asked first whether there is anything between them.
+const KEYS_OF_A_RANGE: usize = 64;
+
+/// Whether a row came.
+struct AnyRow(bool);
+
+impl RowSink for AnyRow {
+    fn row(&mut self, _: &[u8], _: &[CellRef<'_>]) -> ControlFlow<()> {
+        self.0 = true;
+        ControlFlow::Break(())
     }
 }
 

@@ -257,7 +257,7 @@ fn lock_type(id: LockId) -> &'static str {
 /// Locks of tables and advisory keys, the transactions of sessions, and what is waited for.
 fn locks(ctx: &StatementContext, t: &mut Table<'_>) {
     let manager = ctx.txn.manager();
-    let running = manager.running_by_group();
+    let running = manager.running();
     let virtual_id = |group: GroupId| {
         let id = running.iter().find(|(g, _)| *g == group).map_or(0, |(_, id)| *id);
         format!("{}/{id}", group.0)

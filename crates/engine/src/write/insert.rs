@@ -180,11 +180,20 @@ struct UniqueKeys {
     /// By position in the writer; `None` is the primary key.
     index: Option<usize>,
     /// Empty where the row excludes no other.
-    keys: Vec<Vec<u8>>,
+    keys: KeyList,
+    /// Whether each key is larger than the one before it: then none comes twice.
+    ascending: bool,
     /// Row keys of existing rows, by key.
     existing: HashMap<Vec<u8>, Vec<u8>>,
     /// Keys of this batch's rows.
     seen: HashSet<Vec<u8>>,
+}
+
+impl UniqueKeys {
+    fn new(arbiter: u32, index: Option<usize>, keys: KeyList) -> Self {
+        let ascending = keys.iter().is_sorted_by(|a, b| a < b);
+        Self { arbiter, index, keys, ascending, existing: HashMap::new(), seen: HashSet::new() }
+    }
 }
 
 /// Checks and writes complete rows.
@@ -202,8 +211,7 @@ pub async fn insert(writer: &TableWriter, work: &mut ForeignKeyWork, rows: &Rows
 
     let mut unique = Vec::new();
     if writer.table.primary_key.is_some() {
-        let keys = row_keys.iter().map(<[u8]>::to_vec).collect();
-        unique.push(UniqueKeys { arbiter: PRIMARY, index: None, keys, existing: HashMap::new(), seen: HashSet::new() });
+        unique.push(UniqueKeys::new(PRIMARY, None, row_keys.clone()));
     }
     for (at, (index, entries)) in writer.indexes.iter().zip(&entries).enumerate() {
         if !index.descriptor.unique || !index.takes_puts() {
@@ -215,15 +223,12 @@ pub async fn insert(writer: &TableWriter, work: &mut ForeignKeyWork, rows: &Rows
             }
             continue;
         }
-        let mut keys = Vec::with_capacity(limit);
+        let mut keys = KeyList::with_capacity(limit, 24);
         for row in 0..limit {
-            let mut key = Vec::new();
-            if entries.is_exclusive(row) {
-                entries.encoder.key(row, row_keys.get(row), &mut key)?;
-            }
-            keys.push(key);
+            let exclusive = entries.is_exclusive(row);
+            keys.push_with(|out| if exclusive { entries.encoder.key(row, row_keys.get(row), out) } else { Ok(()) })?;
         }
-        unique.push(UniqueKeys { arbiter: index.descriptor.oid, index: Some(at), keys, existing: HashMap::new(), seen: HashSet::new() });
+        unique.push(UniqueKeys::new(index.descriptor.oid, Some(at), keys));
     }
     for unique in &mut unique {
         find_existing(writer, unique).await?;
@@ -236,9 +241,9 @@ pub async fn insert(writer: &TableWriter, work: &mut ForeignKeyWork, rows: &Rows
                 if arbiters.include(constraint.arbiter) == strict {
                     continue;
                 }
-                let Some(key) = constraint.keys.get(row).filter(|k| !k.is_empty()) else { continue };
+                let key = constraint.keys.get(row);
                 let existing = constraint.existing.get(key);
-                if existing.is_none() && !constraint.seen.contains(key) {
+                if key.is_empty() || (existing.is_none() && !constraint.seen.contains(key)) {
                     continue;
                 }
                 if strict {
@@ -249,8 +254,10 @@ pub async fn insert(writer: &TableWriter, work: &mut ForeignKeyWork, rows: &Rows
             }
         }
         for constraint in &mut unique {
-            if let Some(key) = constraint.keys.get_mut(row).filter(|k| !k.is_empty()) {
-                constraint.seen.insert(std::mem::take(key));
+            // Conflicts that are errors need no account of what was written.
+            let (key, counts) = (constraint.keys.get(row), !constraint.ascending || !matches!(arbiters, Arbiters::None));
+            if counts && !key.is_empty() {
+                constraint.seen.insert(key.to_vec());
             }
         }
         outcome.inserted.push(row);
@@ -276,7 +283,10 @@ fn unused_locks(writer: &TableWriter, unique: &[UniqueKeys], conflicts: &[(usize
     let storage = |c: &UniqueKeys| c.index.and_then(|at| writer.indexes.get(at)).map_or(writer.codec.storage, |i| i.codec.storage);
     for constraint in unique {
         for (row, _) in conflicts {
-            let Some(key) = constraint.keys.get(*row).filter(|k| !k.is_empty()) else { continue };
+            let key = constraint.keys.get(*row);
+            if key.is_empty() {
+                continue;
+            }
             out.insert(LockId::row(storage(constraint), key));
             out.extend(constraint.existing.get(key).map(|row| LockId::row(writer.codec.storage, row)));
         }
@@ -300,7 +310,7 @@ fn violation(writer: &TableWriter, rows: &Rows, entries: &[Entries<'_>], constra
 /// Locks the keys of a constraint and looks up which exist.
 async fn find_existing(writer: &TableWriter, unique: &mut UniqueKeys) -> PgResult<()> {
     let txn = &writer.ctx.txn;
-    let wanted: Vec<&[u8]> = unique.keys.iter().filter(|k| !k.is_empty()).map(Vec::as_slice).collect();
+    let wanted: Vec<&[u8]> = unique.keys.iter().filter(|k| !k.is_empty()).collect();
     if wanted.is_empty() {
         return Ok(());
     }

@@ -109,6 +109,9 @@ fn bad_length(type_name: &str) -> PgError {
 
 /// A date from text.
 pub fn parse_date(ctx: &EvalContext, text: &str) -> PgResult<i32> {
+    if let Some(civil) = parse::iso_local(text) {
+        return check_date(civil.days());
+    }
     match parse::moment(ctx, text).map_err(|fault| fault.error("date", text))? {
         Moment::Epoch => Ok(0),
         Moment::Infinity => Ok(DATE_INFINITY),
@@ -122,6 +125,9 @@ pub fn parse_date(ctx: &EvalContext, text: &str) -> PgResult<i32> {
 /// A timestamp (`with_zone`: timestamptz) from text, before any modifier.
 pub fn parse_timestamp(ctx: &EvalContext, text: &str, with_zone: bool) -> PgResult<i64> {
     let type_name = if with_zone { "timestamp with time zone" } else { "timestamp" };
+    if !with_zone && let Some(micros) = parse::iso_local(text).and_then(|civil| civil.micros_at(0)) {
+        return Ok(micros);
+    }
     match parse::moment(ctx, text).map_err(|fault| fault.error(type_name, text))? {
         Moment::Epoch => Ok(0),
         Moment::Infinity => Ok(TIMESTAMP_INFINITY),

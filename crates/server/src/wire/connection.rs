@@ -70,6 +70,7 @@ pub struct Connection {
     pub(super) session: Session,
     pub(super) portals: HashMap<String, Portal>,
     notifications: Option<UnboundedReceiver<Notification>>,
+    /// Changes when the server is told to stop.
     shutdown: watch::Receiver<bool>,
     pub(super) place: Place,
     /// After an error of the extended protocol, until Sync.
@@ -297,15 +298,17 @@ impl Connection {
         let shared = self.session.shared().clone();
         let deadline = (timeout_ms > 0 && idle).then(|| tokio::time::Instant::now() + Duration::from_millis(timeout_ms));
         loop {
+            let shutdown = &self.shutdown;
             let notification = async {
                 match &mut self.notifications {
                     Some(receiver) if idle && status == TransactionStatus::Idle => receiver.recv().await,
                     _ => std::future::pending().await,
                 }
             };
+            // Whoever shuts the server down wakes the sessions as those do who end them.
             let ended = std::future::poll_fn(|cx| {
                 shared.watch_interrupt(cx.waker());
-                if shared.is_terminated() { Poll::Ready(()) } else { Poll::Pending }
+                if shared.is_terminated() || shutdown.has_changed().unwrap_or(true) { Poll::Ready(()) } else { Poll::Pending }
             });
             let timer = async {
                 match deadline {
@@ -320,7 +323,6 @@ impl Connection {
                 }
                 Some(notification) = notification => notification,
                 () = ended => return Err(Failure::Fatal(terminated())),
-                _ = self.shutdown.wait_for(|down| *down) => return Err(Failure::Fatal(terminated())),
                 () = timer => return Err(Failure::Fatal(timeout)),
             };
             self.output.notification(&heard);

@@ -73,6 +73,7 @@ impl Server {
         }
         drop(self.listener);
         let _ = down.send(true);
+        self.database.inner().wake_sessions();
         tracing::info!(sessions = connections.len(), "shutting down");
         let all_gone = async { while connections.next().await.is_some() {} };
         if tokio::time::timeout(self.options.shutdown_grace, all_gone).await.is_err() {

@@ -53,6 +53,7 @@ const TESTS: &[(&str, Test)] = &[
     ("schemas_are_kept_and_changed", writing::schemas_are_kept_and_changed),
     ("1_scans_yield_exactly_the_rows_of_the_range_in_order", reading::scans_yield_exactly_the_rows_of_the_range_in_order),
     ("1_blocks_limits_and_breaks_lose_no_row", reading::blocks_limits_and_breaks_lose_no_row),
+    ("1_a_scan_goes_from_part_to_part", reading::a_scan_goes_from_part_to_part),
     ("1_get_answers_in_the_order_of_the_keys", reading::get_answers_in_the_order_of_the_keys),
     ("1_qualifier_ranges_versions_and_times_choose_cells", reading::qualifier_ranges_versions_and_times_choose_cells),
     ("1_any_bytes_are_keys_qualifiers_and_values", reading::any_bytes_are_keys_qualifiers_and_values),

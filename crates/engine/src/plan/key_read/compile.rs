@@ -33,7 +33,12 @@ impl KeyRead {
     ///
     /// # Errors
     /// What the compilation of expressions raises.
-    pub(super) fn compile(settings: &Settings, used: &HashSet<ColId>, rel: &Rel, columns: Option<&[ColId]>) -> PgResult<Option<Self>> {
+    pub(in crate::plan) fn compile(
+        settings: &Settings,
+        used: &HashSet<ColId>,
+        rel: &Rel,
+        columns: Option<&[ColId]>,
+    ) -> PgResult<Option<Self>> {
         let Some(shape) = shape(rel) else { return Ok(None) };
         let Base::Scan(scan) = shape.base else { return Ok(None) };
         let preferences = Preferences::new(settings, &scan.hints);
@@ -111,10 +116,12 @@ impl KeyRead {
             read_schema,
             conditions,
             projections,
+            given,
             order,
             offset,
             limit,
             decoder: Mutex::default(),
+            entries: Mutex::default(),
         }))
     }
 }
@@ -170,7 +177,8 @@ fn whole_key(codec: &RowCodec, bounds: &[Bound]) -> Option<(Vec<Source>, Vec<usi
     let mut answered = Vec::with_capacity(codec.key.parts.len());
     for part in &codec.key.parts {
         // Values that are computed may fail where no row needs them.
-        let equal = |b: &&Bound| b.column == part.column && b.op == Comparison::Equal && !matches!(b.value, Source::Computed(_));
+        let equal =
+            |b: &&Bound| b.column == part.column && b.op == Comparison::Equal && !matches!(b.value, Source::Call(_) | Source::Computed(_));
         let bound = bounds.iter().find(equal)?;
         key.push(bound.value.clone());
         answered.push(bound.filter);
@@ -212,10 +220,23 @@ impl Range {
         let Some((source, key, readable_from, unique)) = found.filter(|_| narrowing == 1) else { return Ok(None) };
         let answering: Vec<&Bound> = answering(&key, &bounds);
         let answered = answering.iter().map(|b| b.filter).collect();
+        let in_order = key.parts.iter().zip(&answering).all(|(part, b)| b.column == part.column && b.op == Comparison::Equal);
+        let equals = (key.salt.is_none() && answering.len() <= key.parts.len() && in_order)
+            .then(|| answering.iter().map(|b| b.value.clone()).collect());
         let bounds = answering.iter().map(|b| (b.column, b.op, b.value.clone())).collect();
         let looks_up = matches!(source, ColumnSource::Index(_));
-        let range =
-            Self { key, source, bounds, looks_up, unique, readable_from, ordered: false, reverse: false, misses: AtomicU32::new(0) };
+        let range = Self {
+            key,
+            source,
+            bounds,
+            equals,
+            looks_up,
+            unique,
+            readable_from,
+            ordered: false,
+            reverse: false,
+            misses: AtomicU32::new(0),
+        };
         Ok(Some((range, answered)))
     }
 

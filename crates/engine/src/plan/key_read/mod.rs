@@ -14,9 +14,12 @@ mod compile;
 mod values;
 
 pub(crate) use values::is_lasting;
+pub(super) use values::{Computed, Projection, Source};
 
+use super::direct::Columns;
 use super::execute::used_columns;
 use super::from_datafusion;
+use super::short::ShortQuery;
 use crate::access::{Comparison, KeyShape, Predicate, scope};
 use crate::bind::tree::{Bound, BoundBody, ColId};
 use crate::catalog::{ColumnId, TableDescriptor};
@@ -36,7 +39,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use stoa_pg::{PgError, PgResult};
 use stoa_store::KeyRange;
-use values::{Computed, Projection, Source, of_type};
+use stoa_store::range::prefix_successor;
+use values::of_type;
 
 /// Rows after which a range is no longer short.
 const SHORT_ROWS: usize = 1024;
@@ -45,7 +49,7 @@ const SHORT_LOOKUPS: usize = 256;
 /// More ranges, of salt buckets, are better read in parallel.
 const FEW_RANGES: usize = 16;
 /// Ranges that were not short, after which a statement is left to the planner.
-const MAX_MISSES: u32 = 4;
+pub(super) const MAX_MISSES: u32 = 4;
 
 /// See the module.
 pub(crate) struct KeyRead {
@@ -57,12 +61,16 @@ pub(crate) struct KeyRead {
     /// What the key does not answer: rows pass one after the other.
     conditions: Vec<Computed>,
     projections: Vec<Projection>,
+    /// The columns that this comes to.
+    given: Columns,
     /// Positions of what is given, where they are not all in order.
     order: Option<Vec<usize>>,
     offset: Option<Source>,
     limit: Option<Source>,
     /// Of the rows, empty, between two executions.
     decoder: Mutex<Option<ScanDecoder>>,
+    /// The same of a range's entries.
+    entries: Mutex<Option<ScanDecoder>>,
 }
 
 /// How the rows are reached.
@@ -77,6 +85,8 @@ struct Range {
     key: KeyShape,
     source: ColumnSource,
     bounds: Vec<(ColumnId, Comparison, Source)>,
+    /// The value of each of the leading parts, where the bounds are nothing else and one range has them.
+    equals: Option<Vec<Source>>,
     /// Entries of an index lead to rows.
     looks_up: bool,
     /// At most one row.
@@ -103,7 +113,16 @@ pub(crate) enum KeyRows {
 pub(crate) struct PlanCache {
     used: OnceLock<Arc<HashSet<ColId>>>,
     changes_rows: OnceLock<bool>,
-    read: Mutex<Option<(Arc<Settings>, Option<Arc<KeyRead>>)>>,
+    compiled: Mutex<Option<(Arc<Settings>, Compiled)>>,
+}
+
+/// What of a statement is compiled.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Compiled {
+    /// The read of the rows: of those that a query gives, or that a statement changes.
+    pub read: Option<Arc<KeyRead>>,
+    /// A query of more than a read.
+    pub query: Option<Arc<ShortQuery>>,
 }
 
 impl PlanCache {
@@ -117,29 +136,34 @@ impl PlanCache {
         *self.changes_rows.get_or_init(compute)
     }
 
-    /// The compiled read of a statement's rows, if it can have one: of those that a query gives, or that a statement changes.
+    /// What of the statement can be compiled.
     ///
     /// # Errors
     /// What the compilation of expressions raises.
-    pub(crate) fn key_read(&self, bound: &Bound, settings: Arc<Settings>) -> PgResult<Option<Arc<KeyRead>>> {
-        let mut known = self.read.lock();
-        if let Some((of, read)) = &*known
+    pub(crate) fn compiled(&self, bound: &Bound, settings: Arc<Settings>) -> PgResult<Compiled> {
+        let mut known = self.compiled.lock();
+        if let Some((of, compiled)) = &*known
             && Arc::ptr_eq(of, &settings)
         {
-            return Ok(read.clone());
+            return Ok(compiled.clone());
         }
         let used = self.used(bound);
-        let read = match &bound.body {
+        let mut compiled = Compiled::default();
+        match &bound.body {
             BoundBody::Query(query) if bound.ctes.is_empty() => {
                 let columns: Vec<ColId> = query.outputs.iter().map(|o| o.col).collect();
-                KeyRead::compile(&settings, &used, &query.rel, Some(&columns))?
+                compiled.read = KeyRead::compile(&settings, &used, &query.rel, Some(&columns))?.map(Arc::new);
+                if compiled.read.is_none() {
+                    compiled.query = ShortQuery::compile(&settings, &used, &query.rel, bound.params.len(), &columns)?.map(Arc::new);
+                }
             }
-            BoundBody::Query(_) => None,
-            BoundBody::Mutation(mutation) => KeyRead::compile(&settings, &used, &mutation.source, None)?,
-        };
-        let read = read.map(Arc::new);
-        *known = Some((settings, read.clone()));
-        Ok(read)
+            BoundBody::Query(_) => {}
+            BoundBody::Mutation(mutation) => {
+                compiled.read = KeyRead::compile(&settings, &used, &mutation.source, None)?.map(Arc::new);
+            }
+        }
+        *known = Some((settings, compiled.clone()));
+        Ok(compiled)
     }
 }
 
@@ -150,6 +174,27 @@ impl std::fmt::Debug for KeyRead {
 }
 
 impl KeyRead {
+    /// The columns of its rows, if no order of them was asked for.
+    pub(super) fn columns(&self) -> &Columns {
+        &self.given
+    }
+
+    /// What EXPLAIN says of it: the table, and the key or the index by which it is read.
+    pub(super) fn describe(&self) -> String {
+        let by = match &self.way {
+            Way::Row(_) => "primary key",
+            Way::Range(range) => match &range.source {
+                ColumnSource::Index(index) => {
+                    self.table.indexes.iter().find(|i| i.storage == index.storage).map_or("an index", |i| i.name.as_str())
+                }
+                _ => "a range of the primary key",
+            },
+        };
+        let covered = matches!(&self.way, Way::Range(range) if !range.looks_up && matches!(range.source, ColumnSource::Index(_)));
+        let conditions = if self.conditions.is_empty() { "" } else { ", filtered" };
+        format!("{} by {by}{}{conditions}", self.table.name, if covered { " (covered)" } else { "" })
+    }
+
     /// Whether it gives one row at most.
     pub(crate) fn is_single(&self) -> bool {
         match &self.way {
@@ -166,11 +211,11 @@ impl KeyRead {
         }
     }
 
-    /// The rows.
+    /// The rows, for these values of parameters.
     ///
     /// # Errors
     /// The store failed; what the expressions raise.
-    pub(crate) async fn run(&self, ctx: &StatementContext) -> PgResult<KeyRows> {
+    pub(crate) async fn run(&self, ctx: &StatementContext, params: &[ScalarValue]) -> PgResult<KeyRows> {
         let table = ScanTable {
             table: Arc::clone(&self.table),
             codec: Arc::clone(&self.codec),
@@ -179,54 +224,56 @@ impl KeyRead {
         };
         match &self.way {
             Way::Row(key) => {
-                let Some(key) = self.encode_key(key, &ctx.params)? else { return Ok(KeyRows::Rows(None)) };
+                let Some(key) = self.encode_key(key, params)? else { return Ok(KeyRows::Rows(None)) };
                 let mut keys = KeyList::new();
                 keys.push(&key);
                 if ctx.txn.records_reads() {
                     table.record(self.codec.storage, &[KeyRange::point(&key)]);
                 }
-                self.get(&table, &keys, &ctx.params).await.map(KeyRows::Rows)
+                self.get(&table, &keys, params).await.map(KeyRows::Rows)
             }
             // Boxed, so that the future of a read by key stays small.
-            Way::Range(range) => Box::pin(self.read_range(range, &table, ctx)).await,
+            Way::Range(range) => Box::pin(self.read_range(range, &table, params)).await,
         }
     }
 
-    async fn read_range(&self, range: &Range, table: &ScanTable, ctx: &StatementContext) -> PgResult<KeyRows> {
+    async fn read_range(&self, range: &Range, table: &ScanTable, params: &[ScalarValue]) -> PgResult<KeyRows> {
         if !self.is_short() || table.view.timestamp().0 < range.readable_from {
             return Ok(KeyRows::Unsuitable);
         }
-        let mut predicates = Vec::with_capacity(range.bounds.len());
-        for (column, op, source) in &range.bounds {
-            // What a bound raises is raised only if there is a row.
-            let Ok(value) = source.value(&ctx.params) else { return Ok(KeyRows::Unsuitable) };
-            if value.is_null() {
-                return Ok(KeyRows::Rows(None));
-            }
-            predicates.push(Predicate::Compare { column: *column, op: *op, value: value.into_owned() });
-        }
-        let scope = scope(&range.key, &predicates);
-        if !scope.residual.is_empty() || scope.ranges.len() > FEW_RANGES || (range.ordered && !scope.one_bucket) {
-            return Ok(KeyRows::Unsuitable);
-        }
-        let (Ok(offset), Ok(limit)) = (count(self.offset.as_ref(), &ctx.params), count(self.limit.as_ref(), &ctx.params)) else {
+        let (ranges, one) = match range.key_ranges(params) {
+            Narrowed::Ranges(ranges) => (ranges, range.unique && range.equals.is_some()),
+            Narrowed::Nothing => return Ok(KeyRows::Rows(None)),
+            Narrowed::Unsuitable => return Ok(KeyRows::Unsuitable),
+        };
+        let (Ok(offset), Ok(limit)) = (count(self.offset.as_ref(), params), count(self.limit.as_ref(), params)) else {
             return Ok(KeyRows::Unsuitable);
         };
         let short = if range.looks_up { SHORT_LOOKUPS } else { SHORT_ROWS };
         let wanted = limit.map(|limit| limit.saturating_add(offset.unwrap_or(0))).filter(|n| self.conditions.is_empty() && *n <= short);
-        table.record(range.source.storage(), &scope.ranges);
+        table.record(range.source.storage(), &ranges);
 
         let most = wanted.unwrap_or(short + 1);
         let expected = if range.unique { 1 } else { most.min(64) };
         let columns: &[ColumnId] = if range.looks_up { &[] } else { &self.read };
-        let mut entries = ScanDecoder::new(&range.source, columns, expected)?;
-        if range.looks_up {
-            entries = entries.collect_row_keys(&range.source)?;
-        }
+        let kept = self.entries.lock().take();
+        let mut entries = match kept {
+            Some(entries) => entries,
+            None if range.looks_up => ScanDecoder::new(&range.source, columns, expected)?.collect_row_keys(&range.source)?,
+            None => ScanDecoder::new(&range.source, columns, expected)?,
+        };
         entries.set_max_rows(most);
-        let mut ranges = scope.ranges;
+        let mut ranges = ranges;
         if range.reverse {
             ranges.reverse();
+        }
+        if one && let Some(key) = ranges.first().map(|r| r.start.as_slice()) {
+            // A unique entry has no other part.
+            table.view.get(range.source.storage(), entries.families(), &[key], &mut entries).await?;
+            if let Some(error) = entries.take_error() {
+                return Err(error);
+            }
+            ranges.clear();
         }
         for key_range in ranges {
             if entries.is_full() {
@@ -253,15 +300,19 @@ impl KeyRead {
         }
         let batch = if range.looks_up {
             let keys = entries.take_keys();
+            entries.finish()?;
+            *self.entries.lock() = Some(entries);
             if let Some(txn) = table.txn.as_ref().filter(|txn| txn.records_reads()) {
                 keys.iter().for_each(|key| txn.record_read(self.codec.storage, &KeyRange::point(key)));
             }
             if keys.is_empty() {
                 return Ok(KeyRows::Rows(None));
             }
-            self.get(table, &keys, &ctx.params).await?
+            self.get(table, &keys, params).await?
         } else {
-            self.give(&mut entries, &ctx.params)?
+            let batch = self.give(&mut entries, params)?;
+            *self.entries.lock() = Some(entries);
+            batch
         };
         Ok(KeyRows::Rows(batch.map(|batch| {
             let from = offset.unwrap_or(0).min(batch.num_rows());
@@ -326,8 +377,48 @@ impl KeyRead {
     }
 }
 
+/// What values leave of a key's space.
+enum Narrowed {
+    /// Ascending and apart.
+    Ranges(Vec<KeyRange>),
+    /// No row has these values.
+    Nothing,
+    Unsuitable,
+}
+
+impl Range {
+    fn key_ranges(&self, params: &[ScalarValue]) -> Narrowed {
+        if let Some(equals) = &self.equals {
+            let mut prefix = Vec::with_capacity(32);
+            for (source, part) in equals.iter().zip(&self.key.parts) {
+                // What a bound raises is raised only if there is a row.
+                let Ok(value) = source.value(params) else { return Narrowed::Unsuitable };
+                let Some(value) = of_type(&value, &part.ty.arrow) else { return Narrowed::Nothing };
+                if encode_value(&part.ty, part.part, &value, &mut prefix).is_err() {
+                    return Narrowed::Unsuitable;
+                }
+            }
+            let end = prefix_successor(&prefix);
+            return Narrowed::Ranges(vec![KeyRange { start: prefix, end }]);
+        }
+        let mut predicates = Vec::with_capacity(self.bounds.len());
+        for (column, op, source) in &self.bounds {
+            let Ok(value) = source.value(params) else { return Narrowed::Unsuitable };
+            if value.is_null() {
+                return Narrowed::Nothing;
+            }
+            predicates.push(Predicate::Compare { column: *column, op: *op, value: value.into_owned() });
+        }
+        let scope = scope(&self.key, &predicates);
+        if !scope.residual.is_empty() || scope.ranges.len() > FEW_RANGES || (self.ordered && !scope.one_bucket) {
+            return Narrowed::Unsuitable;
+        }
+        Narrowed::Ranges(scope.ranges)
+    }
+}
+
 /// The number that LIMIT or OFFSET says; NULL is none.
-fn count(source: Option<&Source>, params: &[ScalarValue]) -> PgResult<Option<usize>> {
+pub(super) fn count(source: Option<&Source>, params: &[ScalarValue]) -> PgResult<Option<usize>> {
     let Some(source) = source else { return Ok(None) };
     match &*source.value(params)? {
         ScalarValue::Int64(None) => Ok(None),
@@ -337,4 +428,4 @@ fn count(source: Option<&Source>, params: &[ScalarValue]) -> PgResult<Option<usi
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

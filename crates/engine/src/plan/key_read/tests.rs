@@ -22,7 +22,7 @@ fn rows(batch: &RecordBatch) -> Vec<Vec<String>> {
     (0..batch.num_rows()).map(|row| columns.iter().map(|c| c.value(row).to_string()).collect()).collect()
 }
 
-async fn run(session: &mut Session, prepared: &Prepared, params: Vec<ScalarValue>) -> PgResult<Vec<Vec<String>>> {
+pub(in crate::plan) async fn run(session: &mut Session, prepared: &Prepared, params: Vec<ScalarValue>) -> PgResult<Vec<Vec<String>>> {
     let out = match session.execute(prepared, params).await? {
         Execution::Rows(given) => match given.collect().await {
             Ok(batch) => Ok(rows(&batch)),
@@ -37,32 +37,32 @@ async fn run(session: &mut Session, prepared: &Prepared, params: Vec<ScalarValue
     out
 }
 
-async fn all(session: &mut Session, script: &str) {
+pub(in crate::plan) async fn all(session: &mut Session, script: &str) {
     for piece in session.parse(script).unwrap() {
         let prepared = session.prepare(Some(piece), script.into(), Vec::new()).unwrap();
         run(session, &prepared, Vec::new()).await.unwrap_or_else(|e| panic!("{script}: {e}"));
     }
 }
 
-fn prepare(session: &mut Session, sql: &str, types: &[PgType]) -> PgResult<Prepared> {
+pub(in crate::plan) fn prepare(session: &mut Session, sql: &str, types: &[PgType]) -> PgResult<Prepared> {
     let piece = session.parse(sql)?.pop();
     session.prepare(piece, sql.into(), types.iter().cloned().map(Some).collect())
 }
 
-fn pick<'a, T>(rng: &mut StdRng, list: &'a [T]) -> &'a T {
+pub(in crate::plan) fn pick<'a, T>(rng: &mut StdRng, list: &'a [T]) -> &'a T {
     &list[rng.random_range(0..list.len())]
 }
 
-fn small_int(rng: &mut StdRng) -> i64 {
+pub(in crate::plan) fn small_int(rng: &mut StdRng) -> i64 {
     if rng.random_bool(0.03) { 70_000 } else { rng.random_range(-2..8) }
 }
 
-fn small_text(rng: &mut StdRng) -> String {
+pub(in crate::plan) fn small_text(rng: &mut StdRng) -> String {
     (0..rng.random_range(0..3)).map(|_| *pick(rng, &['a', 'b', 'z'])).collect()
 }
 
 /// A table with a random key and indexes, with some rows; some tables are longer than what is read at once.
-async fn make_table(session: &mut Session, rng: &mut StdRng, long: bool) {
+pub(in crate::plan) async fn make_table(session: &mut Session, rng: &mut StdRng, name: &str, long: bool) {
     let mut columns: Vec<&str> = COLUMNS.iter().map(|c| c.0).collect();
     let mut parts = |rng: &mut StdRng, most: usize| {
         let count = rng.random_range(1..=most);
@@ -75,13 +75,13 @@ async fn make_table(session: &mut Session, rng: &mut StdRng, long: bool) {
     let key = parts(rng, 3);
     let salt = pick(rng, &["", "", "WITH (salt_buckets = 3)"]).to_string();
     let list: Vec<String> = COLUMNS.iter().map(|(n, t)| format!("{n} {t}")).collect();
-    all(session, &format!("DROP TABLE IF EXISTS t; CREATE TABLE t ({}, PRIMARY KEY ({key})) {salt}", list.join(", "))).await;
+    all(session, &format!("DROP TABLE IF EXISTS {name}; CREATE TABLE {name} ({}, PRIMARY KEY ({key})) {salt}", list.join(", "))).await;
     for n in 0..rng.random_range(0..3) {
         let unique = if rng.random_bool(0.3) { "UNIQUE" } else { "" };
         let include = if rng.random_bool(0.3) { "INCLUDE (b, d)" } else { "" };
         let nulls = *pick(rng, &["", " NULLS FIRST", " NULLS LAST"]);
         let own = parts(rng, 2);
-        all(session, &format!("CREATE {unique} INDEX i{n} ON t ({own}{nulls}) {include}")).await;
+        all(session, &format!("CREATE {unique} INDEX {name}{n} ON {name} ({own}{nulls}) {include}")).await;
     }
     let count = if long { 1500 } else { rng.random_range(0..60) };
     for n in 0..count {
@@ -91,7 +91,7 @@ async fn make_table(session: &mut Session, rng: &mut StdRng, long: bool) {
         let (b, e) = (int(rng, b), int(rng, e));
         let text = |rng: &mut StdRng| if rng.random_bool(0.1) { "NULL".to_owned() } else { format!("'{}'", small_text(rng)) };
         let (c, d) = (text(rng), text(rng));
-        let sql = format!("INSERT INTO t VALUES ({a}, {b}, {c}, {d}, {e}) ON CONFLICT DO NOTHING");
+        let sql = format!("INSERT INTO {name} VALUES ({a}, {b}, {c}, {d}, {e}) ON CONFLICT DO NOTHING");
         // A NULL in the key is no row.
         if let Ok(prepared) = prepare(session, &sql, &[]) {
             let _ = run(session, &prepared, Vec::new()).await;
@@ -99,14 +99,14 @@ async fn make_table(session: &mut Session, rng: &mut StdRng, long: bool) {
     }
 }
 
-struct Statement {
+pub(in crate::plan) struct Statement {
     /// Without its FROM.
-    select: String,
-    tail: String,
-    types: Vec<PgType>,
+    pub select: String,
+    pub tail: String,
+    pub types: Vec<PgType>,
     /// Positions of the ORDER BY columns in the output.
-    sorted: Vec<usize>,
-    limited: bool,
+    pub sorted: Vec<usize>,
+    pub limited: bool,
 }
 
 fn statement(rng: &mut StdRng) -> Statement {
@@ -179,7 +179,7 @@ fn statement(rng: &mut StdRng) -> Statement {
     Statement { select: format!("SELECT {}", output.join(", ")), tail, types, sorted, limited }
 }
 
-fn value(rng: &mut StdRng, ty: &PgType) -> ScalarValue {
+pub(in crate::plan) fn value(rng: &mut StdRng, ty: &PgType) -> ScalarValue {
     let n = small_int(rng);
     let null = rng.random_bool(0.05);
     match ty {
@@ -191,7 +191,7 @@ fn value(rng: &mut StdRng, ty: &PgType) -> ScalarValue {
 }
 
 /// Expects what the planner gives for a copy of all rows, of which it knows no key.
-fn check(statement: &Statement, what: &str, given: PgResult<Vec<Vec<String>>>, expected: PgResult<Vec<Vec<String>>>) {
+pub(in crate::plan) fn check(statement: &Statement, what: &str, given: PgResult<Vec<Vec<String>>>, expected: PgResult<Vec<Vec<String>>>) {
     let (mut given, mut expected) = match (given, expected) {
         (Ok(given), Ok(expected)) => (given, expected),
         (Err(given), Err(expected)) => {
@@ -217,7 +217,7 @@ async fn compare(seed: u64, tables: usize, statements: usize, long: bool) {
     let mut session = database.connect(SessionOptions::default()).unwrap();
     let mut compiled = 0;
     for _ in 0..tables {
-        make_table(&mut session, &mut rng, long).await;
+        make_table(&mut session, &mut rng, "t", long).await;
         for _ in 0..statements {
             let statement = statement(&mut rng);
             let sql = format!("{} FROM t{}", statement.select, statement.tail);
@@ -233,7 +233,7 @@ async fn compare(seed: u64, tables: usize, statements: usize, long: bool) {
             }
             let bound = session.bound(&fast.inner).unwrap();
             let settings = session.shared().settings();
-            compiled += usize::from(bound.plan.key_read(&bound.bound, settings).unwrap().is_some());
+            compiled += usize::from(bound.plan.compiled(&bound.bound, settings).unwrap().read.is_some());
         }
     }
     assert!(compiled * 10 > tables * statements, "only {compiled} statements were compiled");

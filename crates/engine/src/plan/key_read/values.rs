@@ -3,13 +3,13 @@
 use crate::bind::tree::{ColId, Expr, ExprKind};
 use crate::plan::direct::{Columns, is_plain, schema_of};
 use crate::plan::evaluator::TableEvaluator;
-use crate::plan::from_datafusion;
+use crate::plan::{constant, from_datafusion};
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::ScalarValue;
 use std::borrow::Cow;
 use std::sync::Arc;
-use stoa_pg::registry::Volatility;
+use stoa_pg::registry::{FuncKind, Volatility};
 use stoa_pg::types::PgType;
 use stoa_pg::{EvalContext, PgError, PgResult, SqlType};
 
@@ -18,30 +18,43 @@ const PARAM_COLUMNS: u32 = 0x7000_0000;
 
 /// A value that is known before the row is.
 #[derive(Clone)]
-pub(super) enum Source {
+pub(in crate::plan) enum Source {
     Const(ScalarValue),
     Param(usize),
-    /// Of parameters and constants.
+    /// Of parameters and constants, by operators, functions and casts.
+    Call(Arc<Constant>),
+    /// Of parameters and constants, by anything else.
     Computed(Arc<Computed>),
+}
+
+/// An expression without columns, and what it is evaluated with.
+pub(in crate::plan) struct Constant {
+    eval: EvalContext,
+    expr: Expr,
 }
 
 impl Source {
     /// `None` if the expression has columns, or may not be computed early.
-    pub(super) fn of(eval: &EvalContext, e: &Expr) -> PgResult<Option<Self>> {
+    pub(in crate::plan) fn of(eval: &EvalContext, e: &Expr) -> PgResult<Option<Self>> {
         Ok(match &e.kind {
             ExprKind::Const(value) => Some(Source::Const(value.clone())),
             ExprKind::Param(index) => Some(Source::Param(*index)),
             _ if e.any(&mut |x| matches!(x.kind, ExprKind::Column(_))) => None,
+            _ if !e.any(&mut |x| !is_call(x)) => Some(Source::Call(Arc::new(Constant { eval: eval.clone(), expr: e.clone() }))),
             _ => Computed::compile(eval, &[], std::slice::from_ref(e))?.map(|computed| Source::Computed(Arc::new(computed))),
         })
     }
 
     /// # Errors
     /// What the expression raises.
-    pub(super) fn value<'a>(&'a self, params: &'a [ScalarValue]) -> PgResult<Cow<'a, ScalarValue>> {
+    pub(in crate::plan) fn value<'a>(&'a self, params: &'a [ScalarValue]) -> PgResult<Cow<'a, ScalarValue>> {
         match self {
             Source::Const(value) => Ok(Cow::Borrowed(value)),
             Source::Param(index) => params.get(*index).map(Cow::Borrowed).ok_or_else(missing_parameter),
+            Source::Call(constant) => match constant::evaluate_with(&constant.eval, params, &constant.expr)? {
+                Some(value) => Ok(Cow::Owned(value)),
+                None => Err(PgError::internal("an expression without a value")),
+            },
             Source::Computed(computed) => {
                 let arrays = computed.evaluate(&[], 1, params)?;
                 let array = arrays.first().ok_or_else(|| PgError::internal("an expression without a value"))?;
@@ -51,12 +64,22 @@ impl Source {
     }
 }
 
+/// Whether an expression is one that [`constant::evaluate_with`] knows, with the same result in every execution.
+fn is_call(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Const(_) | ExprKind::Param(_) => true,
+        ExprKind::Func { func, .. } => matches!(func.0.kind, FuncKind::Scalar(_)) && is_lasting(e),
+        ExprKind::Oper { .. } | ExprKind::Cast { .. } => is_lasting(e),
+        _ => false,
+    }
+}
+
 fn missing_parameter() -> PgError {
     PgError::internal("a statement without its parameter")
 }
 
 /// Whether two types compare as key parts do: equal values have equal bytes, and smaller ones smaller bytes.
-pub(super) fn comparable(part: &SqlType, other: &SqlType) -> bool {
+pub(in crate::plan) fn comparable(part: &SqlType, other: &SqlType) -> bool {
     let integer = |ty: &SqlType| matches!(ty.ty, PgType::Int2 | PgType::Int4 | PgType::Int8);
     let text = |ty: &SqlType| matches!(ty.ty, PgType::Text | PgType::Varchar);
     let same = matches!(
@@ -67,7 +90,7 @@ pub(super) fn comparable(part: &SqlType, other: &SqlType) -> bool {
 }
 
 /// A value as one of this Arrow type; `None` if it is NULL, or outside of the type.
-pub(super) fn of_type(value: &ScalarValue, ty: &DataType) -> Option<ScalarValue> {
+pub(in crate::plan) fn of_type(value: &ScalarValue, ty: &DataType) -> Option<ScalarValue> {
     if value.is_null() {
         return None;
     }
@@ -86,14 +109,27 @@ pub(super) fn of_type(value: &ScalarValue, ty: &DataType) -> Option<ScalarValue>
 }
 
 /// Expressions over a row, and the parameters behind its columns.
-pub(super) struct Computed {
+pub(in crate::plan) struct Computed {
     evaluator: TableEvaluator,
     params: Vec<usize>,
 }
 
 impl Computed {
     /// `None` if an expression needs more than the row, or does not mean the same in every execution.
-    pub(super) fn compile(eval: &EvalContext, input: &[(ColId, SqlType)], exprs: &[Expr]) -> PgResult<Option<Self>> {
+    pub(in crate::plan) fn compile(eval: &EvalContext, input: &[(ColId, SqlType)], exprs: &[Expr]) -> PgResult<Option<Self>> {
+        Self::compile_as(input, exprs, |typed, exprs| TableEvaluator::new(eval, &[], typed, exprs))
+    }
+
+    /// As [`Computed::compile`], for the values' sort keys.
+    pub(in crate::plan) fn compile_keys(eval: &EvalContext, input: &[(ColId, SqlType)], exprs: &[Expr]) -> PgResult<Option<Self>> {
+        Self::compile_as(input, exprs, |typed, exprs| TableEvaluator::of_keys(eval, typed, exprs))
+    }
+
+    fn compile_as(
+        input: &[(ColId, SqlType)],
+        exprs: &[Expr],
+        evaluator: impl FnOnce(&[(ColId, DataType)], &[Expr]) -> PgResult<TableEvaluator>,
+    ) -> PgResult<Option<Self>> {
         if exprs.iter().any(|e| !is_plain(e) || e.any(&mut |x| !is_lasting(x))) {
             return Ok(None);
         }
@@ -109,13 +145,21 @@ impl Computed {
         let of_row = input.iter().map(|(c, ty)| (*c, ty.arrow.clone()));
         let of_params = params.iter().map(|(at, ty)| (param_column(*at), ty.arrow.clone()));
         let typed: Vec<(ColId, DataType)> = of_row.chain(of_params).collect();
-        let evaluator = TableEvaluator::new(eval, &[], &typed, &exprs)?;
+        let evaluator = evaluator(&typed, &exprs)?;
         Ok(Some(Self { evaluator, params: params.into_iter().map(|(at, _)| at).collect() }))
+    }
+
+    /// The Arrow types of the values.
+    ///
+    /// # Errors
+    /// XX000 for an expression that has none.
+    pub(in crate::plan) fn types(&self) -> PgResult<Vec<DataType>> {
+        self.evaluator.exprs().iter().map(|e| e.data_type(self.evaluator.schema()).map_err(from_datafusion)).collect()
     }
 
     /// # Errors
     /// What the expressions raise.
-    pub(super) fn evaluate(&self, row: &[ArrayRef], rows: usize, params: &[ScalarValue]) -> PgResult<Vec<ArrayRef>> {
+    pub(in crate::plan) fn evaluate(&self, row: &[ArrayRef], rows: usize, params: &[ScalarValue]) -> PgResult<Vec<ArrayRef>> {
         let mut columns: Vec<ArrayRef> = Vec::with_capacity(row.len() + self.params.len());
         columns.extend_from_slice(row);
         for at in &self.params {
@@ -129,7 +173,7 @@ impl Computed {
     ///
     /// # Errors
     /// What it raises.
-    pub(super) fn filter(&self, batch: RecordBatch, params: &[ScalarValue]) -> PgResult<RecordBatch> {
+    pub(in crate::plan) fn filter(&self, batch: RecordBatch, params: &[ScalarValue]) -> PgResult<RecordBatch> {
         let arrays = self.evaluate(batch.columns(), batch.num_rows(), params)?;
         let mask = arrays.first().and_then(|a| a.as_boolean_opt()).ok_or_else(|| PgError::internal("a condition that is no boolean"))?;
         if mask.null_count() == 0 && mask.true_count() == mask.len() {
@@ -146,7 +190,7 @@ enum Output {
 }
 
 /// See [`Projection::apply`].
-pub(super) struct Projection {
+pub(in crate::plan) struct Projection {
     outputs: Vec<Output>,
     computed: Option<Computed>,
     schema: SchemaRef,
@@ -154,7 +198,7 @@ pub(super) struct Projection {
 
 impl Projection {
     /// With the columns that it gives; `None` if one cannot be computed here.
-    pub(super) fn compile(eval: &EvalContext, input: &Columns, exprs: &[&(ColId, Expr)]) -> PgResult<Option<(Self, Columns)>> {
+    pub(in crate::plan) fn compile(eval: &EvalContext, input: &Columns, exprs: &[&(ColId, Expr)]) -> PgResult<Option<(Self, Columns)>> {
         let mut outputs = Vec::with_capacity(exprs.len());
         let mut columns = Columns::with_capacity(exprs.len());
         let mut computed: Vec<Expr> = Vec::new();
@@ -183,7 +227,7 @@ impl Projection {
     ///
     /// # Errors
     /// What its expressions raise.
-    pub(super) fn apply(&self, batch: &RecordBatch, params: &[ScalarValue]) -> PgResult<RecordBatch> {
+    pub(in crate::plan) fn apply(&self, batch: &RecordBatch, params: &[ScalarValue]) -> PgResult<RecordBatch> {
         let rows = batch.num_rows();
         let computed = match &self.computed {
             None => Vec::new(),

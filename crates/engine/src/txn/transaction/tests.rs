@@ -142,7 +142,7 @@ async fn nowait_and_skip_locked_do_not_wait() {
     assert_eq!(skipped, [true, false]);
     let error = b.lock_rows(T, &keys(&[b"x"]), LockStrength::Update, LockWait::NoWait, "t").await.unwrap_err();
     assert_eq!((error.code().as_str(), error.message()), ("55P03", "could not obtain lock on row in relation \"t\""));
-    b.set_lock_timeout(Some(Duration::from_millis(1)));
+    b.set_patience(Some(Duration::from_millis(1)), Duration::from_secs(1), Durability::default());
     let error = b.lock_rows(T, &keys(&[b"x"]), LockStrength::Update, LockWait::Wait, "t").await.unwrap_err();
     assert_eq!((error.code().as_str(), error.message()), ("55P03", "canceling statement due to lock timeout"));
 }

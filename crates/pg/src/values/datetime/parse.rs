@@ -519,6 +519,11 @@ pub fn offset(text: &str) -> Result<i32, Fault> {
 /// The longest text of a timestamp's fields.
 const LIMIT: usize = 128 + 25;
 
+/// The local time of a text in one of the usual ISO forms, whatever zone it names; `None` for other forms.
+pub fn iso_local(text: &str) -> Option<Civil> {
+    iso(text).map(|(civil, _)| civil)
+}
+
 /// Reads a date or timestamp.
 pub fn moment(ctx: &EvalContext, text: &str) -> Result<Moment, Fault> {
     if let Some((civil, offset)) = iso(text) {

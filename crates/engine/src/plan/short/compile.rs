@@ -1,0 +1,241 @@
+//! From a statement's relation to a [`ShortQuery`].
+
+use super::group::Group;
+use super::{Node, ShortQuery, Sort, Step, Value};
+use crate::access::Preferences;
+use crate::bind::tree::{ColId, Expr, ExprKind, Rel, SortKey};
+use crate::bind::walk::{free_columns, rewrite_rel};
+use crate::exec::lock_rows::RowLocks;
+use crate::plan::direct::{Columns, conjuncts, is_plain, order_of, schema_of};
+use crate::plan::key_read::{Computed, KeyRead, Projection, Source};
+use crate::session::settings::Settings;
+use arrow::compute::SortOptions;
+use std::cell::Cell;
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::sync::atomic::AtomicU32;
+use stoa_pg::{EvalContext, PgResult};
+
+/// Ids of columns that hold the values of subqueries; those of groups are elsewhere.
+const LIFTED_COLUMNS: u32 = 0x5000_0000;
+
+/// What compilation needs.
+pub(super) struct Compiler<'a> {
+    pub settings: &'a Settings,
+    pub eval: EvalContext,
+    /// The columns that anything in the statement uses.
+    pub used: &'a HashSet<ColId>,
+    /// How many parameters there are, those for values of outer rows included: those of rows further in come behind them.
+    pub params: usize,
+    /// How many columns of subqueries' values there are.
+    pub lifted: &'a Cell<u32>,
+}
+
+/// A node, and the columns that it gives.
+pub(super) type Compiled = Option<(Node, Columns)>;
+
+impl ShortQuery {
+    /// Compiles a relation whose rows are given with these columns in this order, if it has a shape that can be run here.
+    ///
+    /// # Errors
+    /// What the compilation of expressions raises.
+    pub(crate) fn compile(
+        settings: &Settings,
+        used: &HashSet<ColId>,
+        rel: &Rel,
+        params: usize,
+        columns: &[ColId],
+    ) -> PgResult<Option<Self>> {
+        // The context of one execution must not be kept: it holds the transaction.
+        let eval = EvalContext { settings: Arc::clone(&settings.value), ..EvalContext::default() };
+        let compiler = Compiler { settings, eval, used, params, lifted: &Cell::new(0) };
+        let Some((root, given)) = compiler.node(rel)? else { return Ok(None) };
+        let Some(order) = order_of(&given, Some(columns)) else { return Ok(None) };
+        Ok(Some(Self { root, params, order, misses: AtomicU32::new(0) }))
+    }
+}
+
+impl Node {
+    pub(super) fn new(step: Step, columns: Columns) -> (Self, Columns) {
+        (Self { step, schema: schema_of(&columns) }, columns)
+    }
+}
+
+impl Compiler<'_> {
+    fn node(&self, rel: &Rel) -> PgResult<Compiled> {
+        if let Some(read) = KeyRead::compile(self.settings, self.used, rel, None)? {
+            let columns = read.columns().clone();
+            return Ok(Some(Node::new(Step::Read(Box::new(read)), columns)));
+        }
+        match rel {
+            Rel::Join { .. } => self.join(rel, Vec::new()),
+            Rel::Filter { .. } => {
+                let mut conditions = Vec::new();
+                let mut input = rel;
+                while let Rel::Filter { input: below, predicate } = input {
+                    conjuncts(predicate, &mut conditions);
+                    input = below;
+                }
+                let (plain, asked): (Vec<&Expr>, Vec<&Expr>) = conditions.into_iter().partition(|e| is_plain(e));
+                let below = match input {
+                    Rel::Join { .. } => self.join(input, plain.into_iter().cloned().collect())?,
+                    _ if asked.is_empty() => match self.node(input)? {
+                        Some((input, columns)) => self.filter(input, columns, &plain)?,
+                        None => None,
+                    },
+                    _ => {
+                        let filtered = |rel, e: &Expr| Rel::Filter { input: Box::new(rel), predicate: e.clone() };
+                        self.node(&plain.into_iter().fold(input.clone(), filtered))?
+                    }
+                };
+                let Some((mut node, mut columns)) = below else { return Ok(None) };
+                for condition in asked {
+                    if let Some(probe) = self.probe(&columns, condition)? {
+                        (node, columns) = Node::new(Step::Probe(Box::new(node), Box::new(probe)), columns);
+                        continue;
+                    }
+                    let mut condition = condition.clone();
+                    let lifted = self.lift(node, columns, &mut condition)?;
+                    let Some((below, given)) = lifted else { return Ok(None) };
+                    let Some(filtered) = self.filter(below, given, &[&condition])? else { return Ok(None) };
+                    (node, columns) = filtered;
+                }
+                Ok(Some((node, columns)))
+            }
+            Rel::Project { input, exprs } => {
+                let mut wanted: Vec<(ColId, Expr)> = exprs.iter().filter(|(id, _)| self.used.contains(id)).cloned().collect();
+                let below = match &**input {
+                    // Without a subquery there is nothing to read.
+                    Rel::One if !wanted.iter().all(|(_, e)| is_plain(e)) => Some(Node::new(Step::One, Columns::new())),
+                    input => self.node(input)?,
+                };
+                let Some((mut input, mut columns)) = below else { return Ok(None) };
+                for (_, e) in wanted.iter_mut().filter(|(_, e)| !is_plain(e)) {
+                    let Some(lifted) = self.lift(input, columns, e)? else { return Ok(None) };
+                    (input, columns) = lifted;
+                }
+                let wanted: Vec<&(ColId, Expr)> = wanted.iter().collect();
+                let Some((projection, columns)) = Projection::compile(&self.eval, &columns, &wanted)? else { return Ok(None) };
+                Ok(Some(Node::new(Step::Project(Box::new(input), projection), columns)))
+            }
+            Rel::Sort { input, keys } => {
+                let Some((input, columns)) = self.node(input)? else { return Ok(None) };
+                let Some(sort) = self.sort(&columns, keys)? else { return Ok(None) };
+                Ok(Some(Node::new(Step::Sort(Box::new(input), sort), columns)))
+            }
+            Rel::Lock { input, scans, strength, wait } => {
+                let locks = RowLocks::new(input, scans, *strength, *wait);
+                let Some((input, columns)) = self.node(input)? else { return Ok(None) };
+                Ok(Some(Node::new(Step::Lock(Box::new(input), locks, None, None), columns)))
+            }
+            Rel::Limit { input, offset, fetch, ties: None } => {
+                let (mut skip, mut limit) = (None, None);
+                for (e, place) in [(offset, &mut skip), (fetch, &mut limit)] {
+                    if let Some(e) = e {
+                        let Some(source) = Source::of(&self.eval, e)? else { return Ok(None) };
+                        *place = Some(source);
+                    }
+                }
+                if let Rel::Lock { input, scans, strength, wait } = &**input {
+                    let locks = RowLocks::new(input, scans, *strength, *wait);
+                    let Some((input, columns)) = self.node(input)? else { return Ok(None) };
+                    return Ok(Some(Node::new(Step::Lock(Box::new(input), locks, skip, limit), columns)));
+                }
+                let Some((input, columns)) = self.node(input)? else { return Ok(None) };
+                Ok(Some(Node::new(Step::Limit(Box::new(input), skip, limit), columns)))
+            }
+            Rel::Aggregate { input, groups, sets: None, aggregates, grouping } if grouping.is_empty() => {
+                let Some((input, columns)) = self.node(input)? else { return Ok(None) };
+                let aggregates: Vec<_> = aggregates.iter().filter(|(id, _)| self.used.contains(id)).collect();
+                let Some((group, columns)) = Group::compile(&self.eval, &columns, groups, &aggregates)? else { return Ok(None) };
+                Ok(Some(Node::new(Step::Group(Box::new(input), Box::new(group)), columns)))
+            }
+            Rel::Distinct { input, columns: distinct } => {
+                let Some((input, columns)) = self.node(input)? else { return Ok(None) };
+                let groups: Vec<(ColId, Expr)> = distinct.iter().map(|(id, ty)| (*id, Expr::column(*id, ty.clone()))).collect();
+                let Some((group, columns)) = Group::compile(&self.eval, &columns, &groups, &[])? else { return Ok(None) };
+                Ok(Some(Node::new(Step::Group(Box::new(input), Box::new(group)), columns)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Puts columns in the place of an expression's subqueries, and below it the steps that give them.
+    fn lift(&self, mut input: Node, mut columns: Columns, e: &mut Expr) -> PgResult<Compiled> {
+        let (query, exists) = match &e.kind {
+            ExprKind::ScalarSubquery(query) => (query, false),
+            ExprKind::Exists(query) => (query, true),
+            // These may leave a subquery out.
+            ExprKind::Case { .. } | ExprKind::Coalesce(_) if !is_plain(e) => return Ok(None),
+            ExprKind::AnyQuery { .. } | ExprKind::ArraySubquery(_) => return Ok(None),
+            _ => {
+                for child in e.children_mut() {
+                    let Some(lifted) = self.lift(input, columns, child)? else { return Ok(None) };
+                    (input, columns) = lifted;
+                }
+                return Ok(Some((input, columns)));
+            }
+        };
+        if !self.looks_up() {
+            return Ok(None);
+        }
+        let (rel, values) = self.outer_to_params(&columns, query.rel.clone());
+        if !free_columns(&rel).is_empty() {
+            return Ok(None);
+        }
+        let within = Compiler { eval: self.eval.clone(), params: self.params + values.len(), ..*self };
+        let Some((inner, given)) = within.node(&rel)? else { return Ok(None) };
+        let output = match query.outputs.first() {
+            _ if exists => None,
+            Some(out) => match given.iter().position(|(id, ty)| *id == out.col && ty.arrow == e.ty.arrow) {
+                Some(at) => Some(at),
+                None => return Ok(None),
+            },
+            None => return Ok(None),
+        };
+        self.lifted.set(self.lifted.get() + 1);
+        let id = ColId(LIFTED_COLUMNS + self.lifted.get());
+        columns.push((id, e.ty.clone()));
+        *e = Expr::column(id, e.ty.clone());
+        Ok(Some(Node::new(Step::Value(Box::new(input), Box::new(Value { inner, values, output })), columns)))
+    }
+
+    /// A relation in which the columns of outer rows are parameters, and the positions of those that it uses.
+    pub(super) fn outer_to_params(&self, outer: &Columns, mut rel: Rel) -> (Rel, Vec<usize>) {
+        let mut values: Vec<usize> = Vec::new();
+        rewrite_rel(&mut rel, &mut |e| {
+            let ExprKind::Column(column) = e.kind else { return None };
+            let position = outer.iter().position(|(c, _)| *c == column)?;
+            let at = values.iter().position(|v| *v == position).unwrap_or_else(|| {
+                values.push(position);
+                values.len() - 1
+            });
+            Some(Expr { kind: ExprKind::Param(self.params + at), ..e.clone() })
+        });
+        (rel, values)
+    }
+
+    /// The rows of a node that pass all conditions.
+    pub(super) fn filter(&self, input: Node, columns: Columns, conditions: &[&Expr]) -> PgResult<Compiled> {
+        if conditions.is_empty() {
+            return Ok(Some((input, columns)));
+        }
+        let mut compiled = Vec::with_capacity(conditions.len());
+        for condition in conditions {
+            let Some(condition) = Computed::compile(&self.eval, &columns, std::slice::from_ref(*condition))? else { return Ok(None) };
+            compiled.push(condition);
+        }
+        Ok(Some(Node::new(Step::Filter(Box::new(input), compiled), columns)))
+    }
+
+    fn sort(&self, columns: &Columns, keys: &[SortKey]) -> PgResult<Option<Sort>> {
+        let exprs: Vec<Expr> = keys.iter().map(|k| k.expr.clone()).collect();
+        let options = keys.iter().map(|k| SortOptions { descending: k.descending, nulls_first: k.nulls_first }).collect();
+        Ok(Computed::compile_keys(&self.eval, columns, &exprs)?.map(|keys| Sort { keys, options }))
+    }
+
+    /// Whether joins by key may be made.
+    pub(super) fn looks_up(&self) -> bool {
+        Preferences::new(self.settings, &[]).lookup_join
+    }
+}

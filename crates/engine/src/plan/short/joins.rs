@@ -1,0 +1,248 @@
+//! The order of joins by key: each relation is read by what those before it have given.
+
+use super::compile::{Compiled, Compiler};
+use super::{Join, Node, Probe, Step};
+use crate::bind::tree::{ColId, Expr, ExprKind, JoinKind, Rel};
+use crate::bind::walk::{columns_of, free_columns};
+use crate::plan::direct::{Columns, conjuncts, is_plain, schema_of};
+use crate::plan::key_read::KeyRead;
+use std::collections::HashSet;
+use stoa_pg::PgResult;
+
+/// One side of some join.
+struct Relation<'a> {
+    rel: &'a Rel,
+    columns: HashSet<ColId>,
+    /// The condition under which it is joined to what stands left of it, if rows without a match are kept.
+    optional: Option<Vec<Expr>>,
+}
+
+/// What is joined, and under which conditions.
+#[derive(Default)]
+struct Joins<'a> {
+    relations: Vec<Relation<'a>>,
+    conditions: Vec<Expr>,
+}
+
+impl<'a> Joins<'a> {
+    /// Takes inner and left joins apart; `None` if there is another node among them.
+    fn flatten(&mut self, rel: &'a Rel) -> Option<()> {
+        match rel {
+            Rel::Filter { input, predicate } => {
+                self.demand(predicate);
+                self.flatten(input)
+            }
+            Rel::Join { left, right, kind: JoinKind::Inner, on, lateral: false } => {
+                self.flatten(left)?;
+                self.flatten(right)?;
+                on.iter().for_each(|on| self.demand(on));
+                Some(())
+            }
+            Rel::Join { left, right, kind: JoinKind::Left, on, lateral: false } => {
+                self.flatten(left)?;
+                let mut conditions = Vec::new();
+                on.iter().for_each(|on| conjuncts(on, &mut conditions));
+                self.add(right, Some(conditions.into_iter().cloned().collect()))
+            }
+            _ => self.add(rel, None),
+        }
+    }
+
+    fn demand(&mut self, predicate: &Expr) {
+        let mut conditions = Vec::new();
+        conjuncts(predicate, &mut conditions);
+        self.conditions.extend(conditions.into_iter().cloned());
+    }
+
+    fn add(&mut self, rel: &'a Rel, optional: Option<Vec<Expr>>) -> Option<()> {
+        let columns = leaf_columns(rel)?;
+        self.relations.push(Relation { rel, columns, optional });
+        Some(())
+    }
+}
+
+/// The columns of a scan, or of conditions and projections over one.
+fn leaf_columns(rel: &Rel) -> Option<HashSet<ColId>> {
+    match rel {
+        Rel::Scan(scan) => Some(scan.columns.iter().map(|(_, id)| *id).collect()),
+        Rel::Filter { input, .. } => leaf_columns(input),
+        Rel::Project { input, exprs } => leaf_columns(input).map(|_| exprs.iter().map(|(id, _)| *id).collect()),
+        _ => None,
+    }
+}
+
+/// A scan under conditions: below its projections, in terms of the columns there.
+fn under(rel: &Rel, mut conditions: Vec<Expr>) -> Rel {
+    match rel {
+        Rel::Project { input, exprs } => {
+            for condition in &mut conditions {
+                substitute(condition, exprs);
+            }
+            Rel::Project { input: Box::new(under(input, conditions)), exprs: exprs.clone() }
+        }
+        _ => conditions.into_iter().fold(rel.clone(), |rel, predicate| Rel::Filter { input: Box::new(rel), predicate }),
+    }
+}
+
+/// Puts the expressions of a projection in the place of its columns.
+fn substitute(e: &mut Expr, exprs: &[(ColId, Expr)]) {
+    if let ExprKind::Column(column) = e.kind {
+        if let Some((_, below)) = exprs.iter().find(|(id, _)| *id == column) {
+            *e = below.clone();
+        }
+        return;
+    }
+    e.children_mut().into_iter().for_each(|child| substitute(child, exprs));
+}
+
+/// What has been joined so far.
+struct Joined {
+    node: Node,
+    columns: Columns,
+}
+
+impl Joined {
+    fn has(&self, column: ColId) -> bool {
+        self.columns.iter().any(|(c, _)| *c == column)
+    }
+}
+
+impl Compiler<'_> {
+    /// Joins under conditions.
+    pub(super) fn join(&self, rel: &Rel, conditions: Vec<Expr>) -> PgResult<Compiled> {
+        if !self.looks_up() {
+            return Ok(None);
+        }
+        let mut joins = Joins { conditions, ..Joins::default() };
+        if joins.flatten(rel).is_none() {
+            return Ok(None);
+        }
+        let Joins { mut relations, mut conditions } = joins;
+        let of_optional = relations.iter().filter_map(|r| r.optional.as_ref()).flatten();
+        if !conditions.iter().chain(of_optional).all(is_plain) {
+            return Ok(None);
+        }
+        let mut joined: Option<Joined> = None;
+        while !relations.is_empty() {
+            let Some((at, next, taken)) = self.next(joined.as_ref(), &relations, &conditions)? else { return Ok(None) };
+            let relation = relations.remove(at);
+            for condition in taken.iter().rev() {
+                conditions.remove(*condition);
+            }
+            let made = match joined {
+                None => {
+                    let columns = next.read.columns().clone();
+                    let (node, columns) = Node::new(Step::Read(Box::new(next.read)), columns);
+                    Joined { node, columns }
+                }
+                Some(before) => {
+                    let inner_columns = next.read.columns().clone();
+                    let mut columns = before.columns;
+                    columns.extend(inner_columns.iter().cloned());
+                    let join = Join {
+                        outer: before.node,
+                        inner: next.read,
+                        inner_schema: schema_of(&inner_columns),
+                        values: next.values,
+                        optional: relation.optional.is_some(),
+                    };
+                    let (node, columns) = Node::new(Step::Join(Box::new(join)), columns);
+                    Joined { node, columns }
+                }
+            };
+            // What can be decided now and was not: conditions on rows that may be NULL.
+            let (ready, rest): (Vec<Expr>, Vec<Expr>) = conditions.into_iter().partition(|e| uses(e).iter().all(|c| made.has(*c)));
+            conditions = rest;
+            let Some((node, columns)) = self.filter(made.node, made.columns, &ready.iter().collect::<Vec<_>>())? else { return Ok(None) };
+            joined = Some(Joined { node, columns });
+        }
+        if !conditions.is_empty() {
+            return Ok(None);
+        }
+        Ok(joined.map(|joined| (joined.node, joined.columns)))
+    }
+
+    /// A relation that can be read now, with the conditions that its read answers: one that gives one row, before others.
+    fn next(
+        &self,
+        joined: Option<&Joined>,
+        relations: &[Relation<'_>],
+        conditions: &[Expr],
+    ) -> PgResult<Option<(usize, Next, Vec<usize>)>> {
+        let mut found = None;
+        for (at, relation) in relations.iter().enumerate() {
+            let known = |column: &ColId| relation.columns.contains(column) || joined.is_some_and(|j| j.has(*column));
+            let (own, taken): (Vec<Expr>, Vec<usize>) = match &relation.optional {
+                Some(_) if joined.is_none() => continue,
+                Some(on) if !on.iter().all(|e| uses(e).iter().all(known)) => continue,
+                Some(on) => (on.clone(), Vec::new()),
+                None => {
+                    let of_it = |e: &Expr| {
+                        let used = uses(e);
+                        used.iter().any(|c| relation.columns.contains(c)) && used.iter().all(known)
+                    };
+                    let taken: Vec<usize> = (0..).zip(conditions).filter(|(_, e)| of_it(e)).map(|(n, _)| n).collect();
+                    (taken.iter().filter_map(|n| conditions.get(*n).cloned()).collect(), taken)
+                }
+            };
+            let Some(next) = self.read(joined, relation, own)? else { continue };
+            if next.read.is_single() {
+                return Ok(Some((at, next, taken)));
+            }
+            found.get_or_insert((at, next, taken));
+        }
+        Ok(found)
+    }
+
+    /// The read of a relation under conditions, in which columns of what was joined are parameters.
+    fn read(&self, joined: Option<&Joined>, relation: &Relation<'_>, conditions: Vec<Expr>) -> PgResult<Option<Next>> {
+        let none = Columns::new();
+        self.inner(joined.map_or(&none, |joined| &joined.columns), under(relation.rel, conditions))
+    }
+
+    /// The read of a relation for a row of the outer side, whose columns are parameters there.
+    fn inner(&self, outer: &Columns, rel: Rel) -> PgResult<Option<Next>> {
+        let (rel, values) = self.outer_to_params(outer, rel);
+        if !free_columns(&rel).is_empty() {
+            return Ok(None);
+        }
+        Ok(KeyRead::compile(self.settings, self.used, &rel, None)?.map(|read| Next { read, values }))
+    }
+
+    /// What EXISTS, NOT EXISTS or IN asks of each row of a node; `None` if a condition is nothing of that kind.
+    pub(super) fn probe(&self, outer: &Columns, condition: &Expr) -> PgResult<Option<Probe>> {
+        let (query, anti, equal) = match &condition.kind {
+            ExprKind::Exists(query) => (query, false, Vec::new()),
+            ExprKind::Not(inner) => match &inner.kind {
+                ExprKind::Exists(query) => (query, true, Vec::new()),
+                _ => return Ok(None),
+            },
+            ExprKind::AnyQuery { left, opers, query, all: false } if opers.iter().all(|o| o.0.name == "=") => {
+                let sides = left.iter().zip(opers).zip(&query.outputs);
+                let equal = sides.map(|((left, oper), out)| {
+                    let args = vec![left.clone(), Expr::column(out.col, out.ty.clone())];
+                    Expr::new(ExprKind::Oper { oper: oper.clone(), args }, condition.ty.clone())
+                });
+                (query, false, equal.collect())
+            }
+            _ => return Ok(None),
+        };
+        if !self.looks_up() || leaf_columns(&query.rel).is_none() || !equal.iter().all(is_plain) {
+            return Ok(None);
+        }
+        let next = self.inner(outer, under(&query.rel, equal))?;
+        Ok(next.map(|Next { read, values }| Probe { inner: read, values, anti }))
+    }
+}
+
+/// A read and the outer columns that are its parameters.
+struct Next {
+    read: KeyRead,
+    values: Vec<usize>,
+}
+
+fn uses(e: &Expr) -> Vec<ColId> {
+    let mut out = Vec::new();
+    columns_of(e, &mut out);
+    out
+}

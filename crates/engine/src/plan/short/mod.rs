@@ -1,0 +1,405 @@
+//! Queries over few rows, compiled once and run without the planner: joins by key, conditions, groups and orders over compiled reads.
+//!
+//! Planning costs DataFusion about a millisecond for a join or a group, and again for each execution, since its plans hold the values
+//! that they were made for. An application's statements mostly read some rows by a key, and for each of them some more by another.
+//! Here such a statement is a tree of nodes over [`KeyRead`]s; a join reads its inner side once for each row of the outer one, whose
+//! values stand for parameters of that read; so does a subquery. Each node gives one batch.
+//!
+//! How many rows there will be is not known before. A statement that reads more than [`MOST_ROWS`] is given up, for the planner to
+//! weigh other ways; one that has been given up several times is no longer tried.
+//!
+//! Invariant: the answer is the planner's; what is not recognised is left to it.
+
+mod compile;
+mod group;
+mod joins;
+#[cfg(test)]
+mod tests;
+
+use super::from_datafusion;
+use super::key_read::{Computed, KeyRead, KeyRows, MAX_MISSES, Projection, Source, count};
+use crate::exec::StatementContext;
+use crate::exec::lock_rows::RowLocks;
+use arrow::array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, UInt32Array, new_null_array};
+use arrow::compute::{SortColumn, SortOptions, concat, concat_batches, filter_record_batch, lexsort_to_indices, take, take_record_batch};
+use arrow::datatypes::SchemaRef;
+use datafusion::common::ScalarValue;
+use futures::future::BoxFuture;
+use group::Group;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use stoa_pg::{PgError, PgResult};
+
+/// Rows that all reads of a statement give together, above which it is no longer short.
+const MOST_ROWS: usize = 2048;
+/// Reads of inner sides, above which the same holds.
+const MOST_READS: usize = 256;
+
+/// See the module.
+pub(crate) struct ShortQuery {
+    root: Node,
+    /// How many parameters the statement has.
+    params: usize,
+    /// Positions of what is given, where they are not all in order.
+    order: Option<Vec<usize>>,
+    misses: AtomicU32,
+}
+
+impl std::fmt::Debug for ShortQuery {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ShortQuery").finish_non_exhaustive()
+    }
+}
+
+/// A step, and the columns of its rows.
+struct Node {
+    step: Step,
+    schema: SchemaRef,
+}
+
+enum Step {
+    Read(Box<KeyRead>),
+    Join(Box<Join>),
+    Filter(Box<Node>, Vec<Computed>),
+    Project(Box<Node>, Projection),
+    Sort(Box<Node>, Sort),
+    Limit(Box<Node>, Option<Source>, Option<Source>),
+    Group(Box<Node>, Box<Group>),
+    /// FOR UPDATE and its kin, with OFFSET and LIMIT: no more rows are locked than are wanted.
+    Lock(Box<Node>, RowLocks, Option<Source>, Option<Source>),
+    /// The rows for which another read gives some row, or gives none.
+    Probe(Box<Node>, Box<Probe>),
+    /// Adds the column of a subquery's values.
+    Value(Box<Node>, Box<Value>),
+    /// One row without columns.
+    One,
+}
+
+/// A subquery that is asked for a value.
+struct Value {
+    inner: Node,
+    /// As [`Join::values`]. Without any it is asked once for all rows.
+    values: Vec<usize>,
+    /// The position of its column; `None`: whether there is a row.
+    output: Option<usize>,
+}
+
+/// EXISTS and IN as conditions.
+struct Probe {
+    inner: KeyRead,
+    /// As [`Join::values`].
+    values: Vec<usize>,
+    /// The rows without a match.
+    anti: bool,
+}
+
+/// Reads the inner side for each row of the outer one.
+struct Join {
+    outer: Node,
+    inner: KeyRead,
+    inner_schema: SchemaRef,
+    /// The outer columns whose values are the inner side's parameters, behind those of the statement.
+    values: Vec<usize>,
+    /// Rows without a match are given with NULLs.
+    optional: bool,
+}
+
+struct Sort {
+    keys: Computed,
+    options: Vec<SortOptions>,
+}
+
+/// What an execution may still read.
+struct Budget {
+    rows: usize,
+    reads: usize,
+}
+
+/// The rows of a node; `None` when the budget is spent, or a read is not short.
+type Given = PgResult<Option<RecordBatch>>;
+
+impl ShortQuery {
+    /// Whether what it reads has been short so far.
+    pub(crate) fn is_short(&self) -> bool {
+        self.misses.load(Ordering::Relaxed) < MAX_MISSES
+    }
+
+    /// What EXPLAIN says of it: a line for each step, from the last to the first.
+    pub(crate) fn describe(&self) -> Vec<String> {
+        let mut out = Vec::new();
+        self.root.describe(0, &mut out);
+        out
+    }
+
+    /// The rows.
+    ///
+    /// # Errors
+    /// The store failed; what the expressions raise.
+    pub(crate) async fn run(&self, ctx: &StatementContext) -> PgResult<KeyRows> {
+        if !self.is_short() {
+            return Ok(KeyRows::Unsuitable);
+        }
+        // Values of outer rows stand behind them.
+        if ctx.params.len() != self.params {
+            return Err(PgError::internal("parameters that the statement does not have"));
+        }
+        let mut budget = Budget { rows: MOST_ROWS, reads: MOST_READS };
+        let Some(batch) = self.root.run(ctx, &ctx.params, &mut budget).await? else {
+            self.misses.fetch_add(1, Ordering::Relaxed);
+            return Ok(KeyRows::Unsuitable);
+        };
+        let batch = match &self.order {
+            Some(positions) => batch.project(positions)?,
+            None => batch,
+        };
+        Ok(KeyRows::Rows((batch.num_rows() > 0).then_some(batch)))
+    }
+}
+
+impl Node {
+    fn run<'a>(&'a self, ctx: &'a StatementContext, params: &'a [ScalarValue], budget: &'a mut Budget) -> BoxFuture<'a, Given> {
+        Box::pin(async move {
+            match &self.step {
+                Step::Read(read) => {
+                    let KeyRows::Rows(batch) = read.run(ctx, params).await? else { return Ok(None) };
+                    let batch = batch.unwrap_or_else(|| RecordBatch::new_empty(self.schema.clone()));
+                    Ok(budget.take(batch.num_rows()).then_some(batch))
+                }
+                Step::Join(join) => self.join(join, ctx, params, budget).await,
+                Step::Filter(input, conditions) => {
+                    let Some(mut batch) = input.run(ctx, params, budget).await? else { return Ok(None) };
+                    for condition in conditions {
+                        if batch.num_rows() == 0 {
+                            break;
+                        }
+                        batch = condition.filter(batch, params)?;
+                    }
+                    Ok(Some(batch))
+                }
+                Step::Project(input, projection) => {
+                    let Some(batch) = input.run(ctx, params, budget).await? else { return Ok(None) };
+                    if batch.num_rows() == 0 {
+                        return Ok(Some(RecordBatch::new_empty(self.schema.clone())));
+                    }
+                    projection.apply(&batch, params).map(Some)
+                }
+                Step::Sort(input, sort) => {
+                    let Some(batch) = input.run(ctx, params, budget).await? else { return Ok(None) };
+                    sort.apply(batch, params).map(Some)
+                }
+                Step::Limit(input, offset, limit) => {
+                    // What a count raises is the planner's business.
+                    let (Ok(offset), Ok(limit)) = (count(offset.as_ref(), params), count(limit.as_ref(), params)) else {
+                        return Ok(None);
+                    };
+                    let Some(batch) = input.run(ctx, params, budget).await? else { return Ok(None) };
+                    let from = offset.unwrap_or(0).min(batch.num_rows());
+                    let rows = limit.unwrap_or(usize::MAX).min(batch.num_rows() - from);
+                    Ok(Some(batch.slice(from, rows)))
+                }
+                Step::Lock(input, locks, offset, limit) => {
+                    locks.check(ctx)?;
+                    let (Ok(offset), Ok(limit)) = (count(offset.as_ref(), params), count(limit.as_ref(), params)) else {
+                        return Ok(None);
+                    };
+                    let Some(batch) = input.run(ctx, params, budget).await? else { return Ok(None) };
+                    let offset = offset.unwrap_or(0);
+                    let mut left = limit.map(|limit| limit.saturating_add(offset));
+                    let locked = concat_batches(&self.schema, &locks.lock_wanted(ctx, batch, &mut left).await?)?;
+                    let from = offset.min(locked.num_rows());
+                    Ok(Some(locked.slice(from, locked.num_rows() - from)))
+                }
+                Step::Probe(input, probe) => {
+                    let Some(batch) = input.run(ctx, params, budget).await? else { return Ok(None) };
+                    if !budget.read(batch.num_rows()) {
+                        return Ok(None);
+                    }
+                    let mut mask = Vec::with_capacity(batch.num_rows());
+                    let mut values = params.to_vec();
+                    for row in 0..batch.num_rows() {
+                        values.truncate(params.len());
+                        push_values(&mut values, &batch, &probe.values, row)?;
+                        let KeyRows::Rows(found) = probe.inner.run(ctx, &values).await? else { return Ok(None) };
+                        let found = found.map_or(0, |found| found.num_rows());
+                        if !budget.take(found) {
+                            return Ok(None);
+                        }
+                        mask.push((found > 0) != probe.anti);
+                    }
+                    Ok(Some(filter_record_batch(&batch, &BooleanArray::from(mask))?))
+                }
+                Step::Value(input, value) => {
+                    let Some(batch) = input.run(ctx, params, budget).await? else { return Ok(None) };
+                    self.value(value, batch, ctx, params, budget).await
+                }
+                Step::One => {
+                    let options = RecordBatchOptions::new().with_row_count(Some(1));
+                    Ok(Some(RecordBatch::try_new_with_options(self.schema.clone(), Vec::new(), &options)?))
+                }
+                Step::Group(input, group) => {
+                    let Some(batch) = input.run(ctx, params, budget).await? else { return Ok(None) };
+                    group.apply(&batch, &self.schema, params).map(Some)
+                }
+            }
+        })
+    }
+
+    fn describe(&self, depth: usize, out: &mut Vec<String>) {
+        let indent = "  ".repeat(depth);
+        let (line, input) = match &self.step {
+            Step::Read(read) => (format!("Read: {}", read.describe()), None),
+            Step::Join(join) => {
+                let kind = if join.optional { "Left join" } else { "Join" };
+                (format!("{kind}: for each row {}", join.inner.describe()), Some(&join.outer))
+            }
+            Step::Probe(input, probe) => {
+                let asked = if probe.anti { "without a row" } else { "with a row" };
+                (format!("Filter: {asked} of {}", probe.inner.describe()), Some(&**input))
+            }
+            Step::Filter(input, _) => ("Filter".to_owned(), Some(&**input)),
+            Step::Project(input, _) => ("Project".to_owned(), Some(&**input)),
+            Step::Sort(input, _) => ("Sort".to_owned(), Some(&**input)),
+            Step::Limit(input, ..) => ("Limit".to_owned(), Some(&**input)),
+            Step::Group(input, _) => ("Group".to_owned(), Some(&**input)),
+            Step::Lock(input, ..) => ("Lock rows".to_owned(), Some(&**input)),
+            Step::Value(input, _) => ("Value of a subquery".to_owned(), Some(&**input)),
+            Step::One => ("One row".to_owned(), None),
+        };
+        out.push(format!("{indent}{line}"));
+        if let Step::Value(_, value) = &self.step {
+            value.inner.describe(depth + 2, out);
+        }
+        if let Some(input) = input {
+            input.describe(depth + 1, out);
+        }
+    }
+
+    /// Rows with one more column.
+    async fn value(&self, value: &Value, batch: RecordBatch, ctx: &StatementContext, params: &[ScalarValue], budget: &mut Budget) -> Given {
+        let ty = self.schema.field(batch.num_columns()).data_type();
+        let asked = if value.values.is_empty() { batch.num_rows().min(1) } else { batch.num_rows() };
+        if !budget.read(asked) {
+            return Ok(None);
+        }
+        let mut values = Vec::with_capacity(params.len() + value.values.len());
+        values.extend_from_slice(params);
+        let mut found: Vec<ArrayRef> = Vec::with_capacity(asked);
+        for row in 0..asked {
+            values.truncate(params.len());
+            push_values(&mut values, &batch, &value.values, row)?;
+            let Some(rows) = value.inner.run(ctx, &values, budget).await? else { return Ok(None) };
+            found.push(match value.output {
+                None => Arc::new(BooleanArray::from(vec![rows.num_rows() > 0])),
+                Some(at) if rows.num_rows() == 1 => Arc::clone(rows.column(at)),
+                Some(_) if rows.num_rows() == 0 => new_null_array(ty, 1),
+                // An error, and the planner's to raise.
+                Some(_) => return Ok(None),
+            });
+        }
+        let column = match found.as_slice() {
+            [] => new_null_array(ty, 0),
+            [one] if batch.num_rows() == 1 => Arc::clone(one),
+            [one] => take(one, &UInt32Array::from(vec![0; batch.num_rows()]), None)?,
+            several => concat(&several.iter().map(|a| &**a).collect::<Vec<_>>())?,
+        };
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        let mut columns = batch.columns().to_vec();
+        columns.push(column);
+        Ok(Some(RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?))
+    }
+
+    async fn join(&self, join: &Join, ctx: &StatementContext, params: &[ScalarValue], budget: &mut Budget) -> Given {
+        let Some(outer) = join.outer.run(ctx, params, budget).await? else { return Ok(None) };
+        if !budget.read(outer.num_rows()) {
+            return Ok(None);
+        }
+        let mut values = Vec::with_capacity(params.len() + join.values.len());
+        values.extend_from_slice(params);
+        let mut found: Vec<RecordBatch> = Vec::with_capacity(outer.num_rows());
+        let mut rows_of: Vec<u32> = Vec::with_capacity(outer.num_rows());
+        for (number, row) in (0u32..).zip(0..outer.num_rows()) {
+            values.truncate(params.len());
+            push_values(&mut values, &outer, &join.values, row)?;
+            let KeyRows::Rows(batch) = join.inner.run(ctx, &values).await? else { return Ok(None) };
+            let batch = match batch {
+                Some(batch) if batch.num_rows() > 0 => batch,
+                _ if join.optional => nulls(&join.inner_schema)?,
+                _ => continue,
+            };
+            if !budget.take(batch.num_rows()) {
+                return Ok(None);
+            }
+            rows_of.extend(std::iter::repeat_n(number, batch.num_rows()));
+            found.push(batch);
+        }
+        let inner = match found.as_slice() {
+            [] => return Ok(Some(RecordBatch::new_empty(self.schema.clone()))),
+            [one] => one.clone(),
+            several => concat_batches(&join.inner_schema, several)?,
+        };
+        let rows = rows_of.len();
+        let mut columns: Vec<ArrayRef> = Vec::with_capacity(self.schema.fields().len());
+        if rows == outer.num_rows() && rows_of.iter().zip(0u32..).all(|(of, at)| *of == at) {
+            columns.extend_from_slice(outer.columns());
+        } else {
+            let rows_of = UInt32Array::from(rows_of);
+            for column in outer.columns() {
+                columns.push(take(column, &rows_of, None)?);
+            }
+        }
+        columns.extend_from_slice(inner.columns());
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        Ok(Some(RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?))
+    }
+}
+
+/// Adds the values of some columns of a row.
+fn push_values(values: &mut Vec<ScalarValue>, batch: &RecordBatch, columns: &[usize], row: usize) -> PgResult<()> {
+    for column in columns {
+        values.push(ScalarValue::try_from_array(batch.column(*column), row).map_err(from_datafusion)?);
+    }
+    Ok(())
+}
+
+impl Budget {
+    /// Whether so many reads of an inner side may still be made.
+    fn read(&mut self, reads: usize) -> bool {
+        match self.reads.checked_sub(reads) {
+            Some(left) => {
+                self.reads = left;
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Whether so many rows may still be read.
+    fn take(&mut self, rows: usize) -> bool {
+        match self.rows.checked_sub(rows) {
+            Some(left) => {
+                self.rows = left;
+                true
+            }
+            None => false,
+        }
+    }
+}
+
+impl Sort {
+    fn apply(&self, batch: RecordBatch, params: &[ScalarValue]) -> PgResult<RecordBatch> {
+        if batch.num_rows() < 2 {
+            return Ok(batch);
+        }
+        let keys = self.keys.evaluate(batch.columns(), batch.num_rows(), params)?;
+        let columns: Vec<SortColumn> =
+            keys.into_iter().zip(&self.options).map(|(values, options)| SortColumn { values, options: Some(*options) }).collect();
+        Ok(take_record_batch(&batch, &lexsort_to_indices(&columns, None)?)?)
+    }
+}
+
+/// One row of NULLs.
+fn nulls(schema: &SchemaRef) -> PgResult<RecordBatch> {
+    let columns = schema.fields().iter().map(|f| new_null_array(f.data_type(), 1)).collect();
+    let options = RecordBatchOptions::new().with_row_count(Some(1));
+    RecordBatch::try_new_with_options(schema.clone(), columns, &options).map_err(PgError::from)
+}

@@ -1,0 +1,284 @@
+//! Short queries beside the planner: random joins, groups and orders, each prepared once and executed with several values.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+
+use crate::plan::key_read::tests::{Statement, all, check, make_table, pick, prepare, run, small_int, value};
+use crate::session::SessionOptions;
+use crate::{Database, DatabaseOptions};
+use datafusion::common::ScalarValue;
+use rand::rngs::StdRng;
+use rand::{Rng, SeedableRng};
+use std::sync::Arc;
+use stoa_pg::PgType;
+use stoa_store::model::ModelStore;
+
+const COLUMNS: [(&str, PgType); 5] =
+    [("a", PgType::Int4), ("b", PgType::Int8), ("c", PgType::Text), ("d", PgType::Varchar), ("e", PgType::Int2)];
+
+fn is_text(ty: &PgType) -> bool {
+    matches!(ty, PgType::Text | PgType::Varchar)
+}
+
+/// A condition between a column and a parameter.
+fn narrow(rng: &mut StdRng, tables: &[&str], types: &mut Vec<PgType>) -> String {
+    let (name, ty) = pick(rng, &COLUMNS);
+    let op = *pick(rng, &["=", "=", "=", ">=", "<"]);
+    let table = *pick(rng, tables);
+    types.push(if is_text(ty) { PgType::Text } else { ty.clone() });
+    format!("{table}.{name} {op} ${}", types.len())
+}
+
+/// A condition between columns of two tables.
+fn joins(rng: &mut StdRng, lefts: &[&str], right: &str) -> String {
+    let left = *pick(rng, lefts);
+    loop {
+        let ((l, lt), (r, rt)) = (pick(rng, &COLUMNS), pick(rng, &COLUMNS));
+        if is_text(lt) == is_text(rt) {
+            return format!("{left}.{l} = {right}.{r}");
+        }
+    }
+}
+
+/// The tables that are joined, with their conditions.
+fn from(rng: &mut StdRng, types: &mut Vec<PgType>) -> (String, Vec<&'static str>) {
+    let names = ["t", "u", "v"];
+    let count = rng.random_range(1..=3);
+    let mut out = "t".to_owned();
+    for (at, name) in names.iter().enumerate().take(count).skip(1) {
+        let mut on = joins(rng, &names[..at], name);
+        if rng.random_bool(0.4) {
+            on += &format!(" AND {}", joins(rng, &names[..at], name));
+        }
+        if rng.random_bool(0.2) {
+            on += &format!(" AND {}", narrow(rng, &names[..=at], types));
+        }
+        out += &match rng.random_range(0..10) {
+            0..5 => format!(" JOIN {name} ON {on}"),
+            5..9 => format!(" LEFT JOIN {name} ON {on}"),
+            _ => format!(" JOIN (SELECT a, b + 0 AS b, c, d, e FROM {name} WHERE e IS NOT NULL) {name} ON {on}"),
+        };
+    }
+    (out, names[..count].to_vec())
+}
+
+fn statement(rng: &mut StdRng) -> Statement {
+    let mut types = Vec::new();
+    let (from, names) = from(rng, &mut types);
+    let mut conditions = Vec::new();
+    for _ in 0..rng.random_range(1..4) {
+        conditions.push(narrow(rng, &names, &mut types));
+    }
+    if rng.random_bool(0.2) {
+        conditions.push(format!("{}.e IS NULL", pick(rng, &names)));
+    }
+    if rng.random_bool(0.1) {
+        conditions.push(format!("coalesce({}.a, 1) + {} > 2", pick(rng, &names), small_int(rng)));
+    }
+    if rng.random_bool(0.25) {
+        let (column, ty) = pick(rng, &COLUMNS);
+        let outer = *pick(rng, &names);
+        let same: Vec<&str> = COLUMNS.iter().filter(|(_, t)| is_text(t) == is_text(ty)).map(|(n, _)| *n).collect();
+        let own = *pick(rng, &same);
+        let and = if rng.random_bool(0.5) { format!(" AND {}", narrow(rng, &["w"], &mut types)) } else { String::new() };
+        conditions.push(match rng.random_range(0..4) {
+            3 => format!("{outer}.e >= (SELECT min(w.e) FROM v w WHERE w.{own} = {outer}.{column}{and})"),
+            0 => format!("EXISTS (SELECT 1 FROM v w WHERE w.{own} = {outer}.{column}{and})"),
+            1 => format!("NOT EXISTS (SELECT FROM v w WHERE w.{own} = {outer}.{column}{and})"),
+            _ => format!("{outer}.{column} IN (SELECT w.{own} FROM v w WHERE w.b IS NOT NULL{and})"),
+        });
+    }
+    let any = |rng: &mut StdRng| format!("{}.{}", pick(rng, &names), pick(rng, &COLUMNS).0);
+    let number = |rng: &mut StdRng| format!("{}.{}", pick(rng, &names), pick(rng, &["a", "b", "e"]));
+    let mut output: Vec<String> = Vec::new();
+    let mut tail = format!(" FROM {from} WHERE {}", conditions.join(" AND "));
+    let mut ordered: Vec<String> = Vec::new();
+    match rng.random_range(0..4) {
+        0 => {
+            // Groups.
+            let groups: Vec<String> = (0..rng.random_range(0..3)).map(|_| any(rng)).collect();
+            output.extend(groups.clone());
+            for _ in 0..rng.random_range(1..4) {
+                let n = number(rng);
+                output.push(match rng.random_range(0..9) {
+                    0 => "count(*)".into(),
+                    1 => format!("count({})", any(rng)),
+                    2 => format!("sum({n})"),
+                    3 => format!("min({})", any(rng)),
+                    4 => format!("max({n} + 1)"),
+                    5 => format!("round(avg({n}), 3)"),
+                    6 => format!("count(DISTINCT {})", any(rng)),
+                    7 => format!("sum(DISTINCT {n}) FILTER (WHERE {n} > 1)"),
+                    _ => format!("bool_and({n} > 0)"),
+                });
+            }
+            if !groups.is_empty() {
+                tail += &format!(" GROUP BY {}", groups.join(", "));
+                ordered = groups;
+            }
+            if rng.random_bool(0.2) {
+                tail += " HAVING count(*) > 1";
+            }
+        }
+        1 => {
+            output.extend((0..rng.random_range(1..4)).map(|_| any(rng)));
+            ordered = output.clone();
+            output[0].insert_str(0, "DISTINCT ");
+        }
+        _ => {
+            output.extend((0..rng.random_range(1..5)).map(|_| any(rng)));
+            output.push(format!("{} * 2", number(rng)));
+            if rng.random_bool(0.25) {
+                let outer = *pick(rng, &names);
+                let inner = match rng.random_range(0..5) {
+                    0 => format!("SELECT max(w.b) FROM v w WHERE w.a = {outer}.b"),
+                    1 => format!("SELECT count(*) FROM v w WHERE w.c = {outer}.d AND w.b IS NOT NULL"),
+                    2 => format!("SELECT w.b FROM v w WHERE w.a = {outer}.a ORDER BY w.b LIMIT 1"),
+                    3 => format!("SELECT w.b FROM v w WHERE w.a = {outer}.e AND w.b = {outer}.b"),
+                    _ => format!("SELECT sum(w.b + (SELECT count(*) FROM u x WHERE x.a = w.a)) FROM v w WHERE w.a = {outer}.a"),
+                };
+                output.push(if rng.random_bool(0.2) { format!("EXISTS ({inner})") } else { format!("({inner})") });
+            }
+            ordered = (0..2).map(|_| any(rng)).collect();
+        }
+    }
+    let mut sorted = Vec::new();
+    if !ordered.is_empty() && rng.random_bool(0.5) {
+        let plain = !output[0].starts_with("DISTINCT") && !tail.contains("GROUP BY");
+        let mut keys = Vec::new();
+        for key in ordered {
+            let position = match output.iter().position(|o| o.trim_start_matches("DISTINCT ") == key) {
+                Some(position) => position,
+                None if plain => {
+                    output.push(key.clone());
+                    output.len() - 1
+                }
+                None => continue,
+            };
+            sorted.push(position);
+            keys.push(format!("{key}{}", pick(rng, &["", " DESC", " DESC NULLS LAST", " NULLS FIRST"])));
+        }
+        if !keys.is_empty() {
+            tail += &format!(" ORDER BY {}", keys.join(", "));
+        }
+    }
+    let limited = rng.random_bool(0.3);
+    if limited {
+        tail += &format!(" LIMIT {}", rng.random_range(0..6));
+        if rng.random_bool(0.3) {
+            tail += " OFFSET 1";
+        }
+    }
+    Statement { select: format!("SELECT {}", output.join(", ")), tail, types, sorted, limited }
+}
+
+/// How many statements were compiled; of these, with a join, and with a subquery.
+async fn compare(seed: u64, rounds: usize, statements: usize) -> [usize; 3] {
+    let mut rng = StdRng::seed_from_u64(seed);
+    let database = Database::open(Arc::new(ModelStore::default()), DatabaseOptions::default()).await.unwrap();
+    let mut session = database.connect(SessionOptions::default()).unwrap();
+    let (mut compiled, mut joined, mut asked) = (0, 0, 0);
+    for _ in 0..rounds {
+        for table in ["t", "u", "v"] {
+            make_table(&mut session, &mut rng, table, false).await;
+        }
+        for _ in 0..statements {
+            let statement = statement(&mut rng);
+            let sql = format!("{}{}", statement.select, statement.tail);
+            let copies = ["t", "u", "v"].map(|t| format!("{t} AS MATERIALIZED (SELECT * FROM public.{t})")).join(", ");
+            let short = prepare(&mut session, &sql, &statement.types).unwrap_or_else(|e| panic!("{sql}: {e}"));
+            let planned = prepare(&mut session, &format!("WITH {copies} {sql}"), &statement.types).unwrap();
+            for _ in 0..3 {
+                let params: Vec<ScalarValue> = statement.types.iter().map(|ty| value(&mut rng, ty)).collect();
+                let what = format!("seed {seed}: {sql} {params:?}");
+                let given = run(&mut session, &short, params.clone()).await;
+                let expected = run(&mut session, &planned, params).await;
+                check(&statement, &what, given, expected);
+            }
+            let bound = session.bound(&short.inner).unwrap();
+            let settings = session.shared().settings();
+            if bound.plan.compiled(&bound.bound, settings).unwrap().query.is_some() {
+                compiled += 1;
+                joined += usize::from(sql.contains("JOIN"));
+                asked += usize::from(sql.contains("v w"));
+            }
+        }
+    }
+    session.close().await;
+    [compiled, joined, asked]
+}
+
+#[tokio::test]
+async fn short_queries_give_what_the_planner_gives() {
+    let mut counts = [0; 3];
+    for seed in 0..4 {
+        let of_seed = compare(seed, 6, 40).await;
+        counts.iter_mut().zip(of_seed).for_each(|(count, own)| *count += own);
+    }
+    let [compiled, joined, asked] = counts;
+    assert!(compiled > 96 && joined > 40 && asked > 6, "compiled of 960: only {compiled}, {joined}, {asked}");
+}
+
+#[tokio::test]
+async fn a_query_that_turns_out_long_is_left_to_the_planner() {
+    let database = Database::open(Arc::new(ModelStore::default()), DatabaseOptions::default()).await.unwrap();
+    let mut session = database.connect(SessionOptions::default()).unwrap();
+    all(
+        &mut session,
+        "CREATE TABLE t (a int4, b int4, PRIMARY KEY (a, b)); INSERT INTO t SELECT n % 2, n FROM generate_series(1, 3000) n; \
+         CREATE TABLE u (b int4 PRIMARY KEY, c int4); INSERT INTO u SELECT n, n % 7 FROM generate_series(1, 3000) n",
+    )
+    .await;
+    let sql = "SELECT u.c, count(*) FROM t JOIN u USING (b) WHERE t.a = $1 AND t.b < $2 GROUP BY u.c ORDER BY u.c";
+    let prepared = prepare(&mut session, sql, &[PgType::Int4, PgType::Int4]).unwrap();
+    for most in [15, 3001] {
+        for _ in 0..6 {
+            let params = vec![ScalarValue::Int32(Some(1)), ScalarValue::Int32(Some(most))];
+            let rows = run(&mut session, &prepared, params).await.unwrap();
+            let counts: Vec<i32> = rows.iter().map(|r| r[1].parse().unwrap()).collect();
+            assert_eq!(counts.len(), 7, "{rows:?}");
+            assert!(counts.iter().all(|n| if most == 15 { *n == 1 } else { *n == 214 || *n == 215 }), "{rows:?}");
+        }
+    }
+    let bound = session.bound(&prepared.inner).unwrap();
+    let settings = session.shared().settings();
+    let query = bound.plan.compiled(&bound.bound, settings).unwrap().query.unwrap();
+    assert!(!query.is_short(), "a statement that is always long is still tried");
+    session.close().await;
+}
+
+#[tokio::test]
+async fn a_queue_locks_no_more_rows_than_it_takes() {
+    let database = Database::open(Arc::new(ModelStore::default()), DatabaseOptions::default()).await.unwrap();
+    let mut sessions = Vec::new();
+    for _ in 0..3 {
+        sessions.push(database.connect(SessionOptions::default()).unwrap());
+    }
+    let [first, second, third] = sessions.as_mut_slice() else { panic!() };
+    all(
+        first,
+        "CREATE TABLE jobs (id int4 PRIMARY KEY, state text, n int4); CREATE INDEX ON jobs (state, id); \
+         INSERT INTO jobs SELECT n, CASE WHEN n < 10 THEN 'done' ELSE 'new' END, 0 FROM generate_series(1, 15) n",
+    )
+    .await;
+    let sql = "SELECT id FROM jobs WHERE state = $1 ORDER BY id LIMIT 2 FOR UPDATE SKIP LOCKED";
+    let state = || vec![ScalarValue::Utf8View(Some("new".into()))];
+    let mut taken = Vec::new();
+    for session in [&mut *first, &mut *second, &mut *third] {
+        let begin = prepare(session, "BEGIN", &[]).unwrap();
+        run(session, &begin, Vec::new()).await.unwrap();
+        let take = prepare(session, sql, &[PgType::Text]).unwrap();
+        taken.push(run(session, &take, state()).await.unwrap().concat());
+        let bound = session.bound(&take.inner).unwrap();
+        let settings = session.shared().settings();
+        assert!(bound.plan.compiled(&bound.bound, settings).unwrap().query.is_some());
+    }
+    assert_eq!(taken, [["10", "11"], ["12", "13"], ["14", "15"]]);
+    // A row that was changed meanwhile is seen as it is.
+    all(first, "UPDATE jobs SET state = 'done' WHERE id = 10; COMMIT").await;
+    all(second, "ROLLBACK").await;
+    let take = prepare(second, sql, &[PgType::Text]).unwrap();
+    assert_eq!(run(second, &take, state()).await.unwrap().concat(), ["11", "12"]);
+    for session in sessions {
+        session.close().await;
+    }
+}
