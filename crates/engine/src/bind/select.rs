@@ -81,13 +81,19 @@ impl Binder<'_> {
                 scope.named_windows.push((name, bound));
             }
         }
-        // As in PostgreSQL the select list is read, and its errors are told, before the condition.
-        let mut targets = self.in_clause(Clause::SelectList, |b| b.bind_select_list(&select.projection))?;
-        if let Some(condition) = &select.selection {
-            let predicate = self.in_clause(Clause::Where, |b| {
+        let condition = |b: &mut Self| match &select.selection {
+            None => Ok(None),
+            Some(condition) => b.in_clause(Clause::Where, |b| {
                 let bound = b.bind_expr(condition)?;
-                b.coerce_bool(bound, "WHERE").map_err(|e| e.at(b.pos(condition)))
-            })?;
+                b.coerce_bool(bound, "WHERE").map_err(|e| e.at(b.pos(condition))).map(Some)
+            }),
+        };
+        // As in PostgreSQL the select list is read, and its errors are told, before the condition. What it shows of a text is for a
+        // MATCH in that.
+        let first = if crate::text::bind::has_snippet(&select.projection) { condition(self)? } else { None };
+        let mut targets = self.in_clause(Clause::SelectList, |b| b.bind_select_list(&select.projection))?;
+        let predicate = if first.is_some() { first } else { condition(self)? };
+        if let Some(predicate) = predicate {
             rel = Rel::Filter { input: Box::new(rel), predicate };
         }
 

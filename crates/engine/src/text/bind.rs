@@ -7,6 +7,7 @@ use crate::bind::tree::{ColId, Expr, ExprKind, FuncRef};
 use crate::bind::{Binder, fold, name_parts};
 use crate::catalog::{ColumnId, IndexKey, IndexState, TableDescriptor};
 use datafusion::common::ScalarValue;
+use std::ops::ControlFlow;
 use stoa_pg::registry::CastContext;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, Expr as E};
@@ -33,6 +34,27 @@ fn constant_text(expr: &Expr) -> Option<&str> {
 /// Whether a table has a full text index that can be searched.
 pub(crate) fn is_searchable(table: &TableDescriptor) -> bool {
     table.indexes.iter().any(|i| is_text(i) && i.state == IndexState::Readable)
+}
+
+/// Whether a select list calls `snippet`.
+pub(crate) fn has_snippet(list: &[ast::SelectItem]) -> bool {
+    struct Finder;
+
+    impl ast::Visitor for Finder {
+        type Break = ();
+
+        fn pre_visit_expr(&mut self, expr: &E) -> ControlFlow<()> {
+            match expr {
+                E::Function(call) => match call.name.0.as_slice() {
+                    [ast::ObjectNamePart::Identifier(name)] if fold(name) == "snippet" => ControlFlow::Break(()),
+                    _ => ControlFlow::Continue(()),
+                },
+                _ => ControlFlow::Continue(()),
+            }
+        }
+    }
+
+    list.iter().any(|item| ast::Visit::visit(item, &mut Finder).is_break())
 }
 
 impl Binder<'_> {
