@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
-"""Full text beside PostgreSQL (GIN, ts_rank), SQLite (FTS5) and tantivy alone, over the same documents: the descriptions of the packages
-that apt knows, several times.
+"""Full text beside PostgreSQL (GIN, ts_rank), SQLite (FTS5) and tantivy alone, over the same documents.
 
     full_text.py STOA_PORT POSTGRES [DOCUMENTS]
+
+A document is made of the packages that apt knows: the description of one, its name, tags, homepage and the names of those that it
+depends on, and descriptions of others, chosen by the document's number, until it has some four hundred characters (where apt knows
+descriptions in full, one may be enough). So there are some sixty thousand different words, no two documents are the same, and every
+run on the same lists of packages has the same documents.
 
 POSTGRES is a port, or a connection string of psycopg's. Both servers are running; the benchmark makes a table `bench_text` in each and
 drops it. SQLite and tantivy run in this process, without a server and without SQL between client and index; tantivy is there if its Python
@@ -21,11 +25,34 @@ STOA, PG = sys.argv[1], sys.argv[2]
 N = int(sys.argv[3]) if len(sys.argv) > 3 else 200_000
 
 
+LENGTH = 400
+
+
 def documents(n):
-    text = subprocess.run(["apt-cache", "dumpavail"], capture_output=True, text=True, errors="replace").stdout
-    found = [d.replace("\n .", "\n").replace("\0", "") for d in re.findall(r"Description[^:\n]*: (.*?)\n(?=\S|\n)", text, re.S)]
-    assert found, "apt knows no packages"
-    return [found[i % len(found)] + (f" copy {i // len(found)}" if i >= len(found) else "") for i in range(n)]
+    """The same ones in each run."""
+    text = subprocess.run(["apt-cache", "dumpavail"], capture_output=True, text=True, errors="replace").stdout.replace("\0", "")
+    packages = []
+    for package in text.split("\n\n"):
+        fields = dict(f.split(":", 1) for f in re.split(r"\n(?! )", package) if ":" in f)
+        description = next((v for k, v in fields.items() if k == "Description" or k.startswith("Description-en")), None)
+        if description is None:
+            continue
+        description = re.sub(r"\s+", " ", description.replace("\n .", "\n")).strip()
+        tags = re.sub(r"[:,\s]+", " ", fields.get("Tag", ""))
+        needs = " ".join(dict.fromkeys(re.findall(r"(?:^|[,|])\s*([a-z0-9][a-z0-9+.-]+)", fields.get("Depends", ""))))
+        about = f"{fields.get('Package', '').strip()} {fields.get('Homepage', '').strip()} {tags} {needs}"
+        packages.append((description, re.sub(r"\s+", " ", about).strip()))
+    assert packages, "apt knows no packages"
+    out = []
+    for i in range(n):
+        description, about = packages[i % len(packages)]
+        parts, size, other = [description, about], len(description) + len(about), i
+        while size < LENGTH or (i >= len(packages) and len(parts) == 2):
+            other = (other * 48_271 + 11) % 2_147_483_647
+            parts.append(packages[other % len(packages)][0])
+            size += len(parts[-1])
+        out.append(". ".join(parts))
+    return out
 
 
 def timed(run, seconds=2.0):
@@ -108,7 +135,10 @@ def load(c, docs):
 WORK = tempfile.TemporaryDirectory()
 docs = documents(N)
 size = sum(len(d) for d in docs) / 1e6
-print(f"{N} documents, {size:.0f} MB")
+words = set()
+for d in docs:
+    words.update(re.findall(r"\w+", d.lower()))
+print(f"{N} documents, {size:.0f} MB, {len(words)} different words")
 stoa = psycopg.connect(host="127.0.0.1", port=STOA, user="stoa", dbname="stoa", autocommit=True)
 pg = psycopg.connect(PG if "=" in PG else f"host=127.0.0.1 port={PG} user=postgres dbname=postgres", autocommit=True)
 print(f"{'load, s':44} {load(stoa, docs):10.1f} {load(pg, docs):10.1f}")
