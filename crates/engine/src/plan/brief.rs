@@ -6,20 +6,21 @@ use crate::bind::tree::{Bound, BoundBody, Expr, ExprKind, Mutation, MutationKind
 use crate::bind::walk;
 use crate::catalog::CatalogSnapshot;
 use crate::session::settings::Settings;
+use crate::text::TextIndexes;
 use std::sync::Arc;
 use stoa_pg::registry::{FuncKind, Volatility};
 
 /// Rows of VALUES that are still few.
 const FEW_ROWS: usize = 32;
 
-/// Whether a statement reads rows by short ranges of keys, changes one row, inserts a few rows of values, or computes values
+/// Whether a statement reads rows by short ranges of keys or by a search, changes one row, inserts a few rows of values, or computes values
 /// without a table; and calls nothing that may hold up its thread.
-pub(crate) fn is_brief(bound: &Bound, cache: &PlanCache, settings: Arc<Settings>, catalog: &CatalogSnapshot) -> bool {
+pub(crate) fn is_brief(bound: &Bound, cache: &PlanCache, settings: Arc<Settings>, text: &TextIndexes, catalog: &CatalogSnapshot) -> bool {
     if !bound.ctes.is_empty() {
         return false;
     }
     // What cannot be compiled is reported where it is executed.
-    let compiled = || cache.compiled(bound, settings).unwrap_or_default();
+    let compiled = || cache.compiled(bound, settings, text).unwrap_or_default();
     match &bound.body {
         BoundBody::Query(query) => {
             gives_few_values(&query.rel) || {

@@ -108,7 +108,7 @@ pub async fn execute(ctx: &StatementContext, bound: &Bound) -> PgResult<Executed
 /// # Errors
 /// As [`execute`].
 pub(crate) async fn execute_cached(ctx: &StatementContext, bound: &Bound, cache: &PlanCache) -> PgResult<Executed> {
-    if !super::brief::is_brief(bound, cache, ctx.session.settings(), &ctx.catalog) {
+    if !super::brief::is_brief(bound, cache, ctx.session.settings(), &ctx.database.text, &ctx.catalog) {
         ctx.session.long_work_follows().await;
     }
     if !cache.changes_rows(|| changes_rows(bound)) {
@@ -120,7 +120,7 @@ pub(crate) async fn execute_cached(ctx: &StatementContext, bound: &Bound, cache:
 
 async fn once(ctx: &StatementContext, bound: &Bound, cache: &PlanCache) -> PgResult<Executed> {
     if matches!(bound.body, BoundBody::Query(_)) {
-        let compiled = cache.compiled(bound, ctx.session.settings())?;
+        let compiled = cache.compiled(bound, ctx.session.settings(), &ctx.database.text)?;
         let rows = match (&compiled.read, &compiled.query) {
             (Some(read), _) => Some(read.run(ctx, &ctx.params).await?),
             (None, Some(query)) => Some(query.run(ctx).await?),
@@ -202,7 +202,9 @@ async fn body(planner: &Planner, bound: &Bound, cache: &PlanCache) -> PgResult<E
             };
             Ok(Executed { stream, count: 0 })
         }
-        BoundBody::Mutation(m) => mutate(planner, m, cache.compiled(bound, planner.ctx.session.settings())?.read).await,
+        BoundBody::Mutation(m) => {
+            mutate(planner, m, cache.compiled(bound, planner.ctx.session.settings(), &planner.ctx.database.text)?.read).await
+        }
     }
 }
 
@@ -415,7 +417,7 @@ pub async fn explain(ctx: &StatementContext, bound: &Bound, options: &ExplainOpt
         lines.extend(render(&physical_plan, &names, options).into_iter().map(|l| if verb.is_some() { format!("  {l}") } else { l }));
     }
     // What is done instead of the plan while there are few rows.
-    if let Some(query) = PlanCache::default().compiled(bound, ctx.session.settings())?.query
+    if let Some(query) = PlanCache::default().compiled(bound, ctx.session.settings(), &ctx.database.text)?.query
         && !options.analyze
     {
         lines.push("While rows are few:".into());

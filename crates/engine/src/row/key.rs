@@ -401,6 +401,12 @@ impl KeyList {
         self.bytes.clear();
         self.ends.clear();
     }
+
+    /// Keeps no more than the first `keys`.
+    pub fn truncate(&mut self, keys: usize) {
+        self.ends.truncate(keys);
+        self.bytes.truncate(self.ends.last().copied().unwrap_or(0));
+    }
 }
 
 /// Checks the limit on row keys.

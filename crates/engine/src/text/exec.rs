@@ -2,17 +2,14 @@
 //!
 //! Unordered it gives all of them; ordered by score it asks the files for the best, and for more of them while filters leave too few.
 
-use super::TextIndex;
-use super::find::{Found, Wanted, find};
+use super::read::{SearchRows, Sought};
 use super::scan::SCORE;
 use crate::access::combine::Combination;
-use crate::catalog::ColumnId;
 use crate::exec::key_set::{KeyCollector, describe_paths};
 use crate::exec::leaf::leaf_methods;
 use crate::exec::scan_output::{Gather, ScanOutput, ScanTable};
-use crate::feed::Feed;
-use crate::row::{ColumnSource, ScanDecoder};
-use arrow::array::{ArrayRef, Float32Array, RecordBatch};
+use crate::plan::from_datafusion;
+use arrow::array::RecordBatch;
 use datafusion::common::{DataFusionError, Result, Statistics};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::expressions::Column;
@@ -24,7 +21,6 @@ use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Pla
 use hashbrown::HashSet;
 use std::fmt;
 use std::sync::Arc;
-use stoa_fulltext::Query;
 use stoa_store::KeyRange;
 
 /// Rows read together.
@@ -33,12 +29,10 @@ const ROWS: usize = 1024;
 /// What is searched, and how.
 #[derive(Debug)]
 pub struct Search {
-    pub feed: Arc<Feed>,
-    pub index: Arc<TextIndex>,
+    pub sought: Sought,
     /// The index's name, and those of its fields.
     pub name: String,
     pub fields: Vec<String>,
-    pub query: Query,
     /// Rows that it is expected to find.
     pub rows: f64,
 }
@@ -108,9 +102,9 @@ impl DisplayAs for TextSearchExec {
             "TextSearchExec: index={}, table={}, query={}",
             self.search.name,
             self.table.table.name,
-            self.search.query.shown(&names)
+            self.search.sought.query.shown(&names)
         )?;
-        if !self.search.query.is_exact() {
+        if !self.search.sought.query.is_exact() {
             write!(f, ", rows are looked at again")?;
         }
         match self.among.as_ref().map(|among| &among.keys) {
@@ -154,27 +148,21 @@ impl ExecutionPlan for TextSearchExec {
     leaf_methods!("TextSearchExec");
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        self.table.record(self.table.codec.storage, &[KeyRange::all()]);
+        let columns = Arc::clone(&self.output.read);
+        let rows = SearchRows::new(self.table.clone(), self.search.sought.clone(), columns, self.order.is_some(), ROWS)
+            .map_err(DataFusionError::from)?;
         let batch_rows = context.session_config().batch_size().max(1);
-        let source = ColumnSource::Table(Arc::clone(&self.table.codec));
-        let stored: Vec<ColumnId> = self.output.read.iter().copied().filter(|id| *id != SCORE).collect();
-        let decoder = ScanDecoder::new(&source, &stored, ROWS).and_then(|d| d.collect_row_keys(&source)).map_err(DataFusionError::from)?;
-        // Rows whose cells expire are there only if they are read.
-        let expires = self.table.table.families.iter().any(|f| f.options.ttl.is_some());
         let state = SearchState {
             table: self.table.clone(),
-            search: Arc::clone(&self.search),
+            expected: self.search.rows,
             among: self.among.clone(),
             collector: KeyCollector::new(&self.metrics, partition, &context),
             gather: Gather::new(&self.output, batch_rows),
-            with_scores: self.output.read.contains(&SCORE),
             ordered: self.order.is_some(),
-            reads: !stored.is_empty() || expires,
             output: self.output.clone(),
-            decoder,
+            rows,
             batch_rows,
-            found: None,
-            at: 0,
+            started: false,
             held: Vec::new().into_iter(),
             baseline: BaselineMetrics::new(&self.metrics, partition),
             metrics: self.metrics.clone(),
@@ -212,21 +200,17 @@ impl ExecutionPlan for TextSearchExec {
 
 struct SearchState {
     table: ScanTable,
-    search: Arc<Search>,
+    /// Rows that the search is expected to find.
+    expected: f64,
     among: Option<Among>,
     collector: KeyCollector,
     output: ScanOutput,
     gather: Gather,
-    decoder: ScanDecoder,
-    with_scores: bool,
+    rows: SearchRows,
     ordered: bool,
-    /// Whether rows are read at all.
-    reads: bool,
     batch_rows: usize,
-    found: Option<Found>,
-    /// Keys dealt with.
-    at: usize,
-    /// Batches that are complete.
+    started: bool,
+    /// The best rows that pass the filters, where no others are wanted.
     held: std::vec::IntoIter<RecordBatch>,
     baseline: BaselineMetrics,
     metrics: ExecutionPlanMetricsSet,
@@ -235,18 +219,21 @@ struct SearchState {
 
 impl SearchState {
     async fn next(&mut self) -> Result<Option<RecordBatch>> {
-        if self.found.is_none() {
+        if !self.started {
+            self.started = true;
             self.start().await?;
         }
         if let Some(batch) = self.held.next() {
             return Ok(Some(batch));
         }
-        loop {
-            if self.gather.is_done() {
-                break;
-            }
-            let Some(batch) = self.read().await? else { break };
-            let batch = self.output.apply(batch)?;
+        // No more keys than rows are wanted.
+        let most = match self.output.fetch {
+            Some(fetch) if self.output.is_unfiltered() => fetch.clamp(1, ROWS),
+            _ => self.batch_rows,
+        };
+        while !self.gather.is_done() {
+            let Some((columns, rows)) = self.rows.next(most).await.map_err(DataFusionError::from)? else { break };
+            let batch = self.output.apply(self.output.of_columns(columns, rows)?)?;
             if let Some(batch) = self.gather.push(batch)? {
                 self.baseline.record_output(batch.num_rows());
                 return Ok(Some(batch));
@@ -267,137 +254,39 @@ impl SearchState {
         let fetch = self.output.fetch.filter(|_| self.ordered);
         // The best of all are less work than all of few, if enough of them are among those.
         if let (Some(fetch), Some(among)) = (fetch, &self.among)
-            && fetch as f64 / among.share.max(1e-9) < self.search.rows * 0.1
+            && fetch as f64 / among.share.max(1e-9) < self.expected * 0.1
         {
             self.among = None;
         }
-        let fetch = fetch.filter(|_| self.among.is_none());
-        let Some(fetch) = fetch else {
-            self.search(None).await?;
-            return Ok(());
-        };
-        if self.output.is_unfiltered() {
-            self.search(Some(fetch)).await?;
-            return Ok(());
-        }
-        // Filters leave some of the best: look further until there are enough. Rows are held back until that is known.
-        let mut top = fetch.saturating_mul(4).saturating_add(60);
-        loop {
-            self.search(Some(top)).await?;
-            let (mut rows, mut batches) = (0, Vec::new());
-            while rows < fetch {
-                let Some(batch) = self.read().await? else { break };
-                let batch = self.output.apply(batch)?;
-                let batch = batch.slice(0, batch.num_rows().min(fetch - rows));
-                rows += batch.num_rows();
-                if batch.num_rows() > 0 {
-                    batches.push(batch);
+        match fetch.filter(|_| self.among.is_none()) {
+            Some(fetch) if !self.output.is_unfiltered() => {
+                let output = &self.output;
+                let pass =
+                    |(columns, rows)| output.of_columns(columns, rows).and_then(|batch| output.apply(batch)).map_err(from_datafusion);
+                let (batches, passed) = self.rows.best(fetch, output.selectivity(), pass).await.map_err(DataFusionError::from)?;
+                self.baseline.record_output(passed.rows);
+                self.held = batches.into_iter();
+                self.rows.retain(|_| false);
+            }
+            top => {
+                let count = self.output.is_unfiltered() && self.output.read.is_empty();
+                self.rows.search(top, count).await.map_err(DataFusionError::from)?;
+                match self.among.as_ref().map(|among| &among.keys) {
+                    None => {}
+                    Some(AmongKeys::Ranges(ranges)) => self.rows.retain(|key| ranges.iter().any(|range| range.contains(key))),
+                    Some(AmongKeys::Paths(_)) if self.rows.found().keys.is_empty() => {}
+                    Some(AmongKeys::Paths(paths)) => {
+                        let keys = self.collector.collect(&self.table, paths).await?;
+                        let keys: HashSet<&[u8]> = keys.iter().map(Vec::as_slice).collect();
+                        self.rows.retain(|key| keys.contains(key));
+                    }
                 }
             }
-            let more = self.found.as_ref().is_some_and(|f| f.more);
-            if rows >= fetch || !more {
-                self.baseline.record_output(rows);
-                self.held = batches.into_iter();
-                self.at = usize::MAX;
-                return Ok(());
-            }
-            top = top.saturating_mul(8);
         }
-    }
-
-    async fn search(&mut self, top: Option<usize>) -> Result<()> {
-        let wanted = Wanted {
-            scores: self.with_scores || self.ordered,
-            // All of them in order, without a limit.
-            top: if self.ordered { Some(top.unwrap_or(usize::MAX >> 1)) } else { None },
-            count: !self.reads && !self.with_scores && self.output.is_unfiltered() && self.output.read.is_empty(),
-        };
-        let mut found =
-            find(&self.search.feed, &self.table, &self.search.index, &self.search.query, wanted).await.map_err(DataFusionError::from)?;
-        match self.among.as_ref().map(|among| &among.keys) {
-            None => {}
-            Some(AmongKeys::Ranges(ranges)) => found.retain(|key| ranges.iter().any(|range| range.contains(key))),
-            Some(AmongKeys::Paths(_)) if found.keys.is_empty() => {}
-            Some(AmongKeys::Paths(paths)) => {
-                let keys = self.collector.collect(&self.table, paths).await?;
-                let keys: HashSet<&[u8]> = keys.iter().map(Vec::as_slice).collect();
-                found.retain(|key| keys.contains(key));
-            }
-        }
+        let found = self.rows.found();
         for (name, value) in [("hits", found.hits), ("changed", found.changed), ("segments", found.segments)] {
             MetricBuilder::new(&self.metrics).gauge(name, self.partition).set(value);
         }
-        self.found = Some(found);
-        self.at = 0;
         Ok(())
-    }
-
-    /// The next rows, before filters.
-    async fn read(&mut self) -> Result<Option<RecordBatch>> {
-        let Some(found) = &self.found else { return Ok(None) };
-        if !self.reads {
-            // Nothing is stored in what is asked for: rows are as many as keys.
-            let all = usize::try_from(found.count).unwrap_or(usize::MAX);
-            let rows = all.saturating_sub(self.at).min(self.batch_rows);
-            if rows == 0 {
-                return Ok(None);
-            }
-            let scores = found.scores.get(self.at..).unwrap_or_default().iter().take(rows).copied();
-            let columns: Vec<ArrayRef> = if self.with_scores {
-                vec![Arc::new(Float32Array::from_iter_values(scores)) as ArrayRef; self.output.read.len()]
-            } else {
-                Vec::new()
-            };
-            self.at += rows;
-            return self.output.of_columns(columns, rows).map(Some);
-        }
-        loop {
-            let Some(found) = &self.found else { return Ok(None) };
-            if self.at >= found.keys.len() {
-                return Ok(None);
-            }
-            let wanted = match self.output.fetch {
-                Some(fetch) if self.output.is_unfiltered() => fetch.clamp(1, ROWS),
-                _ => ROWS,
-            };
-            let (from, to) = (self.at, (self.at + wanted).min(found.keys.len()));
-            self.at = to;
-            self.decoder.set_max_rows(usize::MAX);
-            let keys: Vec<&[u8]> = (from..to).map(|n| found.keys.get(n)).collect();
-            self.table
-                .view
-                .get(self.table.codec.storage, self.decoder.families(), &keys, &mut self.decoder)
-                .await
-                .map_err(DataFusionError::from)?;
-            if let Some(error) = self.decoder.take_error() {
-                return Err(error.into());
-            }
-            let rows = self.decoder.rows();
-            let there = self.decoder.take_keys();
-            let mut stored = self.decoder.finish().map_err(DataFusionError::from)?.into_iter();
-            if rows == 0 {
-                continue;
-            }
-            let mut scores: Option<ArrayRef> = None;
-            if self.with_scores {
-                // Rows come in the order of the keys; some may be gone.
-                let mut values = Vec::with_capacity(rows);
-                let mut n = from;
-                for key in there.iter() {
-                    while n < to && found.keys.get(n) != key {
-                        n += 1;
-                    }
-                    values.push(found.scores.get(n).copied().unwrap_or(0.0));
-                    n += 1;
-                }
-                scores = Some(Arc::new(Float32Array::from(values)));
-            }
-            let mut columns = Vec::with_capacity(self.output.read.len());
-            for id in self.output.read.iter() {
-                let column = if *id == SCORE { scores.clone() } else { stored.next() };
-                columns.push(column.ok_or_else(|| DataFusionError::Internal("a column of a search is missing".into()))?);
-            }
-            return self.output.of_columns(columns, rows).map(Some);
-        }
     }
 }

@@ -3,7 +3,7 @@
 use super::matching::text_error;
 use super::{TextIndex, TextIndexes};
 use crate::exec::scan_output::ScanTable;
-use crate::feed::Feed;
+use crate::feed::{Entry, Feed};
 use crate::row::KeyList;
 use crate::txn::{Overlay, RangeRead, ReadView};
 use hashbrown::HashSet;
@@ -54,23 +54,65 @@ impl Found {
         self.count = keys.len() as u64;
         (self.keys, self.scores) = (keys, scores);
     }
+
+    /// Keeps no more than the first `rows`.
+    pub fn truncate(&mut self, rows: usize) {
+        self.keys.truncate(rows);
+        self.scores.truncate(rows);
+        self.count = self.count.min(rows as u64);
+    }
+}
+
+/// What an index says at a statement's snapshot: its files, and which rows changed since they were written. It stays the same
+/// however often it is searched.
+#[derive(Debug)]
+pub struct Sight {
+    /// The files; why they are of no use, if they are not.
+    files: Result<Arc<Generation>, &'static str>,
+    /// Changes of others since, and the transaction's own.
+    entries: Vec<Arc<Entry>>,
+    own: KeyList,
+}
+
+impl Sight {
+    /// # Errors
+    /// The transaction's changes cannot be read.
+    pub fn of(feed: &Feed, table: &ScanTable, index: &TextIndex) -> PgResult<Self> {
+        let none = |why| Ok(Self { files: Err(why), entries: Vec::new(), own: KeyList::new() });
+        let Some(files) = index.files() else { return none("its files are not ready") };
+        let generation = files.generation();
+        let entries = feed.changed(index.table, Timestamp(generation.timestamp), table.view.timestamp());
+        let Some(entries) = entries else { return none("its files do not reach back to the snapshot") };
+        let own = if table.view.overlay.touches(index.table) { table.view.overlay.keys_of(index.table)? } else { KeyList::new() };
+        Ok(Self { files: Ok(generation), entries, own })
+    }
+
+    /// The files, if they are of use.
+    #[must_use]
+    pub fn files(&self) -> Option<&Generation> {
+        self.files.as_deref().ok()
+    }
+
+    /// Rows that are looked at beside the files, at most.
+    #[must_use]
+    pub fn changed(&self) -> usize {
+        self.entries.iter().map(|e| e.keys.len()).sum::<usize>() + self.own.len()
+    }
 }
 
 /// Finds the rows of a table that fit a query over the fields of an index.
 ///
 /// # Errors
 /// What the store reports.
-pub async fn find(feed: &Feed, table: &ScanTable, index: &TextIndex, query: &Query, wanted: Wanted) -> PgResult<Found> {
-    let Some(files) = index.files() else { return by_table(table, index, query, wanted, "its files are not ready").await };
-    let generation = files.generation();
-    let since = Timestamp(generation.timestamp);
-    let Some(entries) = feed.changed(index.table, since, table.view.timestamp()) else {
-        return by_table(table, index, query, wanted, "its files do not reach back to the snapshot").await;
+pub async fn find(sight: &Sight, table: &ScanTable, index: &TextIndex, query: &Query, wanted: Wanted) -> PgResult<Found> {
+    let generation = match &sight.files {
+        Ok(generation) => generation,
+        Err(why) => return by_table(table, index, query, wanted, why).await,
     };
-    let own = table.view.overlay.keys_of(index.table)?;
-    let mut changed: HashSet<&[u8]> = entries.iter().flat_map(|e| e.keys.iter()).collect();
-    changed.extend(own.iter());
-    match with_files(table, index, &generation, query, wanted, &changed).await {
+    let mut changed: HashSet<&[u8]> = HashSet::with_capacity(sight.changed());
+    changed.extend(sight.entries.iter().flat_map(|e| e.keys.iter()));
+    changed.extend(sight.own.iter());
+    match with_files(table, index, generation, query, wanted, &changed).await {
         Err(error) if matches!(error.code(), SqlState::INDEX_CORRUPTED | SqlState::IO_ERROR) => {
             index.give_up(error.message());
             by_table(table, index, query, wanted, "its files are damaged").await

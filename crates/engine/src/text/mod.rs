@@ -1,8 +1,8 @@
 //! Full text indexes: their files beside the store, kept up by the change feed.
 //!
 //! An index is as of a time T, and right at every snapshot S: what its files find, minus the rows that changed between T and S, plus
-//! those of them that fit when they are looked at, the transaction's own changes among both. [`find`] does that; [`follow`] brings the
-//! files up to date behind the commits; [`exec`] is the node of a plan; [`scan`] chooses it; [`bind`] reads MATCH and what belongs to it.
+//! those of them that fit when they are looked at, the transaction's own changes among both. [`find`] does that, [`read`] reads their
+//! rows; [`follow`] brings the files up to date behind the commits; [`exec`] is the node of a plan; [`scan`] chooses it; [`bind`] reads MATCH and what belongs to it.
 //!
 //! Invariant: rows never depend on the files. Whatever happens to those, statements fall back to the table, and the files are made again.
 
@@ -14,6 +14,7 @@ pub mod find;
 pub mod follow;
 pub mod limit;
 pub mod matching;
+pub mod read;
 pub mod rows;
 pub mod scan;
 pub mod settings;
@@ -62,7 +63,7 @@ pub struct TextIndex {
     /// When its files were last written, and whether its writers are awake since.
     written: Mutex<Option<Instant>>,
     /// One writer at a time.
-    turn: tokio::sync::Mutex<()>,
+    pub(crate) turn: tokio::sync::Mutex<()>,
 }
 
 impl TextIndex {

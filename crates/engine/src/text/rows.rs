@@ -31,6 +31,8 @@ pub struct RowTexts {
     predicate: bool,
     /// By part: whether it is a `tsvector`, whose words come cut.
     lexemes: Vec<bool>,
+    /// By part: what stands for it in a statement, over columns whose ids are those in the table.
+    exprs: Vec<Expr>,
 }
 
 impl std::fmt::Debug for RowTexts {
@@ -94,11 +96,16 @@ impl RowTexts {
             }
         };
         let mut parts = Vec::with_capacity(index.parts.len());
+        let mut stand = Vec::with_capacity(index.parts.len());
         for part in &index.parts {
             match &part.key {
-                IndexKey::Column(id) => parts.push(Source::Column(position(*id))),
+                IndexKey::Column(id) => {
+                    parts.push(Source::Column(position(*id)));
+                    stand.push(Expr::column(ColId(id.0), part.ty.clone()));
+                }
                 IndexKey::Expr(sql) => {
                     let mut expr = bind_table_expr(&bind, table, sql)?;
+                    stand.push(expr.clone());
                     if expr.ty.arrow != SqlType::new(PgType::Text).arrow {
                         expr = Expr::new(ExprKind::Cast { arg: Box::new(expr), explicit: true }, SqlType::new(PgType::Text));
                     }
@@ -127,7 +134,13 @@ impl RowTexts {
         };
         let source = ColumnSource::Table(Arc::new(RowCodec::new(table)?));
         let lexemes = index.parts.iter().map(|p| p.ty.ty == PgType::Tsvector).collect();
-        Ok(Self { source, read, parts, evaluator, predicate: index.predicate.is_some(), lexemes })
+        Ok(Self { source, read, parts, evaluator, predicate: index.predicate.is_some(), lexemes, exprs: stand })
+    }
+
+    /// The part that holds a document, a `tsvector`, over columns whose ids are those in the table.
+    #[must_use]
+    pub fn part_of(&self, document: &Expr) -> Option<usize> {
+        self.exprs.iter().zip(&self.lexemes).position(|(own, lexemes)| *lexemes && own == document)
     }
 
     /// A sink for rows of the table.

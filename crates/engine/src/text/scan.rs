@@ -2,13 +2,15 @@
 
 use super::exec::Search;
 use super::matching::{MATCH_FUNCTION, MatchConfig, renumbered, text_error};
+use super::read::Sought;
 use super::{TextIndexes, is_text};
 use crate::access::Predicate;
 use crate::catalog::{ColumnId, IndexDescriptor, IndexKey, IndexState, TableDescriptor};
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, ScalarValue};
 use datafusion::logical_expr::Expr;
-use stoa_fulltext::Query;
+use std::sync::Arc;
+use stoa_fulltext::{Query, SearchField};
 use stoa_pg::{PgError, PgResult, PgType};
 
 /// The column of a scan that holds the score.
@@ -48,13 +50,50 @@ impl TextPath {
     }
 }
 
-/// A MATCH among the filters.
-struct Match {
-    filter: usize,
+/// A MATCH over columns of one table.
+#[derive(Debug)]
+pub struct Match {
     config: MatchConfig,
-    /// `None`: NULL, which finds nothing.
-    search: Option<String>,
+    fields: Vec<SearchField>,
     columns: Vec<ColumnId>,
+}
+
+impl Match {
+    /// From the configuration that the function has.
+    ///
+    /// # Errors
+    /// The configuration cannot be read.
+    pub fn new(config: &str, columns: Vec<ColumnId>) -> PgResult<Self> {
+        let config = MatchConfig::read(config)?;
+        Ok(Self { fields: config.fields()?, config, columns })
+    }
+
+    /// Where its columns are in an index, if that has all of them, cut into the same words.
+    #[must_use]
+    pub fn places(&self, index: &IndexDescriptor, fields: &[stoa_fulltext::FieldDefinition]) -> Option<Vec<usize>> {
+        let place = |(id, column): (&ColumnId, &super::matching::MatchColumn)| {
+            let fits = |n: usize| fields.get(n).is_some_and(|f| f.tokenizer == column.tokenizer);
+            index.parts.iter().enumerate().position(|(n, p)| matches!(&p.key, IndexKey::Column(c) if c == id) && fits(n))
+        };
+        self.columns.iter().zip(&self.config.columns).map(place).collect()
+    }
+
+    /// The query over an index whose fields are at these places. A search string that is NULL finds nothing.
+    ///
+    /// # Errors
+    /// The search string is malformed.
+    pub fn query(&self, search: Option<&str>, places: &[usize]) -> PgResult<Query> {
+        let Some(search) = search else { return Ok(Query::Nothing) };
+        let query = self.config.query(search, &self.fields)?;
+        Ok(renumbered(&query, &|field| places.get(field).copied().unwrap_or(usize::MAX)))
+    }
+}
+
+/// A MATCH among the filters.
+struct MatchFilter {
+    filter: usize,
+    found: Match,
+    search: Option<String>,
 }
 
 /// The filters of a scan.
@@ -82,7 +121,7 @@ pub fn choose(
         return Ok(None);
     }
     let exprs = filters.exprs;
-    let matches: Vec<Match> = exprs.iter().enumerate().filter_map(|(n, f)| read_match(n, f, column)).collect::<PgResult<_>>()?;
+    let matches: Vec<MatchFilter> = exprs.iter().enumerate().filter_map(|(n, f)| read_match(n, f, column)).collect::<PgResult<_>>()?;
     let mut best: Option<TextPath> = None;
     for (at, index) in table.indexes.iter().enumerate() {
         if !is_text(index) || index.state != IndexState::Readable || !usable(at) {
@@ -101,8 +140,8 @@ pub fn choose(
             }
         }
         for m in &matches {
-            if let Some(query) = answer(m, index, &text.definition.fields)? {
-                queries.push(query);
+            if let Some(places) = m.found.places(index, &text.definition.fields) {
+                queries.push(m.found.query(m.search.as_deref(), &places)?);
                 answered.push(m.filter);
             }
         }
@@ -139,7 +178,8 @@ pub fn choose(
             None => 1000.0,
         };
         let fields = index.parts.iter().map(|p| part_name(table, &p.key)).collect();
-        let search = Search { feed: indexes.feed().clone(), index: text, name: index.name.clone(), fields, query, rows };
+        let sought = Sought { feed: indexes.feed().clone(), index: text, query: Arc::new(query) };
+        let search = Search { sought, name: index.name.clone(), fields, rows };
         best = Some(TextPath { search, answered, queries: count, looks });
     }
     Ok(best)
@@ -180,7 +220,7 @@ fn part_name(table: &TableDescriptor, key: &IndexKey) -> String {
     }
 }
 
-fn read_match(filter: usize, expr: &Expr, column: &dyn Fn(&str) -> Option<ColumnId>) -> Option<PgResult<Match>> {
+fn read_match(filter: usize, expr: &Expr, column: &dyn Fn(&str) -> Option<ColumnId>) -> Option<PgResult<MatchFilter>> {
     let Expr::ScalarFunction(call) = expr else { return None };
     if call.func.name().split('#').next() != Some(MATCH_FUNCTION) {
         return None;
@@ -196,21 +236,7 @@ fn read_match(filter: usize, expr: &Expr, column: &dyn Fn(&str) -> Option<Column
     }
     let config = text(call.args.first()?)??;
     let search = text(call.args.get(1)?)?;
-    Some(MatchConfig::read(&config).map(|config| Match { filter, config, search, columns }))
-}
-
-/// The query over the fields of an index, if it has all the columns, cut into the same words.
-fn answer(m: &Match, index: &IndexDescriptor, fields: &[stoa_fulltext::FieldDefinition]) -> PgResult<Option<Query>> {
-    let mut places = Vec::with_capacity(m.columns.len());
-    for (id, column) in m.columns.iter().zip(&m.config.columns) {
-        let fits = |n: usize| fields.get(n).is_some_and(|f| f.tokenizer == column.tokenizer);
-        let place = index.parts.iter().enumerate().position(|(n, p)| matches!(&p.key, IndexKey::Column(c) if c == id) && fits(n));
-        let Some(place) = place else { return Ok(None) };
-        places.push(place);
-    }
-    let Some(search) = &m.search else { return Ok(Some(Query::Nothing)) };
-    let query = m.config.query(search, &m.config.fields()?)?;
-    Ok(Some(renumbered(&query, &|field| places.get(field).copied().unwrap_or(usize::MAX))))
+    Some(Match::new(&config, columns).map(|found| MatchFilter { filter, found, search }))
 }
 
 /// 0A000 for a score that no index gives.

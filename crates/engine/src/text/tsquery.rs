@@ -22,6 +22,11 @@ pub(super) fn answer(filter: &Expr, part: &dyn Fn(&Expr) -> Option<usize>) -> Op
     };
     let field = part(document)?;
     let Expr::Literal(ScalarValue::Utf8View(text) | ScalarValue::Utf8(text), _) = query else { return None };
+    of_field(text.as_deref(), field)
+}
+
+/// The search in one field that a `tsquery` asks for, and whether it finds nothing else.
+pub(crate) fn of_field(text: Option<&str>, field: usize) -> Option<(Query, bool)> {
     let Some(text) = text else { return Some((Query::Nothing, true)) };
     let query = TsQuery::parse(text).ok()?;
     let Some(node) = &query.0 else { return Some((Query::Nothing, true)) };

@@ -1,5 +1,6 @@
 //! From a statement's relation to a [`KeyRead`].
 
+use super::search::TextRead;
 use super::values::{Computed, Projection, Source, comparable};
 use super::{KeyRead, Range, Way};
 use crate::access::{Comparison, KeyShape, Preferences};
@@ -10,13 +11,14 @@ use crate::plan::direct::{Base, Columns, Shape, order_of, schema_of, shape};
 use crate::row::key::KeyPartCodec;
 use crate::row::{ColumnSource, IndexCodec, RowCodec};
 use crate::session::settings::Settings;
+use crate::text::TextIndexes;
 use crate::text::scan::SCORE;
 use parking_lot::Mutex;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use stoa_encoding::keyside::{Direction, NullOrder};
-use stoa_pg::{EvalContext, PgResult};
+use stoa_pg::{EvalContext, PgResult, PgType, SqlType};
 
 /// A filter that compares a column with a value.
 struct Bound {
@@ -29,12 +31,13 @@ struct Bound {
 
 impl KeyRead {
     /// Compiles a relation, if it is such a read. `used` are the columns that anything in the statement uses; `columns` are those
-    /// to be given in this order, otherwise all of the relation that are used.
+    /// to be given in this order, otherwise all of the relation that are used. With `text` it may be a search.
     ///
     /// # Errors
     /// What the compilation of expressions raises.
     pub(in crate::plan) fn compile(
         settings: &Settings,
+        text: Option<&TextIndexes>,
         used: &HashSet<ColId>,
         rel: &Rel,
         columns: Option<&[ColId]>,
@@ -57,10 +60,17 @@ impl KeyRead {
             }
         }
         let codec = RowCodec::of(&scan.table)?;
-        let bounds = bounds(&eval, scan, &codec, &shape.filters)?;
-        let Some((way, answered)) = Way::of(scan, &shape, &codec, bounds, &preferences)? else { return Ok(None) };
+        let way = match text.filter(|_| preferences == Preferences::default()) {
+            Some(text) => Way::search(&eval, text, scan, &shape)?,
+            None => None,
+        };
+        let way = match way {
+            None => Way::of(scan, &shape, &codec, bounds(&eval, scan, &codec, &shape.filters)?, &preferences)?,
+            searched => searched,
+        };
+        let Some((way, answered)) = way else { return Ok(None) };
         // One row is a matter of a limit only if that is computed.
-        let way_limits = matches!(way, Way::Range(_));
+        let way_limits = !matches!(way, Way::Row(_));
         if !way_limits && !limits_nothing(&shape) {
             return Ok(None);
         }
@@ -89,9 +99,14 @@ impl KeyRead {
         let mut read = Vec::new();
         let mut given = Columns::new();
         for (id, col) in scan.columns.iter().filter(|(_, col)| needed.contains(col)) {
-            let Some(column) = scan.table.column(*id).filter(|_| *id != SCORE) else { return Ok(None) };
+            let ty = match scan.table.column(*id) {
+                Some(column) => column.ty.clone(),
+                // Only a search has it.
+                None if *id == SCORE && matches!(way, Way::Search(_)) => SqlType::new(PgType::Float4),
+                None => return Ok(None),
+            };
             read.push(*id);
-            given.push((*col, column.ty.clone()));
+            given.push((*col, ty));
         }
         let read_schema = schema_of(&given);
         let mut conditions = Vec::with_capacity(rest.len());
@@ -112,7 +127,7 @@ impl KeyRead {
             table: Arc::clone(&scan.table),
             codec,
             way,
-            read,
+            read: read.into(),
             read_schema,
             conditions,
             projections,
@@ -137,6 +152,17 @@ fn limits_nothing(shape: &Shape<'_>) -> bool {
 }
 
 impl Way {
+    /// A search, if a full text index answers one of the filters, in the order that is asked for.
+    fn search(eval: &EvalContext, text: &TextIndexes, scan: &TableScan, shape: &Shape<'_>) -> PgResult<Option<(Self, Vec<usize>)>> {
+        let ordered = match shape.sort {
+            [] => false,
+            [key] if key.descending && sorted_column(scan, shape, key) == Some(SCORE) => true,
+            _ => return Ok(None),
+        };
+        let found = TextRead::of(eval, text, scan, &shape.filters, ordered)?;
+        Ok(found.map(|(search, answered)| (Way::Search(Box::new(search)), answered)))
+    }
+
     /// The way to the rows, if it does not depend on sizes, with the filters that it answers.
     fn of(
         scan: &TableScan,

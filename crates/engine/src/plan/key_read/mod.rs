@@ -1,7 +1,7 @@
-//! Reads of rows by key or by a short range of one, compiled once for a prepared statement.
+//! Reads of rows by key, by a short range of one, or by a full text search, compiled once for a prepared statement.
 //!
-//! `SELECT … FROM t WHERE key = $1`, the same by an index, a range with a LIMIT, and such reads under UPDATE and DELETE, make up most
-//! traffic. What does not depend on the values is worked out once: which columns, in which order, under which expressions, by which
+//! `SELECT … FROM t WHERE key = $1`, the same by an index, a range with a LIMIT, the best that a search finds, and such reads under
+//! UPDATE and DELETE, make up most traffic. What does not depend on the values is worked out once: which columns, in which order, under which expressions, by which
 //! key, and where each bound of it comes from. What is left for an execution is to encode the bounds, get the rows and evaluate what
 //! is computed.
 //!
@@ -11,6 +11,7 @@
 //! Invariant: the answer is that of [`super::direct`] and the planner; what is not recognised is left to them.
 
 mod compile;
+mod search;
 mod values;
 
 pub(crate) use values::is_lasting;
@@ -29,11 +30,13 @@ use crate::exec::scan_output::ScanTable;
 use crate::row::key::{KeyColumn, encode_value};
 use crate::row::{ColumnSource, KeyList, RowCodec, ScanDecoder};
 use crate::session::settings::Settings;
+use crate::text::TextIndexes;
 use crate::txn::RangeRead;
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
 use datafusion::common::ScalarValue;
 use parking_lot::Mutex;
+use search::TextRead;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -56,7 +59,8 @@ pub(crate) struct KeyRead {
     table: Arc<TableDescriptor>,
     codec: Arc<RowCodec>,
     way: Way,
-    read: Vec<ColumnId>,
+    /// With the score among them, if that is asked for.
+    read: Arc<[ColumnId]>,
     read_schema: SchemaRef,
     /// What the key does not answer: rows pass one after the other.
     conditions: Vec<Computed>,
@@ -78,6 +82,8 @@ enum Way {
     /// One row, by its whole key: a value for each part.
     Row(Vec<Source>),
     Range(Box<Range>),
+    /// What a full text index finds.
+    Search(Box<TextRead>),
 }
 
 /// A part of a key's space that is expected to be small.
@@ -140,7 +146,7 @@ impl PlanCache {
     ///
     /// # Errors
     /// What the compilation of expressions raises.
-    pub(crate) fn compiled(&self, bound: &Bound, settings: Arc<Settings>) -> PgResult<Compiled> {
+    pub(crate) fn compiled(&self, bound: &Bound, settings: Arc<Settings>, text: &TextIndexes) -> PgResult<Compiled> {
         let mut known = self.compiled.lock();
         if let Some((of, compiled)) = &*known
             && Arc::ptr_eq(of, &settings)
@@ -152,14 +158,15 @@ impl PlanCache {
         match &bound.body {
             BoundBody::Query(query) if bound.ctes.is_empty() => {
                 let columns: Vec<ColId> = query.outputs.iter().map(|o| o.col).collect();
-                compiled.read = KeyRead::compile(&settings, &used, &query.rel, Some(&columns))?.map(Arc::new);
+                compiled.read = KeyRead::compile(&settings, Some(text), &used, &query.rel, Some(&columns))?.map(Arc::new);
                 if compiled.read.is_none() {
-                    compiled.query = ShortQuery::compile(&settings, &used, &query.rel, bound.params.len(), &columns)?.map(Arc::new);
+                    let short = ShortQuery::compile(&settings, text, &used, &query.rel, bound.params.len(), &columns)?;
+                    compiled.query = short.map(Arc::new);
                 }
             }
             BoundBody::Query(_) => {}
             BoundBody::Mutation(mutation) => {
-                compiled.read = KeyRead::compile(&settings, &used, &mutation.source, None)?.map(Arc::new);
+                compiled.read = KeyRead::compile(&settings, Some(text), &used, &mutation.source, None)?.map(Arc::new);
             }
         }
         *known = Some((settings, compiled.clone()));
@@ -189,6 +196,7 @@ impl KeyRead {
                 }
                 _ => "a range of the primary key",
             },
+            Way::Search(search) => search.name.as_str(),
         };
         let covered = matches!(&self.way, Way::Range(range) if !range.looks_up && matches!(range.source, ColumnSource::Index(_)));
         let conditions = if self.conditions.is_empty() { "" } else { ", filtered" };
@@ -200,6 +208,7 @@ impl KeyRead {
         match &self.way {
             Way::Row(_) => true,
             Way::Range(range) => range.unique,
+            Way::Search(_) => false,
         }
     }
 
@@ -208,6 +217,7 @@ impl KeyRead {
         match &self.way {
             Way::Row(_) => true,
             Way::Range(range) => range.misses.load(Ordering::Relaxed) < MAX_MISSES,
+            Way::Search(search) => search.misses.load(Ordering::Relaxed) < MAX_MISSES,
         }
     }
 
@@ -234,6 +244,7 @@ impl KeyRead {
             }
             // Boxed, so that the future of a read by key stays small.
             Way::Range(range) => Box::pin(self.read_range(range, &table, params)).await,
+            Way::Search(search) => Box::pin(self.read_search(search, table, ctx, params)).await,
         }
     }
 
@@ -341,20 +352,34 @@ impl KeyRead {
             return Ok(None);
         }
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        let mut batch = RecordBatch::try_new_with_options(Arc::clone(&self.read_schema), decoder.finish()?, &options)?;
-        for condition in &self.conditions {
-            batch = condition.filter(batch, params)?;
-            if batch.num_rows() == 0 {
-                return Ok(None);
-            }
+        let batch = RecordBatch::try_new_with_options(Arc::clone(&self.read_schema), decoder.finish()?, &options)?;
+        let batch = self.passing(batch, params)?;
+        if batch.num_rows() == 0 {
+            return Ok(None);
         }
+        self.projected(batch, params).map(Some)
+    }
+
+    /// The rows that pass the conditions.
+    fn passing(&self, mut batch: RecordBatch, params: &[ScalarValue]) -> PgResult<RecordBatch> {
+        for condition in &self.conditions {
+            if batch.num_rows() == 0 {
+                break;
+            }
+            batch = condition.filter(batch, params)?;
+        }
+        Ok(batch)
+    }
+
+    /// The columns that are given, of rows that there are.
+    fn projected(&self, mut batch: RecordBatch, params: &[ScalarValue]) -> PgResult<RecordBatch> {
         for projection in &self.projections {
             batch = projection.apply(&batch, params)?;
         }
-        if let Some(positions) = &self.order {
-            batch = batch.project(positions)?;
+        match &self.order {
+            Some(positions) => Ok(batch.project(positions)?),
+            None => Ok(batch),
         }
-        Ok(Some(batch))
     }
 
     /// The key's bytes; `None` if a part is NULL or no value of its type, so that no row has it.
@@ -427,5 +452,7 @@ pub(super) fn count(source: Option<&Source>, params: &[ScalarValue]) -> PgResult
     }
 }
 
+#[cfg(test)]
+mod search_tests;
 #[cfg(test)]
 pub(super) mod tests;

@@ -4,11 +4,12 @@ use super::group::Group;
 use super::{Node, ShortQuery, Sort, Step, Value};
 use crate::access::Preferences;
 use crate::bind::tree::{ColId, Expr, ExprKind, Rel, SortKey};
-use crate::bind::walk::{free_columns, rewrite_rel};
+use crate::bind::walk::{columns_of, free_columns, rewrite_rel};
 use crate::exec::lock_rows::RowLocks;
 use crate::plan::direct::{Columns, conjuncts, is_plain, order_of, schema_of};
 use crate::plan::key_read::{Computed, KeyRead, Projection, Source};
 use crate::session::settings::Settings;
+use crate::text::TextIndexes;
 use arrow::compute::SortOptions;
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -22,6 +23,8 @@ const LIFTED_COLUMNS: u32 = 0x5000_0000;
 /// What compilation needs.
 pub(super) struct Compiler<'a> {
     pub settings: &'a Settings,
+    /// `None` where a read is made for each row of another: none is a search there.
+    pub text: Option<&'a TextIndexes>,
     pub eval: EvalContext,
     /// The columns that anything in the statement uses.
     pub used: &'a HashSet<ColId>,
@@ -41,6 +44,7 @@ impl ShortQuery {
     /// What the compilation of expressions raises.
     pub(crate) fn compile(
         settings: &Settings,
+        text: &TextIndexes,
         used: &HashSet<ColId>,
         rel: &Rel,
         params: usize,
@@ -48,7 +52,7 @@ impl ShortQuery {
     ) -> PgResult<Option<Self>> {
         // The context of one execution must not be kept: it holds the transaction.
         let eval = EvalContext { settings: Arc::clone(&settings.value), ..EvalContext::default() };
-        let compiler = Compiler { settings, eval, used, params, lifted: &Cell::new(0) };
+        let compiler = Compiler { settings, text: Some(text), eval, used, params, lifted: &Cell::new(0) };
         let Some((root, given)) = compiler.node(rel)? else { return Ok(None) };
         let Some(order) = order_of(&given, Some(columns)) else { return Ok(None) };
         Ok(Some(Self { root, params, order, misses: AtomicU32::new(0) }))
@@ -59,13 +63,17 @@ impl Node {
     pub(super) fn new(step: Step, columns: Columns) -> (Self, Columns) {
         (Self { step, schema: schema_of(&columns) }, columns)
     }
+
+    pub(super) fn read(read: KeyRead) -> (Self, Columns) {
+        let columns = read.columns().clone();
+        Self::new(Step::Read(Box::new(read)), columns)
+    }
 }
 
 impl Compiler<'_> {
     fn node(&self, rel: &Rel) -> PgResult<Compiled> {
-        if let Some(read) = KeyRead::compile(self.settings, self.used, rel, None)? {
-            let columns = read.columns().clone();
-            return Ok(Some(Node::new(Step::Read(Box::new(read)), columns)));
+        if let Some(read) = KeyRead::compile(self.settings, self.text, self.used, rel, None)? {
+            return Ok(Some(Node::read(read)));
         }
         match rel {
             Rel::Join { .. } => self.join(rel, Vec::new()),
@@ -145,8 +153,11 @@ impl Compiler<'_> {
                 Ok(Some(Node::new(Step::Limit(Box::new(input), skip, limit), columns)))
             }
             Rel::Aggregate { input, groups, sets: None, aggregates, grouping } if grouping.is_empty() => {
-                let Some((input, columns)) = self.node(input)? else { return Ok(None) };
                 let aggregates: Vec<_> = aggregates.iter().filter(|(id, _)| self.used.contains(id)).collect();
+                let of_groups = groups.iter().map(|(_, e)| e);
+                let of_aggregates =
+                    aggregates.iter().flat_map(|(_, a)| a.args.iter().chain(&a.filter).chain(a.order_by.iter().map(|k| &k.expr)));
+                let Some((input, columns)) = self.grouped(input, of_groups.chain(of_aggregates))? else { return Ok(None) };
                 let Some((group, columns)) = Group::compile(&self.eval, &columns, groups, &aggregates)? else { return Ok(None) };
                 Ok(Some(Node::new(Step::Group(Box::new(input), Box::new(group)), columns)))
             }
@@ -157,6 +168,16 @@ impl Compiler<'_> {
                 Ok(Some(Node::new(Step::Group(Box::new(input), Box::new(group)), columns)))
             }
             _ => Ok(None),
+        }
+    }
+
+    /// What is grouped, of which only some expressions are wanted: what its filters need alone is not given.
+    fn grouped<'e>(&self, input: &Rel, wanted: impl Iterator<Item = &'e Expr>) -> PgResult<Compiled> {
+        let mut columns = Vec::new();
+        wanted.for_each(|e| columns_of(e, &mut columns));
+        match KeyRead::compile(self.settings, self.text, &columns.into_iter().collect(), input, None)? {
+            Some(read) => Ok(Some(Node::read(read))),
+            None => self.node(input),
         }
     }
 
@@ -183,7 +204,8 @@ impl Compiler<'_> {
         if !free_columns(&rel).is_empty() {
             return Ok(None);
         }
-        let within = Compiler { eval: self.eval.clone(), params: self.params + values.len(), ..*self };
+        let text = self.text.filter(|_| values.is_empty());
+        let within = Compiler { eval: self.eval.clone(), text, params: self.params + values.len(), ..*self };
         let Some((inner, given)) = within.node(&rel)? else { return Ok(None) };
         let output = match query.outputs.first() {
             _ if exists => None,

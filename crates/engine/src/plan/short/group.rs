@@ -198,8 +198,8 @@ impl Part {
         for members in members {
             let mut accumulator = self.call.create_accumulator().map_err(from_datafusion)?;
             if let Some(batch) = batch {
-                let rows = UInt32Array::from(members.clone());
                 let all = members.len() == batch.num_rows();
+                let rows = if all { UInt32Array::from(Vec::<u32>::new()) } else { UInt32Array::from(members.clone()) };
                 let mut own = Vec::with_capacity(args.len());
                 for arg in &args {
                     let mut arg = if all { Arc::clone(arg) } else { take(arg, &rows, None)? };

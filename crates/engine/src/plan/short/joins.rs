@@ -131,8 +131,7 @@ impl Compiler<'_> {
             }
             let made = match joined {
                 None => {
-                    let columns = next.read.columns().clone();
-                    let (node, columns) = Node::new(Step::Read(Box::new(next.read)), columns);
+                    let (node, columns) = Node::read(next.read);
                     Joined { node, columns }
                 }
                 Some(before) => {
@@ -206,7 +205,8 @@ impl Compiler<'_> {
         if !free_columns(&rel).is_empty() {
             return Ok(None);
         }
-        Ok(KeyRead::compile(self.settings, self.used, &rel, None)?.map(|read| Next { read, values }))
+        let text = self.text.filter(|_| outer.is_empty());
+        Ok(KeyRead::compile(self.settings, text, self.used, &rel, None)?.map(|read| Next { read, values }))
     }
 
     /// What EXISTS, NOT EXISTS or IN asks of each row of a node; `None` if a condition is nothing of that kind.

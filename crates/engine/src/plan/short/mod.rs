@@ -163,7 +163,9 @@ impl Node {
                 Step::Read(read) => {
                     let KeyRows::Rows(batch) = read.run(ctx, params).await? else { return Ok(None) };
                     let batch = batch.unwrap_or_else(|| RecordBatch::new_empty(self.schema.clone()));
-                    Ok(budget.take(batch.num_rows()).then_some(batch))
+                    // Rows without columns are a number.
+                    let rows = if batch.num_columns() == 0 { 1 } else { batch.num_rows() };
+                    Ok(budget.take(rows).then_some(batch))
                 }
                 Step::Join(join) => self.join(join, ctx, params, budget).await,
                 Step::Filter(input, conditions) => {

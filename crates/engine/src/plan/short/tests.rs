@@ -196,7 +196,7 @@ async fn compare(seed: u64, rounds: usize, statements: usize) -> [usize; 3] {
             }
             let bound = session.bound(&short.inner).unwrap();
             let settings = session.shared().settings();
-            if bound.plan.compiled(&bound.bound, settings).unwrap().query.is_some() {
+            if bound.plan.compiled(&bound.bound, settings, &session.database().text).unwrap().query.is_some() {
                 compiled += 1;
                 joined += usize::from(sql.contains("JOIN"));
                 asked += usize::from(sql.contains("v w"));
@@ -241,7 +241,7 @@ async fn a_query_that_turns_out_long_is_left_to_the_planner() {
     }
     let bound = session.bound(&prepared.inner).unwrap();
     let settings = session.shared().settings();
-    let query = bound.plan.compiled(&bound.bound, settings).unwrap().query.unwrap();
+    let query = bound.plan.compiled(&bound.bound, settings, &session.database().text).unwrap().query.unwrap();
     assert!(!query.is_short(), "a statement that is always long is still tried");
     session.close().await;
 }
@@ -270,7 +270,7 @@ async fn a_queue_locks_no_more_rows_than_it_takes() {
         taken.push(run(session, &take, state()).await.unwrap().concat());
         let bound = session.bound(&take.inner).unwrap();
         let settings = session.shared().settings();
-        assert!(bound.plan.compiled(&bound.bound, settings).unwrap().query.is_some());
+        assert!(bound.plan.compiled(&bound.bound, settings, &session.database().text).unwrap().query.is_some());
     }
     assert_eq!(taken, [["10", "11"], ["12", "13"], ["14", "15"]]);
     // A row that was changed meanwhile is seen as it is.

@@ -1,0 +1,265 @@
+//! Reads of the rows that a full text index finds: the best of them, a count, those that pass other conditions.
+
+use super::values::Source;
+use super::{KeyRead, KeyRows, SHORT_ROWS, count};
+use crate::bind::tree::{ColId, Expr, ExprKind, TableScan};
+use crate::bind::walk::columns_of;
+use crate::catalog::{ColumnId, IndexDescriptor, IndexKey, IndexState};
+use crate::exec::StatementContext;
+use crate::exec::scan_output::ScanTable;
+use crate::text::matching::MATCH_FUNCTION;
+use crate::text::read::{SearchRows, SomeRows, Sought};
+use crate::text::scan::Match;
+use crate::text::{TextIndexes, is_text, tsquery};
+use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::compute::concat_batches;
+use datafusion::common::ScalarValue;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+use stoa_fulltext::Query;
+use stoa_pg::{EvalContext, PgError, PgResult};
+use stoa_store::TableId;
+
+/// The share of rows that are taken to pass conditions before any has.
+const FIRST_SHARE: f32 = 0.3;
+/// Room for rows that are not read yet.
+const FEW_ROWS: usize = 64;
+
+/// A search in one index.
+pub(super) struct TextRead {
+    /// The index.
+    storage: TableId,
+    pub(super) name: String,
+    parts: Vec<Part>,
+    /// The best come first.
+    ordered: bool,
+    /// The share of rows that passed the conditions the last time, as the bits of a float.
+    share: AtomicU32,
+    pub(super) misses: AtomicU32,
+}
+
+/// What one filter looks for.
+enum Part {
+    Match {
+        of: Match,
+        places: Vec<usize>,
+        search: Source,
+    },
+    /// A `tsquery` in the index's field.
+    Document {
+        field: usize,
+        query: Source,
+    },
+}
+
+impl TextRead {
+    /// The search in the index that answers most of the filters, with the positions of those; `None` if none answers any, or if another
+    /// filter is one of those that may narrow the rows down otherwise.
+    pub(super) fn of(
+        eval: &EvalContext,
+        text: &TextIndexes,
+        scan: &TableScan,
+        filters: &[&Expr],
+        ordered: bool,
+    ) -> PgResult<Option<(Self, Vec<usize>)>> {
+        let table = &scan.table;
+        let mut found: Option<(&IndexDescriptor, Vec<Part>, Vec<usize>)> = None;
+        // Whether a partial index has the rows is the planner's business.
+        for index in table.indexes.iter().filter(|i| is_text(i) && i.state == IndexState::Readable && i.predicate.is_none()) {
+            let (mut parts, mut answered) = (Vec::new(), Vec::new());
+            for (at, filter) in filters.iter().enumerate() {
+                if let Some(part) = Part::of(eval, text, scan, index, filter)? {
+                    parts.push(part);
+                    answered.push(at);
+                }
+            }
+            if parts.len() > found.as_ref().map_or(0, |(_, known, _)| known.len()) {
+                found = Some((index, parts, answered));
+            }
+        }
+        let Some((index, parts, answered)) = found else { return Ok(None) };
+        // Keys, other indexes and columns of this one are weighed by the planner.
+        let mut weighed: Vec<ColumnId> = table.key.iter().map(|k| k.column).take(1).collect();
+        for other in table.indexes.iter().filter(|i| i.state == IndexState::Readable) {
+            let parts = match is_text(other) {
+                true if other.storage == index.storage => other.parts.as_slice(),
+                true => continue,
+                false => other.parts.get(..1).unwrap_or_default(),
+            };
+            for part in parts {
+                match &part.key {
+                    IndexKey::Column(id) => weighed.push(*id),
+                    IndexKey::Expr(_) if is_text(other) => {}
+                    IndexKey::Expr(_) => return Ok(None),
+                }
+            }
+        }
+        for (_, filter) in filters.iter().enumerate().filter(|(at, _)| !answered.contains(at)) {
+            let mut columns = Vec::new();
+            columns_of(filter, &mut columns);
+            if columns.iter().filter_map(|c| column_id(scan, *c)).any(|id| weighed.contains(&id)) {
+                return Ok(None);
+            }
+        }
+        let (share, misses) = (AtomicU32::new(FIRST_SHARE.to_bits()), AtomicU32::new(0));
+        Ok(Some((Self { storage: index.storage, name: index.name.clone(), parts, ordered, share, misses }, answered)))
+    }
+
+    /// What is looked for; `None` if the index may find more than fits.
+    fn query(&self, params: &[ScalarValue]) -> PgResult<Option<Query>> {
+        let mut queries = Vec::with_capacity(self.parts.len());
+        for part in &self.parts {
+            match part {
+                Part::Match { of, places, search } => queries.push(of.query(text(&*search.value(params)?)?, places)?),
+                Part::Document { field, query } => {
+                    // What a value raises is raised only if there is a row.
+                    let Ok(value) = query.value(params) else { return Ok(None) };
+                    match tsquery::of_field(text(&value)?, *field) {
+                        Some((query, true)) => queries.push(query),
+                        _ => return Ok(None),
+                    }
+                }
+            }
+        }
+        Ok(Some(Query::all(queries)))
+    }
+}
+
+impl Part {
+    fn of(eval: &EvalContext, text: &TextIndexes, scan: &TableScan, index: &IndexDescriptor, filter: &Expr) -> PgResult<Option<Self>> {
+        match &filter.kind {
+            ExprKind::Func { func, args } if func.0.name == MATCH_FUNCTION => {
+                let [config, search, columns @ ..] = args.as_slice() else { return Ok(None) };
+                let ExprKind::Const(ScalarValue::Utf8View(Some(config)) | ScalarValue::Utf8(Some(config))) = &config.kind else {
+                    return Ok(None);
+                };
+                let column = |e: &Expr| match e.kind {
+                    ExprKind::Column(column) => column_id(scan, column),
+                    _ => None,
+                };
+                let Some(columns) = columns.iter().map(column).collect() else { return Ok(None) };
+                let Some(search) = Source::of(eval, search)? else { return Ok(None) };
+                let Some(definition) = text.get(index.storage) else { return Ok(None) };
+                let of = Match::new(config, columns)?;
+                Ok(of.places(index, &definition.definition.fields).map(|places| Part::Match { of, places, search }))
+            }
+            ExprKind::Oper { oper, args } if matches!(oper.0.name, "@@" | "@@@") => {
+                let [left, right] = args.as_slice() else { return Ok(None) };
+                let Some(definition) = text.get(index.storage) else { return Ok(None) };
+                for (document, query) in [(left, right), (right, left)] {
+                    let mut document = document.clone();
+                    if own_columns(scan, &mut document)
+                        && let Some(field) = definition.texts.part_of(&document)
+                        && let Some(query) = Source::of(eval, query)?
+                    {
+                        return Ok(Some(Part::Document { field, query }));
+                    }
+                }
+                Ok(None)
+            }
+            _ => Ok(None),
+        }
+    }
+}
+
+fn column_id(scan: &TableScan, column: ColId) -> Option<ColumnId> {
+    scan.columns.iter().find(|(_, col)| *col == column).map(|(id, _)| *id)
+}
+
+/// Gives columns the ids that they have in the table; false if one is not of it.
+fn own_columns(scan: &TableScan, e: &mut Expr) -> bool {
+    if let ExprKind::Column(column) = &mut e.kind {
+        let Some(id) = column_id(scan, *column) else { return false };
+        *column = ColId(id.0);
+        return true;
+    }
+    e.children_mut().into_iter().all(|child| own_columns(scan, child))
+}
+
+fn text(value: &ScalarValue) -> PgResult<Option<&str>> {
+    match value {
+        ScalarValue::Utf8View(text) | ScalarValue::Utf8(text) => Ok(text.as_deref()),
+        value if value.is_null() => Ok(None),
+        _ => Err(PgError::internal("a search string that is no text")),
+    }
+}
+
+impl KeyRead {
+    /// The rows that a search finds.
+    ///
+    /// # Errors
+    /// The search string is malformed; the store failed; what the expressions raise.
+    pub(super) async fn read_search(
+        &self,
+        search: &TextRead,
+        table: ScanTable,
+        ctx: &StatementContext,
+        params: &[ScalarValue],
+    ) -> PgResult<KeyRows> {
+        if !self.is_short() {
+            return Ok(KeyRows::Unsuitable);
+        }
+        let text = &ctx.database.text;
+        let (Some(index), Some(query)) = (text.get(search.storage), search.query(params)?) else { return Ok(KeyRows::Unsuitable) };
+        let (Ok(offset), Ok(limit)) = (count(self.offset.as_ref(), params), count(self.limit.as_ref(), params)) else {
+            return Ok(KeyRows::Unsuitable);
+        };
+        let fetch = limit.map(|limit| limit.saturating_add(offset.unwrap_or(0)));
+        if fetch == Some(0) {
+            return Ok(KeyRows::Rows(None));
+        }
+        let sought = Sought { feed: Arc::clone(text.feed()), index, query: Arc::new(query) };
+        let room = fetch.unwrap_or(FEW_ROWS).min(FEW_ROWS);
+        let mut rows = SearchRows::new(table, sought, Arc::clone(&self.read), search.ordered, room)?;
+        // Only their number is wanted, or all must be looked at; the rows of both ways are as many.
+        let counted = self.read.is_empty() && self.conditions.is_empty() && self.projections.is_empty();
+        if !rows.is_ready() || (!counted && fetch.is_some_and(|fetch| fetch > SHORT_ROWS)) {
+            return Ok(KeyRows::Unsuitable);
+        }
+        if rows.is_long() {
+            ctx.session.long_work_follows().await;
+        }
+        let batches = match fetch.filter(|_| search.ordered) {
+            Some(fetch) if !self.conditions.is_empty() => {
+                let share = f64::from(f32::from_bits(search.share.load(Ordering::Relaxed)));
+                let pass = |some| self.passing(self.batch_of(some)?, params);
+                let (batches, passed) = rows.best(fetch, share, pass).await?;
+                search.share.store((passed.share() as f32).to_bits(), Ordering::Relaxed);
+                batches
+            }
+            top => {
+                rows.search(top, counted).await?;
+                let fetch = fetch.filter(|_| self.conditions.is_empty());
+                if fetch.is_none() && !counted && rows.found().keys.len() > SHORT_ROWS {
+                    search.misses.fetch_add(1, Ordering::Relaxed);
+                    return Ok(KeyRows::Unsuitable);
+                }
+                let most = fetch.unwrap_or(usize::MAX);
+                let (mut given, mut batches) = (0, Vec::new());
+                while given < most {
+                    let Some(some) = rows.next(most - given).await? else { break };
+                    let batch = self.passing(self.batch_of(some)?, params)?;
+                    given += batch.num_rows();
+                    batches.push(batch);
+                }
+                batches
+            }
+        };
+        let batch = match batches.as_slice() {
+            [] => return Ok(KeyRows::Rows(None)),
+            [one] => one.clone(),
+            several => concat_batches(&self.read_schema, several)?,
+        };
+        let from = offset.unwrap_or(0).min(batch.num_rows());
+        let batch = batch.slice(from, limit.unwrap_or(usize::MAX).min(batch.num_rows() - from));
+        if batch.num_rows() == 0 {
+            return Ok(KeyRows::Rows(None));
+        }
+        self.projected(batch, params).map(|batch| KeyRows::Rows(Some(batch)))
+    }
+
+    fn batch_of(&self, (columns, rows): SomeRows) -> PgResult<RecordBatch> {
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        Ok(RecordBatch::try_new_with_options(Arc::clone(&self.read_schema), columns, &options)?)
+    }
+}

@@ -1,0 +1,249 @@
+//! Reads the rows that a search finds: all of them, or the best until there are enough.
+
+use super::TextIndex;
+use super::find::{Found, Sight, Wanted, find};
+use super::scan::SCORE;
+use crate::catalog::ColumnId;
+use crate::exec::scan_output::ScanTable;
+use crate::feed::Feed;
+use crate::row::{ColumnSource, ScanDecoder};
+use arrow::array::{ArrayRef, Float32Array, RecordBatch};
+use hashbrown::HashSet;
+use std::sync::Arc;
+use stoa_fulltext::Query;
+use stoa_pg::{PgError, PgResult};
+use stoa_store::KeyRange;
+
+/// Rows read together, at most.
+const ROWS: usize = 1024;
+/// Documents that have one of the words, above which a search takes its time; and rows that are looked at beside the files.
+const MANY_DOCUMENTS: u64 = 20_000;
+const MANY_CHANGED: usize = 64;
+
+/// A search in the rows of a table.
+#[derive(Clone, Debug)]
+pub struct Sought {
+    pub feed: Arc<Feed>,
+    pub index: Arc<TextIndex>,
+    pub query: Arc<Query>,
+}
+
+/// See the module.
+pub struct SearchRows {
+    table: ScanTable,
+    sought: Sought,
+    sight: Sight,
+    columns: Arc<[ColumnId]>,
+    decoder: ScanDecoder,
+    with_scores: bool,
+    ordered: bool,
+    /// Whether rows are read at all.
+    reads: bool,
+    found: Found,
+    /// Keys dealt with.
+    at: usize,
+}
+
+/// Columns, and how many rows they have.
+pub type SomeRows = (Vec<ArrayRef>, usize);
+
+impl SearchRows {
+    /// Of a statement's snapshot; nothing is searched yet. `columns` may have [`SCORE`] among them; `ordered` is by score, the best first.
+    ///
+    /// # Errors
+    /// A column is not stored; the transaction's changes cannot be read.
+    pub fn new(table: ScanTable, sought: Sought, columns: Arc<[ColumnId]>, ordered: bool, expected: usize) -> PgResult<Self> {
+        table.record(table.codec.storage, &[KeyRange::all()]);
+        let source = ColumnSource::Table(Arc::clone(&table.codec));
+        let stored: Vec<ColumnId> = columns.iter().copied().filter(|id| *id != SCORE).collect();
+        let decoder = ScanDecoder::new(&source, &stored, expected.clamp(1, ROWS))?.collect_row_keys(&source)?;
+        // Rows whose cells expire are there only if they are read.
+        let expires = table.table.families.iter().any(|f| f.options.ttl.is_some());
+        Ok(Self {
+            sight: Sight::of(&sought.feed, &table, &sought.index)?,
+            decoder,
+            with_scores: columns.contains(&SCORE),
+            ordered,
+            reads: !stored.is_empty() || expires,
+            table,
+            sought,
+            columns,
+            found: Found::default(),
+            at: 0,
+        })
+    }
+
+    /// Searches: for the best only, if so many are enough. With `count` only the number of rows is wanted, if none of them is read.
+    ///
+    /// # Errors
+    /// What the store reports.
+    pub async fn search(&mut self, top: Option<usize>, count: bool) -> PgResult<()> {
+        let wanted = Wanted {
+            scores: self.with_scores || self.ordered,
+            // All of them in order, without a limit.
+            top: if self.ordered { Some(top.unwrap_or(usize::MAX >> 1)) } else { None },
+            count: count && !self.reads && !self.with_scores,
+        };
+        self.found = find(&self.sight, &self.table, &self.sought.index, &self.sought.query, wanted).await?;
+        // Rows looked at come behind the best of the files where there may be better ones in those.
+        if let Some(top) = top.filter(|_| self.found.more) {
+            self.found.truncate(top);
+        }
+        self.at = 0;
+        Ok(())
+    }
+
+    /// Whether the files are of use: without them every row is looked at.
+    #[must_use]
+    pub fn is_ready(&self) -> bool {
+        self.sight.files().is_some()
+    }
+
+    /// What was found.
+    #[must_use]
+    pub fn found(&self) -> &Found {
+        &self.found
+    }
+
+    /// Forgets rows by their keys.
+    pub fn retain(&mut self, wanted: impl Fn(&[u8]) -> bool) {
+        self.found.retain(wanted);
+    }
+
+    /// Whether a search holds up its thread: many documents have its words, words are to be found first, or many rows changed since
+    /// the files were written.
+    #[must_use]
+    pub fn is_long(&self) -> bool {
+        let mut words = self.sight.changed() <= MANY_CHANGED;
+        self.sought.query.leaves(&mut |leaf| words &= matches!(leaf, Query::Term { .. } | Query::Phrase { .. } | Query::Nothing));
+        let documents = || self.sight.files()?.estimate(&self.sought.query).ok();
+        !words || documents().is_none_or(|documents| documents > MANY_DOCUMENTS)
+    }
+
+    /// The next rows, of so many keys at most.
+    ///
+    /// # Errors
+    /// What the store reports; XX001 for a row that cannot be read.
+    pub async fn next(&mut self, most: usize) -> PgResult<Option<SomeRows>> {
+        if !self.reads {
+            // Nothing is stored in what is asked for: rows are as many as keys.
+            let all = usize::try_from(self.found.count).unwrap_or(usize::MAX);
+            let rows = all.saturating_sub(self.at).min(most);
+            if rows == 0 {
+                return Ok(None);
+            }
+            let scores = self.found.scores.get(self.at..).unwrap_or_default().iter().take(rows).copied();
+            let columns: Vec<ArrayRef> = if self.with_scores {
+                vec![Arc::new(Float32Array::from_iter_values(scores)) as ArrayRef; self.columns.len()]
+            } else {
+                Vec::new()
+            };
+            self.at += rows;
+            return Ok(Some((columns, rows)));
+        }
+        let most = most.clamp(1, ROWS);
+        while self.at < self.found.keys.len() {
+            let found = &self.found;
+            let (from, to) = (self.at, (self.at + most).min(found.keys.len()));
+            self.at = to;
+            self.decoder.set_max_rows(usize::MAX);
+            let keys: Vec<&[u8]> = (from..to).map(|n| found.keys.get(n)).collect();
+            self.table.view.get(self.table.codec.storage, self.decoder.families(), &keys, &mut self.decoder).await?;
+            if let Some(error) = self.decoder.take_error() {
+                return Err(error);
+            }
+            let rows = self.decoder.rows();
+            let there = self.decoder.take_keys();
+            let mut stored = self.decoder.finish()?.into_iter();
+            if rows == 0 {
+                continue;
+            }
+            let mut scores: Option<ArrayRef> = None;
+            if self.with_scores {
+                // Rows come in the order of the keys; some may be gone.
+                let mut values = Vec::with_capacity(rows);
+                let mut n = from;
+                for key in there.iter() {
+                    while n < to && found.keys.get(n) != key {
+                        n += 1;
+                    }
+                    values.push(found.scores.get(n).copied().unwrap_or(0.0));
+                    n += 1;
+                }
+                scores = Some(Arc::new(Float32Array::from(values)));
+            }
+            let mut columns = Vec::with_capacity(self.columns.len());
+            for id in self.columns.iter() {
+                let column = if *id == SCORE { scores.clone() } else { stored.next() };
+                columns.push(column.ok_or_else(|| PgError::internal("a column of a search is missing"))?);
+            }
+            return Ok(Some((columns, rows)));
+        }
+        Ok(None)
+    }
+
+    /// The best rows that pass, `fetch` of them if there are: the index is asked for more while too few pass, and no more rows are read
+    /// than are likely to be needed. `share` is that of the rows which are expected to pass.
+    ///
+    /// # Errors
+    /// What the store reports, and what `pass` raises.
+    pub async fn best(
+        &mut self,
+        fetch: usize,
+        share: f64,
+        mut pass: impl FnMut(SomeRows) -> PgResult<RecordBatch>,
+    ) -> PgResult<(Vec<RecordBatch>, Passed)> {
+        /// What is asked for beyond what is expected to be enough.
+        const SPARE: f64 = 1.25;
+        let mut passed = Passed::default();
+        let mut batches = Vec::new();
+        let mut share = share.clamp(1e-3, 1.0);
+        let mut top = (fetch as f64 * SPARE / share) as usize + 16;
+        let mut seen: HashSet<Vec<u8>> = HashSet::new();
+        loop {
+            self.search(Some(top), false).await?;
+            if self.found.fallback.is_some() && !seen.is_empty() {
+                // The files were given up meanwhile, and scores are others.
+                seen.clear();
+                batches.clear();
+                passed = Passed::default();
+            }
+            if !seen.is_empty() {
+                self.found.retain(|key| !seen.contains(key));
+            }
+            while passed.rows < fetch {
+                let wanted = ((fetch - passed.rows) as f64 * SPARE / share) as usize + 4;
+                let Some(some) = self.next(wanted).await? else { break };
+                passed.of += some.1;
+                let batch = pass(some)?;
+                let batch = batch.slice(0, batch.num_rows().min(fetch - passed.rows));
+                passed.rows += batch.num_rows();
+                if batch.num_rows() > 0 {
+                    batches.push(batch);
+                }
+                share = passed.share();
+            }
+            if passed.rows >= fetch || !self.found.more {
+                return Ok((batches, passed));
+            }
+            seen.extend(self.found.keys.iter().map(<[u8]>::to_vec));
+            let likely = (fetch as f64 * SPARE / share) as usize;
+            top = likely.clamp(top.saturating_mul(4), top.saturating_mul(64));
+        }
+    }
+}
+
+/// How many rows passed, of how many.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct Passed {
+    pub rows: usize,
+    pub of: usize,
+}
+
+impl Passed {
+    /// The share that is to be expected of more.
+    #[must_use]
+    pub fn share(self) -> f64 {
+        ((self.rows as f64 + 0.5) / (self.of as f64 + 1.0)).clamp(1e-3, 1.0)
+    }
+}
