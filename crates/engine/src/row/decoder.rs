@@ -249,6 +249,12 @@ impl ScanDecoder {
         self.families.iter().map(|f| f.id).collect()
     }
 
+    /// Whether keys say all that is wanted: a row may be given without cells.
+    #[must_use]
+    pub fn is_of_keys(&self) -> bool {
+        self.families.iter().all(|f| f.slots.is_empty())
+    }
+
     /// Rows taken since the last [`ScanDecoder::finish`].
     #[must_use]
     pub fn rows(&self) -> usize {

@@ -263,8 +263,8 @@ impl SearchState {
                 let output = &self.output;
                 let pass =
                     |(columns, rows)| output.of_columns(columns, rows).and_then(|batch| output.apply(batch)).map_err(from_datafusion);
-                let (batches, passed) = self.rows.best(fetch, output.selectivity(), pass).await.map_err(DataFusionError::from)?;
-                self.baseline.record_output(passed.rows);
+                let (batches, _) = self.rows.best(fetch, output.selectivity(), pass).await.map_err(DataFusionError::from)?;
+                self.baseline.record_output(batches.iter().map(RecordBatch::num_rows).sum());
                 self.held = batches.into_iter();
                 self.rows.retain(|_| false);
             }

@@ -12,7 +12,7 @@ use hashbrown::HashSet;
 use std::sync::Arc;
 use stoa_fulltext::Query;
 use stoa_pg::{PgError, PgResult};
-use stoa_store::KeyRange;
+use stoa_store::{KeyRange, RowSink};
 
 /// Rows read together, at most.
 const ROWS: usize = 1024;
@@ -37,11 +37,20 @@ pub struct SearchRows {
     decoder: ScanDecoder,
     with_scores: bool,
     ordered: bool,
-    /// Whether rows are read at all.
-    reads: bool,
+    reads: Reads,
     found: Found,
     /// Keys dealt with.
     at: usize,
+}
+
+/// What is read for the rows found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Reads {
+    /// Nothing is stored in what is asked for: rows are as many as keys.
+    Nothing,
+    /// Their keys have all columns.
+    Keys,
+    Rows,
 }
 
 /// Columns, and how many rows they have.
@@ -59,12 +68,17 @@ impl SearchRows {
         let decoder = ScanDecoder::new(&source, &stored, expected.clamp(1, ROWS))?.collect_row_keys(&source)?;
         // Rows whose cells expire are there only if they are read.
         let expires = table.table.families.iter().any(|f| f.options.ttl.is_some());
+        let reads = match (expires, stored.is_empty(), decoder.is_of_keys()) {
+            (false, true, _) => Reads::Nothing,
+            (false, false, true) => Reads::Keys,
+            _ => Reads::Rows,
+        };
         Ok(Self {
             sight: Sight::of(&sought.feed, &table, &sought.index)?,
             decoder,
             with_scores: columns.contains(&SCORE),
             ordered,
-            reads: !stored.is_empty() || expires,
+            reads,
             table,
             sought,
             columns,
@@ -82,7 +96,7 @@ impl SearchRows {
             scores: self.with_scores || self.ordered,
             // All of them in order, without a limit.
             top: if self.ordered { Some(top.unwrap_or(usize::MAX >> 1)) } else { None },
-            count: count && !self.reads && !self.with_scores,
+            count: count && self.reads == Reads::Nothing && !self.with_scores,
         };
         self.found = find(&self.sight, &self.table, &self.sought.index, &self.sought.query, wanted).await?;
         // Rows looked at come behind the best of the files where there may be better ones in those.
@@ -125,8 +139,7 @@ impl SearchRows {
     /// # Errors
     /// What the store reports; XX001 for a row that cannot be read.
     pub async fn next(&mut self, most: usize) -> PgResult<Option<SomeRows>> {
-        if !self.reads {
-            // Nothing is stored in what is asked for: rows are as many as keys.
+        if self.reads == Reads::Nothing {
             let all = usize::try_from(self.found.count).unwrap_or(usize::MAX);
             let rows = all.saturating_sub(self.at).min(most);
             if rows == 0 {
@@ -148,7 +161,11 @@ impl SearchRows {
             self.at = to;
             self.decoder.set_max_rows(usize::MAX);
             let keys: Vec<&[u8]> = (from..to).map(|n| found.keys.get(n)).collect();
-            self.table.view.get(self.table.codec.storage, self.decoder.families(), &keys, &mut self.decoder).await?;
+            if self.reads == Reads::Keys {
+                let _ = keys.iter().try_for_each(|key| self.decoder.row(key, &[]));
+            } else {
+                self.table.view.get(self.table.codec.storage, self.decoder.families(), &keys, &mut self.decoder).await?;
+            }
             if let Some(error) = self.decoder.take_error() {
                 return Err(error);
             }
@@ -193,12 +210,11 @@ impl SearchRows {
         share: f64,
         mut pass: impl FnMut(SomeRows) -> PgResult<RecordBatch>,
     ) -> PgResult<(Vec<RecordBatch>, Passed)> {
-        /// What is asked for beyond what is expected to be enough.
-        const SPARE: f64 = 1.25;
         let mut passed = Passed::default();
-        let mut batches = Vec::new();
+        let (mut given, mut batches) = (0, Vec::new());
         let mut share = share.clamp(1e-3, 1.0);
-        let mut top = (fetch as f64 * SPARE / share) as usize + 16;
+        // A search for twice as many costs little more, another search as much again.
+        let mut top = 2 * likely(fetch, share);
         let mut seen: HashSet<Vec<u8>> = HashSet::new();
         loop {
             self.search(Some(top), false).await?;
@@ -206,31 +222,35 @@ impl SearchRows {
                 // The files were given up meanwhile, and scores are others.
                 seen.clear();
                 batches.clear();
-                passed = Passed::default();
+                (given, passed) = (0, Passed::default());
             }
             if !seen.is_empty() {
                 self.found.retain(|key| !seen.contains(key));
             }
-            while passed.rows < fetch {
-                let wanted = ((fetch - passed.rows) as f64 * SPARE / share) as usize + 4;
-                let Some(some) = self.next(wanted).await? else { break };
+            while given < fetch {
+                let Some(some) = self.next(likely(fetch - given, share)).await? else { break };
                 passed.of += some.1;
                 let batch = pass(some)?;
-                let batch = batch.slice(0, batch.num_rows().min(fetch - passed.rows));
                 passed.rows += batch.num_rows();
+                let batch = batch.slice(0, batch.num_rows().min(fetch - given));
+                given += batch.num_rows();
                 if batch.num_rows() > 0 {
                     batches.push(batch);
                 }
                 share = passed.share();
             }
-            if passed.rows >= fetch || !self.found.more {
+            if given >= fetch || !self.found.more {
                 return Ok((batches, passed));
             }
             seen.extend(self.found.keys.iter().map(<[u8]>::to_vec));
-            let likely = (fetch as f64 * SPARE / share) as usize;
-            top = likely.clamp(top.saturating_mul(4), top.saturating_mul(64));
+            top = likely(fetch, share).clamp(top.saturating_mul(4), top.saturating_mul(64));
         }
     }
+}
+
+/// How many rows must be looked at for so many to pass, a share of all: seldom too few.
+fn likely(rows: usize, share: f64) -> usize {
+    ((rows as f64 + (rows as f64).sqrt()) / share) as usize + 4
 }
 
 /// How many rows passed, of how many.
