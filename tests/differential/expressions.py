@@ -17,20 +17,12 @@ The oracle needs the collation C and the encoding UTF8: the tool makes a databas
 """
 import argparse
 import collections
-import contextlib
+import pathlib
 import random
-import re
-import socket
-import subprocess
 import sys
-import tempfile
-import time
 
-try:
-    import psycopg
-    from psycopg import pq
-except ImportError:
-    sys.exit("expressions: psycopg is missing: pip install 'psycopg[binary]'")
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from sides import Side, Tally, database, server  # noqa: E402
 
 POOL = {
     "bool": ["true", "false"],
@@ -99,103 +91,6 @@ FRAMES = ["", "ROWS BETWEEN 1 PRECEDING AND 1 FOLLOWING", "ROWS UNBOUNDED PRECED
           "GROUPS BETWEEN 1 PRECEDING AND CURRENT ROW", "GROUPS BETWEEN 1 FOLLOWING AND 2 FOLLOWING", "RANGE BETWEEN 1 PRECEDING AND 1 FOLLOWING", "RANGE UNBOUNDED PRECEDING",
           "ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING"]
 EXCLUDES = ["", "", "EXCLUDE CURRENT ROW", "EXCLUDE GROUP", "EXCLUDE TIES", "EXCLUDE NO OTHERS"]
-
-
-def explained(sql, ours, theirs):
-    """The entry of docs/postgresql.md that a difference falls under, if one does."""
-    failed, nothing = ours[0] != "00000", lambda a: a[0] == "00000" and all(v is None for row in a[2] for v in row)
-    if ours[0] == "0A000" and ("dimensions cannot be stored" in ours[3] or "lower bound" in ours[3]):
-        return "arrays"
-    if "infinity" in sql and ("age(" in sql or "infinity" in sql and ours[3] == "timestamp out of range"):
-        return "ages of infinite times"
-    if ours[0] == "22023" and ours[3].startswith("time zone \"") and theirs[0] == "00000":
-        return "time zones in odd POSIX forms"
-    if failed and ("make_interval" in sql or ours[3] in ("interval out of range",) or ours[3].startswith("interval field value out of range")):
-        return "intervals beyond 292 years of hours"
-    if "width_bucket" in sql:
-        return "the last digit"
-    if any(t in sql for t in ("::regproc", "::regrole", "::regclass", " regproc", " regrole", "::oid")):
-        return "objects of the catalogs"
-    if '"char"' in sql and (not sql.isascii() or ours[0] == "0A000") or '\'\'::"char"' in sql:
-        return '"char"'
-    if theirs[0] == "57014":
-        return "PostgreSQL takes too long, since it materialises what stands in FROM"
-    if "NULL" in sql and (failed and nothing(theirs) or nothing(ours) and theirs[0] != "00000"):
-        return "what is evaluated beside a constant NULL"
-    if failed and theirs[0] != "00000" and ours[0] != "XX000" and (sql.count("(") > 3 or "populate_record" in sql):
-        return "which of two errors comes first"
-    if failed and theirs[0] != "00000" and ours[0][:2] == theirs[0][:2] == "22" and len(re.findall(r"\w\(|::", sql)) > 1:
-        return "which of two errors comes first"
-    if "keyvalue" in sql and ours[:2] == theirs[:2]:
-        return "the ids of keyvalue()"
-    times = {"22007", "22008", "22009", "22023"}
-    if ours[0] in times and theirs[0] in times and re.search(r"::(date|time)", sql):
-        return "which error a text gets that is no time"
-    if "NaN" in sql and ours[0] == "22003" and theirs[0] == "00000" and re.search(r"numeric\(\d", sql):
-        return "NaN in a numeric of fixed scale"
-    trimmed = lambda a: [[v and v.rstrip(" ") for v in row] for row in a[2]]
-    if "bpchar" in sql and ours[:2] == theirs[:2] and trimmed(ours) == trimmed(theirs):
-        return "char without a length"
-    if "Casablanca" in sql or "El_Aaiun" in sql:
-        return "the edition of the time zones"
-    return None
-
-
-class Side:
-    def __init__(self, dsn):
-        self.dsn = dsn
-        self.open()
-
-    def open(self):
-        self.conn = psycopg.connect(self.dsn, autocommit=True, connect_timeout=10)
-        self.pg = self.conn.pgconn
-        self.pg.notice_handler = None
-        self.run("SET TimeZone = 'UTC'")
-        self.run("SET statement_timeout = '20s'")
-
-    def run(self, sql):
-        """(state, types, rows, message): what came back, as text."""
-        self.pg.send_query(sql.encode())
-        return self.answer()
-
-    def answer(self):
-        """What came back for the statement that was sent."""
-        result = None
-        while (more := self.pg.get_result()) is not None:
-            result = more
-        if result is None:
-            raise ConnectionError("no answer")
-        if result.status in (pq.ExecStatus.TUPLES_OK, pq.ExecStatus.COMMAND_OK):
-            types = [(result.fname(i).decode(), result.ftype(i), result.fmod(i)) for i in range(result.nfields)]
-            rows = [tuple(None if (v := result.get_value(r, c)) is None else v.decode(errors="replace") for c in range(result.nfields))
-                    for r in range(result.ntuples)]
-            return "00000", types, rows, ""
-        state = result.error_field(pq.DiagnosticField.SQLSTATE)
-        message = result.error_field(pq.DiagnosticField.MESSAGE_PRIMARY) or result.error_message or b""
-        if state is None:
-            raise ConnectionError(message.decode(errors="replace"))
-        return state.decode(), [], [], message.decode(errors="replace")
-
-    def all(self, sql):
-        return [r for r in self.run(sql)[2]]
-
-
-def both(first, second, sql):
-    """The answers of two sides that work at the same time; an exception in the place of one that went away."""
-    answers = []
-    for side in (first, second):
-        try:
-            side.pg.send_query(sql.encode())
-            answers.append(None)
-        except psycopg.Error as lost:
-            answers.append(lost)
-    for i, side in enumerate((first, second)):
-        if answers[i] is None:
-            try:
-                answers[i] = side.answer()
-            except (ConnectionError, psycopg.Error) as lost:
-                answers[i] = lost
-    return answers
 
 
 def signatures(stoa, oracle):
@@ -543,6 +438,7 @@ DATE_TEXTS = ["2024-02-29", "2024-02-29 13:14:15.678901", "Thu, 29 Feb 2024", "2
 NUMBER_TEXTS = ["12,345.67", "-12", "12-", "<12>", "$5", "XII", "1.5e3", "", "abc", "  42 ", "+7", "1st"]
 REGEXPS = ["a", "[a-z]+", "(b)(c)?", "^a|c$", "\\d+", "\\s", "x{2,}", "(", "[[:upper:]]", ".", "\\mabc\\M", "(?i)HELLO", "a*?", "(a)|(b)", "\\w+@", "[^abc]", "l+", "(?=b)", "é", "o (W)", "(.)\\1", "", "b*"]
 PATHS = ["$", "$.a", "$.b[*]", "$[*]", "$.b[last]", "$.* ? (@.type() == \"number\")", "strict $.a.b", "$.a + 1", "$.b.size()", "-$.a", "$[0 to 1]", "$[*] ? (@ starts with \"t\")", "$[*] ? (@ like_regex \"^t\")", "$.keyvalue()", "$.a.double()", "$.**", "$ ? (exists (@.a))", "$.a ? (@ > 0 && @ < 5)", "$.b[1].floor()", "lax $[9]", "$.datetime()", "$.a.b.c", "$[*].a ? (@ == 1 || @ == 2)", "$.x is unknown", "("]
+KINDS = ["scalar"] * 3 + ["operator", "cast"] + ["construct"] * 3 + ["aggregate", "window", "set"] + ["composed"] * 3
 INTERVALS = ["1", "1-2", "1 2:03", "-1 day", "1 year ago", "1.5 hours", "3 weeks 4 days", "P1Y2M", "PT-5M", "1 2", "2:3:4.5", "@ 4 min", "1 fortnight", "", "1.123456789 s", "1 mon -1 day", "99999999 years", "1 century"]
 
 
@@ -554,106 +450,46 @@ def main():
     parser.add_argument("--statements", type=int, default=5000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="", help="signatures whose name holds this")
-    parser.add_argument("--kinds", default="scalar,scalar,scalar,operator,cast,construct,construct,construct,aggregate,window,set,composed,composed,composed")
+    parser.add_argument("--kinds", default=",".join(KINDS))
     parser.add_argument("--messages", action="store_true", help="list differing messages too")
     parser.add_argument("--examples", type=int, default=2)
     options = parser.parse_args()
 
     with server(options.binary, options.dsn) as dsn, database(options.oracle) as oracle:
-        return compare(options, Side(dsn), Side(oracle))
+        tally = Tally("expressions", options.examples)
+        messages = run(tally, Side(dsn), Side(oracle), options.seed, options.statements, options.kinds.split(","), options.only)
+    for label, cases in sorted(messages.items(), key=lambda kv: -len(kv[1])) if options.messages else []:
+        print(f"MESSAGE {label}: {len(cases)}")
+        for sql, ours, theirs in cases[:options.examples]:
+            print(f"    {sql}\n      stoa:   {ours}\n      oracle: {theirs}")
+    return tally.report()
 
 
-@contextlib.contextmanager
-def server(binary, dsn):
-    """The address of a server of this binary on an empty directory, or the given one without a binary."""
-    if not binary:
-        yield dsn
-        return
-    with tempfile.TemporaryDirectory() as work:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        process = subprocess.Popen([binary, "serve", "--data", work + "/data", "--listen", f"127.0.0.1:{port}"], stderr=subprocess.DEVNULL)
-        try:
-            dsn = f"host=127.0.0.1 port={port} user=stoa dbname=stoa"
-            wait_for(dsn)
-            yield dsn
-        finally:
-            process.terminate()
-            process.wait(30)
-
-
-def wait_for(dsn):
-    for _ in range(300):
-        try:
-            psycopg.connect(dsn, connect_timeout=1).close()
-            return
-        except psycopg.OperationalError:
-            time.sleep(0.1)
-    sys.exit("the server did not start")
-
-
-@contextlib.contextmanager
-def database(oracle):
-    """The address of a new database of the oracle, in UTF8 with the collation C."""
-    with psycopg.connect(oracle, autocommit=True) as admin:
-        base = f"stoa_differential_{random.SystemRandom().randrange(10**9)}"
-        admin.execute(f"CREATE DATABASE {base} TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C.UTF-8'")
-        try:
-            yield oracle + f" dbname={base}"
-        finally:
-            admin.execute(f"DROP DATABASE {base} WITH (FORCE)")
-
-
-def compare(options, stoa, oracle):
-    rng = random.Random(options.seed)
+def run(tally, stoa, oracle, seed, count, kinds=KINDS, only=""):
+    """Compares `count` expressions; the same seed makes the same ones."""
+    rng = random.Random(seed)
     maker = Maker(rng, *signatures(stoa, oracle))
-    kinds = options.kinds.split(",")
-    differences, messages = collections.defaultdict(list), collections.defaultdict(list)
-    done = internal = refused = 0
-    known = collections.Counter()
-    settings = []
-    while done < options.statements:
+    done, settings, messages = 0, [], collections.defaultdict(list)
+    first = list(stoa.start)
+    while done < count:
         if done % 200 == 0:
             settings = SETTINGS[(done // 200) % len(SETTINGS)]
-            for statement in RESET + settings:
-                stoa.run(statement), oracle.run(statement)
-        made = getattr(maker, rng.choice(kinds))(options.only)
+            for side in (stoa, oracle):
+                side.start = first + settings
+                for statement in RESET + settings:
+                    side.run(statement)
+        made = getattr(maker, rng.choice(kinds))(only)
         if not made:
             continue
         done += 1
         label, sql = made
         if "\0" in sql:
             continue
-        theirs, ours = both(oracle, stoa, sql)
-        if isinstance(ours, Exception):
-            differences[label].append((sql, f"the connection was lost: {ours}", str(theirs)))
-            stoa.open()
-            for statement in settings:
-                stoa.run(statement)
-            continue
-        internal += ours[0] == "XX000"
-        refused += ours[0] == "0A000" and theirs[0] != "0A000"
-        if ours[0] != theirs[0] or ours[1] != theirs[1] or ours[2] != theirs[2]:
-            why = explained(sql, ours, theirs)
-            if why and ours[0] != "XX000":
-                known[why] += 1
-                continue
-            show = lambda a: (f"{a[0]} {a[3]}" if a[0] != "00000" else f"{a[1]} {a[2]}")[:300]
-            differences[label].append((sql + (f"  -- {'; '.join(settings)}" if settings else ""), show(ours), show(theirs)))
-        elif ours[3] != theirs[3]:
+        ours, theirs = tally.ask(stoa, oracle, sql)
+        tally.judge(label, sql, ours, theirs, ours[:3] == theirs[:3], "; ".join(settings))
+        if ours[:3] == theirs[:3] and ours[3] != theirs[3]:
             messages[label].append((sql, ours[3], theirs[3]))
-    total = sum(map(len, differences.values()))
-    groups = [("DIFFERENT", differences)] + ([("MESSAGE", messages)] if options.messages else [])
-    for title, found in groups:
-        for label, cases in sorted(found.items(), key=lambda kv: -len(kv[1])):
-            print(f"{title} {label}: {len(cases)}")
-            for sql, ours, theirs in cases[:options.examples]:
-                print(f"    {sql}\n      stoa:   {ours}\n      oracle: {theirs}")
-    for why, count in known.most_common():
-        print(f"explained: {why}: {count}")
-    print(f"{done} statements, {total} differences in {len(differences)} groups, {sum(map(len, messages.values()))} messages differ, {internal} XX000, {refused} refused")
-    return 1 if total or internal else 0
+    return messages
 
 
 if __name__ == "__main__":

@@ -15,7 +15,8 @@ import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from expressions import DATE_FORMATS, DATE_TEXTS, INTERVALS, NUMBER_FORMATS, NUMBER_TEXTS, PATHS, POOL, REGEXPS, Side, both, explained, name_of  # noqa: E402
+from expressions import DATE_FORMATS, DATE_TEXTS, INTERVALS, NUMBER_FORMATS, NUMBER_TEXTS, PATHS, POOL, REGEXPS, name_of  # noqa: E402
+from sides import Side, Tally  # noqa: E402
 
 # Reason: functions, as regular expressions over the whole name.
 LEFT_OUT = {
@@ -159,6 +160,46 @@ def left_out(name):
     return next((why for why, pattern in LEFT_OUT.items() if re.fullmatch(pattern, name)), None)
 
 
+def functions(oracle):
+    """The functions that are called, as (label, arguments of Calls.statement), and by reason the names of those that are left out."""
+    listed = oracle.all(
+        "SELECT p.proname, coalesce((SELECT string_agg(t.typname, ' ' ORDER BY u.n) FROM unnest(p.proargtypes) WITH ORDINALITY u(o, n) JOIN pg_type t ON t.oid = u.o), ''), "
+        "p.prokind, p.proretset, p.provariadic <> 0, (SELECT typname FROM pg_type WHERE oid = p.prorettype) FROM pg_proc p "
+        "JOIN pg_namespace s ON s.oid = p.pronamespace WHERE s.nspname = 'pg_catalog' ORDER BY 1, 2")
+    have = set(POOL) | set(OWN) | {"any", "anyelement", "anyarray", "anynonarray", "anycompatible", "anycompatiblearray", "anycompatiblenonarray"}
+    found, skipped = [], collections.defaultdict(set)
+    for name, types, kind, is_set, variadic, result in listed:
+        why = left_out(name) or left_out(f"{name}({types})")
+        types = types.split()
+        if why is None and not all(t in have or t.startswith("_") and t[1:] in have for t in types):
+            why = "types that Stoa does not have"
+        if why:
+            skipped[why].add(name)
+        else:
+            found.append((f"{name}({' '.join(types)})", (name, types, kind, is_set == "t", variadic == "t", result)))
+    return found, skipped
+
+
+def run(tally, stoa, oracle, seed, calls, only="", limit=None):
+    """Compares `calls` calls of each function; the same seed makes the same ones. With a limit, of as many functions as that takes."""
+    found = functions(oracle)[0]
+    if limit:
+        random.Random(seed).shuffle(found)
+    for label, function in found:
+        if limit and tally.statements >= limit:
+            break
+        if not re.search(only, function[0]):
+            continue
+        maker, seen = Calls(random.Random(f"{seed}/{label}")), set()
+        for _ in range(calls):
+            sql = maker.statement(*function)
+            if sql is None or sql in seen:
+                continue
+            seen.add(sql)
+            ours, theirs = tally.ask(stoa, oracle, sql)
+            tally.judge(label, sql, ours, theirs, ours[:3] == theirs[:3])
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--dsn", default="host=127.0.0.1 port=5433 user=stoa dbname=stoa")
@@ -167,62 +208,16 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", default="")
     parser.add_argument("--list", action="store_true")
-    parser.add_argument("--explained", action="store_true", help="show the differences that are explained")
     parser.add_argument("--examples", type=int, default=3)
     options = parser.parse_args()
-    stoa, oracle = Side(options.dsn), Side(options.oracle)
-    functions = oracle.all(
-        "SELECT p.proname, coalesce((SELECT string_agg(t.typname, ' ' ORDER BY u.n) FROM unnest(p.proargtypes) WITH ORDINALITY u(o, n) JOIN pg_type t ON t.oid = u.o), ''), "
-        "p.prokind, p.proretset, p.provariadic <> 0, (SELECT typname FROM pg_type WHERE oid = p.prorettype) FROM pg_proc p "
-        "JOIN pg_namespace s ON s.oid = p.pronamespace WHERE s.nspname = 'pg_catalog' ORDER BY 1, 2")
-    have = set(POOL) | set(OWN) | {"any", "anyelement", "anyarray", "anynonarray", "anycompatible", "anycompatiblearray", "anycompatiblenonarray"}
-    skipped, differences, known = collections.defaultdict(set), collections.defaultdict(list), collections.Counter()
-    done = internal = 0
-    for name, types, kind, is_set, variadic, result in functions:
-        why = left_out(name) or left_out(f"{name}({types})")
-        types = types.split()
-        if why is None and not all(t in have or t.startswith("_") and t[1:] in have for t in types):
-            why = "types that Stoa does not have"
-        if why:
-            skipped[why].add(name)
-            continue
-        if options.list or not re.search(options.only, name):
-            continue
-        label = f"{name}({' '.join(types)})"
-        calls, seen = Calls(random.Random(f"{options.seed}/{label}")), set()
-        for _ in range(options.calls):
-            sql = calls.statement(name, types, kind, is_set == "t", variadic == "t", result)
-            if sql is None or sql in seen:
-                continue
-            seen.add(sql)
-            done += 1
-            theirs, ours = both(oracle, stoa, sql)
-            if isinstance(ours, Exception):
-                differences[label].append((sql, f"the connection was lost: {ours}", str(theirs)))
-                stoa.open()
-                continue
-            internal += ours[0] == "XX000"
-            if ours[:3] != theirs[:3]:
-                reason = "char without a length" if "  '::bpchar" in sql else explained(sql, ours, theirs)
-                if reason and ours[0] != "XX000":
-                    known[reason] += 1
-                    if options.explained:
-                        print(f"explained: {reason}: {sql}\n      stoa:   {str(ours)[:200]}\n      oracle: {str(theirs)[:200]}")
-                    continue
-                show = lambda a: (f"{a[0]} {a[3]}" if a[0] != "00000" else f"{a[1]} {a[2]}")[:300]
-                differences[label].append((sql, show(ours), show(theirs)))
+    oracle = Side(options.oracle)
     if options.list:
-        for why, names in skipped.items():
+        for why, names in functions(oracle)[1].items():
             print(f"{why}: {', '.join(sorted(names))}\n")
         return 0
-    for label, cases in sorted(differences.items()):
-        print(f"DIFFERENT {label}: {len(cases)}")
-        for sql, ours, theirs in cases[: options.examples]:
-            print(f"    {sql}\n      stoa:   {ours}\n      oracle: {theirs}")
-    for why, count in known.most_common():
-        print(f"explained: {why}: {count}")
-    print(f"{done} calls, {sum(map(len, differences.values()))} differences in {len(differences)} signatures, {internal} XX000")
-    return 1 if differences or internal else 0
+    tally = Tally("functions", options.examples)
+    run(tally, Side(options.dsn), oracle, options.seed, options.calls, options.only)
+    return tally.report()
 
 
 if __name__ == "__main__":

@@ -8,16 +8,13 @@ data-modifying), set operations, grouping sets, windows with all frames and over
 DISTINCT ON, limits, UPDATE, DELETE and INSERT with RETURNING (rolled back), over three small tables full of NULLs. Queries whose order is not fixed are
 compared as multisets. The exit status is 1 if anything differs; XX000 and a lost connection count as differences always.
 """
-import argparse, collections, random, re, sys
+import argparse, pathlib, random, re, sys
 
-try:
-    import psycopg
-    from psycopg import pq
-except ImportError:
-    sys.exit("random_queries.py: psycopg is missing: pip install 'psycopg[binary]'")
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+from sides import FIRST_NORMAL_OID, Side, Tally  # noqa: E402
 
 SETUP = [
-    "DROP SCHEMA IF EXISTS {schema} CASCADE", "CREATE SCHEMA {schema}", "SET search_path = {schema}", "SET statement_timeout = '3s'", "SET TimeZone = 'UTC'",
+    "DROP SCHEMA IF EXISTS {schema} CASCADE", "CREATE SCHEMA {schema}", "SET search_path = {schema}",
     "CREATE TABLE t1 (id int PRIMARY KEY, a int, b text, c numeric(8,2), d date, e boolean)",
     "CREATE TABLE t2 (id int PRIMARY KEY, a int, b text, f float8, g int[])",
     "CREATE TABLE t3 (x int, y int, b text, PRIMARY KEY (x, y))",
@@ -432,56 +429,48 @@ class Make:
         return sql, False
 
 
-def connect(dsn):
-    connection = psycopg.connect(dsn, autocommit=True, connect_timeout=10)
-    connection.add_notice_handler(lambda _: None)
-    return connection
-
-
-def send(connection, sql):
-    try:
-        connection.pgconn.send_query(sql.encode())
-    except psycopg.OperationalError:
-        pass  # The answer tells.
-
-
-def answer(connection):
-    """What came back for what was sent: (SQLSTATE or None, header, rows, message)"""
-    result = None
-    try:
-        while (more := connection.pgconn.get_result()) is not None:
-            result = more
-    except psycopg.OperationalError as error:
-        return "LOST", [], [], str(error)
-    if result is None:
-        return "LOST", [], [], "no answer"
-    if result.status in (pq.ExecStatus.COMMAND_OK, pq.ExecStatus.TUPLES_OK):
-        header = [(result.fname(i).decode(), result.ftype(i)) for i in range(result.nfields)]
-        rows = [tuple(result.get_value(r, c) for c in range(result.nfields)) for r in range(result.ntuples)]
-        return None, header, rows, ""
-    field = lambda f: (result.error_field(f) or b"").decode(errors="replace")
-    return field(pq.DiagnosticField.SQLSTATE) or "LOST", [], [], field(pq.DiagnosticField.MESSAGE_PRIMARY)
-
-
-def ask(sides, sql):
-    """The answers of servers that work at the same time."""
-    for side in sides:
-        send(side, sql)
-    return [answer(side) for side in sides]
-
-
-def different(sql, a, b, ordered):
-    if a[0] != b[0]:
-        return "code"
-    if a[1] != b[1]:
-        return "header"
+def different(sql, ours, theirs, ordered):
+    if ours[0] != theirs[0]:
+        return f"{theirs[0]} became {ours[0]}"
+    # Types of rows of tables have OIDs that a server gives.
+    header = lambda a: [(name, min(oid, FIRST_NORMAL_OID), modifier) for name, oid, modifier in a[1]]
+    if header(ours) != header(theirs):
+        return "types"
     # Of numerics that are equal, as 1.0 and 1.00, DISTINCT and its kin keep either, and a sort leaves them in any order.
-    plain = lambda rows: [tuple(v and re.sub(rb"^(-?\d+)(\.\d*?)0*$", lambda m: m[1] + m[2].rstrip(b"."), v) for v in row) for row in rows]
-    if ordered and plain(a[2]) != plain(b[2]):
+    plain = lambda rows: [tuple(v and re.sub(r"^(-?\d+)(\.\d*?)0*$", lambda m: m[1] + m[2].rstrip("."), v) for v in row) for row in rows]
+    if ordered and plain(ours[2]) != plain(theirs[2]):
         return "rows"
     merges = re.search("UNION|INTERSECT|EXCEPT|DISTINCT|GROUP BY", sql)
     rows = lambda x: sorted(map(repr, plain(x) if merges else x))
-    return "rows" if rows(a[2]) != rows(b[2]) else None
+    return "rows" if rows(ours[2]) != rows(theirs[2]) else None
+
+
+def run(tally, stoa, oracle, seed, count, stop=None):
+    """Compares `count` queries; the same seed makes the same ones. Works in a schema of its own, named after the seed."""
+    schema = f"rq_{seed}"
+    for side in (stoa, oracle):
+        for sql in SETUP:
+            state, _, _, message = side.run(sql.replace("{schema}", schema))
+            assert state == "00000", f"{sql}: {message}"
+        side.start = side.start + [f"SET search_path = {schema}", "SET statement_timeout = '10s'"]
+        side.run(side.start[-1])
+    for n in range(count):
+        made, ordered = Make(random.Random(f"{seed}/{n}")).statement()
+        if isinstance(made, str):
+            ours, theirs = tally.ask(stoa, oracle, made)
+            kind = different(made, ours, theirs, ordered)
+            tally.judge(kind, made, ours, theirs, not kind, f"query {n} of seed {seed}")
+        else:
+            answers = [(sql, *tally.ask(stoa, oracle, sql, again=False)) for sql in made]
+            # Of a transaction the first that differs.
+            for sql, ours, theirs in answers[1:-1]:
+                kind = different(sql, ours, theirs, False)
+                if tally.judge(kind, "; ".join(made), ours, theirs, not kind, f"query {n} of seed {seed}, in {sql.split()[0]}"):
+                    break
+        if stop and tally.differences >= stop:
+            break
+    for side in (stoa, oracle):
+        side.run(f"DROP SCHEMA {schema} CASCADE")
 
 
 def main():
@@ -490,44 +479,12 @@ def main():
     parser.add_argument("--dsn", default="host=127.0.0.1 port=5433 user=stoa dbname=stoa")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=1000)
-    parser.add_argument("--errors", action="store_true", help="list the errors that both sides gave")
     parser.add_argument("--stop", type=int, default=25, help="stop after so many differences")
     options = parser.parse_args()
-    sides = [connect(options.oracle), connect(options.dsn)]
-    schema = f"rq_{options.seed}"
-    for side in sides:
-        for sql in SETUP:
-            sql = sql.replace("{schema}", schema)
-            (code, _, _, message), = ask([side], sql)
-            assert code is None, f"{sql}: {message}"
-    found, errors, slow = collections.Counter(), collections.Counter(), 0
-    for n in range(options.count):
-        made, ordered = Make(random.Random(f"{options.seed}/{n}")).statement()
-        pairs = [(sql, *ask(sides, sql)) for sql in ([made] if isinstance(made, str) else made)]
-        if any("57014" in (a[0], b[0]) for _, a, b in pairs):
-            slow += all(a[0] is None for _, a, _ in pairs)
-            continue
-        errors.update(f"{a[0]} {a[3]}" for _, a, _ in pairs if a[0])
-        # The first that differs.
-        sql, a, b = next(((sql, a, b) for sql, a, b in pairs if different(sql, a, b, ordered)), pairs[0])
-        kind = different(sql, a, b, ordered)
-        if kind:
-            found[kind] += 1
-            show = lambda x: f"{x[0]} {x[3]}" if x[0] else f"{len(x[2])} rows {x[1] if kind == 'header' else x[2][:6]}"
-            sql = sql if isinstance(made, str) else "; ".join(made) + "  -- in: " + sql
-            print(f"-- {kind}, seed {options.seed}, query {n}\n{sql};\n   PG:   {show(a)}\n   Stoa: {show(b)}", flush=True)
-            if b[0] == "LOST":
-                sides[1] = connect(options.dsn)
-                for s in (f"SET search_path = {schema}", "SET TimeZone = 'UTC'"):
-                    ask(sides[1:], s)
-            if sum(found.values()) >= options.stop:
-                break
-    if options.errors:
-        for message, count in errors.most_common():
-            print(f"error {count} x {message}")
-    print(f"{n + 1} queries, {sum(errors.values())} errors alike; " + (", ".join(f"{k} {v}" for k, v in found.items()) or "no difference") + (f"; {slow} took too long" if slow else ""))
-    ask(sides, f"DROP SCHEMA {schema} CASCADE")
-    sys.exit(1 if found else 0)
+    tally = Tally("queries", examples=options.stop)
+    run(tally, Side(options.dsn), Side(options.oracle), options.seed, options.count, options.stop)
+    return tally.report()
 
 
-main()
+if __name__ == "__main__":
+    sys.exit(main())

@@ -23,10 +23,7 @@ except ImportError:
 
 KINDS = ["code", "rows", "header", "tag", "message", "detail", "hint", "position", "notices"]
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from expressions import database, server  # noqa: E402
-
-# OIDs from here on are given by a server and differ between servers.
-FIRST_NORMAL_OID = 16384
+from sides import FIRST_NORMAL_OID, database, server  # noqa: E402
 
 
 class Answer:

@@ -1,0 +1,74 @@
+"""The differences between Stoa and PostgreSQL that are decided, as docs/postgresql.md lists them: how a comparison knows each."""
+import pathlib
+import re
+import types
+
+DOCUMENT = pathlib.Path(__file__).resolve().parent.parent.parent / "docs/postgresql.md"
+
+
+def _trimmed(answer):
+    return [[v and v.rstrip(" ") for v in row] for row in answer[2]]
+
+
+def _nothing(answer):
+    return answer[0] == "00000" and all(v is None for row in answer[2] for v in row)
+
+
+def _is_row(ours, theirs):
+    """Whether OIDs are those of a whole row, or of an array of them: PostgreSQL's is the table's own."""
+    return ours in (2249, 2287) and theirs >= 16384
+
+
+def _letters(answer):
+    return sorted("".join(str(value) for row in answer[2] for value in row))
+
+
+def _but_modifiers(answer):
+    return [column[:2] for column in answer[1]], sorted(map(repr, answer[2]))
+
+
+# (reason, a piece of the line of docs/postgresql.md that says so, whether a difference `d` is of that kind). `d` has the statement,
+# the answers (state, types, rows, message), and whether each failed.
+EXPLAINED = [
+    ("arrays", "lower bounds other than 1", lambda d: d.ours[0] == "0A000" and ("dimensions cannot be stored" in d.ours[3] or "lower bound" in d.ours[3])),
+    ("ages of infinite times", "of infinite times is 22008", lambda d: "infinity" in d.sql and d.ours[0] == "22008" and ("age(" in d.sql or d.ours[3] == "timestamp out of range")),
+    ("time zones in odd POSIX forms", "of POSIX forms", lambda d: d.ours[0] == "22023" and d.ours[3].startswith("time zone \"") and d.theirs[0] != "22023"),
+    ("intervals beyond 292 years of hours", "at most 292 years",
+     lambda d: d.ours[0] in ("22008", "22015") and re.match("interval (field value )?out of range", d.ours[3])),
+    ("the last digit", "the last digit of `width_bucket`", lambda d: "width_bucket" in d.sql and d.ours[:2] == d.theirs[:2]),
+    ("objects of the catalogs", "OIDs are Stoa's own", lambda d: any(t in d.sql for t in ("::regproc", "::regrole", "::regclass", " regproc", " regrole", "::oid"))),
+    ('"char"', "the first character of a text beyond ASCII",
+     lambda d: '"char"' in d.sql and (not d.sql.isascii() or d.ours[0] == "0A000") or '\'\'::"char"' in d.sql),
+    ("PostgreSQL takes too long, since it materialises what stands in FROM", "their rows are made as they are read", lambda d: d.theirs[0] == "57014"),
+    ("what is evaluated beside a constant NULL", "beside a constant NULL",
+     lambda d: "NULL" in d.sql and (d.failed and _nothing(d.theirs) or _nothing(d.ours) and d.they_failed)),
+    ("which of two errors comes first", "of two errors in one expression",
+     lambda d: d.failed and d.they_failed and (d.sql.count("(") > 3 or "populate_record" in d.sql or d.ours[0][:2] == d.theirs[0][:2] == "22" and len(re.findall(r"\w\(|::", d.sql)) > 1)),
+    ("the ids of keyvalue()", "the ids that `.keyvalue()` gives", lambda d: "keyvalue" in d.sql and d.ours[:2] == d.theirs[:2]),
+    ("NaN in a numeric of fixed scale", "`NaN` is refused (22003)", lambda d: "NaN" in d.sql and d.ours[0] == "22003" and not d.they_failed and re.search(r"numeric\(\d", d.sql)),
+    ("char without a length", "without a length lose trailing blanks",
+     lambda d: "  '::bpchar" in d.sql or d.ours[2] == d.theirs[2] and len(d.ours[1]) == len(d.theirs[1]) and all(o == t or o[:2] == t[:2] and o[1] == 1042 for o, t in zip(d.ours[1], d.theirs[1])) or ("bpchar" in d.sql or any(column[1] == 1042 for column in d.theirs[1])) and d.ours[:2] == d.theirs[:2] and _trimmed(d.ours) == _trimmed(d.theirs)),
+    ("rows of tables", "The type of a whole row", lambda d: not d.failed and not d.they_failed and d.ours[2] == d.theirs[2] and len(d.ours[1]) == len(d.theirs[1])
+     and all(o == t or o[0] == t[0] and _is_row(o[1], t[1]) for o, t in zip(d.ours[1], d.theirs[1]))),
+    ("modifiers of what is simplified", "the modifier of what its planner leaves", lambda d: not d.failed and _but_modifiers(d.ours) == _but_modifiers(d.theirs) and d.ours[1] != d.theirs[1] and re.search(r"\bCASE\b|coalesce|\)::numeric", d.sql)),
+    ("sorts of grouping sets by what is constant", "sorts by a column that a condition sets equal to a constant",
+     lambda d: re.search("ROLLUP|CUBE|GROUPING SETS", d.sql) and re.search(r"ORDER BY [^)]*$", d.sql) and d.ours[:2] == d.theirs[:2] and not d.failed),
+    ("what aggregates collect in no order", "the elements that aggregates collect", lambda d: d.ours[:2] == d.theirs[:2] and "_agg(" in d.sql and _letters(d.ours) == _letters(d.theirs)),
+    ("constants that are computed before groups are compared", "constant parts of expressions are computed first", lambda d: not d.failed and d.theirs[0] == "42803" and re.search(r"[-+*/(,] *\+ *\d", d.sql)),
+    ("what PostgreSQL has XX000 for", "where PostgreSQL itself says XX000", lambda d: d.theirs[0] == "XX000"),
+    ("rows that hold literals without a type", "literals without a type are compared as text", lambda d: "for type unknown" in d.theirs[3]),
+    ("functions in FROM that nobody reads", "of which no column is read", lambda d: not d.failed and d.theirs[0][:2] == "22" and re.search(r"(FROM|JOIN) \w+\(", d.sql)),
+    ("the edition of the time zones", "the edition of the time zone database", lambda d: "Casablanca" in d.sql or "El_Aaiun" in d.sql),
+]
+
+
+def explained(sql, ours, theirs):
+    """The reason of a difference that is decided; None for any other."""
+    d = types.SimpleNamespace(sql=sql, ours=ours, theirs=theirs, failed=ours[0] != "00000", they_failed=theirs[0] != "00000")
+    return next((reason for reason, _, holds in EXPLAINED if holds(d)), None)
+
+
+def undocumented():
+    """Reasons that docs/postgresql.md does not have."""
+    document = " ".join(DOCUMENT.read_text(encoding="utf-8").split())
+    return [reason for reason, line, _ in EXPLAINED if line not in document]
