@@ -462,18 +462,18 @@ impl Binder<'_> {
                     push_assignment(&mut out, &column, value)?;
                 }
                 ast::AssignmentTarget::Tuple(names) => {
-                    let columns = names.iter().map(|n| self.assigned_column(table, n)).collect::<PgResult<Vec<_>>>()?;
                     let mut inner = &assignment.value;
                     while let E::Nested(next) = inner {
                         inner = next;
                     }
                     if let E::Subquery(query) = inner {
                         let query = self.bind_subquery(query)?;
-                        if query.outputs.len() != columns.len() {
+                        if query.outputs.len() != names.len() {
                             return Err(PgError::new(SqlState::SYNTAX_ERROR, "number of columns does not match number of values")
                                 .at(self.pos(inner)));
                         }
-                        for (column, output) in columns.iter().zip(&query.outputs) {
+                        for (name, output) in names.iter().zip(&query.outputs) {
+                            let column = &self.assigned_column(table, name)?;
                             let one = Query { rel: query.rel.clone(), outputs: vec![output.clone()] };
                             let value = Expr::new(ExprKind::ScalarSubquery(Box::new(one)), output.ty.clone());
                             let value = self.coerce_assignment(value, &column.ty, &column.name)?;
@@ -500,11 +500,12 @@ impl Binder<'_> {
                             .at(self.pos(other)));
                         }
                     };
-                    if items.len() != columns.len() {
+                    if items.len() != names.len() {
                         return Err(
                             PgError::new(SqlState::SYNTAX_ERROR, "number of columns does not match number of values").at(self.pos(inner))
                         );
                     }
+                    let columns = names.iter().map(|n| self.assigned_column(table, n)).collect::<PgResult<Vec<_>>>()?;
                     for (column, item) in columns.iter().zip(items) {
                         let value = self.assigned_value(column, item)?;
                         push_assignment(&mut out, column, value)?;
@@ -925,7 +926,11 @@ fn is_overriding(name: &ast::ObjectName) -> bool {
 
 /// Whether a value is the word DEFAULT.
 pub(crate) fn is_default(e: &E) -> bool {
-    matches!(e, E::Identifier(i) if i.quote_style.is_none() && i.value.eq_ignore_ascii_case("default"))
+    match e {
+        E::Nested(inner) => is_default(inner),
+        E::Identifier(i) => i.quote_style.is_none() && i.value.eq_ignore_ascii_case("default"),
+        _ => false,
+    }
 }
 
 /// Whether each part of `wanted` is a part of `given`.

@@ -16,6 +16,15 @@ pub(crate) fn bool_type() -> SqlType {
     SqlType::new(PgType::Bool)
 }
 
+/// Subscripts of jsonb are integers or texts.
+pub(super) fn check_jsonb_subscript(ty: &PgType) -> PgResult<()> {
+    if *ty == PgType::Unknown || [PgType::Int4, PgType::Text].iter().any(|target| can_coerce(ty, target, CastContext::Implicit)) {
+        return Ok(());
+    }
+    Err(PgError::new(SqlState::DATATYPE_MISMATCH, format!("subscript type {ty} is not supported"))
+        .detail("jsonb subscript must be coercible to either integer or text."))
+}
+
 /// Joins conditions by AND, flat.
 pub(crate) fn and(exprs: Vec<Expr>) -> Expr {
     let mut flat = Vec::with_capacity(exprs.len());
@@ -462,9 +471,30 @@ impl Binder<'_> {
             _ => {
                 let name = operator_name(op);
                 let (l, r) = (self.bind_expr(left)?, self.bind_expr(right)?);
+                if let (E::Tuple(_), E::Tuple(_), ExprKind::Row(l), ExprKind::Row(r)) = (left, right, &l.kind, &r.kind)
+                    && l.len() == r.len()
+                {
+                    return Err(self.no_row_comparison(&name, l, r).at(self.operator_pos(left, right)));
+                }
                 self.operator(&name, Some(l), r).map_err(|e| e.at(self.operator_pos(left, right)))
             }
         }
+    }
+
+    /// Why rows are not compared by an operator that is none of `=`, `<` and their kin.
+    fn no_row_comparison(&self, name: &str, left: &[Expr], right: &[Expr]) -> PgError {
+        for (l, r) in left.iter().zip(right) {
+            match self.find_operator(name, Some(&l.ty.ty), &r.ty.ty) {
+                Ok(oper) if oper.ret == PgType::Bool => {}
+                Ok(oper) => {
+                    let message = format!("row comparison operator must yield type boolean, not type {}", oper.ret);
+                    return PgError::new(SqlState::DATATYPE_MISMATCH, message);
+                }
+                Err(error) => return error,
+            }
+        }
+        PgError::unsupported(format!("could not determine interpretation of row comparison operator {name}"))
+            .hint("Row comparison operators must be associated with btree operator families.")
     }
 
     /// PostgreSQL points at the operator; the syntax tree knows the ends of the operands.
@@ -681,8 +711,14 @@ impl Binder<'_> {
     /// Resolves `left op ANY|ALL (array)`.
     fn quantify(&mut self, left: Expr, op: &str, array: Expr, all: bool) -> PgResult<Expr> {
         let array = if array.ty.ty == PgType::Unknown {
-            let left_type = if left.ty.ty == PgType::Unknown { PgType::Text } else { left.ty.ty.clone() };
-            self.coerce(array, &SqlType::new(left_type.array_of()), CastContext::Implicit)?
+            // Its elements are what the operator takes beside the value.
+            let element = match &left.ty.ty {
+                PgType::Unknown => PgType::Text,
+                known => Some(self.find_operator(op, Some(known), &PgType::Unknown)?.right.clone())
+                    .filter(|right| !right.is_pseudo())
+                    .unwrap_or_else(|| known.clone()),
+            };
+            self.coerce(array, &SqlType::new(element.array_of()), CastContext::Implicit)?
         } else {
             array
         };
@@ -780,9 +816,8 @@ impl Binder<'_> {
             let right = Expr::column(output.col, output.ty.clone());
             let oper = self.find_operator(op, Some(&l.ty.ty), &right.ty.ty).map_err(|e| e.at(self.pos(syntax)))?;
             if oper.ret != PgType::Bool {
-                return Err(
-                    PgError::new(SqlState::WRONG_OBJECT_TYPE, "row comparison operator must yield type boolean").at(self.pos(syntax))
-                );
+                let message = format!("row comparison operator must yield type boolean, not type {}", oper.ret);
+                return Err(PgError::new(SqlState::DATATYPE_MISMATCH, message).at(self.pos(syntax)));
             }
             let bound = self.apply_operator(oper.clone(), vec![l, right])?;
             let ExprKind::Oper { mut args, .. } = bound.kind else { return Err(PgError::internal("a comparison was folded away")) };
@@ -882,7 +917,23 @@ impl Binder<'_> {
     }
 
     fn bind_access(&mut self, root: &E, chain: &[ast::AccessExpr], syntax: &E) -> PgResult<Expr> {
-        let mut value = self.bind_expr(root)?;
+        let mut value = match (root, chain) {
+            // t.* of no table t.
+            (E::Identifier(ident), [ast::AccessExpr::Dot(E::Wildcard(_))]) => self
+                .bind_expr(root)
+                .and_then(|row| match row.ty.ty {
+                    PgType::Record(_) => Ok(row),
+                    _ => Err(PgError::new(SqlState::UNDEFINED_COLUMN, "")),
+                })
+                .map_err(|e| match e.code() {
+                    SqlState::UNDEFINED_COLUMN => {
+                        let message = format!("missing FROM-clause entry for table \"{}\"", fold(ident));
+                        PgError::new(SqlState::UNDEFINED_TABLE, message).at(self.pos_span(ident.span))
+                    }
+                    _ => e,
+                })?,
+            _ => self.bind_expr(root)?,
+        };
         let mut i = 0;
         while let Some(access) = chain.get(i) {
             match access {
@@ -944,6 +995,7 @@ impl Binder<'_> {
                     return Err(PgError::new(SqlState::DATATYPE_MISMATCH, "jsonb subscript does not support slices").at(self.pos(syntax)));
                 };
                 let key = self.bind_expr(index)?;
+                check_jsonb_subscript(&key.ty.ty).map_err(|e| e.at(self.pos(index)))?;
                 let key = self.resolve_unknown(key)?;
                 out = self.operator("->", Some(out), key).map_err(|e| e.at(self.pos(syntax)))?;
             }
@@ -1047,7 +1099,10 @@ impl Binder<'_> {
                 self.note_origin(origin);
                 return Ok(expr);
             }
-            // The name of a FROM item is its whole row; of a function with one column, that column.
+        }
+        // The name of a FROM item is its whole row; of a function with one column, that column. Columns, of outer queries too, go before.
+        for depth in (0..self.scopes.len()).rev() {
+            let scope = &self.scopes[depth];
             let item = scope.items.iter().find(|i| i.alias == name && !i.lateral_only);
             if let Some(item) = item {
                 if item.refused {

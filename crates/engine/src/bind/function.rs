@@ -28,6 +28,8 @@ struct CallArgs<'a> {
     distinct: bool,
     /// The last argument is an array of those that vary.
     variadic: bool,
+    /// One without a name stands behind one that has one.
+    misplaced: bool,
     order_by: Vec<ast::OrderByExpr>,
 }
 
@@ -40,6 +42,20 @@ impl Binder<'_> {
         let parts = name_parts(&function.name)?;
         let position = self.pos(&function.name).or_else(|| self.pos(syntax));
         let name = parts.last().cloned().unwrap_or_default();
+        if let [database, _, _, rest @ ..] = parts.as_slice()
+            && (!rest.is_empty() || database != "stoa" && database != "postgres")
+        {
+            for e in call_args(function).map_err(|e| e.at(position))?.positional {
+                self.bind_expr(e)?;
+            }
+            let whole = parts.join(".");
+            return Err(if rest.is_empty() {
+                PgError::unsupported(format!("cross-database references are not implemented: {whole}"))
+            } else {
+                PgError::new(SqlState::SYNTAX_ERROR, format!("improper qualified name (too many dotted names): {whole}"))
+            }
+            .at(position));
+        }
         if let Some(schema) = parts.len().checked_sub(2).and_then(|i| parts.get(i))
             && schema != "pg_catalog"
         {
@@ -97,16 +113,20 @@ impl Binder<'_> {
                 Expr::new(ExprKind::Coalesce(list), ty)
             }
             "greatest" | "least" => {
-                let list = args(self, if name == "greatest" { "GREATEST" } else { "LEAST" })?;
+                let list = call_args(function)?.positional.into_iter().map(|e| self.bind_expr(e)).collect::<PgResult<Vec<_>>>()?;
                 if list.is_empty() {
                     return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error at or near \")\""));
                 }
                 let what = if name == "greatest" { "GREATEST" } else { "LEAST" };
                 let (list, ty) = self.unify(list, what)?;
+                if self.find_operator("<", Some(&ty.ty), &ty.ty).is_err() {
+                    let message = format!("could not identify a comparison function for type {}", ty.ty);
+                    return Err(PgError::new(SqlState::UNDEFINED_FUNCTION, message));
+                }
                 Expr::new(ExprKind::Extreme { args: list, greatest: name == "greatest" }, ty)
             }
             "nullif" => {
-                let list = args(self, "NULLIF")?;
+                let list = call_args(function)?.positional.into_iter().map(|e| self.bind_expr(e)).collect::<PgResult<Vec<_>>>()?;
                 let [a, b] = <[Expr; 2]>::try_from(list).map_err(|_| PgError::new(SqlState::SYNTAX_ERROR, "NULLIF takes two arguments"))?;
                 let oper = self.find_operator("=", Some(&a.ty.ty), &b.ty.ty).map_err(|e| e.at(self.pos(syntax)))?;
                 // PostgreSQL types the result as the operator's left argument.
@@ -138,6 +158,16 @@ impl Binder<'_> {
             }
             "grouping" => {
                 let list = args(self, "GROUPING")?;
+                match self.clause() {
+                    Clause::SelectList | Clause::Having | Clause::OrderBy | Clause::Window => {}
+                    Clause::Aggregate => {
+                        return Err(PgError::new(SqlState::GROUPING_ERROR, "aggregate function calls cannot be nested"));
+                    }
+                    other => {
+                        let message = format!("grouping operations are not allowed in {}", other.name());
+                        return Err(PgError::new(SqlState::GROUPING_ERROR, message));
+                    }
+                }
                 Expr::new(ExprKind::Grouping(list), SqlType::new(PgType::Int4))
             }
             "current_date" if no_list => {
@@ -191,6 +221,12 @@ impl Binder<'_> {
         }
         let (args, mut ret) = self.apply_signature(&func.args, func.variadic, &func.ret, args)?;
         let args = args.into_iter().map(|a| self.widen(a)).collect::<PgResult<Vec<_>>>()?;
+        if func.name == "array_fill"
+            && let Some(filler) = args.first().filter(|a| a.ty.ty.is_array())
+        {
+            let message = format!("could not find array type for data type {}", filler.ty.ty);
+            return Err(PgError::new(SqlState::UNDEFINED_OBJECT, message));
+        }
         // The dimensions of an array that is made follow from how many lengths are given.
         if func.name == "array_fill"
             && let Some(lengths) = args.get(1).and_then(|a| match &a.kind {
@@ -215,6 +251,15 @@ impl Binder<'_> {
         named: Vec<(String, Expr)>,
     ) -> PgResult<(Arc<Func>, Vec<Expr>)> {
         let all = Registry::get().functions(name);
+        // Arguments of just the declared types leave nothing to choose.
+        let exact = |f: &&Arc<Func>| {
+            !f.variadic && f.args.len() == args.len() && f.args.iter().zip(&args).all(|(declared, a)| *declared == a.ty.ty)
+        };
+        if named.is_empty()
+            && let Some(func) = all.iter().find(exact)
+        {
+            return Ok((func.clone(), args));
+        }
         let mut fits: Vec<(Arc<Func>, Vec<PgType>, Vec<Option<usize>>)> = Vec::new();
         for func in all {
             // For each declared slot: the given argument (position), or None for its default.
@@ -228,7 +273,6 @@ impl Binder<'_> {
             }
             fits.push((func.clone(), signature, slots));
         }
-        let positional_count = args.len();
         let mut given_types: Vec<PgType> = args.iter().map(|a| a.ty.ty.clone()).collect();
         given_types.extend(named.iter().map(|(_, e)| e.ty.ty.clone()));
         let describe = || {
@@ -283,12 +327,12 @@ impl Binder<'_> {
             }
         };
         let (func, _, slots) = fits.swap_remove(chosen);
-        let _ = positional_count;
+        let mut args: Vec<Option<Expr>> = args.into_iter().map(Some).collect();
         let mut out = Vec::with_capacity(slots.len());
         let first_default = func.args.len() - func.defaults.len();
         for (slot, given) in slots.into_iter().enumerate() {
-            match given {
-                Some(i) => out.push(args[i].clone()),
+            match given.and_then(|i| args.get_mut(i)).and_then(Option::take) {
+                Some(arg) => out.push(arg),
                 None => {
                     let sql = func.defaults.get(slot.wrapping_sub(first_default)).copied().unwrap_or("NULL");
                     let syntax = stoa_syntax::parse_expression(sql).map_err(super::syntax_error)?;
@@ -353,6 +397,12 @@ impl Binder<'_> {
         syntax: &E,
         _position: Option<usize>,
     ) -> PgResult<Expr> {
+        if call.misplaced {
+            for e in call.positional.iter().copied().chain(call.named.iter().map(|(_, e)| *e)) {
+                self.bind_expr(e)?;
+            }
+            return Err(PgError::new(SqlState::SYNTAX_ERROR, "positional argument cannot follow named argument"));
+        }
         let registry = Registry::get();
         let signatures = registry.functions(name);
         let is_aggregate = signatures.iter().any(|f| matches!(f.kind, FuncKind::Aggregate(_) | FuncKind::NativeAggregate(_)));
@@ -366,6 +416,17 @@ impl Binder<'_> {
             ));
         }
         if !is_aggregate && !signatures.is_empty() {
+            if within_group {
+                let mut args = call.positional.iter().map(|e| self.bind_expr(e)).collect::<PgResult<Vec<_>>>()?;
+                for key in &function.within_group {
+                    args.push(self.bind_expr(&key.expr)?);
+                }
+                self.find_function(name, args, Vec::new())?;
+                return Err(PgError::new(
+                    SqlState::WRONG_OBJECT_TYPE,
+                    format!("WITHIN GROUP specified, but {name} is not an aggregate function"),
+                ));
+            }
             if call.star || call.distinct || !call.order_by.is_empty() {
                 self.must_exist(name, &call)?;
             }
@@ -429,10 +490,21 @@ impl Binder<'_> {
             return self.second_name(name, args);
         }
         let cast_target = (args.len() == 1).then(|| type_by_name(name)).flatten();
-        let (func, args) = match self.find_function(name, args.clone(), named) {
+        // A literal without a type is read as the type, before functions of that name are looked at.
+        if let (Some(ty), [arg], true) = (&cast_target, args.as_slice(), named.is_empty())
+            && arg.ty.ty == PgType::Unknown
+            && matches!(arg.kind, ExprKind::Const(_))
+            && !ty.is_pseudo()
+            && *ty != PgType::Unknown
+            && let Some(arg) = args.pop()
+        {
+            return self.coerce(arg, &SqlType::new(ty.clone()), CastContext::Explicit);
+        }
+        let to_cast = cast_target.as_ref().and(args.first().cloned());
+        let (func, args) = match self.find_function(name, args, named) {
             Ok(found) => found,
             Err(error) => {
-                if let (Some(ty), Some(arg)) = (cast_target, args.pop()) {
+                if let (Some(ty), Some(arg)) = (cast_target, to_cast) {
                     return self.coerce(arg, &SqlType::new(ty), CastContext::Explicit).map_err(|_| error);
                 }
                 return Err(error);
@@ -473,6 +545,8 @@ impl Binder<'_> {
     /// A set-returning function in an expression.
     fn set_call(&mut self, func: Arc<Func>, args: Vec<Expr>, _syntax: &E) -> PgResult<Expr> {
         let clause = self.clause();
+        // Whether its arguments can be read is told before whether it may stand here.
+        let set = self.set_expr(func, args)?;
         let allowed = matches!(
             clause,
             Clause::SelectList | Clause::OrderBy | Clause::FunctionInFrom | Clause::GroupBy | Clause::Returning | Clause::Values
@@ -492,7 +566,6 @@ impl Binder<'_> {
             return Err(PgError::new(SqlState::FEATURE_NOT_SUPPORTED, format!("set-returning functions are not allowed in {what}"))
                 .hint("You might be able to move the set-returning function into a LATERAL FROM item."));
         }
-        let set = self.set_expr(func, args)?;
         let ty = set.ty.clone();
         Ok(Expr::new(ExprKind::Set(Box::new(set)), ty))
     }
@@ -617,6 +690,10 @@ impl Binder<'_> {
         let (func, args) = self.find_function(name, args, Vec::new())?;
         if matches!(func.kind, FuncKind::Window(_)) {
             return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("window function {name} requires an OVER clause")));
+        }
+        if within_group && !hypothetical && !matches!(name, "mode" | "percentile_cont" | "percentile_disc") {
+            let message = format!("{name} is not an ordered-set aggregate, so it cannot have WITHIN GROUP");
+            return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, message));
         }
         let mut aggregate = self.aggregate_expr(func, args, call.distinct, filter)?;
         if call.distinct {
@@ -823,9 +900,23 @@ impl Binder<'_> {
     /// Binds `OVER (…)` or the right side of `WINDOW w AS (…)`.
     pub(crate) fn bind_window_spec(&mut self, spec: &ast::WindowSpec) -> PgResult<WindowDefinition> {
         let base = match &spec.window_name {
-            Some(ident) => {
-                let name = fold(ident);
-                let base = self.named_window(&name).map_err(|e| e.at(self.pos_span(ident.span)))?;
+            Some(ident) => Some((fold(ident), self.named_window(&fold(ident)).map_err(|e| e.at(self.pos_span(ident.span)))?)),
+            None => None,
+        };
+        let (mut partition_by, mut order_by) = self.in_clause(Clause::Window, |b| {
+            let mut partition_by = Vec::with_capacity(spec.partition_by.len());
+            for e in spec.partition_by.iter().filter(|e| exclusion(e).is_none()) {
+                let bound = b.bind_expr(e)?;
+                partition_by.push(b.resolve_unknown(bound)?);
+            }
+            let mut order_by = Vec::with_capacity(spec.order_by.len());
+            for key in &spec.order_by {
+                order_by.push(b.bind_sort_key(key)?);
+            }
+            Ok((partition_by, order_by))
+        })?;
+        let base = match base {
+            Some((name, base)) => {
                 if spec.partition_by.iter().any(|e| exclusion(e).is_none()) {
                     return Err(PgError::new(
                         SqlState::WINDOWING_ERROR,
@@ -845,18 +936,6 @@ impl Binder<'_> {
             }
             None => None,
         };
-        let (mut partition_by, mut order_by) = self.in_clause(Clause::Window, |b| {
-            let mut partition_by = Vec::with_capacity(spec.partition_by.len());
-            for e in spec.partition_by.iter().filter(|e| exclusion(e).is_none()) {
-                let bound = b.bind_expr(e)?;
-                partition_by.push(b.resolve_unknown(bound)?);
-            }
-            let mut order_by = Vec::with_capacity(spec.order_by.len());
-            for key in &spec.order_by {
-                order_by.push(b.bind_sort_key(key)?);
-            }
-            Ok((partition_by, order_by))
-        })?;
         if let Some(base) = base {
             partition_by = base.partition_by;
             if order_by.is_empty() {
@@ -880,6 +959,21 @@ impl Binder<'_> {
             ast::WindowFrameUnits::Range => FrameUnits::Range,
             ast::WindowFrameUnits::Groups => FrameUnits::Groups,
         };
+        // What no frame can be is told before the offsets are looked at.
+        let error = |message: &str| Err(PgError::new(SqlState::WINDOWING_ERROR, message));
+        {
+            use ast::WindowFrameBound as B;
+            match (&frame.start_bound, &frame.end_bound) {
+                (B::Following(None), _) => return error("frame start cannot be UNBOUNDED FOLLOWING"),
+                (_, Some(B::Preceding(None))) => return error("frame end cannot be UNBOUNDED PRECEDING"),
+                (B::CurrentRow, Some(B::Preceding(_))) => return error("frame starting from current row cannot have preceding rows"),
+                (B::Following(_), Some(B::Preceding(_) | B::CurrentRow)) => {
+                    return error("frame starting from following row cannot have preceding rows");
+                }
+                (B::Following(_), None) => return error("frame starting from following row cannot end with current row"),
+                _ => {}
+            }
+        }
         let by_distance = |bound: &ast::WindowFrameBound| {
             matches!(bound, ast::WindowFrameBound::Preceding(Some(_)) | ast::WindowFrameBound::Following(Some(_)))
         };
@@ -898,17 +992,6 @@ impl Binder<'_> {
             None => FrameBound::CurrentRow,
         };
         let error = |message: &str| Err(PgError::new(SqlState::WINDOWING_ERROR, message));
-        match (&start, &end) {
-            (FrameBound::UnboundedFollowing, _) => return error("frame start cannot be UNBOUNDED FOLLOWING"),
-            (_, FrameBound::UnboundedPreceding) => return error("frame end cannot be UNBOUNDED PRECEDING"),
-            (FrameBound::CurrentRow, FrameBound::Preceding(_)) => {
-                return error("frame starting from current row cannot have preceding rows");
-            }
-            (FrameBound::Following(_), FrameBound::Preceding(_) | FrameBound::CurrentRow) => {
-                return error("frame starting from following row cannot have preceding rows");
-            }
-            _ => {}
-        }
         let has_offset = matches!(start, FrameBound::Preceding(_) | FrameBound::Following(_))
             || matches!(end, FrameBound::Preceding(_) | FrameBound::Following(_));
         if units == FrameUnits::Range && has_offset && order_by.len() != 1 {
@@ -1046,8 +1129,15 @@ fn slots_of(func: &Func, positional: usize, named: &[(String, Expr)]) -> Option<
 }
 
 fn call_args(function: &ast::Function) -> PgResult<CallArgs<'_>> {
-    let mut out =
-        CallArgs { positional: Vec::new(), named: Vec::new(), star: false, distinct: false, variadic: false, order_by: Vec::new() };
+    let mut out = CallArgs {
+        positional: Vec::new(),
+        named: Vec::new(),
+        star: false,
+        distinct: false,
+        variadic: false,
+        misplaced: false,
+        order_by: Vec::new(),
+    };
     let FunctionArguments::List(list) = &function.args else { return Ok(out) };
     out.distinct = matches!(list.duplicate_treatment, Some(ast::DuplicateTreatment::Distinct));
     for clause in &list.clauses {
@@ -1063,9 +1153,7 @@ fn call_args(function: &ast::Function) -> PgResult<CallArgs<'_>> {
                 out.positional.push(value);
             }
             FunctionArg::Unnamed(FunctionArgExpr::Expr(e)) => {
-                if !out.named.is_empty() {
-                    return Err(PgError::new(SqlState::SYNTAX_ERROR, "positional argument cannot follow named argument"));
-                }
+                out.misplaced |= !out.named.is_empty();
                 out.positional.push(e);
             }
             FunctionArg::Unnamed(FunctionArgExpr::Wildcard) => out.star = true,

@@ -1,6 +1,6 @@
 //! Queries: WITH, set operations, VALUES, ORDER BY and LIMIT around them.
 
-use super::scope::{Clause, Scope};
+use super::scope::{Clause, Scope, StarColumn};
 use super::select::Tail;
 use super::tree::{Bound, BoundBody, ColId, Cte, CteBody, CteId, Expr, ExprKind, Output, Query, Rel, SetOp};
 use super::{Binder, CteEntry, MAX_DEPTH, fold, walk};
@@ -245,18 +245,31 @@ impl Binder<'_> {
                 format!("{word} cannot be applied to VALUES")
             }));
         }
+        let of_values = !matches!(query.rel, Rel::SetOp { .. });
         let mut rel = query.rel;
         let mut keys = Vec::with_capacity(tail.order_by.len());
-        self.scopes.push(Scope::new(Clause::OrderBy));
+        // Expressions see the output columns.
+        let mut scope = Scope::new(Clause::OrderBy);
+        scope.local.extend(query.outputs.iter().map(|o| o.col));
+        scope.star.extend(query.outputs.iter().map(|o| StarColumn {
+            name: o.name.clone(),
+            expr: Expr::column(o.col, o.ty.clone()),
+            item: None,
+            origin: o.origin,
+        }));
+        self.scopes.push(scope);
         let mut result = Ok(());
         for key in &tail.order_by {
-            match self.output_key(&key.expr, &query.outputs) {
+            match self.output_key(&key.expr, &query.outputs, of_values) {
                 Ok(expr) => match self.sort_key(expr, &key.options) {
                     Ok(sort) => keys.push(sort),
                     Err(e) => result = Err(e),
                 },
                 Err(e) => result = Err(e),
             }
+        }
+        if let Some(scope) = self.scopes.last_mut() {
+            *scope = Scope::new(Clause::OrderBy);
         }
         let limited = result.and_then(|()| {
             if !keys.is_empty() {
@@ -268,11 +281,14 @@ impl Binder<'_> {
         Ok(Query { rel: limited?, outputs: query.outputs })
     }
 
-    fn output_key(&mut self, e: &E, outputs: &[Output]) -> PgResult<Expr> {
+    fn output_key(&mut self, e: &E, outputs: &[Output], of_values: bool) -> PgResult<Expr> {
         let column = |o: &Output| Expr::column(o.col, o.ty.clone());
         match e {
             E::Value(v) => {
                 if let ast::Value::Number(n, _) = &v.value {
+                    if n.contains(['.', 'e', 'E']) {
+                        return Err(PgError::new(SqlState::SYNTAX_ERROR, "non-integer constant in ORDER BY").at(self.pos(e)));
+                    }
                     let found = n.parse::<usize>().ok().and_then(|n| n.checked_sub(1)).and_then(|i| outputs.get(i));
                     return found.map(column).ok_or_else(|| {
                         PgError::new(SqlState::INVALID_COLUMN_REFERENCE, format!("ORDER BY position {n} is not in select list"))
@@ -290,15 +306,31 @@ impl Binder<'_> {
                 }
                 first.ok_or_else(|| PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" does not exist")).at(self.pos(e)))
             }
-            E::Collate { expr, .. } => self.output_key(expr, outputs),
+            E::Collate { expr, .. } => self.output_key(expr, outputs, of_values),
             E::CompoundIdentifier(parts) if parts.len() > 1 => {
                 let table = parts.iter().rev().nth(1).map(fold).unwrap_or_default();
                 Err(PgError::new(SqlState::UNDEFINED_TABLE, format!("missing FROM-clause entry for table \"{table}\"")).at(self.pos(e)))
             }
-            _ => Err(PgError::unsupported("invalid UNION/INTERSECT/EXCEPT ORDER BY clause")
-                .detail("Only result column names can be used, not expressions or functions.")
-                .hint("Add the expression/function to every SELECT, or move the UNION into a FROM clause.")
-                .at(self.pos(e))),
+            E::Nested(inner) if matches!(**inner, E::Identifier(_) | E::Value(_) | E::Nested(_)) => {
+                self.output_key(inner, outputs, of_values)
+            }
+            _ if of_values => {
+                let bound = self.bind_expr(e)?;
+                let other =
+                    |e: &Expr| matches!(e.kind, ExprKind::Aggregate(_) | ExprKind::Grouping(_) | ExprKind::Window(_) | ExprKind::Set(_));
+                if bound.any(&mut |e| other(e)) {
+                    return Err(PgError::unsupported("this expression is not supported in ORDER BY of VALUES").at(self.pos(e)));
+                }
+                self.resolve_unknown(bound)
+            }
+            _ => {
+                // What is wrong with the expression by itself is told first.
+                self.bind_expr(e)?;
+                Err(PgError::unsupported("invalid UNION/INTERSECT/EXCEPT ORDER BY clause")
+                    .detail("Only result column names can be used, not expressions or functions.")
+                    .hint("Add the expression/function to every SELECT, or move the UNION into a FROM clause.")
+                    .at(self.pos(e)))
+            }
         }
     }
 

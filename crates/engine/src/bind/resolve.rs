@@ -194,20 +194,20 @@ impl Binder<'_> {
     /// Finds the operator for argument types; `left` is `None` for prefix operators.
     pub(crate) fn find_operator(&self, name: &str, left: Option<&PgType>, right: &PgType) -> PgResult<Arc<Oper>> {
         let all = Registry::get().operators(name);
-        let candidates: Vec<&Arc<Oper>> = all.iter().filter(|o| o.left.is_some() == left.is_some()).collect();
-        let given: Vec<PgType> = left.into_iter().chain([right]).cloned().collect();
         // One unknown argument is taken to be of the other's type first.
-        if let [a, b] = given.as_slice()
-            && (*a == PgType::Unknown) != (*b == PgType::Unknown)
+        if let Some(left) = left
+            && (*left == PgType::Unknown) != (*right == PgType::Unknown)
         {
-            let known = if *a == PgType::Unknown { b } else { a };
-            if let Some(exact) = candidates.iter().find(|o| o.left.as_ref() == Some(known) && o.right == *known) {
-                return Ok((*exact).clone());
+            let known = if *left == PgType::Unknown { right } else { left };
+            if let Some(exact) = all.iter().find(|o| o.left.as_ref() == Some(known) && o.right == *known) {
+                return Ok(exact.clone());
             }
         }
-        if let Some(exact) = candidates.iter().find(|o| o.left.as_ref() == left && o.right == *right) {
-            return Ok((*exact).clone());
+        if let Some(exact) = all.iter().find(|o| o.left.as_ref() == left && o.right == *right) {
+            return Ok(exact.clone());
         }
+        let candidates: Vec<&Arc<Oper>> = all.iter().filter(|o| o.left.is_some() == left.is_some()).collect();
+        let given: Vec<PgType> = left.into_iter().chain([right]).cloned().collect();
         let signatures: Vec<Vec<PgType>> = candidates.iter().map(|o| o.left.iter().chain([&o.right]).cloned().collect()).collect();
         let describe = || match left {
             Some(left) => format!("{left} {} {right}", name_of_op(name)),
@@ -339,6 +339,9 @@ impl Binder<'_> {
                     continue;
                 }
                 Some(PgType::Record(_)) => {
+                    if arg.ty.ty == PgType::Unknown && matches!(arg.kind, ExprKind::Const(_)) && !arg.is_null_const() {
+                        return Err(PgError::unsupported("input of anonymous composite types is not implemented"));
+                    }
                     out.push(arg);
                     continue;
                 }
@@ -430,7 +433,9 @@ pub fn common_form<'t>(types: impl Iterator<Item = (&'t SqlType, bool)>) -> Opti
     let meaningful: Vec<&SqlType> = types.iter().filter(|(_, is_null)| !is_null).map(|(t, _)| *t).collect();
     let considered = if meaningful.is_empty() { types.iter().map(|(t, _)| *t).collect() } else { meaningful };
     let first = considered.first()?;
-    let typmod = if considered.iter().all(|t| t.typmod == first.typmod) { first.typmod } else { -1 };
+    // A NULL without a modifier takes it from the others as well; but the padding of character(n) is in the type alone.
+    let mut modifiers = types.iter().filter(|(t, is_null)| !is_null || t.ty != PgType::Bpchar).map(|(t, _)| t.typmod);
+    let typmod = modifiers.next().filter(|one| modifiers.all(|m| m == *one)).unwrap_or(-1);
     let mut arrow = first.arrow.clone();
     for t in &considered {
         if t.arrow == arrow {

@@ -141,6 +141,19 @@ impl Binder<'_> {
                 return Err(PgError::unsupported(format!("{strength} is not allowed with {what}")));
             }
         }
+        if distinct {
+            let listed = targets.iter().map(|t| self.resolve_unknown(t.expr.clone())).collect::<PgResult<Vec<_>>>()?;
+            for (key, syntax) in order.iter().zip(&tail.order_by) {
+                let key = self.resolve_unknown(key.expr.clone())?;
+                if !listed.iter().any(|e| same_expr(e, &key)) {
+                    return Err(PgError::new(
+                        SqlState::INVALID_COLUMN_REFERENCE,
+                        "for SELECT DISTINCT, ORDER BY expressions must appear in select list",
+                    )
+                    .at(self.pos(&syntax.expr)));
+                }
+            }
+        }
         if grouped {
             let groups = groups.into_iter().map(|g| (self.group_id(&g), g)).collect();
             let mut grouping = Grouping::new(groups, sets, self.scope());
@@ -206,12 +219,6 @@ impl Binder<'_> {
             let col = match exprs.iter().find(|(_, e)| same_expr(e, &expr)) {
                 Some((col, _)) => *col,
                 None => {
-                    if distinct {
-                        return Err(PgError::new(
-                            SqlState::INVALID_COLUMN_REFERENCE,
-                            "for SELECT DISTINCT, ORDER BY expressions must appear in select list",
-                        ));
-                    }
                     let col = self.new_col();
                     exprs.push((col, expr.clone()));
                     col

@@ -9,7 +9,16 @@ use stoa_syntax::ast::{ArrayElemTypeDef, CharacterLength, DataType, ExactNumberI
 impl Binder<'_> {
     /// The type that a syntax node names.
     pub(crate) fn type_of(&self, data_type: &DataType) -> PgResult<SqlType> {
-        sql_type(data_type).or_else(|error| self.row_type(data_type).ok_or(error))
+        sql_type(data_type).or_else(|error| self.row_type(data_type).ok_or_else(|| self.no_schema(data_type).unwrap_or(error)))
+    }
+
+    /// That the schema which a type's name begins with does not exist.
+    fn no_schema(&self, data_type: &DataType) -> Option<PgError> {
+        let DataType::Custom(name, _) = data_type else { return None };
+        let parts = name_parts(name).ok()?;
+        let [schema, _] = parts.as_slice() else { return None };
+        let exists = matches!(schema.as_str(), "pg_catalog" | "information_schema") || self.ctx.catalog.schema_by_name(schema).is_some();
+        (!exists).then(|| PgError::new(SqlState::INVALID_SCHEMA_NAME, format!("schema \"{schema}\" does not exist")))
     }
 
     /// The row type of a table, which has the table's name.

@@ -205,7 +205,12 @@ fn answer(system: &SessionSystem, function: &str, args: &Args<'_>, result: &SqlT
         "pg_column_is_updatable" => truth(args.oid(0).map(|oid| updatable(catalog, oid) != 0)),
         "pg_index_column_has_property" | "pg_index_has_property" | "pg_indexam_has_property" => index_property(catalog, function, args),
         "pg_collation_actual_version" => text(None),
-        "row_security_active" => truth(false),
+        "row_security_active" => match args.text(0) {
+            Some(name) if relation_oid(system, &name)?.is_none() => {
+                Err(PgError::new(SqlState::UNDEFINED_TABLE, format!("relation \"{name}\" does not exist")))
+            }
+            _ => truth(false),
+        },
         "pg_relation_size" => {
             let main = args.text(1).is_none_or(|fork| fork == "main");
             size(system, args.oid(0).map(|oid| if main { own_storage(catalog, oid) } else { Vec::new() }))

@@ -34,6 +34,14 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateTable) -> PgResult<Str
             work.notice(SqlState::DUPLICATE_TABLE, format!("relation \"{name}\" already exists, skipping"));
             return Ok(TAG.into());
         }
+        // That there is nothing to be like is told first.
+        for element in &create.elements {
+            if let TableElement::Like { name, .. } = element
+                && work.find(name)?.is_none()
+            {
+                return Err(undefined_relation(&Work::shown(name)).at(work.position(name)));
+            }
+        }
         return Err(PgError::new(SqlState::DUPLICATE_TABLE, format!("relation \"{name}\" already exists")));
     }
     let temporary = work.catalog().schema(schema).is_some_and(|s| s.temporary.is_some());

@@ -12,7 +12,7 @@ fn argument(expr: Expr) -> FunctionArg {
 }
 
 /// A call of a function by an unquoted name.
-fn plain_call(name: Ident, args: Vec<Expr>) -> Expr {
+pub(super) fn plain_call(name: Ident, args: Vec<Expr>) -> Expr {
     let mut call = marks::call("", args);
     call.name = ObjectName::from(vec![name]);
     Expr::Function(call)
@@ -263,7 +263,12 @@ impl Parser<'_> {
             "extract" => {
                 self.expect_token(&Token::LParen)?;
                 let field = match self.peek(0) {
-                    Some(Token::Word(_)) => self.label()?,
+                    Some(Token::Word(_))
+                        if self.class(0).is_none() || self.peek_any(0, &["year", "month", "day", "hour", "minute", "second"]) =>
+                    {
+                        self.label()?
+                    }
+                    Some(Token::Word(_)) => return Err(self.unexpected()),
                     _ => match self.string_value() {
                         Some(ValueWithSpan { value, span }) => {
                             Ident { value: value.into_string().unwrap_or_default(), quote_style: Some('\''), span }

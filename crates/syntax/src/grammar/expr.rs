@@ -23,6 +23,10 @@ mod binding {
     pub const SIGN: u8 = 14;
 }
 
+/// Reserved words that follow a select list.
+const BEHIND_SELECT_LIST: &[&str] =
+    &["except", "fetch", "for", "from", "group", "having", "intersect", "into", "limit", "offset", "order", "union", "where", "window"];
+
 /// An operator between two operands, as the next tokens give it.
 struct Infix {
     op: BinaryOperator,
@@ -174,6 +178,9 @@ impl Parser<'_> {
         // The level whose operators do not associate, when the last one was of it.
         let mut single = 0;
         loop {
+            if self.labels && self.at_label() {
+                return Ok(left);
+            }
             if self.peek(0) == Some(&Token::DoubleColon) {
                 self.at += 1;
                 let data_type = self.data_type()?;
@@ -240,6 +247,13 @@ impl Parser<'_> {
             }
             (left, single) = self.predicate(left, negated)?;
         }
+    }
+
+    /// Whether a key word that may be a label ends the select item.
+    fn at_label(&self) -> bool {
+        self.class(0).is_some_and(|(_, bare)| bare)
+            && (self.peek_any(1, BEHIND_SELECT_LIST)
+                || matches!(self.peek(1), Some(Token::Comma | Token::RParen | Token::SemiColon) | None))
     }
 
     /// Whether ANY, SOME or ALL with a parenthesis stands there.

@@ -29,6 +29,8 @@ pub(crate) struct Parser<'a> {
     /// The semicolon behind the statement: where its end is reported.
     pub(crate) end: Option<&'a TokenWithSpan>,
     depth: usize,
+    /// Behind an operand a word that is an operator elsewhere may be the label of the select item: `SELECT a LIKE FROM t`.
+    labels: bool,
     /// For each opening parenthesis the place of the closing one; made when first asked for.
     closing: Option<Vec<usize>>,
 }
@@ -56,7 +58,7 @@ impl<'a> Parser<'a> {
     }
 
     pub(crate) fn new(sql: &'a str, tokens: &'a [TokenWithSpan], end: Option<&'a TokenWithSpan>) -> Self {
-        Self { sql, tokens, at: 0, end, depth: 0, closing: None }
+        Self { sql, tokens, at: 0, end, depth: 0, labels: false, closing: None }
     }
 
     pub(crate) fn peek(&self, ahead: usize) -> Option<&'a Token> {

@@ -309,7 +309,17 @@ impl Parser<'_> {
             self.at += 1;
             return Ok(SelectItem::Wildcard(wildcard(token)));
         }
-        let expr = self.expr()?;
+        let start = self.at;
+        let expr = match self.expr() {
+            Err(error) if !self.labels => {
+                self.at = start;
+                self.labels = true;
+                let again = self.expr();
+                self.labels = false;
+                again.map_err(|_| error)?
+            }
+            read => read?,
+        };
         // name.* is a column reference of its own kind.
         if let Expr::CompoundFieldAccess { root, access_chain } = &expr
             && let [ast::AccessExpr::Dot(Expr::Wildcard(token))] = access_chain.as_slice()
@@ -477,7 +487,7 @@ impl Parser<'_> {
                 self.at += 1;
                 Ok(if negative { Expr::UnaryOp { op: ast::UnaryOperator::Minus, expr: Box::new(value) } } else { value })
             }
-            Some(Token::LParen | Token::Placeholder(_)) if !negative => self.expr(),
+            Some(Token::LParen | Token::Placeholder(_) | Token::SingleQuotedString(_)) if !negative => self.operand(),
             _ => Err(self.unexpected()),
         }
     }
@@ -715,7 +725,14 @@ impl Parser<'_> {
     /// A call in FROM.
     fn expr_call(&mut self) -> Parse<Expr> {
         match self.class(0) {
-            Some((Class::ColumnName, _)) => self.special(),
+            Some((Class::ColumnName, _)) => {
+                let spelt = ["coalesce", "extract", "greatest", "least", "normalize", "nullif", "overlay", "position", "substring", "trim"];
+                if !self.peek_any(0, &spelt) {
+                    self.at += 1;
+                    return Err(self.unexpected());
+                }
+                self.special()
+            }
             _ => self.expr_operand(),
         }
     }
@@ -742,7 +759,7 @@ impl Parser<'_> {
     fn function_factor(&mut self, call: Expr, lateral: bool) -> Parse<TableFactor> {
         let with_ordinality = self.keywords(&["with", "ordinality"]);
         let alias = self.alias(true)?;
-        let Expr::Function(function) = call else {
+        let Some(function) = plain_function(call) else {
             return Err(self.unsupported("this function is not supported in FROM"));
         };
         let args = match function.args {
@@ -751,7 +768,7 @@ impl Parser<'_> {
             _ => return Err(self.unsupported("aggregate functions are not allowed in FROM")),
         };
         if function.over.is_some() || function.filter.is_some() || !function.within_group.is_empty() {
-            return Err(self.unsupported("window functions are not allowed in FROM"));
+            return Err(self.unexpected());
         }
         Ok(TableFactor::Function { lateral, name: function.name, args, with_ordinality, alias })
     }
@@ -834,6 +851,10 @@ impl Parser<'_> {
         if explicit && function && self.peek(0) == Some(&Token::LParen) {
             let span = self.span();
             let columns = self.alias_columns(true)?;
+            if columns.iter().any(|c| c.data_type.is_none()) {
+                self.at -= 1;
+                return Err(self.unexpected());
+            }
             return Ok(Some(ast::TableAlias {
                 explicit,
                 name: Ident { value: String::new(), quote_style: Some('"'), span },
@@ -866,7 +887,8 @@ impl Parser<'_> {
         if !self.keyword("with") {
             return Ok(None);
         }
-        let recursive = self.keyword("recursive");
+        // WITH recursive (a) AS …: a query of that name.
+        let recursive = self.peek(1) != Some(&Token::LParen) && self.keyword("recursive");
         let cte_tables = self.list(|p| p.nested(Self::cte))?;
         Ok(Some(ast::With { with_token: self.attached(start), recursive, cte_tables }))
     }
@@ -941,4 +963,36 @@ impl Parser<'_> {
 /// An identifier as SQL means it.
 fn folded(ident: &Ident) -> String {
     if ident.quote_style.is_some() { ident.value.clone() } else { ident.value.to_ascii_lowercase() }
+}
+
+/// What SQL spells in its own way, as the call that it stands for.
+fn plain_function(call: Expr) -> Option<ast::Function> {
+    let (name, args) = match call {
+        Expr::Function(function) => return Some(function),
+        Expr::Extract { field: ast::DateTimeField::Custom(field), expr, .. } => {
+            let field = ast::Value::SingleQuotedString(field.value.to_lowercase());
+            ("extract", vec![Expr::Value(field.into()), *expr])
+        }
+        Expr::Position { expr, r#in } => ("position", vec![*r#in, *expr]),
+        Expr::Substring { expr, substring_from: Some(from), substring_for, .. } => {
+            ("substring", [Some(*expr), Some(*from), substring_for.map(|n| *n)].into_iter().flatten().collect())
+        }
+        Expr::Overlay { expr, overlay_what, overlay_from, overlay_for } => {
+            let args = [Some(*expr), Some(*overlay_what), Some(*overlay_from), overlay_for.map(|n| *n)];
+            ("overlay", args.into_iter().flatten().collect())
+        }
+        Expr::Trim { trim_where, trim_what, expr, trim_characters } => {
+            let name = match trim_where {
+                Some(ast::TrimWhereField::Leading) => "ltrim",
+                Some(ast::TrimWhereField::Trailing) => "rtrim",
+                _ => "btrim",
+            };
+            (name, std::iter::once(*expr).chain(trim_what.map(|w| *w)).chain(trim_characters.into_iter().flatten()).collect())
+        }
+        _ => return None,
+    };
+    match super::call::plain_call(Ident::with_quote('"', name), args) {
+        Expr::Function(function) => Some(function),
+        _ => None,
+    }
 }

@@ -2,7 +2,7 @@
 
 use super::{Parse, Parser};
 use crate::ast::{
-    ArrayElemTypeDef, CharacterLength, DataType, DateTimeField, ExactNumberInfo, IntervalFields, ObjectName, StructBracketKind,
+    ArrayElemTypeDef, CharacterLength, DataType, DateTimeField, ExactNumberInfo, Ident, IntervalFields, ObjectName, StructBracketKind,
     StructField, TimezoneInfo,
 };
 use sqlparser::tokenizer::Token;
@@ -210,15 +210,27 @@ impl Parser<'_> {
         if !self.token(&Token::LParen) {
             return Ok(DataType::Numeric(ExactNumberInfo::None));
         }
-        let Some(precision) = self.unsigned() else { return Err(self.unexpected()) };
-        let mut info = ExactNumberInfo::Precision(precision);
-        if self.token(&Token::Comma) {
-            let negative = self.token(&Token::Minus);
-            let Some(scale) = self.unsigned().and_then(|s| i64::try_from(s).ok()) else { return Err(self.unexpected()) };
-            info = ExactNumberInfo::PrecisionAndScale(precision, if negative { -scale } else { scale });
+        let start = self.at;
+        if let Some(info) = self.precision_and_scale()
+            && self.token(&Token::RParen)
+        {
+            return Ok(DataType::Numeric(info));
         }
+        // Other modifiers are refused once they are read.
+        self.at = start;
+        let modifiers = self.list(|p| Ok(p.expr()?.to_string()))?;
         self.expect_token(&Token::RParen)?;
-        Ok(DataType::Numeric(info))
+        Ok(DataType::Custom(ObjectName::from(vec![Ident::new("numeric")]), modifiers))
+    }
+
+    fn precision_and_scale(&mut self) -> Option<ExactNumberInfo> {
+        let precision = self.unsigned()?;
+        if !self.token(&Token::Comma) {
+            return Some(ExactNumberInfo::Precision(precision));
+        }
+        let negative = self.token(&Token::Minus);
+        let scale = i64::try_from(self.unsigned()?).ok()?;
+        Some(ExactNumberInfo::PrecisionAndScale(precision, if negative { -scale } else { scale }))
     }
 
     fn character_length(&mut self) -> Parse<Option<CharacterLength>> {

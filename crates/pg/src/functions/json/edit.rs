@@ -240,9 +240,7 @@ fn step(node: Node, path: &[Option<&str>], level: usize, how: Edit, out: &mut Bu
                 match how {
                     Edit::Set { value, create: true } | Edit::Insert { value, .. } if last => out.node(&value),
                     Edit::Assign { value } => {
-                        for _ in len..at {
-                            out.node(&Node::Null);
-                        }
+                        fill(len, at, out)?;
                         push_path(path, level + 1, &value, out)?;
                     }
                     _ => {}
@@ -268,9 +266,7 @@ fn push_path(path: &[Option<&str>], level: usize, value: &Node, out: &mut Builde
     match path_index(part) {
         Some(index) => {
             out.begin_array()?;
-            for _ in 0..index.max(0) {
-                out.node(&Node::Null);
-            }
+            fill(0, index, out)?;
             push_path(path, level + 1, value, out)?;
             out.end_array()
         }
@@ -281,6 +277,21 @@ fn push_path(path: &[Option<&str>], level: usize, value: &Node, out: &mut Builde
             out.end_object()
         }
     }
+}
+
+/// The most elements that an assignment makes an array of: PostgreSQL runs out of memory for one document at as many.
+const MOST_FILLED: i64 = (1 << 24) - 1;
+
+/// Nulls for the elements before one that is assigned.
+fn fill(from: i64, to: i64, out: &mut Builder) -> PgResult<()> {
+    if to > MOST_FILLED {
+        let message = format!("number of jsonb array elements exceeds the maximum allowed ({MOST_FILLED})");
+        return Err(PgError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, message));
+    }
+    for _ in from..to {
+        out.node(&Node::Null);
+    }
+    Ok(())
 }
 
 /// Drops fields that are null, at all depths.
@@ -360,6 +371,8 @@ mod tests {
             ("5", "0", Edit::Set { value, create: true }, "22023: cannot set path in scalar"),
             ("{\"a\":[1]}", "a 3", Edit::Assign { value }, "{\"a\": [1, null, null, 9]}"),
             ("{}", "a 1 b", Edit::Assign { value }, "{\"a\": [null, {\"b\": 9}]}"),
+            ("[]", "2147483647", Edit::Assign { value }, "54000: number of jsonb array elements exceeds the maximum allowed (16777215)"),
+            ("{}", "a 16777216", Edit::Assign { value }, "54000: number of jsonb array elements exceeds the maximum allowed (16777215)"),
         ] {
             let path: Vec<Option<&str>> = path.split(' ').map(Some).collect();
             assert_eq!(run(doc, |node, out| set_path(node, &path, how, out)), wanted, "{doc} {path:?}");
