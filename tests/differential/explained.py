@@ -35,19 +35,20 @@ EXPLAINED = [
     ("time zones in odd POSIX forms", "of POSIX forms", lambda d: d.ours[0] == "22023" and d.ours[3].startswith("time zone \"") and d.theirs[0] != "22023"),
     ("intervals beyond 292 years of hours", "at most 292 years",
      lambda d: d.ours[0] in ("22008", "22015") and re.match("interval (field value )?out of range", d.ours[3])),
-    ("the last digit", "the last digit of `width_bucket`", lambda d: "width_bucket" in d.sql and d.ours[:2] == d.theirs[:2]),
+    ("the last digit", "the last digit of `width_bucket`", lambda d: "width_bucket" in d.sql and (d.ours[:2] == d.theirs[:2] or d.theirs[0] == "22003" and "2147483647" in d.sql)),
     ("objects of the catalogs", "OIDs are Stoa's own", lambda d: any(t in d.sql for t in ("::regproc", "::regrole", "::regclass", " regproc", " regrole", "::oid"))),
     ('"char"', "the first character of a text beyond ASCII",
      lambda d: '"char"' in d.sql and (not d.sql.isascii() or d.ours[0] == "0A000") or '\'\'::"char"' in d.sql),
     ("PostgreSQL takes too long, since it materialises what stands in FROM", "their rows are made as they are read", lambda d: d.theirs[0] == "57014"),
     ("what is evaluated beside a constant NULL", "beside a constant NULL",
-     lambda d: "NULL" in d.sql and (d.failed and _nothing(d.theirs) or _nothing(d.ours) and d.they_failed)),
+     lambda d: "NULL" in d.sql and (d.failed and _nothing(d.theirs) or _nothing(d.ours) and d.they_failed)
+     or d.ours[0][:2] == "22" and _nothing(d.theirs) and d.sql.count("(") > 2),
     ("which of two errors comes first", "of two errors in one expression",
      lambda d: d.failed and d.they_failed and (d.sql.count("(") > 3 or "populate_record" in d.sql or d.ours[0][:2] == d.theirs[0][:2] == "22" and len(re.findall(r"\w\(|::", d.sql)) > 1)),
     ("the ids of keyvalue()", "the ids that `.keyvalue()` gives", lambda d: "keyvalue" in d.sql and d.ours[:2] == d.theirs[:2]),
     ("NaN in a numeric of fixed scale", "`NaN` is refused (22003)", lambda d: "NaN" in d.sql and d.ours[0] == "22003" and not d.they_failed and re.search(r"numeric\(\d", d.sql)),
     ("char without a length", "without a length lose trailing blanks",
-     lambda d: "  '::bpchar" in d.sql or d.ours[2] == d.theirs[2] and len(d.ours[1]) == len(d.theirs[1]) and all(o == t or o[:2] == t[:2] and o[1] == 1042 for o, t in zip(d.ours[1], d.theirs[1])) or ("bpchar" in d.sql or any(column[1] == 1042 for column in d.theirs[1])) and d.ours[:2] == d.theirs[:2] and _trimmed(d.ours) == _trimmed(d.theirs)),
+     lambda d: "  '::bpchar" in d.sql or d.ours[2] == d.theirs[2] and len(d.ours[1]) == len(d.theirs[1]) and all(o == t or o[:2] == t[:2] and o[1] in (1014, 1042) for o, t in zip(d.ours[1], d.theirs[1])) or ("bpchar" in d.sql or any(column[1] == 1042 for column in d.theirs[1])) and d.ours[:2] == d.theirs[:2] and _trimmed(d.ours) == _trimmed(d.theirs)),
     ("rows of tables", "The type of a whole row", lambda d: not d.failed and not d.they_failed and d.ours[2] == d.theirs[2] and len(d.ours[1]) == len(d.theirs[1])
      and all(o == t or o[0] == t[0] and _is_row(o[1], t[1]) for o, t in zip(d.ours[1], d.theirs[1]))),
     ("modifiers of what is simplified", "the modifier of what its planner leaves", lambda d: not d.failed and _but_modifiers(d.ours) == _but_modifiers(d.theirs) and d.ours[1] != d.theirs[1] and re.search(r"\bCASE\b|coalesce|\)::numeric", d.sql)),
@@ -57,6 +58,8 @@ EXPLAINED = [
     ("constants that are computed before groups are compared", "constant parts of expressions are computed first", lambda d: not d.failed and d.theirs[0] == "42803" and re.search(r"[-+*/(,] *\+ *\d", d.sql)),
     ("what PostgreSQL has XX000 for", "where PostgreSQL itself says XX000", lambda d: d.theirs[0] == "XX000"),
     ("rows that hold literals without a type", "literals without a type are compared as text", lambda d: "for type unknown" in d.theirs[3]),
+    ("which rows a LIMIT without ORDER BY takes", "where no ORDER BY asks for one", lambda d: d.ours[:2] == d.theirs[:2] and len(d.ours[2]) == len(d.theirs[2])
+     and re.search("LIMIT|FETCH|OFFSET", d.sql) and not re.search("ORDER BY", d.sql)),
     ("functions in FROM that nobody reads", "of which no column is read", lambda d: not d.failed and d.theirs[0][:2] == "22" and re.search(r"(FROM|JOIN) \w+\(", d.sql)),
     ("the edition of the time zones", "the edition of the time zone database", lambda d: "Casablanca" in d.sql or "El_Aaiun" in d.sql),
 ]

@@ -101,3 +101,6 @@ SELECT id, (SELECT max(other) FROM (VALUES (1)) other(x)) FROM other ORDER BY 1;
 SELECT ('[1,2]'::jsonb)[1e0];
 SELECT ('[1,2]'::jsonb)[1::bigint];
 SELECT ('{"1": 2}'::jsonb)['1'], ('[1,2]'::jsonb)[1], ('{"a": 2}'::jsonb)['a'::text];
+SELECT a FROM (VALUES (1), (2)) a(x) WHERE a NOT IN (SELECT 1);
+SELECT (1, 2) IN (SELECT 1, 2), ROW(1) IN (SELECT 1), ((1, 2)) IN (SELECT 2, 1);
+SELECT id FROM r ORDER BY id FETCH NEXT NULL ROWS ONLY;

@@ -800,8 +800,10 @@ impl Binder<'_> {
     /// `(left…) op ANY|ALL (query)`.
     fn bind_any_query(&mut self, left: &E, op: &str, query: &ast::Query, all: bool, syntax: &E) -> PgResult<Expr> {
         let value = self.bind_expr(left)?;
+        // A whole row of a table is one value.
+        let spelt = matches!(unnested(left), E::Tuple(_) | E::Function(_));
         let left_items = match value.kind {
-            ExprKind::Row(items) => items,
+            ExprKind::Row(items) if spelt => items,
             kind => vec![Expr::new(kind, value.ty)],
         };
         let mut query = self.bind_subquery(query)?;

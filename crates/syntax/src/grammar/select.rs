@@ -488,6 +488,7 @@ impl Parser<'_> {
                 Ok(if negative { Expr::UnaryOp { op: ast::UnaryOperator::Minus, expr: Box::new(value) } } else { value })
             }
             Some(Token::LParen | Token::Placeholder(_) | Token::SingleQuotedString(_)) if !negative => self.operand(),
+            Some(Token::Word(_)) if !negative && self.peek_keyword(0, "null") => self.operand(),
             _ => Err(self.unexpected()),
         }
     }
