@@ -104,3 +104,6 @@ SELECT ('{"1": 2}'::jsonb)['1'], ('[1,2]'::jsonb)[1], ('{"a": 2}'::jsonb)['a'::t
 SELECT a FROM (VALUES (1), (2)) a(x) WHERE a NOT IN (SELECT 1);
 SELECT (1, 2) IN (SELECT 1, 2), ROW(1) IN (SELECT 1), ((1, 2)) IN (SELECT 2, 1);
 SELECT id FROM r ORDER BY id FETCH NEXT NULL ROWS ONLY;
+CREATE TABLE documents (id int PRIMARY KEY, j json);
+SELECT least(documents) FROM documents;
+SELECT greatest(r)::text FROM r ORDER BY 1;

@@ -119,7 +119,11 @@ impl Binder<'_> {
                 }
                 let what = if name == "greatest" { "GREATEST" } else { "LEAST" };
                 let (list, ty) = self.unify(list, what)?;
-                if self.find_operator("<", Some(&ty.ty), &ty.ty).is_err() {
+                let fields_have_order = match &ty.ty {
+                    PgType::Record(Some(record)) => record.fields.iter().all(|(_, f)| self.find_operator("<", Some(&f.ty), &f.ty).is_ok()),
+                    _ => true,
+                };
+                if !fields_have_order || self.find_operator("<", Some(&ty.ty), &ty.ty).is_err() {
                     let message = format!("could not identify a comparison function for type {}", ty.ty);
                     return Err(PgError::new(SqlState::UNDEFINED_FUNCTION, message));
                 }
