@@ -64,7 +64,7 @@ pub(crate) fn database_state(parallelism: usize, runtime: Arc<RuntimeEnv>) -> Ar
     rules.insert(0, Arc::new(super::never::WithoutBarriers));
     rules.push(Arc::new(crate::text::limit::SearchLimit));
     let at = rules.iter().position(|rule| rule.name() == "SanityCheckPlan").unwrap_or(rules.len());
-    rules.insert(at, Arc::new(super::missing_sorts::MissingSorts));
+    rules.insert(at, Arc::new(super::mend::Mend));
     let state = SessionStateBuilder::new()
         .with_default_features()
         .with_query_planner(Arc::new(StoaQueryPlanner))

@@ -22,7 +22,7 @@ mod join_order;
 pub mod kernel;
 pub(crate) mod key_read;
 pub mod lookup_join;
-mod missing_sorts;
+mod mend;
 mod never;
 pub mod node;
 mod readable;

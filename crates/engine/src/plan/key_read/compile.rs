@@ -2,11 +2,11 @@
 
 use super::search::TextRead;
 use super::values::{Computed, Projection, Source, comparable};
-use super::{KeyRead, Range, Way};
+use super::{KeyRead, Range, Test, Values, Way};
 use crate::access::{Comparison, KeyShape, Preferences};
 use crate::bind::tree::{ColId, Expr, ExprKind, Rel, SortKey, TableScan};
 use crate::bind::walk::columns_of;
-use crate::catalog::{ColumnId, IndexKey, IndexState, TableDescriptor};
+use crate::catalog::{ColumnId, IndexDescriptor, IndexKey, IndexState, TableDescriptor};
 use crate::plan::direct::{Base, Columns, Shape, order_of, schema_of, shape};
 use crate::row::key::KeyPartCodec;
 use crate::row::{ColumnSource, IndexCodec, RowCodec};
@@ -20,13 +20,22 @@ use std::sync::atomic::AtomicU32;
 use stoa_encoding::keyside::{Direction, NullOrder};
 use stoa_pg::{EvalContext, PgResult, PgType, SqlType};
 
-/// A filter that compares a column with a value.
+/// A filter that asks something of a column that keys can answer.
 struct Bound {
     column: ColumnId,
-    op: Comparison,
-    value: Source,
+    test: Test,
     /// Its position among the filters.
     filter: usize,
+}
+
+impl Bound {
+    /// The one value that the column has.
+    fn equal(&self) -> Option<&Source> {
+        match &self.test {
+            Test::Compare(Comparison::Equal, value) => Some(value),
+            _ => None,
+        }
+    }
 }
 
 impl KeyRead {
@@ -175,8 +184,12 @@ impl Way {
         if let Some((key, answered)) = whole_key(codec, &bounds) {
             return Ok(ordered_by_columns.then_some((Way::Row(key), answered)));
         }
-        if *preferences != Preferences::default() || bounds.is_empty() {
+        if *preferences != Preferences::default() {
             return Ok(None);
+        }
+        if bounds.iter().all(|b| matches!(b.test, Test::NotNull)) {
+            let first = Range::first(scan, shape, codec, &bounds)?;
+            return Ok(first.map(|(range, answered)| (Way::Range(Box::new(range)), answered)));
         }
         let Some(range) = Range::of(&scan.table, codec, bounds)? else { return Ok(None) };
         let (mut range, answered) = range;
@@ -203,11 +216,13 @@ fn whole_key(codec: &RowCodec, bounds: &[Bound]) -> Option<(Vec<Source>, Vec<usi
     let mut answered = Vec::with_capacity(codec.key.parts.len());
     for part in &codec.key.parts {
         // Values that are computed may fail where no row needs them.
-        let equal =
-            |b: &&Bound| b.column == part.column && b.op == Comparison::Equal && !matches!(b.value, Source::Call(_) | Source::Computed(_));
-        let bound = bounds.iter().find(equal)?;
-        key.push(bound.value.clone());
-        answered.push(bound.filter);
+        let equal = |b: &Bound| {
+            let value = b.equal().filter(|value| !matches!(value, Source::Call(_) | Source::Computed(_)))?;
+            (b.column == part.column).then(|| (value.clone(), b.filter))
+        };
+        let (value, filter) = bounds.iter().find_map(equal)?;
+        key.push(value);
+        answered.push(filter);
     }
     Some((key, answered))
 }
@@ -246,24 +261,44 @@ impl Range {
         let Some((source, key, readable_from, unique)) = found.filter(|_| narrowing == 1) else { return Ok(None) };
         let answering: Vec<&Bound> = answering(&key, &bounds);
         let answered = answering.iter().map(|b| b.filter).collect();
-        let in_order = key.parts.iter().zip(&answering).all(|(part, b)| b.column == part.column && b.op == Comparison::Equal);
-        let equals = (key.salt.is_none() && answering.len() <= key.parts.len() && in_order)
-            .then(|| answering.iter().map(|b| b.value.clone()).collect());
-        let bounds = answering.iter().map(|b| (b.column, b.op, b.value.clone())).collect();
-        let looks_up = matches!(source, ColumnSource::Index(_));
-        let range = Self {
-            key,
-            source,
-            bounds,
-            equals,
-            looks_up,
-            unique,
-            readable_from,
-            ordered: false,
-            reverse: false,
-            misses: AtomicU32::new(0),
+        Ok(Some((Self::new(key, source, &answering, unique, readable_from), answered)))
+    }
+
+    fn new(key: KeyShape, source: ColumnSource, bounds: &[&Bound], unique: bool, readable_from: u64) -> Self {
+        let equal = |(part, bound): (&KeyPartCodec, &&Bound)| bound.equal().filter(|_| bound.column == part.column).cloned();
+        let equals = match key.salt.is_none() && bounds.len() <= key.parts.len() {
+            true => key.parts.iter().zip(bounds).map(equal).collect(),
+            false => None,
         };
-        Ok(Some((range, answered)))
+        let bounds = bounds.iter().map(|b| (b.column, b.test.clone())).collect();
+        let looks_up = matches!(source, ColumnSource::Index(_));
+        Self { key, source, bounds, equals, looks_up, unique, readable_from, ordered: false, reverse: false, misses: AtomicU32::new(0) }
+    }
+
+    /// The first or the last rows by the key or an index that has the statement's order, where nothing but that narrows them down.
+    fn first(scan: &TableScan, shape: &Shape<'_>, codec: &Arc<RowCodec>, bounds: &[Bound]) -> PgResult<Option<(Self, Vec<usize>)>> {
+        let table = &scan.table;
+        if !matches!(shape.limit, Some((_, Some(_)))) {
+            return Ok(None);
+        }
+        let mut sources = vec![(ColumnSource::Table(Arc::clone(codec)), KeyShape::of_table(&codec.key), 0)];
+        let plain = |i: &&IndexDescriptor| i.parts.iter().all(|p| matches!(p.key, IndexKey::Column(_))) && i.predicate.is_none();
+        let expires = table.families.iter().any(|f| f.options.ttl.is_some());
+        for index in table.indexes.iter().filter(|i| !expires && i.state == IndexState::Readable && i.method == "btree").filter(plain) {
+            let codec = IndexCodec::new(table, index)?;
+            let key = KeyShape::of_index(&codec);
+            sources.push((ColumnSource::Index(Arc::new(codec)), key, index.readable_from));
+        }
+        for (source, key, readable_from) in sources {
+            let first = key.parts.first().map(|part| part.column);
+            let of_it: Vec<&Bound> = bounds.iter().filter(|b| Some(b.column) == first).collect();
+            let answered: Vec<usize> = of_it.iter().map(|b| b.filter).collect();
+            let mut range = Self::new(key, source, &of_it, false, readable_from);
+            if answered.len() == shape.filters.len() && range.gives_order(scan, shape) {
+                return Ok(Some((range, answered)));
+            }
+        }
+        Ok(None)
     }
 
     /// Turns the range so that its rows come in the statement's order, if it can.
@@ -278,8 +313,9 @@ impl Range {
         {
             parts.extend(index.row_key.parts.iter().cloned());
         }
-        let is_constant = |column: ColumnId| self.bounds.iter().any(|(c, op, _)| *c == column && *op == Comparison::Equal);
-        let narrowed = |column: ColumnId| self.bounds.iter().any(|(c, ..)| *c == column);
+        let is_constant =
+            |column: ColumnId| self.bounds.iter().any(|(c, test)| *c == column && matches!(test, Test::Compare(Comparison::Equal, _)));
+        let narrowed = |column: ColumnId| self.bounds.iter().any(|(c, _)| *c == column);
         let mut parts = parts.iter().filter(|p| !is_constant(p.column));
         let mut reverse = None;
         for key in shape.sort {
@@ -316,11 +352,11 @@ fn sorted_column(scan: &TableScan, shape: &Shape<'_>, key: &SortKey) -> Option<C
 }
 
 fn is_equal(part: &KeyPartCodec, bounds: &[Bound]) -> bool {
-    bounds.iter().any(|b| b.column == part.column && b.op == Comparison::Equal)
+    bounds.iter().any(|b| b.column == part.column && b.equal().is_some())
 }
 
 fn narrows(key: &KeyShape, bounds: &[Bound]) -> bool {
-    key.parts.first().is_some_and(|first| bounds.iter().any(|b| b.column == first.column))
+    key.parts.first().is_some_and(|first| bounds.iter().any(|b| b.column == first.column && !matches!(b.test, Test::NotNull)))
 }
 
 /// The bounds that the key answers: one value for each of its leading parts, then at most an interval of the next.
@@ -329,42 +365,67 @@ fn answering<'a>(key: &KeyShape, bounds: &'a [Bound]) -> Vec<&'a Bound> {
     for part in &key.parts {
         let own = || bounds.iter().filter(|b| b.column == part.column);
         out.extend(own());
-        if !own().any(|b| b.op == Comparison::Equal) {
+        if !own().any(|b| matches!(b.test, Test::Compare(Comparison::Equal, _) | Test::In(_))) {
             break;
         }
     }
     out
 }
 
-/// The filters that compare a column with a value in the order of keys.
+/// The filters that ask something of one column, in the order of keys.
 fn bounds(eval: &EvalContext, scan: &TableScan, codec: &RowCodec, filters: &[&Expr]) -> PgResult<Vec<Bound>> {
     let mut out = Vec::new();
     for (at, filter) in filters.iter().enumerate() {
-        let ExprKind::Oper { oper, args } = &filter.kind else { continue };
-        let [left, right] = args.as_slice() else { continue };
-        let op = match oper.0.name {
-            "=" => Comparison::Equal,
-            "<" => Comparison::Less,
-            "<=" => Comparison::LessEqual,
-            ">" => Comparison::Greater,
-            ">=" => Comparison::GreaterEqual,
-            _ => continue,
+        let own = |e: &Expr| {
+            let column = column_of(e)?;
+            let (id, _) = scan.columns.iter().find(|(_, col)| *col == column)?;
+            codec.column(*id).map(|own| (*id, own))
         };
-        let (column, op, value) = match (column_of(left), column_of(right)) {
-            (Some(column), None) => (column, op, right),
-            (None, Some(column)) => (column, op.flipped(), left),
-            _ => continue,
-        };
-        let Some((id, _)) = scan.columns.iter().find(|(_, col)| *col == column) else { continue };
-        let Some(own) = codec.column(*id) else { continue };
-        if !comparable(&own.ty, &value.ty) {
-            continue;
-        }
-        if let Some(value) = Source::of(eval, value)? {
-            out.push(Bound { column: *id, op, value, filter: at });
+        match &filter.kind {
+            ExprKind::Oper { oper, args } => {
+                let [left, right] = args.as_slice() else { continue };
+                let op = match oper.0.name {
+                    "=" => Comparison::Equal,
+                    "<" => Comparison::Less,
+                    "<=" => Comparison::LessEqual,
+                    ">" => Comparison::Greater,
+                    ">=" => Comparison::GreaterEqual,
+                    _ => continue,
+                };
+                let ((column, own), op, value) = match (own(left), own(right)) {
+                    (Some(column), None) => (column, op, right),
+                    (None, Some(column)) => (column, op.flipped(), left),
+                    _ => continue,
+                };
+                if comparable(&own.ty, &value.ty)
+                    && let Some(value) = Source::of(eval, value)?
+                {
+                    out.push(Bound { column, test: Test::Compare(op, value), filter: at });
+                }
+            }
+            ExprKind::AnyArray { left, oper, array, all: false } if oper.0.name == "=" => {
+                let Some((column, own)) = own(left) else { continue };
+                let sources = match &array.kind {
+                    ExprKind::Array(items) if items.iter().all(|item| comparable(&own.ty, &item.ty)) => {
+                        items.iter().map(|item| Source::of(eval, item)).collect::<PgResult<Option<Vec<_>>>>()?.map(Values::Each)
+                    }
+                    ExprKind::Param(_) | ExprKind::Const(_) if element(&array.ty).is_some_and(|ty| comparable(&own.ty, &ty)) => {
+                        Source::of(eval, array)?.map(Values::Array)
+                    }
+                    _ => None,
+                };
+                out.extend(sources.map(|values| Bound { column, test: Test::In(values), filter: at }));
+            }
+            ExprKind::IsNotNull(e) => out.extend(own(e).map(|(column, _)| Bound { column, test: Test::NotNull, filter: at })),
+            _ => {}
         }
     }
     Ok(out)
+}
+
+/// The type of an array's elements.
+fn element(array: &SqlType) -> Option<SqlType> {
+    array.ty.element().map(SqlType::new)
 }
 
 /// The column, where a cast does not change how it compares.

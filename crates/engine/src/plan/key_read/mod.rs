@@ -32,8 +32,8 @@ use crate::row::{ColumnSource, KeyList, RowCodec, ScanDecoder};
 use crate::session::settings::Settings;
 use crate::text::TextIndexes;
 use crate::txn::RangeRead;
-use arrow::array::{RecordBatch, RecordBatchOptions};
-use arrow::datatypes::SchemaRef;
+use arrow::array::{Array, RecordBatch, RecordBatchOptions};
+use arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::ScalarValue;
 use parking_lot::Mutex;
 use search::TextRead;
@@ -86,11 +86,52 @@ enum Way {
     Search(Box<TextRead>),
 }
 
+/// What a filter asks of a column.
+#[derive(Clone)]
+enum Test {
+    Compare(Comparison, Source),
+    In(Values),
+    NotNull,
+}
+
+/// The values of a list.
+#[derive(Clone)]
+enum Values {
+    Each(Vec<Source>),
+    Array(Source),
+}
+
+impl Test {
+    /// What it asks with these parameters; `None` if no row can pass.
+    ///
+    /// # Errors
+    /// What a value raises.
+    fn predicate(&self, column: ColumnId, params: &[ScalarValue]) -> PgResult<Option<Predicate>> {
+        Ok(match self {
+            Test::Compare(op, source) => {
+                let value = source.value(params)?.into_owned();
+                (!value.is_null()).then_some(Predicate::Compare { column, op: *op, value })
+            }
+            Test::In(values) => {
+                let mut list = match values {
+                    Values::Each(sources) => {
+                        sources.iter().map(|s| s.value(params).map(std::borrow::Cow::into_owned)).collect::<PgResult<Vec<_>>>()?
+                    }
+                    Values::Array(source) => elements(&*source.value(params)?)?,
+                };
+                list.retain(|value| !value.is_null());
+                (!list.is_empty()).then_some(Predicate::In { column, values: list })
+            }
+            Test::NotNull => Some(Predicate::IsNotNull(column)),
+        })
+    }
+}
+
 /// A part of a key's space that is expected to be small.
 struct Range {
     key: KeyShape,
     source: ColumnSource,
-    bounds: Vec<(ColumnId, Comparison, Source)>,
+    bounds: Vec<(ColumnId, Test)>,
     /// The value of each of the leading parts, where the bounds are nothing else and one range has them.
     equals: Option<Vec<Source>>,
     /// Entries of an index lead to rows.
@@ -278,6 +319,13 @@ impl KeyRead {
         if range.reverse {
             ranges.reverse();
         }
+        if !range.looks_up && matches!(range.source, ColumnSource::Table(_)) && ranges.iter().all(|r| r.as_point().is_some()) {
+            // Rows by their keys, several of them.
+            let mut keys = KeyList::new();
+            ranges.iter().filter_map(KeyRange::as_point).for_each(|key| keys.push(key));
+            let rows = self.get(table, &keys, params).await?;
+            return Ok(KeyRows::Rows(rows.map(|rows| limited(rows, offset, limit))));
+        }
         if one && let Some(key) = ranges.first().map(|r| r.start.as_slice()) {
             // A unique entry has no other part.
             table.view.get(range.source.storage(), entries.families(), &[key], &mut entries).await?;
@@ -325,11 +373,7 @@ impl KeyRead {
             *self.entries.lock() = Some(entries);
             batch
         };
-        Ok(KeyRows::Rows(batch.map(|batch| {
-            let from = offset.unwrap_or(0).min(batch.num_rows());
-            let rows = limit.unwrap_or(usize::MAX).min(batch.num_rows() - from);
-            batch.slice(from, rows)
-        })))
+        Ok(KeyRows::Rows(batch.map(|batch| limited(batch, offset, limit))))
     }
 
     /// The rows of some keys, as the statement wants them.
@@ -402,6 +446,28 @@ impl KeyRead {
     }
 }
 
+/// The rows that OFFSET and LIMIT leave.
+fn limited(batch: RecordBatch, offset: Option<usize>, limit: Option<usize>) -> RecordBatch {
+    let from = offset.unwrap_or(0).min(batch.num_rows());
+    let rows = limit.unwrap_or(usize::MAX).min(batch.num_rows() - from);
+    batch.slice(from, rows)
+}
+
+/// The elements of an array; none of NULL.
+fn elements(value: &ScalarValue) -> PgResult<Vec<ScalarValue>> {
+    let ScalarValue::List(list) = value else {
+        return if value.is_null() { Ok(Vec::new()) } else { Err(PgError::internal("an array that is no list")) };
+    };
+    if list.is_null(0) {
+        return Ok(Vec::new());
+    }
+    let values = list.value(0);
+    if matches!(values.data_type(), DataType::List(_)) {
+        return Err(PgError::internal("an array of arrays"));
+    }
+    (0..values.len()).map(|at| ScalarValue::try_from_array(&values, at).map_err(from_datafusion)).collect()
+}
+
 /// What values leave of a key's space.
 enum Narrowed {
     /// Ascending and apart.
@@ -427,15 +493,16 @@ impl Range {
             return Narrowed::Ranges(vec![KeyRange { start: prefix, end }]);
         }
         let mut predicates = Vec::with_capacity(self.bounds.len());
-        for (column, op, source) in &self.bounds {
-            let Ok(value) = source.value(params) else { return Narrowed::Unsuitable };
-            if value.is_null() {
-                return Narrowed::Nothing;
+        for (column, test) in &self.bounds {
+            match test.predicate(*column, params) {
+                Ok(Some(predicate)) => predicates.push(predicate),
+                Ok(None) => return Narrowed::Nothing,
+                Err(_) => return Narrowed::Unsuitable,
             }
-            predicates.push(Predicate::Compare { column: *column, op: *op, value: value.into_owned() });
         }
         let scope = scope(&self.key, &predicates);
-        if !scope.residual.is_empty() || scope.ranges.len() > FEW_RANGES || (self.ordered && !scope.one_bucket) {
+        let few = if scope.points && matches!(self.source, ColumnSource::Table(_)) { SHORT_LOOKUPS } else { FEW_RANGES };
+        if !scope.residual.is_empty() || scope.ranges.len() > few || (self.ordered && !scope.one_bucket) {
             return Narrowed::Unsuitable;
         }
         Narrowed::Ranges(scope.ranges)

@@ -142,6 +142,23 @@ fn statement(rng: &mut StdRng) -> Statement {
     if rng.random_bool(0.2) {
         conditions.push("e % 2 = 0".to_owned());
     }
+    if rng.random_bool(0.2) {
+        let (name, ty) = *pick(rng, &COLUMNS);
+        let text = ty == "text" || ty.starts_with("varchar");
+        let mut list: Vec<String> =
+            (0..rng.random_range(1..4)).map(|_| if text { format!("'{}'", small_text(rng)) } else { small_int(rng).to_string() }).collect();
+        types.push(if text { PgType::Text } else { PgType::Int8 });
+        list.push(format!("${}", types.len()));
+        conditions.push(format!("{name} IN ({})", list.join(", ")));
+    }
+    if rng.random_bool(0.2) {
+        // The whole table, in some order.
+        conditions.clear();
+        types.clear();
+        if rng.random_bool(0.5) {
+            conditions.push(format!("{} IS NOT NULL", pick(rng, &COLUMNS).0));
+        }
+    }
     let mut output: Vec<String> = vec!["a".into(), "c".into()];
     let mut order = Vec::new();
     let mut sorted = Vec::new();
@@ -157,7 +174,7 @@ fn statement(rng: &mut StdRng) -> Statement {
     if rng.random_bool(0.3) {
         output.push("b + 1".into());
     }
-    let mut tail = format!(" WHERE {}", conditions.join(" AND "));
+    let mut tail = if conditions.is_empty() { String::new() } else { format!(" WHERE {}", conditions.join(" AND ")) };
     if !order.is_empty() {
         tail += &format!(" ORDER BY {}", order.join(", "));
     }

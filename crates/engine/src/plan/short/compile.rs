@@ -1,9 +1,10 @@
 //! From a statement's relation to a [`ShortQuery`].
 
 use super::group::Group;
+use super::joins::{leaf_columns, under};
 use super::{Node, ShortQuery, Sort, Step, Value};
 use crate::access::Preferences;
-use crate::bind::tree::{ColId, Expr, ExprKind, Rel, SortKey};
+use crate::bind::tree::{AggregateExpr, ColId, Expr, ExprKind, JoinKind, Rel, SetOp, SortKey};
 use crate::bind::walk::{columns_of, free_columns, rewrite_rel};
 use crate::exec::lock_rows::RowLocks;
 use crate::plan::direct::{Columns, conjuncts, is_plain, order_of, schema_of};
@@ -11,11 +12,13 @@ use crate::plan::key_read::{Computed, KeyRead, Projection, Source};
 use crate::session::settings::Settings;
 use crate::text::TextIndexes;
 use arrow::compute::SortOptions;
+use datafusion::common::ScalarValue;
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
-use stoa_pg::{EvalContext, PgResult};
+use stoa_pg::types::PgType;
+use stoa_pg::{EvalContext, PgResult, SqlType};
 
 /// Ids of columns that hold the values of subqueries; those of groups are elsewhere.
 const LIFTED_COLUMNS: u32 = 0x5000_0000;
@@ -71,12 +74,33 @@ impl Node {
 }
 
 impl Compiler<'_> {
-    fn node(&self, rel: &Rel) -> PgResult<Compiled> {
+    pub(super) fn node(&self, rel: &Rel) -> PgResult<Compiled> {
         if let Some(read) = KeyRead::compile(self.settings, self.text, self.used, rel, None)? {
             return Ok(Some(Node::read(read)));
         }
         match rel {
+            Rel::Join { left, right, kind: JoinKind::Inner, on: None, lateral: true } => self.lateral(left, right, false),
+            Rel::Join { left, right, kind: JoinKind::Left, on, lateral: true } if on.as_ref().is_none_or(is_true) => {
+                self.lateral(left, right, true)
+            }
+            Rel::Join { left, right, kind: JoinKind::Inner, on: Some(on), lateral: true } => match self.lateral(left, right, false)? {
+                Some((node, columns)) => self.filter(node, columns, &[on]),
+                None => Ok(None),
+            },
             Rel::Join { .. } => self.join(rel, Vec::new()),
+            Rel::SetOp { op: SetOp::Union, all, left, left_columns, right, right_columns, columns } => {
+                let mut inputs = Vec::with_capacity(2);
+                for (input, own) in [(left, left_columns), (right, right_columns)] {
+                    let Some((input, given)) = self.node(input)? else { return Ok(None) };
+                    let position = |(id, (_, ty)): (&ColId, &(ColId, SqlType))| {
+                        given.iter().position(|(given, of)| given == id && of.arrow == ty.arrow)
+                    };
+                    let Some(positions) = own.iter().zip(columns).map(position).collect() else { return Ok(None) };
+                    inputs.push((input, positions));
+                }
+                let (node, given) = Node::new(Step::Union(inputs), columns.clone());
+                if *all { Ok(Some((node, given))) } else { self.distinct(node, &given, columns) }
+            }
             Rel::Filter { .. } => {
                 let mut conditions = Vec::new();
                 let mut input = rel;
@@ -84,18 +108,28 @@ impl Compiler<'_> {
                     conjuncts(predicate, &mut conditions);
                     input = below;
                 }
-                let (plain, asked): (Vec<&Expr>, Vec<&Expr>) = conditions.into_iter().partition(|e| is_plain(e));
-                let below = match input {
-                    Rel::Join { .. } => self.join(input, plain.into_iter().cloned().collect())?,
+                let (plain, mut asked): (Vec<&Expr>, Vec<&Expr>) = conditions.into_iter().partition(|e| is_plain(e));
+                let mut below = match input {
+                    Rel::Join { .. } => self.join(input, plain.iter().copied().cloned().collect())?,
                     _ if asked.is_empty() => match self.node(input)? {
                         Some((input, columns)) => self.filter(input, columns, &plain)?,
                         None => None,
                     },
                     _ => {
                         let filtered = |rel, e: &Expr| Rel::Filter { input: Box::new(rel), predicate: e.clone() };
-                        self.node(&plain.into_iter().fold(input.clone(), filtered))?
+                        self.node(&plain.iter().copied().fold(input.clone(), filtered))?
                     }
                 };
+                if below.is_none() {
+                    // There may be few values to read rows by.
+                    for (at, condition) in asked.iter().enumerate() {
+                        below = self.driven(input, &plain, condition)?;
+                        if below.is_some() {
+                            asked.remove(at);
+                            break;
+                        }
+                    }
+                }
                 let Some((mut node, mut columns)) = below else { return Ok(None) };
                 for condition in asked {
                     if let Some(probe) = self.probe(&columns, condition)? {
@@ -154,6 +188,11 @@ impl Compiler<'_> {
             }
             Rel::Aggregate { input, groups, sets: None, aggregates, grouping } if grouping.is_empty() => {
                 let aggregates: Vec<_> = aggregates.iter().filter(|(id, _)| self.used.contains(id)).collect();
+                if groups.is_empty()
+                    && let Some(extremes) = self.extremes(input, &aggregates)?
+                {
+                    return Ok(Some(extremes));
+                }
                 let of_groups = groups.iter().map(|(_, e)| e);
                 let of_aggregates =
                     aggregates.iter().flat_map(|(_, a)| a.args.iter().chain(&a.filter).chain(a.order_by.iter().map(|k| &k.expr)));
@@ -163,9 +202,7 @@ impl Compiler<'_> {
             }
             Rel::Distinct { input, columns: distinct } => {
                 let Some((input, columns)) = self.node(input)? else { return Ok(None) };
-                let groups: Vec<(ColId, Expr)> = distinct.iter().map(|(id, ty)| (*id, Expr::column(*id, ty.clone()))).collect();
-                let Some((group, columns)) = Group::compile(&self.eval, &columns, &groups, &[])? else { return Ok(None) };
-                Ok(Some(Node::new(Step::Group(Box::new(input), Box::new(group)), columns)))
+                self.distinct(input, &columns, distinct)
             }
             _ => Ok(None),
         }
@@ -179,6 +216,45 @@ impl Compiler<'_> {
             Some(read) => Ok(Some(Node::read(read))),
             None => self.node(input),
         }
+    }
+
+    /// Rows that differ in some columns.
+    fn distinct(&self, input: Node, columns: &Columns, distinct: &Columns) -> PgResult<Compiled> {
+        let groups: Vec<(ColId, Expr)> = distinct.iter().map(|(id, ty)| (*id, Expr::column(*id, ty.clone()))).collect();
+        let Some((group, columns)) = Group::compile(&self.eval, columns, &groups, &[])? else { return Ok(None) };
+        Ok(Some(Node::new(Step::Group(Box::new(input), Box::new(group)), columns)))
+    }
+
+    /// The least or the greatest values of columns, each from an end of a key.
+    fn extremes(&self, input: &Rel, aggregates: &[&(ColId, AggregateExpr)]) -> PgResult<Compiled> {
+        if aggregates.is_empty() || leaf_columns(input).is_none() {
+            return Ok(None);
+        }
+        let (mut node, mut columns) = Node::new(Step::One, Columns::new());
+        for (id, a) in aggregates {
+            let descending = match a.func.0.name {
+                "min" => false,
+                "max" => true,
+                _ => return Ok(None),
+            };
+            let [arg] = a.args.as_slice() else { return Ok(None) };
+            let ExprKind::Column(column) = arg.kind else { return Ok(None) };
+            if a.filter.is_some() || arg.ty.arrow != a.ty.arrow {
+                return Ok(None);
+            }
+            let not_null = Expr::new(ExprKind::IsNotNull(Box::new(arg.clone())), SqlType::new(PgType::Bool));
+            let key = SortKey { expr: arg.clone(), descending, nulls_first: descending };
+            let sorted = Rel::Sort { input: Box::new(under(input, vec![not_null])), keys: vec![key] };
+            let one = Expr::new(ExprKind::Const(ScalarValue::Int64(Some(1))), SqlType::new(PgType::Int8));
+            let first = Rel::Limit { input: Box::new(sorted), offset: None, fetch: Some(one), ties: None };
+            let Some(read) = KeyRead::compile(self.settings, None, self.used, &first, None)? else { return Ok(None) };
+            let Some(output) = read.columns().iter().position(|(id, _)| *id == column) else { return Ok(None) };
+            let (inner, _) = Node::read(read);
+            columns.push((*id, a.ty.clone()));
+            let value = Value { inner, values: Vec::new(), output: Some(output) };
+            (node, columns) = Node::new(Step::Value(Box::new(node), Box::new(value)), columns);
+        }
+        Ok(Some((node, columns)))
     }
 
     /// Puts columns in the place of an expression's subqueries, and below it the steps that give them.
@@ -204,9 +280,7 @@ impl Compiler<'_> {
         if !free_columns(&rel).is_empty() {
             return Ok(None);
         }
-        let text = self.text.filter(|_| values.is_empty());
-        let within = Compiler { eval: self.eval.clone(), text, params: self.params + values.len(), ..*self };
-        let Some((inner, given)) = within.node(&rel)? else { return Ok(None) };
+        let Some((inner, given)) = self.within(values.len()).node(&rel)? else { return Ok(None) };
         let output = match query.outputs.first() {
             _ if exists => None,
             Some(out) => match given.iter().position(|(id, ty)| *id == out.col && ty.arrow == e.ty.arrow) {
@@ -220,6 +294,12 @@ impl Compiler<'_> {
         columns.push((id, e.ty.clone()));
         *e = Expr::column(id, e.ty.clone());
         Ok(Some(Node::new(Step::Value(Box::new(input), Box::new(Value { inner, values, output })), columns)))
+    }
+
+    /// The compiler of a subquery in which so many values of an outer row are parameters.
+    pub(super) fn within(&self, values: usize) -> Compiler<'_> {
+        let text = self.text.filter(|_| values == 0);
+        Compiler { eval: self.eval.clone(), text, params: self.params + values, ..*self }
     }
 
     /// A relation in which the columns of outer rows are parameters, and the positions of those that it uses.
@@ -260,4 +340,8 @@ impl Compiler<'_> {
     pub(super) fn looks_up(&self) -> bool {
         Preferences::new(self.settings, &[]).lookup_join
     }
+}
+
+fn is_true(e: &Expr) -> bool {
+    matches!(e.kind, ExprKind::Const(ScalarValue::Boolean(Some(true))))
 }

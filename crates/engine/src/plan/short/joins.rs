@@ -2,9 +2,9 @@
 
 use super::compile::{Compiled, Compiler};
 use super::{Join, Node, Probe, Step};
-use crate::bind::tree::{ColId, Expr, ExprKind, JoinKind, Rel};
+use crate::bind::tree::{ColId, Expr, ExprKind, JoinKind, Query, Rel};
 use crate::bind::walk::{columns_of, free_columns};
-use crate::plan::direct::{Columns, conjuncts, is_plain, schema_of};
+use crate::plan::direct::{Columns, conjuncts, is_plain};
 use crate::plan::key_read::KeyRead;
 use std::collections::HashSet;
 use stoa_pg::PgResult;
@@ -62,7 +62,7 @@ impl<'a> Joins<'a> {
 }
 
 /// The columns of a scan, or of conditions and projections over one.
-fn leaf_columns(rel: &Rel) -> Option<HashSet<ColId>> {
+pub(super) fn leaf_columns(rel: &Rel) -> Option<HashSet<ColId>> {
     match rel {
         Rel::Scan(scan) => Some(scan.columns.iter().map(|(_, id)| *id).collect()),
         Rel::Filter { input, .. } => leaf_columns(input),
@@ -72,7 +72,7 @@ fn leaf_columns(rel: &Rel) -> Option<HashSet<ColId>> {
 }
 
 /// A scan under conditions: below its projections, in terms of the columns there.
-fn under(rel: &Rel, mut conditions: Vec<Expr>) -> Rel {
+pub(super) fn under(rel: &Rel, mut conditions: Vec<Expr>) -> Rel {
     match rel {
         Rel::Project { input, exprs } => {
             for condition in &mut conditions {
@@ -135,17 +135,7 @@ impl Compiler<'_> {
                     Joined { node, columns }
                 }
                 Some(before) => {
-                    let inner_columns = next.read.columns().clone();
-                    let mut columns = before.columns;
-                    columns.extend(inner_columns.iter().cloned());
-                    let join = Join {
-                        outer: before.node,
-                        inner: next.read,
-                        inner_schema: schema_of(&inner_columns),
-                        values: next.values,
-                        optional: relation.optional.is_some(),
-                    };
-                    let (node, columns) = Node::new(Step::Join(Box::new(join)), columns);
+                    let (node, columns) = Self::joined((before.node, before.columns), next, relation.optional.is_some());
                     Joined { node, columns }
                 }
             };
@@ -159,6 +149,42 @@ impl Compiler<'_> {
             return Ok(None);
         }
         Ok(joined.map(|joined| (joined.node, joined.columns)))
+    }
+
+    /// A read for each row of a node.
+    fn joined((outer, mut columns): (Node, Columns), next: Next, optional: bool) -> (Node, Columns) {
+        let given = next.read.columns().clone();
+        columns.extend(given.iter().cloned());
+        let (inner, _) = Node::read(next.read);
+        Node::new(Step::Join(Box::new(Join { outer, inner, values: next.values, optional })), columns)
+    }
+
+    /// A subquery that uses columns of the relation left of it.
+    pub(super) fn lateral(&self, left: &Rel, right: &Rel, optional: bool) -> PgResult<Compiled> {
+        if !self.looks_up() {
+            return Ok(None);
+        }
+        let Some((outer, mut columns)) = self.node(left)? else { return Ok(None) };
+        let (rel, values) = self.outer_to_params(&columns, right.clone());
+        if !free_columns(&rel).is_empty() {
+            return Ok(None);
+        }
+        let Some((inner, given)) = self.within(values.len()).node(&rel)? else { return Ok(None) };
+        columns.extend(given);
+        Ok(Some(Node::new(Step::Join(Box::new(Join { outer, inner, values, optional })), columns)))
+    }
+
+    /// The rows of a relation for the values that a subquery gives, each once, where the relation is read by those.
+    pub(super) fn driven(&self, rel: &Rel, plain: &[&Expr], condition: &Expr) -> PgResult<Compiled> {
+        let Some((query, equal)) = equal_to_some(condition) else { return Ok(None) };
+        if !self.looks_up() || leaf_columns(rel).is_none() || !equal.iter().all(is_plain) || !free_columns(&query.rel).is_empty() {
+            return Ok(None);
+        }
+        let columns = query.outputs.iter().map(|out| (out.col, out.ty.clone())).collect();
+        let Some(values) = self.node(&Rel::Distinct { input: Box::new(query.rel.clone()), columns })? else { return Ok(None) };
+        let conditions = plain.iter().map(|e| (*e).clone()).chain(equal).collect();
+        let next = self.inner(&values.1, under(rel, conditions))?;
+        Ok(next.map(|next| Self::joined(values, next, false)))
     }
 
     /// A relation that can be read now, with the conditions that its read answers: one that gives one row, before others.
@@ -212,19 +238,15 @@ impl Compiler<'_> {
     /// What EXISTS, NOT EXISTS or IN asks of each row of a node; `None` if a condition is nothing of that kind.
     pub(super) fn probe(&self, outer: &Columns, condition: &Expr) -> PgResult<Option<Probe>> {
         let (query, anti, equal) = match &condition.kind {
-            ExprKind::Exists(query) => (query, false, Vec::new()),
+            ExprKind::Exists(query) => (&**query, false, Vec::new()),
             ExprKind::Not(inner) => match &inner.kind {
-                ExprKind::Exists(query) => (query, true, Vec::new()),
+                ExprKind::Exists(query) => (&**query, true, Vec::new()),
                 _ => return Ok(None),
             },
-            ExprKind::AnyQuery { left, opers, query, all: false } if opers.iter().all(|o| o.0.name == "=") => {
-                let sides = left.iter().zip(opers).zip(&query.outputs);
-                let equal = sides.map(|((left, oper), out)| {
-                    let args = vec![left.clone(), Expr::column(out.col, out.ty.clone())];
-                    Expr::new(ExprKind::Oper { oper: oper.clone(), args }, condition.ty.clone())
-                });
-                (query, false, equal.collect())
-            }
+            ExprKind::AnyQuery { .. } => match equal_to_some(condition) {
+                Some((query, equal)) => (query, false, equal),
+                None => return Ok(None),
+            },
             _ => return Ok(None),
         };
         if !self.looks_up() || leaf_columns(&query.rel).is_none() || !equal.iter().all(is_plain) {
@@ -233,6 +255,20 @@ impl Compiler<'_> {
         let next = self.inner(outer, under(&query.rel, equal))?;
         Ok(next.map(|Next { read, values }| Probe { inner: read, values, anti }))
     }
+}
+
+/// The query of an IN, and what makes a row of it equal to the values left of it.
+fn equal_to_some(condition: &Expr) -> Option<(&Query, Vec<Expr>)> {
+    let ExprKind::AnyQuery { left, opers, query, all: false } = &condition.kind else { return None };
+    if opers.iter().any(|o| o.0.name != "=") {
+        return None;
+    }
+    let sides = left.iter().zip(opers).zip(&query.outputs);
+    let equal = sides.map(|((left, oper), out)| {
+        let args = vec![left.clone(), Expr::column(out.col, out.ty.clone())];
+        Expr::new(ExprKind::Oper { oper: oper.clone(), args }, condition.ty.clone())
+    });
+    Some((query, equal.collect()))
 }
 
 /// A read and the outer columns that are its parameters.

@@ -71,6 +71,8 @@ enum Step {
     Probe(Box<Node>, Box<Probe>),
     /// Adds the column of a subquery's values.
     Value(Box<Node>, Box<Value>),
+    /// The rows of several nodes, one after the other, with the positions of the columns that are given.
+    Union(Vec<(Node, Vec<usize>)>),
     /// One row without columns.
     One,
 }
@@ -93,11 +95,10 @@ struct Probe {
     anti: bool,
 }
 
-/// Reads the inner side for each row of the outer one.
+/// Asks the inner side for each row of the outer one.
 struct Join {
     outer: Node,
-    inner: KeyRead,
-    inner_schema: SchemaRef,
+    inner: Node,
     /// The outer columns whose values are the inner side's parameters, behind those of the statement.
     values: Vec<usize>,
     /// Rows without a match are given with NULLs.
@@ -234,6 +235,16 @@ impl Node {
                     let Some(batch) = input.run(ctx, params, budget).await? else { return Ok(None) };
                     self.value(value, batch, ctx, params, budget).await
                 }
+                Step::Union(inputs) => {
+                    let mut batches = Vec::with_capacity(inputs.len());
+                    for (input, positions) in inputs {
+                        let Some(batch) = input.run(ctx, params, budget).await? else { return Ok(None) };
+                        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+                        let columns = batch.project(positions)?.columns().to_vec();
+                        batches.push(RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?);
+                    }
+                    Ok(Some(concat_batches(&self.schema, &batches)?))
+                }
                 Step::One => {
                     let options = RecordBatchOptions::new().with_row_count(Some(1));
                     Ok(Some(RecordBatch::try_new_with_options(self.schema.clone(), Vec::new(), &options)?))
@@ -252,8 +263,13 @@ impl Node {
             Step::Read(read) => (format!("Read: {}", read.describe()), None),
             Step::Join(join) => {
                 let kind = if join.optional { "Left join" } else { "Join" };
-                (format!("{kind}: for each row {}", join.inner.describe()), Some(&join.outer))
+                let inner = match &join.inner.step {
+                    Step::Read(read) => read.describe(),
+                    _ => "a subquery".to_owned(),
+                };
+                (format!("{kind}: for each row {inner}"), Some(&join.outer))
             }
+            Step::Union(_) => ("Append".to_owned(), None),
             Step::Probe(input, probe) => {
                 let asked = if probe.anti { "without a row" } else { "with a row" };
                 (format!("Filter: {asked} of {}", probe.inner.describe()), Some(&**input))
@@ -268,8 +284,11 @@ impl Node {
             Step::One => ("One row".to_owned(), None),
         };
         out.push(format!("{indent}{line}"));
-        if let Step::Value(_, value) = &self.step {
-            value.inner.describe(depth + 2, out);
+        match &self.step {
+            Step::Value(_, value) => value.inner.describe(depth + 2, out),
+            Step::Join(join) if !matches!(join.inner.step, Step::Read(_)) => join.inner.describe(depth + 2, out),
+            Step::Union(inputs) => inputs.iter().for_each(|(input, _)| input.describe(depth + 1, out)),
+            _ => {}
         }
         if let Some(input) = input {
             input.describe(depth + 1, out);
@@ -322,22 +341,19 @@ impl Node {
         for (number, row) in (0u32..).zip(0..outer.num_rows()) {
             values.truncate(params.len());
             push_values(&mut values, &outer, &join.values, row)?;
-            let KeyRows::Rows(batch) = join.inner.run(ctx, &values).await? else { return Ok(None) };
-            let batch = match batch {
-                Some(batch) if batch.num_rows() > 0 => batch,
-                _ if join.optional => nulls(&join.inner_schema)?,
-                _ => continue,
+            let Some(batch) = join.inner.run(ctx, &values, budget).await? else { return Ok(None) };
+            let batch = match batch.num_rows() {
+                0 if join.optional => nulls(&join.inner.schema)?,
+                0 => continue,
+                _ => batch,
             };
-            if !budget.take(batch.num_rows()) {
-                return Ok(None);
-            }
             rows_of.extend(std::iter::repeat_n(number, batch.num_rows()));
             found.push(batch);
         }
         let inner = match found.as_slice() {
             [] => return Ok(Some(RecordBatch::new_empty(self.schema.clone()))),
             [one] => one.clone(),
-            several => concat_batches(&join.inner_schema, several)?,
+            several => concat_batches(&join.inner.schema, several)?,
         };
         let rows = rows_of.len();
         let mut columns: Vec<ArrayRef> = Vec::with_capacity(self.schema.fields().len());

@@ -1,25 +1,37 @@
-//! Sorts that a physical plan lacks in the end.
+//! What DataFusion's rules leave broken in a finished physical plan.
 //!
-//! A sort leaves out the columns that are constant or equal to another where it stands. DataFusion's later rules, and nodes that forget
+//! Sorts: a sort leaves out the columns that are constant or equal to another where it stands. DataFusion's later rules, and nodes that forget
 //! what they know of their input, may leave the node above without that knowledge; its check of the finished plan then fails. Here
 //! such a node gets its whole sort back: the rows are the same, at worst they are compared by one more column.
+//!
+//! Limits of groups without aggregates: one that was given to a node which has an order by then is taken for one of the best groups by
+//! some aggregate, and fails for want of it. It is only a hint, and is taken away.
 
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::physical_expr::LexOrdering;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::aggregates::AggregateExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, replace_children_if_necessary};
 use std::sync::Arc;
 
 /// See the module.
 #[derive(Debug)]
-pub struct MissingSorts;
+pub struct Mend;
 
-impl PhysicalOptimizerRule for MissingSorts {
+impl PhysicalOptimizerRule for Mend {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
         plan.transform_up(|plan| {
+            let limited = plan.downcast_ref::<AggregateExec>().filter(|groups| {
+                groups.limit_options().is_some_and(|limit| limit.descending().is_none())
+                    && groups.aggr_expr().is_empty()
+                    && !groups.is_unordered_unfiltered_group_by_distinct()
+            });
+            let unlimited = limited.map(|groups| Arc::new(groups.with_new_limit_options(None)) as Arc<dyn ExecutionPlan>);
+            let mended = unlimited.is_some();
+            let plan = unlimited.unwrap_or(plan);
             let mut changed = false;
             let mut children = Vec::with_capacity(plan.children().len());
             for (child, required) in plan.children().into_iter().zip(plan.required_input_ordering()) {
@@ -32,13 +44,16 @@ impl PhysicalOptimizerRule for MissingSorts {
                     _ => children.push(Arc::clone(child)),
                 }
             }
-            if changed { replace_children_if_necessary(plan, children).map(Transformed::yes) } else { Ok(Transformed::no(plan)) }
+            match changed {
+                true => replace_children_if_necessary(plan, children).map(Transformed::yes),
+                false => Ok(Transformed::new_transformed(plan, mended)),
+            }
         })
         .data()
     }
 
     fn name(&self) -> &'static str {
-        "MissingSorts"
+        "Mend"
     }
 
     fn schema_check(&self) -> bool {
@@ -78,10 +93,10 @@ mod tests {
         let lines = |plan: &Arc<dyn ExecutionPlan>| displayable(plan.as_ref()).indent(false).to_string();
         let expected = "SortPreservingMergeExec: [a@0 ASC, b@1 ASC]\n  \
                         SortExec: TopK(fetch=3), expr=[a@0 ASC, b@1 ASC], preserve_partitioning=[true]\n    EmptyExec\n";
-        let mended = MissingSorts.optimize(plan, &ConfigOptions::default()).unwrap();
+        let mended = Mend.optimize(plan, &ConfigOptions::default()).unwrap();
         assert_eq!(lines(&mended), expected);
         // What is complete stays.
-        let again = MissingSorts.optimize(Arc::clone(&mended), &ConfigOptions::default()).unwrap();
+        let again = Mend.optimize(Arc::clone(&mended), &ConfigOptions::default()).unwrap();
         assert!(Arc::ptr_eq(&again, &mended));
     }
 }
