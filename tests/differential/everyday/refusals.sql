@@ -107,3 +107,6 @@ SELECT id FROM r ORDER BY id FETCH NEXT NULL ROWS ONLY;
 CREATE TABLE documents (id int PRIMARY KEY, j json);
 SELECT least(documents) FROM documents;
 SELECT greatest(r)::text FROM r ORDER BY 1;
+SELECT count() OVER (ORDER BY id) FROM other;
+SELECT id FROM other ORDER BY -1e3;
+SELECT DISTINCT ON (-2.5) id FROM other;

@@ -37,7 +37,9 @@ impl Binder<'_> {
     /// Replaces aggregates and grouped expressions by columns of the aggregate node; 42803 for what is neither.
     pub(crate) fn above_groups(&mut self, expr: &mut Expr, grouping: &mut Grouping) -> PgResult<()> {
         if let Some((id, group)) = grouping.groups.iter().find(|(_, g)| same_expr(g, expr)) {
-            *expr = Expr::column(*id, group.ty.clone());
+            let column = Expr::column(*id, group.ty.clone());
+            // Numerics with a scale beside others: the same value, in the form that is wanted here.
+            *expr = if group.ty.arrow == expr.ty.arrow { column } else { self.in_form(column, &expr.ty)? };
             return Ok(());
         }
         match &mut expr.kind {

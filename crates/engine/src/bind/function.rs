@@ -689,7 +689,7 @@ impl Binder<'_> {
             args = direct;
         }
         if call.positional.is_empty() && !call.star && !within_group && name == "count" {
-            return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, "count(*) must be used to call a parameterless aggregate function"));
+            return Err(count_of_nothing());
         }
         let (func, args) = self.find_function(name, args, Vec::new())?;
         if matches!(func.kind, FuncKind::Window(_)) {
@@ -813,6 +813,9 @@ impl Binder<'_> {
         }
         if !matches!(clause, Clause::SelectList | Clause::OrderBy) {
             return Err(PgError::new(SqlState::WINDOWING_ERROR, format!("window functions are not allowed in {}", clause.name())));
+        }
+        if call.positional.is_empty() && !call.star && name == "count" {
+            return Err(count_of_nothing());
         }
         if call.distinct {
             return Err(PgError::unsupported("DISTINCT is not implemented for window functions"));
@@ -1080,6 +1083,10 @@ impl Binder<'_> {
         let descending = options.asc == Some(false);
         Ok(SortKey { expr, descending, nulls_first: options.nulls_first.unwrap_or(descending) })
     }
+}
+
+fn count_of_nothing() -> PgError {
+    PgError::new(SqlState::WRONG_OBJECT_TYPE, "count(*) must be used to call a parameterless aggregate function")
 }
 
 /// What EXCLUDE says, where an entry of PARTITION BY is its mark.

@@ -635,6 +635,9 @@ impl Binder<'_> {
                 let number = format!("-{}", integer_digits(digits).unwrap_or_default());
                 self.target_at(&number, targets, clause).map_err(|err| err.at(self.pos(e)))
             }
+            E::UnaryOp { op: ast::UnaryOperator::Minus, expr: digits } if is_number(digits) => {
+                Err(PgError::new(SqlState::SYNTAX_ERROR, format!("non-integer constant in {clause}")).at(self.pos(e)))
+            }
             E::Identifier(ident) => {
                 let name = fold(ident);
                 let mut found: Option<&Expr> = None;
@@ -793,6 +796,10 @@ fn on_nullable_side(rel: &Rel, nullable: bool, wanted: &dyn Fn(&TableScan) -> bo
         Rel::Filter { input, .. } | Rel::Project { input, .. } | Rel::Sample { input, .. } => on_nullable_side(input, nullable, wanted),
         _ => false,
     }
+}
+
+fn is_number(e: &E) -> bool {
+    matches!(e, E::Value(v) if matches!(v.value, ast::Value::Number(..)))
 }
 
 /// The digits of an integer constant.
