@@ -3,13 +3,20 @@
 //! The crate's handles borrow from the database. Here each carries an `Arc` of it instead, declared after the handle, so that
 //! it is dropped after it: this is what every `unsafe` of this file rests on.
 
+use crate::iterator::AtRest;
 use crate::options::OptionClass;
-use rocksdb::{AsColumnFamilyRef, AsRawPtr, BoundColumnFamily, DB, DBRawIterator, ReadOptions, SnapshotWithThreadMode, WriteBatch};
+use librocksdb_sys as ffi;
+use rocksdb::{AsColumnFamilyRef, AsRawPtr, BoundColumnFamily, DB, WriteBatch};
+use std::ffi::{CStr, c_char};
+use std::marker::PhantomData;
+use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
 use stoa_store::{Certainty, StoreError, StoreResult};
 
 /// An open database.
 pub(crate) struct Database {
+    /// Before `db`, since they must be dropped before it.
+    pub at_rest: AtRest,
     pub db: DB,
     pub path: std::path::PathBuf,
 }
@@ -17,6 +24,13 @@ pub(crate) struct Database {
 impl std::fmt::Debug for Database {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Database").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl Database {
+    /// Whether nothing was written behind a snapshot.
+    pub fn is_newest(&self, snapshot: &RocksSnapshot) -> bool {
+        self.db.latest_sequence_number() == snapshot.sequence
     }
 }
 
@@ -43,14 +57,6 @@ impl ColumnFamily {
         let handle = unsafe { std::mem::transmute::<Arc<BoundColumnFamily<'_>>, Arc<BoundColumnFamily<'static>>>(handle) };
         let number = batch_number(&handle);
         Some(Self { handle, number, class, database: Arc::clone(database) })
-    }
-
-    /// An iterator that must not outlive `self`'s database; see [`OwnedIterator`].
-    pub fn iterator(&self, options: ReadOptions) -> OwnedIterator {
-        let inner = self.database.db.raw_iterator_cf_opt(&self.handle, options);
-        // SAFETY: only the lifetime changes; `_database` keeps the database alive longer than the iterator.
-        let inner = unsafe { std::mem::transmute::<DBRawIterator<'_>, DBRawIterator<'static>>(inner) };
-        OwnedIterator { inner, part: None, _database: Arc::clone(&self.database) }
     }
 
     pub fn database(&self) -> &Arc<Database> {
@@ -91,7 +97,7 @@ impl ColumnFamily {
         // SAFETY: the pointers are of live slices with the lengths that go with them, as many as `count`; the database and the
         // column family are alive; `error` is freed below.
         unsafe {
-            librocksdb_sys::rocksdb_approximate_sizes_cf_with_flags(
+            ffi::rocksdb_approximate_sizes_cf_with_flags(
                 self.database.db.as_raw_ptr(),
                 self.handle.inner(),
                 count,
@@ -103,11 +109,7 @@ impl ColumnFamily {
                 sizes.as_mut_ptr(),
                 &raw mut error,
             );
-            if !error.is_null() {
-                let message = std::ffi::CStr::from_ptr(error).to_string_lossy().into_owned();
-                librocksdb_sys::rocksdb_free(error.cast());
-                return Err(message_error(&message, Certainty::NotDone));
-            }
+            take_error(error, Certainty::NotDone)?;
         }
         Ok(sizes)
     }
@@ -138,62 +140,148 @@ fn batch_number(handle: &Arc<BoundColumnFamily<'static>>) -> u32 {
     number
 }
 
-/// An iterator that keeps its database open.
-pub(crate) struct OwnedIterator {
-    pub inner: DBRawIterator<'static>,
-    /// Where it ends, on either side, short of the bounds that it was made with.
-    pub part: Option<(Vec<u8>, Vec<u8>)>,
-    _database: Arc<Database>,
-}
-
-impl OwnedIterator {
-    /// Whether it stands on an entry; an error if it stopped for one.
-    #[inline]
-    pub fn check(&self) -> StoreResult<bool> {
-        if let Some(key) = self.inner.key() {
-            return Ok(self.reaches(key));
-        }
-        self.inner.status().map_err(read_error)?;
-        Ok(false)
-    }
-
-    /// Whether a key lies in the part that is read.
-    #[inline]
-    pub fn reaches(&self, key: &[u8]) -> bool {
-        self.part.as_ref().is_none_or(|(lower, upper)| key >= lower.as_slice() && key < upper.as_slice())
-    }
-}
-
-/// RocksDB's own snapshot, with read options that use it.
+/// RocksDB's own snapshot, with the options of point reads at it: made once, since making them costs as much as a part of a read.
 pub(crate) struct RocksSnapshot {
-    /// For point reads: made once, since making one costs as much as a part of a read.
-    pub point_options: ReadOptions,
-    inner: SnapshotWithThreadMode<'static, DB>,
-    _database: Arc<Database>,
+    inner: NonNull<ffi::rocksdb_snapshot_t>,
+    point_options: NonNull<ffi::rocksdb_readoptions_t>,
+    sequence: u64,
+    database: Arc<Database>,
 }
+
+// SAFETY: a snapshot and read options that nobody changes may be used by all threads.
+unsafe impl Send for RocksSnapshot {}
+// SAFETY: see above.
+unsafe impl Sync for RocksSnapshot {}
 
 impl std::fmt::Debug for RocksSnapshot {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "RocksSnapshot({})", self.inner.sequence_number())
+        write!(f, "RocksSnapshot({})", self.sequence)
+    }
+}
+
+impl Drop for RocksSnapshot {
+    fn drop(&mut self) {
+        // SAFETY: `database` is alive; what reads at the snapshot borrows from this, or says itself that it is kept.
+        unsafe {
+            ffi::rocksdb_readoptions_destroy(self.point_options.as_ptr());
+            ffi::rocksdb_release_snapshot(self.database.db.as_raw_ptr(), self.inner.as_ptr());
+        }
     }
 }
 
 impl RocksSnapshot {
     pub fn take(database: &Arc<Database>) -> Self {
-        let inner = database.db.snapshot();
-        // SAFETY: only the lifetime changes; `_database` keeps the database alive longer than the snapshot.
-        let inner = unsafe { std::mem::transmute::<SnapshotWithThreadMode<'_, DB>, SnapshotWithThreadMode<'static, DB>>(inner) };
-        let mut point_options = ReadOptions::default();
-        point_options.set_snapshot(&inner);
-        Self { point_options, inner, _database: Arc::clone(database) }
+        // SAFETY: the database is alive; the calls that create never give null.
+        unsafe {
+            let inner = ffi::rocksdb_create_snapshot(database.db.as_raw_ptr());
+            let point_options = ffi::rocksdb_readoptions_create();
+            ffi::rocksdb_readoptions_set_snapshot(point_options, inner);
+            Self {
+                sequence: ffi::rocksdb_snapshot_get_sequence_number(inner),
+                inner: NonNull::new_unchecked(inner.cast_mut()),
+                point_options: NonNull::new_unchecked(point_options),
+                database: Arc::clone(database),
+            }
+        }
     }
 
-    /// Fresh options for an iterator at this snapshot.
-    pub fn iterator_options(&self) -> ReadOptions {
-        let mut options = ReadOptions::default();
-        options.set_snapshot(&self.inner);
-        options
+    #[cfg(test)]
+    pub fn database(&self) -> &Database {
+        &self.database
     }
+
+    pub fn as_ptr(&self) -> *const ffi::rocksdb_snapshot_t {
+        self.inner.as_ptr()
+    }
+
+    /// The value of a physical key.
+    pub fn get(&self, home: &ColumnFamily, key: &[u8]) -> StoreResult<Option<Value<'_>>> {
+        let mut error = null_mut();
+        // SAFETY: everything is alive; the key is read during the call; the error is freed where it is taken.
+        unsafe {
+            let (db, options, family) = (self.database.db.as_raw_ptr(), self.point_options.as_ptr(), home.handle.inner());
+            let value = ffi::rocksdb_get_pinned_cf(db, options, family, key.as_ptr().cast(), key.len(), &raw mut error);
+            take_error(error, Certainty::NotDone)?;
+            Ok(Value::of(value))
+        }
+    }
+
+    /// The values of physical keys, in their order. `sorted`: they ascend.
+    pub fn get_many(&self, home: &ColumnFamily, keys: &[&[u8]], sorted: bool) -> StoreResult<Vec<Option<Value<'_>>>> {
+        let starts: Vec<_> = keys.iter().map(|key| key.as_ptr().cast()).collect();
+        let lengths: Vec<_> = keys.iter().map(|key| key.len()).collect();
+        let mut values = vec![null_mut(); keys.len()];
+        let mut errors = vec![null_mut(); keys.len()];
+        // SAFETY: as in `get`; all four lists have as many entries as there are keys.
+        unsafe {
+            ffi::rocksdb_batched_multi_get_cf(
+                self.database.db.as_raw_ptr(),
+                self.point_options.as_ptr(),
+                home.handle.inner(),
+                keys.len(),
+                starts.as_ptr(),
+                lengths.as_ptr(),
+                values.as_mut_ptr(),
+                errors.as_mut_ptr(),
+                sorted,
+            );
+            let values: Vec<_> = values.into_iter().map(|value| Value::of(value)).collect();
+            let errors: Vec<_> = errors.into_iter().map(|error| take_error(error, Certainty::NotDone)).collect();
+            errors.into_iter().collect::<StoreResult<()>>()?;
+            Ok(values)
+        }
+    }
+}
+
+/// A value where RocksDB has it.
+pub(crate) struct Value<'a> {
+    inner: NonNull<ffi::rocksdb_pinnableslice_t>,
+    _of: PhantomData<&'a RocksSnapshot>,
+}
+
+impl Value<'_> {
+    /// # Safety
+    /// It is nobody else's; null if there is none.
+    unsafe fn of(value: *mut ffi::rocksdb_pinnableslice_t) -> Option<Self> {
+        Some(Self { inner: NonNull::new(value)?, _of: PhantomData })
+    }
+}
+
+impl std::ops::Deref for Value<'_> {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        let mut length = 0;
+        // SAFETY: the value is alive, and its bytes as long as it is.
+        unsafe {
+            let start = ffi::rocksdb_pinnableslice_value(self.inner.as_ptr(), &raw mut length);
+            if length == 0 { &[] } else { std::slice::from_raw_parts(start.cast(), length) }
+        }
+    }
+}
+
+impl Drop for Value<'_> {
+    fn drop(&mut self) {
+        // SAFETY: it is alive and nobody else's.
+        unsafe { ffi::rocksdb_pinnableslice_destroy(self.inner.as_ptr()) }
+    }
+}
+
+/// What a call of the C interface says of its failure; the message is freed.
+///
+/// # Safety
+/// Null, or a message that the call has made.
+pub(crate) unsafe fn take_error(error: *mut c_char, certainty: Certainty) -> StoreResult<()> {
+    if error.is_null() {
+        return Ok(());
+    }
+    // SAFETY: the caller's.
+    let message = unsafe {
+        let message = CStr::from_ptr(error).to_string_lossy().into_owned();
+        ffi::rocksdb_free(error.cast());
+        message
+    };
+    Err(message_error(&message, certainty))
 }
 
 /// An error of a read: nothing happened.

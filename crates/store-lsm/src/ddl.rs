@@ -7,6 +7,7 @@
 use crate::bulk::SortedFiles;
 use crate::commit::{Committer, Core};
 use crate::database::{ColumnFamily, read_error};
+use crate::iterator::{IteratorOptions, OwnedIterator};
 use crate::keys::{Form, STORAGE_ID_BYTES, TIMESTAMP_BYTES, VALUE_DELETED, VALUE_PUT, VersionedKey, inverted, push_escaped};
 use crate::keys::{push_unescaped, storage_bounds};
 use crate::metadata::{NEXT_STORAGE_KEY, StoredTable, load_key, purge_key, table_key};
@@ -199,18 +200,19 @@ impl Committer {
     fn copy_family(&mut self, from: &Family, storage: u32, class: OptionClass) -> StoreResult<()> {
         let home = self.core.home(class)?;
         let mut files = SortedFiles::new(&self.core, class, format!("alter-{storage}"))?;
-        let (lower, upper) = storage_bounds(from.storage);
-        let mut options = rocksdb::ReadOptions::default();
-        options.set_iterate_range(lower..upper);
-        options.set_total_order_seek(true);
-        options.fill_cache(false);
-        options.set_readahead_size(2 << 20);
-        let mut iterator = from.home.iterator(options);
+        let options = IteratorOptions {
+            bounds: Some(storage_bounds(from.storage)),
+            total_order: true,
+            keep_cache: true,
+            readahead: 2 << 20,
+            ..IteratorOptions::default()
+        };
+        let mut iterator = OwnedIterator::new(&from.home, options);
         let (mut key, mut value) = (Vec::new(), Vec::new());
         let mut last_row = None::<Vec<u8>>;
-        iterator.inner.seek_to_first();
+        iterator.seek_to_first();
         while iterator.check()? {
-            let (from_key, from_value) = iterator.inner.item().unwrap_or_default();
+            let (from_key, from_value) = iterator.item().unwrap_or_default();
             key.clear();
             key.extend_from_slice(&storage.to_be_bytes());
             let rest = from_key.get(STORAGE_ID_BYTES..).unwrap_or_default();
@@ -248,7 +250,7 @@ impl Committer {
             if keep {
                 files.add(&key, &value)?;
             }
-            iterator.inner.next();
+            iterator.next();
         }
         files.finish()?.ingest(&home)
     }

@@ -3,12 +3,11 @@
 //! Plain families are read by pinned gets (many at once for larger batches), versioned ones by an iterator that stays inside
 //! the row, so that the bloom filter on rows is used.
 
-use crate::database::{Database, read_error};
+use crate::database::Value;
+use crate::iterator::{IteratorOptions, OwnedIterator};
 use crate::keys::{Form, push_row_bound};
 use crate::scan::{VersionedCursor, Visibility, recycle};
 use crate::view::{Family, LsmSnapshot, Table};
-use rocksdb::DBPinnableSlice;
-use std::sync::Arc;
 use stoa_store::{CellRef, ReadSpec, RowSink, StoreResult};
 
 /// Keys that RocksDB is asked for at once.
@@ -21,20 +20,13 @@ enum Source<'a> {
     Versioned(Box<VersionedCursor>),
 }
 
-pub(crate) fn get(
-    database: &Arc<Database>,
-    spec: &ReadSpec,
-    snapshot: &LsmSnapshot,
-    table: &Table,
-    keys: &[&[u8]],
-    sink: &mut dyn RowSink,
-) -> StoreResult<()> {
+pub(crate) fn get(spec: &ReadSpec, snapshot: &LsmSnapshot, table: &Table, keys: &[&[u8]], sink: &mut dyn RowSink) -> StoreResult<()> {
     if let [id] = spec.families.as_slice()
         && keys.len() < MIN_BATCH_KEYS
     {
         let family = table.family(*id)?;
         if family.form == Form::Plain {
-            return get_few(database, spec, snapshot, table, family, keys, sink);
+            return get_few(spec, snapshot, table, family, keys, sink);
         }
     }
     let mut sources = Vec::with_capacity(spec.families.len());
@@ -44,9 +36,8 @@ pub(crate) fn get(
         sources.push(match family.form {
             Form::Plain => Source::Plain { family, visibility },
             Form::PackedVersions | Form::Cells => {
-                let mut options = snapshot.view.snapshot.iterator_options();
-                options.set_prefix_same_as_start(true);
-                Source::Versioned(Box::new(VersionedCursor::new(family.home.iterator(options), visibility, false)))
+                let options = IteratorOptions { snapshot: Some(&snapshot.view.snapshot), one_row: true, ..IteratorOptions::default() };
+                Source::Versioned(Box::new(VersionedCursor::new(OwnedIterator::new(&family.home, options), visibility, false)))
             }
         });
     }
@@ -57,7 +48,7 @@ pub(crate) fn get(
         let mut values = Vec::with_capacity(sources.len());
         for source in &sources {
             values.push(match source {
-                Source::Plain { family, .. } => read_plain(database, snapshot, family, keys, &mut physical)?,
+                Source::Plain { family, .. } => read_plain(snapshot, family, keys, &mut physical)?,
                 Source::Versioned(_) => Vec::new(),
             });
         }
@@ -90,7 +81,6 @@ pub(crate) fn get(
 
 /// The most common read, without anything that it does not need: some keys of one plain family.
 fn get_few(
-    database: &Database,
     spec: &ReadSpec,
     snapshot: &LsmSnapshot,
     table: &Table,
@@ -99,12 +89,11 @@ fn get_few(
     sink: &mut dyn RowSink,
 ) -> StoreResult<()> {
     let visibility = Visibility::new(spec, snapshot, table, family)?;
-    let options = &snapshot.view.snapshot.point_options;
     let mut physical = Vec::with_capacity(64);
     for key in keys {
         physical.clear();
         push_row_bound(&mut physical, family.storage, Form::Plain, key);
-        let value = database.db.get_pinned_cf_opt(&family.home.handle, &physical, options).map_err(read_error)?;
+        let value = snapshot.view.snapshot.get(&family.home, &physical)?;
         if let Some(value) = value
             && let Some(cell) = visibility.plain(&value)?
             && sink.row(key, &[cell]).is_break()
@@ -117,17 +106,15 @@ fn get_few(
 
 /// The values of a plain family for some keys; `physical` is memory to build keys in.
 fn read_plain<'a>(
-    database: &'a Database,
-    snapshot: &LsmSnapshot,
+    snapshot: &'a LsmSnapshot,
     family: &Family,
     keys: &[&[u8]],
     physical: &mut Vec<u8>,
-) -> StoreResult<Vec<Option<DBPinnableSlice<'a>>>> {
-    let options = &snapshot.view.snapshot.point_options;
+) -> StoreResult<Vec<Option<Value<'a>>>> {
     physical.clear();
     if let [key] = keys {
         push_row_bound(physical, family.storage, family.form, key);
-        return Ok(vec![database.db.get_pinned_cf_opt(&family.home.handle, &physical, options).map_err(read_error)?]);
+        return Ok(vec![snapshot.view.snapshot.get(&family.home, physical)?]);
     }
     let mut ends = Vec::with_capacity(keys.len());
     for key in keys {
@@ -137,6 +124,5 @@ fn read_plain<'a>(
     let starts = std::iter::once(0).chain(ends.iter().copied());
     let physical_keys: Vec<&[u8]> = starts.zip(&ends).map(|(start, end)| physical.get(start..*end).unwrap_or_default()).collect();
     let sorted = keys.is_sorted();
-    let values = database.db.batched_multi_get_cf_opt(&family.home.handle, physical_keys.iter().copied(), sorted, options);
-    values.into_iter().map(|value| value.map_err(read_error)).collect()
+    snapshot.view.snapshot.get_many(&family.home, &physical_keys, sorted)
 }

@@ -1,7 +1,7 @@
 //! The store's promise kept on one machine, on RocksDB.
 //!
-//! [`LsmStore`] is the door. In reading order: [`keys`] (how cells lie in RocksDB), `view` (what a reader sees), `scan` and
-//! `get` (reading), `batch`, `recent` and `commit` (writing: one thread owns it), `ddl`, `bulk`, `purge`, `retention`,
+//! [`LsmStore`] is the door. In reading order: [`keys`] (how cells lie in RocksDB), `view` (what a reader sees), `scan`,
+//! `get` and `iterator` (reading), `batch`, `recent` and `commit` (writing: one thread owns it), `ddl`, `bulk`, `purge`, `retention`,
 //! `regions`, `sweep`, and [`metadata`] (what the store remembers of itself).
 //!
 //! Invariants: a published view holds only what is durable (or was committed as relaxed), and all of it; every entry's
@@ -31,6 +31,7 @@ mod commit;
 mod database;
 mod ddl;
 mod get;
+mod iterator;
 pub mod keys;
 pub mod metadata;
 mod options;

@@ -5,6 +5,7 @@
 
 use crate::commit::Core;
 use crate::database::write_error;
+use crate::iterator::{IteratorOptions, OwnedIterator};
 use crate::keys::storage_bounds;
 use crate::metadata::purge_key;
 use crate::options::OptionClass;
@@ -64,9 +65,10 @@ pub(crate) fn run(core: &Weak<Core>) {
             if state.closed {
                 return;
             }
-            let Some(purge) = state.purges.front() else { continue };
-            purge.seen_by
+            state.purges.front().map(|purge| purge.seen_by)
         };
+        core.database.at_rest.retire();
+        let Some(seen_by) = seen_by else { continue };
         if !core.shared.retention.tracker.wait_until_gone(seen_by, Duration::from_millis(200)) {
             // Another one may be ready; this one has its turn again later.
             core.janitor.state.lock().purges.rotate_left(1);
@@ -87,15 +89,13 @@ fn remove(core: &Arc<Core>, purge: &Purge) -> StoreResult<()> {
     // of this one, and a range deletion for the rest.
     let last = [lower.as_slice(), &[0xff; 32]].concat();
     db.delete_file_in_range_cf(&home.handle, &lower, &last).map_err(write_error)?;
-    let mut options = rocksdb::ReadOptions::default();
-    options.set_iterate_range(lower.clone()..upper.clone());
-    options.set_total_order_seek(true);
-    let mut iterator = home.iterator(options);
-    iterator.inner.seek_to_first();
+    let bounds = Some((lower.clone(), upper.clone()));
+    let mut iterator = OwnedIterator::new(&home, IteratorOptions { bounds, total_order: true, ..IteratorOptions::default() });
+    iterator.seek_to_first();
     let mut batch = rocksdb::WriteBatch::default();
     while batch.len() < MAX_DELETED_ONE_BY_ONE && iterator.check()? {
-        batch.delete_cf(&home.handle, iterator.inner.key().unwrap_or_default());
-        iterator.inner.next();
+        batch.delete_cf(&home.handle, iterator.key().unwrap_or_default());
+        iterator.next();
     }
     if iterator.check()? {
         batch.clear();

@@ -5,6 +5,7 @@
 
 use crate::commit::Core;
 use crate::database::RangeSize;
+use crate::iterator::{IteratorOptions, OwnedIterator};
 use crate::keys::{Form, STORAGE_ID_BYTES, VersionedKey, push_unescaped, row_range, storage_bounds};
 use crate::view::{Family, Table};
 use std::sync::Arc;
@@ -229,15 +230,13 @@ struct Sample {
 
 /// Looks at the first rows of a physical range.
 fn sample(family: &Family, lower: &[u8], upper: &[u8], rows: u64) -> StoreResult<Sample> {
-    let mut options = rocksdb::ReadOptions::default();
-    options.set_iterate_range(lower..upper);
-    options.set_total_order_seek(true);
-    let mut iterator = family.home.iterator(options);
-    iterator.inner.seek_to_first();
+    let bounds = Some((lower.to_vec(), upper.to_vec()));
+    let mut iterator = OwnedIterator::new(&family.home, IteratorOptions { bounds, total_order: true, ..IteratorOptions::default() });
+    iterator.seek_to_first();
     let mut out = Sample::default();
     let mut row = Vec::new();
     while iterator.check()? {
-        let (key, value) = iterator.inner.item().unwrap_or_default();
+        let (key, value) = iterator.item().unwrap_or_default();
         let this = if family.form == Form::Plain { key } else { crate::keys::row_prefix(key) };
         if this != row.as_slice() {
             if out.rows == rows || out.entries >= 8 * rows {
@@ -250,7 +249,7 @@ fn sample(family: &Family, lower: &[u8], upper: &[u8], rows: u64) -> StoreResult
         }
         out.entries += 1;
         out.bytes += (key.len() + value.len()) as u64;
-        iterator.inner.next();
+        iterator.next();
     }
     out.ended = true;
     Ok(out)
@@ -258,20 +257,17 @@ fn sample(family: &Family, lower: &[u8], upper: &[u8], rows: u64) -> StoreResult
 
 /// The first or last row key in a range.
 fn edge(family: &Family, range: &KeyRange, last: bool) -> StoreResult<Option<Vec<u8>>> {
-    let (lower, upper) = row_range(family.storage, family.form, &range.start, range.end.as_deref());
-    let mut options = rocksdb::ReadOptions::default();
-    options.set_iterate_range(lower..upper);
-    options.set_total_order_seek(true);
-    let mut iterator = family.home.iterator(options);
+    let bounds = Some(row_range(family.storage, family.form, &range.start, range.end.as_deref()));
+    let mut iterator = OwnedIterator::new(&family.home, IteratorOptions { bounds, total_order: true, ..IteratorOptions::default() });
     if last {
-        iterator.inner.seek_to_last()
+        iterator.seek_to_last()
     } else {
-        iterator.inner.seek_to_first()
+        iterator.seek_to_first()
     }
     if !iterator.check()? {
         return Ok(None);
     }
-    let key = iterator.inner.key().unwrap_or_default();
+    let key = iterator.key().unwrap_or_default();
     let escaped = match family.form {
         Form::Plain => return Ok(Some(key.get(STORAGE_ID_BYTES..).unwrap_or_default().to_vec())),
         form => VersionedKey::parse(key, form).ok_or_else(|| StoreError::Corruption("an entry can't be read".into()))?.row,

@@ -3,7 +3,7 @@
 //! A cursor stands on a row that has something to show, or is at its end. [`PlainCursor`] hands out bytes where RocksDB has
 //! them; [`VersionedCursor`] gathers the visible versions of a row, which takes a copy, since the iterator moves on.
 
-use crate::database::OwnedIterator;
+use crate::iterator::{IteratorOptions, OwnedIterator};
 use crate::keys::{
     Form, STORAGE_ID_BYTES, TIMESTAMP_BYTES, VALUE_DELETED, VALUE_PUT, VersionedKey, push_escaped, push_unescaped, row_range,
 };
@@ -121,7 +121,7 @@ pub(crate) struct PlainCursor {
 
 impl PlainCursor {
     fn step(&mut self) {
-        if self.reverse { self.iterator.inner.prev() } else { self.iterator.inner.next() }
+        if self.reverse { self.iterator.prev() } else { self.iterator.next() }
     }
 
     /// Moves to a visible entry, from here on.
@@ -136,11 +136,11 @@ impl PlainCursor {
     }
 
     fn key(&self) -> &[u8] {
-        self.iterator.inner.key().and_then(|key| key.get(STORAGE_ID_BYTES..)).unwrap_or_default()
+        self.iterator.key().and_then(|key| key.get(STORAGE_ID_BYTES..)).unwrap_or_default()
     }
 
     fn cell(&self) -> StoreResult<Option<CellRef<'_>>> {
-        self.visibility.plain(self.iterator.inner.value().unwrap_or_default())
+        self.visibility.plain(self.iterator.value().unwrap_or_default())
     }
 }
 
@@ -184,16 +184,16 @@ impl VersionedCursor {
     /// Reads rows from here on, until one has something to show.
     fn settle(&mut self) -> StoreResult<bool> {
         while self.iterator.check()? {
-            let key = self.iterator.inner.key().unwrap_or_default();
+            let key = self.iterator.key().unwrap_or_default();
             let parsed = VersionedKey::parse(key, self.visibility.form).ok_or_else(|| damaged(self.visibility.storage))?;
             self.row.clear();
             self.row.extend_from_slice(parsed.row);
             if self.reverse {
-                self.iterator.inner.seek(&self.row);
+                self.iterator.seek(&self.row);
             }
             self.read_row()?;
             if self.reverse {
-                self.iterator.inner.seek_for_prev(&self.row);
+                self.iterator.seek_for_prev(&self.row);
             }
             if !self.cells.is_empty() {
                 self.row_key.clear();
@@ -208,7 +208,7 @@ impl VersionedCursor {
     pub fn get(&mut self, key: &[u8]) -> StoreResult<bool> {
         self.row.clear();
         crate::keys::push_row_bound(&mut self.row, self.visibility.storage, self.visibility.form, key);
-        self.iterator.inner.seek(&self.row);
+        self.iterator.seek(&self.row);
         self.cells.clear();
         self.bytes.clear();
         if !self.iterator.check()? {
@@ -232,7 +232,7 @@ impl VersionedCursor {
         let (mut newer, mut rank, mut taken, mut done, mut skips) = (0, 0, 0, false, 0);
         let mut first = true;
         while self.iterator.check()? {
-            let Some((key, value)) = self.iterator.inner.item() else { break };
+            let Some((key, value)) = self.iterator.item() else { break };
             let Some(rest) = key.strip_prefix(self.row.as_slice()) else { break };
             let parsed = parse_rest(rest, v.form).ok_or_else(|| damaged(v.storage))?;
             let (qualifier, stored) = parsed;
@@ -244,7 +244,7 @@ impl VersionedCursor {
                 } else {
                     hidden_below = hidden_below.max(at);
                 }
-                self.iterator.inner.next();
+                self.iterator.next();
                 continue;
             };
             if first || qualifier != self.qualifier.as_slice() {
@@ -256,7 +256,7 @@ impl VersionedCursor {
                     self.seek.clear();
                     self.seek.extend_from_slice(&self.row);
                     self.seek.extend_from_slice(start);
-                    self.iterator.inner.seek(&self.seek);
+                    self.iterator.seek(&self.seek);
                     continue;
                 }
                 self.qualifier.clear();
@@ -268,7 +268,7 @@ impl VersionedCursor {
                 if skips > SKIPS_BEFORE_SEEK {
                     seek_behind(&mut self.iterator, &mut self.seek, &[&self.row, &self.qualifier]);
                 } else {
-                    self.iterator.inner.next();
+                    self.iterator.next();
                 }
                 continue;
             }
@@ -302,7 +302,7 @@ impl VersionedCursor {
                     }
                 }
             }
-            self.iterator.inner.next();
+            self.iterator.next();
         }
         Ok(())
     }
@@ -325,7 +325,7 @@ fn seek_behind(iterator: &mut OwnedIterator, seek: &mut Vec<u8>, parts: &[&[u8]]
     if let Some(last) = seek.last_mut() {
         *last = 2;
     }
-    iterator.inner.seek(seek.as_slice());
+    iterator.seek(seek.as_slice());
 }
 
 /// The escaped qualifier (`None`: a mark) and the timestamp in what follows the row in a key.
@@ -412,8 +412,8 @@ impl LsmScan {
     fn start(&mut self) -> StoreResult<()> {
         for (cursor, on_row) in self.cursors.iter_mut().zip(&mut self.on_row) {
             let iterator = match cursor {
-                Cursor::Plain(cursor) => &mut cursor.iterator.inner,
-                Cursor::Versioned(cursor) => &mut cursor.iterator.inner,
+                Cursor::Plain(cursor) => &mut cursor.iterator,
+                Cursor::Versioned(cursor) => &mut cursor.iterator,
             };
             if self.reverse {
                 iterator.seek_to_last()
@@ -449,13 +449,13 @@ impl LsmScan {
             };
             let (lower, upper) = row_range(visibility.storage, visibility.form, &part.start, part.end.as_deref());
             if self.reverse {
-                iterator.inner.seek_for_prev(&upper);
-                if iterator.inner.key() == Some(upper.as_slice()) {
-                    iterator.inner.prev();
+                iterator.seek_for_prev(&upper);
+                if iterator.key() == Some(upper.as_slice()) {
+                    iterator.prev();
                 }
-            } else if !self.started || ahead || iterator.inner.key().is_none_or(|key| key < lower.as_slice()) {
+            } else if !self.started || ahead || iterator.key().is_none_or(|key| key < lower.as_slice()) {
                 // Otherwise it stands where the part begins: nothing of it was passed.
-                iterator.inner.seek(&lower);
+                iterator.seek(&lower);
             }
             iterator.part = Some((lower, upper));
             *on_row = cursor.settle()?;
@@ -503,7 +503,7 @@ fn plain_block(cursor: &mut PlainCursor, on_row: &mut [bool], max_rows: u64, sin
     let mut pushed = 0;
     let mut last = None;
     while pushed < max_rows {
-        let Some((key, value)) = cursor.iterator.inner.item().filter(|(key, _)| cursor.iterator.reaches(key)) else {
+        let Some((key, value)) = cursor.iterator.item().filter(|(key, _)| cursor.iterator.reaches(key)) else {
             cursor.iterator.check()?;
             on_row.fill(false);
             break;
@@ -523,21 +523,35 @@ fn plain_block(cursor: &mut PlainCursor, on_row: &mut [bool], max_rows: u64, sin
 
 fn open_cursor(spec: &ScanSpec, snapshot: &LsmSnapshot, family: &Family, visibility: Visibility) -> Cursor {
     let KeyRange { start, end } = &spec.range;
-    let (lower, upper) = row_range(family.storage, family.form, start, end.as_deref());
-    let mut options = snapshot.view.snapshot.iterator_options();
-    options.set_iterate_lower_bound(lower);
-    options.set_iterate_upper_bound(upper);
-    options.fill_cache(spec.fill_cache);
-    if family.form != Form::Plain {
-        options.set_total_order_seek(true);
-    }
-    if !spec.fill_cache && spec.limit.is_none() {
-        options.set_readahead_size(READAHEAD_BYTES);
-    }
-    let iterator = family.home.iterator(options);
+    let bounds = row_range(family.storage, family.form, start, end.as_deref());
+    let view = &snapshot.view;
+    // What is read for the cache is short.
+    let iterator = if spec.fill_cache && family.form == Form::Plain {
+        OwnedIterator::for_short_read(&family.home, view.number, &view.snapshot, bounds)
+    } else {
+        let options = IteratorOptions {
+            snapshot: Some(&view.snapshot),
+            bounds: Some(bounds),
+            keep_cache: !spec.fill_cache,
+            readahead: if !spec.fill_cache && spec.limit.is_none() { READAHEAD_BYTES } else { 0 },
+            total_order: family.form != Form::Plain,
+            ..IteratorOptions::default()
+        };
+        OwnedIterator::new(&family.home, options)
+    };
     match family.form {
         Form::Plain => Cursor::Plain(PlainCursor { iterator, visibility, reverse: spec.reverse }),
         Form::PackedVersions | Form::Cells => Cursor::Versioned(Box::new(VersionedCursor::new(iterator, visibility, spec.reverse))),
+    }
+}
+
+impl Drop for LsmScan {
+    fn drop(&mut self) {
+        for cursor in self.cursors.drain(..) {
+            if let Cursor::Plain(cursor) = cursor {
+                cursor.iterator.rest();
+            }
+        }
     }
 }
 

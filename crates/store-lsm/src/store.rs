@@ -4,6 +4,7 @@ use crate::batch::EncodedCommit;
 use crate::bulk::{LsmBulkLoad, resume_loads};
 use crate::commit::{Committer, Core, Reply, count, write_options};
 use crate::database::{Database, RocksSnapshot, message_error, read_error, write_error};
+use crate::iterator::AtRest;
 use crate::metadata::{FORMAT, FORMAT_KEY, Metadata, load_key};
 use crate::options::{LsmOptions, OptionClass, SharedResources};
 use crate::purge::Purge;
@@ -127,7 +128,7 @@ fn open_database(path: &Path, options: &LsmOptions, shared: &SharedResources) ->
     }
     descriptors.push(ColumnFamilyDescriptor::new(rocksdb::DEFAULT_COLUMN_FAMILY_NAME, database_options.clone()));
     let db = DB::open_cf_descriptors(&database_options, path, descriptors).map_err(|e| open_error(path, e))?;
-    Ok(Database { db, path: path.to_path_buf() })
+    Ok(Database { at_rest: AtRest::default(), db, path: path.to_path_buf() })
 }
 
 fn open_error(path: &Path, error: rocksdb::Error) -> StoreError {
@@ -236,7 +237,7 @@ impl Store for LsmStore {
         count(&self.core.counters.gets, keys.len() as u64);
         let snapshot = LsmSnapshot::of(&spec.snapshot)?;
         match self.table_at(snapshot, spec.table)? {
-            Some(table) => crate::get::get(&self.core.database, spec, snapshot, table, keys, sink),
+            Some(table) => crate::get::get(spec, snapshot, table, keys, sink),
             None => Ok(()),
         }
     }

@@ -6,6 +6,7 @@
 
 use crate::commit::Core;
 use crate::database::write_error;
+use crate::iterator::{IteratorOptions, OwnedIterator};
 use crate::keys::{Form, VALUE_DELETED, VersionedKey, storage_bounds};
 use crate::view::{Family, Table};
 use rocksdb::{BottommostLevelCompaction, CompactOptions, WriteBatch};
@@ -39,13 +40,15 @@ impl Core {
             _ => return Ok(()),
         };
         let view = self.view();
-        let mut options = view.snapshot.iterator_options();
-        let (lower, upper) = storage_bounds(family.storage);
-        options.set_iterate_range(lower..upper);
-        options.set_total_order_seek(true);
-        options.fill_cache(false);
-        let mut iterator = family.home.iterator(options);
-        iterator.inner.seek_to_first();
+        let options = IteratorOptions {
+            snapshot: Some(&view.snapshot),
+            bounds: Some(storage_bounds(family.storage)),
+            total_order: true,
+            keep_cache: true,
+            ..IteratorOptions::default()
+        };
+        let mut iterator = OwnedIterator::new(&family.home, options);
+        iterator.seek_to_first();
         let mut batch = WriteBatch::default();
         let mut row = Vec::new();
         let mut qualifier: Option<Vec<u8>> = None;
@@ -55,7 +58,7 @@ impl Core {
         let mut deciding = true;
         let mut removing = false;
         while iterator.check()? {
-            let (key, value) = iterator.inner.item().unwrap_or_default();
+            let (key, value) = iterator.item().unwrap_or_default();
             let damaged = || StoreError::Corruption(format!("an entry of table {} can't be read", table.schema.id.0));
             let parsed = VersionedKey::parse(key, family.form).ok_or_else(damaged)?;
             let at = view.tables.visible_since(parsed.timestamp);
@@ -91,7 +94,7 @@ impl Core {
                     }
                 }
             }
-            iterator.inner.next();
+            iterator.next();
         }
         marks.drain(..).for_each(|mark| batch.delete_cf(&family.home.handle, mark));
         self.database.db.write(batch).map_err(write_error)

@@ -138,6 +138,21 @@ fn gets(store: &dyn Store, families: u16, rows: u64) {
     println!("  snapshot: {:.0} ns", (cpu() - start).as_secs_f64() * 1e9 / 100_000.0);
 }
 
+fn short_scans(store: &dyn Store, families: u16, rows: u64) {
+    let read = read(store, families);
+    for (limit, n) in [(1, 300_000), (10, 100_000)] {
+        let mut sink = Counter(0, 0);
+        let start = cpu();
+        for i in 0..n {
+            let range = KeyRange::new(key(i * 7 % rows).to_vec(), None);
+            let spec = ScanSpec { read: read.clone(), range, reverse: false, limit: Some(limit), fill_cache: true };
+            let mut scan = block_on(store.scan(spec)).unwrap();
+            while block_on(scan.next_block(limit as usize, &mut sink)).unwrap() {}
+        }
+        println!("  scan of {limit} rows: {:.2} µs of processor", (cpu() - start).as_secs_f64() * 1e6 / n as f64);
+    }
+}
+
 #[test]
 #[ignore = "a measurement"]
 fn speed() {
@@ -167,6 +182,7 @@ fn speed() {
             println!("  {} regions, {estimate} rows estimated, in {first:?}, then {:?}", regions.len(), start.elapsed());
             [true, true, false].into_iter().for_each(|fill_cache| scan(&*store, families, fill_cache));
             gets(&*store, families, rows);
+            short_scans(&*store, families, rows);
         }
     }
     println!("bulk load");
