@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use tantivy::indexer::{IndexWriterOptions, LogMergePolicy};
+use tantivy::indexer::{IndexWriterOptions, LogMergePolicy, UserOperation};
 use tantivy::schema::{BytesOptions, Field, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions};
 use tantivy::tokenizer::{PreTokenizedString, TextAnalyzer, Token};
 use tantivy::{Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, TantivyDocument, Term};
@@ -209,6 +209,11 @@ impl FullTextIndex {
                 policy.set_min_num_segments(6);
                 policy.set_del_docs_ratio_before_merge(DELETED_SHARE);
                 writer.set_merge_policy(Box::new(policy));
+                // A commit that a crash cut off has left files whose names the same changes would give again.
+                writer.garbage_collect_files().wait()?;
+                // The first number that tantivy gives is that of the last commit. A change must not have it: a merge as of that commit
+                // makes it in some segments and skips it in others, so that a document that was replaced stays beside the new one.
+                writer.run([] as [UserOperation; 0])?;
                 writers.push(writer);
             }
         }

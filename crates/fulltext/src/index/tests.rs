@@ -154,3 +154,111 @@ fn damage_is_told() {
     fs::remove_file(&file).unwrap();
     assert!(matches!(FullTextIndex::open(&path, &definition).and_then(|i| i.verify()), Err(Error::Damaged(_))));
 }
+
+fn rows_by_key(index: &FullTextIndex) -> BTreeMap<u64, usize> {
+    let hits = index.generation().search(&crate::query::Query::All, Want::All { scores: false }).unwrap();
+    let mut out = BTreeMap::new();
+    hits.keys().for_each(|key| *out.entry(u64::from_be_bytes(key.try_into().unwrap())).or_default() += 1);
+    out
+}
+
+fn put(writing: &mut Writing<'_>, keys: impl IntoIterator<Item = u64>, text: &str) {
+    for key in keys {
+        writing.delete(&key.to_be_bytes());
+        writing.add(&key.to_be_bytes(), &[FieldText::Text(text)]).unwrap();
+    }
+}
+
+#[test]
+fn a_merge_beside_the_first_changes_of_a_writer_keeps_no_replaced_document() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("i");
+    let definition = definition(&["unicode"], 1, KeyForm::EightBytes);
+    let index = FullTextIndex::create(&path, &definition).unwrap();
+    // Segments are merged by the writer that finds them, as after a kill: the one that makes them merges none.
+    for commit in 0..7u64 {
+        let mut writing = index.write().unwrap();
+        writing.writers.iter().for_each(|w| w.set_merge_policy(Box::new(tantivy::merge_policy::NoMergePolicy)));
+        // The last commit deletes in the segment that has key 1, and in no other; others are longer.
+        match commit {
+            6 => put(&mut writing, [8], "new"),
+            5 => put(&mut writing, 1..9, "old"),
+            _ => put(&mut writing, 100 * commit + 100..100 * commit + 120, "old"),
+        }
+        writing.commit(commit + 1).unwrap();
+    }
+    drop(index);
+    let index = FullTextIndex::open(&path, &definition).unwrap();
+    assert_eq!(index.generation().segments(), 7);
+    let mut writing = index.write().unwrap();
+    put(&mut writing, [1, 2], "new");
+    writing.commit(8).unwrap();
+    index.rest();
+    let mut writing = index.write().unwrap();
+    put(&mut writing, [3], "new");
+    writing.commit(9).unwrap();
+    assert!(index.generation().segments() < 7);
+    let twice: Vec<u64> = rows_by_key(&index).into_iter().filter(|(_, n)| *n > 1).map(|(key, _)| key).collect();
+    assert_eq!(twice, Vec::<u64>::new());
+    assert_eq!(index.generation().documents(), 108);
+}
+
+#[test]
+fn changes_are_made_again_after_a_crash_within_their_commit() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("i");
+    let definition = definition(&["unicode"], 1, KeyForm::EightBytes);
+    let index = FullTextIndex::create(&path, &definition).unwrap();
+    let mut writing = index.write().unwrap();
+    put(&mut writing, 0..20, "old");
+    writing.commit(1).unwrap();
+    index.rest();
+    let meta = fs::read(path.join("0/meta.json")).unwrap();
+    drop(index);
+    let again = || {
+        let index = FullTextIndex::open(&path, &definition).unwrap();
+        let mut writing = index.write().unwrap();
+        put(&mut writing, 3..5, "new");
+        writing.commit(2).map(|()| index)
+    };
+    drop(again().unwrap());
+    // Its files are there, but not the one that names them.
+    fs::write(path.join("0/meta.json"), meta).unwrap();
+    let index = again().unwrap();
+    assert_eq!(rows_by_key(&index), (0..20).map(|n| (n, 1)).collect());
+    let files =
+        fs::read_dir(path.join("0")).unwrap().filter(|e| e.as_ref().unwrap().path().extension().is_some_and(|e| e == "del")).count();
+    assert_eq!(files, 1);
+}
+
+#[test]
+fn every_row_has_one_document_however_often_writers_are_cut_off() {
+    let rounds = 60;
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("i");
+    let definition = definition(&["unicode"], 1, KeyForm::EightBytes);
+    drop(FullTextIndex::create(&path, &definition).unwrap());
+    let (mut rng, mut rows, mut at) = (Rng(77), BTreeSet::new(), 0);
+    for round in 0..rounds {
+        // Merges that are under way end with the writers.
+        let index = FullTextIndex::open(&path, &definition).unwrap();
+        for _ in 0..1 + rng.below(4) {
+            // Few rows change often: the segments of the others are longer, and stay as they are.
+            let (many, of) = if round % 20 == 0 { (150, 200) } else { (3, 12) };
+            let keys: BTreeSet<u64> = (0..=rng.below(many)).map(|_| rng.below(of) as u64).collect();
+            let mut writing = index.write().unwrap();
+            for key in keys {
+                if rng.below(4) == 0 {
+                    writing.delete(&key.to_be_bytes());
+                    rows.remove(&key);
+                } else {
+                    put(&mut writing, [key], "some text");
+                    rows.insert(key);
+                }
+            }
+            at += 1;
+            writing.commit(at).unwrap();
+            assert_eq!(rows_by_key(&index), rows.iter().map(|key| (*key, 1)).collect(), "round {round}");
+        }
+    }
+}
