@@ -271,8 +271,12 @@ pub(super) async fn check(indexes: &TextIndexes, index: &TextIndex) -> PgResult<
     verified.map_err(|e| stoa_pg::PgError::internal(e.to_string()))?.map_err(text_error)?;
     let view = ReadView { store: Arc::clone(indexes.store()), snapshot, overlay: Overlay::default() };
     let hits = generation.search(&Query::All, Want::All { scores: false }).map_err(text_error)?;
-    let mut there: HashSet<&[u8]> = hits.keys().filter(|key| !changed.contains(key)).collect();
     let (mut rows, mut differ) = (0u64, 0u64);
+    let mut there: HashSet<&[u8]> = HashSet::with_capacity(hits.len());
+    for key in hits.keys().filter(|key| !changed.contains(key)) {
+        // A second document of a row would be found as well.
+        differ += u64::from(!there.insert(key));
+    }
     let mut decoder = index.texts.decoder(ROWS)?;
     let read = RangeRead {
         table: index.table,
@@ -316,8 +320,19 @@ pub(super) async fn check(indexes: &TextIndexes, index: &TextIndex) -> PgResult<
 /// A sample of words with the number of documents that have them.
 #[derive(Default)]
 struct Words {
-    counts: hashbrown::HashMap<(usize, String), u64>,
+    /// By field.
+    counts: Vec<hashbrown::HashMap<String, Counted>>,
+    /// Words in `counts`; documents looked at.
+    sampled: usize,
+    documents: u64,
     buffer: stoa_fulltext::Words,
+}
+
+/// The documents that have a word, and the last of them.
+#[derive(Default)]
+struct Counted {
+    documents: u64,
+    last: u64,
 }
 
 /// Words that are compared.
@@ -325,14 +340,24 @@ const SAMPLE: usize = 20_000;
 
 impl Words {
     fn count(&mut self, files: &stoa_fulltext::FullTextIndex, row: &[FieldText<'_>]) {
-        let mut seen: HashSet<(usize, String)> = HashSet::new();
-        for (field, (text, analyzer)) in row.iter().zip(files.analyzers()).enumerate() {
+        self.documents += 1;
+        self.counts.resize_with(row.len(), Default::default);
+        for ((text, analyzer), counts) in row.iter().zip(files.analyzers()).zip(&mut self.counts) {
             let FieldText::Text(text) = text else { continue };
             analyzer.analyze(text, &mut self.buffer);
             for (word, _, _) in self.buffer.iter() {
-                let known = self.counts.contains_key(&(field, word.to_owned()));
-                if (known || self.counts.len() < SAMPLE && word.len() % 3 == 1) && seen.insert((field, word.to_owned())) {
-                    *self.counts.entry((field, word.to_owned())).or_default() += 1;
+                // Seldom a word that is new: a text of megabytes repeats most.
+                let counted = match counts.get_mut(word) {
+                    Some(counted) => counted,
+                    None if self.sampled < SAMPLE && word.len() % 3 == 1 => {
+                        self.sampled += 1;
+                        counts.entry(word.to_owned()).or_default()
+                    }
+                    None => continue,
+                };
+                if counted.last != self.documents {
+                    counted.last = self.documents;
+                    counted.documents += 1;
                 }
             }
         }
@@ -341,10 +366,12 @@ impl Words {
     /// Words that fewer documents have in the files than in the table. Deleted documents may still be counted there: more is no error.
     fn differences(&self, generation: &Generation) -> PgResult<u64> {
         let mut out = 0;
-        for ((field, word), count) in &self.counts {
-            let query = Query::Term { field: *field, word: word.clone() };
-            if generation.estimate(&query).map_err(text_error)? < *count {
-                out += 1;
+        for (field, counts) in self.counts.iter().enumerate() {
+            for (word, counted) in counts {
+                let query = Query::Term { field, word: word.clone() };
+                if generation.estimate(&query).map_err(text_error)? < counted.documents {
+                    out += 1;
+                }
             }
         }
         Ok(out)
