@@ -154,16 +154,15 @@ impl TokenizerOptions {
     }
 }
 
-/// One word of a text.
+/// One word of a text: a large text has millions of them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Word {
-    /// In the buffer's text.
-    from: usize,
-    to: usize,
+    /// Its end in the buffer's text; it begins where the one before ends.
+    to: u32,
     position: u32,
     /// In the text that was analyzed, in bytes.
-    start: usize,
-    end: usize,
+    start: u32,
+    end: u32,
 }
 
 /// The words of one text. Reused from text to text.
@@ -186,32 +185,37 @@ impl Words {
 
     /// The words in order: text, position, and where they are in the analyzed text, in bytes.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, u32, std::ops::Range<usize>)> {
-        self.words.iter().map(|w| (self.text.get(w.from..w.to).unwrap_or_default(), w.position, w.start..w.end))
+        let mut from = 0;
+        self.words.iter().map(move |w| {
+            let word = self.text.get(from..w.to as usize).unwrap_or_default();
+            from = w.to as usize;
+            (word, w.position, w.start as usize..w.end as usize)
+        })
     }
 
     /// The n-th word.
     #[must_use]
     pub fn get(&self, n: usize) -> Option<(&str, u32, std::ops::Range<usize>)> {
         let w = self.words.get(n)?;
-        Some((self.text.get(w.from..w.to).unwrap_or_default(), w.position, w.start..w.end))
+        let from = n.checked_sub(1).and_then(|before| self.words.get(before)).map_or(0, |before| before.to as usize);
+        Some((self.text.get(from..w.to as usize).unwrap_or_default(), w.position, w.start as usize..w.end as usize))
     }
 
+    /// Forgets the words; the room of many is given back.
     pub fn clear(&mut self) {
         const KEPT: usize = 4 << 20;
         self.words.clear();
         self.text.clear();
-        if self.text.capacity() > KEPT {
-            self.text = String::new();
-            self.words = Vec::new();
+        if self.text.capacity() + self.words.capacity() * size_of::<Word>() > KEPT {
+            *self = Self::default();
         }
     }
 
-    /// Adds a word; positions must not go down.
+    /// Adds a word; positions must not go down. Words behind four gigabytes of them are left out.
     pub fn push(&mut self, word: &str, position: u32, start: usize, end: usize) {
-        let word = if word.len() <= MAX_WORD_BYTES { word } else { LEFT_OUT };
         let from = self.text.len();
-        self.text.push_str(word);
-        self.words.push(Word { from, to: self.text.len(), position, start, end });
+        self.text.push_str(if word.len() <= MAX_WORD_BYTES { word } else { LEFT_OUT });
+        self.end_word(from, position, start, end);
     }
 
     fn push_lower(&mut self, word: &str, lower: bool, position: u32, start: usize) {
@@ -225,7 +229,14 @@ impl Words {
         } else {
             self.text.extend(lowered(word));
         }
-        self.words.push(Word { from, to: self.text.len(), position, start, end });
+        self.end_word(from, position, start, end);
+    }
+
+    fn end_word(&mut self, from: usize, position: u32, start: usize, end: usize) {
+        match (u32::try_from(self.text.len()), u32::try_from(start), u32::try_from(end)) {
+            (Ok(to), Ok(start), Ok(end)) => self.words.push(Word { to, position, start, end }),
+            _ => self.text.truncate(from),
+        }
     }
 }
 
@@ -321,14 +332,11 @@ impl Analyzer {
             }
             TokenizerKind::Raw => out.push_lower(text, self.lowercase, 0, 0),
             TokenizerKind::Ngram { min, max } => {
-                let mut ends: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
-                ends.push(text.len());
                 let (min, max) = (*min as usize, *max as usize);
-                for (position, start) in ends.iter().enumerate() {
-                    for length in min..=max {
-                        let Some(end) = ends.get(position + length) else { break };
-                        let piece = text.get(*start..*end).unwrap_or_default();
-                        out.push_lower(piece, self.lowercase, u32::try_from(position).unwrap_or(u32::MAX), *start);
+                for (position, (start, _)) in (0..).zip(text.char_indices()) {
+                    let rest = text.get(start..).unwrap_or_default();
+                    for (at, c) in rest.char_indices().take(max).skip(min.saturating_sub(1)) {
+                        out.push_lower(rest.get(..at + c.len_utf8()).unwrap_or_default(), self.lowercase, position, start);
                     }
                 }
             }
@@ -413,19 +421,23 @@ impl tantivy::tokenizer::Tokenizer for StoaTokenizer {
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> StoaTokenStream<'a> {
         self.analyzer.analyze(text, &mut self.words);
-        StoaTokenStream { words: &self.words, at: 0, token: tantivy::tokenizer::Token::default() }
+        StoaTokenStream { words: &mut self.words, at: 0, token: tantivy::tokenizer::Token::default() }
     }
 }
 
 pub(crate) struct StoaTokenStream<'a> {
-    words: &'a Words,
+    words: &'a mut Words,
     at: usize,
     token: tantivy::tokenizer::Token,
 }
 
 impl tantivy::tokenizer::TokenStream for StoaTokenStream<'_> {
     fn advance(&mut self) -> bool {
-        let Some((word, position, place)) = self.words.get(self.at) else { return false };
+        let Some((word, position, place)) = self.words.get(self.at) else {
+            // A tokenizer may not be used again for long.
+            self.words.clear();
+            return false;
+        };
         self.at += 1;
         self.token.text.clear();
         self.token.text.push_str(word);
@@ -471,6 +483,24 @@ mod tests {
             ("jieba", "Hello,  World 你好", "hello@0 world@5 你好@10"),
         ] {
             assert_eq!(cut(tokenizer, text), wanted, "{tokenizer}: {text}");
+        }
+    }
+
+    #[test]
+    fn the_room_of_many_words_is_given_back() {
+        let mut options = TokenizerOptions::default();
+        options.set("tokenizer", "ngram(2,3)").unwrap();
+        let mut tokenizer = StoaTokenizer { analyzer: Analyzer::new(&options).unwrap(), words: Words::default() };
+        use tantivy::tokenizer::{TokenStream, Tokenizer};
+        for (characters, kept) in [(1_000_000, false), (100, true)] {
+            let text = "xy".repeat(characters / 2);
+            let mut stream = tokenizer.token_stream(&text);
+            let mut words = 0;
+            while stream.advance() {
+                words += 1;
+            }
+            assert_eq!(words, 2 * characters - 3);
+            assert_eq!(tokenizer.words.words.capacity() > 0, kept);
         }
     }
 
