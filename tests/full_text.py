@@ -88,12 +88,18 @@ def lit(s):
     return "NULL" if s is None else "'" + s.replace("'", "''") + "'"
 
 
+def different(q, index, plain):
+    twice = lambda ids: sorted({i for i in ids if ids.count(i) > 1})
+    return (f"{q!r}: index {sorted(set(index) - set(plain))} more, {sorted(set(plain) - set(index))} fewer, twice in the index {twice(index)}, "
+            f"in the table {twice(plain)}; index {index}, table {plain}")
+
+
 def same(c, rng, n=25, table="d"):
     """The indexed table against a copy without an index, cut into words the same way, in the same transaction."""
     for _ in range(n):
         q = query(rng)
         a, b = found(c, table, q), found(c, table + "_plain", q)
-        assert a == b, f"{q!r}: index {sorted(set(a) - set(b))[:5]} more, {sorted(set(b) - set(a))[:5]} fewer"
+        assert a == b, different(q, a, b)
         count = c.execute(f"SELECT count(*) FROM {table} WHERE MATCH(title, body) AGAINST ({lit(q)})").fetchone()[0]
         assert count == len(a), (q, count, len(a))
         top = c.execute(f"SELECT id, score({table}) FROM {table} WHERE MATCH(title, body) AGAINST ({lit(q)}) ORDER BY score({table}) DESC LIMIT 5").fetchall()
@@ -186,7 +192,7 @@ def searches_survive_kill(server):
     rng = random.Random(9)
     with server.connect() as c:
         make(c, "WITH (tokenizer = 'unicode')")
-    for round_ in range(6):
+    for round_ in range(max(6, int(SECONDS))):
         stop = threading.Event()
 
         def write(seed):
@@ -214,6 +220,7 @@ def searches_survive_kill(server):
         server.start()
         with server.connect() as c:
             same(c, rng, 25)
+            assert c.execute("CHECK INDEX d_ft").fetchall() == []
 
 
 def damaged_files_are_made_again(server):
@@ -338,6 +345,187 @@ def documents_and_conditions(server):
             time.sleep(0.1)
         plan = c.execute("EXPLAIN SELECT count(*) FROM v WHERE tsv @@ 'alpha & nothing'").fetchall()
         assert "TextSearchExec" in str(plan), plan
+
+
+SIMPLE = "alpha beta gamma delta alphabet betas running run the x1".split()
+
+
+def condition(rng, depth=2):
+    """A random condition: as a tsquery, and as the search string that says the same."""
+    w = lambda: rng.choice(SIMPLE)
+    kind = rng.randrange(8 if depth else 4)
+    if kind < 2:
+        word = w()
+        return word, word
+    if kind == 2:
+        start = w()[:2]
+        return start + ":*", start + "*"
+    if kind == 3:
+        words = [w() for _ in range(rng.randrange(2, 4))]
+        return "(" + " <-> ".join(words) + ")", '"' + " ".join(words) + '"'
+    (a, x), (b, y) = condition(rng, depth - 1), condition(rng, depth - 1)
+    if kind < 6:
+        return f"(({a}) & ({b}))", f"(+({x}) +({y}))"
+    if kind == 6:
+        return f"(({a}) | ({b}))", f"(({x}) ({y}))"
+    return f"(({a}) & !({b}))", f"(+({x}) -({y}))"
+
+
+class Sides:
+    """A transaction or none, on the table with an index, on its copy without one, and in PostgreSQL."""
+
+    def __init__(self, stoa, postgres):
+        self.stoa, self.postgres = stoa, postgres
+
+    def both(self, sql):
+        self.stoa.execute(sql)
+        self.postgres.execute(sql)
+
+    def change(self, rng, low=0, high=300):
+        i, kind = rng.randrange(low, high), rng.randrange(6)
+        words = lambda of, most: lit(None if rng.random() < 0.05 else " ".join(rng.choice(of) for _ in range(rng.randrange(most))))
+        title, body = words(SIMPLE, 8), words(WORDS, 8)
+        if kind < 4:
+            sql = (f"INSERT INTO %s VALUES ({i}, {title}, {body}, to_tsvector('simple', {body})) ON CONFLICT (id) DO UPDATE "
+                   "SET title = excluded.title, body = excluded.body, v = excluded.v")
+        elif kind == 4:
+            sql = f"DELETE FROM %s WHERE id = {i}"
+        else:
+            sql = f"UPDATE %s SET title = title || ' ' || {lit(rng.choice(SIMPLE))}, body = {body}, v = to_tsvector('simple', {body}) WHERE id BETWEEN {i} AND {min(i + 4, high - 1)}"
+        for c, table in ((self.stoa, "g"), (self.stoa, "g_plain"), (self.postgres, "g")):
+            c.execute(sql % table)
+
+    def same(self, rng, n, of=6):
+        """`n` conditions, in so many of the ways to say them."""
+        ids = lambda c, table, where: c.execute(f"SELECT coalesce(array_agg(id ORDER BY id), '{{}}') FROM {table} WHERE {where}").fetchone()[0]
+        for _ in range(n):
+            query, search = condition(rng)
+            said = " ".join(rng.choice(SIMPLE) for _ in range(rng.randrange(1, 4)))
+            web = " ".join(rng.choice(["", "", "-", "or "]) + rng.choice([rng.choice(SIMPLE), f'"{rng.choice(SIMPLE)} {rng.choice(SIMPLE)}"']) for _ in range(rng.randrange(1, 5)))
+            document = "to_tsvector('simple', body)"
+            ways = ((f"MATCH(title) AGAINST ({lit(search)})", f"to_tsvector('simple', title) @@ {lit(query)}::tsquery"),
+                    (f"v @@ {lit(query)}::tsquery", None), (f"{document} @@ to_tsquery('simple', {lit(query)})", None),
+                    (f"v @@ plainto_tsquery('simple', {lit(said)})", None), (f"{document} @@ phraseto_tsquery('simple', {lit(said)})", None),
+                    (f"{document} @@ websearch_to_tsquery('simple', {lit(web)})", None))
+            for where, wanted in rng.sample(ways, of):
+                index, table, postgres = ids(self.stoa, "g", where), ids(self.stoa, "g_plain", where), ids(self.postgres, "g", wanted or where)
+                assert index == table, different(where, index, table)
+                assert index == postgres, "PostgreSQL as the table: " + different(where, index, postgres)
+
+
+def postgres_finds_the_same(server):
+    """The index, evaluation row by row and PostgreSQL: in autocommit, in transactions, in old snapshots beside writers, during builds."""
+    dsn = os.environ.get("STOA_ORACLE")
+    if not dsn:
+        print("     there is no PostgreSQL to be asked (STOA_ORACLE)")
+        return
+    schema = f"full_text_{os.getpid()}"
+    ask = lambda: psycopg.connect(dsn, autocommit=True, options=f"-c search_path={schema}")
+    with psycopg.connect(dsn, autocommit=True) as owner:
+        owner.execute(f"CREATE SCHEMA {schema}")
+        try:
+            sides_are_the_same(server, ask)
+        finally:
+            owner.execute(f"DROP SCHEMA {schema} CASCADE")
+
+
+def sides_are_the_same(server, ask):
+    rng = random.Random(37)
+    with server.connect() as c, ask() as p:
+        sides = Sides(c, p)
+        for on, t in ((c, "g"), (c, "g_plain"), (p, "g")):
+            on.execute(f"CREATE TABLE {t} (id int PRIMARY KEY, title text, body text, v tsvector)")
+        indexes = {"g_title": "USING fulltext (title)", "g_v": "USING gin (v)", "g_body": "USING gin (to_tsvector('simple', body))"}
+        for name, what in indexes.items():
+            c.execute(f"CREATE INDEX {name} ON g {what}")
+        for where, index in (("MATCH(title) AGAINST ('alpha')", "g_title"), ("v @@ 'alpha'::tsquery", "g_v"), ("to_tsvector('simple', body) @@ 'alpha'::tsquery", "g_body")):
+            plan = str(c.execute(f"EXPLAIN SELECT * FROM g WHERE {where}").fetchall())
+            assert f"index={index}" in plan or f"by {index}" in plan, plan
+        end = time.time() + SECONDS
+        while time.time() < end:
+            for _ in range(rng.randrange(1, 60)):
+                sides.change(rng)
+            sides.same(rng, 3)
+            sides.both("BEGIN")
+            for _ in range(rng.randrange(1, 12)):
+                sides.change(rng)
+            sides.same(rng, 3)
+            sides.both("SAVEPOINT s")
+            for _ in range(6):
+                sides.change(rng)
+            sides.same(rng, 2)
+            sides.both("ROLLBACK TO s")
+            sides.same(rng, 2)
+            sides.both(rng.choice(["COMMIT", "ROLLBACK"]))
+
+        # A writer goes on; snapshots of both databases are taken between its transactions.
+        between, stop, failed = threading.Lock(), threading.Event(), []
+
+        def write():
+            own = random.Random(41)
+            with server.connect() as w, ask() as q:
+                writer = Sides(w, q)
+                while not stop.is_set():
+                    with between:
+                        writer.both("BEGIN")
+                        for _ in range(own.randrange(1, 5)):
+                            writer.change(own)
+                        writer.both("COMMIT")
+                    time.sleep(0.002)
+
+        def beside(work):
+            try:
+                work()
+            except Exception as e:
+                failed.append(e)
+
+        def snapshot(rounds, n, of=6):
+            with between:
+                sides.both("BEGIN ISOLATION LEVEL REPEATABLE READ")
+                assert (c.execute("SELECT count(*) FROM g").fetchone() == p.execute("SELECT count(*) FROM g").fetchone())
+            for _ in range(rounds):
+                sides.same(rng, n, of)
+                # Own changes, of rows that the writer leaves alone.
+                for _ in range(3):
+                    sides.change(rng, 1000, 1020)
+            sides.same(rng, n, of)
+            sides.both(rng.choice(["COMMIT", "ROLLBACK"]))
+
+        def build(done, statements):
+            with server.connect() as b:
+                for statement in statements:
+                    b.execute(statement)
+            done.set()
+
+        threads = [threading.Thread(target=lambda: beside(write))]
+        threads[0].start()
+        try:
+            end = time.time() + SECONDS
+            while time.time() < end:
+                snapshot(3, 2)
+            # Builds of some length, of indexes that are new and of indexes that are there.
+            filler = "SELECT g, 'filler of some length ' || g, 'filler ' || repeat('with more words ', 10) || g, to_tsvector('simple', 'filler ' || g) FROM generate_series(100001, 120000) g"
+            with between:
+                sides.both("INSERT INTO g " + filler)
+                c.execute("INSERT INTO g_plain " + filler)
+            for statements in ([f"DROP INDEX {name}" for name in indexes] + [f"CREATE INDEX CONCURRENTLY {name} ON g {what}" for name, what in indexes.items()],
+                               [f"REINDEX INDEX CONCURRENTLY {name}" for name in indexes], ["ALTER INDEX g_title SET (shards = 3)"]):
+                done, rounds = threading.Event(), 0
+                threads.append(threading.Thread(target=lambda: beside(lambda: build(done, statements))))
+                threads[-1].start()
+                while not done.is_set() and not failed:
+                    snapshot(0, 1, 1)
+                    rounds += 1
+                assert rounds > 1 or "ALTER" in statements[0], "the builds were too short"
+                snapshot(1, 2)
+        finally:
+            stop.set()
+            for t in threads:
+                t.join()
+        assert not failed, failed
+        sides.same(rng, 5)
+        for name in indexes:
+            assert c.execute(f"CHECK INDEX {name}").fetchall() == [], name
 
 
 def partial_indexes_parameters_and_views(server):
@@ -590,7 +778,7 @@ def writers_wait_for_an_index_that_is_far_behind(server):
         print(f"     at most {most[0]} rows behind")
 
 
-for t in (documents_and_conditions, partial_indexes_parameters_and_views, chinese_is_found_by_words, index_equals_evaluation, snapshots_stay_as_they_are, searches_survive_kill, damaged_files_are_made_again, definitions_change, keys_of_all_kinds,
+for t in (documents_and_conditions, postgres_finds_the_same, partial_indexes_parameters_and_views, chinese_is_found_by_words, index_equals_evaluation, snapshots_stay_as_they_are, searches_survive_kill, damaged_files_are_made_again, definitions_change, keys_of_all_kinds,
           other_conditions_are_narrowed_down, online_builds_let_writers_go_on, hostile_texts, writers_wait_for_an_index_that_is_far_behind):
     if not os.environ.get("ONLY") or os.environ["ONLY"] == t.__name__:
         test(t)
