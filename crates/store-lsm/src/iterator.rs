@@ -4,7 +4,7 @@
 //! bounds for the next read, as MyRocks does. An iterator reads at a sequence number: one that rests serves the view that it was made
 //! for, or is refreshed, which needs that nothing was written behind the view that asks for it.
 //!
-//! What an iterator reads is pinned: memtables, files, blocks. Few rest, and none for longer than two rounds of the janitor since it
+//! What an iterator reads is pinned: memtables, files, blocks. Few rest, none that has read ahead, and none for longer than two rounds of the janitor since it
 //! was made or refreshed.
 //!
 //! What every `unsafe` here rests on: the database outlives its iterators (an [`OwnedIterator`] holds an `Arc` of it, those at rest
@@ -22,6 +22,9 @@ use stoa_store::{Certainty, StoreResult};
 /// Iterators that rest at once, of all column families.
 const MAX_AT_REST: usize = 32;
 
+/// Steps after which a read was not short: its iterator has begun to read ahead, and keeps the memory for it.
+const MAX_STEPS: u32 = 256;
+
 /// How an iterator is made. Without a snapshot it reads what is newest.
 #[derive(Default)]
 pub(crate) struct IteratorOptions<'a> {
@@ -32,8 +35,6 @@ pub(crate) struct IteratorOptions<'a> {
     pub keep_cache: bool,
     /// Bytes that are read ahead of a scan; 0 leaves it to RocksDB.
     pub readahead: usize,
-    /// Few blocks are read: they are not looked for in the cache ahead of time.
-    pub short: bool,
     /// Goes over the rows of families that have a filter on rows.
     pub total_order: bool,
     /// Stays within the row that it is put on.
@@ -74,7 +75,6 @@ impl RawIterator {
                 ffi::rocksdb_readoptions_set_snapshot(raw, snapshot.as_ptr());
             }
             ffi::rocksdb_readoptions_set_fill_cache(raw, u8::from(!options.keep_cache));
-            ffi::rocksdb_readoptions_set_auto_readahead_size(raw, u8::from(!options.short));
             ffi::rocksdb_readoptions_set_readahead_size(raw, options.readahead);
             ffi::rocksdb_readoptions_set_total_order_seek(raw, u8::from(options.total_order));
             ffi::rocksdb_readoptions_set_prefix_same_as_start(raw, u8::from(options.one_row));
@@ -115,6 +115,8 @@ struct Tenure {
 pub(crate) struct OwnedIterator {
     raw: RawIterator,
     valid: bool,
+    /// Since it was made, or has rested.
+    steps: u32,
     /// Where it ends, on either side, short of its bounds.
     pub part: Option<(Vec<u8>, Vec<u8>)>,
     /// It may rest when it is done.
@@ -124,7 +126,14 @@ pub(crate) struct OwnedIterator {
 
 impl OwnedIterator {
     pub fn new(home: &ColumnFamily, options: IteratorOptions<'_>) -> Self {
-        Self { raw: RawIterator::new(home, options), valid: false, part: None, tenure: None, database: Arc::clone(home.database()) }
+        Self {
+            raw: RawIterator::new(home, options),
+            valid: false,
+            steps: 0,
+            part: None,
+            tenure: None,
+            database: Arc::clone(home.database()),
+        }
     }
 
     /// For a short read of a view: one that has rested, or one that will rest when [`OwnedIterator::rest`] is called. The view must be
@@ -135,13 +144,13 @@ impl OwnedIterator {
             // SAFETY: the iterator is moved only after this, and keeps the bounds.
             unsafe { set_bounds(raw.options.as_ptr(), Some(&bounds)) };
             raw.bounds = Some(bounds);
-            return Self { raw, valid: false, part: None, tenure: Some(tenure), database: Arc::clone(database) };
+            return Self { raw, valid: false, steps: 0, part: None, tenure: Some(tenure), database: Arc::clone(database) };
         }
         let round = database.at_rest.round.load(Ordering::Relaxed);
         let tenure = |bound| Some(Tenure { home: home.number, view, bound, round });
         // It reads at the snapshot without holding it if nothing is written meanwhile; so it can be refreshed for a later view.
         let bounds = if database.is_newest(snapshot) {
-            let mut out = Self::new(home, IteratorOptions { bounds: Some(bounds), short: true, ..IteratorOptions::default() });
+            let mut out = Self::new(home, IteratorOptions { bounds: Some(bounds), ..IteratorOptions::default() });
             if database.is_newest(snapshot) {
                 out.tenure = tenure(false);
                 return out;
@@ -150,14 +159,16 @@ impl OwnedIterator {
         } else {
             Some(bounds)
         };
-        let mut out = Self::new(home, IteratorOptions { snapshot: Some(snapshot), bounds, short: true, ..IteratorOptions::default() });
+        let mut out = Self::new(home, IteratorOptions { snapshot: Some(snapshot), bounds, ..IteratorOptions::default() });
         out.tenure = tenure(true);
         out
     }
 
-    /// Keeps it for another read, if it is of those that may be kept.
+    /// Keeps it for another read, if it is of those that may be kept, and the read was short.
     pub fn rest(self) {
-        if let Some(tenure) = self.tenure {
+        if let Some(tenure) = self.tenure
+            && self.steps <= MAX_STEPS
+        {
             self.database.at_rest.put(self.raw, tenure);
         }
     }
@@ -199,6 +210,7 @@ impl OwnedIterator {
         if self.valid {
             // SAFETY: the iterator is alive and stands on an entry.
             unsafe { ffi::rocksdb_iter_next(self.raw.inner.as_ptr()) };
+            self.steps = self.steps.saturating_add(1);
             self.moved();
         }
     }
@@ -208,6 +220,7 @@ impl OwnedIterator {
         if self.valid {
             // SAFETY: the iterator is alive and stands on an entry.
             unsafe { ffi::rocksdb_iter_prev(self.raw.inner.as_ptr()) };
+            self.steps = self.steps.saturating_add(1);
             self.moved();
         }
     }
@@ -431,6 +444,20 @@ mod tests {
         }
         drop(scans);
         assert!(at_rest(&store) <= super::MAX_AT_REST);
+    }
+
+    #[test]
+    fn that_of_a_long_read_does_not_rest() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = store(directory.path());
+        for key in 0..=super::MAX_STEPS + 1 {
+            put(&store, 1, &format!("{key:05}"), "1");
+        }
+        let count = |to: &str| read(&store, store.snapshot(), 1, "0", to, false).split(' ').count();
+        assert_eq!(count("1"), super::MAX_STEPS as usize + 2);
+        assert_eq!(at_rest(&store), 0);
+        assert_eq!(count("00002"), 2);
+        assert!(at_rest(&store) <= 1);
     }
 
     #[test]
