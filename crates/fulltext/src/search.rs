@@ -14,7 +14,7 @@ use tantivy::query::{
     RangeQuery, RegexQuery, TermQuery,
 };
 use tantivy::schema::{Field, IndexRecordOption};
-use tantivy::{DocId, Score, Searcher, SegmentOrdinal, SegmentReader, Term};
+use tantivy::{DocAddress, DocId, Score, Searcher, SegmentOrdinal, SegmentReader, Term};
 
 /// What is wanted of a search.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -23,8 +23,11 @@ pub enum Want {
     All {
         scores: bool,
     },
-    /// The best, by score.
-    Top(usize),
+    /// The best, by score; with `ties`, all that are as good as the last of them too.
+    Top {
+        limit: usize,
+        ties: bool,
+    },
 }
 
 /// The keys found; with their scores if those were wanted, else without.
@@ -223,19 +226,9 @@ impl Generation {
                 }
                 hits.count = hits.len() as u64;
             }
-            Want::Top(0) => {}
-            Want::Top(limit) => {
-                // tantivy reserves room for all that is asked for.
-                let limit = limit.min(usize::try_from(self.documents()).unwrap_or(usize::MAX).max(1));
-                let mut best: Vec<(Score, usize, tantivy::DocAddress)> = Vec::new();
-                for (n, shard) in self.shards.iter().enumerate() {
-                    let collector = TopDocs::with_limit(limit).order_by_score();
-                    let top = shard.searcher.search_with_statistics_provider(&*query, &collector, self)?;
-                    best.extend(top.into_iter().map(|(score, at)| (score, n, at)));
-                }
-                best.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
-                best.truncate(limit);
-                for (score, shard, at) in best {
+            Want::Top { limit: 0, .. } => {}
+            Want::Top { limit, ties } => {
+                for (score, shard, at) in self.best(&*query, limit, ties)? {
                     let column = self.shards.get(shard).and_then(|s| s.keys.get(at.segment_ord as usize));
                     let Some(column) = column else { continue };
                     self.read_keys(column, &[at.doc_id], &mut hits)?;
@@ -245,6 +238,29 @@ impl Generation {
             }
         }
         Ok(hits)
+    }
+
+    /// The best documents, with their shards: so many, and with `ties` all that are as good as the last of those.
+    fn best(&self, query: &dyn tantivy::query::Query, limit: usize, ties: bool) -> Result<Vec<(Score, usize, DocAddress)>> {
+        // tantivy reserves room for all that is asked for.
+        let all = usize::try_from(self.documents()).unwrap_or(usize::MAX).max(1);
+        let mut asked = limit.saturating_add(usize::from(ties)).min(all);
+        loop {
+            let mut best: Vec<(Score, usize, DocAddress)> = Vec::new();
+            for (n, shard) in self.shards.iter().enumerate() {
+                let collector = TopDocs::with_limit(asked).order_by_score();
+                let top = shard.searcher.search_with_statistics_provider(query, &collector, self)?;
+                best.extend(top.into_iter().map(|(score, at)| (score, n, at)));
+            }
+            best.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)).then(a.2.cmp(&b.2)));
+            best.truncate(asked);
+            let Some(least) = best.get(limit - 1).map(|last| last.0).filter(|_| ties) else { return Ok(best) };
+            if asked == all || best.len() < asked || best.last().is_some_and(|last| last.0 < least) {
+                best.retain(|one| one.0 >= least);
+                return Ok(best);
+            }
+            asked = asked.saturating_mul(8).min(all);
+        }
     }
 
     fn read_keys(&self, column: &Column<u64>, documents: &[DocId], hits: &mut Hits) -> Result<()> {

@@ -2,7 +2,7 @@
 //!
 //! Unordered it gives all of them; ordered by score it asks the files for the best, and for more of them while filters leave too few.
 
-use super::read::{SearchRows, Sought};
+use super::read::{RowOrder, SearchRows, Sought};
 use super::scan::SCORE;
 use crate::access::combine::Combination;
 use crate::exec::key_set::{KeyCollector, describe_paths};
@@ -60,8 +60,8 @@ pub struct TextSearchExec {
     search: Arc<Search>,
     among: Option<Among>,
     output: ScanOutput,
-    /// The order by score that it gives.
-    order: Option<PhysicalSortExpr>,
+    /// The order that it gives, if one is asked for: by score, then perhaps by the key.
+    order: Vec<PhysicalSortExpr>,
     properties: Arc<PlanProperties>,
     metrics: ExecutionPlanMetricsSet,
 }
@@ -70,22 +70,30 @@ impl TextSearchExec {
     #[must_use]
     pub fn new(table: ScanTable, search: Arc<Search>, among: Option<Among>, output: ScanOutput) -> Self {
         let properties = Arc::new(output.properties(&[], 0, false, 1));
-        Self { table, search, among, output, order: None, properties, metrics: ExecutionPlanMetricsSet::new() }
+        Self { table, search, among, output, order: Vec::new(), properties, metrics: ExecutionPlanMetricsSet::new() }
     }
 
     fn with_output(&self, output: ScanOutput) -> Self {
         self.with(output, self.order.clone())
     }
 
-    fn with(&self, output: ScanOutput, order: Option<PhysicalSortExpr>) -> Self {
+    fn with(&self, output: ScanOutput, order: Vec<PhysicalSortExpr>) -> Self {
         let mut properties = output.properties(&[], 0, false, 1);
-        if let Some(order) = &order {
+        if !order.is_empty() {
             let mut equivalence = EquivalenceProperties::new(Arc::clone(&output.schema));
-            equivalence.add_ordering([order.clone()]);
+            equivalence.add_ordering(order.clone());
             properties =
                 PlanProperties::new(equivalence, properties.partitioning.clone(), properties.emission_type, properties.boundedness);
         }
         Self { output, order, properties: Arc::new(properties), metrics: ExecutionPlanMetricsSet::new(), ..self.clone() }
+    }
+
+    fn row_order(&self) -> RowOrder {
+        match self.order.as_slice() {
+            [] => RowOrder::Any,
+            [_] => RowOrder::Score,
+            _ => RowOrder::ScoreAndKey,
+        }
     }
 
     /// The position of the score in what is given.
@@ -134,8 +142,10 @@ impl DisplayAs for TextSearchExec {
             write!(f, "{}{name}", if at > 0 { ", " } else { "" })?;
         }
         write!(f, "]")?;
-        if self.order.is_some() {
-            write!(f, ", order=score")?;
+        match self.row_order() {
+            RowOrder::Any => {}
+            RowOrder::Score => write!(f, ", order=score")?,
+            RowOrder::ScoreAndKey => write!(f, ", order=score and key")?,
         }
         if let Some(fetch) = self.output.fetch {
             write!(f, ", limit={fetch}")?;
@@ -149,7 +159,7 @@ impl ExecutionPlan for TextSearchExec {
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let columns = Arc::clone(&self.output.read);
-        let rows = SearchRows::new(self.table.clone(), self.search.sought.clone(), columns, self.order.is_some(), ROWS)
+        let rows = SearchRows::new(self.table.clone(), self.search.sought.clone(), columns, self.row_order(), ROWS)
             .map_err(DataFusionError::from)?;
         let batch_rows = context.session_config().batch_size().max(1);
         let state = SearchState {
@@ -158,7 +168,7 @@ impl ExecutionPlan for TextSearchExec {
             among: self.among.clone(),
             collector: KeyCollector::new(&self.metrics, partition, &context),
             gather: Gather::new(&self.output, batch_rows),
-            ordered: self.order.is_some(),
+            ordered: !self.order.is_empty(),
             output: self.output.clone(),
             rows,
             batch_rows,
@@ -180,7 +190,7 @@ impl ExecutionPlan for TextSearchExec {
     }
 
     fn try_pushdown_sort(&self, order: &[PhysicalSortExpr]) -> Result<SortOrderPushdownResult<Arc<dyn ExecutionPlan>>> {
-        let [one] = order else { return Ok(SortOrderPushdownResult::Unsupported) };
+        let [one, rest @ ..] = order else { return Ok(SortOrderPushdownResult::Unsupported) };
         // Floats are sorted by their keys; scores are in the order of both.
         let mut expr = &one.expr;
         if let Some(call) = (expr.as_ref() as &dyn std::any::Any).downcast_ref::<ScalarFunctionExpr>()
@@ -190,9 +200,15 @@ impl ExecutionPlan for TextSearchExec {
             expr = arg;
         }
         let column = (expr.as_ref() as &dyn std::any::Any).downcast_ref::<Column>();
+        // Rows as good as each other can come in the order of the key.
+        let parts = if self.table.codec.key.salt.is_none() { self.table.codec.key.parts.as_slice() } else { &[] };
+        let by_key = self.output.properties(parts, 0, false, 1);
+        if !rest.is_empty() && !by_key.equivalence_properties().ordering_satisfy(rest.iter().cloned())? {
+            return Ok(SortOrderPushdownResult::Unsupported);
+        }
         // What was limited before it was sorted is another question.
         if one.options.descending && self.output.fetch.is_none() && column.is_some_and(|c| Some(c.index()) == self.score_position()) {
-            return Ok(SortOrderPushdownResult::Exact { inner: Arc::new(self.with(self.output.clone(), Some(one.clone()))) });
+            return Ok(SortOrderPushdownResult::Exact { inner: Arc::new(self.with(self.output.clone(), order.to_vec())) });
         }
         Ok(SortOrderPushdownResult::Unsupported)
     }

@@ -21,6 +21,8 @@ pub struct Wanted {
     pub scores: bool,
     /// The best only, in order: at least so many if there are.
     pub top: Option<usize>,
+    /// Rows that are as good as each other come in the order of their keys, whichever of them the best are.
+    pub ties: bool,
     /// Only how many there are.
     pub count: bool,
 }
@@ -138,12 +140,12 @@ async fn with_files(
     }
     let want = match wanted.top {
         // Any of the best may have changed since.
-        Some(top) if exact => Want::Top(top.saturating_add(changed.len())),
+        Some(top) if exact => Want::Top { limit: top.saturating_add(changed.len()), ties: wanted.ties },
         _ => Want::All { scores: wanted.scores && exact },
     };
     let hits = generation.search(query, want).map_err(text_error)?;
     found.hits = hits.len();
-    found.more = matches!(want, Want::Top(n) if hits.len() >= n);
+    found.more = matches!(want, Want::Top { limit, .. } if hits.len() >= limit);
     let mut looked_at: Vec<&[u8]> = changed.iter().copied().collect();
     let mut scored: Vec<(f32, usize)> = Vec::new();
     if exact {

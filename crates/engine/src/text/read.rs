@@ -20,6 +20,16 @@ const ROWS: usize = 1024;
 const MANY_DOCUMENTS: u64 = 20_000;
 const MANY_CHANGED: usize = 64;
 
+/// In which order rows are wanted.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RowOrder {
+    Any,
+    /// By score, the best first.
+    Score,
+    /// The same, and rows that are as good as each other by their keys.
+    ScoreAndKey,
+}
+
 /// A search in the rows of a table.
 #[derive(Clone, Debug)]
 pub struct Sought {
@@ -36,7 +46,7 @@ pub struct SearchRows {
     columns: Arc<[ColumnId]>,
     decoder: ScanDecoder,
     with_scores: bool,
-    ordered: bool,
+    order: RowOrder,
     reads: Reads,
     found: Found,
     /// Keys dealt with.
@@ -57,11 +67,11 @@ enum Reads {
 pub type SomeRows = (Vec<ArrayRef>, usize);
 
 impl SearchRows {
-    /// Of a statement's snapshot; nothing is searched yet. `columns` may have [`SCORE`] among them; `ordered` is by score, the best first.
+    /// Of a statement's snapshot; nothing is searched yet. `columns` may have [`SCORE`] among them.
     ///
     /// # Errors
     /// A column is not stored; the transaction's changes cannot be read.
-    pub fn new(table: ScanTable, sought: Sought, columns: Arc<[ColumnId]>, ordered: bool, expected: usize) -> PgResult<Self> {
+    pub fn new(table: ScanTable, sought: Sought, columns: Arc<[ColumnId]>, order: RowOrder, expected: usize) -> PgResult<Self> {
         table.record(table.codec.storage, &[KeyRange::all()]);
         let source = ColumnSource::Table(Arc::clone(&table.codec));
         let stored: Vec<ColumnId> = columns.iter().copied().filter(|id| *id != SCORE).collect();
@@ -77,7 +87,7 @@ impl SearchRows {
             sight: Sight::of(&sought.feed, &table, &sought.index)?,
             decoder,
             with_scores: columns.contains(&SCORE),
-            ordered,
+            order,
             reads,
             table,
             sought,
@@ -92,10 +102,12 @@ impl SearchRows {
     /// # Errors
     /// What the store reports.
     pub async fn search(&mut self, top: Option<usize>, count: bool) -> PgResult<()> {
+        let ordered = self.order != RowOrder::Any;
         let wanted = Wanted {
-            scores: self.with_scores || self.ordered,
+            scores: self.with_scores || ordered,
             // All of them in order, without a limit.
-            top: if self.ordered { Some(top.unwrap_or(usize::MAX >> 1)) } else { None },
+            ties: self.order == RowOrder::ScoreAndKey,
+            top: if ordered { Some(top.unwrap_or(usize::MAX >> 1)) } else { None },
             count: count && self.reads == Reads::Nothing && !self.with_scores,
         };
         self.found = find(&self.sight, &self.table, &self.sought.index, &self.sought.query, wanted).await?;

@@ -118,8 +118,13 @@ fn files_and_evaluation_find_the_same() {
                         assert!(phrase || (score - own).abs() <= 1e-3 * score.abs().max(1.0), "{text}: {score} and {own}");
                     }
                     assert_eq!(generation.search(&query, Want::Count).unwrap().count, wanted.len() as u64, "{text}");
-                    let top = generation.search(&query, Want::Top(5)).unwrap();
+                    let top = generation.search(&query, Want::Top { limit: 5, ties: false }).unwrap();
                     assert_eq!(top.len(), wanted.len().min(5), "{text}");
+                    let with_ties = generation.search(&query, Want::Top { limit: 5, ties: true }).unwrap();
+                    assert_eq!(with_ties.scores.get(..top.len()), Some(&*top.scores), "{text}");
+                    let all = generation.search(&query, Want::All { scores: true }).unwrap();
+                    let least = top.scores.last().copied().unwrap_or(f32::MAX);
+                    assert_eq!(with_ties.len(), all.scores.iter().filter(|score| **score >= least).count(), "{text}");
                 } else {
                     assert!(found.is_superset(&expected), "{text} = {query}");
                 }

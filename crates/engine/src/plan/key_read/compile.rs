@@ -12,6 +12,7 @@ use crate::row::key::KeyPartCodec;
 use crate::row::{ColumnSource, IndexCodec, RowCodec};
 use crate::session::settings::Settings;
 use crate::text::TextIndexes;
+use crate::text::read::RowOrder;
 use crate::text::scan::SCORE;
 use parking_lot::Mutex;
 use std::collections::HashSet;
@@ -70,7 +71,7 @@ impl KeyRead {
         }
         let codec = RowCodec::of(&scan.table)?;
         let way = match text.filter(|_| preferences == Preferences::default()) {
-            Some(text) => Way::search(&eval, text, scan, &shape)?,
+            Some(text) => Way::search(&eval, text, scan, &shape, &codec)?,
             None => None,
         };
         let way = match way {
@@ -162,13 +163,31 @@ fn limits_nothing(shape: &Shape<'_>) -> bool {
 
 impl Way {
     /// A search, if a full text index answers one of the filters, in the order that is asked for.
-    fn search(eval: &EvalContext, text: &TextIndexes, scan: &TableScan, shape: &Shape<'_>) -> PgResult<Option<(Self, Vec<usize>)>> {
-        let ordered = match shape.sort {
-            [] => false,
-            [key] if key.descending && sorted_column(scan, shape, key) == Some(SCORE) => true,
+    fn search(
+        eval: &EvalContext,
+        text: &TextIndexes,
+        scan: &TableScan,
+        shape: &Shape<'_>,
+        codec: &RowCodec,
+    ) -> PgResult<Option<(Self, Vec<usize>)>> {
+        let order = match shape.sort {
+            [] => RowOrder::Any,
+            [key] if key.descending && sorted_column(scan, shape, key) == Some(SCORE) => RowOrder::Score,
+            [key, rest @ ..] if key.descending && sorted_column(scan, shape, key) == Some(SCORE) => {
+                let parts = if codec.key.salt.is_none() { codec.key.parts.as_slice() } else { &[] };
+                let is_part = |(key, part): (&SortKey, &KeyPartCodec)| {
+                    sorted_column(scan, shape, key) == Some(part.column)
+                        && key.descending == (part.part.direction == Direction::Desc)
+                        && part.part.nulls.is_none_or(|nulls| (nulls == NullOrder::First) == key.nulls_first)
+                };
+                if rest.len() > parts.len() || !rest.iter().zip(parts).all(is_part) {
+                    return Ok(None);
+                }
+                RowOrder::ScoreAndKey
+            }
             _ => return Ok(None),
         };
-        let found = TextRead::of(eval, text, scan, &shape.filters, ordered)?;
+        let found = TextRead::of(eval, text, scan, &shape.filters, order)?;
         Ok(found.map(|(search, answered)| (Way::Search(Box::new(search)), answered)))
     }
 

@@ -8,7 +8,7 @@ use crate::catalog::{ColumnId, IndexDescriptor, IndexKey, IndexState};
 use crate::exec::StatementContext;
 use crate::exec::scan_output::ScanTable;
 use crate::text::matching::MATCH_FUNCTION;
-use crate::text::read::{SearchRows, SomeRows, Sought};
+use crate::text::read::{RowOrder, SearchRows, SomeRows, Sought};
 use crate::text::scan::Match;
 use crate::text::{TextIndexes, is_text, tsquery};
 use arrow::array::{RecordBatch, RecordBatchOptions};
@@ -31,8 +31,7 @@ pub(super) struct TextRead {
     storage: TableId,
     pub(super) name: String,
     parts: Vec<Part>,
-    /// The best come first.
-    ordered: bool,
+    order: RowOrder,
     /// The share of rows that passed the conditions the last time, as the bits of a float.
     share: AtomicU32,
     pub(super) misses: AtomicU32,
@@ -60,7 +59,7 @@ impl TextRead {
         text: &TextIndexes,
         scan: &TableScan,
         filters: &[&Expr],
-        ordered: bool,
+        order: RowOrder,
     ) -> PgResult<Option<(Self, Vec<usize>)>> {
         let table = &scan.table;
         let mut found: Option<(&IndexDescriptor, Vec<Part>, Vec<usize>)> = None;
@@ -102,7 +101,7 @@ impl TextRead {
             }
         }
         let (share, misses) = (AtomicU32::new(FIRST_SHARE.to_bits()), AtomicU32::new(0));
-        Ok(Some((Self { storage: index.storage, name: index.name.clone(), parts, ordered, share, misses }, answered)))
+        Ok(Some((Self { storage: index.storage, name: index.name.clone(), parts, order, share, misses }, answered)))
     }
 
     /// What is looked for; `None` if the index may find more than fits.
@@ -210,7 +209,7 @@ impl KeyRead {
         }
         let sought = Sought { feed: Arc::clone(text.feed()), index, query: Arc::new(query) };
         let room = fetch.unwrap_or(FEW_ROWS).min(FEW_ROWS);
-        let mut rows = SearchRows::new(table, sought, Arc::clone(&self.read), search.ordered, room)?;
+        let mut rows = SearchRows::new(table, sought, Arc::clone(&self.read), search.order, room)?;
         // Only their number is wanted, or all must be looked at; the rows of both ways are as many.
         let counted = self.read.is_empty() && self.conditions.is_empty() && self.projections.is_empty();
         if !rows.is_ready() || (!counted && fetch.is_some_and(|fetch| fetch > SHORT_ROWS)) {
@@ -219,7 +218,7 @@ impl KeyRead {
         if rows.is_long() {
             ctx.session.long_work_follows().await;
         }
-        let batches = match fetch.filter(|_| search.ordered) {
+        let batches = match fetch.filter(|_| search.order != RowOrder::Any) {
             Some(fetch) if !self.conditions.is_empty() => {
                 let share = f64::from(f32::from_bits(search.share.load(Ordering::Relaxed)));
                 let pass = |some| self.passing(self.batch_of(some)?, params);

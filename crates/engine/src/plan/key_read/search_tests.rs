@@ -69,7 +69,7 @@ fn search(rng: &mut StdRng) -> String {
 struct Statement {
     condition: String,
     grouped: Option<&'static str>,
-    /// By score; by id.
+    /// By score; by score and id; by id.
     order: &'static str,
     limit: Option<(usize, usize)>,
 }
@@ -92,7 +92,11 @@ fn statement(rng: &mut StdRng) -> Statement {
         1 => Some("topic, count(*), sum(n)"),
         _ => None,
     };
-    let order = if grouped.is_none() { *pick(rng, if of_match { &["", "score", "score", "id"] } else { &["", "id"] }) } else { "" };
+    let order = if grouped.is_none() {
+        *pick(rng, if of_match { &["", "score", "score", "score, id", "score, id", "id"] } else { &["", "id"] })
+    } else {
+        ""
+    };
     let limit = (grouped.is_none() && rng.random_bool(0.6)).then(|| (rng.random_range(0..12), if rng.random_bool(0.3) { 2 } else { 0 }));
     Statement { condition, grouped, order, limit }
 }
@@ -114,6 +118,7 @@ impl Statement {
         }
         sql += match self.order {
             "score" => " ORDER BY score(d) DESC",
+            "score, id" => " ORDER BY score(d) DESC, d.id",
             "id" => " ORDER BY d.id",
             _ => "",
         };
@@ -138,10 +143,12 @@ impl Statement {
         assert_eq!(given.len(), all.len().saturating_sub(offset).min(limit), "{what}: {given:?} of {all:?}");
         let ids = |rows: &[Vec<String>]| rows.iter().map(|r| r[0].clone()).collect::<std::collections::HashSet<_>>().len();
         assert_eq!(ids(given), given.len(), "{what}: a row twice");
+        let id = |row: &Vec<String>| row[0].parse::<i64>().unwrap();
         let score = |row: &Vec<String>| row[1].parse::<f32>().unwrap();
         match self.order {
             "score" => all.sort_by(|a, b| score(b).total_cmp(&score(a))),
-            "id" => all.sort_by_key(|row| row[0].parse::<i64>().unwrap()),
+            "score, id" => all.sort_by(|a, b| score(b).total_cmp(&score(a)).then(id(a).cmp(&id(b)))),
+            "id" => all.sort_by_key(id),
             _ => return,
         }
         let expected = all.iter().skip(offset).take(limit);
@@ -167,8 +174,12 @@ async fn compare(session: &mut Session, rng: &mut StdRng, what: &str) -> bool {
         all(session, "SAVEPOINT here").await;
         let given = run(session, &compiled, params.clone()).await;
         all(session, "ROLLBACK TO here; SET LOCAL stoa.enable_skipscan = off").await;
-        let expected = run(session, &planned, params).await;
+        let expected = run(session, &planned, params.clone()).await;
+        let ordered = if statement.order == "score, id" { Some(run(session, &compiled, params).await) } else { None };
         all(session, "ROLLBACK TO here").await;
+        if let (Some(Ok(ordered)), Ok(expected)) = (ordered, &expected) {
+            statement.check(&format!("planned, {what}"), &ordered, expected.clone());
+        }
         match (given, expected) {
             (Ok(given), Ok(expected)) => statement.check(&what, &given, expected),
             (Err(given), Err(expected)) => assert_eq!(given.to_string(), expected.to_string(), "{what}"),
