@@ -94,7 +94,7 @@ class Tally:
     def __init__(self, name, examples=3, live=False):
         self.name, self.examples, self.live = name, examples, live
         self.statements = self.internal = 0
-        self.groups, self.known, self.codes = collections.defaultdict(list), collections.Counter(), collections.Counter()
+        self.groups, self.known, self.codes = collections.defaultdict(list), collections.defaultdict(list), collections.Counter()
 
     @property
     def differences(self):
@@ -122,11 +122,11 @@ class Tally:
             self.codes[ours[0]] += 1
             return False
         why = None if ours[0] in ("XX000", "LOST") else explained(sql, ours, theirs)
-        if why:
-            self.known[why] += 1
-            return False
         show = lambda a: (f"{a[0]} {a[3]}" if a[0] != "00000" else f"{[t[:2] if t[2] == -1 else t for t in a[1]]} {a[2][:8]}")[:400]
         case = f"    {sql}{'  -- ' + context if context else ''}\n      stoa:   {show(ours)}\n      oracle: {show(theirs)}"
+        if why:
+            self.known[why].append(case)
+            return False
         self.groups[label].append(case)
         if self.live and len(self.groups[label]) <= self.examples:
             print(f"DIFFERENT {self.name}: {label}\n{case}", flush=True)
@@ -137,8 +137,8 @@ class Tally:
         for label, cases in sorted(self.groups.items(), key=lambda group: -len(group[1])):
             print(f"DIFFERENT {label}: {len(cases)}")
             print("\n".join(cases[:self.examples]))
-        for why, count in self.known.most_common():
-            print(f"explained: {why}: {count}")
+        for why, cases in sorted(self.known.items(), key=lambda known: -len(known[1])):
+            print(f"explained: {why}: {len(cases)}")
         print("alike: " + ", ".join(f"{code} {count}" for code, count in self.codes.most_common()))
         print(f"{self.name}: {self.statements} statements, {self.differences} differences in {len(self.groups)} groups, {self.internal} XX000")
         return 1 if self.differences or self.internal else 0

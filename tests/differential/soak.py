@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """All generators of statements against Stoa and a PostgreSQL 15, until so many statements have been compared.
 
-    soak.py BIN --oracle DSN [--statements N] [--seed N] [--only GENERATOR] [--examples N]
+    soak.py BIN --oracle DSN [--statements N] [--seed N] [--only GENERATOR] [--examples N] [--explained FILE]
 
 Starts the server BIN on an empty directory and makes a database of its own at the oracle. The statements are shared out among the
 generators (SHARES): expressions.py, random_queries.py, functions.py and mutations.py, in pieces with seeds of their own, two at a time. The
@@ -89,7 +89,8 @@ class Soak:
         total.internal += tally.internal
         for label, cases in tally.groups.items():
             total.groups[label] += [f"    {tally.name}\n{case}" for case in cases]
-        total.known += tally.known
+        for why, cases in tally.known.items():
+            total.known[why] += cases
         total.codes += tally.codes
 
     def run(self):
@@ -123,16 +124,22 @@ class Soak:
         panics = [line for line in pathlib.Path(self.server.data + ".log").read_text(errors="replace").splitlines() if re.search("panicked|SIGSEGV|fatal runtime", line)]
         for line in panics[:10]:
             print(f"in the server's log: {line[:400]}")
-        known = sum((t.known for t in self.totals.values()), collections.Counter())
-        for why, count in known.most_common():
-            print(f"explained: {why}: {count}")
+        known = collections.defaultdict(list)
+        for total in self.totals.values():
+            for why, cases in total.known.items():
+                known[why] += cases
+        known = sorted(known.items(), key=lambda reason: -len(reason[1]))
+        for why, cases in known:
+            print(f"explained: {why}: {len(cases)}")
+        if self.options.explained:
+            pathlib.Path(self.options.explained).write_text("".join(f"{why}: {len(cases)}\n" + "\n".join(cases) + "\n\n" for why, cases in known))
         for total in self.totals.values():
             failed = sum(n for code, n in total.codes.items() if code != "00000")
             print(f"{total.name}: {total.statements:,} statements ({total.codes['00000']:,} with the same rows, {failed:,} with the same error of {len(total.codes) - 1} SQLSTATEs), "
-                  f"{total.differences} differences in {len(total.groups)} groups, {sum(total.known.values())} explained, {total.internal} XX000")
+                  f"{total.differences} differences in {len(total.groups)} groups, {sum(map(len, total.known.values()))} explained, {total.internal} XX000")
         took = time.monotonic() - self.began
         differences = sum(t.differences for t in self.totals.values())
-        print(f"seed {self.options.seed}: {self.statements:,} statements in {took:.0f} s, {sum(known.values()) + differences:,} differences, "
+        print(f"seed {self.options.seed}: {self.statements:,} statements in {took:.0f} s, {sum(len(cases) for _, cases in known) + differences:,} differences, "
               f"{differences or 'none'} unexplained, {sum(t.internal for t in self.totals.values())} XX000, {len(panics)} panics, {self.crashes} ends of the server")
         return 1 if bad or panics else 0
 
@@ -145,6 +152,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", choices=list(SHARES), help="this generator alone")
     parser.add_argument("--examples", type=int, default=3)
+    parser.add_argument("--explained", metavar="FILE", help="all differences that explained.py knows are written here")
     options = parser.parse_args()
     if missing := undocumented():
         sys.exit(f"soak: docs/postgresql.md does not have what explains: {', '.join(missing)}")

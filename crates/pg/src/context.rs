@@ -25,7 +25,6 @@ pub trait System: Send + Sync + Debug {
     fn relation_oid(&self, name: &str) -> PgResult<Option<u32>>;
     /// The name of a schema.
     fn schema_name(&self, oid: u32) -> Option<String>;
-    fn schema_oid(&self, name: &str) -> Option<u32>;
     /// A function that only the engine can answer, called for one row: `nextval`, `pg_get_viewdef`, `current_setting`.
     fn call(&self, function: &str, args: &[ScalarValue], result: &crate::SqlType) -> PgResult<ScalarValue>;
 }
@@ -42,9 +41,6 @@ impl System for NoSystem {
         Ok(None)
     }
     fn schema_name(&self, _: u32) -> Option<String> {
-        None
-    }
-    fn schema_oid(&self, _: &str) -> Option<u32> {
         None
     }
     fn call(&self, function: &str, _: &[ScalarValue], _: &crate::SqlType) -> PgResult<ScalarValue> {

@@ -375,7 +375,12 @@ impl Binder<'_> {
                 _ => {
                     let name = fold(item);
                     let found = table.column_by_name(&name).ok_or_else(|| {
-                        PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" does not exist")).at(self.pos_span(item.span))
+                        let error = if name == table.name {
+                            PgError::unsupported("whole row unique index inference specifications are not supported")
+                        } else {
+                            PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" does not exist"))
+                        };
+                        error.at(self.pos_span(item.span))
                     })?;
                     columns.push(found.id);
                 }

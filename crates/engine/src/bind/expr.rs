@@ -246,19 +246,21 @@ impl Binder<'_> {
             E::Collate { expr, collation } => {
                 let name = super::name_parts(collation)?;
                 let base = name.last().map_or("", String::as_str);
+                let arg = self.bind_expr(expr)?;
+                let arg = self.resolve_unknown(arg)?;
+                let at = self.pos_behind(expr);
+                if !arg.ty.ty.is_string() && arg.ty.ty.element().is_none_or(|e| !e.is_string()) {
+                    return Err(
+                        PgError::new(SqlState::DATATYPE_MISMATCH, format!("collations are not supported by type {}", arg.ty.ty)).at(at)
+                    );
+                }
                 if !matches!(base, "C" | "POSIX" | "default" | "ucs_basic") {
                     return Err(PgError::new(
                         SqlState::UNDEFINED_OBJECT,
                         format!("collation \"{}\" for encoding \"UTF8\" does not exist", name.join(".")),
                     )
-                    .at(self.pos(syntax))
+                    .at(at)
                     .hint("Texts are ordered by their bytes: \"C\", \"POSIX\" and \"default\" exist."));
-                }
-                let arg = self.bind_expr(expr)?;
-                let arg = self.resolve_unknown(arg)?;
-                if !arg.ty.ty.is_string() && arg.ty.ty.element().is_none_or(|e| !e.is_string()) {
-                    return Err(PgError::new(SqlState::DATATYPE_MISMATCH, format!("collations are not supported by type {}", arg.ty.ty))
-                        .at(self.pos(syntax)));
                 }
                 Ok(arg)
             }
@@ -462,7 +464,10 @@ impl Binder<'_> {
             B::Eq | B::NotEq | B::Lt | B::LtEq | B::Gt | B::GtEq => {
                 let name = operator_name(op);
                 let l = self.bind_expr(left)?;
-                if let (ExprKind::Row(_), E::Subquery(query)) = (&l.kind, right) {
+                // A whole row of a table is one value.
+                if let (ExprKind::Row(_), E::Subquery(query)) = (&l.kind, right)
+                    && is_row_syntax(left)
+                {
                     return self.row_against_query(l, &name, query, syntax);
                 }
                 let r = self.bind_expr(right)?;
@@ -499,10 +504,14 @@ impl Binder<'_> {
 
     /// PostgreSQL points at the operator; the syntax tree knows the ends of the operands.
     fn operator_pos(&self, left: &E, right: &E) -> Option<usize> {
-        let end = self.pos_after(left)?;
-        let start = self.pos(right)?;
-        let text: Vec<char> = self.ctx.text.chars().skip(end - 1).take(start.saturating_sub(end)).collect();
-        let skip = text.iter().position(|c| !c.is_whitespace() && *c != ')')?;
+        let at = self.pos_behind(left)?;
+        (at < self.pos(right)?).then_some(at)
+    }
+
+    /// Where the next word or operator behind an operand stands.
+    fn pos_behind(&self, operand: &E) -> Option<usize> {
+        let end = self.pos_after(operand)?;
+        let skip = self.ctx.text.chars().skip(end - 1).position(|c| !c.is_whitespace() && c != ')')?;
         Some(end + skip)
     }
 
@@ -801,9 +810,8 @@ impl Binder<'_> {
     fn bind_any_query(&mut self, left: &E, op: &str, query: &ast::Query, all: bool, syntax: &E) -> PgResult<Expr> {
         let value = self.bind_expr(left)?;
         // A whole row of a table is one value.
-        let spelt = matches!(unnested(left), E::Tuple(_) | E::Function(_));
         let left_items = match value.kind {
-            ExprKind::Row(items) if spelt => items,
+            ExprKind::Row(items) if is_row_syntax(left) => items,
             kind => vec![Expr::new(kind, value.ty)],
         };
         let mut query = self.bind_subquery(query)?;
@@ -1303,6 +1311,11 @@ fn whole_row(nullable: bool, key: Option<&[ColId]>, columns: Vec<ScopeColumn>) -
     let found: Vec<Expr> = tests.into_iter().map(|e| Expr::new(ExprKind::IsNotNull(Box::new(e)), bool_type())).collect();
     let row = Expr::new(ExprKind::Row(columns.into_iter().map(|c| c.expr).collect()), ty.clone());
     if found.is_empty() { row } else { Expr::new(ExprKind::Case { whens: vec![(or(found), row)], otherwise: None }, ty) }
+}
+
+/// Whether a row is written as one, and not as the name of a table.
+fn is_row_syntax(e: &E) -> bool {
+    matches!(unnested(e), E::Tuple(_) | E::Function(_))
 }
 
 fn unnested(mut e: &E) -> &E {

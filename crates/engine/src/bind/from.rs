@@ -624,6 +624,10 @@ impl Binder<'_> {
         let mut visible: Vec<ScopeColumn> = Vec::new();
         let mut default_name = String::new();
         let definitions: Vec<(String, SqlType)> = match alias {
+            Some(alias) if ordinality && alias.columns.iter().any(|c| c.data_type.is_some()) => {
+                return Err(PgError::new(SqlState::SYNTAX_ERROR, "WITH ORDINALITY cannot be used with a column definition list")
+                    .hint("Put the column definition list inside ROWS FROM()."));
+            }
             Some(alias) => alias
                 .columns
                 .iter()

@@ -505,11 +505,19 @@ impl Binder<'_> {
             return self.coerce(arg, &SqlType::new(ty.clone()), CastContext::Explicit);
         }
         let to_cast = cast_target.as_ref().and(args.first().cloned());
+        // f(row) is (row).f where no function fits.
+        let row = match args.as_slice() {
+            [row] if named.is_empty() && has_field(row, name) => Some(row.clone()),
+            _ => None,
+        };
         let (func, args) = match self.find_function(name, args, named) {
             Ok(found) => found,
             Err(error) => {
                 if let (Some(ty), Some(arg)) = (cast_target, to_cast) {
                     return self.coerce(arg, &SqlType::new(ty), CastContext::Explicit).map_err(|_| error);
+                }
+                if let Some(row) = row {
+                    return self.field(row, name);
                 }
                 return Err(error);
             }
@@ -547,7 +555,7 @@ impl Binder<'_> {
     }
 
     /// A set-returning function in an expression.
-    fn set_call(&mut self, func: Arc<Func>, args: Vec<Expr>, _syntax: &E) -> PgResult<Expr> {
+    fn set_call(&mut self, func: Arc<Func>, args: Vec<Expr>, syntax: &E) -> PgResult<Expr> {
         let clause = self.clause();
         // Whether its arguments can be read is told before whether it may stand here.
         let set = self.set_expr(func, args)?;
@@ -557,8 +565,15 @@ impl Binder<'_> {
         );
         if matches!(clause, Clause::Aggregate) || self.no_sets.is_some_and(|what| what.ends_with("function calls")) {
             let what = self.no_sets.unwrap_or("aggregate function calls");
-            return Err(PgError::unsupported(format!("{what} cannot contain set-returning function calls"))
-                .hint("You might be able to move the set-returning function into a LATERAL FROM item."));
+            let error = PgError::unsupported(format!("{what} cannot contain set-returning function calls"))
+                .hint("You might be able to move the set-returning function into a LATERAL FROM item.");
+            if !matches!(clause, Clause::Aggregate) {
+                return Err(error);
+            }
+            let at = self.pos(syntax);
+            self.misplaced.get_or_insert(error.at(at));
+            let ty = set.ty.clone();
+            return Ok(Expr::new(ExprKind::Set(Box::new(set)), ty));
         }
         if !allowed || clause == Clause::Returning {
             return Err(PgError::new(
@@ -621,17 +636,14 @@ impl Binder<'_> {
 
     fn bind_aggregate_call(&mut self, name: &str, call: &CallArgs<'_>, function: &ast::Function) -> PgResult<Expr> {
         let within_group = !function.within_group.is_empty();
-        let clause = self.clause();
-        if clause == Clause::Aggregate {
-            return Err(PgError::new(SqlState::GROUPING_ERROR, "aggregate function calls cannot be nested"));
-        }
+        let before = self.misplaced.take();
+        let order = if within_group { &function.within_group } else { &call.order_by };
         let (mut args, mut order_by) = self.in_clause(Clause::Aggregate, |b| {
             b.check_no_sets("aggregate function calls", |b| {
                 let mut args = Vec::with_capacity(call.positional.len());
                 for e in &call.positional {
                     args.push(b.bind_expr(e)?);
                 }
-                let order = if within_group { &function.within_group } else { &call.order_by };
                 let mut order_by = Vec::with_capacity(order.len());
                 for key in order {
                     order_by.push(b.bind_sort_key(key)?);
@@ -677,7 +689,13 @@ impl Binder<'_> {
                          match the number of ordering columns (here {sorted})."
                     )));
             }
-            let keys = args.split_off(order_by.len());
+            let mut keys = args.split_off(order_by.len());
+            // A literal takes the type of the argument.
+            for (key, written) in keys.iter_mut().zip(order) {
+                if let E::Value(_) = &written.expr {
+                    *key = self.bind_expr(&written.expr)?;
+                }
+            }
             let mut direct = Vec::with_capacity(args.len());
             let mut forms = Vec::with_capacity(keys.len());
             for (given, key) in args.into_iter().zip(keys) {
@@ -700,6 +718,10 @@ impl Binder<'_> {
             return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, message));
         }
         let mut aggregate = self.aggregate_expr(func, args, call.distinct, filter)?;
+        if let Some(misplaced) = self.misplaced.take() {
+            return Err(misplaced);
+        }
+        self.misplaced = before;
         if call.distinct {
             // ORDER BY of a DISTINCT aggregate must name its arguments.
             for key in &order_by {
@@ -720,7 +742,7 @@ impl Binder<'_> {
         }
         aggregate.order_by = order_by;
         aggregate.within_group = within_group;
-        self.place_aggregate(aggregate)
+        self.place_aggregate(aggregate, self.pos(&function.name))
     }
 
     /// Types an aggregate once its function is chosen.
@@ -764,7 +786,7 @@ impl Binder<'_> {
     }
 
     /// Decides to which query an aggregate belongs, and whether it may stand here.
-    fn place_aggregate(&mut self, aggregate: AggregateExpr) -> PgResult<Expr> {
+    fn place_aggregate(&mut self, aggregate: AggregateExpr, position: Option<usize>) -> PgResult<Expr> {
         let ty = aggregate.ty.clone();
         let mut columns = Vec::new();
         for e in aggregate.args.iter().chain(aggregate.filter.as_ref()).chain(aggregate.order_by.iter().map(|k| &k.expr)) {
@@ -781,8 +803,10 @@ impl Binder<'_> {
         let clause = self.scopes.get(owner).map_or(Clause::Default, |s| s.clause);
         match clause {
             Clause::SelectList | Clause::Having | Clause::OrderBy | Clause::Window => {}
-            Clause::Aggregate if owner == innermost => {
-                return Err(PgError::new(SqlState::GROUPING_ERROR, "aggregate function calls cannot be nested"));
+            // Said by the aggregate around it, if that is one: an unknown function comes first.
+            Clause::Aggregate => {
+                let nested = PgError::new(SqlState::GROUPING_ERROR, "aggregate function calls cannot be nested").at(position);
+                self.misplaced.get_or_insert(nested);
             }
             Clause::From => {
                 return Err(PgError::new(
@@ -1083,6 +1107,11 @@ impl Binder<'_> {
         let descending = options.asc == Some(false);
         Ok(SortKey { expr, descending, nulls_first: options.nulls_first.unwrap_or(descending) })
     }
+}
+
+/// Whether this is a row with a field of that name.
+fn has_field(row: &Expr, name: &str) -> bool {
+    matches!(&row.ty.ty, PgType::Record(Some(record)) if record.fields.iter().any(|(field, _)| field == name))
 }
 
 fn count_of_nothing() -> PgError {

@@ -91,6 +91,8 @@ pub struct Binder<'a> {
     pub(crate) full_joins: bool,
     /// How deep views are expanded.
     pub(crate) view_depth: usize,
+    /// The error of an aggregate or a set-returning function in the arguments of the aggregate being bound.
+    pub(crate) misplaced: Option<PgError>,
     /// Where set-returning functions are refused: CASE, COALESCE, aggregate arguments.
     pub(crate) no_sets: Option<&'static str>,
     /// Queries nested in one another.
@@ -233,6 +235,7 @@ impl<'a> Binder<'a> {
             overriding_user: false,
             full_joins: false,
             view_depth: 0,
+            misplaced: None,
             no_sets: None,
             depth: 0,
             keep: false,

@@ -458,9 +458,7 @@ impl Binder<'_> {
         let query = &cte.query;
         let invalid = |message: String| PgError::new(SqlState::INVALID_RECURSION, message);
         let SetExpr::SetOperation { op: ast::SetOperator::Union, set_quantifier, left, right } = &*query.body else {
-            return Err(invalid(format!(
-                "recursive query \"{name}\" does not have the form non-recursive-term UNION [ALL] recursive-term"
-            )));
+            return Err(no_recursive_form(&name));
         };
         if query.order_by.is_some() {
             return Err(PgError::unsupported("ORDER BY in a recursive query is not implemented"));
@@ -550,6 +548,12 @@ impl Binder<'_> {
         self.cte_scope.push(CteEntry { name, id: outer, columns: visible, readable: true });
         Ok(())
     }
+}
+
+/// 42P19 for a query that reads itself and is no UNION.
+pub(super) fn no_recursive_form(name: &str) -> PgError {
+    let message = format!("recursive query \"{name}\" does not have the form non-recursive-term UNION [ALL] recursive-term");
+    PgError::new(SqlState::INVALID_RECURSION, message)
 }
 
 /// The working table may be read once, and not under an outer join's nullable side, an aggregate or a subquery.

@@ -206,6 +206,18 @@ impl Binder<'_> {
         if let Some(exact) = all.iter().find(|o| o.left.as_ref() == left && o.right == *right) {
             return Ok(exact.clone());
         }
+        // PostgreSQL takes the unknown side of an element for a range or for several of them.
+        if let Some(left) = left
+            && let Some(known) = match (name, left, right) {
+                ("<@", known, PgType::Unknown) | ("@>", PgType::Unknown, known) => Some(known),
+                _ => None,
+            }
+            && !known.is_array()
+            && *known != PgType::Unknown
+        {
+            return Err(PgError::new(SqlState::AMBIGUOUS_FUNCTION, format!("operator is not unique: {left} {name} {right}"))
+                .hint("Could not choose a best candidate operator. You might need to add explicit type casts."));
+        }
         let candidates: Vec<&Arc<Oper>> = all.iter().filter(|o| o.left.is_some() == left.is_some()).collect();
         let given: Vec<PgType> = left.into_iter().chain([right]).cloned().collect();
         let signatures: Vec<Vec<PgType>> = candidates.iter().map(|o| o.left.iter().chain([&o.right]).cloned().collect()).collect();

@@ -61,12 +61,14 @@ impl Binder<'_> {
         let mut out = cte.clone();
         let (search, cycle) = take_clauses(&mut out.alias);
         let name = fold(&out.alias.name);
-        let SetExpr::SetOperation { op: ast::SetOperator::Union, set_quantifier, left, right } = &*cte.query.body else {
-            return Err(syntax("WITH query is not recursive".into()));
-        };
         if !recursive || !super::query::mentions(&cte.query, &name) {
-            return Err(syntax("WITH query is not recursive".into()));
+            // Errors in the query come first.
+            self.bind_query(&cte.query)?;
+            return Err(syntax("WITH query is not recursive".into()).at(self.pos_span(cte.alias.name.span)));
         }
+        let SetExpr::SetOperation { op: ast::SetOperator::Union, set_quantifier, left, right } = &*cte.query.body else {
+            return Err(super::query::no_recursive_form(&name));
+        };
         let (SetExpr::Select(_), SetExpr::Select(step)) = (&**left, &**right) else {
             let side = if matches!(&**left, SetExpr::Select(_)) { "right" } else { "left" };
             // VALUES on the left is a query as good as any.

@@ -97,8 +97,7 @@ impl Binder<'_> {
             rel = Rel::Filter { input: Box::new(rel), predicate };
         }
 
-        // GROUP BY and HAVING see the input first, then the select list's names.
-        let (groups, sets) = self.in_clause(Clause::GroupBy, |b| b.bind_group_by(&select.group_by, &targets))?;
+        // In PostgreSQL's order, in which errors are found.
         let mut having = match &select.having {
             Some(condition) => Some(self.in_clause(Clause::Having, |b| {
                 let bound = b.bind_expr(condition)?;
@@ -107,10 +106,24 @@ impl Binder<'_> {
             None => None,
         };
         let mut order = self.in_clause(Clause::OrderBy, |b| b.bind_order_by(&tail.order_by, &targets))?;
+        // GROUP BY sees the input first, then the select list's names.
+        let (groups, sets) = self.in_clause(Clause::GroupBy, |b| b.bind_group_by(&select.group_by, &targets))?;
         let mut distinct_on = match &select.distinct {
             Some(ast::Distinct::On(exprs)) => Some(self.in_clause(Clause::SelectList, |b| b.bind_distinct_on(exprs, &targets))?),
             _ => None,
         };
+        if let Some(on) = &distinct_on {
+            // ORDER BY must begin with the DISTINCT ON expressions.
+            for key in order.iter().take(on.len()) {
+                let key = self.resolve_unknown(key.expr.clone())?;
+                if !on.iter().any(|e| same_expr(e, &key)) {
+                    return Err(PgError::new(
+                        SqlState::INVALID_COLUMN_REFERENCE,
+                        "SELECT DISTINCT ON expressions must match initial ORDER BY expressions",
+                    ));
+                }
+            }
+        }
         let distinct = matches!(select.distinct, Some(ast::Distinct::Distinct));
 
         let grouped = !groups.is_empty()
@@ -239,14 +252,6 @@ impl Binder<'_> {
                     }
                 };
                 on_columns.push(Expr::column(col, expr.ty));
-            }
-            // ORDER BY must begin with the DISTINCT ON expressions.
-            let leading = keys.len().min(on_columns.len());
-            if keys[..leading].iter().any(|k| !on_columns.contains(&k.expr)) {
-                return Err(PgError::new(
-                    SqlState::INVALID_COLUMN_REFERENCE,
-                    "SELECT DISTINCT ON expressions must match initial ORDER BY expressions",
-                ));
             }
         }
         let scans = self.locked_scans(&rel, tail.locks)?;
@@ -862,7 +867,7 @@ pub(crate) fn column_name(e: &E) -> Option<String> {
 
 fn is_subquery(e: &E) -> bool {
     match e {
-        E::Nested(inner) => is_subquery(inner),
+        E::Nested(inner) | E::Cast { expr: inner, .. } => is_subquery(inner),
         other => matches!(other, E::Subquery(_)),
     }
 }

@@ -166,20 +166,25 @@ fn takes_modifiers(ty: &PgType) -> bool {
             | PgType::Timestamp
             | PgType::Timestamptz
             | PgType::Interval
-            | PgType::Bytea
     )
 }
 
 /// The number of a modifier, which is a constant or a name.
 fn modifier(text: &str) -> PgResult<i64> {
+    let text = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')).map_or(text, str::trim);
     if let Ok(number) = text.parse() {
         return Ok(number);
+    }
+    if text.starts_with(|c: char| c.is_ascii_digit() || c == '.') && text.parse::<f64>().is_ok() {
+        return Err(PgError::invalid_text("integer", text));
     }
     let quoted = text.strip_prefix('\'').and_then(|t| t.strip_suffix('\''));
     let name = !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_');
     match quoted.or(name.then_some(text)) {
-        Some(word) => Err(PgError::invalid_text("integer", word)),
-        None => Err(PgError::new(SqlState::SYNTAX_ERROR, "type modifiers must be simple constants or identifiers")),
+        Some(word) if quoted.is_some() || !matches!(word.to_ascii_lowercase().as_str(), "true" | "false" | "null") => {
+            Err(PgError::invalid_text("integer", word))
+        }
+        _ => Err(PgError::new(SqlState::SYNTAX_ERROR, "type modifiers must be simple constants or identifiers")),
     }
 }
 

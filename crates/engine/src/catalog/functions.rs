@@ -243,18 +243,27 @@ fn answer(system: &SessionSystem, function: &str, args: &Args<'_>, result: &SqlT
             None => oid_value(None),
         },
         "to_regnamespace" => oid_value(match args.text(0) {
-            Some(name) => super::names::parse_name(&name)?.first().and_then(|n| schema_oid(system, n)),
+            Some(name) => schema_oid(system, &one_name(&name)?),
             None => None,
         }),
-        "to_regtype" => oid_value(args.text(0).and_then(|name| stoa_pg::values::parse_type_name(&name).ok()).map(|ty| ty.ty.oid())),
-        "to_regrole" => oid_value(args.text(0).and_then(|name| {
-            let name = super::names::parse_name(&name).ok()?.pop()?;
-            is_role(system, &name).then_some(ROLE)
-        })),
+        "to_regtype" => oid_value(match args.text(0) {
+            Some(name) => found(stoa_pg::values::parse_type_name(&name), &[SqlState::UNDEFINED_OBJECT])?.map(|ty| ty.ty.oid()),
+            None => None,
+        }),
+        "to_regrole" => oid_value(match args.text(0) {
+            Some(name) => is_role(system, &one_name(&name)?).then_some(ROLE),
+            None => None,
+        }),
         "to_regproc" | "to_regprocedure" => {
-            let ty = if function == "to_regproc" { PgType::Regproc } else { PgType::Regprocedure };
             let Some(name) = args.text(0) else { return oid_value(None) };
-            oid_value(stoa_pg::values::object::object_oid(&EvalContext::default(), &ty, &name).ok())
+            let ty = if function == "to_regproc" {
+                super::names::parse_name(&name)?;
+                PgType::Regproc
+            } else {
+                PgType::Regprocedure
+            };
+            let missing = [SqlState::UNDEFINED_FUNCTION, SqlState::AMBIGUOUS_FUNCTION];
+            oid_value(found(stoa_pg::values::object::object_oid(&EvalContext::default(), &ty, &name), &missing)?)
         }
         // Privileges.
         name if name.starts_with("has_") || name == "pg_has_role" => privilege(system, name, args),
@@ -359,6 +368,26 @@ fn null(result: &SqlType) -> PgResult<ScalarValue> {
 
 fn owner(system: &SessionSystem) -> String {
     system.session.session_user.clone()
+}
+
+/// A name of one part, as of a role or a schema.
+///
+/// # Errors
+/// 42602 for anything else.
+fn one_name(text: &str) -> PgResult<String> {
+    match <[String; 1]>::try_from(super::names::parse_name(text)?) {
+        Ok([name]) => Ok(name),
+        Err(_) => Err(PgError::new(SqlState::INVALID_NAME, "invalid name syntax")),
+    }
+}
+
+/// What was found; `None` for an error that says that there is no such thing.
+fn found<T>(result: PgResult<T>, missing: &[SqlState]) -> PgResult<Option<T>> {
+    match result {
+        Ok(found) => Ok(Some(found)),
+        Err(e) if missing.contains(&e.code()) => Ok(None),
+        Err(e) => Err(e),
+    }
 }
 
 fn is_role(system: &SessionSystem, name: &str) -> bool {

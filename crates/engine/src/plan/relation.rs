@@ -4,7 +4,7 @@ use super::decorrelate::{self, Apply, ApplyKind, conjunction};
 use super::expr::{ExprPlanner, binary, column, has_native_order};
 use super::node::StoaNode;
 use super::{column_name, from_datafusion};
-use crate::bind::tree::{ColId, CteId, Expr, ExprKind, JoinKind, Query, Rel, SetOp, SortKey};
+use crate::bind::tree::{ColId, CteId, Expr, ExprKind, JoinKind, OperRef, Query, Rel, SetOp, SortKey};
 use crate::bind::walk;
 use crate::exec::StatementContext;
 use crate::exec::apply::{ApplyExec, LateralSpec};
@@ -19,6 +19,7 @@ use datafusion::logical_expr::{Expr as DfExpr, LogicalPlan, LogicalPlanBuilder, 
 use futures::future::BoxFuture;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use stoa_pg::registry::Registry;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 
 /// The rows of a CTE that was computed.
@@ -323,17 +324,8 @@ impl Planner {
             return Err(PgError::unsupported("set-returning functions are not supported in VALUES"));
         }
         if has_subquery || has_columns {
-            let mut plan: Option<LogicalPlanBuilder> = None;
-            for row in rows {
-                let exprs = columns.iter().zip(row).map(|((c, _), e)| (*c, e.clone())).collect();
-                let one = self.plan(&Rel::Project { input: Box::new(Rel::One), exprs }).await?;
-                plan = Some(match plan {
-                    None => LogicalPlanBuilder::from(one),
-                    Some(before) => before.union(one).map_err(from_datafusion)?,
-                });
-            }
-            let Some(plan) = plan else { return memory_scan(schema, Vec::new()) };
-            return plan.build().map_err(from_datafusion);
+            let row_by_row = self.numbered_values(columns, rows)?;
+            return self.plan(&row_by_row).await;
         }
         let exprs = self.exprs();
         let converted =
@@ -344,6 +336,37 @@ impl Planner {
         let names: Vec<DfExpr> =
             built.schema().columns().into_iter().zip(columns).map(|(own, (c, _))| DfExpr::Column(own).alias(column_name(*c))).collect();
         built.project(names).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)
+    }
+
+    /// Rows that read columns or subqueries, as expressions over the rows' numbers: the rows stay in their order.
+    fn numbered_values(&self, columns: &[(ColId, SqlType)], rows: &[Vec<Expr>]) -> PgResult<Rel> {
+        if let [row] = rows {
+            let exprs = columns.iter().zip(row).map(|((c, _), e)| (*c, e.clone())).collect();
+            return Ok(Rel::Project { input: Box::new(Rel::One), exprs });
+        }
+        let int = SqlType::new(PgType::Int4);
+        let equal = Registry::get()
+            .operators("=")
+            .iter()
+            .find(|o| o.left.as_ref() == Some(&PgType::Int4) && o.right == PgType::Int4)
+            .cloned()
+            .ok_or_else(|| PgError::internal("equality of integers is missing"))?;
+        let number = self.fresh();
+        let nth = |n: usize| Expr::new(ExprKind::Const(ScalarValue::Int32(i32::try_from(n).ok())), int.clone());
+        let exprs = columns
+            .iter()
+            .enumerate()
+            .map(|(i, (column, ty))| {
+                let whens = rows.iter().enumerate().filter_map(|(n, row)| {
+                    let args = vec![Expr::column(number, int.clone()), nth(n)];
+                    let is_nth = Expr::new(ExprKind::Oper { oper: OperRef(equal.clone()), args }, SqlType::new(PgType::Bool));
+                    Some((is_nth, row.get(i)?.clone()))
+                });
+                (*column, Expr::new(ExprKind::Case { whens: whens.collect(), otherwise: None }, ty.clone()))
+            })
+            .collect();
+        let numbers = Rel::Values { columns: vec![(number, int.clone())], rows: (0..rows.len()).map(|n| vec![nth(n)]).collect() };
+        Ok(Rel::Project { input: Box::new(numbers), exprs })
     }
 
     async fn plan_filter(&self, input: &Rel, predicate: &Expr) -> PgResult<LogicalPlan> {

@@ -42,10 +42,6 @@ impl System for SessionSystem {
         crate::virtual_tables::schema_name(self, oid)
     }
 
-    fn schema_oid(&self, name: &str) -> Option<u32> {
-        crate::virtual_tables::schema_oid(self, name)
-    }
-
     fn call(&self, function: &str, args: &[ScalarValue], result: &SqlType) -> PgResult<ScalarValue> {
         match functions::call(self, function, args) {
             Some(Ok(value)) if value.data_type() == result.arrow => Ok(value),

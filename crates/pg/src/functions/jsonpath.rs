@@ -92,7 +92,7 @@ impl<'a> Inputs<'a> {
         }
         let Some((_, path)) = &self.parsed else { return Ok(None) };
         let zone = self.zoned.then_some(&call.ctx.settings.time_zone);
-        let evaluation = Evaluation::new(path, Node::root(target), Node::root(variables), zone)?;
+        let evaluation = Evaluation::new(path, Node::root(target), Node::root(variables), zone)?.silent(silent);
         match f(&evaluation) {
             Ok(value) => Ok(value),
             Err(Fault::Item(_)) if silent => Ok(None),
@@ -264,6 +264,19 @@ mod tests {
         match result.and_then(|evaluation| evaluation.query()) {
             Ok(items) => items.iter().map(|item| item.with_node(|node| node.to_text())).collect::<Vec<_>>().join(" "),
             Err(fault) => fault.error().code().as_str().to_owned(),
+        }
+    }
+
+    /// A fault in an item does not keep `.**` from what is below it, where faults raise no error.
+    #[test]
+    fn any_depth_goes_on_silently() {
+        let (doc, vars) = (from_text("[1, [2, [3]], 1]").unwrap(), from_text("{}").unwrap());
+        for (path, wanted) in [("$.**.floor()", "1 1 2"), ("strict $.**.abs()", "1"), ("$.**[1].floor()", "2")] {
+            let path = parse::parse(path).unwrap();
+            let evaluation = Evaluation::new(&path, Node::root(&doc), Node::root(&vars), None).unwrap().silent(true);
+            let (items, fault) = evaluation.query_so_far();
+            assert_eq!(items.iter().map(|item| item.with_node(|node| node.to_text())).collect::<Vec<_>>().join(" "), wanted);
+            assert!(matches!(fault, Some(Fault::Item(_))));
         }
     }
 

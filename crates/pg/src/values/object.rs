@@ -127,10 +127,9 @@ pub fn object_oid(ctx: &EvalContext, ty: &PgType, text: &str) -> PgResult<u32> {
             .ok_or_else(|| PgError::new(SqlState::UNDEFINED_TABLE, format!("relation \"{}\" does not exist", display_parts(name)))),
         PgType::Regtype => Ok(parse_type_name(text)?.ty.oid()),
         PgType::Regnamespace => {
-            let schema = fold_identifier(name);
-            ctx.system
-                .schema_oid(&schema)
-                .ok_or_else(|| PgError::new(SqlState::INVALID_SCHEMA_NAME, format!("schema \"{schema}\" does not exist")))
+            named(ctx, "to_regnamespace", ty, name)?.ok_or_else(|| {
+                PgError::new(SqlState::INVALID_SCHEMA_NAME, format!("schema \"{}\" does not exist", fold_identifier(name)))
+            })
         }
         PgType::Regproc => {
             let function = function_name(name);
@@ -142,15 +141,16 @@ pub fn object_oid(ctx: &EvalContext, ty: &PgType, text: &str) -> PgResult<u32> {
         }
         PgType::Regprocedure => procedure_oid(name),
         _ => {
-            let role = fold_identifier(name);
-            let missing = || PgError::new(SqlState::UNDEFINED_OBJECT, format!("role \"{role}\" does not exist"));
-            let oid = SqlType::new(PgType::Regrole);
-            match ctx.system.call("to_regrole", &[ScalarValue::Utf8View(Some(name.to_owned()))], &oid)? {
-                ScalarValue::UInt32(Some(oid)) => Ok(oid),
-                _ => Err(missing()),
-            }
+            named(ctx, "to_regrole", &PgType::Regrole, name)?
+                .ok_or_else(|| PgError::new(SqlState::UNDEFINED_OBJECT, format!("role \"{}\" does not exist", fold_identifier(name))))
         }
     }
+}
+
+/// What a function of the engine finds by name.
+fn named(ctx: &EvalContext, function: &str, ty: &PgType, name: &str) -> PgResult<Option<u32>> {
+    let found = ctx.system.call(function, &[ScalarValue::Utf8View(Some(name.to_owned()))], &SqlType::new(ty.clone()))?;
+    Ok(if let ScalarValue::UInt32(oid) = found { oid } else { None })
 }
 
 fn procedure_oid(name: &str) -> PgResult<u32> {

@@ -331,20 +331,28 @@ impl Parser<'_> {
             };
             if let Some(parts) = parts {
                 let kind = ast::SelectItemQualifiedWildcardKind::ObjectName(ObjectName::from(parts));
-                return Ok(SelectItem::QualifiedWildcard(kind, wildcard(token.clone())));
+                let columns = SelectItem::QualifiedWildcard(kind, wildcard(token.clone()));
+                // A label may stand here, and names nothing.
+                let _ = self.column_label()?;
+                return Ok(columns);
             }
         }
+        Ok(match self.column_label()? {
+            Some(alias) => SelectItem::ExprWithAlias { expr, alias },
+            None => SelectItem::UnnamedExpr(expr),
+        })
+    }
+
+    /// `[AS] label` behind an entry of a select list.
+    fn column_label(&mut self) -> Parse<Option<Ident>> {
         if self.keyword("as") {
-            return Ok(SelectItem::ExprWithAlias { expr, alias: self.label()? });
+            return self.label().map(Some);
         }
         let bare = match self.peek(0) {
             Some(Token::Word(w)) => w.quote_style.is_some() || self.class(0).is_none_or(|(_, bare)| bare),
             _ => false,
         };
-        if bare {
-            return Ok(SelectItem::ExprWithAlias { expr, alias: self.label()? });
-        }
-        Ok(SelectItem::UnnamedExpr(expr))
+        if bare { self.label().map(Some) } else { Ok(None) }
     }
 
     fn grouping_item(&mut self) -> Parse<Expr> {
@@ -477,7 +485,8 @@ impl Parser<'_> {
 
     fn fetch_count(&mut self) -> Parse<Expr> {
         let negative = self.peek(0) == Some(&Token::Minus);
-        if negative || self.peek(0) == Some(&Token::Plus) {
+        let signed = negative || self.peek(0) == Some(&Token::Plus);
+        if signed {
             self.at += 1;
         }
         let span = self.span();
@@ -487,9 +496,8 @@ impl Parser<'_> {
                 self.at += 1;
                 Ok(if negative { Expr::UnaryOp { op: ast::UnaryOperator::Minus, expr: Box::new(value) } } else { value })
             }
-            Some(Token::LParen | Token::Placeholder(_) | Token::SingleQuotedString(_)) if !negative => self.operand(),
-            Some(Token::Word(_)) if !negative && self.peek_keyword(0, "null") => self.operand(),
-            _ => Err(self.unexpected()),
+            _ if signed => Err(self.unexpected()),
+            _ => self.operand(),
         }
     }
 
@@ -781,7 +789,10 @@ impl Parser<'_> {
             if p.keyword("as") {
                 return Err(p.unsupported("a column definition list in ROWS FROM is not supported"));
             }
-            Ok(ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(call)))
+            let Some(call) = plain_function(call) else {
+                return Err(p.unsupported("this function is not supported in FROM"));
+            };
+            Ok(ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(Expr::Function(call))))
         })?;
         self.expect_token(&Token::RParen)?;
         let with_ordinality = self.keywords(&["with", "ordinality"]);
@@ -873,10 +884,17 @@ impl Parser<'_> {
 
     fn alias_columns(&mut self, typed: bool) -> Parse<Vec<ast::TableAliasColumnDef>> {
         self.expect_token(&Token::LParen)?;
+        // All have types or none.
+        let mut with_types = None;
         let columns = self.list(|p| {
             let name = p.ident()?;
-            let data_type =
-                if typed && !matches!(p.peek(0), Some(Token::Comma | Token::RParen) | None) { Some(p.data_type()?) } else { None };
+            let ends = matches!(p.peek(0), Some(Token::Comma | Token::RParen) | None);
+            let data_type = if typed && with_types.unwrap_or(!ends) {
+                Some(p.data_type()?)
+            } else {
+                None
+            };
+            with_types = Some(data_type.is_some());
             Ok(ast::TableAliasColumnDef { name, data_type })
         })?;
         self.expect_token(&Token::RParen)?;
@@ -942,9 +960,9 @@ impl Parser<'_> {
             let cycle = self.ident()?;
             let (mut value, mut default) = ("true".to_owned(), "false".to_owned());
             if self.keyword("to") {
-                value = self.expr()?.to_string();
+                value = self.operand()?.to_string();
                 self.expect("default")?;
-                default = self.expr()?.to_string();
+                default = self.operand()?.to_string();
             }
             self.expect("using")?;
             let path = self.ident()?;

@@ -297,10 +297,13 @@ pub fn write_int(t: &Template, value: i64, is_int4: bool) -> PgResult<String> {
     let mut value = value;
     if t.has_multi {
         let scale = u32::try_from(t.multi).ok().and_then(|n| 10_i64.checked_pow(n)).ok_or_else(overflow)?;
-        value = value.checked_mul(scale).ok_or_else(overflow)?;
-        if is_int4 && (i32::try_from(scale).is_err() || i32::try_from(value).is_err()) {
-            return Err(overflow());
-        }
+        value = if is_int4 {
+            // As PostgreSQL's, the product of two integers wraps.
+            let (value, scale) = (i32::try_from(value).map_err(|_| overflow())?, i32::try_from(scale).map_err(|_| overflow())?);
+            i64::from(value.wrapping_mul(scale))
+        } else {
+            value.checked_mul(scale).ok_or_else(overflow)?
+        };
     }
     let mut text = value.to_string();
     let fits = text.trim_start_matches('-').len() <= t.whole_digits();

@@ -128,6 +128,8 @@ pub struct Evaluation<'a> {
     zone: Option<&'a TimeZone>,
     /// Set below `.**`, where strict mode does not insist on structure.
     forgiving: std::cell::Cell<bool>,
+    /// Set where faults raise no error: what `.**` finds below an item comes after a fault in the item itself.
+    silent: std::cell::Cell<bool>,
 }
 
 /// What `@` and `last` mean at a place.
@@ -145,7 +147,14 @@ impl<'a> Evaluation<'a> {
             return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, "\"vars\" argument is not an object")
                 .detail("Jsonpath parameters should be encoded as key-value pairs of \"vars\" object."));
         }
-        Ok(Self { path, root, variables, zone, forgiving: std::cell::Cell::new(false) })
+        Ok(Self { path, root, variables, zone, forgiving: std::cell::Cell::new(false), silent: std::cell::Cell::new(false) })
+    }
+
+    /// Whether faults end the evaluation without an error.
+    #[must_use]
+    pub fn silent(self, silent: bool) -> Self {
+        self.silent.set(silent);
+        self
     }
 
     /// The sequence that the path yields.
@@ -305,7 +314,10 @@ impl<'a> Evaluation<'a> {
                 let outer = self.forgiving.replace(true);
                 let result = (|| {
                     if from == 0 {
-                        next(item, out)?;
+                        match next(item, out) {
+                            Err(Fault::Item(_)) if self.silent.get() && matches!(item.kind(), JsonKind::Array | JsonKind::Object) => {}
+                            other => other?,
+                        }
                     }
                     self.any_depth(item, 1, from, to, &next, out)
                 })();
@@ -582,7 +594,10 @@ impl<'a> Evaluation<'a> {
 
     /// The operand of a predicate; `None` if it cannot be computed.
     fn known<'s>(&self, expr: &'a Expr, scope: Scope<'s, 'a>) -> Outcome<Option<Vec<Item<'a>>>> {
-        match self.unwrapped(expr, scope) {
+        let outer = self.silent.replace(true);
+        let items = self.unwrapped(expr, scope);
+        self.silent.set(outer);
+        match items {
             Ok(items) => Ok(Some(items)),
             Err(Fault::Item(_)) => Ok(None),
             Err(fatal) => Err(fatal),
