@@ -52,7 +52,7 @@ def _but_modifiers(answer):
 EXPLAINED = [
     ("arrays", "lower bounds other than 1", lambda d: d.ours[0] == "0A000" and ("dimensions cannot be stored" in d.ours[3] or "lower bound" in d.ours[3])),
     ("ages of infinite times", "of infinite times is 22008", lambda d: "infinity" in d.sql and d.ours[0] == "22008" and ("age(" in d.sql or d.ours[3] == "timestamp out of range")),
-    ("time zones in odd POSIX forms", "of POSIX forms", lambda d: d.ours[0] == "22023" and re.match(r'time zone "[a-z/+-]*\d', d.ours[3]) and d.theirs[0] in ("00000", "22007")),
+    ("time zones in odd POSIX forms", "of POSIX forms", lambda d: d.ours[0] == "22023" and re.match(r'time zone ".*\d', d.ours[3]) and d.theirs[0] in ("00000", "22007")),
     ("intervals beyond 292 years of hours", "at most 292 years",
      lambda d: d.ours[0] in ("22008", "22015") and re.match("interval (field value )?out of range", d.ours[3])),
     ("the last digit", "the last digit of `width_bucket`", lambda d: "width_bucket" in d.sql and (d.ours[:2] == d.theirs[:2] or d.theirs[0] == "22003" and "2147483647" in d.sql)),
@@ -64,7 +64,7 @@ EXPLAINED = [
      lambda d: "NULL" in d.sql and (_evaluated(d.ours) and _nothing(d.theirs) or _nothing(d.ours) and _evaluated(d.theirs))
      or _evaluated(d.ours) and _nothing(d.theirs) and d.sql.count("(") > 2),
     ("which of two errors comes first", "of two errors in one expression",
-     lambda d: _evaluated(d.ours) and _evaluated(d.theirs) and len(re.findall(r"\w\(|::", d.sql)) > 1),
+     lambda d: _evaluated(d.ours) and _evaluated(d.theirs) and len(re.findall(r"\w\(|::", d.sql)) > 1 or "already used in WITH query column list" in d.ours[3] and d.theirs[0] == "42702"),
     ("the ids of keyvalue()", "the ids that `.keyvalue()` gives", lambda d: "keyvalue" in d.sql and d.ours[:2] == d.theirs[:2]),
     ("NaN in a numeric of fixed scale", "`NaN` is refused (22003)", lambda d: "NaN" in d.sql and d.ours[0] == "22003" and not d.they_failed and re.search(r"numeric\(\d", d.sql)),
     ("char without a length", "without a length lose trailing blanks",
@@ -76,7 +76,7 @@ EXPLAINED = [
     ("modifiers of what is simplified", "the modifier of what its planner leaves", lambda d: not d.failed and _but_modifiers(d.ours) == _but_modifiers(d.theirs) and d.ours[1] != d.theirs[1] and re.search(r"\bCASE\b|coalesce|\)::numeric", d.sql)),
     ("sorts of grouping sets by what is constant", "sorts by a column that a condition sets equal to a constant",
      lambda d: re.search("ROLLUP|CUBE|GROUPING SETS", d.sql) and re.search(r"ORDER BY [^)]*$", d.sql) and d.ours[:2] == d.theirs[:2] and not d.failed
-     and (_same_rows(d) or "LIMIT" in d.sql and len(d.ours[2]) == len(d.theirs[2]))),
+     and (_same_rows(d) or re.search("LIMIT|FETCH", d.sql))),
     ("what aggregates collect in no order", "the elements that aggregates collect", lambda d: d.ours[:2] == d.theirs[:2] and "_agg(" in d.sql and _letters(d.ours) == _letters(d.theirs)),
     ("constants that are computed before groups are compared", "constant parts of expressions are computed first", lambda d: not d.failed and d.theirs[0] == "42803" and re.search(r"[-+*/(,] *\+ *\d", d.sql)),
     ("rows that tie in a window", "rows that tie in the ORDER BY of a window", lambda d: not d.failed and d.ours[1] == d.theirs[1] and "OVER" in d.sql
@@ -87,6 +87,9 @@ EXPLAINED = [
     ("MIN and MAX under WITH TIES", "under WITH TIES they are computed", lambda d: not d.failed and d.theirs[0] == "21000" and "WITH TIES" in d.sql and re.search(r"\b(min|max)\(", d.sql)),
     ("functions without a result", "gives an empty text for NULL arguments", lambda d: d.ours[1] == d.theirs[1] and [c[1] for c in d.ours[1]] == [2278] and _nothing(d.theirs)),
     ("views that cannot be written", "is told before what is wrong with the statement's columns", lambda d: d.ours[0] == "55000" and "view" in d.ours[3] and d.theirs[0][:2] == "42"),
+    ("encodings", "`convert_from` and its kin know", lambda d: d.ours[0] == "0A000" and d.ours[3].startswith("conversion of encoding")),
+    ("rows that tie under DISTINCT ON", "kept by DISTINCT ON", lambda d: not d.failed and d.ours[1] == d.theirs[1] and "DISTINCT ON" in d.sql and len(d.ours[2]) == len(d.theirs[2])),
+    ("rows behind a limit", "so that one behind it may raise an error", lambda d: _evaluated(d.ours) and not d.they_failed and re.search("LIMIT|FETCH", d.sql) and "OVER" in d.sql),
     ("what PostgreSQL has XX000 for", "where PostgreSQL itself says XX000", lambda d: d.theirs[0] == "XX000"),
     ("rows that hold literals without a type", "literals without a type are compared as text", lambda d: "for type unknown" in d.theirs[3]),
     ("which rows a LIMIT without ORDER BY takes", "where no ORDER BY asks for one", lambda d: d.ours[:2] == d.theirs[:2] and len(d.ours[2]) == len(d.theirs[2])

@@ -18,7 +18,7 @@ pub use error::SyntaxError;
 use grammar::Parser;
 pub use script::{Body, Piece, parse_script};
 pub use sqlparser::ast;
-use sqlparser::tokenizer::Location;
+pub use sqlparser::tokenizer::Location;
 pub use sqlparser::tokenizer::Span;
 
 /// One statement of a text.
@@ -57,18 +57,35 @@ pub fn parse_expression(sql: &str) -> Result<ast::Expr, SyntaxError> {
     Parser::new(sql, &tokens, None).whole_expression()
 }
 
-/// The offset, in characters from 0, of a line and column of the text.
+/// The offset, in characters from 0, of a line and column of the text. [`Lines`] is for many of them.
 #[must_use]
 pub fn char_offset(sql: &str, at: Location) -> usize {
-    if at.line == 0 {
-        return 0;
-    }
-    let mut offset = 0;
-    for (number, line) in sql.split('\n').enumerate() {
-        if number as u64 + 1 == at.line {
-            return offset + (at.column.saturating_sub(1)) as usize;
+    Lines::new(sql).char_offset(at)
+}
+
+/// Where the lines of a text begin, in characters from 0, and where the text ends.
+#[derive(Debug)]
+pub struct Lines(Vec<usize>);
+
+impl Lines {
+    #[must_use]
+    pub fn new(sql: &str) -> Self {
+        let mut starts = vec![0];
+        let mut offset = 0;
+        for line in sql.split('\n') {
+            offset += line.chars().count() + 1;
+            starts.push(offset);
         }
-        offset += line.chars().count() + 1;
+        Self(starts)
     }
-    offset
+
+    /// The offset of a line and column; that of the end for a line behind it.
+    #[must_use]
+    pub fn char_offset(&self, at: Location) -> usize {
+        let Some(line) = usize::try_from(at.line).ok().and_then(|line| line.checked_sub(1)) else { return 0 };
+        match self.0.get(line).filter(|_| line + 1 < self.0.len()) {
+            Some(start) => start + at.column.saturating_sub(1) as usize,
+            None => self.0.last().copied().unwrap_or(0),
+        }
+    }
 }

@@ -518,7 +518,7 @@ impl Binder<'_> {
     fn pos_after(&self, node: &E) -> Option<usize> {
         use ast::Spanned;
         let end = node.span().end;
-        (end.line > 0).then(|| stoa_syntax::char_offset(self.ctx.text, end) + 1)
+        self.offset(end)
     }
 
     /// A comparison of two values or two rows.
@@ -928,6 +928,13 @@ impl Binder<'_> {
 
     fn bind_access(&mut self, root: &E, chain: &[ast::AccessExpr], syntax: &E) -> PgResult<Expr> {
         let mut value = match (root, chain) {
+            // t.* of the table t, also where a column has that name.
+            (E::Identifier(ident), [ast::AccessExpr::Dot(E::Wildcard(_))])
+                if self.scopes.iter().any(|s| s.star.iter().any(|c| c.name == fold(ident)))
+                    && let Some(row) = self.row_of_item(&fold(ident))? =>
+            {
+                return Ok(row);
+            }
             // t.* of no table t.
             (E::Identifier(ident), [ast::AccessExpr::Dot(E::Wildcard(_))]) => self
                 .bind_expr(root)
@@ -953,6 +960,10 @@ impl Binder<'_> {
                 }
                 // The whole row, where a value is wanted: count(t.*).
                 ast::AccessExpr::Dot(E::Wildcard(_)) if matches!(value.ty.ty, PgType::Record(_)) => i += 1,
+                ast::AccessExpr::Dot(E::Wildcard(_)) => {
+                    let message = format!("type {} is not composite", value.ty.ty);
+                    return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, message).at(self.pos(syntax)));
+                }
                 ast::AccessExpr::Dot(_) => {
                     return Err(PgError::new(SqlState::SYNTAX_ERROR, "a field name was expected").at(self.pos(syntax)));
                 }
@@ -1088,6 +1099,31 @@ impl Binder<'_> {
         result.map_err(|e| e.at(position))
     }
 
+    /// The name of a FROM item is its whole row; of a function with one column, that column.
+    fn row_of_item(&mut self, name: &str) -> PgResult<Option<Expr>> {
+        for depth in (0..self.scopes.len()).rev() {
+            let scope = &self.scopes[depth];
+            let item = scope.items.iter().find(|i| i.alias == name && !i.lateral_only);
+            if let Some(item) = item {
+                if item.refused {
+                    return Err(lateral_error(name, None));
+                }
+                if item.scalar
+                    && let [one] = item.columns.as_slice()
+                {
+                    return Ok(Some(one.expr.clone()));
+                }
+                let columns = item.columns.clone();
+                let row = whole_row(item.nullable, item.key.as_deref(), columns.clone());
+                for c in &columns {
+                    self.note_origin(c.origin);
+                }
+                return Ok(Some(row));
+            }
+        }
+        Ok(None)
+    }
+
     fn bind_unqualified(&mut self, name: &str, _unquoted: bool) -> PgResult<Expr> {
         for depth in (0..self.scopes.len()).rev() {
             let scope = &self.scopes[depth];
@@ -1110,26 +1146,9 @@ impl Binder<'_> {
                 return Ok(expr);
             }
         }
-        // The name of a FROM item is its whole row; of a function with one column, that column. Columns, of outer queries too, go before.
-        for depth in (0..self.scopes.len()).rev() {
-            let scope = &self.scopes[depth];
-            let item = scope.items.iter().find(|i| i.alias == name && !i.lateral_only);
-            if let Some(item) = item {
-                if item.refused {
-                    return Err(lateral_error(name, None));
-                }
-                if item.scalar
-                    && let [one] = item.columns.as_slice()
-                {
-                    return Ok(one.expr.clone());
-                }
-                let columns = item.columns.clone();
-                let row = whole_row(item.nullable, item.key.as_deref(), columns.clone());
-                for c in &columns {
-                    self.note_origin(c.origin);
-                }
-                return Ok(row);
-            }
+        // Columns, of outer queries too, go before.
+        if let Some(row) = self.row_of_item(name)? {
+            return Ok(row);
         }
         let error = PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" does not exist"));
         let known = self
@@ -1318,7 +1337,7 @@ fn is_row_syntax(e: &E) -> bool {
     matches!(unnested(e), E::Tuple(_) | E::Function(_))
 }
 
-fn unnested(mut e: &E) -> &E {
+pub(super) fn unnested(mut e: &E) -> &E {
     while let E::Nested(inner) = e {
         e = inner;
     }

@@ -628,6 +628,11 @@ impl Binder<'_> {
                 return Err(PgError::new(SqlState::SYNTAX_ERROR, "WITH ORDINALITY cannot be used with a column definition list")
                     .hint("Put the column definition list inside ROWS FROM()."));
             }
+            Some(alias) if calls.len() > 1 && alias.columns.iter().any(|c| c.data_type.is_some()) => {
+                let message = "ROWS FROM() with multiple functions cannot have a column definition list";
+                return Err(PgError::new(SqlState::SYNTAX_ERROR, message)
+                    .hint("Put a separate column definition list for each function inside ROWS FROM()."));
+            }
             Some(alias) => alias
                 .columns
                 .iter()
@@ -635,6 +640,11 @@ impl Binder<'_> {
                 .collect::<PgResult<_>>()?,
             None => Vec::new(),
         };
+        for (i, (name, _)) in definitions.iter().enumerate() {
+            if definitions[..i].iter().any(|(before, _)| before == name) {
+                return Err(PgError::new(SqlState::DUPLICATE_COLUMN, format!("column name \"{name}\" specified more than once")));
+            }
+        }
         let single = calls.len() == 1;
         let mut is_scalar_item = single && !ordinality;
         for (name, args) in calls {
@@ -865,9 +875,10 @@ fn join_kind(operator: &JoinOperator) -> PgResult<(JoinKind, &JoinConstraint)> {
     })
 }
 
-/// 42712 if the scope has an item of this name.
+/// 42712 if the scope has an item of this name; tables of several schemas may share theirs.
 fn is_new(scope: &Scope, item: &FromItem) -> PgResult<()> {
-    if !item.alias.is_empty() && scope.items.iter().any(|i| i.alias == item.alias && i.schema == item.schema) {
+    let same = |i: &FromItem| i.alias == item.alias && (i.schema.is_none() || item.schema.is_none() || i.schema == item.schema);
+    if !item.alias.is_empty() && scope.items.iter().any(same) {
         return Err(PgError::new(SqlState::DUPLICATE_ALIAS, format!("table name \"{}\" specified more than once", item.alias)));
     }
     Ok(())

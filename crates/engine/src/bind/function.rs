@@ -1,6 +1,6 @@
 //! Calls: the choice of a function, aggregates, windows, set-returning functions, and what SQL spells like a function.
 
-use super::expr::bool_type;
+use super::expr::{bool_type, unnested};
 use super::resolve::{Choice, can_coerce, select_candidate};
 use super::scope::Clause;
 use super::tree::{AggregateExpr, Expr, ExprKind, Frame, FrameBound, FrameExclusion, FrameUnits, FuncRef, SetExpr, SortKey, WindowExpr};
@@ -407,6 +407,9 @@ impl Binder<'_> {
             }
             return Err(PgError::new(SqlState::SYNTAX_ERROR, "positional argument cannot follow named argument"));
         }
+        if let Some(expanded) = call.positional.iter().find(|e| is_expanded_row(e)) {
+            return Err(PgError::unsupported("row expansion via \"*\" is not supported here").at(self.pos(*expanded)));
+        }
         let registry = Registry::get();
         let signatures = registry.functions(name);
         let is_aggregate = signatures.iter().any(|f| matches!(f.kind, FuncKind::Aggregate(_) | FuncKind::NativeAggregate(_)));
@@ -419,7 +422,7 @@ impl Binder<'_> {
                 format!("OVER specified, but {name} is not a window function nor an aggregate function"),
             ));
         }
-        if !is_aggregate && !signatures.is_empty() {
+        if !is_aggregate && (within_group || !signatures.is_empty()) {
             if within_group {
                 let mut args = call.positional.iter().map(|e| self.bind_expr(e)).collect::<PgResult<Vec<_>>>()?;
                 for key in &function.within_group {
@@ -484,7 +487,11 @@ impl Binder<'_> {
             && let Some(ty) = type_by_name(name).filter(|t| !t.is_pseudo() && *t != PgType::Unknown)
             && let Some(arg) = args.pop()
         {
-            return self.coerce(arg, &SqlType::new(ty), CastContext::Explicit);
+            let given = arg.ty.ty.to_string();
+            return self.coerce(arg, &SqlType::new(ty), CastContext::Explicit).map_err(|e| match e.code() {
+                SqlState::CANNOT_COERCE => self.no_function(name, format!("{name}({given})"), false),
+                _ => e,
+            });
         }
         if call.variadic {
             let (func, args) = self.find_variadic(name, args)?;
@@ -659,7 +666,11 @@ impl Binder<'_> {
             None => None,
         };
         if within_group {
-            args.extend(order_by.iter().map(|k| k.expr.clone()));
+            for (key, written) in order_by.iter().zip(order) {
+                // A literal takes the type that the function or the argument beside it wants.
+                let literal = matches!(unnested(&written.expr), E::Value(_)) && !matches!(name, "mode" | "percentile_disc");
+                args.push(if literal { self.bind_expr(&written.expr)? } else { key.expr.clone() });
+            }
         }
         if call.star && !args.is_empty() {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error at or near \"*\""));
@@ -667,7 +678,7 @@ impl Binder<'_> {
         if within_group
             && matches!(name, "mode" | "percentile_disc")
             && let Some(key) = function.within_group.last()
-            && matches!(key.expr, E::Value(_))
+            && matches!(unnested(&key.expr), E::Value(_))
             && self.bind_expr(&key.expr)?.ty.ty == PgType::Unknown
         {
             let message = "could not determine polymorphic type because input has type unknown";
@@ -689,13 +700,7 @@ impl Binder<'_> {
                          match the number of ordering columns (here {sorted})."
                     )));
             }
-            let mut keys = args.split_off(order_by.len());
-            // A literal takes the type of the argument.
-            for (key, written) in keys.iter_mut().zip(order) {
-                if let E::Value(_) = &written.expr {
-                    *key = self.bind_expr(&written.expr)?;
-                }
-            }
+            let keys = args.split_off(order_by.len());
             let mut direct = Vec::with_capacity(args.len());
             let mut forms = Vec::with_capacity(keys.len());
             for (given, key) in args.into_iter().zip(keys) {
@@ -830,12 +835,14 @@ impl Binder<'_> {
     fn bind_window_call(&mut self, name: &str, call: &CallArgs<'_>, function: &ast::Function) -> PgResult<Expr> {
         let clause = self.clause();
         if clause == Clause::Aggregate {
-            return Err(PgError::new(SqlState::GROUPING_ERROR, "aggregate function calls cannot contain window function calls"));
+            let message = "aggregate function calls cannot contain window function calls";
+            let at = self.pos(&function.name);
+            self.misplaced.get_or_insert(PgError::new(SqlState::GROUPING_ERROR, message).at(at));
         }
         if clause == Clause::Window {
             return Err(PgError::new(SqlState::WINDOWING_ERROR, "window function calls cannot be nested"));
         }
-        if !matches!(clause, Clause::SelectList | Clause::OrderBy) {
+        if !matches!(clause, Clause::SelectList | Clause::OrderBy | Clause::Aggregate) {
             return Err(PgError::new(SqlState::WINDOWING_ERROR, format!("window functions are not allowed in {}", clause.name())));
         }
         if call.positional.is_empty() && !call.star && name == "count" {
@@ -1107,6 +1114,12 @@ impl Binder<'_> {
         let descending = options.asc == Some(false);
         Ok(SortKey { expr, descending, nulls_first: options.nulls_first.unwrap_or(descending) })
     }
+}
+
+/// Whether this is `(row).*`.
+fn is_expanded_row(e: &E) -> bool {
+    matches!(e, E::CompoundFieldAccess { root, access_chain }
+        if matches!(**root, E::Nested(_)) && matches!(access_chain.last(), Some(ast::AccessExpr::Dot(E::Wildcard(_)))))
 }
 
 /// Whether this is a row with a field of that name.

@@ -139,17 +139,17 @@ impl Binder<'_> {
     /// A count for LIMIT, OFFSET, FETCH: a bigint expression without columns.
     pub(crate) fn bind_count(&mut self, syntax: &ast::Expr, what: &'static str) -> PgResult<Expr> {
         let expr = self.bind_expr(syntax)?;
-        if expr.any(&mut |e| matches!(e.kind, ExprKind::Column(c) if self.scopes.last().is_some_and(|s| s.local.contains(&c)))) {
-            return Err(PgError::new(SqlState::INVALID_COLUMN_REFERENCE, format!("argument of {what} must not contain variables"))
-                .at(self.pos(syntax)));
-        }
-        let target = SqlType::new(PgType::Int8);
         if expr.ty.ty != PgType::Unknown && !super::resolve::can_coerce(&expr.ty.ty, &PgType::Int8, CastContext::Assignment) {
             return Err(PgError::new(
                 SqlState::DATATYPE_MISMATCH,
                 format!("argument of {what} must be type bigint, not type {}", expr.ty.ty),
             ));
         }
+        if expr.any(&mut |e| matches!(e.kind, ExprKind::Column(c) if self.scopes.last().is_some_and(|s| s.local.contains(&c)))) {
+            return Err(PgError::new(SqlState::INVALID_COLUMN_REFERENCE, format!("argument of {what} must not contain variables"))
+                .at(self.pos(syntax)));
+        }
+        let target = SqlType::new(PgType::Int8);
         self.coerce(expr, &target, CastContext::Assignment)
     }
 }

@@ -91,6 +91,8 @@ pub struct Binder<'a> {
     pub(crate) full_joins: bool,
     /// How deep views are expanded.
     pub(crate) view_depth: usize,
+    /// The lines of the text, once a place is asked for.
+    lines: std::cell::OnceCell<stoa_syntax::Lines>,
     /// The error of an aggregate or a set-returning function in the arguments of the aggregate being bound.
     pub(crate) misplaced: Option<PgError>,
     /// Where set-returning functions are refused: CASE, COALESCE, aggregate arguments.
@@ -235,6 +237,7 @@ impl<'a> Binder<'a> {
             overriding_user: false,
             full_joins: false,
             view_depth: 0,
+            lines: std::cell::OnceCell::new(),
             misplaced: None,
             no_sets: None,
             depth: 0,
@@ -299,7 +302,12 @@ impl<'a> Binder<'a> {
     }
 
     pub(crate) fn pos_span(&self, span: sqlparser_span::Span) -> Option<usize> {
-        (span.start.line > 0).then(|| stoa_syntax::char_offset(self.ctx.text, span.start) + 1)
+        self.offset(span.start)
+    }
+
+    /// A place in the text, in characters from 1.
+    fn offset(&self, at: stoa_syntax::Location) -> Option<usize> {
+        (at.line > 0).then(|| self.lines.get_or_init(|| stoa_syntax::Lines::new(self.ctx.text)).char_offset(at) + 1)
     }
 
     /// Finds a relation by a name of one to three parts.

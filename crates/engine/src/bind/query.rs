@@ -307,11 +307,15 @@ impl Binder<'_> {
                 first.ok_or_else(|| PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" does not exist")).at(self.pos(e)))
             }
             E::Collate { expr, .. } => self.output_key(expr, outputs, of_values),
+            E::UnaryOp { op: ast::UnaryOperator::Minus, expr } if matches!(&**expr, E::Value(v) if is_integer(&v.value)) => {
+                let message = format!("ORDER BY position -{expr} is not in select list");
+                Err(PgError::new(SqlState::INVALID_COLUMN_REFERENCE, message).at(self.pos(e)))
+            }
             E::CompoundIdentifier(parts) if parts.len() > 1 => {
                 let table = parts.iter().rev().nth(1).map(fold).unwrap_or_default();
                 Err(PgError::new(SqlState::UNDEFINED_TABLE, format!("missing FROM-clause entry for table \"{table}\"")).at(self.pos(e)))
             }
-            E::Nested(inner) if matches!(**inner, E::Identifier(_) | E::Value(_) | E::Nested(_)) => {
+            E::Nested(inner) if matches!(**inner, E::Identifier(_) | E::Value(_) | E::Nested(_) | E::UnaryOp { .. }) => {
                 self.output_key(inner, outputs, of_values)
             }
             _ if of_values => {
@@ -454,7 +458,7 @@ impl Binder<'_> {
     }
 
     /// `WITH RECURSIVE name AS (base UNION [ALL] step)`.
-    fn bind_recursive(&mut self, cte: &ast::Cte, name: String) -> PgResult<()> {
+    pub(super) fn bind_recursive(&mut self, cte: &ast::Cte, name: String) -> PgResult<()> {
         let query = &cte.query;
         let invalid = |message: String| PgError::new(SqlState::INVALID_RECURSION, message);
         let SetExpr::SetOperation { op: ast::SetOperator::Union, set_quantifier, left, right } = &*query.body else {
@@ -548,6 +552,10 @@ impl Binder<'_> {
         self.cte_scope.push(CteEntry { name, id: outer, columns: visible, readable: true });
         Ok(())
     }
+}
+
+fn is_integer(value: &ast::Value) -> bool {
+    matches!(value, ast::Value::Number(n, _) if n.bytes().all(|b| b.is_ascii_digit()))
 }
 
 /// 42P19 for a query that reads itself and is no UNION.

@@ -45,6 +45,10 @@ impl Binder<'_> {
     pub(crate) fn coerce(&mut self, expr: Expr, target: &SqlType, context: CastContext) -> PgResult<Expr> {
         let explicit = context == CastContext::Explicit;
         if expr.ty.ty == PgType::Unknown {
+            let row = matches!(target.ty, PgType::Record(_)) || target.ty.element().is_some_and(|e| matches!(e, PgType::Record(_)));
+            if row && context == CastContext::Implicit && matches!(&expr.kind, ExprKind::Const(value) if !value.is_null()) {
+                return Err(PgError::unsupported("input of anonymous composite types is not implemented"));
+            }
             return self.coerce_unknown(expr, target, explicit);
         }
         if expr.ty == *target {

@@ -110,14 +110,24 @@ impl Binder<'_> {
                 Ok(())
             }
         };
+        let mut checks = Vec::new();
+        if let Some(search) = &search {
+            checks.extend([known(&search.by, "search"), free(&search.sequence, "search sequence")]);
+        }
+        if let Some(cycle) = &cycle {
+            checks.extend([known(&cycle.by, "cycle"), free(&cycle.mark, "cycle mark"), free(&cycle.path, "cycle path")]);
+        }
+        if let Some(wrong) = checks.into_iter().find(Result::is_err) {
+            // Errors in the query come first.
+            self.bind_recursive(&cte, name.to_owned())?;
+            wrong?;
+        }
         let mut outside = Vec::new();
         // By added column: its hidden name, its first value and its next, over the branch's columns under the alias b.
         let mut added: Vec<(String, String, String)> = Vec::new();
         let row = |list: &[String]| format!("ROW({})", list.iter().map(|c| format!("b.{}", quote_name(c))).collect::<Vec<_>>().join(", "));
         let hidden = |what: &str| format!("\"{HIDDEN}{what}\"");
         if let Some(search) = &search {
-            known(&search.by, "search")?;
-            free(&search.sequence, "search sequence")?;
             let before = format!("b.{}", hidden("order"));
             let keys = row(&search.by);
             added.push(if search.depth_first {
@@ -130,9 +140,6 @@ impl Binder<'_> {
         }
         let mut condition = None;
         if let Some(cycle) = &cycle {
-            known(&cycle.by, "cycle")?;
-            free(&cycle.mark, "cycle mark")?;
-            free(&cycle.path, "cycle path")?;
             let keys = row(&cycle.by);
             let (path, seen) = (format!("b.{}", hidden("path")), format!("b.{}", hidden("seen")));
             added.push((

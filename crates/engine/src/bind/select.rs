@@ -167,6 +167,17 @@ impl Binder<'_> {
                 }
             }
         }
+        // What is grouped, sorted or made distinct is text, where it had no type.
+        let mut typed = Vec::with_capacity(targets.len());
+        for target in &targets {
+            let mut named = groups.iter().chain(order.iter().map(|k| &k.expr)).chain(distinct_on.iter().flatten());
+            typed.push(
+                target.expr.ty.ty == PgType::Unknown && {
+                    let text = self.resolve_unknown(target.expr.clone())?;
+                    distinct || named.any(|e| same_expr(e, &target.expr) || same_expr(e, &text))
+                },
+            );
+        }
         if grouped {
             let groups = groups.into_iter().map(|g| (self.group_id(&g), g)).collect();
             let mut grouping = Grouping::new(groups, sets, self.scope());
@@ -213,8 +224,8 @@ impl Binder<'_> {
 
         let mut exprs: Vec<(ColId, Expr)> = Vec::with_capacity(targets.len() + order.len());
         let mut outputs = Vec::with_capacity(targets.len());
-        for target in targets {
-            let untyped = target.expr.ty.ty == PgType::Unknown;
+        for (target, typed) in targets.into_iter().zip(typed) {
+            let untyped = target.expr.ty.ty == PgType::Unknown && !typed;
             let expr = self.resolve_unknown(target.expr)?;
             let origin = self.origin_of(&expr);
             let col = self.new_col();

@@ -128,7 +128,9 @@ pub fn sql_type(data_type: &DataType) -> PgResult<SqlType> {
             if !modifiers.is_empty() && !takes_modifiers(&ty) {
                 return Err(PgError::new(SqlState::SYNTAX_ERROR, format!("type modifier is not allowed for type \"{base}\"")));
             }
-            let numbers = modifiers.iter().map(|m| modifier(m.trim())).collect::<PgResult<Vec<i64>>>()?;
+            let words = modifiers.iter().map(|m| simple_modifier(m.trim())).collect::<PgResult<Vec<String>>>()?;
+            let numbers = words.into_iter().map(|m| m.parse().map_err(|_| PgError::invalid_text("integer", &m)));
+            let numbers = numbers.collect::<PgResult<Vec<i64>>>()?;
             with_modifiers(ty, &numbers)
         }
         other => {
@@ -151,6 +153,11 @@ fn with_modifiers(ty: PgType, numbers: &[i64]) -> PgResult<SqlType> {
         (PgType::Time | PgType::Timetz | PgType::Timestamp | PgType::Timestamptz, [p]) => {
             precision(ty, Some((*p).max(0) as u64), "TIMESTAMP")
         }
+        // A type that takes modifiers takes no such number of them.
+        (PgType::Numeric, _) => Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, "invalid NUMERIC type modifier")),
+        (ty, _) if takes_modifiers(ty) && *ty != PgType::Interval => {
+            Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, "invalid type modifier"))
+        }
         _ => Err(PgError::new(SqlState::SYNTAX_ERROR, format!("type modifier is not allowed for type \"{}\"", ty.name()))),
     }
 }
@@ -169,23 +176,26 @@ fn takes_modifiers(ty: &PgType) -> bool {
     )
 }
 
-/// The number of a modifier, which is a constant or a name.
-fn modifier(text: &str) -> PgResult<i64> {
-    let text = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')).map_or(text, str::trim);
-    if let Ok(number) = text.parse() {
-        return Ok(number);
+/// The text of a modifier, which is a constant or a name.
+fn simple_modifier(text: &str) -> PgResult<String> {
+    let bare = |text| str::strip_prefix(text, '(').and_then(|t| t.strip_suffix(')')).map_or(text, str::trim);
+    let text = bare(text);
+    // A sign belongs to the number: -2, - 2.5, -(2).
+    if let Some(number) = text.strip_prefix('-').map(|n| bare(n.trim()))
+        && number.parse::<f64>().is_ok()
+        && !number.starts_with('-')
+    {
+        return Ok(format!("-{number}"));
     }
-    if text.starts_with(|c: char| c.is_ascii_digit() || c == '.') && text.parse::<f64>().is_ok() {
-        return Err(PgError::invalid_text("integer", text));
+    if let Some(quoted) = text.strip_prefix('\'').and_then(|t| t.strip_suffix('\'')) {
+        return Ok(quoted.to_owned());
     }
-    let quoted = text.strip_prefix('\'').and_then(|t| t.strip_suffix('\''));
+    let number = text.parse::<i64>().is_ok() || text.starts_with(|c: char| c.is_ascii_digit() || c == '.') && text.parse::<f64>().is_ok();
     let name = !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_');
-    match quoted.or(name.then_some(text)) {
-        Some(word) if quoted.is_some() || !matches!(word.to_ascii_lowercase().as_str(), "true" | "false" | "null") => {
-            Err(PgError::invalid_text("integer", word))
-        }
-        _ => Err(PgError::new(SqlState::SYNTAX_ERROR, "type modifiers must be simple constants or identifiers")),
+    if number || name && !matches!(text.to_ascii_lowercase().as_str(), "true" | "false" | "null") {
+        return Ok(text.to_owned());
     }
+    Err(PgError::new(SqlState::SYNTAX_ERROR, "type modifiers must be simple constants or identifiers"))
 }
 
 fn undefined_type(name: &str) -> PgError {

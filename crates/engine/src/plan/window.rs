@@ -79,6 +79,15 @@ fn framed(native: NativeWindow) -> Option<Framed> {
     })
 }
 
+/// The distances of a frame's bounds, and whether they are PRECEDING.
+fn offsets_of(w: &WindowExpr) -> impl Iterator<Item = (&Expr, bool)> {
+    w.frame.iter().flat_map(|frame| [&frame.start, &frame.end]).filter_map(|bound| match bound {
+        FrameBound::Preceding(e) => Some((&**e, true)),
+        FrameBound::Following(e) => Some((&**e, false)),
+        _ => None,
+    })
+}
+
 fn end_of(bound: &FrameBound) -> End {
     match bound {
         FrameBound::UnboundedPreceding => End::UnboundedPreceding,
@@ -122,7 +131,19 @@ impl Planner {
             list.extend(w.partition_by.iter().cloned());
             list.extend(w.order_by.iter().map(|k| k.expr.clone()));
         }
+        let calls = list.len();
+        list.extend(windows.iter().flat_map(|(_, w)| offsets_of(w)).map(|(e, _)| e.clone()));
         let plan = self.plan_with(input, &mut list).await?;
+        let mut offsets = list.split_off(calls).into_iter();
+        let mut windows = windows.to_vec();
+        for bound in windows.iter_mut().filter_map(|(_, w)| w.frame.as_mut()).flat_map(|f| [&mut f.start, &mut f.end]) {
+            if let FrameBound::Preceding(e) | FrameBound::Following(e) = bound
+                && let Some(offset) = offsets.next()
+            {
+                **e = offset;
+            }
+        }
+        let windows = windows.as_slice();
         let mut it = list.into_iter();
         let exprs = self.exprs();
         let through: Vec<DfExpr> = plan.schema().columns().into_iter().map(DfExpr::Column).collect();
@@ -221,17 +242,7 @@ impl Planner {
             Some(frame) => (frame.units, end_of(&frame.start), end_of(&frame.end), frame.exclusion),
             None => (FrameUnits::Range, End::UnboundedPreceding, End::CurrentRow, FrameExclusion::None),
         };
-        let offsets: Vec<(&Expr, bool)> = match &w.frame {
-            Some(frame) => [&frame.start, &frame.end]
-                .into_iter()
-                .filter_map(|b| match b {
-                    FrameBound::Preceding(e) => Some((&**e, true)),
-                    FrameBound::Following(e) => Some((&**e, false)),
-                    _ => None,
-                })
-                .collect(),
-            None => Vec::new(),
-        };
+        let offsets: Vec<(&Expr, bool)> = offsets_of(w).collect();
         let mut range = None;
         if units == FrameUnits::Range && !offsets.is_empty() {
             let (Some(key), Some(sort)) = (order.first(), w.order_by.first()) else { return Err(PgError::internal("RANGE without a key")) };

@@ -121,16 +121,15 @@ pub fn object_oid(ctx: &EvalContext, ty: &PgType, text: &str) -> PgResult<u32> {
         _ => {}
     }
     match ty {
-        PgType::Regclass => ctx
-            .system
-            .relation_oid(name)?
-            .ok_or_else(|| PgError::new(SqlState::UNDEFINED_TABLE, format!("relation \"{}\" does not exist", display_parts(name)))),
+        PgType::Regclass => match ctx.system.relation_oid(name)? {
+            Some(oid) => Ok(oid),
+            None => Err(match name.split_once('.') {
+                Some((schema, _)) if named(ctx, "to_regnamespace", &PgType::Regnamespace, schema)?.is_none() => undefined_schema(schema),
+                _ => PgError::new(SqlState::UNDEFINED_TABLE, format!("relation \"{}\" does not exist", display_parts(name))),
+            }),
+        },
         PgType::Regtype => Ok(parse_type_name(text)?.ty.oid()),
-        PgType::Regnamespace => {
-            named(ctx, "to_regnamespace", ty, name)?.ok_or_else(|| {
-                PgError::new(SqlState::INVALID_SCHEMA_NAME, format!("schema \"{}\" does not exist", fold_identifier(name)))
-            })
-        }
+        PgType::Regnamespace => named(ctx, "to_regnamespace", ty, name)?.ok_or_else(|| undefined_schema(name)),
         PgType::Regproc => {
             let function = function_name(name);
             match Registry::get().functions(&function) {
@@ -140,11 +139,13 @@ pub fn object_oid(ctx: &EvalContext, ty: &PgType, text: &str) -> PgResult<u32> {
             }
         }
         PgType::Regprocedure => procedure_oid(name),
-        _ => {
-            named(ctx, "to_regrole", &PgType::Regrole, name)?
-                .ok_or_else(|| PgError::new(SqlState::UNDEFINED_OBJECT, format!("role \"{}\" does not exist", fold_identifier(name))))
-        }
+        _ => named(ctx, "to_regrole", &PgType::Regrole, name)?
+            .ok_or_else(|| PgError::new(SqlState::UNDEFINED_OBJECT, format!("role \"{}\" does not exist", fold_identifier(name)))),
     }
+}
+
+fn undefined_schema(name: &str) -> PgError {
+    PgError::new(SqlState::INVALID_SCHEMA_NAME, format!("schema \"{}\" does not exist", fold_identifier(name)))
 }
 
 /// What a function of the engine finds by name.

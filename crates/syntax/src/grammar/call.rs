@@ -58,7 +58,9 @@ impl Parser<'_> {
             }
         }
         self.expect_token(&Token::RParen)?;
-        if list.clauses.is_empty() && list.duplicate_treatment.is_none() && self.is_string() {
+        let listed = |arg: &FunctionArg| !matches!(arg, FunctionArg::Unnamed(FunctionArgExpr::Wildcard));
+        let plain = list.clauses.is_empty() && list.duplicate_treatment.is_none();
+        if plain && !list.args.is_empty() && list.args.iter().all(listed) && self.is_string() {
             // numeric(4,2) '1.5'
             return self.typed_literal(name, &list);
         }

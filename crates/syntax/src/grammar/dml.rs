@@ -185,7 +185,12 @@ impl Parser<'_> {
             self.object_name()?;
         }
         if self.is_column_id(0) && !self.peek_any(0, &["asc", "desc", "nulls"]) {
-            self.object_name()?;
+            let at = self.span().start;
+            let class = self.object_name()?.to_string();
+            if !class.ends_with("_ops") {
+                let message = format!("operator class \"{class}\" does not exist for access method \"btree\"");
+                return Err(crate::SyntaxError::new(b"42704", message, Some(crate::char_offset(self.sql, at) + 1)));
+            }
         }
         let at = self.span().start;
         if self.keyword("asc") || self.keyword("desc") {

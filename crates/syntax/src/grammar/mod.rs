@@ -239,7 +239,8 @@ impl<'a> Parser<'a> {
             }
             _ => false,
         };
-        if inner == open || !starts(self, inner) {
+        // (VALUES) is a list of names.
+        if inner == open || !starts(self, inner) || matches!(self.tokens.get(inner + 1).map(|t| &t.token), Some(Token::RParen)) {
             return false;
         }
         // From the inside out: what follows the closing parenthesis tells whether the next one holds a query too.

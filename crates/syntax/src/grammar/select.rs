@@ -407,6 +407,10 @@ impl Parser<'_> {
                 asc = match p.peek(0) {
                     Some(Token::Lt) => Some(true),
                     Some(Token::Gt) => Some(false),
+                    Some(
+                        Token::Word(_) | Token::Number(..) | Token::SingleQuotedString(_) | Token::LParen | Token::RParen | Token::Comma,
+                    )
+                    | None => return Err(p.unexpected()),
                     _ => return Err(p.unsupported("ORDER BY … USING takes < or >")),
                 };
                 p.at += 1;
@@ -459,7 +463,8 @@ impl Parser<'_> {
                 if !(self.keyword("first") || self.keyword("next")) {
                     return Err(self.unexpected());
                 }
-                let quantity = if self.peek_any(0, &["row", "rows"]) { None } else { Some(self.fetch_count()?) };
+                let counted = !self.peek_any(0, &["row", "rows"]) || self.peek(1) == Some(&Token::LParen);
+                let quantity = if counted { Some(self.fetch_count()?) } else { None };
                 if !(self.keyword("row") || self.keyword("rows")) {
                     return Err(self.unexpected());
                 }
@@ -889,11 +894,7 @@ impl Parser<'_> {
         let columns = self.list(|p| {
             let name = p.ident()?;
             let ends = matches!(p.peek(0), Some(Token::Comma | Token::RParen) | None);
-            let data_type = if typed && with_types.unwrap_or(!ends) {
-                Some(p.data_type()?)
-            } else {
-                None
-            };
+            let data_type = if typed && with_types.unwrap_or(!ends) { Some(p.data_type()?) } else { None };
             with_types = Some(data_type.is_some());
             Ok(ast::TableAliasColumnDef { name, data_type })
         })?;
@@ -906,8 +907,9 @@ impl Parser<'_> {
         if !self.keyword("with") {
             return Ok(None);
         }
-        // WITH recursive (a) AS …: a query of that name.
-        let recursive = self.peek(1) != Some(&Token::LParen) && self.keyword("recursive");
+        // WITH recursive [(a)] AS …: a query of that name.
+        let named = self.peek(1) == Some(&Token::LParen) || self.peek_keyword(1, "as");
+        let recursive = !named && self.keyword("recursive");
         let cte_tables = self.list(|p| p.nested(Self::cte))?;
         Ok(Some(ast::With { with_token: self.attached(start), recursive, cte_tables }))
     }
