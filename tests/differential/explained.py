@@ -73,7 +73,7 @@ EXPLAINED = [
          or ("bpchar" in d.sql or any(column[1] == 1042 for column in d.theirs[1])) and d.ours[:2] == d.theirs[:2] and _trimmed(d.ours) == _trimmed(d.theirs))),
     ("rows of tables", "The type of a whole row", lambda d: not d.failed and not d.they_failed and _same_rows(d) and len(d.ours[1]) == len(d.theirs[1])
      and all(o == t or o[0] == t[0] and _is_row(o[1], t[1]) for o, t in zip(d.ours[1], d.theirs[1]))),
-    ("modifiers of what is simplified", "the modifier of what its planner leaves", lambda d: not d.failed and _but_modifiers(d.ours) == _but_modifiers(d.theirs) and d.ours[1] != d.theirs[1] and re.search(r"\bCASE\b|coalesce|\)::numeric", d.sql)),
+    ("modifiers of what is simplified", "the modifier of what its planner leaves", lambda d: not d.failed and _but_modifiers(d.ours) == _but_modifiers(d.theirs) and d.ours[1] != d.theirs[1] and re.search(r"\bCASE\b|coalesce|::numeric\b(?!\()", d.sql)),
     ("sorts of grouping sets by what is constant", "sorts by a column that a condition sets equal to a constant",
      lambda d: re.search("ROLLUP|CUBE|GROUPING SETS", d.sql) and re.search(r"ORDER BY [^)]*$", d.sql) and d.ours[:2] == d.theirs[:2] and not d.failed
      and (_same_rows(d) or re.search("LIMIT|FETCH", d.sql))),
@@ -88,6 +88,8 @@ EXPLAINED = [
     ("functions without a result", "gives an empty text for NULL arguments", lambda d: d.ours[1] == d.theirs[1] and [c[1] for c in d.ours[1]] == [2278] and _nothing(d.theirs)),
     ("views that cannot be written", "is told before what is wrong with the statement's columns", lambda d: d.ours[0] == "55000" and "view" in d.ours[3] and d.theirs[0][:2] == "42"),
     ("encodings", "`convert_from` and its kin know", lambda d: d.ours[0] == "0A000" and d.ours[3].startswith("conversion of encoding")),
+    ("which rows a LIMIT takes of those that tie by a constant", "cut off", lambda d: not d.failed and d.ours[1] == d.theirs[1] and len(d.ours[2]) == len(d.theirs[2])
+     and re.search(r"ORDER BY (-?[\d.]+|'[^']*')(::\w+)? *(DESC|ASC)? *(LIMIT|FETCH)", d.sql)),
     ("rows that tie under DISTINCT ON", "kept by DISTINCT ON", lambda d: not d.failed and d.ours[1] == d.theirs[1] and "DISTINCT ON" in d.sql and len(d.ours[2]) == len(d.theirs[2])),
     ("rows behind a limit", "so that one behind it may raise an error", lambda d: _evaluated(d.ours) and not d.they_failed and re.search("LIMIT|FETCH", d.sql) and "OVER" in d.sql),
     ("what PostgreSQL has XX000 for", "where PostgreSQL itself says XX000", lambda d: d.theirs[0] == "XX000"),

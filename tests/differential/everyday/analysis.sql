@@ -196,3 +196,8 @@ SELECT name FROM (VALUES (1)) t(name) FETCH NEXT ROW ONLY;
 SELECT name FROM (VALUES (1)) t(name) FETCH NEXT ROWS ONLY;
 SELECT 1::timestamptz('a', null);
 SELECT 1::numeric(v, true);
+SELECT 1::numeric(5,-2), 12345::numeric(3,-((2)));
+SELECT a FROM (VALUES (1)) t(a) ORDER BY a USING !=;
+SELECT a FROM (VALUES (1)) t(a) ORDER BY a USING >;
+SELECT * FROM unnest(array[1], array[2, 3]) AS u(a int, b int);
+SELECT text(ROW(1, 'a'));

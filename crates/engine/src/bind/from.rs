@@ -628,6 +628,14 @@ impl Binder<'_> {
                 return Err(PgError::new(SqlState::SYNTAX_ERROR, "WITH ORDINALITY cannot be used with a column definition list")
                     .hint("Put the column definition list inside ROWS FROM()."));
             }
+            Some(alias)
+                if calls.iter().any(|(name, args)| args.len() > 1 && is_unnest(name))
+                    && alias.columns.iter().any(|c| c.data_type.is_some()) =>
+            {
+                let message = "UNNEST() with multiple arguments cannot have a column definition list";
+                return Err(PgError::new(SqlState::SYNTAX_ERROR, message)
+                    .hint("Use separate UNNEST() calls inside ROWS FROM(), and attach a column definition list to each one."));
+            }
             Some(alias) if calls.len() > 1 && alias.columns.iter().any(|c| c.data_type.is_some()) => {
                 let message = "ROWS FROM() with multiple functions cannot have a column definition list";
                 return Err(PgError::new(SqlState::SYNTAX_ERROR, message)
@@ -859,6 +867,10 @@ fn row_matches(given: &RecordType, said: &[(String, SqlType)]) -> PgResult<()> {
 /// Whether a row type is one of ROW(…), which names no columns.
 fn is_unnamed(record: &RecordType) -> bool {
     record.fields.iter().enumerate().all(|(i, (name, _))| name.strip_prefix('f').is_some_and(|n| n == (i + 1).to_string()))
+}
+
+fn is_unnest(name: &ast::ObjectName) -> bool {
+    name_parts(name).is_ok_and(|parts| parts.last().is_some_and(|last| last == "unnest"))
 }
 
 fn is_rows_from(name: &ast::ObjectName) -> bool {

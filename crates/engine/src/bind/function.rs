@@ -488,6 +488,9 @@ impl Binder<'_> {
             && let Some(arg) = args.pop()
         {
             let given = arg.ty.ty.to_string();
+            if matches!(arg.ty.ty, PgType::Record(_)) && ty.is_string() {
+                return Err(self.no_function(name, format!("{name}({given})"), false));
+            }
             return self.coerce(arg, &SqlType::new(ty), CastContext::Explicit).map_err(|e| match e.code() {
                 SqlState::CANNOT_COERCE => self.no_function(name, format!("{name}({given})"), false),
                 _ => e,

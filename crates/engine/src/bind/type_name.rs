@@ -178,8 +178,14 @@ fn takes_modifiers(ty: &PgType) -> bool {
 
 /// The text of a modifier, which is a constant or a name.
 fn simple_modifier(text: &str) -> PgResult<String> {
-    let bare = |text| str::strip_prefix(text, '(').and_then(|t| t.strip_suffix(')')).map_or(text, str::trim);
+    let bare = |mut text: &str| {
+        while let Some(inner) = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')) {
+            text = inner.trim();
+        }
+        text.to_owned()
+    };
     let text = bare(text);
+    let text = text.as_str();
     // A sign belongs to the number: -2, - 2.5, -(2).
     if let Some(number) = text.strip_prefix('-').map(|n| bare(n.trim()))
         && number.parse::<f64>().is_ok()

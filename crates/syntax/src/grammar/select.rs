@@ -343,6 +343,18 @@ impl Parser<'_> {
         })
     }
 
+    /// A literal, of a type or of none.
+    fn constant(&mut self) -> Parse<Expr> {
+        let start = self.at;
+        let out = self.operand()?;
+        if matches!(out, Expr::Value(_) | Expr::TypedString(_) | Expr::Interval(_)) {
+            return Ok(out);
+        }
+        // A name may begin one; what is behind it does not go on.
+        self.at = start + usize::from(matches!(self.peek(0), Some(Token::Word(_))));
+        Err(self.unexpected())
+    }
+
     /// `[AS] label` behind an entry of a select list.
     fn column_label(&mut self) -> Parse<Option<Ident>> {
         if self.keyword("as") {
@@ -411,7 +423,11 @@ impl Parser<'_> {
                         Token::Word(_) | Token::Number(..) | Token::SingleQuotedString(_) | Token::LParen | Token::RParen | Token::Comma,
                     )
                     | None => return Err(p.unexpected()),
-                    _ => return Err(p.unsupported("ORDER BY … USING takes < or >")),
+                    Some(operator) => {
+                        let message = format!("operator {operator} is not a valid ordering operator");
+                        let at = crate::char_offset(p.sql, p.span().start) + 1;
+                        return Err(SyntaxError::new(b"42809", message, Some(at)).with_hint("Ordering operators are \"<\" and \">\"."));
+                    }
                 };
                 p.at += 1;
             }
@@ -962,9 +978,9 @@ impl Parser<'_> {
             let cycle = self.ident()?;
             let (mut value, mut default) = ("true".to_owned(), "false".to_owned());
             if self.keyword("to") {
-                value = self.operand()?.to_string();
+                value = self.constant()?.to_string();
                 self.expect("default")?;
-                default = self.operand()?.to_string();
+                default = self.constant()?.to_string();
             }
             self.expect("using")?;
             let path = self.ident()?;
