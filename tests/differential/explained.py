@@ -62,7 +62,8 @@ EXPLAINED = [
     ("PostgreSQL takes too long, since it materialises what stands in FROM", "their rows are made as they are read", lambda d: d.theirs[0] == "57014"),
     ("what is evaluated beside a constant NULL", "beside a constant NULL",
      lambda d: "NULL" in d.sql and (_evaluated(d.ours) and _nothing(d.theirs) or _nothing(d.ours) and _evaluated(d.theirs))
-     or _evaluated(d.ours) and _nothing(d.theirs) and d.sql.count("(") > 2),
+     or (_evaluated(d.ours) or "row type for result" in d.ours[3]) and _nothing(d.theirs) and d.sql.count("(") > 2),
+    ("subqueries of rows that are left out", "for rows that a condition above leaves out", lambda d: d.ours[0] == "21000" and not d.they_failed and d.sql.count("SELECT") > 3),
     ("which of two errors comes first", "of two errors in one expression",
      lambda d: _evaluated(d.ours) and _evaluated(d.theirs) and len(re.findall(r"\w\(|::", d.sql)) > 1 or "already used in WITH query column list" in d.ours[3] and d.theirs[0] == "42702"),
     ("the ids of keyvalue()", "the ids that `.keyvalue()` gives", lambda d: "keyvalue" in d.sql and d.ours[:2] == d.theirs[:2]),
@@ -90,6 +91,9 @@ EXPLAINED = [
     ("encodings", "`convert_from` and its kin know", lambda d: d.ours[0] == "0A000" and d.ours[3].startswith("conversion of encoding")),
     ("which rows a LIMIT takes of those that tie by a constant", "cut off", lambda d: not d.failed and d.ours[1] == d.theirs[1] and len(d.ours[2]) == len(d.theirs[2])
      and re.search(r"ORDER BY (-?[\d.]+|'[^']*')(::\w+)? *(DESC|ASC)? *(LIMIT|FETCH)", d.sql)),
+    ("functions that Stoa adds", "are Stoa's own and ask for a table", lambda d: d.failed and d.they_failed and re.search(r"\b(score|snippet|contains)\(", d.sql)),
+    ("rows of tables whose columns are grouped", "may be selected; PostgreSQL says 42803", lambda d: not d.failed and d.theirs[0] == "42803" and re.match(r'column "\w+\.\*" must', d.theirs[3])),
+    ("ordering operators", "any operator but `<` and `>` is 42809", lambda d: d.ours[0] == "42809" and "ordering operator" in d.ours[3] and d.theirs[0] == "42883"),
     ("rows that tie under DISTINCT ON", "kept by DISTINCT ON", lambda d: not d.failed and d.ours[1] == d.theirs[1] and "DISTINCT ON" in d.sql and len(d.ours[2]) == len(d.theirs[2])),
     ("rows behind a limit", "so that one behind it may raise an error", lambda d: _evaluated(d.ours) and not d.they_failed and re.search("LIMIT|FETCH", d.sql) and "OVER" in d.sql),
     ("what PostgreSQL has XX000 for", "where PostgreSQL itself says XX000", lambda d: d.theirs[0] == "XX000"),

@@ -462,7 +462,16 @@ impl Binder<'_> {
                         out.push((column.id, value));
                         continue;
                     }
-                    let column = self.assigned_column(table, name)?;
+                    let column = match self.assigned_column(table, name) {
+                        Ok(column) => column,
+                        Err(missing) => {
+                            // Errors in the values come first.
+                            for value in assignments.iter().map(|a| &a.value).filter(|v| !is_default(v)) {
+                                self.in_clause(Clause::UpdateSet, |b| b.bind_expr(value))?;
+                            }
+                            return Err(missing);
+                        }
+                    };
                     let value = self.assigned_value(&column, &assignment.value)?;
                     push_assignment(&mut out, &column, value)?;
                 }

@@ -434,7 +434,7 @@ impl Binder<'_> {
                     format!("WITHIN GROUP specified, but {name} is not an aggregate function"),
                 ));
             }
-            if call.star || call.distinct || !call.order_by.is_empty() {
+            if call.star || call.distinct || !call.order_by.is_empty() || function.filter.is_some() && !is_window {
                 self.must_exist(name, &call)?;
             }
             if function.filter.is_some() && !is_window {

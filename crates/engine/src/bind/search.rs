@@ -117,6 +117,16 @@ impl Binder<'_> {
         if let Some(cycle) = &cycle {
             checks.extend([known(&cycle.by, "cycle"), free(&cycle.mark, "cycle mark"), free(&cycle.path, "cycle path")]);
         }
+        if let Some(cycle) = &cycle {
+            let differ = |a: &str, what: &str, b: &str, other: &str| {
+                if a == b { Err(syntax(format!("{what} column name and {other} column name are the same"))) } else { Ok(()) }
+            };
+            checks.push(differ(&cycle.mark, "cycle mark", &cycle.path, "cycle path"));
+            if let Some(search) = &search {
+                checks.push(differ(&search.sequence, "search sequence", &cycle.mark, "cycle mark"));
+                checks.push(differ(&search.sequence, "search sequence", &cycle.path, "cycle path"));
+            }
+        }
         if let Some(wrong) = checks.into_iter().find(Result::is_err) {
             // Errors in the query come first.
             self.bind_recursive(&cte, name.to_owned())?;

@@ -240,7 +240,10 @@ impl<'a> Parser<'a> {
             _ => false,
         };
         // (VALUES) is a list of names.
-        if inner == open || !starts(self, inner) || matches!(self.tokens.get(inner + 1).map(|t| &t.token), Some(Token::RParen)) {
+        let names = self.tokens.get(inner..inner + 2).is_some_and(
+            |two| matches!(two, [word, close] if word.token.to_string().eq_ignore_ascii_case("values") && close.token == Token::RParen),
+        );
+        if inner == open || !starts(self, inner) || names {
             return false;
         }
         // From the inside out: what follows the closing parenthesis tells whether the next one holds a query too.
