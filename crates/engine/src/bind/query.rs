@@ -211,8 +211,8 @@ impl Binder<'_> {
             let re = untyped(&right_literals[i], &l.ty).unwrap_or_else(|| Expr::column(r.col, r.ty.clone()));
             let (mut both, ty) = self.unify(vec![le, re], word)?;
             let (Some(re), Some(le)) = (both.pop(), both.pop()) else { return Err(PgError::internal("two branches")) };
-            if !(op == SetOp::Union && all) && matches!(ty.ty, PgType::Json) {
-                return Err(PgError::new(SqlState::UNDEFINED_FUNCTION, "could not identify an equality operator for type json"));
+            if !(op == SetOp::Union && all) && lacks_equality(&ty.ty) {
+                return Err(no_equality(&ty.ty));
             }
             let (lc, rc, col) = (self.new_col(), self.new_col(), self.new_col());
             left_exprs.push((lc, le));
@@ -552,6 +552,20 @@ impl Binder<'_> {
         self.cte_scope.push(CteEntry { name, id: outer, columns: visible, readable: true });
         Ok(())
     }
+}
+
+/// Whether values of the type cannot be told apart: json, and what holds it.
+pub(super) fn lacks_equality(ty: &PgType) -> bool {
+    match ty {
+        PgType::Json => true,
+        PgType::Record(Some(record)) => record.fields.iter().any(|(_, ty)| lacks_equality(&ty.ty)),
+        other => other.element().is_some_and(|e| lacks_equality(&e)),
+    }
+}
+
+/// 42883 where values of such a type would have to be told apart.
+pub(super) fn no_equality(ty: &PgType) -> PgError {
+    PgError::new(SqlState::UNDEFINED_FUNCTION, format!("could not identify an equality operator for type {ty}"))
 }
 
 fn is_integer(value: &ast::Value) -> bool {

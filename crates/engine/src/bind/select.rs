@@ -2,6 +2,7 @@
 
 use super::aggregate::{Grouping, has_aggregate};
 use super::function::same_expr;
+use super::query::{lacks_equality, no_equality};
 use super::scope::{Clause, Scope};
 use super::tree::{ColId, Expr, ExprKind, JoinKind, LockStrength, LockWait, Output, Query, Rel, SetExpr, SortKey, TableScan};
 use super::{Binder, fold, name_parts, walk};
@@ -292,8 +293,8 @@ impl Binder<'_> {
         let _ = visible;
         if distinct {
             for o in &outputs {
-                if matches!(o.ty.ty, PgType::Json) {
-                    return Err(PgError::new(SqlState::UNDEFINED_FUNCTION, "could not identify an equality operator for type json"));
+                if lacks_equality(&o.ty.ty) {
+                    return Err(no_equality(&o.ty.ty));
                 }
             }
             let columns = outputs.iter().map(|o| (o.col, o.ty.clone())).collect();
@@ -600,8 +601,8 @@ impl Binder<'_> {
             return Err(PgError::new(SqlState::WINDOWING_ERROR, "window functions are not allowed in GROUP BY").at(self.pos(e)));
         }
         let expr = self.resolve_unknown(expr)?;
-        if matches!(expr.ty.ty, PgType::Json) {
-            return Err(PgError::new(SqlState::UNDEFINED_FUNCTION, "could not identify an equality operator for type json").at(self.pos(e)));
+        if lacks_equality(&expr.ty.ty) {
+            return Err(no_equality(&expr.ty.ty).at(self.pos(e)));
         }
         if let Some(at) = groups.iter().position(|g| same_expr(g, &expr)) {
             return Ok(at);
