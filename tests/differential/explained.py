@@ -40,7 +40,7 @@ def _same_rows(d):
 
 def _evaluated(answer):
     """Whether an answer is an error in a value, which depends on what is evaluated, and not one in the statement."""
-    return answer[0][:2] in ("22", "21") or answer[0] == "42804" and "must be a row type" in answer[3] or answer[0] == "42601" and "decimal points" in answer[3]
+    return answer[0][:2] in ("22", "21", "54") or answer[0] == "42804" and "must be a row type" in answer[3] or answer[0] == "42601" and "decimal points" in answer[3]
 
 
 def _but_modifiers(answer):
@@ -94,13 +94,14 @@ EXPLAINED = [
     ("functions that Stoa adds", "are Stoa's own and ask for a table", lambda d: d.failed and d.they_failed and re.search(r"\b(score|snippet|contains)\(", d.sql)),
     ("rows of tables whose columns are grouped", "may be selected; PostgreSQL says 42803", lambda d: not d.failed and d.theirs[0] == "42803" and re.match(r'column "\w+\.\*" must', d.theirs[3])),
     ("ordering operators", "any operator but `<` and `>` is 42809", lambda d: d.ours[0] == "42809" and "ordering operator" in d.ours[3] and d.theirs[0] == "42883"),
+    ("rounds of recursions", "each round is planned anew", lambda d: d.ours[0] == "57014" and "RECURSIVE" in d.sql),
     ("rows that tie under DISTINCT ON", "kept by DISTINCT ON", lambda d: not d.failed and d.ours[1] == d.theirs[1] and "DISTINCT ON" in d.sql and len(d.ours[2]) == len(d.theirs[2])),
     ("rows behind a limit", "so that one behind it may raise an error", lambda d: _evaluated(d.ours) and not d.they_failed and re.search("LIMIT|FETCH", d.sql) and "OVER" in d.sql),
     ("what PostgreSQL has XX000 for", "where PostgreSQL itself says XX000", lambda d: d.theirs[0] == "XX000"),
     ("rows that hold literals without a type", "literals without a type are compared as text", lambda d: "for type unknown" in d.theirs[3]),
     ("which rows a LIMIT without ORDER BY takes", "where no ORDER BY asks for one", lambda d: d.ours[:2] == d.theirs[:2] and len(d.ours[2]) == len(d.theirs[2])
      and re.search("LIMIT|FETCH|OFFSET", d.sql) and not re.search("ORDER BY", d.sql)),
-    ("functions in FROM that nobody reads", "of which no column is read", lambda d: not d.failed and d.theirs[0][:2] == "22" and re.search(r"(FROM|JOIN) \w+\(", d.sql)),
+    ("functions in FROM that nobody reads", "of which no column is read", lambda d: not d.failed and d.theirs[0][:2] == "22" and re.search(r"(FROM|JOIN) (\w+\(|\(VALUES)", d.sql)),
     ("the edition of the time zones", "the edition of the time zone database", lambda d: "Casablanca" in d.sql or "El_Aaiun" in d.sql),
 ]
 
