@@ -95,6 +95,8 @@ EXPLAINED = [
     ("rows of tables whose columns are grouped", "may be selected; PostgreSQL says 42803", lambda d: not d.failed and d.theirs[0] == "42803" and re.match(r'column "\w+\.\*" must', d.theirs[3])),
     ("ordering operators", "any operator but `<` and `>` is 42809", lambda d: d.ours[0] == "42809" and "ordering operator" in d.ours[3] and d.theirs[0] == "42883"),
     ("rounds of recursions", "each round is planned anew", lambda d: d.ours[0] == "57014" and "RECURSIVE" in d.sql),
+    ("arrays of rows in FROM", "`unnest` of an array of rows gives the rows", lambda d: not d.failed and "unnest(" in d.sql and "returning \"record\"" in d.theirs[3]),
+    ("calls as columns", "`t.f` is a column alone", lambda d: d.ours[0] == "42703" and re.match(r"column \w+\.\w+ does not exist", d.ours[3]) and d.theirs[0] in ("00000", "42803", "42883")),
     ("rows that tie under DISTINCT ON", "kept by DISTINCT ON", lambda d: not d.failed and d.ours[1] == d.theirs[1] and "DISTINCT ON" in d.sql and len(d.ours[2]) == len(d.theirs[2])),
     ("rows behind a limit", "so that one behind it may raise an error", lambda d: _evaluated(d.ours) and not d.they_failed and re.search("LIMIT|FETCH", d.sql) and "OVER" in d.sql),
     ("what PostgreSQL has XX000 for", "where PostgreSQL itself says XX000", lambda d: d.theirs[0] == "XX000"),

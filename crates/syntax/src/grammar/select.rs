@@ -420,7 +420,14 @@ impl Parser<'_> {
                     Some(Token::Lt) => Some(true),
                     Some(Token::Gt) => Some(false),
                     Some(
-                        Token::Word(_) | Token::Number(..) | Token::SingleQuotedString(_) | Token::LParen | Token::RParen | Token::Comma,
+                        Token::Word(_)
+                        | Token::Number(..)
+                        | Token::SingleQuotedString(_)
+                        | Token::LParen
+                        | Token::RParen
+                        | Token::Comma
+                        | Token::DoubleColon
+                        | Token::Period,
                     )
                     | None => return Err(p.unexpected()),
                     Some(operator) => {
