@@ -65,7 +65,7 @@ EXPLAINED = [
      or (_evaluated(d.ours) or "row type for result" in d.ours[3]) and _nothing(d.theirs) and d.sql.count("(") > 2),
     ("subqueries of rows that are left out", "for rows that a condition above leaves out", lambda d: d.ours[0] == "21000" and not d.they_failed and d.sql.count("SELECT") > 3),
     ("which of two errors comes first", "of two errors in one expression",
-     lambda d: _evaluated(d.ours) and _evaluated(d.theirs) and len(re.findall(r"\w\(|::", d.sql)) > 1 or "already used in WITH query column list" in d.ours[3] and d.theirs[0] == "42702"),
+     lambda d: _evaluated(d.ours) and _evaluated(d.theirs) and len(re.findall(r"\w\(|::", d.sql)) > 1 or "in WITH query column list" in d.ours[3] and d.theirs[0] == "42702"),
     ("the ids of keyvalue()", "the ids that `.keyvalue()` gives", lambda d: "keyvalue" in d.sql and d.ours[:2] == d.theirs[:2]),
     ("NaN in a numeric of fixed scale", "`NaN` is refused (22003)", lambda d: "NaN" in d.sql and d.ours[0] == "22003" and not d.they_failed and re.search(r"numeric\(\d", d.sql)),
     ("char without a length", "without a length lose trailing blanks",
