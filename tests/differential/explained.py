@@ -62,7 +62,7 @@ EXPLAINED = [
     ("PostgreSQL takes too long, since it materialises what stands in FROM", "their rows are made as they are read", lambda d: d.theirs[0] == "57014"),
     ("what is evaluated beside a constant NULL", "beside a constant NULL",
      lambda d: "NULL" in d.sql and (_evaluated(d.ours) and _nothing(d.theirs) or _nothing(d.ours) and _evaluated(d.theirs))
-     or (_evaluated(d.ours) or "row type for result" in d.ours[3]) and _nothing(d.theirs) and d.sql.count("(") > 2),
+     or (_evaluated(d.ours) or "row type for result" in d.ours[3]) and _nothing(d.theirs) and d.sql.count("(") > 1),
     ("subqueries of rows that are left out", "for rows that a condition above leaves out", lambda d: d.ours[0] == "21000" and not d.they_failed and d.sql.count("SELECT") > 3),
     ("which of two errors comes first", "of two errors in one expression",
      lambda d: _evaluated(d.ours) and _evaluated(d.theirs) and len(re.findall(r"\w\(|::", d.sql)) > 1 or "in WITH query column list" in d.ours[3] and d.theirs[0] == "42702"),
