@@ -397,7 +397,10 @@ class Sides:
 
     def same(self, rng, n, of=6):
         """`n` conditions, in so many of the ways to say them."""
-        ids = lambda c, table, where: c.execute(f"SELECT coalesce(array_agg(id ORDER BY id), '{{}}') FROM {table} WHERE {where}").fetchone()[0]
+        # Rows from 100000 on make builds long, and nothing else: they are not compared, and read by the index alone, whose plan must stay the one of the condition alone.
+        found = lambda c, sql: c.execute("SELECT coalesce(array_agg(id ORDER BY id)" + sql).fetchone()[0]
+        by_index = lambda where: found(self.stoa, f" FILTER (WHERE id < 100000), '{{}}') FROM g WHERE {where}")
+        by_row = lambda c, table, where: found(c, f", '{{}}') FROM {table} WHERE id < 100000 AND ({where})")
         for _ in range(n):
             query, search = condition(rng)
             said = " ".join(rng.choice(SIMPLE) for _ in range(rng.randrange(1, 4)))
@@ -408,7 +411,7 @@ class Sides:
                     (f"v @@ plainto_tsquery('simple', {lit(said)})", None), (f"{document} @@ phraseto_tsquery('simple', {lit(said)})", None),
                     (f"{document} @@ websearch_to_tsquery('simple', {lit(web)})", None))
             for where, wanted in rng.sample(ways, of):
-                index, table, postgres = ids(self.stoa, "g", where), ids(self.stoa, "g_plain", where), ids(self.postgres, "g", wanted or where)
+                index, table, postgres = by_index(where), by_row(self.stoa, "g_plain", where), by_row(self.postgres, "g", wanted or where)
                 assert index == table, different(where, index, table)
                 assert index == postgres, "PostgreSQL as the table: " + different(where, index, postgres)
 
@@ -503,21 +506,38 @@ def sides_are_the_same(server, ask):
             end = time.time() + SECONDS
             while time.time() < end:
                 snapshot(3, 2)
-            # Builds of some length, of indexes that are new and of indexes that are there.
-            filler = "SELECT g, 'filler of some length ' || g, 'filler ' || repeat('with more words ', 10) || g, to_tsvector('simple', 'filler ' || g) FROM generate_series(100001, 120000) g"
-            with between:
-                sides.both("INSERT INTO g " + filler)
-                c.execute("INSERT INTO g_plain " + filler)
-            for statements in ([f"DROP INDEX {name}" for name in indexes] + [f"CREATE INDEX CONCURRENTLY {name} ON g {what}" for name, what in indexes.items()],
-                               [f"REINDEX INDEX CONCURRENTLY {name}" for name in indexes], ["ALTER INDEX g_title SET (shards = 3)"]):
+            # Builds, of indexes that are new and of indexes that are there. A build that was over before two snapshots were
+            # compared beside it showed little: the table is then made longer and built again.
+            longest = 100001
+
+            def lengthen():
+                nonlocal longest
+                rows = max(20000, longest - 100001)
+                filler = ("SELECT g, 'filler of some length ' || g, 'filler ' || repeat('with more words ', 10) || g, to_tsvector('simple', 'filler ' || g) "
+                          f"FROM generate_series({longest}, {longest + rows - 1}) g")
+                with between:
+                    sides.both("INSERT INTO g " + filler)
+                    c.execute("INSERT INTO g_plain " + filler)
+                longest += rows
+
+            def beside_build(statements):
                 done, rounds = threading.Event(), 0
                 threads.append(threading.Thread(target=lambda: beside(lambda: build(done, statements))))
                 threads[-1].start()
                 while not done.is_set() and not failed:
                     snapshot(0, 1, 1)
                     rounds += 1
-                assert rounds > 1 or "ALTER" in statements[0], "the builds were too short"
+                return rounds
+
+            lengthen()
+            for statements in ([f"DROP INDEX {name}" for name in indexes] + [f"CREATE INDEX CONCURRENTLY {name} ON g {what}" for name, what in indexes.items()],
+                               [f"REINDEX INDEX CONCURRENTLY {name}" for name in indexes]):
+                while beside_build(statements) < 3 and not failed:
+                    assert longest < 1000000, "no snapshot was compared beside a build"
+                    lengthen()
                 snapshot(1, 2)
+            beside_build(["ALTER INDEX g_title SET (shards = 3)"])
+            snapshot(1, 2)
         finally:
             stop.set()
             for t in threads:
