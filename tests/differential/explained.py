@@ -74,7 +74,10 @@ EXPLAINED = [
          or ("bpchar" in d.sql or any(column[1] == 1042 for column in d.theirs[1])) and d.ours[:2] == d.theirs[:2] and _trimmed(d.ours) == _trimmed(d.theirs))),
     ("rows of tables", "The type of a whole row", lambda d: not d.failed and not d.they_failed and _same_rows(d) and len(d.ours[1]) == len(d.theirs[1])
      and all(o == t or o[0] == t[0] and _is_row(o[1], t[1]) for o, t in zip(d.ours[1], d.theirs[1]))),
-    ("modifiers of what is simplified", "the modifier of what its planner leaves", lambda d: not d.failed and _but_modifiers(d.ours) == _but_modifiers(d.theirs) and d.ours[1] != d.theirs[1] and re.search(r"\bCASE\b|coalesce|::numeric\b(?!\()", d.sql)),
+    ("tables as types", "A table's name is no type", lambda d: d.ours[0] == "42704" and re.match('type ".*" does not exist', d.ours[3]) and d.theirs[0] == "42601" and d.theirs[3].startswith("type modifier is not allowed")
+     or d.ours[0] == "0A000" and d.ours[3].startswith("input of anonymous composite") and d.theirs[0] == "22P02" and d.theirs[3].startswith("malformed record literal")),
+    ("functions of modifiers", "applies a type's modifier to a value", lambda d: d.ours[0] == "42883" and re.match(r"function timestamptz\([^,]*, [^,]*\)", d.ours[3])),
+    ("modifiers of what is simplified", "the modifier of what its planner leaves", lambda d: not d.failed and _but_modifiers(d.ours) == _but_modifiers(d.theirs) and d.ours[1] != d.theirs[1] and re.search(r"\bCASE\b|coalesce|::numeric\b(?!\()", d.sql, re.I)),
     ("sorts of grouping sets by what is constant", "sorts by a column that a condition sets equal to a constant",
      lambda d: re.search("ROLLUP|CUBE|GROUPING SETS", d.sql) and re.search(r"ORDER BY [^)]*$", d.sql) and d.ours[:2] == d.theirs[:2] and not d.failed
      and (_same_rows(d) or re.search("LIMIT|FETCH", d.sql))),

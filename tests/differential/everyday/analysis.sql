@@ -201,3 +201,55 @@ SELECT a FROM (VALUES (1)) t(a) ORDER BY a USING !=;
 SELECT a FROM (VALUES (1)) t(a) ORDER BY a USING >;
 SELECT * FROM unnest(array[1], array[2, 3]) AS u(a int, b int);
 SELECT text(ROW(1, 'a'));
+
+-- Names of columns
+SELECT ('{"1": 2}'::jsonb)['1']::float8, ('{1,2}'::int[])[1]::float8, (array[1,2])[1]::int8;
+SELECT (SELECT 2::int8)::float4::float8, (SELECT 2 AS f)::float4, (SELECT 2)::float4, (SELECT coalesce(2))::int8, (VALUES (1))::int8;
+SELECT (s).* AS x, s.a FROM (VALUES (1,2)) s(a,b);
+-- Arguments by name
+SELECT substring(year => 2024, month => 1);
+SELECT overlay(a := 1, b => 2);
+SELECT make_interval(months => 1, months => 2);
+SELECT count(year => 2024, month => 1);
+SELECT rank(year => 2024) OVER ();
+SELECT unnest(variadic array[1,null]), num_nonnulls(1, 2);
+SELECT a(greatest(x)) FROM (SELECT 1 AS a) x;
+SELECT array_append('{1}', ARRAY[1,2]);
+-- Windows are read behind all other clauses
+SELECT ntile(2) OVER (ORDER BY nosuch), nofunc() OVER (ORDER BY a) FROM (VALUES (1,10)) v(id,a);
+SELECT sum(a) OVER w, nosuch FROM (VALUES (1)) v(a) WINDOW w AS (ORDER BY b);
+SELECT sum(a) OVER (ORDER BY b) FROM (VALUES (1)) v(a) GROUP BY x;
+SELECT id, array_agg(a) OVER (ORDER BY 0 ROWS BETWEEN (SELECT id) PRECEDING AND CURRENT ROW) FROM (VALUES (1,10)) v(id,a);
+SELECT string_agg('a'::bytea, grouping(x)) FROM (SELECT 1 x) y GROUP BY x;
+-- Rows beside subqueries and rows
+SELECT 1 FROM (VALUES (1,2)) s(a,b) WHERE (a,b) <@ (SELECT 1,2);
+SELECT 1 FROM (VALUES (1,2)) s(a,b) WHERE (a,b) LIKE (SELECT 1,2);
+SELECT 1 FROM (VALUES (1,2)) s(a,b) WHERE (a,b) + (SELECT 1,2);
+SELECT a FROM (VALUES (1,2)) s(a,b) WHERE (VALUES,b) = (SELECT 1,2);
+SELECT x = row(1,'a'::text), row(1,'a'::text) < x FROM (SELECT 1, 'b'::text) x;
+SELECT x = row(1) FROM (SELECT 1, 'a'::text) x;
+-- A set beside NULL gives no rows of its own
+SELECT generate_series(1,3) + NULL;
+SELECT generate_series(1,3) + NULL::int, generate_series(1,2);
+SELECT abs(generate_series(1,3) * NULL), upper(NULL) || 'a';
+SELECT array_append(NULL::int[], generate_series(1,2)), NULL::int[] || generate_series(1,2);
+-- Recursion
+WITH RECURSIVE t(id, m) AS (SELECT 1, '{1,2}' UNION ALL SELECT e.id, 2 FROM (VALUES (1)) e(id) JOIN t ON e.id = t.id) SELECT * FROM t;
+WITH RECURSIVE t(id, m) AS (SELECT 1, '12' UNION ALL SELECT e.id, 2 FROM (VALUES (1)) e(id) JOIN t ON e.id = t.id) SELECT * FROM t;
+WITH RECURSIVE t(a) AS (SELECT 1 UNION ALL SELECT a % 3 + 1 FROM t) CYCLE a SET cyc TO true DEFAULT 'N' USING path SELECT * FROM t;
+-- Types
+SELECT 1::numeric(5,-(-2)), 12::numeric(3,-((-1)));
+SELECT nosuch::timestamptz('-5');
+SELECT 'a'::char(5)::bytea, 'a'::char(5)::text::bytea, octet_length('"a"'::char(5)::json::text);
+SELECT array_position('{}'::int[], 1, NULL);
+SELECT date_part('foo.bar', '5874897-12-31'::date);
+-- What a change's FROM and a new table's query may say
+CREATE TABLE target_t (id int PRIMARY KEY, note text);
+UPDATE target_t SET note = 'a' FROM abs(target_t.id) e;
+UPDATE target_t SET note = 'a' FROM abs(id) e;
+UPDATE target_t SET note = 'a' FROM first_value(target_t) e;
+DELETE FROM target_t USING LATERAL (SELECT target_t.id) e;
+SELECT * INTO target_t FROM nosuch_table;
+CREATE TABLE IF NOT EXISTS target_t AS SELECT * FROM nosuch_table;
+CREATE TABLE IF NOT EXISTS target_t AS SELECT 1;
+DROP TABLE target_t;

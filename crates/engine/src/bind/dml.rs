@@ -1,7 +1,7 @@
 //! INSERT, UPDATE, DELETE, MERGE: a query that yields the rows, and what is done with each.
 
 use super::expr::and;
-use super::scope::{Clause, FromItem, Scope};
+use super::scope::{Clause, FromItem, Refusal, Scope};
 use super::tree::{
     ColId, Expr, ExprKind, JoinKind, MergeAction, MergeArm, Mutation, MutationKind, MutationTarget, OnConflict, Output, Query, Rel,
 };
@@ -648,12 +648,8 @@ impl Binder<'_> {
             scope.add_item(item);
         }
         if !from.is_empty() {
-            let right = self.bind_from(from)?;
-            let lateral = {
-                let mine: Vec<ColId> = old.iter().map(|(_, c)| *c).collect();
-                walk::free_columns(&right).iter().any(|c| mine.contains(c))
-            };
-            rel = Rel::Join { left: Box::new(rel), right: Box::new(right), kind: JoinKind::Inner, on: None, lateral };
+            let right = self.bind_beside_target(from)?;
+            rel = Rel::Join { left: Box::new(rel), right: Box::new(right), kind: JoinKind::Inner, on: None, lateral: false };
         }
         if let Some(condition) = selection {
             if marks::called(condition) == Some(marks::CURRENT_OF) {
@@ -757,6 +753,20 @@ impl Binder<'_> {
         Ok((Some(result?), columns))
     }
 
+    /// The items beside a target, which none of them may refer to.
+    fn bind_beside_target(&mut self, from: &[ast::TableWithJoins]) -> PgResult<Rel> {
+        self.refuse_target(Some(Refusal::Target));
+        let bound = self.bind_from(from);
+        self.refuse_target(None);
+        bound
+    }
+
+    fn refuse_target(&mut self, refused: Option<Refusal>) {
+        if let Some(target) = self.scopes.last_mut().and_then(|s| s.items.first_mut()) {
+            target.refused = refused;
+        }
+    }
+
     fn bind_returning_list(&mut self, items: &[ast::SelectItem]) -> PgResult<Vec<(Output, Expr)>> {
         let targets = self.bind_targets(items)?;
         let mut out = Vec::with_capacity(targets.len());
@@ -795,7 +805,7 @@ impl Binder<'_> {
             scope.add_item(item);
         }
         let source = ast::TableWithJoins { relation: merge.source.clone(), joins: Vec::new() };
-        let right = self.bind_from(std::slice::from_ref(&source))?;
+        let right = self.bind_beside_target(std::slice::from_ref(&source))?;
         let on = self.in_clause(Clause::JoinOn, |b| {
             let bound = b.bind_expr(&merge.on)?;
             b.coerce_bool(bound, "JOIN/ON").map_err(|e| e.at(b.pos(merge.on.as_ref())))
@@ -969,7 +979,7 @@ fn push_assignment(out: &mut Vec<(ColumnId, Expr)>, column: &ColumnDescriptor, v
     Ok(())
 }
 
-fn null_of(ty: &SqlType) -> PgResult<Expr> {
+pub(super) fn null_of(ty: &SqlType) -> PgResult<Expr> {
     let value = ScalarValue::try_from(&ty.arrow).map_err(|e| PgError::internal(e.to_string()))?;
     Ok(Expr::new(ExprKind::Const(value), ty.clone()))
 }

@@ -2,7 +2,7 @@
 
 use super::literal::unknown;
 use super::resolve::can_coerce;
-use super::scope::{Clause, ScopeColumn, record_type};
+use super::scope::{Clause, Refusal, ScopeColumn, record_type};
 use super::tree::{ColId, Expr, ExprKind, OperRef, Query};
 use super::{Binder, MAX_DEPTH, fold};
 use datafusion::common::ScalarValue;
@@ -321,6 +321,10 @@ impl Binder<'_> {
         syntax: &E,
     ) -> PgResult<Expr> {
         let value = self.bind_expr(expr)?;
+        if let (E::Tuple(_), ExprKind::Row(items), E::Subquery(query), None) = (expr, &value.kind, pattern, escape) {
+            let error = self.no_row_comparison_with(op, items, query)?;
+            return Err(error.at(self.operator_pos(expr, pattern)));
+        }
         // sqlparser reads LIKE ANY (…) as an expression of its own inside the pattern.
         let mut pattern_expr = self.bind_expr(pattern)?;
         if let Some(escape) = escape {
@@ -475,7 +479,12 @@ impl Binder<'_> {
             }
             _ => {
                 let name = operator_name(op);
-                let (l, r) = (self.bind_expr(left)?, self.bind_expr(right)?);
+                let l = self.bind_expr(left)?;
+                if let (E::Tuple(_), ExprKind::Row(items), E::Subquery(query)) = (left, &l.kind, right) {
+                    let error = self.no_row_comparison_with(&name, items, query)?;
+                    return Err(error.at(self.operator_pos(left, right)));
+                }
+                let r = self.bind_expr(right)?;
                 if let (E::Tuple(_), E::Tuple(_), ExprKind::Row(l), ExprKind::Row(r)) = (left, right, &l.kind, &r.kind)
                     && l.len() == r.len()
                 {
@@ -500,6 +509,22 @@ impl Binder<'_> {
         }
         PgError::unsupported(format!("could not determine interpretation of row comparison operator {name}"))
             .hint("Row comparison operators must be associated with btree operator families.")
+    }
+
+    fn no_row_comparison_with(&mut self, name: &str, left: &[Expr], query: &ast::Query) -> PgResult<PgError> {
+        let query = self.bind_subquery(query)?;
+        self.same_width(left.len(), &query)?;
+        let right: Vec<Expr> = query.outputs.iter().map(|o| Expr::column(o.col, o.ty.clone())).collect();
+        Ok(self.no_row_comparison(name, left, &right))
+    }
+
+    /// That a subquery has a column for each of a row's.
+    fn same_width(&self, left: usize, query: &Query) -> PgResult<()> {
+        match query.outputs.len().cmp(&left) {
+            std::cmp::Ordering::Equal => Ok(()),
+            std::cmp::Ordering::Less => Err(PgError::new(SqlState::SYNTAX_ERROR, "subquery has too few columns")),
+            std::cmp::Ordering::Greater => Err(PgError::new(SqlState::SYNTAX_ERROR, "subquery has too many columns")),
+        }
     }
 
     /// PostgreSQL points at the operator; the syntax tree knows the ends of the operands.
@@ -529,7 +554,7 @@ impl Binder<'_> {
         };
         match (left.kind, right.kind) {
             // Rows of tables are values of a type of their own, in which NULLs are equal.
-            (ExprKind::Row(l), ExprKind::Row(r)) if !matches!(syntax, E::BinaryOp { left, right, .. } if is_reference(left) && is_reference(right)) => {
+            (ExprKind::Row(l), ExprKind::Row(r)) if !matches!(syntax, E::BinaryOp { left, right, .. } if is_reference(left) || is_reference(right)) => {
                 self.compare_rows(op, l, r).map_err(|e| e.at(at))
             }
             (l, r) => {
@@ -582,10 +607,7 @@ impl Binder<'_> {
         // A row compared with a subquery of one row: each column is a scalar subquery of its own position.
         let bound = self.bind_subquery(query)?;
         let ExprKind::Row(left) = row.kind else { return Err(PgError::internal("a row was expected")) };
-        if bound.outputs.len() != left.len() {
-            let few = if bound.outputs.len() < left.len() { "few" } else { "many" };
-            return Err(PgError::new(SqlState::SYNTAX_ERROR, format!("subquery has too {few} columns")).at(self.pos(syntax)));
-        }
+        self.same_width(left.len(), &bound).map_err(|e| e.at(self.pos(syntax)))?;
         let mut right = Vec::with_capacity(left.len());
         for output in &bound.outputs {
             let one = Query { rel: bound.rel.clone(), outputs: vec![output.clone()] };
@@ -815,10 +837,7 @@ impl Binder<'_> {
             kind => vec![Expr::new(kind, value.ty)],
         };
         let mut query = self.bind_subquery(query)?;
-        if query.outputs.len() != left_items.len() {
-            let few = if query.outputs.len() < left_items.len() { "few" } else { "many" };
-            return Err(PgError::new(SqlState::SYNTAX_ERROR, format!("subquery has too {few} columns")).at(self.pos(syntax)));
-        }
+        self.same_width(left_items.len(), &query).map_err(|e| e.at(self.pos(syntax)))?;
         let mut opers = Vec::with_capacity(left_items.len());
         let mut lefts = Vec::with_capacity(left_items.len());
         let mut rights = Vec::with_capacity(left_items.len());
@@ -1105,8 +1124,8 @@ impl Binder<'_> {
             let scope = &self.scopes[depth];
             let item = scope.items.iter().find(|i| i.alias == name && !i.lateral_only);
             if let Some(item) = item {
-                if item.refused {
-                    return Err(lateral_error(name, None));
+                if let Some(refusal) = item.refused {
+                    return Err(lateral_error(name, refusal));
                 }
                 if item.scalar
                     && let [one] = item.columns.as_slice()
@@ -1127,7 +1146,7 @@ impl Binder<'_> {
     fn bind_unqualified(&mut self, name: &str, _unquoted: bool) -> PgResult<Expr> {
         for depth in (0..self.scopes.len()).rev() {
             let scope = &self.scopes[depth];
-            let mut found: Option<(Expr, Option<(u32, u32)>, bool)> = None;
+            let mut found: Option<(Expr, Option<(u32, u32)>, Option<PgError>)> = None;
             for star in scope.star.iter().filter(|s| s.name == name) {
                 if star.item.is_some_and(|i| scope.items[i].lateral_only) {
                     continue;
@@ -1135,12 +1154,13 @@ impl Binder<'_> {
                 if found.is_some() {
                     return Err(PgError::new(SqlState::AMBIGUOUS_COLUMN, format!("column reference \"{name}\" is ambiguous")));
                 }
-                let refused = star.item.is_some_and(|i| scope.items[i].refused);
+                let item = star.item.map(|i| &scope.items[i]);
+                let refused = item.and_then(|item| item.refused.map(|why| lateral_error(&item.alias, why)));
                 found = Some((star.expr.clone(), star.origin, refused));
             }
             if let Some((expr, origin, refused)) = found {
-                if refused {
-                    return Err(lateral_error(name, None));
+                if let Some(error) = refused {
+                    return Err(error);
                 }
                 self.note_origin(origin);
                 return Ok(expr);
@@ -1178,8 +1198,8 @@ impl Binder<'_> {
             if items.next().is_some() {
                 return Err(PgError::new(SqlState::AMBIGUOUS_ALIAS, format!("table reference \"{table}\" is ambiguous")));
             }
-            if item.refused {
-                return Err(lateral_error(table, Some(column)));
+            if let Some(refusal) = item.refused {
+                return Err(lateral_error(table, refusal));
             }
             let mut matches = item.columns.iter().filter(|c| c.name == column);
             if let Some(found) = matches.next() {
@@ -1262,10 +1282,15 @@ impl Binder<'_> {
     }
 }
 
-fn lateral_error(table: &str, column: Option<&str>) -> PgError {
-    let _ = column;
-    PgError::new(SqlState::INVALID_COLUMN_REFERENCE, format!("invalid reference to FROM-clause entry for table \"{table}\""))
-        .detail("The combining JOIN type must be INNER or LEFT for a LATERAL reference.")
+fn lateral_error(table: &str, refusal: Refusal) -> PgError {
+    let message = format!("invalid reference to FROM-clause entry for table \"{table}\"");
+    let error = PgError::new(SqlState::INVALID_COLUMN_REFERENCE, message);
+    match refusal {
+        Refusal::Nullable => error.detail("The combining JOIN type must be INNER or LEFT for a LATERAL reference."),
+        Refusal::Target => {
+            error.hint(format!("There is an entry for table \"{table}\", but it cannot be referenced from this part of the query."))
+        }
+    }
 }
 
 /// The operands of a chain of one associative operator.

@@ -1,7 +1,7 @@
 //! FROM: tables, views, subqueries, functions, joins; and what each lets the others see.
 
 use super::expr::and;
-use super::scope::{Clause, FromItem, Scope, ScopeColumn, StarColumn};
+use super::scope::{Clause, FromItem, Refusal, Scope, ScopeColumn, StarColumn};
 use super::tree::{ColId, Expr, ExprKind, JoinKind, Rel, SetExpr, TableScan};
 use super::{Binder, MAX_DEPTH, fold, name_parts};
 use crate::catalog::{Relation, TableDescriptor, ViewDescriptor};
@@ -47,10 +47,10 @@ impl Binder<'_> {
             let (kind, constraint) = join_kind(&join.join_operator)?;
             // A LATERAL item may not refer to the side that a RIGHT or FULL join extends with NULLs.
             if matches!(kind, JoinKind::Right | JoinKind::Full) {
-                self.each_item(first_item, right_item, |i| i.refused = true);
+                self.each_item(first_item, right_item, |i| i.refused = Some(Refusal::Nullable));
             }
             let right = self.bind_factor(&join.relation);
-            self.each_item(first_item, right_item, |i| i.refused = false);
+            self.each_item(first_item, right_item, |i| i.refused = None);
             let right = right?;
             let on = match constraint {
                 JoinConstraint::On(on) => {
@@ -191,7 +191,7 @@ impl Binder<'_> {
             columns,
             key: None,
             lateral_only: false,
-            refused: false,
+            refused: None,
             nullable: false,
             table_oid: None,
             scalar: false,
@@ -313,7 +313,7 @@ impl Binder<'_> {
             columns,
             key: None,
             lateral_only: false,
-            refused: false,
+            refused: None,
             nullable: false,
             table_oid: None,
             scalar: false,

@@ -13,7 +13,7 @@ use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, Expr as E, FunctionArg, FunctionArgExpr, FunctionArguments};
 
 /// A window as defined by `WINDOW w AS (…)` or `OVER (…)`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct WindowDefinition {
     pub partition_by: Vec<Expr>,
     pub order_by: Vec<SortKey>,
@@ -165,7 +165,9 @@ impl Binder<'_> {
                 match self.clause() {
                     Clause::SelectList | Clause::Having | Clause::OrderBy | Clause::Window => {}
                     Clause::Aggregate => {
-                        return Err(PgError::new(SqlState::GROUPING_ERROR, "aggregate function calls cannot be nested"));
+                        let nested = PgError::new(SqlState::GROUPING_ERROR, "aggregate function calls cannot be nested");
+                        let at = self.pos(syntax);
+                        self.misplaced.get_or_insert(nested.at(at));
                     }
                     other => {
                         let message = format!("grouping operations are not allowed in {}", other.name());
@@ -279,8 +281,10 @@ impl Binder<'_> {
         }
         let mut given_types: Vec<PgType> = args.iter().map(|a| a.ty.ty.clone()).collect();
         given_types.extend(named.iter().map(|(_, e)| e.ty.ty.clone()));
+        let (positional, names) = (args.len(), named.iter().map(|(n, _)| n.clone()).collect::<Vec<_>>());
         let describe = || {
-            let list: Vec<String> = given_types.iter().map(ToString::to_string).collect();
+            let by_name = |i: usize| i.checked_sub(positional).and_then(|i| names.get(i)).map_or(String::new(), |n| format!("{n} => "));
+            let list: Vec<String> = given_types.iter().enumerate().map(|(i, t)| format!("{}{t}", by_name(i))).collect();
             format!("{name}({})", list.join(", "))
         };
         args.extend(named.into_iter().map(|(_, e)| e));
@@ -326,7 +330,10 @@ impl Binder<'_> {
                 }
                 match chosen {
                     Some(index) => index,
-                    None => return Err(self.no_function(name, describe(), all.is_empty())),
+                    None => {
+                        let nested = fits.iter().find_map(|(_, signature, slots)| array_of_arrays(signature, &types_for(slots)));
+                        return Err(nested.unwrap_or_else(|| self.no_function(name, describe(), all.is_empty())));
+                    }
                 }
             }
         };
@@ -466,6 +473,10 @@ impl Binder<'_> {
             self.must_exist(name, &call)?;
             return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("window function {name} requires an OVER clause")));
         }
+        // No aggregate and no window function has arguments with names.
+        if (is_window || is_aggregate) && !call.named.is_empty() {
+            self.must_exist(name, &call)?;
+        }
         if is_window && !is_aggregate || (is_aggregate && function.over.is_some() && !within_group) {
             return self.bind_window_call(name, &call, function);
         }
@@ -476,10 +487,7 @@ impl Binder<'_> {
         for e in &call.positional {
             args.push(self.bind_expr(e)?);
         }
-        let mut named = Vec::with_capacity(call.named.len());
-        for (n, e) in &call.named {
-            named.push((n.clone(), self.bind_expr(e)?));
-        }
+        let named = self.named_args(&call)?;
         // A type's name called with one argument is a cast, unless a function fits better.
         if signatures.is_empty()
             && args.len() == 1
@@ -496,7 +504,8 @@ impl Binder<'_> {
                 _ => e,
             });
         }
-        if call.variadic {
+        // A function of a fixed number of arguments may be given its array as VARIADIC too.
+        if call.variadic && signatures.iter().any(|f| f.variadic) {
             let (func, args) = self.find_variadic(name, args)?;
             return self.scalar_call(func, args);
         }
@@ -517,7 +526,7 @@ impl Binder<'_> {
         let to_cast = cast_target.as_ref().and(args.first().cloned());
         // f(row) is (row).f where no function fits.
         let row = match args.as_slice() {
-            [row] if named.is_empty() && has_field(row, name) => Some(row.clone()),
+            [row] if named.is_empty() && names_fields(row) && has_field(row, name) => Some(row.clone()),
             _ => None,
         };
         let (func, args) = match self.find_function(name, args, named) {
@@ -542,7 +551,20 @@ impl Binder<'_> {
     /// That there is no function of these arguments is told before what is wrong with the call.
     fn must_exist(&mut self, name: &str, call: &CallArgs<'_>) -> PgResult<()> {
         let args = call.positional.iter().map(|e| self.bind_expr(e)).collect::<PgResult<Vec<_>>>()?;
-        self.find_function(name, args, Vec::new()).map(|_| ())
+        let named = self.named_args(call)?;
+        self.find_function(name, args, named).map(|_| ())
+    }
+
+    /// The arguments in named notation, each name once.
+    fn named_args(&mut self, call: &CallArgs<'_>) -> PgResult<Vec<(String, Expr)>> {
+        let bound = call.named.iter().map(|(name, e)| Ok((name.clone(), self.bind_expr(e)?))).collect::<PgResult<Vec<_>>>()?;
+        for (i, (name, e)) in call.named.iter().enumerate() {
+            if call.named.iter().take(i).any(|(other, _)| other == name) {
+                let message = format!("argument name \"{name}\" used more than once");
+                return Err(PgError::new(SqlState::SYNTAX_ERROR, message).at(self.pos(*e)));
+            }
+        }
+        Ok(bound)
     }
 
     /// A call of the function behind an operator.
@@ -870,15 +892,15 @@ impl Binder<'_> {
                 Ok((args, filter))
             })
         })?;
+        let (func, args) = self.find_function(name, args, Vec::new())?;
         let definition = match &function.over {
             Some(ast::WindowType::NamedWindow(ident)) => {
                 let window = fold(ident);
                 self.named_window(&window).map_err(|e| e.at(self.pos_span(ident.span)))?
             }
-            Some(ast::WindowType::WindowSpec(spec)) => self.bind_window_spec(spec)?,
+            Some(ast::WindowType::WindowSpec(spec)) => self.window_spec(spec),
             None => return Err(PgError::internal("a window call without OVER")),
         };
-        let (func, args) = self.find_function(name, args, Vec::new())?;
         if function.null_treatment.is_some() {
             return Err(PgError::unsupported("IGNORE NULLS and RESPECT NULLS are not supported"));
         }
@@ -938,8 +960,18 @@ impl Binder<'_> {
             .ok_or_else(|| PgError::new(SqlState::UNDEFINED_OBJECT, format!("window \"{name}\" does not exist")))
     }
 
-    /// Binds `OVER (…)` or the right side of `WINDOW w AS (…)`.
-    pub(crate) fn bind_window_spec(&mut self, spec: &ast::WindowSpec) -> PgResult<WindowDefinition> {
+    /// Binds `OVER (…)` or the right side of `WINDOW w AS (…)`. PostgreSQL reads them behind all other clauses: an error in them waits in
+    /// the scope.
+    pub(crate) fn window_spec(&mut self, spec: &ast::WindowSpec) -> WindowDefinition {
+        self.bind_window_spec(spec).unwrap_or_else(|error| {
+            if let Some(scope) = self.scopes.last_mut() {
+                scope.window_error.get_or_insert(error);
+            }
+            WindowDefinition::default()
+        })
+    }
+
+    fn bind_window_spec(&mut self, spec: &ast::WindowSpec) -> PgResult<WindowDefinition> {
         let base = match &spec.window_name {
             Some(ident) => Some((fold(ident), self.named_window(&fold(ident)).map_err(|e| e.at(self.pos_span(ident.span)))?)),
             None => None,
@@ -1081,7 +1113,9 @@ impl Binder<'_> {
             FrameUnits::Groups => "GROUPS",
             FrameUnits::Range => "RANGE",
         };
-        if expr.any(&mut |e| matches!(e.kind, ExprKind::Column(_))) {
+        let mut columns = Vec::new();
+        super::walk::columns_of(&expr, &mut columns);
+        if columns.iter().any(|c| self.scopes.last().is_some_and(|s| s.local.contains(c))) {
             return Err(PgError::new(SqlState::INVALID_COLUMN_REFERENCE, format!("argument of {word} must not contain variables"))
                 .at(self.pos(offset.as_ref())));
         }
@@ -1123,6 +1157,27 @@ impl Binder<'_> {
 fn is_expanded_row(e: &E) -> bool {
     matches!(e, E::CompoundFieldAccess { root, access_chain }
         if matches!(**root, E::Nested(_)) && matches!(access_chain.last(), Some(ast::AccessExpr::Dot(E::Wildcard(_)))))
+}
+
+/// What PostgreSQL says of an array as the element of an array whose type is still open.
+fn array_of_arrays(declared: &[PgType], given: &[PgType]) -> Option<PgError> {
+    let mut element = None;
+    for (declared, given) in declared.iter().zip(given) {
+        match declared {
+            PgType::AnyArray | PgType::AnyCompatibleArray if *given != PgType::Unknown => return None,
+            PgType::AnyElement | PgType::AnyCompatible if given.is_array() => element = Some(given),
+            _ => {}
+        }
+    }
+    let open = declared.iter().any(|d| matches!(d, PgType::AnyArray | PgType::AnyCompatibleArray));
+    element
+        .filter(|_| open && declared.len() == given.len())
+        .map(|element| PgError::new(SqlState::UNDEFINED_OBJECT, format!("could not find array type for data type {element}")))
+}
+
+/// Whether a row's fields have names that PostgreSQL finds: not those of COALESCE and its kin over rows of no declared type.
+fn names_fields(row: &Expr) -> bool {
+    !matches!(row.kind, ExprKind::Coalesce(_) | ExprKind::Extreme { .. } | ExprKind::Case { .. })
 }
 
 /// Whether this is a row with a field of that name.

@@ -478,7 +478,7 @@ impl Binder<'_> {
         if let Some(with) = &query.with {
             self.bind_with(with, false)?;
         }
-        let base = self.bind_body(left, &Tail::default())?;
+        let (base, base_literals) = self.bind_branch(left, &Tail::default())?;
         let visible = self.cte_names(&cte.alias, &base.outputs)?;
         let id = self.new_cte();
         // The recursion's columns have the widest form, so that both terms fit.
@@ -507,6 +507,21 @@ impl Binder<'_> {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, "each UNION query must have the same number of columns"));
         }
         check_recursion(&step.rel, id, &name)?;
+        let other_type = |i: usize, given: &PgType, common: &PgType| {
+            let message =
+                format!("recursive query \"{name}\" column {} has type {given} in non-recursive term but type {common} overall", i + 1);
+            PgError::new(SqlState::DATATYPE_MISMATCH, message).hint("Cast the output of the non-recursive term to the correct type.")
+        };
+        // A literal without a type is text within the recursion, and must be readable as what the other term gives before that is told.
+        for (i, (literal, o)) in base_literals.into_iter().zip(&step.outputs).enumerate() {
+            if let Some(literal) = literal
+                && o.ty.ty != PgType::Text
+            {
+                let literal = Expr::new(literal.kind, SqlType::new(PgType::Unknown));
+                self.coerce(literal, &SqlType::new(o.ty.ty.clone()), stoa_pg::registry::CastContext::Implicit)?;
+                return Err(other_type(i, &PgType::Text, &o.ty.ty));
+            }
+        }
         let form = |b: &mut Self, query: Query, literals: Vec<Option<Expr>>| -> PgResult<(Rel, Vec<ColId>)> {
             let mut exprs = Vec::with_capacity(columns.len());
             for (i, (o, (_, ty))) in query.outputs.iter().zip(&columns).enumerate() {
@@ -518,15 +533,7 @@ impl Binder<'_> {
                 if e.ty.ty != PgType::Unknown && o.ty.ty != ty.ty {
                     let common = b.common_type([&e, &Expr::column(o.col, ty.clone())], "UNION")?;
                     if common != ty.ty {
-                        return Err(PgError::new(
-                            SqlState::DATATYPE_MISMATCH,
-                            format!(
-                                "recursive query \"{name}\" column {} has type {} in non-recursive term but type {common} overall",
-                                i + 1,
-                                ty.ty
-                            ),
-                        )
-                        .hint("Cast the output of the non-recursive term to the correct type."));
+                        return Err(other_type(i, &ty.ty, &common));
                     }
                 }
                 let e = b.coerce(e, &SqlType::new(ty.ty.clone()), stoa_pg::registry::CastContext::Implicit)?;

@@ -76,13 +76,22 @@ pub(crate) struct FromItem {
     pub key: Option<Vec<ColId>>,
     /// Not visible from a LATERAL item's inside although it stands to the left, or from where a RIGHT or FULL join forbids it.
     pub lateral_only: bool,
-    /// Why references are refused (42P10 or 42P01), when they are.
-    pub refused: bool,
+    /// Why references are refused, when they are.
+    pub refused: Option<Refusal>,
     /// On the side of an outer join that is filled with NULLs.
     pub nullable: bool,
     pub table_oid: Option<u32>,
     /// Whether a function in FROM with one scalar column: `SELECT g FROM generate_series(…) g`.
     pub scalar: bool,
+}
+
+/// Why an item may not be referred to (42P10) from where it can be seen.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Refusal {
+    /// A RIGHT or FULL join extends it with NULLs.
+    Nullable,
+    /// It is the target of a change, and what refers to it stands in FROM.
+    Target,
 }
 
 /// One query's name space.
@@ -98,6 +107,8 @@ pub(crate) struct Scope {
     pub outer_aggregates: Vec<(ColId, AggregateExpr)>,
     /// Windows of the WINDOW clause.
     pub named_windows: Vec<(String, super::function::WindowDefinition)>,
+    /// The first error in what a window is made of, which is told when the rest of the query was read.
+    pub window_error: Option<stoa_pg::PgError>,
 }
 
 #[derive(Clone, Debug)]
@@ -110,7 +121,15 @@ pub(crate) struct StarColumn {
 
 impl Scope {
     pub(crate) fn new(clause: Clause) -> Self {
-        Self { clause, items: Vec::new(), star: Vec::new(), local: HashSet::new(), outer_aggregates: Vec::new(), named_windows: Vec::new() }
+        Self {
+            clause,
+            items: Vec::new(),
+            star: Vec::new(),
+            local: HashSet::new(),
+            outer_aggregates: Vec::new(),
+            named_windows: Vec::new(),
+            window_error: None,
+        }
     }
 
     /// Adds an item and shows its columns unqualified.
@@ -145,7 +164,7 @@ impl Scope {
             columns,
             key,
             lateral_only: false,
-            refused: false,
+            refused: None,
             nullable: false,
             table_oid: Some(table.oid),
             scalar: false,

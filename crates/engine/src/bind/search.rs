@@ -154,7 +154,8 @@ impl Binder<'_> {
             let (path, seen) = (format!("b.{}", hidden("path")), format!("b.{}", hidden("seen")));
             added.push((
                 hidden("mark"),
-                cycle.default.clone(),
+                // Of the type that both values have.
+                format!("CASE WHEN true THEN {} ELSE {} END", cycle.default, cycle.value),
                 format!("CASE WHEN ({keys})::text = ANY ({seen}) THEN {} ELSE {} END", cycle.value, cycle.default),
             ));
             added.push((hidden("path"), format!("ARRAY[{keys}]"), format!("array_append({path}, {keys})")));

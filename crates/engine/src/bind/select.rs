@@ -70,13 +70,13 @@ impl Binder<'_> {
                 return Err(PgError::new(SqlState::WINDOWING_ERROR, format!("window \"{name}\" is already defined")));
             }
             let bound = match definition {
-                ast::NamedWindowExpr::WindowSpec(spec) => self.bind_window_spec(spec)?,
-                ast::NamedWindowExpr::NamedWindow(other) => self.bind_window_spec(&ast::WindowSpec {
+                ast::NamedWindowExpr::WindowSpec(spec) => self.window_spec(spec),
+                ast::NamedWindowExpr::NamedWindow(other) => self.window_spec(&ast::WindowSpec {
                     window_name: Some(other.clone()),
                     partition_by: Vec::new(),
                     order_by: Vec::new(),
                     window_frame: None,
-                })?,
+                }),
             };
             if let Some(scope) = self.scopes.last_mut() {
                 scope.named_windows.push((name, bound));
@@ -126,6 +126,9 @@ impl Binder<'_> {
             }
         }
         let distinct = matches!(select.distinct, Some(ast::Distinct::Distinct));
+        if let Some(error) = self.scopes.last_mut().and_then(|s| s.window_error.take()) {
+            return Err(error);
+        }
 
         let grouped = !groups.is_empty()
             || sets.is_some()
@@ -364,13 +367,14 @@ impl Binder<'_> {
         let mut out = Vec::with_capacity(items.len());
         for item in items {
             match item {
+                // (row).* has the names of the fields, whatever it is called.
+                SelectItem::UnnamedExpr(E::CompoundFieldAccess { root, access_chain })
+                | SelectItem::ExprWithAlias { expr: E::CompoundFieldAccess { root, access_chain }, .. }
+                    if matches!(access_chain.last(), Some(ast::AccessExpr::Dot(E::Wildcard(_)))) =>
+                {
+                    self.expand_record(root, &mut out)?;
+                }
                 SelectItem::UnnamedExpr(e) => {
-                    if let E::CompoundFieldAccess { root, access_chain } = e
-                        && let Some(ast::AccessExpr::Dot(E::Wildcard(_))) = access_chain.last()
-                    {
-                        self.expand_record(root, &mut out)?;
-                        continue;
-                    }
                     let expr = self.bind_expr(e)?;
                     let name = column_name(e).unwrap_or_else(|| match &expr.kind {
                         ExprKind::ScalarSubquery(q) => q.outputs.first().map_or_else(|| "?column?".into(), |o| o.name.clone()),
@@ -704,6 +708,7 @@ impl Binder<'_> {
 
     /// Replaces the innermost calls of set-returning functions by columns.
     pub(crate) fn take_sets(&mut self, expr: &mut Expr, sets: &mut Vec<(Vec<ColId>, SetExpr)>) {
+        fold_nulls_with_sets(expr);
         if let ExprKind::Set(set) = &mut expr.kind {
             let nested = set.args.iter().any(|a| a.any(&mut |e| matches!(e.kind, ExprKind::Set(_))));
             if !nested {
@@ -797,6 +802,28 @@ fn not_lockable(rel: &Rel) -> Option<&'static str> {
     found
 }
 
+/// Turns a strict call with a constant NULL beside a set into NULL. As in PostgreSQL, the set then gives no rows of its own.
+fn fold_nulls_with_sets(expr: &mut Expr) {
+    if !expr.any(&mut |e| matches!(e.kind, ExprKind::Set(_))) || matches!(expr.kind, ExprKind::Set(_)) {
+        return;
+    }
+    for child in expr.children_mut() {
+        fold_nulls_with_sets(child);
+    }
+    let (strict, args) = match &expr.kind {
+        // Only what joins arrays takes NULL for a value.
+        ExprKind::Oper { oper, args } => (oper.0.name != "||" || !expr.ty.ty.is_array(), args),
+        ExprKind::Func { func, args } => (func.0.strict, args),
+        _ => return,
+    };
+    if strict
+        && args.iter().any(Expr::is_null_const)
+        && let Ok(null) = super::dml::null_of(&expr.ty)
+    {
+        *expr = null;
+    }
+}
+
 /// Whether one of the wanted scans may be filled with NULLs by an outer join of FROM.
 fn on_nullable_side(rel: &Rel, nullable: bool, wanted: &dyn Fn(&TableScan) -> bool) -> bool {
     match rel {
@@ -827,7 +854,7 @@ fn integer_digits(e: &E) -> Option<&str> {
     }
 }
 
-/// The name that PostgreSQL gives a column without an alias; `None` for `?column?` and for subqueries.
+/// The name that PostgreSQL gives a column without an alias; `None` for `?column?` and for a subquery of `*`.
 pub(crate) fn column_name(e: &E) -> Option<String> {
     match e {
         E::Identifier(i) => Some(fold(i)),
@@ -841,8 +868,7 @@ pub(crate) fn column_name(e: &E) -> Option<String> {
             })
             .or_else(|| column_name(root)),
         E::Nested(inner) | E::Collate { expr: inner, .. } => column_name(inner),
-        // A subquery's column has a name, even if it is none.
-        E::Cast { expr, .. } if is_subquery(expr) => column_name(expr).or_else(|| Some("?column?".into())),
+        E::Subquery(query) => subquery_column(&query.body),
         E::Cast { expr, data_type, .. } => column_name(expr).filter(|_| !weak_name(expr)).or_else(|| type_column_name(data_type)),
         E::TypedString(typed) => type_column_name(&typed.data_type),
         E::Interval(_) => Some("interval".into()),
@@ -877,10 +903,18 @@ pub(crate) fn column_name(e: &E) -> Option<String> {
     }
 }
 
-fn is_subquery(e: &E) -> bool {
-    match e {
-        E::Nested(inner) | E::Cast { expr: inner, .. } => is_subquery(inner),
-        other => matches!(other, E::Subquery(_)),
+/// The name of a subquery's first column, which has one, even if it is none.
+fn subquery_column(body: &ast::SetExpr) -> Option<String> {
+    match body {
+        ast::SetExpr::Select(select) => match select.projection.first()? {
+            SelectItem::UnnamedExpr(e) => Some(column_name(e).unwrap_or_else(|| "?column?".into())),
+            SelectItem::ExprWithAlias { alias, .. } => Some(fold(alias)),
+            _ => None,
+        },
+        ast::SetExpr::SetOperation { left, .. } => subquery_column(left),
+        ast::SetExpr::Query(query) => subquery_column(&query.body),
+        ast::SetExpr::Values(_) => Some("column1".into()),
+        _ => None,
     }
 }
 
@@ -890,6 +924,9 @@ fn weak_name(e: &E) -> bool {
         E::Nested(inner) => weak_name(inner),
         E::Cast { expr, .. } => weak_name(expr) || column_name(expr).is_none(),
         E::TypedString(_) | E::Interval(_) => true,
+        E::CompoundFieldAccess { root, access_chain } => {
+            weak_name(root) && !access_chain.iter().any(|a| matches!(a, ast::AccessExpr::Dot(E::Identifier(_))))
+        }
         E::Case { else_result, .. } => else_result.as_ref().is_none_or(|e| weak_name(e) || column_name(e).is_none()),
         _ => false,
     }

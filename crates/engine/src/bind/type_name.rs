@@ -71,12 +71,12 @@ pub fn sql_type(data_type: &DataType) -> PgResult<SqlType> {
         D::Bytea => plain(PgType::Bytea),
         D::Date => plain(PgType::Date),
         D::Time(p, zone) => match zone {
-            TimezoneInfo::WithTimeZone | TimezoneInfo::Tz => precision(PgType::Timetz, *p, "TIME"),
-            _ => precision(PgType::Time, *p, "TIME"),
+            TimezoneInfo::WithTimeZone | TimezoneInfo::Tz => precision(PgType::Timetz, *p),
+            _ => precision(PgType::Time, *p),
         },
         D::Timestamp(p, zone) => match zone {
-            TimezoneInfo::WithTimeZone | TimezoneInfo::Tz => precision(PgType::Timestamptz, *p, "TIMESTAMP"),
-            _ => precision(PgType::Timestamp, *p, "TIMESTAMP"),
+            TimezoneInfo::WithTimeZone | TimezoneInfo::Tz => precision(PgType::Timestamptz, *p),
+            _ => precision(PgType::Timestamp, *p),
         },
         D::Interval { fields, precision } => {
             let range = fields.as_ref().map_or(0x7fff, interval_mask);
@@ -151,7 +151,8 @@ fn with_modifiers(ty: PgType, numbers: &[i64]) -> PgResult<SqlType> {
         (PgType::Numeric, [p, s]) => numeric_of(*p, *s),
         (PgType::Varchar | PgType::Bpchar, [n]) => character_of(ty, *n),
         (PgType::Time | PgType::Timetz | PgType::Timestamp | PgType::Timestamptz, [p]) => {
-            precision(ty, Some((*p).max(0) as u64), "TIMESTAMP")
+            let Ok(p) = u64::try_from(*p) else { return Err(negative_precision(&ty, *p)) };
+            precision(ty, Some(p))
         }
         // A type that takes modifiers takes no such number of them.
         (PgType::Numeric, _) => Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, "invalid NUMERIC type modifier")),
@@ -178,27 +179,24 @@ fn takes_modifiers(ty: &PgType) -> bool {
 
 /// The text of a modifier, which is a constant or a name.
 fn simple_modifier(text: &str) -> PgResult<String> {
-    let bare = |mut text: &str| {
-        while let Some(inner) = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')) {
-            text = inner.trim();
+    let text = text.trim();
+    if let Some(inner) = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')) {
+        return simple_modifier(inner);
+    }
+    let is_number = |t: &str| t.starts_with(|c: char| c.is_ascii_digit() || c == '.') && t.parse::<f64>().is_ok();
+    // A sign belongs to the number: -2, - 2.5, -(2), -(-2).
+    if let Some(negated) = text.strip_prefix('-').and_then(|n| simple_modifier(n).ok()) {
+        match negated.strip_prefix('-') {
+            Some(positive) if is_number(positive) => return Ok(positive.to_owned()),
+            None if is_number(&negated) => return Ok(format!("-{negated}")),
+            _ => {}
         }
-        text.to_owned()
-    };
-    let text = bare(text);
-    let text = text.as_str();
-    // A sign belongs to the number: -2, - 2.5, -(2).
-    if let Some(number) = text.strip_prefix('-').map(|n| bare(n.trim()))
-        && number.parse::<f64>().is_ok()
-        && !number.starts_with('-')
-    {
-        return Ok(format!("-{number}"));
     }
     if let Some(quoted) = text.strip_prefix('\'').and_then(|t| t.strip_suffix('\'')) {
         return Ok(quoted.to_owned());
     }
-    let number = text.parse::<i64>().is_ok() || text.starts_with(|c: char| c.is_ascii_digit() || c == '.') && text.parse::<f64>().is_ok();
     let name = !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_');
-    if number || name && !matches!(text.to_ascii_lowercase().as_str(), "true" | "false" | "null") {
+    if is_number(text) || name && !matches!(text.to_ascii_lowercase().as_str(), "true" | "false" | "null") {
         return Ok(text.to_owned());
     }
     Err(PgError::new(SqlState::SYNTAX_ERROR, "type modifiers must be simple constants or identifiers"))
@@ -254,7 +252,14 @@ fn character_of(ty: PgType, n: i64) -> PgResult<SqlType> {
     Ok(SqlType::with_typmod(ty, n as i32 + 4))
 }
 
-fn precision(ty: PgType, p: Option<u64>, _word: &str) -> PgResult<SqlType> {
+fn negative_precision(ty: &PgType, p: i64) -> PgError {
+    let word = if matches!(ty, PgType::Time | PgType::Timetz) { "TIME" } else { "TIMESTAMP" };
+    let zone = if matches!(ty, PgType::Timetz | PgType::Timestamptz) { " WITH TIME ZONE" } else { "" };
+    let message = format!("{word}({p}){zone} precision must not be negative");
+    PgError::new(SqlState::INVALID_PARAMETER_VALUE, message)
+}
+
+fn precision(ty: PgType, p: Option<u64>) -> PgResult<SqlType> {
     Ok(match p {
         // PostgreSQL warns and reduces a precision above 6.
         Some(p) => SqlType::with_typmod(ty, p.min(6) as i32),

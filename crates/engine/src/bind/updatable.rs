@@ -54,7 +54,7 @@ impl ViewTarget {
                 .collect(),
             key: None,
             lateral_only: false,
-            refused: false,
+            refused: None,
             nullable: false,
             table_oid: Some(self.oid),
             scalar: false,

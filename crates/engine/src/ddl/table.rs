@@ -565,6 +565,8 @@ async fn fill(work: Work<'_>, table: &TableDescriptor, query: &TableQuery) -> Pg
 /// CREATE TABLE AS, SELECT INTO, CREATE MATERIALIZED VIEW.
 pub(crate) async fn create_as(work: Work<'_>, create: &CreateTableAs) -> PgResult<String> {
     let tag = if create.materialized_view { "CREATE MATERIALIZED VIEW" } else { "CREATE TABLE AS" };
+    // The query's errors come before those of the name, as in PostgreSQL.
+    let query = table_query(work, &create.query, &create.columns)?;
     let (schema, name) = work.place(&create.name, create.temporary).await?;
     if work.catalog().is_name_taken(schema, &name) {
         if create.if_not_exists {
@@ -573,7 +575,6 @@ pub(crate) async fn create_as(work: Work<'_>, create: &CreateTableAs) -> PgResul
         }
         return Err(PgError::new(SqlState::DUPLICATE_TABLE, format!("relation \"{name}\" already exists")));
     }
-    let query = table_query(work, &create.query, &create.columns)?;
     let temporary = work.catalog().schema(schema).is_some_and(|s| s.temporary.is_some());
     let view_oid = if create.materialized_view { Some(work.next_oid().await?) } else { None };
     // The rows of a materialized view live in a table of their own, whose name no user can write.

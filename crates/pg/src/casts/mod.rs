@@ -177,6 +177,10 @@ fn steps(from: &SqlType, to: &SqlType, explicit: bool) -> PgResult<Vec<Kernel>> 
             if to.ty.is_string() {
                 out.push(text_output(from, &SqlType::new(to.ty.clone())));
             } else {
+                // What is read is what character(n) shows, its blanks included.
+                if from.ty == PgType::Bpchar {
+                    out.push(text_output(from, &SqlType::new(PgType::Text)));
+                }
                 out.push(text_input(to));
                 modified = true;
             }

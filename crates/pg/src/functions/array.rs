@@ -432,6 +432,10 @@ fn position_kernel() -> Kernel {
                 continue;
             };
             searching_is_one_dimensional(value)?;
+            if value.is_empty() {
+                Int4::push(&mut out, None)?;
+                continue;
+            }
             let first = match &start {
                 None => arrays.lower,
                 Some(start) => start.get(row)?.ok_or_else(|| null_not_allowed("initial position must not be null"))?,

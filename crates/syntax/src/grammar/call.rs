@@ -13,8 +13,13 @@ fn argument(expr: Expr) -> FunctionArg {
 
 /// A call of a function by an unquoted name.
 pub(super) fn plain_call(name: Ident, args: Vec<Expr>) -> Expr {
-    let mut call = marks::call("", args);
+    listed_call(name, args.into_iter().map(argument).collect())
+}
+
+fn listed_call(name: Ident, args: Vec<FunctionArg>) -> Expr {
+    let mut call = marks::call("", Vec::new());
     call.name = ObjectName::from(vec![name]);
+    call.args = FunctionArguments::List(ast::FunctionArgumentList { duplicate_treatment: None, args, clauses: Vec::new() });
     Expr::Function(call)
 }
 
@@ -335,7 +340,10 @@ impl Parser<'_> {
         if self.token(&Token::RParen) {
             return Ok(plain_call(name, Vec::new()));
         }
-        let first = self.expr()?;
+        let first = match self.function_argument()? {
+            FunctionArg::Unnamed(FunctionArgExpr::Expr(first)) => first,
+            named => return self.rest_of_list(name, named),
+        };
         if self.keyword("similar") {
             let pattern = self.expr()?;
             self.expect("escape")?;
@@ -344,12 +352,7 @@ impl Parser<'_> {
             return Ok(plain_call(name, vec![first, pattern, escape]));
         }
         if !self.peek_any(0, &["from", "for"]) {
-            let mut args = vec![first];
-            while self.token(&Token::Comma) {
-                args.push(self.expr()?);
-            }
-            self.expect_token(&Token::RParen)?;
-            return Ok(plain_call(name, args));
+            return self.rest_of_list(name, argument(first));
         }
         let (mut from, mut length) = (None, None);
         loop {
@@ -365,16 +368,24 @@ impl Parser<'_> {
         Ok(Expr::Substring { expr: Box::new(first), substring_from: from, substring_for: length, special: false, shorthand: false })
     }
 
+    /// What follows the first argument of a call whose arguments are listed after all.
+    fn rest_of_list(&mut self, name: Ident, first: FunctionArg) -> Parse<Expr> {
+        let mut args = vec![first];
+        while self.token(&Token::Comma) {
+            args.push(self.function_argument()?);
+        }
+        self.expect_token(&Token::RParen)?;
+        Ok(listed_call(name, args))
+    }
+
     fn overlay(&mut self, name: Ident) -> Parse<Expr> {
         self.expect_token(&Token::LParen)?;
-        let first = self.expr()?;
+        let first = match self.function_argument()? {
+            FunctionArg::Unnamed(FunctionArgExpr::Expr(first)) => first,
+            named => return self.rest_of_list(name, named),
+        };
         if !self.keyword("placing") {
-            let mut args = vec![first];
-            while self.token(&Token::Comma) {
-                args.push(self.expr()?);
-            }
-            self.expect_token(&Token::RParen)?;
-            return Ok(plain_call(name, args));
+            return self.rest_of_list(name, argument(first));
         }
         let what = Box::new(self.expr()?);
         self.expect("from")?;

@@ -239,9 +239,9 @@ impl<'a> Parser<'a> {
             }
             _ => false,
         };
-        // (VALUES) is a list of names.
+        // (VALUES) and (VALUES, b) are lists of names.
         let names = self.tokens.get(inner..inner + 2).is_some_and(
-            |two| matches!(two, [word, close] if word.token.to_string().eq_ignore_ascii_case("values") && close.token == Token::RParen),
+            |two| matches!(two, [word, next] if word.token.to_string().eq_ignore_ascii_case("values") && next.token != Token::LParen),
         );
         if inner == open || !starts(self, inner) || names {
             return false;

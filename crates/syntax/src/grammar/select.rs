@@ -764,7 +764,7 @@ impl Parser<'_> {
         match self.class(0) {
             Some((Class::ColumnName, _)) => {
                 let spelt = ["coalesce", "extract", "greatest", "least", "normalize", "nullif", "overlay", "position", "substring", "trim"];
-                if !self.peek_any(0, &spelt) {
+                if !self.peek_any(0, &spelt) || self.peek(1) != Some(&Token::LParen) {
                     self.at += 1;
                     return Err(self.unexpected());
                 }

@@ -4,11 +4,11 @@
 //! if they grow with time, else NULL.
 
 use super::memo::named;
-use crate::args::{Call, Date, Float8, Kernel, Kind, Time, Timestamp};
+use crate::args::{Arg, Call, Date, Float8, Kernel, Kind, Time, Timestamp, arg, strict1};
 use crate::error::{PgError, PgResult};
 use crate::registry::{Func, Registry};
 use crate::sqlstate::SqlState;
-use crate::types::PgType;
+use crate::types::{PgType, SqlType};
 use crate::values::datetime::calendar::{
     Civil, UNIX_EPOCH_JULIAN, USECS_PER_DAY, USECS_PER_SEC, civil_from_days, day_of_year, is_finite_date, is_finite_timestamp, iso_week,
     iso_weekday, weekday,
@@ -18,6 +18,7 @@ use crate::values::datetime::{TimeTz, TimeTzKind};
 use crate::values::interval::{Interval, IntervalKind};
 use crate::values::numeric::{Numeric, NumericKind};
 use crate::values::timezone;
+use std::sync::Arc;
 
 /// A field by its name, as far as it is one of any type.
 #[derive(Clone, Debug)]
@@ -302,13 +303,16 @@ pub fn register(r: &mut Registry) {
     both!(T::Timetz, TimeTzKind, "time with time zone", of_timetz);
     both!(T::Interval, IntervalKind, "interval", of_interval);
     add("extract", T::Date, T::Numeric, kernel::<Date, NumericKind>("date", of_date));
-    // date_part sees a date as the timestamp of its midnight.
-    add(
-        "date_part",
-        T::Date,
-        T::Float8,
-        kernel::<Date, Float8>("timestamp without time zone", |call, field, days| {
-            of_timestamp(call, field, crate::casts::datetime::date_to_timestamp(days)?, false)
-        }),
-    );
+    // date_part sees a date as the timestamp of its midnight, which it must have, whatever the field.
+    let midnight = strict1::<Date, Timestamp>(|_, days| crate::casts::datetime::date_to_timestamp(days));
+    let part = kernel::<Timestamp, Float8>("timestamp without time zone", |call, field, t| of_timestamp(call, field, t, false));
+    let of_date: Kernel = Arc::new(move |call, args| {
+        let (field, date) = (arg(args, 0)?, arg(args, 1)?);
+        let rows = if date.constant { 1 } else { call.rows };
+        let ret = SqlType::new(T::Timestamp);
+        let to_midnight = Call { ctx: call.ctx, rows, arg_types: call.arg_types, ret: &ret, explicit: call.explicit };
+        let array = midnight(&to_midnight, std::slice::from_ref(date))?;
+        part(call, &[field.clone(), Arg { array, constant: date.constant }])
+    });
+    add("date_part", T::Date, T::Float8, of_date);
 }
