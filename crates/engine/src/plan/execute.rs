@@ -2,7 +2,7 @@
 
 use super::advise::Advice;
 use super::from_datafusion;
-use super::key_read::{KeyRead, KeyRows, PlanCache};
+use super::key_read::{Compiled, KeyRows, PlanCache};
 use super::node::StoaQueryPlanner;
 use super::readable::Names;
 use super::relation::{Materialized, Planner, select_columns};
@@ -161,7 +161,7 @@ async fn prepare(ctx: &StatementContext, bound: &Bound, used: Arc<HashSet<ColId>
         let batches = match &cte.body {
             CteBody::Query(rel) if run => planner.run(rel, &columns).await?,
             CteBody::Mutation(m) if run => {
-                let executed = mutate(&planner, m, None).await?;
+                let executed = mutate(&planner, m, Compiled::default()).await?;
                 executed.stream.collect::<Vec<_>>().await.into_iter().collect::<PgResult<Vec<_>>>()?
             }
             _ => Vec::new(),
@@ -203,7 +203,7 @@ async fn body(planner: &Planner, bound: &Bound, cache: &PlanCache) -> PgResult<E
             Ok(Executed { stream, count: 0 })
         }
         BoundBody::Mutation(m) => {
-            mutate(planner, m, cache.compiled(bound, planner.ctx.session.settings(), &planner.ctx.database.text)?.read).await
+            mutate(planner, m, cache.compiled(bound, planner.ctx.session.settings(), &planner.ctx.database.text)?).await
         }
     }
 }
@@ -222,18 +222,19 @@ fn select_repeated(plan: LogicalPlan, columns: &[ColId]) -> PgResult<LogicalPlan
         .map_err(from_datafusion)
 }
 
-/// Runs a mutation: its source's rows go through the write path. `read` gives those rows, where the source is compiled.
-async fn mutate(planner: &Planner, mutation: &Mutation, read: Option<Arc<KeyRead>>) -> PgResult<Executed> {
+/// Runs a mutation: its source's rows go through the write path. `compiled` gives those rows, where the source is compiled.
+async fn mutate(planner: &Planner, mutation: &Mutation, compiled: Compiled) -> PgResult<Executed> {
     let ctx = &planner.ctx;
-    let rows = match read {
-        Some(read) => {
+    let rows = match (&compiled.read, &compiled.row) {
+        (Some(read), _) => {
             let rows = read.run(ctx, &ctx.params).await?;
             if matches!(rows, KeyRows::Unsuitable) {
                 ctx.session.long_work_follows().await;
             }
             rows
         }
-        None => KeyRows::Unsuitable,
+        (None, Some(row)) => row.run(ctx, &ctx.params)?.map_or(KeyRows::Unsuitable, |row| KeyRows::Rows(Some(row))),
+        (None, None) => KeyRows::Unsuitable,
     };
     let stream = if let KeyRows::Rows(rows) = rows {
         futures::stream::iter(rows.map(Ok)).boxed()

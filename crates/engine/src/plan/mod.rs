@@ -30,6 +30,7 @@ pub mod relation;
 pub(crate) mod short;
 pub mod sliding;
 pub mod udf;
+mod values_row;
 pub mod window;
 
 pub use evaluator::TableEvaluator;
@@ -44,7 +45,27 @@ use stoa_pg::{PgError, SqlState};
 /// The name of a column in plans.
 #[must_use]
 pub fn column_name(id: ColId) -> String {
-    format!("c{}", id.0)
+    let mut name = String::with_capacity(11);
+    write_column_name(id, &mut name);
+    name
+}
+
+/// Appends [`column_name`].
+pub(crate) fn write_column_name(id: ColId, out: &mut String) {
+    let mut digits = [0u8; 10];
+    let (mut at, mut left) = (digits.len(), id.0);
+    loop {
+        at -= 1;
+        if let Some(digit) = digits.get_mut(at) {
+            *digit = b'0' + (left % 10) as u8;
+        }
+        left /= 10;
+        if left == 0 {
+            break;
+        }
+    }
+    out.push('c');
+    out.extend(digits.iter().skip(at).map(|digit| char::from(*digit)));
 }
 
 /// A user's error from one of DataFusion's: ours travel inside it; memory and cancellation have codes of their own.

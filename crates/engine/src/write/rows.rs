@@ -2,7 +2,7 @@
 
 use crate::bind::tree::ColId;
 use crate::catalog::ColumnId;
-use crate::plan::column_name;
+use crate::plan::write_column_name;
 use crate::write::missing_column;
 use arrow::array::{ArrayRef, RecordBatch, UInt32Array};
 use arrow::compute::{concat, take};
@@ -26,9 +26,11 @@ impl Rows {
     /// # Errors
     /// The batch lacks one.
     pub fn of_batch(batch: &RecordBatch, columns: &[(ColumnId, ColId)]) -> PgResult<Self> {
-        let mut out = Self::new(batch.num_rows());
+        let mut out = Self { columns: Vec::with_capacity(columns.len()), len: batch.num_rows() };
+        let mut name = String::with_capacity(16);
         for (id, col) in columns {
-            let name = column_name(*col);
+            name.clear();
+            write_column_name(*col, &mut name);
             let array = batch.column_by_name(&name).ok_or_else(|| missing_column(&name))?;
             out.set(*id, array.clone());
         }

@@ -21,6 +21,7 @@ use super::direct::Columns;
 use super::execute::used_columns;
 use super::from_datafusion;
 use super::short::ShortQuery;
+use super::values_row::ValuesRow;
 use crate::access::{Comparison, KeyShape, Predicate, scope};
 use crate::bind::tree::{Bound, BoundBody, ColId};
 use crate::catalog::{ColumnId, TableDescriptor};
@@ -170,6 +171,8 @@ pub(crate) struct Compiled {
     pub read: Option<Arc<KeyRead>>,
     /// A query of more than a read.
     pub query: Option<Arc<ShortQuery>>,
+    /// The row that an INSERT writes.
+    pub row: Option<Arc<ValuesRow>>,
 }
 
 impl PlanCache {
@@ -208,6 +211,9 @@ impl PlanCache {
             BoundBody::Query(_) => {}
             BoundBody::Mutation(mutation) => {
                 compiled.read = KeyRead::compile(&settings, Some(text), &used, &mutation.source, None)?.map(Arc::new);
+                if compiled.read.is_none() {
+                    compiled.row = ValuesRow::compile(&settings, &used, &mutation.source)?.map(Arc::new);
+                }
             }
         }
         *known = Some((settings, compiled.clone()));
