@@ -3,12 +3,13 @@
 use crate::bind::tree::{ColId, Expr, ExprKind};
 use crate::plan::direct::{Columns, is_plain, schema_of};
 use crate::plan::evaluator::TableEvaluator;
-use crate::plan::{constant, from_datafusion};
+use crate::plan::{constant, from_datafusion, kernel};
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::ScalarValue;
 use std::borrow::Cow;
 use std::sync::Arc;
+use stoa_pg::args::{Arg, Call, Kernel};
 use stoa_pg::registry::{FuncKind, Volatility};
 use stoa_pg::types::PgType;
 use stoa_pg::{EvalContext, PgError, PgResult, SqlType};
@@ -112,12 +113,18 @@ pub(in crate::plan) fn of_type(value: &ScalarValue, ty: &DataType) -> Option<Sca
 pub(in crate::plan) struct Computed {
     evaluator: TableEvaluator,
     params: Vec<usize>,
+    /// The same, where the expressions are nothing but calls.
+    calls: Option<Vec<Calls>>,
 }
 
 impl Computed {
     /// `None` if an expression needs more than the row, or does not mean the same in every execution.
     pub(in crate::plan) fn compile(eval: &EvalContext, input: &[(ColId, SqlType)], exprs: &[Expr]) -> PgResult<Option<Self>> {
-        Self::compile_as(input, exprs, |typed, exprs| TableEvaluator::new(eval, &[], typed, exprs))
+        let Some(mut computed) = Self::compile_as(input, exprs, |typed, exprs| TableEvaluator::new(eval, &[], typed, exprs))? else {
+            return Ok(None);
+        };
+        computed.calls = exprs.iter().map(|e| Calls::compile(eval, input, e)).collect::<PgResult<_>>()?;
+        Ok(Some(computed))
     }
 
     /// As [`Computed::compile`], for the values' sort keys.
@@ -146,7 +153,7 @@ impl Computed {
         let of_params = params.iter().map(|(at, ty)| (param_column(*at), ty.arrow.clone()));
         let typed: Vec<(ColId, DataType)> = of_row.chain(of_params).collect();
         let evaluator = evaluator(&typed, &exprs)?;
-        Ok(Some(Self { evaluator, params: params.into_iter().map(|(at, _)| at).collect() }))
+        Ok(Some(Self { evaluator, params: params.into_iter().map(|(at, _)| at).collect(), calls: None }))
     }
 
     /// The Arrow types of the values.
@@ -160,6 +167,12 @@ impl Computed {
     /// # Errors
     /// What the expressions raise.
     pub(in crate::plan) fn evaluate(&self, row: &[ArrayRef], rows: usize, params: &[ScalarValue]) -> PgResult<Vec<ArrayRef>> {
+        if let Some(calls) = &self.calls {
+            let computed: Option<Vec<ArrayRef>> = calls.iter().map(|e| e.evaluate(row, rows, params)).collect::<PgResult<_>>()?;
+            if let Some(arrays) = computed {
+                return Ok(arrays);
+            }
+        }
         let mut columns: Vec<ArrayRef> = Vec::with_capacity(row.len() + self.params.len());
         columns.extend_from_slice(row);
         for at in &self.params {
@@ -180,6 +193,87 @@ impl Computed {
             return Ok(batch);
         }
         Ok(arrow::compute::filter_record_batch(&batch, mask)?)
+    }
+}
+
+/// An expression of calls over a row and parameters, computed by its kernels alone: of one row DataFusion's way around them costs more
+/// than they do.
+enum Calls {
+    Column(usize),
+    Param(usize),
+    Const(ArrayRef),
+    Call(Box<KernelCall>),
+}
+
+struct KernelCall {
+    kernel: Kernel,
+    args: Vec<Calls>,
+    arg_types: Vec<SqlType>,
+    ret: SqlType,
+    explicit: bool,
+    eval: EvalContext,
+}
+
+impl Calls {
+    /// `None` for an expression of more than calls. All of its calls must be lasting.
+    fn compile(eval: &EvalContext, input: &[(ColId, SqlType)], e: &Expr) -> PgResult<Option<Self>> {
+        let of_type = |array: ArrayRef| (*array.data_type() == e.ty.arrow).then_some(array);
+        Ok(match &e.kind {
+            ExprKind::Const(value) => of_type(value.to_array().map_err(from_datafusion)?).map(Calls::Const),
+            ExprKind::Param(at) => Some(Calls::Param(*at)),
+            ExprKind::Column(column) => input.iter().position(|(id, ty)| id == column && ty.arrow == e.ty.arrow).map(Calls::Column),
+            _ if !is_call(e) => None,
+            kind => {
+                let explicit = matches!(kind, ExprKind::Cast { explicit: true, .. });
+                let Some(kernel) = kernel::of(e)? else { return Ok(None) };
+                let children = e.children();
+                let arg_types = children.iter().map(|child| child.ty.clone()).collect();
+                let args: Option<Vec<Self>> = children.iter().map(|child| Self::compile(eval, input, child)).collect::<PgResult<_>>()?;
+                args.map(|args| {
+                    Calls::Call(Box::new(KernelCall { kernel, args, arg_types, ret: e.ty.clone(), explicit, eval: eval.clone() }))
+                })
+            }
+        })
+    }
+
+    /// The values for rows; `None` if a kernel gives another type than it says.
+    ///
+    /// # Errors
+    /// What the kernels raise.
+    fn evaluate(&self, row: &[ArrayRef], rows: usize, params: &[ScalarValue]) -> PgResult<Option<ArrayRef>> {
+        let Some(Arg { array, constant }) = self.arg(row, rows, params)? else { return Ok(None) };
+        if !constant || rows == 1 {
+            return Ok(Some(array));
+        }
+        let value = ScalarValue::try_from_array(&array, 0).map_err(from_datafusion)?;
+        value.to_array_of_size(rows).map(Some).map_err(from_datafusion)
+    }
+
+    fn arg(&self, row: &[ArrayRef], rows: usize, params: &[ScalarValue]) -> PgResult<Option<Arg>> {
+        let call = match self {
+            Calls::Column(at) => {
+                let array = row.get(*at).ok_or_else(|| PgError::internal("an expression without its column"))?;
+                return Ok(Some(Arg { array: Arc::clone(array), constant: false }));
+            }
+            Calls::Param(at) => {
+                let value = params.get(*at).ok_or_else(missing_parameter)?;
+                return Ok(Some(Arg { array: value.to_array().map_err(from_datafusion)?, constant: true }));
+            }
+            Calls::Const(array) => return Ok(Some(Arg { array: Arc::clone(array), constant: true })),
+            Calls::Call(call) => call,
+        };
+        let mut args = Vec::with_capacity(call.args.len());
+        for (arg, ty) in call.args.iter().zip(&call.arg_types) {
+            match arg.arg(row, rows, params)? {
+                Some(arg) if *arg.array.data_type() == ty.arrow => args.push(arg),
+                _ => return Ok(None),
+            }
+        }
+        let constant = args.iter().all(|arg| arg.constant);
+        let rows = if constant { 1 } else { rows };
+        let of = Call { ctx: &call.eval, rows, arg_types: &call.arg_types, ret: &call.ret, explicit: call.explicit };
+        let array = (call.kernel)(&of, &args)?;
+        Ok((*array.data_type() == call.ret.arrow).then_some(Arg { array, constant }))
     }
 }
 
