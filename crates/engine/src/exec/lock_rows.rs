@@ -195,7 +195,7 @@ impl RowLocks {
             }
             // The null-extended side of an outer join has no row.
             let present: Vec<bool> = (0..batch.num_rows()).map(|i| columns.first().is_some_and(|c| c.is_valid(i))).collect();
-            let keys = codec.encode_keys(&columns, batch.num_rows(), &present)?;
+            let keys = codec.encode_keys(&columns, batch.num_rows(), Some(&present))?;
             let taken = ctx.txn.lock_rows(scan.table.storage, &keys, self.strength, self.wait, &scan.table.name).await?;
             ctx.txn.check_unchanged(scan.table.storage, &keys)?;
             let mut it = taken.into_iter();

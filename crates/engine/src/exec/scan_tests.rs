@@ -83,7 +83,7 @@ fn delete(txn: &Transaction, t: &TableDescriptor, row: &Row) {
     let int = SqlType::new(PgType::Int4);
     let value = |n: usize| column(&int, &[row[n].map(|v| v.to_string()).as_deref()]);
     let codec = RowCodec::new(t).unwrap();
-    let keys = codec.encode_keys(&[value(0), value(1)], 1, &[true]).unwrap();
+    let keys = codec.encode_keys(&[value(0), value(1)], 1, None).unwrap();
     let index = IndexCodec::new(t, &t.indexes[0]).unwrap();
     let entries = IndexEncoder::new(&index, |_| Some(value(2)), |_| Some(value(3))).unwrap();
     let mut entry = Vec::new();

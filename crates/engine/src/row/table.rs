@@ -120,15 +120,15 @@ impl RowCodec {
         Ok(codec)
     }
 
-    /// The row keys of those of `rows` rows that are `present`; `columns` are the key's columns in the order of its parts.
+    /// The row keys of those of `rows` rows that are `present`, or of all; `columns` are the key's columns in the order of its parts.
     ///
     /// # Errors
     /// A key column is NULL or of another type.
-    pub fn encode_keys(&self, columns: &[ArrayRef], rows: usize, present: &[bool]) -> PgResult<KeyList> {
+    pub fn encode_keys(&self, columns: &[ArrayRef], rows: usize, present: Option<&[bool]>) -> PgResult<KeyList> {
         let opened =
             self.key.parts.iter().zip(columns).map(|(part, array)| KeyColumn::new(&part.ty, array)).collect::<PgResult<Vec<_>>>()?;
         let mut keys = KeyList::with_capacity(rows, 16);
-        for row in (0..rows).filter(|row| present.get(*row).copied().unwrap_or(false)) {
+        for row in (0..rows).filter(|row| present.is_none_or(|present| present.get(*row).copied().unwrap_or(false))) {
             keys.push_with(|out| self.key.encode(&opened, row, out))?;
         }
         Ok(keys)

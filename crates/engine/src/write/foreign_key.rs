@@ -133,7 +133,7 @@ impl ForeignKeyWork {
     /// # Errors
     /// The rows lack a column.
     pub fn parent_rows(&mut self, writer: &TableWriter, old: &Rows, new: Option<&Rows>, assigned: &HashSet<ColumnId>) -> PgResult<()> {
-        if old.is_empty() {
+        if old.is_empty() || writer.ctx.catalog.referencing(writer.table.oid).is_empty() {
             return Ok(());
         }
         for reference in self.references(&writer.ctx, writer.table.oid).iter() {

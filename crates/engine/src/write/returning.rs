@@ -27,6 +27,7 @@ struct Plan {
     used: Vec<Origin>,
     schema: SchemaRef,
     ctx: StatementContext,
+    memory: MemoryReservation,
 }
 
 /// Collects the rows of RETURNING.
@@ -34,14 +35,12 @@ pub struct Returning {
     plan: Option<Plan>,
     /// What the expressions are over; they are computed when all rows are written.
     rows: Vec<(Vec<ArrayRef>, usize)>,
-    memory: MemoryReservation,
 }
 
 impl Returning {
     #[must_use]
     pub fn new(planner: &Planner, mutation: &Mutation) -> Self {
-        let memory = MemoryConsumer::new("rows of RETURNING").register(&planner.ctx.database.runtime.memory_pool);
-        let Some(list) = &mutation.returning else { return Self { plan: None, rows: Vec::new(), memory } };
+        let Some(list) = &mutation.returning else { return Self { plan: None, rows: Vec::new() } };
         let exprs = RowExprs::new(planner, list.iter().map(|(_, e)| e.clone()).collect());
         let used = exprs
             .columns()
@@ -51,8 +50,9 @@ impl Returning {
             })
             .collect();
         let fields: Vec<Field> = list.iter().map(|(o, _): &(Output, _)| Field::new(column_name(o.col), o.ty.arrow.clone(), true)).collect();
-        let plan = Plan { exprs, used, schema: Arc::new(Schema::new(fields)), ctx: planner.ctx.clone() };
-        Self { plan: Some(plan), rows: Vec::new(), memory }
+        let memory = MemoryConsumer::new("rows of RETURNING").register(&planner.ctx.database.runtime.memory_pool);
+        let plan = Plan { exprs, used, schema: Arc::new(Schema::new(fields)), ctx: planner.ctx.clone(), memory };
+        Self { plan: Some(plan), rows: Vec::new() }
     }
 
     /// Adds rows that were written; `source` gives each one's position in the source's batch.
@@ -77,7 +77,7 @@ impl Returning {
         }
         // All of them are held until the statement has ended: there is no place for more than memory.
         let bytes = columns.iter().map(|c| c.get_array_memory_size()).sum();
-        self.memory.try_grow(bytes).map_err(from_datafusion)?;
+        plan.memory.try_grow(bytes).map_err(from_datafusion)?;
         self.rows.push((columns, rows.len()));
         Ok(())
     }
@@ -94,6 +94,6 @@ impl Returning {
             let options = RecordBatchOptions::new().with_row_count(Some(rows));
             out.push(RecordBatch::try_new_with_options(Arc::clone(&plan.schema), values, &options)?);
         }
-        Ok((out, Some(self.memory)))
+        Ok((out, Some(plan.memory)))
     }
 }

@@ -25,26 +25,44 @@ pub enum Freshness {
     Newest,
 }
 
-/// Locks rows that the statement read, leaving out those that it has changed already (a join gave them twice). Gives the
-/// positions that are left.
-async fn claim(writer: &TableWriter, keys: &KeyList, strength: LockStrength, freshness: Freshness) -> PgResult<Vec<usize>> {
+/// Rows of a statement that it may change, with their keys.
+struct Claimed {
+    /// Their positions.
+    source: Vec<usize>,
+    keys: KeyList,
+}
+
+/// Locks rows that the statement read, leaving out those that it has changed already (a join gave them twice).
+async fn claim(writer: &TableWriter, keys: KeyList, strength: LockStrength, freshness: Freshness) -> PgResult<Claimed> {
     if freshness == Freshness::Newest {
-        return Ok((0..keys.len()).collect());
+        return Ok(Claimed { source: (0..keys.len()).collect(), keys });
     }
     let txn = &writer.ctx.txn;
     let storage = writer.codec.storage;
-    let mut seen: HashSet<&[u8]> = HashSet::with_capacity(keys.len());
-    let mut kept: Vec<usize> = Vec::with_capacity(keys.len());
+    let mut source: Vec<usize> = Vec::with_capacity(keys.len());
+    let mut seen: HashSet<&[u8]> = HashSet::new();
+    let several = keys.len() > 1;
     for (row, key) in keys.iter().enumerate() {
-        if !txn.changed_by_statement(storage, key)? && seen.insert(key) {
-            kept.push(row);
+        if !txn.changed_by_statement(storage, key)? && (!several || seen.insert(key)) {
+            source.push(row);
         }
     }
-    let mut list = KeyList::with_capacity(kept.len(), 24);
-    kept.iter().for_each(|row| list.push(keys.get(*row)));
-    txn.lock_rows(storage, &list, strength, LockWait::Wait, &writer.table.name).await?;
-    txn.check_unchanged(storage, &list)?;
-    Ok(kept)
+    let keys = if source.len() == keys.len() {
+        keys
+    } else {
+        let mut left = KeyList::with_capacity(source.len(), 24);
+        source.iter().for_each(|row| left.push(keys.get(*row)));
+        left
+    };
+    txn.lock_rows(storage, &keys, strength, LockWait::Wait, &writer.table.name).await?;
+    txn.check_unchanged(storage, &keys)?;
+    Ok(Claimed { source, keys })
+}
+
+/// The keys of rows that were read.
+fn keys_read(writer: &TableWriter, rows: &Rows) -> PgResult<KeyList> {
+    let columns = writer.table.key.iter().map(|part| rows.column(part.column).cloned()).collect::<PgResult<Vec<_>>>()?;
+    writer.codec.encode_keys(&columns, rows.len(), None)
 }
 
 fn keys_of(encoder: &RowEncoder<'_>, rows: usize) -> PgResult<KeyList> {
@@ -96,18 +114,13 @@ pub async fn update(
     let storage = writer.codec.storage;
     let moves_key = writer.assigns_key(assigned);
     let strength = if changes_a_key(writer, old, &new, assigned, moves_key)? { LockStrength::Update } else { LockStrength::NoKeyUpdate };
-    let source = {
-        let encoder = RowEncoder::new(&writer.codec, |id| old.get(id).cloned())?;
-        claim(writer, &keys_of(&encoder, old.len())?, strength, freshness).await?
-    };
+    let Claimed { source, keys: old_keys } = claim(writer, keys_read(writer, old)?, strength, freshness).await?;
     let (old, new) = (old.at(&source)?, new.at(&source)?);
     if source.is_empty() {
         return Ok(Written { rows: new, source });
     }
     let (limit, failure) = first_failure(writer, &new)?;
-    let before = RowEncoder::new(&writer.codec, |id| old.get(id).cloned())?;
     let mut after = RowEncoder::new(&writer.codec, |id| new.get(id).cloned())?;
-    let old_keys = keys_of(&before, old.len())?;
     let new_keys = if moves_key { keys_of(&after, limit)? } else { old_keys.clone() };
 
     // Which indexes must change, and their entries on both sides.
@@ -317,17 +330,12 @@ async fn check_unique(
 /// A row changed behind the snapshot.
 pub async fn delete(writer: &mut TableWriter, work: &mut ForeignKeyWork, old: &Rows, freshness: Freshness) -> PgResult<Written> {
     let writer = &*writer;
-    let keys = {
-        let encoder = RowEncoder::new(&writer.codec, |id| old.get(id).cloned())?;
-        keys_of(&encoder, old.len())?
-    };
-    let source = claim(writer, &keys, LockStrength::Update, freshness).await?;
+    let Claimed { source, keys } = claim(writer, keys_read(writer, old)?, LockStrength::Update, freshness).await?;
     let old = old.at(&source)?;
     let entries = writer.indexes.iter().map(|index| index.entries(&old)).collect::<PgResult<Vec<_>>>()?;
     let mut scratch = Vec::new();
     writer.ctx.txn.write(|set| -> PgResult<()> {
-        for (row, at) in source.iter().enumerate() {
-            let key = keys.get(*at);
+        for (row, key) in keys.iter().enumerate() {
             set.delete(writer.codec.storage, key);
             for (index, entries) in writer.indexes.iter().zip(&entries) {
                 if entries.includes(row) {

@@ -284,14 +284,9 @@ impl Connection {
         self.reserve_input();
         let settings = self.session.shared().settings();
         let status = self.session.transaction_status();
-        let (timeout_ms, timeout) = match status {
-            TransactionStatus::Idle => {
-                (settings.idle_session_timeout_ms, PgError::new(SqlState(*b"57P05"), "terminating connection due to idle-session timeout"))
-            }
-            _ => (
-                settings.idle_in_transaction_session_timeout_ms,
-                PgError::new(SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT, "terminating connection due to idle-in-transaction timeout"),
-            ),
+        let timeout_ms = match status {
+            TransactionStatus::Idle => settings.idle_session_timeout_ms,
+            _ => settings.idle_in_transaction_session_timeout_ms,
         };
         // Between the messages of one pipeline nothing is idle.
         let idle = self.output.is_empty() && !self.skip_to_sync;
@@ -323,7 +318,7 @@ impl Connection {
                 }
                 Some(notification) = notification => notification,
                 () = ended => return Err(Failure::Fatal(terminated())),
-                () = timer => return Err(Failure::Fatal(timeout)),
+                () = timer => return Err(Failure::Fatal(idle_timeout(status))),
             };
             self.output.notification(&heard);
             self.write().await?;
@@ -366,6 +361,14 @@ impl Connection {
             }
             self.wait_for_copy().await?;
         }
+    }
+}
+
+/// Why a session that has been idle for too long ends.
+fn idle_timeout(status: TransactionStatus) -> PgError {
+    match status {
+        TransactionStatus::Idle => PgError::new(SqlState(*b"57P05"), "terminating connection due to idle-session timeout"),
+        _ => PgError::new(SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT, "terminating connection due to idle-in-transaction timeout"),
     }
 }
 
