@@ -80,6 +80,8 @@ pub struct DatabaseInner {
     pub runtime: Arc<RuntimeEnv>,
     /// What DataFusion plans and runs statements with.
     pub(crate) state: Arc<SessionState>,
+    /// The same for plans that are executed in rounds.
+    pub(crate) rounds: Arc<SessionState>,
     /// The same, for what runs without a plan.
     pub(crate) task: Arc<TaskContext>,
     /// What is known of the values in tables.
@@ -144,6 +146,7 @@ impl Database {
             text,
             notifications: NotificationBus::default(),
             task: state.task_ctx(),
+            rounds: crate::plan::execute::rounds_state(&state),
             state,
             runtime,
             statistics,

@@ -748,10 +748,6 @@ impl Binder<'_> {
             return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, message));
         }
         let mut aggregate = self.aggregate_expr(func, args, call.distinct, filter)?;
-        if let Some(misplaced) = self.misplaced.take() {
-            return Err(misplaced);
-        }
-        self.misplaced = before;
         if call.distinct {
             // ORDER BY of a DISTINCT aggregate must name its arguments.
             for key in &order_by {
@@ -763,6 +759,10 @@ impl Binder<'_> {
                 }
             }
         }
+        if let Some(misplaced) = self.misplaced.take() {
+            return Err(misplaced);
+        }
+        self.misplaced = before;
         if within_group {
             // The keys take the form that the arguments were cast to.
             let direct = aggregate.args.len() - order_by.len();

@@ -495,10 +495,11 @@ impl Binder<'_> {
         let visible: Vec<(String, SqlType)> = visible.into_iter().zip(&columns).map(|((n, _), (_, t))| (n, t.clone())).collect();
         self.cte_scope.push(CteEntry { name: name.clone(), id, columns: visible.clone(), readable: true });
         self.recursing.push((id, columns.iter().map(|(c, _)| *c).collect()));
+        let first_of_step = self.ctes.len();
         let step = self.bind_branch(right, &Tail::default());
         self.recursing.pop();
         self.cte_scope.truncate(depth);
-        let (step, step_literals) = step.map_err(|e| match mentions_of(right, &name) {
+        let (mut step, step_literals) = step.map_err(|e| match mentions_of(right, &name) {
             // What is ambiguous, with two working tables in sight, is the second of them.
             0 | 1 => e,
             _ => invalid(format!("recursive reference to query \"{name}\" must not appear more than once")),
@@ -507,6 +508,7 @@ impl Binder<'_> {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, "each UNION query must have the same number of columns"));
         }
         check_recursion(&step.rel, id, &name)?;
+        self.inline_ctes_of_rounds(&mut step.rel, id, first_of_step);
         let other_type = |i: usize, given: &PgType, common: &PgType| {
             let message =
                 format!("recursive query \"{name}\" column {} has type {given} in non-recursive term but type {common} overall", i + 1);
@@ -530,7 +532,8 @@ impl Binder<'_> {
                     Some(literal) => Expr::new(literal.kind, SqlType::new(PgType::Unknown)),
                     None => Expr::column(o.col, o.ty.clone()),
                 };
-                if e.ty.ty != PgType::Unknown && o.ty.ty != ty.ty {
+                let records = matches!((&o.ty.ty, &ty.ty), (PgType::Record(_), PgType::Record(_)));
+                if e.ty.ty != PgType::Unknown && o.ty.ty != ty.ty && !records {
                     let common = b.common_type([&e, &Expr::column(o.col, ty.clone())], "UNION")?;
                     if common != ty.ty {
                         return Err(other_type(i, &ty.ty, &common));
@@ -558,6 +561,35 @@ impl Binder<'_> {
         self.ctes.push(Cte { id: outer, name: name.clone(), body: CteBody::Query(Box::new(rel)), columns });
         self.cte_scope.push(CteEntry { name, id: outer, columns: visible, readable: true });
         Ok(())
+    }
+}
+
+impl Binder<'_> {
+    /// Puts CTEs of a recursion's step that read the working table into the place where they are read: each round has its own.
+    fn inline_ctes_of_rounds(&mut self, step: &mut Rel, working: CteId, first: usize) {
+        let mut of_rounds: Vec<(Cte, Rel)> = Vec::new();
+        for mut cte in self.ctes.split_off(first) {
+            let CteBody::Query(body) = &mut cte.body else {
+                self.ctes.push(cte);
+                continue;
+            };
+            for (other, rel) in &of_rounds {
+                replace_cte(body, other, rel, &mut self.next_col);
+            }
+            let mut read = HashMap::new();
+            walk::count_ctes(body, &mut read);
+            if read.contains_key(&working) {
+                let body = Rel::clone(body);
+                of_rounds.push((cte, body));
+            } else {
+                self.ctes.push(cte);
+            }
+        }
+        for (cte, body) in &of_rounds {
+            replace_cte(step, cte, body, &mut self.next_col);
+        }
+        // The last id that was given.
+        self.next_col += 1;
     }
 }
 

@@ -18,6 +18,7 @@ pub mod request;
 pub mod sample;
 pub mod scan_output;
 pub mod table_provider;
+pub mod working_table;
 
 #[cfg(test)]
 mod lookup_join_tests;

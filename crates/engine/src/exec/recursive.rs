@@ -1,11 +1,13 @@
 //! WITH RECURSIVE: the base's rows, then the step over the rows of the round before, until a round gives nothing new.
 //!
 //! Rounds run one after the other, each when its rows are asked for: a limit above ends a recursion that would not end by itself.
+//! The step is planned once, with what the first rows tell, and executed for each round.
 //! The working table is in memory, as is the set of rows seen for UNION.
 
 use crate::bind::tree::{ColId, CteId, Rel};
+use crate::exec::working_table::Round;
 use crate::plan::node::{MakeExec, StoaNode};
-use crate::plan::relation::{Materialized, Planner};
+use crate::plan::relation::{CteRows, Materialized, Planner};
 use crate::plan::{column_name, from_datafusion};
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
 use arrow::compute::filter_record_batch;
@@ -16,7 +18,7 @@ use datafusion::execution::TaskContext;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExpr};
-use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, reset_plan_states};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SendableRecordBatchStream};
 use std::collections::{HashMap, HashSet};
@@ -131,11 +133,16 @@ impl ExecutionPlan for RecursiveExec {
             let mut seen = Seen::new(&r.columns, r.all).map_err(error)?;
             let first = planner.run(&r.base, &r.base_columns).await.map_err(error)?;
             let mut working = take(first, &schema, &mut seen, &reservation).map_err(error)?;
+            let round = Round::default();
+            let mut ctes: HashMap<CteId, Materialized> = (*planner.ctes).clone();
+            let ids = r.columns.iter().map(|(c, _)| *c).collect();
+            ctes.insert(r.cte, Materialized { columns: ids, schema: Arc::clone(&schema), rows: CteRows::Working(Arc::clone(&round)) });
+            let rounds = Planner { ctes: Arc::new(ctes), ..planner.clone() };
+            // Planned once, when the first rows are there.
+            let mut step: Option<Arc<dyn ExecutionPlan>> = None;
             while !working.is_empty() {
                 planner.ctx.session.check_interrupt().map_err(error)?;
-                let mut ctes: HashMap<CteId, Materialized> = (*planner.ctes).clone();
-                let ids = r.columns.iter().map(|(c, _)| *c).collect();
-                ctes.insert(r.cte, Materialized { columns: ids, schema: Arc::clone(&schema), batches: Arc::new(working.clone()) });
+                *round.lock() = Arc::new(working.clone());
                 for batch in working {
                     if tx.send(Ok(batch)).await.is_err() {
                         return Ok(());
@@ -145,8 +152,12 @@ impl ExecutionPlan for RecursiveExec {
                     // Nothing is kept of the rounds before.
                     reservation.free();
                 }
-                let round = Planner { ctes: Arc::new(ctes), ..planner.clone() };
-                let rows = round.run(&r.step, &r.step_columns).await.map_err(error)?;
+                let plan = match &step {
+                    // What the operators keep of a round, as the one side of a join, is let go.
+                    Some(step) => reset_plan_states(Arc::clone(step))?,
+                    None => Arc::clone(step.insert(rounds.plan_rounds(&r.step, &r.step_columns).await.map_err(error)?)),
+                };
+                let rows = datafusion::physical_plan::collect(plan, Arc::clone(&planner.ctx.database.task)).await?;
                 working = take(rows, &schema, &mut seen, &reservation).map_err(error)?;
             }
             Ok(())

@@ -5,7 +5,7 @@ use super::from_datafusion;
 use super::key_read::{Compiled, KeyRows, PlanCache};
 use super::node::StoaQueryPlanner;
 use super::readable::Names;
-use super::relation::{Materialized, Planner, select_columns};
+use super::relation::{CteRows, Materialized, Planner, select_columns};
 use crate::bind::tree::{Bound, BoundBody, ColId, CteBody, CteId, Expr, Mutation, MutationKind, OnConflict, Rel};
 use crate::bind::walk;
 use crate::exec::StatementContext;
@@ -75,9 +75,23 @@ pub(crate) fn database_state(parallelism: usize, runtime: Arc<RuntimeEnv>) -> Ar
     Arc::new(state)
 }
 
+/// The same state for plans that are executed again and again: no part of them learns from the rows that another part has met.
+pub(crate) fn rounds_state(state: &SessionState) -> Arc<SessionState> {
+    let mut config = state.config().clone();
+    let options = &mut config.options_mut().optimizer;
+    options.enable_dynamic_filter_pushdown = false;
+    options.enable_join_dynamic_filter_pushdown = false;
+    options.enable_topk_dynamic_filter_pushdown = false;
+    Arc::new(SessionStateBuilder::new_from_existing(state.clone()).with_config(config).build())
+}
+
 /// Optimizes a logical plan and plans it physically.
 pub(crate) async fn physical(ctx: &StatementContext, plan: LogicalPlan) -> PgResult<Arc<dyn ExecutionPlan>> {
-    let state = Arc::clone(&ctx.database.state);
+    physical_in(&ctx.database.state, plan).await
+}
+
+/// As [`physical`], by the rules of a state.
+pub(crate) async fn physical_in(state: &Arc<SessionState>, plan: LogicalPlan) -> PgResult<Arc<dyn ExecutionPlan>> {
     let optimized = state.optimize(&plan).map_err(from_datafusion)?;
     let physical = state.query_planner().create_physical_plan(&optimized, state.as_ref()).await.map_err(from_datafusion)?;
     Ok(physical)
@@ -170,7 +184,7 @@ async fn prepare(ctx: &StatementContext, bound: &Bound, used: Arc<HashSet<ColId>
             Some(batch) => batch.schema(),
             None => empty_schema(&cte.columns),
         };
-        ctes.insert(cte.id, Materialized { columns, schema, batches: Arc::new(batches) });
+        ctes.insert(cte.id, Materialized { columns, schema, rows: CteRows::All(Arc::new(batches)) });
     }
     Ok(Planner::new(ctx.clone(), Arc::new(ctes), used, run))
 }

@@ -10,24 +10,34 @@ use crate::exec::StatementContext;
 use crate::exec::apply::{ApplyExec, LateralSpec};
 use crate::exec::lock_rows::RowLocks;
 use crate::exec::project_set::ProjectSetExec;
+use crate::exec::working_table::{Round, WorkingTableExec};
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use datafusion::common::{Column, DFSchema, JoinType, NullEquality, ScalarValue};
 use datafusion::datasource::{MemTable, provider_as_source};
 use datafusion::logical_expr::expr::Sort;
 use datafusion::logical_expr::{Expr as DfExpr, LogicalPlan, LogicalPlanBuilder, Operator, SortExpr};
+use datafusion::physical_plan::ExecutionPlan;
 use futures::future::BoxFuture;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use stoa_pg::registry::Registry;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 
-/// The rows of a CTE that was computed.
+/// The rows of a CTE that was computed, or that a recursion is computing.
 #[derive(Clone, Debug)]
 pub struct Materialized {
     pub columns: Vec<ColId>,
     pub schema: SchemaRef,
-    pub batches: Arc<Vec<RecordBatch>>,
+    pub rows: CteRows,
+}
+
+/// Where the rows of a CTE are.
+#[derive(Clone, Debug)]
+pub enum CteRows {
+    All(Arc<Vec<RecordBatch>>),
+    /// Those of the round before.
+    Working(Round),
 }
 
 /// Turns relations into plans. Clones share the CTEs.
@@ -269,6 +279,13 @@ impl Planner {
         let array = Expr::new(ExprKind::Const(value), array_type);
         let test = ExprKind::AnyArray { left: Box::new(l.clone()), oper: oper.clone(), array: Box::new(array), all };
         Ok(Some(Expr::new(test, SqlType::new(PgType::Bool))))
+    }
+
+    /// Plans a relation, of which the named columns are wanted, to be executed in rounds: nothing in the plan depends on the rows that
+    /// one execution meets.
+    pub(crate) async fn plan_rounds(&self, rel: &Rel, columns: &[ColId]) -> PgResult<Arc<dyn ExecutionPlan>> {
+        let plan = select_columns(self.plan(rel).await?, columns)?;
+        super::execute::physical_in(&self.ctx.database.rounds, plan).await
     }
 
     /// Runs a relation now and gives the named columns.
@@ -758,8 +775,19 @@ impl Planner {
             let at = rows.columns.iter().position(|c| c == source).ok_or_else(|| PgError::internal("a CTE without the column"))?;
             positions.push(at);
         }
-        let mut batches = Vec::with_capacity(rows.batches.len());
-        for batch in rows.batches.iter() {
+        let all = match &rows.rows {
+            CteRows::All(all) => all,
+            CteRows::Working(round) => {
+                let df_schema = Arc::new(DFSchema::try_from(schema.as_ref().clone()).map_err(from_datafusion)?);
+                let above = df_schema.fields().iter().map(|f| f.name().clone()).collect();
+                let round = Arc::clone(round);
+                let make: super::node::MakeExec =
+                    Arc::new(move |_| Ok(Arc::new(WorkingTableExec::new(Arc::clone(&round), positions.clone(), Arc::clone(&schema)))));
+                return Ok(StoaNode::plan("Working table".into(), Vec::new(), df_schema, above, make));
+            }
+        };
+        let mut batches = Vec::with_capacity(all.len());
+        for batch in all.iter() {
             let arrays = positions.iter().map(|p| batch.column(*p).clone()).collect();
             let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
             batches.push(RecordBatch::try_new_with_options(schema.clone(), arrays, &options)?);
