@@ -265,3 +265,20 @@ WITH RECURSIVE t(n, m) AS (SELECT 0, 0 UNION ALL SELECT v.b, t.m + 1 FROM t JOIN
 WITH RECURSIVE t(n) AS (SELECT 0 UNION ALL (SELECT n + 1 FROM t WHERE n < 5 ORDER BY n DESC LIMIT 1)) SELECT * FROM t ORDER BY n;
 WITH RECURSIVE t(a) AS (SELECT 1.50::numeric UNION ALL SELECT a + 1 FROM t WHERE a < 3) SEARCH BREADTH FIRST BY a SET o SELECT * FROM t ORDER BY o;
 WITH RECURSIVE t(a) AS (SELECT 1.50::numeric UNION ALL SELECT a + 1 FROM t WHERE a < 3) SEARCH DEPTH FIRST BY a SET o CYCLE a SET c USING p SELECT * FROM t ORDER BY o;
+-- Expansions of rows
+SELECT (b.*), ROW((b).*), ROW(b.*) FROM (VALUES (2, 'c')) b(q, r);
+SELECT (b.*) AS x, (s).b FROM (SELECT b FROM (VALUES (2, 'c')) b(q, r)) s, (VALUES (3)) b(z);
+SELECT (b).*::text FROM (VALUES (2, 'c')) b(q, r);
+SELECT b.*::text FROM (VALUES (2, 'c')) b(q, r);
+SELECT count((b).*) FROM (VALUES (2, 'c')) b(q, r);
+SELECT (s.b).* FROM (SELECT b FROM (VALUES (2, 'c')) b(q, r)) s;
+-- Frames and ORDER BY of set operations
+SELECT array_agg(a) OVER (ORDER BY id ROWS BETWEEN (SELECT 0) PRECEDING AND (SELECT max(id) FROM (VALUES (1)) u(v)) FOLLOWING) FROM (VALUES (1,10)) v(id,a);
+SELECT array_agg(a) OVER (ORDER BY id ROWS sum(a) PRECEDING) FROM (VALUES (1,10)) v(id,a);
+SELECT array_agg(a) OVER (ORDER BY id ROWS row_number() OVER () PRECEDING) FROM (VALUES (1,10)) v(id,a);
+SELECT array_agg(a) OVER (ORDER BY id GROUPS grouping(a) PRECEDING) FROM (VALUES (1,10)) v(id,a);
+SELECT 'a'::text x UNION ALL SELECT 'b' ORDER BY x COLLATE nosuch;
+SELECT 'a'::text x UNION ALL SELECT 'b' ORDER BY x COLLATE "C";
+SELECT 'a'::text x UNION ALL SELECT 'b' ORDER BY (x::text) DESC;
+SELECT 'a'::text x UNION ALL SELECT 'b' ORDER BY x || 'a';
+VALUES ('a'), ('b') ORDER BY column1 COLLATE "C" DESC;

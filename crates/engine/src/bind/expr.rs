@@ -977,6 +977,9 @@ impl Binder<'_> {
                     value = self.field(value, &fold(field)).map_err(|e| e.at(self.pos_span(field.span)))?;
                     i += 1;
                 }
+                ast::AccessExpr::Dot(E::Wildcard(_)) if !matches!(root, E::Identifier(_)) => {
+                    return Err(PgError::unsupported("row expansion via \"*\" is not supported here").at(self.pos(syntax)));
+                }
                 // The whole row, where a value is wanted: count(t.*).
                 ast::AccessExpr::Dot(E::Wildcard(_)) if matches!(value.ty.ty, PgType::Record(_)) => i += 1,
                 ast::AccessExpr::Dot(E::Wildcard(_)) => {

@@ -867,6 +867,9 @@ impl Binder<'_> {
         if clause == Clause::Window {
             return Err(PgError::new(SqlState::WINDOWING_ERROR, "window function calls cannot be nested"));
         }
+        if matches!(clause, Clause::Frame(_)) {
+            return Err(PgError::new(SqlState::WINDOWING_ERROR, "window functions are not allowed in window definitions"));
+        }
         if !matches!(clause, Clause::SelectList | Clause::OrderBy | Clause::Aggregate) {
             return Err(PgError::new(SqlState::WINDOWING_ERROR, format!("window functions are not allowed in {}", clause.name())));
         }
@@ -1084,7 +1087,12 @@ impl Binder<'_> {
             ast::WindowFrameBound::Preceding(Some(e)) => (e, false),
             ast::WindowFrameBound::Following(Some(e)) => (e, true),
         };
-        let expr = self.in_clause(Clause::Window, |b| b.bind_expr(offset))?;
+        let (word, clause) = match units {
+            FrameUnits::Rows => ("ROWS", "window ROWS"),
+            FrameUnits::Groups => ("GROUPS", "window GROUPS"),
+            FrameUnits::Range => ("RANGE", "window RANGE"),
+        };
+        let expr = self.in_clause(Clause::Frame(clause), |b| b.bind_expr(offset))?;
         let target = match units {
             FrameUnits::Rows | FrameUnits::Groups => PgType::Int8,
             FrameUnits::Range => match order_by.first().map(|k| &k.expr.ty.ty) {
@@ -1108,11 +1116,6 @@ impl Binder<'_> {
             ))
             .hint("Cast the offset value to an appropriate type."));
         }
-        let word = match units {
-            FrameUnits::Rows => "ROWS",
-            FrameUnits::Groups => "GROUPS",
-            FrameUnits::Range => "RANGE",
-        };
         let mut columns = Vec::new();
         super::walk::columns_of(&expr, &mut columns);
         if columns.iter().any(|c| self.scopes.last().is_some_and(|s| s.local.contains(c))) {

@@ -306,7 +306,7 @@ impl Binder<'_> {
                 }
                 first.ok_or_else(|| PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" does not exist")).at(self.pos(e)))
             }
-            E::Collate { expr, .. } => self.output_key(expr, outputs, of_values),
+            E::Collate { expr, .. } if of_values => self.output_key(expr, outputs, of_values),
             E::UnaryOp { op: ast::UnaryOperator::Minus, expr } if matches!(&**expr, E::Value(v) if is_integer(&v.value)) => {
                 let message = format!("ORDER BY position -{expr} is not in select list");
                 Err(PgError::new(SqlState::INVALID_COLUMN_REFERENCE, message).at(self.pos(e)))
@@ -328,8 +328,11 @@ impl Binder<'_> {
                 self.resolve_unknown(bound)
             }
             _ => {
-                // What is wrong with the expression by itself is told first.
-                self.bind_expr(e)?;
+                // What is wrong with the expression by itself is told first; a cast to the type that it has is no expression.
+                let bound = self.bind_expr(e)?;
+                if matches!(bound.kind, ExprKind::Column(id) if outputs.iter().any(|o| o.col == id)) {
+                    return Ok(bound);
+                }
                 Err(PgError::unsupported("invalid UNION/INTERSECT/EXCEPT ORDER BY clause")
                     .detail("Only result column names can be used, not expressions or functions.")
                     .hint("Add the expression/function to every SELECT, or move the UNION into a FROM clause.")

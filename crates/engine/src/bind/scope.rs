@@ -16,6 +16,8 @@ pub(crate) enum Clause {
     SelectList,
     OrderBy,
     Window,
+    /// The offset of a frame, with its name.
+    Frame(&'static str),
     Limit,
     Values,
     Returning,
@@ -42,6 +44,7 @@ impl Clause {
             Clause::SelectList => "SELECT",
             Clause::OrderBy => "ORDER BY",
             Clause::Window => "window definitions",
+            Clause::Frame(name) => name,
             Clause::Limit => "LIMIT",
             Clause::Values => "VALUES",
             Clause::Returning => "RETURNING",

@@ -368,12 +368,7 @@ impl Binder<'_> {
         for item in items {
             match item {
                 // (row).* has the names of the fields, whatever it is called.
-                SelectItem::UnnamedExpr(E::CompoundFieldAccess { root, access_chain })
-                | SelectItem::ExprWithAlias { expr: E::CompoundFieldAccess { root, access_chain }, .. }
-                    if matches!(access_chain.last(), Some(ast::AccessExpr::Dot(E::Wildcard(_)))) =>
-                {
-                    self.expand_record(root, &mut out)?;
-                }
+                SelectItem::UnnamedExpr(e) | SelectItem::ExprWithAlias { expr: e, .. } if self.expand_access(e, &mut out)? => {}
                 SelectItem::UnnamedExpr(e) => {
                     let expr = self.bind_expr(e)?;
                     let name = column_name(e).unwrap_or_else(|| match &expr.kind {
@@ -452,9 +447,28 @@ impl Binder<'_> {
         Ok(out)
     }
 
+    /// `(row).*`, `(row).field.*`, `(t.*)`: whether it is one.
+    fn expand_access(&mut self, e: &E, out: &mut Vec<Target>) -> PgResult<bool> {
+        let access = super::expr::unnested(e);
+        let E::CompoundFieldAccess { root, access_chain } = access else { return Ok(false) };
+        let Some((ast::AccessExpr::Dot(E::Wildcard(_)), way)) = access_chain.split_last() else { return Ok(false) };
+        let value = match (&**root, way) {
+            // The table of that name, rather than a column.
+            (E::Identifier(_), []) => self.bind_expr(access)?,
+            (root, []) => self.bind_expr(root)?,
+            (root, way) => self.bind_expr(&E::CompoundFieldAccess { root: Box::new(root.clone()), access_chain: way.to_vec() })?,
+        };
+        self.expand_row(value, root, out)?;
+        Ok(true)
+    }
+
     /// `(record).*`
     fn expand_record(&mut self, root: &E, out: &mut Vec<Target>) -> PgResult<()> {
         let value = self.bind_expr(root)?;
+        self.expand_row(value, root, out)
+    }
+
+    fn expand_row(&mut self, value: Expr, root: &E, out: &mut Vec<Target>) -> PgResult<()> {
         let PgType::Record(Some(record)) = value.ty.ty.clone() else {
             return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("type {} is not composite", value.ty.ty)).at(self.pos(root)));
         };
