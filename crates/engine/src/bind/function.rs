@@ -147,15 +147,10 @@ impl Binder<'_> {
                 let call = call_args(function)?;
                 let mut list = Vec::with_capacity(call.positional.len());
                 for e in &call.positional {
-                    let bound = self.bind_expr(e)?;
-                    // t.* stands for its columns.
-                    match (e, bound.kind) {
-                        (E::CompoundFieldAccess { access_chain, .. }, ExprKind::Row(items))
-                            if matches!(access_chain.last(), Some(ast::AccessExpr::Dot(E::Wildcard(_)))) =>
-                        {
-                            list.extend(items);
-                        }
-                        (_, kind) => list.push(Expr::new(kind, bound.ty)),
+                    // t.* and (row).* stand for their columns.
+                    match self.expanded(e)? {
+                        Some(fields) => list.extend(fields.into_iter().map(|(_, field)| field)),
+                        None => list.push(self.bind_expr(e)?),
                     }
                 }
                 self.row(list)?

@@ -330,7 +330,8 @@ impl Binder<'_> {
             _ => {
                 // What is wrong with the expression by itself is told first; a cast to the type that it has is no expression.
                 let bound = self.bind_expr(e)?;
-                if matches!(bound.kind, ExprKind::Column(id) if outputs.iter().any(|o| o.col == id)) {
+                let collated = matches!(super::expr::unnested(e), E::Collate { .. });
+                if matches!(bound.kind, ExprKind::Column(id) if !collated && outputs.iter().any(|o| o.col == id)) {
                     return Ok(bound);
                 }
                 Err(PgError::unsupported("invalid UNION/INTERSECT/EXCEPT ORDER BY clause")

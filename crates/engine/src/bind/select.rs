@@ -447,36 +447,39 @@ impl Binder<'_> {
         Ok(out)
     }
 
-    /// `(row).*`, `(row).field.*`, `(t.*)`: whether it is one.
+    /// Adds what `(row).*` stands for, if this is one.
     fn expand_access(&mut self, e: &E, out: &mut Vec<Target>) -> PgResult<bool> {
+        let Some(fields) = self.expanded(e)? else { return Ok(false) };
+        out.extend(fields.into_iter().map(|(name, expr)| Target { name, expr }));
+        Ok(true)
+    }
+
+    /// The fields that `(row).*`, `(row).field.*` and `(t.*)` stand for; `None` for other expressions.
+    pub(super) fn expanded(&mut self, e: &E) -> PgResult<Option<Vec<(String, Expr)>>> {
         let access = super::expr::unnested(e);
-        let E::CompoundFieldAccess { root, access_chain } = access else { return Ok(false) };
-        let Some((ast::AccessExpr::Dot(E::Wildcard(_)), way)) = access_chain.split_last() else { return Ok(false) };
+        let E::CompoundFieldAccess { root, access_chain } = access else { return Ok(None) };
+        let Some((ast::AccessExpr::Dot(E::Wildcard(_)), way)) = access_chain.split_last() else { return Ok(None) };
         let value = match (&**root, way) {
             // The table of that name, rather than a column.
             (E::Identifier(_), []) => self.bind_expr(access)?,
             (root, []) => self.bind_expr(root)?,
             (root, way) => self.bind_expr(&E::CompoundFieldAccess { root: Box::new(root.clone()), access_chain: way.to_vec() })?,
         };
-        self.expand_row(value, root, out)?;
-        Ok(true)
+        self.fields_of(value, root).map(Some)
     }
 
     /// `(record).*`
     fn expand_record(&mut self, root: &E, out: &mut Vec<Target>) -> PgResult<()> {
         let value = self.bind_expr(root)?;
-        self.expand_row(value, root, out)
+        out.extend(self.fields_of(value, root)?.into_iter().map(|(name, expr)| Target { name, expr }));
+        Ok(())
     }
 
-    fn expand_row(&mut self, value: Expr, root: &E, out: &mut Vec<Target>) -> PgResult<()> {
+    fn fields_of(&mut self, value: Expr, root: &E) -> PgResult<Vec<(String, Expr)>> {
         let PgType::Record(Some(record)) = value.ty.ty.clone() else {
             return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("type {} is not composite", value.ty.ty)).at(self.pos(root)));
         };
-        for (name, _) in &record.fields {
-            let expr = self.field(value.clone(), name)?;
-            out.push(Target { name: name.clone(), expr });
-        }
-        Ok(())
+        record.fields.iter().map(|(name, _)| Ok((name.clone(), self.field(value.clone(), name)?))).collect()
     }
 
     /// GROUP BY: expressions, and grouping sets as positions among them.
