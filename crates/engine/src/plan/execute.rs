@@ -6,7 +6,7 @@ use super::key_read::{Compiled, KeyRows, PlanCache};
 use super::node::StoaQueryPlanner;
 use super::readable::Names;
 use super::relation::{CteRows, Materialized, Planner, select_columns};
-use crate::bind::tree::{Bound, BoundBody, ColId, CteBody, CteId, Expr, Mutation, MutationKind, OnConflict, Rel};
+use crate::bind::tree::{Bound, BoundBody, ColId, CteBody, CteId, Expr, Mutation, MutationKind, OnConflict, Query, Rel};
 use crate::bind::walk;
 use crate::exec::StatementContext;
 use crate::session::explain::{ExplainFormat, ExplainOptions};
@@ -148,8 +148,17 @@ async fn once(ctx: &StatementContext, bound: &Bound, cache: &PlanCache) -> PgRes
     }
     // Boxed, so that the future of a read by key stays small.
     Box::pin(async {
-        let planner = prepare(ctx, bound, cache.used(bound), true).await?;
-        body(&planner, bound, cache).await
+        let planner = match bound.ctes.is_empty() {
+            true => Planner::new(ctx.clone(), Arc::default(), cache.used(bound), true),
+            false => Box::pin(prepare(ctx, bound, cache.used(bound), true)).await?,
+        };
+        match &bound.body {
+            BoundBody::Query(query) => Box::pin(run_query(&planner, query)).await,
+            BoundBody::Mutation(m) => {
+                let compiled = cache.compiled(bound, ctx.session.settings(), &ctx.database.text)?;
+                mutate(&planner, m, compiled).await
+            }
+        }
     })
     .await
 }
@@ -195,31 +204,24 @@ fn empty_schema(columns: &[(ColId, stoa_pg::SqlType)]) -> SchemaRef {
     Arc::new(arrow::datatypes::Schema::new(fields))
 }
 
-async fn body(planner: &Planner, bound: &Bound, cache: &PlanCache) -> PgResult<Executed> {
-    match &bound.body {
-        BoundBody::Query(query) => {
-            let columns: Vec<ColId> = query.outputs.iter().map(|o| o.col).collect();
-            if let Some(stream) = super::direct::start(planner, &query.rel, Some(&columns)).await? {
-                return Ok(Executed { stream, count: 0 });
-            }
-            let plan = planner.plan(&query.rel).await?;
-            let plan = if columns.is_empty() { plan } else { select_repeated(plan, &columns)? };
-            let stream = start(&planner.ctx, plan).await?.map(|b| b.map_err(from_datafusion)).boxed();
-            // Rows are locked before the first is shown.
-            let mut locks = false;
-            walk::visit_all(&query.rel, &mut |r| locks |= matches!(r, Rel::Lock { .. }));
-            let stream = if locks {
-                let rows = stream.collect::<Vec<_>>().await.into_iter().collect::<PgResult<Vec<_>>>()?;
-                futures::stream::iter(rows.into_iter().map(Ok)).boxed()
-            } else {
-                stream
-            };
-            Ok(Executed { stream, count: 0 })
-        }
-        BoundBody::Mutation(m) => {
-            mutate(planner, m, cache.compiled(bound, planner.ctx.session.settings(), &planner.ctx.database.text)?).await
-        }
+async fn run_query(planner: &Planner, query: &Query) -> PgResult<Executed> {
+    let columns: Vec<ColId> = query.outputs.iter().map(|o| o.col).collect();
+    if let Some(stream) = super::direct::start(planner, &query.rel, Some(&columns)).await? {
+        return Ok(Executed { stream, count: 0 });
     }
+    let plan = planner.plan(&query.rel).await?;
+    let plan = if columns.is_empty() { plan } else { select_repeated(plan, &columns)? };
+    let stream = start(&planner.ctx, plan).await?.map(|b| b.map_err(from_datafusion)).boxed();
+    // Rows are locked before the first is shown.
+    let mut locks = false;
+    walk::visit_all(&query.rel, &mut |r| locks |= matches!(r, Rel::Lock { .. }));
+    let stream = if locks {
+        let rows = stream.collect::<Vec<_>>().await.into_iter().collect::<PgResult<Vec<_>>>()?;
+        futures::stream::iter(rows.into_iter().map(Ok)).boxed()
+    } else {
+        stream
+    };
+    Ok(Executed { stream, count: 0 })
 }
 
 /// The columns in order, where one may come more than once.
@@ -256,7 +258,8 @@ async fn mutate(planner: &Planner, mutation: &Mutation, compiled: Compiled) -> P
         stream
     } else {
         let plan = planner.plan(&mutation.source).await?;
-        start(ctx, plan).await?.map(|b| b.map_err(from_datafusion)).boxed()
+        // Boxed, as all that is rare, so that the futures of what changes one row are not moved by the page.
+        Box::pin(start(ctx, plan)).await?.map(|b| b.map_err(from_datafusion)).boxed()
     };
     let applied = crate::write::apply(planner, mutation, stream).await?;
     let memory = applied.memory;

@@ -69,6 +69,12 @@ impl ForeignKeyWork {
         Arc::clone(found)
     }
 
+    /// Whether nothing is asked for.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.checks.is_empty() && self.actions.is_empty()
+    }
+
     /// Whether any foreign key refers to a table.
     pub fn is_referenced(&mut self, writer: &TableWriter) -> bool {
         !self.references(&writer.ctx, writer.table.oid).is_empty()

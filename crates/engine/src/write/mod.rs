@@ -104,7 +104,7 @@ pub async fn apply(planner: &Planner, mutation: &Mutation, stream: BoxStream<'st
                 let rows = Rows::of_batch(&batch, columns)?;
                 let written = insert::apply(&mut writer, &mut work, &mut rule, rows).await?;
                 if let Some(checks) = &mut checks {
-                    checks.check(&writer, &written.rows).await?;
+                    Box::pin(checks.check(&writer, &written.rows)).await?;
                 }
                 applied.count += written.len() as u64;
                 returning.add(&written.rows, &batch, &written.source)?;
@@ -118,7 +118,7 @@ pub async fn apply(planner: &Planner, mutation: &Mutation, stream: BoxStream<'st
                 let after = before.with(&Rows::of_batch(&batch, new)?);
                 let written = update::update(&mut writer, &mut work, &before, after, &assigned, update::Freshness::Snapshot).await?;
                 if let Some(checks) = &mut checks {
-                    checks.check(&writer, &written.rows).await?;
+                    Box::pin(checks.check(&writer, &written.rows)).await?;
                 }
                 applied.count += written.len() as u64;
                 returning.add(&written.rows, &batch, &written.source)?;
@@ -136,11 +136,13 @@ pub async fn apply(planner: &Planner, mutation: &Mutation, stream: BoxStream<'st
         MutationKind::Merge { old, arms } => {
             let mut arms = merge::Arms::new(planner, arms);
             while let Some(batch) = stream.next().await {
-                applied.count += merge::apply(&mut writer, &mut work, &mut arms, old, &batch?).await?;
+                applied.count += Box::pin(merge::apply(&mut writer, &mut work, &mut arms, old, &batch?)).await?;
             }
         }
     }
-    foreign_key::run(ctx, work).await?;
+    if !work.is_empty() {
+        Box::pin(foreign_key::run(ctx, work)).await?;
+    }
     if applied.count > 0 {
         let (database, oid, count) = (ctx.database.clone(), table.oid, applied.count);
         ctx.txn.on_commit(move || {
@@ -148,7 +150,9 @@ pub async fn apply(planner: &Planner, mutation: &Mutation, stream: BoxStream<'st
             Box::pin(async {})
         });
     }
-    (applied.returning, applied.memory) = returning.finish().await?;
+    if mutation.returning.is_some() {
+        (applied.returning, applied.memory) = Box::pin(returning.finish()).await?;
+    }
     Ok(applied)
 }
 
