@@ -40,6 +40,7 @@ mod recent;
 mod regions;
 mod retention;
 mod scan;
+mod schedule;
 mod store;
 mod sweep;
 mod view;

@@ -69,7 +69,13 @@ impl LsmStore {
         };
         let weak = Arc::downgrade(&core);
         let threads = vec![
-            spawn("stoa-commit", Box::new(move || committer.run()))?,
+            spawn(
+                "stoa-commit",
+                Box::new(move || {
+                    crate::schedule::prefer_short_slices();
+                    committer.run();
+                }),
+            )?,
             spawn("stoa-janitor", Box::new(move || crate::purge::run(&weak)))?,
         ];
         Ok(Self { core, threads: Mutex::new(threads) })
