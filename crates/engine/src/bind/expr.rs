@@ -947,27 +947,13 @@ impl Binder<'_> {
 
     fn bind_access(&mut self, root: &E, chain: &[ast::AccessExpr], syntax: &E) -> PgResult<Expr> {
         let mut value = match (root, chain) {
-            // t.* of the table t, also where a column has that name.
-            (E::Identifier(ident), [ast::AccessExpr::Dot(E::Wildcard(_))])
-                if self.scopes.iter().any(|s| s.star.iter().any(|c| c.name == fold(ident)))
-                    && let Some(row) = self.row_of_item(&fold(ident))? =>
-            {
-                return Ok(row);
+            // t.* is of the table t, also where a column has that name.
+            (E::Identifier(ident), [ast::AccessExpr::Dot(E::Wildcard(_))]) => {
+                return self.row_of_item(&fold(ident))?.ok_or_else(|| {
+                    let message = format!("missing FROM-clause entry for table \"{}\"", fold(ident));
+                    PgError::new(SqlState::UNDEFINED_TABLE, message).at(self.pos_span(ident.span))
+                });
             }
-            // t.* of no table t.
-            (E::Identifier(ident), [ast::AccessExpr::Dot(E::Wildcard(_))]) => self
-                .bind_expr(root)
-                .and_then(|row| match row.ty.ty {
-                    PgType::Record(_) => Ok(row),
-                    _ => Err(PgError::new(SqlState::UNDEFINED_COLUMN, "")),
-                })
-                .map_err(|e| match e.code() {
-                    SqlState::UNDEFINED_COLUMN => {
-                        let message = format!("missing FROM-clause entry for table \"{}\"", fold(ident));
-                        PgError::new(SqlState::UNDEFINED_TABLE, message).at(self.pos_span(ident.span))
-                    }
-                    _ => e,
-                })?,
             _ => self.bind_expr(root)?,
         };
         let mut i = 0;
@@ -1230,7 +1216,10 @@ impl Binder<'_> {
                 let found = self.scopes[depth]
                     .star
                     .iter()
-                    .find(|s| s.name == table && matches!(s.expr.ty.ty, PgType::Record(_)))
+                    .find(|s| {
+                        let fields = |record: &RecordType| record.fields.iter().any(|(name, _)| name == column);
+                        s.name == table && matches!(&s.expr.ty.ty, PgType::Record(Some(record)) if fields(record))
+                    })
                     .map(|s| s.expr.clone());
                 if let Some(expr) = found {
                     return self.field(expr, column);

@@ -5,6 +5,8 @@ use super::select::Tail;
 use super::tree::{Bound, BoundBody, ColId, Cte, CteBody, CteId, Expr, ExprKind, Output, Query, Rel, SetOp};
 use super::{Binder, CteEntry, MAX_DEPTH, fold, walk};
 use std::collections::HashMap;
+use std::sync::Arc;
+use stoa_pg::types::RecordType;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, Expr as E, SetExpr};
 
@@ -97,21 +99,24 @@ impl Binder<'_> {
     fn bind_values(&mut self, values: &ast::Values) -> PgResult<Query> {
         let rows: Vec<&[E]> = values.rows.iter().map(|r| r.content.as_slice()).collect();
         let width = rows.first().map_or(0, |r| r.len());
-        if rows.iter().any(|r| r.len() != width) {
-            return Err(PgError::new(SqlState::SYNTAX_ERROR, "VALUES lists must all be the same length"));
-        }
         self.scopes.push(Scope::new(Clause::Values));
         let bound = rows
             .iter()
             .map(|row| {
-                row.iter()
+                let bound = row
+                    .iter()
                     .map(|e| {
                         if matches!(e, E::Identifier(i) if i.quote_style.is_none() && i.value.eq_ignore_ascii_case("default")) {
                             return Err(PgError::new(SqlState::SYNTAX_ERROR, "DEFAULT is not allowed in this context").at(self.pos(e)));
                         }
                         self.bind_expr(e)
                     })
-                    .collect::<PgResult<Vec<_>>>()
+                    .collect::<PgResult<Vec<_>>>()?;
+                // Behind the errors of the row itself.
+                if row.len() != width {
+                    return Err(PgError::new(SqlState::SYNTAX_ERROR, "VALUES lists must all be the same length"));
+                }
+                Ok(bound)
             })
             .collect::<PgResult<Vec<_>>>();
         self.scopes.pop();
@@ -334,6 +339,14 @@ impl Binder<'_> {
                 if matches!(bound.kind, ExprKind::Column(id) if !collated && outputs.iter().any(|o| o.col == id)) {
                     return Ok(bound);
                 }
+                if bound.ty.ty != PgType::Unknown {
+                    self.find_operator("<", Some(&bound.ty.ty), &bound.ty.ty).map_err(|_| {
+                        let message = format!("could not identify an ordering operator for type {}", bound.ty.ty);
+                        PgError::new(SqlState::UNDEFINED_FUNCTION, message)
+                            .hint("Use an explicit ordering operator or modify the query.")
+                            .at(self.pos(e))
+                    })?;
+                }
                 Err(PgError::unsupported("invalid UNION/INTERSECT/EXCEPT ORDER BY clause")
                     .detail("Only result column names can be used, not expressions or functions.")
                     .hint("Add the expression/function to every SELECT, or move the UNION into a FROM clause.")
@@ -486,7 +499,7 @@ impl Binder<'_> {
         let visible = self.cte_names(&cte.alias, &base.outputs)?;
         let id = self.new_cte();
         // The recursion's columns have the widest form, so that both terms fit.
-        let columns: Vec<(ColId, SqlType)> = base.outputs.iter().map(|o| (self.new_col(), o.ty.widened())).collect();
+        let columns: Vec<(ColId, SqlType)> = base.outputs.iter().map(|o| (self.new_col(), widest(&o.ty))).collect();
         let columns: Vec<(ColId, SqlType)> = columns
             .into_iter()
             .map(|(c, mut t)| {
@@ -536,8 +549,8 @@ impl Binder<'_> {
                     Some(literal) => Expr::new(literal.kind, SqlType::new(PgType::Unknown)),
                     None => Expr::column(o.col, o.ty.clone()),
                 };
-                let records = matches!((&o.ty.ty, &ty.ty), (PgType::Record(_), PgType::Record(_)));
-                if e.ty.ty != PgType::Unknown && o.ty.ty != ty.ty && !records {
+                // Rows, and arrays of them, are of one type whatever their fields' forms are.
+                if e.ty.ty != PgType::Unknown && o.ty.ty != ty.ty && o.ty.ty.to_string() != ty.ty.to_string() {
                     let common = b.common_type([&e, &Expr::column(o.col, ty.clone())], "UNION")?;
                     if common != ty.ty {
                         return Err(other_type(i, &ty.ty, &common));
@@ -565,6 +578,20 @@ impl Binder<'_> {
         self.ctes.push(Cte { id: outer, name: name.clone(), body: CteBody::Query(Box::new(rel)), columns });
         self.cte_scope.push(CteEntry { name, id: outer, columns: visible, readable: true });
         Ok(())
+    }
+}
+
+/// The form that holds every value of a type, and of the fields of rows.
+fn widest(ty: &SqlType) -> SqlType {
+    match &ty.ty {
+        PgType::Record(Some(record)) => {
+            let fields = record.fields.iter().map(|(name, field)| (name.clone(), widest(field))).collect();
+            SqlType::new(PgType::Record(Some(Arc::new(RecordType { fields }))))
+        }
+        PgType::Array(element) if matches!(**element, PgType::Record(_)) => {
+            SqlType::new(widest(&SqlType::new(PgType::clone(element))).ty.array_of())
+        }
+        _ => ty.widened(),
     }
 }
 

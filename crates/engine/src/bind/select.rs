@@ -460,8 +460,16 @@ impl Binder<'_> {
         let E::CompoundFieldAccess { root, access_chain } = access else { return Ok(None) };
         let Some((ast::AccessExpr::Dot(E::Wildcard(_)), way)) = access_chain.split_last() else { return Ok(None) };
         let value = match (&**root, way) {
-            // The table of that name, rather than a column.
-            (E::Identifier(_), []) => self.bind_expr(access)?,
+            // The table of that name, rather than a column; a function's one column is no row.
+            (E::Identifier(ident), []) => {
+                let value = self.bind_expr(access)?;
+                let alias = fold(ident);
+                let item = self.scopes.iter().rev().flat_map(|s| &s.items).find(|i| i.alias == alias && i.scalar);
+                match item.and_then(|i| i.columns.first()) {
+                    Some(column) => return Ok(Some(vec![(column.name.clone(), value)])),
+                    None => value,
+                }
+            }
             (root, []) => self.bind_expr(root)?,
             (root, way) => self.bind_expr(&E::CompoundFieldAccess { root: Box::new(root.clone()), access_chain: way.to_vec() })?,
         };

@@ -179,27 +179,34 @@ fn takes_modifiers(ty: &PgType) -> bool {
 
 /// The text of a modifier, which is a constant or a name.
 fn simple_modifier(text: &str) -> PgResult<String> {
-    let text = text.trim();
-    if let Some(inner) = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')) {
-        return simple_modifier(inner);
+    if let Some(number) = number_modifier(text) {
+        return Ok(number);
     }
-    let is_number = |t: &str| t.starts_with(|c: char| c.is_ascii_digit() || c == '.') && t.parse::<f64>().is_ok();
-    // A sign belongs to the number: -2, - 2.5, -(2), -(-2).
-    if let Some(negated) = text.strip_prefix('-').and_then(|n| simple_modifier(n).ok()) {
-        match negated.strip_prefix('-') {
-            Some(positive) if is_number(positive) => return Ok(positive.to_owned()),
-            None if is_number(&negated) => return Ok(format!("-{negated}")),
-            _ => {}
-        }
+    let mut text = text.trim();
+    while let Some(inner) = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')) {
+        text = inner.trim();
     }
     if let Some(quoted) = text.strip_prefix('\'').and_then(|t| t.strip_suffix('\'')) {
         return Ok(quoted.to_owned());
     }
     let name = !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_');
-    if is_number(text) || name && !matches!(text.to_ascii_lowercase().as_str(), "true" | "false" | "null") {
+    if name && !matches!(text.to_ascii_lowercase().as_str(), "true" | "false" | "null") {
         return Ok(text.to_owned());
     }
     Err(PgError::new(SqlState::SYNTAX_ERROR, "type modifiers must be simple constants or identifiers"))
+}
+
+/// A number, to which signs belong: 2, -2, - 2.5, -(2), -(-2).
+fn number_modifier(text: &str) -> Option<String> {
+    let text = text.trim();
+    if let Some(inner) = text.strip_prefix('(').and_then(|t| t.strip_suffix(')')) {
+        return number_modifier(inner);
+    }
+    if let Some(negated) = text.strip_prefix('-') {
+        let number = number_modifier(negated)?;
+        return Some(number.strip_prefix('-').map_or_else(|| format!("-{number}"), str::to_owned));
+    }
+    (text.starts_with(|c: char| c.is_ascii_digit() || c == '.') && text.parse::<f64>().is_ok()).then(|| text.to_owned())
 }
 
 fn undefined_type(name: &str) -> PgError {
