@@ -239,7 +239,8 @@ async fn run_there(text: &str, dsn: &str) -> Vec<String> {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn files_say_what_happens() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../sql-tests");
+    // Asked while the test runs: what was compiled may serve another checkout as well.
+    let root = Path::new(&std::env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("../../sql-tests");
     let update = std::env::var_os("STOA_UPDATE_SQL_TESTS").is_some();
     let oracle = std::env::var("STOA_ORACLE").ok();
     let (mut complaints, mut count) = (Vec::new(), 0);
