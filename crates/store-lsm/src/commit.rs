@@ -363,8 +363,10 @@ impl Committer {
             return Ok(());
         }
         count(&self.core.counters.bytes_written, batch.size_in_bytes() as u64);
+        let mut room = self.core.database.log_room.lock();
         if durability == Durability::Sync {
             count(&self.core.counters.syncs, 1);
+            room.prepare(batch.size_in_bytes());
         }
         self.core.database.db.write_opt(batch, &write_options(durability)).map_err(write_error)
     }

@@ -4,11 +4,15 @@
 //! it is dropped after it: this is what every `unsafe` of this file rests on.
 
 use crate::iterator::AtRest;
+use crate::log_room::LogRoom;
 use crate::options::OptionClass;
 use librocksdb_sys as ffi;
+use parking_lot::Mutex;
 use rocksdb::{AsColumnFamilyRef, AsRawPtr, BoundColumnFamily, DB, WriteBatch};
+use std::collections::BTreeSet;
 use std::ffi::{CStr, c_char};
 use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
 use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
 use stoa_store::{Certainty, StoreError, StoreResult};
@@ -18,7 +22,11 @@ pub(crate) struct Database {
     /// Before `db`, since they must be dropped before it.
     pub at_rest: AtRest,
     pub db: DB,
-    pub path: std::path::PathBuf,
+    pub path: PathBuf,
+    /// Held by everyone who writes to the log.
+    pub log_room: Mutex<LogRoom>,
+    /// Behind `db`.
+    pub _claim: Claim,
 }
 
 impl std::fmt::Debug for Database {
@@ -28,9 +36,37 @@ impl std::fmt::Debug for Database {
 }
 
 impl Database {
+    /// Writes without a sync, from any thread.
+    pub fn write(&self, batch: WriteBatch) -> StoreResult<()> {
+        let _room = self.log_room.lock();
+        self.db.write(batch).map_err(write_error)
+    }
+
     /// Whether nothing was written behind a snapshot.
     pub fn is_newest(&self, snapshot: &RocksSnapshot) -> bool {
         self.db.latest_sequence_number() == snapshot.sequence
+    }
+}
+
+/// A directory that this process has open, once. RocksDB's own lock keeps other processes from it.
+#[derive(Debug)]
+pub(crate) struct Claim(PathBuf);
+
+static CLAIMED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+impl Claim {
+    /// `None` if it is open. The directory must exist.
+    pub fn take(path: &Path) -> Option<Self> {
+        let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
+        let free = CLAIMED.lock().insert(path.clone());
+        // Not made before it is known to be ours: what is dropped is given back.
+        free.then(|| Self(path))
+    }
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        CLAIMED.lock().remove(&self.0);
     }
 }
 

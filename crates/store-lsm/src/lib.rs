@@ -2,7 +2,7 @@
 //!
 //! [`LsmStore`] is the door. In reading order: [`keys`] (how cells lie in RocksDB), `view` (what a reader sees), `scan`,
 //! `get` and `iterator` (reading), `batch`, `recent` and `commit` (writing: one thread owns it), `ddl`, `bulk`, `purge`, `retention`,
-//! `regions`, `sweep`, and [`metadata`] (what the store remembers of itself).
+//! `regions`, `sweep`, `log_room` and `log_end` (RocksDB's log), and [`metadata`] (what the store remembers of itself).
 //!
 //! Invariants: a published view holds only what is durable (or was committed as relaxed), and all of it; every entry's
 //! storage id belongs to one family of one table, for ever; timestamps never go back, over restarts too.
@@ -33,6 +33,8 @@ mod ddl;
 mod get;
 mod iterator;
 pub mod keys;
+mod log_end;
+mod log_room;
 pub mod metadata;
 mod options;
 mod purge;

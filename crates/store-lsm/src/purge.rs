@@ -101,8 +101,10 @@ fn remove(core: &Arc<Core>, purge: &Purge) -> StoreResult<()> {
         batch.clear();
         batch.delete_range_cf(&home.handle, &lower, &upper);
     }
-    db.write(batch).map_err(write_error)?;
-    db.delete(purge_key(purge.storage)).map_err(write_error)
+    core.database.write(batch)?;
+    let mut done = rocksdb::WriteBatch::default();
+    done.delete(purge_key(purge.storage));
+    core.database.write(done)
 }
 
 #[cfg(test)]

@@ -3,8 +3,10 @@
 use crate::batch::EncodedCommit;
 use crate::bulk::{LsmBulkLoad, resume_loads};
 use crate::commit::{Committer, Core, Reply, count, write_options};
-use crate::database::{Database, RocksSnapshot, message_error, read_error, write_error};
+use crate::database::{Claim, Database, RocksSnapshot, message_error, read_error, write_error};
 use crate::iterator::AtRest;
+use crate::log_end::cut_logs;
+use crate::log_room::LogRoom;
 use crate::metadata::{FORMAT, FORMAT_KEY, Metadata, load_key};
 use crate::options::{LsmOptions, OptionClass, SharedResources};
 use crate::purge::Purge;
@@ -110,6 +112,9 @@ impl Drop for LsmStore {
 fn open_database(path: &Path, options: &LsmOptions, shared: &SharedResources) -> StoreResult<Database> {
     let io = |error: std::io::Error| message_error(&format!("{}: {error}", path.display()), Certainty::NotDone);
     std::fs::create_dir_all(path).map_err(io)?;
+    let locked = || StoreError::Locked(format!("the data directory {} is in use by another process", path.display()));
+    let claim = Claim::take(path).ok_or_else(locked)?;
+    cut_logs(path).map_err(|error| if error.kind() == std::io::ErrorKind::WouldBlock { locked() } else { io(error) })?;
     let database_options = shared.database_options(options);
     let mut descriptors = Vec::new();
     if path.join("CURRENT").exists() {
@@ -134,7 +139,8 @@ fn open_database(path: &Path, options: &LsmOptions, shared: &SharedResources) ->
     }
     descriptors.push(ColumnFamilyDescriptor::new(rocksdb::DEFAULT_COLUMN_FAMILY_NAME, database_options.clone()));
     let db = DB::open_cf_descriptors(&database_options, path, descriptors).map_err(|e| open_error(path, e))?;
-    Ok(Database { at_rest: AtRest::default(), db, path: path.to_path_buf() })
+    let log_room = Mutex::new(LogRoom::new(path));
+    Ok(Database { at_rest: AtRest::default(), db, path: path.to_path_buf(), log_room, _claim: claim })
 }
 
 fn open_error(path: &Path, error: rocksdb::Error) -> StoreError {
@@ -164,7 +170,7 @@ fn forget_loads_without_table(core: &Core, metadata: &Metadata, tables: &Tables)
     for load in metadata.loads.iter().filter(|load| !tables.map.contains_key(&load.table)) {
         batch.delete(load_key(load.begin));
     }
-    if batch.is_empty() { Ok(()) } else { core.database.db.write(batch).map_err(write_error) }
+    if batch.is_empty() { Ok(()) } else { core.database.write(batch) }
 }
 
 #[async_trait]

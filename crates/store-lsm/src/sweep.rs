@@ -65,7 +65,7 @@ impl Core {
             if parsed.row != row.as_slice() {
                 marks.drain(..).for_each(|mark| batch.delete_cf(&family.home.handle, mark));
                 if batch.len() >= BATCH_ENTRIES {
-                    self.database.db.write(std::mem::take(&mut batch)).map_err(write_error)?;
+                    self.database.write(std::mem::take(&mut batch))?;
                 }
                 row.clear();
                 row.extend_from_slice(parsed.row);
@@ -97,6 +97,6 @@ impl Core {
             iterator.next();
         }
         marks.drain(..).for_each(|mark| batch.delete_cf(&family.home.handle, mark));
-        self.database.db.write(batch).map_err(write_error)
+        self.database.write(batch)
     }
 }
