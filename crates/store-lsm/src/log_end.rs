@@ -37,11 +37,12 @@ const RECYCLED: [u8; 6] = [5, 6, 7, 8, 11, 131];
 /// [`ErrorKind::WouldBlock`] if another process has the directory open; a file cannot be read or made shorter. Whether this process has
 /// it open, the caller must know.
 pub(crate) fn cut_logs(directory: &Path) -> Result<()> {
-    let lock = match OpenOptions::new().read(true).write(true).open(directory.join("LOCK")) {
-        // Nothing was ever written here.
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(()),
-        lock => lock?,
-    };
+    // Otherwise nothing was ever written here, and the directory may be somebody else's.
+    if !directory.join("CURRENT").exists() {
+        return Ok(());
+    }
+    // A copy may lack it; RocksDB makes it as well.
+    let lock = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(directory.join("LOCK"))?;
     take_lock(&lock)?;
     for entry in std::fs::read_dir(directory)? {
         let path = entry?.path();
@@ -147,8 +148,11 @@ fn end_of(log: &mut impl Blocks) -> Result<Option<usize>> {
                 Some(end) => at = end,
                 None if BLOCK - at < HEADER && is_empty(block.get(at..).unwrap_or_default()) => at = block.len(),
                 None => {
-                    let missing = has_empty_page(block.get(..last - from).unwrap_or(&block), at) && last - from - at <= MAX_UNSYNCED;
-                    let torn = missing || !goes_on(log, &block, number, at, last)?;
+                    let next = (at + 1..block.len()).find(|at| whole_fragment(&block, *at).is_some());
+                    // What is missing lies before what is whole again.
+                    let before = block.get(..next.unwrap_or(block.len()).min(last - from)).unwrap_or_default();
+                    let missing = last - from - at <= MAX_UNSYNCED && has_empty_page(before, at);
+                    let torn = missing || (next.is_none() && !goes_on(log, number + 1, last)?);
                     return Ok(torn.then_some(from + at));
                 }
             }
@@ -189,15 +193,12 @@ fn has_empty_page(block: &[u8], at: usize) -> bool {
     false
 }
 
-/// Whether a whole fragment follows one that is not: every block begins with one.
-fn goes_on(log: &mut impl Blocks, block: &[u8], number: usize, at: usize, last: usize) -> Result<bool> {
-    if (at + 1..block.len()).any(|at| whole_fragment(block, at).is_some()) {
-        return Ok(true);
-    }
-    let mut next = Vec::with_capacity(BLOCK);
-    for number in number + 1..last.div_ceil(BLOCK) {
-        log.read(number, &mut next)?;
-        if whole_fragment(&next, 0).is_some() {
+/// Whether a block from this one on begins with a whole fragment, as every block of a log does.
+fn goes_on(log: &mut impl Blocks, from: usize, last: usize) -> Result<bool> {
+    let mut block = Vec::with_capacity(BLOCK);
+    for number in from..last.div_ceil(BLOCK) {
+        log.read(number, &mut block)?;
+        if whole_fragment(&block, 0).is_some() {
             return Ok(true);
         }
     }
@@ -345,6 +346,21 @@ mod tests {
     }
 
     #[test]
+    fn empty_pages_of_whole_records_do_not_make_damage_before_them_torn() {
+        let mut log = Vec::new();
+        append(&mut log, &record(0, 900));
+        append(&mut log, &record(1, 900));
+        append(&mut log, &[0; 12_000]);
+        append(&mut log, &record(2, 900));
+        log.resize(log.len() + 300_000, 0);
+        for at in 0..2 * (HEADER + 900) {
+            let mut damaged = log.clone();
+            damaged[at] ^= 0x40;
+            assert_eq!(end_of(&damaged), None, "damage at {at}");
+        }
+    }
+
+    #[test]
     fn files_that_were_closed_are_not_touched() {
         let directory = tempfile::tempdir().unwrap();
         let (mut bytes, _) = log(&[5000, 100]);
@@ -359,7 +375,11 @@ mod tests {
         bytes[3000] ^= 1;
         let damaged = directory.path().join("000006.log");
         std::fs::write(&damaged, &bytes).unwrap();
-        std::fs::write(directory.path().join("LOCK"), b"").unwrap();
+        // Not a store: nothing is done.
+        cut_logs(directory.path()).unwrap();
+        assert_eq!(open.metadata().unwrap().len() as usize, end + 100_000);
+        assert!(!directory.path().join("LOCK").exists());
+        std::fs::write(directory.path().join("CURRENT"), b"").unwrap();
         cut_logs(directory.path()).unwrap();
         let len = |path: &Path| path.metadata().unwrap().len() as usize;
         assert_eq!((len(&closed), len(&open), len(&other), len(&damaged)), (end, end, bytes.len(), bytes.len()));

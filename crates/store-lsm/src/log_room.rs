@@ -17,6 +17,8 @@ use std::path::{Path, PathBuf};
 const SMALL_GROUP: u64 = 64 << 10;
 /// The distance that is kept from the position: a small group with its frames fits, and more.
 const GUARD: u64 = 4 * SMALL_GROUP;
+/// Groups after which a log is looked for again, where there was no newer one than the one that is known.
+const GROUPS_BETWEEN_SEARCHES: u32 = 1000;
 /// What is written at once. It goes to the disk with the next sync.
 const PIECE: u64 = 256 << 10;
 
@@ -25,6 +27,8 @@ const PIECE: u64 = 256 << 10;
 pub(crate) struct LogRoom {
     directory: PathBuf,
     log: Option<Log>,
+    /// Groups before the next search, which looks at every descriptor of the process.
+    rest: u32,
 }
 
 #[derive(Debug)]
@@ -41,7 +45,7 @@ struct Log {
 impl LogRoom {
     pub fn new(directory: &Path) -> Self {
         let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_path_buf());
-        Self { directory, log: None }
+        Self { directory, log: None, rest: 0 }
     }
 
     /// Sees to room for a group of so many bytes, which is about to be written and synced.
@@ -51,11 +55,8 @@ impl LogRoom {
         }
         // A log that has not moved since the group before is not the newest any more.
         let moved = self.log.as_mut().is_some_and(Log::has_moved);
-        if !moved
-            && let Some(newest) = newest_log(&self.directory)
-            && self.log.as_ref().is_none_or(|log| log.number != newest.number)
-        {
-            self.log = Some(newest);
+        if !moved {
+            self.search();
         }
         if let Some(log) = &mut self.log
             && let Err(error) = log.extend()
@@ -63,6 +64,19 @@ impl LogRoom {
             tracing::debug!("no room is made in the log: {error}");
             // There is none until the next log.
             log.end = u64::MAX;
+        }
+    }
+}
+
+impl LogRoom {
+    fn search(&mut self) {
+        if self.rest > 0 {
+            self.rest -= 1;
+            return;
+        }
+        match newest_log(&self.directory) {
+            Some(newest) if self.log.as_ref().is_none_or(|log| log.number != newest.number) => self.log = Some(newest),
+            _ => self.rest = GROUPS_BETWEEN_SEARCHES,
         }
     }
 }
