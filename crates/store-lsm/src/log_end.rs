@@ -10,8 +10,8 @@
 //! RocksDB takes a log for torn if its file ends within a fragment. Here the file goes on, so what is torn must be told from what is
 //! damaged. A fragment that is not whole is
 //! - torn, if no whole one follows it: a crash came before the sync that would have brought it to the disk;
-//! - torn as well, if a page that it should lie in is empty to its end, though the log goes on behind it: pages of one sync reach the
-//!   disk in any order, and one that never came still has the zeros from before;
+//! - torn as well, if a page that it should lie in, before the next whole one, is empty to its end: pages of one sync reach the disk in
+//!   any order, and one that never came still has the zeros from before;
 //! - damage otherwise: then the file is left as it is, for RocksDB to refuse it.
 //!
 //! What is cut off was never acknowledged as durable. Invariant: a file without zeros at its end is not touched.
