@@ -151,6 +151,9 @@ class World:
         ways = [("FULL", "/*+ FULL(m) */", []), ("chosen", "", []), ("forced", "", ["SET stoa.force_index = on"]),
                 ("lookups", "", ["SET stoa.enable_covered_scan = off", "SET stoa.force_index = on"]), ("no index", "/*+ NO_INDEX(m) */", [])]
         ways += [(i, f"/*+ INDEX(m {i}) */", []) for i in self.indexes]
+        # What the first leaves in memory, or an earlier query has left, the second takes from there.
+        ways += [(f"{name} columns", hint, ["SET stoa.min_column_cache_scan_size = 0"])
+                 for hint in ("/*+ FULL(m) */", "") for name in ("left", "kept")]
         off = r.sample(["skipscan", "index_union", "index_intersection", "index_order", "index_ends", "narrow_scan", "lookupjoin"], 3)
         ways.append((f"without {off}", "", [f"SET stoa.enable_{path} = off" for path in off] + ["SET stoa.force_index = on"] * r.randint(0, 1)))
         ways.append(("both", "/*+ INDEX(m " + " ".join(self.indexes) + ") */" if self.indexes else "", []))
@@ -158,6 +161,7 @@ class World:
             ways = [("hash", "/*+ FULL(x) FULL(y) */", ["SET stoa.enable_lookupjoin = off"]), ("chosen", "", []), ("forced", "", ["SET stoa.force_index = on"]),
                     ("lookups", "", ["SET stoa.enable_covered_scan = off", "SET stoa.force_index = on"])]
             ways += [(i, f"/*+ INDEX(x {i}) INDEX(y {i}) */", []) for i in self.indexes]
+            ways += [(f"{name} columns", "/*+ FULL(x) FULL(y) */", ["SET stoa.min_column_cache_scan_size = 0"]) for name in ("left", "kept")]
         wanted = None
         for name, hint, settings in ways:
             for s in settings:

@@ -2,6 +2,7 @@
 //!
 //! [`Database`] is a handle; [`DatabaseInner`] is what statements see of it.
 
+use crate::column_cache::ColumnCache;
 use crate::memory::StatementPool;
 use crate::session::notify::NotificationBus;
 use crate::session::{Session, SessionOptions, SessionShared};
@@ -24,7 +25,8 @@ use stoa_store::Store;
 /// How a database is opened.
 #[derive(Clone, Debug)]
 pub struct DatabaseOptions {
-    /// For sorts, joins, aggregations and changes of all statements together; what needs more spills, or fails with 53200.
+    /// For sorts, joins, aggregations and changes of all statements together; what needs more spills, or fails with 53200. Columns
+    /// that are kept for later scans have up to half of it while statements don't need it.
     pub query_memory_bytes: usize,
     /// What the process should not exceed: statements that want much are refused before.
     pub process_memory_bytes: Option<usize>,
@@ -76,6 +78,8 @@ pub struct DatabaseInner {
     pub notifications: NotificationBus,
     /// The full text indexes.
     pub text: Arc<TextIndexes>,
+    /// Columns that scans have left for later ones.
+    pub columns: Arc<ColumnCache>,
     /// Memory and spill files of all statements.
     pub runtime: Arc<RuntimeEnv>,
     /// What DataFusion plans and runs statements with.
@@ -114,8 +118,9 @@ impl Database {
     /// # Errors
     /// What the store reports; XX001 for a catalog that cannot be read.
     pub async fn open(store: Arc<dyn Store>, options: DatabaseOptions) -> PgResult<Self> {
+        let columns = Arc::new(ColumnCache::new(options.query_memory_bytes));
         let pool = TrackConsumersPool::new(
-            StatementPool::new(options.query_memory_bytes, options.process_memory_bytes),
+            StatementPool::new(options.query_memory_bytes, options.process_memory_bytes, Arc::clone(&columns)),
             NonZeroUsize::new(5).unwrap_or(NonZeroUsize::MIN),
         );
         let mode = match &options.spill_directory {
@@ -144,6 +149,7 @@ impl Database {
             store,
             transactions,
             text,
+            columns,
             notifications: NotificationBus::default(),
             task: state.task_ctx(),
             rounds: crate::plan::execute::rounds_state(&state),

@@ -127,11 +127,14 @@ impl ForeignTable {
 
     /// The table at the catalog's moment.
     fn at_view(&self) -> PgResult<StoaTable> {
-        let store = &self.catalog.database.inner().store;
+        let database = self.catalog.database.inner();
+        let store = &database.store;
         let snapshot = self.catalog.snapshot.clone().unwrap_or_else(|| store.snapshot());
         let view = ReadView { store: Arc::clone(store), snapshot, overlay: Overlay::default() };
-        let statistics = self.catalog.database.inner().statistics.of(self.table.oid);
-        Ok(StoaTable::new(Arc::clone(&self.table), &self.columns, view, None)?.with_statistics(statistics))
+        let statistics = database.statistics.of(self.table.oid);
+        Ok(StoaTable::new(Arc::clone(&self.table), &self.columns, view, None)?
+            .with_column_cache(&database.columns)
+            .with_statistics(statistics))
     }
 }
 

@@ -14,6 +14,7 @@
 pub mod access;
 pub mod bind;
 pub mod catalog;
+pub mod column_cache;
 pub mod database;
 pub mod ddl;
 pub mod embed;

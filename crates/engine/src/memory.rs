@@ -4,13 +4,17 @@
 //! than the pool; and nobody tells it of what is allocated unasked. So this pool looks, before it gives, at the sum of what it has
 //! given, and at the memory that the process really has. A consumer that is refused spills, or its statement fails with 53200.
 //!
+//! Columns that are kept for later scans ([`ColumnCache`]) have what statements leave, and give it up before a statement is refused.
+//!
 //! Invariant: whoever has little is not refused for the sake of those who have much.
 
+use crate::column_cache::ColumnCache;
 use datafusion::common::DataFusionError;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation};
 use parking_lot::Mutex;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -30,14 +34,15 @@ pub struct StatementPool {
     /// What a consumer may have whatever the others have.
     modest: usize,
     process: Option<ProcessMemory>,
+    columns: Arc<ColumnCache>,
 }
 
 impl StatementPool {
     /// A pool of `bytes`, in a process that should stay below `process` bytes.
     #[must_use]
-    pub fn new(bytes: usize, process: Option<usize>) -> Self {
+    pub fn new(bytes: usize, process: Option<usize>, columns: Arc<ColumnCache>) -> Self {
         let modest = (bytes / 24).clamp(256 << 10, 16 << 20);
-        Self { given: Mutex::default(), bytes, modest, process: process.map(ProcessMemory::new) }
+        Self { given: Mutex::default(), bytes, modest, process: process.map(ProcessMemory::new), columns }
     }
 
     /// Why a consumer cannot have more, if it cannot.
@@ -47,8 +52,14 @@ impl StatementPool {
             return None;
         }
         let all = given.spillable + given.unspillable;
+        let kept = self.columns.bytes();
+        let over = (all + kept).saturating_add(additional).saturating_sub(self.bytes).min(kept);
+        if over > 0 {
+            self.columns.release(over);
+        }
         // A process that is large for other reasons does not stop statements altogether.
-        if all > self.bytes / 2 && self.process.as_ref().is_some_and(|p| p.exceeded_by(additional)) {
+        let exceeded = || self.process.as_ref().is_some_and(|p| p.exceeded_by(additional));
+        if all > self.bytes / 2 && exceeded() && self.columns.release(additional) < additional {
             return Some("the process has reached its limit");
         }
         if all.saturating_add(additional) > self.bytes {
@@ -61,6 +72,12 @@ impl StatementPool {
             }
         }
         None
+    }
+}
+
+impl StatementPool {
+    fn tell(&self, given: &Given) {
+        self.columns.set_statements(given.spillable + given.unspillable);
     }
 }
 
@@ -90,13 +107,19 @@ impl MemoryPool for StatementPool {
 
     fn grow(&self, reservation: &MemoryReservation, additional: usize) {
         let mut given = self.given.lock();
-        if reservation.consumer().can_spill() { given.spillable += additional } else { given.unspillable += additional }
+        if reservation.consumer().can_spill() {
+            given.spillable += additional
+        } else {
+            given.unspillable += additional
+        }
+        self.tell(&given);
     }
 
     fn shrink(&self, reservation: &MemoryReservation, shrink: usize) {
         let mut given = self.given.lock();
         let part = if reservation.consumer().can_spill() { &mut given.spillable } else { &mut given.unspillable };
         *part = part.saturating_sub(shrink);
+        self.tell(&given);
     }
 
     fn try_grow(&self, reservation: &MemoryReservation, additional: usize) -> Result<(), DataFusionError> {
@@ -110,6 +133,7 @@ impl MemoryPool for StatementPool {
         } else {
             given.unspillable += additional
         }
+        self.tell(&given);
         Ok(())
     }
 
@@ -166,7 +190,6 @@ impl ProcessMemory {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
     use super::*;
-    use std::sync::Arc;
 
     fn consumer(pool: &Arc<dyn MemoryPool>, name: &str) -> MemoryReservation {
         MemoryConsumer::new(name).with_can_spill(true).register(pool)
@@ -174,7 +197,7 @@ mod tests {
 
     #[test]
     fn the_sum_of_what_is_given_has_a_limit_and_the_modest_are_served() {
-        let pool: Arc<dyn MemoryPool> = Arc::new(StatementPool::new(64 << 20, None));
+        let pool: Arc<dyn MemoryPool> = Arc::new(StatementPool::new(64 << 20, None, Arc::default()));
         let first = consumer(&pool, "first");
         first.try_grow(48 << 20).unwrap();
         let merge = MemoryConsumer::new("merge").register(&pool);
@@ -193,7 +216,7 @@ mod tests {
 
     #[test]
     fn a_large_process_makes_the_large_spill() {
-        let pool: Arc<dyn MemoryPool> = Arc::new(StatementPool::new(64 << 20, Some(1 << 20)));
+        let pool: Arc<dyn MemoryPool> = Arc::new(StatementPool::new(64 << 20, Some(1 << 20), Arc::default()));
         let one = consumer(&pool, "one");
         one.try_grow(33 << 20).unwrap();
         assert!(one.try_grow(1 << 20).is_err(), "half of the pool is there in any case, and no more");

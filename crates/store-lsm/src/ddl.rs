@@ -172,6 +172,8 @@ impl Committer {
         self.tables = Arc::new(tables);
         self.core.share_rules(&self.tables);
         self.publish();
+        // From here on none is made over the table as it was.
+        self.core.recent.lock().end_watches(id);
     }
 
     fn purge_later<'a>(&self, families: impl IntoIterator<Item = &'a Family>) {

@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Bound;
 use std::sync::Arc;
-use stoa_store::{KeyRange, TableId, Timestamp};
+use stoa_store::{KeyRange, TableId, Timestamp, Watch, Watches};
 
 const MAX_MAP_ROWS: usize = 256;
 const MAX_RUN_ROWS: usize = 50_000;
@@ -126,12 +126,20 @@ pub(crate) struct Recent {
     kept_rows: usize,
     /// Commits up to here may have been forgotten.
     horizon: Timestamp,
+    watches: Watches,
 }
 
 impl Recent {
     /// Everything up to `epoch` counts as forgotten.
     pub fn new(epoch: Timestamp) -> Self {
-        Self { small: VecDeque::new(), rows: HashMap::new(), large: VecDeque::new(), kept_rows: 0, horizon: epoch }
+        Self {
+            small: VecDeque::new(),
+            rows: HashMap::new(),
+            large: VecDeque::new(),
+            kept_rows: 0,
+            horizon: epoch,
+            watches: Watches::default(),
+        }
     }
 
     /// Rows that are remembered one by one.
@@ -141,6 +149,9 @@ impl Recent {
 
     /// Remembers a commit; timestamps must rise.
     pub fn record(&mut self, at: Timestamp, mut written: WrittenRows) {
+        if self.watches.count() > 0 {
+            written.iter().for_each(|(table, key)| self.watches.row_changed(table, key, at));
+        }
         if written.len() <= MAX_MAP_ROWS {
             let mut kept = Vec::with_capacity(written.len());
             for (table, key) in written.iter() {
@@ -167,6 +178,7 @@ impl Recent {
 
     /// Remembers a change of all keys of a range.
     pub fn record_range(&mut self, at: Timestamp, table: TableId, range: KeyRange) {
+        self.watches.range_changed(table, &range, at);
         self.push_large(at, Large::Ranges(vec![(table, range)]));
     }
 
@@ -225,6 +237,21 @@ impl Recent {
             self.kept_rows -= large.rows();
         }
         self.horizon = self.horizon.max(oldest);
+    }
+
+    /// A watch over what a snapshot of `from` sees in a range, if that has not changed since.
+    pub fn watch(&mut self, table: TableId, range: &KeyRange, from: Timestamp) -> Option<Arc<Watch>> {
+        (!self.range_changed(table, range, from)).then(|| self.watches.add(table, range, from))
+    }
+
+    /// Ends all watches of a table that is altered or dropped.
+    pub fn end_watches(&mut self, table: TableId) {
+        self.watches.range_changed(table, &KeyRange::all(), Timestamp::default());
+    }
+
+    /// Ranges that are watched.
+    pub fn watches(&self) -> usize {
+        self.watches.count()
     }
 
     fn large_since(&self, since: Timestamp) -> impl Iterator<Item = &Large> {

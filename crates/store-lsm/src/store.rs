@@ -5,6 +5,7 @@ use crate::bulk::{LsmBulkLoad, resume_loads};
 use crate::commit::{Committer, Core, Reply, count, write_options};
 use crate::database::{Claim, Database, RocksSnapshot, message_error, read_error, write_error};
 use crate::iterator::AtRest;
+use crate::keys::Form;
 use crate::log_end::cut_logs;
 use crate::log_room::LogRoom;
 use crate::metadata::{FORMAT, FORMAT_KEY, Metadata, load_key};
@@ -22,7 +23,7 @@ use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use stoa_store::{
     BulkLoad, Certainty, Commit, Durability, KeyRange, ReadSpec, Region, RowSink, Scan, ScanSpec, Snapshot, Store, StoreError, StoreResult,
-    TableId, TableSchema, Timestamp,
+    TableId, TableSchema, Timestamp, Watch,
 };
 
 /// How far above everything known a store starts, so that a damaged ceiling is noticed and not lived with.
@@ -261,6 +262,18 @@ impl Store for LsmStore {
         Ok(Box::new(LsmScan::open(&spec, snapshot, table.map(|table| &**table))?))
     }
 
+    fn watch(&self, table: TableId, range: &KeyRange, snapshot: &Arc<dyn Snapshot>) -> Option<Arc<Watch>> {
+        let snapshot = LsmSnapshot::of(snapshot).ok().filter(|snapshot| !snapshot.is_past())?;
+        let of = self.table_at(snapshot, table).ok()??;
+        if !of.families.iter().all(|family| family.form == Form::Plain && family.ttl_us.is_none()) {
+            return None;
+        }
+        let mut recent = self.core.recent.lock();
+        // Of a table that is altered now, the watches are ended once the alteration is visible.
+        let current = self.core.view().tables.map.get(&table).is_some_and(|now| Arc::ptr_eq(now, of));
+        current.then(|| recent.watch(table, range, snapshot.timestamp)).flatten()
+    }
+
     async fn commit(&self, commit: Commit<'_>) -> StoreResult<Timestamp> {
         loop {
             let tables = Arc::clone(&self.core.view().tables);
@@ -341,10 +354,15 @@ impl Store for LsmStore {
         ]
         .map(|(name, counter)| (name.to_owned(), counter.load(Ordering::Relaxed)))
         .into();
+        let (recent_rows, watches) = {
+            let recent = core.recent.lock();
+            (recent.len(), recent.watches())
+        };
         let gauges = [
             ("tables", view.tables.map.len() as u64),
             ("views_held", core.shared.retention.tracker.count()),
-            ("recent_rows", core.recent.lock().len() as u64),
+            ("recent_rows", recent_rows as u64),
+            ("ranges_watched", watches as u64),
             ("storages_to_remove", core.janitor.pending()),
             ("cache_bytes", (core.shared.cache.get_usage() + core.shared.in_memory_cache.get_usage()) as u64),
             ("write_buffer_bytes", core.shared.write_buffers.get_usage() as u64),

@@ -17,6 +17,7 @@ pub mod model;
 pub mod mutations;
 pub mod range;
 pub mod schema;
+pub mod watch;
 
 use async_trait::async_trait;
 pub use error::{Certainty, StoreError, StoreResult};
@@ -26,6 +27,7 @@ pub use schema::{BloomFilter, Compression, FamilyId, FamilyOptions, FamilySchema
 use std::any::Any;
 use std::ops::ControlFlow;
 use std::sync::Arc;
+pub use watch::{Watch, Watches};
 
 /// A commit timestamp: a hybrid logical clock with microseconds since 1970 in the upper 48+ bits (`us << 12 | counter`), so
 /// that it is a wall-clock time as well. Larger is later.
@@ -169,6 +171,7 @@ pub trait BulkLoad: Send {
 /// 8. A failed call says whether it is certain that nothing happened, certain that it did, or unknown ([`StoreError::certainty`]);
 ///    and whether a retry helps.
 /// 9. Corruption is reported as such, never as missing rows.
+/// 10. A watch ends before anyone can see a change of its range.
 #[async_trait]
 pub trait Store: Send + Sync + std::fmt::Debug {
     // Schema: each call is durable and atomic when it returns.
@@ -207,6 +210,13 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     async fn get(&self, spec: &ReadSpec, keys: &[&[u8]], sink: &mut dyn RowSink) -> StoreResult<()>;
     /// Opens a scan.
     async fn scan(&self, spec: ScanSpec) -> StoreResult<Box<dyn Scan>>;
+
+    /// Watches a range: as long as the watch holds at the time of a snapshot, reads of the range at it give what they give at
+    /// `snapshot`, which is held until the call returns. `None` where that cannot be promised: the range has changed since, its rows
+    /// change by themselves (expiry, kept versions), or the store watches nothing. A later watch may end those that it overlaps.
+    fn watch(&self, _table: TableId, _range: &KeyRange, _snapshot: &Arc<dyn Snapshot>) -> Option<Arc<Watch>> {
+        None
+    }
 
     // Writing.
 

@@ -10,7 +10,7 @@ use crate::conformance::Rows;
 use crate::model::ModelStore;
 use crate::{
     BulkLoad, CellRef, Commit, KeyRange, MutationRef, Mutations, ReadSpec, Region, RowSink, Scan, ScanSpec, Snapshot, Store, StoreError,
-    StoreResult, TableId, TableSchema, Timestamp,
+    StoreResult, TableId, TableSchema, Timestamp, Watch,
 };
 use async_trait::async_trait;
 use std::any::Any;
@@ -201,6 +201,12 @@ impl Store for Mirror {
             (model, Err(error)) => same(&spec, model.map(|_| ()), Err(error)).map(|()| panic!("an error became none")),
             (Err(error), Ok(_)) => same(&spec, Err(error), Ok(())).map(|()| panic!("an error became none")),
         }
+    }
+
+    /// The store's; the model is more generous.
+    fn watch(&self, table: TableId, range: &KeyRange, snapshot: &Arc<dyn Snapshot>) -> Option<Arc<Watch>> {
+        let pair: &Pair = snapshot.as_any().downcast_ref()?;
+        self.store.watch(table, range, &pair.store)
     }
 
     async fn commit(&self, commit: Commit<'_>) -> StoreResult<Timestamp> {

@@ -7,7 +7,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::limits::check_mutation;
 use crate::{
     BulkLoad, CellRef, Commit, FamilyId, FamilyOptions, KeyRange, Layout, MutationRef, Mutations, ReadSpec, Region, RowSink, Scan,
-    ScanSpec, Snapshot, Store, StoreError, StoreResult, TableId, TableSchema, Timestamp,
+    ScanSpec, Snapshot, Store, StoreError, StoreResult, TableId, TableSchema, Timestamp, Watch, Watches,
 };
 use async_trait::async_trait;
 use parking_lot::RwLock;
@@ -36,6 +36,7 @@ struct Table {
 struct State {
     tables: BTreeMap<TableId, Table>,
     last: Timestamp,
+    watches: Watches,
 }
 
 impl State {
@@ -191,6 +192,7 @@ fn apply(state: &mut State, mutations: &Mutations, at: Timestamp) -> StoreResult
     }
     for mutation in mutations.iter() {
         let (table, key) = mutation.row();
+        state.watches.row_changed(table, key, at);
         let row = state.table_mut(table)?.rows.entry(key.to_vec()).or_default();
         row.changed = at;
         match mutation {
@@ -347,11 +349,14 @@ impl Store for ModelStore {
         table.schema = schema.clone();
         table.schema.split_points.sort();
         table.schema.split_points.dedup();
+        state.watches.range_changed(schema.id, &KeyRange::all(), Timestamp::default());
         Ok(())
     }
 
     async fn drop_table(&self, table: TableId) -> StoreResult<()> {
-        self.state.write().tables.remove(&table);
+        let mut state = self.state.write();
+        state.tables.remove(&table);
+        state.watches.range_changed(table, &KeyRange::all(), Timestamp::default());
         Ok(())
     }
 
@@ -431,6 +436,16 @@ impl Store for ModelStore {
         }
         let (rest, left) = (spec.range.clone(), spec.limit.unwrap_or(u64::MAX));
         Ok(Box::new(ModelScan { state: Arc::clone(&self.state), spec, rest, left }))
+    }
+
+    fn watch(&self, table: TableId, range: &KeyRange, snapshot: &Arc<dyn Snapshot>) -> Option<Arc<Watch>> {
+        let from = own(snapshot).ok()?.timestamp;
+        let mut state = self.state.write();
+        let of = state.tables.get(&table)?;
+        let lasts = |options: &FamilyOptions| options.versions == 1 && options.ttl.is_none();
+        let unchanged = of.rows.iter().filter(|(key, _)| range.contains(key)).all(|(_, row)| row.changed <= from);
+        let lasts = of.schema.families.iter().all(|f| lasts(&f.options));
+        (unchanged && lasts).then(|| state.watches.add(table, range, from))
     }
 
     async fn commit(&self, commit: Commit<'_>) -> StoreResult<Timestamp> {

@@ -42,6 +42,8 @@ pub struct Preferences {
     pub index_ends: bool,
     /// An index that is narrower than its table may be read from one end to the other instead of it.
     pub narrow_scan: bool,
+    /// Bytes from which a scan takes columns that earlier ones have left, and leaves its own; `None`: never.
+    pub column_cache: Option<u64>,
     pub hints: Vec<Hint>,
     /// The snapshot that is read: indexes that were made later are not complete for it.
     pub snapshot: Option<u64>,
@@ -62,6 +64,7 @@ impl Default for Preferences {
             index_order: true,
             index_ends: true,
             narrow_scan: true,
+            column_cache: Some(512 << 10),
             hints: Vec::new(),
             snapshot: None,
         }
@@ -86,6 +89,10 @@ impl Preferences {
             index_order: on("stoa.enable_index_order"),
             index_ends: on("stoa.enable_index_ends"),
             narrow_scan: on("stoa.enable_narrow_scan"),
+            column_cache: on("stoa.enable_column_cache")
+                .then(|| settings.raw("stoa.min_column_cache_scan_size").and_then(|kilobytes| kilobytes.parse::<u64>().ok()))
+                .flatten()
+                .map(|kilobytes| kilobytes << 10),
             hints: hints.to_vec(),
             snapshot: None,
         }

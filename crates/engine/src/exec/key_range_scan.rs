@@ -3,6 +3,7 @@
 //! Invariant: a partition gives its rows in key order (descending when reversed), and its ranges lie in one salt bucket or the
 //! declared ordering is empty.
 
+use super::kept_columns::{KeptColumns, ReadFrom, Rows};
 use super::leaf::leaf_methods;
 use super::point_get::get_rows;
 use super::ranges::Ranges;
@@ -161,6 +162,8 @@ impl ExecutionPlan for KeyRangeScanExec {
             decoder: self.output.decoder(&self.source, block_rows).map_err(DataFusionError::from)?,
             gather: Gather::new(&self.output, batch_rows),
             rows_read: MetricBuilder::new(&self.metrics).counter("rows_read", partition),
+            rows_kept: self.table.columns.is_some().then(|| MetricBuilder::new(&self.metrics).counter("rows_from_columns_kept", partition)),
+            kept: None,
             baseline: BaselineMetrics::new(&self.metrics, partition),
             table: self.table.clone(),
             source: self.source.clone(),
@@ -172,7 +175,7 @@ impl ExecutionPlan for KeyRangeScanExec {
             path: Arc::clone(&self.path),
             rows: self.rows,
             lookup: None,
-            narrowed: self.output.dynamic.is_empty(),
+            started: false,
             ended: false,
         };
         let stream = futures::stream::try_unfold(state, |mut state| async move {
@@ -207,11 +210,17 @@ impl ExecutionPlan for KeyRangeScanExec {
 /// Ranges of an index whose sizes the store is asked for.
 const SAMPLED_PROBES: usize = 16;
 
+/// Ranges of a partition up to which columns are kept, and looked for.
+const MAX_KEPT_RANGES: usize = 16;
+
 struct ScanState {
     scan: Option<ViewScan>,
     decoder: ScanDecoder,
     gather: Gather,
     rows_read: Count,
+    /// Of `rows_read`, those that were kept from earlier scans.
+    rows_kept: Option<Count>,
+    kept: Option<KeptColumns>,
     baseline: BaselineMetrics,
     table: ScanTable,
     source: ColumnSource,
@@ -225,8 +234,8 @@ struct ScanState {
     rows: f64,
     /// Keys to read instead of ranges, and how many were read.
     lookup: Option<(KeyList, usize)>,
-    /// The dynamic filters, known by the time of the first row, have narrowed the ranges.
-    narrowed: bool,
+    /// Whether a row was asked for: by then the dynamic filters are known, which narrow the ranges.
+    started: bool,
     ended: bool,
 }
 
@@ -234,7 +243,6 @@ impl ScanState {
     /// Uses what the dynamic filters say by now (a join's build side is complete before its probe side is read): fewer ranges,
     /// or, where an index leads to few rows, their keys.
     async fn narrow(&mut self) -> Result<()> {
-        self.narrowed = true;
         let predicates = self.output.dynamic_predicates();
         let wanted = scope(&self.path.key, &predicates);
         if !wanted.is_full() {
@@ -304,8 +312,16 @@ impl ScanState {
     }
 
     async fn next(&mut self) -> Result<Option<RecordBatch>> {
-        if !self.narrowed {
-            self.narrow().await?;
+        if !self.started {
+            self.started = true;
+            if !self.output.dynamic.is_empty() {
+                self.narrow().await?;
+            }
+            // Many short ranges are read together instead.
+            let alone = self.lookup.is_none() && self.path.skip.is_none() && !self.reverse && self.ranges.len() <= MAX_KEPT_RANGES;
+            if alone && (self.output.fetch.is_none() || !self.output.is_unfiltered()) {
+                self.kept = KeptColumns::new(&self.table, &self.source, &self.output);
+            }
         }
         loop {
             if self.ended || self.gather.is_done() {
@@ -317,14 +333,41 @@ impl ScanState {
                 }
                 return Ok(batch);
             }
-            self.ended = !self.fill().await?;
-            let rows = self.decoder.rows();
+            let kept = match &mut self.kept {
+                None => {
+                    self.ended = !self.fill().await?;
+                    None
+                }
+                Some(kept) => {
+                    let mut from = ReadFrom {
+                        table: &self.table,
+                        source: &self.source,
+                        output: &self.output,
+                        ranges: &mut self.ranges,
+                        decoder: &mut self.decoder,
+                        block_rows: self.block_rows,
+                        fill_cache: self.fill_cache,
+                    };
+                    let next = kept.next(&mut from).await.map_err(DataFusionError::from)?;
+                    self.ended = next.is_none();
+                    next
+                }
+            };
+            let rows = kept.as_ref().map_or(self.decoder.rows(), |kept| kept.rows);
             self.rows_read.add(rows);
             if rows == 0 {
                 continue;
             }
             let timer = self.baseline.elapsed_compute().timer();
-            let batch = self.output.batch(&mut self.decoder)?;
+            let batch = match kept {
+                None => self.output.batch(&mut self.decoder)?,
+                Some(Rows { columns, rows, kept }) => {
+                    if let Some(count) = self.rows_kept.as_ref().filter(|_| kept) {
+                        count.add(rows);
+                    }
+                    self.output.of_columns(columns, rows)?
+                }
+            };
             let batch = self.output.apply(batch)?;
             let out = self.gather.push(batch)?;
             timer.done();

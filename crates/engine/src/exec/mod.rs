@@ -4,6 +4,7 @@ pub mod apply;
 pub mod context;
 pub mod in_order;
 pub mod index_lookup;
+mod kept_columns;
 pub mod key_range_scan;
 pub mod key_set;
 pub(crate) mod leaf;

@@ -46,6 +46,11 @@ impl Ranges {
         self.pending = out.into();
     }
 
+    /// Ranges that are left, or where values are looked for.
+    pub(super) fn len(&self) -> usize {
+        self.pending.len()
+    }
+
     pub(super) fn clear(&mut self) {
         self.pending.clear();
         self.found.clear();

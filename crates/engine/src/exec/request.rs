@@ -476,6 +476,8 @@ impl ScanRequest {
             }
             _ => {
                 let partitions = partitions(&path, sizes, if ordered { 1 } else { self.parallelism });
+                let columns = self.preferences.column_cache.is_some_and(|least| sizes.bytes >= least);
+                let scan = ScanTable { columns: scan.columns.filter(|_| columns), ..scan };
                 Arc::new(KeyRangeScanExec::new(scan, path, partitions, output, sizes.rows, sizes.bytes < UNCACHED_BYTES))
             }
         }

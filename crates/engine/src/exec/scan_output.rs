@@ -6,6 +6,7 @@
 
 use crate::access::{AccessPath, Predicate, dynamic, explain};
 use crate::catalog::{ColumnId, TableDescriptor};
+use crate::column_cache::ColumnCache;
 use crate::row::key::KeyPartCodec;
 use crate::row::{ColumnSource, RowCodec, ScanDecoder};
 use crate::txn::{ReadView, Transaction};
@@ -33,6 +34,8 @@ pub struct ScanTable {
     pub view: ReadView,
     /// For recording what is read; `None` outside transactions.
     pub txn: Option<Arc<Transaction>>,
+    /// Where long scans leave columns for later ones.
+    pub columns: Option<Arc<ColumnCache>>,
 }
 
 impl fmt::Debug for ScanTable {

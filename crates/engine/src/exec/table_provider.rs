@@ -11,6 +11,7 @@ use crate::access::{Predicate, Preferences};
 use crate::bind::tree::TableScan;
 use crate::bind::{BindContext, bind_table_expr};
 use crate::catalog::{ColumnId, IndexKey, TableDescriptor};
+use crate::column_cache::ColumnCache;
 use crate::plan::relation::Planner;
 use crate::plan::{column_name, from_datafusion};
 use crate::row::{RowCodec, expression_column};
@@ -79,7 +80,7 @@ impl StoaTable {
             list.push((*id, name.clone(), column.ty.clone()));
         }
         Ok(Self {
-            scan: ScanTable { table, codec, view, txn },
+            scan: ScanTable { table, codec, view, txn, columns: None },
             columns: list.into(),
             schema: Arc::new(Schema::new(fields)),
             index_predicates: Arc::from([]),
@@ -96,6 +97,13 @@ impl StoaTable {
     #[must_use]
     pub(crate) fn alone(mut self) -> Self {
         self.alone = true;
+        self
+    }
+
+    /// Lets long scans take what earlier ones have read, and leave what they read.
+    #[must_use]
+    pub fn with_column_cache(mut self, columns: &Arc<ColumnCache>) -> Self {
+        self.scan.columns = Some(Arc::clone(columns));
         self
     }
 
@@ -364,6 +372,7 @@ pub(crate) fn table_of(planner: &Planner, scan: &TableScan) -> PgResult<StoaTabl
     Ok(StoaTable::new(Arc::clone(&scan.table), &columns, view, txn)?
         .with_index_predicates(predicates)
         .with_index_exprs(index_exprs(planner, &scan.table)?)
+        .with_column_cache(&ctx.database.columns)
         .with_text(&ctx.database.text, text_parts(planner, &scan.table)?)
         .with_preferences(preferences)
         .with_statistics(ctx.database.statistics.of(scan.table.oid)))

@@ -10,6 +10,7 @@ use super::key::{KeyCodec, KeyList, KeyPartCodec};
 use super::table::{Place, RowCodec, qualifier};
 use super::types::key_is_lossless;
 use crate::catalog::ColumnId;
+use crate::column_cache::ColumnKey;
 use arrow::array::ArrayRef;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -28,6 +29,18 @@ pub enum ColumnSource {
 }
 
 impl ColumnSource {
+    /// How a column is read.
+    #[must_use]
+    pub fn column_key(&self, id: ColumnId) -> Option<ColumnKey> {
+        match self {
+            ColumnSource::Table(codec) => {
+                let column = codec.column(id)?;
+                Some(ColumnKey { id, ty: column.ty.clone(), missing: column.missing.clone() })
+            }
+            ColumnSource::Index(codec) => index_place(codec, id).map(|(ty, _)| ColumnKey { id, ty: ty.clone(), missing: None }),
+        }
+    }
+
     /// Where rows of the source are.
     #[must_use]
     pub fn storage(&self) -> stoa_store::TableId {

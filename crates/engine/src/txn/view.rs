@@ -319,6 +319,17 @@ pub struct ViewScan {
 }
 
 impl ViewScan {
+    /// Goes on with a part of the scan's range, behind those before.
+    ///
+    /// # Errors
+    /// XX000 for a table that the transaction has written; what the store reports.
+    pub fn enter(&mut self, part: &KeyRange) -> PgResult<()> {
+        if self.overlay.is_some() {
+            return Err(PgError::internal("a scan over changed rows has no parts"));
+        }
+        self.scan.enter(part).map_err(store_error)
+    }
+
     /// Pushes rows into the sink until it breaks, about `max_rows` were pushed, or the range ends. False at the end.
     ///
     /// # Errors

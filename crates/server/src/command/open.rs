@@ -11,8 +11,8 @@ pub struct DataOptions {
     /// The directory of the database; made if there is none.
     #[arg(long, value_name = "DIR")]
     pub data: PathBuf,
-    /// The memory that the process may use, as 512MB or 4GB: half of it is for statements, a quarter of what the program itself does
-    /// not need for the store's caches.
+    /// The memory that the process may use, as 512MB or 4GB: half of it is for statements and for columns that are kept in memory, a
+    /// quarter of what the program itself does not need for the store's caches.
     #[arg(long, value_name = "SIZE", value_parser = super::size::parse)]
     pub memory_limit: Option<u64>,
     /// Rows and entries a second that the background check of indexes reads; 0 switches it off.

@@ -1,7 +1,7 @@
 //! Guarantees 2, 3 and 5 under threads.
 
 use super::support::{F, G, Rows, T, U, commit, commit_with, create, get, read_spec, run_scan, scan_spec, table};
-use super::{MakeStore, SplitMix, clock};
+use super::{MakeStore, SplitMix, block_on, clock};
 use crate::{FamilyOptions, KeyRange, Layout, Store, StoreError, TableId, Timestamp};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -159,4 +159,78 @@ pub fn concurrent_increments_are_not_lost(make: MakeStore<'_>) {
     let rows = super::support::all_at(store, &store.snapshot(), T, &[F]);
     let total: i64 = rows.rows.iter().map(|(_, cells)| number(&cells[0].value)).sum();
     assert_eq!(total, (threads * each) as i64);
+}
+
+pub fn a_watch_ends_before_a_change_is_seen(make: MakeStore<'_>) {
+    let fixture = make(clock());
+    let store = &*fixture.store;
+    create(store, &table(T, vec![FamilyOptions::default()]));
+    create(store, &table(U, vec![FamilyOptions { ttl: Some(std::time::Duration::from_secs(1)), ..Default::default() }]));
+    commit(store, |m| (0..100u8).for_each(|k| m.put(T, &[k], F, b"", b"0")));
+    assert!(store.watch(U, &KeyRange::all(), &store.snapshot()).is_none(), "rows that expire by themselves");
+    let range = |from: u8| KeyRange::new(vec![from], Some(vec![from + 10]));
+    let before = store.snapshot();
+    // A store may watch nothing.
+    let Some(watch) = store.watch(T, &range(10), &before) else { return };
+    let apart = store.watch(T, &range(20), &before).unwrap();
+    commit(store, |m| m.delete_row(T, &[19]));
+    let after = store.snapshot().timestamp();
+    assert!(watch.holds_at(before.timestamp()) && !watch.holds_at(after), "what was seen before stays true before");
+    assert!(apart.holds_at(after));
+    assert!(store.watch(T, &range(10), &before).is_none(), "it has changed since");
+    let load = |key: u8| {
+        let mut load = block_on(store.bulk_load(&[T])).unwrap();
+        load.put(T, &[key], F, b"", b"1").unwrap();
+        block_on(load.finish()).unwrap();
+    };
+    load(25);
+    assert!(!apart.is_open(), "a load is a change like another");
+    let last = store.watch(T, &KeyRange::new(vec![99], None), &store.snapshot()).unwrap();
+    block_on(store.drop_table(T)).unwrap();
+    assert!(!last.is_open());
+    create(store, &table(T, vec![FamilyOptions::default()]));
+
+    let stop = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let (stop, range) = (&stop, &range);
+        let writers: Vec<_> = (0..2u64)
+            .map(|seed| {
+                scope.spawn(move || {
+                    let mut random = SplitMix(seed);
+                    for i in 0..400u32 {
+                        let key = random.below(100) as u8;
+                        match random.below(4) {
+                            0 => drop(commit_with(store, None, &[], |m| m.delete_row(T, &[key]))),
+                            _ => drop(commit_with(store, None, &[], |m| m.put(T, &[key], F, b"", &i.to_be_bytes()))),
+                        }
+                    }
+                })
+            })
+            .collect();
+        for reader in 0..2u64 {
+            scope.spawn(move || {
+                let mut random = SplitMix(reader + 100);
+                // Each reader has a half of its own: a later watch ends one that it overlaps.
+                while !stop.load(Ordering::Relaxed) {
+                    let range = range(10 * (random.below(5) + 5 * reader) as u8);
+                    let read = |snapshot: &std::sync::Arc<dyn crate::Snapshot>| {
+                        run_scan(store, scan_spec(read_spec(snapshot, T, &[F]), range.clone()), 7).unwrap()
+                    };
+                    let snapshot = store.snapshot();
+                    let seen = read(&snapshot);
+                    let Some(watch) = store.watch(T, &range, &snapshot) else { continue };
+                    loop {
+                        let later = store.snapshot();
+                        let holds = watch.holds_at(later.timestamp());
+                        assert!(!holds || read(&later) == seen, "a change was seen before the watch ended");
+                        if !holds || stop.load(Ordering::Relaxed) {
+                            break;
+                        }
+                    }
+                }
+            });
+        }
+        writers.into_iter().for_each(|w| w.join().unwrap());
+        stop.store(true, Ordering::Relaxed);
+    });
 }

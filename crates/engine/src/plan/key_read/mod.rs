@@ -278,6 +278,7 @@ impl KeyRead {
             codec: Arc::clone(&self.codec),
             view: ctx.txn.read_view(),
             txn: Some(Arc::clone(&ctx.txn)),
+            columns: None,
         };
         match &self.way {
             Way::Row(key) => {
