@@ -15,7 +15,7 @@ use rocksdb::WriteOptions;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use stoa_store::{Certainty, Durability, KeyRange, StoreError, StoreResult, TableId, Timestamp};
+use stoa_store::{Certainty, Durability, KeyRange, StoreError, StoreResult, TableId, Then, Timestamp};
 use tokio::sync::oneshot;
 
 /// Bytes of commits that share one sync: so that a stream of large commits does not make small ones wait for all of it.
@@ -28,6 +28,7 @@ pub(crate) struct CommitJob {
     pub since: Option<Timestamp>,
     pub validate: Vec<(TableId, KeyRange)>,
     pub durability: Durability,
+    pub then: Option<Then>,
     pub reply: oneshot::Sender<Reply>,
 }
 
@@ -136,9 +137,10 @@ impl Core {
         since: Option<Timestamp>,
         validate: &[(TableId, KeyRange)],
         durability: Durability,
+        then: Option<Then>,
     ) -> StoreResult<Reply> {
         let (reply, answer) = oneshot::channel();
-        self.push(Job::Commit(CommitJob { encoded, since, validate: validate.to_vec(), durability, reply }))?;
+        self.push(Job::Commit(CommitJob { encoded, since, validate: validate.to_vec(), durability, then, reply }))?;
         answer.await.map_err(|_| closed())
     }
 
@@ -300,7 +302,7 @@ impl Committer {
         let mut durability = Durability::Relaxed;
         let mut recent = core.recent.lock();
         for job in jobs {
-            let CommitJob { mut encoded, since, validate, durability: wanted, reply } = job;
+            let CommitJob { mut encoded, since, validate, durability: wanted, then, reply } = job;
             if let Err(error) = self.check_working() {
                 let _ = reply.send(Reply::Failed(error));
                 continue;
@@ -330,7 +332,7 @@ impl Committer {
             if !encoded.is_empty() {
                 batch.add(encoded);
             }
-            accepted.push((at, reply));
+            accepted.push((at, then, reply));
         }
         drop(recent);
         if accepted.is_empty() {
@@ -343,14 +345,16 @@ impl Committer {
                 self.publish();
                 count(&core.counters.commits, accepted.len() as u64);
                 count(&core.counters.groups, 1);
-                for (at, reply) in accepted {
+                // First those who wait for what these commits have locked: they have work to do, the others only answer.
+                accepted.iter().filter_map(|(at, then, _)| Some((at, then.as_ref()?))).for_each(|(at, then)| then(*at));
+                for (at, _, reply) in accepted {
                     let _ = reply.send(Reply::Committed(at));
                 }
             }
             Err(error) => {
                 count(&core.counters.failed, accepted.len() as u64);
                 tracing::error!("a group of {} commits could not be written: {error}", accepted.len());
-                for (_, reply) in accepted {
+                for (_, _, reply) in accepted {
                     let _ = reply.send(Reply::Failed(error.clone()));
                 }
             }

@@ -23,7 +23,7 @@ use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
 use stoa_store::{
     BulkLoad, Certainty, Commit, Durability, KeyRange, ReadSpec, Region, RowSink, Scan, ScanSpec, Snapshot, Store, StoreError, StoreResult,
-    TableId, TableSchema, Timestamp, Watch,
+    TableId, TableSchema, Then, Timestamp, Watch,
 };
 
 /// How far above everything known a store starts, so that a damaged ceiling is noticed and not lived with.
@@ -90,6 +90,22 @@ impl LsmStore {
             Some(table) => Ok(Some(table)),
             None if self.core.view().tables.map.contains_key(&id) => Ok(None),
             None => Err(StoreError::NoSuchTable(id.0)),
+        }
+    }
+
+    async fn queue_commit(&self, commit: Commit<'_>, then: Option<Then>) -> StoreResult<Timestamp> {
+        loop {
+            let tables = Arc::clone(&self.core.view().tables);
+            for (table, _) in commit.validate {
+                tables.map.get(table).ok_or(StoreError::NoSuchTable(table.0))?;
+            }
+            let encoded = EncodedCommit::encode(commit.mutations, &tables)?;
+            drop(tables);
+            match self.core.commit(encoded, commit.snapshot, commit.validate, commit.durability, then.clone()).await? {
+                Reply::Committed(at) => return Ok(at),
+                Reply::Failed(error) => return Err(error),
+                Reply::Stale => {}
+            }
         }
     }
 
@@ -275,19 +291,11 @@ impl Store for LsmStore {
     }
 
     async fn commit(&self, commit: Commit<'_>) -> StoreResult<Timestamp> {
-        loop {
-            let tables = Arc::clone(&self.core.view().tables);
-            for (table, _) in commit.validate {
-                tables.map.get(table).ok_or(StoreError::NoSuchTable(table.0))?;
-            }
-            let encoded = EncodedCommit::encode(commit.mutations, &tables)?;
-            drop(tables);
-            match self.core.commit(encoded, commit.snapshot, commit.validate, commit.durability).await? {
-                Reply::Committed(at) => return Ok(at),
-                Reply::Failed(error) => return Err(error),
-                Reply::Stale => {}
-            }
-        }
+        self.queue_commit(commit, None).await
+    }
+
+    async fn commit_then(&self, commit: Commit<'_>, then: Then) -> StoreResult<Timestamp> {
+        self.queue_commit(commit, Some(then)).await
     }
 
     fn rows_changed_since(&self, rows: &mut dyn Iterator<Item = (TableId, &[u8])>, since: Timestamp) -> bool {

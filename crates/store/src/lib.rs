@@ -143,6 +143,9 @@ pub struct Commit<'a> {
     pub durability: Durability,
 }
 
+/// What is done as soon as a commit is visible.
+pub type Then = Arc<dyn Fn(Timestamp) + Send + Sync>;
+
 /// A commit larger than memory: changes come table by table, in ascending key order, and become visible at once. Dropped before
 /// its end, it leaves nothing.
 #[async_trait]
@@ -222,6 +225,13 @@ pub trait Store: Send + Sync + std::fmt::Debug {
 
     /// Applies all mutations at one timestamp, or none.
     async fn commit(&self, commit: Commit<'_>) -> StoreResult<Timestamp>;
+    /// Commits, and calls `then` once, as soon as the commit is visible and before the call returns; not if it failed. What is called
+    /// may hold up other commits: it is short, and asks nothing of the store.
+    async fn commit_then(&self, commit: Commit<'_>, then: Then) -> StoreResult<Timestamp> {
+        let at = self.commit(commit).await?;
+        then(at);
+        Ok(at)
+    }
     /// Whether any of the rows was committed after `since`. `false` is exact; `true` may be a guess when the store forgot.
     fn rows_changed_since(&self, rows: &mut dyn Iterator<Item = (TableId, &[u8])>, since: Timestamp) -> bool;
     /// Starts a bulk load into some tables. Until its end nobody else may write rows that it writes.

@@ -27,7 +27,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use stoa_pg::sqlstate::SqlState;
 use stoa_pg::{PgError, PgResult};
-use stoa_store::{Commit, Durability, FamilyId, KeyRange, Mutations, Snapshot, StoreResult, TableId, Timestamp};
+use stoa_store::{Commit, Durability, FamilyId, KeyRange, Mutations, Snapshot, StoreResult, TableId, Then, Timestamp};
 
 /// Where descriptors are stored.
 pub const CATALOG_TABLE: TableId = TableId(1);
@@ -92,6 +92,8 @@ struct State {
     savepoints: Vec<Savepoint>,
     /// Locks of rows and tables, each once, in the order in which they were taken.
     locks: Vec<LockId>,
+    /// Locks that the store gives up when the commit is visible; whoever ends the transaction before takes them.
+    leaving: Option<Arc<Mutex<Vec<LockId>>>>,
     catalog: Option<PrivateCatalog>,
     on_commit: Vec<Hook>,
     on_rollback: Vec<Hook>,
@@ -124,6 +126,8 @@ const MAX_LAYERS: usize = 8;
 const MANY_LOCKS: usize = 32 << 10;
 /// Bytes from which on a commit goes past the store's log.
 const LARGE_COMMIT: usize = 24 << 20;
+/// Locks up to which the store gives them up, which keeps it from the next commits meanwhile.
+const MAX_RELEASED_BY_STORE: usize = 64;
 
 impl State {
     fn new(manager: &TransactionManager, options: &TxnOptions) -> Self {
@@ -1048,9 +1052,29 @@ impl Transaction {
         let ticket = self.manager.feed().begin(writes, &mut mutations).await?;
         // The locks protect the rows: nothing is left to check.
         let commit = Commit { mutations: &mutations, snapshot: None, validate: &[], durability };
-        let outcome = self.manager.store().commit(commit).await;
+        let release = if ticket.is_none() { self.release_when_visible() } else { None };
+        let outcome = match release {
+            Some(release) => self.manager.store().commit_then(commit, release).await,
+            None => self.manager.store().commit(commit).await,
+        };
         settle(ticket, &outcome);
         outcome.map(Some).map_err(store_error)
+    }
+
+    /// Gives up the locks as soon as the commit is visible, without the way back to the session: others wait for them. `None` for
+    /// transactions that have more to do before, and for very many locks.
+    fn release_when_visible(&self) -> Option<Then> {
+        let mut state = self.state.lock();
+        if state.tracked || state.catalog.is_some() || state.locks.is_empty() || state.locks.len() > MAX_RELEASED_BY_STORE {
+            return None;
+        }
+        let locks = Arc::new(Mutex::new(std::mem::take(&mut state.locks)));
+        state.leaving = Some(Arc::clone(&locks));
+        let (manager, group) = (Arc::clone(&self.manager), self.group);
+        Some(Arc::new(move |_| {
+            let locks = std::mem::take(&mut *locks.lock());
+            locks.into_iter().for_each(|id| manager.locks().release(group, id));
+        }))
     }
 
     /// A large transaction is taken in by the store as sorted files, past its log and its memory.
@@ -1116,12 +1140,16 @@ impl Transaction {
     /// What others wait for.
     fn hold(&self) -> Hold {
         let mut state = self.state.lock();
+        let mut locks = std::mem::take(&mut state.locks);
+        if let Some(leaving) = state.leaving.take() {
+            locks.append(&mut leaving.lock());
+        }
         Hold {
             id: self.id(),
             group: self.group,
             manager: Arc::clone(&self.manager),
             advisory: Arc::clone(&self.advisory),
-            locks: std::mem::take(&mut state.locks),
+            locks,
             tracked: state.tracked,
         }
     }

@@ -71,6 +71,7 @@ const TESTS: &[(&str, Test)] = &[
     ("7_expired_cells_do_not_come_back_after_compaction", reading::expired_cells_do_not_come_back_after_compaction),
     ("8_errors_say_what_happened", writing::errors_say_what_happened),
     ("10_a_watch_ends_before_a_change_is_seen", concurrency::a_watch_ends_before_a_change_is_seen),
+    ("what_follows_a_commit_is_done_once_it_is_visible", writing::what_follows_a_commit_is_done_once_it_is_visible),
     ("bulk_loads_appear_at_once", writing::bulk_loads_appear_at_once),
     ("bulk_loads_are_one_commit_of_many_tables", writing::bulk_loads_are_one_commit_of_many_tables),
     ("random_operations_do_as_the_model_does", |make| random_operations(make, 1..=6, 400)),

@@ -7,6 +7,7 @@ use crate::{
     Certainty, Commit, Durability, FamilyId, FamilyOptions, KeyRange, Layout, MutationRef, Mutations, StoreError, TableId, TableSchema,
     Timestamp,
 };
+use std::sync::Arc;
 use std::time::Duration;
 
 fn cells() -> FamilyOptions {
@@ -421,4 +422,24 @@ pub fn bulk_loads_are_one_commit_of_many_tables(make: MakeStore<'_>) {
     }
     commit(store, |m| m.put(T, b"a", F, b"", b"3"));
     assert_eq!(all_at(store, &store.snapshot(), T, &all).texts()[0], "a:3");
+}
+
+pub fn what_follows_a_commit_is_done_once_it_is_visible(make: MakeStore<'_>) {
+    let fixture = make(clock());
+    let store = Arc::clone(&fixture.store);
+    create(&*store, &table(T, vec![FamilyOptions::default()]));
+    let before = store.snapshot().timestamp();
+    let calls = Arc::new(parking_lot::Mutex::new(Vec::new()));
+    let commit = |snapshot: Option<Timestamp>| {
+        let (calls, of) = (Arc::clone(&calls), Arc::clone(&store));
+        let then: crate::Then = Arc::new(move |at| calls.lock().push((at, of.snapshot().timestamp())));
+        let mut mutations = Mutations::new();
+        mutations.put(T, b"k", F, b"", b"v");
+        block_on(store.commit_then(Commit { mutations: &mutations, snapshot, validate: &[], durability: Durability::Sync }, then))
+    };
+    let at = commit(None).unwrap();
+    let called = calls.lock().clone();
+    assert!(called.len() == 1 && called[0].0 == at && called[0].1 >= at, "{called:?} for the commit at {at:?}");
+    assert!(matches!(commit(Some(before)), Err(StoreError::Conflict)));
+    assert_eq!(calls.lock().len(), 1, "not of a commit that failed");
 }
