@@ -7,7 +7,7 @@
 
 use crate::commit::{Committer, Core, count};
 use crate::database::{ColumnFamily, Database, message_error, read_error, write_error};
-use crate::keys::{Form, VALUE_DELETED, VALUE_PUT, VALUE_PUT_AFTER_DELETE, inverted, push_escaped, push_row_bound};
+use crate::keys::{Form, VALUE_DELETED, VALUE_PUT, VALUE_PUT_AFTER_DELETE, inverted, push_escaped, push_row_bound, row_range};
 use crate::metadata::{StoredLoad, load_key};
 use crate::options::OptionClass;
 use crate::view::{Family, Table};
@@ -402,8 +402,14 @@ impl Committer {
         }
         for load in &loaded {
             let id = load.table.schema.id;
-            self.existing(id)?.last_change.store(finish.0, Ordering::Release);
-            self.core.recent.lock().record_range(finish, id, load.range.clone());
+            let table = self.existing(id)?;
+            table.last_change.store(finish.0, Ordering::Release);
+            let mut recent = self.core.recent.lock();
+            for family in table.families.iter().filter(|family| family.form == Form::Plain && self.core.rows.len() > 0) {
+                let (from, to) = row_range(family.storage, family.form, &load.range.start, load.range.end.as_deref());
+                self.core.rows.remove_range(&from, &to);
+            }
+            recent.record_range(finish, id, load.range.clone());
         }
         let result = self.take_in(&by_class).and_then(|()| {
             let mut done = WriteBatch::default();

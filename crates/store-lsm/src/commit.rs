@@ -6,9 +6,11 @@
 
 use crate::batch::{EncodedCommit, GroupBatch};
 use crate::database::{ColumnFamily, Database, RocksSnapshot, write_error};
+use crate::keys::{Form, push_row_bound};
 use crate::metadata::CEILING_KEY;
 use crate::options::{LsmOptions, OptionClass, SharedResources};
 use crate::recent::Recent;
+use crate::row_cache::RowCache;
 use crate::view::{LOAD_COUNTER, LsmSnapshot, Table, Tables, View};
 use parking_lot::{Condvar, Mutex, RwLock};
 use rocksdb::WriteOptions;
@@ -59,6 +61,7 @@ pub(crate) struct Core {
     pub shared: SharedResources,
     pub published: RwLock<Arc<View>>,
     pub recent: Mutex<Recent>,
+    pub rows: RowCache,
     pub homes: Mutex<HashMap<OptionClass, Arc<ColumnFamily>>>,
     pub counters: Counters,
     queue: Mutex<Queue>,
@@ -96,6 +99,7 @@ fn closed() -> StoreError {
 impl Core {
     pub fn new(database: Arc<Database>, options: LsmOptions, shared: SharedResources, first: Arc<View>) -> Self {
         Self {
+            rows: RowCache::new(options.row_cache_bytes()),
             database,
             options,
             shared,
@@ -128,6 +132,31 @@ impl Core {
         drop(queue);
         self.wake.notify_one();
         Ok(())
+    }
+
+    /// Keeps what a view has seen of a row for the next reads by its key, unless it was written since, or one would have to wait.
+    pub fn keep_row(&self, table: &Table, key: &[u8], physical: &[u8], value: &[u8], view: &View) {
+        if let Some(recent) = self.recent.try_lock()
+            && !recent.row_changed(table.schema.id, key, view.timestamp)
+        {
+            self.rows.insert(physical, value, view.timestamp);
+        }
+    }
+
+    /// Forgets the rows that a commit writes; to be called under the lock of `recent`, where it is told.
+    fn forget_rows(&self, commit: &EncodedCommit) {
+        if self.rows.len() == 0 {
+            return;
+        }
+        let mut physical = Vec::new();
+        for (id, key) in commit.written.iter() {
+            let Some(table) = commit.tables.iter().find(|table| table.schema.id == id) else { continue };
+            for family in table.families.iter().filter(|family| family.form == Form::Plain) {
+                physical.clear();
+                push_row_bound(&mut physical, family.storage, family.form, key);
+                self.rows.remove(&physical);
+            }
+        }
     }
 
     /// Queues a commit and waits for the answer.
@@ -325,6 +354,7 @@ impl Committer {
             for table in &encoded.tables {
                 table.last_change.store(at.0, Ordering::Release);
             }
+            core.forget_rows(&encoded);
             recent.record(at, std::mem::take(&mut encoded.written));
             if wanted == Durability::Sync {
                 durability = Durability::Sync;

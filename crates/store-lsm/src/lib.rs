@@ -1,7 +1,7 @@
 //! The store's promise kept on one machine, on RocksDB.
 //!
 //! [`LsmStore`] is the door. In reading order: [`keys`] (how cells lie in RocksDB), `view` (what a reader sees), `scan`,
-//! `get` and `iterator` (reading), `batch`, `recent` and `commit` (writing: one thread owns it), `ddl`, `bulk`, `purge`, `retention`,
+//! `get`, `row_cache` and `iterator` (reading), `batch`, `recent` and `commit` (writing: one thread owns it), `ddl`, `bulk`, `purge`, `retention`,
 //! `regions`, `sweep`, `log_room` and `log_end` (RocksDB's log), and [`metadata`] (what the store remembers of itself).
 //!
 //! Invariants: a published view holds only what is durable (or was committed as relaxed), and all of it; every entry's
@@ -41,6 +41,7 @@ mod purge;
 mod recent;
 mod regions;
 mod retention;
+mod row_cache;
 mod scan;
 mod schedule;
 mod store;

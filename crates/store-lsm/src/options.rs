@@ -151,10 +151,17 @@ impl std::fmt::Debug for SharedResources {
     }
 }
 
+impl LsmOptions {
+    /// Of the memory for blocks, what rows have that were read by key.
+    pub(crate) fn row_cache_bytes(&self) -> usize {
+        self.block_cache_bytes / 8
+    }
+}
+
 impl SharedResources {
     pub fn new(options: &LsmOptions) -> Self {
         let in_memory = options.block_cache_bytes / 8;
-        let cache = block_cache(options.block_cache_bytes - in_memory);
+        let cache = block_cache(options.block_cache_bytes - in_memory - options.row_cache_bytes());
         let write_buffers = WriteBufferManager::new_write_buffer_manager_with_cache(options.write_buffer_bytes, false, cache.clone());
         Self {
             cache,

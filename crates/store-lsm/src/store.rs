@@ -266,7 +266,7 @@ impl Store for LsmStore {
         count(&self.core.counters.gets, keys.len() as u64);
         let snapshot = LsmSnapshot::of(&spec.snapshot)?;
         match self.table_at(snapshot, spec.table)? {
-            Some(table) => crate::get::get(spec, snapshot, table, keys, sink),
+            Some(table) => crate::get::get(&self.core, spec, snapshot, table, keys, sink),
             None => Ok(()),
         }
     }
@@ -371,6 +371,7 @@ impl Store for LsmStore {
             ("views_held", core.shared.retention.tracker.count()),
             ("recent_rows", recent_rows as u64),
             ("ranges_watched", watches as u64),
+            ("rows_kept", core.rows.len() as u64),
             ("storages_to_remove", core.janitor.pending()),
             ("cache_bytes", (core.shared.cache.get_usage() + core.shared.in_memory_cache.get_usage()) as u64),
             ("write_buffer_bytes", core.shared.write_buffers.get_usage() as u64),

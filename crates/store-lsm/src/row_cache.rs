@@ -1,0 +1,254 @@
+//! Rows that were read by key, where the next read finds them without a search in RocksDB's memory, files and blocks.
+//!
+//! Only plain families without expiry are kept: what a key holds changes by commits alone. A row is kept with the time of the view at
+//! which it was read, and serves views from then on; the commit thread removes what it writes, before anyone can see it. A reader adds
+//! a row only if nobody has written it since its view, under the lock that the commit thread takes for telling
+//! ([`crate::recent::Recent`]).
+//!
+//! Invariant: a row that is kept is what every view sees from its time to the newest.
+
+use hashbrown::HashTable;
+use parking_lot::Mutex;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use stoa_store::Timestamp;
+
+const SHARDS: usize = 16;
+/// What an entry takes beside its key and value, about.
+const ENTRY_BYTES: usize = 144;
+/// Values of more bytes are left to the blocks.
+const MAX_VALUE_BYTES: usize = 4096;
+
+#[derive(Debug)]
+struct Slot {
+    hash: u64,
+    key: Box<[u8]>,
+    value: Arc<[u8]>,
+    from: Timestamp,
+    /// Since the hand came by.
+    used: bool,
+}
+
+impl Slot {
+    fn bytes(&self) -> usize {
+        ENTRY_BYTES + self.key.len() + self.value.len()
+    }
+}
+
+#[derive(Debug, Default)]
+struct Shard {
+    places: HashTable<usize>,
+    slots: Vec<Option<Slot>>,
+    free: Vec<usize>,
+    /// Where the clock goes on to look for what was not used.
+    hand: usize,
+    bytes: usize,
+}
+
+impl Shard {
+    fn find(&self, hash: u64, key: &[u8]) -> Option<usize> {
+        let slots = &self.slots;
+        let is_it = |place: &usize| slots.get(*place).and_then(Option::as_ref).is_some_and(|slot| *slot.key == *key);
+        self.places.find(hash, is_it).copied()
+    }
+
+    fn remove(&mut self, place: usize) {
+        let Some(slot) = self.slots.get_mut(place).and_then(Option::take) else { return };
+        if let Ok(entry) = self.places.find_entry(slot.hash, |own| *own == place) {
+            entry.remove();
+        }
+        self.bytes -= slot.bytes();
+        self.free.push(place);
+    }
+
+    /// Removes what was not used since the hand came by last, until so many bytes are left.
+    fn shrink(&mut self, to: usize) {
+        let mut looks = 2 * self.slots.len();
+        while self.bytes > to && looks > 0 {
+            looks -= 1;
+            self.hand = (self.hand + 1) % self.slots.len().max(1);
+            let Some(slot) = self.slots.get_mut(self.hand).and_then(Option::as_mut) else { continue };
+            if !std::mem::take(&mut slot.used) {
+                self.remove(self.hand);
+            }
+        }
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct RowCache {
+    shards: [Mutex<Shard>; SHARDS],
+    seed: u64,
+    /// Of one shard.
+    capacity: usize,
+    entries: AtomicUsize,
+}
+
+impl RowCache {
+    pub fn new(bytes: usize) -> Self {
+        Self {
+            shards: std::array::from_fn(|_| Mutex::default()),
+            seed: std::hash::BuildHasher::hash_one(&std::hash::RandomState::new(), bytes),
+            capacity: bytes / SHARDS,
+            entries: AtomicUsize::new(0),
+        }
+    }
+
+    fn hash(&self, key: &[u8]) -> u64 {
+        xxhash_rust::xxh3::xxh3_64_with_seed(key, self.seed)
+    }
+
+    fn shard(&self, hash: u64) -> &Mutex<Shard> {
+        // The table uses the other end of the hash.
+        let [shard, ..] = &self.shards;
+        self.shards.get((hash >> 32) as usize % SHARDS).unwrap_or(shard)
+    }
+
+    /// Rows that are kept.
+    pub fn len(&self) -> usize {
+        self.entries.load(Ordering::Relaxed)
+    }
+
+    /// What a physical key holds for a view of this time, if it is kept.
+    #[inline]
+    pub fn get(&self, key: &[u8], at: Timestamp) -> Option<Arc<[u8]>> {
+        let hash = self.hash(key);
+        let mut shard = self.shard(hash).lock();
+        let place = shard.find(hash, key)?;
+        let slot = shard.slots.get_mut(place).and_then(Option::as_mut).filter(|slot| slot.from <= at)?;
+        slot.used = true;
+        Some(Arc::clone(&slot.value))
+    }
+
+    /// Keeps what a view has seen; to be called while no commit can be told, and none has changed the key since.
+    pub fn insert(&self, key: &[u8], value: &[u8], from: Timestamp) {
+        let bytes = ENTRY_BYTES + key.len() + value.len();
+        if value.len() > MAX_VALUE_BYTES || bytes > self.capacity {
+            return;
+        }
+        let hash = self.hash(key);
+        let mut shard = self.shard(hash).lock();
+        let before = shard.places.len();
+        // An older view may have kept it for itself.
+        if let Some(place) = shard.find(hash, key) {
+            shard.remove(place);
+        }
+        let room = self.capacity - bytes;
+        if shard.bytes > room {
+            // A little more, so that the hand need not move for each.
+            shard.shrink(room - room / 64);
+        }
+        let slot = Slot { hash, key: key.into(), value: value.into(), from, used: false };
+        shard.bytes += bytes;
+        let Shard { places, slots, free, .. } = &mut *shard;
+        let place = match free.pop() {
+            Some(place) => {
+                if let Some(empty) = slots.get_mut(place) {
+                    *empty = Some(slot);
+                }
+                place
+            }
+            None => {
+                slots.push(Some(slot));
+                slots.len() - 1
+            }
+        };
+        let hash_of = |place: &usize| slots.get(*place).and_then(Option::as_ref).map_or(0, |slot| slot.hash);
+        places.insert_unique(hash, place, hash_of);
+        self.count(before, places.len());
+    }
+
+    fn count(&self, before: usize, after: usize) {
+        if after >= before {
+            self.entries.fetch_add(after - before, Ordering::Relaxed);
+        } else {
+            self.entries.fetch_sub(before - after, Ordering::Relaxed);
+        }
+    }
+
+    /// A commit changes a key.
+    pub fn remove(&self, key: &[u8]) {
+        let hash = self.hash(key);
+        let mut shard = self.shard(hash).lock();
+        let before = shard.places.len();
+        if let Some(place) = shard.find(hash, key) {
+            shard.remove(place);
+        }
+        self.count(before, shard.places.len());
+    }
+
+    /// A load may change any key from one to another, exclusive.
+    pub fn remove_range(&self, from: &[u8], to: &[u8]) {
+        for shard in &self.shards {
+            let mut shard = shard.lock();
+            let before = shard.places.len();
+            let inside = |slot: &Option<Slot>| slot.as_ref().is_some_and(|slot| *slot.key >= *from && *slot.key < *to);
+            let places: Vec<usize> = shard.slots.iter().enumerate().filter(|(_, slot)| inside(slot)).map(|(place, _)| place).collect();
+            places.into_iter().for_each(|place| shard.remove(place));
+            self.count(before, shard.places.len());
+        }
+    }
+
+    #[cfg(test)]
+    fn bytes(&self) -> usize {
+        self.shards.iter().map(|shard| shard.lock().bytes).sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+    use super::*;
+    use std::collections::HashMap;
+    use stoa_store::conformance::SplitMix;
+
+    #[test]
+    fn a_row_serves_views_from_its_own_on() {
+        let cache = RowCache::new(1 << 20);
+        cache.insert(b"k", b"v", Timestamp(5));
+        assert_eq!(cache.get(b"k", Timestamp(5)).as_deref(), Some(&b"v"[..]));
+        assert_eq!(cache.get(b"k", Timestamp(4)), None);
+        cache.insert(b"k", b"w", Timestamp(7));
+        assert_eq!(cache.get(b"k", Timestamp(6)), None);
+        assert_eq!(cache.get(b"k", Timestamp(7)).as_deref(), Some(&b"w"[..]));
+        cache.remove(b"k");
+        cache.remove(b"other");
+        assert!(cache.get(b"k", Timestamp(9)).is_none() && cache.len() == 0 && cache.bytes() == 0);
+        cache.insert(b"k", &vec![0; MAX_VALUE_BYTES + 1], Timestamp(1));
+        assert_eq!(cache.len(), 0);
+    }
+
+    #[test]
+    fn it_does_as_a_map_does_within_its_bounds() {
+        let (cache, mut model, mut random) = (RowCache::new(64 << 10), HashMap::new(), SplitMix(3));
+        let mut hits = 0;
+        for round in 0..40_000u64 {
+            let key = (random.below(1000) as u32).to_be_bytes();
+            match random.below(12) {
+                0 => {
+                    cache.remove(&key);
+                    model.remove(&key);
+                }
+                1 if round % 50 == 0 => {
+                    let (from, to) = (random.below(1000) as u32, random.below(1000) as u32);
+                    cache.remove_range(&from.to_be_bytes(), &to.to_be_bytes());
+                    model.retain(|key, _| !(from..to).contains(&u32::from_be_bytes(*key)));
+                }
+                2..5 => {
+                    let value = vec![round as u8; random.below(60) as usize];
+                    cache.insert(&key, &value, Timestamp(1));
+                    model.insert(key, value);
+                }
+                _ => {
+                    if let Some(value) = cache.get(&key, Timestamp(1)) {
+                        hits += 1;
+                        assert_eq!(Some(&*value), model.get(&key).map(Vec::as_slice), "of {key:?}");
+                    }
+                }
+            }
+            assert!(cache.bytes() <= 64 << 10 && cache.len() <= model.len());
+        }
+        assert!(hits > 2000, "{hits} reads found their row");
+    }
+}
