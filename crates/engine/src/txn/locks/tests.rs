@@ -177,7 +177,9 @@ async fn locks_of_very_many_rows_take_little_and_still_hold() {
 
     // A waiter is in the graph, and gets the lock at the end.
     let (l, id) = (Arc::clone(&locks), ids[77]);
-    let c = tokio::spawn(async move { l.acquire(C, id, Mode::UPDATE, Wait::Until(None)).await });
+    // It does not look for the deadlock itself: the other one is to find it.
+    let patience = Duration::from_secs(600);
+    let c = tokio::spawn(async move { l.acquire_watchful(C, id, Mode::UPDATE, Wait::Until(None), patience).await });
     while locks.waiting.lock().is_empty() {
         tokio::task::yield_now().await;
     }
