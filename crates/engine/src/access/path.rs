@@ -110,7 +110,7 @@ impl AccessPath {
     pub fn cost(&self, rows: f64) -> f64 {
         let seek = 3.0 * self.scope.ranges.len() as f64 * self.skip.as_ref().map_or(1.0, Skip::seeks);
         let row = match &self.kind {
-            PathKind::Table => 1.0,
+            PathKind::Table => self.width,
             PathKind::Index { covered: true, .. } => 0.9 * self.width,
             PathKind::Index { covered: false, .. } => 5.0 * self.width,
         };

@@ -162,6 +162,18 @@ impl ColumnCache {
         before - kept.bytes
     }
 
+    /// How many rows of a source are kept with all of these columns, for a snapshot of this time; of large ones by a part of them.
+    #[must_use]
+    pub fn kept_rows(&self, source: TableId, columns: &[ColumnKey], at: Timestamp) -> usize {
+        const SAMPLED: usize = 512;
+        let kept = self.kept.lock();
+        let Some(segments) = kept.sources.get(&source) else { return 0 };
+        let has_all = |own: &Segment| columns.iter().all(|wanted| own.columns.iter().any(|c| *c.key == *wanted));
+        let step = segments.len().div_ceil(SAMPLED).max(1);
+        let useful = segments.values().step_by(step).filter(|own| own.watch.holds_at(at) && has_all(own));
+        useful.map(|own| own.rows).sum::<usize>() * step
+    }
+
     /// What is kept from a key on, of what lies before `end`.
     #[must_use]
     pub fn find(&self, reader: &Reader, from: &[u8], end: Option<&[u8]>) -> Found {
@@ -403,6 +415,10 @@ mod tests {
         let mut reader = cache.reader(T, vec![column(1), column(2)], later.timestamp());
         assert_eq!(find(&cache, &reader, "d", ""), "keep to p", "one row costs its segment");
         assert_eq!(find(&cache, &reader, "", ""), "4 rows to d: 10 -");
+        let kept_rows = |columns: &[u32]| {
+            cache.kept_rows(T, &columns.iter().map(|id| ColumnKey::clone(&column(*id))).collect::<Vec<_>>(), later.timestamp())
+        };
+        assert_eq!([kept_rows(&[]), kept_rows(&[1]), kept_rows(&[1, 2])], [8, 8, 0]);
         let Found::Segment(found) = cache.find(&reader, b"", None) else { panic!("it is there") };
         cache.complete(&mut reader, b"", &found, &[(1, values(11, 4))]);
         assert_eq!(find(&cache, &reader, "", ""), "4 rows to d: 10 11");

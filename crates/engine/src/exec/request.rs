@@ -13,6 +13,7 @@ use crate::access::{
     AccessPath, KeyShape, PathKind, PathOptions, Predicate, Preferences, Probe, ProbePart, Usable, Ways, cheapest, scope, usable, ways,
 };
 use crate::catalog::{ColumnId, IndexDescriptor, IndexKey};
+use crate::row::ColumnSource;
 use crate::statistics::TableStatistics;
 use crate::text::exec::AmongKeys;
 use crate::txn::store_error;
@@ -37,6 +38,8 @@ const SHORT_BYTES: u64 = 256 << 10;
 const SHORT_LOOKUP_BYTES: u64 = 8 << 10;
 /// Bytes from which a scan does not keep what it reads in the cache.
 const UNCACHED_BYTES: u64 = 64 << 20;
+/// What a row costs whose columns earlier scans have left, beside one that is read.
+const KEPT_COST: f64 = 0.1;
 /// What a row costs that lies in a block of its own, beside one that does not.
 const SCATTERED: f64 = 3.2;
 /// Rows of a table from which a narrow index is read instead of it.
@@ -192,6 +195,8 @@ impl ScanRequest {
                 PathKind::Index { covered: false, .. } => path.width = self.scatter(&path.key),
                 _ => {}
             }
+            let bytes = size.map_or(table_bytes, |(bytes, _)| bytes);
+            path.width *= 1.0 - (1.0 - KEPT_COST) * self.kept_share(path, bytes);
             sizes.push(size);
         }
         let rows: Vec<f64> = paths.iter().zip(&sizes).map(|(path, size)| self.path_rows(path, size.map(|(_, rows)| rows))).collect();
@@ -247,6 +252,24 @@ impl ScanRequest {
         let values = key.parts.first().and_then(|part| self.statistics.as_ref()?.column_values(part.column));
         let order = values.and_then(|values| values.correlation).unwrap_or(0.0);
         1.0 + (SCATTERED - 1.0) * large * (1.0 - order * order)
+    }
+
+    /// The share of a source's rows of which earlier scans have left the columns that are needed; 0 for a path that does not look there.
+    fn kept_share(&self, path: &AccessPath, bytes: u64) -> f64 {
+        let Some(columns) = self.scan.columns.as_ref().filter(|_| self.preferences.column_cache.is_some_and(|least| bytes >= least)) else {
+            return 0.0;
+        };
+        let source = match &path.kind {
+            PathKind::Table => ColumnSource::Table(Arc::clone(&self.scan.codec)),
+            PathKind::Index { codec, covered: true, .. } => ColumnSource::Index(Arc::clone(codec)),
+            PathKind::Index { .. } => return 0.0,
+        };
+        if path.skip.is_some() || path.scope.points {
+            return 0.0;
+        }
+        let Some(keys) = self.needed.iter().map(|id| source.column_key(*id)).collect::<Option<Vec<_>>>() else { return 0.0 };
+        let rows = columns.kept_rows(source.storage(), &keys, self.scan.view.timestamp());
+        (rows as f64 / self.table_rows).min(1.0)
     }
 
     /// The same request, were there these indexes as well.
