@@ -71,7 +71,7 @@ def what_is_kept_is_used(server):
         sql = "SELECT sum(n), count(w) FROM t"
         assert kept_rows(c, sql) == 0
         assert kept_rows(c, sql) == ROWS, "a second scan takes all"
-        assert kept_rows(c, "SELECT sum(n), max(at) FROM t") == ROWS, "of a column that is not kept, that alone is read"
+        assert [kept_rows(c, "SELECT sum(n), max(at) FROM t") for _ in range(2)] == [0, ROWS], "a column that is not kept is read, and kept"
         c.execute("UPDATE t SET n = 0 WHERE id = 5")
         found = kept_rows(c, sql)
         assert ROWS - 8192 <= found < ROWS, f"one row costs its segment, not {ROWS - found} rows"

@@ -42,7 +42,7 @@ struct Lacking {
     scan: ViewScan,
 }
 
-/// Columns of one batch, how many rows it has, and whether they were kept.
+/// Columns of one batch, how many rows it has, and whether all of them were kept.
 pub(super) struct Rows {
     pub columns: Vec<ArrayRef>,
     pub rows: usize,
@@ -87,9 +87,10 @@ impl KeptColumns {
                 Some(gap) => gap,
                 None => match self.cache.find(&self.reader, &rest.start, rest.end.as_deref()) {
                     Found::Segment(found) => {
+                        let kept = found.columns.iter().all(Option::is_some);
                         let columns = self.columns_of(&found, &rest, from).await?;
                         self.rest = found.end.map(|end| KeyRange::new(end, rest.end));
-                        return Ok(Some(Rows { columns, rows: found.rows, kept: true }));
+                        return Ok(Some(Rows { columns, rows: found.rows, kept }));
                     }
                     Found::Gap { end, keep } => {
                         let end = end.or_else(|| rest.end.clone());
