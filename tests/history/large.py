@@ -103,6 +103,33 @@ def copy_is_bounded(server, rows, limit):
     assert server.memory("VmHWM") < limit, f"{server.memory('VmHWM'):.0f} MiB, {limit} are allowed"
 
 
+def strangers(server, rows):
+    """Two transactions lock very many rows each, none of them the same: neither waits, and there is no deadlock."""
+    with connect(server) as c:
+        c.execute("CREATE TABLE x (id bigint PRIMARY KEY, v text); CREATE TABLE y (id bigint PRIMARY KEY, v text)")
+    failed = []
+
+    def insert(odd):
+        try:
+            with connect(server) as c:
+                c.execute("BEGIN")
+                for table in ("x", "y"):
+                    c.execute(f"INSERT INTO {table} SELECT 2 * g + %s, 'v' FROM generate_series(1, %s) g", (odd, rows))
+                c.execute("COMMIT")
+        except psycopg.Error as error:
+            failed.append(error)
+
+    threads = [threading.Thread(target=insert, args=(odd,)) for odd in (0, 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failed, failed
+    with connect(server) as c:
+        assert one(c, "SELECT (SELECT count(*) FROM x), (SELECT count(*) FROM y)") == (2 * rows, 2 * rows)
+        c.execute("DROP TABLE x, y")
+
+
 def full_text(server, rows):
     with connect(server) as c:
         c.execute("CREATE TABLE d (id int PRIMARY KEY, body text)")
@@ -203,6 +230,7 @@ def main():
         try:
             own_reads(server, args.rows)
             copy_is_bounded(server, 2 * args.rows, 330)
+            strangers(server, args.rows)
             full_text(server, args.rows)
             kills(server, args.rows, args.rounds, random.Random(args.seed))
         finally:

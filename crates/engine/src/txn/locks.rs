@@ -3,14 +3,14 @@
 //! A lock is held by a **group**: one session, with its transaction. Waiters stand in a queue, first come first served; a group
 //! that strengthens a lock it holds goes before them. One that has waited a while looks for itself in the wait-for graph.
 //!
-//! A transaction that locks very many rows keeps most of those locks as a [`KeyFilter`], at two bytes each: others that ask for a row
-//! that it may hold wait as for one that it does hold.
+//! A transaction that locks very many rows keeps most of those locks as hashes alone ([`ManyRows`]), at about ten bytes each. Nothing
+//! less exact would do: two transactions that each lock a million rows ask for a million rows of the other, and one wrong "yes" in each
+//! direction is a deadlock between strangers.
 //!
 //! Invariants: two groups never hold conflicting modes of one lock. A waiter is in its lock's queue for exactly as long as its
 //! future lives: a cancelled statement leaves no trace.
 
-use super::key_filter::KeyFilter;
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashTable};
 use parking_lot::{Mutex, RwLock};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -278,11 +278,28 @@ impl Entry {
 
 /// Locks of many rows of one group in one mode; full ones are followed by larger ones.
 #[derive(Debug)]
-struct RowFilter {
+struct ManyRows {
     mode: Mode,
-    filter: KeyFilter,
-    /// Keys that still go in.
+    hashes: HashTable<u64>,
+    /// Rows that still go in.
     room: usize,
+}
+
+impl ManyRows {
+    fn new(mode: Mode, room: usize) -> Self {
+        Self { mode, hashes: HashTable::with_capacity(room), room }
+    }
+
+    fn contains(&self, hash: u64) -> bool {
+        self.hashes.find(spread(hash), |own| *own == hash).is_some()
+    }
+
+    fn insert(&mut self, hash: u64) {
+        if let hashbrown::hash_table::Entry::Vacant(place) = self.hashes.entry(spread(hash), |own| *own == hash, |own| spread(*own)) {
+            place.insert(hash);
+        }
+        self.room -= 1;
+    }
 }
 
 #[derive(Debug, Default)]
@@ -290,15 +307,15 @@ struct ManyLocks {
     any: AtomicBool,
     /// The only group that has some, if there is one: it need not look for others. Groups are numbered from 1.
     only: AtomicU64,
-    groups: RwLock<Vec<(GroupId, Vec<RowFilter>)>>,
+    groups: RwLock<Vec<(GroupId, Vec<ManyRows>)>>,
 }
 
-/// Keys of the first filter of a group; each next one takes twice as many.
-const FIRST_FILTER: usize = 64 << 10;
-const LARGEST_FILTER: usize = 4 << 20;
+/// Rows of the first set of a group, as many as a table of 2¹⁶ places takes; each next one takes twice as many.
+const FIRST_SET: usize = 7 << 13;
+const LARGEST_SET: usize = 7 << 19;
 
 /// Bits of a row's hash that its table's shard does not use up.
-fn filter_hash(hash: u64) -> u64 {
+fn spread(hash: u64) -> u64 {
     hash.wrapping_mul(0x9e37_79b9_7f4a_7c15)
 }
 
@@ -310,8 +327,8 @@ impl ManyLocks {
             return 0;
         }
         let groups = self.groups.read();
-        let others = groups.iter().filter(|(g, _)| *g != group).flat_map(|(_, filters)| filters);
-        others.filter(|f| f.filter.may_contain(filter_hash(hash))).fold(0, |all, f| all | f.mode.bit())
+        let others = groups.iter().filter(|(g, _)| *g != group).flat_map(|(_, sets)| sets);
+        others.filter(|f| f.contains(hash)).fold(0, |all, f| all | f.mode.bit())
     }
 
     /// The other groups that may hold a row in a mode of `against`.
@@ -320,9 +337,9 @@ impl ManyLocks {
         if !self.any.load(Ordering::Acquire) {
             return Vec::new();
         }
-        let may = |f: &RowFilter| f.mode.bit() & against != 0 && f.filter.may_contain(filter_hash(hash));
+        let may = |f: &ManyRows| f.mode.bit() & against != 0 && f.contains(hash);
         let groups = self.groups.read();
-        groups.iter().filter(|(g, filters)| *g != group && filters.iter().any(may)).map(|(g, _)| *g).collect()
+        groups.iter().filter(|(g, sets)| *g != group && sets.iter().any(may)).map(|(g, _)| *g).collect()
     }
 
     fn add(&self, group: GroupId, rows: &[(u64, Mode)]) {
@@ -334,27 +351,26 @@ impl ManyLocks {
                 groups.len() - 1
             }
         };
-        let Some((_, filters)) = groups.get_mut(at) else { return };
+        let Some((_, sets)) = groups.get_mut(at) else { return };
         for (hash, mode) in rows {
-            let open = match filters.iter().position(|f| f.mode == *mode && f.room > 0) {
+            let open = match sets.iter().position(|f| f.mode == *mode && f.room > 0) {
                 Some(open) => open,
                 None => {
-                    let of_mode = filters.iter().filter(|f| f.mode == *mode).count().min(16);
-                    let room = (FIRST_FILTER << of_mode).min(LARGEST_FILTER);
-                    filters.push(RowFilter { mode: *mode, filter: KeyFilter::with_capacity(room), room });
-                    filters.len() - 1
+                    let of_mode = sets.iter().filter(|f| f.mode == *mode).count().min(16);
+                    let room = (FIRST_SET << of_mode).min(LARGEST_SET);
+                    sets.push(ManyRows::new(*mode, room));
+                    sets.len() - 1
                 }
             };
-            if let Some(open) = filters.get_mut(open) {
-                open.filter.insert(filter_hash(*hash));
-                open.room -= 1;
+            if let Some(open) = sets.get_mut(open) {
+                open.insert(*hash);
             }
         }
         self.tell(&groups);
     }
 
     /// Says to those who do not look which groups there are; the list is locked.
-    fn tell(&self, groups: &[(GroupId, Vec<RowFilter>)]) {
+    fn tell(&self, groups: &[(GroupId, Vec<ManyRows>)]) {
         let only = match groups {
             [(group, _)] => group.0,
             _ => 0,
@@ -510,7 +526,7 @@ impl LockManager {
         }
     }
 
-    /// Moves locks of rows that nobody waits for into filters; gives back the others.
+    /// Moves locks of rows that nobody waits for into sets of hashes; gives back the others.
     #[must_use]
     pub fn gather(&self, group: GroupId, locks: Vec<LockId>) -> Vec<LockId> {
         let plain = |id: &LockId| match id {
@@ -539,19 +555,19 @@ impl LockManager {
             .collect()
     }
 
-    /// Where the filters of a group stand now: locks that are gathered later go into others.
+    /// Where the sets of a group stand now: locks that are gathered later go into others.
     #[must_use]
     pub fn seal(&self, group: GroupId) -> usize {
         if !self.many.any.load(Ordering::Acquire) {
             return 0;
         }
         let mut groups = self.many.groups.write();
-        let Some((_, filters)) = groups.iter_mut().find(|(g, _)| *g == group) else { return 0 };
-        filters.iter_mut().for_each(|f| f.room = 0);
-        filters.len()
+        let Some((_, sets)) = groups.iter_mut().find(|(g, _)| *g == group) else { return 0 };
+        sets.iter_mut().for_each(|f| f.room = 0);
+        sets.len()
     }
 
-    /// Gives up the locks of many rows, but for the first filters.
+    /// Gives up the locks of many rows, but for the first sets.
     pub fn release_many(&self, group: GroupId, keep: usize) {
         if !self.many.any.load(Ordering::Acquire) {
             return;
@@ -561,8 +577,8 @@ impl LockManager {
             let Some(at) = groups.iter().position(|(g, _)| *g == group) else { return };
             if keep == 0 {
                 groups.swap_remove(at);
-            } else if let Some((_, filters)) = groups.get_mut(at) {
-                filters.truncate(keep);
+            } else if let Some((_, sets)) = groups.get_mut(at) {
+                sets.truncate(keep);
             }
             self.many.tell(&groups);
         }
