@@ -6,21 +6,22 @@
 
 use crate::batch::{EncodedCommit, GroupBatch};
 use crate::database::{ColumnFamily, Database, RocksSnapshot, write_error};
+use crate::kept::KeptRows;
+use crate::kept_ranges::KeptRanges;
 use crate::keys::{Form, push_row_bound};
 use crate::metadata::CEILING_KEY;
 use crate::options::{LsmOptions, OptionClass, SharedResources};
 use crate::recent::Recent;
-use crate::row_cache::RowCache;
 use crate::view::{LOAD_COUNTER, LsmSnapshot, Table, Tables, View};
 use parking_lot::{Condvar, Mutex, RwLock};
 use rocksdb::WriteOptions;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use stoa_store::{Certainty, Durability, KeyRange, StoreError, StoreResult, TableId, Then, Timestamp};
+use stoa_store::{Certainty, Durability, KeyRange, StoreError, StoreResult, TableId, Then, Timestamp, Watches};
 use tokio::sync::oneshot;
 
-/// Bytes of commits that share one sync: so that a stream of large commits does not make small ones wait for all of it.
+/// Bytes of commits that share one sync, at most: so that a stream of large commits does not make small ones wait for all of it.
 const MAX_GROUP_BYTES: usize = 8 << 20;
 /// How far ahead the stored ceiling of timestamps is, so that it is seldom written.
 const CEILING_AHEAD_US: u64 = 1_000_000;
@@ -61,7 +62,8 @@ pub(crate) struct Core {
     pub shared: SharedResources,
     pub published: RwLock<Arc<View>>,
     pub recent: Mutex<Recent>,
-    pub rows: RowCache,
+    pub rows: KeptRows,
+    pub ranges: KeptRanges,
     pub homes: Mutex<HashMap<OptionClass, Arc<ColumnFamily>>>,
     pub counters: Counters,
     queue: Mutex<Queue>,
@@ -99,7 +101,8 @@ fn closed() -> StoreError {
 impl Core {
     pub fn new(database: Arc<Database>, options: LsmOptions, shared: SharedResources, first: Arc<View>) -> Self {
         Self {
-            rows: RowCache::new(options.row_cache_bytes()),
+            rows: KeptRows::new(options.kept_rows_bytes()),
+            ranges: KeptRanges::new(options.kept_ranges_bytes()),
             database,
             options,
             shared,
@@ -139,7 +142,17 @@ impl Core {
         if let Some(recent) = self.recent.try_lock()
             && !recent.row_changed(table.schema.id, key, view.timestamp)
         {
-            self.rows.insert(physical, value, view.timestamp);
+            self.rows.insert(physical, value, view.timestamp, |_, _| ());
+        }
+    }
+
+    /// Lets a range that a view has seen be kept, unless it was written since, its table was altered, or one would have to wait.
+    pub fn keep_range(&self, table: &Arc<Table>, range: &KeyRange, view: &View, keep: impl FnOnce(&mut Watches)) {
+        let Some(mut recent) = self.recent.try_lock() else { return };
+        // Of a table that is altered now, the watches are ended once the alteration is visible.
+        let current = self.published.read().tables.map.get(&table.schema.id).is_some_and(|now| Arc::ptr_eq(now, table));
+        if current && !recent.range_changed(table.schema.id, range, view.timestamp) {
+            keep(recent.watches_of_kept());
         }
     }
 
@@ -191,6 +204,10 @@ impl Core {
         self.wake.notify_all();
     }
 
+    fn max_group_bytes(&self) -> usize {
+        MAX_GROUP_BYTES.min(self.options.write_buffer_bytes / 4)
+    }
+
     /// The next group: commits up to some bytes, or one exclusive job. `None` when closed and all is done.
     fn next_group(&self) -> Option<Group> {
         let mut queue = self.queue.lock();
@@ -200,7 +217,7 @@ impl Core {
                 Some(Job::Commit(first)) => {
                     let mut bytes = first.encoded.bytes();
                     let mut group = vec![first];
-                    while bytes < MAX_GROUP_BYTES
+                    while bytes < self.max_group_bytes()
                         && let Some(Job::Commit(_)) = queue.jobs.front()
                         && let Some(Job::Commit(next)) = queue.jobs.pop_front()
                     {

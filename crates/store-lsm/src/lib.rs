@@ -1,8 +1,8 @@
 //! The store's promise kept on one machine, on RocksDB.
 //!
 //! [`LsmStore`] is the door. In reading order: [`keys`] (how cells lie in RocksDB), `view` (what a reader sees), `scan`,
-//! `get`, `row_cache` and `iterator` (reading), `batch`, `recent` and `commit` (writing: one thread owns it), `ddl`, `bulk`, `purge`, `retention`,
-//! `regions`, `sweep`, `log_room` and `log_end` (RocksDB's log), and [`metadata`] (what the store remembers of itself).
+//! `get`, `kept`, `kept_ranges` and `iterator` (reading), `batch`, `recent` and `commit` (writing: one thread owns it), `ddl`,
+//! `bulk`, `purge`, `retention`, `regions`, `sweep`, `log_room` and `log_end` (RocksDB's log), and [`metadata`] (what the store remembers of itself).
 //!
 //! Invariants: a published view holds only what is durable (or was committed as relaxed), and all of it; every entry's
 //! storage id belongs to one family of one table, for ever; timestamps never go back, over restarts too.
@@ -32,6 +32,8 @@ mod database;
 mod ddl;
 mod get;
 mod iterator;
+mod kept;
+mod kept_ranges;
 pub mod keys;
 mod log_end;
 mod log_room;
@@ -41,7 +43,6 @@ mod purge;
 mod recent;
 mod regions;
 mod retention;
-mod row_cache;
 mod scan;
 mod schedule;
 mod store;

@@ -135,6 +135,9 @@ impl OptionClass {
     }
 }
 
+/// Write buffers of a column family; when all are full, writes wait for a flush.
+const WRITE_BUFFERS: i32 = 4;
+
 /// What all column families share: memory, and the rules of what may go at compaction.
 pub(crate) struct SharedResources {
     pub cache: Cache,
@@ -153,7 +156,12 @@ impl std::fmt::Debug for SharedResources {
 
 impl LsmOptions {
     /// Of the memory for blocks, what rows have that were read by key.
-    pub(crate) fn row_cache_bytes(&self) -> usize {
+    pub(crate) fn kept_rows_bytes(&self) -> usize {
+        self.block_cache_bytes / 8
+    }
+
+    /// And what short ranges have.
+    pub(crate) fn kept_ranges_bytes(&self) -> usize {
         self.block_cache_bytes / 8
     }
 }
@@ -161,7 +169,7 @@ impl LsmOptions {
 impl SharedResources {
     pub fn new(options: &LsmOptions) -> Self {
         let in_memory = options.block_cache_bytes / 8;
-        let cache = block_cache(options.block_cache_bytes - in_memory - options.row_cache_bytes());
+        let cache = block_cache(options.block_cache_bytes - in_memory - options.kept_rows_bytes() - options.kept_ranges_bytes());
         let write_buffers = WriteBufferManager::new_write_buffer_manager_with_cache(options.write_buffer_bytes, false, cache.clone());
         Self {
             cache,
@@ -213,7 +221,7 @@ impl SharedResources {
 
     pub fn family_options(&self, class: &OptionClass) -> Options {
         let mut out = unhurried();
-        self.common(&mut out, (self.write_buffer_bytes / 2).clamp(1 << 20, 64 << 20));
+        self.common(&mut out, (self.write_buffer_bytes / WRITE_BUFFERS as usize).clamp(1 << 20, 64 << 20));
         let compression = match class.compression {
             Compression::None => DBCompressionType::None,
             Compression::Snappy => DBCompressionType::Snappy,
@@ -263,7 +271,7 @@ impl SharedResources {
 
     fn common(&self, out: &mut Options, write_buffer_size: usize) {
         out.set_write_buffer_size(write_buffer_size);
-        out.set_max_write_buffer_number(4);
+        out.set_max_write_buffer_number(WRITE_BUFFERS);
         out.set_arena_block_size(256 << 10);
         out.set_level_compaction_dynamic_level_bytes(true);
         out.set_target_file_size_base(64 << 20);

@@ -127,6 +127,8 @@ pub(crate) struct Recent {
     /// Commits up to here may have been forgotten.
     horizon: Timestamp,
     watches: Watches,
+    /// Over the ranges that the store keeps itself: apart, since watches that overlap end each other.
+    watches_of_kept: Watches,
 }
 
 impl Recent {
@@ -139,6 +141,7 @@ impl Recent {
             kept_rows: 0,
             horizon: epoch,
             watches: Watches::default(),
+            watches_of_kept: Watches::of_tidy_holders(),
         }
     }
 
@@ -149,8 +152,10 @@ impl Recent {
 
     /// Remembers a commit; timestamps must rise.
     pub fn record(&mut self, at: Timestamp, mut written: WrittenRows) {
-        if self.watches.count() > 0 {
-            written.iter().for_each(|(table, key)| self.watches.row_changed(table, key, at));
+        for watches in [&mut self.watches, &mut self.watches_of_kept] {
+            if watches.count() > 0 {
+                written.iter().for_each(|(table, key)| watches.row_changed(table, key, at));
+            }
         }
         if written.len() <= MAX_MAP_ROWS {
             let mut kept = Vec::with_capacity(written.len());
@@ -179,6 +184,7 @@ impl Recent {
     /// Remembers a change of all keys of a range.
     pub fn record_range(&mut self, at: Timestamp, table: TableId, range: KeyRange) {
         self.watches.range_changed(table, &range, at);
+        self.watches_of_kept.range_changed(table, &range, at);
         self.push_large(at, Large::Ranges(vec![(table, range)]));
     }
 
@@ -247,6 +253,12 @@ impl Recent {
     /// Ends all watches of a table that is altered or dropped.
     pub fn end_watches(&mut self, table: TableId) {
         self.watches.range_changed(table, &KeyRange::all(), Timestamp::default());
+        self.watches_of_kept.range_changed(table, &KeyRange::all(), Timestamp::default());
+    }
+
+    /// The watches over the ranges that the store keeps itself.
+    pub fn watches_of_kept(&mut self) -> &mut Watches {
+        &mut self.watches_of_kept
     }
 
     /// Ranges that are watched.

@@ -4,6 +4,7 @@
 //! them; [`VersionedCursor`] gathers the visible versions of a row, which takes a copy, since the iterator moves on.
 
 use crate::iterator::{IteratorOptions, OwnedIterator};
+use crate::kept_ranges::Gather;
 use crate::keys::{
     Form, STORAGE_ID_BYTES, TIMESTAMP_BYTES, VALUE_DELETED, VALUE_PUT, VersionedKey, push_escaped, push_unescaped, row_range,
 };
@@ -382,13 +383,15 @@ pub(crate) struct LsmScan {
     reverse: bool,
     left: u64,
     cells: Vec<CellRef<'static>>,
+    /// What is read, as long as it may be kept.
+    gather: Option<Gather>,
     /// Keeps the view, and so the bytes, alive.
-    _snapshot: Arc<dyn Snapshot>,
+    snapshot: Arc<dyn Snapshot>,
 }
 
 impl LsmScan {
     /// `table` is `None` if it did not exist at the snapshot: no rows.
-    pub fn open(spec: &ScanSpec, snapshot: &LsmSnapshot, table: Option<&Table>) -> StoreResult<Self> {
+    pub fn open(spec: &ScanSpec, snapshot: &LsmSnapshot, table: Option<&Table>, gather: Option<Gather>) -> StoreResult<Self> {
         let mut cursors = Vec::with_capacity(spec.read.families.len());
         if let Some(table) = table.filter(|_| !spec.range.is_empty() && spec.limit != Some(0)) {
             for id in &spec.read.families {
@@ -405,7 +408,8 @@ impl LsmScan {
             reverse: spec.reverse,
             left: spec.limit.unwrap_or(u64::MAX),
             cells: Vec::new(),
-            _snapshot: Arc::clone(&spec.read.snapshot),
+            gather,
+            snapshot: Arc::clone(&spec.read.snapshot),
         })
     }
 
@@ -433,14 +437,18 @@ impl LsmScan {
         let max_rows = u64::try_from(max_rows.max(1)).unwrap_or(u64::MAX).min(self.left);
         let pushed = match self.cursors.as_mut_slice() {
             [] => 0,
-            [Cursor::Plain(cursor)] => plain_block(cursor, &mut self.on_row, max_rows, sink)?,
+            [Cursor::Plain(cursor)] => plain_block(cursor, &mut self.on_row, max_rows, &mut self.gather, sink)?,
             _ => self.merged_block(max_rows, sink)?,
         };
+        if let Some(gather) = self.gather.take_if(|_| !self.on_row.contains(&true)) {
+            gather.keep(&LsmSnapshot::of(&self.snapshot)?.view);
+        }
         self.left -= pushed;
         Ok(self.left > 0 && self.on_row.contains(&true))
     }
 
     fn enter(&mut self, part: &KeyRange) -> StoreResult<()> {
+        self.gather = None;
         for (cursor, on_row) in self.cursors.iter_mut().zip(&mut self.on_row) {
             let (iterator, visibility, ahead) = match cursor {
                 Cursor::Plain(cursor) => (&mut cursor.iterator, &cursor.visibility, false),
@@ -499,7 +507,13 @@ impl LsmScan {
 }
 
 /// The common case without a merge: one family, one entry a row.
-fn plain_block(cursor: &mut PlainCursor, on_row: &mut [bool], max_rows: u64, sink: &mut dyn RowSink) -> StoreResult<u64> {
+fn plain_block(
+    cursor: &mut PlainCursor,
+    on_row: &mut [bool],
+    max_rows: u64,
+    gather: &mut Option<Gather>,
+    sink: &mut dyn RowSink,
+) -> StoreResult<u64> {
     let mut pushed = 0;
     let mut last = None;
     while pushed < max_rows {
@@ -508,10 +522,14 @@ fn plain_block(cursor: &mut PlainCursor, on_row: &mut [bool], max_rows: u64, sin
             on_row.fill(false);
             break;
         };
+        let key = key.get(STORAGE_ID_BYTES..).unwrap_or_default();
         let mut flow = std::ops::ControlFlow::Continue(());
         if let Some(cell) = cursor.visibility.plain_after(value, &mut last)? {
-            flow = sink.row(key.get(STORAGE_ID_BYTES..).unwrap_or_default(), &[cell]);
+            flow = sink.row(key, &[cell]);
             pushed += 1;
+        }
+        if gather.as_mut().is_some_and(|gather| !gather.push(key, value)) {
+            *gather = None;
         }
         cursor.step();
         if flow.is_break() {

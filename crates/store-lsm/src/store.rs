@@ -5,6 +5,7 @@ use crate::bulk::{LsmBulkLoad, resume_loads};
 use crate::commit::{Committer, Core, Reply, count, write_options};
 use crate::database::{Claim, Database, RocksSnapshot, message_error, read_error, write_error};
 use crate::iterator::AtRest;
+use crate::kept_ranges::Candidate;
 use crate::keys::Form;
 use crate::log_end::cut_logs;
 use crate::log_room::LogRoom;
@@ -82,6 +83,11 @@ impl LsmStore {
             spawn("stoa-janitor", Box::new(move || crate::purge::run(&weak)))?,
         ];
         Ok(Self { core, threads: Mutex::new(threads) })
+    }
+
+    #[cfg(test)]
+    pub(crate) fn ranges_of_kept_watched(&self) -> usize {
+        self.core.recent.lock().watches_of_kept().count()
     }
 
     /// The table as a snapshot sees it; `None` if it was made later: then it has no rows.
@@ -275,7 +281,14 @@ impl Store for LsmStore {
         count(&self.core.counters.scans, 1);
         let snapshot = LsmSnapshot::of(&spec.read.snapshot)?;
         let table = self.table_at(snapshot, spec.read.table)?;
-        Ok(Box::new(LsmScan::open(&spec, snapshot, table.map(|table| &**table))?))
+        let candidate = table.and_then(|table| Candidate::of(&spec, snapshot, table));
+        if let Some(candidate) = &candidate
+            && let Some(kept) = candidate.kept(&self.core, &spec, snapshot)?
+        {
+            return Ok(Box::new(kept));
+        }
+        let gather = candidate.and_then(|candidate| candidate.gather(&self.core, &spec));
+        Ok(Box::new(LsmScan::open(&spec, snapshot, table.map(|table| &**table), gather)?))
     }
 
     fn watch(&self, table: TableId, range: &KeyRange, snapshot: &Arc<dyn Snapshot>) -> Option<Arc<Watch>> {
@@ -372,6 +385,7 @@ impl Store for LsmStore {
             ("recent_rows", recent_rows as u64),
             ("ranges_watched", watches as u64),
             ("rows_kept", core.rows.len() as u64),
+            ("ranges_kept", core.ranges.len() as u64),
             ("storages_to_remove", core.janitor.pending()),
             ("cache_bytes", (core.shared.cache.get_usage() + core.shared.in_memory_cache.get_usage()) as u64),
             ("write_buffer_bytes", core.shared.write_buffers.get_usage() as u64),

@@ -57,6 +57,12 @@ pub struct Watches {
 const MIN_SWEPT: usize = 4096;
 
 impl Watches {
+    /// Watches whose holders [`forget`](Watches::forget) them: none need to be looked for.
+    #[must_use]
+    pub fn of_tidy_holders() -> Self {
+        Self { sweep_at: usize::MAX, ..Self::default() }
+    }
+
     /// Watches a range that has not changed since `from`. Watches that overlap it end, for all times.
     pub fn add(&mut self, table: TableId, range: &KeyRange, from: Timestamp) -> Arc<Watch> {
         self.range_changed(table, range, Timestamp::default());
@@ -69,6 +75,15 @@ impl Watches {
             }
         }
         watch
+    }
+
+    /// Ends a watch before its time: its holder asks no more.
+    pub fn forget(&mut self, table: TableId, start: &[u8], watch: &Arc<Watch>) {
+        let Some(ranges) = self.tables.get_mut(&table) else { return };
+        if ranges.get(start).is_some_and(|(_, own)| std::ptr::eq(own.as_ptr(), Arc::as_ptr(watch))) {
+            ranges.remove(start);
+            self.removed(table, 1);
+        }
     }
 
     /// How many there are, with some that nobody holds any more.
@@ -180,6 +195,20 @@ mod tests {
         assert!(new.holds_at(Timestamp(7)) && apart.holds_at(Timestamp(7)));
         watches.row_changed(T, b"b", Timestamp(8));
         assert!(new.is_open());
+    }
+
+    #[test]
+    fn a_holder_forgets_its_own_watch_and_no_later_one() {
+        let mut watches = Watches::of_tidy_holders();
+        let old = watches.add(T, &range("a", "m"), Timestamp(1));
+        let new = watches.add(T, &range("a", "c"), Timestamp(2));
+        watches.forget(T, b"a", &old);
+        assert_eq!(watches.count(), 1);
+        watches.forget(T, b"b", &new);
+        watches.forget(TableId(2), b"a", &new);
+        assert_eq!(watches.count(), 1);
+        watches.forget(T, b"a", &new);
+        assert!(!watches.has(T) && watches.count() == 0);
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! Rows that were read by key, where the next read finds them without a search in RocksDB's memory, files and blocks.
+//! What was read is kept where the next read finds it without a search in RocksDB's memory, files and blocks: rows by their key here,
+//! short ranges of rows in [`crate::kept_ranges`].
 //!
 //! Only plain families without expiry are kept: what a key holds changes by commits alone. A row is kept with the time of the view at
 //! which it was read, and serves views from then on; the commit thread removes what it writes, before anyone can see it. A reader adds
@@ -13,6 +14,25 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use stoa_store::Timestamp;
 
+/// When what is kept is what a view sees.
+pub(crate) trait Validity {
+    fn holds_at(&self, at: Timestamp) -> bool;
+
+    /// Whether it holds for no view that is still to come.
+    fn is_over(&self) -> bool;
+}
+
+/// From a time on; what ends it removes the entry.
+impl Validity for Timestamp {
+    fn holds_at(&self, at: Timestamp) -> bool {
+        *self <= at
+    }
+
+    fn is_over(&self) -> bool {
+        false
+    }
+}
+
 const SHARDS: usize = 16;
 /// What an entry takes beside its key and value, about.
 const ENTRY_BYTES: usize = 144;
@@ -20,72 +40,84 @@ const ENTRY_BYTES: usize = 144;
 const MAX_VALUE_BYTES: usize = 4096;
 
 #[derive(Debug)]
-struct Slot {
+struct Slot<V> {
     hash: u64,
     key: Box<[u8]>,
     value: Arc<[u8]>,
-    from: Timestamp,
+    validity: V,
     /// Since the hand came by.
     used: bool,
 }
 
-impl Slot {
+impl<V> Slot<V> {
     fn bytes(&self) -> usize {
         ENTRY_BYTES + self.key.len() + self.value.len()
     }
 }
 
-#[derive(Debug, Default)]
-struct Shard {
+#[derive(Debug)]
+struct Shard<V> {
     places: HashTable<usize>,
-    slots: Vec<Option<Slot>>,
+    slots: Vec<Option<Slot<V>>>,
     free: Vec<usize>,
     /// Where the clock goes on to look for what was not used.
     hand: usize,
     bytes: usize,
 }
 
-impl Shard {
+impl<V> Default for Shard<V> {
+    fn default() -> Self {
+        Self { places: HashTable::new(), slots: Vec::new(), free: Vec::new(), hand: 0, bytes: 0 }
+    }
+}
+
+impl<V> Shard<V> {
     fn find(&self, hash: u64, key: &[u8]) -> Option<usize> {
         let slots = &self.slots;
         let is_it = |place: &usize| slots.get(*place).and_then(Option::as_ref).is_some_and(|slot| *slot.key == *key);
         self.places.find(hash, is_it).copied()
     }
 
-    fn remove(&mut self, place: usize) {
-        let Some(slot) = self.slots.get_mut(place).and_then(Option::take) else { return };
+    fn remove(&mut self, place: usize) -> Option<Slot<V>> {
+        let slot = self.slots.get_mut(place).and_then(Option::take)?;
         if let Ok(entry) = self.places.find_entry(slot.hash, |own| *own == place) {
             entry.remove();
         }
         self.bytes -= slot.bytes();
         self.free.push(place);
+        Some(slot)
     }
 
     /// Removes what was not used since the hand came by last, until so many bytes are left.
-    fn shrink(&mut self, to: usize) {
+    fn shrink(&mut self, to: usize, gone: &mut impl FnMut(&[u8], &V)) {
         let mut looks = 2 * self.slots.len();
         while self.bytes > to && looks > 0 {
             looks -= 1;
             self.hand = (self.hand + 1) % self.slots.len().max(1);
             let Some(slot) = self.slots.get_mut(self.hand).and_then(Option::as_mut) else { continue };
-            if !std::mem::take(&mut slot.used) {
-                self.remove(self.hand);
+            if !std::mem::take(&mut slot.used)
+                && let Some(slot) = self.remove(self.hand)
+            {
+                gone(&slot.key, &slot.validity);
             }
         }
     }
 }
 
-/// See the module.
+/// Rows by their physical keys.
+pub(crate) type KeptRows = Kept<Timestamp>;
+
+/// Values by key, of which those that were not used lately make room for others. See the module.
 #[derive(Debug)]
-pub(crate) struct RowCache {
-    shards: [Mutex<Shard>; SHARDS],
+pub(crate) struct Kept<V> {
+    shards: [Mutex<Shard<V>>; SHARDS],
     seed: u64,
     /// Of one shard.
     capacity: usize,
     entries: AtomicUsize,
 }
 
-impl RowCache {
+impl<V: Validity> Kept<V> {
     pub fn new(bytes: usize) -> Self {
         Self {
             shards: std::array::from_fn(|_| Mutex::default()),
@@ -99,34 +131,47 @@ impl RowCache {
         xxhash_rust::xxh3::xxh3_64_with_seed(key, self.seed)
     }
 
-    fn shard(&self, hash: u64) -> &Mutex<Shard> {
+    fn shard(&self, hash: u64) -> &Mutex<Shard<V>> {
         // The table uses the other end of the hash.
         let [shard, ..] = &self.shards;
         self.shards.get((hash >> 32) as usize % SHARDS).unwrap_or(shard)
     }
 
-    /// Rows that are kept.
+    /// Entries that are kept.
     pub fn len(&self) -> usize {
         self.entries.load(Ordering::Relaxed)
     }
 
-    /// What a physical key holds for a view of this time, if it is kept.
+    /// What a key holds for a view of this time, if it is kept.
     #[inline]
     pub fn get(&self, key: &[u8], at: Timestamp) -> Option<Arc<[u8]>> {
         let hash = self.hash(key);
         let mut shard = self.shard(hash).lock();
         let place = shard.find(hash, key)?;
-        let slot = shard.slots.get_mut(place).and_then(Option::as_mut).filter(|slot| slot.from <= at)?;
-        slot.used = true;
-        Some(Arc::clone(&slot.value))
+        let slot = shard.slots.get_mut(place).and_then(Option::as_mut)?;
+        if slot.validity.holds_at(at) {
+            slot.used = true;
+            return Some(Arc::clone(&slot.value));
+        }
+        if slot.validity.is_over() {
+            shard.remove(place);
+            self.entries.fetch_sub(1, Ordering::Relaxed);
+        }
+        None
     }
 
-    /// Keeps what a view has seen; to be called while no commit can be told, and none has changed the key since.
-    pub fn insert(&self, key: &[u8], value: &[u8], from: Timestamp) {
-        let bytes = ENTRY_BYTES + key.len() + value.len();
-        if value.len() > MAX_VALUE_BYTES || bytes > self.capacity {
+    /// Whether an entry of this size is kept at all.
+    pub fn has_room_for(&self, key_bytes: usize, value_bytes: usize) -> bool {
+        value_bytes <= MAX_VALUE_BYTES && ENTRY_BYTES + key_bytes + value_bytes <= self.capacity
+    }
+
+    /// Keeps what a view has seen; to be called while no commit can be told, and none has changed it since. `gone` is told what
+    /// made room for it.
+    pub fn insert(&self, key: &[u8], value: &[u8], validity: V, mut gone: impl FnMut(&[u8], &V)) {
+        if !self.has_room_for(key.len(), value.len()) {
             return;
         }
+        let bytes = ENTRY_BYTES + key.len() + value.len();
         let hash = self.hash(key);
         let mut shard = self.shard(hash).lock();
         let before = shard.places.len();
@@ -137,9 +182,9 @@ impl RowCache {
         let room = self.capacity - bytes;
         if shard.bytes > room {
             // A little more, so that the hand need not move for each.
-            shard.shrink(room - room / 64);
+            shard.shrink(room - room / 64, &mut gone);
         }
-        let slot = Slot { hash, key: key.into(), value: value.into(), from, used: false };
+        let slot = Slot { hash, key: key.into(), value: value.into(), validity, used: false };
         shard.bytes += bytes;
         let Shard { places, slots, free, .. } = &mut *shard;
         let place = match free.pop() {
@@ -183,9 +228,9 @@ impl RowCache {
         for shard in &self.shards {
             let mut shard = shard.lock();
             let before = shard.places.len();
-            let inside = |slot: &Option<Slot>| slot.as_ref().is_some_and(|slot| *slot.key >= *from && *slot.key < *to);
+            let inside = |slot: &Option<Slot<V>>| slot.as_ref().is_some_and(|slot| *slot.key >= *from && *slot.key < *to);
             let places: Vec<usize> = shard.slots.iter().enumerate().filter(|(_, slot)| inside(slot)).map(|(place, _)| place).collect();
-            places.into_iter().for_each(|place| shard.remove(place));
+            places.into_iter().for_each(|place| drop(shard.remove(place)));
             self.count(before, shard.places.len());
         }
     }
@@ -205,23 +250,23 @@ mod tests {
 
     #[test]
     fn a_row_serves_views_from_its_own_on() {
-        let cache = RowCache::new(1 << 20);
-        cache.insert(b"k", b"v", Timestamp(5));
+        let cache = KeptRows::new(1 << 20);
+        cache.insert(b"k", b"v", Timestamp(5), |_, _| ());
         assert_eq!(cache.get(b"k", Timestamp(5)).as_deref(), Some(&b"v"[..]));
         assert_eq!(cache.get(b"k", Timestamp(4)), None);
-        cache.insert(b"k", b"w", Timestamp(7));
+        cache.insert(b"k", b"w", Timestamp(7), |_, _| ());
         assert_eq!(cache.get(b"k", Timestamp(6)), None);
         assert_eq!(cache.get(b"k", Timestamp(7)).as_deref(), Some(&b"w"[..]));
         cache.remove(b"k");
         cache.remove(b"other");
         assert!(cache.get(b"k", Timestamp(9)).is_none() && cache.len() == 0 && cache.bytes() == 0);
-        cache.insert(b"k", &vec![0; MAX_VALUE_BYTES + 1], Timestamp(1));
+        cache.insert(b"k", &vec![0; MAX_VALUE_BYTES + 1], Timestamp(1), |_, _| ());
         assert_eq!(cache.len(), 0);
     }
 
     #[test]
     fn it_does_as_a_map_does_within_its_bounds() {
-        let (cache, mut model, mut random) = (RowCache::new(64 << 10), HashMap::new(), SplitMix(3));
+        let (cache, mut model, mut random) = (KeptRows::new(64 << 10), HashMap::new(), SplitMix(3));
         let mut hits = 0;
         for round in 0..40_000u64 {
             let key = (random.below(1000) as u32).to_be_bytes();
@@ -237,7 +282,7 @@ mod tests {
                 }
                 2..5 => {
                     let value = vec![round as u8; random.below(60) as usize];
-                    cache.insert(&key, &value, Timestamp(1));
+                    cache.insert(&key, &value, Timestamp(1), |_, _| ());
                     model.insert(key, value);
                 }
                 _ => {
