@@ -30,6 +30,8 @@ pub struct DatabaseOptions {
     pub query_memory_bytes: usize,
     /// What the process should not exceed: statements that want much are refused before.
     pub process_memory_bytes: Option<usize>,
+    /// Told from time to time whether the process is near that: the allocator may give back what it keeps.
+    pub memory_pressure: Option<fn(bool)>,
     /// Where statements spill; `None` for the system's temporary directory.
     pub spill_directory: Option<PathBuf>,
     /// Upper limit of what is spilled at one time.
@@ -43,13 +45,28 @@ pub struct DatabaseOptions {
     pub parallelism: usize,
 }
 
+/// Memory of statements for which a statement has one more piece.
+const PIECE_BYTES: usize = 64 << 20;
+/// Memory of statements for which batches have one more row.
+const BATCH_ROW_BYTES: usize = 48 << 10;
+
 impl DatabaseOptions {
-    /// Parallel pieces of one statement.
+    /// Parallel pieces of one statement: in little memory fewer, since each has buffers of its own.
     fn pieces(&self) -> usize {
         match self.parallelism {
-            0 => std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
+            0 => std::thread::available_parallelism().map_or(1, NonZeroUsize::get).min((self.query_memory_bytes / PIECE_BYTES).max(1)),
             n => n,
         }
+    }
+
+    /// What the writer of a full text index may keep in memory.
+    fn text_writer_bytes(&self) -> usize {
+        (self.query_memory_bytes / 8).min(stoa_fulltext::index::MEMORY)
+    }
+
+    /// Rows of a batch.
+    fn batch_rows(&self) -> usize {
+        (self.query_memory_bytes / BATCH_ROW_BYTES).next_power_of_two().clamp(1024, 8192)
     }
 }
 
@@ -58,6 +75,7 @@ impl Default for DatabaseOptions {
         Self {
             query_memory_bytes: 1 << 30,
             process_memory_bytes: None,
+            memory_pressure: None,
             spill_directory: None,
             spill_bytes: 64 << 30,
             text_directory: None,
@@ -119,8 +137,23 @@ impl Database {
     /// What the store reports; XX001 for a catalog that cannot be read.
     pub async fn open(store: Arc<dyn Store>, options: DatabaseOptions) -> PgResult<Self> {
         let columns = Arc::new(ColumnCache::new(options.query_memory_bytes));
+        let process = options.process_memory_bytes.map(|bytes| {
+            let process = stoa_pg::memory::process();
+            let (pressure, columns) = (options.memory_pressure, Arc::clone(&columns));
+            let told = move |used: usize, limit: usize| {
+                if let Some(pressure) = pressure {
+                    pressure(used > limit / 4 * 3);
+                }
+                let over = used.saturating_sub(limit / 8 * 7);
+                if over > 0 {
+                    columns.release(over);
+                }
+            };
+            process.set_limit(bytes, Some(Box::new(told)));
+            process
+        });
         let pool = TrackConsumersPool::new(
-            StatementPool::new(options.query_memory_bytes, options.process_memory_bytes, Arc::clone(&columns)),
+            StatementPool::new(options.query_memory_bytes, process, Arc::clone(&columns)),
             NonZeroUsize::new(5).unwrap_or(NonZeroUsize::MIN),
         );
         let mode = match &options.spill_directory {
@@ -132,7 +165,7 @@ impl Database {
             .with_disk_manager_builder(DiskManagerBuilder::default().with_mode(mode).with_max_temp_directory_size(options.spill_bytes))
             .build_arc()
             .map_err(|e| PgError::internal(e.to_string()))?;
-        let state = crate::plan::execute::database_state(options.pieces(), runtime.clone());
+        let state = crate::plan::execute::database_state(options.pieces(), options.batch_rows(), runtime.clone());
         let catalog = crate::catalog::open(&store).await?;
         let statistics = crate::statistics::Registry::load(&store, |oid| catalog.table(oid).is_some()).await?;
         let has = |table, index| catalog.table(table).is_some_and(|t| t.indexes.iter().any(|i| i.oid == index));
@@ -142,8 +175,10 @@ impl Database {
         let most = (options.query_memory_bytes / 4).min(MAX_WRITE_SET_MEMORY);
         transactions.set_write_space(WriteSpace::new(directory, runtime.memory_pool.clone(), most));
         transactions.set_max_transaction_bytes(options.spill_bytes);
+        let text_directory = options.text_directory.as_deref();
         let text =
-            TextIndexes::open(&store, transactions.feed(), options.text_directory.as_deref(), &transactions.published_catalog()).await?;
+            TextIndexes::open(&store, transactions.feed(), text_directory, options.text_writer_bytes(), &transactions.published_catalog())
+                .await?;
         tokio::spawn(crate::text::follow::run(Arc::downgrade(&text)));
         let inner = Arc::new(DatabaseInner {
             store,

@@ -12,11 +12,8 @@ use crate::column_cache::ColumnCache;
 use datafusion::common::DataFusionError;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation};
 use parking_lot::Mutex;
-use std::fs::File;
-use std::os::unix::fs::FileExt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use stoa_pg::memory::ProcessMemory;
 
 #[derive(Debug, Default)]
 struct Given {
@@ -33,16 +30,17 @@ pub struct StatementPool {
     bytes: usize,
     /// What a consumer may have whatever the others have.
     modest: usize,
-    process: Option<ProcessMemory>,
+    /// Asked unless it is `None`.
+    process: Option<&'static ProcessMemory>,
     columns: Arc<ColumnCache>,
 }
 
 impl StatementPool {
-    /// A pool of `bytes`, in a process that should stay below `process` bytes.
+    /// A pool of `bytes`, in a process that has a limit of its own.
     #[must_use]
-    pub fn new(bytes: usize, process: Option<usize>, columns: Arc<ColumnCache>) -> Self {
-        let modest = (bytes / 24).clamp(256 << 10, 16 << 20);
-        Self { given: Mutex::default(), bytes, modest, process: process.map(ProcessMemory::new), columns }
+    pub fn new(bytes: usize, process: Option<&'static ProcessMemory>, columns: Arc<ColumnCache>) -> Self {
+        let modest = (bytes / 32).clamp(256 << 10, 16 << 20);
+        Self { given: Mutex::default(), bytes, modest, process, columns }
     }
 
     /// Why a consumer cannot have more, if it cannot.
@@ -59,7 +57,7 @@ impl StatementPool {
         }
         // A process that is large for other reasons does not stop statements altogether.
         let exceeded = || self.process.as_ref().is_some_and(|p| p.exceeded_by(additional));
-        if all > self.bytes / 2 && exceeded() && self.columns.release(additional) < additional {
+        if all > self.bytes / 4 && exceeded() && self.columns.release(additional) < additional {
             return Some("the process has reached its limit");
         }
         if all.saturating_add(additional) > self.bytes {
@@ -147,45 +145,6 @@ impl MemoryPool for StatementPool {
     }
 }
 
-/// What the process has in memory, asked of the system now and then.
-#[derive(Debug)]
-struct ProcessMemory {
-    limit: usize,
-    statm: Option<File>,
-    known: AtomicUsize,
-    asked: Mutex<Option<Instant>>,
-}
-
-/// How old an answer may be.
-const FRESH: Duration = Duration::from_millis(3);
-const PAGE_BYTES: usize = 4096;
-
-impl ProcessMemory {
-    fn new(limit: usize) -> Self {
-        Self { limit, statm: File::open("/proc/self/statm").ok(), known: AtomicUsize::new(0), asked: Mutex::default() }
-    }
-
-    fn exceeded_by(&self, additional: usize) -> bool {
-        self.bytes().saturating_add(additional) > self.limit
-    }
-
-    fn bytes(&self) -> usize {
-        if let Some(mut asked) = self.asked.try_lock()
-            && asked.is_none_or(|at| at.elapsed() > FRESH)
-            && let Some(statm) = &self.statm
-        {
-            let mut text = [0; 96];
-            let read = statm.read_at(&mut text, 0).unwrap_or(0);
-            let text = std::str::from_utf8(text.get(..read).unwrap_or_default()).unwrap_or_default();
-            if let Some(pages) = text.split(' ').nth(1).and_then(|n| n.parse::<usize>().ok()) {
-                self.known.store(pages.saturating_mul(PAGE_BYTES), Ordering::Relaxed);
-            }
-            *asked = Some(Instant::now());
-        }
-        self.known.load(Ordering::Relaxed)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
@@ -205,7 +164,7 @@ mod tests {
         // Its share would be half of the rest.
         let second = consumer(&pool, "second");
         assert!(second.try_grow(20 << 20).is_err());
-        second.try_grow(1 << 20).unwrap();
+        second.try_grow(512 << 10).unwrap();
         first.shrink(40 << 20);
         second.try_grow(20 << 20).unwrap();
         assert!(first.try_grow(30 << 20).is_err());
@@ -216,10 +175,12 @@ mod tests {
 
     #[test]
     fn a_large_process_makes_the_large_spill() {
-        let pool: Arc<dyn MemoryPool> = Arc::new(StatementPool::new(64 << 20, Some(1 << 20), Arc::default()));
+        let process = Box::leak(Box::new(ProcessMemory::new()));
+        process.set_limit(1 << 20, None);
+        let pool: Arc<dyn MemoryPool> = Arc::new(StatementPool::new(64 << 20, Some(process), Arc::default()));
         let one = consumer(&pool, "one");
         one.try_grow(33 << 20).unwrap();
-        assert!(one.try_grow(1 << 20).is_err(), "half of the pool is there in any case, and no more");
-        consumer(&pool, "other").try_grow(1 << 20).unwrap();
+        assert!(one.try_grow(1 << 20).is_err(), "a part of the pool is there in any case, and no more");
+        consumer(&pool, "other").try_grow(512 << 10).unwrap();
     }
 }

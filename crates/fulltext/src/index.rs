@@ -56,8 +56,8 @@ const KEY: &str = "key";
 const KEY_WORDS: &str = "row";
 /// Deleted documents, of all, from which a segment is rewritten.
 const DELETED_SHARE: f32 = 0.25;
-/// What writers may keep in memory, all shards together.
-const MEMORY: usize = 96 << 20;
+/// What writers may keep in memory, all shards together, unless it is said.
+pub const MEMORY: usize = 96 << 20;
 const LEAST_MEMORY: usize = 15 << 20;
 
 struct Shard {
@@ -74,6 +74,7 @@ pub struct FullTextIndex {
     key: Field,
     words: Field,
     shards: Vec<Shard>,
+    memory: usize,
     writers: Mutex<Vec<IndexWriter>>,
     current: RwLock<Arc<Generation>>,
 }
@@ -166,9 +167,16 @@ impl FullTextIndex {
             key,
             words,
             shards,
+            memory: MEMORY,
             writers: Mutex::new(Vec::new()),
             current: RwLock::new(current),
         })
+    }
+
+    /// The index with another bound on what its writers keep in memory; a shard's writer has 15 MiB at least.
+    #[must_use]
+    pub fn with_memory(self, memory: usize) -> Self {
+        Self { memory, ..self }
     }
 
     #[must_use]
@@ -200,7 +208,7 @@ impl FullTextIndex {
     pub fn write(&self) -> Result<Writing<'_>> {
         let mut writers = self.writers.lock();
         if writers.is_empty() {
-            let memory = (MEMORY / self.shards.len().max(1)).max(LEAST_MEMORY);
+            let memory = (self.memory / self.shards.len().max(1)).max(LEAST_MEMORY);
             for shard in &self.shards {
                 let options =
                     IndexWriterOptions::builder().num_worker_threads(1).num_merge_threads(1).memory_budget_per_thread(memory).build();

@@ -11,6 +11,7 @@ pub mod casts;
 pub mod context;
 pub mod error;
 pub mod functions;
+pub mod memory;
 pub mod operators;
 pub mod registry;
 pub mod settings;

@@ -22,7 +22,7 @@ use stoa_pg::{PgError, PgResult, SqlState, SqlType};
 use stoa_store::{Commit, Durability, MutationRef, Mutations, TableId};
 use xxhash_rust::xxh3::xxh3_128;
 
-/// Bytes that are committed at a time.
+/// Bytes that are committed at a time, at most: on their way they are copied a few times.
 const PIECE: usize = 4 << 20;
 
 /// An index that is being filled.
@@ -211,10 +211,14 @@ impl<'a> RowWriter<'a> {
             }
         }
         self.count += rows as u64;
-        if self.pending.bytes() >= PIECE {
+        if self.pending.bytes() >= self.piece() {
             self.flush().await?;
         }
         Ok(())
+    }
+
+    fn piece(&self) -> usize {
+        PIECE.min(self.work.ctx.database.transactions.write_space().most() / 16)
     }
 
     async fn flush(&mut self) -> PgResult<()> {
@@ -243,7 +247,7 @@ impl<'a> RowWriter<'a> {
     pub async fn finish(mut self) -> PgResult<u64> {
         let mut sorters: Vec<(TableId, EntrySorter)> =
             self.indexes.iter_mut().filter_map(|t| Some((t.codec.storage, t.sorter.take()?))).collect();
-        if sorters.iter().map(|(_, sorter)| sorter.bytes()).sum::<usize>() < PIECE {
+        if sorters.iter().map(|(_, sorter)| sorter.bytes()).sum::<usize>() < self.piece() {
             for (storage, sorter) in sorters {
                 let mut entries = sorter.finish()?;
                 while let Some((key, cell)) = entries.next_entry()? {

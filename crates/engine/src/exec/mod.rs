@@ -1,6 +1,7 @@
 //! Execution nodes, one file each, and the table provider.
 
 pub mod apply;
+pub(crate) mod bounded;
 pub mod context;
 pub mod in_order;
 pub mod index_lookup;

@@ -266,6 +266,7 @@ impl Source {
     fn fill(&mut self) -> PgResult<()> {
         while self.available() == 0 {
             let Some(rows) = &mut self.rows else { return Ok(()) };
+            stoa_pg::memory::process().check()?;
             match rows.next_chunk(CHUNK)? {
                 Some(chunk) => {
                     self.pending = chunk;

@@ -130,7 +130,8 @@ impl ExecutionPlan for RecursiveExec {
             let reservation = MemoryConsumer::new("recursive query").register(&planner.ctx.database.runtime.memory_pool);
             let r = recursion.as_ref();
             let error = DataFusionError::from;
-            let mut seen = Seen::new(&r.columns, r.all).map_err(error)?;
+            let memory = MemoryConsumer::new("rows of UNION").register(&planner.ctx.database.runtime.memory_pool);
+            let mut seen = Seen::new(&r.columns, r.all, memory).map_err(error)?;
             let first = planner.run(&r.base, &r.base_columns).await.map_err(error)?;
             let mut working = take(first, &schema, &mut seen, &reservation).map_err(error)?;
             let round = Round::default();
@@ -181,17 +182,21 @@ fn take(batches: Vec<RecordBatch>, schema: &SchemaRef, seen: &mut Seen, reservat
     Ok(out)
 }
 
+/// What a row that is remembered takes beside its bytes, about.
+const SEEN_BYTES: usize = 96;
+
 /// Rows that came before, for UNION; nothing for UNION ALL.
 struct Seen {
     rows: Option<(RowConverter, HashSet<OwnedRow>)>,
+    memory: MemoryReservation,
     types: Vec<SqlType>,
 }
 
 impl Seen {
-    fn new(columns: &[(ColId, SqlType)], all: bool) -> PgResult<Self> {
+    fn new(columns: &[(ColId, SqlType)], all: bool, memory: MemoryReservation) -> PgResult<Self> {
         let types: Vec<SqlType> = columns.iter().map(|(_, t)| t.clone()).collect();
         if all {
-            return Ok(Self { rows: None, types });
+            return Ok(Self { rows: None, memory, types });
         }
         let fields = types
             .iter()
@@ -203,7 +208,7 @@ impl Seen {
                 })
             })
             .collect();
-        Ok(Self { rows: Some((RowConverter::new(fields)?, HashSet::new())), types })
+        Ok(Self { rows: Some((RowConverter::new(fields)?, HashSet::new())), memory, types })
     }
 
     fn fresh(&mut self, batch: RecordBatch) -> PgResult<RecordBatch> {
@@ -213,7 +218,10 @@ impl Seen {
             keys.push(if crate::plan::expr::has_native_order(ty) { array.clone() } else { stoa_pg::values::sort_key(ty, array)? });
         }
         let rows = converter.convert_columns(&keys)?;
+        let before = seen.len();
         let mask: BooleanArray = rows.iter().map(|r| Some(seen.insert(r.owned()))).collect();
+        let added = seen.len() - before;
+        self.memory.try_grow(added * (SEEN_BYTES + rows.size() / rows.num_rows().max(1))).map_err(from_datafusion)?;
         Ok(filter_record_batch(&batch, &mask)?)
     }
 }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use stoa_pg::{PgError, PgResult, SqlState};
 
-/// Bytes of entries that are sorted at a time.
+/// Bytes of entries that are sorted at a time, at most.
 const RUN_BYTES: usize = 64 << 20;
 /// Bytes read from a file at a time.
 const READ_BYTES: usize = 256 << 10;
@@ -147,7 +147,7 @@ pub struct EntrySorter {
 impl EntrySorter {
     #[must_use]
     pub fn new(space: &Arc<WriteSpace>) -> Self {
-        Self::with_run_bytes(space, RUN_BYTES)
+        Self::with_run_bytes(space, RUN_BYTES.min(space.most()))
     }
 
     fn with_run_bytes(space: &Arc<WriteSpace>, run_bytes: usize) -> Self {

@@ -33,8 +33,8 @@ pub struct Executed {
 
 /// DataFusion's state for the statements of a database: rules, functions, memory and spill files. Nothing in it changes from one
 /// statement to the next.
-pub(crate) fn database_state(parallelism: usize, runtime: Arc<RuntimeEnv>) -> Arc<SessionState> {
-    let mut config = SessionConfig::new().with_target_partitions(parallelism).with_batch_size(8192);
+pub(crate) fn database_state(parallelism: usize, batch_rows: usize, runtime: Arc<RuntimeEnv>) -> Arc<SessionState> {
+    let mut config = SessionConfig::new().with_target_partitions(parallelism).with_batch_size(batch_rows);
     let options = config.options_mut();
     options.optimizer.enable_round_robin_repartition = false;
     options.optimizer.prefer_existing_sort = true;
@@ -49,6 +49,8 @@ pub(crate) fn database_state(parallelism: usize, runtime: Arc<RuntimeEnv>) -> Ar
     if let MemoryLimit::Finite(bytes) = runtime.memory_pool.memory_limit() {
         // What a sort keeps for the merge of what it has spilled: in a small pool its default is more than a fair share.
         options.execution.sort_spill_reservation_bytes = (bytes / 64).clamp(512 << 10, 10 << 20);
+        // Below it, batches are joined before they are sorted, which takes them twice.
+        options.execution.sort_in_place_threshold_bytes = (bytes / 256).clamp(128 << 10, 1 << 20);
     }
     let mut rules = PhysicalOptimizer::new().rules;
     // A column that is one constant has one different value by its statistics, which were taken for an answer even where there is no row.
@@ -65,6 +67,7 @@ pub(crate) fn database_state(parallelism: usize, runtime: Arc<RuntimeEnv>) -> Ar
     rules.push(Arc::new(crate::text::limit::SearchLimit));
     let at = rules.iter().position(|rule| rule.name() == "SanityCheckPlan").unwrap_or(rules.len());
     rules.insert(at, Arc::new(super::mend::Mend));
+    rules.push(Arc::new(crate::exec::bounded::Bounds));
     let state = SessionStateBuilder::new()
         .with_default_features()
         .with_query_planner(Arc::new(StoaQueryPlanner))

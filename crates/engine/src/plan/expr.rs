@@ -210,6 +210,8 @@ impl ExprPlanner<'_> {
         let args = children.iter().map(|c| self.expr(c)).collect::<PgResult<Vec<_>>>()?;
         let arg_types: Vec<SqlType> = children.iter().map(|c| c.ty.clone()).collect();
         let (name, volatile, explicit) = describe(e);
+        // A plan is copied many times while it is made, with its constants.
+        let volatile = volatile || is_large_constant(e);
         let udf = KernelUdf::make(name, kernel, self.eval.clone(), arg_types, e.ty.clone(), explicit, volatile);
         Ok(udf.call(args))
     }
@@ -268,6 +270,19 @@ fn to_comparison(op: NativeOp) -> Option<Operator> {
 }
 
 /// A name that tells computations apart and says in plans what they are; whether it is volatile; whether a cast is explicit.
+/// Whether an expression of constants tells that its value will be large.
+fn is_large_constant(e: &Expr) -> bool {
+    let ExprKind::Func { func, args } = &e.kind else { return false };
+    let [text, Expr { kind: ExprKind::Const(ScalarValue::Int32(Some(count))), .. }, ..] = args.as_slice() else { return false };
+    let ExprKind::Const(ScalarValue::Utf8View(Some(text))) = &text.kind else { return false };
+    let bytes = match func.0.name {
+        "repeat" => text.len(),
+        "lpad" | "rpad" => 1,
+        _ => return false,
+    };
+    bytes.saturating_mul(usize::try_from(*count).unwrap_or(0)) >= stoa_pg::memory::SMALL_BYTES
+}
+
 fn describe(e: &Expr) -> (String, bool, bool) {
     match &e.kind {
         ExprKind::Func { func, .. } => (format!("{}#{}", func.0.name, func.0.oid), func.0.volatility == Volatility::Volatile, false),

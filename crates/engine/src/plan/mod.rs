@@ -40,7 +40,7 @@ pub(crate) use key_read::{PlanCache, is_lasting};
 
 use crate::bind::tree::ColId;
 use datafusion::error::DataFusionError;
-use stoa_pg::{PgError, SqlState};
+use stoa_pg::PgError;
 
 /// The name of a column in plans.
 #[must_use]
@@ -88,9 +88,7 @@ pub fn from_datafusion(error: DataFusionError) -> PgError {
             errors.into_iter().next().map_or_else(|| internal("an empty collection of errors"), from_datafusion)
         }
         DataFusionError::ArrowError(inner, _) => PgError::from(*inner),
-        DataFusionError::ResourcesExhausted(message) => PgError::new(SqlState::OUT_OF_MEMORY, "out of memory")
-            .detail(first_line(&message))
-            .hint("Raise --memory-limit, or make the query keep less at once."),
+        DataFusionError::ResourcesExhausted(message) => out_of_memory(&message),
         other => internal(&other.to_string()),
     }
 }
@@ -106,7 +104,7 @@ fn from_shared(error: &DataFusionError) -> PgError {
         },
         DataFusionError::Context(_, inner) | DataFusionError::Diagnostic(_, inner) => from_shared(inner),
         DataFusionError::Shared(inner) => from_shared(inner),
-        DataFusionError::ResourcesExhausted(message) => PgError::new(SqlState::OUT_OF_MEMORY, "out of memory").detail(first_line(message)),
+        DataFusionError::ResourcesExhausted(message) => out_of_memory(message),
         DataFusionError::ArrowError(inner, _) => match &**inner {
             arrow::error::ArrowError::DivideByZero => PgError::division_by_zero(),
             arrow::error::ArrowError::ExternalError(e) => match e.downcast_ref::<PgError>() {
@@ -117,6 +115,12 @@ fn from_shared(error: &DataFusionError) -> PgError {
         },
         other => internal(&other.to_string()),
     }
+}
+
+fn out_of_memory(message: &str) -> PgError {
+    // What tracks consumers puts their list before the reason.
+    let reason = message.rsplit_once("\nError: ").map_or(message, |(_, reason)| reason);
+    stoa_pg::memory::refused(first_line(reason))
 }
 
 fn first_line(message: &str) -> String {

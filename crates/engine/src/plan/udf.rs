@@ -1,13 +1,19 @@
 //! Our kernels as DataFusion's scalar functions.
+//!
+//! A kernel makes the values of all rows of a batch at once, and nobody knows beforehand how long they will be. So where values may be
+//! long, the first rows of a batch tell how many rows come next, and memory is asked for before they do.
 
-use arrow::array::{Array, new_null_array};
+use arrow::array::{Array, ArrayRef, new_null_array};
 use arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::{DataFusionError, Result, ScalarValue};
 use datafusion::logical_expr::{ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use stoa_pg::PgResult;
 use stoa_pg::args::{Arg, Call, Kernel};
+use stoa_pg::memory::value_bytes;
 use stoa_pg::{EvalContext, SqlType};
 
 /// A kernel with the types of one call.
@@ -19,7 +25,16 @@ pub struct KernelUdf {
     ret: SqlType,
     explicit: bool,
     signature: Signature,
+    /// The most that a row of an earlier batch took; 0 before the first one.
+    row_bytes: AtomicUsize,
 }
+
+/// Rows that tell how long values are.
+const SAMPLE_ROWS: usize = 32;
+/// What a batch may take without being looked at.
+const FREE_BYTES: usize = 1 << 20;
+/// What one step of a batch that is looked at should take.
+const STEP_BYTES: usize = 4 << 20;
 
 impl fmt::Debug for KernelUdf {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -58,8 +73,80 @@ impl KernelUdf {
         // Stable functions are as good as immutable within a statement.
         let volatility = if volatile { Volatility::Volatile } else { Volatility::Immutable };
         let signature = if arg_types.is_empty() { Signature::nullary(volatility) } else { Signature::any(arg_types.len(), volatility) };
-        Arc::new(ScalarUDF::new_from_impl(Self { name, kernel, ctx, arg_types, ret, explicit, signature }))
+        Arc::new(ScalarUDF::new_from_impl(Self { name, kernel, ctx, arg_types, ret, explicit, signature, row_bytes: AtomicUsize::new(0) }))
     }
+}
+
+impl KernelUdf {
+    fn call(&self, args: &[Arg], rows: usize) -> PgResult<ArrayRef> {
+        let call = Call { ctx: &self.ctx, rows, arg_types: &self.arg_types, ret: &self.ret, explicit: self.explicit };
+        (self.kernel)(&call, args)
+    }
+
+    fn evaluate(&self, args: &[Arg], rows: usize) -> PgResult<ArrayRef> {
+        if !may_be_long(&self.ret.arrow) {
+            return self.call(args, rows);
+        }
+        let known = self.row_bytes.load(Ordering::Relaxed);
+        // Of what is long already, a few rows may be much.
+        let long = |arg: &Arg| !arg.constant && may_be_long(arg.array.data_type()) && value_bytes(arg.array.as_ref()) > FREE_BYTES / 4;
+        let sample = if rows > 1 && rows <= SAMPLE_ROWS && args.iter().any(long) { 1 } else { SAMPLE_ROWS };
+        if rows <= sample || (known > 0 && known.saturating_mul(rows) <= FREE_BYTES) {
+            let out = self.call(args, rows)?;
+            self.made(&out);
+            return Ok(out);
+        }
+        let mut parts = Vec::new();
+        let (mut from, mut next) = (0, sample);
+        while from < rows {
+            let part: Vec<Arg> = args
+                .iter()
+                .map(|arg| Arg {
+                    array: if arg.constant { Arc::clone(&arg.array) } else { arg.array.slice(from, next) },
+                    constant: arg.constant,
+                })
+                .collect();
+            let out = self.call(&part, next)?;
+            let row_bytes = self.made(&out);
+            parts.push(out);
+            from += next;
+            next = (STEP_BYTES / row_bytes).max(1).min(rows - from);
+            stoa_pg::memory::process().claim(row_bytes.saturating_mul(next))?;
+        }
+        let parts: Vec<&dyn Array> = parts.iter().map(AsRef::as_ref).collect();
+        arrow::compute::concat(&parts).map_err(|error| stoa_pg::PgError::internal(error.to_string()))
+    }
+
+    /// Remembers what was made; returns what a row took, at least a byte.
+    fn made(&self, out: &ArrayRef) -> usize {
+        let bytes = value_bytes(out.as_ref());
+        MADE.with(|made| made.set(made.get().wrapping_add(bytes)));
+        let row_bytes = bytes.div_ceil(out.len().max(1)).max(1);
+        if self.row_bytes.load(Ordering::Relaxed) < row_bytes {
+            self.row_bytes.store(row_bytes, Ordering::Relaxed);
+        }
+        row_bytes
+    }
+}
+
+thread_local! {
+    /// Bytes of long values that kernels have made on this thread.
+    static MADE: std::cell::Cell<usize> = const { std::cell::Cell::new(0) };
+}
+
+/// Bytes of long values that kernels have made on this thread so far; it begins anew when the number is full.
+pub(crate) fn bytes_made() -> usize {
+    MADE.with(std::cell::Cell::get)
+}
+
+#[cfg(test)]
+pub(crate) fn make_for_test(bytes: usize) {
+    MADE.with(|made| made.set(made.get().wrapping_add(bytes)));
+}
+
+/// Whether a value of a type takes more than a fixed number of bytes.
+pub(crate) fn may_be_long(ty: &DataType) -> bool {
+    !(ty.is_primitive() || matches!(ty, DataType::Boolean | DataType::Null | DataType::FixedSizeBinary(_)))
 }
 
 impl ScalarUDFImpl for KernelUdf {
@@ -96,11 +183,68 @@ impl ScalarUDFImpl for KernelUdf {
             values.push(arg);
         }
         let rows = if once { 1 } else { args.number_rows };
-        let call = Call { ctx: &self.ctx, rows, arg_types: &self.arg_types, ret: &self.ret, explicit: self.explicit };
-        let out = (self.kernel)(&call, &values).map_err(DataFusionError::from)?;
+        let out = self.evaluate(&values, rows).map_err(DataFusionError::from)?;
         if out.data_type() != &self.ret.arrow {
             return Err(DataFusionError::Internal(format!("{} gave {} where {} was declared", self.name, out.data_type(), self.ret.arrow)));
         }
+        if once && may_be_long(out.data_type()) {
+            // A constant is copied into the plan, and out of it again.
+            stoa_pg::memory::process().claim(2 * value_bytes(out.as_ref())).map_err(DataFusionError::from)?;
+        }
         if once { Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&out, 0)?)) } else { Ok(ColumnarValue::Array(out)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::indexing_slicing)]
+    use super::*;
+    use arrow::array::{Int32Array, StringViewArray};
+    use stoa_pg::PgType;
+
+    /// A kernel that repeats a letter, and notes how many rows it was asked for.
+    fn repeats(asked: Arc<parking_lot::Mutex<Vec<usize>>>) -> KernelUdf {
+        let kernel: Kernel = Arc::new(move |call, args| {
+            asked.lock().push(call.rows);
+            let counts = args[0].array.as_any().downcast_ref::<Int32Array>().unwrap();
+            let text = |row| "x".repeat(usize::try_from(counts.value(args[0].at(row))).unwrap());
+            Ok(Arc::new((0..call.rows).map(|row| Some(text(row))).collect::<StringViewArray>()))
+        });
+        let (arg, ret) = (SqlType::new(PgType::Int4), SqlType::new(PgType::Text));
+        let signature = Signature::any(1, Volatility::Immutable);
+        let row_bytes = AtomicUsize::new(0);
+        KernelUdf {
+            name: "r".into(),
+            kernel,
+            ctx: EvalContext::default(),
+            arg_types: vec![arg],
+            ret,
+            explicit: false,
+            signature,
+            row_bytes,
+        }
+    }
+
+    fn lengths(udf: &KernelUdf, counts: Vec<i32>) {
+        let rows = counts.len();
+        let out = udf.evaluate(&[Arg { array: Arc::new(Int32Array::from(counts.clone())), constant: false }], rows).unwrap();
+        let texts = out.as_any().downcast_ref::<StringViewArray>().unwrap();
+        assert!(texts.iter().zip(&counts).all(|(text, count)| text.unwrap().len() == *count as usize));
+        assert_eq!(texts.len(), rows);
+    }
+
+    #[test]
+    fn long_values_are_made_in_steps_and_short_ones_at_once() {
+        let asked = Arc::new(parking_lot::Mutex::new(Vec::new()));
+        let udf = repeats(Arc::clone(&asked));
+        lengths(&udf, vec![5; 8192]);
+        lengths(&udf, vec![5; 8192]);
+        assert_eq!(std::mem::take(&mut *asked.lock()), [32, 8160, 8192], "once it is known how long they are, at once");
+        lengths(&udf, (0..1000).map(|n| if n % 2 == 0 { 100_000 } else { 0 }).collect());
+        let steps = std::mem::take(&mut *asked.lock());
+        assert_eq!(steps[0], 1000, "as it was known to be short");
+        lengths(&udf, vec![100_000; 300]);
+        let steps = std::mem::take(&mut *asked.lock());
+        assert!(steps[0] == 32 && steps[1..].iter().all(|rows| *rows <= 42) && steps.iter().sum::<usize>() == 300, "{steps:?}");
     }
 }

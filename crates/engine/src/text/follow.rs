@@ -138,7 +138,9 @@ async fn build_files(
 ) -> PgResult<(Arc<FullTextIndex>, Timestamp)> {
     index.built.store(0, Ordering::Relaxed);
     let (directory, definition) = (index.directory.clone(), index.definition.clone());
-    let created = tokio::task::spawn_blocking(move || FullTextIndex::create(&directory, &definition)).await;
+    let memory = indexes.writer_bytes;
+    let created =
+        tokio::task::spawn_blocking(move || FullTextIndex::create(&directory, &definition).map(|files| files.with_memory(memory))).await;
     let files = created.map_err(|e| PgError::internal(e.to_string()))?.map_err(text_error)?;
     let files = Arc::new(files);
     let snapshot = indexes.store().snapshot();

@@ -97,6 +97,8 @@ pub struct TextIndexes {
     store: Arc<dyn Store>,
     feed: Arc<Feed>,
     directory: PathBuf,
+    /// What the writer of an index may keep in memory.
+    writer_bytes: usize,
     /// A directory of this process alone, for databases that have none.
     _temporary: Option<TemporaryDirectory>,
     indexes: RwLock<BTreeMap<TableId, Arc<TextIndex>>>,
@@ -121,6 +123,7 @@ impl TextIndexes {
         store: &Arc<dyn Store>,
         feed: &Arc<Feed>,
         directory: Option<&Path>,
+        writer_bytes: usize,
         catalog: &CatalogSnapshot,
     ) -> PgResult<Arc<Self>> {
         let (directory, temporary) = match directory {
@@ -130,7 +133,14 @@ impl TextIndexes {
                 (directory.clone(), Some(TemporaryDirectory(directory)))
             }
         };
-        let out = Self { store: Arc::clone(store), feed: Arc::clone(feed), directory, _temporary: temporary, indexes: RwLock::default() };
+        let out = Self {
+            store: Arc::clone(store),
+            feed: Arc::clone(feed),
+            directory,
+            writer_bytes,
+            _temporary: temporary,
+            indexes: RwLock::default(),
+        };
         let mut named = HashSet::new();
         for relation in catalog.relations() {
             let Relation::Table(table) = &**relation else { continue };
@@ -159,7 +169,7 @@ impl TextIndexes {
     async fn reopen(&self, index: &Arc<TextIndex>) -> PgResult<()> {
         self.feed.prepare().await?;
         let newest = self.store.snapshot().timestamp();
-        let opened = FullTextIndex::open(&index.directory, &index.definition);
+        let opened = FullTextIndex::open(&index.directory, &index.definition).map(|files| files.with_memory(self.writer_bytes));
         match opened {
             Ok(files) => {
                 let at = Timestamp(files.generation().timestamp);

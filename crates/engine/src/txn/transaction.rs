@@ -124,7 +124,7 @@ struct State {
 const MAX_LAYERS: usize = 8;
 /// Locks of rows that are held one by one.
 const MANY_LOCKS: usize = 32 << 10;
-/// Bytes from which on a commit goes past the store's log.
+/// Bytes from which on a commit goes past the store's log, where there is plenty of memory: on its way there it is copied a few times.
 const LARGE_COMMIT: usize = 24 << 20;
 /// Locks up to which the store gives them up, which keeps it from the next commits meanwhile.
 const MAX_RELEASED_BY_STORE: usize = 64;
@@ -1045,7 +1045,7 @@ impl Transaction {
         if writes.is_empty() {
             return Ok(None);
         }
-        if writes.has_runs() || writes.bytes() > LARGE_COMMIT {
+        if writes.has_runs() || writes.bytes() > LARGE_COMMIT.min(self.manager.write_space().most() / 5) {
             return self.commit_bulk(writes).await.map(Some);
         }
         let mut mutations = writes.mutations()?;

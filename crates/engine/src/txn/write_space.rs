@@ -45,6 +45,12 @@ impl WriteSpace {
         Self { most, ..Self::default() }
     }
 
+    /// What one write set takes at most, in bytes.
+    #[must_use]
+    pub fn most(&self) -> usize {
+        self.most
+    }
+
     /// A file that nobody else sees.
     ///
     /// # Errors

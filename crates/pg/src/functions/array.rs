@@ -5,6 +5,7 @@
 
 use crate::args::{Arg, Bool, Call, Int4, Kernel, Kind, Reader, Text, arg};
 use crate::error::{PgError, PgResult};
+use crate::memory::{SMALL_BYTES, process};
 use crate::registry::{Func, Registry, RowSource, SetKernel};
 use crate::sqlstate::SqlState;
 use crate::types::{PgType, RecordType, SqlType};
@@ -355,6 +356,8 @@ fn fill_kernel() -> Kernel {
                 sizes.push(usize::try_from(length).map_err(|_| too_large())?);
             }
             let shape = Shape::of(&sizes)?;
+            // An element of a number, with what its place in the array takes while it grows.
+            process().claim(shape.elements().saturating_mul(16))?;
             let at = value.at(row);
             if value.array.is_null(at) {
                 out.copy_nulls(shape.elements())?;
@@ -625,6 +628,11 @@ fn from_string_kernel() -> Kernel {
             ends.push(match text.get(row)? {
                 None => None,
                 Some(text) => {
+                    if text.len() >= SMALL_BYTES {
+                        let fields = delimiter.get(row)?.map_or(text.len(), |delimiter| text.matches(delimiter).count());
+                        // Of each a view, and a list that grows is there twice.
+                        process().claim(fields.saturating_mul(48))?;
+                    }
                     split_fields(text, delimiter.get(row)?, null_text, |field| {
                         fields.append_option(field);
                         count += 1;

@@ -441,7 +441,7 @@ fn replace_kernel(start_at: Option<usize>, number_at: Option<usize>, flags_at: O
             scratch.clear();
             let regexp = patterns.get(pattern, options)?;
             replace(&regexp, text, new, char_start(text, start as usize - 1), number, start as usize - 1, &mut scratch)?;
-            out.append_value(&scratch);
+            crate::memory::append_text(&mut out, &mut scratch)?;
         }
         Ok(Arc::new(out.finish()))
     })

@@ -6,6 +6,7 @@
 use super::array::{ColumnRows, NoRows, split_fields};
 use crate::args::{Arg, Bool, Call, Int4, Int8, Kernel, Kind, Reader, Text, Uuid, arg, each_row, strict1, strict2};
 use crate::error::{PgError, PgResult};
+use crate::memory::{SMALL_BYTES, append_text, process};
 use crate::registry::{Func, OperKind, Registry};
 use crate::sqlstate::SqlState;
 use crate::types::{PgType, length_typmod};
@@ -165,6 +166,9 @@ fn padded_length(call: &Call, s: &str) -> i32 {
 // ---------------------------------------------------------------------------------------------------------------------------------
 // Kernels that write text
 
+/// What a batch may take before it is asked whether there is room for more.
+const LOOK_BYTES: usize = 4 << 20;
+
 macro_rules! text_adapters {
     ($($name:ident, $($k:ident $v:ident $i:tt),+;)*) => {
         $(
@@ -176,11 +180,17 @@ macro_rules! text_adapters {
                     $(let $v = Reader::<$k>::new(arg(args, $i)?)?;)+
                     let mut out = StringViewBuilder::with_capacity(call.rows);
                     let mut scratch = String::new();
+                    let mut made = 0;
                     for row in 0..call.rows {
                         if let ($(Some($v),)+) = ($($v.get(row)?,)+) {
                             scratch.clear();
                             f(call, $($v,)+ &mut scratch)?;
-                            out.append_value(&scratch);
+                            made += scratch.len();
+                            if made >= LOOK_BYTES {
+                                process().check()?;
+                                made = 0;
+                            }
+                            append_text(&mut out, &mut scratch)?;
                         } else {
                             out.append_null();
                         }
@@ -354,6 +364,7 @@ fn pad(s: &str, width: i32, fill: &str, on_left: bool, out: &mut String) -> PgRe
     if length >= width {
         return push(out, s.get(..char_start(s, width)).unwrap_or(""));
     }
+    process().claim(s.len() + (width - length) * fill.len().div_ceil(char_count(fill).max(1) as usize))?;
     let padding = fill.chars().cycle().take(width - length);
     if on_left {
         out.extend(padding);
@@ -370,11 +381,16 @@ fn replace(s: &str, old: &str, new: &str, out: &mut String) -> PgResult<()> {
         return push(out, s);
     }
     let mut rest = s;
+    let mut asked = s.len();
     while let Some((before, after)) = rest.split_once(old) {
         out.push_str(before);
         out.push_str(new);
         if out.len() > MAX_BYTES {
             return Err(too_long());
+        }
+        if out.len() > asked {
+            asked = asked.max(SMALL_BYTES) * 2;
+            process().claim(asked)?;
         }
         rest = after;
     }
@@ -394,6 +410,7 @@ fn translate(s: &str, from: &str, to: &str, out: &mut String) -> PgResult<()> {
 fn repeat(s: &str, count: i32, out: &mut String) -> PgResult<()> {
     let count = usize::try_from(count).unwrap_or(0);
     let bytes = s.len().checked_mul(count).filter(|bytes| *bytes <= MAX_BYTES).ok_or_else(too_long)?;
+    process().claim(bytes)?;
     out.reserve(bytes);
     for _ in 0..if s.is_empty() { 0 } else { count } {
         out.push_str(s);

@@ -6,6 +6,7 @@
 use super::number::{COMPARISONS, holds};
 use crate::args::{Arg, Bool, Bytes, Kernel, Kind, Reader, Text, arg, strict2};
 use crate::error::{PgError, PgResult};
+use crate::memory::{append_bytes, append_text, process};
 use crate::registry::{Func, OperKind, Registry};
 use crate::sqlstate::SqlState;
 use crate::types::{PgType, length_typmod};
@@ -278,9 +279,10 @@ fn concat() -> Kernel {
             match (left.get(row)?, right.get(row)?) {
                 (Some(a), Some(b)) => {
                     scratch.clear();
+                    process().claim(a.len() + b.len())?;
                     scratch.push_str(a);
                     scratch.push_str(b);
-                    out.append_value(&scratch);
+                    append_text(&mut out, &mut scratch)?;
                 }
                 _ => out.append_null(),
             }
@@ -293,14 +295,11 @@ fn concat_bytes() -> Kernel {
     Arc::new(|call, args| {
         let (left, right) = (Reader::<Bytes>::new(arg(args, 0)?)?, Reader::<Bytes>::new(arg(args, 1)?)?);
         let mut out = BinaryViewBuilder::with_capacity(call.rows);
-        let mut scratch = Vec::new();
         for row in 0..call.rows {
             match (left.get(row)?, right.get(row)?) {
                 (Some(a), Some(b)) => {
-                    scratch.clear();
-                    scratch.extend_from_slice(a);
-                    scratch.extend_from_slice(b);
-                    out.append_value(&scratch);
+                    process().claim(a.len() + b.len())?;
+                    append_bytes(&mut out, [a, b].concat())?;
                 }
                 _ => out.append_null(),
             }

@@ -11,8 +11,8 @@ pub struct DataOptions {
     /// The directory of the database; made if there is none.
     #[arg(long, value_name = "DIR")]
     pub data: PathBuf,
-    /// The memory that the process may use, as 512MB or 4GB: half of it is for statements and for columns that are kept in memory, a
-    /// quarter of what the program itself does not need for the store's caches.
+    /// The memory that the process may use, as 512MB or 4GB. Of what the program itself does not need, half is for statements and for
+    /// columns that are kept in memory, and a quarter for the store's caches.
     #[arg(long, value_name = "SIZE", value_parser = super::size::parse)]
     pub memory_limit: Option<u64>,
     /// Rows and entries a second that the background check of indexes reads; 0 switches it off.
@@ -29,6 +29,7 @@ pub async fn open(options: &DataOptions) -> Result<Database, CommandError> {
     if limit < 64 << 20 {
         return Err(CommandError::Usage("--memory-limit must be at least 64MB".into()));
     }
+    crate::allocator::prepare(limit);
     let own = OWN_BYTES.min(limit * 2 / 5);
     let shared = limit - own;
     make_directory(&options.data)?;
@@ -48,8 +49,9 @@ pub async fn open(options: &DataOptions) -> Result<Database, CommandError> {
         .map_err(|_| CommandError::Usage("--scrub-interval must be a number of hours".into()))?;
     let database = DatabaseOptions {
         scrub: stoa_engine::index::scrub::ScrubOptions { rows_per_second: options.scrub_rate, interval },
-        query_memory_bytes: usize::try_from(limit / 2).unwrap_or(usize::MAX),
-        process_memory_bytes: Some(usize::try_from(limit / 16 * 15).unwrap_or(usize::MAX)),
+        query_memory_bytes: usize::try_from(shared / 2).unwrap_or(usize::MAX),
+        process_memory_bytes: Some(usize::try_from(limit - (limit / 4).min(UNASKED_BYTES).max(limit / 16)).unwrap_or(usize::MAX)),
+        memory_pressure: Some(crate::allocator::under_pressure),
         spill_directory: Some(spill),
         text_directory: Some(options.data.join("text")),
         ..DatabaseOptions::default()
@@ -63,6 +65,9 @@ fn make_directory(path: &Path) -> Result<(), CommandError> {
 
 /// What the program itself takes: code, threads, connections, buffers of files.
 const OWN_BYTES: u64 = 96 << 20;
+
+/// What statements take between two questions whether there is room.
+const UNASKED_BYTES: u64 = 128 << 20;
 
 /// Half of the machine's memory, at least 256 MiB.
 fn default_memory_limit() -> u64 {

@@ -5,8 +5,12 @@ use super::output::Output;
 use arrow::array::{Array, RecordBatch};
 use futures::StreamExt;
 use stoa_engine::session::{OutputColumn, Rows, RowsTag};
+use stoa_pg::memory::{SMALL_BYTES, reserve, value_bytes};
 use stoa_pg::values::{ValueWriter, writer};
 use stoa_pg::{EvalContext, PgResult};
+
+/// Room for what a value's form has around it.
+const SPARE_BYTES: usize = 64;
 
 /// The output is written when it has grown to this.
 pub const WRITE_BYTES: usize = 16 << 10;
@@ -123,6 +127,7 @@ fn encode(
         .collect::<PgResult<_>>()?;
     let end = batch.num_rows().min(start.saturating_add(wanted));
     let columns = u16::try_from(writers.len()).unwrap_or(u16::MAX);
+    let large: Vec<bool> = writers.iter().map(|(_, _, array)| array.get_buffer_memory_size() >= SMALL_BYTES).collect();
     for row in start..end {
         if output.len() >= WRITE_BYTES {
             return Ok(row - start);
@@ -130,14 +135,15 @@ fn encode(
         let message = output.begin(b'D');
         let bytes = &mut output.bytes;
         bytes.extend_from_slice(&columns.to_be_bytes());
-        for (writer, binary, array) in &writers {
+        for ((writer, binary, array), large) in writers.iter().zip(&large) {
             if array.is_null(row) {
                 bytes.extend_from_slice(&(-1_i32).to_be_bytes());
                 continue;
             }
             let place = bytes.len();
             bytes.extend_from_slice(&[0; 4]);
-            let written = if *binary { writer.binary(row, bytes) } else { writer.text(row, bytes) };
+            let room = if *large { reserve(bytes, value_bytes(array.slice(row, 1).as_ref()) + SPARE_BYTES) } else { Ok(()) };
+            let written = room.and_then(|()| if *binary { writer.binary(row, bytes) } else { writer.text(row, bytes) });
             if let Err(error) = written {
                 // Half a message must not be sent.
                 bytes.truncate(message - 1);

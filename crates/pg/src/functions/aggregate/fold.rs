@@ -6,6 +6,7 @@
 
 use super::buffered::Buffered;
 use crate::error::{PgError, PgResult};
+use crate::memory::process;
 use crate::registry::AggregateCall;
 use crate::types::SqlType;
 use arrow::array::{Array, ArrayRef, AsArray, BinaryArray, BinaryBuilder, BooleanArray};
@@ -278,15 +279,18 @@ impl<F: Fold> Accumulator for Folding<F> {
     fn evaluate(&mut self) -> Result<ScalarValue> {
         // Windows evaluate again and again: the state stays, through its own bytes.
         let state = self.states.first().ok_or_else(no_group)?;
+        process().claim(3 * self.fold.heap_size(state))?;
         let mut bytes = Vec::new();
         self.fold.encode(state, &mut bytes);
         let copy = self.fold.decode(&bytes)?;
+        drop(bytes);
         let result = self.fold.finish(vec![copy])?;
         ScalarValue::try_from_array(&result, 0)
     }
 
     fn state(&mut self) -> Result<Vec<ScalarValue>> {
         let state = self.states.first().ok_or_else(no_group)?;
+        process().claim(2 * self.fold.heap_size(state))?;
         let mut bytes = Vec::new();
         self.fold.encode(state, &mut bytes);
         Ok(vec![ScalarValue::Binary(Some(bytes))])
@@ -297,6 +301,7 @@ impl<F: Fold> Accumulator for Folding<F> {
         let state = self.states.first_mut().ok_or_else(no_group)?;
         for row in 0..column.len() {
             if column.is_valid(row) {
+                process().claim(column.value(row).len())?;
                 self.fold.merge(state, self.fold.decode(column.value(row))?)?;
             }
         }

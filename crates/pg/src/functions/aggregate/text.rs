@@ -4,6 +4,7 @@ use super::fold::{Fold, StateReader, push_blob};
 use crate::context::EvalContext;
 use crate::error::{PgError, PgResult};
 use crate::functions::json::rows::utf8;
+use crate::memory::{append_bytes, append_text, process, reserve};
 use crate::registry::AggregateCall;
 use crate::sqlstate::SqlState;
 use crate::types::SqlType;
@@ -12,6 +13,9 @@ use crate::values::json::encode::{Encoder, Shape};
 use crate::values::json::text::{Sink, write_string};
 use arrow::array::{Array, ArrayRef, AsArray, BinaryViewArray, BinaryViewBuilder, StringViewArray, StringViewBuilder};
 use std::sync::Arc;
+
+/// Room that documents have before one is added; most are shorter.
+const GROWTH_BYTES: usize = 256;
 
 fn missing() -> PgError {
     PgError::internal("an aggregate without its argument")
@@ -67,6 +71,7 @@ impl Fold for StringFold {
             state.any = true;
             state.skip = delimiter.len();
         }
+        reserve(&mut state.bytes, delimiter.len() + value.len())?;
         state.bytes.extend_from_slice(delimiter);
         state.bytes.extend_from_slice(value);
         Ok(())
@@ -76,6 +81,7 @@ impl Fold for StringFold {
         if !state.any {
             *state = other;
         } else if other.any {
+            reserve(&mut state.bytes, other.bytes.len())?;
             state.bytes.extend_from_slice(&other.bytes);
         }
         Ok(())
@@ -98,20 +104,20 @@ impl Fold for StringFold {
     }
 
     fn finish(&self, states: Vec<Joined>) -> PgResult<ArrayRef> {
-        let value = |state: &'_ Joined| state.any.then(|| state.bytes.get(state.skip..).unwrap_or(&[]).to_vec());
-        if self.bytea {
-            let mut out = BinaryViewBuilder::with_capacity(states.len());
-            states.iter().for_each(|state| out.append_option(value(state)));
-            return Ok(Arc::new(out.finish()));
-        }
-        let mut out = StringViewBuilder::with_capacity(states.len());
-        for state in &states {
-            match value(state) {
-                Some(bytes) => out.append_value(utf8(&bytes)?),
-                None => out.append_null(),
+        let mut out = BinaryViewBuilder::with_capacity(states.len());
+        for mut state in states {
+            if state.any {
+                state.bytes.drain(..state.skip.min(state.bytes.len()));
+                append_bytes(&mut out, state.bytes)?;
+            } else {
+                out.append_null();
             }
         }
-        Ok(Arc::new(out.finish()))
+        let out = out.finish();
+        if self.bytea {
+            return Ok(Arc::new(out));
+        }
+        Ok(Arc::new(out.to_string_view().map_err(|_| PgError::internal("a text is not UTF-8"))?))
     }
 
     fn heap_size(&self, state: &Joined) -> usize {
@@ -172,6 +178,7 @@ impl Fold for JsonFold {
             }
             _ => return Err(missing()),
         };
+        reserve(&mut state.bytes, GROWTH_BYTES)?;
         if self.jsonb {
             if let Some(key) = key {
                 push_blob(key.as_bytes(), &mut state.bytes);
@@ -201,6 +208,7 @@ impl Fold for JsonFold {
         if !state.any {
             *state = other;
         } else if other.any {
+            reserve(&mut state.bytes, other.bytes.len() + GROWTH_BYTES)?;
             if !self.jsonb {
                 state.bytes.extend_from_slice(b", ");
                 if self.collects == Collects::Array && self.shapes.first().is_some_and(Shape::is_container) {
@@ -232,7 +240,8 @@ impl Fold for JsonFold {
             let mut out = StringViewBuilder::with_capacity(states.len());
             for state in &states {
                 if state.any {
-                    out.append_value(format!("{open}{}{close}", utf8(&state.bytes)?));
+                    process().claim(state.bytes.len())?;
+                    append_text(&mut out, &mut format!("{open}{}{close}", utf8(&state.bytes)?))?;
                 } else {
                     out.append_null();
                 }
@@ -245,6 +254,8 @@ impl Fold for JsonFold {
                 out.append_null();
                 continue;
             }
+            // The document as it is built, and as it will be.
+            process().claim(2 * state.bytes.len())?;
             let mut builder = Builder::new();
             let mut reader = StateReader(&state.bytes);
             match self.collects {
@@ -261,7 +272,7 @@ impl Fold for JsonFold {
                 Collects::Array => builder.end_array()?,
                 Collects::Object => builder.end_object()?,
             }
-            out.append_value(builder.finish()?);
+            append_bytes(&mut out, builder.finish()?)?;
         }
         Ok(Arc::new(out.finish()))
     }

@@ -1,0 +1,271 @@
+//! The memory that the process has, and its limit: what makes large values asks here first.
+//!
+//! A limit is one of the process, as memory is; the last database that was opened with one sets it. What is promised to one caller
+//! counts against the next for a moment, until it shows in what the system tells.
+
+use crate::error::{PgError, PgResult};
+use crate::sqlstate::SqlState;
+use arrow::array::{Array, AsArray, BinaryViewBuilder, GenericByteViewBuilder, StringViewBuilder};
+use arrow::buffer::Buffer;
+use arrow::datatypes::{ByteViewType, DataType};
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::sync::LazyLock;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// What is smaller need not ask.
+pub const SMALL_BYTES: usize = 1 << 20;
+
+/// How old an answer of the system may be.
+const FRESH: Duration = Duration::from_millis(2);
+/// The time in which half of what was promised shows in the memory of the process, or never will.
+const SHOWS: Duration = Duration::from_millis(20);
+const PAGE_BYTES: usize = 4096;
+
+/// The memory of this process.
+#[derive(Debug)]
+pub struct ProcessMemory {
+    /// 0: none.
+    limit: AtomicUsize,
+    statm: Option<File>,
+    known: AtomicUsize,
+    /// Promised and perhaps not yet taken.
+    promised: AtomicUsize,
+    asked: Mutex<Asked>,
+}
+
+#[derive(Default)]
+struct Asked {
+    at: Option<Instant>,
+    halved: Option<Instant>,
+    told: Option<Box<Told>>,
+}
+
+/// Told, from time to time, how many bytes the process has, and what its limit is.
+pub type Told = dyn Fn(usize, usize) + Send + Sync;
+
+impl std::fmt::Debug for Asked {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Asked").field("at", &self.at).finish_non_exhaustive()
+    }
+}
+
+/// The memory of this process.
+pub fn process() -> &'static ProcessMemory {
+    static PROCESS: LazyLock<ProcessMemory> = LazyLock::new(ProcessMemory::new);
+    &PROCESS
+}
+
+impl Default for ProcessMemory {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl ProcessMemory {
+    /// Without a limit; most want [`process`].
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            limit: AtomicUsize::new(0),
+            statm: File::open("/proc/self/statm").ok(),
+            known: AtomicUsize::new(0),
+            promised: AtomicUsize::new(0),
+            asked: Mutex::default(),
+        }
+    }
+
+    /// Sets the limit in bytes, and who is told what is used of it.
+    pub fn set_limit(&self, bytes: usize, told: Option<Box<Told>>) {
+        self.limit.store(bytes, Ordering::Relaxed);
+        if let Ok(mut asked) = self.asked.lock() {
+            asked.told = told;
+        }
+    }
+
+    /// Whether so many bytes more would pass the limit.
+    pub fn exceeded_by(&self, additional: usize) -> bool {
+        let limit = self.limit.load(Ordering::Relaxed);
+        if limit == 0 {
+            return false;
+        }
+        let wanted = self.bytes(limit).saturating_add(self.promised.load(Ordering::Relaxed)).saturating_add(additional);
+        if wanted > limit
+            && let Ok(mut asked) = self.asked.try_lock()
+            && let Some(told) = &asked.told
+        {
+            // Who can, makes room for it; whether that was enough, the system tells.
+            told(wanted, limit);
+            asked.at = None;
+            drop(asked);
+            return self.bytes(limit).saturating_add(self.promised.load(Ordering::Relaxed)).saturating_add(additional) > limit;
+        }
+        wanted > limit
+    }
+
+    /// Asks for memory for a value.
+    ///
+    /// # Errors
+    /// 53200 if the process would pass its limit.
+    pub fn claim(&self, bytes: usize) -> PgResult<()> {
+        if bytes < SMALL_BYTES {
+            return Ok(());
+        }
+        if self.exceeded_by(bytes) {
+            return Err(refused(format!("A value of {bytes} bytes is more than the process may still take.")));
+        }
+        self.promised.fetch_add(bytes, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// For work that has taken memory which it could not ask for.
+    ///
+    /// # Errors
+    /// 53200 if the process has passed its limit.
+    pub fn check(&self) -> PgResult<()> {
+        if self.exceeded_by(0) { Err(refused("The process has reached its limit.".into())) } else { Ok(()) }
+    }
+
+    fn bytes(&self, limit: usize) -> usize {
+        if let Ok(mut asked) = self.asked.try_lock()
+            && asked.at.is_none_or(|at| at.elapsed() > FRESH)
+            && let Some(statm) = &self.statm
+        {
+            let mut text = [0; 96];
+            let read = statm.read_at(&mut text, 0).unwrap_or(0);
+            let text = std::str::from_utf8(text.get(..read).unwrap_or_default()).unwrap_or_default();
+            if let Some(pages) = text.split(' ').nth(1).and_then(|n| n.parse::<usize>().ok()) {
+                let bytes = pages.saturating_mul(PAGE_BYTES);
+                self.known.store(bytes, Ordering::Relaxed);
+                if let Some(told) = &asked.told {
+                    told(bytes, limit);
+                }
+            }
+            let now = Instant::now();
+            if asked.halved.is_none_or(|at| now - at > SHOWS) {
+                let _ = self.promised.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |promised| Some(promised / 2));
+                asked.halved = Some(now);
+            }
+            asked.at = Some(now);
+        }
+        self.known.load(Ordering::Relaxed)
+    }
+}
+
+/// 53200, with its reason.
+#[must_use]
+pub fn refused(detail: String) -> PgError {
+    PgError::new(SqlState::OUT_OF_MEMORY, "out of memory").detail(detail).hint("Raise --memory-limit, or make the query keep less at once.")
+}
+
+/// What the values of an array take, whatever else is in its buffers.
+#[must_use]
+pub fn value_bytes(array: &dyn Array) -> usize {
+    let views = |views: &[u128]| views.iter().map(|view| size_of::<u128>() + (*view as u32 as usize)).sum();
+    match array.data_type() {
+        DataType::Utf8View => views(array.as_string_view().views()),
+        DataType::BinaryView => views(array.as_binary_view().views()),
+        DataType::List(_) => {
+            let list = array.as_list::<i32>();
+            let (first, last) = (list.value_offsets().first().copied().unwrap_or(0), list.value_offsets().last().copied().unwrap_or(0));
+            let (from, count) = (usize::try_from(first).unwrap_or(0), usize::try_from(last - first).unwrap_or(0));
+            size_of::<i32>() * list.len() + value_bytes(list.values().slice(from, count).as_ref())
+        }
+        DataType::Struct(_) => array.as_struct().columns().iter().map(|column| value_bytes(column.as_ref())).sum(),
+        _ => array.get_array_memory_size(),
+    }
+}
+
+/// Makes room for so many bytes more in a buffer that grows.
+///
+/// # Errors
+/// 53200 if the process would pass its limit.
+pub fn reserve(buffer: &mut Vec<u8>, additional: usize) -> PgResult<()> {
+    if buffer.capacity() - buffer.len() < additional {
+        let grown = (buffer.len() + additional).max(2 * buffer.capacity());
+        process().claim(grown - buffer.capacity())?;
+        buffer.reserve_exact(grown - buffer.len());
+    }
+    Ok(())
+}
+
+/// Appends a text to a column; one that is large is taken out of the buffer, not copied.
+///
+/// # Errors
+/// XX000 for more than four gigabytes.
+pub fn append_text(out: &mut StringViewBuilder, text: &mut String) -> PgResult<()> {
+    if text.len() < SMALL_BYTES {
+        out.append_value(text);
+        return Ok(());
+    }
+    append_large(out, std::mem::take(text).into_bytes())
+}
+
+/// As [`append_text`], for bytes.
+///
+/// # Errors
+/// XX000 for more than four gigabytes.
+pub fn append_bytes(out: &mut BinaryViewBuilder, bytes: Vec<u8>) -> PgResult<()> {
+    if bytes.len() < SMALL_BYTES {
+        out.append_value(bytes);
+        return Ok(());
+    }
+    append_large(out, bytes)
+}
+
+fn append_large<T: ByteViewType>(out: &mut GenericByteViewBuilder<T>, mut value: Vec<u8>) -> PgResult<()> {
+    if value.capacity() / 9 * 8 > value.len() {
+        value.shrink_to_fit();
+    }
+    let length = u32::try_from(value.len()).map_err(|_| PgError::internal("a value of more than 4 GB"))?;
+    let block = out.append_block(Buffer::from(value));
+    out.try_append_view(block, 0, length).map_err(|error| PgError::internal(error.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn what_is_promised_counts_until_it_shows() {
+        let memory = ProcessMemory::new();
+        assert!(!memory.exceeded_by(1 << 50) && memory.claim(1 << 50).is_ok(), "there is no limit");
+        memory.promised.store(0, Ordering::Relaxed);
+        let used = memory.bytes(usize::MAX);
+        assert!(used > 100 << 10);
+        memory.set_limit(used + (256 << 20), None);
+        memory.claim(200 << 20).unwrap();
+        assert_eq!(memory.claim(200 << 20).unwrap_err().fields().code, SqlState::OUT_OF_MEMORY);
+        memory.claim(1000).unwrap();
+        for _ in 0..6 {
+            std::thread::sleep(SHOWS * 3 / 2);
+            memory.exceeded_by(0);
+        }
+        memory.claim(150 << 20).unwrap();
+    }
+
+    #[test]
+    fn large_values_are_not_copied() {
+        let mut out = StringViewBuilder::new();
+        let mut text = "é".repeat(SMALL_BYTES);
+        let at = text.as_ptr();
+        append_text(&mut out, &mut text).unwrap();
+        assert!(text.is_empty());
+        text.push_str("short");
+        append_text(&mut out, &mut text).unwrap();
+        let column = out.finish();
+        assert_eq!((column.value(0).as_ptr(), column.value(0).len(), column.value(1)), (at, 2 * SMALL_BYTES, "short"));
+    }
+
+    #[test]
+    fn it_tells_what_is_used() {
+        static TOLD: AtomicUsize = AtomicUsize::new(0);
+        let memory = ProcessMemory::new();
+        memory.set_limit(1 << 40, Some(Box::new(|used, limit| TOLD.store(usize::from(limit == 1 << 40) * used, Ordering::Relaxed))));
+        memory.exceeded_by(0);
+        assert!(TOLD.load(Ordering::Relaxed) > 100 << 10);
+    }
+}

@@ -1,0 +1,58 @@
+//! What the allocator does with memory that was freed.
+//!
+//! In plenty of memory it keeps some for a while, and asks for large pages: both save time. Where the limit is near, or small, what was
+//! freed goes back to the system at once.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Limits below this are small: large pages that are half empty would be a good part of them.
+const SMALL_LIMIT: u64 = 2 << 30;
+
+/// `mi_option_purge_delay`, which the bindings have no name for.
+const PURGE_DELAY: libmimalloc_sys::mi_option_t = 15;
+const PURGE_AT_ONCE: std::ffi::c_long = 0;
+const PURGE_DELAY_MS: std::ffi::c_long = 1000;
+
+static SMALL: AtomicBool = AtomicBool::new(false);
+
+/// To be called before the database is opened.
+pub fn prepare(limit: u64) {
+    if limit >= SMALL_LIMIT {
+        return;
+    }
+    SMALL.store(true, Ordering::Relaxed);
+    set_purge_delay(PURGE_AT_ONCE);
+    #[cfg(target_os = "linux")]
+    {
+        const NONE: libc::c_ulong = 0;
+        // SAFETY: it changes an attribute of this process, and touches no memory. It is no matter if it fails.
+        unsafe { libc::prctl(libc::PR_SET_THP_DISABLE, 1 as libc::c_ulong, NONE, NONE, NONE) };
+    }
+}
+
+/// Tells whether the process is near its limit.
+pub fn under_pressure(near: bool) {
+    let delay = if near || SMALL.load(Ordering::Relaxed) { PURGE_AT_ONCE } else { PURGE_DELAY_MS };
+    set_purge_delay(delay);
+}
+
+fn set_purge_delay(milliseconds: std::ffi::c_long) {
+    // SAFETY: options are numbers that the allocator reads when it needs them; this one is known to the version that is linked.
+    unsafe { libmimalloc_sys::mi_option_set(PURGE_DELAY, milliseconds) };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_number_is_that_of_the_purge_delay() {
+        // SAFETY: as above.
+        let delay = || unsafe { libmimalloc_sys::mi_option_get(PURGE_DELAY) };
+        assert_eq!(delay(), PURGE_DELAY_MS, "the allocator's default tells which option it is");
+        under_pressure(true);
+        assert_eq!(delay(), PURGE_AT_ONCE);
+        under_pressure(false);
+        assert_eq!(delay(), PURGE_DELAY_MS);
+    }
+}
