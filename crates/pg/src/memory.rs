@@ -1,7 +1,8 @@
 //! The memory that the process has, and its limit: what makes large values asks here first.
 //!
 //! A limit is one of the process, as memory is; the last database that was opened with one sets it. What is promised to one caller
-//! counts against the next for a moment, until it shows in what the system tells.
+//! counts against the next for a moment, until it shows in what the system tells. Pages of files, as the program's own, count for an
+//! eighth of the limit at most: the system takes them back when it needs them.
 
 use crate::error::{PgError, PgResult};
 use crate::sqlstate::SqlState;
@@ -18,10 +19,14 @@ use std::time::{Duration, Instant};
 /// What is smaller need not ask.
 pub const SMALL_BYTES: usize = 1 << 20;
 
+/// What all together may be promised whatever the process has.
+const MODEST_BYTES: usize = 8 << 20;
 /// How old an answer of the system may be.
 const FRESH: Duration = Duration::from_millis(2);
 /// The time in which half of what was promised shows in the memory of the process, or never will.
 const SHOWS: Duration = Duration::from_millis(20);
+/// What one thread writes of new memory in this time: many small promises are kept soon.
+const WRITTEN_BYTES_PER_NS: usize = 1;
 const PAGE_BYTES: usize = 4096;
 
 /// The memory of this process.
@@ -113,7 +118,8 @@ impl ProcessMemory {
         if bytes < SMALL_BYTES {
             return Ok(());
         }
-        if self.exceeded_by(bytes) {
+        let modest = self.promised.load(Ordering::Relaxed).saturating_add(bytes) <= self.modest();
+        if !modest && self.exceeded_by(bytes) {
             return Err(refused(format!("A value of {bytes} bytes is more than the process may still take.")));
         }
         self.promised.fetch_add(bytes, Ordering::Relaxed);
@@ -125,7 +131,17 @@ impl ProcessMemory {
     /// # Errors
     /// 53200 if the process has passed its limit.
     pub fn check(&self) -> PgResult<()> {
-        if self.exceeded_by(0) { Err(refused("The process has reached its limit.".into())) } else { Ok(()) }
+        let (limit, modest) = (self.limit.load(Ordering::Relaxed), self.modest());
+        if self.exceeded_by(0) && self.bytes(limit) > limit + modest {
+            Err(refused("The process has reached its limit.".into()))
+        } else {
+            Ok(())
+        }
+    }
+
+    /// What is promised in any case: a process that is large for other reasons does not stop statements altogether.
+    fn modest(&self) -> usize {
+        (self.limit.load(Ordering::Relaxed) / 8).min(MODEST_BYTES)
     }
 
     fn bytes(&self, limit: usize) -> usize {
@@ -136,18 +152,23 @@ impl ProcessMemory {
             let mut text = [0; 96];
             let read = statm.read_at(&mut text, 0).unwrap_or(0);
             let text = std::str::from_utf8(text.get(..read).unwrap_or_default()).unwrap_or_default();
-            if let Some(pages) = text.split(' ').nth(1).and_then(|n| n.parse::<usize>().ok()) {
-                let bytes = pages.saturating_mul(PAGE_BYTES);
+            let mut pages = text.split(' ').skip(1).map_while(|n| n.parse::<usize>().ok().map(|n| n.saturating_mul(PAGE_BYTES)));
+            if let (Some(resident), Some(of_files)) = (pages.next(), pages.next()) {
+                let bytes = resident.saturating_sub(of_files) + of_files.min(limit / 8);
                 self.known.store(bytes, Ordering::Relaxed);
                 if let Some(told) = &asked.told {
                     told(bytes, limit);
                 }
             }
             let now = Instant::now();
-            if asked.halved.is_none_or(|at| now - at > SHOWS) {
-                let _ = self.promised.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |promised| Some(promised / 2));
+            let halve = asked.halved.is_none_or(|at| now - at > SHOWS);
+            if halve {
                 asked.halved = Some(now);
             }
+            let written = asked.at.map_or(0, |at| usize::try_from((now - at).as_nanos()).unwrap_or(usize::MAX) * WRITTEN_BYTES_PER_NS);
+            let _ = self.promised.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |promised| {
+                Some(promised.saturating_sub(written) >> usize::from(halve))
+            });
             asked.at = Some(now);
         }
         self.known.load(Ordering::Relaxed)
@@ -245,6 +266,26 @@ mod tests {
             memory.exceeded_by(0);
         }
         memory.claim(150 << 20).unwrap();
+    }
+
+    #[test]
+    fn a_large_process_still_serves_the_modest() {
+        let memory = ProcessMemory::new();
+        memory.set_limit(memory.bytes(usize::MAX), None);
+        memory.check().unwrap();
+        memory.set_limit(64 << 10, None);
+        assert_eq!(memory.check().unwrap_err().fields().code, SqlState::OUT_OF_MEMORY);
+        memory.claim(SMALL_BYTES).unwrap_err();
+        memory.set_limit(16 << 20, None);
+        for _ in 0..20 {
+            std::thread::sleep(SHOWS / 2);
+            memory.claim(SMALL_BYTES).unwrap();
+        }
+        memory.set_limit(64 << 20, None);
+        let reserve: Vec<u8> = (0..80 << 20).map(|i| i as u8).collect();
+        memory.claim(SMALL_BYTES).unwrap();
+        memory.claim(9 << 20).unwrap_err();
+        drop(reserve);
     }
 
     #[test]

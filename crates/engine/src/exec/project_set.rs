@@ -22,6 +22,7 @@ use futures::StreamExt;
 use std::fmt;
 use std::sync::Arc;
 use stoa_pg::args::{Arg, Call};
+use stoa_pg::memory::{SMALL_BYTES, process, value_bytes};
 use stoa_pg::registry::{FuncKind, RowSource, SetKernel};
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlType};
 
@@ -266,9 +267,12 @@ impl Source {
     fn fill(&mut self) -> PgResult<()> {
         while self.available() == 0 {
             let Some(rows) = &mut self.rows else { return Ok(()) };
-            stoa_pg::memory::process().check()?;
             match rows.next_chunk(CHUNK)? {
                 Some(chunk) => {
+                    // Few rows of long values are many bytes.
+                    if chunk.iter().any(|column| value_bytes(column.as_ref()) >= SMALL_BYTES) {
+                        process().check()?;
+                    }
                     self.pending = chunk;
                     self.at = 0;
                 }

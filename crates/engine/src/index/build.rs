@@ -42,6 +42,8 @@ use stoa_store::{Commit, Durability, KeyRange, Mutations, StoreError};
 const RANGE_ROWS: usize = 65_536;
 /// Rows that are locked at a time.
 const LOCKED_ROWS: usize = 256;
+/// After so many in one batch a build gives up: each takes `deadlock_timeout`.
+const MAX_DEADLOCKS: u32 = 100;
 
 /// How far a build is, for `pg_stat_progress_create_index`.
 #[derive(Clone, Debug)]
@@ -451,7 +453,25 @@ async fn fill_batch(
     }
     for rows in contested.chunks(LOCKED_ROWS) {
         let list: Vec<&[u8]> = rows.iter().map(|row| keys.get(*row)).collect();
-        fill_locked(ctx, writer, index, &list).await?;
+        fill_contested(ctx, writer, index, &list).await?;
+    }
+    Ok(())
+}
+
+/// As [`fill_locked`], again with fewer rows where writers that lock them in another order were in the way: it is they who have
+/// someone waiting.
+async fn fill_contested(ctx: &StatementContext, writer: &TableWriter, index: &IndexWriter, rows: &[&[u8]]) -> PgResult<()> {
+    let mut parts = vec![rows];
+    let mut deadlocks = 0;
+    while let Some(part) = parts.pop() {
+        match fill_locked(ctx, writer, index, part).await {
+            Err(error) if error.fields().code == SqlState::DEADLOCK_DETECTED && deadlocks < MAX_DEADLOCKS => {
+                deadlocks += 1;
+                let (first, rest) = part.split_at(part.len() / 2);
+                parts.extend([rest, first].into_iter().filter(|part| !part.is_empty()));
+            }
+            done => done?,
+        }
     }
     Ok(())
 }
@@ -487,6 +507,7 @@ async fn fill_under_locks(ctx: &StatementContext, writer: &TableWriter, index: &
         wanted.push((key.to_vec(), cell.to_vec(), row));
         Ok(())
     })?;
+    wanted.sort();
     if index.descriptor.unique {
         let mut entries = KeyList::new();
         wanted.iter().for_each(|(key, ..)| entries.push(key));
