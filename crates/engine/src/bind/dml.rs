@@ -369,6 +369,7 @@ impl Binder<'_> {
             match item.quote_style {
                 Some(marks::EXPRESSION) => match bound(self, &item.value).map_err(|e| e.at(self.pos_span(item.span)))? {
                     Expr { kind: ExprKind::Column(id), .. } => columns.push(ColumnId(id.0)),
+                    expr if exprs.iter().any(|known| super::function::same_expr(known, &expr)) => {}
                     expr => exprs.push(expr),
                 },
                 Some(marks::PREDICATE) => predicate = Some(bound(self, &item.value).map_err(|e| e.at(self.pos_span(item.span)))?),

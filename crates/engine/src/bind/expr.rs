@@ -22,7 +22,7 @@ pub(super) fn check_jsonb_subscript(ty: &PgType) -> PgResult<()> {
         return Ok(());
     }
     Err(PgError::new(SqlState::DATATYPE_MISMATCH, format!("subscript type {ty} is not supported"))
-        .detail("jsonb subscript must be coercible to either integer or text."))
+        .hint("jsonb subscript must be coercible to either integer or text."))
 }
 
 /// Joins conditions by AND, flat.
@@ -760,9 +760,11 @@ impl Binder<'_> {
         if oper.ret != PgType::Bool {
             return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, "op ANY/ALL (array) requires operator to yield boolean"));
         }
+        // Rows are compared as they are.
+        let as_given = |declared: &PgType| declared.is_pseudo() || matches!(declared, PgType::Record(None));
         let declared_left = oper.left.clone().unwrap_or(PgType::Text);
-        let left_target = if declared_left.is_pseudo() { left.ty.ty.clone() } else { declared_left };
-        let right_target = if oper.right.is_pseudo() { element } else { oper.right.clone() };
+        let left_target = if as_given(&declared_left) { left.ty.ty.clone() } else { declared_left };
+        let right_target = if as_given(&oper.right) { element } else { oper.right.clone() };
         let left = self.coerce(left, &SqlType::new(left_target), CastContext::Implicit)?;
         let array = self.coerce(array, &SqlType::new(right_target.array_of()), CastContext::Implicit)?;
         let (left, array) = self.align_quantified(left, array)?;
@@ -838,6 +840,16 @@ impl Binder<'_> {
         };
         let mut query = self.bind_subquery(query)?;
         self.same_width(left_items.len(), &query).map_err(|e| e.at(self.pos(syntax)))?;
+        if left_items.len() > 1 && (op != "=" || all) {
+            // Rows are not compared column by column: whether the comparison of both is true, for one row or for all.
+            let right = query.outputs.iter().map(|o| Expr::column(o.col, o.ty.clone())).collect();
+            let test = self.compare_rows(op, left_items, right).map_err(|e| e.at(self.pos(syntax)))?;
+            let query = self.project_query(query, vec![test]);
+            let oper = self.find_operator("=", Some(&PgType::Bool), &PgType::Bool)?;
+            let truth = Expr::new(ExprKind::Const(ScalarValue::Boolean(Some(true))), bool_type());
+            let kind = ExprKind::AnyQuery { left: vec![truth], opers: vec![OperRef(oper)], query: Box::new(query), all };
+            return Ok(Expr::new(kind, bool_type()));
+        }
         let mut opers = Vec::with_capacity(left_items.len());
         let mut lefts = Vec::with_capacity(left_items.len());
         let mut rights = Vec::with_capacity(left_items.len());
@@ -1017,8 +1029,8 @@ impl Binder<'_> {
     fn subscript(&mut self, value: Expr, subscripts: &[&ast::Subscript], syntax: &E) -> PgResult<Expr> {
         let int4 = SqlType::new(PgType::Int4);
         if value.ty.ty == PgType::Jsonb {
-            // jsonb subscripts: text for objects, integers for arrays.
-            let mut out = value;
+            // Integers for arrays, text for objects, and a number as text for either: a path.
+            let mut path = Vec::with_capacity(subscripts.len());
             for s in subscripts {
                 let ast::Subscript::Index { index } = s else {
                     return Err(PgError::new(SqlState::DATATYPE_MISMATCH, "jsonb subscript does not support slices").at(self.pos(syntax)));
@@ -1026,9 +1038,10 @@ impl Binder<'_> {
                 let key = self.bind_expr(index)?;
                 check_jsonb_subscript(&key.ty.ty).map_err(|e| e.at(self.pos(index)))?;
                 let key = self.resolve_unknown(key)?;
-                out = self.operator("->", Some(out), key).map_err(|e| e.at(self.pos(syntax)))?;
+                path.push(self.coerce(key, &SqlType::new(PgType::Text), CastContext::Explicit)?);
             }
-            return Ok(out);
+            let path = Expr::new(ExprKind::Array(path), SqlType::new(PgType::Text.array_of()));
+            return self.operator("#>", Some(value), path).map_err(|e| e.at(self.pos(syntax)));
         }
         if let PgType::Map(_, entry) = &value.ty.ty {
             let entry = SqlType::new((**entry).clone());
@@ -1155,6 +1168,12 @@ impl Binder<'_> {
                 return Ok(expr);
             }
         }
+        // What SEARCH and CYCLE add may be used in the recursion.
+        let hidden = format!("{}{name}", super::search::HIDDEN);
+        let added = self.scopes.iter().rev().flat_map(|s| &s.star).find(|s| s.name == hidden);
+        if let Some(added) = added {
+            return Ok(added.expr.clone());
+        }
         // Columns, of outer queries too, go before.
         if let Some(row) = self.row_of_item(name)? {
             return Ok(row);
@@ -1190,7 +1209,8 @@ impl Binder<'_> {
             if let Some(refusal) = item.refused {
                 return Err(lateral_error(table, refusal));
             }
-            let mut matches = item.columns.iter().filter(|c| c.name == column);
+            let mut matches =
+                item.columns.iter().filter(|c| c.name == column || c.name.strip_prefix(super::search::HIDDEN) == Some(column));
             if let Some(found) = matches.next() {
                 if matches.next().is_some() {
                     return Err(PgError::new(SqlState::AMBIGUOUS_COLUMN, format!("column reference \"{column}\" is ambiguous")));

@@ -277,8 +277,12 @@ impl Binder<'_> {
         let Some(alias) = alias else { return self.bind_joined(joined) };
         let first_item = self.scope().items.len();
         let first_star = self.scope().star.len();
-        let bound = self.bind_joined(joined)?;
-        let Some(scope) = self.scopes.last_mut() else { return Ok(bound) };
+        // What the join holds is hidden by its alias, and may have names that are taken outside.
+        let names_from = self.scopes.last_mut().map_or(0, |scope| std::mem::replace(&mut scope.names_from, first_item));
+        let bound = self.bind_joined(joined);
+        let Some(scope) = self.scopes.last_mut() else { return bound };
+        scope.names_from = names_from;
+        let bound = bound?;
         let stars = scope.star.split_off(first_star);
         scope.items.truncate(first_item);
         let columns = stars.into_iter().map(|s| ScopeColumn { name: s.name, expr: s.expr, origin: s.origin }).collect();
@@ -653,6 +657,15 @@ impl Binder<'_> {
                 return Err(PgError::new(SqlState::DUPLICATE_COLUMN, format!("column name \"{name}\" specified more than once")));
             }
         }
+        let several = |(name, args): &(ast::ObjectName, Vec<FunctionArg>)| is_unnest(name) && args.len() > 1;
+        if calls.iter().any(several) {
+            // unnest of several arrays is several calls, side by side with the others.
+            let each = |call: &(ast::ObjectName, Vec<FunctionArg>)| -> Vec<(ast::ObjectName, Vec<FunctionArg>)> {
+                if several(call) { call.1.iter().map(|arg| (call.0.clone(), vec![arg.clone()])).collect() } else { vec![call.clone()] }
+            };
+            let all: Vec<_> = calls.iter().flat_map(each).collect();
+            return self.bind_table_function(&all, alias, ordinality);
+        }
         let single = calls.len() == 1;
         let mut is_scalar_item = single && !ordinality;
         for (name, args) in calls {
@@ -681,15 +694,19 @@ impl Binder<'_> {
                 matches!(&f.kind, FuncKind::Set { columns, .. } if columns.is_empty()) && matches!(f.ret, PgType::Record(_))
                     || (matches!(f.ret, PgType::Record(None)) && matches!(f.kind, FuncKind::Scalar(_)))
             });
-            if function_name == "unnest" && args.len() > 1 {
-                let many: Vec<(ast::ObjectName, Vec<FunctionArg>)> = args.iter().map(|a| (name.clone(), vec![a.clone()])).collect();
-                return self.bind_table_function(&many, alias, ordinality);
-            }
             if function_name.is_empty() {
                 call.args = ast::FunctionArguments::None;
             }
             let syntax = E::Function(call);
             let bound = self.in_clause(Clause::FunctionInFrom, |b| b.bind_expr(&syntax)).map_err(|e| e.at(position))?;
+            let is_set = |e: &Expr| e.any(&mut |e| matches!(e.kind, ExprKind::Set(_)));
+            let nested = match &bound.kind {
+                ExprKind::Set(set) => set.args.iter().any(is_set),
+                _ => is_set(&bound),
+            };
+            if nested {
+                return Err(PgError::unsupported("set-returning functions must appear at top level of FROM").at(position));
+            }
             match bound.kind {
                 ExprKind::Set(mut set) => {
                     // Rows of an unnamed type take their columns from the definition list.
@@ -890,7 +907,7 @@ fn join_kind(operator: &JoinOperator) -> PgResult<(JoinKind, &JoinConstraint)> {
 /// 42712 if the scope has an item of this name; tables of several schemas may share theirs.
 fn is_new(scope: &Scope, item: &FromItem) -> PgResult<()> {
     let same = |i: &FromItem| i.alias == item.alias && (i.schema.is_none() || item.schema.is_none() || i.schema == item.schema);
-    if !item.alias.is_empty() && scope.items.iter().any(same) {
+    if !item.alias.is_empty() && scope.items.iter().skip(scope.names_from).any(same) {
         return Err(PgError::new(SqlState::DUPLICATE_ALIAS, format!("table name \"{}\" specified more than once", item.alias)));
     }
     Ok(())

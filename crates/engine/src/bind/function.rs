@@ -2,7 +2,7 @@
 
 use super::expr::{bool_type, unnested};
 use super::resolve::{Choice, can_coerce, select_candidate};
-use super::scope::Clause;
+use super::scope::{Clause, Scope};
 use super::tree::{AggregateExpr, Expr, ExprKind, Frame, FrameBound, FrameExclusion, FrameUnits, FuncRef, SetExpr, SortKey, WindowExpr};
 use super::{Binder, fold, name_parts};
 use datafusion::common::ScalarValue;
@@ -663,6 +663,10 @@ impl Binder<'_> {
 
     fn bind_aggregate_call(&mut self, name: &str, call: &CallArgs<'_>, function: &ast::Function) -> PgResult<Expr> {
         let within_group = !function.within_group.is_empty();
+        if let (true, Some(first)) = (within_group, call.order_by.first()) {
+            let message = "cannot use multiple ORDER BY clauses with WITHIN GROUP";
+            return Err(PgError::new(SqlState::SYNTAX_ERROR, message).at(self.pos(&first.expr)));
+        }
         let before = self.misplaced.take();
         let order = if within_group { &function.within_group } else { &call.order_by };
         let (mut args, mut order_by) = self.in_clause(Clause::Aggregate, |b| {
@@ -742,15 +746,20 @@ impl Binder<'_> {
             let message = format!("{name} is not an ordered-set aggregate, so it cannot have WITHIN GROUP");
             return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, message));
         }
+        let given = args.clone();
         let mut aggregate = self.aggregate_expr(func, args, call.distinct, filter)?;
-        if call.distinct {
-            // ORDER BY of a DISTINCT aggregate must name its arguments.
-            for key in &order_by {
-                if !within_group && !aggregate.args.iter().any(|a| same_expr(a, &key.expr)) {
-                    return Err(PgError::new(
-                        SqlState::INVALID_COLUMN_REFERENCE,
-                        "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list",
-                    ));
+        if call.distinct && !within_group {
+            // ORDER BY of a DISTINCT aggregate must name its arguments, as they are written.
+            for (key, written) in order_by.iter_mut().zip(order) {
+                match given.iter().position(|a| same_expr(a, &key.expr)).and_then(|at| aggregate.args.get(at)) {
+                    Some(arg) => key.expr = arg.clone(),
+                    None => {
+                        return Err(PgError::new(
+                            SqlState::INVALID_COLUMN_REFERENCE,
+                            "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list",
+                        )
+                        .at(self.pos(&written.expr)));
+                    }
                 }
             }
         }
@@ -824,6 +833,10 @@ impl Binder<'_> {
             if let Some(depth) = (0..innermost).rev().find(|d| columns.iter().any(|c| self.scopes[*d].local.contains(c))) {
                 owner = depth;
             }
+        }
+        let nested = |s: &Scope| s.outer_aggregates.iter().any(|(id, _)| columns.contains(id));
+        if owner != innermost && self.scopes.get(owner).is_some_and(nested) {
+            return Err(PgError::new(SqlState::GROUPING_ERROR, "aggregate function calls cannot be nested").at(position));
         }
         let clause = self.scopes.get(owner).map_or(Clause::Default, |s| s.clause);
         match clause {

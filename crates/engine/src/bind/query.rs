@@ -98,22 +98,23 @@ impl Binder<'_> {
 
     fn bind_values(&mut self, values: &ast::Values) -> PgResult<Query> {
         let rows: Vec<&[E]> = values.rows.iter().map(|r| r.content.as_slice()).collect();
-        let width = rows.first().map_or(0, |r| r.len());
         self.scopes.push(Scope::new(Clause::Values));
+        let mut width = None;
         let bound = rows
             .iter()
             .map(|row| {
-                let bound = row
-                    .iter()
-                    .map(|e| {
-                        if matches!(e, E::Identifier(i) if i.quote_style.is_none() && i.value.eq_ignore_ascii_case("default")) {
-                            return Err(PgError::new(SqlState::SYNTAX_ERROR, "DEFAULT is not allowed in this context").at(self.pos(e)));
-                        }
-                        self.bind_expr(e)
-                    })
-                    .collect::<PgResult<Vec<_>>>()?;
+                let mut bound = Vec::with_capacity(row.len());
+                for e in *row {
+                    if matches!(e, E::Identifier(i) if i.quote_style.is_none() && i.value.eq_ignore_ascii_case("default")) {
+                        return Err(PgError::new(SqlState::SYNTAX_ERROR, "DEFAULT is not allowed in this context").at(self.pos(e)));
+                    }
+                    match self.expanded(e)? {
+                        Some(fields) => bound.extend(fields.into_iter().map(|(_, field)| field)),
+                        None => bound.push(self.bind_expr(e)?),
+                    }
+                }
                 // Behind the errors of the row itself.
-                if row.len() != width {
+                if bound.len() != *width.get_or_insert(bound.len()) {
                     return Err(PgError::new(SqlState::SYNTAX_ERROR, "VALUES lists must all be the same length"));
                 }
                 Ok(bound)
@@ -121,6 +122,7 @@ impl Binder<'_> {
             .collect::<PgResult<Vec<_>>>();
         self.scopes.pop();
         let mut bound = bound?;
+        let width = width.unwrap_or(0);
         let mut columns = Vec::with_capacity(width);
         let mut outputs = Vec::with_capacity(width);
         for i in 0..width {
@@ -490,9 +492,15 @@ impl Binder<'_> {
         if mentions_body(left, &name) {
             return Err(invalid(format!("recursive reference to query \"{name}\" must not appear within its non-recursive term")));
         }
+        if !query.locks.is_empty() {
+            return Err(PgError::unsupported("FOR UPDATE/SHARE in a recursive query is not implemented"));
+        }
         let all = matches!(set_quantifier, ast::SetQuantifier::All);
         let depth = self.cte_scope.len();
         if let Some(with) = &query.with {
+            if with.cte_tables.iter().any(|inner| mentions(&inner.query, &name)) {
+                return Err(invalid(format!("recursive reference to query \"{name}\" must not appear within a subquery")));
+            }
             self.bind_with(with, false)?;
         }
         let (base, base_literals) = self.bind_branch(left, &Tail::default())?;

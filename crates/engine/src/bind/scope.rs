@@ -110,6 +110,8 @@ pub(crate) struct Scope {
     pub outer_aggregates: Vec<(ColId, AggregateExpr)>,
     /// Windows of the WINDOW clause.
     pub named_windows: Vec<(String, super::function::WindowDefinition)>,
+    /// The names of items before this one do not clash: a join with an alias of its own is being read.
+    pub names_from: usize,
     /// The first error in what a window is made of, which is told when the rest of the query was read.
     pub window_error: Option<stoa_pg::PgError>,
 }
@@ -131,6 +133,7 @@ impl Scope {
             local: HashSet::new(),
             outer_aggregates: Vec::new(),
             named_windows: Vec::new(),
+            names_from: 0,
             window_error: None,
         }
     }

@@ -1,7 +1,7 @@
 //! SEARCH and CYCLE of recursive queries, as the recursion that SQL defines them to be.
 //!
 //! The order column, the mark and the path become columns of the recursion under names that no text can write, so that `*` inside does
-//! not show them; a column beside them keeps the rows seen as text, to tell a cycle.
+//! not show them, and the names that they have outside find them; a column beside them keeps the rows seen as text, to tell a cycle.
 
 use super::{Binder, fold, name_parts, syntax_error};
 use crate::catalog::deparse::quote_name;
@@ -11,6 +11,8 @@ use stoa_syntax::marks::{CYCLE, PART, SEARCH};
 
 /// What the hidden names begin with.
 pub(super) const HIDDEN: char = '\u{2}';
+/// The column of the rows seen, which has no name outside.
+const SEEN: &str = "\u{2}";
 
 struct Search {
     depth_first: bool,
@@ -99,9 +101,16 @@ impl Binder<'_> {
         for given in base.into_iter().skip(columns.len()) {
             columns.push(given);
         }
-        let known = |list: &[String], what: &str| match list.iter().find(|c| !columns.contains(c)) {
-            Some(missing) => Err(syntax(format!("{what} column \"{missing}\" not in WITH query column list"))),
-            None => Ok(()),
+        let known = |list: &[String], what: &str| {
+            if let Some(missing) = list.iter().find(|c| !columns.contains(c)) {
+                return Err(syntax(format!("{what} column \"{missing}\" not in WITH query column list")));
+            }
+            match list.iter().enumerate().find(|(i, c)| list[..*i].contains(c)) {
+                Some((_, twice)) => {
+                    Err(PgError::new(SqlState::DUPLICATE_COLUMN, format!("{what} column \"{twice}\" specified more than once")))
+                }
+                None => Ok(()),
+            }
         };
         let free = |new: &str, what: &str| {
             if columns.iter().any(|c| c == new) {
@@ -136,32 +145,33 @@ impl Binder<'_> {
         // By added column: its hidden name, its first value and its next, over the branch's columns under the alias b.
         let mut added: Vec<(String, String, String)> = Vec::new();
         let row = |list: &[String]| format!("ROW({})", list.iter().map(|c| format!("b.{}", quote_name(c))).collect::<Vec<_>>().join(", "));
-        let hidden = |what: &str| format!("\"{HIDDEN}{what}\"");
+        let hidden = |name: &str| quote_name(&format!("{HIDDEN}{name}"));
         if let Some(search) = &search {
-            let before = format!("b.{}", hidden("order"));
+            let order = hidden(&search.sequence);
+            let before = format!("b.{order}");
             let keys = row(&search.by);
             added.push(if search.depth_first {
-                (hidden("order"), format!("ARRAY[{keys}]"), format!("array_append({before}, {keys})"))
+                (order, format!("ARRAY[{keys}]"), format!("array_append({before}, {keys})"))
             } else {
                 let deep = |depth: &str| keys.replacen("ROW(", &format!("ROW({depth}, "), 1);
-                (hidden("order"), deep("0::bigint"), deep(&format!("({before}).f1 + 1")))
+                (order, deep("0::bigint"), deep(&format!("({before}).f1 + 1")))
             });
             outside.push(search.sequence.clone());
         }
         let mut condition = None;
         if let Some(cycle) = &cycle {
             let keys = row(&cycle.by);
-            let (path, seen) = (format!("b.{}", hidden("path")), format!("b.{}", hidden("seen")));
+            let (path, seen) = (format!("b.{}", hidden(&cycle.path)), format!("b.{}", hidden(SEEN)));
             added.push((
-                hidden("mark"),
+                hidden(&cycle.mark),
                 // Of the type that both values have.
                 format!("CASE WHEN true THEN {} ELSE {} END", cycle.default, cycle.value),
                 format!("CASE WHEN ({keys})::text = ANY ({seen}) THEN {} ELSE {} END", cycle.value, cycle.default),
             ));
-            added.push((hidden("path"), format!("ARRAY[{keys}]"), format!("array_append({path}, {keys})")));
-            added.push((hidden("seen"), format!("ARRAY[({keys})::text]"), format!("array_append({seen}, ({keys})::text)")));
+            added.push((hidden(&cycle.path), format!("ARRAY[{keys}]"), format!("array_append({path}, {keys})")));
+            added.push((hidden(SEEN), format!("ARRAY[({keys})::text]"), format!("array_append({seen}, ({keys})::text)")));
             outside.extend([cycle.mark.clone(), cycle.path.clone()]);
-            condition = Some(cycle.value.clone());
+            condition = Some((hidden(&cycle.mark), cycle.value.clone()));
         }
         let reference = recursive_alias(step, name).ok_or_else(|| {
             PgError::unsupported(format!(
@@ -175,8 +185,8 @@ impl Binder<'_> {
             let e = stoa_syntax::parse_expression(&format!("{reference}.{hidden}")).map_err(syntax_error)?;
             inner.projection.push(ast::SelectItem::UnnamedExpr(e));
         }
-        if let Some(value) = condition {
-            let going = stoa_syntax::parse_expression(&format!("{reference}.{} <> {value}", hidden("mark"))).map_err(syntax_error)?;
+        if let Some((mark, value)) = condition {
+            let going = stoa_syntax::parse_expression(&format!("{reference}.{mark} <> {value}")).map_err(syntax_error)?;
             inner.selection = Some(match inner.selection.take() {
                 None => going,
                 Some(own) => ast::Expr::BinaryOp {
@@ -187,6 +197,8 @@ impl Binder<'_> {
             });
         }
         let plain: Vec<String> = columns.iter().map(|c| quote_name(c)).collect();
+        let inside: Vec<String> =
+            outside.iter().map(String::as_str).chain(cycle.is_some().then_some(SEEN)).map(|name| format!("{HIDDEN}{name}")).collect();
         let shown: Vec<String> = plain.iter().map(|c| format!("b.{c}")).collect();
         let hidden_names: Vec<&str> = added.iter().map(|(h, ..)| h.as_str()).collect();
         let first: Vec<&str> = added.iter().map(|(_, first, _)| first.as_str()).collect();
@@ -207,9 +219,9 @@ impl Binder<'_> {
         cte.query.body = query.body;
         cte.alias.columns = columns
             .iter()
-            .map(|c| quote_name(c))
-            .chain(hidden_names.iter().map(|h| (*h).to_owned()))
-            .map(|c| ast::TableAliasColumnDef { name: ast::Ident::with_quote('"', c.trim_matches('"')), data_type: None })
+            .cloned()
+            .chain(inside)
+            .map(|name| ast::TableAliasColumnDef { name: ast::Ident::with_quote('"', name), data_type: None })
             .collect();
         Ok((cte, outside))
     }

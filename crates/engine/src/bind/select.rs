@@ -1,6 +1,6 @@
 //! One SELECT: its lists and clauses, in the order in which SQL evaluates them.
 
-use super::aggregate::{Grouping, has_aggregate};
+use super::aggregate::{Grouping, has_aggregate, walk_volatile};
 use super::function::same_expr;
 use super::query::{lacks_equality, no_equality};
 use super::scope::{Clause, Scope};
@@ -182,6 +182,25 @@ impl Binder<'_> {
                 },
             );
         }
+        let mut groups = groups;
+        if grouped && groups.iter().any(has_set) {
+            // Set-returning functions that are grouped by give their rows before.
+            let written = groups.clone();
+            loop {
+                let mut sets = Vec::new();
+                groups.iter_mut().for_each(|group| self.take_sets(group, &mut sets));
+                if sets.is_empty() {
+                    break;
+                }
+                rel = self.nested_sets(rel, sets);
+            }
+            let above = targets.iter_mut().map(|t| &mut t.expr).chain(&mut having);
+            for expr in above.chain(order.iter_mut().map(|k| &mut k.expr)).chain(distinct_on.iter_mut().flatten()) {
+                for (from, to) in written.iter().zip(&groups).filter(|(from, _)| has_set(from)) {
+                    walk::rewrite(expr, false, &mut |e| same_expr(e, from).then(|| to.clone()));
+                }
+            }
+        }
         if grouped {
             let groups = groups.into_iter().map(|g| (self.group_id(&g), g)).collect();
             let mut grouping = Grouping::new(groups, sets, self.scope());
@@ -239,7 +258,6 @@ impl Binder<'_> {
             outputs.push(Output { name: target.name, col, ty: expr.ty.clone(), origin });
             exprs.push((col, expr));
         }
-        let visible = exprs.len();
         // Sort keys are output columns, or hidden ones behind them.
         let mut keys = Vec::with_capacity(order.len());
         for key in order {
@@ -292,8 +310,26 @@ impl Binder<'_> {
             }
             exprs.extend(through);
         }
+        // A volatile function is called for the rows that are left, in their order.
+        let mut late: Vec<(ColId, Expr)> = Vec::new();
+        if !distinct && (!keys.is_empty() || tail.fetch.is_some() || tail.offset.is_some()) {
+            let sorted: Vec<ColId> = keys.iter().map(|k| &k.expr).chain(&on_columns).filter_map(column_id).collect();
+            let is_late = |(id, expr): &(ColId, Expr)| {
+                outputs.iter().any(|o| o.col == *id) && !sorted.contains(id) && walk_volatile(expr) && !has_subquery(expr)
+            };
+            let (above, mut below): (Vec<_>, Vec<_>) = exprs.into_iter().partition(is_late);
+            if !above.is_empty() {
+                above.iter().for_each(|(_, expr)| self.pass_columns(expr, &mut below));
+                late = outputs
+                    .iter()
+                    .map(|o| {
+                        above.iter().find(|(id, _)| *id == o.col).cloned().unwrap_or_else(|| (o.col, Expr::column(o.col, o.ty.clone())))
+                    })
+                    .collect();
+            }
+            exprs = below;
+        }
         rel = Rel::Project { input: Box::new(rel), exprs };
-        let _ = visible;
         if distinct {
             for o in &outputs {
                 if lacks_equality(&o.ty.ty) {
@@ -320,8 +356,30 @@ impl Binder<'_> {
         for (scans, strength, wait) in scans {
             rel = Rel::Lock { input: Box::new(rel), scans, strength, wait };
         }
+        // Rows that OFFSET passes over have called it; those behind LIMIT have not.
+        let above_limit = tail.offset.is_none() || tail.with_ties;
+        if !above_limit && !late.is_empty() {
+            rel = Rel::Project { input: Box::new(rel), exprs: std::mem::take(&mut late) };
+        }
         rel = self.limit(rel, tail, keys)?;
+        if !late.is_empty() {
+            rel = Rel::Project { input: Box::new(rel), exprs: late };
+        }
         Ok(Query { rel, outputs })
+    }
+
+    /// Hands the columns of this query that an expression has through a projection below it.
+    fn pass_columns(&self, expr: &Expr, below: &mut Vec<(ColId, Expr)>) {
+        let outer = self.scopes.split_last().map_or(&[][..], |(_, outer)| outer);
+        expr.any(&mut |e| {
+            if let ExprKind::Column(id) = e.kind
+                && !below.iter().any(|(known, _)| *known == id)
+                && !outer.iter().any(|scope| scope.local.contains(&id))
+            {
+                below.push((id, e.clone()));
+            }
+            false
+        });
     }
 
     /// LIMIT, OFFSET, FETCH on top of a relation sorted by `keys`.
@@ -983,4 +1041,18 @@ fn hand_on(rel: &mut Rel, id: ColId, expr: &Expr) -> bool {
         exprs.push((id, expr.clone()));
     }
     below
+}
+
+fn has_set(expr: &Expr) -> bool {
+    expr.any(&mut |e| matches!(e.kind, ExprKind::Set(_)))
+}
+
+fn has_subquery(expr: &Expr) -> bool {
+    let mut has = false;
+    walk::visit_subqueries(expr, &mut |_| has = true);
+    has
+}
+
+fn column_id(expr: &Expr) -> Option<ColId> {
+    if let ExprKind::Column(id) = expr.kind { Some(id) } else { None }
 }

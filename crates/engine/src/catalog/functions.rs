@@ -270,7 +270,9 @@ fn answer(system: &SessionSystem, function: &str, args: &Args<'_>, result: &SqlT
         // Sequences.
         "nextval" => {
             let (sequence, shared) = locked_sequence(system, args)?;
-            system.txn.require_writable("nextval()")?;
+            if !sequence.temporary {
+                system.txn.require_writable("nextval()")?;
+            }
             let value = shared.sequences.next(&sequence)?;
             let mut values = system.session.sequences.lock();
             values.current.insert(sequence.oid, value);
@@ -297,7 +299,9 @@ fn answer(system: &SessionSystem, function: &str, args: &Args<'_>, result: &SqlT
         }
         "setval" => {
             let (sequence, shared) = locked_sequence(system, args)?;
-            system.txn.require_writable("setval()")?;
+            if !sequence.temporary {
+                system.txn.require_writable("setval()")?;
+            }
             let Some(value) = args.int(1) else { return big(None) };
             let is_called = args.bool(2).unwrap_or(true);
             shared.sequences.set(&sequence, value, is_called)?;

@@ -55,7 +55,7 @@ pub(crate) async fn alter(
             work.notice(SqlState::SUCCESSFUL_COMPLETION, format!("relation \"{shown}\" does not exist, skipping"));
             return Ok(tag.into());
         }
-        return Err(undefined_relation(&Work::shown(name)).at(work.position(name)));
+        return Err(work.missing(name));
     };
     check_kind(kind, &relation)?;
     match &*relation {
@@ -327,6 +327,13 @@ async fn alter_table(work: Work<'_>, mut table: TableDescriptor, action: &AlterA
                 )
                 .hint("Use ALTER TABLE ... ALTER COLUMN ... DROP IDENTITY instead."));
             }
+            if found.generated.is_some() {
+                return Err(PgError::new(
+                    SqlState::SYNTAX_ERROR,
+                    format!("column \"{}\" of relation \"{}\" is a generated column", found.name, table.name),
+                )
+                .hint("Use ALTER TABLE ... ALTER COLUMN ... DROP EXPRESSION instead."));
+            }
             change_column(&mut table, found.id, |c| c.default = None);
             work.put(Relation::Table(table))
         }
@@ -360,6 +367,7 @@ async fn alter_table(work: Work<'_>, mut table: TableDescriptor, action: &AlterA
         }
         AlterAction::AddIdentity { column: name, always, options } => {
             let found = column(&table, &fold(name))?.clone();
+            super::builder::check_identity_type(&found.ty.ty)?;
             if found.identity.is_some() {
                 return Err(PgError::new(
                     SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
@@ -834,7 +842,11 @@ async fn set_type(work: Work<'_>, table: TableDescriptor, name: &str, ty: SqlTyp
         }
     }
     if found.generated.is_some() && using.is_some() {
-        return Err(PgError::new(SqlState::INVALID_TABLE_DEFINITION, "cannot specify USING when altering type of generated column"));
+        return Err(PgError::new(SqlState::INVALID_COLUMN_DEFINITION, "cannot specify USING when altering type of generated column")
+            .detail(format!("Column \"{}\" is a generated column.", found.name)));
+    }
+    if found.identity.is_some() {
+        super::builder::check_identity_type(&ty.ty)?;
     }
     for other in table.live_columns() {
         if let Some(text) = &other.generated

@@ -305,9 +305,7 @@ impl<'a> TableBuilder<'a> {
     /// Makes a column an identity.
     pub async fn add_identity(&mut self, id: ColumnId, always: bool, options: &[stoa_syntax::ddl::SequenceOption]) -> PgResult<()> {
         let ty = self.table.column(id).map(|c| c.ty.ty.clone()).unwrap_or(PgType::Int8);
-        if !matches!(ty, PgType::Int2 | PgType::Int4 | PgType::Int8) {
-            return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, "identity column type must be smallint, integer, or bigint"));
-        }
+        check_identity_type(&ty)?;
         let mut plan = SequencePlan::new(&ty);
         let name = sequence::apply(&mut plan, options, true)?.name.map(|n| fold_last(&n));
         let sequence = self.own_sequence(id, name, plan).await?;
@@ -519,10 +517,11 @@ impl<'a> TableBuilder<'a> {
         let columns = self.key_columns(key, on, "unique")?;
         let names: Vec<String> = columns.iter().map(|(id, _, _)| self.column_name(*id)).collect();
         let include = self.columns_named(&folded(&key.include), "named in key")?;
-        let name = self.constraint_name(constraint.name.as_ref(), Some(&names.join("_")), "key")?;
-        if constraint.name.is_some() {
-            self.work.check_free(self.table.schema, &name)?;
+        if let Some(given) = &constraint.name {
+            // Its index is a relation, which comes first.
+            self.work.check_free(self.table.schema, &fold(given))?;
         }
+        let name = self.constraint_name(constraint.name.as_ref(), Some(&names.join("_")), "key")?;
         let constraint_name = self.name_of(constraint, name.clone()).await?;
         self.push_unique(constraint_name, name, columns, include, key.nulls_not_distinct, false).await
     }
@@ -673,6 +672,19 @@ impl<'a> TableBuilder<'a> {
                     )));
             }
         }
+        let (on_update, on_delete) = (action(references.on_update), action(references.on_delete));
+        let keeps = |action: &ForeignKeyAction| matches!(action, ForeignKeyAction::NoAction | ForeignKeyAction::Restrict);
+        if columns.iter().any(|id| self.table.column(*id).is_some_and(|c| c.generated.is_some())) {
+            let wrong = match (keeps(&on_update), &on_delete) {
+                (false, _) => Some("UPDATE"),
+                (true, ForeignKeyAction::SetNull | ForeignKeyAction::SetDefault) => Some("DELETE"),
+                _ => None,
+            };
+            if let Some(when) = wrong {
+                let message = format!("invalid ON {when} action for foreign key constraint containing generated column");
+                return Err(PgError::new(SqlState::SYNTAX_ERROR, message));
+            }
+        }
         let name = self.name_of(constraint, name).await?;
         self.new_foreign_keys.push(name.oid);
         self.table.foreign_keys.push(ForeignKeyDescriptor {
@@ -680,8 +692,8 @@ impl<'a> TableBuilder<'a> {
             columns,
             referenced_table: target.oid,
             referenced_columns: referenced,
-            on_update: action(references.on_update),
-            on_delete: action(references.on_delete),
+            on_update,
+            on_delete,
             match_full: references.match_full,
             validated: !constraint.not_valid,
         });
@@ -915,11 +927,25 @@ pub(crate) fn check_order(ty: &SqlType) -> PgResult<()> {
     Ok(())
 }
 
-fn comparable(a: &PgType, b: &PgType) -> bool {
-    let exact = |ty: &PgType| matches!(ty, PgType::Int2 | PgType::Int4 | PgType::Int8 | PgType::Numeric);
-    let number = |ty: &PgType| exact(ty) || matches!(ty, PgType::Float4 | PgType::Float8);
+/// # Errors
+/// 22023 for a type that numbers are not.
+pub(crate) fn check_identity_type(ty: &PgType) -> PgResult<()> {
+    match ty {
+        PgType::Int2 | PgType::Int4 | PgType::Int8 => Ok(()),
+        _ => Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, "identity column type must be smallint, integer, or bigint")),
+    }
+}
+
+/// Whether a column of type `own` may refer to one of type `key`: they compare in one family, or the one becomes the other of itself.
+fn comparable(own: &PgType, key: &PgType) -> bool {
+    let integer = |ty: &PgType| matches!(ty, PgType::Int2 | PgType::Int4 | PgType::Int8);
+    let float = |ty: &PgType| matches!(ty, PgType::Float4 | PgType::Float8);
     let date = |ty: &PgType| matches!(ty, PgType::Date | PgType::Timestamp | PgType::Timestamptz);
-    a == b || (number(a) && number(b)) || (a.is_string() && b.is_string()) || (date(a) && date(b))
+    own == key
+        || (integer(own) && (integer(key) || float(key) || *key == PgType::Numeric))
+        || (float(key) && (float(own) || *own == PgType::Numeric))
+        || (own.is_string() && key.is_string())
+        || (date(own) && date(key))
 }
 
 fn action(action: ReferenceAction) -> ForeignKeyAction {

@@ -27,7 +27,7 @@ fn indexed_table(work: Work<'_>, name: &ObjectName) -> PgResult<TableDescriptor>
             let _ = what;
             Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("cannot create index on relation \"{}\"", other.name())).detail(detail))
         }
-        None => Err(undefined_relation(&Work::shown(name)).at(work.position(name))),
+        None => Err(work.missing(name)),
     }
 }
 

@@ -153,7 +153,17 @@ async fn create_schema(work: Work<'_>, name: Option<&ast::Ident>, if_not_exists:
     let mut path = vec![oid];
     path.extend(work.ctx.search_path.iter().copied());
     let inner = work.ctx.with_catalog(work.catalog(), path.into());
-    for element in elements {
+    // What others need comes first, in whatever order they are written.
+    let rank = |element: &&Ddl| match element {
+        Ddl::CreateSequence { .. } => 0,
+        Ddl::CreateTable(_) => 1,
+        Ddl::CreateView(_) => 2,
+        Ddl::CreateIndex(_) => 3,
+        _ => 4,
+    };
+    let mut ordered: Vec<&Ddl> = elements.iter().collect();
+    ordered.sort_by_key(rank);
+    for element in ordered {
         run(Work { ctx: &inner }, element).await?;
     }
     Ok(TAG.into())
@@ -252,7 +262,10 @@ async fn drop_objects(work: Work<'_>, kind: ObjectKind, names: &[ObjectName], if
                 return Err(match kind {
                     ObjectKind::Schema => undefined_schema(&last),
                     ObjectKind::Index => PgError::new(SqlState::UNDEFINED_OBJECT, format!("index \"{shown}\" does not exist")),
-                    _ => PgError::new(SqlState::UNDEFINED_TABLE, format!("{word} \"{shown}\" does not exist")),
+                    _ => match work.missing(name) {
+                        refused if refused.code() == SqlState::INSUFFICIENT_PRIVILEGE => refused,
+                        _ => PgError::new(SqlState::UNDEFINED_TABLE, format!("{word} \"{shown}\" does not exist")),
+                    },
                 });
             }
         }

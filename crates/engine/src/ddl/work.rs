@@ -237,8 +237,23 @@ impl<'a> Work<'a> {
         match self.find(name)?.as_deref() {
             Some(Relation::Table(table)) => Ok(table.clone()),
             Some(other) => Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("\"{}\" is not a table", other.name()))),
-            None => Err(undefined_relation(&Self::shown(name)).at(self.position(name))),
+            None => Err(self.missing(name)),
         }
+    }
+
+    /// Why a name that is to be changed is not found: 42P01, or 42501 where it is one of the system's own.
+    pub fn missing(&self, name: &ObjectName) -> PgError {
+        let parts = name_parts(name).unwrap_or_default();
+        let (schema, relation) = match parts.as_slice() {
+            [.., schema, relation] => (schema.as_str(), relation.as_str()),
+            [relation] => ("pg_catalog", relation.as_str()),
+            [] => ("", ""),
+        };
+        if crate::virtual_tables::exists(schema, relation) {
+            let message = format!("permission denied: \"{relation}\" is a system catalog");
+            return PgError::new(SqlState::INSUFFICIENT_PRIVILEGE, message);
+        }
+        undefined_relation(&Self::shown(name)).at(self.position(name))
     }
 
     /// The position of a name in the statement's text.

@@ -665,7 +665,7 @@ impl Parser<'_> {
     fn create_index(&mut self, unique: bool) -> Parse<Ddl> {
         let concurrently = self.keyword("concurrently");
         let if_not_exists = self.if_not_exists()?;
-        let name = if self.peek_keyword(0, "on") { None } else { Some(self.ident()?) };
+        let name = if self.peek_keyword(0, "on") && !if_not_exists { None } else { Some(self.ident()?) };
         self.expect("on")?;
         self.keyword("only");
         let table = self.object_name()?;

@@ -146,6 +146,9 @@ impl Session {
     async fn copy_to(&mut self, copy: &Copy, options: CopyOptions, outer: &Arc<PreparedStatement>) -> PgResult<Execution> {
         self.start_query().await?;
         let query = match &copy.source {
+            CopySource::Query(query) if !crate::session::prepared::is_bindable(query) => {
+                return Err(PgError::unsupported("COPY (SELECT INTO) is not supported"));
+            }
             CopySource::Query(query) => (**query).clone(),
             CopySource::Table { name, columns } => {
                 let context = self.statement_context(outer.text.clone(), Arc::from([]))?;
@@ -231,6 +234,9 @@ impl Session {
         columns: &[TargetColumn],
         filter: Option<&ast::Expr>,
     ) -> PgResult<BatchInsert> {
+        if filter.is_some_and(|filter| ast::Visit::visit(filter, &mut AnyQuery).is_break()) {
+            return Err(PgError::unsupported("cannot use subquery in COPY FROM WHERE condition"));
+        }
         let names: Vec<String> = columns.iter().map(|c| quote_identifier(&c.name)).collect();
         let params: Vec<String> = (1..=columns.len()).map(|n| format!("${n}")).collect();
         let (names, params) = (names.join(", "), params.join(", "));
@@ -411,4 +417,15 @@ fn no_server_files(target: &CopyTarget, from: bool) -> PgError {
     };
     PgError::new(SqlState::INSUFFICIENT_PRIVILEGE, format!("must be superuser or have privileges of the {role} role to {what}"))
         .hint("Anyone can COPY to stdout or from stdin. psql's \\copy command also works for anyone.")
+}
+
+/// Finds a query within an expression.
+struct AnyQuery;
+
+impl ast::Visitor for AnyQuery {
+    type Break = ();
+
+    fn pre_visit_query(&mut self, _: &ast::Query) -> std::ops::ControlFlow<()> {
+        std::ops::ControlFlow::Break(())
+    }
 }
