@@ -142,10 +142,17 @@ impl Binder<'_> {
             grouping.groups.iter().filter_map(|(_, e)| if let ExprKind::Column(c) = e.kind { Some(c) } else { None }).collect();
         let item = self.scope().items.iter().find(|i| i.columns.iter().any(|c| matches!(c.expr.kind, ExprKind::Column(x) if x == id)));
         if let Some(item) = item {
-            let by_key =
-                grouping.sets.is_none() && item.key.as_ref().is_some_and(|key| !key.is_empty() && key.iter().all(|k| grouped.contains(k)));
+            // Of grouping sets, each must have the key.
+            let in_all_sets = |key: &ColId| {
+                let is_key = |(_, e): &(ColId, Expr)| matches!(e.kind, ExprKind::Column(c) if c == *key);
+                let at = grouping.groups.iter().position(is_key);
+                grouping.sets.iter().flatten().all(|set| at.is_some_and(|at| set.contains(&at)))
+            };
+            let by_key = item.key.as_ref().is_some_and(|key| !key.is_empty() && key.iter().all(|k| grouped.contains(k) && in_all_sets(k)));
             if by_key {
+                let at = grouping.groups.len();
                 grouping.groups.push((id, Expr::column(id, ty.clone())));
+                grouping.sets.iter_mut().flatten().for_each(|set| set.push(at));
                 return Ok(());
             }
             let name = item.columns.iter().find(|c| matches!(c.expr.kind, ExprKind::Column(x) if x == id)).map_or("?", |c| c.name.as_str());

@@ -719,7 +719,8 @@ async fn add_column(work: Work<'_>, table: TableDescriptor, column: &Column, if_
     for constraint in later.iter().filter(|c| !matches!(c.kind, ConstraintKind::Generated(_))) {
         builder.add_constraint(constraint, Some(id)).await?;
     }
-    apply(work, &table, builder).await
+    apply(work, &table, builder).await?;
+    super::view::column_added(work, table.oid, (&schema_name(work, table.schema), &table.name), &name)
 }
 
 async fn drop_column(work: Work<'_>, table: TableDescriptor, name: &str, if_exists: bool, cascade: bool) -> PgResult<()> {

@@ -13,6 +13,7 @@ use std::ops::ControlFlow;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, Ident, ObjectName, ObjectNamePart, SelectItem, TableFactor, VisitMut, VisitorMut};
 use stoa_syntax::ddl::CreateView;
+use stoa_syntax::marks;
 
 /// CREATE VIEW.
 pub(crate) async fn create(work: Work<'_>, create: &CreateView) -> PgResult<String> {
@@ -334,6 +335,26 @@ pub(crate) fn column_dropped(work: Work<'_>, oid: Oid, qualified: (&str, &str), 
     )
 }
 
+/// What begins the names by which stored texts hide the columns that their tables got later: none of them may become part of a
+/// NATURAL join, or make a name ambiguous.
+pub(crate) const LATER: char = '\u{3}';
+
+/// A relation has a column more: the lists of columns get longer by a name that nobody writes.
+pub(crate) fn column_added(work: Work<'_>, oid: Oid, qualified: (&str, &str), column: &str) -> PgResult<()> {
+    change_views(
+        work,
+        |view| view.depends_on.iter().any(|d| d.relation == oid),
+        |name, alias| {
+            if name_parts(name).is_ok_and(|p| p == [qualified.0, qualified.1])
+                && let Some(alias) = alias
+            {
+                let name = Ident::with_quote('"', format!("{LATER}{column}"));
+                alias.columns.push(ast::TableAliasColumnDef { name, data_type: None });
+            }
+        },
+    )
+}
+
 /// The text that `pg_get_viewdef` shows: schemas and lists of columns only where they say something.
 pub(crate) fn definition(catalog: &CatalogSnapshot, path: &[Oid], view: &ViewDescriptor) -> PgResult<String> {
     let mut parsed = stoa_syntax::parse(&view.sql).map_err(crate::bind::syntax_error)?;
@@ -348,6 +369,9 @@ pub(crate) fn definition(catalog: &CatalogSnapshot, path: &[Oid], view: &ViewDes
         }
         if let (Some(a), Some(target)) = (alias.as_mut(), catalog.relation_by_name(found.oid, &relation)) {
             let now = columns_of(target);
+            while a.columns.last().is_some_and(|c| c.name.value.starts_with(LATER)) {
+                a.columns.pop();
+            }
             if a.columns.iter().zip(&now).all(|(c, n)| fold(&c.name) == *n) {
                 a.columns.clear();
             }
@@ -357,7 +381,42 @@ pub(crate) fn definition(catalog: &CatalogSnapshot, path: &[Oid], view: &ViewDes
         }
     });
     let _ = VisitMut::visit(query, &mut change);
-    Ok(format!("{};", lay_out(query, &view.columns)))
+    Ok(format!("{};", spoken(lay_out(query, &view.columns))))
+}
+
+/// What stands as a mark in a stored text, as it is written in SQL.
+fn spoken(text: String) -> String {
+    let mut text = text.replace(&format!("\"{}\"(", marks::ROWS_FROM), "ROWS FROM(");
+    let alias = format!(", \"{}", marks::USING_ALIAS);
+    while let Some(at) = text.find(&alias)
+        && let Some(length) = text[at..].find("\")")
+    {
+        let name = crate::catalog::deparse::quote_name(&text[at + alias.len()..at + length]);
+        text.replace_range(at..at + length + 2, &format!(") AS {name}"));
+    }
+    for exclude in marks::EXCLUDE {
+        let mark = format!("\"{exclude}\"()");
+        while let Some(at) = text.find(&mark) {
+            let end = at + mark.len();
+            let mut depth = 0_u32;
+            let close = text[end..].find(|c| {
+                let closes = c == ')' && depth == 0;
+                match c {
+                    '(' => depth += 1,
+                    ')' => depth = depth.saturating_sub(1),
+                    _ => {}
+                }
+                closes
+            });
+            let Some(close) = close else { return text };
+            text.insert_str(end + close, &format!(" {}", exclude.to_uppercase()));
+            // It is the last that PARTITION BY lists, or all of it.
+            let before = [", ", "PARTITION BY "].into_iter().find(|before| text[..at].ends_with(before)).map_or(0, str::len);
+            let space = usize::from(!text[..at].ends_with(", ") && text[end..].starts_with(' '));
+            text.replace_range(at - before..end + space, "");
+        }
+    }
+    text
 }
 
 /// A query over lines as PostgreSQL prints it, as far as its outermost SELECT goes.

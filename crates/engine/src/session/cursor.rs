@@ -55,6 +55,8 @@ struct CursorRows {
     kept_bytes: usize,
     reservation: MemoryReservation,
     history: History,
+    /// A fetch failed: there is no more to be had.
+    failed: bool,
     /// Rows are numbered from 1; 0 is before the first, one more than there are is behind the last.
     position: u64,
 }
@@ -73,6 +75,7 @@ impl CursorRows {
                 Some(Ok(batch)) => self.keep(batch)?,
                 Some(Err(error)) => {
                     self.rest = None;
+                    self.failed = true;
                     return Err(error);
                 }
                 None => self.rest = None,
@@ -253,6 +256,7 @@ impl Session {
             kept_bytes: 0,
             reservation,
             history,
+            failed: false,
             position: 0,
         };
         self.shared.cursors.lock().push(CursorInfo {
@@ -288,6 +292,9 @@ impl Session {
         let Some(cursor) = self.cursors.get(name) else { return Err(undefined_cursor(name)) };
         let (columns, context, shared) = (cursor.columns.clone(), cursor.context.clone(), cursor.state.clone());
         let mut state = shared.lock().await;
+        if state.failed {
+            return Err(PgError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, format!("portal \"{name}\" cannot be run")));
+        }
         let position = state.position;
         let batches: Vec<RecordBatch> = match motion(direction, position) {
             Motion::Forward(count) if !move_only => {

@@ -291,7 +291,12 @@ impl Session {
         self.check_in_block("RELEASE SAVEPOINT")?;
         let at = self.find_savepoint(name)?;
         self.transaction()?.release(name)?;
-        self.block.savepoints.truncate(at);
+        let released = self.block.savepoints.drain(at..).next();
+        if let Some(savepoint) = released {
+            // That nothing may be written was said for what the savepoint began.
+            let modes = Modes { read_only: savepoint.read_only, ..self.modes() };
+            self.set_modes(modes);
+        }
         // The transaction's own values are the first that are saved.
         self.shared.change_settings(|levels| levels.release(at + 1));
         self.release_cursors(at);
