@@ -19,6 +19,9 @@ pub(crate) struct Bound {
     lateral: bool,
 }
 
+/// What begins the names of columns that a view's relations got after it.
+pub(super) const LATER: char = '\u{3}';
+
 impl Binder<'_> {
     /// Binds the FROM list into the innermost scope.
     pub(crate) fn bind_from(&mut self, from: &[ast::TableWithJoins]) -> PgResult<Rel> {
@@ -296,6 +299,15 @@ impl Binder<'_> {
         self.ctx.catalog.shared_table(table.oid).unwrap_or_else(|| Arc::new(table.clone()))
     }
 
+    /// The text of a view lists the columns that its relations had: those that they got later have no name there, so that none becomes
+    /// part of a NATURAL join, or makes a name ambiguous.
+    fn hide_later(&self, columns: &mut [ScopeColumn], alias: Option<&ast::TableAlias>) {
+        let listed = alias.map_or(0, |alias| alias.columns.len());
+        if self.view_depth > 0 && listed > 0 {
+            columns.iter_mut().skip(listed).for_each(|column| column.name.insert(0, LATER));
+        }
+    }
+
     /// Names columns as an alias says.
     fn aliased(&self, mut columns: Vec<ScopeColumn>, alias: Option<&ast::TableAlias>, default_name: String) -> PgResult<FromItem> {
         let mut name = default_name;
@@ -430,6 +442,7 @@ impl Binder<'_> {
             }
         }
         self.add_score(table, &mut columns);
+        self.hide_later(&mut visible, alias);
         let mut item = self.aliased(visible, alias, table.name.clone())?;
         item.table_oid = Some(table.oid);
         if alias.is_none() {
@@ -535,11 +548,12 @@ impl Binder<'_> {
         for (output, declared) in bound.outputs.iter().zip(&view.columns) {
             columns.push((declared.name.clone(), Expr::column(output.col, output.ty.clone())));
         }
-        let visible = columns
+        let mut visible: Vec<ScopeColumn> = columns
             .into_iter()
             .enumerate()
             .map(|(i, (name, expr))| ScopeColumn { name, expr, origin: Some((view.oid, i as u32 + 1)) })
             .collect();
+        self.hide_later(&mut visible, alias);
         let mut item = self.aliased(visible, alias, view.name.clone())?;
         item.table_oid = Some(view.oid);
         self.push_item(item, position)?;

@@ -130,6 +130,17 @@ pub fn bind_statement(ctx: &BindContext<'_>, statement: &ast::Statement) -> PgRe
     binder.finish(body)
 }
 
+/// Binds the query of a materialized view from the text that is kept of it.
+///
+/// # Errors
+/// As [`bind_statement`].
+pub fn bind_stored_query(ctx: &BindContext<'_>, query: &ast::Query) -> PgResult<Bound> {
+    let mut binder = Binder::new(ctx.clone());
+    binder.view_depth = 1;
+    let body = binder.bind_top_query(query)?;
+    binder.finish(body)
+}
+
 /// Binds an expression over the columns of a table: CHECK, generated columns, index expressions and predicates.
 ///
 /// Returns the expression and the columns that it may refer to, each as `ColId(column id)`.

@@ -181,7 +181,7 @@ impl Scope {
 /// The type of a whole row of an item.
 pub(crate) fn record_type(columns: &[ScopeColumn]) -> SqlType {
     // Columns that a view's table got later are hidden from its names, not from whole rows.
-    let name = |c: &ScopeColumn| c.name.trim_start_matches(crate::ddl::view::LATER).to_owned();
+    let name = |c: &ScopeColumn| c.name.trim_start_matches(super::from::LATER).to_owned();
     let fields = columns.iter().map(|c| (name(c), c.expr.ty.clone())).collect();
     SqlType::new(stoa_pg::PgType::Record(Some(std::sync::Arc::new(stoa_pg::types::RecordType { fields }))))
 }

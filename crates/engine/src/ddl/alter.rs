@@ -719,8 +719,7 @@ async fn add_column(work: Work<'_>, table: TableDescriptor, column: &Column, if_
     for constraint in later.iter().filter(|c| !matches!(c.kind, ConstraintKind::Generated(_))) {
         builder.add_constraint(constraint, Some(id)).await?;
     }
-    apply(work, &table, builder).await?;
-    super::view::column_added(work, table.oid, (&schema_name(work, table.schema), &table.name), &name)
+    apply(work, &table, builder).await
 }
 
 async fn drop_column(work: Work<'_>, table: TableDescriptor, name: &str, if_exists: bool, cascade: bool) -> PgResult<()> {

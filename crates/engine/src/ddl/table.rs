@@ -4,7 +4,7 @@ use super::builder::TableBuilder;
 use super::rows::RowWriter;
 use super::work::{Work, undefined_relation};
 use crate::bind::tree::{Bound, BoundBody, ColId, Expr, ExprKind, Output, Query, Rel};
-use crate::bind::{bind_statement, fold};
+use crate::bind::{bind_statement, bind_stored_query, fold};
 use crate::catalog::{
     CheckDescriptor, ColumnId, ConstraintName, Dependency, FamilyDescriptor, IndexKey, OnCommit, Relation, Salt, TableDescriptor,
     ViewColumn, ViewDescriptor,
@@ -512,7 +512,11 @@ fn table_query(work: Work<'_>, query: &ast::Query, names: &[ast::Ident]) -> PgRe
     let catalog = work.catalog();
     let path = work.path();
     let statement = ast::Statement::Query(Box::new(query.clone()));
-    let mut bound = bind_statement(&work.bind_context(&catalog, &path), &statement)?;
+    let bound = bind_statement(&work.bind_context(&catalog, &path), &statement)?;
+    query_of(bound, names)
+}
+
+fn query_of(mut bound: Bound, names: &[ast::Ident]) -> PgResult<TableQuery> {
     if !bound.params.is_empty() {
         return Err(PgError::unsupported("parameters in CREATE TABLE AS are not supported"));
     }
@@ -660,7 +664,9 @@ pub(crate) async fn refresh(work: Work<'_>, name: &ObjectName, with_data: bool) 
     let Some(ast::Statement::Query(syntax)) = parsed.into_iter().next().map(|p| p.statement) else {
         return Err(PgError::internal(format!("the definition of view \"{}\" is not a query", view.name)));
     };
-    let query = table_query(work, &syntax, &[])?;
+    let catalog = work.catalog();
+    let path = work.path();
+    let query = query_of(bind_stored_query(&work.bind_context(&catalog, &path), &syntax)?, &[])?;
     let mut builder = TableBuilder::of(work, old.clone());
     builder.move_storage().await?;
     let table = builder.table;

@@ -335,26 +335,6 @@ pub(crate) fn column_dropped(work: Work<'_>, oid: Oid, qualified: (&str, &str), 
     )
 }
 
-/// What begins the names by which stored texts hide the columns that their tables got later: none of them may become part of a
-/// NATURAL join, or make a name ambiguous.
-pub(crate) const LATER: char = '\u{3}';
-
-/// A relation has a column more: the lists of columns get longer by a name that nobody writes.
-pub(crate) fn column_added(work: Work<'_>, oid: Oid, qualified: (&str, &str), column: &str) -> PgResult<()> {
-    change_views(
-        work,
-        |view| view.depends_on.iter().any(|d| d.relation == oid),
-        |name, alias| {
-            if name_parts(name).is_ok_and(|p| p == [qualified.0, qualified.1])
-                && let Some(alias) = alias
-            {
-                let name = Ident::with_quote('"', format!("{LATER}{column}"));
-                alias.columns.push(ast::TableAliasColumnDef { name, data_type: None });
-            }
-        },
-    )
-}
-
 /// The text that `pg_get_viewdef` shows: schemas and lists of columns only where they say something.
 pub(crate) fn definition(catalog: &CatalogSnapshot, path: &[Oid], view: &ViewDescriptor) -> PgResult<String> {
     let mut parsed = stoa_syntax::parse(&view.sql).map_err(crate::bind::syntax_error)?;
@@ -369,9 +349,6 @@ pub(crate) fn definition(catalog: &CatalogSnapshot, path: &[Oid], view: &ViewDes
         }
         if let (Some(a), Some(target)) = (alias.as_mut(), catalog.relation_by_name(found.oid, &relation)) {
             let now = columns_of(target);
-            while a.columns.last().is_some_and(|c| c.name.value.starts_with(LATER)) {
-                a.columns.pop();
-            }
             if a.columns.iter().zip(&now).all(|(c, n)| fold(&c.name) == *n) {
                 a.columns.clear();
             }
