@@ -332,8 +332,7 @@ impl<'a> TableBuilder<'a> {
         let Some(column) = self.table.column(id).cloned() else { return Ok(()) };
         let catalog = self.work.catalog();
         let path = self.work.path();
-        let expr = bind_stored_expr(&self.work.bind_context(&catalog, &path), Some(&self.table), syntax, Some((&column.ty, &column.name)))
-            .map_err(|e| allowed_in(e, "column generation expressions"))?;
+        let expr = bind_stored_expr(&self.work.bind_context(&catalog, &path), Some(&self.table), syntax, Some((&column.ty, &column.name)))?;
         for used in columns_of(&expr) {
             if used == id || self.table.column(used).is_some_and(|c| c.generated.is_some()) {
                 return Err(PgError::new(
@@ -411,8 +410,7 @@ impl<'a> TableBuilder<'a> {
     async fn add_check(&mut self, constraint: &Constraint, syntax: &ast::Expr) -> PgResult<()> {
         let catalog = self.work.catalog();
         let path = self.work.path();
-        let expr = bind_stored_expr(&self.work.bind_context(&catalog, &path), Some(&self.table), syntax, None)
-            .map_err(|e| allowed_in(e, "check constraints"))?;
+        let expr = bind_stored_expr(&self.work.bind_context(&catalog, &path), Some(&self.table), syntax, None)?;
         require_boolean(&expr, "CHECK")?;
         let columns = columns_of(&expr);
         let text = self.work.stored(&self.table, &expr)?;
@@ -772,7 +770,7 @@ pub(crate) fn default_text(work: Work<'_>, syntax: &ast::Expr, ty: &SqlType, col
         if e.code() == SqlState::UNDEFINED_COLUMN || e.code() == SqlState::UNDEFINED_TABLE {
             PgError::unsupported("cannot use column reference in DEFAULT expression")
         } else {
-            allowed_in(e, "DEFAULT expressions")
+            e
         }
     })?;
     refuse_subqueries(&expr, "DEFAULT expressions")?;
@@ -782,10 +780,6 @@ pub(crate) fn default_text(work: Work<'_>, syntax: &ast::Expr, ty: &SqlType, col
     let none = |_| String::new();
     let printer = crate::catalog::deparse::Deparser { eval: &work.ctx.eval, column: &none, pretty: false, oids: true };
     printer.print(&expr).map(Some)
-}
-
-fn allowed_in(error: PgError, _what: &str) -> PgError {
-    error
 }
 
 fn refuse_subqueries(expr: &Expr, what: &str) -> PgResult<()> {

@@ -1,6 +1,6 @@
 //! Typed expressions to DataFusion's.
 
-use super::udf::KernelUdf;
+use super::udf::{KernelUdf, each_row};
 use super::{column_name, from_datafusion, kernel};
 use crate::bind::tree::{Expr, ExprKind, OperRef, SortKey};
 use datafusion::common::{Column, ScalarValue};
@@ -207,11 +207,14 @@ impl ExprPlanner<'_> {
     fn call(&self, e: &Expr) -> PgResult<DfExpr> {
         let Some(kernel) = kernel::of(e)? else { return Err(PgError::internal("an expression without a kernel")) };
         let children = e.children();
-        let args = children.iter().map(|c| self.expr(c)).collect::<PgResult<Vec<_>>>()?;
+        let mut args = children.iter().map(|c| self.expr(c)).collect::<PgResult<Vec<_>>>()?;
         let arg_types: Vec<SqlType> = children.iter().map(|c| c.ty.clone()).collect();
         let (name, volatile, explicit) = describe(e);
         // A plan is copied many times while it is made, with its constants.
         let volatile = volatile || is_large_constant(e);
+        if volatile && !args.is_empty() {
+            args.push(each_row());
+        }
         let udf = KernelUdf::make(name, kernel, self.eval.clone(), arg_types, e.ty.clone(), explicit, volatile);
         Ok(udf.call(args))
     }

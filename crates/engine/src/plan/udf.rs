@@ -6,7 +6,7 @@
 use arrow::array::{Array, ArrayRef, new_null_array};
 use arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::{DataFusionError, Result, ScalarValue};
-use datafusion::logical_expr::{ColumnarValue, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility};
+use datafusion::logical_expr::{ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility};
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -60,7 +60,8 @@ impl Hash for KernelUdf {
 }
 
 impl KernelUdf {
-    /// Wraps a kernel. `name` must tell apart different computations over the same types.
+    /// Wraps a kernel. `name` must tell apart different computations over the same types. A volatile one with arguments is called with
+    /// [`each_row`] behind them.
     pub fn make(
         name: String,
         kernel: Kernel,
@@ -72,8 +73,39 @@ impl KernelUdf {
     ) -> Arc<ScalarUDF> {
         // Stable functions are as good as immutable within a statement.
         let volatility = if volatile { Volatility::Volatile } else { Volatility::Immutable };
-        let signature = if arg_types.is_empty() { Signature::nullary(volatility) } else { Signature::any(arg_types.len(), volatility) };
+        let args = arg_types.len() + usize::from(volatile && !arg_types.is_empty());
+        let signature = if args == 0 { Signature::nullary(volatility) } else { Signature::any(args, volatility) };
         Arc::new(ScalarUDF::new_from_impl(Self { name, kernel, ctx, arg_types, ret, explicit, signature, row_bytes: AtomicUsize::new(0) }))
+    }
+}
+
+/// An argument that no rule takes for constant. The last one of volatile functions that have arguments: DataFusion takes any function of
+/// constants for a constant, and leaves out sorts by it.
+pub(crate) fn each_row() -> Expr {
+    let signature = Signature::nullary(Volatility::Volatile);
+    Arc::new(ScalarUDF::new_from_impl(EachRow { signature })).call(Vec::new())
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct EachRow {
+    signature: Signature,
+}
+
+impl ScalarUDFImpl for EachRow {
+    fn name(&self) -> &str {
+        "each_row"
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(DataType::Null)
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        Ok(ColumnarValue::Array(new_null_array(&DataType::Null, args.number_rows)))
     }
 }
 
