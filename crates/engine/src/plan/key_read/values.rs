@@ -32,6 +32,20 @@ pub(in crate::plan) enum Source {
 pub(in crate::plan) struct Constant {
     eval: EvalContext,
     expr: Expr,
+    /// The same with its kernels looked up, where all values have the types that it says.
+    calls: Option<Calls>,
+}
+
+impl Constant {
+    fn value(&self, params: &[ScalarValue]) -> PgResult<ScalarValue> {
+        if let Some(calls) = &self.calls
+            && let Some(array) = calls.evaluate(&[], 1, params)?
+        {
+            return ScalarValue::try_from_array(&array, 0).map_err(from_datafusion);
+        }
+        let value = constant::evaluate_with(&self.eval, params, &self.expr)?;
+        value.ok_or_else(|| PgError::internal("an expression without a value"))
+    }
 }
 
 impl Source {
@@ -41,7 +55,10 @@ impl Source {
             ExprKind::Const(value) => Some(Source::Const(value.clone())),
             ExprKind::Param(index) => Some(Source::Param(*index)),
             _ if e.any(&mut |x| matches!(x.kind, ExprKind::Column(_))) => None,
-            _ if !e.any(&mut |x| !is_call(x)) => Some(Source::Call(Arc::new(Constant { eval: eval.clone(), expr: e.clone() }))),
+            _ if !e.any(&mut |x| !is_call(x)) => {
+                let calls = Calls::compile(eval, &[], e)?;
+                Some(Source::Call(Arc::new(Constant { eval: eval.clone(), expr: e.clone(), calls })))
+            }
             _ => Computed::compile(eval, &[], std::slice::from_ref(e))?.map(|computed| Source::Computed(Arc::new(computed))),
         })
     }
@@ -52,10 +69,7 @@ impl Source {
         match self {
             Source::Const(value) => Ok(Cow::Borrowed(value)),
             Source::Param(index) => params.get(*index).map(Cow::Borrowed).ok_or_else(missing_parameter),
-            Source::Call(constant) => match constant::evaluate_with(&constant.eval, params, &constant.expr)? {
-                Some(value) => Ok(Cow::Owned(value)),
-                None => Err(PgError::internal("an expression without a value")),
-            },
+            Source::Call(constant) => constant.value(params).map(Cow::Owned),
             Source::Computed(computed) => {
                 let arrays = computed.evaluate(&[], 1, params)?;
                 let array = arrays.first().ok_or_else(|| PgError::internal("an expression without a value"))?;
