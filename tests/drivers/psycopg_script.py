@@ -103,6 +103,13 @@ def prepared():
             cursor.itersize = 100
             cursor.execute("SELECT id FROM psycopg_t WHERE id BETWEEN 0 AND 999 ORDER BY id")
             assert [r[0] for r in cursor] == list(range(1000))
+        with c.transaction(force_rollback=True), c.cursor(name="standing") as cursor:
+            c.execute("CREATE TABLE psycopg_made AS SELECT id, %s::text AS name FROM psycopg_t WHERE id BETWEEN 0 AND %s", ("made", 2))
+            cursor.execute("SELECT id FROM psycopg_made ORDER BY id FOR UPDATE")
+            assert cursor.fetchone() == (0,)
+            for name in ("once", "again"):
+                c.execute("UPDATE psycopg_made SET name = %s WHERE CURRENT OF standing", (name,), prepare=True)
+            assert sorted(c.execute("SELECT name FROM psycopg_made").fetchall()) == [("again",), ("made",), ("made",)]
 
 
 def cancel():

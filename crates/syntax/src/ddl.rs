@@ -1,6 +1,6 @@
 //! Statements that define objects: plain data, as written. Names are not resolved, types and expressions are sqlparser's.
 
-use crate::ast::{DataType, Expr, Ident, ObjectName, Query};
+use crate::ast::{DataType, Expr, Ident, ObjectName, Query, Statement};
 
 /// What an object is called in a statement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -164,6 +164,15 @@ pub struct CreateTable {
     pub partitioned: bool,
 }
 
+/// Where the rows of CREATE TABLE AS come from.
+#[derive(Clone, PartialEq, Debug)]
+pub enum RowSource {
+    /// The statement is a query.
+    Query(Box<Statement>),
+    /// What a prepared query gives.
+    Execute { name: String, args: Vec<Expr> },
+}
+
 #[derive(Clone, PartialEq, Debug)]
 pub struct CreateTableAs {
     pub name: ObjectName,
@@ -172,7 +181,7 @@ pub struct CreateTableAs {
     pub columns: Vec<Ident>,
     pub options: Vec<StorageOption>,
     pub on_commit: Option<OnCommitAction>,
-    pub query: Box<Query>,
+    pub rows: RowSource,
     pub with_data: bool,
     /// CREATE MATERIALIZED VIEW.
     pub materialized_view: bool,

@@ -2,7 +2,9 @@
 //!
 //! Invariant: where a mark may be part of a view's query, what it prints is read as the same mark by [`grammar`](crate::grammar).
 
-use sqlparser::ast::{Expr, Function, FunctionArgumentList, FunctionArguments, Ident, ObjectName, ObjectNamePart};
+use sqlparser::ast::{
+    Expr, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident, ObjectName, ObjectNamePart,
+};
 
 /// How an unquoted name, which no text can give, is told: by its quote.
 pub const EXPRESSION: char = '(';
@@ -20,7 +22,7 @@ pub const GROUP_BY_DISTINCT: &str = "group by distinct";
 /// ROWS FROM (…): a function of this name in FROM.
 pub const ROWS_FROM: &str = "rows from";
 /// WHERE CURRENT OF: the condition is a call of this name.
-pub const CURRENT_OF: &str = "current of";
+pub(crate) const CURRENT_OF: &str = "current of";
 /// VARIADIC: the prefix of an argument.
 pub const VARIADIC: &str = "variadic";
 /// BETWEEN SYMMETRIC: the prefix of the lower bound.
@@ -39,7 +41,7 @@ pub const CYCLE: &str = "CYCLE";
 /// A call by which something is marked.
 #[must_use]
 pub fn call(name: &str, args: Vec<Expr>) -> Function {
-    let args = args.into_iter().map(|e| sqlparser::ast::FunctionArg::Unnamed(sqlparser::ast::FunctionArgExpr::Expr(e))).collect();
+    let args = args.into_iter().map(|e| FunctionArg::Unnamed(FunctionArgExpr::Expr(e))).collect();
     Function {
         name: ObjectName::from(vec![Ident::with_quote('"', name)]),
         uses_odbc_syntax: false,
@@ -58,6 +60,16 @@ pub fn called(expr: &Expr) -> Option<&str> {
     let Expr::Function(function) = expr else { return None };
     match function.name.0.as_slice() {
         [ObjectNamePart::Identifier(ident)] if ident.quote_style.is_some() => Some(&ident.value),
+        _ => None,
+    }
+}
+
+/// The cursor of WHERE CURRENT OF, if a condition is that.
+#[must_use]
+pub fn cursor(condition: &Expr) -> Option<&Ident> {
+    let Expr::Function(Function { args: FunctionArguments::List(list), .. }) = condition else { return None };
+    match list.args.as_slice() {
+        [FunctionArg::Unnamed(FunctionArgExpr::Expr(Expr::Identifier(cursor)))] if called(condition) == Some(CURRENT_OF) => Some(cursor),
         _ => None,
     }
 }

@@ -43,8 +43,7 @@ impl Parser<'_> {
         } else if self.keyword("prepare") {
             self.prepare()?
         } else if self.keyword("execute") {
-            let name = self.name()?;
-            let args = if self.token(&Token::LParen) { self.expressions()? } else { Vec::new() };
+            let (name, args) = self.execute()?;
             Utility::Execute { name, args }
         } else if self.keyword("deallocate") {
             self.keyword("prepare");
@@ -183,6 +182,13 @@ impl Parser<'_> {
     }
 
     // Prepared statements and cursors.
+
+    /// What follows EXECUTE: the name of a prepared statement and its arguments.
+    fn execute(&mut self) -> Parse<(String, Vec<ast::Expr>)> {
+        let name = self.name()?;
+        let args = if self.token(&Token::LParen) { self.expressions()? } else { Vec::new() };
+        Ok((name, args))
+    }
 
     fn prepare(&mut self) -> Parse<Utility> {
         let name = self.name()?;

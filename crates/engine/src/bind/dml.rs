@@ -8,6 +8,7 @@ use super::tree::{
 use super::updatable::Target;
 use super::{BindContext, Binder, fold, name_parts, walk};
 use crate::catalog::{ColumnDescriptor, ColumnId, IndexKey, TableDescriptor};
+use crate::session::KEY_OF_CURRENT_ROW;
 use datafusion::common::ScalarValue;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -653,16 +654,41 @@ impl Binder<'_> {
             rel = Rel::Join { left: Box::new(rel), right: Box::new(right), kind: JoinKind::Inner, on: None, lateral: false };
         }
         if let Some(condition) = selection {
-            if marks::called(condition) == Some(marks::CURRENT_OF) {
-                return Err(PgError::unsupported("WHERE CURRENT OF is not supported").hint("Name the row by its key."));
-            }
-            let predicate = self.in_clause(Clause::Where, |b| {
-                let bound = b.bind_expr(condition)?;
-                b.coerce_bool(bound, "WHERE").map_err(|e| e.at(b.pos(condition)))
-            })?;
-            rel = Rel::Filter { input: Box::new(rel), predicate: and(vec![predicate]) };
+            let predicate = match marks::cursor(condition) {
+                Some(cursor) => self.is_current(target, &fold(cursor), &old)?,
+                _ => vec![self.in_clause(Clause::Where, |b| {
+                    let bound = b.bind_expr(condition)?;
+                    b.coerce_bool(bound, "WHERE").map_err(|e| e.at(b.pos(condition)))
+                })?],
+            };
+            rel = Rel::Filter { input: Box::new(rel), predicate: and(predicate) };
         }
         Ok((rel, old))
+    }
+
+    /// That a row of the target is the one on which a cursor stands.
+    fn is_current(&mut self, target: &Target, cursor: &str, columns: &[(ColumnId, ColId)]) -> PgResult<Vec<Expr>> {
+        if target.view.is_some() {
+            return Err(PgError::unsupported("WHERE CURRENT OF on a view is not implemented"));
+        }
+        self.names_cursor = true;
+        let (table, system) = (&target.table, Arc::clone(&self.ctx.eval.system));
+        let mut conditions = Vec::with_capacity(table.key.len());
+        for (part, key) in (0_u64..).zip(&table.key) {
+            let (Some((_, id)), Some(column)) = (columns.iter().find(|(c, _)| *c == key.column), table.column(key.column)) else {
+                return Err(PgError::internal("a table without its key"));
+            };
+            let asked = [
+                ScalarValue::from(cursor),
+                ScalarValue::UInt32(Some(table.oid)),
+                ScalarValue::from(table.name.as_str()),
+                ScalarValue::UInt64(Some(part)),
+            ];
+            let value = system.call(KEY_OF_CURRENT_ROW, &asked, &column.ty)?;
+            let value = Expr::new(ExprKind::Const(value), column.ty.clone());
+            conditions.push(self.operator("=", Some(Expr::column(*id, column.ty.clone())), value)?);
+        }
+        Ok(conditions)
     }
 
     /// Columns of the source that the mutation and RETURNING may use.

@@ -109,6 +109,8 @@ pub struct Binder<'a> {
     pub(crate) stars: Vec<(sqlparser_span::Span, Vec<ast::Expr>)>,
     /// Hints of the query being bound, and what could not be understood of any.
     pub(crate) hints: hint::Hints,
+    /// See [`Bound::names_cursor`].
+    pub(crate) names_cursor: bool,
 }
 
 /// How deep queries, subqueries and expressions may nest before 54001.
@@ -257,6 +259,7 @@ impl<'a> Binder<'a> {
             matches: Vec::new(),
             stars: Vec::new(),
             hints: hint::Hints::default(),
+            names_cursor: false,
         }
     }
 
@@ -299,7 +302,8 @@ impl<'a> Binder<'a> {
             }
         }
         let uses = self.uses.into_iter().map(|(relation, columns)| Dependency { relation, columns }).collect();
-        let mut bound = Bound { ctes: self.ctes, body, params, uses, warnings: self.hints.into_warnings() };
+        let mut bound =
+            Bound { ctes: self.ctes, body, params, uses, warnings: self.hints.into_warnings(), names_cursor: self.names_cursor };
         query::inline_ctes(&mut bound, self.next_col, &self.materialized, &self.not_materialized);
         if self.full_joins {
             outer_join::check(&mut bound)?;

@@ -295,13 +295,7 @@ impl Binder<'_> {
                 if let Rel::Scan(scan) = node
                     && scans.iter().any(|(ids, ..)| ids.contains(&scan.scan_id))
                 {
-                    for part in &scan.table.key {
-                        if let (Some((_, id)), Some(column)) =
-                            (scan.columns.iter().find(|(c, _)| *c == part.column), scan.table.column(part.column))
-                        {
-                            through.push((*id, Expr::column(*id, column.ty.clone())));
-                        }
-                    }
+                    through.extend(key_columns(scan));
                 }
             });
             // Subqueries and views between hand them on.
@@ -1025,8 +1019,17 @@ fn type_column_name(data_type: &ast::DataType) -> Option<String> {
         .or_else(|| type_by_name(&data_type.to_string().to_lowercase()).map(|t| t.name()))
 }
 
+/// The columns of a scan's row key, in the order of its parts.
+pub(crate) fn key_columns(scan: &TableScan) -> Vec<(ColId, Expr)> {
+    let parts = scan.table.key.iter().filter_map(|part| {
+        let (_, id) = scan.columns.iter().find(|(c, _)| *c == part.column)?;
+        Some((*id, Expr::column(*id, scan.table.column(part.column)?.ty.clone())))
+    });
+    parts.collect()
+}
+
 /// Lets a column of a scan pass through the projections above it; whether the scan is here.
-fn hand_on(rel: &mut Rel, id: ColId, expr: &Expr) -> bool {
+pub(crate) fn hand_on(rel: &mut Rel, id: ColId, expr: &Expr) -> bool {
     if let Rel::Scan(scan) = rel {
         return scan.columns.iter().any(|(_, column)| *column == id);
     }

@@ -519,6 +519,8 @@ pub struct Bound {
     pub uses: Vec<crate::catalog::Dependency>,
     /// Hints that could not be understood.
     pub warnings: Vec<String>,
+    /// It holds the key of the row that a cursor stood on: it may run once.
+    pub names_cursor: bool,
 }
 
 #[derive(Clone, PartialEq, Debug)]

@@ -18,6 +18,7 @@ mod work;
 pub use maintenance::{analyze, checkpoint, drop_temporary, end_of_transaction, lock_tables, set_constraints, vacuum};
 
 use crate::bind::fold;
+use crate::bind::tree::Bound;
 use crate::catalog::{Relation, SchemaDescriptor, SequenceDescriptor};
 use crate::exec::StatementContext;
 use crate::txn::TableLockMode;
@@ -25,7 +26,7 @@ use dependency::{Dropping, Object};
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::ast::{self, ObjectName};
-use stoa_syntax::ddl::{CommentTarget, Ddl, ObjectKind, SequenceOption};
+use stoa_syntax::ddl::{CommentTarget, CreateTableAs, Ddl, ObjectKind, SequenceOption};
 use work::undefined_schema;
 pub(crate) use work::{FoundIndex, Work, undefined_relation};
 
@@ -48,12 +49,20 @@ pub async fn select_into(ctx: &StatementContext, query: &ast::Query) -> PgResult
     table::select_into(Work { ctx }, query).await
 }
 
+/// Executes CREATE TABLE AS with a query that is bound; gives its command tag.
+///
+/// # Errors
+/// As [`execute`].
+pub async fn create_table_as(ctx: &StatementContext, create: &CreateTableAs, query: Bound) -> PgResult<String> {
+    table::create_as(Work { ctx }, create, Some(query)).await
+}
+
 fn run<'a>(work: Work<'a>, ddl: &'a Ddl) -> futures::future::BoxFuture<'a, PgResult<String>> {
     Box::pin(async move {
         match ddl {
             Ddl::CreateSchema { name, if_not_exists, elements } => create_schema(work, name.as_ref(), *if_not_exists, elements).await,
             Ddl::CreateTable(create) => table::create(work, create).await,
-            Ddl::CreateTableAs(create) => table::create_as(work, create).await,
+            Ddl::CreateTableAs(create) => table::create_as(work, create, None).await,
             Ddl::CreateView(create) => view::create(work, create).await,
             Ddl::CreateIndex(create) => index::create(work, create).await,
             Ddl::CreateSequence(create) => sequence::create(work, create).await,

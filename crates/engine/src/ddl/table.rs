@@ -16,7 +16,7 @@ use std::time::Duration;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_store::{BloomFilter, Compression, FamilyId, FamilyOptions, Layout};
 use stoa_syntax::ast::{self, ObjectName};
-use stoa_syntax::ddl::{Constraint, CreateTable, CreateTableAs, OnCommitAction, Split, StorageOption, TableElement};
+use stoa_syntax::ddl::{Constraint, CreateTable, CreateTableAs, OnCommitAction, RowSource, Split, StorageOption, TableElement};
 
 /// CREATE TABLE.
 pub(crate) async fn create(work: Work<'_>, create: &CreateTable) -> PgResult<String> {
@@ -508,18 +508,17 @@ struct TableQuery {
     columns: Vec<(String, SqlType)>,
 }
 
-fn table_query(work: Work<'_>, query: &ast::Query, names: &[ast::Ident]) -> PgResult<TableQuery> {
+fn table_query(work: Work<'_>, query: &ast::Statement, names: &[ast::Ident]) -> PgResult<TableQuery> {
     let catalog = work.catalog();
     let path = work.path();
-    let statement = ast::Statement::Query(Box::new(query.clone()));
-    let bound = bind_statement(&work.bind_context(&catalog, &path), &statement)?;
+    let bound = bind_statement(&work.bind_context(&catalog, &path), query)?;
+    if !bound.params.is_empty() {
+        return Err(PgError::unsupported("materialized views and SELECT INTO do not take parameters"));
+    }
     query_of(bound, names)
 }
 
 fn query_of(mut bound: Bound, names: &[ast::Ident]) -> PgResult<TableQuery> {
-    if !bound.params.is_empty() {
-        return Err(PgError::unsupported("parameters in CREATE TABLE AS are not supported"));
-    }
     let BoundBody::Query(query) = &mut bound.body else { return Err(PgError::internal("a query that is none")) };
     if names.len() > query.outputs.len() {
         return Err(PgError::new(SqlState::SYNTAX_ERROR, "too many column names were specified"));
@@ -566,11 +565,15 @@ async fn fill(work: Work<'_>, table: &TableDescriptor, query: &TableQuery) -> Pg
     writer.finish().await
 }
 
-/// CREATE TABLE AS, SELECT INTO, CREATE MATERIALIZED VIEW.
-pub(crate) async fn create_as(work: Work<'_>, create: &CreateTableAs) -> PgResult<String> {
+/// CREATE TABLE AS, SELECT INTO, CREATE MATERIALIZED VIEW. `bound`: the query, if it is bound already.
+pub(crate) async fn create_as(work: Work<'_>, create: &CreateTableAs, bound: Option<Bound>) -> PgResult<String> {
     let tag = if create.materialized_view { "CREATE MATERIALIZED VIEW" } else { "CREATE TABLE AS" };
     // The query's errors come before those of the name, as in PostgreSQL.
-    let query = table_query(work, &create.query, &create.columns)?;
+    let query = match (bound, &create.rows) {
+        (Some(bound), _) => query_of(bound, &create.columns)?,
+        (None, RowSource::Query(query)) => table_query(work, query, &create.columns)?,
+        (None, RowSource::Execute { .. }) => return Err(PgError::unsupported("CREATE TABLE … AS EXECUTE is not possible here")),
+    };
     let (schema, name) = work.place(&create.name, create.temporary).await?;
     if work.catalog().is_name_taken(schema, &name) {
         if create.if_not_exists {
@@ -594,8 +597,9 @@ pub(crate) async fn create_as(work: Work<'_>, create: &CreateTableAs) -> PgResul
     builder.complete();
     table_options(&mut builder, &create.options)?;
     let table = store(work, builder).await?;
-    if let Some(oid) = view_oid {
-        let sql = super::view::stored_text(work, &create.query)?;
+    if let (Some(oid), RowSource::Query(written)) = (view_oid, &create.rows) {
+        let ast::Statement::Query(written) = &**written else { return Err(PgError::internal("a view of no query")) };
+        let sql = super::view::stored_text(work, written)?;
         let depends_on: Vec<Dependency> = query.bound.uses.clone();
         work.put(Relation::View(ViewDescriptor {
             oid,
@@ -627,11 +631,11 @@ pub(crate) async fn select_into(work: Work<'_>, query: &ast::Query) -> PgResult<
         columns: Vec::new(),
         options: Vec::new(),
         on_commit: None,
-        query: Box::new(query),
+        rows: RowSource::Query(Box::new(ast::Statement::Query(Box::new(query)))),
         with_data: true,
         materialized_view: false,
     };
-    create_as(work, &create).await
+    create_as(work, &create, None).await
 }
 
 fn take_into(body: &mut ast::SetExpr) -> Option<ast::SelectInto> {

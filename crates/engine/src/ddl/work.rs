@@ -405,6 +405,7 @@ impl<'a> Work<'a> {
             params: Vec::new(),
             uses: Vec::new(),
             warnings: Vec::new(),
+            names_cursor: false,
         };
         Ok(crate::plan::execute(&self.current(), &bound).await?.stream)
     }

@@ -5,6 +5,7 @@
 //! plan reads the view of that time, the transaction's own writes included, whatever is written later.
 
 use super::api::{Execution, OutputColumn, Rows, RowsTag};
+use super::cursor_row::{self, BaseRows, CursorPosition};
 use super::dispatch::{columns_of, writes};
 use super::prepared::PreparedStatement;
 use super::session_impl::Session;
@@ -46,7 +47,9 @@ enum History {
 }
 
 /// Rows of a cursor: some read and kept, the rest in a stream.
-struct CursorRows {
+pub(super) struct CursorRows {
+    /// Columns that are shown: behind them come the keys of rows.
+    shown: usize,
     rest: Option<BoxStream<'static, PgResult<RecordBatch>>>,
     kept: VecDeque<RecordBatch>,
     /// Rows before the first that is kept.
@@ -150,7 +153,7 @@ impl CursorRows {
         }
         let Some((batch, start)) = self.locate(self.position + 1) else { return Ok(None) };
         let rows = (batch.num_rows() - start).min(usize::try_from(count).unwrap_or(usize::MAX));
-        let out = batch.slice(start, rows);
+        let out = self.show(&batch.slice(start, rows))?;
         self.position += rows as u64;
         Ok(Some(out))
     }
@@ -168,14 +171,21 @@ impl CursorRows {
             let rows = (at + 1).min(usize::try_from(left).unwrap_or(usize::MAX));
             let indices: UInt32Array = (0..rows).map(|i| u32::try_from(at - i).unwrap_or(0)).collect();
             let piece = take_record_batch(batch, &indices).map_err(PgError::from)?;
-            out.push(piece);
+            out.push(self.show(&piece)?);
             self.position -= rows as u64;
             left -= rows as u64;
         }
         Ok(out)
     }
 
-    fn current(&self) -> Option<RecordBatch> {
+    /// The columns of rows that are shown.
+    fn show(&self, batch: &RecordBatch) -> PgResult<RecordBatch> {
+        let shown: Vec<usize> = (0..self.shown).collect();
+        batch.project(&shown).map_err(PgError::from)
+    }
+
+    /// The row that the cursor stands on, with its key.
+    pub(super) fn current(&self) -> Option<RecordBatch> {
         self.locate(self.position).map(|(batch, at)| batch.slice(at, 1))
     }
 
@@ -239,7 +249,12 @@ impl Session {
             return Err(PgError::unsupported("DECLARE CURSOR must not contain data-modifying statements in WITH"));
         }
         let columns = columns_of(&bound.bound);
-        let Execution::Rows(rows) = self.run_bound(&bound, params.into(), statement.text.clone()).await? else {
+        let (keyed, base) = match cursor_row::with_keys(&bound.bound) {
+            Some((tree, base)) => (Some(bound.with_tree(tree)), base),
+            None => (None, BaseRows::default()),
+        };
+        let read = keyed.as_ref().unwrap_or(&bound);
+        let Execution::Rows(rows) = self.run_bound(read, params.into(), statement.text.clone()).await? else {
             return Err(PgError::internal("a query gave no rows"));
         };
         let history = match (declare.scroll, declare.hold) {
@@ -249,6 +264,7 @@ impl Session {
         };
         let reservation = MemoryConsumer::new(format!("cursor {}", declare.name)).register(&self.database.runtime.memory_pool);
         let state = CursorRows {
+            shown: columns.len(),
             rest: Some(rows.stream),
             kept: VecDeque::new(),
             dropped: 0,
@@ -259,6 +275,7 @@ impl Session {
             failed: false,
             position: 0,
         };
+        let state = Arc::new(Mutex::new(state));
         self.shared.cursors.lock().push(CursorInfo {
             name: declare.name.clone(),
             statement: statement.statement_text.clone(),
@@ -267,15 +284,9 @@ impl Session {
             is_scrollable: declare.scroll != Some(false),
             creation_time_us: self.statement_us,
             tables: bound.locks.iter().map(|lock| lock.table).collect(),
+            position: CursorPosition { base, rows: Arc::clone(&state), held: false },
         });
-        let cursor = Cursor {
-            columns,
-            context: rows.context,
-            hold: declare.hold,
-            depth: self.block.depth(),
-            held: false,
-            state: Arc::new(Mutex::new(state)),
-        };
+        let cursor = Cursor { columns, context: rows.context, hold: declare.hold, depth: self.block.depth(), held: false, state };
         self.cursors.insert(declare.name.clone(), cursor);
         Ok(Execution::Done("DECLARE CURSOR".into()))
     }
@@ -314,7 +325,7 @@ impl Session {
                 state.check_backward()?;
                 state.backward(count)?
             }
-            Motion::Current => state.current().into_iter().collect(),
+            Motion::Current => state.current().map(|row| state.show(&row)).transpose()?.into_iter().collect(),
             Motion::To(number) => {
                 if number <= position && number != 0 && number != position {
                     state.check_backward()?;
@@ -382,7 +393,10 @@ impl Session {
         for cursor in self.cursors.values_mut() {
             cursor.held = true;
         }
-        self.shared.cursors.lock().iter_mut().for_each(|info| info.tables = Box::default());
+        for info in self.shared.cursors.lock().iter_mut() {
+            info.tables = Box::default();
+            info.position.held = true;
+        }
     }
 }
 
@@ -402,7 +416,7 @@ async fn fetch_at(state: &mut CursorRows, number: u64) -> PgResult<Vec<RecordBat
     }
     state.position = number;
     match state.current() {
-        Some(row) => Ok(vec![row]),
+        Some(row) => Ok(vec![state.show(&row)?]),
         None => Err(forward_only()),
     }
 }

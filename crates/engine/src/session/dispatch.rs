@@ -14,7 +14,7 @@ use futures::StreamExt;
 use std::sync::Arc;
 use stoa_pg::types::{PgType, SqlType};
 use stoa_pg::{PgError, PgResult, SqlState};
-use stoa_syntax::ddl::Ddl;
+use stoa_syntax::ddl::{CreateTableAs, Ddl, RowSource};
 use stoa_syntax::utility::{DiscardTarget, Isolation, SetValue, TransactionModes, Utility};
 use stoa_syntax::{Body, ast};
 
@@ -65,15 +65,7 @@ impl Session {
         params: Arc<[ScalarValue]>,
         text: Arc<str>,
     ) -> PgResult<Execution> {
-        if params.is_empty() && !statement.params.is_empty() {
-            return Err(PgError::new(SqlState::UNDEFINED_PARAMETER, "there is no parameter $1"));
-        }
-        if params.len() != statement.params.len() {
-            return Err(PgError::new(
-                SqlState::PROTOCOL_VIOLATION,
-                format!("bind message supplies {} parameters, but prepared statement requires {}", params.len(), statement.params.len()),
-            ));
-        }
+        check_params(statement, &params)?;
         if let Some(command) = writes(&statement.bound)
             && !writes_temporary_only(&statement.bound)
         {
@@ -112,11 +104,41 @@ impl Session {
         }
         self.start_query().await?;
         self.check_writable(&ddl_word(&statement.statement_text))?;
+        if let DdlStatement::Other(Ddl::CreateTableAs(create)) = ddl
+            && !create.materialized_view
+        {
+            return self.create_table_as(create, statement, params).await;
+        }
         let context = self.statement_context(statement.text.clone(), params.into())?;
         let tag = match ddl {
             DdlStatement::Into(query) => crate::ddl::select_into(&context, query).await?,
             DdlStatement::Other(ddl) => crate::ddl::execute(&context, ddl).await?,
         };
+        Ok(Execution::Done(tag))
+    }
+
+    async fn create_table_as(
+        &mut self,
+        create: &CreateTableAs,
+        statement: &PreparedStatement,
+        params: Vec<ScalarValue>,
+    ) -> PgResult<Execution> {
+        let target;
+        let (query, params) = match &create.rows {
+            RowSource::Query(_) => (statement, params),
+            RowSource::Execute { name, args } => {
+                let (prepared, values) = self.execute_arguments(name, args, statement).await?;
+                target = prepared;
+                (&*target, values)
+            }
+        };
+        let bound = self.bound_and_locked(query).await?;
+        if !matches!(bound.bound.body, BoundBody::Query(_)) {
+            return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, "prepared statement is not a SELECT"));
+        }
+        check_params(&bound, &params)?;
+        let context = self.statement_context(query.text.clone(), params.into())?;
+        let tag = crate::ddl::create_table_as(&context, create, bound.bound.clone()).await?;
         Ok(Execution::Done(tag))
     }
 
@@ -587,6 +609,7 @@ pub(crate) async fn evaluate(context: &crate::exec::StatementContext, exprs: Vec
         params: Vec::new(),
         uses: Vec::new(),
         warnings: Vec::new(),
+        names_cursor: false,
     };
     let mut stream = crate::plan::execute(context, &bound).await?.stream;
     while let Some(batch) = stream.next().await {
@@ -651,6 +674,20 @@ fn tag_word(bound: &Bound) -> &'static str {
 }
 
 /// A statement that makes or changes objects.
+/// As many values as parameters.
+fn check_params(statement: &BoundStatement, params: &[ScalarValue]) -> PgResult<()> {
+    if params.is_empty() && !statement.params.is_empty() {
+        return Err(PgError::new(SqlState::UNDEFINED_PARAMETER, "there is no parameter $1"));
+    }
+    if params.len() != statement.params.len() {
+        return Err(PgError::new(
+            SqlState::PROTOCOL_VIOLATION,
+            format!("bind message supplies {} parameters, but prepared statement requires {}", params.len(), statement.params.len()),
+        ));
+    }
+    Ok(())
+}
+
 enum DdlStatement<'a> {
     /// `SELECT … INTO`.
     Into(&'a ast::Query),

@@ -1,5 +1,6 @@
 //! Functions about the session, its transaction and its server, called for one row.
 
+use super::cursor_row::{self, KEY_OF_CURRENT_ROW};
 use super::guard::interruptible;
 use super::settings::{self, Kind};
 use super::shared::SessionShared;
@@ -17,6 +18,7 @@ pub(super) fn call(system: &SessionSystem, function: &str, args: &[ScalarValue])
     let session = &*system.session;
     let txn_id = || ScalarValue::Int64(i64::try_from(system.txn.id()).ok());
     Some(match function {
+        KEY_OF_CURRENT_ROW => cursor_row::key_part(system, args),
         "version" => text(Some(version())),
         "current_database" | "current_catalog" => text(Some(session.database.clone())),
         "current_schema" => text(schemas(system, false).into_iter().next()),

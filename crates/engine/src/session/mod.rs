@@ -10,6 +10,7 @@ pub(crate) use background::{background_build, background_check};
 pub(crate) mod check;
 pub mod copy;
 pub mod cursor;
+pub(crate) mod cursor_row;
 pub mod dispatch;
 pub mod explain;
 pub mod functions;
@@ -27,6 +28,7 @@ pub mod transaction;
 pub use api::{
     CopyFormat, Execution, Notice, OutputColumn, ParamValue, Prepared, Rows, RowsTag, Session, SessionOptions, TransactionStatus,
 };
+pub(crate) use cursor_row::KEY_OF_CURRENT_ROW;
 pub use notify::Notification;
 pub use prepared::Description;
 pub use shared::SessionShared;

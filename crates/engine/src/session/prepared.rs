@@ -13,6 +13,7 @@ use std::sync::Arc;
 use stoa_pg::settings::ValueSettings;
 use stoa_pg::types::{PgType, SqlType};
 use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_syntax::ddl::{CreateTableAs, Ddl, RowSource};
 use stoa_syntax::utility::Utility;
 use stoa_syntax::{Body, Piece, ast};
 
@@ -52,6 +53,20 @@ pub(crate) struct BoundStatement {
 }
 
 impl BoundStatement {
+    /// The same with another tree, whose first columns are those of this one.
+    pub(crate) fn with_tree(&self, bound: Bound) -> Self {
+        Self {
+            bound,
+            columns: self.columns.clone(),
+            params: Arc::clone(&self.params),
+            locks: self.locks.clone(),
+            plan: crate::plan::PlanCache::default(),
+            catalog: Arc::clone(&self.catalog),
+            search_path: Arc::clone(&self.search_path),
+            values: Arc::clone(&self.values),
+        }
+    }
+
     /// Whether it was bound against the catalog that a transaction sees.
     pub(crate) fn is_seen_by(&self, txn: &Transaction) -> bool {
         txn.sees(&self.catalog)
@@ -73,6 +88,10 @@ impl PreparedStatement {
             Body::Sql(statement) => is_bindable(statement).then_some(&**statement),
             Body::Utility(utility) => match &**utility {
                 Utility::Declare(declare) => Some(&*declare.query),
+                Utility::Ddl(ddl) => match &**ddl {
+                    Ddl::CreateTableAs(CreateTableAs { rows: RowSource::Query(query), materialized_view: false, .. }) => Some(query),
+                    _ => None,
+                },
                 Utility::Explain(explain) => match &*explain.body {
                     Body::Sql(statement) => is_bindable(statement).then_some(&**statement),
                     Body::Utility(_) => None,
@@ -255,7 +274,7 @@ impl Session {
             let same = Arc::ptr_eq(&old.catalog, catalog)
                 && Arc::ptr_eq(&old.values, &settings.value)
                 && (Arc::ptr_eq(&old.search_path, search_path) || old.search_path == *search_path);
-            if same {
+            if same && !old.bound.names_cursor {
                 return Ok(old.clone());
             }
         }

@@ -74,6 +74,7 @@ pub struct CursorInfo {
     pub creation_time_us: i64,
     /// What it reads; empty when all is read.
     pub tables: Box<[crate::catalog::Oid]>,
+    pub position: super::cursor_row::CursorPosition,
 }
 
 /// One session as everybody may see it.

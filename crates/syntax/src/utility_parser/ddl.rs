@@ -1,10 +1,10 @@
 //! The grammar of [`Ddl`] statements.
 
-use crate::ast::{self, Ident};
+use crate::ast::{self, Ident, Statement};
 use crate::ddl::{
     AlterAction, Column, CommentTarget, Constraint, ConstraintKind, CreateIndex, CreateSequence, CreateTable, CreateTableAs, CreateView,
-    Ddl, Family, IndexElement, KeyColumns, ObjectKind, OnCommitAction, ReferenceAction, References, ReindexTarget, SequenceOption, Split,
-    StorageOption, TableElement,
+    Ddl, Family, IndexElement, KeyColumns, ObjectKind, OnCommitAction, ReferenceAction, References, ReindexTarget, RowSource,
+    SequenceOption, Split, StorageOption, TableElement,
 };
 use crate::grammar::{Parse, Parser};
 use sqlparser::tokenizer::Token;
@@ -146,7 +146,7 @@ impl Parser<'_> {
             }
             let options = self.with_options()?;
             self.expect("as")?;
-            let query = self.query()?;
+            let rows = RowSource::Query(Box::new(Statement::Query(self.query()?)));
             let with_data = self.with_data()?;
             return Ok(Ddl::CreateTableAs(CreateTableAs {
                 name,
@@ -155,7 +155,7 @@ impl Parser<'_> {
                 columns,
                 options,
                 on_commit: None,
-                query,
+                rows,
                 with_data,
                 materialized_view: true,
             }));
@@ -218,7 +218,12 @@ impl Parser<'_> {
             let options = self.with_options()?;
             let on_commit = self.on_commit()?;
             self.expect("as")?;
-            let query = self.query()?;
+            let rows = if self.keyword("execute") {
+                let (name, args) = self.execute()?;
+                RowSource::Execute { name, args }
+            } else {
+                RowSource::Query(Box::new(Statement::Query(self.query()?)))
+            };
             let with_data = self.with_data()?;
             return Ok(Ddl::CreateTableAs(CreateTableAs {
                 name,
@@ -227,7 +232,7 @@ impl Parser<'_> {
                 columns,
                 options,
                 on_commit,
-                query,
+                rows,
                 with_data,
                 materialized_view: false,
             }));
