@@ -669,7 +669,7 @@ impl Binder<'_> {
     /// That a row of the target is the one on which a cursor stands.
     fn is_current(&mut self, target: &Target, cursor: &str, columns: &[(ColumnId, ColId)]) -> PgResult<Vec<Expr>> {
         if target.view.is_some() {
-            return Err(PgError::unsupported("WHERE CURRENT OF on a view is not implemented"));
+            return Err(PgError::unsupported("WHERE CURRENT OF on a view is not implemented").hint("Name the table that the view reads."));
         }
         self.names_cursor = true;
         let (table, system) = (&target.table, Arc::clone(&self.ctx.eval.system));

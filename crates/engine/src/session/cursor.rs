@@ -284,7 +284,7 @@ impl Session {
             is_scrollable: declare.scroll != Some(false),
             creation_time_us: self.statement_us,
             tables: bound.locks.iter().map(|lock| lock.table).collect(),
-            position: CursorPosition { base, rows: Arc::clone(&state), held: false },
+            position: CursorPosition { base, rows: Arc::downgrade(&state), held: false },
         });
         let cursor = Cursor { columns, context: rows.context, hold: declare.hold, depth: self.block.depth(), held: false, state };
         self.cursors.insert(declare.name.clone(), cursor);

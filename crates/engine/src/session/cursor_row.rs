@@ -12,7 +12,7 @@ use crate::bind::tree::{Bound, BoundBody, Output, Rel, TableScan};
 use crate::bind::walk;
 use crate::catalog::Oid;
 use datafusion::common::ScalarValue;
-use std::sync::Arc;
+use std::sync::Weak;
 use stoa_pg::{PgError, PgResult, SqlState};
 use tokio::sync::Mutex;
 
@@ -32,7 +32,8 @@ pub(crate) struct BaseRows {
 #[derive(Clone)]
 pub struct CursorPosition {
     pub(super) base: BaseRows,
-    pub(super) rows: Arc<Mutex<CursorRows>>,
+    /// The session has the rows: what still reads them knows the session.
+    pub(super) rows: Weak<Mutex<CursorRows>>,
     /// Its transaction is over.
     pub(super) held: bool,
 }
@@ -121,7 +122,8 @@ pub(super) fn key_part(system: &SessionSystem, args: &[ScalarValue]) -> PgResult
         (Some(_), Some(_), true) => return refused(&format!("has multiple FOR UPDATE/SHARE references to table \"{name}\"")),
         (_, _, false) => return refused(&format!("is not a simply updatable scan of table \"{name}\"")),
     };
-    let Ok(rows) = position.rows.try_lock() else { return refused("is being read") };
+    let rows = position.rows.upgrade();
+    let Some(Ok(rows)) = rows.as_ref().map(|rows| rows.try_lock()) else { return refused("is being read") };
     let Some(row) = rows.current() else { return refused("is not positioned on a row") };
     let column = usize::try_from(*part).ok().and_then(|part| columns.get(part)).and_then(|at| row.columns().get(*at));
     let Some(column) = column else { return Err(PgError::internal("a cursor's row without its key")) };

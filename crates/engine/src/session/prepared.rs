@@ -291,7 +291,8 @@ impl Session {
         let context = crate::bind::BindContext { catalog, search_path, eval: &eval, param_types, text: &statement.text };
         let bound = crate::bind::bind_statement(&context, syntax)?;
         let columns = output_columns(&bound);
-        if let Some(old) = &old {
+        // Of DECLARE, CREATE TABLE AS and EXPLAIN no columns of the query were told.
+        if let (Some(old), Some(Body::Sql(_))) = (&old, &statement.body) {
             let told = |c: &Option<Arc<[OutputColumn]>>| {
                 c.as_ref().map(|c| c.iter().map(|c| (c.name.clone(), c.ty.ty.clone(), c.ty.typmod)).collect::<Vec<_>>())
             };
