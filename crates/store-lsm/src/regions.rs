@@ -1,6 +1,6 @@
 //! Regions and sizes: virtual cuts that let scans run in parallel, and estimates for planning.
 //!
-//! A table is cut at its given split points, and then by size where it is large: a point that halves a range is searched
+//! A table is cut at its given split points, and then by size where it is large: a point that divides a range is searched
 //! by bisection over the bytes of the keys, with RocksDB's sizes of ranges (files and memory) as the measure.
 
 use crate::commit::Core;
@@ -80,7 +80,8 @@ impl Core {
         }
         let mut wanted = total.bytes.div_ceil(self.options.region_bytes.max(1));
         if total.rows >= self.options.min_rows_to_split {
-            wanted = wanted.max(self.options.min_regions as u64);
+            // Regions are as large as each other, and scans of them run beside each other: none is left over for one of the threads.
+            wanted = wanted.next_multiple_of(self.options.min_regions.max(1) as u64);
         }
         let mut cuts = Vec::new();
         if wanted > given.len() as u64 {
@@ -96,22 +97,23 @@ impl Core {
         Ok(cuts)
     }
 
-    /// Cuts a range into about equal parts, by halves.
+    /// Cuts a range into about equal parts.
     fn cut(&self, table: &Table, range: &KeyRange, parts: u64, cuts: &mut Vec<Vec<u8>>) -> StoreResult<()> {
-        let Some(middle) = self.middle(table, range)? else { return Ok(()) };
-        let (left, right) = (KeyRange::new(range.start.clone(), Some(middle.clone())), KeyRange::new(middle.clone(), range.end.clone()));
-        if parts / 2 > 1 {
-            self.cut(table, &left, parts / 2, cuts)?;
+        let (before, behind) = (parts / 2, parts.div_ceil(2));
+        let Some(at) = self.cut_point(table, range, before as f64 / parts as f64)? else { return Ok(()) };
+        let (left, right) = (KeyRange::new(range.start.clone(), Some(at.clone())), KeyRange::new(at.clone(), range.end.clone()));
+        if before > 1 {
+            self.cut(table, &left, before, cuts)?;
         }
-        cuts.push(middle);
-        if parts.div_ceil(2) > 1 {
-            self.cut(table, &right, parts.div_ceil(2), cuts)?;
+        cuts.push(at);
+        if behind > 1 {
+            self.cut(table, &right, behind, cuts)?;
         }
         Ok(())
     }
 
-    /// A row key that halves the bytes of a range; `None` if there is none inside.
-    fn middle(&self, table: &Table, range: &KeyRange) -> StoreResult<Option<Vec<u8>>> {
+    /// A row key before which this share of a range's bytes lies; `None` if there is none inside.
+    fn cut_point(&self, table: &Table, range: &KeyRange, share: f64) -> StoreResult<Option<Vec<u8>>> {
         let Some(family) = table.families.first() else { return Ok(None) };
         let (Some(first), Some(last)) = (edge(family, range, false)?, edge(family, range, true)?) else { return Ok(None) };
         let common = first.iter().zip(&last).take_while(|(a, b)| a == b).count();
@@ -131,13 +133,13 @@ impl Core {
             key
         };
         let (mut low, mut high) = (digits(&first), digits(&last));
-        let half = self.bytes_of(table, range)? / 2;
+        let wanted = (self.bytes_of(table, range)? as f64 * share) as u64;
         for _ in 0..BISECTION_STEPS {
             if high - low < 2 {
                 break;
             }
             let middle = low + (high - low) / 2;
-            if self.bytes_of(table, &KeyRange::new(range.start.clone(), Some(key_at(middle))))? < half {
+            if self.bytes_of(table, &KeyRange::new(range.start.clone(), Some(key_at(middle))))? < wanted {
                 low = middle;
             } else {
                 high = middle;
