@@ -11,6 +11,7 @@
 //!
 //! A test compares these bytes with those that RocksDB's own batch has.
 
+use crate::database::ColumnFamily;
 use crate::keys::{Form, TIMESTAMP_BYTES, VALUE_DELETED, VALUE_PUT, VALUE_PUT_AFTER_DELETE, push_escaped, push_row_bound};
 use crate::recent::WrittenRows;
 use crate::view::{Family, Table, Tables};
@@ -36,6 +37,8 @@ pub(crate) struct EncodedCommit {
     stamps: Vec<u32>,
     inverted_stamps: Vec<u32>,
     pub written: WrittenRows,
+    /// Where entries are deleted by RocksDB's own deletions.
+    pub deleted: Vec<(Arc<ColumnFamily>, u32)>,
     /// The tables as they were when this was encoded.
     pub tables: Vec<Arc<Table>>,
 }
@@ -114,8 +117,7 @@ impl EncodedCommit {
                 self.bytes.extend_from_slice(value);
             }
             (Form::Plain, None) => {
-                self.begin(DELETE, family, 4 + key.len());
-                push_row_bound(&mut self.bytes, family.storage, Form::Plain, key);
+                self.delete(family, key);
             }
             (Form::PackedVersions | Form::Cells, value) => {
                 let mut suffix = Vec::new();
@@ -144,6 +146,17 @@ impl EncodedCommit {
         match family.form {
             Form::Plain | Form::PackedVersions => self.put(family, key, &[], None, VALUE_DELETED),
             Form::Cells => self.put_version(family, key, &[0, 0], None, VALUE_DELETED),
+        }
+    }
+
+    /// The entry of a row in a plain family.
+    fn delete(&mut self, family: &Family, key: &[u8]) {
+        self.begin(DELETE, family, 4 + key.len());
+        push_row_bound(&mut self.bytes, family.storage, Form::Plain, key);
+        if self.deleted.last().is_none_or(|(_, last)| *last != family.storage)
+            && self.deleted.iter().all(|(_, other)| *other != family.storage)
+        {
+            self.deleted.push((Arc::clone(&family.home), family.storage));
         }
     }
 

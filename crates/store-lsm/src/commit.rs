@@ -346,6 +346,7 @@ impl Committer {
         let mut batch = GroupBatch::default();
         let mut accepted = Vec::with_capacity(jobs.len());
         let mut durability = Durability::Relaxed;
+        let mut deleted = Vec::new();
         let mut recent = core.recent.lock();
         for job in jobs {
             let CommitJob { mut encoded, since, validate, durability: wanted, then, reply } = job;
@@ -376,6 +377,7 @@ impl Committer {
             if wanted == Durability::Sync {
                 durability = Durability::Sync;
             }
+            deleted.append(&mut encoded.deleted);
             if !encoded.is_empty() {
                 batch.add(encoded);
             }
@@ -386,7 +388,9 @@ impl Committer {
             return;
         }
         let ceiling = self.raise_ceiling(&mut batch);
-        match self.write_group(batch, durability) {
+        let written = self.write_group(batch, durability);
+        deleted.iter().for_each(|(home, storage)| home.deleted(*storage));
+        match written {
             Ok(()) => {
                 self.ceiling = ceiling;
                 self.publish();

@@ -3,6 +3,7 @@
 //! The crate's handles borrow from the database. Here each carries an `Arc` of it instead, declared after the handle, so that
 //! it is dropped after it: this is what every `unsafe` of this file rests on.
 
+use crate::files::{Deletions, FileEntry};
 use crate::iterator::AtRest;
 use crate::log_room::LogRoom;
 use crate::options::OptionClass;
@@ -76,6 +77,7 @@ pub(crate) struct ColumnFamily {
     /// RocksDB's number of it, as in the bytes of a write batch.
     pub number: u32,
     pub class: OptionClass,
+    pub deletions: Deletions,
     database: Arc<Database>,
 }
 
@@ -92,7 +94,7 @@ impl ColumnFamily {
         // SAFETY: only the lifetime changes; `database` below keeps the database alive longer than the handle.
         let handle = unsafe { std::mem::transmute::<Arc<BoundColumnFamily<'_>>, Arc<BoundColumnFamily<'static>>>(handle) };
         let number = batch_number(&handle);
-        Some(Self { handle, number, class, database: Arc::clone(database) })
+        Some(Self { handle, number, class, deletions: Deletions::default(), database: Arc::clone(database) })
     }
 
     pub fn database(&self) -> &Arc<Database> {
@@ -120,6 +122,45 @@ impl ColumnFamily {
     /// Bytes in files and in memory.
     pub fn approximate_bytes(&self, start: &[u8], end: &[u8]) -> StoreResult<u64> {
         Ok(self.approximate_sizes_of(&[(start, end)], INCLUDE_FILES | INCLUDE_MEMTABLES)?.into_iter().sum())
+    }
+
+    /// Approximate bytes of files alone.
+    pub fn file_bytes(&self, start: &[u8], end: &[u8]) -> StoreResult<u64> {
+        Ok(self.approximate_sizes_of(&[(start, end)], INCLUDE_FILES)?.into_iter().sum())
+    }
+
+    /// Its files of now that reach into a physical range.
+    pub fn files(&self, start: &[u8], end: &[u8]) -> Vec<FileEntry> {
+        let name = self.class.name();
+        let mut files = Vec::new();
+        // SAFETY: the database is alive; the list is alive until it is destroyed, and what it says of its files as long as it is.
+        unsafe {
+            let list = ffi::rocksdb_livefiles(self.database.db.as_raw_ptr());
+            for i in 0..ffi::rocksdb_livefiles_count(list) {
+                let text = |text: *const c_char| CStr::from_ptr(text).to_bytes();
+                let key = |key: unsafe extern "C" fn(*const ffi::rocksdb_livefiles_t, i32, *mut usize) -> *const c_char| {
+                    let mut length = 0;
+                    let bytes = key(list, i, &raw mut length);
+                    if length == 0 { &[][..] } else { std::slice::from_raw_parts(bytes.cast::<u8>(), length) }
+                };
+                let (smallest, largest) = (key(ffi::rocksdb_livefiles_smallestkey), key(ffi::rocksdb_livefiles_largestkey));
+                if text(ffi::rocksdb_livefiles_column_family_name(list, i)) != name.as_bytes() || smallest >= end || largest < start {
+                    continue;
+                }
+                let file = text(ffi::rocksdb_livefiles_name(list, i));
+                let file = String::from_utf8_lossy(file.strip_prefix(b"/").unwrap_or(file)).into_owned();
+                files.push(FileEntry {
+                    path: self.database.path.join(file),
+                    bytes: ffi::rocksdb_livefiles_size(list, i) as u64,
+                    level: u32::try_from(ffi::rocksdb_livefiles_level(list, i)).unwrap_or_default(),
+                    smallest: smallest.to_vec(),
+                    largest: largest.to_vec(),
+                    newest: ffi::rocksdb_livefiles_largest_seqno(list, i),
+                });
+            }
+            ffi::rocksdb_livefiles_destroy(list);
+        }
+        files
     }
 
     fn approximate_sizes_of(&self, ranges: &[(&[u8], &[u8])], flags: u8) -> StoreResult<Vec<u64>> {
@@ -219,6 +260,11 @@ impl RocksSnapshot {
                 database: Arc::clone(database),
             }
         }
+    }
+
+    /// The newest that it sees.
+    pub fn sequence(&self) -> u64 {
+        self.sequence
     }
 
     #[cfg(test)]

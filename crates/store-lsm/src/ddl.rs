@@ -36,6 +36,7 @@ impl Core {
         }
         let home = ColumnFamily::open(&self.database, class)
             .ok_or_else(|| StoreError::Corruption(format!("column family {name} can't be opened")))?;
+        home.find_deletions()?;
         let home = Arc::new(home);
         homes.insert(class, Arc::clone(&home));
         Ok(home)

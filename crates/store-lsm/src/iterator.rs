@@ -25,6 +25,9 @@ const MAX_AT_REST: usize = 32;
 /// Steps after which a read was not short: its iterator has begun to read ahead, and keeps the memory for it.
 const MAX_STEPS: u32 = 256;
 
+/// `ReadTier::kMemtableTier`.
+const MEMTABLE_TIER: i32 = 3;
+
 /// How an iterator is made. Without a snapshot it reads what is newest.
 #[derive(Default)]
 pub(crate) struct IteratorOptions<'a> {
@@ -39,6 +42,8 @@ pub(crate) struct IteratorOptions<'a> {
     pub total_order: bool,
     /// Stays within the row that it is put on.
     pub one_row: bool,
+    /// Only what is not yet flushed.
+    pub memory_only: bool,
 }
 
 /// An iterator without its database.
@@ -78,6 +83,9 @@ impl RawIterator {
             ffi::rocksdb_readoptions_set_readahead_size(raw, options.readahead);
             ffi::rocksdb_readoptions_set_total_order_seek(raw, u8::from(options.total_order));
             ffi::rocksdb_readoptions_set_prefix_same_as_start(raw, u8::from(options.one_row));
+            if options.memory_only {
+                ffi::rocksdb_readoptions_set_read_tier(raw, MEMTABLE_TIER);
+            }
             ffi::rocksdb_readoptions_set_background_purge_on_iterator_cleanup(raw, 1);
             set_bounds(raw, options.bounds.as_ref());
             let database = home.database().db.as_raw_ptr();

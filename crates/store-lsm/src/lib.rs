@@ -1,7 +1,7 @@
 //! The store's promise kept on one machine, on RocksDB.
 //!
 //! [`LsmStore`] is the door. In reading order: [`keys`] (how cells lie in RocksDB), `view` (what a reader sees), `scan`,
-//! `get`, `kept`, `kept_ranges` and `iterator` (reading), `batch`, `recent` and `commit` (writing: one thread owns it), `ddl`,
+//! `files`, `get`, `kept`, `kept_ranges` and `iterator` (reading), `batch`, `recent` and `commit` (writing: one thread owns it), `ddl`,
 //! `bulk`, `purge`, `retention`, `regions`, `sweep`, `log_room` and `log_end` (RocksDB's log), and [`metadata`] (what the store remembers of itself).
 //!
 //! Invariants: a published view holds only what is durable (or was committed as relaxed), and all of it; every entry's
@@ -30,6 +30,7 @@ mod bulk;
 mod commit;
 mod database;
 mod ddl;
+mod files;
 mod get;
 mod iterator;
 mod kept;

@@ -26,6 +26,8 @@ pub struct LsmOptions {
     pub min_regions: usize,
     /// Rows from which on a table has at least `min_regions` regions.
     pub min_rows_to_split: u64,
+    /// Bytes of files from which on a scan reads them itself.
+    pub file_scan_bytes: u64,
     /// Whether to open a store whose write-ahead log is damaged in the middle, without what follows the damage. Otherwise
     /// such a store is refused as corrupt; a torn end of the log, as a power failure leaves it, is always accepted.
     pub salvage_log: bool,
@@ -42,6 +44,7 @@ impl Default for LsmOptions {
             region_bytes: 64 << 20,
             min_regions: std::thread::available_parallelism().map_or(2, usize::from).max(2),
             min_rows_to_split: 200_000,
+            file_scan_bytes: 4 << 20,
             salvage_log: false,
             clock: Arc::new(SystemClock),
         }

@@ -3,6 +3,8 @@
 //! A cursor stands on a row that has something to show, or is at its end. [`PlainCursor`] hands out bytes where RocksDB has
 //! them; [`VersionedCursor`] gathers the visible versions of a row, which takes a copy, since the iterator moves on.
 
+use crate::database::{ColumnFamily, RocksSnapshot};
+use crate::files::FileScan;
 use crate::iterator::{IteratorOptions, OwnedIterator};
 use crate::kept_ranges::Gather;
 use crate::keys::{
@@ -116,18 +118,55 @@ pub(crate) fn recycle<'a>(mut cells: Vec<CellRef<'_>>) -> Vec<CellRef<'a>> {
 
 pub(crate) struct PlainCursor {
     iterator: OwnedIterator,
+    /// What is read instead of the iterator.
+    files: Option<Box<FileScan>>,
+    /// The iterator's range, if it may be read from files.
+    long: Option<(Vec<u8>, Vec<u8>)>,
     visibility: Visibility,
     reverse: bool,
 }
 
 impl PlainCursor {
+    /// To the first entry in the direction of the scan, which is all of a range.
+    fn start(&mut self, home: &ColumnFamily, snapshot: &RocksSnapshot, file_scan_bytes: u64) -> StoreResult<()> {
+        if let Some(bounds) = self.long.take() {
+            self.files = FileScan::open(home, self.visibility.storage, snapshot, bounds, file_scan_bytes)?.map(Box::new);
+        }
+        match &mut self.files {
+            Some(files) => files.seek_to_first(),
+            None if self.reverse => self.iterator.seek_to_last(),
+            None => self.iterator.seek_to_first(),
+        }
+        Ok(())
+    }
+
+    #[inline]
     fn step(&mut self) {
-        if self.reverse { self.iterator.prev() } else { self.iterator.next() }
+        match &mut self.files {
+            Some(files) => files.next(),
+            None if self.reverse => self.iterator.prev(),
+            None => self.iterator.next(),
+        }
+    }
+
+    /// Whether it stands on an entry of what is read; an error if it stopped for one.
+    #[inline]
+    fn check(&self) -> StoreResult<bool> {
+        self.files.as_ref().map_or_else(|| self.iterator.check(), |files| files.check())
+    }
+
+    /// Key and value of the entry, if it is one of what is read.
+    #[inline]
+    fn item(&self) -> Option<(&[u8], &[u8])> {
+        match &self.files {
+            Some(files) => files.item(),
+            None => self.iterator.item().filter(|(key, _)| self.iterator.reaches(key)),
+        }
     }
 
     /// Moves to a visible entry, from here on.
     fn settle(&mut self) -> StoreResult<bool> {
-        while self.iterator.check()? {
+        while self.check()? {
             if self.cell()?.is_some() {
                 return Ok(true);
             }
@@ -137,11 +176,13 @@ impl PlainCursor {
     }
 
     fn key(&self) -> &[u8] {
-        self.iterator.key().and_then(|key| key.get(STORAGE_ID_BYTES..)).unwrap_or_default()
+        let key = self.files.as_ref().map_or_else(|| self.iterator.key(), |files| files.key());
+        key.and_then(|key| key.get(STORAGE_ID_BYTES..)).unwrap_or_default()
     }
 
     fn cell(&self) -> StoreResult<Option<CellRef<'_>>> {
-        self.visibility.plain(self.iterator.value().unwrap_or_default())
+        let value = self.files.as_ref().map_or_else(|| self.iterator.value(), |files| files.item().map(|(_, value)| value));
+        self.visibility.plain(value.unwrap_or_default())
     }
 }
 
@@ -376,6 +417,10 @@ impl Cursor {
 /// An open scan.
 pub(crate) struct LsmScan {
     cursors: Vec<Cursor>,
+    /// Where each of them reads.
+    homes: Vec<Arc<ColumnFamily>>,
+    /// Bytes of files from which on they are read here.
+    file_scan_bytes: u64,
     /// Which cursors stand on a row; which stand on the row being handed over.
     on_row: Vec<bool>,
     used: Vec<bool>,
@@ -391,19 +436,29 @@ pub(crate) struct LsmScan {
 
 impl LsmScan {
     /// `table` is `None` if it did not exist at the snapshot: no rows.
-    pub fn open(spec: &ScanSpec, snapshot: &LsmSnapshot, table: Option<&Table>, gather: Option<Gather>) -> StoreResult<Self> {
+    pub fn open(
+        spec: &ScanSpec,
+        snapshot: &LsmSnapshot,
+        table: Option<&Table>,
+        gather: Option<Gather>,
+        file_scan_bytes: u64,
+    ) -> StoreResult<Self> {
         let mut cursors = Vec::with_capacity(spec.read.families.len());
+        let mut homes = Vec::with_capacity(spec.read.families.len());
         if let Some(table) = table.filter(|_| !spec.range.is_empty() && spec.limit != Some(0)) {
             for id in &spec.read.families {
                 let family = table.family(*id)?;
                 let visibility = Visibility::new(&spec.read, snapshot, table, family)?;
                 cursors.push(open_cursor(spec, snapshot, family, visibility));
+                homes.push(Arc::clone(&family.home));
             }
         }
         Ok(Self {
             on_row: vec![false; cursors.len()],
             used: vec![false; cursors.len()],
             cursors,
+            homes,
+            file_scan_bytes,
             started: false,
             reverse: spec.reverse,
             left: spec.limit.unwrap_or(u64::MAX),
@@ -414,15 +469,12 @@ impl LsmScan {
     }
 
     fn start(&mut self) -> StoreResult<()> {
-        for (cursor, on_row) in self.cursors.iter_mut().zip(&mut self.on_row) {
-            let iterator = match cursor {
-                Cursor::Plain(cursor) => &mut cursor.iterator,
-                Cursor::Versioned(cursor) => &mut cursor.iterator,
-            };
-            if self.reverse {
-                iterator.seek_to_last()
-            } else {
-                iterator.seek_to_first()
+        let view = &LsmSnapshot::of(&self.snapshot)?.view;
+        for ((cursor, home), on_row) in self.cursors.iter_mut().zip(&self.homes).zip(&mut self.on_row) {
+            match cursor {
+                Cursor::Plain(cursor) => cursor.start(home, &view.snapshot, self.file_scan_bytes)?,
+                Cursor::Versioned(cursor) if self.reverse => cursor.iterator.seek_to_last(),
+                Cursor::Versioned(cursor) => cursor.iterator.seek_to_first(),
             }
             *on_row = cursor.settle()?;
         }
@@ -451,7 +503,11 @@ impl LsmScan {
         self.gather = None;
         for (cursor, on_row) in self.cursors.iter_mut().zip(&mut self.on_row) {
             let (iterator, visibility, ahead) = match cursor {
-                Cursor::Plain(cursor) => (&mut cursor.iterator, &cursor.visibility, false),
+                Cursor::Plain(cursor) => {
+                    // What is asked for part by part is not long.
+                    (cursor.files, cursor.long) = (None, None);
+                    (&mut cursor.iterator, &cursor.visibility, false)
+                }
                 // It has read a row before it is asked for it.
                 Cursor::Versioned(cursor) => (&mut cursor.iterator, &cursor.visibility, true),
             };
@@ -517,8 +573,8 @@ fn plain_block(
     let mut pushed = 0;
     let mut last = None;
     while pushed < max_rows {
-        let Some((key, value)) = cursor.iterator.item().filter(|(key, _)| cursor.iterator.reaches(key)) else {
-            cursor.iterator.check()?;
+        let Some((key, value)) = cursor.item() else {
+            cursor.check()?;
             on_row.fill(false);
             break;
         };
@@ -543,6 +599,8 @@ fn open_cursor(spec: &ScanSpec, snapshot: &LsmSnapshot, family: &Family, visibil
     let KeyRange { start, end } = &spec.range;
     let bounds = row_range(family.storage, family.form, start, end.as_deref());
     let view = &snapshot.view;
+    let all = !spec.fill_cache && !spec.reverse && spec.limit.is_none() && family.form == Form::Plain;
+    let long = all.then(|| bounds.clone());
     // What is read for the cache is short.
     let iterator = if spec.fill_cache && family.form == Form::Plain {
         OwnedIterator::for_short_read(&family.home, view.number, &view.snapshot, bounds)
@@ -558,7 +616,7 @@ fn open_cursor(spec: &ScanSpec, snapshot: &LsmSnapshot, family: &Family, visibil
         OwnedIterator::new(&family.home, options)
     };
     match family.form {
-        Form::Plain => Cursor::Plain(PlainCursor { iterator, visibility, reverse: spec.reverse }),
+        Form::Plain => Cursor::Plain(PlainCursor { iterator, files: None, long, visibility, reverse: spec.reverse }),
         Form::PackedVersions | Form::Cells => Cursor::Versioned(Box::new(VersionedCursor::new(iterator, visibility, spec.reverse))),
     }
 }

@@ -288,7 +288,7 @@ impl Store for LsmStore {
             return Ok(Box::new(kept));
         }
         let gather = candidate.and_then(|candidate| candidate.gather(&self.core, &spec));
-        Ok(Box::new(LsmScan::open(&spec, snapshot, table.map(|table| &**table), gather)?))
+        Ok(Box::new(LsmScan::open(&spec, snapshot, table.map(|table| &**table), gather, self.core.options.file_scan_bytes)?))
     }
 
     fn watch(&self, table: TableId, range: &KeyRange, snapshot: &Arc<dyn Snapshot>) -> Option<Arc<Watch>> {
