@@ -4,6 +4,7 @@
 
 use crate::column_cache::ColumnCache;
 use crate::memory::StatementPool;
+use crate::session::admission::Admission;
 use crate::session::notify::NotificationBus;
 use crate::session::{Session, SessionOptions, SessionShared};
 use crate::text::TextIndexes;
@@ -98,6 +99,8 @@ pub struct DatabaseInner {
     pub text: Arc<TextIndexes>,
     /// Columns that scans have left for later ones.
     pub columns: Arc<ColumnCache>,
+    /// Places of statements that work.
+    pub(crate) admission: Admission,
     /// Memory and spill files of all statements.
     pub runtime: Arc<RuntimeEnv>,
     /// What DataFusion plans and runs statements with.
@@ -185,6 +188,7 @@ impl Database {
             transactions,
             text,
             columns,
+            admission: Admission::new(options.query_memory_bytes),
             notifications: NotificationBus::default(),
             task: state.task_ctx(),
             rounds: crate::plan::execute::rounds_state(&state),

@@ -12,8 +12,8 @@ use arrow::datatypes::{ByteViewType, DataType};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::LazyLock;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// What is smaller need not ask.
@@ -27,6 +27,10 @@ const FRESH: Duration = Duration::from_millis(2);
 const SHOWS: Duration = Duration::from_millis(20);
 /// What one thread writes of new memory in this time: many small promises are kept soon.
 const WRITTEN_BYTES_PER_NS: usize = 1;
+/// From here on a promise is remembered by itself, for as long as its bytes may take to be written on a busy machine: two callers that
+/// ask for much at the same moment must not both have it.
+const LARGE_BYTES: usize = 16 << 20;
+const LARGE_NS_PER_BYTE: u64 = 4;
 const PAGE_BYTES: usize = 4096;
 
 /// The memory of this process.
@@ -38,6 +42,8 @@ pub struct ProcessMemory {
     known: AtomicUsize,
     /// Promised and perhaps not yet taken.
     promised: AtomicUsize,
+    /// Large promises, and until when each counts.
+    large: Mutex<Vec<(usize, Instant)>>,
     asked: Mutex<Asked>,
 }
 
@@ -78,6 +84,7 @@ impl ProcessMemory {
             statm: File::open("/proc/self/statm").ok(),
             known: AtomicUsize::new(0),
             promised: AtomicUsize::new(0),
+            large: Mutex::default(),
             asked: Mutex::default(),
         }
     }
@@ -96,7 +103,7 @@ impl ProcessMemory {
         if limit == 0 {
             return false;
         }
-        let wanted = self.bytes(limit).saturating_add(self.promised.load(Ordering::Relaxed)).saturating_add(additional);
+        let wanted = self.expected(limit).saturating_add(additional);
         if wanted > limit
             && let Ok(mut asked) = self.asked.try_lock()
             && let Some(told) = &asked.told
@@ -105,7 +112,7 @@ impl ProcessMemory {
             told(wanted, limit);
             asked.at = None;
             drop(asked);
-            return self.bytes(limit).saturating_add(self.promised.load(Ordering::Relaxed)).saturating_add(additional) > limit;
+            return self.expected(limit).saturating_add(additional) > limit;
         }
         wanted > limit
     }
@@ -125,11 +132,49 @@ impl ProcessMemory {
         // Promises that were kept since are forgotten first.
         self.bytes(limit);
         let modest = self.promised.load(Ordering::Relaxed).saturating_add(bytes) <= self.modest();
-        if !modest && self.exceeded_by(bytes) {
+        // It is promised before it is asked for: of several at once, each sees the others.
+        let promise = self.promise(bytes);
+        if !modest && self.exceeded_by(0) {
+            self.take_back(bytes, promise);
             return Err(refused(format!("A value of {bytes} bytes is more than the process may still take.")));
         }
-        self.promised.fetch_add(bytes, Ordering::Relaxed);
         Ok(())
+    }
+
+    fn promise(&self, bytes: usize) -> Option<Instant> {
+        if bytes < LARGE_BYTES {
+            self.promised.fetch_add(bytes, Ordering::Relaxed);
+            return None;
+        }
+        let until = Instant::now() + Duration::from_nanos(LARGE_NS_PER_BYTE.saturating_mul(bytes as u64));
+        self.large.lock().unwrap_or_else(PoisonError::into_inner).push((bytes, until));
+        Some(until)
+    }
+
+    fn take_back(&self, bytes: usize, large: Option<Instant>) {
+        match large {
+            Some(until) => {
+                let mut large = self.large.lock().unwrap_or_else(PoisonError::into_inner);
+                if let Some(at) = large.iter().position(|promise| *promise == (bytes, until)) {
+                    large.swap_remove(at);
+                }
+            }
+            None => {
+                let less = |promised: usize| Some(promised.saturating_sub(bytes));
+                let _ = self.promised.fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+            }
+        }
+    }
+
+    /// What the process has, and what it was promised.
+    fn expected(&self, limit: usize) -> usize {
+        let mut large = self.large.lock().unwrap_or_else(PoisonError::into_inner);
+        if !large.is_empty() {
+            let now = Instant::now();
+            large.retain(|(_, until)| *until > now);
+        }
+        let large = large.iter().fold(0, |all: usize, (bytes, _)| all.saturating_add(*bytes));
+        self.bytes(limit).saturating_add(self.promised.load(Ordering::Relaxed)).saturating_add(large)
     }
 
     /// For work that has taken memory which it could not ask for.
@@ -268,9 +313,10 @@ mod tests {
         assert_eq!(memory.claim(200 << 20).unwrap_err().fields().code, SqlState::OUT_OF_MEMORY);
         memory.claim(1000).unwrap();
         for _ in 0..6 {
-            std::thread::sleep(SHOWS * 3 / 2);
-            memory.exceeded_by(0);
+            memory.claim(7 << 20).unwrap();
         }
+        memory.claim(30 << 20).unwrap_err();
+        std::thread::sleep(Duration::from_nanos(LARGE_NS_PER_BYTE * (200 << 20)));
         memory.claim(150 << 20).unwrap();
     }
 

@@ -44,5 +44,5 @@ pub fn evaluate_with(ctx: &EvalContext, params: &[ScalarValue], expr: &Expr) -> 
     let explicit = matches!(expr.kind, ExprKind::Cast { explicit: true, .. });
     let call = Call { ctx, rows: 1, arg_types: &types, ret: &expr.ty, explicit };
     let array = kernel(&call, &args)?;
-    ScalarValue::try_from_array(&array, 0).map(Some).map_err(super::from_datafusion)
+    super::udf::constant_of(array.as_ref()).map(Some)
 }

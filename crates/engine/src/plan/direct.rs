@@ -294,7 +294,7 @@ fn values(planner: &Planner, columns: &[(ColId, SqlType)], rows: &[Vec<Expr>]) -
             out.push(match value {
                 Some(value) => value,
                 None => match arrays.next() {
-                    Some(array) => ScalarValue::try_from_array(&array, 0).map_err(from_datafusion)?,
+                    Some(array) => super::udf::constant_of(array.as_ref())?,
                     None => return Ok(None),
                 },
             });

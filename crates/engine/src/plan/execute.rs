@@ -127,6 +127,7 @@ pub async fn execute(ctx: &StatementContext, bound: &Bound) -> PgResult<Executed
 pub(crate) async fn execute_cached(ctx: &StatementContext, bound: &Bound, cache: &PlanCache) -> PgResult<Executed> {
     if !super::brief::is_brief(bound, cache, ctx.session.settings(), &ctx.database.text, &ctx.catalog) {
         ctx.session.long_work_follows().await;
+        ctx.session.admitted().await;
     }
     if !cache.changes_rows(|| changes_rows(bound)) {
         return once(ctx, bound, cache).await;
@@ -145,7 +146,10 @@ async fn once(ctx: &StatementContext, bound: &Bound, cache: &PlanCache) -> PgRes
         };
         match rows {
             Some(KeyRows::Rows(rows)) => return Ok(Executed { stream: futures::stream::iter(rows.map(Ok)).boxed(), count: 0 }),
-            Some(KeyRows::Unsuitable) => ctx.session.long_work_follows().await,
+            Some(KeyRows::Unsuitable) => {
+                ctx.session.long_work_follows().await;
+                ctx.session.admitted().await;
+            }
             None => {}
         }
     }
@@ -249,6 +253,7 @@ async fn mutate(planner: &Planner, mutation: &Mutation, compiled: Compiled) -> P
             let rows = read.run(ctx, &ctx.params).await?;
             if matches!(rows, KeyRows::Unsuitable) {
                 ctx.session.long_work_follows().await;
+                ctx.session.admitted().await;
             }
             rows
         }

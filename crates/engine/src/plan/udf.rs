@@ -109,6 +109,17 @@ impl ScalarUDFImpl for EachRow {
     }
 }
 
+/// The first value of an array as a constant, which is copied into a plan, and out of it again.
+///
+/// # Errors
+/// 53200 if the process would pass its limit.
+pub(crate) fn constant_of(array: &dyn Array) -> PgResult<ScalarValue> {
+    if may_be_long(array.data_type()) {
+        stoa_pg::memory::process().claim(2 * value_bytes(array.slice(0, 1.min(array.len())).as_ref()))?;
+    }
+    ScalarValue::try_from_array(array, 0).map_err(super::from_datafusion)
+}
+
 impl KernelUdf {
     fn call(&self, args: &[Arg], rows: usize) -> PgResult<ArrayRef> {
         let call = Call { ctx: &self.ctx, rows, arg_types: &self.arg_types, ret: &self.ret, explicit: self.explicit };
@@ -219,11 +230,11 @@ impl ScalarUDFImpl for KernelUdf {
         if out.data_type() != &self.ret.arrow {
             return Err(DataFusionError::Internal(format!("{} gave {} where {} was declared", self.name, out.data_type(), self.ret.arrow)));
         }
-        if once && may_be_long(out.data_type()) {
-            // A constant is copied into the plan, and out of it again.
-            stoa_pg::memory::process().claim(2 * value_bytes(out.as_ref())).map_err(DataFusionError::from)?;
+        if once {
+            Ok(ColumnarValue::Scalar(constant_of(out.as_ref()).map_err(DataFusionError::from)?))
+        } else {
+            Ok(ColumnarValue::Array(out))
         }
-        if once { Ok(ColumnarValue::Scalar(ScalarValue::try_from_array(&out, 0)?)) } else { Ok(ColumnarValue::Array(out)) }
     }
 }
 

@@ -27,6 +27,7 @@ impl Session {
     ) -> PgResult<Execution> {
         if !is_brief(body) {
             self.shared.long_work_follows().await;
+            self.shared.admitted().await;
         }
         match body {
             Body::Sql(sql) if is_bindable(sql) => {

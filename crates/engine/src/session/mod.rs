@@ -4,6 +4,7 @@
 //! [`session_impl`] (life of a session and of a statement) → [`dispatch`] (one statement) → [`transaction`] → [`prepared`] →
 //! [`cursor`] → [`copy`] → [`explain`] → [`notify`] → [`system`], [`functions`] (what functions may ask).
 
+pub(crate) mod admission;
 pub mod api;
 mod background;
 pub(crate) use background::{background_build, background_check};

@@ -74,7 +74,8 @@ impl Session {
         }
         let pid = database.next_pid();
         let user = if options.user.is_empty() { "stoa".to_owned() } else { options.user };
-        let shared = Arc::new(SessionShared::new(pid, rand::random(), user, name.to_owned(), options.client_address, now_us(), settings));
+        let shared = SessionShared::new(pid, rand::random(), user, name.to_owned(), options.client_address, now_us(), settings);
+        let shared = Arc::new(shared.with_admission(database.admission.clone()));
         database.register(&shared)?;
         let notifications = Some(database.notifications.register(pid));
         Ok(Self {
@@ -116,6 +117,7 @@ impl Session {
     /// `fail`.
     pub async fn execute(&mut self, prepared: &Prepared, params: Vec<ScalarValue>) -> PgResult<Execution> {
         self.statement_us = now_us();
+        self.shared.rests();
         self.open_implicit();
         let statement = prepared.inner.clone();
         self.shared.begin_statement(statement.statement_text.clone(), self.statement_us, self.block.started_us);

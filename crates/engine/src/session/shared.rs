@@ -1,5 +1,6 @@
 //! The part of a session that others may see: functions of its statements, `pg_stat_activity`, cancel requests.
 
+use super::admission::{Admission, Place};
 use super::api::Notice;
 use super::notify::Outgoing;
 use super::settings::{Levels, Settings, severity_level};
@@ -111,6 +112,9 @@ pub struct SessionShared {
     settings_version: AtomicU64,
     /// See [`SessionShared::set_long_work`].
     long_work: OnceLock<LongWork>,
+    admission: Admission,
+    /// That of the statement that works, once it has asked for one.
+    place: Mutex<Option<Place>>,
 }
 
 /// What is waited for before work that may take long.
@@ -163,6 +167,29 @@ impl SessionShared {
             cursors: Mutex::default(),
             settings_version: AtomicU64::new(0),
             long_work: OnceLock::new(),
+            admission: Admission::default(),
+            place: Mutex::default(),
+        }
+    }
+
+    /// Statements wait for a place among these.
+    pub(crate) fn with_admission(mut self, admission: Admission) -> Self {
+        self.admission = admission;
+        self
+    }
+
+    /// To be waited for before a statement is planned: see [`Admission`].
+    pub(crate) async fn admitted(&self) {
+        if self.admission.is_limited() && self.place.lock().is_none() {
+            let place = self.admission.place(|bytes| !stoa_pg::memory::process().exceeded_by(bytes)).await;
+            *self.place.lock() = Some(place);
+        }
+    }
+
+    /// The statement that worked has ended: another one may have its place.
+    pub fn rests(&self) {
+        if self.admission.is_limited() {
+            self.place.lock().take();
         }
     }
 

@@ -427,6 +427,7 @@ impl Session {
     }
 
     fn end_block(&mut self, commit: bool) {
+        self.shared.rests();
         self.forget_system();
         self.shared.outgoing.lock().messages.clear();
         self.shared.outgoing.lock().changes.clear();

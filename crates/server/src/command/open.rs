@@ -50,7 +50,7 @@ pub async fn open(options: &DataOptions) -> Result<Database, CommandError> {
     let database = DatabaseOptions {
         scrub: stoa_engine::index::scrub::ScrubOptions { rows_per_second: options.scrub_rate, interval },
         query_memory_bytes: usize::try_from(shared / 2).unwrap_or(usize::MAX),
-        process_memory_bytes: Some(usize::try_from(limit - (limit / 4).min(UNASKED_BYTES).max(limit / 16)).unwrap_or(usize::MAX)),
+        process_memory_bytes: Some(usize::try_from(limit - (limit / 3).min(UNASKED_BYTES).max(limit / 16)).unwrap_or(usize::MAX)),
         memory_pressure: Some(crate::allocator::under_pressure),
         spill_directory: Some(spill),
         text_directory: Some(options.data.join("text")),

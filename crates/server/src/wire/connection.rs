@@ -280,6 +280,7 @@ impl Connection {
 
     /// Waits for bytes from the client while nothing runs; what else happens is dealt with.
     async fn wait(&mut self) -> Result<(), Failure> {
+        self.session.shared().rests();
         self.place.come_home().await;
         self.reserve_input();
         let settings = self.session.shared().settings();

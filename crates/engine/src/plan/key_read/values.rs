@@ -3,6 +3,7 @@
 use crate::bind::tree::{ColId, Expr, ExprKind};
 use crate::plan::direct::{Columns, is_plain, schema_of};
 use crate::plan::evaluator::TableEvaluator;
+use crate::plan::udf::constant_of;
 use crate::plan::{constant, from_datafusion, kernel};
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType, SchemaRef};
@@ -41,7 +42,7 @@ impl Constant {
         if let Some(calls) = &self.calls
             && let Some(array) = calls.evaluate(&[], 1, params)?
         {
-            return ScalarValue::try_from_array(&array, 0).map_err(from_datafusion);
+            return constant_of(array.as_ref());
         }
         let value = constant::evaluate_with(&self.eval, params, &self.expr)?;
         value.ok_or_else(|| PgError::internal("an expression without a value"))
@@ -73,7 +74,7 @@ impl Source {
             Source::Computed(computed) => {
                 let arrays = computed.evaluate(&[], 1, params)?;
                 let array = arrays.first().ok_or_else(|| PgError::internal("an expression without a value"))?;
-                Ok(Cow::Owned(ScalarValue::try_from_array(array, 0).map_err(from_datafusion)?))
+                constant_of(array.as_ref()).map(Cow::Owned)
             }
         }
     }
@@ -259,7 +260,7 @@ impl Calls {
         if !constant || rows == 1 {
             return Ok(Some(array));
         }
-        let value = ScalarValue::try_from_array(&array, 0).map_err(from_datafusion)?;
+        let value = constant_of(array.as_ref())?;
         value.to_array_of_size(rows).map(Some).map_err(from_datafusion)
     }
 
