@@ -14,7 +14,7 @@ const PLACE_BYTES: usize = 64 << 20;
 const MANY: usize = 32;
 /// How long a statement waits before it is asked whether the process has room for it without a place, and how often it is asked.
 const PATIENCE: Duration = Duration::from_millis(500);
-/// Then it works in any case: who has a place may be waiting for what this one has locked.
+/// Then it works in any case: who has a place may be waiting for a client.
 const MOST: u32 = 6;
 
 /// The places of a database.
@@ -98,6 +98,38 @@ mod tests {
             assert!(short >= PATIENCE, "{short:?}");
             assert!(admission.place(|_| false).await.is_none(), "nobody waits for ever");
             assert!(before.elapsed() - short >= PATIENCE * MOST);
+        });
+    }
+
+    #[test]
+    fn who_waits_for_a_lock_has_no_place_meanwhile() {
+        use crate::write::tests::{answer, connect};
+        paused().block_on(async {
+            let options = crate::DatabaseOptions { query_memory_bytes: PLACE_BYTES, ..crate::DatabaseOptions::default() };
+            let store = Arc::new(stoa_store::model::ModelStore::new());
+            let database = crate::Database::open(store, options).await.unwrap();
+            let free = || database.inner().admission.places.as_ref().unwrap().available_permits();
+            let (mut first, mut second) = (connect(&database), connect(&database));
+            answer(&mut first, "CREATE TABLE t (id int PRIMARY KEY, n int); INSERT INTO t SELECT g, 0 FROM generate_series(1, 100) g")
+                .await;
+            assert_eq!(answer(&mut first, "BEGIN; UPDATE t SET n = 1 WHERE id = 7").await, "UPDATE 1");
+            first.shared().rests();
+            assert_eq!(free(), 1);
+            let group = crate::txn::locks::GroupId(second.shared().pid.into());
+            let waiting = tokio::spawn(async move {
+                let out = answer(&mut second, "UPDATE t SET n = n + 1 WHERE n >= 0 AND id % 2 = 1").await;
+                (out, second)
+            });
+            let begun = std::time::Instant::now();
+            while database.inner().transactions.locks().waits_for(group).is_none() {
+                assert!(begun.elapsed() < Duration::from_secs(60) && !waiting.is_finished());
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+            assert_eq!(free(), 1);
+            assert_eq!(answer(&mut first, "SELECT sum(n) FROM t; COMMIT").await, "COMMIT");
+            assert_eq!(waiting.await.unwrap().0, "UPDATE 50");
+            first.shared().rests();
+            assert_eq!(free(), 1);
         });
     }
 }

@@ -178,17 +178,22 @@ impl SessionShared {
         self
     }
 
+    /// Whether its statements wait for places.
+    pub(crate) fn waits_for_places(&self) -> bool {
+        self.admission.is_limited()
+    }
+
     /// To be waited for before a statement is planned: see [`Admission`].
     pub(crate) async fn admitted(&self) {
-        if self.admission.is_limited() && self.place.lock().is_none() {
+        if self.waits_for_places() && self.place.lock().is_none() {
             let place = self.admission.place(|bytes| !stoa_pg::memory::process().exceeded_by(bytes)).await;
             *self.place.lock() = Some(place);
         }
     }
 
-    /// The statement that worked has ended: another one may have its place.
+    /// The statement that worked has ended, or waits for a lock: another one may have its place.
     pub fn rests(&self) {
-        if self.admission.is_limited() {
+        if self.waits_for_places() {
             self.place.lock().take();
         }
     }

@@ -134,10 +134,19 @@ impl Session {
                 txn.renew(&options);
                 txn
             }
-            None => self.database.transactions.begin(options),
+            None => self.begin_transaction(options),
         };
         self.block.txn = Some(txn.clone());
         Ok(txn)
+    }
+
+    fn begin_transaction(&self, options: TxnOptions) -> Arc<Transaction> {
+        let txn = self.database.transactions.begin(options);
+        if self.shared.waits_for_places() {
+            let shared = Arc::clone(&self.shared);
+            txn.set_before_waits(move || shared.rests());
+        }
+        txn
     }
 
     /// Tells the engine's transaction of settings that may have changed since it began.

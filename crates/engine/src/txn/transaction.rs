@@ -22,8 +22,8 @@ use crate::write::deferred::DeferredCheck;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use stoa_pg::sqlstate::SqlState;
 use stoa_pg::{PgError, PgResult};
@@ -187,6 +187,8 @@ pub struct Transaction {
     reads: Arc<Mutex<ReadSet>>,
     state: Mutex<State>,
     max_bytes: usize,
+    /// See [`Transaction::set_before_waits`].
+    before_waits: OnceLock<Box<dyn Fn() + Send + Sync>>,
 }
 
 impl std::fmt::Debug for Transaction {
@@ -208,6 +210,19 @@ impl Transaction {
             advisory,
             reads: Arc::default(),
             state: Mutex::new(state),
+            before_waits: OnceLock::new(),
+        }
+    }
+
+    /// Called before a lock of a row, a table or a name is waited for: what others may have meanwhile is given to them. May be said once.
+    pub(crate) fn set_before_waits(&self, give: impl Fn() + Send + Sync + 'static) {
+        // A second one changes nothing.
+        let _ = self.before_waits.set(Box::new(give));
+    }
+
+    fn waits(&self) {
+        if let Some(give) = self.before_waits.get() {
+            give();
         }
     }
 
@@ -571,6 +586,7 @@ impl Transaction {
                 LockWait::NoWait => Wait::Never,
                 _ => Wait::Until(self.state.lock().lock_timeout),
             };
+            self.waits();
             match locks.acquire_watchful(self.group, id, mode, patience, self.deadlock_timeout()).await {
                 Acquired::Granted { new } => {
                     if new {
@@ -664,6 +680,7 @@ impl Transaction {
                     let state = self.state.lock();
                     (if nowait { Wait::Never } else { Wait::Until(state.lock_timeout) }, state.deadlock_timeout)
                 };
+                self.waits();
                 match locks.acquire_watchful(self.group, id, mode, wait, deadlock_timeout).await {
                     Acquired::Granted { new } => (new, true),
                     other => return Err(lock_failure(&other, &what())),
