@@ -155,15 +155,6 @@ impl PlainCursor {
         self.files.as_ref().map_or_else(|| self.iterator.check(), |files| files.check())
     }
 
-    /// Key and value of the entry, if it is one of what is read.
-    #[inline]
-    fn item(&self) -> Option<(&[u8], &[u8])> {
-        match &self.files {
-            Some(files) => files.item(),
-            None => self.iterator.item().filter(|(key, _)| self.iterator.reaches(key)),
-        }
-    }
-
     /// Moves to a visible entry, from here on.
     fn settle(&mut self) -> StoreResult<bool> {
         while self.check()? {
@@ -572,9 +563,20 @@ fn plain_block(
 ) -> StoreResult<u64> {
     let mut pushed = 0;
     let mut last = None;
+    if let Some(files) = &mut cursor.files {
+        let visibility = &cursor.visibility;
+        let more = files.hand_over(|key, value| {
+            let key = key.get(STORAGE_ID_BYTES..).unwrap_or_default();
+            let Some(cell) = visibility.plain_after(value, &mut last)? else { return Ok(true) };
+            pushed += 1;
+            Ok(sink.row(key, &[cell]).is_continue() && pushed < max_rows)
+        })?;
+        on_row.fill(more);
+        return Ok(pushed);
+    }
     while pushed < max_rows {
-        let Some((key, value)) = cursor.item() else {
-            cursor.check()?;
+        let Some((key, value)) = cursor.iterator.item().filter(|(key, _)| cursor.iterator.reaches(key)) else {
+            cursor.iterator.check()?;
             on_row.fill(false);
             break;
         };

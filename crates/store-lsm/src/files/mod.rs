@@ -43,6 +43,8 @@ pub(crate) struct FileScan {
     current: Option<usize>,
     next: Option<usize>,
     error: Option<StoreError>,
+    /// Room for a key.
+    bound: Vec<u8>,
 }
 
 impl FileScan {
@@ -86,7 +88,7 @@ impl FileScan {
                     Opened::Foreign => return Ok(None),
                 }
             }
-            return Ok(Some(Self { memory, runs, lower, current: None, next: None, error: None }));
+            return Ok(Some(Self { memory, runs, lower, current: None, next: None, error: None, bound: Vec::new() }));
         }
         Ok(None)
     }
@@ -104,13 +106,39 @@ impl FileScan {
         self.settle(result);
     }
 
-    #[inline]
     pub fn next(&mut self) {
         let result = self.advance();
         self.settle(result);
     }
 
+    /// Hands over entries from the one on which it stands, as long as `each` says so; then it stands on the next one. Whether there is one.
     #[inline]
+    pub fn hand_over(&mut self, mut each: impl FnMut(&[u8], &[u8]) -> StoreResult<bool>) -> StoreResult<bool> {
+        while let Some(current) = self.current {
+            let ended = match current.checked_sub(1) {
+                None => {
+                    let ended = !self.memory.item().map_or(Ok(true), |(key, value)| each(key, value))?;
+                    self.step(current)?;
+                    ended
+                }
+                Some(run) => {
+                    let mut bound = std::mem::take(&mut self.bound);
+                    bound.clear();
+                    bound.extend_from_slice(self.next.and_then(|next| self.key_of(next)).unwrap_or_default());
+                    let limit = self.next.map(|_| bound.as_slice());
+                    let ended = self.runs.get_mut(run).map_or(Ok(false), |run| run.hand_over(limit, &mut each))?;
+                    self.bound = bound;
+                    ended
+                }
+            };
+            self.choose()?;
+            if ended {
+                break;
+            }
+        }
+        self.check()
+    }
+
     fn settle(&mut self, result: StoreResult<()>) {
         if let Err(error) = result {
             self.current = None;

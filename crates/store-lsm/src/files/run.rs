@@ -49,8 +49,9 @@ pub(super) struct Run {
     /// Whether an entry of this key was shown: older ones are not.
     shown: bool,
     live: bool,
-    /// The newest sequence number that is visible.
+    /// The newest sequence number that is visible, and the one of all entries of the file, if it was taken in.
     sequence: u64,
+    of_file: Option<u64>,
     upper: Vec<u8>,
 }
 
@@ -65,16 +66,14 @@ impl Run {
     /// `files`: not empty, in the order of their keys, with no key in common. All are opened once, for a scan that has begun can't be
     /// left to RocksDB any more; but only the one that is read stays open.
     pub fn open(files: Vec<FileEntry>, sequence: u64, upper: &[u8]) -> StoreResult<Opened> {
-        let mut first = None;
-        for file in files.iter().rev() {
-            first = TableFile::open(file.path.clone(), file.bytes)?;
-            if first.is_none() {
+        for file in &files {
+            if TableFile::open(file.path.clone(), file.bytes)?.is_none() {
                 return Ok(Opened::Foreign);
             }
         }
         Ok(Opened::Run(Self {
             files,
-            open: first,
+            open: None,
             file: 0,
             next_block: 0,
             stretch: Stretch::default(),
@@ -89,6 +88,7 @@ impl Run {
             shown: false,
             live: false,
             sequence,
+            of_file: None,
             upper: upper.to_vec(),
         }))
     }
@@ -129,6 +129,32 @@ impl Run {
         Ok(())
     }
 
+    /// Hands over entries from the one on which it stands, up to a deletion or the first that is not before `bound`, as long as `each` says
+    /// so; whether it was `each` that ended it. It then stands on the next one.
+    #[inline]
+    pub fn hand_over(&mut self, bound: Option<&[u8]>, each: &mut impl FnMut(&[u8], &[u8]) -> StoreResult<bool>) -> StoreResult<bool> {
+        // Of a block whose keys are all before the bound, none is compared.
+        let (mut block, mut clear) = (usize::MAX, bound.is_none());
+        while let Some(key) = self.key().filter(|_| !self.deletion) {
+            if let Some(bound) = bound {
+                if block != self.next_block {
+                    block = self.next_block;
+                    let last = block.checked_sub(1).zip(self.open.as_ref()).map(|(block, open)| open.separator(block));
+                    clear = last.is_some_and(|last| last < bound);
+                }
+                if !clear && key >= bound {
+                    break;
+                }
+            }
+            let goes_on = each(key, self.value())?;
+            self.next()?;
+            if !goes_on {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
     fn enter(&mut self, number: usize) -> StoreResult<()> {
         self.open = None;
         self.stretch.forget();
@@ -136,7 +162,9 @@ impl Run {
         if let Some(file) = self.files.get(number) {
             let open = TableFile::open(file.path.clone(), file.bytes)?;
             let path = file.path.display();
-            self.open = Some(open.ok_or_else(|| stoa_store::StoreError::Corruption(format!("{path} was replaced")))?);
+            let open = open.ok_or_else(|| stoa_store::StoreError::Corruption(format!("{path} was replaced")))?;
+            self.of_file = open.taken_in.then_some(file.newest);
+            self.open = Some(open);
         }
         self.file = number;
         Ok(())
@@ -182,10 +210,7 @@ impl Run {
         self.key.extend_from_slice(own);
         self.at = behind;
         let tag = u64::from_le_bytes(*self.key.last_chunk()?);
-        let sequence = match &self.open {
-            Some(open) if open.taken_in => self.files.get(self.file)?.newest,
-            _ => tag >> 8,
-        };
+        let sequence = self.of_file.unwrap_or(tag >> 8);
         self.shown &= same;
         if self.shown || sequence > self.sequence {
             return Some(false);
