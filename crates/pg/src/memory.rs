@@ -24,13 +24,13 @@ const MODEST_BYTES: usize = 8 << 20;
 /// How old an answer of the system may be.
 const FRESH: Duration = Duration::from_millis(2);
 /// The time in which half of what was promised shows in the memory of the process, or never will.
-const SHOWS: Duration = Duration::from_millis(20);
+const SHOWS: Duration = Duration::from_millis(40);
 /// What one thread writes of new memory in this time: many small promises are kept soon.
 const WRITTEN_BYTES_PER_NS: usize = 1;
 /// From here on a promise is remembered by itself, for as long as its bytes may take to be written on a busy machine: two callers that
 /// ask for much at the same moment must not both have it.
 const LARGE_BYTES: usize = 16 << 20;
-const LARGE_NS_PER_BYTE: u64 = 4;
+const LARGE_NS_PER_BYTE: u64 = 8;
 const PAGE_BYTES: usize = 4096;
 
 /// The memory of this process.
