@@ -127,11 +127,17 @@ pub(crate) struct PlainCursor {
 }
 
 impl PlainCursor {
-    /// To the first entry in the direction of the scan, which is all of a range.
-    fn start(&mut self, home: &ColumnFamily, snapshot: &RocksSnapshot, file_scan_bytes: u64) -> StoreResult<()> {
+    /// Whether what is to be read is read from files.
+    fn open_files(&mut self, home: &ColumnFamily, snapshot: &RocksSnapshot, file_scan_bytes: u64) -> StoreResult<()> {
         if let Some(bounds) = self.long.take() {
             self.files = FileScan::open(home, self.visibility.storage, snapshot, bounds, file_scan_bytes)?.map(Box::new);
         }
+        Ok(())
+    }
+
+    /// To the first entry in the direction of the scan.
+    fn start(&mut self, home: &ColumnFamily, snapshot: &RocksSnapshot, file_scan_bytes: u64) -> StoreResult<()> {
+        self.open_files(home, snapshot, file_scan_bytes)?;
         match &mut self.files {
             Some(files) => files.seek_to_first(),
             None if self.reverse => self.iterator.seek_to_last(),
@@ -492,13 +498,19 @@ impl LsmScan {
 
     fn enter(&mut self, part: &KeyRange) -> StoreResult<()> {
         self.gather = None;
-        for (cursor, on_row) in self.cursors.iter_mut().zip(&mut self.on_row) {
-            let (iterator, visibility, ahead) = match cursor {
-                Cursor::Plain(cursor) => {
-                    // What is asked for part by part is not long.
-                    (cursor.files, cursor.long) = (None, None);
-                    (&mut cursor.iterator, &cursor.visibility, false)
+        let view = &LsmSnapshot::of(&self.snapshot)?.view;
+        for ((cursor, home), on_row) in self.cursors.iter_mut().zip(&self.homes).zip(&mut self.on_row) {
+            if let Cursor::Plain(cursor) = cursor {
+                cursor.open_files(home, &view.snapshot, self.file_scan_bytes)?;
+                if let Some(files) = &mut cursor.files {
+                    let (lower, upper) = row_range(cursor.visibility.storage, cursor.visibility.form, &part.start, part.end.as_deref());
+                    files.enter(&lower, upper);
+                    *on_row = cursor.settle()?;
+                    continue;
                 }
+            }
+            let (iterator, visibility, ahead) = match cursor {
+                Cursor::Plain(cursor) => (&mut cursor.iterator, &cursor.visibility, false),
                 // It has read a row before it is asked for it.
                 Cursor::Versioned(cursor) => (&mut cursor.iterator, &cursor.visibility, true),
             };

@@ -39,6 +39,8 @@ pub(crate) struct FileScan {
     memory: OwnedIterator,
     runs: Vec<Run>,
     lower: Vec<u8>,
+    /// Where the part ends that is read.
+    end: Option<Vec<u8>>,
     /// The source that stands on the least key, and the one with the least key among the others.
     current: Option<usize>,
     next: Option<usize>,
@@ -88,7 +90,7 @@ impl FileScan {
                     Opened::Foreign => return Ok(None),
                 }
             }
-            return Ok(Some(Self { memory, runs, lower, current: None, next: None, error: None, bound: Vec::new() }));
+            return Ok(Some(Self { memory, runs, lower, end: None, current: None, next: None, error: None, bound: Vec::new() }));
         }
         Ok(None)
     }
@@ -97,6 +99,16 @@ impl FileScan {
         let lower = std::mem::take(&mut self.lower);
         self.seek(&lower);
         self.lower = lower;
+    }
+
+    /// Goes to a part, behind all that was read, at whose end it ends from now on.
+    pub fn enter(&mut self, lower: &[u8], end: Vec<u8>) {
+        let standing = self.current.and_then(|current| self.key_of(current));
+        // Otherwise it stands where the part begins: nothing of it was passed. Or there is no more.
+        if self.end.is_none() || standing.is_some_and(|key| key < lower) {
+            self.seek(lower);
+        }
+        self.end = Some(end);
     }
 
     /// To the first entry at or behind a key.
@@ -114,7 +126,7 @@ impl FileScan {
     /// Hands over entries from the one on which it stands, as long as `each` says so; then it stands on the next one. Whether there is one.
     #[inline]
     pub fn hand_over(&mut self, mut each: impl FnMut(&[u8], &[u8]) -> StoreResult<bool>) -> StoreResult<bool> {
-        while let Some(current) = self.current {
+        while let Some(current) = self.in_part() {
             let ended = match current.checked_sub(1) {
                 None => {
                     let ended = !self.memory.item().map_or(Ok(true), |(key, value)| each(key, value))?;
@@ -124,8 +136,10 @@ impl FileScan {
                 Some(run) => {
                     let mut bound = std::mem::take(&mut self.bound);
                     bound.clear();
-                    bound.extend_from_slice(self.next.and_then(|next| self.key_of(next)).unwrap_or_default());
-                    let limit = self.next.map(|_| bound.as_slice());
+                    let other = self.next.and_then(|next| self.key_of(next));
+                    let limit = other.into_iter().chain(self.end.as_deref()).min();
+                    bound.extend_from_slice(limit.unwrap_or_default());
+                    let limit = limit.is_some().then_some(bound.as_slice());
                     let ended = self.runs.get_mut(run).map_or(Ok(false), |run| run.hand_over(limit, &mut each))?;
                     self.bound = bound;
                     ended
@@ -194,6 +208,13 @@ impl FileScan {
         }
     }
 
+    /// The source that stands on the least key, if that lies in the part.
+    #[inline]
+    fn in_part(&self) -> Option<usize> {
+        let in_part = |current: &usize| self.end.as_deref().is_none_or(|end| self.key_of(*current).is_some_and(|key| key < end));
+        self.current.filter(in_part)
+    }
+
     #[inline]
     fn key_of(&self, source: usize) -> Option<&[u8]> {
         match source.checked_sub(1) {
@@ -221,11 +242,11 @@ impl FileScan {
         }
     }
 
-    /// Whether it stands on an entry; an error if it stopped for one.
+    /// Whether it stands on an entry of its part; an error if it stopped for one.
     #[inline]
     pub fn check(&self) -> StoreResult<bool> {
         if self.current.is_some() {
-            return Ok(true);
+            return Ok(self.in_part().is_some());
         }
         match &self.error {
             Some(error) => Err(error.clone()),
