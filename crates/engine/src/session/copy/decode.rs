@@ -56,7 +56,7 @@ pub struct Decoder {
 }
 
 /// Bytes from which on rows are written, however few they are.
-const BATCH_BYTES: usize = 8 << 20;
+const BATCH_BYTES: usize = 1 << 20;
 
 /// Why a value cannot be read.
 const BAD: SqlState = SqlState::BAD_COPY_FILE_FORMAT;

@@ -20,7 +20,7 @@ use crate::catalog::{Relation, TableDescriptor};
 use crate::exec::StatementContext;
 use crate::session::table_locks::table_locks;
 use crate::txn::TableLockMode;
-use arrow::array::{RecordBatch, RecordBatchOptions};
+use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use futures::StreamExt;
 use std::sync::Arc;
@@ -31,15 +31,40 @@ use stoa_syntax::{Body, ast};
 /// Rows that are written together.
 const BATCH_ROWS: usize = 8_192;
 
-/// A COPY FROM STDIN that waits for data.
+/// Bytes that are decoded together, beside the writing of those before.
+const PIECE_BYTES: usize = 1 << 20;
+
+/// A COPY FROM STDIN that waits for data. Long ones are decoded on a thread of their own: while it reads a piece of the data, the rows of
+/// the piece before are written.
 pub struct CopyIn {
     pub format: CopyFormat,
     /// How many columns a row has.
     pub columns: usize,
-    decoder: Decoder,
+    decoding: Decoding,
+    /// What has come and is not being decoded.
+    piece: Vec<u8>,
     target: BatchInsert,
     rows: u64,
 }
+
+enum Decoding {
+    /// Nothing has been given to a thread that is not back.
+    Here(Box<Decoder>),
+    There(tokio::task::JoinHandle<Decoded>),
+    /// Decoding has failed.
+    Ended,
+}
+
+/// What a thread gives back.
+struct Decoded {
+    decoder: Box<Decoder>,
+    batches: Vec<Columns>,
+    /// Of what comes behind the batches.
+    result: PgResult<()>,
+}
+
+/// Rows, and the values of each column.
+type Columns = (usize, Vec<ArrayRef>);
 
 /// Where rows go: an INSERT whose source is a batch.
 pub struct BatchInsert {
@@ -63,11 +88,22 @@ impl CopyIn {
     /// # Errors
     /// 22P04, what values and constraints raise; the statement has failed then.
     pub async fn data(&mut self, bytes: &[u8]) -> PgResult<()> {
-        self.decoder.push(bytes);
-        while self.decoder.decode(BATCH_ROWS, false)? {
-            self.flush().await?;
+        self.piece.extend_from_slice(bytes);
+        if self.piece.len() < PIECE_BYTES {
+            return Ok(());
         }
-        Ok(())
+        let Decoded { mut decoder, batches, result } = self.decoded().await?;
+        if result.is_ok() {
+            let piece = std::mem::replace(&mut self.piece, Vec::with_capacity(PIECE_BYTES));
+            self.decoding = Decoding::There(tokio::task::spawn_blocking(move || {
+                decoder.push(&piece);
+                let mut batches = Vec::new();
+                let result = decode(&mut decoder, false, &mut batches);
+                Decoded { decoder, batches, result }
+            }));
+        }
+        self.write(batches).await?;
+        result
     }
 
     /// The client has sent everything: writes the rest and gives the command tag.
@@ -75,31 +111,53 @@ impl CopyIn {
     /// # Errors
     /// As [`CopyIn::data`].
     pub async fn finish(mut self) -> PgResult<String> {
-        while self.decoder.decode(BATCH_ROWS, true)? {
-            self.flush().await?;
-        }
-        self.flush().await?;
+        let Decoded { mut decoder, mut batches, result } = self.decoded().await?;
+        let result = result.and_then(|()| {
+            decoder.push(&self.piece);
+            decode(&mut decoder, true, &mut batches)
+        });
+        self.write(batches).await?;
+        result?;
+        self.write(vec![decoder.take()?]).await?;
         Ok(format!("COPY {}", self.rows))
     }
 
-    async fn flush(&mut self) -> PgResult<()> {
-        let (rows, arrays) = self.decoder.take()?;
-        if rows == 0 {
-            return Ok(());
+    /// What was decoded since this was asked last.
+    async fn decoded(&mut self) -> PgResult<Decoded> {
+        match std::mem::replace(&mut self.decoding, Decoding::Ended) {
+            Decoding::Here(decoder) => Ok(Decoded { decoder, batches: Vec::new(), result: Ok(()) }),
+            Decoding::There(thread) => thread.await.or_else(|error| match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                Err(error) => Err(PgError::new(SqlState::ADMIN_SHUTDOWN, error.to_string())),
+            }),
+            Decoding::Ended => Err(PgError::internal("a COPY that has failed goes on")),
         }
-        self.target.context.session.check_interrupt()?;
-        let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        let batch = RecordBatch::try_new_with_options(self.target.schema.clone(), arrays, &options).map_err(PgError::from)?;
-        let written = self.target.write(batch).await.map_err(|error| {
-            if error.fields().context.is_some() {
-                return error;
-            }
-            let place = format!("COPY {}", self.target.table);
-            error.context(place)
-        })?;
-        self.rows += written;
+    }
+
+    async fn write(&mut self, batches: Vec<Columns>) -> PgResult<()> {
+        for (rows, arrays) in batches.into_iter().filter(|(rows, _)| *rows > 0) {
+            self.target.context.session.check_interrupt()?;
+            let options = RecordBatchOptions::new().with_row_count(Some(rows));
+            let batch = RecordBatch::try_new_with_options(self.target.schema.clone(), arrays, &options).map_err(PgError::from)?;
+            let written = self.target.write(batch).await.map_err(|error| {
+                if error.fields().context.is_some() {
+                    return error;
+                }
+                let place = format!("COPY {}", self.target.table);
+                error.context(place)
+            })?;
+            self.rows += written;
+        }
         Ok(())
     }
+}
+
+/// Adds the batches that are full; other rows stay in the decoder.
+fn decode(decoder: &mut Decoder, last: bool, batches: &mut Vec<Columns>) -> PgResult<()> {
+    while decoder.decode(BATCH_ROWS, last)? {
+        batches.push(decoder.take()?);
+    }
+    Ok(())
 }
 
 impl BatchInsert {
@@ -199,7 +257,8 @@ impl Session {
         let format = options.format;
         let count = columns.len();
         let decoder = Decoder::new(table.name.clone(), options, columns, target.context.eval.clone())?;
-        Ok(Execution::CopyIn(Box::new(CopyIn { format, columns: count, decoder, target, rows: 0 })))
+        let decoding = Decoding::Here(Box::new(decoder));
+        Ok(Execution::CopyIn(Box::new(CopyIn { format, columns: count, decoding, piece: Vec::new(), target, rows: 0 })))
     }
 
     /// Opens a table for rows in batches, in the session's transaction: [`Session::finish`] commits them. Without a list, all
