@@ -218,15 +218,16 @@ pub struct OverlayCursor {
     reverse: bool,
     /// The oldest first.
     sources: Vec<Source>,
-    /// The source that the next row is in, if there is one.
+    /// The source that the next row is in, if there is one, and the nearest of the others.
     next: Option<usize>,
+    second: Option<usize>,
     key: Vec<u8>,
     change: RowChange,
 }
 
 impl OverlayCursor {
     fn new(table: TableId, range: KeyRange, reverse: bool, sources: Vec<Source>) -> Self {
-        let mut out = Self { table, range, reverse, sources, next: None, key: Vec::new(), change: RowChange::default() };
+        let mut out = Self { table, range, reverse, sources, next: None, second: None, key: Vec::new(), change: RowChange::default() };
         out.choose();
         out
     }
@@ -238,17 +239,37 @@ impl OverlayCursor {
         Ok(Self::new(table, KeyRange::all(), false, sources))
     }
 
+    fn is_before(&self, a: &[u8], b: &[u8]) -> bool {
+        if self.reverse { a > b } else { a < b }
+    }
+
+    /// The key on which a source stands, if it is in the range.
+    fn key_of(&self, at: usize) -> Option<&[u8]> {
+        self.sources.get(at)?.key(self.table).filter(|key| self.range.contains(key))
+    }
+
     fn choose(&mut self) {
         let mut best: Option<(usize, &[u8])> = None;
-        for (at, source) in self.sources.iter().enumerate() {
-            if let Some(key) = source.key(self.table).filter(|key| self.range.contains(key)) {
-                let closer = best.is_none_or(|(_, b)| if self.reverse { key > b } else { key < b });
-                if closer {
-                    best = Some((at, key));
-                }
+        let mut second = None;
+        for at in 0..self.sources.len() {
+            let Some(key) = self.key_of(at) else { continue };
+            let nearer = |than: Option<(usize, &[u8])>| than.is_none_or(|(_, other)| self.is_before(key, other));
+            if nearer(best) {
+                (best, second) = (Some((at, key)), best);
+            } else if nearer(second) {
+                second = Some((at, key));
             }
         }
-        self.next = best.map(|(at, _)| at);
+        (self.next, self.second) = (best.map(|(at, _)| at), second.map(|(at, _)| at));
+    }
+
+    /// As [`OverlayCursor::choose`], after `next` alone has moved: mostly it is still ahead of the others.
+    fn choose_again(&mut self) {
+        let next = self.next.and_then(|at| self.key_of(at));
+        let second = self.second.and_then(|at| self.key_of(at));
+        if next.is_none_or(|key| second.is_some_and(|other| !self.is_before(key, other))) {
+            self.choose();
+        }
     }
 
     /// The key of the next row.
@@ -262,12 +283,19 @@ impl OverlayCursor {
     /// # Errors
     /// A file cannot be read.
     pub fn take(&mut self) -> PgResult<bool> {
-        let Some(key) = self.next.and_then(|at| self.sources.get(at)).and_then(|source| source.key(self.table)) else {
-            return Ok(false);
-        };
+        let Some(next) = self.next else { return Ok(false) };
+        let Some(key) = self.sources.get(next).and_then(|source| source.key(self.table)) else { return Ok(false) };
         self.key.clear();
         self.key.extend_from_slice(key);
         self.change.clear();
+        if self.second.and_then(|at| self.key_of(at)) != Some(self.key.as_slice()) {
+            if let Some(source) = self.sources.get_mut(next) {
+                source.add_to(self.table, &mut self.change);
+                source.step(self.table, self.reverse)?;
+            }
+            self.choose_again();
+            return Ok(true);
+        }
         for source in &mut self.sources {
             if source.key(self.table) == Some(self.key.as_slice()) {
                 source.add_to(self.table, &mut self.change);
