@@ -6,150 +6,21 @@
 //! finished at the next start ([`resume_loads`]); taking in a file twice does no harm, since it holds the same entries.
 
 use crate::commit::{Committer, Core, count};
-use crate::database::{ColumnFamily, Database, message_error, read_error, write_error};
+use crate::database::write_error;
 use crate::keys::{Form, VALUE_DELETED, VALUE_PUT, VALUE_PUT_AFTER_DELETE, inverted, push_escaped, push_row_bound, row_range};
 use crate::metadata::{StoredLoad, load_key};
 use crate::options::OptionClass;
+use crate::sorted_files::{FinishedFiles, SortedFiles, load_directory, remove_file};
 use crate::view::{Family, Table};
 use async_trait::async_trait;
-use rocksdb::{IngestExternalFileOptions, Options, SstFileWriter, WriteBatch};
+use rocksdb::WriteBatch;
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stoa_store::limits::check_mutation;
 use stoa_store::model::LoadOrder;
 use stoa_store::{BulkLoad, Certainty, KeyRange, MutationRef, StoreError, StoreResult, Timestamp};
-
-const FILE_BYTES: u64 = 64 << 20;
-
-pub(crate) fn load_directory(database: &Database) -> PathBuf {
-    database.path.join("load")
-}
-
-/// A writer and the options that it borrows.
-struct SortedFile {
-    /// Before the options, so that it is dropped first.
-    writer: SstFileWriter<'static>,
-    path: PathBuf,
-    _options: Box<Options>,
-}
-
-/// Writes entries in ascending order of their physical keys into files of one class of options.
-pub(crate) struct SortedFiles {
-    core: Arc<Core>,
-    class: OptionClass,
-    stem: String,
-    current: Option<SortedFile>,
-    finished: Vec<PathBuf>,
-}
-
-impl SortedFiles {
-    pub fn new(core: &Arc<Core>, class: OptionClass, stem: String) -> StoreResult<Self> {
-        std::fs::create_dir_all(load_directory(&core.database)).map_err(|e| message_error(&e.to_string(), Certainty::NotDone))?;
-        Ok(Self { core: Arc::clone(core), class, stem, current: None, finished: Vec::new() })
-    }
-
-    pub fn add(&mut self, key: &[u8], value: &[u8]) -> StoreResult<()> {
-        self.writer()?.put(key, value).map_err(load_error)
-    }
-
-    fn writer(&mut self) -> StoreResult<&mut SstFileWriter<'static>> {
-        if self.current.as_ref().is_some_and(|file| file.writer.file_size() >= FILE_BYTES) {
-            self.finish_file()?;
-        }
-        let file = match self.current.take() {
-            Some(file) => file,
-            None => {
-                let options = Box::new(self.core.shared.family_options(&self.class));
-                let writer = SstFileWriter::create(&options);
-                // SAFETY: only the lifetime changes; the options are on the heap and dropped after the writer.
-                let writer = unsafe { std::mem::transmute::<SstFileWriter<'_>, SstFileWriter<'static>>(writer) };
-                let path = load_directory(&self.core.database).join(format!("{}-{}.sst", self.stem, self.finished.len()));
-                writer.open(&path).map_err(read_error)?;
-                SortedFile { writer, path, _options: options }
-            }
-        };
-        Ok(&mut self.current.insert(file).writer)
-    }
-
-    /// Removes what there is under a key.
-    pub fn delete(&mut self, key: &[u8]) -> StoreResult<()> {
-        self.writer()?.delete(key).map_err(load_error)
-    }
-
-    fn finish_file(&mut self) -> StoreResult<()> {
-        if let Some(mut file) = self.current.take() {
-            self.finished.push(file.path.clone());
-            file.writer.finish().map_err(read_error)?;
-        }
-        Ok(())
-    }
-
-    pub fn finish(mut self) -> StoreResult<FinishedFiles> {
-        self.finish_file()?;
-        Ok(FinishedFiles { class: self.class, paths: std::mem::take(&mut self.finished) })
-    }
-}
-
-impl Drop for SortedFiles {
-    fn drop(&mut self) {
-        let unfinished = self.current.take().map(|file| file.path.clone());
-        for path in self.finished.iter().chain(&unfinished) {
-            remove_file(path);
-        }
-    }
-}
-
-fn load_error(error: rocksdb::Error) -> StoreError {
-    match error.kind() {
-        rocksdb::ErrorKind::InvalidArgument => StoreError::Invalid("the keys of a bulk load must not go down".into()),
-        _ => read_error(error),
-    }
-}
-
-/// Files on stable storage.
-#[derive(Debug)]
-pub(crate) struct FinishedFiles {
-    pub class: OptionClass,
-    pub paths: Vec<PathBuf>,
-}
-
-impl FinishedFiles {
-    /// Moves the files into the column family: all or none.
-    pub fn ingest(mut self, home: &ColumnFamily) -> StoreResult<()> {
-        let paths = std::mem::take(&mut self.paths);
-        if paths.is_empty() {
-            return Ok(());
-        }
-        let result = home.ingest(&paths);
-        paths.iter().for_each(|path| remove_file(path));
-        result
-    }
-}
-
-impl Drop for FinishedFiles {
-    fn drop(&mut self) {
-        self.paths.iter().for_each(|path| remove_file(path));
-    }
-}
-
-impl ColumnFamily {
-    fn ingest(&self, paths: &[PathBuf]) -> StoreResult<()> {
-        let mut options = IngestExternalFileOptions::default();
-        options.set_move_files(true);
-        self.database().db.ingest_external_file_cf_opts(&self.handle, &options, paths.to_vec()).map_err(write_error)
-    }
-}
-
-/// What is left over is removed at the next start at the latest.
-fn remove_file(path: &Path) {
-    if let Err(error) = std::fs::remove_file(path)
-        && error.kind() != std::io::ErrorKind::NotFound
-    {
-        tracing::warn!("{} could not be removed: {error}", path.display());
-    }
-}
 
 /// The entries of one family: those of the current row wait, since a row's cells may come in any order.
 struct FamilyLoad {

@@ -4,7 +4,6 @@
 //! one removes the record; the entries follow when no view can see them ([`crate::purge`]). A family whose physical form or
 //! class changes is copied under a new storage id.
 
-use crate::bulk::SortedFiles;
 use crate::commit::{Committer, Core};
 use crate::database::{ColumnFamily, read_error};
 use crate::iterator::{IteratorOptions, OwnedIterator};
@@ -14,6 +13,7 @@ use crate::metadata::{NEXT_STORAGE_KEY, StoredTable, load_key, purge_key, table_
 use crate::options::OptionClass;
 use crate::purge::Purge;
 use crate::retention::Rule;
+use crate::sorted_files::SortedFiles;
 use crate::view::{Family, Table, Tables};
 use parking_lot::Mutex;
 use rocksdb::WriteBatch;

@@ -46,6 +46,7 @@ mod regions;
 mod retention;
 mod scan;
 mod schedule;
+mod sorted_files;
 mod store;
 mod sweep;
 mod view;
