@@ -72,6 +72,39 @@ def copy():
         assert c.execute("SELECT count(*) FROM psycopg_t").fetchone() == (5001,)
 
 
+def long_copy():
+    # Many pieces that are decoded beside the writing of others: what is wrong in a late one undoes all, and is found at its place.
+    def rows(n, wrong=None):
+        for i in range(n):
+            yield (wrong if i == n - 100 and wrong else f"{i}\t{'x' * 60}\t{i}") + "\n"
+
+    def given(rows, leave=False):
+        with connect() as c, c.cursor().copy("COPY psycopg_long FROM STDIN") as copy:
+            lines = list(rows)
+            for at in range(0, len(lines), 777):
+                copy.write("".join(lines[at:at + 777]))
+            if leave:
+                raise KeyboardInterrupt
+
+    with connect() as c:
+        c.execute("DROP TABLE IF EXISTS psycopg_long")
+        c.execute("CREATE TABLE psycopg_long (id int PRIMARY KEY, name text, n numeric CHECK (n >= 0))")
+        for sqlstate, wrong, place in [("22P02", "1x\t\t", "line 99901, column id"), ("22P04", "1", "line 99901"), ("23505", "7\t\t1", ""),
+                                       ("23514", "-1\t\t-1", ""), ("22021", "-1\t\0\t1", "line 99901")]:
+            e = fails(sqlstate, lambda: given(rows(100_000, wrong)))
+            assert place in (e.diag.context or ""), (sqlstate, e.diag.context)
+            assert c.execute("SELECT count(*) FROM psycopg_long").fetchone() == (0,), sqlstate
+        try:
+            given(rows(100_000), leave=True)
+            raise AssertionError("it went on")
+        except KeyboardInterrupt:
+            pass
+        assert c.execute("SELECT count(*) FROM psycopg_long").fetchone() == (0,)
+        given(rows(100_000))
+        assert c.execute("SELECT count(*), sum(n), min(length(name)) FROM psycopg_long").fetchone() == (100_000, 4999950000, 60)
+        c.execute("DROP TABLE psycopg_long")
+
+
 def errors():
     with connect() as c:
         e = fails("23505", lambda: c.execute("INSERT INTO psycopg_t VALUES (1)"))
@@ -122,6 +155,7 @@ def cancel():
 
 
 for name, f in [("types in text", lambda: types(False)), ("types in binary", lambda: types(True)), ("batch", batch), ("copy", copy),
+                ("long copy", long_copy),
                 ("errors", errors), ("prepared", prepared), ("cancel", cancel)]:
     check(name, f)
 sys.exit(1 if failed else 0)

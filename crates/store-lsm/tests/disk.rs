@@ -7,8 +7,8 @@ use std::sync::Arc;
 use stoa_store::clock::ManualClock;
 use stoa_store::conformance::{Rows, block_on};
 use stoa_store::{
-    CellRef, Certainty, Commit, Durability, FamilyId, FamilyOptions, FamilySchema, KeyRange, Layout, Mutations, ReadSpec, RowSink,
-    ScanSpec, Store, StoreError, StoreResult, TableId, TableSchema, Timestamp,
+    CellRef, Certainty, Commit, Durability, FamilyId, FamilyOptions, FamilySchema, KeyRange, Layout, MutationRef, Mutations, ReadSpec,
+    RowSink, ScanSpec, Store, StoreError, StoreResult, TableId, TableSchema, Timestamp,
 };
 use stoa_store_lsm::{LsmOptions, LsmStore};
 
@@ -34,6 +34,10 @@ fn put(store: &LsmStore, key: u64, value: &[u8], durability: Durability) -> Stor
     let mut mutations = Mutations::new();
     mutations.put(T, &key.to_be_bytes(), F, b"", value);
     block_on(store.commit(Commit { mutations: &mutations, snapshot: None, validate: &[], durability }))
+}
+
+fn put_of<'a>(key: &'a [u8], value: &'a [u8]) -> MutationRef<'a> {
+    MutationRef::Put { table: T, key, family: F, qualifier: b"", value }
 }
 
 fn scan(store: &LsmStore) -> StoreResult<Rows> {
@@ -196,12 +200,47 @@ fn a_full_disk_is_an_error_and_space_makes_it_go_on() {
             std::thread::sleep(std::time::Duration::from_millis(100));
         }
         written += 1;
+        let mut load = block_on(store.bulk_load(&[T])).unwrap();
+        let error = (1 << 40..(1 << 40) + 10_000u64)
+            .find_map(|key| load.apply(put_of(&key.to_be_bytes(), &noise(key, 50_000))).err())
+            .expect("the files have no room");
+        assert!(matches!(error, StoreError::DiskFull(_)), "{error:?}");
+        drop(load);
+        assert_eq!(std::fs::read_dir(path.join("load")).unwrap().count(), 0, "what was written of a load goes with it");
+        put(&store, written, b"after the load", Durability::Sync).unwrap();
+        written += 1;
         assert_eq!(scan(&store).unwrap().rows.len() as u64, written);
         drop(store);
         assert_eq!(scan(&open(&path).unwrap()).unwrap().rows.len() as u64, written);
     });
     assert!(mount(&["umount"]));
     result.unwrap();
+}
+
+#[test]
+fn long_loads_are_whole_or_leave_nothing() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = fresh(directory.path());
+    let left = || std::fs::read_dir(directory.path().join("load")).unwrap().count();
+    let rows = 40_000;
+    for last in [rows, rows / 2] {
+        // Megabytes, so that a thread builds the files; the second is given up on its way.
+        let mut load = block_on(store.bulk_load(&[T])).unwrap();
+        (0..last).for_each(|key: u64| load.apply(put_of(&key.to_be_bytes(), &noise(key + rows - last, 100))).unwrap());
+        if last == rows {
+            block_on(load.finish()).unwrap();
+        } else {
+            assert!(matches!(load.apply(put_of(b"", b"")), Err(StoreError::Invalid(_))), "keys must not go down");
+            assert_eq!(left(), 1);
+            drop(load);
+        }
+        assert_eq!(left(), 0);
+        let found = scan(&store).unwrap();
+        assert_eq!(found.rows.len() as u64, rows);
+        for (key, (found, cells)) in (0..rows).zip(&found.rows) {
+            assert_eq!((found.as_slice(), cells[0].value.as_slice()), (key.to_be_bytes().as_slice(), noise(key, 100).as_slice()));
+        }
+    }
 }
 
 #[test]
