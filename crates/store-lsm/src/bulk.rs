@@ -282,6 +282,8 @@ impl Committer {
             }
             recent.record_range(finish, id, load.range.clone());
         }
+        // Before the first file: a compaction that meets its entries asks when they become visible.
+        self.add_loads(records.iter().map(|record| (record.begin, finish)));
         let result = self.take_in(&by_class).and_then(|()| {
             let mut done = WriteBatch::default();
             for record in &mut records {
@@ -292,7 +294,6 @@ impl Committer {
         });
         match result {
             Ok(()) => {
-                self.add_loads(records.iter().map(|record| (record.begin, finish)));
                 self.publish();
                 count(&self.core.counters.bulk_loads, 1);
                 Ok(finish)

@@ -45,10 +45,11 @@ impl Core {
     /// A table from its record.
     pub fn table(&self, stored: &StoredTable, last_change: Timestamp) -> StoreResult<Table> {
         let mut families = Vec::with_capacity(stored.schema.families.len());
-        for (family, storage) in stored.schema.families.iter().zip(&stored.storages) {
+        for ((family, storage), since) in stored.schema.families.iter().zip(&stored.storages).zip(&stored.since) {
             families.push(Family {
                 id: family.id,
                 storage: *storage,
+                since: *since,
                 form: Form::of(&family.options),
                 options: family.options.clone(),
                 ttl_us: family.options.ttl.map(|ttl| u64::try_from(ttl.as_micros()).unwrap_or(u64::MAX)),
@@ -78,7 +79,8 @@ impl Committer {
             return Err(StoreError::TableExists(schema.id.0));
         }
         let storages = schema.families.iter().map(|_| self.take_storage()).collect::<StoreResult<Vec<_>>>()?;
-        let stored = StoredTable { schema: with_sorted_splits(schema), storages };
+        let since = vec![Timestamp::default(); storages.len()];
+        let stored = StoredTable { schema: with_sorted_splits(schema), storages, since };
         let table = self.core.table(&stored, Timestamp::default())?;
         let mut batch = WriteBatch::default();
         batch.put(NEXT_STORAGE_KEY, self.next_storage.to_be_bytes());
@@ -124,8 +126,16 @@ impl Committer {
         for family in &removed {
             batch.put(purge_key(family.storage), family.home.class.name());
         }
-        let stored = StoredTable { schema: with_sorted_splits(schema), storages };
-        let table = self.core.table(&stored, Timestamp(old.last_change.load(Ordering::Acquire)))?;
+        // Neither is more than the newest copied, nor does what was kept of the past grow with VERSIONS.
+        let last_change = Timestamp(old.last_change.load(Ordering::Acquire));
+        let since = schema.families.iter().zip(&storages).map(|(family, storage)| {
+            let before = old.families.iter().find(|before| before.id == family.id);
+            let whole = |before: &Family| before.storage == *storage && before.options.versions >= family.options.versions;
+            before.map_or(Timestamp::default(), |before| if whole(before) { before.since } else { last_change })
+        });
+        let since = since.collect();
+        let stored = StoredTable { schema: with_sorted_splits(schema), storages, since };
+        let table = self.core.table(&stored, last_change)?;
         batch.put(NEXT_STORAGE_KEY, self.next_storage.to_be_bytes());
         batch.put(table_key(schema.id), stored.encode());
         self.write_metadata(batch)?;

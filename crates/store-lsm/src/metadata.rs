@@ -30,6 +30,8 @@ const LOAD: &[u8] = b"load/";
 pub struct StoredTable {
     pub schema: TableSchema,
     pub storages: Vec<u32>,
+    /// Of each family the time from which on its past is known as its options say: an alteration kept less of what was before.
+    pub since: Vec<Timestamp>,
 }
 
 /// A bulk load: entries on disk carry `begin`, and read as if they had been committed at `finish`.
@@ -106,8 +108,8 @@ const RECORD_VERSION: u8 = 1;
 
 impl StoredTable {
     /// Record version │ name │ u16 families, each: u16 id, u32 storage, name, layout, u32 versions, u32 min_versions,
-    /// u64 TTL in µs (all ones: none), compression, bloom filter, u32 block size, flags │ u32 split points, each its bytes.
-    /// Names and bytes begin with a u32 length.
+    /// u64 TTL in µs (all ones: none), compression, bloom filter, u32 block size, flags │ u32 split points, each its bytes │ of each
+    /// family the u64 time from which its past is known, if one of them is not 0. Names and bytes begin with a u32 length.
     #[must_use]
     pub fn encode(&self) -> Vec<u8> {
         let mut out = vec![RECORD_VERSION];
@@ -143,6 +145,9 @@ impl StoredTable {
         out.extend_from_slice(&(self.schema.split_points.len() as u32).to_be_bytes());
         for point in &self.schema.split_points {
             push_bytes(&mut out, point);
+        }
+        if self.since.iter().any(|since| since.0 > 0) {
+            self.since.iter().for_each(|since| out.extend_from_slice(&since.0.to_be_bytes()));
         }
         out
     }
@@ -194,7 +199,13 @@ impl StoredTable {
         for _ in 0..input.u32()? {
             split_points.push(input.bytes()?.to_vec());
         }
-        input.0.is_empty().then_some(Self { schema: TableSchema { id, name, families, split_points }, storages })
+        let mut since = vec![Timestamp::default(); families.len()];
+        if !input.0.is_empty() {
+            for since in &mut since {
+                *since = Timestamp(input.u64()?);
+            }
+        }
+        input.0.is_empty().then_some(Self { schema: TableSchema { id, name, families, split_points }, storages, since })
     }
 }
 
@@ -282,7 +293,7 @@ mod tests {
     #[test]
     fn golden_bytes_of_a_table() {
         let options = FamilyOptions { versions: 3, min_versions: 1, ttl: Some(Duration::from_micros(7)), ..Default::default() };
-        let table = StoredTable {
+        let mut table = StoredTable {
             schema: TableSchema {
                 id: TableId(9),
                 name: "t".into(),
@@ -290,18 +301,23 @@ mod tests {
                 split_points: vec![b"m".to_vec()],
             },
             storages: vec![5],
+            since: vec![Timestamp::default()],
         };
         let bytes = table.encode();
-        let expected: Vec<u8> = [
+        let mut expected: Vec<u8> = [
             &[1, 0, 0, 0, 1, b't', 0, 1, 0, 2, 0, 0, 0, 5, 0, 0, 0, 1, b'f', 0, 0, 0, 0, 3, 0, 0, 0, 1][..],
             &[0, 0, 0, 0, 0, 0, 0, 7, 2, 1, 0, 0, 0x40, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1, b'm'],
         ]
         .concat();
         assert_eq!(bytes, expected);
-        assert_eq!(StoredTable::decode(TableId(9), &bytes), Some(table));
+        assert_eq!(StoredTable::decode(TableId(9), &bytes).as_ref(), Some(&table));
         for cut in 0..bytes.len() {
             assert_eq!(StoredTable::decode(TableId(9), &bytes[..cut]), None);
         }
+        table.since = vec![Timestamp(0x102)];
+        expected.extend([0, 0, 0, 0, 0, 0, 1, 2]);
+        assert_eq!(table.encode(), expected);
+        assert_eq!(StoredTable::decode(TableId(9), &expected), Some(table));
     }
 
     #[test]

@@ -249,7 +249,13 @@ impl Store for LsmStore {
 
     async fn compact(&self, table: TableId) -> StoreResult<()> {
         // A view of now, so that what expired since the last commit counts as old.
-        self.core.exclusive(|committer| Ok(committer.publish())).await?;
+        self.core
+            .exclusive(|committer| {
+                // A load that failed half way must not be seen.
+                committer.check_working()?;
+                Ok(committer.publish())
+            })
+            .await?;
         let table = self.table_now(table)?;
         for family in &table.families {
             self.core.sweep(&table, family)?;

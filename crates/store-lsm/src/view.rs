@@ -21,6 +21,8 @@ use stoa_store::{FamilyId, FamilyOptions, Snapshot, StoreError, StoreResult, Tab
 pub(crate) struct Family {
     pub id: FamilyId,
     pub storage: u32,
+    /// See [`crate::metadata::StoredTable::since`].
+    pub since: Timestamp,
     pub form: Form,
     pub options: FamilyOptions,
     pub ttl_us: Option<u64>,
@@ -194,7 +196,9 @@ impl LsmSnapshot {
     pub fn check_history(&self, table: &Table, family: &Family) -> StoreResult<()> {
         let options = &family.options;
         let forgotten = self.is_past()
-            && if options.versions == 1 {
+            && if self.timestamp < family.since {
+                true
+            } else if options.versions == 1 {
                 table.last_change.load(Ordering::Acquire) > self.timestamp.0
             } else {
                 options.min_versions > 0 && family.ttl_us.is_some_and(|ttl| self.timestamp.micros().saturating_add(ttl) < self.taken_us)

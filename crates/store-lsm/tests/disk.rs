@@ -307,6 +307,37 @@ fn reads_of_the_past_are_exact_or_refused() {
     assert_eq!(read(plain, changed).unwrap(), ["p"], "unless nothing changed since");
 }
 
+#[test]
+fn more_versions_bring_none_back() {
+    let directory = tempfile::tempdir().unwrap();
+    let with = |versions, layout| table(FamilyOptions { versions, layout, ..FamilyOptions::default() });
+    let mut store = open(directory.path()).unwrap();
+    block_on(store.create_table(&with(1, Layout::Packed))).unwrap();
+    let read = |store: &LsmStore, at| {
+        let snapshot = store.snapshot_at(at).unwrap();
+        let spec = ReadSpec { table: T, families: vec![F], qualifiers: None, versions: 1, time_range: None, snapshot };
+        let mut rows = Rows::default();
+        block_on(store.get(&spec, &[&5u64.to_be_bytes()], &mut rows)).map(|()| rows.texts_of_values())
+    };
+    let old = put(&store, 5, b"1", Durability::Sync).unwrap();
+    let kept = put(&store, 5, b"2", Durability::Sync).unwrap();
+    block_on(store.alter_table(&with(3, Layout::Packed))).unwrap();
+    put(&store, 5, b"3", Durability::Sync).unwrap();
+    for _ in 0..2 {
+        assert_eq!(read(&store, kept).unwrap(), ["2"]);
+        assert!(matches!(read(&store, old), Err(StoreError::SnapshotTooOld)));
+        drop(store);
+        store = open(directory.path()).unwrap();
+    }
+    // From here on three are kept, and none more because of another change.
+    let again = put(&store, 5, b"4", Durability::Sync).unwrap();
+    block_on(store.alter_table(&with(2, Layout::Packed))).unwrap();
+    block_on(store.alter_table(&with(4, Layout::Packed))).unwrap();
+    put(&store, 5, b"5", Durability::Sync).unwrap();
+    assert_eq!(read(&store, again).unwrap(), ["4"]);
+    assert!(matches!(read(&store, kept), Err(StoreError::SnapshotTooOld)));
+}
+
 trait TextsOfValues {
     fn texts_of_values(&self) -> Vec<String>;
 }

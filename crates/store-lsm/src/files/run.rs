@@ -134,12 +134,12 @@ impl Run {
     #[inline]
     pub fn hand_over(&mut self, bound: Option<&[u8]>, each: &mut impl FnMut(&[u8], &[u8]) -> StoreResult<bool>) -> StoreResult<bool> {
         // Of a block whose keys are all before the bound, none is compared.
-        let (mut block, mut clear) = (usize::MAX, bound.is_none());
+        let (mut place, mut clear) = (None, bound.is_none());
         while let Some(key) = self.key().filter(|_| !self.deletion) {
             if let Some(bound) = bound {
-                if block != self.next_block {
-                    block = self.next_block;
-                    let last = block.checked_sub(1).zip(self.open.as_ref()).map(|(block, open)| open.separator(block));
+                if place != Some((self.file, self.next_block)) {
+                    place = Some((self.file, self.next_block));
+                    let last = self.next_block.checked_sub(1).zip(self.open.as_ref()).map(|(block, open)| open.separator(block));
                     clear = last.is_some_and(|last| last < bound);
                 }
                 if !clear && key >= bound {

@@ -200,6 +200,42 @@ fn filled(directory: &Path) -> LsmStore {
     store
 }
 
+/// What is before a bound in one file says nothing of the first block of the next.
+#[test]
+fn files_of_one_block_lie_between_others() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = store(directory.path(), Compression::Lz4, 4096);
+    let row = |n: u32| (format!("{n:06}").into_bytes(), Some(format!("old {n}, and so on: {}", n * 7919).into_bytes()));
+    for range in [0..20_000, 20_000..20_001, 20_001..40_000, 40_000..40_003, 40_003..60_000] {
+        load(&store, &range.map(row).collect::<Vec<_>>());
+    }
+    let mut mutations = Mutations::new();
+    for n in [20_003, 40_003, 40_010, 59_999] {
+        mutations.put(T, format!("{n:06}").as_bytes(), F, b"", b"new");
+    }
+    commit(&store, &mutations);
+    let snapshot = store.snapshot();
+    let storage = with_family(&snapshot, |_, family| family.storage);
+    let whole = storage_bounds(storage);
+    let found = by_files(&snapshot, whole.clone()).unwrap().unwrap();
+    assert!(found == by_rocksdb(&snapshot, whole.clone()), "{} rows", found.len());
+    // A part that ends in the first block behind such a file.
+    with_family(&snapshot, |snapshot, family| {
+        let mut scan = FileScan::open(&family.home, family.storage, &snapshot.view.snapshot, whole, 0).unwrap().unwrap();
+        let bound = |n: u32| row_range(storage, Form::Plain, format!("{n:06}").as_bytes(), None).0;
+        scan.enter(&bound(19_990), bound(20_005));
+        let mut keys = Vec::new();
+        while scan.check().unwrap() {
+            let more = scan.hand_over(|key, _| {
+                keys.push(key.to_vec());
+                Ok(true)
+            });
+            more.unwrap();
+        }
+        assert_eq!(keys.len(), 15, "{:?}", keys.iter().map(|key| String::from_utf8_lossy(key)).collect::<Vec<_>>());
+    });
+}
+
 fn scan(store: &LsmStore) -> Box<dyn stoa_store::Scan> {
     let snapshot = store.snapshot();
     let read = ReadSpec { table: T, families: vec![F], qualifiers: None, versions: 1, time_range: None, snapshot };
