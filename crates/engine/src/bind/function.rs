@@ -241,7 +241,7 @@ impl Binder<'_> {
             }
         }
         let ret = ret.widened();
-        self.fold(Expr::new(ExprKind::Func { func: FuncRef(func), args }, ret))
+        Ok(self.fold(Expr::new(ExprKind::Func { func: FuncRef(func), args }, ret)))
     }
 
     /// Chooses a function for arguments; puts named ones and defaults into place.

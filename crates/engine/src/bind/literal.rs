@@ -5,7 +5,7 @@ use super::tree::{Expr, ExprKind};
 use datafusion::common::ScalarValue;
 use stoa_pg::registry::{CastContext, Volatility};
 use stoa_pg::types::list_of;
-use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast;
 
 impl Binder<'_> {
@@ -95,45 +95,15 @@ impl Binder<'_> {
                 return Ok(Expr::new(ExprKind::Const(value), SqlType { typmod: base.typmod, ..plain }));
             }
             let expr = Expr::new(ExprKind::Const(value), plain);
-            return self.fold_cast(Expr::new(ExprKind::Cast { arg: Box::new(expr), explicit }, base));
+            return Ok(self.fold(Expr::new(ExprKind::Cast { arg: Box::new(expr), explicit }, base)));
         }
         let value = stoa_pg::values::input_text(self.ctx.eval, &base, &text)?;
         Ok(Expr::new(ExprKind::Const(value), base))
     }
 
-    /// Evaluates a cast of a constant, if that needs nothing but the constant. Errors of literals are raised here.
-    pub(crate) fn fold_cast(&mut self, expr: Expr) -> PgResult<Expr> {
-        if self.keep {
-            return Ok(expr);
-        }
-        let ExprKind::Cast { arg, .. } = &expr.kind else { return Ok(expr) };
-        if let ExprKind::Const(_) = arg.kind {
-            // Types whose conversion reads settings keep for execution, unless only the form changes.
-            if let Ok(Some(value)) = crate::plan::constant::evaluate(self.ctx.eval, &expr) {
-                return Ok(Expr::new(ExprKind::Const(value), expr.ty));
-            }
-        }
-        Ok(expr)
-    }
-
-    /// Evaluates an immutable call over constants; what fails stays, and fails when it runs.
-    pub(crate) fn fold(&mut self, expr: Expr) -> PgResult<Expr> {
-        if self.keep {
-            return Ok(expr);
-        }
-        let (volatility, args) = match &expr.kind {
-            ExprKind::Oper { oper, args } => (oper.0.volatility, args),
-            ExprKind::Func { func, args } => (func.0.volatility, args),
-            _ => return Ok(expr),
-        };
-        if volatility == Volatility::Immutable
-            && !args.is_empty()
-            && args.iter().all(|a| matches!(a.kind, ExprKind::Const(_)))
-            && let Ok(Some(value)) = crate::plan::constant::evaluate(self.ctx.eval, &expr)
-        {
-            return Ok(Expr::new(ExprKind::Const(value), expr.ty));
-        }
-        Ok(expr)
+    /// See [`folded`].
+    pub(crate) fn fold(&mut self, expr: Expr) -> Expr {
+        if self.keep { expr } else { folded(self.ctx.eval, expr) }
     }
 
     /// A count for LIMIT, OFFSET, FETCH: a bigint expression without columns.
@@ -152,6 +122,36 @@ impl Binder<'_> {
         let target = SqlType::new(PgType::Int8);
         self.coerce(expr, &target, CastContext::Assignment)
     }
+}
+
+/// Evaluates a cast of a constant, or an immutable call over constants; what fails stays, and fails when it runs. Of types whose conversion
+/// reads settings the conversion stays as well, and so does what may take long.
+pub(crate) fn folded(eval: &EvalContext, expr: Expr) -> Expr {
+    let is_const = |arg: &Expr| matches!(arg.kind, ExprKind::Const(_));
+    let immutable = |volatility, args: &[Expr]| volatility == Volatility::Immutable && !args.is_empty() && args.iter().all(is_const);
+    let constant = match &expr.kind {
+        ExprKind::Cast { arg, .. } => is_const(arg),
+        ExprKind::Oper { oper, args } => immutable(oper.0.volatility, args),
+        ExprKind::Func { func, args } => immutable(func.0.volatility, args) && !may_make_much(&expr),
+        _ => false,
+    };
+    if constant && let Ok(Some(value)) = crate::plan::constant::evaluate(eval, &expr) {
+        return Expr::new(ExprKind::Const(value), expr.ty);
+    }
+    expr
+}
+
+/// Whether a call may give much more than it is given: a number among its arguments says how much.
+pub(crate) fn may_make_much(expr: &Expr) -> bool {
+    const MUCH: i64 = 10_000;
+    let ExprKind::Func { func, args } = &expr.kind else { return false };
+    matches!(&*func.0.name, "repeat" | "lpad" | "rpad" | "array_fill")
+        && args.iter().any(|arg| match &arg.kind {
+            ExprKind::Const(ScalarValue::Int32(Some(n))) => i64::from(*n) > MUCH,
+            ExprKind::Const(ScalarValue::List(_)) => true,
+            ExprKind::Const(_) => false,
+            _ => matches!(arg.ty.ty, PgType::Int4 | PgType::Array(_)),
+        })
 }
 
 /// A string literal whose type is not known yet.

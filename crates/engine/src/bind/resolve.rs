@@ -69,7 +69,7 @@ impl Binder<'_> {
         if expr.ty == target {
             return Ok(expr);
         }
-        self.fold_cast(Expr::new(ExprKind::Cast { arg: Box::new(expr), explicit }, target))
+        Ok(self.fold(Expr::new(ExprKind::Cast { arg: Box::new(expr), explicit }, target)))
     }
 
     fn coerce_unknown(&mut self, expr: Expr, target: &SqlType, explicit: bool) -> PgResult<Expr> {
@@ -80,7 +80,9 @@ impl Binder<'_> {
                 ty.typmod = -1;
                 self.params[index] = Some(ty.clone());
                 let param = Expr::new(ExprKind::Param(index), ty);
-                if target.typmod >= 0 { self.coerce(param, target, CastContext::Explicit) } else { Ok(param) }
+                // What does not fit is cut off by a cast that is written, and refused where it is assigned.
+                let context = if explicit { CastContext::Explicit } else { CastContext::Assignment };
+                if target.typmod >= 0 { self.coerce(param, target, context) } else { Ok(param) }
             }
             kind => {
                 // An unknown that is no literal is text.
@@ -190,7 +192,7 @@ impl Binder<'_> {
             return Ok(expr);
         }
         let target = SqlType { ty: ty.ty.clone(), typmod: -1, arrow: ty.arrow.clone() };
-        let mut cast = self.fold_cast(Expr::new(ExprKind::Cast { arg: Box::new(expr), explicit: false }, target))?;
+        let mut cast = self.fold(Expr::new(ExprKind::Cast { arg: Box::new(expr), explicit: false }, target));
         cast.ty = ty.clone();
         Ok(cast)
     }
@@ -255,7 +257,7 @@ impl Binder<'_> {
         let declared: Vec<PgType> = oper.left.iter().chain([&oper.right]).cloned().collect();
         let (args, ret) = self.apply_signature(&declared, false, &oper.ret, args)?;
         let (args, ret) = self.decimal_form(&oper, args, ret)?;
-        self.fold(Expr::new(ExprKind::Oper { oper: OperRef(oper), args }, ret))
+        Ok(self.fold(Expr::new(ExprKind::Oper { oper: OperRef(oper), args }, ret)))
     }
 
     /// Numeric arithmetic and comparison stay on 128-bit decimals when both scales are fixed and the result fits; otherwise

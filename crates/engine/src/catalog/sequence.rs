@@ -98,6 +98,13 @@ impl Sequences {
         Ok(value)
     }
 
+    /// Whether so many values are durable and can be had without waiting for the store, or for who does.
+    #[must_use]
+    pub fn has_ahead(&self, oid: Oid, values: i64) -> bool {
+        let live = self.states.lock().get(&oid).map(Arc::clone);
+        live.is_some_and(|live| live.try_lock().is_some_and(|live| live.ahead >= values))
+    }
+
     /// `setval`.
     ///
     /// # Errors
@@ -241,6 +248,7 @@ mod tests {
         let first = Sequences::new(Arc::clone(&store));
         let mut given: Vec<i64> = (0..40).map(|_| first.next(&s).unwrap()).collect();
         assert_eq!(given, (1..=40).collect::<Vec<_>>());
+        assert!(first.has_ahead(s.oid, 1) && !first.has_ahead(s.oid, MAX_BLOCK) && !first.has_ahead(s.oid + 1, 1));
         assert_eq!(first.state(&s).unwrap(), SequenceState { last_value: 40, is_called: true, log_cnt: 26 });
         // Another step is not that of the values which are durable.
         let wide = SequenceDescriptor { increment: 20, ..s.clone() };

@@ -2,11 +2,15 @@
 
 use super::direct::{Base, is_plain, shape};
 use super::key_read::PlanCache;
-use crate::bind::tree::{Bound, BoundBody, Expr, ExprKind, Mutation, MutationKind, Rel};
+use crate::bind::literal::may_make_much;
+use crate::bind::tree::{Bound, BoundBody, Expr, ExprKind, Mutation, MutationKind, OnConflict, Rel};
 use crate::bind::walk;
-use crate::catalog::CatalogSnapshot;
+use crate::catalog::{CatalogSnapshot, Oid};
+use crate::exec::StatementContext;
 use crate::session::settings::Settings;
 use crate::text::TextIndexes;
+use crate::txn::TableLockMode;
+use datafusion::common::ScalarValue;
 use std::sync::Arc;
 use stoa_pg::registry::{FuncKind, Volatility};
 
@@ -29,12 +33,16 @@ pub(crate) fn is_brief(bound: &Bound, cache: &PlanCache, settings: Arc<Settings>
             }
         }
         BoundBody::Mutation(mutation) => {
+            // What refers to a row that changes may be many rows.
+            let unreferenced = || catalog.referencing(mutation.table.0.oid).is_empty();
             changes_little(mutation)
                 && match &mutation.kind {
-                    MutationKind::Insert { .. } => gives_few_values(&mutation.source),
-                    // What refers to the row may be many rows.
+                    MutationKind::Insert { on_conflict: OnConflict::Error | OnConflict::DoNothing { .. }, .. } => {
+                        gives_few_values(&mutation.source)
+                    }
+                    MutationKind::Insert { .. } => gives_few_values(&mutation.source) && unreferenced(),
                     MutationKind::Update { .. } | MutationKind::Delete { .. } => {
-                        compiled().read.is_some_and(|read| read.is_single()) && catalog.referencing(mutation.table.0.oid).is_empty()
+                        compiled().read.is_some_and(|read| read.is_single()) && unreferenced()
                     }
                     MutationKind::Merge { .. } => false,
                 }
@@ -58,13 +66,61 @@ fn gives_few_values(rel: &Rel) -> bool {
     few && shape.filters.iter().all(|e| is_quick(e)) && shape.projections.iter().all(|p| p.iter().all(|(_, e)| is_quick(e)))
 }
 
-/// Whether an expression is computed at once: no subquery, and no function that waits, as `pg_sleep` does. `nextval` seldom does.
+/// Whether an expression is computed at once: no subquery, and no function that waits, as `pg_sleep` does. `nextval` waits only for who
+/// defines its sequence, see [`locks_sequences`].
 fn is_quick(e: &Expr) -> bool {
     is_plain(e)
         && !e.any(&mut |x| match &x.kind {
             ExprKind::Func { func, .. } => {
-                matches!(func.0.kind, FuncKind::System) && func.0.volatility == Volatility::Volatile && func.0.name != "nextval"
+                let waits = matches!(func.0.kind, FuncKind::System) && func.0.volatility == Volatility::Volatile;
+                (waits && sequence_of(x).is_none()) || may_make_much(x)
             }
             _ => false,
         })
+}
+
+/// The sequence that `nextval` takes its value from, where it is named.
+fn sequence_of(e: &Expr) -> Option<Oid> {
+    match &e.kind {
+        ExprKind::Func { func, args, .. } if func.0.name == "nextval" => match args.first()?.kind {
+            ExprKind::Const(ScalarValue::UInt32(oid)) => oid,
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// The sequences of a brief statement, with how many values of each it may take.
+pub(super) fn sequences(bound: &Bound) -> Box<[(Oid, i64)]> {
+    let mut out: Vec<(Oid, i64)> = Vec::new();
+    let mut look = |e: &Expr| {
+        e.any(&mut |x| {
+            if let Some(oid) = sequence_of(x) {
+                match out.iter_mut().find(|(known, _)| *known == oid) {
+                    Some((_, count)) => *count += 1,
+                    None => out.push((oid, 1)),
+                }
+            }
+            false
+        });
+    };
+    let rel = match &bound.body {
+        BoundBody::Query(query) => &query.rel,
+        BoundBody::Mutation(mutation) => {
+            walk::mutation_exprs(&mutation.kind).into_iter().for_each(&mut look);
+            mutation.returning.iter().flatten().for_each(|(_, e)| look(e));
+            &*mutation.source
+        }
+    };
+    walk::visit_all(rel, &mut |rel| walk::exprs_of(rel).into_iter().for_each(&mut look));
+    out.into()
+}
+
+/// Locks the sequences of a brief statement as `nextval` would; `false` if one has to be waited for, or for its values to become durable:
+/// that must not be done here.
+pub(super) fn locks_sequences(ctx: &StatementContext, sequences: &[(Oid, i64)]) -> bool {
+    sequences.iter().all(|(oid, count)| {
+        ctx.catalog.shared().is_some_and(|shared| shared.sequences.has_ahead(*oid, *count))
+            && ctx.txn.try_lock_table(*oid, TableLockMode::RowExclusive)
+    })
 }

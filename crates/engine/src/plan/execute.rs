@@ -125,7 +125,9 @@ pub async fn execute(ctx: &StatementContext, bound: &Bound) -> PgResult<Executed
 /// # Errors
 /// As [`execute`].
 pub(crate) async fn execute_cached(ctx: &StatementContext, bound: &Bound, cache: &PlanCache) -> PgResult<Executed> {
-    if !super::brief::is_brief(bound, cache, ctx.session.settings(), &ctx.database.text, &ctx.catalog) {
+    let brief = super::brief::is_brief(bound, cache, ctx.session.settings(), &ctx.database.text, &ctx.catalog)
+        && super::brief::locks_sequences(ctx, cache.sequences(|| super::brief::sequences(bound)));
+    if !brief {
         ctx.session.long_work_follows().await;
         ctx.session.admitted().await;
     }

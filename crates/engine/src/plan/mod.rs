@@ -33,6 +33,7 @@ pub mod udf;
 mod values_row;
 pub mod window;
 
+pub(crate) use brief::is_brief;
 pub use evaluator::TableEvaluator;
 pub(crate) use execute::execute_cached;
 pub use execute::{Executed, execute, explain};

@@ -55,11 +55,11 @@ impl Block {
         self.savepoints.len()
     }
 
-    /// Whether ending the transaction may take long.
-    pub(crate) fn wrote_much(&self) -> bool {
+    /// Whether ending the transaction may take long: there is much to write, or checks wait that may read many rows.
+    pub(crate) fn may_end_slowly(&self) -> bool {
         /// Rows whose constraints and index entries are seen to in a moment.
         const FEW_ROWS: usize = 256;
-        self.txn.as_ref().is_some_and(|txn| txn.rows_written() > FEW_ROWS)
+        self.txn.as_ref().is_some_and(|txn| txn.rows_written() > FEW_ROWS || txn.has_deferred())
     }
 }
 
@@ -368,7 +368,7 @@ impl Session {
             return Ok(());
         }
         // The futures of what is rare are boxed, so that those of the ends of reads stay small.
-        if self.block.wrote_much() {
+        if self.block.may_end_slowly() {
             Box::pin(self.shared.long_work_follows()).await;
         }
         if !self.cursors.is_empty()
@@ -424,7 +424,7 @@ impl Session {
     }
 
     pub(crate) async fn abort_block(&mut self) {
-        if self.block.wrote_much() {
+        if self.block.may_end_slowly() {
             self.shared.long_work_follows().await;
         }
         if let Some(txn) = self.block.txn.take() {

@@ -901,6 +901,12 @@ impl Transaction {
         self.state.lock().deferred.push(check);
     }
 
+    /// Whether checks wait for the end of the transaction.
+    #[must_use]
+    pub fn has_deferred(&self) -> bool {
+        !self.state.lock().deferred.is_empty()
+    }
+
     /// Whether checks wait that are about rows of a table.
     #[must_use]
     pub fn has_deferred_on(&self, table: Oid) -> bool {

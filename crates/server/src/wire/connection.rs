@@ -22,7 +22,7 @@ use tokio::sync::watch;
 
 /// What a client may send while its statement runs before we stop reading.
 const READ_AHEAD_BYTES: usize = 64 << 10;
-/// A longer text takes more than a moment to parse and bind.
+/// A longer text takes more than a moment to parse and bind, and longer parameters to read and write.
 const LONG_TEXT_BYTES: usize = 16 << 10;
 /// A larger input buffer is given back when it is empty.
 const KEPT_INPUT_BYTES: usize = 64 << 10;
@@ -143,7 +143,7 @@ impl Connection {
     }
 
     async fn handle(&mut self, frame: Frame) -> Result<Flow, Failure> {
-        if matches!(frame.kind, kind::QUERY | kind::PARSE) && frame.body.len() > LONG_TEXT_BYTES {
+        if matches!(frame.kind, kind::QUERY | kind::PARSE | kind::BIND) && frame.body.len() > LONG_TEXT_BYTES {
             self.place.leave().await;
         }
         match frame.kind {

@@ -174,6 +174,7 @@ impl Connection {
     }
 
     async fn run_portal(&mut self, name: &str, portal: &mut Portal, limit: Option<u64>) -> Result<(), Failure> {
+        self.session.check_bind(&portal.prepared)?;
         match &mut portal.state {
             State::Exhausted(word) => {
                 self.output.command_complete_counted(word, 0);

@@ -24,7 +24,7 @@ use super::short::ShortQuery;
 use super::values_row::ValuesRow;
 use crate::access::{Comparison, KeyShape, Predicate, scope};
 use crate::bind::tree::{Bound, BoundBody, ColId};
-use crate::catalog::{ColumnId, TableDescriptor};
+use crate::catalog::{ColumnId, Oid, TableDescriptor};
 use crate::exec::StatementContext;
 use crate::exec::point_get::get_rows;
 use crate::exec::scan_output::ScanTable;
@@ -161,6 +161,7 @@ pub(crate) enum KeyRows {
 pub(crate) struct PlanCache {
     used: OnceLock<Arc<HashSet<ColId>>>,
     changes_rows: OnceLock<bool>,
+    sequences: OnceLock<Box<[(Oid, i64)]>>,
     compiled: Mutex<Option<(Arc<Settings>, Compiled)>>,
 }
 
@@ -184,6 +185,11 @@ impl PlanCache {
     /// Whether the statement writes, or locks rows.
     pub(crate) fn changes_rows(&self, compute: impl FnOnce() -> bool) -> bool {
         *self.changes_rows.get_or_init(compute)
+    }
+
+    /// The sequences that a brief statement takes values from, and how many of each.
+    pub(crate) fn sequences(&self, compute: impl FnOnce() -> Box<[(Oid, i64)]>) -> &[(Oid, i64)] {
+        self.sequences.get_or_init(compute)
     }
 
     /// What of the statement can be compiled.

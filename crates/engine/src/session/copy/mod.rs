@@ -12,6 +12,7 @@ pub use encode::{BatchEncoder, Encoder};
 pub use options::{ColumnSet, CopyOptions, Header};
 
 use super::api::{CopyFormat, Execution, Rows};
+use super::guard::interruptible;
 use super::prepared::PreparedStatement;
 use super::session_impl::Session;
 use super::settings::value::quote_identifier;
@@ -139,7 +140,9 @@ impl CopyIn {
             self.target.context.session.check_interrupt()?;
             let options = RecordBatchOptions::new().with_row_count(Some(rows));
             let batch = RecordBatch::try_new_with_options(self.target.schema.clone(), arrays, &options).map_err(PgError::from)?;
-            let written = self.target.write(batch).await.map_err(|error| {
+            let session = Arc::clone(&self.target.context.session);
+            // A lock may be waited for.
+            let written = interruptible(&session, self.target.write(batch)).await.map_err(|error| {
                 if error.fields().context.is_some() {
                     return error;
                 }

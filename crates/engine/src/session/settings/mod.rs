@@ -248,6 +248,13 @@ impl Settings {
                 self.search_path = names.into();
                 text.to_owned()
             }
+            "standard_conforming_strings" => match value::canonical(setting, name, text)?.as_str() {
+                "off" => {
+                    return Err(PgError::unsupported("standard_conforming_strings cannot be turned off")
+                        .hint("Write E'...' where a backslash is to mean something."));
+                }
+                on => on.to_owned(),
+            },
             _ => value::canonical(setting, name, text)?,
         };
         self.take_effect(setting.name, &raw);
@@ -380,6 +387,7 @@ mod tests {
             ("nosuch", "1", "42704", "unrecognized configuration parameter \"nosuch\""),
             ("1a.b", "1", "42602", "invalid configuration parameter name \"1a.b\""),
             ("client_encoding", "nosuch", "22023", "invalid value for parameter \"client_encoding\": \"nosuch\""),
+            ("standard_conforming_strings", "off", "0A000", "standard_conforming_strings cannot be turned off"),
         ] {
             let error = Settings::default().with(name, Some(text)).unwrap_err();
             assert_eq!((error.code().as_str(), error.message()), (code, message));
