@@ -3,7 +3,7 @@
 
     run.py BINARY
 """
-import os, pathlib, random, signal, socket, struct, subprocess, sys, tempfile, threading, time
+import json, os, pathlib, random, re, signal, socket, struct, subprocess, sys, tempfile, threading, time
 
 import psycopg
 
@@ -186,6 +186,45 @@ def copy_in_and_out(server):
         except psycopg.Error as e:
             assert e.sqlstate in ("22P02", "22P04"), e.sqlstate
         assert c.execute("SELECT count(*) FROM k").fetchone() == (1000,)
+
+
+def a_copy_that_waits_is_cancelled(server):
+    with server.connect() as holder, server.connect() as c:
+        holder.execute("CREATE TABLE waited_for (id int PRIMARY KEY)")
+        with holder.transaction():
+            holder.execute("INSERT INTO waited_for VALUES (1)")
+            threading.Timer(1, c.cancel).start()
+            began = time.monotonic()
+            try:
+                with c.cursor().copy("COPY waited_for FROM STDIN") as copy:
+                    copy.write(b"1\n")
+                raise AssertionError("a row that another transaction has was taken")
+            except psycopg.errors.QueryCanceled:
+                assert time.monotonic() - began < 20
+        assert c.execute("SELECT count(*) FROM waited_for").fetchone() == (1,)
+
+
+def portals_of_a_failed_transaction_are_not_run(server):
+    def message(kind, body=b""):
+        return kind + struct.pack("!I", 4 + len(body)) + body
+    startup = b"user\0stoa\0database\0stoa\0\0"
+    with socket.create_connection(("127.0.0.1", server.port), 10) as s:
+        s.sendall(struct.pack("!II", 8 + len(startup), 196608) + startup)
+        def until_ready():
+            data = b""
+            while not (data[-6:-1] == b"Z\0\0\0\5"):
+                data += s.recv(65536)
+            return data
+        until_ready()
+        s.sendall(message(b"Q", b"BEGIN\0"))
+        until_ready()
+        s.sendall(message(b"P", b"\0SELECT * FROM generate_series(1, 10)\0\0\0") + message(b"B", b"p\0\0" + struct.pack("!HHH", 0, 0, 0))
+                  + message(b"E", b"p\0" + struct.pack("!I", 2)) + message(b"P", b"\0SELECT nosuch\0\0\0") + message(b"S"))
+        data = until_ready()
+        assert b"42703" in data and data.count(b"D\0\0\0") == 2, data
+        s.sendall(message(b"E", b"p\0" + struct.pack("!I", 2)) + message(b"S"))
+        data = until_ready()
+        assert b"25P02" in data and b"D\0\0\0" not in data, data
 
 
 def cancel_and_timeouts(server):
@@ -405,6 +444,42 @@ def load_dump_and_restore(server):
     (work / "bad.csv").write_text("id,name\n" + "".join(f"{i},x\n" for i in range(5000, 5005)) + "no number,x\n")
     bad = stoa("load", "--table", "loaded", "--commit-rows", "2", str(work / "bad.csv"))
     assert bad.returncode != 0 and "22P02" in bad.stderr and "line 7" in bad.stderr and "--skip 4" in bad.stderr, bad.stderr
+    documents = [{"id": i, "name": f"n\t{i}", "tags": ["a", None, f"b{i}"], "extra": {"deep": [i]}, "at": "2024-01-01"} for i in range(250)]
+    del documents[7]["extra"]
+    (work / "rows.json").write_text(json.dumps(documents, indent=1))
+    (work / "rows.jsonl").write_text("".join(json.dumps(d) + "\n" for d in documents) + '{"id": "no number"}\n')
+    whole = stoa("load", "--table", "documents", "--create", "--key", "id", str(work / "rows.json"))
+    assert whole.returncode == 0 and "250 rows" in whole.stderr, whole.stderr
+    number = re.search(r"load (\S+):", whole.stderr)[1]
+    again = stoa("load", "--table", "documents", "--resume", number, str(work / "rows.json"))
+    assert again.returncode == 0 and "\n0 rows" in again.stderr, again.stderr
+    made = stoa("sql", "-c", "CREATE TABLE lines (id int PRIMARY KEY, tags text[], extra jsonb, at timestamptz, kept int DEFAULT 5)")
+    assert made.returncode == 0, made.stderr
+    args = ("--table", "lines", "--columns", "id,tags,extra,at", str(work / "rows.jsonl"))
+    lines = stoa("load", "--commit-rows", "100", *args)
+    assert lines.returncode != 0 and "22P02" in lines.stderr and "row 251" in lines.stderr and "--skip 200" in lines.stderr, lines.stderr
+    # Mended, the file goes on where its committed parts end.
+    (work / "rows.jsonl").write_text("".join(json.dumps(d) + "\n" for d in documents))
+    lines = stoa("load", "--resume", re.search(r"load (\S+):", lines.stderr)[1], *args)
+    assert lines.returncode == 0 and "\n50 rows" in lines.stderr, lines.stderr
+    parquet = stoa("load", "--table", "typed", "--create", "--key", "id", str(pathlib.Path(__file__).resolve().parent / "load" / "types.parquet"))
+    assert parquet.returncode == 0 and "300 rows" in parquet.stderr, parquet.stderr
+    for sql, wanted in [
+        ("SELECT count(*), count(extra), sum((extra->'deep'->>0)::int), min(tags::text), max(name), max(at) FROM documents",
+         "250\t249\t31118\t[\"a\", null, \"b0\"]\tn\\t99\t2024-01-01"),
+        ("SELECT count(*), max(tags[3]), count(tags[2]), max(kept), max(at) FROM lines WHERE id >= 0", "250\tb99\t0\t5\t2024-01-01 00:00:00+00"),
+        ("SELECT id, big, u, small, flag, r, f, price, kind, raw, day, clock, at, at_ns, at_tz, numbers, words, place, labels FROM typed WHERE id = 299",
+         "299\t328754255560704\t18446744073709551316\t49\tf\t149.5\t29.9\t2.99\thigh\t\\x2b00ff\t2024-10-26\t11:01:02.000003\t2024-01-01 00:04:59.000299\t"
+         "2024-01-01 00:04:59.000299\t2024-01-01 00:04:59+00\t{299,NULL,-299}\t{\"a \\\"b\\\"\",\"c,\\\\d\"}\t{\"x\": 74.75, \"name\": \"p299\"}\t{\"a\": 299}"),
+        ("SELECT count(*), count(place), count(DISTINCT word), max(length(word)) FROM typed", "300\t258\t207\t7"),
+        ("SELECT string_agg(format_type(atttypid, atttypmod), ' ' ORDER BY attnum) FROM pg_attribute WHERE attrelid = 'typed'::regclass AND attnum > 0",
+         "integer bigint numeric(20,0) smallint boolean real double precision numeric(12,2) text text bytea date time without time zone timestamp without time zone "
+         "timestamp without time zone timestamp with time zone integer[] text[] jsonb jsonb"),
+    ]:
+        found = stoa("sql", "--plain", "-c", sql)
+        assert wanted in found.stdout, f"{sql}: {found.stdout}{found.stderr}"
+    gone = stoa("sql", "-c", "DROP TABLE documents, lines, typed")
+    assert gone.returncode == 0, gone.stderr
     first = stoa("dump")
     assert first.returncode == 0, first.stderr
     for word in ("FAMILY big (raw) WITH (compression = 'zstd'", "PRIMARY KEY (device, at DESC)", "salt_buckets = 4", "SPLIT AT (",
@@ -427,7 +502,7 @@ def load_dump_and_restore(server):
 
 TESTS = [what_is_too_large_or_no_text_is_refused, half_a_copy_leaves_nothing, a_corrupted_file_is_told, memory_is_little_and_limited,
          a_full_disk_fails_statements_and_loses_nothing, load_dump_and_restore, rows_survive_kill_and_restart, nothing_acknowledged_is_lost, a_second_process_is_refused, malformed_frames_end_one_connection_only,
-         parameters_and_results_of_each_type, copy_in_and_out, cancel_and_timeouts, psql_describes,
+         parameters_and_results_of_each_type, copy_in_and_out, a_copy_that_waits_is_cancelled, portals_of_a_failed_transaction_are_not_run, cancel_and_timeouts, psql_describes,
          the_examples_of_the_reference_run, indexes_give_what_tables_give, indexes_are_built_while_others_write,
          a_killed_index_build_is_finished, killed_rebuilds_of_indexes_take_their_place]
 for t in TESTS:

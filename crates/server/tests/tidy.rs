@@ -33,6 +33,7 @@ const DOORS: &[(&str, &[&str])] = &[
     ("jieba-rs", &["stoa-fulltext"]),
     ("librocksdb-sys", &["stoa-store-lsm"]),
     ("pgwire", &["stoa-server"]),
+    ("parquet*", &["stoa-server"]),
     ("stoa-store-lsm", &["stoa-server"]),
 ];
 

@@ -11,12 +11,14 @@ mod lexer;
 pub mod locking;
 pub mod marks;
 pub mod script;
+pub mod shape;
 pub mod utility;
 mod utility_parser;
 
 pub use error::SyntaxError;
 use grammar::Parser;
 pub use script::{Body, Piece, parse_script};
+pub use shape::{LiteralKind, Shape};
 pub use sqlparser::ast;
 pub use sqlparser::tokenizer::Location;
 pub use sqlparser::tokenizer::Span;

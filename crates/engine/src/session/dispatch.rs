@@ -32,6 +32,7 @@ impl Session {
         match body {
             Body::Sql(sql) if is_bindable(sql) => {
                 let bound = self.bound_and_locked(statement).await?;
+                let params = if statement.recalled && bound.params.is_empty() { Vec::new() } else { params };
                 self.run_bound(&bound, params.into(), statement.text.clone()).await
             }
             // Boxed, so that the future of queries stays small.
@@ -507,7 +508,7 @@ impl Session {
         outer: &PreparedStatement,
     ) -> PgResult<(Arc<PreparedStatement>, Vec<ScalarValue>)> {
         let target = self.prepared(name)?.inner.clone();
-        if !matches!(&target.body, Some(Body::Sql(sql)) if is_bindable(sql)) {
+        if !matches!(target.body.as_deref(), Some(Body::Sql(sql)) if is_bindable(sql)) {
             return Err(PgError::unsupported("EXECUTE of a statement that is no query and no change of data"));
         }
         let params = self.bound(&target)?.params.clone();

@@ -1,7 +1,7 @@
 //! A session: the only entry for statements. Settings, the transaction, prepared statements, cursors, COPY, notifications.
 //!
 //! Reading order: [`api`] (what callers see) → [`shared`] (what other sessions may see of this one) → [`settings`] →
-//! [`session_impl`] (life of a session and of a statement) → [`dispatch`] (one statement) → [`transaction`] → [`prepared`] →
+//! [`session_impl`] (life of a session and of a statement) → [`dispatch`] (one statement) → [`transaction`] → [`prepared`], [`shapes`] →
 //! [`cursor`] → [`copy`] → [`explain`] → [`notify`] → [`system`], [`functions`] (what functions may ask).
 
 pub(crate) mod admission;
@@ -20,6 +20,7 @@ pub mod notify;
 pub mod prepared;
 pub mod session_impl;
 pub mod settings;
+mod shapes;
 pub mod shared;
 pub mod show;
 pub mod system;

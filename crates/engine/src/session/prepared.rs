@@ -3,6 +3,7 @@
 use super::api::{OutputColumn, Prepared};
 use super::session_impl::Session;
 use super::settings::SETTINGS;
+use super::system::SessionSystem;
 use super::table_locks::{TableLock, table_locks};
 use crate::bind::tree::{Bound, BoundBody};
 use crate::catalog::{CatalogSnapshot, Oid};
@@ -25,17 +26,19 @@ pub struct PreparedStatement {
     /// The statement's own text.
     pub statement_text: Arc<str>,
     /// `None` for an empty text.
-    pub(crate) body: Option<Body>,
+    pub(crate) body: Option<Arc<Body>>,
     /// Types that the client declared; `None` where it left them open.
     pub(crate) declared: Vec<Option<PgType>>,
-    bound: Mutex<Option<Arc<BoundStatement>>>,
+    pub(super) bound: Mutex<Option<Arc<BoundStatement>>>,
+    /// Its literals were read as parameters, see [`super::shapes`]: what they are is known for that typed tree alone.
+    pub(super) recalled: bool,
 }
 
 impl Prepared {
     /// Whether executing it commits or rolls back: such work must not be dropped half way.
     #[must_use]
     pub fn ends_transaction(&self) -> bool {
-        ends_block(self.inner.body.as_ref())
+        ends_block(self.inner.body.as_deref())
     }
 }
 
@@ -67,6 +70,14 @@ impl BoundStatement {
         }
     }
 
+    /// Whether it would be bound in the same way now.
+    pub(super) fn holds(&self, system: &SessionSystem, values: &Arc<ValueSettings>) -> bool {
+        Arc::ptr_eq(&self.catalog, &system.catalog)
+            && Arc::ptr_eq(&self.values, values)
+            && (Arc::ptr_eq(&self.search_path, &system.search_path) || self.search_path == system.search_path)
+            && !self.bound.names_cursor
+    }
+
     /// Whether it was bound against the catalog that a transaction sees.
     pub(crate) fn is_seen_by(&self, txn: &Transaction) -> bool {
         txn.sees(&self.catalog)
@@ -84,7 +95,7 @@ pub struct Description {
 impl PreparedStatement {
     /// The query or change of data in it, which has parameters and is bound.
     pub(crate) fn bindable(&self) -> Option<&ast::Statement> {
-        match self.body.as_ref()? {
+        match self.body.as_deref()? {
             Body::Sql(statement) => is_bindable(statement).then_some(&**statement),
             Body::Utility(utility) => match &**utility {
                 Utility::Declare(declare) => Some(&*declare.query),
@@ -135,10 +146,10 @@ impl Session {
     /// What binding raises; 25P02 in a failed block unless the statement may end it.
     pub fn prepare(&mut self, piece: Option<Piece>, text: Arc<str>, declared: Vec<Option<PgType>>) -> PgResult<Prepared> {
         let (body, statement_text) = match piece {
-            Some(piece) => (Some(piece.body), if piece.text.len() == text.len() { text.clone() } else { Arc::from(piece.text) }),
+            Some(piece) => (Some(Arc::new(piece.body)), if piece.text.len() == text.len() { text.clone() } else { Arc::from(piece.text) }),
             None => (None, text.clone()),
         };
-        let prepared = PreparedStatement { text, statement_text, body, declared, bound: Mutex::default() };
+        let prepared = PreparedStatement { text, statement_text, body, declared, bound: Mutex::default(), recalled: false };
         self.statement_us = now_us();
         self.check_startable(&prepared)?;
         if prepared.bindable().is_some() {
@@ -156,7 +167,7 @@ impl Session {
     }
 
     fn check_startable(&self, statement: &PreparedStatement) -> PgResult<()> {
-        if statement.body.is_none() || ends_block(statement.body.as_ref()) { Ok(()) } else { self.check_not_failed() }
+        if statement.body.is_none() || ends_block(statement.body.as_deref()) { Ok(()) } else { self.check_not_failed() }
     }
 
     /// Keeps a prepared statement under a name; the empty name is replaced without complaint.
@@ -221,14 +232,14 @@ impl Session {
         let statement = &prepared.inner;
         if statement.bindable().is_some() {
             let bound = self.bound(statement)?;
-            let columns = match statement.body.as_ref() {
+            let columns = match statement.body.as_deref() {
                 Some(Body::Sql(_)) => bound.columns.clone(),
                 Some(Body::Utility(utility)) => self.utility_columns(utility)?,
                 None => None,
             };
             return Ok(Description { params: bound.params.clone(), columns });
         }
-        let columns = match statement.body.as_ref() {
+        let columns = match statement.body.as_deref() {
             Some(Body::Utility(utility)) => self.utility_columns(utility)?,
             _ => None,
         };
@@ -253,7 +264,7 @@ impl Session {
             Utility::Fetch { name, move_only: false, .. } => Some(self.cursor_columns(name)?),
             Utility::Execute { name, .. } => {
                 let prepared = self.prepared(name)?.clone();
-                if matches!(prepared.inner.body, Some(Body::Sql(_))) && prepared.inner.bindable().is_some() {
+                if matches!(prepared.inner.body.as_deref(), Some(Body::Sql(_))) && prepared.inner.bindable().is_some() {
                     self.bound(&prepared.inner)?.columns.clone()
                 } else {
                     None
@@ -265,18 +276,25 @@ impl Session {
 
     /// The typed tree of a statement, bound against what holds now.
     pub(crate) fn bound(&mut self, statement: &PreparedStatement) -> PgResult<Arc<BoundStatement>> {
-        let Some(syntax) = statement.bindable() else { return Err(PgError::internal("a statement that is not bound")) };
+        let Some(mut syntax) = statement.bindable() else { return Err(PgError::internal("a statement that is not bound")) };
         let system = self.surroundings()?;
         let (catalog, search_path) = (&system.catalog, &system.search_path);
         let settings = self.shared.settings();
-        let old = statement.bound.lock().clone();
-        if let Some(old) = &old {
-            let same = Arc::ptr_eq(&old.catalog, catalog)
-                && Arc::ptr_eq(&old.values, &settings.value)
-                && (Arc::ptr_eq(&old.search_path, search_path) || old.search_path == *search_path);
-            if same && !old.bound.names_cursor {
-                return Ok(old.clone());
-            }
+        let mut old = statement.bound.lock().clone();
+        if let Some(old) = &old
+            && old.holds(&system, &settings.value)
+        {
+            return Ok(old.clone());
+        }
+        let anew;
+        if statement.recalled {
+            // Without parameters: the types of its literals follow from what holds now.
+            anew = self.parse(&statement.text)?;
+            old = None;
+            syntax = match anew.first().map(|piece| &piece.body) {
+                Some(Body::Sql(sql)) => sql,
+                _ => return Err(PgError::internal("a text that was a statement")),
+            };
         }
         let eval = self.eval_context(Arc::clone(&system));
         // Bound again, parameters keep the types that were told.
@@ -292,7 +310,7 @@ impl Session {
         let bound = crate::bind::bind_statement(&context, syntax)?;
         let columns = output_columns(&bound);
         // Of DECLARE, CREATE TABLE AS and EXPLAIN no columns of the query were told.
-        if let (Some(old), Some(Body::Sql(_))) = (&old, &statement.body) {
+        if let (Some(old), Some(Body::Sql(_))) = (&old, statement.body.as_deref()) {
             let told = |c: &Option<Arc<[OutputColumn]>>| {
                 c.as_ref().map(|c| c.iter().map(|c| (c.name.clone(), c.ty.ty.clone(), c.ty.typmod)).collect::<Vec<_>>())
             };

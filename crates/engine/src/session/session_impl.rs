@@ -27,6 +27,7 @@ pub struct Session {
     pub(crate) block: Block,
     pub(crate) prepared: IndexMap<String, Prepared>,
     pub(crate) unnamed: Option<Prepared>,
+    pub(super) shapes: super::shapes::Shapes,
     pub(crate) cursors: IndexMap<String, Cursor>,
     /// When the statement began, in microseconds since 1970.
     pub(crate) statement_us: i64,
@@ -84,6 +85,7 @@ impl Session {
             block: Block::default(),
             prepared: IndexMap::new(),
             unnamed: None,
+            shapes: super::shapes::Shapes::default(),
             cursors: IndexMap::new(),
             statement_us: now_us(),
             notifications,
@@ -121,7 +123,7 @@ impl Session {
         self.open_implicit();
         let statement = prepared.inner.clone();
         self.shared.begin_statement(statement.statement_text.clone(), self.statement_us, self.block.started_us);
-        let Some(body) = &statement.body else { return Ok(Execution::Empty) };
+        let Some(body) = statement.body.as_deref() else { return Ok(Execution::Empty) };
         let result = if self.block.failed && !ends_block(Some(body)) {
             self.check_not_failed().map(|()| Execution::Empty)
         } else if ends_block(Some(body)) {

@@ -1,23 +1,33 @@
 //! `stoa load`: a file of values into a table, by COPY and so by the one write path.
 //!
 //! Rows are committed in parts of `--commit-rows`; what a failed load has committed is told with the error, and `--skip`
-//! goes on behind it. A file that fits into one part is loaded whole or not at all.
+//! goes on behind it. A file that fits into one part is loaded whole or not at all. A part's commit leaves a token of the load, so that
+//! one that was killed is gone on with by its number, `--resume`. Reading order: [`Records`] (what a file gives) → [`text`] → [`json`] →
+//! [`parquet`] → [`value`] → [`types`].
+
+mod json;
+mod parquet;
+mod text;
+mod types;
+mod value;
 
 use super::CommandError;
 use super::dump::{command, start};
-use super::load_file::{Format, RecordReader, infer};
 use super::open::{DataOptions, open};
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::IsTerminal;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 use stoa_engine::session::Execution;
 use stoa_engine::{Session, SessionOptions};
-use stoa_pg::PgError;
+use stoa_pg::types::PgType;
+use stoa_pg::{PgError, SqlState};
+use thiserror::Error;
 
 /// Bytes that are handed to COPY at a time.
 const PIECE_BYTES: usize = 256 << 10;
+const COMMIT_ROWS: u64 = 100_000;
 
 #[derive(clap::Args, Debug)]
 pub struct Load {
@@ -26,16 +36,16 @@ pub struct Load {
     /// The table, with its schema if need be.
     #[arg(long, value_name = "NAME")]
     table: String,
-    /// What the file is: `csv`, or `tsv` (tabs, `\N` for NULL, backslashes before special characters). By default what its name ends in.
+    /// What the file is. By default what its name ends in.
     #[arg(long, value_enum)]
     format: Option<Format>,
-    /// The character between values.
+    /// The character between values of csv and tsv.
     #[arg(long, value_name = "CHARACTER")]
     delimiter: Option<char>,
-    /// What stands for NULL.
+    /// What stands for NULL in csv and tsv.
     #[arg(long, value_name = "TEXT")]
     null: Option<String>,
-    /// The columns in the order of the file, whose first line is a row then and not their names.
+    /// The columns: of csv and tsv in the order of the file, whose first line is a row then and not their names; of others those to load.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
     columns: Option<Vec<String>>,
     /// Make the table first; the types of columns are those that all values of the file have.
@@ -44,14 +54,164 @@ pub struct Load {
     /// The primary key of a table that is made.
     #[arg(long, value_name = "NAME,…", value_delimiter = ',', requires = "create")]
     key: Vec<String>,
-    /// Rows to commit at a time.
-    #[arg(long, value_name = "ROWS", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
-    commit_rows: u64,
+    /// Rows to commit at a time: 100,000 without it.
+    #[arg(long, value_name = "ROWS", value_parser = clap::value_parser!(u64).range(1..))]
+    commit_rows: Option<u64>,
     /// Rows at the start of the file that are there already.
     #[arg(long, value_name = "ROWS", default_value_t = 0)]
     skip: u64,
-    /// The file, whose first line names its columns.
+    /// Go on with a load of this file that did not end, behind what it has committed; it told its number when it began.
+    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["create", "commit_rows", "skip"])]
+    resume: Option<LoadNumber>,
+    /// The file.
     file: PathBuf,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
+enum Format {
+    /// Values between commas, quoted where need be; empty is NULL. The first line names the columns.
+    Csv,
+    /// PostgreSQL's text format: tabs, `\N` for NULL, backslashes before special characters. The first line names the columns.
+    Tsv,
+    /// Objects, a line each or one array of them; keys are columns.
+    Json,
+    /// Apache Parquet.
+    Parquet,
+}
+
+impl Format {
+    fn of(path: &Path) -> Self {
+        match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
+            Some("tsv" | "tab" | "txt" | "tbl") => Format::Tsv,
+            Some("json" | "jsonl" | "ndjson") => Format::Json,
+            Some("parquet" | "pq") => Format::Parquet,
+            _ => Format::Csv,
+        }
+    }
+
+    fn delimiter(self) -> char {
+        if self == Format::Csv { ',' } else { char::from(value::DELIMITER) }
+    }
+
+    /// Whether values are those of COPY as they stand in the file.
+    fn is_text(self) -> bool {
+        matches!(self, Format::Csv | Format::Tsv)
+    }
+}
+
+/// A column of the table that the file has values for.
+#[derive(Clone, Debug)]
+struct Column {
+    name: String,
+    ty: PgType,
+}
+
+/// What is wrong with a file.
+#[derive(Debug, Error)]
+enum FileError {
+    #[error("{0}")]
+    Io(#[from] std::io::Error),
+    #[error("{0}")]
+    Content(String),
+}
+
+impl FileError {
+    fn of(self, path: &Path) -> CommandError {
+        match self {
+            FileError::Io(error) => CommandError::Io { what: format!("cannot read {}", path.display()), error },
+            FileError::Content(what) => CommandError::Usage(format!("{}: {what}", path.display())),
+        }
+    }
+}
+
+impl From<FileError> for PgError {
+    fn from(error: FileError) -> Self {
+        match error {
+            FileError::Io(error) => PgError::new(SqlState::IO_ERROR, format!("could not read the file: {error}")),
+            FileError::Content(what) => PgError::new(SqlState::INVALID_TEXT_REPRESENTATION, what),
+        }
+    }
+}
+
+/// The rows of a file, as COPY takes them.
+trait Records: Send {
+    /// Appends the next record, with what ends it; false at the end of the file.
+    fn record(&mut self, out: &mut Vec<u8>) -> Result<bool, FileError>;
+
+    /// Passes over a record; false at the end of the file.
+    fn skip(&mut self) -> Result<bool, FileError> {
+        self.record(&mut Vec::new())
+    }
+
+    /// How many lines or rows were read: where a person finds the last one.
+    fn place(&self) -> u64;
+
+    /// What [`Records::place`] counts.
+    fn unit(&self) -> &'static str;
+
+    /// How much of [`Records::total`] was read: bytes, or rows.
+    fn done(&self) -> u64;
+
+    fn total(&self) -> u64;
+
+    fn counts_rows(&self) -> bool {
+        false
+    }
+}
+
+/// By which a load is known to the commits of its parts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct LoadNumber {
+    random: u32,
+    commit_rows: u64,
+    /// Rows that were there before it.
+    skip: u64,
+}
+
+impl std::fmt::Display for LoadNumber {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:08x}-{}-{}", self.random, self.commit_rows, self.skip)
+    }
+}
+
+impl std::str::FromStr for LoadNumber {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        const WRONG: &str = "not the number of a load, such as 01ab23cd-100000-0";
+        let mut parts = text.split('-');
+        let (Some(random), Some(commit_rows), Some(skip), None) = (parts.next(), parts.next(), parts.next(), parts.next()) else {
+            return Err(WRONG);
+        };
+        let random = u32::from_str_radix(random, 16).map_err(|_| WRONG)?;
+        let commit_rows = commit_rows.parse().ok().filter(|rows| *rows > 0).ok_or(WRONG)?;
+        Ok(Self { random, commit_rows, skip: skip.parse().map_err(|_| WRONG)? })
+    }
+}
+
+impl LoadNumber {
+    /// The token of the part that begins behind so many rows of the file.
+    fn token(self, rows: u64) -> String {
+        format!("stoa load {self} from {rows}")
+    }
+
+    /// Rows of the file that are committed.
+    async fn committed(self, session: &mut Session) -> Result<u64, PgError> {
+        let mut rows = self.skip;
+        loop {
+            let Execution::Rows(answer) = start(session, &format!("SELECT stoa_commit_status({})", literal(&self.token(rows)))).await?
+            else {
+                return Err(PgError::internal("a query without rows"));
+            };
+            let batch = answer.collect().await?;
+            session.finish().await?;
+            let status = arrow::util::display::array_value_to_string(batch.column(0), 0)?;
+            if status != "committed" {
+                return Ok(rows);
+            }
+            rows = rows.saturating_add(self.commit_rows);
+        }
+    }
 }
 
 /// How far a load has come.
@@ -59,33 +219,85 @@ pub struct Load {
 struct Progress {
     /// Rows that are committed, those skipped included.
     committed: u64,
-    /// Lines of the file before the part that is written now.
-    lines: u64,
+    /// [`Records::place`] before the part that is written now.
+    place: u64,
 }
 
 impl Load {
     pub(super) async fn run(self) -> Result<ExitCode, CommandError> {
         let format = self.format.unwrap_or_else(|| Format::of(&self.file));
-        let mut reader = RecordReader::open(&self.file, format)?;
         let delimiter = self.delimiter.unwrap_or(format.delimiter());
         if !delimiter.is_ascii() {
             return Err(CommandError::Usage("--delimiter must be one ASCII character".into()));
         }
-        let names = match &self.columns {
-            Some(names) => names.clone(),
-            None => reader.header(delimiter)?,
+        if !format.is_text() && (self.delimiter.is_some() || self.null.is_some()) {
+            return Err(CommandError::Usage("--delimiter and --null are for csv and tsv".into()));
+        }
+        let wrong = |error: FileError| error.of(&self.file);
+        let mut text = if format.is_text() { Some(text::TextFile::open(&self.file, format).map_err(wrong)?) } else { None };
+        // Types are looked for where they are wanted, or names are not known without.
+        let (names, types) = match (&mut text, &self.columns) {
+            (Some(file), columns) => {
+                let names = match columns {
+                    Some(names) => names.clone(),
+                    None => file.header(delimiter).map_err(wrong)?,
+                };
+                let types = match self.create {
+                    true => text::infer(&self.file, format, delimiter, self.null(format), names.len(), columns.is_none()).map_err(wrong)?,
+                    false => Vec::new(),
+                };
+                (names, types)
+            }
+            (None, Some(names)) if !self.create => (names.clone(), Vec::new()),
+            (None, columns) => {
+                let found = match format {
+                    Format::Parquet => parquet::columns(&self.file),
+                    _ => json::infer(&self.file),
+                };
+                let found = found.map_err(wrong)?;
+                match columns {
+                    None => found.into_iter().unzip(),
+                    Some(names) => {
+                        let ty = |name: &String| found.iter().find(|(n, _)| n == name).map(|(_, ty)| ty.clone());
+                        let ty = |name| ty(name).ok_or_else(|| wrong(FileError::Content(format!("it has no column {name}"))));
+                        (names.clone(), names.iter().map(ty).collect::<Result<_, _>>()?)
+                    }
+                }
+            }
         };
+        if names.is_empty() {
+            return Err(wrong(FileError::Content("it has no columns".into())));
+        }
         let mut session =
             open(&self.data).await?.connect(SessionOptions { application_name: "stoa load".into(), ..SessionOptions::default() })?;
         if self.create {
-            let types = infer(&self.file, format, delimiter, self.null(format), names.len(), self.columns.is_none())?;
             command(&mut session, &self.definition(&names, &types)).await?;
         }
+        let mut records: Box<dyn Records> = match (text, format) {
+            (Some(file), _) => Box::new(file),
+            (None, Format::Parquet) => {
+                let columns = self.described(&mut session, names.clone()).await?;
+                Box::new(parquet::ParquetFile::open(&self.file, columns).map_err(wrong)?)
+            }
+            (None, _) => {
+                let mut file = json::JsonFile::open(&self.file).map_err(wrong)?;
+                file.set_columns(self.described(&mut session, names.clone()).await?);
+                Box::new(file)
+            }
+        };
+        let (number, skip) = match self.resume {
+            Some(number) => (number, number.committed(&mut session).await?),
+            None => {
+                let commit_rows = self.commit_rows.unwrap_or(COMMIT_ROWS);
+                (LoadNumber { random: rand::random(), commit_rows, skip: self.skip }, self.skip)
+            }
+        };
+        eprintln!("load {number}: if it is interrupted, go on with --resume {number}");
         let began = Instant::now();
         let mut progress = Progress::default();
-        let done = self.load(&mut session, &mut reader, &self.copy(&names, format, delimiter), &mut progress).await;
+        let done = self.load(&mut session, &mut *records, &self.copy(&names, format, delimiter), number, skip, &mut progress).await;
         session.close().await;
-        let loaded = progress.committed.saturating_sub(self.skip);
+        let loaded = progress.committed.saturating_sub(skip);
         match done {
             Ok(()) => {
                 let seconds = began.elapsed().as_secs_f64();
@@ -99,7 +311,7 @@ impl Load {
                     eprintln!("DETAIL:  {detail}");
                 }
                 if let Some(context) = &fields.context {
-                    eprintln!("CONTEXT:  {}", in_file(context, progress.lines));
+                    eprintln!("CONTEXT:  {}", in_file(context, records.unit(), progress.place));
                 }
                 eprintln!(
                     "{loaded} rows were loaded, nothing behind them.{}",
@@ -111,18 +323,25 @@ impl Load {
     }
 
     fn null(&self, format: Format) -> &str {
-        self.null.as_deref().unwrap_or(match format {
-            Format::Csv => "",
-            Format::Tsv => "\\N",
-        })
+        self.null.as_deref().unwrap_or(if format == Format::Csv { "" } else { value::NULL })
+    }
+
+    /// The columns with the types that the table has for them.
+    async fn described(&self, session: &mut Session, names: Vec<String>) -> Result<Vec<Column>, PgError> {
+        let list: Vec<String> = names.iter().map(|n| identifier(n)).collect();
+        let sql = format!("SELECT {} FROM {}", list.join(", "), self.table);
+        let mut pieces = session.parse(&sql)?;
+        let piece = if pieces.len() == 1 { pieces.pop() } else { None };
+        let prepared = session.prepare(piece, sql.into(), Vec::new())?;
+        let described = session.describe(&prepared)?;
+        session.finish().await?;
+        let types = described.columns.iter().flat_map(|columns| columns.iter()).map(|column| column.ty.ty.clone());
+        Ok(names.into_iter().zip(types).map(|(name, ty)| Column { name, ty }).collect())
     }
 
     fn copy(&self, names: &[String], format: Format, delimiter: char) -> String {
         let names: Vec<String> = names.iter().map(|n| identifier(n)).collect();
-        let word = match format {
-            Format::Csv => "csv",
-            Format::Tsv => "text",
-        };
+        let word = if format == Format::Csv { "csv" } else { "text" };
         format!(
             "COPY {} ({}) FROM STDIN WITH (FORMAT {word}, DELIMITER {}, NULL {})",
             self.table,
@@ -132,7 +351,7 @@ impl Load {
         )
     }
 
-    fn definition(&self, names: &[String], types: &[&str]) -> String {
+    fn definition(&self, names: &[String], types: &[String]) -> String {
         let mut lines: Vec<String> = names.iter().zip(types).map(|(name, ty)| format!("{} {ty}", identifier(name))).collect();
         if !self.key.is_empty() {
             let key: Vec<String> = self.key.iter().map(|n| identifier(n)).collect();
@@ -141,42 +360,60 @@ impl Load {
         format!("CREATE TABLE {} ({})", self.table, lines.join(", "))
     }
 
-    async fn load(&self, session: &mut Session, reader: &mut RecordReader, copy: &str, progress: &mut Progress) -> Result<(), PgError> {
+    async fn load(
+        &self,
+        session: &mut Session,
+        records: &mut dyn Records,
+        copy: &str,
+        number: LoadNumber,
+        skip: u64,
+        progress: &mut Progress,
+    ) -> Result<(), PgError> {
         let bar = if std::io::stderr().is_terminal() {
-            let style = ProgressStyle::with_template("{bar:30} {bytes}/{total_bytes}  {binary_bytes_per_sec}  {eta} left  {msg}");
-            ProgressBar::new(reader.total_bytes()).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+            let template = match records.counts_rows() {
+                true => "{bar:30} {pos}/{len} rows  {per_sec}  {eta} left",
+                false => "{bar:30} {bytes}/{total_bytes}  {binary_bytes_per_sec}  {eta} left  {msg}",
+            };
+            let style = ProgressStyle::with_template(template);
+            ProgressBar::new(records.total()).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
         } else {
             ProgressBar::hidden()
         };
-        let read = |error: std::io::Error| PgError::new(stoa_pg::SqlState::IO_ERROR, format!("could not read the file: {error}"));
         let mut piece = Vec::with_capacity(PIECE_BYTES * 2);
         let mut rows = 0;
-        while rows < self.skip {
-            if !reader.record(&mut piece).map_err(read)? {
-                break;
-            }
-            piece.clear();
+        while rows < skip && records.skip()? {
             rows += 1;
         }
         progress.committed = rows;
-        progress.lines = reader.lines();
+        progress.place = records.place();
         loop {
+            command(session, &format!("SET stoa.commit_token = {}", literal(&number.token(progress.committed)))).await?;
             let Execution::CopyIn(mut sink) = start(session, copy).await? else {
                 return Err(PgError::internal("COPY FROM that takes no rows"));
             };
             let mut part = 0;
             let mut more = true;
             let written = loop {
-                while part < self.commit_rows && piece.len() < PIECE_BYTES && more {
-                    more = reader.record(&mut piece).map_err(read)?;
+                let mut failed = None;
+                while part < number.commit_rows && piece.len() < PIECE_BYTES && more {
+                    match records.record(&mut piece) {
+                        Ok(found) => more = found,
+                        Err(error) => {
+                            failed = Some(PgError::from(error));
+                            break;
+                        }
+                    }
                     part += u64::from(more);
+                }
+                if let Some(error) = failed {
+                    break Err(error);
                 }
                 if piece.is_empty() {
                     break sink.finish().await.map(|_| ());
                 }
                 let given = sink.data(&piece).await;
                 piece.clear();
-                bar.set_position(reader.bytes());
+                bar.set_position(records.done());
                 if let Err(error) = given {
                     break Err(error);
                 }
@@ -190,7 +427,7 @@ impl Load {
             }
             session.finish().await?;
             progress.committed += part;
-            progress.lines = reader.lines();
+            progress.place = records.place();
             bar.set_message(format!("{} rows", progress.committed));
             if !more {
                 bar.finish_and_clear();
@@ -200,13 +437,13 @@ impl Load {
     }
 }
 
-/// A context of COPY with the line's number in the file.
-fn in_file(context: &str, before: u64) -> String {
+/// A context of COPY with the line's number in the file, or the row's.
+fn in_file(context: &str, unit: &str, before: u64) -> String {
     let Some((head, rest)) = context.split_once(", line ") else { return context.to_owned() };
     let digits = rest.find(|c: char| !c.is_ascii_digit()).unwrap_or(rest.len());
     let (number, tail) = rest.split_at(digits);
     match number.parse::<u64>() {
-        Ok(number) => format!("{head}, line {}{tail}", number + before),
+        Ok(number) => format!("{head}, {unit} {}{tail}", number + before),
         Err(_) => context.to_owned(),
     }
 }
@@ -228,13 +465,22 @@ mod tests {
     use super::*;
 
     #[test]
+    fn loads_are_known_by_their_numbers() {
+        let number = LoadNumber { random: 0xab, commit_rows: 100, skip: 7 };
+        assert_eq!(number.to_string().parse(), Ok(number));
+        for wrong in ["", "ab", "ab-100", "ab-0-0", "ab-1-0-0", "xy-1-0", "ab-1--1"] {
+            assert!(wrong.parse::<LoadNumber>().is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
     fn lines_are_those_of_the_file() {
         for (context, wanted) in [
             ("COPY t, line 3, column a: \"x, line 9\"", "COPY t, line 103, column a: \"x, line 9\""),
             ("COPY t, line 1", "COPY t, line 101"),
             ("COPY t", "COPY t"),
         ] {
-            assert_eq!(in_file(context, 100), wanted);
+            assert_eq!(in_file(context, "line", 100), wanted);
         }
     }
 }

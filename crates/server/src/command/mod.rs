@@ -4,7 +4,6 @@ mod backup;
 mod demo;
 mod dump;
 mod load;
-mod load_file;
 mod open;
 mod serve;
 mod size;

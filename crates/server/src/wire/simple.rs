@@ -4,9 +4,8 @@ use super::connection::{Connection, Failure, read};
 use super::frame::{Body, Frame};
 use super::rows::{RowsInProgress, Sent};
 use std::sync::Arc;
-use stoa_engine::session::Execution;
+use stoa_engine::session::{Execution, ParamValue, Prepared};
 use stoa_pg::PgError;
-use stoa_syntax::Piece;
 
 impl Connection {
     pub(super) async fn query(&mut self, frame: &Frame) -> Result<(), Failure> {
@@ -30,6 +29,9 @@ impl Connection {
     }
 
     async fn run_text(&mut self, text: &str) -> Result<(), Failure> {
+        if let Some((prepared, params)) = self.session.recall(text) {
+            return self.run_prepared(&prepared, params, true).await;
+        }
         let pieces = self.session.parse(text)?;
         if pieces.is_empty() {
             self.session.finish().await?;
@@ -40,14 +42,17 @@ impl Connection {
         let last = pieces.len() - 1;
         self.session.begin_text(pieces.len());
         for (number, piece) in pieces.into_iter().enumerate() {
-            self.run_piece(piece, &text, number == last).await?;
+            let prepared = self.session.prepare(Some(piece), text.clone(), Vec::new())?;
+            if last == 0 {
+                self.session.keep_shape(&text, &prepared);
+            }
+            self.run_prepared(&prepared, Vec::new(), number == last).await?;
         }
         Ok(())
     }
 
-    async fn run_piece(&mut self, piece: Piece, text: &Arc<str>, last: bool) -> Result<(), Failure> {
-        let prepared = self.session.prepare(Some(piece), text.clone(), Vec::new())?;
-        let execution = self.run_statement(&prepared, Vec::new()).await?;
+    async fn run_prepared(&mut self, prepared: &Prepared, params: Vec<ParamValue>, last: bool) -> Result<(), Failure> {
+        let execution = self.run_statement(prepared, params).await?;
         match execution {
             Execution::Rows(rows) => {
                 let mut progress = RowsInProgress::new(rows);

@@ -1,70 +1,24 @@
-//! Files of records for `stoa load`: where a record ends, what the first line names, and what types would hold all values.
+//! Files of text, csv and tsv: where a record ends, what the first line names, and what types would hold all values.
 //!
 //! Values are not read here but by COPY; a record is only told from the next one, quotes and backslashes heeded.
 
-use super::CommandError;
+use super::types::Candidates;
+use super::{FileError, Format, Records};
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
-pub enum Format {
-    /// Values between commas, quoted where need be; empty is NULL.
-    Csv,
-    /// PostgreSQL's text format.
-    Tsv,
-}
-
-impl Format {
-    pub(super) fn of(path: &Path) -> Self {
-        match path.extension().and_then(|e| e.to_str()).map(str::to_ascii_lowercase).as_deref() {
-            Some("tsv" | "tab" | "txt" | "tbl") => Format::Tsv,
-            _ => Format::Csv,
-        }
-    }
-
-    pub(super) fn delimiter(self) -> char {
-        match self {
-            Format::Csv => ',',
-            Format::Tsv => '\t',
-        }
-    }
-}
-
-/// Reads whole records, with the bytes that end them.
-pub(super) struct RecordReader {
+/// Reads whole records of csv or tsv, with the bytes that end them.
+pub(super) struct TextFile {
     file: BufReader<File>,
     format: Format,
     total: u64,
     bytes: u64,
     lines: u64,
-    path: String,
 }
 
-impl RecordReader {
-    pub(super) fn open(path: &Path, format: Format) -> Result<Self, CommandError> {
-        let io = |error| CommandError::Io { what: format!("cannot read {}", path.display()), error };
-        let file = File::open(path).map_err(io)?;
-        let total = file.metadata().map_err(io)?.len();
-        Ok(Self { file: BufReader::with_capacity(1 << 20, file), format, total, bytes: 0, lines: 0, path: path.display().to_string() })
-    }
-
-    pub(super) fn total_bytes(&self) -> u64 {
-        self.total
-    }
-
-    /// Bytes that were read.
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    /// Lines that were read.
-    pub(super) fn lines(&self) -> u64 {
-        self.lines
-    }
-
-    /// Appends the next record; false at the end of the file.
-    pub(super) fn record(&mut self, out: &mut Vec<u8>) -> std::io::Result<bool> {
+impl Records for TextFile {
+    fn record(&mut self, out: &mut Vec<u8>) -> Result<bool, FileError> {
         let mut quoted = false;
         let start = out.len();
         loop {
@@ -76,13 +30,12 @@ impl RecordReader {
             self.bytes += read as u64;
             self.lines += 1;
             let line = out.get(from..).unwrap_or_default();
-            let ended = match self.format {
-                Format::Csv => {
-                    quoted ^= line.iter().filter(|b| **b == b'"').count() % 2 == 1;
-                    !quoted
-                }
+            let ended = if self.format == Format::Csv {
+                quoted ^= line.iter().filter(|b| **b == b'"').count() % 2 == 1;
+                !quoted
+            } else {
                 // A backslash before the end of the line makes it part of the value.
-                Format::Tsv => line.iter().rev().skip(1).take_while(|b| **b == b'\\').count() % 2 == 0,
+                line.iter().rev().skip(1).take_while(|b| **b == b'\\').count() % 2 == 0
             };
             if ended {
                 if out.last() != Some(&b'\n') {
@@ -93,19 +46,41 @@ impl RecordReader {
         }
     }
 
+    fn place(&self) -> u64 {
+        self.lines
+    }
+
+    fn unit(&self) -> &'static str {
+        "line"
+    }
+
+    fn done(&self) -> u64 {
+        self.bytes
+    }
+
+    fn total(&self) -> u64 {
+        self.total
+    }
+}
+
+impl TextFile {
+    pub(super) fn open(path: &Path, format: Format) -> Result<Self, FileError> {
+        let file = File::open(path)?;
+        let total = file.metadata()?.len();
+        Ok(Self { file: BufReader::with_capacity(1 << 20, file), format, total, bytes: 0, lines: 0 })
+    }
+
     /// Reads the first line: the names of columns.
-    pub(super) fn header(&mut self, delimiter: char) -> Result<Vec<String>, CommandError> {
+    pub(super) fn header(&mut self, delimiter: char) -> Result<Vec<String>, FileError> {
         let mut line = Vec::new();
-        let read = self.record(&mut line).map_err(|error| CommandError::Io { what: format!("cannot read {}", self.path), error })?;
-        if !read {
-            return Err(CommandError::Usage(format!("{} is empty: its first line must name its columns", self.path)));
+        if !self.record(&mut line)? {
+            return Err(FileError::Content("it is empty: its first line must name its columns".into()));
         }
         // A mark of UTF-8 is not part of the first name.
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line);
-        let names = split(line, self.format, delimiter)
-            .ok_or_else(|| CommandError::Usage(format!("the first line of {} does not name columns", self.path)))?;
+        let names = split(line, self.format, delimiter).ok_or_else(|| FileError::Content("its first line does not name columns".into()))?;
         if names.iter().any(String::is_empty) {
-            return Err(CommandError::Usage(format!("the first line of {} has a column without a name", self.path)));
+            return Err(FileError::Content("its first line has a column without a name".into()));
         }
         Ok(names)
     }
@@ -113,53 +88,18 @@ impl RecordReader {
 
 /// The values of a record.
 fn split(record: &[u8], format: Format, delimiter: char) -> Option<Vec<String>> {
-    match format {
-        Format::Csv => {
-            let mut reader =
-                csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(u8::try_from(delimiter).ok()?).from_reader(record);
-            let record = reader.records().next()?.ok()?;
-            Some(record.iter().map(str::to_owned).collect())
-        }
-        Format::Tsv => {
-            let line = std::str::from_utf8(record).ok()?.trim_end_matches(['\n', '\r']);
-            Some(line.split(delimiter).map(str::to_owned).collect())
-        }
+    if format == Format::Csv {
+        let mut reader =
+            csv::ReaderBuilder::new().has_headers(false).flexible(true).delimiter(u8::try_from(delimiter).ok()?).from_reader(record);
+        let record = reader.records().next()?.ok()?;
+        Some(record.iter().map(str::to_owned).collect())
+    } else {
+        let line = std::str::from_utf8(record).ok()?.trim_end_matches(['\n', '\r']);
+        Some(line.split(delimiter).map(str::to_owned).collect())
     }
 }
 
-/// Types from the narrowest; a column has the first that takes all its values.
-const TYPES: &[(&str, fn(&str) -> bool)] = &[
-    ("boolean", |v| matches!(v.to_ascii_lowercase().as_str(), "t" | "f" | "true" | "false")),
-    ("integer", |v| plain_number(v) && v.parse::<i32>().is_ok()),
-    ("bigint", |v| plain_number(v) && v.parse::<i64>().is_ok()),
-    ("double precision", |v| v.contains(['.', 'e', 'E']) && v.parse::<f64>().is_ok() || plain_number(v) && v.len() < 16),
-    ("date", |v| shaped(v, "dddd-dd-dd")),
-    ("timestamp", |v| ["dddd-dd-dd dd:dd", "dddd-dd-dd dd:dd:dd"].iter().any(|s| shaped(cut_fraction(v), s))),
-    ("timestamptz", |v| {
-        let v = v.strip_suffix('Z').or_else(|| v.rsplit_once(['+', '-']).filter(|(_, zone)| zone.len() <= 5).map(|(t, _)| t));
-        v.is_some_and(|v| shaped(cut_fraction(&v.replace('T', " ")), "dddd-dd-dd dd:dd:dd"))
-    }),
-    ("text", |_| true),
-];
-
-/// A number that is not rather a name: no sign but minus, no zero in front.
-fn plain_number(v: &str) -> bool {
-    let digits = v.strip_prefix('-').unwrap_or(v);
-    digits.bytes().all(|b| b.is_ascii_digit()) && (digits == "0" || !digits.starts_with('0')) && !digits.is_empty()
-}
-
-fn cut_fraction(v: &str) -> &str {
-    match v.rsplit_once('.') {
-        Some((whole, fraction)) if (1..=6).contains(&fraction.len()) && fraction.bytes().all(|b| b.is_ascii_digit()) => whole,
-        _ => v,
-    }
-}
-
-fn shaped(v: &str, shape: &str) -> bool {
-    v.len() == shape.len() && v.bytes().zip(shape.bytes()).all(|(b, s)| if s == b'd' { b.is_ascii_digit() } else { b == s })
-}
-
-/// The type of each column: the first of [`TYPES`] that takes all values of the file.
+/// The type of each column: the first that takes all values of the file.
 pub(super) fn infer(
     path: &Path,
     format: Format,
@@ -167,40 +107,21 @@ pub(super) fn infer(
     null: &str,
     columns: usize,
     has_header: bool,
-) -> Result<Vec<&'static str>, CommandError> {
-    let mut reader = RecordReader::open(path, format)?;
-    let mut types = vec![0_usize; columns];
-    let mut seen = vec![false; columns];
+) -> Result<Vec<String>, FileError> {
+    let mut file = TextFile::open(path, format)?;
+    let mut types = vec![Candidates::default(); columns];
     let mut record = Vec::new();
     let mut first = has_header;
-    while reader.record(&mut record).map_err(|error| CommandError::Io { what: format!("cannot read {}", path.display()), error })? {
+    while file.record(&mut record)? {
         if !std::mem::take(&mut first) {
             let values = split(&record, format, delimiter).unwrap_or_default();
-            for ((value, at), seen) in values.iter().zip(&mut types).zip(&mut seen).filter(|((v, _), _)| v.as_str() != null) {
-                *seen = true;
-                while TYPES.get(*at).is_some_and(|(_, takes)| !takes(value)) {
-                    *at += 1;
-                }
+            for (value, types) in values.iter().zip(&mut types).filter(|(value, _)| value.as_str() != null) {
+                types.text(value);
             }
         }
         record.clear();
     }
-    // What was passed over on the way does not take the earlier values by itself: numbers become dates in no file but a mixed one.
-    let mut mixed = vec![false; columns];
-    let mut reader = RecordReader::open(path, format)?;
-    let mut first = has_header;
-    record.clear();
-    while reader.record(&mut record).map_err(|error| CommandError::Io { what: format!("cannot read {}", path.display()), error })? {
-        if !std::mem::take(&mut first) {
-            let values = split(&record, format, delimiter).unwrap_or_default();
-            for ((value, at), mixed) in values.iter().zip(&types).zip(&mut mixed).filter(|((v, _), _)| v.as_str() != null) {
-                *mixed |= TYPES.get(*at).is_none_or(|(_, takes)| !takes(value));
-            }
-        }
-        record.clear();
-    }
-    let of = |at: &usize| TYPES.get(*at).map_or("text", |(name, _)| *name);
-    Ok(types.iter().zip(seen).zip(mixed).map(|((at, seen), mixed)| if seen && !mixed { of(at) } else { "text" }).collect())
+    Ok(types.iter().map(|types| types.first().to_owned()).collect())
 }
 
 #[cfg(test)]
@@ -222,7 +143,7 @@ mod tests {
             ("b.tsv", Format::Tsv, "a\tb\n1\tx\\\ny\n2\tx\\\\\n", &["a\tb\n", "1\tx\\\ny\n", "2\tx\\\\\n"][..]),
         ] {
             let path = file(name, text);
-            let mut reader = RecordReader::open(&path, Format::of(&path)).unwrap();
+            let mut reader = TextFile::open(&path, Format::of(&path)).unwrap();
             assert_eq!(Format::of(&path), format);
             let mut found = Vec::new();
             let mut record = Vec::new();

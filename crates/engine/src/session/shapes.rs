@@ -1,0 +1,465 @@
+//! Statements of the simple protocol that differ from earlier ones in their literals only: they need not be parsed, bound and compiled anew.
+//!
+//! When a text comes whose [`Shape`] has been seen before, its statement is bound a second time, with parameters in the place of its
+//! literals. If that gives the same typed tree, but for the parameters, and takes little, it is kept: the next text of this shape runs it
+//! with its own literals as values. Whatever is unusual (a literal that its type does not take, another catalog, a failed transaction)
+//! goes the ordinary way, which tells of it.
+
+use super::api::Prepared;
+use super::prepared::{BoundStatement, PreparedStatement};
+use super::session_impl::Session;
+use super::system::SessionSystem;
+use crate::bind::literal::folded;
+use crate::bind::tree::{Bound, BoundBody, Expr, ExprKind, Rel};
+use crate::bind::walk;
+use crate::database::now_us;
+use crate::plan::is_brief;
+use datafusion::common::ScalarValue;
+use indexmap::IndexMap;
+use parking_lot::Mutex;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+use stoa_pg::EvalContext;
+use stoa_pg::types::PgType;
+use stoa_pg::values::input_text;
+use stoa_syntax::{Body, LiteralKind, Shape};
+
+/// Statements that a session keeps.
+const KEPT: usize = 32;
+/// Shapes that it remembers having seen.
+const SEEN: usize = 64;
+
+/// What a session knows of shapes.
+pub(super) struct Shapes {
+    /// That of the text that came last; buffers are used again.
+    last: Shape,
+    kept: IndexMap<Box<[u8]>, Kept>,
+    /// How often one was wanted.
+    wanted: u64,
+    /// Hashes of shapes, each at a place that follows from it.
+    seen: [Seen; SEEN],
+}
+
+impl Default for Shapes {
+    fn default() -> Self {
+        Self { last: Shape::default(), kept: IndexMap::new(), wanted: 0, seen: [Seen::default(); SEEN] }
+    }
+}
+
+struct Kept {
+    body: Arc<Body>,
+    bound: Arc<BoundStatement>,
+    /// Of those that are kept the one with the lowest number has not been wanted for longest.
+    wanted: u64,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    hash: u64,
+    /// It has been found not to be one to keep.
+    refused: bool,
+}
+
+impl Session {
+    /// A statement of an earlier text of the same shape, with the values of this one's literals.
+    #[must_use]
+    pub fn recall(&mut self, text: &str) -> Option<(Prepared, Vec<ScalarValue>)> {
+        if !self.shapes.last.read(text) || self.block.failed {
+            return None;
+        }
+        self.shapes.wanted += 1;
+        let kept = self.shapes.kept.get_mut(self.shapes.last.key())?;
+        kept.wanted = self.shapes.wanted;
+        let (body, bound) = (Arc::clone(&kept.body), Arc::clone(&kept.bound));
+        self.begin_text(1);
+        self.statement_us = now_us();
+        // What this raises is raised again on the ordinary way.
+        let system = self.surroundings().ok()?;
+        let values = self.shared.settings().value.clone();
+        if !bound.holds(&system, &values) {
+            // Nor will the others, most likely, and each holds a catalog.
+            self.shapes.kept.retain(|_, kept| kept.bound.holds(&system, &values));
+            return None;
+        }
+        let params = self.literals_of(text, &bound, system)?;
+        let whole: Arc<str> = Arc::from(text);
+        let statement_text = match text.get(self.shapes.last.start()..self.shapes.last.end()) {
+            Some(statement) if statement.len() < text.len() => Arc::from(statement),
+            _ => Arc::clone(&whole),
+        };
+        let bound = Mutex::new(Some(bound));
+        let statement = PreparedStatement { text: whole, statement_text, body: Some(body), declared: Vec::new(), bound, recalled: true };
+        Some((Prepared { inner: Arc::new(statement) }, params))
+    }
+
+    /// What the literals of the last text are as parameters of a statement; `None` if its types do not take one.
+    fn literals_of(&self, text: &str, bound: &BoundStatement, system: Arc<SessionSystem>) -> Option<Vec<ScalarValue>> {
+        let literals = self.shapes.last.literals();
+        if literals.len() != bound.params.len() {
+            return None;
+        }
+        let context = self.eval_context(system);
+        let values = literals.iter().zip(bound.params.iter()).map(|(literal, ty)| {
+            let value = literal.value(text);
+            Some(match (literal.kind, &ty.ty) {
+                (LiteralKind::Int4, PgType::Int4) => ScalarValue::Int32(Some(value.parse().ok()?)),
+                (LiteralKind::Int8, PgType::Int8) => ScalarValue::Int64(Some(value.parse().ok()?)),
+                (LiteralKind::Text, PgType::Text) => ScalarValue::Utf8View(Some(value.into_owned())),
+                (LiteralKind::Int4 | LiteralKind::Int8, _) => return None,
+                _ => input_text(&context, ty, &value).ok()?,
+            })
+        });
+        values.collect()
+    }
+
+    /// After the ordinary way: keeps what was prepared of the last text, alone in it, if texts of its shape come again and again.
+    pub fn keep_shape(&mut self, text: &str, prepared: &Prepared) {
+        let literal = prepared.inner.bound.lock().clone();
+        let Some(literal) = literal.filter(|_| matches!(prepared.inner.body.as_deref(), Some(Body::Sql(_)))) else { return };
+        if self.shapes.last.key().is_empty() || !self.shapes.comes_again() {
+            return;
+        }
+        match self.with_parameters(text, &literal) {
+            Some(kept) => {
+                let all = &mut self.shapes.kept;
+                if all.len() >= KEPT
+                    && let Some(oldest) = (0..all.len()).min_by_key(|at| all.get_index(*at).map(|(_, kept)| kept.wanted))
+                {
+                    all.swap_remove_index(oldest);
+                }
+                all.insert(self.shapes.last.key().into(), kept);
+            }
+            None => self.shapes.refuse(),
+        }
+    }
+
+    /// The statement of a text with parameters in the place of its literals, if it means the same and takes little.
+    fn with_parameters(&mut self, text: &str, literal: &BoundStatement) -> Option<Kept> {
+        let declared = self.shapes.last.literals().iter().map(|literal| match literal.kind {
+            LiteralKind::Int4 => Some(PgType::Int4),
+            LiteralKind::Int8 => Some(PgType::Int8),
+            LiteralKind::Numeric => Some(PgType::Numeric),
+            LiteralKind::Text => None,
+        });
+        let declared = declared.collect();
+        let changed: Arc<str> = self.shapes.last.with_parameters(text).into();
+        let [piece] = <[_; 1]>::try_from(stoa_syntax::parse_script(&changed).ok()?).ok()?;
+        let body = Arc::new(piece.body);
+        let statement_text = Arc::clone(&changed);
+        let statement = PreparedStatement {
+            text: changed,
+            statement_text,
+            body: Some(Arc::clone(&body)),
+            declared,
+            bound: Mutex::default(),
+            recalled: false,
+        };
+        let bound = self.bound(&statement).ok()?;
+        let system = self.surroundings().ok()?;
+        let settings = self.shared.settings();
+        let values = self.literals_of(text, &bound, Arc::clone(&system))?;
+        let same = literal.columns == bound.columns
+            && literal.holds(&system, &settings.value)
+            && literal.bound.warnings.is_empty()
+            && with_values(&bound.bound, &values, &self.eval_context(Arc::clone(&system))) == literal.bound;
+        let keep = same
+            && !depends_on_constants(&bound.bound)
+            && is_brief(&bound.bound, &bound.plan, settings, &self.database.text, &system.catalog);
+        keep.then_some(Kept { body, bound, wanted: self.shapes.wanted })
+    }
+}
+
+impl Shapes {
+    fn seen(&mut self) -> (&mut Seen, u64) {
+        let mut hasher = DefaultHasher::new();
+        self.last.key().hash(&mut hasher);
+        let hash = hasher.finish();
+        let place = usize::try_from(hash).unwrap_or(0) % SEEN;
+        (&mut self.seen[place], hash)
+    }
+
+    /// Whether the last text's shape was seen before, and not refused.
+    fn comes_again(&mut self) -> bool {
+        let (seen, hash) = self.seen();
+        if seen.hash != hash {
+            *seen = Seen { hash, refused: false };
+            return false;
+        }
+        !seen.refused
+    }
+
+    fn refuse(&mut self) {
+        self.seen().0.refused = true;
+    }
+}
+
+/// A statement with constants in the place of its parameters, as the binder has them.
+fn with_values(bound: &Bound, values: &[ScalarValue], eval: &EvalContext) -> Bound {
+    let mut out = bound.clone();
+    out.params.clear();
+    match &mut out.body {
+        BoundBody::Query(query) => substitute_in(&mut query.rel, values, eval),
+        BoundBody::Mutation(mutation) => {
+            substitute_in(&mut mutation.source, values, eval);
+            let returning = mutation.returning.iter_mut().flatten().map(|(_, e)| e);
+            walk::mutation_exprs_mut(&mut mutation.kind).into_iter().chain(returning).for_each(|e| {
+                substitute(e, values, eval);
+            });
+        }
+    }
+    out
+}
+
+fn substitute_in(rel: &mut Rel, values: &[ScalarValue], eval: &EvalContext) {
+    walk::exprs_mut(rel).into_iter().for_each(|e| {
+        substitute(e, values, eval);
+    });
+    walk::children_mut(rel).into_iter().for_each(|child| substitute_in(child, values, eval));
+}
+
+/// Whether there was a parameter.
+fn substitute(e: &mut Expr, values: &[ScalarValue], eval: &EvalContext) -> bool {
+    if let ExprKind::Param(number) = e.kind {
+        if let Some(value) = values.get(number) {
+            *e = Expr::new(ExprKind::Const(value.clone()), e.ty.clone());
+        }
+        return true;
+    }
+    let found = e.children_mut().into_iter().fold(false, |found, child| substitute(child, values, eval) | found);
+    match &mut e.kind {
+        ExprKind::ScalarSubquery(query) | ExprKind::Exists(query) | ExprKind::ArraySubquery(query) | ExprKind::AnyQuery { query, .. } => {
+            substitute_in(&mut query.rel, values, eval);
+        }
+        _ => {}
+    }
+    if found {
+        let changed = std::mem::replace(e, Expr::new(ExprKind::Param(0), e.ty.clone()));
+        *e = folded(eval, changed);
+    }
+    found
+}
+
+/// Whether a way to the rows may be open to constants only: an index with a condition that follows from them, a time in the past.
+fn depends_on_constants(bound: &Bound) -> bool {
+    let rel = match &bound.body {
+        BoundBody::Query(query) => &query.rel,
+        BoundBody::Mutation(mutation) => &*mutation.source,
+    };
+    let mut found = false;
+    walk::visit_all(rel, &mut |rel| {
+        if let Rel::Scan(scan) = rel {
+            found |= scan.as_of.is_some() || scan.table.indexes.iter().any(|index| index.predicate.is_some());
+        }
+    });
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+    use super::*;
+    use crate::session::{Execution, SessionOptions};
+    use crate::{Database, DatabaseOptions};
+    use arrow::util::display::{ArrayFormatter, FormatOptions};
+    use rand::rngs::StdRng;
+    use rand::{Rng, SeedableRng};
+    use stoa_pg::PgResult;
+    use stoa_store::model::ModelStore;
+
+    /// What clients see: names and types of columns, rows, the tag; or the error.
+    async fn execute(session: &mut Session, prepared: &Prepared, params: Vec<ScalarValue>) -> PgResult<String> {
+        let out = match session.execute(prepared, params).await? {
+            Execution::Rows(given) => {
+                let columns: Vec<String> = given.columns.iter().map(|c| format!("{} {:?}", c.name, c.ty.ty)).collect();
+                match given.collect().await {
+                    Ok(batch) => {
+                        let options = FormatOptions::default().with_null("NULL");
+                        let values: Vec<_> = batch.columns().iter().map(|c| ArrayFormatter::try_new(c, &options).unwrap()).collect();
+                        let row = |row| values.iter().map(|c| c.value(row).to_string()).collect::<Vec<_>>().join(",");
+                        format!("{columns:?}: {}", (0..batch.num_rows()).map(row).collect::<Vec<_>>().join("; "))
+                    }
+                    Err(error) => {
+                        session.fail().await;
+                        return Err(error);
+                    }
+                }
+            }
+            Execution::Done(tag) => tag,
+            _ => "nothing".into(),
+        };
+        session.finish().await?;
+        Ok(out)
+    }
+
+    /// As the simple protocol does, with shapes or without; whether one was recalled.
+    async fn run(session: &mut Session, text: &str, shapes: bool) -> (String, bool) {
+        let mut recalled = false;
+        let out = async {
+            if shapes && let Some((prepared, params)) = session.recall(text) {
+                recalled = true;
+                return execute(session, &prepared, params).await;
+            }
+            let mut out = String::new();
+            let pieces = session.parse(text)?;
+            session.begin_text(pieces.len());
+            let only = pieces.len() == 1;
+            for piece in pieces {
+                let prepared = session.prepare(Some(piece), text.into(), Vec::new())?;
+                if shapes && only {
+                    session.keep_shape(text, &prepared);
+                }
+                out = execute(session, &prepared, Vec::new()).await?;
+            }
+            Ok(out)
+        };
+        let out = match out.await {
+            Ok(out) => out,
+            Err(error) => {
+                session.fail().await;
+                // The error of a statement without a block ends its transaction.
+                let _ = session.finish().await;
+                format!("error {} {error} {:?} {:?}", error.code().as_str(), error.fields().position, error.fields().detail)
+            }
+        };
+        (out, recalled)
+    }
+
+    async fn database(script: &str) -> (Database, Session) {
+        let database = Database::open(Arc::new(ModelStore::new()), DatabaseOptions::default()).await.unwrap();
+        let mut session = database.connect(SessionOptions::default()).unwrap();
+        for text in script.split_inclusive(';') {
+            let (out, _) = run(&mut session, text, false).await;
+            assert!(!out.starts_with("error"), "{text}: {out}");
+        }
+        (database, session)
+    }
+
+    const TABLES: &str =
+        "CREATE TABLE a (id int PRIMARY KEY, big int8, name text, code varchar(4), n numeric(8,2), d date, flag bool, c char(3));
+        CREATE INDEX a_name ON a (name);
+        CREATE TABLE p (x int, y text, z int, PRIMARY KEY (x, y))";
+
+    fn statement(rng: &mut StdRng) -> String {
+        let id = |rng: &mut StdRng| if rng.random_bool(0.03) { 3_000_000_000_i64 } else { rng.random_range(-3..30) };
+        let word = |rng: &mut StdRng| ["a", "bb", "it''s", "%", "12345", "2020-02-30", "ä", ""][rng.random_range(0..8)];
+        let day = |rng: &mut StdRng| format!("2020-0{}-1{}", rng.random_range(0..4), rng.random_range(0..9));
+        let (i, j, k, w, v, d) = (id(rng), id(rng), id(rng), word(rng), word(rng), day(rng));
+        match rng.random_range(0..26) {
+            0 => format!("SELECT * FROM a WHERE id = {i}"),
+            1 => format!("SELECT id, big + {j} FROM a WHERE id >= {i} AND id < {i} + 5 ORDER BY id"),
+            2 => format!("SELECT name, n FROM a WHERE name = '{w}' ORDER BY id"),
+            3 => format!("SELECT id FROM a WHERE id IN ({i}, {j}, {k}) ORDER BY id"),
+            4 => format!("SELECT id, '{w}' AS w, {j} FROM a WHERE id BETWEEN {i} AND {j} ORDER BY id LIMIT {}", k.abs()),
+            5 => format!("SELECT id FROM a WHERE id = '{i}'"),
+            6 => format!("SELECT id FROM a WHERE id = '{w}'"),
+            7 => format!("INSERT INTO a (id, big, name, n, d) VALUES ({i}, {j}, '{w}', {k}.5, '{d}')"),
+            8 => format!(
+                "INSERT INTO a VALUES ({i}, {j}, '{w}', '{v}', {k}, '{d}', true, '{w}') ON CONFLICT (id) DO UPDATE SET big = a.big + {j}"
+            ),
+            9 => format!("UPDATE a SET big = big + {j}, name = '{w}' WHERE id = {i} RETURNING id, big, name"),
+            10 => format!("UPDATE a SET code = '{w}', c = '{v}' WHERE id = {i}"),
+            11 => format!("DELETE FROM a WHERE id = {i}"),
+            12 => format!("SELECT x, z FROM p WHERE x = {i} AND y >= '{w}' ORDER BY y"),
+            13 => format!("INSERT INTO p VALUES ({i}, '{w}', {j}), ({k}, '{v}', -{}) ON CONFLICT DO NOTHING", j.abs()),
+            14 => format!("SELECT {i} + {j}, '{w}' || {k}, pg_typeof({i}), -{}", k.abs()),
+            15 => format!("SELECT a.id, p.z FROM a JOIN p ON p.x = a.id WHERE a.id = {i} ORDER BY 2"),
+            16 => format!("SELECT id, n FROM a WHERE id > {i} ORDER BY {} LIMIT 3", rng.random_range(1..4)),
+            17 => format!("SELECT id FROM a WHERE d = '{d}' AND id = {i}"),
+            18 => format!("SELECT id FROM a WHERE id = {i} AND d > '{d}' - interval '{j} day'"),
+            19 => format!("SELECT count(*), {i} FROM a WHERE name = 'b' || '{w}' GROUP BY {}", rng.random_range(1..3)),
+            20 => format!("SELECT id, {i} / {j} FROM a WHERE id = {k}"),
+            21 => format!("SELECT code::varchar(2), n * {i}.25 FROM a WHERE id = {j} AND name LIKE '{w}%'"),
+            22 => format!("SELECT CASE WHEN id > {i} THEN '{w}' ELSE '{v}' END FROM a WHERE id = {j};"),
+            23 => format!("SELECT id, -{}::int, - {} FROM a WHERE id = {k}", i.abs(), j.abs()),
+            24 => format!("SELECT coalesce(name, '{w}'), current_query() FROM a WHERE id = {i} OR id = {j}"),
+            _ => format!("SELECT id FROM a WHERE (id, name) >= ({i}, '{w}') AND id < {j} ORDER BY id DESC LIMIT 2"),
+        }
+    }
+
+    #[tokio::test]
+    async fn recalled_statements_do_what_others_do() {
+        let mut rng = StdRng::seed_from_u64(7);
+        let (_plain, mut plain) = database(TABLES).await;
+        let (_other, mut other) = database(TABLES).await;
+        let mut recalled = 0;
+        for number in 0..4_000 {
+            let text = statement(&mut rng);
+            let (expected, _) = run(&mut plain, &text, false).await;
+            let (found, again) = run(&mut other, &text, true).await;
+            assert_eq!(found, expected, "statement {number}, recalled {again}: {text}");
+            recalled += usize::from(again);
+        }
+        assert!(recalled > 2_000, "{recalled} of 4,000");
+    }
+
+    /// Runs it until it is recalled, then once more with another value.
+    async fn recalls(session: &mut Session, text: &str) -> bool {
+        for _ in 0..2 {
+            run(session, text, true).await;
+        }
+        run(session, text, true).await.1
+    }
+
+    #[tokio::test]
+    async fn what_takes_little_is_recalled() {
+        let (_database, mut session) = database(TABLES).await;
+        for text in [
+            "SELECT * FROM a WHERE id = 5",
+            "SELECT id FROM a WHERE id >= -5 AND id < -5 + 100",
+            "SELECT id FROM a WHERE name = 'c' || 5",
+            "INSERT INTO p (x, y, z) VALUES (1, 'a', -5) ON CONFLICT DO NOTHING",
+            "UPDATE a SET big = big + -4999 WHERE id = 5",
+            "DELETE FROM a WHERE id = 77",
+            "SELECT a.id FROM p JOIN a ON a.id = p.z WHERE p.x = 1 AND p.y = 'a'",
+        ] {
+            assert!(recalls(&mut session, text).await, "{text}");
+        }
+        for text in [
+            "SELECT count(*) FROM a",
+            "SELECT id FROM a ORDER BY 1",
+            "BEGIN",
+            "SELECT 1; SELECT 2",
+            "SELECT id FROM a WHERE id = 5 -- five",
+            "CREATE TABLE IF NOT EXISTS a (id int)",
+        ] {
+            assert!(!recalls(&mut session, text).await, "{text}");
+        }
+    }
+
+    #[tokio::test]
+    async fn what_has_changed_is_noticed() {
+        let (_database, mut session) = database(TABLES).await;
+        let text = "SELECT * FROM p WHERE x = 1 AND y = 'a'";
+        run(&mut session, "INSERT INTO p VALUES (1, 'a', 3)", true).await;
+        assert!(recalls(&mut session, text).await);
+        for (change, recalled, expected) in [
+            ("SELECT 1", true, r#"["x Int4", "y Text", "z Int4"]: 1,a,3"#),
+            ("ALTER TABLE p ADD COLUMN w int DEFAULT 9", false, r#"["x Int4", "y Text", "z Int4", "w Int4"]: 1,a,3,9"#),
+            ("SELECT 1", true, r#"["x Int4", "y Text", "z Int4", "w Int4"]: 1,a,3,9"#),
+            ("UPDATE p SET z = 4", true, r#"["x Int4", "y Text", "z Int4", "w Int4"]: 1,a,4,9"#),
+            ("BEGIN; SELECT nosuch", false, "25P02"),
+            ("ROLLBACK", true, r#"["x Int4", "y Text", "z Int4", "w Int4"]: 1,a,4,9"#),
+            ("SET search_path = pg_catalog", false, "42P01"),
+            ("SET search_path = public", false, r#"["x Int4", "y Text", "z Int4", "w Int4"]: 1,a,4,9"#),
+            ("DROP TABLE p", false, "42P01"),
+        ] {
+            run(&mut session, change, true).await;
+            let (found, again) = run(&mut session, text, true).await;
+            assert_eq!(again, recalled, "after {change}: {found}");
+            assert!(found.contains(expected), "after {change}: {found}");
+        }
+        assert_eq!(run(&mut session, text, true).await.0, run(&mut session, text, false).await.0, "the place of the error");
+    }
+
+    #[tokio::test]
+    async fn few_are_kept() {
+        let (_database, mut session) = database(TABLES).await;
+        for round in 0..3 {
+            for n in 0..100 {
+                run(&mut session, &format!("SELECT id AS c{n} FROM a WHERE id = {round}"), true).await;
+                assert!(session.shapes.kept.len() <= KEPT);
+            }
+        }
+        assert!(!session.shapes.kept.is_empty());
+    }
+}
