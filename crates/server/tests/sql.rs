@@ -182,7 +182,7 @@ async fn run(text: &str, address: SocketAddr, who: (&str, &str), protocol: Proto
             sessions.insert(current.clone(), client);
         }
         let client = sessions.get_mut(&current).unwrap();
-        let sql = if record.directive == "explain" { format!("EXPLAIN {}", record.sql) } else { record.sql.clone() };
+        let sql = if record.directive == "explain" { format!("EXPLAIN (COSTS OFF) {}", record.sql) } else { record.sql.clone() };
         let answer = ask(client, &sql, protocol).await;
         let (directive, lines) = outcome(&record, &answer);
         let same_lines = lines == record.expected || (oracle && directive.starts_with("statement error"));

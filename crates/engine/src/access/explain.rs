@@ -8,7 +8,7 @@ use crate::row::ColumnBuilder;
 use crate::row::key::KeyPartCodec;
 use crate::row::types::key_is_lossless;
 use std::fmt::Write as _;
-use stoa_encoding::keyside::encode_present;
+use stoa_encoding::keyside::{Direction, encode_present};
 use stoa_pg::EvalContext;
 use stoa_store::KeyRange;
 
@@ -131,11 +131,15 @@ fn predecessor(part: &KeyPartCodec, bytes: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The text that bytes are the beginning of.
-fn beginning<'a>(part: &KeyPartCodec, bytes: &'a [u8]) -> Option<&'a str> {
-    let text = part.ty.arrow == arrow::datatypes::DataType::Utf8View && part.part.direction == stoa_encoding::keyside::Direction::Asc;
+fn beginning(part: &KeyPartCodec, bytes: &[u8]) -> Option<String> {
     // A part that can be NULL says first that it is not.
     let bytes = bytes.get(usize::from(part.part.nulls.is_some())..)?;
-    std::str::from_utf8(bytes).ok().filter(|s| text && !s.contains('\0'))
+    let text = match part.part.direction {
+        Direction::Asc => bytes.to_vec(),
+        Direction::Desc => bytes.iter().map(|b| !b).collect(),
+    };
+    let is_text = part.ty.arrow == arrow::datatypes::DataType::Utf8View;
+    String::from_utf8(text).ok().filter(|s| is_text && !s.contains('\0'))
 }
 
 /// Whether bytes are what all values of a part begin with, and NULL does not.

@@ -142,9 +142,10 @@ impl Binder<'_> {
             columns.push((column.id, id));
         }
         rel = Rel::Project { input: Box::new(rel), exprs };
-        rel = self.with_generated(rel, &table, &mut columns, true)?;
+        rel = self.with_generated(rel, &table, &mut columns)?;
         let alias = insert.table_alias.as_ref().map_or_else(|| target.shape.name.clone(), |a| fold(&a.alias));
         let on_conflict = match &insert.on {
+            None if insert.replace_into => replacing(target, listed.then_some(&targets))?,
             None => OnConflict::Error,
             Some(ast::OnInsert::OnConflict(on)) => self.bind_on_conflict(&target.shape, on, &alias)?,
             Some(_) => return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error at or near \"DUPLICATE\"")),
@@ -268,7 +269,7 @@ impl Binder<'_> {
     }
 
     /// Computes generated columns on top of a relation that gives the others; `columns` says where each column is.
-    fn with_generated(&mut self, rel: Rel, table: &TableDescriptor, columns: &mut Vec<(ColumnId, ColId)>, insert: bool) -> PgResult<Rel> {
+    fn with_generated(&mut self, rel: Rel, table: &TableDescriptor, columns: &mut Vec<(ColumnId, ColId)>) -> PgResult<Rel> {
         let generated: Vec<ColumnDescriptor> = table.visible_columns().filter(|c| c.generated.is_some()).cloned().collect();
         if generated.is_empty() {
             return Ok(rel);
@@ -286,7 +287,6 @@ impl Binder<'_> {
             columns.retain(|(c, _)| *c != column.id);
             columns.push((column.id, id));
         }
-        let _ = insert;
         // What the relation gives goes on.
         let mut through: Vec<(ColId, Expr)> = match &rel {
             Rel::Project { exprs, .. } => exprs.iter().map(|(c, e)| (*c, Expr::column(*c, e.ty.clone()))).collect(),
@@ -610,7 +610,7 @@ impl Binder<'_> {
         // Generated columns follow from the new row.
         let mut all: Vec<(ColumnId, ColId)> =
             old.iter().map(|(c, id)| new.iter().find(|(n, _)| n == c).copied().unwrap_or((*c, *id))).collect();
-        rel = self.with_generated(rel, table, &mut all, false)?;
+        rel = self.with_generated(rel, table, &mut all)?;
         for column in table.visible_columns().filter(|c| c.generated.is_some()) {
             if let Some(found) = all.iter().find(|(c, _)| *c == column.id) {
                 new.push(*found);
@@ -1021,4 +1021,20 @@ fn literal_output(query: &Query, output: &Output) -> Option<Expr> {
     let mut literal = e.clone();
     literal.ty = SqlType::new(PgType::Unknown);
     Some(literal)
+}
+
+/// What UPSERT does with the row that has the key, when the statement names columns or none.
+fn replacing(target: &Target, named: Option<&Vec<ColumnId>>) -> PgResult<OnConflict> {
+    let table = &target.table;
+    if target.view.is_some() {
+        return Err(PgError::unsupported("UPSERT into a view is not supported").hint("Name the table, or use INSERT with ON CONFLICT."));
+    }
+    if table.primary_key.is_none() {
+        let message = format!("UPSERT needs a primary key, which table \"{}\" does not have", table.name);
+        return Err(PgError::new(SqlState::INVALID_COLUMN_REFERENCE, message).hint("Without one, no row replaces another: use INSERT."));
+    }
+    let Some(named) = named else { return Ok(OnConflict::Replace { columns: None }) };
+    let is_named = |column: &ColumnDescriptor| column.generated.is_some() || named.contains(&column.id);
+    let columns = if table.visible_columns().all(is_named) { None } else { Some(named.clone()) };
+    Ok(OnConflict::Replace { columns })
 }

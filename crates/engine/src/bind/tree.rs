@@ -433,8 +433,8 @@ pub enum OnConflict {
         assignments: Vec<(ColumnId, Expr)>,
         condition: Option<Expr>,
     },
-    /// UPSERT: the row replaces the one with the same key.
-    Replace,
+    /// UPSERT: these columns of the row with the same key are replaced, or all of them.
+    Replace { columns: Option<Vec<ColumnId>> },
 }
 
 /// One arm of MERGE.

@@ -122,6 +122,7 @@ impl ExecutionPlan for IndexLookupExec {
             gather: Gather::new(&self.output, context.session_config().batch_size().max(1)),
             baseline: BaselineMetrics::new(&self.metrics, partition),
             entries_read: MetricBuilder::new(&self.metrics).counter("entries_read", partition),
+            bytes_read: MetricBuilder::new(&self.metrics).counter("bytes_read", partition),
             table: self.table.clone(),
             index: Arc::clone(&self.index),
             output: self.output.clone(),
@@ -166,6 +167,7 @@ struct LookupState {
     gather: Gather,
     baseline: BaselineMetrics,
     entries_read: Count,
+    bytes_read: Count,
     table: ScanTable,
     index: Arc<IndexCodec>,
     output: ScanOutput,
@@ -190,6 +192,7 @@ impl LookupState {
                 keys.iter().for_each(|key| txn.record_read(self.table.codec.storage, &KeyRange::point(key)));
             }
             get_rows(&self.table, &keys, 0..keys.len(), &mut self.decoder).await.map_err(DataFusionError::from)?;
+            self.bytes_read.add(self.entries.take_bytes_read() + self.decoder.take_bytes_read());
             self.block = (self.block * 4).min(ENTRIES_AT_ONCE);
             self.entries.set_max_rows(self.block);
             if self.decoder.rows() == 0 {

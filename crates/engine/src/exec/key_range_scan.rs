@@ -161,7 +161,9 @@ impl ExecutionPlan for KeyRangeScanExec {
             scan: None,
             decoder: self.output.decoder(&self.source, block_rows).map_err(DataFusionError::from)?,
             gather: Gather::new(&self.output, batch_rows),
+            seeks: MetricBuilder::new(&self.metrics).counter("seeks", partition),
             rows_read: MetricBuilder::new(&self.metrics).counter("rows_read", partition),
+            bytes_read: MetricBuilder::new(&self.metrics).counter("bytes_read", partition),
             rows_kept: self.table.columns.is_some().then(|| MetricBuilder::new(&self.metrics).counter("rows_from_columns_kept", partition)),
             kept: None,
             baseline: BaselineMetrics::new(&self.metrics, partition),
@@ -217,7 +219,9 @@ struct ScanState {
     scan: Option<ViewScan>,
     decoder: ScanDecoder,
     gather: Gather,
+    seeks: Count,
     rows_read: Count,
+    bytes_read: Count,
     /// Of `rows_read`, those that were kept from earlier scans.
     rows_kept: Option<Count>,
     kept: Option<KeptColumns>,
@@ -355,6 +359,8 @@ impl ScanState {
             };
             let rows = kept.as_ref().map_or(self.decoder.rows(), |kept| kept.rows);
             self.rows_read.add(rows);
+            self.bytes_read.add(self.decoder.take_bytes_read());
+            self.seeks.add(self.ranges.take_seeks());
             if rows == 0 {
                 continue;
             }
@@ -383,6 +389,7 @@ impl ScanState {
         if let Some((keys, at)) = &mut self.lookup {
             let to = (*at + self.block_rows).min(keys.len());
             get_rows(&self.table, keys, *at..to, &mut self.decoder).await.map_err(DataFusionError::from)?;
+            self.seeks.add(to - *at);
             *at = to;
             return Ok(to < keys.len());
         }

@@ -247,6 +247,7 @@ impl ExecutionPlan for LookupJoinExec {
             baseline: BaselineMetrics::new(&self.metrics, partition),
             probes: MetricBuilder::new(&self.metrics).counter("probes", partition),
             rows_read: MetricBuilder::new(&self.metrics).counter("rows_read", partition),
+            bytes_read: MetricBuilder::new(&self.metrics).counter("bytes_read", partition),
             parts,
         };
         let schema = Arc::clone(&self.parts.schema);
@@ -303,6 +304,7 @@ struct JoinState {
     baseline: BaselineMetrics,
     probes: Count,
     rows_read: Count,
+    bytes_read: Count,
 }
 
 impl JoinState {
@@ -389,6 +391,7 @@ impl JoinState {
             get_rows(table, &keys, 0..keys.len(), &mut self.decoder).await.map_err(DataFusionError::from)?;
         }
         self.rows_read.add(self.decoder.rows());
+        self.bytes_read.add(self.decoder.take_bytes_read());
         let mut batch = output.apply(output.batch(&mut self.decoder)?)?;
         for (exprs, schema) in projections {
             let rows = batch.num_rows();

@@ -8,7 +8,7 @@ use arrow::array::RecordBatch;
 use datafusion::common::{DataFusionError, Result, Statistics};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::PhysicalSortExpr;
-use datafusion::physical_plan::metrics::{BaselineMetrics, ExecutionPlanMetricsSet};
+use datafusion::physical_plan::metrics::{BaselineMetrics, Count, ExecutionPlanMetricsSet, MetricBuilder};
 use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SortOrderPushdownResult};
@@ -75,6 +75,8 @@ impl ExecutionPlan for PointGetExec {
             decoder: self.output.decoder(&source, rows).map_err(DataFusionError::from)?,
             gather: Gather::new(&self.output, context.session_config().batch_size().max(1)),
             baseline: BaselineMetrics::new(&self.metrics, partition),
+            seeks: MetricBuilder::new(&self.metrics).counter("seeks", partition),
+            bytes_read: MetricBuilder::new(&self.metrics).counter("bytes_read", partition),
             table: self.table.clone(),
             output: self.output.clone(),
             keys: Arc::clone(&self.keys),
@@ -111,6 +113,8 @@ struct GetState {
     decoder: ScanDecoder,
     gather: Gather,
     baseline: BaselineMetrics,
+    seeks: Count,
+    bytes_read: Count,
     table: ScanTable,
     output: ScanOutput,
     keys: Arc<KeyList>,
@@ -122,6 +126,8 @@ impl GetState {
         while self.at < self.keys.len() && !self.gather.is_done() {
             let to = (self.at + KEYS_AT_ONCE).min(self.keys.len());
             get_rows(&self.table, &self.keys, self.at..to, &mut self.decoder).await.map_err(DataFusionError::from)?;
+            self.seeks.add(to - self.at);
+            self.bytes_read.add(self.decoder.take_bytes_read());
             self.at = to;
             if self.decoder.rows() == 0 {
                 continue;

@@ -19,6 +19,8 @@ pub(super) struct Ranges {
     /// Behind the value that was found last.
     found: VecDeque<KeyRange>,
     reverse: bool,
+    /// Seeks of the store since it was asked last.
+    seeks: usize,
 }
 
 impl Ranges {
@@ -28,7 +30,7 @@ impl Ranges {
         if reverse {
             pending.make_contiguous().reverse();
         }
-        Self { path: Arc::clone(path), pending, found: VecDeque::new(), reverse }
+        Self { path: Arc::clone(path), pending, found: VecDeque::new(), reverse, seeks: 0 }
     }
 
     /// Leaves out what is not in `wanted` (ascending), before anything was read.
@@ -56,6 +58,11 @@ impl Ranges {
         self.found.clear();
     }
 
+    /// How often the store was to find a place, since this was asked last: for a range, or for the next value of a skip scan.
+    pub(super) fn take_seeks(&mut self) -> usize {
+        std::mem::take(&mut self.seeks)
+    }
+
     pub(super) fn contain(&self, key: &[u8]) -> bool {
         self.pending.iter().any(|range| range.contains(key))
     }
@@ -63,15 +70,20 @@ impl Ranges {
     /// The next range; `None` at the end.
     pub(super) async fn next(&mut self, table: &ScanTable, source: &ColumnSource) -> PgResult<Option<KeyRange>> {
         let path = Arc::clone(&self.path);
-        let Some(skip) = &path.skip else { return Ok(self.pending.pop_front()) };
+        let Some(skip) = &path.skip else {
+            self.seeks += usize::from(!self.pending.is_empty());
+            return Ok(self.pending.pop_front());
+        };
         loop {
             if let Some(range) = self.found.pop_front() {
+                self.seeks += 1;
                 return Ok(Some(range));
             }
             let Some(place) = self.pending.pop_front() else { return Ok(None) };
             if place.is_empty() {
                 continue;
             }
+            self.seeks += 1;
             let Some(key) = self.first(table, source, &place).await? else { continue };
             self.found_at(skip, place, &key)?;
         }

@@ -4,7 +4,7 @@ use super::advise::Advice;
 use super::from_datafusion;
 use super::key_read::{Compiled, KeyRows, PlanCache};
 use super::node::StoaQueryPlanner;
-use super::readable::Names;
+use super::readable::{Names, render};
 use super::relation::{CteRows, Materialized, Planner, select_columns};
 use crate::bind::tree::{Bound, BoundBody, ColId, CteBody, CteId, Expr, Mutation, MutationKind, OnConflict, Query, Rel};
 use crate::bind::walk;
@@ -18,7 +18,7 @@ use datafusion::execution::memory_pool::MemoryLimit;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
-use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream, displayable, execute_stream};
+use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream, execute_stream};
 use datafusion::prelude::SessionConfig;
 use futures::stream::{BoxStream, StreamExt};
 use std::collections::{HashMap, HashSet};
@@ -407,6 +407,7 @@ pub async fn explain(ctx: &StatementContext, bound: &Bound, options: &ExplainOpt
         BoundBody::Query(q) => (&q.rel, q.outputs.iter().map(|o| o.col).collect::<Vec<_>>(), None),
         BoundBody::Mutation(m) => {
             let verb = match &m.kind {
+                MutationKind::Insert { on_conflict: OnConflict::Replace { .. }, .. } => "Upsert",
                 MutationKind::Insert { .. } => "Insert",
                 MutationKind::Update { .. } => "Update",
                 MutationKind::Delete { .. } => "Delete",
@@ -439,7 +440,9 @@ pub async fn explain(ctx: &StatementContext, bound: &Bound, options: &ExplainOpt
         }
         lines.extend(render(&physical_plan, &names, options).into_iter().map(|l| if verb.is_some() { format!("  {l}") } else { l }));
         lines.push(format!("Rows: {rows}"));
-        lines.push(format!("Execution Time: {:.3} ms", started.elapsed().as_secs_f64() * 1000.0));
+        if options.summary {
+            lines.push(format!("Execution Time: {:.3} ms", started.elapsed().as_secs_f64() * 1000.0));
+        }
     } else {
         lines.extend(verb.iter().cloned());
         lines.extend(render(&physical_plan, &names, options).into_iter().map(|l| if verb.is_some() { format!("  {l}") } else { l }));
@@ -464,13 +467,4 @@ pub async fn explain(ctx: &StatementContext, bound: &Bound, options: &ExplainOpt
     }
     lines.extend(advice.iter().map(|a| format!("Advice: {a}")));
     Ok(lines)
-}
-
-fn render(plan: &Arc<dyn ExecutionPlan>, names: &Names, options: &ExplainOptions) -> Vec<String> {
-    let text = if options.analyze {
-        datafusion::physical_plan::display::DisplayableExecutionPlan::with_metrics(plan.as_ref()).indent(options.verbose).to_string()
-    } else {
-        displayable(plan.as_ref()).indent(options.verbose).to_string()
-    };
-    names.plan(&text)
 }

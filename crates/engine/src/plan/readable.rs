@@ -1,12 +1,18 @@
 //! Plans as people read them: columns by their names.
 //!
 //! In a plan a column is called `c` and its id, with its position behind it (`c4@0`), and a kernel by its name and OID
-//! (`lower#10533`). [`Names`] knows what the statement calls them.
+//! (`lower#10533`). [`Names`] knows what the statement calls them, and [`render`] adds what was expected of a node and what it did.
 
 use super::column_name;
 use crate::bind::tree::{Bound, BoundBody, CteBody, Rel};
 use crate::bind::walk;
+use crate::session::explain::ExplainOptions;
+use datafusion::physical_plan::display::DisplayableExecutionPlan;
+use datafusion::physical_plan::metrics::MetricValue;
+use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
+use datafusion::physical_plan::{ExecutionPlan, displayable};
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// What a statement calls its columns, by their names in plans.
 #[derive(Debug, Default)]
@@ -69,7 +75,8 @@ impl Names {
             let (token, after) = from.split_at(1 + length);
             if token.starts_with('#') {
                 // The OID of a kernel.
-                if length == 0 || !after.starts_with('(') || !out.ends_with(is_word) {
+                let of_kernel = |c: char| is_word(c) || "+-*/<>=~!@%^&|?".contains(c);
+                if length == 0 || !after.starts_with('(') || !out.ends_with(of_kernel) {
                     out.push_str(token);
                 }
                 rest = after;
@@ -116,6 +123,68 @@ impl Names {
     }
 }
 
+/// The lines of a plan, a node each; with what was expected and what happened, where the options ask for it.
+pub(crate) fn render(plan: &Arc<dyn ExecutionPlan>, names: &Names, options: &ExplainOptions) -> Vec<String> {
+    let whole = options.analyze && options.verbose;
+    let displayed = if whole { DisplayableExecutionPlan::with_metrics(plan.as_ref()) } else { displayable(plan.as_ref()) };
+    let text = displayed.indent(options.verbose).to_string();
+    let mut nodes = Vec::new();
+    in_order(plan, &mut nodes);
+    // A line for each node.
+    if text.lines().count() != nodes.len() {
+        return names.plan(&text);
+    }
+    let mut out = String::with_capacity(text.len() + 64 * nodes.len());
+    for (line, node) in text.lines().zip(nodes) {
+        out.push_str(line);
+        if options.costs {
+            estimated(node, &mut out);
+        }
+        if options.analyze && !whole {
+            measured(node, options.timing, &mut out);
+        }
+        out.push('\n');
+    }
+    names.plan(&out)
+}
+
+fn in_order<'a>(plan: &'a Arc<dyn ExecutionPlan>, out: &mut Vec<&'a Arc<dyn ExecutionPlan>>) {
+    out.push(plan);
+    plan.children().into_iter().for_each(|child| in_order(child, out));
+}
+
+/// How many rows a node that reads a table is expected to give.
+fn estimated(node: &Arc<dyn ExecutionPlan>, out: &mut String) {
+    const READERS: [&str; 5] = ["KeyRangeScanExec", "PointGetExec", "IndexLookupExec", "LookupJoinExec", "KeySetExec"];
+    if !READERS.contains(&node.name()) {
+        return;
+    }
+    let statistics = StatisticsContext::new().compute(node.as_ref(), &StatisticsArgs::new());
+    if let Some(rows) = statistics.ok().and_then(|statistics| statistics.num_rows.get_value().copied()) {
+        out.push_str(&format!(", estimated rows={rows}"));
+    }
+}
+
+/// What a node did: its rows, what else it counted, and its time.
+fn measured(node: &Arc<dyn ExecutionPlan>, timing: bool, out: &mut String) {
+    let Some(metrics) = node.metrics() else { return };
+    let metrics = metrics.aggregate_by_name();
+    if let Some(rows) = metrics.output_rows() {
+        out.push_str(&format!(", actual rows={rows}"));
+    }
+    for metric in metrics.iter() {
+        if let MetricValue::Count { name, count } = metric.value()
+            && count.value() > 0
+        {
+            out.push_str(&format!(", {name}={count}", count = count.value()));
+        }
+    }
+    // One nanosecond is what a node has that does not measure.
+    if let Some(time) = metrics.elapsed_compute().filter(|time| timing && *time > 1) {
+        out.push_str(&format!(", time={:.3} ms", time as f64 / 1e6));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -128,6 +197,7 @@ mod tests {
             ("filters=[lower#10533(c5@1) = cc4, c4@12 > 1], c4", "filters=[lower(c5) = cc4, total > 1], c4"),
             ("expr=[c4@0 as c4, c9@1 as c4]", "expr=[total, c9 as total]"),
             ("doc#12, #3(", "doc#12, #3("),
+            ("*#10012(c4@1, 2) > 5 AND ~~#10260(c4@1, %7)", "*(total, 2) > 5 AND ~~(total, %7)"),
             ("SortExec: expr=[c4@0 ASC], fetch=c", "SortExec: expr=[total ASC], fetch=c"),
         ] {
             assert_eq!(names.line(line), wanted);

@@ -124,6 +124,8 @@ pub struct ScanDecoder {
     max_rows: usize,
     /// Of the cells taken.
     bytes: usize,
+    /// Of all that was read, keys included, for who explains.
+    bytes_read: usize,
     scratch: Vec<u8>,
     error: Option<PgError>,
 }
@@ -177,6 +179,7 @@ impl ScanDecoder {
             rows: 0,
             max_rows: rows,
             bytes: 0,
+            bytes_read: 0,
             scratch: Vec::new(),
             error: None,
         })
@@ -223,6 +226,7 @@ impl ScanDecoder {
             rows: 0,
             max_rows: rows,
             bytes: 0,
+            bytes_read: 0,
             scratch: Vec::new(),
             error: None,
         })
@@ -292,6 +296,11 @@ impl ScanDecoder {
     /// The columns so far; the decoder is empty afterwards.
     ///
     /// # Errors
+    /// Bytes of keys and values that were read since this was asked last.
+    pub fn take_bytes_read(&mut self) -> usize {
+        std::mem::take(&mut self.bytes_read)
+    }
+
     /// What a row gave while it was read.
     pub fn finish(&mut self) -> PgResult<Vec<ArrayRef>> {
         if let Some(error) = self.error.take() {
@@ -388,7 +397,9 @@ impl RowSink for ScanDecoder {
         match self.decode(key, cells) {
             Ok(()) => {
                 self.rows += 1;
-                self.bytes += cells.iter().map(|c| c.value.len()).sum::<usize>();
+                let bytes = cells.iter().map(|c| c.value.len()).sum::<usize>();
+                self.bytes += bytes;
+                self.bytes_read += key.len() + bytes;
                 if self.is_full() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
             }
             Err(error) => {

@@ -675,7 +675,6 @@ fn tag_word(bound: &Bound) -> &'static str {
     }
 }
 
-/// A statement that makes or changes objects.
 /// As many values as parameters.
 fn check_params(statement: &BoundStatement, params: &[ScalarValue]) -> PgResult<()> {
     if params.is_empty() && !statement.params.is_empty() {

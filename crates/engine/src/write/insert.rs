@@ -31,7 +31,8 @@ pub enum ConflictRule {
     /// `None`: any unique constraint.
     Nothing(Option<Vec<u32>>),
     Update(Box<DoUpdate>),
-    Replace,
+    /// These columns; `None`: all.
+    Replace(Option<Vec<ColumnId>>),
 }
 
 /// The number of the primary key among arbiters; indexes go by OID.
@@ -44,7 +45,7 @@ impl ConflictRule {
         Ok(match on_conflict {
             OnConflict::Error => ConflictRule::Error,
             OnConflict::DoNothing { arbiters } => ConflictRule::Nothing(arbiters.clone()),
-            OnConflict::Replace => ConflictRule::Replace,
+            OnConflict::Replace { columns } => ConflictRule::Replace(columns.clone()),
             OnConflict::DoUpdate { arbiters, existing, excluded, assignments, condition } => {
                 let columns = DoUpdateColumns { existing: existing.clone(), excluded: excluded.clone() };
                 let exprs: Vec<Expr> = assignments.iter().map(|(_, e)| e.clone()).collect();
@@ -142,7 +143,7 @@ pub async fn apply(writer: &mut TableWriter, work: &mut ForeignKeyWork, rule: &m
             let positions: Vec<usize> = order.iter().map(|(_, at)| *at).collect();
             Ok(Written { rows: all.at(&positions)?, source: order.into_iter().map(|(source, _)| source).collect() })
         }
-        ConflictRule::Replace => replace(writer, work, rows).await,
+        ConflictRule::Replace(columns) => replace(writer, work, rows, columns.as_deref()).await,
     }
 }
 
@@ -476,8 +477,8 @@ fn second_time() -> PgError {
         .hint("Ensure that no rows proposed for insertion within the same command have duplicate constrained values.")
 }
 
-/// UPSERT: whatever has the key is replaced. Of rows with one key the last counts.
-async fn replace(writer: &mut TableWriter, work: &mut ForeignKeyWork, rows: Rows) -> PgResult<Written> {
+/// UPSERT: whatever has the key is replaced, or some columns of it are. Of rows with one key the last counts.
+async fn replace(writer: &mut TableWriter, work: &mut ForeignKeyWork, rows: Rows, columns: Option<&[ColumnId]>) -> PgResult<Written> {
     let (limit, failure) = first_failure(writer, &rows)?;
     if let Some(failure) = failure {
         return Err(failure);
@@ -503,7 +504,7 @@ async fn replace(writer: &mut TableWriter, work: &mut ForeignKeyWork, rows: Rows
     let wanted: Vec<&[u8]> = won.iter().collect();
     check_visible(writer, &wanted)?;
     let all: Vec<usize> = (0..winners.len()).collect();
-    let blind = writer.indexes.is_empty() && !work.is_referenced(writer);
+    let blind = columns.is_none() && writer.indexes.is_empty() && !work.is_referenced(writer);
     if blind {
         let mut encoder = RowEncoder::new(&codec, |id| rows_won.get(id).cloned())?;
         put_rows(writer, &mut encoder, &mut [], &won, &all)?;
@@ -514,10 +515,23 @@ async fn replace(writer: &mut TableWriter, work: &mut ForeignKeyWork, rows: Rows
     let known: HashSet<usize> = positions.iter().copied().collect();
     let fresh: Vec<usize> = all.iter().copied().filter(|at| !known.contains(at)).collect();
     insert(writer, work, &rows_won.at(&fresh)?, Arbiters::None).await?;
-    if !existing.is_empty() {
-        let after = rows_won.at(&positions)?;
-        let assigned: HashSet<ColumnId> = writer.table.live_columns().map(|c| c.id).collect();
-        update::update(writer, work, &existing, after, &assigned, Freshness::Newest).await?;
+    if existing.is_empty() {
+        return Ok(Written { rows: rows_won, source: winners });
     }
-    Ok(Written { rows: rows_won, source: winners })
+    let mut after = rows_won.at(&positions)?;
+    let mut assigned: HashSet<ColumnId> = writer.table.live_columns().map(|c| c.id).collect();
+    if let Some(columns) = columns {
+        let given = std::mem::replace(&mut after, existing.clone());
+        for id in columns {
+            after.set(*id, given.column(*id)?.clone());
+        }
+        writer.regenerate(&mut after)?;
+        assigned = columns.iter().copied().chain(writer.generated_columns()).collect();
+    }
+    update::update(writer, work, &existing, after.clone(), &assigned, Freshness::Newest).await?;
+    let written = rows_won.at(&fresh)?.append(&after)?;
+    let mut order: Vec<(usize, usize)> = fresh.iter().chain(&positions).copied().zip(0..).collect();
+    order.sort_unstable();
+    let order: Vec<usize> = order.iter().map(|(_, at)| *at).collect();
+    Ok(Written { rows: written.at(&order)?, source: winners })
 }

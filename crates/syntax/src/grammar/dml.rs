@@ -1,4 +1,4 @@
-//! INSERT, UPDATE, DELETE, MERGE.
+//! INSERT, UPSERT, UPDATE, DELETE, MERGE.
 
 use super::select::table_factor;
 use super::{Parse, Parser};
@@ -18,11 +18,14 @@ pub(super) fn as_set_expr(statement: Statement) -> SetExpr {
 }
 
 impl Parser<'_> {
-    /// INSERT, UPDATE, DELETE or MERGE.
+    /// INSERT, UPSERT, UPDATE, DELETE or MERGE.
     pub(super) fn change(&mut self) -> Parse<Statement> {
         let start = self.at;
         if self.keyword("insert") {
-            return self.insert(start);
+            return self.insert(start, false);
+        }
+        if self.keyword("upsert") {
+            return self.insert(start, true);
         }
         if self.keyword("update") {
             return self.update(start);
@@ -53,7 +56,7 @@ impl Parser<'_> {
         Ok(Some(ObjectName::from(marks::mark(marks::OVERRIDING, what, span))))
     }
 
-    fn insert(&mut self, start: usize) -> Parse<Statement> {
+    fn insert(&mut self, start: usize, replace_into: bool) -> Parse<Statement> {
         self.expect("into")?;
         let table = self.object_name()?;
         let table_alias =
@@ -73,7 +76,7 @@ impl Parser<'_> {
             }
             Some(self.query()?)
         };
-        let on = if self.keyword("on") { Some(ast::OnInsert::OnConflict(self.on_conflict()?)) } else { None };
+        let on = if !replace_into && self.keyword("on") { Some(ast::OnInsert::OnConflict(self.on_conflict()?)) } else { None };
         let returning = self.returning()?;
         Ok(Statement::Insert(ast::Insert {
             insert_token: self.attached(start),
@@ -93,7 +96,7 @@ impl Parser<'_> {
             on,
             returning,
             output: None,
-            replace_into: false,
+            replace_into,
             priority: None,
             insert_alias: None,
             settings: None,

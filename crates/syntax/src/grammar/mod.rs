@@ -269,11 +269,14 @@ impl<'a> Parser<'a> {
 
     /// Whether a query or a change of data begins here.
     pub(crate) fn at_statement(&self) -> bool {
-        matches!(self.peek(0), Some(Token::LParen))
-            || self.peek_any(0, &["select", "values", "table", "with", "insert", "update", "delete", "merge"])
+        matches!(self.peek(0), Some(Token::LParen)) || self.peek_any(0, &["select", "values", "table", "with"]) || self.at_change()
     }
 
-    /// SELECT, VALUES, TABLE, WITH, INSERT, UPDATE, DELETE, MERGE; to the end of the tokens.
+    fn at_change(&self) -> bool {
+        self.peek_any(0, &["insert", "upsert", "update", "delete", "merge"])
+    }
+
+    /// SELECT, VALUES, TABLE, WITH, INSERT, UPSERT, UPDATE, DELETE, MERGE; to the end of the tokens.
     pub(crate) fn whole_statement(&mut self) -> Parse<Statement> {
         if !self.at_statement() {
             return Err(self.unexpected());
@@ -288,7 +291,7 @@ impl<'a> Parser<'a> {
     /// As [`Parser::whole_statement`], up to where it ends.
     pub(crate) fn preparable(&mut self) -> Parse<Statement> {
         let with = self.with_clause()?;
-        if self.peek_any(0, &["insert", "update", "delete", "merge"]) {
+        if self.at_change() {
             let statement = self.change()?;
             return Ok(match with {
                 None => statement,
