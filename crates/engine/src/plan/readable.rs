@@ -172,13 +172,13 @@ fn measured(node: &Arc<dyn ExecutionPlan>, timing: bool, out: &mut String) {
     if let Some(rows) = metrics.output_rows() {
         out.push_str(&format!(", actual rows={rows}"));
     }
-    for metric in metrics.iter() {
-        if let MetricValue::Count { name, count } = metric.value()
-            && count.value() > 0
-        {
-            out.push_str(&format!(", {name}={count}", count = count.value()));
-        }
-    }
+    let counts = metrics.iter().filter_map(|metric| match metric.value() {
+        MetricValue::Count { name, count } if count.value() > 0 => Some((name, count.value())),
+        _ => None,
+    });
+    let mut counts: Vec<_> = counts.collect();
+    counts.sort_unstable();
+    counts.iter().for_each(|(name, count)| out.push_str(&format!(", {name}={count}")));
     // One nanosecond is what a node has that does not measure.
     if let Some(time) = metrics.elapsed_compute().filter(|time| timing && *time > 1) {
         out.push_str(&format!(", time={:.3} ms", time as f64 / 1e6));
