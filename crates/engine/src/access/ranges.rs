@@ -181,8 +181,11 @@ pub struct Scope {
     pub residual: Vec<usize>,
     /// Each range is one key, and they are the keys of at most as many rows.
     pub points: bool,
-    /// How many leading parts are narrowed to single values in every range.
+    /// How many leading parts are narrowed to single values in every range, which need not be the same values.
     pub equal_parts: usize,
+    /// How many leading parts have one value in all ranges: such parts are constant. Ranges of neighbouring values become one range, so
+    /// that their number does not tell.
+    pub constant_parts: usize,
     /// Whether the part behind those is narrowed to an interval.
     pub narrowed: bool,
     /// The ranges lie in one salt bucket (or there is no salt), so that their order is the order of the parts.
@@ -244,6 +247,7 @@ pub fn scope(key: &KeyShape, filters: &[Predicate]) -> Scope {
                 residual: (0..filters.len()).collect(),
                 points: false,
                 equal_parts: 0,
+                constant_parts: 0,
                 narrowed: false,
                 one_bucket: key.salt.is_none(),
             };
@@ -252,6 +256,7 @@ pub fn scope(key: &KeyShape, filters: &[Predicate]) -> Scope {
     if all.boxes.is_empty() {
         equal_parts = 0;
     }
+    let constant_parts = (0..equal_parts).take_while(|part| single_value(&all.boxes, *part)).count();
     let residual = (0..filters.len())
         .filter(|f| {
             let answered = !widened
@@ -273,7 +278,20 @@ pub fn scope(key: &KeyShape, filters: &[Predicate]) -> Scope {
         let first = ranges.first().and_then(|r| r.start.first().copied());
         one_bucket = ranges.iter().all(|r| r.start.first().copied() == first);
     }
-    Scope { ranges, residual, points, equal_parts, narrowed, one_bucket }
+    Scope { ranges, residual, points, equal_parts, constant_parts, narrowed, one_bucket }
+}
+
+/// Whether all boxes have the same single value of a part.
+fn single_value(boxes: &[KeyBox], part: usize) -> bool {
+    let value = |key_box: &'_ KeyBox| -> Option<Vec<u8>> {
+        let spans = key_box.get(part)?.as_ref().filter(|spans| spans.len() == 1)?;
+        match spans.iter().next()? {
+            Span::Point(bytes) => Some(bytes.clone()),
+            Span::Range { .. } => None,
+        }
+    };
+    let Some(first) = boxes.first().and_then(value) else { return false };
+    boxes.iter().skip(1).all(|key_box| value(key_box).as_ref() == Some(&first))
 }
 
 struct Walk {

@@ -1,4 +1,4 @@
-//! Nodes whose batches are kept small in bytes, where DataFusion counts rows alone.
+//! Nodes whose batches are kept small in bytes, where DataFusion counts rows alone, and joins that let others have their turn.
 //!
 //! A node that computes long values makes them for all rows of a batch at once: eight thousand texts of a megabyte. Its input comes in
 //! slices here, few rows first, then as many as the values leave room for ([`crate::plan::udf::bytes_made`]).
@@ -6,6 +6,10 @@
 //! Batches share texts: those of a sort the texts of all its input, those of kept columns the texts of a whole segment. Who keeps batches
 //! reserves memory for each with all that it shares, many times what there is; so what sorts and joins keep, and what sorts give, gets
 //! texts of its own.
+//!
+//! A join may find millions of pairs, or look at them in vain, between two rows of its inputs, and what is above it asks for more without
+//! end: a statement is cancelled, and times out, only where it waits. So the rows that a join of all pairs probes with come a few at a
+//! time, and joins give way after some milliseconds.
 //!
 //! Such a node shows itself as the one that it stands for.
 
@@ -34,6 +38,7 @@ use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use std::time::{Duration, Instant};
 use stoa_pg::memory::value_bytes;
 
 /// Rows of the first slice.
@@ -42,6 +47,11 @@ const FIRST_ROWS: usize = 64;
 const FIRST_BYTES: usize = 256 << 10;
 /// How many times as many the next slice may have.
 const GROWTH: usize = 4;
+/// How long a join goes on before it gives way, and how long it should deal with a slice.
+const TURN: Duration = Duration::from_millis(20);
+const SLICE: Duration = Duration::from_millis(5);
+/// Groups up to which an aggregate keeps only the first ones.
+const MOST_LIMITED_GROUPS: usize = 10_000;
 /// What the values that are computed for a slice should take.
 const SLICE_BYTES: usize = 4 << 20;
 
@@ -52,14 +62,26 @@ pub struct Bounds;
 impl PhysicalOptimizerRule for Bounds {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
         plan.transform_up(|plan| {
+            // For a limit of the groups, room for as many is taken before the first row.
+            if let Some(aggregate) = plan.downcast_ref::<AggregateExec>()
+                && aggregate.limit_options().is_some_and(|options| options.limit() > MOST_LIMITED_GROUPS)
+            {
+                return Ok(Transformed::yes(Arc::new(aggregate.with_new_limit_options(None)) as Arc<dyn ExecutionPlan>));
+            }
             let sorts = plan.downcast_ref::<SortExec>().is_some_and(|sort| sort.fetch().is_none());
-            let keeps = sorts || plan.is::<HashJoinExec>() || plan.is::<NestedLoopJoinExec>() || plan.is::<CrossJoinExec>();
+            let all_pairs = plan.is::<NestedLoopJoinExec>() || plan.is::<CrossJoinExec>();
+            let joins = all_pairs || plan.is::<HashJoinExec>();
             let computes = plan.is::<ProjectionExec>() || plan.is::<FilterExec>() || plan.is::<AggregateExec>();
             let bound = match plan.children().first() {
-                Some(input) if keeps && has_texts(&input.schema()) => Bound { input: How::OwnTexts, output: sorts },
-                Some(_) if computes && makes_long_values(&plan)? => Bound { input: How::Slices, output: false },
+                Some(input) if sorts && has_texts(&input.schema()) => Bound { input: How::OwnTexts, ..Bound::default() },
+                Some(input) if joins => {
+                    let input = if has_texts(&input.schema()) { How::OwnTexts } else { How::AsItIs };
+                    Bound { input, probe: if all_pairs { How::Paced } else { How::AsItIs }, gives_way: true, output: false }
+                }
+                Some(_) if computes && makes_long_values(&plan)? => Bound { input: How::Slices, ..Bound::default() },
                 _ => return Ok(Transformed::no(plan)),
             };
+            let bound = Bound { output: sorts, ..bound };
             BoundedExec::new(plan, bound).map(|node| Transformed::yes(Arc::new(node) as Arc<dyn ExecutionPlan>))
         })
         .data()
@@ -92,12 +114,15 @@ fn makes_long_values(plan: &Arc<dyn ExecutionPlan>) -> Result<bool> {
 }
 
 /// What is done for a node.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Bound {
-    /// How its first input comes.
+    /// How its first input comes, and the second.
     input: How,
+    probe: How,
     /// Whether its batches get texts of their own.
     output: bool,
+    /// Whether it waits from time to time.
+    gives_way: bool,
 }
 
 /// See the module.
@@ -118,8 +143,8 @@ impl BoundedExec {
 
     fn over(node: Arc<dyn ExecutionPlan>, inputs: Vec<Arc<dyn ExecutionPlan>>, bound: Bound) -> Result<Self> {
         let mut children = inputs.clone();
-        if let Some(first) = children.first_mut() {
-            *first = Arc::new(InputExec { input: Arc::clone(first), how: bound.input });
+        for (child, how) in children.iter_mut().zip([bound.input, bound.probe]).filter(|(_, how)| *how != How::AsItIs) {
+            *child = Arc::new(InputExec { input: Arc::clone(child), how });
         }
         Ok(Self { node: replace_children_if_necessary(node, children)?, inputs, bound })
     }
@@ -163,7 +188,12 @@ impl ExecutionPlan for BoundedExec {
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let stream = self.node.execute(partition, context)?;
-        Ok(if self.bound.output { own_texts(stream) } else { stream })
+        let stream = if self.bound.output { own_texts(stream) } else { stream };
+        Ok(if self.bound.gives_way {
+            Box::pin(Paced { input: stream, sliced: false, rest: None, rows: 0, given: None, turn: Turn::default() })
+        } else {
+            stream
+        })
     }
 }
 
@@ -196,10 +226,13 @@ fn long_bytes(column: &ArrayRef) -> usize {
     if may_be_long(column.data_type()) { value_bytes(column.as_ref()) } else { 0 }
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum How {
+    #[default]
+    AsItIs,
     Slices,
     OwnTexts,
+    Paced,
 }
 
 /// Passes its input on.
@@ -242,6 +275,8 @@ impl ExecutionPlan for InputExec {
         Ok(match self.how {
             How::Slices => Box::pin(Slices { input, rest: None, rows: FIRST_ROWS, known: false, given: None }),
             How::OwnTexts => own_texts(input),
+            How::AsItIs => input,
+            How::Paced => Box::pin(Paced { input, sliced: true, rest: None, rows: FIRST_ROWS, given: None, turn: Turn::default() }),
         })
     }
 }
@@ -297,6 +332,78 @@ impl Stream for Slices {
 }
 
 impl RecordBatchStream for Slices {
+    fn schema(&self) -> SchemaRef {
+        self.input.schema()
+    }
+}
+
+/// When it was another's turn last.
+struct Turn(Instant);
+
+impl Default for Turn {
+    fn default() -> Self {
+        Self(Instant::now())
+    }
+}
+
+impl Turn {
+    /// Whether somebody else has waited long enough; then it is their turn.
+    fn is_over(&mut self, now: Instant, cx: &mut Context<'_>) -> bool {
+        let over = now.duration_since(self.0) > TURN;
+        if over {
+            self.0 = now;
+            cx.waker().wake_by_ref();
+        }
+        over
+    }
+}
+
+/// Passes batches on and waits from time to time; if `sliced`, in slices that whoever asks for them deals with in a moment.
+struct Paced {
+    input: SendableRecordBatchStream,
+    sliced: bool,
+    rest: Option<RecordBatch>,
+    /// Of the next slice.
+    rows: usize,
+    /// The rows of the slice before, and when it was given.
+    given: Option<(usize, Instant)>,
+    turn: Turn,
+}
+
+impl Stream for Paced {
+    type Item = Result<RecordBatch>;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let now = Instant::now();
+        if let Some((rows, at)) = self.given.take() {
+            let took = now.duration_since(at).as_nanos().max(1);
+            let fitting = (rows as u128).saturating_mul(SLICE.as_nanos()) / took;
+            self.rows = usize::try_from(fitting).unwrap_or(usize::MAX).clamp(1, rows.saturating_mul(GROWTH).min(1 << 20));
+        }
+        if self.turn.is_over(now, cx) {
+            return Poll::Pending;
+        }
+        let batch = match self.rest.take() {
+            Some(batch) => batch,
+            None => match ready!(self.input.poll_next_unpin(cx)) {
+                Some(Ok(batch)) => batch,
+                other => return Poll::Ready(other),
+            },
+        };
+        if !self.sliced {
+            return Poll::Ready(Some(Ok(batch)));
+        }
+        let rows = self.rows.min(batch.num_rows());
+        self.given = (rows > 0).then(|| (rows, Instant::now()));
+        if rows == batch.num_rows() {
+            return Poll::Ready(Some(Ok(batch)));
+        }
+        self.rest = Some(batch.slice(rows, batch.num_rows() - rows));
+        Poll::Ready(Some(Ok(batch.slice(0, rows))))
+    }
+}
+
+impl RecordBatchStream for Paced {
     fn schema(&self) -> SchemaRef {
         self.input.schema()
     }

@@ -73,7 +73,7 @@ impl IndexLookupExec {
     }
 
     fn compute_properties(path: &AccessPath, partitions: &[Vec<KeyRange>], output: &ScanOutput, reverse: bool) -> PlanProperties {
-        let constant = if path.scope.ranges.len() == 1 { path.scope.equal_parts } else { 0 };
+        let constant = path.scope.constant_parts;
         let ordered = path.scope.one_bucket || partitions.len() > 1;
         let order = if ordered { path.order() } else { Vec::new() };
         output.properties(&order, constant, reverse, partitions.len())

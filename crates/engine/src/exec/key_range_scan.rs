@@ -60,7 +60,7 @@ impl KeyRangeScanExec {
             PathKind::Table => ColumnSource::Table(Arc::clone(&table.codec)),
             PathKind::Index { codec, .. } => ColumnSource::Index(Arc::clone(codec)),
         };
-        let constant_parts = if path.scope.ranges.len() == 1 { path.scope.equal_parts } else { 0 };
+        let constant_parts = path.scope.constant_parts;
         let partitions: Arc<[Vec<KeyRange>]> = if partitions.is_empty() { vec![Vec::new()].into() } else { partitions.into() };
         let mut scan = Self {
             table,

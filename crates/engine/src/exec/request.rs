@@ -531,7 +531,7 @@ impl ScanRequest {
         let mut best: Option<(Arc<dyn ExecutionPlan>, f64)> = None;
         for path in paths {
             // Behind parts of one value.
-            let fixed = if path.scope.ranges.len() == 1 { path.scope.equal_parts } else { 0 };
+            let fixed = path.scope.constant_parts;
             if path.scope.points || !path.key.parts.iter().take(fixed + 1).any(|p| p.column == *first) {
                 continue;
             }
