@@ -3,7 +3,7 @@
 
     run.py BINARY
 """
-import json, os, pathlib, random, re, signal, socket, struct, subprocess, sys, tempfile, threading, time
+import json, os, pathlib, random, re, resource, signal, socket, struct, subprocess, sys, tempfile, threading, time
 
 import psycopg
 
@@ -202,6 +202,30 @@ def a_copy_that_waits_is_cancelled(server):
             except psycopg.errors.QueryCanceled:
                 assert time.monotonic() - began < 20
         assert c.execute("SELECT count(*) FROM waited_for").fetchone() == (1,)
+
+
+def copies_of_odd_names_and_under_conditions(server):
+    with server.connect() as c:
+        c.execute('CREATE TABLE "select" ("from" int PRIMARY KEY, "order" numeric(6, 2), "Ü" text)')
+        with c.cursor().copy('COPY "select" ("from", "order") FROM STDIN WHERE "from" > 1 AND "order" < 100') as copy:
+            copy.write(b"1\t1\n2\t2.345\n3\t300\n")
+        with c.cursor().copy('COPY "select" TO STDOUT') as copy:
+            out = b"".join(bytes(b) for b in copy)
+        assert out == b"2\t2.35\t\\N\n", out
+
+
+def joins_of_all_pairs_are_cancelled(server):
+    with server.connect() as c:
+        c.execute("CREATE TABLE pairs (a int PRIMARY KEY, k int)")
+        c.execute("INSERT INTO pairs SELECT n, n FROM generate_series(1, 20000) n")
+        c.execute("SET statement_timeout = '1s'")
+        for sql in ("SELECT count(*) FROM pairs x, pairs y WHERE x.k + y.k = -1", "SELECT max(x.a * y.a::bigint) FROM pairs x, pairs y, pairs z",
+                    "SELECT count(*) FROM pairs x JOIN pairs y ON x.k / 30000 = y.k / 30000"):
+            began = time.monotonic()
+            try:
+                print(" ", c.execute(sql).fetchone(), "in", time.monotonic() - began)
+            except psycopg.errors.QueryCanceled:
+                assert time.monotonic() - began < 15, f"{sql} was cancelled after {time.monotonic() - began:.1f} s"
 
 
 def portals_of_a_failed_transaction_are_not_run(server):
@@ -460,7 +484,9 @@ def load_dump_and_restore(server):
     assert lines.returncode != 0 and "22P02" in lines.stderr and "row 251" in lines.stderr and "--skip 200" in lines.stderr, lines.stderr
     # Mended, the file goes on where its committed parts end.
     (work / "rows.jsonl").write_text("".join(json.dumps(d) + "\n" for d in documents))
-    lines = stoa("load", "--resume", re.search(r"load (\S+):", lines.stderr)[1], *args)
+    other = stoa("load", "--resume", re.search(r"load (\S+):", lines.stderr)[1], *args)
+    assert other.returncode != 0 and "another size" in other.stderr, other.stderr
+    lines = stoa("load", "--skip", "200", *args)
     assert lines.returncode == 0 and "\n50 rows" in lines.stderr, lines.stderr
     parquet = stoa("load", "--table", "typed", "--create", "--key", "id", str(pathlib.Path(__file__).resolve().parent / "load" / "types.parquet"))
     assert parquet.returncode == 0 and "300 rows" in parquet.stderr, parquet.stderr
@@ -483,8 +509,18 @@ def load_dump_and_restore(server):
     first = stoa("dump")
     assert first.returncode == 0, first.stderr
     for word in ("FAMILY big (raw) WITH (compression = 'zstd'", "PRIMARY KEY (device, at DESC)", "salt_buckets = 4", "SPLIT AT (",
-                 "GENERATED ALWAYS AS IDENTITY", "MATERIALIZED VIEW", "COMMENT ON COLUMN", "ON DELETE CASCADE"):
+                 "GENERATED ALWAYS AS IDENTITY", "MATERIALIZED VIEW", "COMMENT ON COLUMN", "ON DELETE CASCADE", "FAMILY x ()",
+                 "SPLIT AT (('NaN', 1), (1000000000000000000000000000000, 1.5), (2.5, 'NaN'), (0, 0), (-0.000012345, -1))", "salt_buckets='3'"):
         assert word in first.stdout, f"no {word!r} in the dump"
+    (work / "whole.sql").write_text("what was there")
+    # A dump that outgrows what a file may hold leaves what was there, and a whole one takes its place.
+    def small_files():
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (50_000, 50_000))
+    cut = subprocess.run([BINARY, "dump", "--data", server.data, "-o", str(work / "whole.sql")], capture_output=True, text=True, timeout=120, preexec_fn=small_files)
+    assert cut.returncode != 0 and (work / "whole.sql").read_text() == "what was there", cut.stderr
+    assert stoa("dump", "-o", str(work / "whole.sql")).returncode == 0 and (work / "whole.sql").read_text() == first.stdout
+    assert not [f.name for f in work.iterdir() if f.name.endswith(".partial")]
     (work / "first.sql").write_text(first.stdout)
     server.data = str(work / "second")
     server.start()
@@ -502,7 +538,7 @@ def load_dump_and_restore(server):
 
 TESTS = [what_is_too_large_or_no_text_is_refused, half_a_copy_leaves_nothing, a_corrupted_file_is_told, memory_is_little_and_limited,
          a_full_disk_fails_statements_and_loses_nothing, load_dump_and_restore, rows_survive_kill_and_restart, nothing_acknowledged_is_lost, a_second_process_is_refused, malformed_frames_end_one_connection_only,
-         parameters_and_results_of_each_type, copy_in_and_out, a_copy_that_waits_is_cancelled, portals_of_a_failed_transaction_are_not_run, cancel_and_timeouts, psql_describes,
+         parameters_and_results_of_each_type, copy_in_and_out, copies_of_odd_names_and_under_conditions, joins_of_all_pairs_are_cancelled, a_copy_that_waits_is_cancelled, portals_of_a_failed_transaction_are_not_run, cancel_and_timeouts, psql_describes,
          the_examples_of_the_reference_run, indexes_give_what_tables_give, indexes_are_built_while_others_write,
          a_killed_index_build_is_finished, killed_rebuilds_of_indexes_take_their_place]
 for t in TESTS:

@@ -17,6 +17,7 @@ pub mod registry;
 pub mod settings;
 pub mod sqlstate;
 pub mod textsearch;
+pub mod type_functions;
 pub mod types;
 pub mod values;
 

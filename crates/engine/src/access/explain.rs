@@ -8,8 +8,10 @@ use crate::row::ColumnBuilder;
 use crate::row::key::KeyPartCodec;
 use crate::row::types::key_is_lossless;
 use std::fmt::Write as _;
-use stoa_encoding::keyside::{Direction, encode_present};
-use stoa_pg::EvalContext;
+use stoa_encoding::keyside::{Direction, KeyValue, encode_present};
+use stoa_encoding::numeric::Decoded;
+use stoa_pg::values::numeric::Numeric;
+use stoa_pg::{EvalContext, PgType};
 use stoa_store::KeyRange;
 
 /// At most this many ranges are written out.
@@ -173,7 +175,14 @@ fn value(part: &KeyPartCodec, bytes: &[u8]) -> String {
             s
         })
     };
-    if !key_is_lossless(&part.ty) && part.ty.ty != stoa_pg::PgType::Float8 && part.ty.ty != stoa_pg::PgType::Float4 {
+    if part.ty.ty == PgType::Numeric && !key_is_lossless(&part.ty) {
+        return match part.part.decode(bytes) {
+            Ok((KeyValue::Null, _)) => "NULL".into(),
+            Ok((KeyValue::Bytes(number), _)) => numeric(&number).map_or_else(hex, |n| number_literal(n.to_string())),
+            _ => hex(),
+        };
+    }
+    if !key_is_lossless(&part.ty) && part.ty.ty != PgType::Float8 && part.ty.ty != PgType::Float4 {
         return hex();
     }
     let text = || -> stoa_pg::PgResult<Option<String>> {
@@ -190,8 +199,27 @@ fn value(part: &KeyPartCodec, bytes: &[u8]) -> String {
     };
     match text() {
         Ok(None) => "NULL".into(),
-        Ok(Some(text)) if matches!(part.ty.ty.category(), 'N' | 'B') => text,
+        Ok(Some(text)) if part.ty.ty.category() == 'B' => text,
+        Ok(Some(text)) if part.ty.ty.category() == 'N' => number_literal(text),
         Ok(Some(text)) => format!("'{}'", text.replace('\'', "''")),
         Err(_) => hex(),
     }
+}
+
+/// The number of a key part, with as many digits as say it: the key does not keep how many were written.
+fn numeric(key: &[u8]) -> Option<Numeric> {
+    let scale = match stoa_encoding::numeric::decode(key)? {
+        (Decoded::Finite(finite), _) => {
+            let digits = 2 * (i64::try_from(finite.len()).ok()? - i64::from(finite.exponent));
+            let even = finite.pairs().last().is_some_and(|pair| pair % 10 == 0);
+            u16::try_from((digits - i64::from(even)).max(0)).ok()?
+        }
+        _ => 0,
+    };
+    Numeric::decode(&[key, &scale.to_be_bytes()].concat()).ok()
+}
+
+/// NaN, the infinities and names need quotes.
+fn number_literal(text: String) -> String {
+    if text.bytes().all(|b| b.is_ascii_digit() || b"-+.e".contains(&b)) { text } else { format!("'{}'", text.replace('\'', "''")) }
 }

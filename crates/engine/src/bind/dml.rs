@@ -229,7 +229,7 @@ impl Binder<'_> {
         let scopes = std::mem::take(&mut self.scopes);
         let query = self.bind_query(query);
         self.scopes = scopes;
-        let query = query?;
+        let mut query = query?;
         if query.outputs.len() > targets.len() {
             return Err(too_many());
         }
@@ -237,11 +237,12 @@ impl Binder<'_> {
             return Err(too_few());
         }
         let mut map = HashMap::with_capacity(targets.len());
-        for (output, id) in query.outputs.iter().zip(targets) {
+        let outputs = std::mem::take(&mut query.outputs);
+        for (output, id) in outputs.iter().zip(targets) {
             let Some(column) = table.column(*id) else { continue };
             let column = column.clone();
             self.check_assignable(&column)?;
-            let literal = literal_output(&query, output).filter(|_| self.untyped.contains(&output.col));
+            let literal = if self.untyped.contains(&output.col) { self.take_untyped(&mut query.rel, output) } else { None };
             let value = literal.unwrap_or_else(|| Expr::column(output.col, output.ty.clone()));
             map.insert(*id, self.coerce_assignment(value, &column.ty, &column.name)?);
         }
@@ -1009,18 +1010,6 @@ fn push_assignment(out: &mut Vec<(ColumnId, Expr)>, column: &ColumnDescriptor, v
 pub(super) fn null_of(ty: &SqlType) -> PgResult<Expr> {
     let value = ScalarValue::try_from(&ty.arrow).map_err(|e| PgError::internal(e.to_string()))?;
     Ok(Expr::new(ExprKind::Const(value), ty.clone()))
-}
-
-/// A select list's string literal, which an INSERT reads as its target's type.
-fn literal_output(query: &Query, output: &Output) -> Option<Expr> {
-    let Rel::Project { exprs, .. } = &query.rel else { return None };
-    let (_, e) = exprs.iter().find(|(c, _)| *c == output.col)?;
-    if !matches!(e.kind, ExprKind::Const(_)) || output.ty.ty != PgType::Text {
-        return None;
-    }
-    let mut literal = e.clone();
-    literal.ty = SqlType::new(PgType::Unknown);
-    Some(literal)
 }
 
 /// What UPSERT does with the row that has the key, when the statement names columns or none.

@@ -173,18 +173,26 @@ impl Binder<'_> {
     /// A branch of a set operation; literals without a type take that of the other branch, so which they are is kept.
     fn bind_branch(&mut self, body: &SetExpr, tail: &Tail<'_>) -> PgResult<(Query, Vec<Option<Expr>>)> {
         let query = self.bind_body(body, tail)?;
-        let literals = query
-            .outputs
-            .iter()
-            .map(|o| match &query.rel {
-                Rel::Project { exprs, .. } => exprs
-                    .iter()
-                    .find(|(c, _)| *c == o.col && self.untyped.contains(c))
-                    .and_then(|(_, e)| (matches!(e.kind, ExprKind::Const(_)) && o.ty.ty == PgType::Text).then(|| e.clone())),
-                _ => None,
-            })
-            .collect();
+        let literals = query.outputs.iter().map(|o| if self.untyped.contains(&o.col) { untyped_output(&query.rel, o) } else { None });
+        let literals = literals.collect();
         Ok((query, literals))
+    }
+
+    /// An output that has no type of its own, to be read as another; what the relation has in its place is no longer asked for.
+    pub(crate) fn take_untyped(&mut self, rel: &mut Rel, output: &Output) -> Option<Expr> {
+        let found = untyped_output(rel, output)?;
+        if let ExprKind::Param(number) = found.kind {
+            // It was taken for a text for want of anything better.
+            if let Some(known) = self.params.get_mut(number) {
+                *known = None;
+            }
+            if let Rel::Project { exprs, .. } = rel
+                && let Some((_, e)) = exprs.iter_mut().find(|(c, _)| *c == output.col)
+            {
+                e.kind = ExprKind::Const(datafusion::common::ScalarValue::Utf8View(None));
+            }
+        }
+        Some(found)
     }
 
     #[allow(clippy::too_many_arguments)] // the two branches and what is known of each
@@ -193,9 +201,9 @@ impl Binder<'_> {
         op: SetOp,
         all: bool,
         word: &'static str,
-        left: Query,
+        mut left: Query,
         left_literals: Vec<Option<Expr>>,
-        right: Query,
+        mut right: Query,
         right_literals: Vec<Option<Expr>>,
     ) -> PgResult<Query> {
         if left.outputs.len() != right.outputs.len() {
@@ -205,17 +213,15 @@ impl Binder<'_> {
         let mut right_exprs = Vec::new();
         let mut columns = Vec::new();
         let mut outputs = Vec::new();
-        for (i, (l, r)) in left.outputs.iter().zip(&right.outputs).enumerate() {
-            let untyped = |literal: &Option<Expr>, other: &SqlType| match literal {
-                Some(e) if other.ty != PgType::Text => {
-                    let mut e = e.clone();
-                    e.ty = SqlType::new(PgType::Unknown);
-                    Some(e)
-                }
-                _ => None,
+        let (left_outputs, right_outputs) = (std::mem::take(&mut left.outputs), std::mem::take(&mut right.outputs));
+        for (i, (l, r)) in left_outputs.iter().zip(&right_outputs).enumerate() {
+            let mut side = |literal: Option<&Option<Expr>>, rel: &mut Rel, own: &Output, other: &SqlType| {
+                let untyped = literal.is_some_and(Option::is_some) && other.ty != PgType::Text;
+                let taken = if untyped { self.take_untyped(rel, own) } else { None };
+                taken.unwrap_or_else(|| Expr::column(own.col, own.ty.clone()))
             };
-            let le = untyped(&left_literals[i], &r.ty).unwrap_or_else(|| Expr::column(l.col, l.ty.clone()));
-            let re = untyped(&right_literals[i], &l.ty).unwrap_or_else(|| Expr::column(r.col, r.ty.clone()));
+            let le = side(left_literals.get(i), &mut left.rel, l, &r.ty);
+            let re = side(right_literals.get(i), &mut right.rel, r, &l.ty);
             let (mut both, ty) = self.unify(vec![le, re], word)?;
             let (Some(re), Some(le)) = (both.pop(), both.pop()) else { return Err(PgError::internal("two branches")) };
             if !(op == SetOp::Union && all) && lacks_equality(&ty.ty) {
@@ -904,4 +910,27 @@ fn replace_cte(rel: &mut Rel, cte: &Cte, body: &Rel, next: &mut u32) {
     for child in walk::children_mut(rel) {
         replace_cte(child, cte, body, next);
     }
+}
+
+/// A select list's literal, or its parameter that stands nowhere else, which whoever reads the column may read as another type.
+fn untyped_output(rel: &Rel, output: &Output) -> Option<Expr> {
+    let Rel::Project { exprs, .. } = rel else { return None };
+    let (_, e) = exprs.iter().find(|(c, _)| *c == output.col).filter(|_| output.ty.ty == PgType::Text)?;
+    let taken = match &e.kind {
+        ExprKind::Const(_) => true,
+        ExprKind::Param(number) => {
+            let mut uses = 0;
+            walk::visit_all(rel, &mut |rel| {
+                for e in walk::exprs_of(rel) {
+                    e.any(&mut |x| {
+                        uses += usize::from(x.kind == ExprKind::Param(*number));
+                        false
+                    });
+                }
+            });
+            uses == 1
+        }
+        _ => false,
+    };
+    taken.then(|| Expr::new(e.kind.clone(), SqlType::new(PgType::Unknown)))
 }

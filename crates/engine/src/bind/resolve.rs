@@ -78,6 +78,11 @@ impl Binder<'_> {
             ExprKind::Param(index) => {
                 let mut ty = SqlType::new(target.ty.clone());
                 ty.typmod = -1;
+                // Another place has given it a type since this one was read.
+                if let Some(known) = self.params.get(index).and_then(Option::as_ref).filter(|known| known.ty != ty.ty) {
+                    return Err(PgError::new(SqlState(*b"42P08"), format!("inconsistent types deduced for parameter ${}", index + 1))
+                        .detail(format!("{} versus {}", known.ty, ty.ty)));
+                }
                 self.params[index] = Some(ty.clone());
                 let param = Expr::new(ExprKind::Param(index), ty);
                 // What does not fit is cut off by a cast that is written, and refused where it is assigned.

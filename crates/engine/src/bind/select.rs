@@ -33,6 +33,23 @@ fn star_expr(alias: Option<&str>, name: &str) -> E {
     }
 }
 
+/// The place of the `*` in `(row).*`.
+pub(crate) fn fields_star(e: &E) -> Option<super::sqlparser_span::Span> {
+    let E::CompoundFieldAccess { access_chain, .. } = super::expr::unnested(e) else { return None };
+    match access_chain.last() {
+        Some(ast::AccessExpr::Dot(E::Wildcard(token))) => Some(token.0.span),
+        _ => None,
+    }
+}
+
+/// A field that `(row).*` stands for.
+fn field_expr(root: &E, way: &[ast::AccessExpr], name: &str) -> E {
+    // A name without parentheses would be a table's.
+    let root = if matches!(root, E::Identifier(_)) { E::Nested(Box::new(root.clone())) } else { root.clone() };
+    let access_chain = way.iter().cloned().chain([ast::AccessExpr::Dot(star_expr(None, name))]).collect();
+    E::CompoundFieldAccess { root: Box::new(root), access_chain }
+}
+
 /// An item of the select list.
 struct Target {
     name: String,
@@ -479,8 +496,11 @@ impl Binder<'_> {
                                 if schema.is_none()
                                     && self.scope().star.iter().any(|s| s.name == table && matches!(s.expr.ty.ty, PgType::Record(_)))
                                 {
-                                    let root = E::Identifier(ast::Ident::with_quote('"', table));
+                                    let root = star_expr(None, &table);
+                                    let first = out.len();
                                     self.expand_record(&root, &mut out)?;
+                                    let names = out.iter().skip(first).map(|t| field_expr(&root, &[], &t.name)).collect();
+                                    self.stars.push((options.wildcard_token.0.span, names));
                                 } else {
                                     return Err(PgError::new(
                                         SqlState::UNDEFINED_TABLE,
@@ -502,6 +522,13 @@ impl Binder<'_> {
     /// Adds what `(row).*` stands for, if this is one.
     fn expand_access(&mut self, e: &E, out: &mut Vec<Target>) -> PgResult<bool> {
         let Some(fields) = self.expanded(e)? else { return Ok(false) };
+        if let Some(span) = fields_star(e)
+            && let E::CompoundFieldAccess { root, access_chain } = super::expr::unnested(e)
+        {
+            let way = access_chain.split_last().map_or(&[][..], |(_, way)| way);
+            let names = fields.iter().map(|(name, _)| field_expr(root, way, name)).collect();
+            self.stars.push((span, names));
+        }
         out.extend(fields.into_iter().map(|(name, expr)| Target { name, expr }));
         Ok(true)
     }

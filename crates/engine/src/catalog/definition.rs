@@ -7,6 +7,7 @@ use super::{
 };
 use crate::bind::tree::{ColId, Expr, ExprKind};
 use crate::bind::{BindContext, bind_stored_expr};
+use std::sync::Arc;
 use stoa_pg::{EvalContext, PgResult};
 
 /// What definitions are printed against.
@@ -73,6 +74,15 @@ impl Definitions<'_> {
         let syntax = stoa_syntax::parse_expression(text).map_err(crate::bind::syntax_error)?;
         let context = BindContext { catalog: self.catalog, search_path: self.path, eval: self.eval, param_types: &[], text };
         bind_stored_expr(&context, table, &syntax, None)
+    }
+
+    /// What statements name when they mean a table: the materialized view whose rows it holds, or itself.
+    fn named(&self, table: &TableDescriptor) -> Oid {
+        if !table.name.starts_with(crate::ddl::STORAGE_PREFIX) {
+            return table.oid;
+        }
+        let holds = |r: &Arc<Relation>| matches!(&**r, Relation::View(v) if v.materialized == Some(table.oid));
+        self.catalog.relations().find(|r| holds(r)).map_or(table.oid, |r| r.oid())
     }
 
     fn relation(&self, oid: Oid) -> String {
@@ -158,8 +168,9 @@ impl Definitions<'_> {
             None => table.primary_key.as_ref().map_or_else(String::new, |k| k.name.clone()),
         };
         let unique = if index.is_none_or(|i| i.unique) { "UNIQUE " } else { "" };
+        let named = self.named(table);
         let relation =
-            if pretty { self.relation(table.oid) } else { qualified(self.catalog, table.oid).unwrap_or_else(|| quote_name(&table.name)) };
+            if pretty { self.relation(named) } else { qualified(self.catalog, named).unwrap_or_else(|| quote_name(&table.name)) };
         let count = index.map_or(table.key.len(), |i| i.parts.len());
         let parts: Vec<String> = (0..count).filter_map(|n| self.index_column(table, index, n, true, pretty)).collect();
         let method = index.map_or("btree", |i| i.method.as_str());
@@ -171,8 +182,9 @@ impl Definitions<'_> {
             if index.nulls_not_distinct {
                 out.push_str(" NULLS NOT DISTINCT");
             }
-            if !index.options.is_empty() {
-                let options: Vec<String> = index.options.iter().map(|(name, value)| format!("{name}='{value}'")).collect();
+            let salt = index.salt_buckets.map(|n| ("salt_buckets".to_owned(), n.to_string()));
+            let options: Vec<String> = index.options.iter().chain(&salt).map(|(name, value)| format!("{name}='{value}'")).collect();
+            if !options.is_empty() {
                 out.push_str(&format!(" WITH ({})", options.join(", ")));
             }
             if let Some(predicate) = &index.predicate {

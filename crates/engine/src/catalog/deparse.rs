@@ -191,7 +191,7 @@ pub fn quote_text(text: &str) -> String {
 }
 
 /// A type as casts print it.
-fn type_name(ty: &SqlType) -> String {
+pub(crate) fn type_name(ty: &SqlType) -> String {
     match &ty.ty {
         PgType::Bpchar if ty.typmod < 0 => "bpchar".to_owned(),
         PgType::Array(inner) if **inner == PgType::Bpchar && ty.typmod < 0 => "bpchar[]".to_owned(),

@@ -9,6 +9,7 @@ use super::sequence::wait;
 use super::{CatalogSnapshot, ColumnId, Oid, Relation, SequenceDescriptor};
 use crate::session::system::SessionSystem;
 use crate::txn::{TableLockMode, store_error};
+use crate::virtual_tables::updatable::Names;
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
 use stoa_pg::registry::{Func, Registry};
@@ -121,7 +122,8 @@ fn answer(system: &SessionSystem, function: &str, args: &Args<'_>, result: &SqlT
         "pg_get_expr" => {
             let Some(source) = args.text(0) else { return text(None) };
             let table = args.oid(1).and_then(|oid| catalog.table(oid));
-            with_definitions(system, |d| text(d.expr(table, &source, args.bool(2).unwrap_or(false))))
+            let pretty = args.bool(2).unwrap_or(false);
+            with_definitions(system, |d| text(crate::ddl::clock::as_written(d.expr(table, &source, pretty), &source, pretty)))
         }
         "pg_get_constraintdef" => {
             let Some((table, constraint)) = args.oid(0).and_then(|oid| constraint(catalog, oid)) else { return text(None) };
@@ -201,8 +203,15 @@ fn answer(system: &SessionSystem, function: &str, args: &Args<'_>, result: &SqlT
                 .and_then(|node| catalog.relations().find(|r| super::store::storage_of(r).contains(&TableId(node))).map(|r| r.oid())),
         ),
         "pg_relation_is_publishable" => truth(false),
-        "pg_relation_is_updatable" => Ok(ScalarValue::Int32(args.oid(0).map(|oid| updatable(catalog, oid)))),
-        "pg_column_is_updatable" => truth(args.oid(0).map(|oid| updatable(catalog, oid) != 0)),
+        "pg_relation_is_updatable" => {
+            let Some(oid) = args.oid(0) else { return null(result) };
+            with_definitions(system, |d| Ok(ScalarValue::Int32(Some(written(system, d.eval).events(oid)))))
+        }
+        "pg_column_is_updatable" => {
+            let (Some(oid), Some(number)) = (args.oid(0), args.int(1)) else { return truth(None) };
+            with_definitions(system, |d| truth(written(system, d.eval).column(oid, number)))
+        }
+        "acldefault" => default_privileges(system, args),
         "pg_index_column_has_property" | "pg_index_has_property" | "pg_indexam_has_property" => index_property(catalog, function, args),
         "pg_collation_actual_version" => text(None),
         "row_security_active" => match args.text(0) {
@@ -419,6 +428,11 @@ fn with_definitions<T>(system: &SessionSystem, run: impl FnOnce(&Definitions<'_>
     run(&Definitions { catalog: &system.catalog, path: &system.search_path, eval: &eval })
 }
 
+/// What can be written of views, by the names that the session sees.
+fn written<'a>(system: &'a SessionSystem, eval: &'a EvalContext) -> Names<'a> {
+    Names { catalog: &system.catalog, path: &system.search_path, temporary: system.session.temporary_schema(), eval }
+}
+
 fn index_definition(system: &SessionSystem, args: &Args<'_>) -> PgResult<ScalarValue> {
     let catalog = &*system.catalog;
     let Some(oid) = args.oid(0) else { return text(None) };
@@ -558,50 +572,33 @@ fn rows(system: &SessionSystem, tables: &[TableId]) -> PgResult<i64> {
     Ok(i64::try_from(count).unwrap_or(i64::MAX))
 }
 
-/// Which of INSERT (8), UPDATE (4), DELETE (16) a relation supports.
-fn updatable(catalog: &CatalogSnapshot, oid: Oid) -> i32 {
-    const ALL: i32 = 8 | 4 | 16;
-    match catalog.relation(oid).map(|r| &**r) {
-        Some(Relation::Table(_)) => ALL,
-        Some(Relation::View(view)) if is_simple_view(&view.sql) && view.materialized.is_none() => ALL,
-        _ => 0,
+/// The privileges that an object of a kind has by default, its owner's behind everybody's.
+fn default_privileges(system: &SessionSystem, args: &Args<'_>) -> PgResult<ScalarValue> {
+    let (Some(kind), Some(oid)) = (args.text(0), args.oid(1)) else { return null(&SqlType::new(PgType::Text.array_of())) };
+    let (everybody, own) = match kind.as_str() {
+        "c" => ("", ""),
+        "r" => ("", "arwdDxt"),
+        "s" => ("", "rwU"),
+        "d" => ("Tc", "CTc"),
+        "f" => ("X", "X"),
+        "l" | "T" => ("U", "U"),
+        "L" => ("", "rw"),
+        "n" => ("", "UC"),
+        "t" => ("", "C"),
+        "F" | "S" => ("", "U"),
+        "p" => ("", "sA"),
+        other => return Err(PgError::internal(format!("unrecognized objtype abbreviation: {other}"))),
+    };
+    let owner = if oid == ROLE { super::deparse::quote_name(&owner(system)) } else { oid.to_string() };
+    let mut items = Vec::new();
+    if !everybody.is_empty() {
+        items.push(format!("={everybody}/{owner}"));
     }
-}
-
-/// Whether a view is one that can be written through: one table, no grouping, no set operation.
-#[must_use]
-pub fn is_simple_view(sql: &str) -> bool {
-    use stoa_syntax::ast::{GroupByExpr, SetExpr, Statement, TableFactor};
-    let Ok(parsed) = stoa_syntax::parse(sql) else { return false };
-    let Some(Statement::Query(query)) = parsed.first().map(|p| &p.statement) else { return false };
-    let SetExpr::Select(select) = query.body.as_ref() else { return false };
-    let plain_group = matches!(&select.group_by, GroupByExpr::Expressions(e, _) if e.is_empty());
-    let one_table =
-        matches!(select.from.as_slice(), [one] if one.joins.is_empty() && matches!(one.relation, TableFactor::Table { args: None, .. }));
-    let aggregates = select.projection.iter().any(|item| has_aggregate(&item.to_string()));
-    query.with.is_none()
-        && query.limit_clause.is_none()
-        && select.distinct.is_none()
-        && select.having.is_none()
-        && plain_group
-        && one_table
-        && !aggregates
-}
-
-/// Whether the text of a select item calls an aggregate or a window function.
-fn has_aggregate(text: &str) -> bool {
-    use stoa_pg::registry::FuncKind;
-    let lower = text.to_lowercase();
-    if lower.contains(" over ") {
-        return true;
+    if !own.is_empty() {
+        items.push(format!("{owner}={own}/{owner}"));
     }
-    lower.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '(')).any(|word| match word.split_once('(') {
-        Some((name, _)) => Registry::get()
-            .functions(name)
-            .iter()
-            .any(|f| matches!(f.kind, FuncKind::Aggregate(_) | FuncKind::NativeAggregate(_) | FuncKind::Set { .. })),
-        None => false,
-    })
+    let items: Vec<ScalarValue> = items.into_iter().map(|item| ScalarValue::Utf8View(Some(item))).collect();
+    Ok(ScalarValue::List(ScalarValue::new_list_nullable(&items, &arrow::datatypes::DataType::Utf8View)))
 }
 
 fn index_property(catalog: &CatalogSnapshot, function: &str, args: &Args<'_>) -> PgResult<ScalarValue> {

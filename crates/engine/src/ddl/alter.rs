@@ -6,6 +6,7 @@
 use super::builder::{TableBuilder, columns_of, default_text, is_volatile};
 use super::dependency::{Dropping, Object, constraint_oid, is_hidden};
 use super::index::finish;
+use super::passes::{Pass, in_passes, pass};
 use super::rows::{contains_nulls, rewrite};
 use super::work::{FoundIndex, Work, has_constraint, undefined_relation, undefined_schema};
 use crate::bind::tree::{ColId, Expr, ExprKind};
@@ -62,10 +63,28 @@ pub(crate) async fn alter(
         Relation::Table(table) => {
             work.lock_table(table).await?;
             work.check_unused(table, "ALTER TABLE")?;
-            for action in actions {
+            let steps = in_passes(actions);
+            // Keys that refer are looked at when all types are changed: both sides may change in one statement.
+            let typed: Vec<ColumnId> = actions
+                .iter()
+                .filter_map(|action| match action {
+                    AlterAction::SetType { column, .. } => table.column_by_name(&fold(column)).map(|c| c.id),
+                    _ => None,
+                })
+                .collect();
+            let mut unchecked = !typed.is_empty();
+            for action in &steps {
                 work.refresh()?;
+                if unchecked && pass(action) > Pass::Type {
+                    unchecked = false;
+                    check_references(work, table.oid, &typed).await?;
+                }
                 let current = work.catalog().table(table.oid).cloned().ok_or_else(|| undefined_relation(&table.name))?;
                 alter_table(work, current, action).await?;
+            }
+            if unchecked {
+                work.refresh()?;
+                check_references(work, table.oid, &typed).await?;
             }
         }
         Relation::View(view) => {
@@ -121,7 +140,7 @@ fn refused(action: &AlterAction, what: &str) -> PgError {
 }
 
 /// There is one owner: its roles may be named.
-fn check_owner(work: Work<'_>, role: &Ident) -> PgResult<()> {
+pub(super) fn check_owner(work: Work<'_>, role: &Ident) -> PgResult<()> {
     let role = fold(role);
     let known = role == work.ctx.session.session_user
         || matches!(role.as_str(), "stoa" | "postgres" | "current_user" | "session_user" | "current_role");
@@ -948,6 +967,27 @@ async fn set_type(work: Work<'_>, table: TableDescriptor, name: &str, ty: SqlTyp
     work.refresh()?;
     for check in new.checks.iter().filter(|c| c.validated && c.columns.contains(&found.id)) {
         validate_check(work, &new, &check.name.name, &check.expr).await?;
+    }
+    Ok(())
+}
+
+/// Foreign keys at both ends of columns whose types have changed: 42804 if they cannot be compared any more, 23503 if rows do not fit.
+async fn check_references(work: Work<'_>, oid: Oid, columns: &[ColumnId]) -> PgResult<()> {
+    let catalog = work.catalog();
+    for relation in catalog.relations() {
+        let Relation::Table(table) = &**relation else { continue };
+        for key in &table.foreign_keys {
+            let refers = table.oid == oid && key.columns.iter().any(|id| columns.contains(id));
+            let referred = key.referenced_table == oid && key.referenced_columns.iter().any(|id| columns.contains(id));
+            if !refers && !referred {
+                continue;
+            }
+            let Some(target) = catalog.table(key.referenced_table) else { continue };
+            super::builder::check_comparable(&key.name.name, table, &key.columns, target, &key.referenced_columns)?;
+            if key.validated {
+                validate_foreign_key(work, table, key).await?;
+            }
+        }
     }
     Ok(())
 }

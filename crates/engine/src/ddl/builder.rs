@@ -410,7 +410,11 @@ impl<'a> TableBuilder<'a> {
     async fn add_check(&mut self, constraint: &Constraint, syntax: &ast::Expr) -> PgResult<()> {
         let catalog = self.work.catalog();
         let path = self.work.path();
-        let expr = bind_stored_expr(&self.work.bind_context(&catalog, &path), Some(&self.table), syntax, None)?;
+        let context = self.work.bind_context(&catalog, &path);
+        // A literal of no type is a boolean here.
+        let boolean = SqlType::new(PgType::Bool);
+        let target = if is_untyped(syntax) { Some((&boolean, "check")) } else { None };
+        let expr = bind_stored_expr(&context, Some(&self.table), syntax, target)?;
         require_boolean(&expr, "CHECK")?;
         let columns = columns_of(&expr);
         let text = self.work.stored(&self.table, &expr)?;
@@ -660,16 +664,7 @@ impl<'a> TableBuilder<'a> {
         }
         let names: Vec<String> = columns.iter().map(|id| self.column_name(*id)).collect();
         let name = self.constraint_name(constraint.name.as_ref(), Some(&names.join("_")), "fkey")?;
-        for (own, other) in columns.iter().zip(&referenced) {
-            let (Some(own), Some(other)) = (self.table.column(*own), target.column(*other)) else { continue };
-            if !comparable(&own.ty.ty, &other.ty.ty) {
-                return Err(PgError::new(SqlState::DATATYPE_MISMATCH, format!("foreign key constraint \"{name}\" cannot be implemented"))
-                    .detail(format!(
-                        "Key columns \"{}\" and \"{}\" are of incompatible types: {} and {}.",
-                        own.name, other.name, own.ty.ty, other.ty.ty
-                    )));
-            }
-        }
+        check_comparable(&name, &self.table, &columns, &target, &referenced)?;
         let (on_update, on_delete) = (action(references.on_update), action(references.on_delete));
         let keeps = |action: &ForeignKeyAction| matches!(action, ForeignKeyAction::NoAction | ForeignKeyAction::Restrict);
         if columns.iter().any(|id| self.table.column(*id).is_some_and(|c| c.generated.is_some())) {
@@ -766,9 +761,15 @@ fn fold_last(name: &ast::ObjectName) -> String {
 pub(crate) fn default_text(work: Work<'_>, syntax: &ast::Expr, ty: &SqlType, column: &str) -> PgResult<Option<String>> {
     let catalog = work.catalog();
     let path = work.path();
-    let expr = bind_stored_expr(&work.bind_context(&catalog, &path), None, syntax, Some((ty, column))).map_err(|e| {
-        if e.code() == SqlState::UNDEFINED_COLUMN || e.code() == SqlState::UNDEFINED_TABLE {
-            PgError::unsupported("cannot use column reference in DEFAULT expression")
+    let expr = bind_stored_expr(&work.bind_context(&catalog, &path), None, syntax, Some((ty, column))).map_err(|mut e| {
+        if is_subquery(syntax) {
+            return PgError::unsupported("cannot use subquery in DEFAULT expression");
+        }
+        // A name in a string that becomes a `regclass` is no column.
+        let relation = e.code() == SqlState::UNDEFINED_TABLE && e.message().starts_with("relation ");
+        if e.code() == SqlState::UNDEFINED_COLUMN || (e.code() == SqlState::UNDEFINED_TABLE && !relation) {
+            let position = e.fields_mut().position;
+            PgError::unsupported("cannot use column reference in DEFAULT expression").at(position)
         } else {
             e
         }
@@ -779,7 +780,26 @@ pub(crate) fn default_text(work: Work<'_>, syntax: &ast::Expr, ty: &SqlType, col
     }
     let none = |_| String::new();
     let printer = crate::catalog::deparse::Deparser { eval: &work.ctx.eval, column: &none, pretty: false, oids: true };
-    printer.print(&expr).map(Some)
+    let printed = printer.print(&expr)?;
+    let written = super::clock::as_written(printed.clone(), &syntax.to_string(), false);
+    if written == printed {
+        return Ok(Some(printed));
+    }
+    // The words are kept if they mean the same.
+    let again = stoa_syntax::parse_expression(&written)
+        .map_err(crate::bind::syntax_error)
+        .and_then(|syntax| bind_stored_expr(&work.bind_context(&catalog, &path), None, &syntax, Some((ty, column))))
+        .and_then(|expr| printer.print(&expr));
+    Ok(Some(if again.is_ok_and(|text| text == printed) { written } else { printed }))
+}
+
+/// Whether an expression is a query, whatever that reads.
+fn is_subquery(syntax: &ast::Expr) -> bool {
+    match syntax {
+        ast::Expr::Nested(inner) => is_subquery(inner),
+        ast::Expr::Subquery(_) | ast::Expr::Exists { .. } => true,
+        _ => false,
+    }
 }
 
 fn refuse_subqueries(expr: &Expr, what: &str) -> PgResult<()> {
@@ -787,6 +807,15 @@ fn refuse_subqueries(expr: &Expr, what: &str) -> PgResult<()> {
         matches!(e.kind, ExprKind::ScalarSubquery(_) | ExprKind::Exists(_) | ExprKind::ArraySubquery(_) | ExprKind::AnyQuery { .. })
     });
     if found { Err(PgError::unsupported(format!("cannot use subquery in {}", what.trim_end_matches('s')))) } else { Ok(()) }
+}
+
+/// Whether an expression is a literal whose type is what it is used as.
+fn is_untyped(syntax: &ast::Expr) -> bool {
+    match syntax {
+        ast::Expr::Nested(inner) => is_untyped(inner),
+        ast::Expr::Value(v) => matches!(v.value, ast::Value::Null | ast::Value::SingleQuotedString(_)),
+        _ => false,
+    }
 }
 
 /// 42804 unless the expression is boolean.
@@ -928,6 +957,27 @@ pub(crate) fn check_identity_type(ty: &PgType) -> PgResult<()> {
         PgType::Int2 | PgType::Int4 | PgType::Int8 => Ok(()),
         _ => Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, "identity column type must be smallint, integer, or bigint")),
     }
+}
+
+/// 42804 unless the columns of a foreign key compare with those that they refer to.
+pub(crate) fn check_comparable(
+    name: &str,
+    table: &TableDescriptor,
+    columns: &[ColumnId],
+    target: &TableDescriptor,
+    referenced: &[ColumnId],
+) -> PgResult<()> {
+    for (own, other) in columns.iter().zip(referenced) {
+        let (Some(own), Some(other)) = (table.column(*own), target.column(*other)) else { continue };
+        if !comparable(&own.ty.ty, &other.ty.ty) {
+            return Err(PgError::new(SqlState::DATATYPE_MISMATCH, format!("foreign key constraint \"{name}\" cannot be implemented"))
+                .detail(format!(
+                    "Key columns \"{}\" and \"{}\" are of incompatible types: {} and {}.",
+                    own.name, other.name, own.ty.ty, other.ty.ty
+                )));
+        }
+    }
+    Ok(())
 }
 
 /// Whether a column of type `own` may refer to one of type `key`: they compare in one family, or the one becomes the other of itself.

@@ -2,13 +2,15 @@
 //!
 //! [`execute`] is the entry. Descriptors are changed in the transaction's catalog and take effect for others when it commits; see
 //! [`work`] for what keeps that true. Reading order: [`work`] → [`builder`] → [`rows`] → [`table`] → [`index`] → [`sequence`] →
-//! [`view`] → [`dependency`] → [`alter`] → [`maintenance`].
+//! [`view`] → [`dependency`] → [`alter`] → [`maintenance`]; [`clock`] is a detail of defaults.
 
 mod alter;
 mod builder;
+pub(crate) mod clock;
 mod dependency;
 mod index;
 mod maintenance;
+mod passes;
 mod rows;
 mod sequence;
 mod table;
@@ -26,7 +28,7 @@ use dependency::{Dropping, Object};
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::ast::{self, ObjectName};
-use stoa_syntax::ddl::{CommentTarget, CreateTableAs, Ddl, ObjectKind, SequenceOption};
+use stoa_syntax::ddl::{AlterAction, CommentTarget, CreateTableAs, Ddl, ObjectKind, SequenceOption};
 use work::undefined_schema;
 pub(crate) use work::{FoundIndex, Work, undefined_relation};
 
@@ -73,7 +75,7 @@ fn run<'a>(work: Work<'a>, ddl: &'a Ddl) -> futures::future::BoxFuture<'a, PgRes
             Ddl::Truncate { names, restart_identity, cascade } => maintenance::truncate(work, names, *restart_identity, *cascade).await,
             Ddl::Comment { target, text } => comment(work, target, text.clone()).await,
             Ddl::Reindex { target, concurrently } => index::reindex(work, target, *concurrently).await,
-            Ddl::Refresh { name, with_data, .. } => table::refresh(work, name, *with_data).await,
+            Ddl::Refresh { name, concurrently, with_data } => table::refresh(work, name, *concurrently, *with_data).await,
             Ddl::DropUnknown { kind, names, if_exists } => drop_unknown(&work, kind, names, *if_exists),
             Ddl::Unsupported(words) => Err(unsupported(words)),
         }
@@ -142,9 +144,27 @@ pub(crate) fn check_not_system(schema: &SchemaDescriptor) -> PgResult<()> {
     Ok(())
 }
 
+/// Whether a role is one of the reserved words that stand for the session's own.
+fn is_own_role(role: &ast::Ident) -> bool {
+    role.quote_style.is_none() && matches!(role.value.as_str(), "current_user" | "session_user" | "current_role")
+}
+
 async fn create_schema(work: Work<'_>, name: Option<&ast::Ident>, if_not_exists: bool, elements: &[Ddl]) -> PgResult<String> {
     const TAG: &str = "CREATE SCHEMA";
-    let name = name.map(fold).unwrap_or_default();
+    let name = match name {
+        Some(name) if is_own_role(name) => work.ctx.session.current_user().to_owned(),
+        Some(name) => fold(name),
+        None => String::new(),
+    };
+    let (owners, elements): (Vec<&Ddl>, Vec<&Ddl>) = elements.iter().partition(|e| matches!(e, Ddl::Alter { .. }));
+    for owner in owners {
+        let Ddl::Alter { actions, .. } = owner else { continue };
+        for action in actions {
+            if let AlterAction::OwnerTo(role) = action {
+                alter::check_owner(work, role)?;
+            }
+        }
+    }
     check_schema_name(&name)?;
     if work.catalog().schema_by_name(&name).is_some() {
         if if_not_exists {
@@ -170,7 +190,7 @@ async fn create_schema(work: Work<'_>, name: Option<&ast::Ident>, if_not_exists:
         Ddl::CreateIndex(_) => 3,
         _ => 4,
     };
-    let mut ordered: Vec<&Ddl> = elements.iter().collect();
+    let mut ordered = elements;
     ordered.sort_by_key(rank);
     for element in ordered {
         run(Work { ctx: &inner }, element).await?;

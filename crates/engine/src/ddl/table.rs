@@ -16,7 +16,9 @@ use std::time::Duration;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_store::{BloomFilter, Compression, FamilyId, FamilyOptions, Layout};
 use stoa_syntax::ast::{self, ObjectName};
-use stoa_syntax::ddl::{Constraint, CreateTable, CreateTableAs, OnCommitAction, RowSource, Split, StorageOption, TableElement};
+use stoa_syntax::ddl::{
+    Constraint, ConstraintKind, CreateTable, CreateTableAs, OnCommitAction, RowSource, Split, StorageOption, TableElement,
+};
 
 /// CREATE TABLE.
 pub(crate) async fn create(work: Work<'_>, create: &CreateTable) -> PgResult<String> {
@@ -66,11 +68,21 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateTable) -> PgResult<Str
         }
     }
     families(&mut builder, create)?;
-    for (on, constraint) in &later {
+    // There are no rows that a constraint would not be valid for. Foreign keys may refer to what other constraints make.
+    for (_, constraint) in &mut later {
+        if matches!(constraint.kind, ConstraintKind::Check(_) | ConstraintKind::ForeignKey { .. }) {
+            constraint.not_valid = false;
+        }
+    }
+    let (references, others): (Vec<_>, Vec<_>) = later.iter().partition(|(_, c)| matches!(c.kind, ConstraintKind::ForeignKey { .. }));
+    for (on, constraint) in others {
         builder.add_constraint(constraint, *on).await?;
     }
     for (source, columns, options) in &copies {
         like_rest(&mut builder, source, columns, options).await?;
+    }
+    for (on, constraint) in references {
+        builder.add_constraint(constraint, *on).await?;
     }
     builder.complete();
     table_options(&mut builder, &create.options)?;
@@ -646,8 +658,8 @@ fn take_into(body: &mut ast::SetExpr) -> Option<ast::SelectInto> {
     }
 }
 
-/// REFRESH MATERIALIZED VIEW: new rows in a new place.
-pub(crate) async fn refresh(work: Work<'_>, name: &ObjectName, with_data: bool) -> PgResult<String> {
+/// REFRESH MATERIALIZED VIEW: new rows in a new place. What CONCURRENTLY asks of a view is asked, and changes nothing more.
+pub(crate) async fn refresh(work: Work<'_>, name: &ObjectName, concurrently: bool, with_data: bool) -> PgResult<String> {
     let view = match work.find(name)?.as_deref() {
         Some(Relation::View(view)) if view.materialized.is_some() => view.clone(),
         Some(other) => {
@@ -655,6 +667,21 @@ pub(crate) async fn refresh(work: Work<'_>, name: &ObjectName, with_data: bool) 
         }
         None => return Err(undefined_relation(&Work::shown(name))),
     };
+    if concurrently && !with_data {
+        return Err(PgError::new(SqlState::SYNTAX_ERROR, "CONCURRENTLY and WITH NO DATA options cannot be used together"));
+    }
+    if concurrently
+        && let Some(rows) = view.materialized.and_then(|oid| work.catalog().table(oid).cloned())
+        && !rows.indexes.iter().any(|i| i.unique && i.predicate.is_none() && i.parts.iter().all(|p| matches!(p.key, IndexKey::Column(_))))
+    {
+        let quote = crate::catalog::deparse::quote_name;
+        let schema = work.catalog().schema(view.schema).map_or_else(String::new, |s| s.name.clone());
+        return Err(PgError::new(
+            SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
+            format!("cannot refresh materialized view \"{}.{}\" concurrently", quote(&schema), quote(&view.name)),
+        )
+        .hint("Create a unique index with no WHERE clause on one or more columns of the materialized view."));
+    }
     work.lock(&Relation::View(view.clone()), crate::txn::TableLockMode::AccessExclusive).await?;
     if let Some(rows) = view.materialized {
         // Readers have locked the table that holds the rows.

@@ -5,6 +5,7 @@
 //! schemas are replaced when they change ([`relation_renamed`]), and a dropped column leaves the list ([`column_dropped`]).
 
 use super::work::Work;
+use crate::bind::select::fields_star;
 use crate::bind::tree::BoundBody;
 use crate::bind::{BindContext, Stars, bind_view_query, fold, name_parts};
 use crate::catalog::{CatalogSnapshot, Dependency, Oid, PG_CATALOG_OID, Relation, ViewColumn, ViewDescriptor};
@@ -144,7 +145,10 @@ fn text_of(context: &BindContext<'_>, query: &ast::Query, stars: &Stars) -> PgRe
     let _ = VisitMut::visit(&mut query, &mut qualifier);
     match qualifier.error {
         Some(error) => Err(error),
-        None => Ok(query.to_string()),
+        None => {
+            speak(&mut query);
+            Ok(said(&query.to_string()))
+        }
     }
 }
 
@@ -217,6 +221,7 @@ impl VisitorMut for Qualifier<'_> {
         for item in std::mem::take(&mut select.projection) {
             let span = match &item {
                 SelectItem::Wildcard(options) | SelectItem::QualifiedWildcard(_, options) => Some(options.wildcard_token.0.span),
+                SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => fields_star(expr),
                 _ => None,
             };
             match span.and_then(|span| self.stars.iter().find(|(s, _)| *s == span)) {
@@ -272,7 +277,8 @@ fn change_text(sql: &str, change: impl FnMut(&mut ObjectName, &mut Option<ast::T
     let mut parsed = stoa_syntax::parse(sql).map_err(crate::bind::syntax_error)?;
     let Some(first) = parsed.first_mut() else { return Ok(sql.to_owned()) };
     let _ = VisitMut::visit(&mut first.statement, &mut Change(change));
-    Ok(first.statement.to_string())
+    speak(&mut first.statement);
+    Ok(said(&first.statement.to_string()))
 }
 
 fn change_views(
@@ -339,6 +345,7 @@ pub(crate) fn column_dropped(work: Work<'_>, oid: Oid, qualified: (&str, &str), 
 pub(crate) fn definition(catalog: &CatalogSnapshot, path: &[Oid], view: &ViewDescriptor) -> PgResult<String> {
     let mut parsed = stoa_syntax::parse(&view.sql).map_err(crate::bind::syntax_error)?;
     let Some(ast::Statement::Query(query)) = parsed.first_mut().map(|p| &mut p.statement) else { return Ok(view.sql.clone()) };
+    let known = columns_of_single(query);
     let mut change = Change(|name: &mut ObjectName, alias: &mut Option<ast::TableAlias>| {
         let Ok([schema, relation]) = <[String; 2]>::try_from(name_parts(name).unwrap_or_default()) else { return };
         let Some(found) = catalog.schema_by_name(&schema) else { return };
@@ -358,12 +365,87 @@ pub(crate) fn definition(catalog: &CatalogSnapshot, path: &[Oid], view: &ViewDes
         }
     });
     let _ = VisitMut::visit(query, &mut change);
-    Ok(format!("{};", spoken(lay_out(query, &view.columns))))
+    speak(query);
+    Ok(format!("{};", spoken(&said(&lay_out(query, &view.columns, &known)))))
+}
+
+/// The columns of the only table in FROM, as a stored text calls them; none if there are more.
+fn columns_of_single(query: &ast::Query) -> Vec<String> {
+    let ast::SetExpr::Select(select) = query.body.as_ref() else { return Vec::new() };
+    let [ast::TableWithJoins { relation: TableFactor::Table { name, alias, .. }, joins }] = select.from.as_slice() else {
+        return Vec::new();
+    };
+    let listed: Vec<String> = alias.iter().flat_map(|a| a.columns.iter().map(|c| fold(&c.name))).collect();
+    if !joins.is_empty() || !listed.is_empty() {
+        return listed;
+    }
+    match name_parts(name).as_deref() {
+        Ok([schema, relation]) => {
+            crate::virtual_tables::columns(schema, relation).into_iter().flatten().map(|(column, _)| column).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Puts the clauses that sqlparser's tree has no place for where it prints a name as it is: behind a NUL, which no text of a client
+/// contains and [`said`] takes away.
+fn speak(tree: &mut impl VisitMut) {
+    struct Clauses;
+    impl VisitorMut for Clauses {
+        type Break = ();
+        fn pre_visit_query(&mut self, query: &mut ast::Query) -> ControlFlow<()> {
+            for cte in query.with.iter_mut().flat_map(|w| &mut w.cte_tables) {
+                let mut clauses = Vec::new();
+                cte.alias.columns.retain(|column| match clause_of_cte(&column.name.value) {
+                    Some(clause) => {
+                        clauses.push(clause);
+                        false
+                    }
+                    None => true,
+                });
+                if !clauses.is_empty() {
+                    cte.from = Some(Ident::new(format!("\0{}", clauses.join(" "))));
+                }
+            }
+            for lock in &mut query.locks {
+                let (strength, tables) = stoa_syntax::locking::strength_and_tables(lock);
+                let mut clause = format!("\0{}", strength.clause());
+                if let Some(tables) = tables {
+                    let names: Vec<String> = tables.iter().map(ToString::to_string).collect();
+                    clause.push_str(&format!(" OF {}", names.join(", ")));
+                }
+                lock.of = Some(ObjectName::from(vec![Ident::new(clause)]));
+            }
+            ControlFlow::Continue(())
+        }
+    }
+    let _ = VisitMut::visit(tree, &mut Clauses);
+}
+
+/// The text of a tree that [`speak`] changed.
+fn said(text: &str) -> String {
+    text.replace(" FROM \0", " ").replace("FOR UPDATE OF \0", "").replace("FOR SHARE OF \0", "")
+}
+
+/// SEARCH or CYCLE, if a column of a CTE's alias stands for that.
+fn clause_of_cte(column: &str) -> Option<String> {
+    let quote = crate::catalog::deparse::quote_name;
+    let list = |names: &[&str]| names.iter().map(|n| quote(n)).collect::<Vec<_>>().join(", ");
+    let parts: Vec<&str> = column.split(marks::PART).collect();
+    match parts.as_slice() {
+        [marks::SEARCH, order, by @ .., sequence] => Some(format!("SEARCH {order} FIRST BY {} SET {}", list(by), quote(sequence))),
+        [marks::CYCLE, by @ .., mark, path, value, default] => {
+            let values = if (*value, *default) == ("true", "false") { String::new() } else { format!(" TO {value} DEFAULT {default}") };
+            Some(format!("CYCLE {} SET {}{values} USING {}", list(by), quote(mark), quote(path)))
+        }
+        _ => None,
+    }
 }
 
 /// What stands as a mark in a stored text, as it is written in SQL.
-fn spoken(text: String) -> String {
+fn spoken(text: &str) -> String {
     let mut text = text.replace(&format!("\"{}\"(", marks::ROWS_FROM), "ROWS FROM(");
+    text = text.replace(&format!("GROUP BY \"{}\"(), ", marks::GROUP_BY_DISTINCT), "GROUP BY DISTINCT ");
     let alias = format!(", \"{}", marks::USING_ALIAS);
     while let Some(at) = text.find(&alias)
         && let Some(length) = text[at..].find("\")")
@@ -396,8 +478,8 @@ fn spoken(text: String) -> String {
     text
 }
 
-/// A query over lines as PostgreSQL prints it, as far as its outermost SELECT goes.
-fn lay_out(query: &ast::Query, columns: &[ViewColumn]) -> String {
+/// A query over lines as PostgreSQL prints it, as far as its outermost SELECT goes. `known` are the columns of its only table.
+fn lay_out(query: &ast::Query, columns: &[ViewColumn], known: &[String]) -> String {
     let ast::SetExpr::Select(select) = query.body.as_ref() else { return format!(" {query}") };
     if query.with.is_some() || select.distinct.is_some() {
         return format!(" {query}");
@@ -412,9 +494,15 @@ fn lay_out(query: &ast::Query, columns: &[ViewColumn]) -> String {
     let show = |expr: &ast::Expr| {
         let mut expr = expr.clone();
         if let Some(table) = &single {
-            qualify(&mut expr, table);
+            qualify(&mut expr, table, known);
         }
         expr.to_string()
+    };
+    // Printed without parentheses of its own, a condition that has some would gain more each time it is read again.
+    let condition = |expr: &ast::Expr| {
+        let text = show(expr);
+        let plain = matches!(expr, ast::Expr::Identifier(_) | ast::Expr::CompoundIdentifier(_) | ast::Expr::Nested(_));
+        if plain { text } else { format!("({text})") }
     };
     let items: Vec<String> = select
         .projection
@@ -434,15 +522,14 @@ fn lay_out(query: &ast::Query, columns: &[ViewColumn]) -> String {
             }
         })
         .collect();
-    let mut out = format!(" SELECT {}", items.join(",\n    "));
+    let hints: String = select.optimizer_hints.iter().map(|h| format!("{h} ")).collect();
+    let mut out = format!(" SELECT {hints}{}", items.join(",\n    "));
     if !select.from.is_empty() {
         let from: Vec<String> = select.from.iter().map(ToString::to_string).collect();
         out.push_str(&format!("\n   FROM {}", from.join(",\n    ")));
     }
-    if let Some(condition) = &select.selection {
-        let text = show(condition);
-        let plain = matches!(condition, ast::Expr::Identifier(_) | ast::Expr::CompoundIdentifier(_) | ast::Expr::Nested(_));
-        out.push_str(&if plain { format!("\n  WHERE {text}") } else { format!("\n  WHERE ({text})") });
+    if let Some(selection) = &select.selection {
+        out.push_str(&format!("\n  WHERE {}", condition(selection)));
     }
     match &select.group_by {
         ast::GroupByExpr::Expressions(exprs, _) if !exprs.is_empty() => {
@@ -452,13 +539,27 @@ fn lay_out(query: &ast::Query, columns: &[ViewColumn]) -> String {
         _ => {}
     }
     if let Some(having) = &select.having {
-        out.push_str(&format!("\n HAVING ({})", show(having)));
+        out.push_str(&format!("\n HAVING {}", condition(having)));
+    }
+    if !select.named_window.is_empty() {
+        let mut windows = select.named_window.clone();
+        if let Some(table) = &single {
+            windows.iter_mut().for_each(|w| qualify(w, table, known));
+        }
+        let list: Vec<String> = windows.iter().map(ToString::to_string).collect();
+        out.push_str(&format!("\n  WINDOW {}", list.join(", ")));
     }
     if let Some(order) = &query.order_by {
         out.push_str(&format!("\n  {order}"));
     }
     if let Some(limit) = &query.limit_clause {
         out.push_str(&format!("\n {}", limit.to_string().trim()));
+    }
+    if let Some(fetch) = &query.fetch {
+        out.push_str(&format!("\n {fetch}"));
+    }
+    for lock in &query.locks {
+        out.push_str(&format!("\n {lock}"));
     }
     out
 }
@@ -471,26 +572,38 @@ fn own_name(expr: &ast::Expr) -> Option<String> {
     }
 }
 
-fn qualify(expr: &mut ast::Expr, table: &Ident) {
-    struct Columns<'a>(&'a Ident, usize);
+/// Puts the table's name before the columns of it.
+fn qualify(tree: &mut impl VisitMut, table: &Ident, known: &[String]) {
+    struct Columns<'a>(&'a Ident, &'a [String], usize);
     impl VisitorMut for Columns<'_> {
         type Break = ();
         fn pre_visit_query(&mut self, _: &mut ast::Query) -> ControlFlow<()> {
-            self.1 += 1;
+            self.2 += 1;
             ControlFlow::Continue(())
         }
         fn post_visit_query(&mut self, _: &mut ast::Query) -> ControlFlow<()> {
-            self.1 -= 1;
+            self.2 -= 1;
             ControlFlow::Continue(())
         }
         fn pre_visit_expr(&mut self, expr: &mut ast::Expr) -> ControlFlow<()> {
-            if self.1 == 0
-                && let ast::Expr::Identifier(ident) = expr
-            {
-                *expr = ast::Expr::CompoundIdentifier(vec![self.0.clone(), ident.clone()]);
+            match expr {
+                ast::Expr::Identifier(ident) if self.2 == 0 && self.1.contains(&fold(ident)) => {
+                    *expr = ast::Expr::CompoundIdentifier(vec![self.0.clone(), ident.clone()]);
+                }
+                // The names of fields are no columns, and look so no more.
+                ast::Expr::CompoundFieldAccess { access_chain, .. } => {
+                    for access in access_chain {
+                        if let ast::AccessExpr::Dot(field) = access
+                            && let ast::Expr::Identifier(ident) = field
+                        {
+                            *field = ast::Expr::CompoundIdentifier(vec![ident.clone()]);
+                        }
+                    }
+                }
+                _ => {}
             }
             ControlFlow::Continue(())
         }
     }
-    let _ = VisitMut::visit(expr, &mut Columns(table, 0));
+    let _ = VisitMut::visit(tree, &mut Columns(table, known, 0));
 }

@@ -6,9 +6,9 @@
 use super::index_order::{column_of, scan_below};
 use super::lookup_join::{best_probe, joined};
 use crate::access::{Comparison, Predicate};
+use crate::catalog::deparse::quote_name;
 use crate::catalog::{ColumnId, IndexDescriptor, IndexKey, IndexPart, IndexState, TableDescriptor};
 use crate::exec::request::{ScanRequest, request_of, scan_cost};
-use crate::session::settings::value::quote_identifier;
 use arrow::compute::SortOptions;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::joins::HashJoinExec;
@@ -262,7 +262,7 @@ fn hypothetical(table: &TableDescriptor, parts: &[(ColumnId, SortOptions)], incl
 
 /// The statement that makes an index.
 fn statement(table: &TableDescriptor, index: &IndexDescriptor) -> String {
-    let name = |id: ColumnId| table.column(id).map(|c| quote_identifier(&c.name)).unwrap_or_default();
+    let name = |id: ColumnId| table.column(id).map(|c| quote_name(&c.name)).unwrap_or_default();
     let parts: Vec<String> = index
         .parts
         .iter()
@@ -279,7 +279,7 @@ fn statement(table: &TableDescriptor, index: &IndexDescriptor) -> String {
             format!("{column}{}{nulls}", if part.descending { " DESC" } else { "" })
         })
         .collect();
-    let mut out = format!("CREATE INDEX ON {} ({})", quote_identifier(&table.name), parts.join(", "));
+    let mut out = format!("CREATE INDEX ON {} ({})", quote_name(&table.name), parts.join(", "));
     if !index.include.is_empty() {
         let include: Vec<String> = index.include.iter().map(|id| name(*id)).collect();
         out.push_str(&format!(" INCLUDE ({})", include.join(", ")));

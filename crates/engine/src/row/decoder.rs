@@ -120,6 +120,8 @@ pub struct ScanDecoder {
     row_key_place: RowKeyPlace,
     families: Vec<FamilyDecoder>,
     keys: Option<KeyList>,
+    /// The family without whose cells a row is not there: those of others may live longer.
+    existence: Option<FamilyId>,
     rows: usize,
     max_rows: usize,
     /// Of the cells taken.
@@ -176,6 +178,7 @@ impl ScanDecoder {
             row_key_place: RowKeyPlace::Whole,
             families,
             keys: None,
+            existence: codec.families.first().map(|family| family.id),
             rows: 0,
             max_rows: rows,
             bytes: 0,
@@ -223,6 +226,7 @@ impl ScanDecoder {
             row_key_place: place,
             families: vec![decoder],
             keys: None,
+            existence: None,
             rows: 0,
             max_rows: rows,
             bytes: 0,
@@ -293,14 +297,14 @@ impl ScanDecoder {
         self.error.take()
     }
 
-    /// The columns so far; the decoder is empty afterwards.
-    ///
-    /// # Errors
     /// Bytes of keys and values that were read since this was asked last.
     pub fn take_bytes_read(&mut self) -> usize {
         std::mem::take(&mut self.bytes_read)
     }
 
+    /// The columns so far; the decoder is empty afterwards.
+    ///
+    /// # Errors
     /// What a row gave while it was read.
     pub fn finish(&mut self) -> PgResult<Vec<ArrayRef>> {
         if let Some(error) = self.error.take() {
@@ -393,6 +397,10 @@ impl RowSink for ScanDecoder {
     fn row(&mut self, key: &[u8], cells: &[CellRef<'_>]) -> ControlFlow<()> {
         if self.error.is_some() {
             return ControlFlow::Break(());
+        }
+        // Cells come in the order in which families were asked for.
+        if self.existence.is_some_and(|family| cells.first().is_none_or(|cell| cell.family != family)) {
+            return ControlFlow::Continue(());
         }
         match self.decode(key, cells) {
             Ok(()) => {

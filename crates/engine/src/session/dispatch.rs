@@ -334,7 +334,7 @@ impl Session {
                 field => format!("INTERVAL '{text} {field}'"),
             }),
             SetValue::Values(items) if matches!(lower.as_str(), "search_path" | "temp_tablespaces") => {
-                let names: Vec<String> = items.iter().map(|i| value::quote_identifier(&i.text)).collect();
+                let names: Vec<String> = items.iter().map(|i| crate::catalog::deparse::quote_name(&i.text)).collect();
                 Some(names.join(", "))
             }
             SetValue::Values(items) if lower == "datestyle" => Some(items.iter().map(|i| i.text.as_str()).collect::<Vec<_>>().join(", ")),

@@ -2,6 +2,7 @@
 
 use super::cell::{Table, V, yes};
 use super::pg_catalog::{schema_of, tables};
+use super::updatable::Names;
 use crate::catalog::{ForeignKeyAction, IndexKey, Relation, TableDescriptor};
 use crate::exec::StatementContext;
 use stoa_pg::types::{PgType, length_typmod, numeric_typmod};
@@ -10,16 +11,9 @@ use stoa_pg::{PgResult, SqlType};
 /// The catalog's name in the standard's sense.
 const DATABASE: &str = "stoa";
 
-/// Whether rows can be changed through a view.
-fn updatable(ctx: &StatementContext, view: &crate::catalog::ViewDescriptor) -> bool {
-    let context = crate::bind::BindContext {
-        catalog: &ctx.catalog,
-        search_path: &ctx.search_path,
-        eval: &ctx.eval,
-        param_types: &[],
-        text: &view.sql,
-    };
-    crate::bind::updatable::is_updatable(&context, view)
+/// What can be written of views.
+fn written(ctx: &StatementContext) -> Names<'_> {
+    Names { catalog: &ctx.catalog, path: &ctx.search_path, temporary: ctx.session.temporary_schema(), eval: &ctx.eval }
 }
 
 /// Fills a relation; those that Stoa has nothing to say in stay empty.
@@ -44,7 +38,7 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<(
                 if let Relation::View(v) = &**relation
                     && v.materialized.is_none()
                 {
-                    table_row(ctx, t, v.schema, &v.name, "VIEW", updatable(ctx, v));
+                    table_row(ctx, t, v.schema, &v.name, "VIEW", written(ctx).is_updatable(v));
                 }
             }
             for (schema, name, ..) in super::all() {
@@ -69,8 +63,8 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<(
                         ("table_name", v.name.as_str().into()),
                         ("view_definition", definitions(ctx).view(v.oid)?.into()),
                         ("check_option", v.check_option.as_deref().unwrap_or("none").to_uppercase().into()),
-                        ("is_updatable", yes(updatable(ctx, v))),
-                        ("is_insertable_into", yes(updatable(ctx, v))),
+                        ("is_updatable", yes(written(ctx).is_updatable(v))),
+                        ("is_insertable_into", yes(written(ctx).is_updatable(v))),
                         ("is_trigger_updatable", yes(false)),
                         ("is_trigger_deletable", yes(false)),
                         ("is_trigger_insertable_into", yes(false)),
@@ -85,7 +79,7 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<(
                     let identity = c.identity.as_ref();
                     let mut cells = column_cells(ctx, table.schema, &table.name, &c.name, i64::from(c.id.0), &c.ty);
                     cells.extend([
-                        ("column_default", c.default.as_ref().map(|d| definitions(ctx).expr(Some(&table), d, false)).into()),
+                        ("column_default", default_shown(ctx, &table, c).into()),
                         ("is_nullable", yes(!c.not_null)),
                         ("is_identity", yes(identity.is_some())),
                         ("identity_generation", identity.map(|i| if i.always { "ALWAYS" } else { "BY DEFAULT" }.to_owned()).into()),
@@ -108,7 +102,11 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<(
                 }
             }
             for relation in ctx.catalog.relations() {
-                if let Relation::View(v) = &**relation {
+                if let Relation::View(v) = &**relation
+                    && v.materialized.is_none()
+                {
+                    let names = written(ctx);
+                    let writable = if names.is_updatable(v) { names.columns(v) } else { Vec::new() };
                     for (i, c) in v.columns.iter().enumerate() {
                         let mut cells = column_cells(ctx, v.schema, &v.name, &c.name, i as i64 + 1, &c.ty);
                         cells.extend([
@@ -116,7 +114,7 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<(
                             ("is_identity", yes(false)),
                             ("identity_cycle", yes(false)),
                             ("is_generated", "NEVER".into()),
-                            ("is_updatable", yes(false)),
+                            ("is_updatable", yes(writable.get(i).copied().unwrap_or(false))),
                         ]);
                         t.row(cells);
                     }
@@ -295,6 +293,12 @@ fn table_row(ctx: &StatementContext, t: &mut Table<'_>, schema: u32, name: &str,
         ("is_insertable_into", yes(writable)),
         ("is_typed", yes(false)),
     ]);
+}
+
+/// A column's default as statements name it.
+fn default_shown(ctx: &StatementContext, table: &TableDescriptor, column: &crate::catalog::ColumnDescriptor) -> Option<String> {
+    let text = column.default.as_ref()?;
+    Some(crate::ddl::clock::as_written(definitions(ctx).expr(Some(table), text, false), text, false))
 }
 
 struct Constraint {

@@ -8,6 +8,7 @@ mod information_schema;
 mod pg_catalog;
 mod shapes;
 mod statistics;
+pub(crate) mod updatable;
 
 use crate::exec::StatementContext;
 use arrow::array::RecordBatch;

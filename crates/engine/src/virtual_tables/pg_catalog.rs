@@ -6,6 +6,7 @@ use crate::catalog::{
 };
 use crate::exec::StatementContext;
 use stoa_pg::registry::{CastContext, CastKind, FuncKind, Registry, Volatility};
+use stoa_pg::type_functions::{self, TypeForms};
 use stoa_pg::types::{BASE_TYPES, PgType};
 use stoa_pg::{PgResult, SqlType};
 
@@ -58,7 +59,8 @@ fn attnum(column: &ColumnDescriptor) -> V {
 }
 
 fn collation(ty: &PgType) -> V {
-    let text = ty.is_string() || ty.element().is_some_and(|e| e.is_string());
+    let collated = |ty: &PgType| ty.is_string() && *ty != PgType::Char;
+    let text = collated(ty) || ty.element().is_some_and(|e| collated(&e));
     V::Oid(if *ty == PgType::Name {
         950
     } else if text {
@@ -508,6 +510,7 @@ fn classes(ctx: &StatementContext, t: &mut Table<'_>) {
 }
 
 fn attribute_row(t: &mut Table<'_>, relation: u32, name: &str, number: i64, ty: &SqlType, more: Vec<(&'static str, V)>) {
+    let forms = type_functions::of_type(ty.ty.oid());
     let mut cells = vec![
         ("attrelid", V::Oid(relation)),
         ("attname", name.into()),
@@ -519,8 +522,8 @@ fn attribute_row(t: &mut Table<'_>, relation: u32, name: &str, number: i64, ty: 
         ("attcacheoff", V::Int(-1)),
         ("atttypmod", V::Int(i64::from(ty.typmod))),
         ("attbyval", ((1..=8).contains(&ty.ty.len())).into()),
-        ("attalign", "i".into()),
-        ("attstorage", if ty.ty.len() < 0 { "x" } else { "p" }.into()),
+        ("attalign", forms.map_or("i", |f| f.align).into()),
+        ("attstorage", forms.map_or("x", |f| f.storage).into()),
         ("attcompression", "".into()),
         ("attislocal", true.into()),
         ("attinhcount", V::Int(0)),
@@ -632,7 +635,9 @@ fn attributes(ctx: &StatementContext, t: &mut Table<'_>) {
 fn types(t: &mut Table<'_>) {
     let row = |t: &mut Table<'_>, ty: &PgType, oid: u32, name: &str, element: u32, array: u32| {
         let is_array = element != 0 && name.starts_with('_');
-        let function = |suffix: &str| if is_array { V::Oid(if suffix == "in" { 750 } else { 751 }) } else { V::Oid(0) };
+        // Types of Stoa's own have no functions that PostgreSQL knows.
+        let forms = type_functions::of_type(oid);
+        let function = |of: fn(&TypeForms) -> u32| V::Oid(forms.map_or(0, of));
         t.row(vec![
             ("oid", V::Oid(oid)),
             ("typname", name.into()),
@@ -640,24 +645,28 @@ fn types(t: &mut Table<'_>) {
             ("typowner", V::Oid(OWNER)),
             ("typlen", V::Int(if is_array { -1 } else { i64::from(ty.len()) })),
             ("typbyval", (!is_array && (1..=8).contains(&ty.len())).into()),
-            ("typtype", if ty.is_pseudo() && !is_array { "p" } else { "b" }.into()),
-            ("typcategory", if is_array { "A".into() } else { V::Text(ty.category().to_string()) }),
+            (
+                "typtype",
+                if !is_array && (ty.is_pseudo() || matches!(ty, PgType::Record(_) | PgType::Unknown)) || oid == 2287 { "p" } else { "b" }
+                    .into(),
+            ),
+            ("typcategory", if is_array { if oid == 2287 { "P" } else { "A" }.into() } else { V::Text(ty.category().to_string()) }),
             ("typispreferred", (!is_array && ty.is_preferred()).into()),
             ("typisdefined", true.into()),
             ("typdelim", ",".into()),
             ("typrelid", V::Oid(0)),
-            ("typsubscript", V::Oid(0)),
+            ("typsubscript", function(|f| f.subscript)),
             ("typelem", V::Oid(element)),
             ("typarray", V::Oid(array)),
-            ("typinput", function("in")),
-            ("typoutput", function("out")),
-            ("typreceive", V::Oid(0)),
-            ("typsend", V::Oid(0)),
-            ("typmodin", V::Oid(0)),
-            ("typmodout", V::Oid(0)),
-            ("typanalyze", V::Oid(0)),
-            ("typalign", "i".into()),
-            ("typstorage", if ty.len() < 0 { "x" } else { "p" }.into()),
+            ("typinput", function(|f| f.input)),
+            ("typoutput", function(|f| f.output)),
+            ("typreceive", function(|f| f.receive)),
+            ("typsend", function(|f| f.send)),
+            ("typmodin", function(|f| f.modifier_in)),
+            ("typmodout", function(|f| f.modifier_out)),
+            ("typanalyze", function(|f| f.analyze)),
+            ("typalign", forms.map_or("i", |f| f.align).into()),
+            ("typstorage", forms.map_or("x", |f| f.storage).into()),
             ("typnotnull", false.into()),
             ("typbasetype", V::Oid(0)),
             ("typtypmod", V::Int(-1)),
@@ -669,6 +678,7 @@ fn types(t: &mut Table<'_>) {
         let element = match ty {
             PgType::Int2Vector => PgType::Int2.oid(),
             PgType::OidVector => PgType::Oid.oid(),
+            PgType::Name => PgType::Char.oid(),
             _ => 0,
         };
         row(t, ty, info.oid, info.name, element, info.array_oid);
@@ -916,6 +926,31 @@ fn procs(t: &mut Table<'_>) {
             ("prorettype", V::Oid(f.ret.oid())),
             ("proargtypes", V::Oids(f.args.iter().map(PgType::oid).collect())),
             ("proargnames", if f.arg_names.is_empty() { V::Null } else { V::Texts(f.arg_names.iter().map(|n| (*n).to_owned()).collect()) }),
+            ("prosrc", f.name.into()),
+        ]);
+    }
+    for f in type_functions::all() {
+        t.row(vec![
+            ("oid", V::Oid(f.oid)),
+            ("proname", f.name.into()),
+            ("pronamespace", V::Oid(PG_CATALOG_OID)),
+            ("proowner", V::Oid(OWNER)),
+            ("prolang", V::Oid(12)),
+            ("procost", V::Float(1.0)),
+            ("prorows", V::Float(0.0)),
+            ("provariadic", V::Oid(0)),
+            ("prosupport", V::Oid(0)),
+            ("prokind", "f".into()),
+            ("prosecdef", false.into()),
+            ("proleakproof", false.into()),
+            ("proisstrict", f.strict.into()),
+            ("proretset", false.into()),
+            ("provolatile", f.volatility.into()),
+            ("proparallel", "s".into()),
+            ("pronargs", V::Int(f.args.len() as i64)),
+            ("pronargdefaults", V::Int(0)),
+            ("prorettype", V::Oid(f.ret)),
+            ("proargtypes", V::Oids(f.args.clone())),
             ("prosrc", f.name.into()),
         ]);
     }

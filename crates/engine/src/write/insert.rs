@@ -427,12 +427,20 @@ async fn update_existing(
     let txn = Arc::clone(&writer.ctx.txn);
     let storage = writer.codec.storage;
     let mut keys = KeyList::new();
-    let mut seen: HashSet<&[u8]> = HashSet::new();
+    let mut seen: HashMap<&[u8], usize> = HashMap::new();
+    // Of each conflict, which of the keys it is about.
+    let mut about = Vec::with_capacity(conflicts.len());
     for (_, existing) in conflicts {
-        match existing {
-            Some(key) if !txn.changed_by_statement(storage, key)? && seen.insert(key) => keys.push(key),
-            _ => return Err(second_time()),
+        let Some(key) = existing else { return Err(second_time()) };
+        if txn.changed_by_statement(storage, key)? {
+            return Err(second_time());
         }
+        let next = seen.len();
+        let at = *seen.entry(key).or_insert(next);
+        if at == next {
+            keys.push(key);
+        }
+        about.push(at);
     }
     txn.lock_rows(storage, &keys, LockStrength::Update, LockWait::Wait, &writer.table.name).await?;
     let wanted: Vec<&[u8]> = keys.iter().collect();
@@ -442,6 +450,7 @@ async fn update_existing(
         // It went away while its lock was waited for.
         return Err(if txn.isolation() == Isolation::ReadCommitted { statement_retry() } else { concurrent_update() });
     }
+    let existing = if about.len() == existing.len() { existing } else { existing.at(&about)? };
     let source: Vec<usize> = conflicts.iter().map(|(row, _)| *row).collect();
     let excluded = rows.at(&source)?;
     let ctx = writer.ctx.clone();
@@ -454,6 +463,14 @@ async fn update_existing(
             (0..existing.len()).filter(|row| mask.is_valid(*row) && mask.value(*row)).collect()
         }
     };
+    // A row that is updated cannot be met again; one whose condition does not hold is as it was.
+    let mut updated: HashMap<usize, usize> = HashMap::new();
+    for row in &chosen {
+        updated.entry(about.get(*row).copied().unwrap_or(*row)).or_insert(*row);
+    }
+    if about.iter().enumerate().any(|(row, key)| updated.get(key).is_some_and(|first| row > *first)) {
+        return Err(second_time());
+    }
     let (existing, excluded) = (existing.at(&chosen)?, excluded.at(&chosen)?);
     let source: Vec<usize> = chosen.iter().filter_map(|at| source.get(*at).copied()).collect();
     if existing.is_empty() {

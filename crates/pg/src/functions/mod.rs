@@ -12,6 +12,7 @@ pub mod encoding;
 pub mod format;
 pub mod json;
 pub mod jsonpath;
+pub mod keywords;
 pub mod math;
 pub mod quote;
 pub mod regexp;
@@ -40,4 +41,5 @@ pub fn register(r: &mut Registry) {
     aggregate::register(r);
     window::register(r);
     system::register(r);
+    keywords::register(r);
 }

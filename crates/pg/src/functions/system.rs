@@ -123,6 +123,7 @@ const TABLE: &[Entry] = &[
     stable("pg_index_has_property", "regclass,text", "bool", "Tests whether an index has a property."),
     stable("pg_indexam_has_property", "oid,text", "bool", "Tests whether an index access method has a property."),
     volatile("pg_collation_actual_version", "oid", "text", "Returns the actual version of a collation object."),
+    stable("acldefault", "char,oid", "text[]", "Returns the privileges that an object of a kind has by default."),
     stable("row_security_active", "oid | text", "bool", "Is row-level security active for a table?"),
     // Visibility.
     stable("pg_table_is_visible", "oid", "bool", VISIBLE),

@@ -8,6 +8,7 @@ use crate::context::EvalContext;
 use crate::error::{PgError, PgResult};
 use crate::registry::{Func, Registry};
 use crate::sqlstate::SqlState;
+use crate::type_functions;
 use crate::types::{PgType, SqlType, format_type};
 use arrow::array::{Array, ArrayRef, UInt32Array, UInt32Builder};
 use datafusion_common::ScalarValue;
@@ -88,11 +89,22 @@ pub fn object_name(ctx: &EvalContext, ty: &PgType, oid: u32) -> PgResult<Option<
         PgType::Regclass => ctx.system.relation_name(oid),
         PgType::Regnamespace => ctx.system.schema_name(oid).map(|name| quote_identifier(&name)),
         PgType::Regtype => PgType::from_oid(oid).map(|ty| format_type(&ty, -1)),
-        PgType::Regproc => function_by_oid(oid).map(|func| quote_identifier(func.name)),
-        PgType::Regprocedure => function_by_oid(oid).map(|func| {
-            let args: Vec<String> = func.args.iter().map(|ty| format_type(ty, -1)).collect();
-            format!("{}({})", quote_identifier(func.name), args.join(","))
-        }),
+        PgType::Regproc => match function_by_oid(oid) {
+            Some(func) => Some(quote_identifier(func.name)),
+            None => type_functions::by_oid(oid).map(|func| quote_identifier(func.name)),
+        },
+        PgType::Regprocedure => {
+            let shown = |name: &str, args: &mut dyn Iterator<Item = PgType>| {
+                let args: Vec<String> = args.map(|ty| format_type(&ty, -1)).collect();
+                format!("{}({})", quote_identifier(name), args.join(","))
+            };
+            match function_by_oid(oid) {
+                Some(func) => Some(shown(func.name, &mut func.args.iter().cloned())),
+                None => {
+                    type_functions::by_oid(oid).map(|func| shown(func.name, &mut func.args.iter().filter_map(|oid| PgType::from_oid(*oid))))
+                }
+            }
+        }
         // Roles are the engine's.
         _ => {
             let text = SqlType::new(PgType::Name);
@@ -133,6 +145,9 @@ pub fn object_oid(ctx: &EvalContext, ty: &PgType, text: &str) -> PgResult<u32> {
         PgType::Regproc => {
             let function = function_name(name);
             match Registry::get().functions(&function) {
+                [] if type_functions::named(&function).count() == 1 => {
+                    Ok(type_functions::named(&function).next().map_or(0, |func| func.oid))
+                }
                 [] => Err(PgError::new(SqlState::UNDEFINED_FUNCTION, format!("function \"{function}\" does not exist"))),
                 [func] => Ok(func.oid),
                 _ => Err(PgError::new(SqlState::AMBIGUOUS_FUNCTION, format!("more than one function named \"{function}\""))),
@@ -179,6 +194,10 @@ fn procedure_oid(name: &str) -> PgResult<u32> {
         .iter()
         .find(|func| func.args == types)
         .map(|func| func.oid)
+        .or_else(|| {
+            let of_types = |args: &[u32]| args.iter().copied().eq(types.iter().map(PgType::oid));
+            type_functions::named(&function_name(function)).find(|func| of_types(&func.args)).map(|func| func.oid)
+        })
         .ok_or_else(|| PgError::new(SqlState::UNDEFINED_FUNCTION, format!("function \"{name}\" does not exist")))
 }
 

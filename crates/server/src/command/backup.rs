@@ -1,7 +1,7 @@
 //! `stoa backup`: a consistent copy of a database's files, which `stoa serve --data` opens.
 
 use super::CommandError;
-use super::open::{DataOptions, open};
+use super::open::{DataOptions, open_existing};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -15,7 +15,7 @@ pub struct Backup {
 
 impl Backup {
     pub(super) async fn run(self) -> Result<ExitCode, CommandError> {
-        let database = open(&self.data).await?;
+        let database = open_existing(&self.data).await?;
         std::fs::create_dir_all(&self.to)
             .map_err(|error| CommandError::Io { what: format!("cannot make the directory {}", self.to.display()), error })?;
         let at = database.inner().store.backup(&self.to.join("store")).await?;

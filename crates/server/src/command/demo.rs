@@ -6,10 +6,12 @@
 mod packages;
 
 use super::CommandError;
+use super::dump::start;
 use super::open::{DataOptions, open};
 use super::sql::Shell;
 use std::process::ExitCode;
-use stoa_engine::SessionOptions;
+use stoa_engine::session::Execution;
+use stoa_engine::{Session, SessionOptions};
 
 #[derive(clap::Args, Debug)]
 pub struct Demo {
@@ -42,6 +44,11 @@ impl Demo {
         let database = open(&self.data).await?;
         let options = SessionOptions { application_name: "stoa demo".into(), ..SessionOptions::default() };
         let mut shell = Shell { session: database.connect(options)?, plain: false };
+        if is_of_others(&mut shell.session).await? {
+            return Err(CommandError::Usage(
+                "the database has a schema demo that was not made by this command, which would drop it".into(),
+            ));
+        }
         let mut good = true;
         for step in steps(self.topic.script()) {
             match step {
@@ -62,6 +69,15 @@ impl Demo {
         }
         Ok(if good { ExitCode::SUCCESS } else { ExitCode::FAILURE })
     }
+}
+
+/// Whether there is a schema of the demo's name that is somebody else's.
+async fn is_of_others(session: &mut Session) -> Result<bool, CommandError> {
+    const SQL: &str = "SELECT 1 FROM pg_namespace WHERE nspname = 'demo' AND obj_description(oid) IS DISTINCT FROM 'made by stoa demo'";
+    let Execution::Rows(rows) = start(session, SQL).await? else { return Ok(false) };
+    let found = rows.collect().await?.num_rows() > 0;
+    session.finish().await?;
+    Ok(found)
 }
 
 #[derive(PartialEq, Debug)]

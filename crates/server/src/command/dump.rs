@@ -4,10 +4,10 @@
 //! families, salt and splits, indexes, constraints, sequences, views, comments, and rows as COPY.
 
 use super::CommandError;
-use super::open::{DataOptions, open};
+use super::open::{DataOptions, open_existing};
 use std::fs::File;
 use std::io::{BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use stoa_engine::session::Execution;
@@ -38,9 +38,16 @@ pub struct Dump {
 
 impl Dump {
     pub(super) async fn run(self) -> Result<ExitCode, CommandError> {
-        let database = open(&self.data).await?;
+        let database = open_existing(&self.data).await?;
         // Values in the forms that every session reads alike.
-        let settings = [("TimeZone", "UTC"), ("DateStyle", "ISO, MDY"), ("IntervalStyle", "postgres"), ("extra_float_digits", "1")];
+        let settings = [
+            ("TimeZone", "UTC"),
+            ("DateStyle", "ISO, MDY"),
+            ("IntervalStyle", "postgres"),
+            ("extra_float_digits", "1"),
+            // So that names in values and defaults are qualified, as the restoring session needs them.
+            ("search_path", ""),
+        ];
         let options = SessionOptions {
             application_name: "stoa dump".into(),
             settings: settings.iter().map(|(n, v)| ((*n).to_owned(), (*v).to_owned())).collect(),
@@ -49,14 +56,24 @@ impl Dump {
         let mut session = database.connect(options)?;
         let what = self.output.as_ref().map_or_else(|| "cannot write".to_owned(), |p| format!("cannot write {}", p.display()));
         let io = |error| CommandError::Io { what: what.clone(), error };
-        let mut out: Box<dyn Write + Send> = match &self.output {
+        let path = self.output.as_ref().map(|p| p.canonicalize().unwrap_or_else(|_| p.clone()));
+        let partial = path.as_deref().and_then(beside);
+        let mut out: Box<dyn Write + Send> = match partial.as_ref().or(path.as_ref()) {
             Some(path) => Box::new(BufWriter::new(File::create(path).map_err(io)?)),
             None => Box::new(BufWriter::new(std::io::stdout())),
         };
         let done = self.write(&mut session, &mut *out, &io).await;
         session.close().await;
+        let done = done.and_then(|()| out.flush().map_err(io));
+        drop(out);
+        if let (Some(partial), Some(path)) = (partial, path) {
+            match done {
+                Ok(()) => std::fs::rename(&partial, path).map_err(io)?,
+                // The error that is told is the one that ended the dump.
+                Err(_) => drop(std::fs::remove_file(&partial)),
+            }
+        }
         done?;
-        out.flush().map_err(io)?;
         Ok(ExitCode::SUCCESS)
     }
 
@@ -116,6 +133,17 @@ impl Dump {
         session.finish().await?;
         Ok(())
     }
+}
+
+/// Where a dump stands until it is complete, so that an error leaves no part of one, and what was there before; `None` for a pipe or a
+/// device, which is written as it is.
+fn beside(path: &Path) -> Option<PathBuf> {
+    if path.metadata().is_ok_and(|m| !m.is_file()) {
+        return None;
+    }
+    let mut name = path.file_name()?.to_owned();
+    name.push(".partial");
+    Some(path.with_file_name(name))
 }
 
 /// Starts one statement.

@@ -13,8 +13,9 @@ mod value;
 
 use super::CommandError;
 use super::dump::{command, start};
-use super::open::{DataOptions, open};
+use super::open::{DataOptions, open, open_existing};
 use indicatif::{ProgressBar, ProgressStyle};
+use std::hash::{Hash, Hasher};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -166,11 +167,13 @@ struct LoadNumber {
     commit_rows: u64,
     /// Rows that were there before it.
     skip: u64,
+    /// Of the table's name and the file's size: another load is not gone on with.
+    what: u32,
 }
 
 impl std::fmt::Display for LoadNumber {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:08x}-{}-{}", self.random, self.commit_rows, self.skip)
+        write!(f, "{:08x}-{}-{}-{:08x}", self.random, self.commit_rows, self.skip, self.what)
     }
 }
 
@@ -178,14 +181,13 @@ impl std::str::FromStr for LoadNumber {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        const WRONG: &str = "not the number of a load, such as 01ab23cd-100000-0";
-        let mut parts = text.split('-');
-        let (Some(random), Some(commit_rows), Some(skip), None) = (parts.next(), parts.next(), parts.next(), parts.next()) else {
-            return Err(WRONG);
-        };
-        let random = u32::from_str_radix(random, 16).map_err(|_| WRONG)?;
+        const WRONG: &str = "not the number of a load, such as 01ab23cd-100000-0-45ef6789";
+        let parts: Vec<&str> = text.split('-').collect();
+        let [random, commit_rows, skip, what] = parts.as_slice() else { return Err(WRONG) };
+        let hexadecimal = |text: &str| u32::from_str_radix(text, 16).map_err(|_| WRONG);
+        let (random, what) = (hexadecimal(random)?, hexadecimal(what)?);
         let commit_rows = commit_rows.parse().ok().filter(|rows| *rows > 0).ok_or(WRONG)?;
-        Ok(Self { random, commit_rows, skip: skip.parse().map_err(|_| WRONG)? })
+        Ok(Self { random, commit_rows, skip: skip.parse().map_err(|_| WRONG)?, what })
     }
 }
 
@@ -251,7 +253,7 @@ impl Load {
             (None, Some(names)) if !self.create => (names.clone(), Vec::new()),
             (None, columns) => {
                 let found = match format {
-                    Format::Parquet => parquet::columns(&self.file),
+                    Format::Parquet => parquet::columns(&self.file, columns.as_deref()),
                     _ => json::infer(&self.file),
                 };
                 let found = found.map_err(wrong)?;
@@ -268,8 +270,8 @@ impl Load {
         if names.is_empty() {
             return Err(wrong(FileError::Content("it has no columns".into())));
         }
-        let mut session =
-            open(&self.data).await?.connect(SessionOptions { application_name: "stoa load".into(), ..SessionOptions::default() })?;
+        let database = if self.create { open(&self.data).await? } else { open_existing(&self.data).await? };
+        let mut session = database.connect(SessionOptions { application_name: "stoa load".into(), ..SessionOptions::default() })?;
         if self.create {
             command(&mut session, &self.definition(&names, &types)).await?;
         }
@@ -285,17 +287,31 @@ impl Load {
                 Box::new(file)
             }
         };
+        let what = self.hash().map_err(wrong)?;
         let (number, skip) = match self.resume {
-            Some(number) => (number, number.committed(&mut session).await?),
+            Some(number) if number.what != what => {
+                return Err(CommandError::Usage(format!("load {number} was of another table, or of a file of another size")));
+            }
+            Some(number) => {
+                let committed = number.committed(&mut session).await?;
+                if committed == number.skip {
+                    return Err(CommandError::Usage(format!("nothing is committed of load {number}: load the file without --resume")));
+                }
+                (number, committed)
+            }
             None => {
                 let commit_rows = self.commit_rows.unwrap_or(COMMIT_ROWS);
-                (LoadNumber { random: rand::random(), commit_rows, skip: self.skip }, self.skip)
+                (LoadNumber { random: rand::random(), commit_rows, skip: self.skip, what }, self.skip)
             }
         };
         eprintln!("load {number}: if it is interrupted, go on with --resume {number}");
         let began = Instant::now();
         let mut progress = Progress::default();
         let done = self.load(&mut session, &mut *records, &self.copy(&names, format, delimiter), number, skip, &mut progress).await;
+        if done.is_err() && self.create && progress.committed == skip {
+            // The table would be in the way of the next try.
+            command(&mut session, &format!("DROP TABLE {}", self.table)).await?;
+        }
         session.close().await;
         let loaded = progress.committed.saturating_sub(skip);
         match done {
@@ -320,6 +336,13 @@ impl Load {
                 Ok(ExitCode::FAILURE)
             }
         }
+    }
+
+    /// What tells loads of other tables and files apart.
+    fn hash(&self) -> Result<u32, FileError> {
+        let mut hasher = std::hash::DefaultHasher::new();
+        (self.table.as_str(), std::fs::metadata(&self.file)?.len()).hash(&mut hasher);
+        Ok((hasher.finish() >> 32) as u32)
     }
 
     fn null(&self, format: Format) -> &str {
@@ -466,9 +489,9 @@ mod tests {
 
     #[test]
     fn loads_are_known_by_their_numbers() {
-        let number = LoadNumber { random: 0xab, commit_rows: 100, skip: 7 };
+        let number = LoadNumber { random: 0xab, commit_rows: 100, skip: 7, what: 0xcd };
         assert_eq!(number.to_string().parse(), Ok(number));
-        for wrong in ["", "ab", "ab-100", "ab-0-0", "ab-1-0-0", "xy-1-0", "ab-1--1"] {
+        for wrong in ["", "ab", "ab-100-0", "ab-0-0-0", "ab-1-0-0-0", "xy-1-0-0", "ab-1--0", "ab-1-0-xy"] {
             assert!(wrong.parse::<LoadNumber>().is_err(), "{wrong}");
         }
     }

@@ -54,6 +54,11 @@ impl Command {
             .thread_stack_size(crate::wire::threads::STACK_BYTES)
             .build()
             .map_err(|error| CommandError::Io { what: "cannot start threads".into(), error })?;
+        if !matches!(self, Command::Serve(_)) {
+            // Whoever reads the output may have enough of it: the command then ends, as others do.
+            // SAFETY: sets what the system does with a signal, before there is anything that it could interrupt.
+            unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
+        }
         match self {
             Command::Serve(command) => runtime.block_on(command.run()),
             Command::Sql(command) => runtime.block_on(command.run()),

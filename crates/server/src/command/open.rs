@@ -23,11 +23,22 @@ pub struct DataOptions {
     pub scrub_interval: f64,
 }
 
+/// Opens a database that is there: a mistyped directory is told, where an empty database would be of no use.
+pub async fn open_existing(options: &DataOptions) -> Result<Database, CommandError> {
+    if !options.data.join("store").is_dir() {
+        return Err(CommandError::Usage(format!("there is no database in {}", options.data.display())));
+    }
+    open(options).await
+}
+
 /// Opens the database, or makes one in an empty directory.
 pub async fn open(options: &DataOptions) -> Result<Database, CommandError> {
     let limit = options.memory_limit.unwrap_or_else(default_memory_limit);
     if limit < 64 << 20 {
         return Err(CommandError::Usage("--memory-limit must be at least 64MB".into()));
+    }
+    if let Some(total) = machine_memory().filter(|total| limit > *total) {
+        return Err(CommandError::Usage(format!("--memory-limit is more than the {} MB that this machine has", total >> 20)));
     }
     crate::allocator::prepare(limit);
     let own = OWN_BYTES.min(limit * 2 / 5);
@@ -69,11 +80,13 @@ const OWN_BYTES: u64 = 96 << 20;
 /// What statements take between two questions whether there is room.
 const UNASKED_BYTES: u64 = 128 << 20;
 
-/// Half of the machine's memory, at least 256 MiB.
+fn machine_memory() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find(|l| l.starts_with("MemTotal:"))?;
+    line.split_whitespace().nth(1)?.parse::<u64>().ok().map(|kilobytes| kilobytes * 1024)
+}
+
+/// Half of the machine's memory, at least 256 MiB if it has as much.
 fn default_memory_limit() -> u64 {
-    let total = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
-        let line = text.lines().find(|l| l.starts_with("MemTotal:"))?;
-        line.split_whitespace().nth(1)?.parse::<u64>().ok()
-    });
-    total.map_or(1 << 30, |kilobytes| kilobytes * 1024 / 2).max(256 << 20)
+    machine_memory().map_or(1 << 30, |total| (total / 2).max((256 << 20).min(total)))
 }

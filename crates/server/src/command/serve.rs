@@ -12,8 +12,14 @@ pub struct Serve {
     #[command(flatten)]
     data: DataOptions,
     /// Where to listen. Only this machine's own addresses are possible until there is authentication.
-    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:5433")]
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:5433", value_parser = address)]
     listen: SocketAddr,
+}
+
+/// An address of this machine, by number or as `localhost`.
+fn address(text: &str) -> Result<SocketAddr, String> {
+    let number = text.strip_prefix("localhost:").map_or_else(|| text.to_owned(), |port| format!("127.0.0.1:{port}"));
+    number.parse().map_err(|_| "not an address and a port, such as 127.0.0.1:5433 or [::1]:5433".into())
 }
 
 impl Serve {

@@ -715,8 +715,12 @@ impl Parser<'_> {
         self.at = start;
         let name = self.object_name()?;
         self.token(&Token::Mul);
-        let version = self.version()?;
+        let mut version = self.version()?;
         let alias = self.alias(false)?;
+        // Behind the alias is where sqlparser prints it.
+        if version.is_none() {
+            version = self.version()?;
+        }
         let mut factor = table_factor(name, alias);
         if let TableFactor::Table { version: v, sample, .. } = &mut factor {
             *v = version;

@@ -177,16 +177,31 @@ impl Parser<'_> {
         if !self.peek_keyword(0, "authorization") {
             name = Some(self.ident()?);
         }
-        if self.keyword("authorization") {
-            let role = self.ident()?;
-            name.get_or_insert(role);
-        }
         let mut elements = Vec::new();
+        if self.keyword("authorization") {
+            let role = self.role()?;
+            let name = name.get_or_insert_with(|| role.clone()).clone();
+            // Whose it is, is what ALTER SCHEMA would say of it.
+            elements.push(Ddl::Alter {
+                kind: ObjectKind::Schema,
+                name: ast::ObjectName(vec![ast::ObjectNamePart::Identifier(name)]),
+                if_exists: false,
+                actions: vec![AlterAction::OwnerTo(role)],
+            });
+        }
         while self.peek_keyword(0, "create") {
             self.at += 1;
             elements.push(self.create()?);
         }
         Ok(Ddl::CreateSchema { name, if_not_exists, elements })
+    }
+
+    /// A role: a name, or one of the reserved words that stand for the session's own.
+    fn role(&mut self) -> Parse<Ident> {
+        match ["current_user", "session_user", "current_role"].into_iter().find(|word| self.keyword(word)) {
+            Some(word) => Ok(Ident::new(word)),
+            None => self.ident(),
+        }
     }
 
     fn create_table(&mut self, temporary: bool) -> Parse<Ddl> {
@@ -323,7 +338,10 @@ impl Parser<'_> {
         if self.peek_keyword(0, "family") && matches!(self.peek(1), Some(Token::Word(_))) && self.peek(2) == Some(&Token::LParen) {
             self.at += 1;
             let name = self.ident()?;
-            let columns = self.optional_columns()?;
+            // Columns of the key are in no family: one that held nothing else is left empty.
+            let empty = self.peek(1) == Some(&Token::RParen);
+            let columns = if empty { Vec::new() } else { self.optional_columns()? };
+            self.at += if empty { 2 } else { 0 };
             return Ok(TableElement::Family(Family { name, columns, options: self.with_options()? }));
         }
         let is_constraint = match self.peek(0) {
@@ -357,6 +375,11 @@ impl Parser<'_> {
             if self.keyword("storage") || self.keyword("compression") {
                 self.name()?;
                 continue;
+            }
+            // What is said of a column holds for all rows.
+            if self.peek_keyword(0, "not") && self.peek_keyword(1, "valid") {
+                self.at += 1;
+                return Err(self.unexpected());
             }
             // Attributes of the constraint before.
             if let Some(last) = column.constraints.last_mut()
@@ -559,18 +582,26 @@ impl Parser<'_> {
         let columns = self.optional_columns()?;
         let mut out =
             References { table, columns, match_full: false, on_delete: ReferenceAction::NoAction, on_update: ReferenceAction::NoAction };
-        loop {
-            if self.keywords(&["match", "full"]) {
-                out.match_full = true;
-            } else if self.keywords(&["match", "simple"]) {
-            } else if self.keywords(&["on", "delete"]) {
+        if self.keywords(&["match", "full"]) {
+            out.match_full = true;
+        } else {
+            self.keywords(&["match", "simple"]);
+        }
+        // Each action once, in either order.
+        let (mut deleted, mut updated) = (false, false);
+        while self.peek_keyword(0, "on") && !(deleted && updated) {
+            self.at += 1;
+            if !deleted && self.keyword("delete") {
+                deleted = true;
                 out.on_delete = self.reference_action()?;
-            } else if self.keywords(&["on", "update"]) {
+            } else if !updated && self.keyword("update") {
+                updated = true;
                 out.on_update = self.reference_action()?;
             } else {
-                return Ok(out);
+                return Err(self.unexpected());
             }
         }
+        Ok(out)
     }
 
     fn reference_action(&mut self) -> Parse<ReferenceAction> {
@@ -773,7 +804,24 @@ impl Parser<'_> {
             return Ok(Ddl::AlterSequence { name, if_exists, options });
         }
         let mut actions = vec![self.alter_action(kind)?];
-        while self.token(&Token::Comma) {
+        // RENAME and SET SCHEMA are statements of their own.
+        let alone = |action: &AlterAction| {
+            matches!(
+                action,
+                AlterAction::Rename(_)
+                    | AlterAction::RenameColumn { .. }
+                    | AlterAction::RenameConstraint { .. }
+                    | AlterAction::SetSchema(_)
+            )
+        };
+        while !actions.iter().any(alone) && self.token(&Token::Comma) {
+            if self.peek_keyword(0, "rename") {
+                return Err(self.unexpected());
+            }
+            if self.peek_keyword(0, "set") && self.peek_keyword(1, "schema") {
+                self.at += 1;
+                return Err(self.unexpected());
+            }
             actions.push(self.alter_action(kind)?);
         }
         Ok(Ddl::Alter { kind, name, if_exists, actions })
@@ -796,7 +844,7 @@ impl Parser<'_> {
         }
         if self.keyword("owner") {
             self.expect("to")?;
-            return Ok(AlterAction::OwnerTo(self.ident()?));
+            return Ok(AlterAction::OwnerTo(self.role()?));
         }
         if self.keyword("set") {
             if self.keyword("schema") {
@@ -1278,9 +1326,15 @@ mod tests {
 
     #[test]
     fn errors_are_placed() {
-        for (sql, position) in
-            [("CREATE TABLE t (a int", 22), ("CREATE TABLE (a int)", 14), ("DROP TABLE", 11), ("ALTER TABLE t FROB x", 15)]
-        {
+        for (sql, position) in [
+            ("CREATE TABLE t (a int", 22),
+            ("CREATE TABLE (a int)", 14),
+            ("DROP TABLE", 11),
+            ("ALTER TABLE t FROB x", 15),
+            ("ALTER TABLE t ADD c int, RENAME TO u", 26),
+            ("ALTER TABLE t RENAME TO u, ADD c int", 26),
+            ("CREATE TABLE t (a int REFERENCES o ON DELETE CASCADE ON DELETE CASCADE)", 57),
+        ] {
             assert_eq!(parse_script(sql).unwrap_err().position, Some(position), "{sql}");
         }
     }

@@ -15,8 +15,8 @@ use super::api::{CopyFormat, Execution, Rows};
 use super::guard::interruptible;
 use super::prepared::PreparedStatement;
 use super::session_impl::Session;
-use super::settings::value::quote_identifier;
 use crate::bind::tree::{Bound, BoundBody, ColId, Expr, ExprKind, Rel};
+use crate::catalog::deparse::{quote_name, type_name};
 use crate::catalog::{Relation, TableDescriptor};
 use crate::exec::StatementContext;
 use crate::session::table_locks::table_locks;
@@ -215,7 +215,7 @@ impl Session {
                 let context = self.statement_context(outer.text.clone(), Arc::from([]))?;
                 let table = copied_table(&context, name, false)?;
                 let columns = copied_columns(&table, columns)?;
-                let list: Vec<String> = columns.iter().map(|c| quote_identifier(&c.name)).collect();
+                let list: Vec<String> = columns.iter().map(|c| quote_name(&c.name)).collect();
                 one_statement(&format!("SELECT {} FROM {name}", list.join(", ")))?
             }
         };
@@ -271,7 +271,7 @@ impl Session {
     /// The table or a column does not exist, or may not be written.
     pub async fn insert_batches(&mut self, schema: &str, table: &str, columns: Option<&[String]>) -> PgResult<BatchInsert> {
         self.statement_us = crate::database::now_us();
-        let name = format!("{}.{}", quote_identifier(schema), quote_identifier(table));
+        let name = format!("{}.{}", quote_name(schema), quote_name(table));
         let text: Arc<str> = format!("INSERT INTO {name}").into();
         self.open_implicit();
         self.shared.begin_statement(text.clone(), self.statement_us, self.block.started_us);
@@ -299,8 +299,13 @@ impl Session {
         if filter.is_some_and(|filter| ast::Visit::visit(filter, &mut AnyQuery).is_break()) {
             return Err(PgError::unsupported("cannot use subquery in COPY FROM WHERE condition"));
         }
-        let names: Vec<String> = columns.iter().map(|c| quote_identifier(&c.name)).collect();
-        let params: Vec<String> = (1..=columns.len()).map(|n| format!("${n}")).collect();
+        let names: Vec<String> = columns.iter().map(|c| quote_name(&c.name)).collect();
+        // Under a condition they are columns of a table of values, which have the types that are written there.
+        let param = |(n, column): (usize, &TargetColumn)| match filter {
+            Some(_) => format!("CAST(${n} AS {})", type_name(&column.ty)),
+            None => format!("${n}"),
+        };
+        let params: Vec<String> = (1..).zip(columns).map(param).collect();
         let (names, params) = (names.join(", "), params.join(", "));
         // The statement that a row is inserted by; with a condition, the values are columns that it may refer to.
         let text = match filter {
@@ -309,7 +314,7 @@ impl Session {
             None => format!("INSERT INTO {name} ({names}) OVERRIDING SYSTEM VALUE VALUES ({params})"),
             Some(filter) => format!(
                 "INSERT INTO {name} ({names}) OVERRIDING SYSTEM VALUE SELECT {names} FROM (VALUES ({params})) AS {} ({names}) WHERE {filter}",
-                quote_identifier(table)
+                quote_name(table)
             ),
         };
         let insert = one_statement(&text)?;

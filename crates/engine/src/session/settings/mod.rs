@@ -207,6 +207,11 @@ impl Settings {
                 return Err(PgError::new(SqlState::INVALID_NAME, format!("invalid configuration parameter name \"{name}\""))
                     .detail("Custom parameter names must be two or more simple identifiers separated by dots."));
             }
+            let prefix = name.split('.').next().unwrap_or_default();
+            if prefix.eq_ignore_ascii_case("stoa") && !name.eq_ignore_ascii_case(crate::txn::commit_token::SETTING) {
+                return Err(PgError::new(SqlState::INVALID_NAME, format!("invalid configuration parameter name \"{name}\""))
+                    .detail("\"stoa\" is a reserved prefix."));
+            }
             match text {
                 Some(text) => out.values.insert(name.to_lowercase(), text.to_owned()),
                 None => out.values.remove(&name.to_lowercase()),
@@ -386,6 +391,7 @@ mod tests {
             ("random_page_cost", "-1", "22023", "-1 is outside the valid range for parameter \"random_page_cost\" (0 .. 1.79769e+308)"),
             ("nosuch", "1", "42704", "unrecognized configuration parameter \"nosuch\""),
             ("1a.b", "1", "42602", "invalid configuration parameter name \"1a.b\""),
+            ("stoa.nosuch", "1", "42602", "invalid configuration parameter name \"stoa.nosuch\""),
             ("client_encoding", "nosuch", "22023", "invalid value for parameter \"client_encoding\": \"nosuch\""),
             ("standard_conforming_strings", "off", "0A000", "standard_conforming_strings cannot be turned off"),
         ] {

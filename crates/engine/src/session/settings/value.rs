@@ -275,14 +275,6 @@ pub fn split_identifiers(text: &str) -> Option<Vec<String>> {
     }
 }
 
-/// A name as SQL writes it: quoted unless it is a plain lower-case word.
-#[must_use]
-pub fn quote_identifier(name: &str) -> String {
-    let plain = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
-        && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
-    if plain { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]

@@ -5,6 +5,8 @@ DROP SCHEMA IF EXISTS demo CASCADE;
 
 CREATE SCHEMA demo;
 
+COMMENT ON SCHEMA demo IS 'made by stoa demo';
+
 CREATE TABLE demo.metrics (
     device text,
     at     timestamptz,

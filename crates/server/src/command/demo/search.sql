@@ -4,6 +4,8 @@ DROP SCHEMA IF EXISTS demo CASCADE;
 
 CREATE SCHEMA demo;
 
+COMMENT ON SCHEMA demo IS 'made by stoa demo';
+
 CREATE TABLE demo.packages (name text PRIMARY KEY, section text, kilobytes bigint, summary text, description text);
 
 \load packages

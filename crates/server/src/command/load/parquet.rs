@@ -33,10 +33,10 @@ fn wrong(error: impl std::fmt::Display) -> FileError {
     FileError::Content(error.to_string())
 }
 
-/// The columns of a file, with the types that a table has for them.
-pub(super) fn columns(path: &Path) -> Result<Vec<(String, String)>, FileError> {
+/// The columns of a file, or those of them that are wanted, with the types that a table has for them.
+pub(super) fn columns(path: &Path, wanted: Option<&[String]>) -> Result<Vec<(String, String)>, FileError> {
     let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(path)?).map_err(wrong)?;
-    let fields = builder.schema().fields().iter();
+    let fields = builder.schema().fields().iter().filter(|field| wanted.is_none_or(|wanted| wanted.contains(field.name())));
     fields.map(|field| Ok((field.name().clone(), sql_type(field)?))).collect()
 }
 
@@ -336,7 +336,8 @@ mod tests {
         writer.close().unwrap();
 
         let types: Vec<_> = arrays.iter().map(|(name, _, _, ty, _)| ((*name).to_owned(), (*ty).to_owned())).collect();
-        assert_eq!(columns(file.path()).unwrap(), types);
+        assert_eq!(columns(file.path(), None).unwrap(), types);
+        assert_eq!(columns(file.path(), Some(&["u".to_owned()])).unwrap(), types[1..2]);
         // Backwards: the order asked for is not that of the file.
         let wanted = arrays.iter().rev().map(|(name, _, ty, ..)| Column { name: (*name).into(), ty: ty.clone() }).collect();
         let mut reader = ParquetFile::open(file.path(), wanted).unwrap();

@@ -41,6 +41,9 @@ impl Records for TextFile {
                 if out.last() != Some(&b'\n') {
                     out.push(b'\n');
                 }
+                if out.get(start..).unwrap_or_default().trim_ascii_end() == b"\\." {
+                    return self.end_mark(start, out);
+                }
                 return Ok(true);
             }
         }
@@ -64,6 +67,25 @@ impl Records for TextFile {
 }
 
 impl TextFile {
+    /// COPY would take what follows this record for nothing. In csv it is a value; in PostgreSQL's text format it is the end.
+    fn end_mark(&mut self, start: usize, out: &mut Vec<u8>) -> Result<bool, FileError> {
+        out.truncate(start);
+        if self.format == Format::Csv {
+            out.extend_from_slice(b"\"\\.\"\n");
+            return Ok(true);
+        }
+        let line = self.lines;
+        let mut rest = Vec::new();
+        while self.file.read_until(b'\n', &mut rest)? > 0 {
+            if !rest.trim_ascii().is_empty() {
+                return Err(FileError::Content(format!("line {line} is an end of data, \\., but more follows")));
+            }
+            rest.clear();
+        }
+        self.bytes = self.total;
+        Ok(false)
+    }
+
     pub(super) fn open(path: &Path, format: Format) -> Result<Self, FileError> {
         let file = File::open(path)?;
         let total = file.metadata()?.len();
@@ -151,6 +173,28 @@ mod tests {
                 found.push(String::from_utf8(std::mem::take(&mut record)).unwrap());
             }
             assert_eq!(found, records);
+            std::fs::remove_file(path).unwrap();
+        }
+    }
+
+    #[test]
+    fn ends_of_data_hide_nothing() {
+        for (name, text, wanted) in [
+            ("end.csv", "a\n\\.\nb\n", Ok("a\n\"\\.\"\nb\n")),
+            ("end.tsv", "a\n\\.\n\n", Ok("a\n")),
+            ("more.tsv", "a\n\\.\nb\n", Err("line 2 is an end of data, \\., but more follows")),
+        ] {
+            let path = file(name, text);
+            let mut reader = TextFile::open(&path, Format::of(&path)).unwrap();
+            let mut out = Vec::new();
+            let result = loop {
+                match reader.record(&mut out) {
+                    Ok(true) => {}
+                    Ok(false) => break Ok(String::from_utf8(out).unwrap()),
+                    Err(error) => break Err(error.to_string()),
+                }
+            };
+            assert_eq!(result, wanted.map(str::to_owned).map_err(str::to_owned), "{name}");
             std::fs::remove_file(path).unwrap();
         }
     }

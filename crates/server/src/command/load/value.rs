@@ -50,7 +50,10 @@ fn array_literal(elements: &[Value], ty: &PgType, out: &mut String) {
         }
         match (element, ty) {
             (Value::Null, _) => out.push_str("NULL"),
-            (Value::Array(inner), PgType::Array(ty)) => array_literal(inner, ty, out),
+            // The type of an array is that of its elements, whatever its dimensions.
+            (Value::Array(inner), ty) if !matches!(ty, PgType::Json | PgType::Jsonb) => {
+                array_literal(inner, if let PgType::Array(ty) = ty { ty } else { ty }, out);
+            }
             (Value::String(text), ty) if !matches!(ty, PgType::Json | PgType::Jsonb) => quoted(text, out),
             (element, _) => quoted(&element.to_string(), out),
         }
@@ -86,6 +89,7 @@ mod tests {
             (json!({"a": [1, "x\ny"]}), PgType::Jsonb, "{\"a\":[1,\"x\\\\ny\"]}"),
             (json!([1, null, 3]), array(PgType::Int4), "{\"1\",NULL,\"3\"}"),
             (json!([[1], [2]]), array(array(PgType::Int4)), "{{\"1\"},{\"2\"}}"),
+            (json!([[1, 2], [3, null]]), array(PgType::Int4), "{{\"1\",\"2\"},{\"3\",NULL}}"),
             (json!(["a\"b", ""]), array(PgType::Text), "{\"a\\\\\"b\",\"\"}"),
             (json!(["a", {"b": 1}]), array(PgType::Jsonb), "{\"\\\\\"a\\\\\"\",\"{\\\\\"b\\\\\":1}\"}"),
             (json!([1, 2]), PgType::Text, "[1,2]"),
