@@ -145,7 +145,7 @@ pub(crate) fn folded(eval: &EvalContext, expr: Expr) -> Expr {
 pub(crate) fn may_make_much(expr: &Expr) -> bool {
     const MUCH: i64 = 10_000;
     let ExprKind::Func { func, args } = &expr.kind else { return false };
-    matches!(&*func.0.name, "repeat" | "lpad" | "rpad" | "array_fill")
+    matches!(func.0.name, "repeat" | "lpad" | "rpad" | "array_fill")
         && args.iter().any(|arg| match &arg.kind {
             ExprKind::Const(ScalarValue::Int32(Some(n))) => i64::from(*n) > MUCH,
             ExprKind::Const(ScalarValue::List(_)) => true,

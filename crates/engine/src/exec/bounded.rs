@@ -96,6 +96,14 @@ impl PhysicalOptimizerRule for Bounds {
     }
 }
 
+/// A node as it was planned.
+pub(crate) fn as_planned(plan: &Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+    match plan.downcast_ref::<BoundedExec>() {
+        Some(bounded) => replace_children_if_necessary(Arc::clone(&bounded.node), bounded.inputs.clone()),
+        None => Ok(Arc::clone(plan)),
+    }
+}
+
 fn has_texts(schema: &SchemaRef) -> bool {
     schema.fields().iter().any(|field| matches!(field.data_type(), DataType::Utf8View | DataType::BinaryView))
 }

@@ -399,7 +399,10 @@ impl ScanState {
                 None => {
                     let next = self.ranges.next(&self.table, &self.source).await.map_err(DataFusionError::from)?;
                     let Some(range) = next else { return Ok(false) };
-                    let limit = self.output.fetch.filter(|_| self.output.is_unfiltered()).and_then(|n| u64::try_from(n).ok());
+                    // Where the first family has ended, what is left of a row is passed over.
+                    let all_are_rows = self.table.table.families.first().is_none_or(|family| family.options.ttl.is_none());
+                    let limited = self.output.is_unfiltered() && all_are_rows;
+                    let limit = self.output.fetch.filter(|_| limited).and_then(|n| u64::try_from(n).ok());
                     let read = RangeRead {
                         table: self.source.storage(),
                         families: self.decoder.families(),

@@ -74,6 +74,7 @@ pub fn advise(plan: &Arc<dyn ExecutionPlan>) -> PgResult<Vec<Advice>> {
 
 fn visit(plan: &Arc<dyn ExecutionPlan>, out: &mut Vec<Advice>) -> PgResult<()> {
     let from = super::from_datafusion;
+    let plan = &crate::exec::bounded::as_planned(plan).map_err(from)?;
     if let Some(request) = request_of(plan) {
         out.extend(of_filters(request)?);
     }

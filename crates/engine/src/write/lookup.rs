@@ -56,9 +56,14 @@ pub async fn rows_by_key(view: &ReadView, table: &TableDescriptor, codec: &Arc<R
             while self.keys.get(self.at).is_some_and(|k| *k != key) {
                 self.at += 1;
             }
-            self.positions.push(self.at);
+            let before = self.decoder.rows();
+            let flow = self.decoder.row(key, cells);
+            // Cells alone do not make a row.
+            if self.decoder.rows() > before {
+                self.positions.push(self.at);
+            }
             self.at += 1;
-            self.decoder.row(key, cells)
+            flow
         }
     }
     let columns: Vec<ColumnId> = table.live_columns().map(|c| c.id).collect();

@@ -356,7 +356,8 @@ impl KeyRead {
                 families: entries.families(),
                 range: key_range,
                 reverse: range.reverse,
-                limit: Some(most as u64),
+                // Where the first family has ended, what is left of a row is passed over.
+                limit: table.table.families.first().is_none_or(|family| family.options.ttl.is_none()).then_some(most as u64),
                 fill_cache: true,
             };
             let mut scan = table.view.scan(read).await?;
