@@ -36,6 +36,33 @@ pub fn under_pressure(near: bool) {
     set_purge_delay(delay);
 }
 
+/// Gives the pages of the program's code back, of which the start has touched many that are not needed again. They are the file's: what is
+/// needed comes back from the system's cache when it is executed.
+pub fn forget_code_of_start() {
+    #[cfg(target_os = "linux")]
+    {
+        let Ok(maps) = std::fs::read_to_string("/proc/self/maps") else { return };
+        let Some(program) = std::env::current_exe().ok().and_then(|path| path.to_str().map(str::to_owned)) else { return };
+        for line in maps.lines().filter(|line| line.ends_with(&program)) {
+            let Some((from, to)) = code_pages(line) else { continue };
+            // SAFETY: the pages are code that nobody has written to, so that dropping them loses nothing: they are mapped from the file
+            // again, with the same content, by the next access.
+            unsafe { libc::madvise(from as *mut libc::c_void, to - from, libc::MADV_DONTNEED) };
+        }
+    }
+}
+
+/// The addresses of a mapping that can be executed and not written, from a line of `/proc/self/maps`.
+#[cfg(target_os = "linux")]
+fn code_pages(line: &str) -> Option<(usize, usize)> {
+    let (range, rest) = line.split_once(' ')?;
+    if !rest.starts_with("r-xp ") {
+        return None;
+    }
+    let (from, to) = range.split_once('-')?;
+    Some((usize::from_str_radix(from, 16).ok()?, usize::from_str_radix(to, 16).ok()?))
+}
+
 fn set_purge_delay(milliseconds: std::ffi::c_long) {
     // SAFETY: options are numbers that the allocator reads when it needs them; this one is known to the version that is linked.
     unsafe { libmimalloc_sys::mi_option_set(PURGE_DELAY, milliseconds) };
@@ -44,6 +71,17 @@ fn set_purge_delay(milliseconds: std::ffi::c_long) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn code_is_told_from_data() {
+        assert_eq!(code_pages("1000-3000 r-xp 00000000 fe:00 1 /stoa"), Some((0x1000, 0x3000)));
+        for line in ["1000-3000 r--p 00000000 fe:00 1 /stoa", "1000-3000 rw-p 00000000 fe:00 1 /stoa", "x-3000 r-xp 0", ""] {
+            assert_eq!(code_pages(line), None, "{line}");
+        }
+        // What runs goes on.
+        forget_code_of_start();
+    }
 
     #[test]
     fn the_number_is_that_of_the_purge_delay() {

@@ -79,7 +79,9 @@ impl Committer {
             return Err(StoreError::TableExists(schema.id.0));
         }
         let storages = schema.families.iter().map(|_| self.take_storage()).collect::<StoreResult<Vec<_>>>()?;
-        let since = vec![Timestamp::default(); storages.len()];
+        // Of a time before it says nothing, least of all that there were no rows: it may stand for a table that was written anew.
+        let now_us = self.now_us();
+        let since = vec![self.tick(now_us); storages.len()];
         let stored = StoredTable { schema: with_sorted_splits(schema), storages, since };
         let table = self.core.table(&stored, Timestamp::default())?;
         let mut batch = WriteBatch::default();

@@ -307,6 +307,7 @@ pub(crate) fn family_options(options: &mut FamilyOptions, given: &[StorageOption
             }
             "versions" => options.versions = number(option)?,
             "min_versions" => options.min_versions = number(option)?,
+            "ttl" if word == "none" => options.ttl = None,
             "ttl" => options.ttl = Some(duration(option)?),
             "compression" => {
                 options.compression = match word.as_str() {
@@ -349,7 +350,7 @@ fn unrecognized(name: &str) -> PgError {
 fn duration(option: &StorageOption) -> PgResult<Duration> {
     let text = option.value.as_deref().unwrap_or("");
     if let Ok(seconds) = text.parse::<u64>() {
-        return Ok(Duration::from_secs(seconds));
+        return if seconds > 0 { Ok(Duration::from_secs(seconds)) } else { Err(bad_value(option)) };
     }
     let interval = stoa_pg::values::input_text(&stoa_pg::EvalContext::default(), &SqlType::new(PgType::Interval), text)?;
     const DAY_S: i64 = 86_400;
@@ -485,8 +486,16 @@ fn split_points(work: Work<'_>, table: &TableDescriptor, split: &Split) -> PgRes
             }
         }
         Split::At(rows) => {
+            if table.primary_key.is_none() {
+                return Err(PgError::new(SqlState::INVALID_TABLE_DEFINITION, "SPLIT AT needs a primary key")
+                    .hint("Without one the row key is a number that grows: use SPLIT INTO, or salt_buckets."));
+            }
             let codec = crate::row::KeyCodec::new(table)?;
             for row in rows {
+                if row.len() > codec.parts.len() {
+                    let message = format!("a split point has {} values, but the primary key has {} columns", row.len(), codec.parts.len());
+                    return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, message));
+                }
                 let mut key = Vec::new();
                 for (value, part) in row.iter().zip(&codec.parts) {
                     let catalog = work.catalog();
@@ -494,6 +503,9 @@ fn split_points(work: Work<'_>, table: &TableDescriptor, split: &Split) -> PgRes
                     let expr = crate::bind::bind_constant_expr(&work.bind_context(&catalog, &path), value, &part.ty, "split point")?;
                     let value = crate::plan::constant::evaluate(&work.ctx.eval, &expr)?
                         .ok_or_else(|| PgError::unsupported("a split point must be a constant"))?;
+                    if value.is_null() {
+                        return Err(PgError::new(SqlState::NULL_VALUE_NOT_ALLOWED, "a split point cannot be NULL"));
+                    }
                     let array = value.to_array().map_err(crate::plan::from_datafusion)?;
                     KeyColumn::new(&part.ty, &array)?.encode(part.part, 0, &mut key)?;
                 }

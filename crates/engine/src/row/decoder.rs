@@ -402,6 +402,18 @@ impl RowSink for ScanDecoder {
         if self.existence.is_some_and(|family| cells.first().is_none_or(|cell| cell.family != family)) {
             return ControlFlow::Continue(());
         }
+        self.take(key, cells)
+    }
+}
+
+impl ScanDecoder {
+    /// A row that is known to be there, and of which the key is all that is wanted.
+    pub fn known(&mut self, key: &[u8]) -> ControlFlow<()> {
+        self.take(key, &[])
+    }
+
+    #[inline]
+    fn take(&mut self, key: &[u8], cells: &[CellRef<'_>]) -> ControlFlow<()> {
         match self.decode(key, cells) {
             Ok(()) => {
                 self.rows += 1;

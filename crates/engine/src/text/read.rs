@@ -12,7 +12,7 @@ use hashbrown::HashSet;
 use std::sync::Arc;
 use stoa_fulltext::Query;
 use stoa_pg::{PgError, PgResult};
-use stoa_store::{KeyRange, RowSink};
+use stoa_store::KeyRange;
 
 /// Rows read together, at most.
 const ROWS: usize = 1024;
@@ -174,7 +174,7 @@ impl SearchRows {
             self.decoder.set_max_rows(usize::MAX);
             let keys: Vec<&[u8]> = (from..to).map(|n| found.keys.get(n)).collect();
             if self.reads == Reads::Keys {
-                let _ = keys.iter().try_for_each(|key| self.decoder.row(key, &[]));
+                let _ = keys.iter().try_for_each(|key| self.decoder.known(key));
             } else {
                 self.table.view.get(self.table.codec.storage, self.decoder.families(), &keys, &mut self.decoder).await?;
             }

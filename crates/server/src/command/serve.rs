@@ -42,6 +42,7 @@ impl Serve {
         let address = server.local_address().map_err(io("cannot listen"))?;
         let mut terminate = signal(SignalKind::terminate()).map_err(io("cannot wait for signals"))?;
         let mut interrupt = signal(SignalKind::interrupt()).map_err(io("cannot wait for signals"))?;
+        crate::allocator::forget_code_of_start();
         tracing::info!(%address, data = %self.data.data.display(), "ready for connections");
         server
             .run(async move {
