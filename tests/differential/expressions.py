@@ -97,6 +97,8 @@ def signatures(stoa, oracle):
     """Functions, operators and casts of Stoa that the oracle has too, by the types' names."""
     types = "(SELECT array_to_string(array_agg(t.typname ORDER BY u.n), ' ') FROM unnest(p.proargtypes) WITH ORDINALITY u(o, n) JOIN pg_type t ON t.oid = u.o)"
     sql = f"SELECT p.proname, {types}, p.prokind, p.proretset, p.provariadic, (SELECT typname FROM pg_type WHERE oid = p.prorettype) FROM pg_proc p JOIN pg_namespace s ON s.oid = p.pronamespace WHERE s.nspname = 'pg_catalog'"
+    # The functions by which types are read and written are listed for clients, and not called.
+    sql += " AND NOT EXISTS (SELECT FROM pg_type t WHERE p.oid IN (t.typinput, t.typoutput, t.typreceive, t.typsend, t.typmodin, t.typmodout, t.typanalyze, t.typsubscript))"
     theirs = {(n, a or ""): (k, s, v, r) for n, a, k, s, v, r in oracle.all(sql)}
     ours = {(n, a or ""): (k, s, v, r) for n, a, k, s, v, r in stoa.all(sql)}
     if not ours:
