@@ -136,6 +136,8 @@ impl Connection {
                 }
             }
             if std::mem::take(&mut self.flush_due) {
+                // A client that is woken takes the processor: with all answers written together, it finds them all.
+                self.place.let_neighbours_go_first().await;
                 self.write().await?;
             }
             self.wait().await?;

@@ -47,7 +47,12 @@ impl Threads {
     pub fn spawn<F: Future<Output = ()> + Send + 'static>(&self, work: impl FnOnce(Place) -> F) -> oneshot::Receiver<()> {
         let (ended, end) = oneshot::channel();
         let Some(home) = self.homes.iter().min_by_key(|home| home.connections.load(Ordering::Relaxed)) else { return end };
-        let place = Place(Arc::new(Seat { home: home.handle.clone(), workers: self.workers.clone(), away: AtomicBool::new(false) }));
+        let place = Place(Arc::new(Seat {
+            home: home.handle.clone(),
+            workers: self.workers.clone(),
+            connections: Arc::clone(&home.connections),
+            away: AtomicBool::new(false),
+        }));
         home.connections.fetch_add(1, Ordering::Relaxed);
         let seat = Arc::clone(&place.0);
         let guard = Guard { connections: Arc::clone(&home.connections), _ended: ended };
@@ -93,6 +98,8 @@ impl Drop for Guard {
 struct Seat {
     home: Handle,
     workers: Handle,
+    /// How many are at this home.
+    connections: Arc<AtomicUsize>,
     /// Where the connection is, or wants to be.
     away: AtomicBool,
 }
@@ -126,6 +133,23 @@ impl Place {
     /// Goes on at home.
     pub async fn come_home(&self) {
         self.go(false).await;
+    }
+
+    /// At home, lets those of the thread's other connections that have something to do go first, each once.
+    pub async fn let_neighbours_go_first(&self) {
+        if self.0.away.load(Ordering::Relaxed) || self.0.connections.load(Ordering::Relaxed) <= 1 {
+            return;
+        }
+        let mut waited = false;
+        poll_fn(|cx| {
+            if std::mem::replace(&mut waited, true) {
+                return Poll::Ready(());
+            }
+            // To the end of the queue. `yield_now` would wait for the next look at all sockets as well.
+            cx.waker().wake_by_ref();
+            Poll::Pending
+        })
+        .await;
     }
 
     async fn go(&self, away: bool) {
@@ -188,6 +212,49 @@ mod tests {
             let _ = end.await;
         }
         assert_eq!(counts(), [0, 0]);
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn neighbours_go_first() {
+        let threads = Threads::start(1).unwrap();
+        let (start, started) = tokio::sync::watch::channel(false);
+        let order = Arc::new(std::sync::Mutex::new(Vec::new()));
+        let waiting = Arc::new(AtomicUsize::new(0));
+        let mut ends: Vec<_> = (0..3)
+            .map(|_| {
+                let (mut started, order, waiting) = (started.clone(), Arc::clone(&order), Arc::clone(&waiting));
+                threads.spawn(move |place| async move {
+                    waiting.fetch_add(1, Ordering::Relaxed);
+                    let _ = started.wait_for(|start| *start).await;
+                    order.lock().unwrap().push("read");
+                    place.let_neighbours_go_first().await;
+                    order.lock().unwrap().push("answer");
+                })
+            })
+            .collect();
+        // On their thread, so that all have something to do before the first of them goes on.
+        ends.push(threads.spawn(|_| async move {
+            while waiting.load(Ordering::Relaxed) < 3 {
+                tokio::task::yield_now().await;
+            }
+            start.send(true).unwrap();
+        }));
+        for end in ends {
+            let _ = end.await;
+        }
+        assert_eq!(*order.lock().unwrap(), ["read", "read", "read", "answer", "answer", "answer"]);
+    }
+
+    #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
+    async fn a_connection_without_neighbours_does_not_wait() {
+        let threads = Threads::start(1).unwrap();
+        let (tell, told) = oneshot::channel();
+        let end = threads.spawn(|place| async move {
+            let mut go = std::pin::pin!(place.let_neighbours_go_first());
+            tell.send(poll_fn(|cx| Poll::Ready(go.as_mut().poll(cx).is_ready())).await).unwrap();
+        });
+        assert!(told.await.unwrap());
+        let _ = end.await;
     }
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
