@@ -39,6 +39,7 @@ pub struct DatabaseOptions {
     pub spill_bytes: u64,
     /// Where full text indexes are; `None` for a directory that goes with the process.
     pub text_directory: Option<PathBuf>,
+    /// Sessions at a time; what `max_connections` says.
     pub max_sessions: usize,
     /// How indexes are checked in the background.
     pub scrub: crate::index::scrub::ScrubOptions,
@@ -254,6 +255,12 @@ impl DatabaseInner {
         for session in self.sessions() {
             session.terminate();
         }
+    }
+
+    /// How many sessions have begun since the database was opened.
+    #[must_use]
+    pub fn sessions_begun(&self) -> u32 {
+        self.next_pid.load(Ordering::Relaxed)
     }
 
     pub(crate) fn next_pid(&self) -> u32 {

@@ -36,9 +36,8 @@ pub fn under_pressure(near: bool) {
     set_purge_delay(delay);
 }
 
-/// Gives the pages of the program's code back, of which the start has touched many that are not needed again. They are the file's: what is
-/// needed comes back from the system's cache when it is executed.
-pub fn forget_code_of_start() {
+/// Gives the pages of the program's code back. They are the file's: what is needed comes back from the system's cache when it is executed.
+pub fn forget_code() {
     #[cfg(target_os = "linux")]
     {
         let Ok(maps) = std::fs::read_to_string("/proc/self/maps") else { return };
@@ -80,7 +79,7 @@ mod tests {
             assert_eq!(code_pages(line), None, "{line}");
         }
         // What runs goes on.
-        forget_code_of_start();
+        forget_code();
     }
 
     #[test]

@@ -13,8 +13,10 @@ const MAX_MAP_ROWS: usize = 256;
 const MAX_RUN_ROWS: usize = 50_000;
 const MAX_LARGE: usize = 64;
 const MAX_RANGES: usize = 256;
-/// Rows kept one by one, some 40 MiB; beyond, the oldest commits are forgotten, whoever may still ask.
-const MAX_KEPT_ROWS: usize = 1 << 18;
+/// Memory of rows that are kept one by one; beyond, the oldest commits are forgotten, whoever may still ask.
+const MAX_KEPT_BYTES: usize = 40 << 20;
+/// What a row takes in the ordered map and in its commit's list, beside its key.
+const MAP_ROW_BYTES: usize = 120;
 
 /// The row keys that one commit writes, in one arena.
 #[derive(Debug, Default)]
@@ -94,10 +96,10 @@ enum Large {
 }
 
 impl Large {
-    fn rows(&self) -> usize {
+    fn kept(&self) -> Kept {
         match self {
-            Large::Run(rows) => rows.len(),
-            Large::Ranges(_) => 0,
+            Large::Run(rows) => Kept { rows: rows.len(), bytes: rows.bytes() },
+            Large::Ranges(_) => Kept::default(),
         }
     }
 
@@ -116,6 +118,27 @@ impl Large {
     }
 }
 
+/// What is kept one by one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+struct Kept {
+    rows: usize,
+    bytes: usize,
+}
+
+impl Kept {
+    fn in_map(keys: &[(TableId, Arc<[u8]>)]) -> Self {
+        Self { rows: keys.len(), bytes: keys.iter().map(|(_, key)| key.len() + MAP_ROW_BYTES).sum() }
+    }
+
+    fn add(&mut self, more: Self) {
+        *self = Self { rows: self.rows + more.rows, bytes: self.bytes + more.bytes };
+    }
+
+    fn remove(&mut self, less: Self) {
+        *self = Self { rows: self.rows - less.rows, bytes: self.bytes - less.bytes };
+    }
+}
+
 /// Recent commits, oldest first, and the newest commit of each of their rows.
 #[derive(Debug)]
 pub(crate) struct Recent {
@@ -123,7 +146,7 @@ pub(crate) struct Recent {
     /// The newest small commit of each row.
     rows: HashMap<TableId, BTreeMap<Arc<[u8]>, Timestamp>>,
     large: VecDeque<(Timestamp, Large)>,
-    kept_rows: usize,
+    kept: Kept,
     /// Commits up to here may have been forgotten.
     horizon: Timestamp,
     watches: Watches,
@@ -138,7 +161,7 @@ impl Recent {
             small: VecDeque::new(),
             rows: HashMap::new(),
             large: VecDeque::new(),
-            kept_rows: 0,
+            kept: Kept::default(),
             horizon: epoch,
             watches: Watches::default(),
             watches_of_kept: Watches::of_tidy_holders(),
@@ -147,7 +170,7 @@ impl Recent {
 
     /// Rows that are remembered one by one.
     pub fn len(&self) -> usize {
-        self.kept_rows
+        self.kept.rows
     }
 
     /// Remembers a commit; timestamps must rise.
@@ -164,17 +187,18 @@ impl Recent {
                 self.rows.entry(table).or_default().insert(Arc::clone(&key), at);
                 kept.push((table, key));
             }
-            self.kept_rows += kept.len();
+            self.kept.add(Kept::in_map(&kept));
             self.small.push_back((at, kept));
         } else if written.len() <= MAX_RUN_ROWS {
             written.sort();
-            self.kept_rows += written.len();
-            self.push_large(at, Large::Run(written));
+            let run = Large::Run(written);
+            self.kept.add(run.kept());
+            self.push_large(at, run);
         } else {
             let ranges = written.ranges();
             self.push_large(at, Large::Ranges(ranges));
         }
-        while self.kept_rows > MAX_KEPT_ROWS {
+        while self.kept.bytes > MAX_KEPT_BYTES {
             let oldest = [self.small.front().map(|(at, _)| *at), self.large.front().map(|(at, _)| *at)];
             let Some(oldest) = oldest.into_iter().flatten().min() else { break };
             self.forget(oldest);
@@ -201,7 +225,7 @@ impl Recent {
         let mut newest = Timestamp::default();
         for (at, large) in self.large.drain(..) {
             newest = at;
-            self.kept_rows -= large.rows();
+            self.kept.remove(large.kept());
             let ranges = match large {
                 Large::Run(rows) => rows.ranges(),
                 Large::Ranges(ranges) => ranges,
@@ -227,7 +251,7 @@ impl Recent {
     pub fn forget(&mut self, oldest: Timestamp) {
         while self.small.front().is_some_and(|(at, _)| *at <= oldest) {
             let Some((at, keys)) = self.small.pop_front() else { break };
-            self.kept_rows -= keys.len();
+            self.kept.remove(Kept::in_map(&keys));
             for (table, key) in keys {
                 let Some(rows) = self.rows.get_mut(&table) else { continue };
                 if rows.get(&key) == Some(&at) {
@@ -240,7 +264,7 @@ impl Recent {
         }
         while self.large.front().is_some_and(|(at, _)| *at <= oldest) {
             let Some((_, large)) = self.large.pop_front() else { break };
-            self.kept_rows -= large.rows();
+            self.kept.remove(large.kept());
         }
         self.horizon = self.horizon.max(oldest);
     }
@@ -342,7 +366,7 @@ mod tests {
             assert!(recent.any_changed(&rows([0]), Timestamp(15)));
             assert!(!recent.any_changed(&rows([0]), Timestamp(25)));
             recent.forget(Timestamp(20));
-            assert!(recent.small.is_empty() && recent.rows.is_empty() && recent.large.is_empty() && recent.kept_rows == 0);
+            assert!(recent.small.is_empty() && recent.rows.is_empty() && recent.large.is_empty() && recent.kept == Kept::default());
             assert!(recent.row_changed(T, &key(2), Timestamp(19)), "the forgotten counts as changed");
             assert!(!recent.row_changed(T, &key(2), Timestamp(20)));
         }
@@ -355,6 +379,21 @@ mod tests {
         recent.record(Timestamp(2), rows([7]));
         recent.forget(Timestamp(1));
         assert!(recent.row_changed(T, &key(7), Timestamp(1)));
+    }
+
+    #[test]
+    fn long_keys_are_forgotten_earlier() {
+        let mut recent = Recent::new(Timestamp(0));
+        for at in 1..=1000u64 {
+            let mut written = WrittenRows::default();
+            (0..10u8).for_each(|n| written.push(T, &[&at.to_be_bytes()[..], &[n; 10_000]].concat()));
+            recent.record(Timestamp(at), written);
+        }
+        assert!(recent.kept.bytes <= MAX_KEPT_BYTES);
+        assert_eq!(recent.len(), recent.small.iter().map(|(_, keys)| keys.len()).sum::<usize>());
+        assert!(recent.len() > 4000, "as many as there is room for");
+        assert!(recent.row_changed(T, b"other", Timestamp(500)), "what was forgotten counts as changed");
+        assert!(!recent.row_changed(T, b"other", Timestamp(990)));
     }
 
     #[test]
@@ -371,6 +410,6 @@ mod tests {
         }
         assert!(!recent.row_changed(T, &key(5000), Timestamp(401)));
         recent.forget(Timestamp(402));
-        assert!(recent.small.is_empty() && recent.large.is_empty() && recent.kept_rows == 0);
+        assert!(recent.small.is_empty() && recent.large.is_empty() && recent.kept == Kept::default());
     }
 }

@@ -514,6 +514,9 @@ impl Binder<'_> {
         if let Some(storage) = view.materialized
             && let Some(table) = self.ctx.catalog.shared_table(storage)
         {
+            if view.unpopulated {
+                self.unpopulated.get_or_insert_with(|| view.name.as_str().into());
+            }
             let (scan, mut item) = self.scan_table(&table, alias)?;
             if alias.is_none() {
                 item.alias.clone_from(&view.name);

@@ -76,6 +76,8 @@ pub struct Binder<'a> {
     pub(crate) ctes: Vec<Cte>,
     /// Columns of a view's or table's relation used by the statement.
     uses: BTreeMap<Oid, Vec<ColumnId>>,
+    /// A materialized view without data that is read.
+    unpopulated: Option<Box<str>>,
     /// CTEs written MATERIALIZED, and NOT MATERIALIZED.
     pub(crate) materialized: Vec<CteId>,
     pub(crate) not_materialized: Vec<CteId>,
@@ -242,6 +244,7 @@ impl<'a> Binder<'a> {
             column_positions: HashMap::new(),
             ctes: Vec::new(),
             uses: BTreeMap::new(),
+            unpopulated: None,
             materialized: Vec::new(),
             not_materialized: Vec::new(),
             untyped: HashSet::new(),
@@ -302,8 +305,15 @@ impl<'a> Binder<'a> {
             }
         }
         let uses = self.uses.into_iter().map(|(relation, columns)| Dependency { relation, columns }).collect();
-        let mut bound =
-            Bound { ctes: self.ctes, body, params, uses, warnings: self.hints.into_warnings(), names_cursor: self.names_cursor };
+        let mut bound = Bound {
+            ctes: self.ctes,
+            body,
+            params,
+            uses,
+            warnings: self.hints.into_warnings(),
+            names_cursor: self.names_cursor,
+            unpopulated: self.unpopulated,
+        };
         query::inline_ctes(&mut bound, self.next_col, &self.materialized, &self.not_materialized);
         if self.full_joins {
             outer_join::check(&mut bound)?;

@@ -521,6 +521,8 @@ pub struct Bound {
     pub warnings: Vec<String>,
     /// It holds the key of the row that a cursor stood on: it may run once.
     pub names_cursor: bool,
+    /// The name of a materialized view that it reads and that has no data: it may not run.
+    pub unpopulated: Option<Box<str>>,
 }
 
 #[derive(Clone, PartialEq, Debug)]

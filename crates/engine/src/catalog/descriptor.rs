@@ -267,6 +267,9 @@ pub struct ViewDescriptor {
     pub comment: Option<String>,
     /// Rows are stored in this table.
     pub materialized: Option<Oid>,
+    /// WITH NO DATA: it cannot be read before it is refreshed.
+    #[serde(default)]
+    pub unpopulated: bool,
     pub check_option: Option<String>,
 }
 

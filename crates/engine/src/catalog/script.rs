@@ -133,7 +133,9 @@ impl Writer<'_> {
             out.after.push(self.view(view)?);
         }
         for view in views.iter().filter(|v| v.materialized.is_some()) {
-            out.after.push(format!("REFRESH MATERIALIZED VIEW {};", self.name(view.oid)?));
+            if !view.unpopulated {
+                out.after.push(format!("REFRESH MATERIALIZED VIEW {};", self.name(view.oid)?));
+            }
             if let Some(rows) = view.materialized.and_then(|oid| self.catalog.table(oid)) {
                 self.constraints_and_indexes(rows, &mut out.after)?;
             }

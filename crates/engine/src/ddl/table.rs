@@ -634,6 +634,7 @@ pub(crate) async fn create_as(work: Work<'_>, create: &CreateTableAs, bound: Opt
             depends_on,
             comment: None,
             materialized: Some(table.oid),
+            unpopulated: !create.with_data,
             check_option: None,
         }))?;
     }
@@ -679,6 +680,12 @@ pub(crate) async fn refresh(work: Work<'_>, name: &ObjectName, concurrently: boo
         }
         None => return Err(undefined_relation(&Work::shown(name))),
     };
+    if concurrently && view.unpopulated {
+        return Err(PgError::new(
+            SqlState::FEATURE_NOT_SUPPORTED,
+            "CONCURRENTLY cannot be used when the materialized view is not populated",
+        ));
+    }
     if concurrently && !with_data {
         return Err(PgError::new(SqlState::SYNTAX_ERROR, "CONCURRENTLY and WITH NO DATA options cannot be used together"));
     }
@@ -716,6 +723,9 @@ pub(crate) async fn refresh(work: Work<'_>, name: &ObjectName, concurrently: boo
     work.create_storage_of(&table).await?;
     work.drop_storage_of(&Relation::Table(old))?;
     work.put(Relation::Table(table.clone()))?;
+    if view.unpopulated == with_data {
+        work.put(Relation::View(ViewDescriptor { unpopulated: !with_data, ..view }))?;
+    }
     if with_data {
         fill(work, &table, &query).await?;
     }

@@ -79,8 +79,18 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateView) -> PgResult<Stri
     let sql = text_of(&work.bind_context(&catalog, &path), &create.query, &stars)?;
     let depends_on: Vec<Dependency> = bound.uses.clone();
     let old = catalog.relation_by_name(schema, &name).cloned();
-    let mut view =
-        ViewDescriptor { oid: 0, schema, name: name.clone(), columns, sql, depends_on, comment: None, materialized: None, check_option };
+    let mut view = ViewDescriptor {
+        oid: 0,
+        schema,
+        name: name.clone(),
+        columns,
+        sql,
+        depends_on,
+        comment: None,
+        materialized: None,
+        unpopulated: false,
+        check_option,
+    };
     match old.as_deref() {
         Some(Relation::View(old)) if create.or_replace && old.materialized.is_none() => {
             check_replaceable(old, &view)?;

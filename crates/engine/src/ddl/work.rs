@@ -409,6 +409,7 @@ impl<'a> Work<'a> {
             uses: Vec::new(),
             warnings: Vec::new(),
             names_cursor: false,
+            unpopulated: None,
         };
         Ok(crate::plan::execute(&self.current(), &bound).await?.stream)
     }

@@ -1,13 +1,17 @@
 //! A subquery run for each distinct row of what it uses of its outer query: what no join can say.
 //!
-//! The typed subquery is planned anew with the row's values as constants, so that they become key ranges; results are kept for
-//! rows with the same values.
+//! A subquery that reads some rows by keys is compiled once, with the row's values as parameters. Any other, and one that reads more
+//! for some row, is planned anew with the values as constants, so that they become key ranges. Results are kept for rows with the same
+//! values.
 
+use crate::access::Preferences;
 use crate::bind::tree::{ColId, Expr, ExprKind, Rel};
 use crate::bind::walk;
 use crate::plan::decorrelate::{Apply, ApplyKind};
+use crate::plan::key_read::KeyRows;
 use crate::plan::node::MakeExec;
 use crate::plan::relation::{Planner, too_many_rows};
+use crate::plan::short::ShortQuery;
 use crate::plan::{column_name, from_datafusion};
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions, UInt32Array, new_null_array};
 use arrow::compute::{concat, concat_batches, take};
@@ -50,6 +54,18 @@ impl Work {
         match self {
             Work::Value(apply) => &apply.query.rel,
             Work::Lateral(spec) => &spec.rel,
+        }
+    }
+
+    /// What is asked for a row: the relation, and which of its columns.
+    fn question(&self) -> (Rel, Vec<ColId>) {
+        match self {
+            Work::Value(Apply { kind: ApplyKind::Exists, query, .. }) => {
+                let one = Expr::new(ExprKind::Const(ScalarValue::Int64(Some(1))), SqlType::new(stoa_pg::PgType::Int8));
+                (Rel::Limit { input: Box::new(query.rel.clone()), offset: None, fetch: Some(one), ties: None }, Vec::new())
+            }
+            Work::Value(apply) => (apply.query.rel.clone(), apply.query.outputs.iter().map(|o| o.col).take(1).collect()),
+            Work::Lateral(spec) => (spec.rel.clone(), spec.columns.iter().map(|(c, _)| *c).collect()),
         }
     }
 
@@ -119,6 +135,27 @@ impl ApplyExec {
     }
 }
 
+/// The subquery compiled, if it reads by keys: the values of a row are parameters behind those of the statement.
+fn compile(planner: &Planner, bindings: &[(ColId, usize)], rel: &Rel, columns: &[ColId]) -> PgResult<Option<ShortQuery>> {
+    let settings = planner.ctx.session.settings();
+    let given = planner.ctx.params.len();
+    let mut rel = rel.clone();
+    walk::rewrite_rel(&mut rel, &mut |e| match e.kind {
+        ExprKind::Column(id) => {
+            let at = bindings.iter().position(|(c, _)| *c == id)?;
+            Some(Expr { kind: ExprKind::Param(given + at), ..e.clone() })
+        }
+        _ => None,
+    });
+    if !walk::free_columns(&rel).is_empty() || !Preferences::new(&settings, &[]).lookup_join {
+        return Ok(None);
+    }
+    // Columns of the planner's own are none that the statement knew of.
+    let mut used = (*planner.used).clone();
+    used.extend(columns);
+    ShortQuery::compile(&settings, None, &used, &rel, given + bindings.len(), columns)
+}
+
 impl DisplayAs for ApplyExec {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
         let what = match &*self.work {
@@ -127,7 +164,12 @@ impl DisplayAs for ApplyExec {
             Work::Lateral(_) => "lateral".into(),
         };
         let columns: Vec<String> = self.bindings.iter().map(|(c, _)| column_name(*c)).collect();
-        write!(f, "ApplyExec: kind={what}, bindings=[{}]", columns.join(", "))
+        write!(f, "ApplyExec: kind={what}, bindings=[{}]", columns.join(", "))?;
+        let (rel, columns) = self.work.question();
+        match compile(&self.planner, &self.bindings, &rel, &columns) {
+            Ok(Some(short)) => write!(f, ", for each row=[{}]", short.describe().iter().map(|l| l.trim()).collect::<Vec<_>>().join(" < ")),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -163,8 +205,20 @@ impl ExecutionPlan for ApplyExec {
         let stream = super::project_set::async_stream(move |tx| async move {
             let fields = bindings.iter().map(|(_, i)| SortField::new(schema.field(*i).data_type().clone())).collect();
             let converter = RowConverter::new(fields)?;
-            let mut runner =
-                Runner { work: &work, planner: &planner, bindings: &bindings, converter, values: HashMap::new(), rows: HashMap::new() };
+            let (rel, columns) = work.question();
+            let short = compile(&planner, &bindings, &rel, &columns).map_err(DataFusionError::from)?;
+            let mut runner = Runner {
+                work: &work,
+                planner: &planner,
+                bindings: &bindings,
+                rel,
+                columns,
+                short,
+                params: planner.ctx.params.to_vec(),
+                converter,
+                values: HashMap::new(),
+                rows: HashMap::new(),
+            };
             while let Some(batch) = input.next().await {
                 let made = runner.batch(&batch?, &schema).await.map_err(DataFusionError::from)?;
                 if made.num_rows() > 0 && tx.send(Ok(made)).await.is_err() {
@@ -181,6 +235,11 @@ struct Runner<'a> {
     work: &'a Work,
     planner: &'a Planner,
     bindings: &'a [(ColId, usize)],
+    rel: Rel,
+    columns: Vec<ColId>,
+    short: Option<ShortQuery>,
+    /// Those of the statement, with those of a row behind them while that is asked for.
+    params: Vec<ScalarValue>,
     converter: RowConverter,
     values: HashMap<OwnedRow, ScalarValue>,
     rows: HashMap<OwnedRow, RecordBatch>,
@@ -279,29 +338,34 @@ impl Runner<'_> {
         }
     }
 
-    /// The subquery with a row's values in the place of its free columns.
-    fn bind(&self, rel: &Rel, bound: &[ArrayRef], row: usize) -> PgResult<Rel> {
-        let mut values = Vec::with_capacity(bound.len());
-        for ((c, _), array) in self.bindings.iter().zip(bound) {
-            values.push((*c, ScalarValue::try_from_array(array, row).map_err(from_datafusion)?));
+    /// The subquery's rows for a row of the input.
+    async fn ask(&mut self, bound: &[ArrayRef], row: usize) -> PgResult<Vec<RecordBatch>> {
+        let given = self.planner.ctx.params.len();
+        self.params.truncate(given);
+        for array in bound {
+            self.params.push(ScalarValue::try_from_array(array, row).map_err(from_datafusion)?);
         }
-        let mut out = rel.clone();
-        walk::rewrite_rel(&mut out, &mut |e| match &e.kind {
-            ExprKind::Column(id) => values.iter().find(|(c, _)| c == id).map(|(_, v)| Expr::new(ExprKind::Const(v.clone()), e.ty.clone())),
+        if let Some(short) = &self.short
+            && let KeyRows::Rows(rows) = short.run(&self.planner.ctx, &self.params).await?
+        {
+            return Ok(rows.into_iter().collect());
+        }
+        let values = self.params.get(given..).unwrap_or_default();
+        let mut rel = self.rel.clone();
+        walk::rewrite_rel(&mut rel, &mut |e| match &e.kind {
+            ExprKind::Column(id) => self
+                .bindings
+                .iter()
+                .zip(values)
+                .find(|((c, _), _)| c == id)
+                .map(|(_, value)| Expr::new(ExprKind::Const(value.clone()), e.ty.clone())),
             _ => None,
         });
-        Ok(out)
+        self.planner.run(&rel, &self.columns).await
     }
 
-    async fn value(&self, apply: &Apply, bound: &[ArrayRef], row: usize) -> PgResult<ScalarValue> {
-        let mut rel = self.bind(&apply.query.rel, bound, row)?;
-        if apply.kind == ApplyKind::Exists {
-            let one = Expr::new(ExprKind::Const(ScalarValue::Int64(Some(1))), SqlType::new(stoa_pg::PgType::Int8));
-            rel = Rel::Limit { input: Box::new(rel), offset: None, fetch: Some(one), ties: None };
-        }
-        let columns: Vec<ColId> =
-            if apply.kind == ApplyKind::Exists { Vec::new() } else { apply.query.outputs.iter().map(|o| o.col).take(1).collect() };
-        let rows = self.planner.run(&rel, &columns).await?;
+    async fn value(&mut self, apply: &Apply, bound: &[ArrayRef], row: usize) -> PgResult<ScalarValue> {
+        let rows = self.ask(bound, row).await?;
         let count: usize = rows.iter().map(RecordBatch::num_rows).sum();
         match apply.kind {
             ApplyKind::Exists => Ok(ScalarValue::Boolean(Some(count > 0))),
@@ -333,19 +397,17 @@ impl Runner<'_> {
         }
     }
 
-    async fn lateral(&self, spec: &LateralSpec, bound: &[ArrayRef], row: usize) -> PgResult<RecordBatch> {
-        let rel = self.bind(&spec.rel, bound, row)?;
-        let columns: Vec<ColId> = spec.columns.iter().map(|(c, _)| *c).collect();
-        let rows = self.planner.run(&rel, &columns).await?;
+    async fn lateral(&mut self, spec: &LateralSpec, bound: &[ArrayRef], row: usize) -> PgResult<RecordBatch> {
+        let rows = self.ask(bound, row).await?;
         let fields: Vec<Field> = spec.columns.iter().map(|(c, ty)| Field::new(column_name(*c), ty.arrow.clone(), true)).collect();
         let schema = Arc::new(Schema::new(fields));
         let mut typed = Vec::with_capacity(rows.len());
         for batch in rows {
             let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-            let arrays = if columns.is_empty() { Vec::new() } else { batch.columns().to_vec() };
+            let arrays = if spec.columns.is_empty() { Vec::new() } else { batch.columns().to_vec() };
             typed.push(RecordBatch::try_new_with_options(schema.clone(), arrays, &options)?);
         }
-        if columns.is_empty() {
+        if spec.columns.is_empty() {
             let count = typed.iter().map(RecordBatch::num_rows).sum();
             return Ok(RecordBatch::try_new_with_options(schema, Vec::new(), &RecordBatchOptions::new().with_row_count(Some(count)))?);
         }

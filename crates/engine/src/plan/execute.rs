@@ -23,7 +23,7 @@ use datafusion::prelude::SessionConfig;
 use futures::stream::{BoxStream, StreamExt};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use stoa_pg::{PgError, PgResult};
+use stoa_pg::{PgError, PgResult, SqlState};
 
 /// What a statement gave: rows (possibly none) and, for statements that change rows, how many.
 pub struct Executed {
@@ -125,6 +125,9 @@ pub async fn execute(ctx: &StatementContext, bound: &Bound) -> PgResult<Executed
 /// # Errors
 /// As [`execute`].
 pub(crate) async fn execute_cached(ctx: &StatementContext, bound: &Bound, cache: &PlanCache) -> PgResult<Executed> {
+    if let Some(view) = &bound.unpopulated {
+        return Err(unpopulated(view));
+    }
     let brief = super::brief::is_brief(bound, cache, ctx.session.settings(), &ctx.database.text, &ctx.catalog)
         && super::brief::locks_sequences(ctx, cache.sequences(|| super::brief::sequences(bound)));
     if !brief {
@@ -138,12 +141,17 @@ pub(crate) async fn execute_cached(ctx: &StatementContext, bound: &Bound, cache:
     crate::write::with_retry(ctx, || once(ctx, bound, cache)).await
 }
 
+fn unpopulated(view: &str) -> PgError {
+    PgError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, format!("materialized view \"{view}\" has not been populated"))
+        .hint("Use the REFRESH MATERIALIZED VIEW command.")
+}
+
 async fn once(ctx: &StatementContext, bound: &Bound, cache: &PlanCache) -> PgResult<Executed> {
     if matches!(bound.body, BoundBody::Query(_)) {
         let compiled = cache.compiled(bound, ctx.session.settings(), &ctx.database.text)?;
         let rows = match (&compiled.read, &compiled.query) {
             (Some(read), _) => Some(read.run(ctx, &ctx.params).await?),
-            (None, Some(query)) => Some(query.run(ctx).await?),
+            (None, Some(query)) => Some(query.run(ctx, &ctx.params).await?),
             (None, None) => None,
         };
         match rows {

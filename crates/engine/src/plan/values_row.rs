@@ -1,7 +1,8 @@
 //! One row of VALUES, compiled once for a prepared statement: what most INSERTs write.
 //!
 //! The projections over the row are written into its expressions, so that an execution computes values and nothing else. What means
-//! the same in every execution is computed with a context of its own, the rest (`CURRENT_TIMESTAMP`) with the statement's.
+//! the same in every execution is computed with a context of its own, the rest (`CURRENT_TIMESTAMP`, `nextval`) with the statement's,
+//! each once, in the order of the columns, as PostgreSQL does for one row.
 //!
 //! Invariant: the row is that of [`super::direct`], which does what is not recognised here.
 
@@ -95,7 +96,7 @@ impl ValuesRow {
     }
 }
 
-/// Whether an expression holds nothing but constants, parameters and calls that have one value in a statement.
+/// Whether an expression holds nothing but constants, parameters and calls.
 fn is_computed_alone(e: &Expr) -> bool {
     is_plain(e) && !e.any(&mut |x| matches!(x.kind, ExprKind::Column(_)) || !is_call(x))
 }
@@ -104,7 +105,12 @@ fn is_computed_alone(e: &Expr) -> bool {
 fn is_call(e: &Expr) -> bool {
     match &e.kind {
         ExprKind::Const(_) | ExprKind::Param(_) | ExprKind::Column(_) | ExprKind::Cast { .. } => true,
-        ExprKind::Func { func, .. } => matches!(func.0.kind, FuncKind::Scalar(_)) && func.0.volatility != Volatility::Volatile,
+        ExprKind::Func { func, .. } => match func.0.kind {
+            FuncKind::Scalar(_) => true,
+            // `nextval`, that of an identity among them. What the engine says of a whole statement is the planner's to ask.
+            FuncKind::System => func.0.volatility == Volatility::Volatile,
+            _ => false,
+        },
         ExprKind::Oper { oper, .. } => oper.0.volatility != Volatility::Volatile,
         _ => false,
     }

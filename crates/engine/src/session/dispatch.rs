@@ -612,6 +612,7 @@ pub(crate) async fn evaluate(context: &crate::exec::StatementContext, exprs: Vec
         uses: Vec::new(),
         warnings: Vec::new(),
         names_cursor: false,
+        unpopulated: None,
     };
     let mut stream = crate::plan::execute(context, &bound).await?.stream;
     while let Some(batch) = stream.next().await {

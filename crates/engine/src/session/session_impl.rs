@@ -65,7 +65,7 @@ impl Session {
         if name != "stoa" && name != "postgres" {
             return Err(PgError::new(SqlState::INVALID_CATALOG_NAME, format!("database \"{name}\" does not exist")));
         }
-        let mut settings = Settings::default();
+        let mut settings = Settings::default().with("max_connections", Some(&database.options.max_sessions.to_string()))?;
         if !options.application_name.is_empty() {
             settings = settings.with("application_name", Some(&options.application_name))?;
         }

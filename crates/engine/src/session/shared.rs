@@ -359,6 +359,13 @@ impl SessionShared {
     }
 
     #[must_use]
+    pub fn is_quiet_for(&self, time: Duration) -> bool {
+        let activity = self.activity.lock();
+        let since = u64::try_from(crate::database::now_us() - activity.state_change_us).unwrap_or(0);
+        activity.state != ActivityState::Active && Duration::from_micros(since) >= time
+    }
+
+    #[must_use]
     pub fn activity(&self) -> Activity {
         self.activity.lock().clone()
     }

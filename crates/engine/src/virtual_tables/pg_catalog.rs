@@ -228,7 +228,7 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<b
                         ("matviewname", v.name.as_str().into()),
                         ("matviewowner", ctx.session.current_user().into()),
                         ("hasindexes", false.into()),
-                        ("ispopulated", true.into()),
+                        ("ispopulated", (!v.unpopulated).into()),
                         ("definition", v.sql.as_str().into()),
                     ]);
                 }
@@ -419,7 +419,6 @@ fn class_row(t: &mut Table<'_>, oid: u32, name: &str, schema: u32, kind: &str, n
         ("relhassubclass", false.into()),
         ("relrowsecurity", false.into()),
         ("relforcerowsecurity", false.into()),
-        ("relispopulated", true.into()),
         ("relreplident", if kind == "r" { "d" } else { "n" }.into()),
         ("relispartition", false.into()),
         ("relrewrite", V::Oid(0)),
@@ -432,6 +431,7 @@ fn class_row(t: &mut Table<'_>, oid: u32, name: &str, schema: u32, kind: &str, n
         ("reltuples", V::Float(-1.0)),
         ("relhasindex", false.into()),
         ("relpersistence", "p".into()),
+        ("relispopulated", true.into()),
         ("relchecks", V::Int(0)),
         ("relhastriggers", false.into()),
     ] {
@@ -499,7 +499,7 @@ fn classes(ctx: &StatementContext, t: &mut Table<'_>) {
             Relation::Table(_) => {}
             Relation::View(v) => {
                 let kind = if v.materialized.is_some() { "m" } else { "v" };
-                class_row(t, v.oid, &v.name, v.schema, kind, v.columns.len(), vec![]);
+                class_row(t, v.oid, &v.name, v.schema, kind, v.columns.len(), vec![("relispopulated", (!v.unpopulated).into())]);
             }
             Relation::Sequence(s) => {
                 let persistence = if s.temporary { "t" } else { "p" };

@@ -33,6 +33,11 @@ pub async fn open_existing(options: &DataOptions) -> Result<Database, CommandErr
 
 /// Opens the database, or makes one in an empty directory.
 pub async fn open(options: &DataOptions) -> Result<Database, CommandError> {
+    open_for(options, DatabaseOptions::default().max_sessions).await
+}
+
+/// As [`open`], for so many sessions at a time.
+pub async fn open_for(options: &DataOptions, max_sessions: usize) -> Result<Database, CommandError> {
     let limit = options.memory_limit.unwrap_or_else(default_memory_limit);
     if limit < 64 << 20 {
         return Err(CommandError::Usage("--memory-limit must be at least 64MB".into()));
@@ -65,6 +70,7 @@ pub async fn open(options: &DataOptions) -> Result<Database, CommandError> {
         memory_pressure: Some(crate::allocator::under_pressure),
         spill_directory: Some(spill),
         text_directory: Some(options.data.join("text")),
+        max_sessions,
         ..DatabaseOptions::default()
     };
     Ok(Database::open(Arc::new(store), database).await?)

@@ -1,10 +1,12 @@
 //! `stoa serve`.
 
 use super::CommandError;
-use super::open::{DataOptions, open};
+use super::open::{DataOptions, open_for};
 use crate::wire::{Server, ServerOptions};
 use std::net::SocketAddr;
 use std::process::ExitCode;
+use std::time::Duration;
+use stoa_engine::Database;
 use tokio::signal::unix::{SignalKind, signal};
 
 #[derive(clap::Args, Debug)]
@@ -14,7 +16,13 @@ pub struct Serve {
     /// Where to listen. Only this machine's own addresses are possible until there is authentication.
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:5433", value_parser = address)]
     listen: SocketAddr,
+    /// Clients that may be connected at a time.
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..=262_143))]
+    max_connections: u32,
 }
+
+/// How long no statement has run when memory that is not needed then is given back.
+const QUIET: Duration = Duration::from_secs(30);
 
 /// An address of this machine, by number or as `localhost`.
 fn address(text: &str) -> Result<SocketAddr, String> {
@@ -35,14 +43,14 @@ impl Serve {
             let what = what.to_owned();
             move |error| CommandError::Io { what, error }
         };
-        let database = open(&self.data).await?;
-        let server = Server::bind(self.listen, database, ServerOptions::default())
+        let database = open_for(&self.data, usize::try_from(self.max_connections).unwrap_or(usize::MAX)).await?;
+        let server = Server::bind(self.listen, database.clone(), ServerOptions::default())
             .await
             .map_err(io(&format!("cannot listen on {}", self.listen)))?;
         let address = server.local_address().map_err(io("cannot listen"))?;
         let mut terminate = signal(SignalKind::terminate()).map_err(io("cannot wait for signals"))?;
         let mut interrupt = signal(SignalKind::interrupt()).map_err(io("cannot wait for signals"))?;
-        crate::allocator::forget_code_of_start();
+        let quiet = tokio::spawn(give_back_when_quiet(database));
         tracing::info!(%address, data = %self.data.data.display(), "ready for connections");
         server
             .run(async move {
@@ -52,6 +60,25 @@ impl Serve {
                 }
             })
             .await;
+        // It holds the database.
+        quiet.abort();
+        let _ = quiet.await;
         Ok(ExitCode::SUCCESS)
+    }
+}
+
+/// Gives the pages of code back that the start has touched, and those that statements have touched whenever none has run for a while:
+/// of a server that does nothing they are the greater part.
+async fn give_back_when_quiet(database: Database) {
+    crate::allocator::forget_code();
+    let (mut begun, mut worked) = (database.inner().sessions_begun(), false);
+    loop {
+        tokio::time::sleep(QUIET).await;
+        let now = database.inner().sessions_begun();
+        let quiet = now == begun && database.inner().sessions().iter().all(|session| session.is_quiet_for(QUIET));
+        if quiet && worked {
+            crate::allocator::forget_code();
+        }
+        (begun, worked) = (now, !quiet);
     }
 }

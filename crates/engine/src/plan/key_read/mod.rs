@@ -210,7 +210,7 @@ impl PlanCache {
                 let columns: Vec<ColId> = query.outputs.iter().map(|o| o.col).collect();
                 compiled.read = KeyRead::compile(&settings, Some(text), &used, &query.rel, Some(&columns))?.map(Arc::new);
                 if compiled.read.is_none() {
-                    let short = ShortQuery::compile(&settings, text, &used, &query.rel, bound.params.len(), &columns)?;
+                    let short = ShortQuery::compile(&settings, Some(text), &used, &query.rel, bound.params.len(), &columns)?;
                     compiled.query = short.map(Arc::new);
                 }
             }

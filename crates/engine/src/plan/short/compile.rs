@@ -41,13 +41,14 @@ pub(super) struct Compiler<'a> {
 pub(super) type Compiled = Option<(Node, Columns)>;
 
 impl ShortQuery {
-    /// Compiles a relation whose rows are given with these columns in this order, if it has a shape that can be run here.
+    /// Compiles a relation whose rows are given with these columns in this order, if it has a shape that can be run here. With `text` it
+    /// may search.
     ///
     /// # Errors
     /// What the compilation of expressions raises.
     pub(crate) fn compile(
         settings: &Settings,
-        text: &TextIndexes,
+        text: Option<&TextIndexes>,
         used: &HashSet<ColId>,
         rel: &Rel,
         params: usize,
@@ -55,7 +56,7 @@ impl ShortQuery {
     ) -> PgResult<Option<Self>> {
         // The context of one execution must not be kept: it holds the transaction.
         let eval = EvalContext { settings: Arc::clone(&settings.value), ..EvalContext::default() };
-        let compiler = Compiler { settings, text: Some(text), eval, used, params, lifted: &Cell::new(0) };
+        let compiler = Compiler { settings, text, eval, used, params, lifted: &Cell::new(0) };
         let Some((root, given)) = compiler.node(rel)? else { return Ok(None) };
         let Some(order) = order_of(&given, Some(columns)) else { return Ok(None) };
         Ok(Some(Self { root, params, order, misses: AtomicU32::new(0) }))

@@ -38,7 +38,7 @@ const MOST_READS: usize = 256;
 /// See the module.
 pub(crate) struct ShortQuery {
     root: Node,
-    /// How many parameters the statement has.
+    /// How many parameters it is run with.
     params: usize,
     /// Positions of what is given, where they are not all in order.
     order: Option<Vec<usize>>,
@@ -132,20 +132,20 @@ impl ShortQuery {
         out
     }
 
-    /// The rows.
+    /// The rows, for these values of parameters.
     ///
     /// # Errors
     /// The store failed; what the expressions raise.
-    pub(crate) async fn run(&self, ctx: &StatementContext) -> PgResult<KeyRows> {
+    pub(crate) async fn run(&self, ctx: &StatementContext, params: &[ScalarValue]) -> PgResult<KeyRows> {
         if !self.is_short() {
             return Ok(KeyRows::Unsuitable);
         }
         // Values of outer rows stand behind them.
-        if ctx.params.len() != self.params {
+        if params.len() != self.params {
             return Err(PgError::internal("parameters that the statement does not have"));
         }
         let mut budget = Budget { rows: MOST_ROWS, reads: MOST_READS };
-        let Some(batch) = self.root.run(ctx, &ctx.params, &mut budget).await? else {
+        let Some(batch) = self.root.run(ctx, params, &mut budget).await? else {
             self.misses.fetch_add(1, Ordering::Relaxed);
             return Ok(KeyRows::Unsuitable);
         };
