@@ -57,7 +57,14 @@ impl Core {
             });
         }
         let last_change = AtomicU64::new(last_change.0);
-        Ok(Table { schema: stored.schema.clone(), families, last_change, size_splits: Mutex::new(None), density: Mutex::new(None) })
+        Ok(Table {
+            schema: stored.schema.clone(),
+            families,
+            last_change,
+            size_splits: Mutex::default(),
+            density: Mutex::default(),
+            counted: Mutex::default(),
+        })
     }
 
     /// Lets compactions know the rules of all tables.

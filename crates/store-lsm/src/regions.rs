@@ -8,6 +8,7 @@ use crate::database::RangeSize;
 use crate::iterator::{IteratorOptions, OwnedIterator};
 use crate::keys::{Form, STORAGE_ID_BYTES, VersionedKey, push_unescaped, row_range, storage_bounds};
 use crate::view::{Family, Table};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use stoa_store::model::split_ranges;
 use stoa_store::{KeyRange, Region, StoreError, StoreResult};
@@ -18,6 +19,10 @@ const COUNTED_ROWS: u64 = 1000;
 const COUNTED_BYTES: u64 = 1 << 20;
 /// Rows looked at to learn the size of one: enough for several blocks of a file.
 const SAMPLED_ROWS: u64 = 5000;
+/// A count of fewer rows is made again: that is soon done, and the estimate of their bytes says little.
+const KEPT_ROWS: u64 = 64;
+/// Counts that are kept of a table.
+const KEPT_COUNTS: usize = 16;
 const BISECTION_STEPS: usize = 24;
 /// RocksDB's own bytes beside key and value of an entry in memory.
 const MEMORY_ENTRY_BYTES: f64 = 12.0;
@@ -34,6 +39,34 @@ pub(crate) struct Density {
 struct Measure {
     bytes: u64,
     rows: u64,
+}
+
+/// Ranges of a table that were counted, the oldest first: each plan asks for the same ones.
+#[derive(Debug, Default)]
+pub(crate) struct Counts(VecDeque<Count>);
+
+#[derive(Debug)]
+struct Count {
+    range: KeyRange,
+    /// By RocksDB's estimate when it was counted.
+    bytes: u64,
+    measure: Measure,
+    ended: bool,
+}
+
+impl Counts {
+    /// What was counted of a range that has about as many bytes now.
+    fn find(&self, range: &KeyRange, bytes: u64) -> Option<&Count> {
+        self.0.iter().find(|count| count.range == *range).filter(|count| bytes.abs_diff(count.bytes) <= count.bytes / 32)
+    }
+
+    fn keep(&mut self, count: Count) {
+        self.0.retain(|other| other.range != count.range);
+        if self.0.len() == KEPT_COUNTS {
+            self.0.pop_front();
+        }
+        self.0.push_back(count);
+    }
 }
 
 impl Core {
@@ -166,16 +199,30 @@ impl Core {
         let mut out = Measure { bytes: self.bytes_of(table, range)?, rows: 0 };
         let Some(family) = table.families.first() else { return Ok(out) };
         let (lower, upper) = row_range(family.storage, family.form, &range.start, range.end.as_deref());
-        let counted = if out.bytes < COUNTED_BYTES { sample(family, &lower, &upper, COUNTED_ROWS)? } else { Sample::default() };
-        if counted.ended {
+        if out.bytes < COUNTED_BYTES {
+            let known = table.counted.lock().find(range, out.bytes).map(|count| (count.measure, count.ended));
+            let (counted, ended) = match known {
+                Some(known) => known,
+                None => {
+                    let found = sample(family, &lower, &upper, COUNTED_ROWS)?;
+                    let measure = Measure { bytes: found.bytes, rows: found.rows };
+                    if found.rows >= KEPT_ROWS {
+                        let count = Count { range: range.clone(), bytes: out.bytes, measure, ended: found.ended };
+                        table.counted.lock().keep(count);
+                    }
+                    (measure, found.ended)
+                }
+            };
             out.bytes = out.bytes.max(counted.bytes);
             out.rows = counted.rows;
-            return Ok(out);
+            if ended {
+                return Ok(out);
+            }
         }
         let sizes = family.home.approximate_sizes(&[(&lower, &upper)])?.first().copied().unwrap_or_default();
         let density = density(table, family)?;
         let rows = sizes.file_bytes as f64 / density.file_bytes_per_row + sizes.memory_bytes as f64 / density.memory_bytes_per_row;
-        out.rows = (rows as u64).max(counted.rows);
+        out.rows = out.rows.max(rows as u64);
         Ok(out)
     }
 }

@@ -40,6 +40,8 @@ pub(crate) struct Table {
     pub size_splits: Mutex<Option<(u64, Arc<Vec<Vec<u8>>>)>>,
     /// What a row takes, and the bytes for which that was found.
     pub density: Mutex<Option<(u64, crate::regions::Density)>>,
+    /// Ranges whose rows were counted.
+    pub counted: Mutex<crate::regions::Counts>,
 }
 
 impl Table {

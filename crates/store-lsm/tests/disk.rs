@@ -479,3 +479,33 @@ fn deletions_of_single_version_cells_are_swept() {
     let (_, rows) = block_on(store.approximate_size(T, &KeyRange::all())).unwrap();
     assert_eq!(rows, 0, "not one deletion is left");
 }
+
+#[test]
+fn counts_of_rows_follow_what_is_written() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = open(directory.path()).unwrap();
+    block_on(store.create_table(&table(FamilyOptions::default()))).unwrap();
+    let commit = |mutations: &Mutations| {
+        block_on(store.commit(Commit { mutations, snapshot: None, validate: &[], durability: Durability::Relaxed })).unwrap();
+    };
+    let rows = |range: &KeyRange| block_on(store.approximate_size(T, range)).unwrap().1;
+    let upper = KeyRange::new(100u64.to_be_bytes().to_vec(), None);
+    let mut there = 0u64;
+    // Between two questions nothing changes, a little, or much.
+    for more in [1, 60, 40, 0, 100, 1, 300, 0, 400] {
+        let mut mutations = Mutations::new();
+        (there..there + more).for_each(|k| mutations.put(T, &k.to_be_bytes(), F, b"", &noise(k, 50)));
+        commit(&mutations);
+        there += more;
+        for _ in 0..2 {
+            for (range, exact) in [(&KeyRange::all(), there), (&upper, there.saturating_sub(100))] {
+                let found = rows(range);
+                assert!(found.abs_diff(exact) <= exact / 30, "{found} of {exact} rows");
+            }
+        }
+    }
+    let mut mutations = Mutations::new();
+    (0..there).for_each(|k| mutations.delete_row(T, &k.to_be_bytes()));
+    commit(&mutations);
+    assert_eq!(rows(&KeyRange::all()), 0);
+}

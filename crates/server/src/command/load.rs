@@ -20,7 +20,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
-use stoa_engine::session::Execution;
+use stoa_engine::session::{Execution, TransactionStatus};
 use stoa_engine::{Session, SessionOptions};
 use stoa_pg::types::PgType;
 use stoa_pg::{PgError, SqlState};
@@ -273,6 +273,8 @@ impl Load {
         let database = if self.create { open(&self.data).await? } else { open_existing(&self.data).await? };
         let mut session = database.connect(SessionOptions { application_name: "stoa load".into(), ..SessionOptions::default() })?;
         if self.create {
+            // It ends with the first part: the table is there with its first rows, or not at all.
+            command(&mut session, "BEGIN").await?;
             command(&mut session, &self.definition(&names, &types)).await?;
         }
         let mut records: Box<dyn Records> = match (text, format) {
@@ -308,10 +310,6 @@ impl Load {
         let began = Instant::now();
         let mut progress = Progress::default();
         let done = self.load(&mut session, &mut *records, &self.copy(&names, format, delimiter), number, skip, &mut progress).await;
-        if done.is_err() && self.create && progress.committed == skip {
-            // The table would be in the way of the next try.
-            command(&mut session, &format!("DROP TABLE {}", self.table)).await?;
-        }
         session.close().await;
         let loaded = progress.committed.saturating_sub(skip);
         match done {
@@ -449,6 +447,9 @@ impl Load {
                 return Err(error);
             }
             session.finish().await?;
+            if session.transaction_status() == TransactionStatus::InTransaction {
+                command(session, "COMMIT").await?;
+            }
             progress.committed += part;
             progress.place = records.place();
             bar.set_message(format!("{} rows", progress.committed));
