@@ -153,7 +153,7 @@ fn compile(planner: &Planner, bindings: &[(ColId, usize)], rel: &Rel, columns: &
     // Columns of the planner's own are none that the statement knew of.
     let mut used = (*planner.used).clone();
     used.extend(columns);
-    ShortQuery::compile(&settings, None, &used, &rel, given + bindings.len(), columns)
+    ShortQuery::compile(&settings, None, &used, &rel, given + bindings.len(), Some(columns))
 }
 
 impl DisplayAs for ApplyExec {
@@ -378,7 +378,7 @@ impl Runner<'_> {
                     None => ScalarValue::try_from(&apply.ty.arrow).map_err(from_datafusion),
                 }
             }
-            ApplyKind::Array => list_of_rows(&rows, &apply.ty),
+            ApplyKind::Array => list_of_rows(&rows, &apply.ty.arrow),
             ApplyKind::Any | ApplyKind::All => {
                 let decisive = apply.kind == ApplyKind::Any;
                 let mut unknown = false;
@@ -416,8 +416,8 @@ impl Runner<'_> {
 }
 
 /// The first column of some rows as a list.
-pub fn list_of_rows(rows: &[RecordBatch], ty: &SqlType) -> PgResult<ScalarValue> {
-    let DataType::List(field) = &ty.arrow else { return Err(PgError::internal("an array that is no list")) };
+pub fn list_of_rows(rows: &[RecordBatch], ty: &DataType) -> PgResult<ScalarValue> {
+    let DataType::List(field) = ty else { return Err(PgError::internal("an array that is no list")) };
     let arrays: Vec<ArrayRef> = rows.iter().map(|b| b.column(0).clone()).collect();
     let refs: Vec<&dyn Array> = arrays.iter().map(AsRef::as_ref).collect();
     let all = if refs.is_empty() { new_null_array(field.data_type(), 0) } else { concat(&refs)? };

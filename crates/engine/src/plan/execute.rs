@@ -258,8 +258,8 @@ fn select_repeated(plan: LogicalPlan, columns: &[ColId]) -> PgResult<LogicalPlan
 /// Runs a mutation: its source's rows go through the write path. `compiled` gives those rows, where the source is compiled.
 async fn mutate(planner: &Planner, mutation: &Mutation, compiled: Compiled) -> PgResult<Executed> {
     let ctx = &planner.ctx;
-    let rows = match (&compiled.read, &compiled.row) {
-        (Some(read), _) => {
+    let rows = match (&compiled.read, &compiled.row, &compiled.query) {
+        (Some(read), ..) => {
             let rows = read.run(ctx, &ctx.params).await?;
             if matches!(rows, KeyRows::Unsuitable) {
                 ctx.session.long_work_follows().await;
@@ -267,8 +267,10 @@ async fn mutate(planner: &Planner, mutation: &Mutation, compiled: Compiled) -> P
             }
             rows
         }
-        (None, Some(row)) => row.run(ctx, &ctx.params)?.map_or(KeyRows::Unsuitable, |row| KeyRows::Rows(Some(row))),
-        (None, None) => KeyRows::Unsuitable,
+        (None, Some(row), _) => row.run(ctx, &ctx.params)?.map_or(KeyRows::Unsuitable, |row| KeyRows::Rows(Some(row))),
+        // Boxed, so that the futures of what changes one row stay small.
+        (None, None, Some(query)) => Box::pin(query.run(ctx, &ctx.params)).await?,
+        (None, None, None) => KeyRows::Unsuitable,
     };
     let stream = if let KeyRows::Rows(rows) = rows {
         futures::stream::iter(rows.map(Ok)).boxed()

@@ -213,7 +213,7 @@ impl Planner {
                 ExprKind::ArraySubquery(q) => {
                     if self.run_subqueries && walk::free_columns(&q.rel).is_empty() {
                         let rows = self.run(&q.rel, &[q.outputs[0].col]).await?;
-                        let value = crate::exec::apply::list_of_rows(&rows, &e.ty)?;
+                        let value = crate::exec::apply::list_of_rows(&rows, &e.ty.arrow)?;
                         e.kind = ExprKind::Const(value);
                         return Ok(input);
                     }
@@ -275,7 +275,7 @@ impl Planner {
         }
         let rows = self.run(&query.rel, &[o.col]).await?;
         let array_type = SqlType { ty: o.ty.ty.clone().array_of(), typmod: -1, arrow: stoa_pg::types::list_of(o.ty.arrow.clone()) };
-        let value = crate::exec::apply::list_of_rows(&rows, &array_type)?;
+        let value = crate::exec::apply::list_of_rows(&rows, &array_type.arrow)?;
         let array = Expr::new(ExprKind::Const(value), array_type);
         let test = ExprKind::AnyArray { left: Box::new(l.clone()), oper: oper.clone(), array: Box::new(array), all };
         Ok(Some(Expr::new(test, SqlType::new(PgType::Bool))))

@@ -2,13 +2,14 @@
 
 use super::search::TextRead;
 use super::values::{Computed, Projection, Source, comparable};
-use super::{KeyRead, Range, Test, Values, Way};
+use super::{Comparing, KeyRead, Range, Test, Values, Way};
 use crate::access::{Comparison, KeyShape, Preferences};
 use crate::bind::tree::{ColId, Expr, ExprKind, Rel, SortKey, TableScan};
 use crate::bind::walk::columns_of;
 use crate::catalog::{ColumnId, IndexDescriptor, IndexKey, IndexState, TableDescriptor};
-use crate::plan::direct::{Base, Columns, Shape, order_of, schema_of, shape};
+use crate::plan::direct::{Base, Columns, Shape, conjuncts, order_of, schema_of, shape};
 use crate::row::key::KeyPartCodec;
+use crate::row::table::StoredColumn;
 use crate::row::{ColumnSource, IndexCodec, RowCodec};
 use crate::session::settings::Settings;
 use crate::text::TextIndexes;
@@ -23,6 +24,7 @@ use stoa_pg::{EvalContext, PgResult, PgType, SqlType};
 
 /// A filter that asks something of a column that keys can answer.
 struct Bound {
+    /// Of alternatives the first column that all of them compare.
     column: ColumnId,
     test: Test,
     /// Its position among the filters.
@@ -391,36 +393,75 @@ fn answering<'a>(key: &KeyShape, bounds: &'a [Bound]) -> Vec<&'a Bound> {
     out
 }
 
-/// The filters that ask something of one column, in the order of keys.
+/// What filters compare with the columns of one table.
+struct Filters<'a> {
+    eval: &'a EvalContext,
+    scan: &'a TableScan,
+    codec: &'a RowCodec,
+}
+
+impl Filters<'_> {
+    fn column(&self, e: &Expr) -> Option<(ColumnId, &StoredColumn)> {
+        let column = column_of(e)?;
+        let (id, _) = self.scan.columns.iter().find(|(_, col)| *col == column)?;
+        self.codec.column(*id).map(|own| (*id, own))
+    }
+
+    /// A column beside a value, in the order of keys.
+    fn comparing(&self, e: &Expr) -> PgResult<Option<Comparing>> {
+        let ExprKind::Oper { oper, args } = &e.kind else { return Ok(None) };
+        let [left, right] = args.as_slice() else { return Ok(None) };
+        let op = match oper.0.name {
+            "=" => Comparison::Equal,
+            "<" => Comparison::Less,
+            "<=" => Comparison::LessEqual,
+            ">" => Comparison::Greater,
+            ">=" => Comparison::GreaterEqual,
+            _ => return Ok(None),
+        };
+        let ((column, own), op, value) = match (self.column(left), self.column(right)) {
+            (Some(column), None) => (column, op, right),
+            (None, Some(column)) => (column, op.flipped(), left),
+            _ => return Ok(None),
+        };
+        if !comparable(&own.ty, &value.ty) {
+            return Ok(None);
+        }
+        Ok(Source::of(self.eval, value)?.map(|value| Comparing { column, op, value }))
+    }
+
+    /// Conjunctions of comparisons, and a column that all of them compare. `None` if there is anything else among them: then the key
+    /// could not answer the whole.
+    fn alternatives(&self, parts: &[Expr]) -> PgResult<Option<(ColumnId, Vec<Vec<Comparing>>)>> {
+        let mut out = Vec::with_capacity(parts.len());
+        for part in parts {
+            let mut all = Vec::new();
+            conjuncts(part, &mut all);
+            match all.into_iter().map(|e| self.comparing(e)).collect::<PgResult<Option<Vec<_>>>>()? {
+                Some(all) => out.push(all),
+                None => return Ok(None),
+            }
+        }
+        let in_all = |column: ColumnId| out.iter().all(|all| all.iter().any(|one| one.column == column));
+        let column = out.first().and_then(|all| all.iter().map(|one| one.column).find(|column| in_all(*column)));
+        Ok(column.map(|column| (column, out)))
+    }
+}
+
+/// The filters that ask something of columns, in the order of keys.
 fn bounds(eval: &EvalContext, scan: &TableScan, codec: &RowCodec, filters: &[&Expr]) -> PgResult<Vec<Bound>> {
+    let asked = Filters { eval, scan, codec };
+    let own = |e: &Expr| asked.column(e);
     let mut out = Vec::new();
     for (at, filter) in filters.iter().enumerate() {
-        let own = |e: &Expr| {
-            let column = column_of(e)?;
-            let (id, _) = scan.columns.iter().find(|(_, col)| *col == column)?;
-            codec.column(*id).map(|own| (*id, own))
-        };
         match &filter.kind {
-            ExprKind::Oper { oper, args } => {
-                let [left, right] = args.as_slice() else { continue };
-                let op = match oper.0.name {
-                    "=" => Comparison::Equal,
-                    "<" => Comparison::Less,
-                    "<=" => Comparison::LessEqual,
-                    ">" => Comparison::Greater,
-                    ">=" => Comparison::GreaterEqual,
-                    _ => continue,
-                };
-                let ((column, own), op, value) = match (own(left), own(right)) {
-                    (Some(column), None) => (column, op, right),
-                    (None, Some(column)) => (column, op.flipped(), left),
-                    _ => continue,
-                };
-                if comparable(&own.ty, &value.ty)
-                    && let Some(value) = Source::of(eval, value)?
-                {
-                    out.push(Bound { column, test: Test::Compare(op, value), filter: at });
-                }
+            ExprKind::Oper { .. } => {
+                let comparing = asked.comparing(filter)?;
+                out.extend(comparing.map(|c| Bound { column: c.column, test: Test::Compare(c.op, c.value), filter: at }));
+            }
+            ExprKind::Or(parts) => {
+                let alternatives = asked.alternatives(parts)?;
+                out.extend(alternatives.map(|(column, any)| Bound { column, test: Test::Any(any), filter: at }));
             }
             ExprKind::AnyArray { left, oper, array, all: false } if oper.0.name == "=" => {
                 let Some((column, own)) = own(left) else { continue };

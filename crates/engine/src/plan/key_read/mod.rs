@@ -92,7 +92,25 @@ enum Way {
 enum Test {
     Compare(Comparison, Source),
     In(Values),
+    /// Any of several conjunctions: a row compared with a row, or alternatives that were written as such.
+    Any(Vec<Vec<Comparing>>),
     NotNull,
+}
+
+/// A column compared with a value.
+#[derive(Clone)]
+struct Comparing {
+    column: ColumnId,
+    op: Comparison,
+    value: Source,
+}
+
+impl Comparing {
+    /// `None` if no row can pass.
+    fn predicate(&self, params: &[ScalarValue]) -> PgResult<Option<Predicate>> {
+        let value = self.value.value(params)?.into_owned();
+        Ok((!value.is_null()).then_some(Predicate::Compare { column: self.column, op: self.op, value }))
+    }
 }
 
 /// The values of a list.
@@ -122,6 +140,14 @@ impl Test {
                 };
                 list.retain(|value| !value.is_null());
                 (!list.is_empty()).then_some(Predicate::In { column, values: list })
+            }
+            Test::Any(alternatives) => {
+                let mut any = Vec::with_capacity(alternatives.len());
+                for all in alternatives {
+                    let all = all.iter().map(|one| one.predicate(params)).collect::<PgResult<Option<Vec<_>>>>()?;
+                    any.extend(all.map(Predicate::and));
+                }
+                (!any.is_empty()).then(|| Predicate::or(any))
             }
             Test::NotNull => Some(Predicate::IsNotNull(column)),
         })
@@ -170,7 +196,7 @@ pub(crate) struct PlanCache {
 pub(crate) struct Compiled {
     /// The read of the rows: of those that a query gives, or that a statement changes.
     pub read: Option<Arc<KeyRead>>,
-    /// A query of more than a read.
+    /// A query of more than a read, or what gives the rows that a statement changes.
     pub query: Option<Arc<ShortQuery>>,
     /// The row that an INSERT writes.
     pub row: Option<Arc<ValuesRow>>,
@@ -210,7 +236,7 @@ impl PlanCache {
                 let columns: Vec<ColId> = query.outputs.iter().map(|o| o.col).collect();
                 compiled.read = KeyRead::compile(&settings, Some(text), &used, &query.rel, Some(&columns))?.map(Arc::new);
                 if compiled.read.is_none() {
-                    let short = ShortQuery::compile(&settings, Some(text), &used, &query.rel, bound.params.len(), &columns)?;
+                    let short = ShortQuery::compile(&settings, Some(text), &used, &query.rel, bound.params.len(), Some(&columns))?;
                     compiled.query = short.map(Arc::new);
                 }
             }
@@ -219,6 +245,10 @@ impl PlanCache {
                 compiled.read = KeyRead::compile(&settings, Some(text), &used, &mutation.source, None)?.map(Arc::new);
                 if compiled.read.is_none() {
                     compiled.row = ValuesRow::compile(&settings, &used, &mutation.source)?.map(Arc::new);
+                }
+                if compiled.read.is_none() && compiled.row.is_none() && bound.ctes.is_empty() {
+                    let short = ShortQuery::compile(&settings, Some(text), &used, &mutation.source, bound.params.len(), None)?;
+                    compiled.query = short.map(Arc::new);
                 }
             }
         }
@@ -306,13 +336,14 @@ impl KeyRead {
         if !self.is_short() || table.view.timestamp().0 < range.readable_from {
             return Ok(KeyRows::Unsuitable);
         }
+        // What a count raises is raised without a row too, by the planner.
+        let (Ok(offset), Ok(limit)) = (count(self.offset.as_ref(), params), count(self.limit.as_ref(), params)) else {
+            return Ok(KeyRows::Unsuitable);
+        };
         let (ranges, one) = match range.key_ranges(params) {
             Narrowed::Ranges(ranges) => (ranges, range.unique && range.equals.is_some()),
             Narrowed::Nothing => return Ok(KeyRows::Rows(None)),
             Narrowed::Unsuitable => return Ok(KeyRows::Unsuitable),
-        };
-        let (Ok(offset), Ok(limit)) = (count(self.offset.as_ref(), params), count(self.limit.as_ref(), params)) else {
-            return Ok(KeyRows::Unsuitable);
         };
         let short = if range.looks_up { SHORT_LOOKUPS } else { SHORT_ROWS };
         let wanted = limit.map(|limit| limit.saturating_add(offset.unwrap_or(0))).filter(|n| self.conditions.is_empty() && *n <= short);

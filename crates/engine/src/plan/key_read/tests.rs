@@ -151,6 +151,20 @@ fn statement(rng: &mut StdRng) -> Statement {
         list.push(format!("${}", types.len()));
         conditions.push(format!("{name} IN ({})", list.join(", ")));
     }
+    if rng.random_bool(0.25) {
+        // A row beside a row, or alternatives.
+        let (first, second) = (pick(rng, &["a", "b", "e"]), pick(rng, &["a", "b", "c", "e"]));
+        let mut value = |rng: &mut StdRng, column: &str| {
+            types.push(if column == "c" { PgType::Text } else { pick(rng, &[PgType::Int4, PgType::Int8]).clone() });
+            format!("${}", types.len())
+        };
+        let (one, other, third, fourth) = (value(rng, first), value(rng, second), value(rng, first), value(rng, second));
+        conditions.push(match rng.random_range(0..4) {
+            0 | 1 => format!("({first}, {second}) {} ({one}, {other})", pick(rng, &["<", "<=", ">", ">="])),
+            2 => format!("({first} = {one} AND {second} = {other} OR {first} = {third} AND {second} > {fourth})"),
+            _ => format!("({first} < {one} OR {other} <= {second} AND {first} = {third})"),
+        });
+    }
     if rng.random_bool(0.2) {
         // The whole table, in some order.
         conditions.clear();

@@ -2,7 +2,7 @@
 
 use super::group::Group;
 use super::joins::{leaf_columns, under};
-use super::{Node, ShortQuery, Sort, Step, Value};
+use super::{Asked, Node, ShortQuery, Sort, Step, Value};
 use crate::access::Preferences;
 use crate::bind::tree::{AggregateExpr, ColId, Expr, ExprKind, JoinKind, Rel, SetOp, SortKey};
 use crate::bind::walk::{columns_of, free_columns, rewrite_rel};
@@ -12,6 +12,7 @@ use crate::plan::key_read::{Computed, KeyRead, Projection, Source};
 use crate::session::settings::Settings;
 use crate::text::TextIndexes;
 use arrow::compute::SortOptions;
+use arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use std::cell::Cell;
 use std::collections::HashSet;
@@ -41,8 +42,8 @@ pub(super) struct Compiler<'a> {
 pub(super) type Compiled = Option<(Node, Columns)>;
 
 impl ShortQuery {
-    /// Compiles a relation whose rows are given with these columns in this order, if it has a shape that can be run here. With `text` it
-    /// may search.
+    /// Compiles a relation whose rows are given with these columns in this order, otherwise with all that are used, if it has a shape that
+    /// can be run here. With `text` it may search.
     ///
     /// # Errors
     /// What the compilation of expressions raises.
@@ -52,13 +53,13 @@ impl ShortQuery {
         used: &HashSet<ColId>,
         rel: &Rel,
         params: usize,
-        columns: &[ColId],
+        columns: Option<&[ColId]>,
     ) -> PgResult<Option<Self>> {
         // The context of one execution must not be kept: it holds the transaction.
         let eval = EvalContext { settings: Arc::clone(&settings.value), ..EvalContext::default() };
         let compiler = Compiler { settings, text, eval, used, params, lifted: &Cell::new(0) };
         let Some((root, given)) = compiler.node(rel)? else { return Ok(None) };
-        let Some(order) = order_of(&given, Some(columns)) else { return Ok(None) };
+        let Some(order) = order_of(&given, columns) else { return Ok(None) };
         Ok(Some(Self { root, params, order, misses: AtomicU32::new(0) }))
     }
 }
@@ -252,7 +253,7 @@ impl Compiler<'_> {
             let Some(output) = read.columns().iter().position(|(id, _)| *id == column) else { return Ok(None) };
             let (inner, _) = Node::read(read);
             columns.push((*id, a.ty.clone()));
-            let value = Value { inner, values: Vec::new(), output: Some(output) };
+            let value = Value { inner, values: Vec::new(), asked: Asked::One(output) };
             (node, columns) = Node::new(Step::Value(Box::new(node), Box::new(value)), columns);
         }
         Ok(Some((node, columns)))
@@ -260,12 +261,11 @@ impl Compiler<'_> {
 
     /// Puts columns in the place of an expression's subqueries, and below it the steps that give them.
     fn lift(&self, mut input: Node, mut columns: Columns, e: &mut Expr) -> PgResult<Compiled> {
-        let (query, exists) = match &e.kind {
-            ExprKind::ScalarSubquery(query) => (query, false),
-            ExprKind::Exists(query) => (query, true),
+        let query = match &e.kind {
+            ExprKind::ScalarSubquery(query) | ExprKind::Exists(query) | ExprKind::ArraySubquery(query) => query,
             // These may leave a subquery out.
             ExprKind::Case { .. } | ExprKind::Coalesce(_) if !is_plain(e) => return Ok(None),
-            ExprKind::AnyQuery { .. } | ExprKind::ArraySubquery(_) => return Ok(None),
+            ExprKind::AnyQuery { .. } => return Ok(None),
             _ => {
                 for child in e.children_mut() {
                     let Some(lifted) = self.lift(input, columns, child)? else { return Ok(None) };
@@ -282,19 +282,21 @@ impl Compiler<'_> {
             return Ok(None);
         }
         let Some((inner, given)) = self.within(values.len()).node(&rel)? else { return Ok(None) };
-        let output = match query.outputs.first() {
-            _ if exists => None,
-            Some(out) => match given.iter().position(|(id, ty)| *id == out.col && ty.arrow == e.ty.arrow) {
-                Some(at) => Some(at),
-                None => return Ok(None),
-            },
-            None => return Ok(None),
+        let output = query
+            .outputs
+            .first()
+            .and_then(|out| (0..).zip(&given).find(|(_, (id, _))| *id == out.col).map(|(at, (_, ty))| (at, &ty.arrow)));
+        let asked = match (&e.kind, output, &e.ty.arrow) {
+            (ExprKind::Exists(_), ..) => Asked::Exists,
+            (ExprKind::ScalarSubquery(_), Some((at, given)), ty) if given == ty => Asked::One(at),
+            (ExprKind::ArraySubquery(_), Some((at, given)), DataType::List(item)) if given == item.data_type() => Asked::All(at),
+            _ => return Ok(None),
         };
         self.lifted.set(self.lifted.get() + 1);
         let id = ColId(LIFTED_COLUMNS + self.lifted.get());
         columns.push((id, e.ty.clone()));
         *e = Expr::column(id, e.ty.clone());
-        Ok(Some(Node::new(Step::Value(Box::new(input), Box::new(Value { inner, values, output })), columns)))
+        Ok(Some(Node::new(Step::Value(Box::new(input), Box::new(Value { inner, values, asked })), columns)))
     }
 
     /// The compiler of a subquery in which so many values of an outer row are parameters.

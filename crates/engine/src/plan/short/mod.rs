@@ -19,6 +19,7 @@ mod tests;
 use super::from_datafusion;
 use super::key_read::{Computed, KeyRead, KeyRows, MAX_MISSES, Projection, Source, count};
 use crate::exec::StatementContext;
+use crate::exec::apply::list_of_rows;
 use crate::exec::lock_rows::RowLocks;
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, UInt32Array, new_null_array};
 use arrow::compute::{SortColumn, SortOptions, concat, concat_batches, filter_record_batch, lexsort_to_indices, take, take_record_batch};
@@ -82,8 +83,18 @@ struct Value {
     inner: Node,
     /// As [`Join::values`]. Without any it is asked once for all rows.
     values: Vec<usize>,
-    /// The position of its column; `None`: whether there is a row.
-    output: Option<usize>,
+    asked: Asked,
+}
+
+/// What a subquery is asked for.
+#[derive(Clone, Copy)]
+enum Asked {
+    /// Whether there is a row.
+    Exists,
+    /// The value in this column of its only row; NULL of none.
+    One(usize),
+    /// The values in this column of all its rows, as an array.
+    All(usize),
 }
 
 /// EXISTS and IN as conditions.
@@ -309,12 +320,13 @@ impl Node {
             values.truncate(params.len());
             push_values(&mut values, &batch, &value.values, row)?;
             let Some(rows) = value.inner.run(ctx, &values, budget).await? else { return Ok(None) };
-            found.push(match value.output {
-                None => Arc::new(BooleanArray::from(vec![rows.num_rows() > 0])),
-                Some(at) if rows.num_rows() == 1 => Arc::clone(rows.column(at)),
-                Some(_) if rows.num_rows() == 0 => new_null_array(ty, 1),
+            found.push(match value.asked {
+                Asked::Exists => Arc::new(BooleanArray::from(vec![rows.num_rows() > 0])),
+                Asked::All(at) => list_of_rows(&[rows.project(&[at])?], ty)?.to_array().map_err(from_datafusion)?,
+                Asked::One(at) if rows.num_rows() == 1 => Arc::clone(rows.column(at)),
+                Asked::One(_) if rows.num_rows() == 0 => new_null_array(ty, 1),
                 // An error, and the planner's to raise.
-                Some(_) => return Ok(None),
+                Asked::One(_) => return Ok(None),
             });
         }
         let column = match found.as_slice() {

@@ -94,15 +94,25 @@ async fn times_are_those_of_the_transaction() {
     session.close().await;
 }
 
-/// Each execution has an id of its own.
+/// Each execution has values of its own, in the order of the columns.
 #[tokio::test]
-async fn what_is_volatile_is_not_compiled() {
+async fn what_is_volatile_is_computed_once_for_each_row() {
     let mut session = session().await;
-    for sql in
-        ["INSERT INTO t (n, a, b) VALUES (1, $1, nextval('t_n_seq'))", "INSERT INTO t (n, a, b) VALUES (1, $1, (random() * 9)::int8)"]
-    {
-        let insert = prepare(&mut session, sql, &[PgType::Int4]).unwrap();
-        assert!(!is_compiled(&mut session, &insert), "{sql}");
+    let sql = "INSERT INTO t (n, b, a) VALUES ($1, nextval('t_n_seq'), nextval('t_n_seq')::int2)";
+    let insert = prepare(&mut session, sql, &[PgType::Int4]).unwrap();
+    assert!(is_compiled(&mut session, &insert));
+    for n in 1..=3 {
+        run(&mut session, &insert, vec![int(n)]).await.unwrap();
     }
+    let rows = contents(&mut session, "t").await;
+    let values: Vec<(&str, &str)> = rows.iter().map(|row| (row[0].as_str(), row[1].as_str())).collect();
+    assert_eq!(values, [("1", "2"), ("3", "4"), ("5", "6")]);
+    let random = prepare(&mut session, "INSERT INTO t (n, b) VALUES ($1, (random() * 1e15)::int8)", &[PgType::Int4]).unwrap();
+    assert!(is_compiled(&mut session, &random));
+    for n in 4..=5 {
+        run(&mut session, &random, vec![int(n)]).await.unwrap();
+    }
+    let rows = contents(&mut session, "t").await;
+    assert_ne!(rows[3][1], rows[4][1]);
     session.close().await;
 }
