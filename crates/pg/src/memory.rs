@@ -6,18 +6,20 @@
 
 use crate::error::{PgError, PgResult};
 use crate::sqlstate::SqlState;
-use arrow::array::{Array, AsArray, BinaryViewBuilder, GenericByteViewBuilder, StringViewBuilder};
-use arrow::buffer::Buffer;
+use arrow::array::{Array, ArrayRef, AsArray, BinaryViewBuilder, GenericByteViewBuilder, ListArray, StringViewBuilder, StructArray};
+use arrow::buffer::{Buffer, OffsetBuffer};
 use arrow::datatypes::{ByteViewType, DataType};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// What is smaller need not ask.
 pub const SMALL_BYTES: usize = 1 << 20;
+
+/// What an array takes beside its values.
+pub const PIECE_BYTES: usize = 128;
 
 /// What all together may be promised whatever the process has.
 const MODEST_BYTES: usize = 8 << 20;
@@ -246,7 +248,36 @@ pub fn value_bytes(array: &dyn Array) -> usize {
             size_of::<i32>() * list.len() + value_bytes(list.values().slice(from, count).as_ref())
         }
         DataType::Struct(_) => array.as_struct().columns().iter().map(|column| value_bytes(column.as_ref())).sum(),
-        _ => array.get_array_memory_size(),
+        _ => array.to_data().get_slice_memory_size().unwrap_or_else(|_| array.get_array_memory_size()),
+    }
+}
+
+/// The same values with texts that are shared with no others: who keeps a slice of a column should not keep the texts of all of it.
+#[must_use]
+pub fn own_values(array: &ArrayRef) -> ArrayRef {
+    match array.data_type() {
+        DataType::Utf8View => Arc::new(array.as_string_view().gc()),
+        DataType::BinaryView => Arc::new(array.as_binary_view().gc()),
+        DataType::List(item) => {
+            let list = array.as_list::<i32>();
+            let first = list.value_offsets().first().copied().unwrap_or(0);
+            let offsets: Vec<i32> = list.value_offsets().iter().map(|offset| offset - first).collect();
+            let (from, count) =
+                (usize::try_from(first).unwrap_or(0), offsets.last().and_then(|last| usize::try_from(*last).ok()).unwrap_or(0));
+            let values = own_values(&list.values().slice(from, count));
+            match ListArray::try_new(Arc::clone(item), OffsetBuffer::new(offsets.into()), values, list.nulls().cloned()) {
+                Ok(own) => Arc::new(own),
+                Err(_) => Arc::clone(array),
+            }
+        }
+        DataType::Struct(fields) => {
+            let columns = array.as_struct().columns().iter().map(own_values).collect();
+            match StructArray::try_new(fields.clone(), columns, array.nulls().cloned()) {
+                Ok(own) => Arc::new(own),
+                Err(_) => Arc::clone(array),
+            }
+        }
+        _ => Arc::clone(array),
     }
 }
 

@@ -1,8 +1,8 @@
 //! A subquery run for each distinct row of what it uses of its outer query: what no join can say.
 //!
-//! A subquery that reads some rows by keys is compiled once, with the row's values as parameters. Any other, and one that reads more
-//! for some row, is planned anew with the values as constants, so that they become key ranges. Results are kept for rows with the same
-//! values.
+//! A subquery that reads some rows by keys is compiled once, with the row's values as parameters. Where no key helps, or a row asks for
+//! many, what does not depend on the row is read once and kept, and the rest compiled over it. Any other is planned anew with the values
+//! as constants, so that they become key ranges. Results are kept for rows with the same values.
 
 use crate::access::Preferences;
 use crate::bind::tree::{ColId, Expr, ExprKind, Rel};
@@ -18,6 +18,7 @@ use arrow::compute::{concat, concat_batches, take};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::row::{OwnedRow, RowConverter, SortField};
 use datafusion::common::{DataFusionError, Result, ScalarValue};
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
@@ -29,10 +30,15 @@ use futures::StreamExt;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 use stoa_pg::{PgError, PgResult, SqlType};
 
 /// Results kept for values that come again.
 const CACHE_ENTRIES: usize = 10_000;
+/// Rows for which a subquery is planned anew before its relations are kept.
+const FIRST_ROWS: usize = 2;
+/// How long rows are dealt with before others have their turn.
+const TURN: Duration = Duration::from_millis(20);
 
 /// A LATERAL item: its relation (the join's condition included) and the columns that it gives.
 #[derive(Clone)]
@@ -135,9 +141,8 @@ impl ApplyExec {
     }
 }
 
-/// The subquery compiled, if it reads by keys: the values of a row are parameters behind those of the statement.
-fn compile(planner: &Planner, bindings: &[(ColId, usize)], rel: &Rel, columns: &[ColId]) -> PgResult<Option<ShortQuery>> {
-    let settings = planner.ctx.session.settings();
+/// The subquery with the values of a row as parameters behind those of the statement.
+fn with_params(planner: &Planner, bindings: &[(ColId, usize)], rel: &Rel) -> Option<Rel> {
     let given = planner.ctx.params.len();
     let mut rel = rel.clone();
     walk::rewrite_rel(&mut rel, &mut |e| match e.kind {
@@ -147,7 +152,15 @@ fn compile(planner: &Planner, bindings: &[(ColId, usize)], rel: &Rel, columns: &
         }
         _ => None,
     });
-    if !walk::free_columns(&rel).is_empty() || !Preferences::new(&settings, &[]).lookup_join {
+    walk::free_columns(&rel).is_empty().then_some(rel)
+}
+
+/// The subquery compiled, if it reads by keys.
+fn compile(planner: &Planner, bindings: &[(ColId, usize)], rel: &Rel, columns: &[ColId]) -> PgResult<Option<ShortQuery>> {
+    let settings = planner.ctx.session.settings();
+    let given = planner.ctx.params.len();
+    let Some(rel) = with_params(planner, bindings, rel) else { return Ok(None) };
+    if !Preferences::new(&settings, &[]).lookup_join {
         return Ok(None);
     }
     // Columns of the planner's own are none that the statement knew of.
@@ -214,6 +227,10 @@ impl ExecutionPlan for ApplyExec {
                 rel,
                 columns,
                 short,
+                kept: None,
+                asked: 0,
+                turn: Instant::now(),
+                memory: MemoryConsumer::new("ApplyExec").register(&planner.ctx.database.runtime.memory_pool),
                 params: planner.ctx.params.to_vec(),
                 converter,
                 values: HashMap::new(),
@@ -238,6 +255,12 @@ struct Runner<'a> {
     rel: Rel,
     columns: Vec<ColId>,
     short: Option<ShortQuery>,
+    /// The subquery over relations that were read once, when that has been tried.
+    kept: Option<Option<ShortQuery>>,
+    /// Rows that were not short.
+    asked: usize,
+    turn: Instant,
+    memory: MemoryReservation,
     /// Those of the statement, with those of a row behind them while that is asked for.
     params: Vec<ScalarValue>,
     converter: RowConverter,
@@ -350,6 +373,22 @@ impl Runner<'_> {
         {
             return Ok(rows.into_iter().collect());
         }
+        if self.turn.elapsed() > TURN {
+            tokio::task::yield_now().await;
+            self.turn = Instant::now();
+        }
+        self.asked += 1;
+        if self.asked > FIRST_ROWS && !self.bindings.is_empty() {
+            if self.kept.is_none() {
+                self.kept = Some(self.over_kept().await?);
+            }
+            // What fails may not be asked for by the plan.
+            if let Some(Some(kept)) = &self.kept
+                && let Ok(KeyRows::Rows(rows)) = kept.run(&self.planner.ctx, &self.params).await
+            {
+                return Ok(rows.into_iter().collect());
+            }
+        }
         let values = self.params.get(given..).unwrap_or_default();
         let mut rel = self.rel.clone();
         walk::rewrite_rel(&mut rel, &mut |e| match &e.kind {
@@ -362,6 +401,15 @@ impl Runner<'_> {
             _ => None,
         });
         self.planner.run(&rel, &self.columns).await
+    }
+
+    /// The subquery over what does not depend on the row; `None` if there is no such way, or too much to keep.
+    async fn over_kept(&self) -> PgResult<Option<ShortQuery>> {
+        let given = self.planner.ctx.params.len();
+        let Some(rel) = with_params(self.planner, self.bindings, &self.rel) else { return Ok(None) };
+        let Some(query) = ShortQuery::over_kept(self.planner, &rel, given + self.bindings.len(), &self.columns)? else { return Ok(None) };
+        // The plan may leave rows out that are read here, and not fail.
+        Ok(matches!(query.read_kept(self.planner, &self.memory).await, Ok(true)).then_some(query))
     }
 
     async fn value(&mut self, apply: &Apply, bound: &[ArrayRef], row: usize) -> PgResult<ScalarValue> {

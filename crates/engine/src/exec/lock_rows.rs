@@ -10,10 +10,12 @@ use arrow::array::{BooleanArray, RecordBatch};
 use arrow::compute::filter_record_batch;
 use datafusion::common::{DataFusionError, Result};
 use datafusion::logical_expr::LogicalPlan;
-use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
+use datafusion::physical_expr::{EquivalenceProperties, LexOrdering, OrderingRequirements, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties, SendableRecordBatchStream};
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, Partitioning, PlanProperties, SendableRecordBatchStream,
+};
 use futures::StreamExt;
 use std::fmt;
 use std::sync::Arc;
@@ -34,6 +36,8 @@ pub struct LockRowsExec {
     locks: Arc<RowLocks>,
     /// Rows after which nothing more is locked.
     limit: Option<usize>,
+    /// The order of the rows, in which they are locked.
+    order: Option<LexOrdering>,
     properties: Arc<PlanProperties>,
 }
 
@@ -49,13 +53,20 @@ pub(crate) fn plan(planner: &Planner, input: LogicalPlan, locks: RowLocks, limit
     let (ctx, locks) = (planner.ctx.clone(), Arc::new(locks));
     let make: crate::plan::node::MakeExec = Arc::new(move |mut inputs| {
         let Some(input) = inputs.pop() else { return Err(DataFusionError::Internal("LockRows has one input".into())) };
-        Ok(Arc::new(LockRowsExec::new(input, ctx.clone(), locks.clone(), limit)))
+        let order = input.output_ordering().cloned();
+        Ok(Arc::new(LockRowsExec::new(input, ctx.clone(), locks.clone(), limit, order)))
     });
     planner.extend("LockRows".into(), input, &[], make)
 }
 
 impl LockRowsExec {
-    fn new(input: Arc<dyn ExecutionPlan>, ctx: StatementContext, locks: Arc<RowLocks>, limit: Option<usize>) -> Self {
+    fn new(
+        input: Arc<dyn ExecutionPlan>,
+        ctx: StatementContext,
+        locks: Arc<RowLocks>,
+        limit: Option<usize>,
+        order: Option<LexOrdering>,
+    ) -> Self {
         // Locks are taken in the order of the rows.
         let properties = Arc::new(PlanProperties::new(
             EquivalenceProperties::new(input.schema()),
@@ -63,7 +74,7 @@ impl LockRowsExec {
             EmissionType::Incremental,
             Boundedness::Bounded,
         ));
-        Self { input, ctx, locks, limit, properties }
+        Self { input, ctx, locks, limit, order, properties }
     }
 }
 
@@ -91,6 +102,10 @@ impl ExecutionPlan for LockRowsExec {
         vec![datafusion::physical_expr::Distribution::SinglePartition]
     }
 
+    fn required_input_ordering(&self) -> Vec<Option<OrderingRequirements>> {
+        vec![self.order.clone().map(OrderingRequirements::from)]
+    }
+
     fn maintains_input_order(&self) -> Vec<bool> {
         vec![true]
     }
@@ -104,7 +119,7 @@ impl ExecutionPlan for LockRowsExec {
 
     fn with_new_children(self: Arc<Self>, mut children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
         let Some(input) = children.pop() else { return Err(DataFusionError::Internal("LockRows has one input".into())) };
-        Ok(Arc::new(Self::new(input, self.ctx.clone(), self.locks.clone(), self.limit)))
+        Ok(Arc::new(Self::new(input, self.ctx.clone(), self.locks.clone(), self.limit, self.order.clone())))
     }
 
     fn execute(&self, partition: usize, context: Arc<datafusion::execution::TaskContext>) -> Result<SendableRecordBatchStream> {

@@ -19,6 +19,7 @@ pub mod recursive;
 pub mod request;
 pub mod sample;
 pub mod scan_output;
+pub mod skip_rows;
 pub mod table_provider;
 pub mod working_table;
 

@@ -7,6 +7,7 @@ use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, Signature, Volatility};
 use std::sync::Arc;
+use stoa_pg::memory::{own_values, value_bytes};
 use stoa_pg::types::list_of;
 use stoa_pg::values::array::{ArrayColumn, Shape};
 use stoa_pg::{PgError, SqlState};
@@ -37,7 +38,7 @@ impl AggregateUDFImpl for NestedArrayAgg {
 
     fn accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
         let item = args.expr_fields.first().map_or(DataType::Null, |f| f.data_type().clone());
-        Ok(Box::new(Nested { item, shape: None, pieces: Vec::new() }))
+        Ok(Box::new(Nested { item, shape: None, pieces: Vec::new(), bytes: 0 }))
     }
 
     fn state_fields(&self, args: StateFieldsArgs) -> Result<Vec<FieldRef>> {
@@ -50,7 +51,9 @@ impl AggregateUDFImpl for NestedArrayAgg {
 struct Nested {
     item: DataType,
     shape: Option<Shape>,
+    /// Slices of batches, or of the states of many groups, with texts of their own.
     pieces: Vec<ArrayRef>,
+    bytes: usize,
 }
 
 impl Nested {
@@ -69,7 +72,9 @@ impl Nested {
             }
         }
         if !arrays.is_empty() {
-            self.pieces.push(Arc::clone(arrays));
+            let piece = own_values(arrays);
+            self.bytes += value_bytes(piece.as_ref());
+            self.pieces.push(piece);
         }
         Ok(())
     }
@@ -107,6 +112,6 @@ impl Accumulator for Nested {
     }
 
     fn size(&self) -> usize {
-        size_of_val(self) + self.pieces.iter().map(|p| p.get_array_memory_size()).sum::<usize>()
+        size_of_val(self) + self.pieces.capacity() * size_of::<ArrayRef>() + self.bytes
     }
 }

@@ -16,6 +16,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use stoa_pg::SqlType;
+use stoa_pg::memory::{PIECE_BYTES, own_values, value_bytes};
 
 /// Another aggregate over distinct or sorted rows.
 pub struct DistinctUdaf {
@@ -137,7 +138,8 @@ struct DistinctAccumulator {
     sort: RowConverter,
     streams: bool,
     seen: HashSet<OwnedRow>,
-    /// The rows so far, a column an argument and a column a sort key.
+    /// The rows so far, a column an argument and a column a sort key. They are slices of batches, or of the states of many groups: each
+    /// has texts of its own, and counts as what its values take.
     kept: Vec<Vec<ArrayRef>>,
     bytes: usize,
 }
@@ -189,8 +191,9 @@ impl DistinctAccumulator {
 
     fn keep(&mut self, values: Vec<ArrayRef>) {
         for (kept, array) in self.kept.iter_mut().zip(values) {
-            self.bytes += array.get_array_memory_size();
-            kept.push(array);
+            let own = own_values(&array);
+            self.bytes += PIECE_BYTES + value_bytes(own.as_ref());
+            kept.push(own);
         }
     }
 

@@ -536,7 +536,7 @@ impl Planner {
     }
 
     /// The columns of a relation that anything uses, with their types.
-    fn columns_given(&self, rel: &Rel) -> Vec<(ColId, SqlType)> {
+    pub(crate) fn columns_given(&self, rel: &Rel) -> Vec<(ColId, SqlType)> {
         let mut given: Vec<ColId> = decorrelate::given_columns(rel).into_iter().filter(|c| self.is_used(*c)).collect();
         given.sort();
         given.into_iter().filter_map(|c| decorrelate::type_of_column(rel, c).map(|ty| (c, ty))).collect()
@@ -615,7 +615,15 @@ impl Planner {
             _ => self.plan(input).await?,
         };
         let (Some(keys), Some(fetch_rows)) = (ties, fetch) else {
-            return LogicalPlanBuilder::from(plan).limit(skip, fetch).and_then(LogicalPlanBuilder::build).map_err(from_datafusion);
+            let skip = if fetch == Some(0) { 0 } else { skip };
+            let given = match fetch {
+                Some(rows) => {
+                    let rows = Some(rows.saturating_add(skip));
+                    LogicalPlanBuilder::from(plan).limit(0, rows).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)?
+                }
+                None => plan,
+            };
+            return if skip > 0 { crate::exec::skip_rows::plan(self, given, skip) } else { Ok(given) };
         };
         // Rows whose rank is within the limit, and then the offset.
         let rank = self.fresh();
@@ -625,13 +633,13 @@ impl Planner {
         let window = super::window::ranking("rank", Vec::new(), sort.clone());
         let limit = DfExpr::Literal(ScalarValue::UInt64(Some((skip + fetch_rows) as u64)), None);
         let ranked = super::window::windowed(plan, vec![(rank, window)]).map_err(from_datafusion)?;
-        LogicalPlanBuilder::from(ranked)
+        let within = LogicalPlanBuilder::from(ranked)
             .filter(binary(column(rank), Operator::LtEq, limit))
             .and_then(|b| b.sort(sort))
-            .and_then(|b| b.limit(skip, None))
-            .and_then(|b| b.project(columns))
             .and_then(LogicalPlanBuilder::build)
-            .map_err(from_datafusion)
+            .map_err(from_datafusion)?;
+        let given = if skip > 0 { crate::exec::skip_rows::plan(self, within, skip)? } else { within };
+        LogicalPlanBuilder::from(given).project(columns).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)
     }
 
     /// Rows to leave out, and how many to give then.

@@ -2,6 +2,7 @@
 
 use super::group::Group;
 use super::joins::{leaf_columns, under};
+use super::kept::Keeper;
 use super::{Asked, Node, ShortQuery, Sort, Step, Value};
 use crate::access::Preferences;
 use crate::bind::tree::{AggregateExpr, ColId, Expr, ExprKind, JoinKind, Rel, SetOp, SortKey};
@@ -36,6 +37,8 @@ pub(super) struct Compiler<'a> {
     pub params: usize,
     /// How many columns of subqueries' values there are.
     pub lifted: &'a Cell<u32>,
+    /// Relations are kept instead of read by keys.
+    pub keeper: Option<&'a Keeper<'a>>,
 }
 
 /// A node, and the columns that it gives.
@@ -57,10 +60,10 @@ impl ShortQuery {
     ) -> PgResult<Option<Self>> {
         // The context of one execution must not be kept: it holds the transaction.
         let eval = EvalContext { settings: Arc::clone(&settings.value), ..EvalContext::default() };
-        let compiler = Compiler { settings, text, eval, used, params, lifted: &Cell::new(0) };
+        let compiler = Compiler { settings, text, eval, used, params, lifted: &Cell::new(0), keeper: None };
         let Some((root, given)) = compiler.node(rel)? else { return Ok(None) };
         let Some(order) = order_of(&given, columns) else { return Ok(None) };
-        Ok(Some(Self { root, params, order, misses: AtomicU32::new(0) }))
+        Ok(Some(Self { root, params, order, misses: AtomicU32::new(0), kept: Vec::new() }))
     }
 }
 
@@ -77,7 +80,11 @@ impl Node {
 
 impl Compiler<'_> {
     pub(super) fn node(&self, rel: &Rel) -> PgResult<Compiled> {
-        if let Some(read) = KeyRead::compile(self.settings, self.text, self.used, rel, None)? {
+        if let Some(keeper) = self.keeper {
+            if let Some(kept) = self.keep(keeper, rel) {
+                return Ok(Some(kept));
+            }
+        } else if let Some(read) = KeyRead::compile(self.settings, self.text, self.used, rel, None)? {
             return Ok(Some(Node::read(read)));
         }
         match rel {
@@ -109,6 +116,9 @@ impl Compiler<'_> {
                 while let Rel::Filter { input: below, predicate } = input {
                     conjuncts(predicate, &mut conditions);
                     input = below;
+                }
+                if let Some(keeper) = self.keeper {
+                    return self.filter_kept(keeper, input, &conditions);
                 }
                 let (plain, mut asked): (Vec<&Expr>, Vec<&Expr>) = conditions.into_iter().partition(|e| is_plain(e));
                 let mut below = match input {
@@ -191,6 +201,7 @@ impl Compiler<'_> {
             Rel::Aggregate { input, groups, sets: None, aggregates, grouping } if grouping.is_empty() => {
                 let aggregates: Vec<_> = aggregates.iter().filter(|(id, _)| self.used.contains(id)).collect();
                 if groups.is_empty()
+                    && self.keeper.is_none()
                     && let Some(extremes) = self.extremes(input, &aggregates)?
                 {
                     return Ok(Some(extremes));
@@ -212,6 +223,9 @@ impl Compiler<'_> {
 
     /// What is grouped, of which only some expressions are wanted: what its filters need alone is not given.
     fn grouped<'e>(&self, input: &Rel, wanted: impl Iterator<Item = &'e Expr>) -> PgResult<Compiled> {
+        if self.keeper.is_some() {
+            return self.node(input);
+        }
         let mut columns = Vec::new();
         wanted.for_each(|e| columns_of(e, &mut columns));
         match KeyRead::compile(self.settings, self.text, &columns.into_iter().collect(), input, None)? {

@@ -110,7 +110,7 @@ impl Joined {
 impl Compiler<'_> {
     /// Joins under conditions.
     pub(super) fn join(&self, rel: &Rel, conditions: Vec<Expr>) -> PgResult<Compiled> {
-        if !self.looks_up() {
+        if !self.looks_up() || self.keeper.is_some() {
             return Ok(None);
         }
         let mut joins = Joins { conditions, ..Joins::default() };

@@ -13,6 +13,7 @@
 mod compile;
 mod group;
 mod joins;
+mod kept;
 #[cfg(test)]
 mod tests;
 
@@ -44,6 +45,8 @@ pub(crate) struct ShortQuery {
     /// Positions of what is given, where they are not all in order.
     order: Option<Vec<usize>>,
     misses: AtomicU32,
+    /// What is read before it is run for many rows.
+    kept: Vec<Arc<kept::Kept>>,
 }
 
 impl std::fmt::Debug for ShortQuery {
@@ -76,6 +79,8 @@ enum Step {
     Union(Vec<(Node, Vec<usize>)>),
     /// One row without columns.
     One,
+    /// Rows that were read before.
+    Kept(Arc<kept::Kept>),
 }
 
 /// A subquery that is asked for a value.
@@ -256,6 +261,7 @@ impl Node {
                     }
                     Ok(Some(concat_batches(&self.schema, &batches)?))
                 }
+                Step::Kept(kept) => Ok(kept.rows()),
                 Step::One => {
                     let options = RecordBatchOptions::new().with_row_count(Some(1));
                     Ok(Some(RecordBatch::try_new_with_options(self.schema.clone(), Vec::new(), &options)?))
@@ -293,6 +299,7 @@ impl Node {
             Step::Lock(input, ..) => ("Lock rows".to_owned(), Some(&**input)),
             Step::Value(input, _) => ("Value of a subquery".to_owned(), Some(&**input)),
             Step::One => ("One row".to_owned(), None),
+            Step::Kept(_) => ("Rows kept".to_owned(), None),
         };
         out.push(format!("{indent}{line}"));
         match &self.step {

@@ -5,6 +5,7 @@
 //! aggregate function that way.
 
 use crate::error::{PgError, PgResult};
+use crate::memory::{PIECE_BYTES, own_values, value_bytes};
 use crate::types::SqlType;
 use crate::values::key_writer;
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, UInt32Array};
@@ -20,23 +21,28 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 /// The columns of a group's rows, in pieces.
+///
+/// A piece is a slice of a batch, or of the states of many groups: each has texts of its own, and counts as what its values take.
 #[derive(Debug)]
 pub struct Rows {
     types: Vec<DataType>,
     pieces: Vec<Vec<ArrayRef>>,
+    bytes: usize,
 }
 
 impl Rows {
     #[must_use]
     pub fn new(types: Vec<DataType>) -> Self {
-        Self { pieces: vec![Vec::new(); types.len()], types }
+        Self { pieces: vec![Vec::new(); types.len()], types, bytes: 0 }
     }
 
     /// Adds a batch: an array a column.
     pub fn push(&mut self, columns: &[ArrayRef]) {
         if columns.first().is_some_and(|column| !column.is_empty()) {
             for (pieces, column) in self.pieces.iter_mut().zip(columns) {
-                pieces.push(Arc::clone(column));
+                let piece = own_values(column);
+                self.bytes += PIECE_BYTES + value_bytes(piece.as_ref());
+                pieces.push(piece);
             }
         }
     }
@@ -86,7 +92,7 @@ impl Rows {
 
     #[must_use]
     pub fn bytes(&self) -> usize {
-        size_of_val(self) + self.pieces.iter().flatten().map(|piece| piece.get_array_memory_size()).sum::<usize>()
+        size_of_val(self) + self.bytes
     }
 }
 
