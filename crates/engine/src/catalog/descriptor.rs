@@ -317,6 +317,12 @@ impl IndexDescriptor {
 }
 
 impl TableDescriptor {
+    /// Whether rows end by their age.
+    #[must_use]
+    pub fn rows_end(&self) -> bool {
+        self.families.first().is_some_and(|f| f.options.ttl.is_some())
+    }
+
     /// The index of a deferrable primary key.
     #[must_use]
     pub fn primary_index(&self) -> Option<&IndexDescriptor> {

@@ -463,7 +463,7 @@ fn cast_column(from: &SqlType, to: &SqlType, array: &ArrayRef) -> PgResult<Array
 /// How rows of a referenced table are found by the referenced columns.
 pub struct Parent<'a> {
     table: &'a TableDescriptor,
-    codec: RowCodec,
+    codec: Arc<RowCodec>,
     access: ParentAccess,
 }
 
@@ -477,7 +477,7 @@ impl<'a> Parent<'a> {
     /// # Errors
     /// No unique key covers the columns.
     pub fn new(table: &'a TableDescriptor, columns: &[ColumnId]) -> PgResult<Self> {
-        let codec = RowCodec::new(table)?;
+        let codec = Arc::new(RowCodec::new(table)?);
         let order = |ids: &mut dyn Iterator<Item = Option<ColumnId>>, len: usize| -> Option<Vec<usize>> {
             if len != columns.len() {
                 return None;
@@ -598,6 +598,11 @@ impl<'a> Parent<'a> {
                 }
                 let list: Vec<&[u8]> = entries.iter().filter(|k| !k.is_empty()).map(Vec::as_slice).collect();
                 let found = lookup::entries(view, index, &list).await?;
+                let found = lookup::without_ended(view, self.table, &self.codec, found, |rows| {
+                    let encoder = IndexEncoder::new(&bare, |n| rows.get(bare.parts.get(n)?.column).cloned(), |_| None)?;
+                    (0..rows.len()).map(|row| lookup::exclusive_key(&encoder, row)).collect()
+                })
+                .await?;
                 entries.iter().map(|key| found.get(key).cloned()).collect()
             }
         })
