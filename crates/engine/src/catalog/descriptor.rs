@@ -192,6 +192,9 @@ pub struct ForeignKeyDescriptor {
     pub referenced_columns: Vec<ColumnId>,
     pub on_update: ForeignKeyAction,
     pub on_delete: ForeignKeyAction,
+    /// The columns that ON DELETE SET NULL or SET DEFAULT changes; empty: all of the key.
+    #[serde(default)]
+    pub on_delete_columns: Vec<ColumnId>,
     /// MATCH FULL rather than MATCH SIMPLE.
     pub match_full: bool,
     pub validated: bool,
