@@ -112,10 +112,16 @@ pub async fn apply(planner: &Planner, mutation: &Mutation, stream: BoxStream<'st
     match &mutation.kind {
         MutationKind::Insert { columns, on_conflict } => {
             let mut rule = ConflictRule::new(planner, table, on_conflict)?;
+            let mut before = 0;
             while let Some(batch) = stream.next().await {
                 let batch = batch?;
                 let rows = Rows::of_batch(&batch, columns)?;
-                let written = insert::apply(&mut writer, &mut work, &mut rule, rows).await?;
+                let written = insert::apply(&mut writer, &mut work, &mut rule, rows).await.map_err(|mut error| {
+                    let row = &mut error.fields_mut().row;
+                    *row = row.map(|row| before + row);
+                    error
+                })?;
+                before += batch.num_rows();
                 if let Some(checks) = &mut checks {
                     Box::pin(checks.check(&writer, &written.rows)).await?;
                 }
