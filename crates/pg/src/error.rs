@@ -28,6 +28,8 @@ pub struct Fields {
     pub column: Option<String>,
     pub data_type: Option<String>,
     pub constraint: Option<String>,
+    /// Which of the rows that were to be written is at fault, from 0. Not sent: it is for whoever knows where the rows come from.
+    pub row: Option<usize>,
 }
 
 impl PgError {
@@ -45,6 +47,7 @@ impl PgError {
             column: None,
             data_type: None,
             constraint: None,
+            row: None,
         }))
     }
 
@@ -127,6 +130,12 @@ impl PgError {
     #[must_use]
     pub fn constraint(mut self, name: impl Into<String>) -> Self {
         self.0.constraint = Some(name.into());
+        self
+    }
+
+    #[must_use]
+    pub fn row(mut self, row: usize) -> Self {
+        self.0.row = Some(row);
         self
     }
 

@@ -145,3 +145,43 @@ async fn stopping() {
     assert_eq!(short(kind, &body), "E:57P01");
     running.done.await.unwrap();
 }
+
+/// An error of COPY tells the line, and its text where the line is checked on its own.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn errors_of_copied_rows_tell_their_line() {
+    let running = start().await;
+    let mut client = Client::connect(running.address).await;
+    client
+        .send(&[&query(
+            "CREATE TABLE t (a int PRIMARY KEY, b text NOT NULL, c int CHECK (c > 0), d int DEFAULT 4);
+             CREATE TABLE n (id int PRIMARY KEY, up int REFERENCES n)",
+        )])
+        .await;
+    assert_eq!(client.answer().await, "C:CREATE_TABLE C:CREATE_TABLE Z:I");
+    for (sql, data, code, context) in [
+        ("COPY t (a, b, c) FROM STDIN", "1\tx\t1\n2\t\\N\t1\n", "23502", "COPY t, line 2: \"2\t\\N\t1\""),
+        ("COPY t (a, b, c) FROM STDIN", "1\tx\t1\n2\ty\t0\nz\n", "23514", "COPY t, line 2: \"2\ty\t0\""),
+        ("COPY t (a, b, c) FROM STDIN", "1\tx\t1\n1\ty\t1\n", "23505", "COPY t, line 2"),
+        ("COPY t (a, b, c) FROM STDIN", "1\tx\t1\n1\ty\t1\nz\tx\t1\n", "22P02", "COPY t, line 3, column a: \"z\""),
+        ("COPY t (a, b, c) FROM STDIN CSV HEADER", "a,b,c\n1,\"x\ny\",1\n1,z,2\n", "23505", "COPY t, line 4"),
+        ("COPY n FROM STDIN", "1\t7\n", "23503", ""),
+        // What refers to a later row is looked at when all are there.
+        ("COPY n FROM STDIN", &(0..20_000).map(|n| format!("{n}\t{}\n", 19_999 - n)).collect::<String>(), "", ""),
+        // A condition sees defaults, and NULL where there are none.
+        ("COPY t (a, b) FROM STDIN WHERE d = 4 AND c IS NULL AND a > 1", "1\tx\n2\ty\n", "", ""),
+        ("COPY t (a, b) FROM STDIN WHERE a = 3", "3\tx\n2\ty\n", "", ""),
+    ] {
+        client.send(&[&query(sql)]).await;
+        assert_eq!(client.next().await.map(|(kind, _)| kind), Some(b'G'), "{sql}");
+        client.send(&[&message(b'd', data.as_bytes()), &message(b'c', b"")]).await;
+        let answer = client.until_ready().await;
+        let fields = answer.iter().find(|(kind, _)| *kind == b'E').map(|(_, body)| body.clone()).unwrap_or_default();
+        let field = |kind: u8| {
+            let found = fields.split(|b| *b == 0).find(|f| f.first() == Some(&kind));
+            found.map(|f| String::from_utf8_lossy(&f[1..]).into_owned()).unwrap_or_default()
+        };
+        assert_eq!((field(b'C').as_str(), field(b'W').as_str()), (code, context), "{sql}");
+    }
+    client.send(&[&query("SELECT a, d FROM t ORDER BY a; SELECT count(*) FROM n")]).await;
+    assert_eq!(client.answer().await, "T D:2,4 D:3,4 C:SELECT_2 T D:20000 C:SELECT_1 Z:I");
+}

@@ -44,6 +44,8 @@ pub struct References {
     pub columns: Vec<Ident>,
     pub match_full: bool,
     pub on_delete: ReferenceAction,
+    /// The columns that SET NULL and SET DEFAULT name; empty: all of the key.
+    pub on_delete_columns: Vec<Ident>,
     pub on_update: ReferenceAction,
 }
 

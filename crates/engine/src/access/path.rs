@@ -267,6 +267,10 @@ impl<'a> Ages<'a> {
         if !self.any {
             return true;
         }
+        // An entry that a row left behind when it ended would be taken for one of a row that got its key since.
+        if self.table.rows_end() && self.table.row_id.is_none() {
+            return false;
+        }
         let lives = |column: ColumnId| {
             let place = self.table.families.iter().enumerate().find(|(_, f)| f.columns.contains(&column));
             match place {

@@ -57,10 +57,7 @@ impl Binder<'_> {
             return Ok(internal_call(ASSIGN_JSONB, "jsonb_assign", kernel, vec![base, path, value], column.ty.clone()));
         }
         let Some(element) = column.ty.ty.element() else {
-            return Err(PgError::new(
-                SqlState::DATATYPE_MISMATCH,
-                format!("cannot subscript type {} because it does not support subscripting", column.ty.ty),
-            ));
+            return Err(no_parts(&column.ty));
         };
         let int4 = SqlType::new(PgType::Int4);
         let bound_of = |b: &mut Self, e: &E| -> PgResult<Expr> {
@@ -114,4 +111,14 @@ fn internal_call(oid: u32, name: &'static str, kernel: stoa_pg::args::Kernel, ar
     func.oid = oid;
     func.strict = false;
     Expr::new(ExprKind::Func { func: FuncRef(Arc::new(func)), args }, ty)
+}
+
+/// Whether parts of values of a type can be assigned.
+pub(super) fn has_parts(ty: &SqlType) -> bool {
+    ty.ty == PgType::Jsonb || ty.ty.element().is_some()
+}
+
+pub(super) fn no_parts(ty: &SqlType) -> PgError {
+    let message = format!("cannot subscript type {} because it does not support subscripting", ty.ty);
+    PgError::new(SqlState::DATATYPE_MISMATCH, message)
 }

@@ -1,5 +1,6 @@
 //! INSERT, UPDATE, DELETE, MERGE: a query that yields the rows, and what is done with each.
 
+use super::aggregate::walk_volatile;
 use super::expr::and;
 use super::scope::{Clause, FromItem, Refusal, Scope};
 use super::tree::{
@@ -102,13 +103,16 @@ impl Binder<'_> {
     fn bind_insert_into(&mut self, insert: &ast::Insert, target: &Target) -> PgResult<Mutation> {
         let table = target.table.clone();
         let mut given: Vec<ColumnId> = Vec::new();
-        for column in insert.columns.iter().filter(|c| !is_overriding(c)) {
+        let named: Vec<&ast::ObjectName> = insert.columns.iter().filter(|c| !is_overriding(c)).collect();
+        for column in named.iter().copied() {
             let (plain, subscripts) = self.subscripts_of(column)?;
+            let name = self.column_name(&target.shape, &plain).map_err(|e| e.at(self.pos(column)))?;
             if !subscripts.is_empty() {
-                return Err(PgError::unsupported("subscripts among the columns of INSERT are not supported").at(self.pos(column)));
+                return Err(match target.shape.column_by_name(&name) {
+                    Some(found) if !super::assign::has_parts(&found.ty) => super::assign::no_parts(&found.ty),
+                    _ => PgError::unsupported("subscripts among the columns of INSERT are not supported").at(self.pos(column)),
+                });
             }
-            let parts = name_parts(&plain)?;
-            let name = parts.last().cloned().unwrap_or_default();
             target.check_column(&name, "insert into").map_err(|e| e.at(self.pos(column)))?;
             let found = self.target_column(&target.shape, &name).map_err(|e| e.at(self.pos(column)))?;
             if given.contains(&found.id) {
@@ -123,7 +127,7 @@ impl Binder<'_> {
         // The values that the statement gives: a relation and a column (or DEFAULT) for each target.
         let (mut rel, mut values): (Rel, HashMap<ColumnId, Expr>) = match &insert.source {
             None => (Rel::Values { columns: Vec::new(), rows: vec![Vec::new()] }, HashMap::new()),
-            Some(query) => self.bind_insert_source(&table, query, &targets, listed)?,
+            Some(query) => self.bind_insert_source(&table, query, &targets, &named)?,
         };
         // Everything else gets its default.
         let mut exprs: Vec<(ColId, Expr)> = Vec::new();
@@ -141,6 +145,7 @@ impl Binder<'_> {
             exprs.push((id, value));
             columns.push((column.id, id));
         }
+        self.default_with_rows(&mut rel, &mut exprs);
         rel = Rel::Project { input: Box::new(rel), exprs };
         rel = self.with_generated(rel, &table, &mut columns)?;
         let alias = insert.table_alias.as_ref().map_or_else(|| target.shape.name.clone(), |a| fold(&a.alias));
@@ -161,15 +166,37 @@ impl Binder<'_> {
         })
     }
 
+    /// Several rows of VALUES that call volatile functions get their defaults from such functions one after the other, as the rest of the
+    /// row; the values of one row are computed in the order of the table's columns anyway.
+    fn default_with_rows(&mut self, rel: &mut Rel, exprs: &mut [(ColId, Expr)]) {
+        let Rel::Values { columns, rows } = rel else { return };
+        let volatile = exprs.iter().filter(|(_, e)| walk_volatile(e)).count();
+        let among_rows = || rows.iter().flatten().any(walk_volatile);
+        if rows.len() < 2 || volatile == 0 || (volatile == 1 && !among_rows()) {
+            return;
+        }
+        for (_, value) in exprs.iter_mut().filter(|(_, e)| walk_volatile(e)) {
+            let id = self.new_col();
+            columns.push((id, value.ty.clone()));
+            let column = Expr::column(id, value.ty.clone());
+            let value = std::mem::replace(value, column);
+            rows.iter_mut().for_each(|row| row.push(value.clone()));
+        }
+    }
+
     fn bind_insert_source(
         &mut self,
         table: &TableDescriptor,
         query: &ast::Query,
         targets: &[ColumnId],
-        listed: bool,
+        named: &[&ast::ObjectName],
     ) -> PgResult<(Rel, HashMap<ColumnId, Expr>)> {
         let too_many = || PgError::new(SqlState::SYNTAX_ERROR, "INSERT has more expressions than target columns");
-        let too_few = || PgError::new(SqlState::SYNTAX_ERROR, "INSERT has more target columns than expressions");
+        let listed = !named.is_empty();
+        let too_few = |b: &Self, given: usize| {
+            let error = PgError::new(SqlState::SYNTAX_ERROR, "INSERT has more target columns than expressions");
+            error.at(named.get(given).and_then(|column| b.pos(*column)))
+        };
         let plain_values = match &*query.body {
             SetExpr::Values(values)
                 if query.with.is_none() && query.order_by.is_none() && query.limit_clause.is_none() && query.fetch.is_none() =>
@@ -180,30 +207,45 @@ impl Binder<'_> {
         };
         if let Some(values) = plain_values {
             let width = values.rows.first().map_or(0, |r| r.content.len());
-            if values.rows.iter().any(|r| r.content.len() != width) {
-                return Err(PgError::new(SqlState::SYNTAX_ERROR, "VALUES lists must all be the same length"));
+            if let Some(other) = values.rows.iter().find(|r| r.content.len() != width) {
+                let error = PgError::new(SqlState::SYNTAX_ERROR, "VALUES lists must all be the same length");
+                return Err(error.at(other.content.first().and_then(|e| self.pos(e))));
             }
             if width > targets.len() {
                 let extra = values.rows.first().and_then(|r| r.content.get(targets.len()));
                 return Err(too_many().at(extra.and_then(|e| self.pos(e))));
             }
             if width < targets.len() && listed {
-                return Err(too_few());
+                let error = too_few(self, width);
+                let whole =
+                    matches!(values.rows.first().map(|r| r.content.as_slice()), Some([E::Tuple(fields)]) if fields.len() == targets.len());
+                let hint = "The insertion source is a row expression containing the same number of columns expected by the INSERT. Did you accidentally use extra parentheses?";
+                return Err(if whole { error.hint(hint) } else { error });
             }
             let descriptors: Vec<ColumnDescriptor> = targets[..width].iter().filter_map(|id| table.column(*id).cloned()).collect();
             self.scopes.push(Scope::new(Clause::Values));
             let mut rows = Vec::with_capacity(values.rows.len());
             let mut result = Ok(());
             'rows: for row in &values.rows {
+                // All of a row is read before the columns tell types to what has none.
+                let mut read = Vec::with_capacity(width);
+                for e in &row.content {
+                    match if is_default(e) { Ok(None) } else { self.bind_expr(e).map(Some) } {
+                        Ok(bound) => read.push(bound),
+                        Err(e) => {
+                            result = Err(e);
+                            break 'rows;
+                        }
+                    }
+                }
                 let mut out = Vec::with_capacity(width);
-                for (e, column) in row.content.iter().zip(&descriptors) {
-                    let value = if is_default(e) {
-                        if column.generated.is_some() { null_of(&column.ty) } else { self.default_of(column) }
-                    } else {
-                        self.check_assignable(column).and_then(|()| {
-                            let bound = self.bind_expr(e)?;
-                            self.coerce_assignment(bound, &column.ty, &column.name).map_err(|err| err.at(self.pos(e)))
-                        })
+                for ((e, bound), column) in row.content.iter().zip(read).zip(&descriptors) {
+                    let value = match bound {
+                        Some(bound) => self
+                            .check_assignable(column)
+                            .and_then(|()| self.coerce_assignment(bound, &column.ty, &column.name).map_err(|err| err.at(self.pos(e)))),
+                        None if column.generated.is_some() => null_of(&column.ty),
+                        None => self.default_of(column),
                     };
                     match value {
                         Ok(value) => out.push(value),
@@ -224,17 +266,31 @@ impl Binder<'_> {
                 columns.push((id, column.ty.clone()));
                 map.insert(column.id, Expr::column(id, column.ty.clone()));
             }
+            if let [row] = rows.as_mut_slice()
+                && let Some(input) = self.rows_of_sets(row)
+            {
+                // One row is a select list, which may give several.
+                let exprs = columns.into_iter().map(|(id, _)| id).zip(std::mem::take(row)).collect();
+                return Ok((Rel::Project { input: Box::new(input), exprs }, map));
+            }
             return Ok((Rel::Values { columns, rows }, map));
         }
+        let extra = match &*query.body {
+            SetExpr::Select(select) => match select.projection.get(targets.len()) {
+                Some(ast::SelectItem::UnnamedExpr(e) | ast::SelectItem::ExprWithAlias { expr: e, .. }) => self.pos(e),
+                _ => None,
+            },
+            _ => None,
+        };
         let scopes = std::mem::take(&mut self.scopes);
         let query = self.bind_query(query);
         self.scopes = scopes;
         let mut query = query?;
         if query.outputs.len() > targets.len() {
-            return Err(too_many());
+            return Err(too_many().at(extra));
         }
         if query.outputs.len() < targets.len() && listed {
-            return Err(too_few());
+            return Err(too_few(self, query.outputs.len()));
         }
         let mut map = HashMap::with_capacity(targets.len());
         let outputs = std::mem::take(&mut query.outputs);
@@ -446,23 +502,7 @@ impl Binder<'_> {
                 ast::AssignmentTarget::ColumnName(name) => {
                     let (plain, subscripts) = self.subscripts_of(name)?;
                     if !subscripts.is_empty() {
-                        let column = self.assigned_column(table, &plain)?;
-                        self.check_updatable(&column)?;
-                        // What the statement has already put into the column stays.
-                        let before = out.iter().position(|(c, _)| *c == column.id).map(|at| out.remove(at).1);
-                        let base = match before {
-                            Some(Expr { kind: kind @ ExprKind::Func { .. }, ty }) => Expr::new(kind, ty),
-                            Some(_) => return Err(twice(&column)),
-                            None => self
-                                .scope()
-                                .items
-                                .first()
-                                .and_then(|i| i.columns.iter().find(|c| c.name == column.name))
-                                .map(|c| c.expr.clone())
-                                .ok_or_else(|| PgError::internal("the target has no such column"))?,
-                        };
-                        let value = self.in_clause(Clause::UpdateSet, |b| b.assign_part(&column, base, &subscripts, &assignment.value))?;
-                        out.push((column.id, value));
+                        self.push_part(&mut out, table, &plain, &subscripts, &assignment.value)?;
                         continue;
                     }
                     let column = match self.assigned_column(table, name) {
@@ -489,10 +529,22 @@ impl Binder<'_> {
                             return Err(PgError::new(SqlState::SYNTAX_ERROR, "number of columns does not match number of values")
                                 .at(self.pos(inner)));
                         }
-                        for (name, output) in names.iter().zip(&query.outputs) {
+                        if let Some(name) = names.iter().find(|n| self.subscripts_of(n).is_ok_and(|(_, subscripts)| !subscripts.is_empty()))
+                        {
+                            let what = "subscripts among columns that a subquery gives are not supported";
+                            return Err(PgError::unsupported(what).at(self.pos(name)));
+                        }
+                        let row = self.one_choice(&query)?;
+                        for (index, (name, output)) in names.iter().zip(&query.outputs).enumerate() {
                             let column = &self.assigned_column(table, name)?;
-                            let one = Query { rel: query.rel.clone(), outputs: vec![output.clone()] };
-                            let value = Expr::new(ExprKind::ScalarSubquery(Box::new(one)), output.ty.clone());
+                            let value = match &row {
+                                Some(row) => ExprKind::Field { arg: Box::new(row.clone()), index },
+                                None => {
+                                    let one = Query { rel: query.rel.clone(), outputs: vec![output.clone()] };
+                                    ExprKind::ScalarSubquery(Box::new(one))
+                                }
+                            };
+                            let value = Expr::new(value, output.ty.clone());
                             let value = self.coerce_assignment(value, &column.ty, &column.name)?;
                             push_assignment(&mut out, column, value)?;
                         }
@@ -522,10 +574,15 @@ impl Binder<'_> {
                             PgError::new(SqlState::SYNTAX_ERROR, "number of columns does not match number of values").at(self.pos(inner))
                         );
                     }
-                    let columns = names.iter().map(|n| self.assigned_column(table, n)).collect::<PgResult<Vec<_>>>()?;
-                    for (column, item) in columns.iter().zip(items) {
-                        let value = self.assigned_value(column, item)?;
-                        push_assignment(&mut out, column, value)?;
+                    let names = names.iter().map(|n| self.subscripts_of(n)).collect::<PgResult<Vec<_>>>()?;
+                    let columns = names.iter().map(|(n, _)| self.assigned_column(table, n)).collect::<PgResult<Vec<_>>>()?;
+                    for ((column, (name, subscripts)), item) in columns.iter().zip(&names).zip(items) {
+                        if subscripts.is_empty() {
+                            let value = self.assigned_value(column, item)?;
+                            push_assignment(&mut out, column, value)?;
+                        } else {
+                            self.push_part(&mut out, table, name, subscripts, item)?;
+                        }
                     }
                 }
             }
@@ -533,16 +590,75 @@ impl Binder<'_> {
         Ok(out)
     }
 
-    fn assigned_column(&self, table: &TableDescriptor, name: &ast::ObjectName) -> PgResult<ColumnDescriptor> {
-        let parts = name_parts(name)?;
-        let [column] = parts.as_slice() else {
-            return Err(PgError::new(
-                SqlState::UNDEFINED_COLUMN,
-                format!("column \"{}\" of relation \"{}\" does not exist", parts.first().map_or("", String::as_str), table.name),
-            )
-            .at(self.pos(name)));
+    /// `SET a[1] = x`: what the statement has already put into the column stays.
+    fn push_part(
+        &mut self,
+        out: &mut Vec<(ColumnId, Expr)>,
+        table: &TableDescriptor,
+        name: &ast::ObjectName,
+        subscripts: &[ast::Subscript],
+        value: &E,
+    ) -> PgResult<()> {
+        let column = self.assigned_column(table, name)?;
+        self.check_updatable(&column)?;
+        let before = out.iter().position(|(c, _)| *c == column.id).map(|at| out.remove(at).1);
+        let base = match before {
+            Some(Expr { kind: kind @ ExprKind::Func { .. }, ty }) => Expr::new(kind, ty),
+            Some(_) => return Err(twice(&column)),
+            None => self
+                .scope()
+                .items
+                .first()
+                .and_then(|i| i.columns.iter().find(|c| c.name == column.name))
+                .map(|c| c.expr.clone())
+                .ok_or_else(|| PgError::internal("the target has no such column"))?,
         };
-        self.target_column(table, column).cloned().map_err(|e| e.at(self.pos(name)))
+        let value = self.in_clause(Clause::UpdateSet, |b| b.assign_part(&column, base, subscripts, value))?;
+        out.push((column.id, value));
+        Ok(())
+    }
+
+    /// A subquery for several columns that might give another row when it is asked again: a column that holds its row, computed once below
+    /// the assignments. `None` where each column may ask on its own.
+    fn one_choice(&mut self, query: &Query) -> PgResult<Option<Expr>> {
+        let mut chooses = false;
+        walk::visit_all(&query.rel, &mut |rel| {
+            chooses |= matches!(rel, Rel::Limit { .. } | Rel::DistinctOn { .. }) || walk::exprs_of(rel).into_iter().any(walk_volatile);
+        });
+        if query.outputs.len() < 2 || !chooses || self.chosen_rows.is_none() {
+            return Ok(None);
+        }
+        let row = self.row(query.outputs.iter().map(|o| Expr::column(o.col, o.ty.clone())).collect())?;
+        let (inner, outer, ty) = (self.new_col(), self.new_col(), row.ty.clone());
+        let rel = Rel::Project { input: Box::new(query.rel.clone()), exprs: vec![(inner, row)] };
+        let Some(output) = query.outputs.first().cloned() else { return Ok(None) };
+        let outputs = vec![Output { col: inner, ty: ty.clone(), ..output }];
+        let asked = Expr::new(ExprKind::ScalarSubquery(Box::new(Query { rel, outputs })), ty.clone());
+        if let Some(rows) = &mut self.chosen_rows {
+            rows.push((outer, asked));
+        }
+        Ok(Some(Expr::column(outer, ty)))
+    }
+
+    fn assigned_column(&self, table: &TableDescriptor, name: &ast::ObjectName) -> PgResult<ColumnDescriptor> {
+        let column = self.column_name(table, name).and_then(|column| self.target_column(table, &column).cloned());
+        column.map_err(|e| e.at(self.pos(name)))
+    }
+
+    /// The one name by which a column of the target is told: what stands behind a dot is a field of it.
+    fn column_name(&self, table: &TableDescriptor, name: &ast::ObjectName) -> PgResult<String> {
+        let mut parts = name_parts(name)?;
+        if let [column, field, ..] = parts.as_slice() {
+            let Some(found) = table.column_by_name(column) else {
+                let message = format!("column \"{column}\" of relation \"{}\" does not exist", table.name);
+                return Err(PgError::new(SqlState::UNDEFINED_COLUMN, message));
+            };
+            let ty = &found.ty.ty;
+            let message =
+                format!("cannot assign to field \"{field}\" of column \"{column}\" because its type {ty} is not a composite type");
+            return Err(PgError::new(SqlState::DATATYPE_MISMATCH, message));
+        }
+        Ok(parts.pop().unwrap_or_default())
     }
 
     fn assigned_value(&mut self, column: &ColumnDescriptor, e: &E) -> PgResult<Expr> {
@@ -596,8 +712,18 @@ impl Binder<'_> {
         for name in update.assignments.iter().flat_map(|a| assigned_names(&a.target)) {
             target.check_column(&name, "update")?;
         }
-        let assignments = self.in_clause(Clause::UpdateSet, |b| b.bind_assignments(&target.shape, &update.assignments))?;
+        let outer = self.chosen_rows.replace(Vec::new());
+        let assignments = self.in_clause(Clause::UpdateSet, |b| b.bind_assignments(&target.shape, &update.assignments));
+        let chosen = std::mem::replace(&mut self.chosen_rows, outer).unwrap_or_default();
+        let mut assignments = assignments?;
+        // The order in which they are computed.
+        assignments.sort_by_key(|(column, _)| *column);
         let mut exprs = self.passed_through(&rel, &old, table);
+        let rel = if chosen.is_empty() {
+            rel
+        } else {
+            Rel::Project { input: Box::new(rel), exprs: exprs.iter().cloned().chain(chosen).collect() }
+        };
         let mut new: Vec<(ColumnId, ColId)> = Vec::new();
         for (column, value) in assignments {
             if table.column(column).is_some_and(|c| c.generated.is_some()) {

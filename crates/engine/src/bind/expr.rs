@@ -648,7 +648,7 @@ impl Binder<'_> {
                 and(tests)
             });
         }
-        let arg = Box::new(self.resolve_unknown(arg)?);
+        let arg = Box::new(self.resolve_any(arg)?);
         Ok(Expr::new(if negated { ExprKind::IsNotNull(arg) } else { ExprKind::IsNull(arg) }, bool_type()))
     }
 
@@ -706,27 +706,37 @@ impl Binder<'_> {
         let out = if matches!(value.kind, ExprKind::Row(_)) {
             let tests = items.into_iter().map(|item| self.compare("=", value.clone(), item, syntax)).collect::<PgResult<Vec<_>>>()?;
             or(tests)
-        } else if items.len() > 1 && items.iter().all(|i| matches!(i.kind, ExprKind::Const(_) | ExprKind::Param(_))) {
-            let all: Vec<Expr> = std::iter::once(value.clone()).chain(items.iter().cloned()).collect();
-            match self.common_type(&all, "IN") {
-                // An array of them only where all can be of one type, which is none itself.
-                Ok(common) if !common.is_array() && all.iter().all(|e| can_coerce(&e.ty.ty, &common, CastContext::Implicit)) => {
-                    let target = SqlType::new(common.clone());
-                    let mut elements = Vec::with_capacity(items.len());
-                    for (item, at) in items.into_iter().zip(list) {
+        } else {
+            // Those that read no column are one array where all can be of one type, which is none itself; what has no type yet gets it so.
+            let mut fixed: Vec<(Expr, &E)> = Vec::new();
+            let mut others = Vec::new();
+            for (item, at) in items.into_iter().zip(list) {
+                if reads_nothing(&item) { fixed.push((item, at)) } else { others.push(item) }
+            }
+            let plain = fixed.iter().all(|(item, _)| matches!(item.kind, ExprKind::Const(_) | ExprKind::Param(_)));
+            let untyped = fixed.iter().map(|(item, _)| item).chain([&value]).any(|e| e.ty.ty == PgType::Unknown);
+            let mut common = None;
+            if fixed.len() > 1 && (plain || untyped) {
+                let all = || std::iter::once(&value).chain(fixed.iter().map(|(item, _)| item));
+                let of_all = |ty: &PgType| !ty.is_array() && all().all(|e| can_coerce(&e.ty.ty, ty, CastContext::Implicit));
+                common = self.common_type(all(), "IN").ok().filter(of_all);
+            }
+            let mut tests = Vec::new();
+            match common {
+                Some(common) => {
+                    let target = SqlType::new(common);
+                    let mut elements = Vec::with_capacity(fixed.len());
+                    for (item, at) in fixed {
                         elements.push(self.coerce(item, &target, CastContext::Implicit).map_err(|e| e.at(self.pos(at)))?);
                     }
                     let (elements, element) = self.one_form(elements)?;
-                    self.any_array(value, "=", elements, &element, false).map_err(|e| e.at(self.pos(syntax)))?
+                    tests.push(self.any_array(value.clone(), "=", elements, &element, false).map_err(|e| e.at(self.pos(syntax)))?);
                 }
-                _ => {
-                    let tests =
-                        items.into_iter().map(|item| self.compare("=", value.clone(), item, syntax)).collect::<PgResult<Vec<_>>>()?;
-                    or(tests)
-                }
+                None => others.splice(0..0, fixed.into_iter().map(|(item, _)| item)).for_each(drop),
             }
-        } else {
-            let tests = items.into_iter().map(|item| self.compare("=", value.clone(), item, syntax)).collect::<PgResult<Vec<_>>>()?;
+            for item in others {
+                tests.push(self.compare("=", value.clone(), item, syntax)?);
+            }
             or(tests)
         };
         Ok(if negated { not(out) } else { out })
@@ -1409,4 +1419,22 @@ fn operands(syntax: &E) -> Vec<&E> {
         },
         _ => Vec::new(),
     }
+}
+
+/// Whether an expression is computed from constants and parameters alone.
+fn reads_nothing(e: &Expr) -> bool {
+    !e.any(&mut |x| {
+        matches!(
+            x.kind,
+            ExprKind::Column(_)
+                | ExprKind::ScalarSubquery(_)
+                | ExprKind::Exists(_)
+                | ExprKind::AnyQuery { .. }
+                | ExprKind::ArraySubquery(_)
+                | ExprKind::Aggregate(_)
+                | ExprKind::Window(_)
+                | ExprKind::Set(_)
+                | ExprKind::Grouping(_)
+        )
+    })
 }

@@ -52,6 +52,10 @@ impl Binder<'_> {
         if self.params.len() < index {
             self.params.resize(index, None);
         }
+        self.param_uses.resize(self.params.len().max(self.param_uses.len()), 0);
+        if let Some(uses) = self.param_uses.get_mut(index - 1) {
+            *uses += 1;
+        }
         let ty = self.params[index - 1].clone().unwrap_or_else(|| SqlType::new(PgType::Unknown));
         Ok(Expr::new(ExprKind::Param(index - 1), ty))
     }

@@ -62,6 +62,12 @@ pub struct Binder<'a> {
     next_cte: u32,
     /// Parameter types, as far as known.
     pub(crate) params: Vec<Option<SqlType>>,
+    /// How often each is named.
+    pub(crate) param_uses: Vec<usize>,
+    /// Rows that subqueries choose for several columns of an UPDATE; `None` where nothing computes them.
+    pub(crate) chosen_rows: Option<Vec<(ColId, Expr)>>,
+    /// Those that stand where any type will do, once for each place.
+    pub(crate) unlearned: Vec<usize>,
     /// Enclosing queries, the innermost last.
     pub(crate) scopes: Vec<Scope>,
     /// CTEs in scope, later ones hide earlier ones.
@@ -237,6 +243,9 @@ impl<'a> Binder<'a> {
             next_scan: 0,
             next_cte: 0,
             params,
+            param_uses: Vec::new(),
+            unlearned: Vec::new(),
+            chosen_rows: None,
             scopes: Vec::new(),
             cte_scope: Vec::new(),
             later_ctes: Vec::new(),
@@ -292,16 +301,19 @@ impl<'a> Binder<'a> {
     }
 
     fn finish(self, body: BoundBody) -> PgResult<Bound> {
+        let unknown =
+            |code: SqlState, index: usize| PgError::new(code, format!("could not determine data type of parameter ${}", index + 1));
+        // How many of a parameter's places say nothing of its type.
+        let silent = |index: usize| self.unlearned.iter().filter(|one| **one == index).count();
+        let uses = |index: usize| self.param_uses.get(index).copied().unwrap_or(0);
+        if let Some(index) = self.unlearned.iter().find(|index| silent(**index) < uses(**index)) {
+            return Err(unknown(SqlState(*b"42P08"), *index));
+        }
         let mut params = Vec::with_capacity(self.params.len());
-        for (index, param) in self.params.into_iter().enumerate() {
+        for (index, param) in self.params.iter().enumerate() {
             match param {
-                Some(ty) => params.push(ty),
-                None => {
-                    return Err(PgError::new(
-                        SqlState::INDETERMINATE_DATATYPE,
-                        format!("could not determine data type of parameter ${}", index + 1),
-                    ));
-                }
+                Some(ty) if silent(index) == 0 => params.push(ty.clone()),
+                _ => return Err(unknown(SqlState::INDETERMINATE_DATATYPE, index)),
             }
         }
         let uses = self.uses.into_iter().map(|(relation, columns)| Dependency { relation, columns }).collect();

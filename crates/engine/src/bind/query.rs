@@ -397,6 +397,9 @@ impl Binder<'_> {
                 _ => None,
             };
             if let Some(statement) = mutation {
+                if matches!(statement, ast::Statement::Merge(_)) {
+                    return Err(PgError::unsupported("MERGE not supported in WITH query").at(self.pos_span(cte.alias.name.span)));
+                }
                 if with.recursive && mentions(&cte.query, &name) {
                     let message = format!("recursive query \"{name}\" must not contain data-modifying statements");
                     return Err(PgError::new(SqlState::INVALID_RECURSION, message).at(self.pos_span(cte.alias.name.span)));

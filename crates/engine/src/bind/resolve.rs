@@ -102,6 +102,14 @@ impl Binder<'_> {
         if expr.ty.ty == PgType::Unknown { self.coerce_unknown(expr, &SqlType::new(PgType::Text), false) } else { Ok(expr) }
     }
 
+    /// The expression where any type will do: of a parameter nothing is learned, and if nothing tells its type elsewhere, it has none.
+    pub(crate) fn resolve_any(&mut self, expr: Expr) -> PgResult<Expr> {
+        if let (PgType::Unknown, ExprKind::Param(index)) = (&expr.ty.ty, &expr.kind) {
+            self.unlearned.push(*index);
+        }
+        self.resolve_unknown(expr)
+    }
+
     /// Casts for an assignment to a column.
     pub(crate) fn coerce_assignment(&mut self, expr: Expr, target: &SqlType, column: &str) -> PgResult<Expr> {
         if expr.ty.ty != PgType::Unknown && expr.ty.ty != target.ty && !can_coerce(&expr.ty.ty, &target.ty, CastContext::Assignment) {
@@ -193,6 +201,10 @@ impl Binder<'_> {
     /// The same value in another Arrow form of its type; the modifier is only relabelled.
     pub(crate) fn in_form(&mut self, mut expr: Expr, ty: &SqlType) -> PgResult<Expr> {
         if expr.ty.arrow == ty.arrow {
+            // What a cast has cut off stays cut off.
+            if matches!(expr.kind, ExprKind::Cast { .. }) && expr.ty.typmod != ty.typmod {
+                return Ok(Expr::new(ExprKind::Cast { arg: Box::new(expr), explicit: false }, ty.clone()));
+            }
             expr.ty = ty.clone();
             return Ok(expr);
         }
@@ -357,7 +369,7 @@ impl Binder<'_> {
                     _ => compatible_type.clone().unwrap_or(PgType::Text).array_of(),
                 },
                 Some(PgType::Any) | None => {
-                    let arg = self.resolve_unknown(arg)?;
+                    let arg = self.resolve_any(arg)?;
                     out.push(self.widen(arg)?);
                     continue;
                 }

@@ -839,6 +839,20 @@ impl Binder<'_> {
         }
     }
 
+    /// The rows that the set-returning functions of a list give, where it has any: their calls become columns.
+    pub(crate) fn rows_of_sets(&mut self, list: &mut [Expr]) -> Option<Rel> {
+        let mut rel = None;
+        loop {
+            let mut sets = Vec::new();
+            list.iter_mut().for_each(|expr| self.take_sets(expr, &mut sets));
+            if sets.is_empty() {
+                return rel;
+            }
+            let input = rel.take().unwrap_or(Rel::One);
+            rel = Some(self.nested_sets(input, sets));
+        }
+    }
+
     fn nested_sets(&mut self, rel: Rel, sets: Vec<(Vec<ColId>, SetExpr)>) -> Rel {
         Rel::ProjectSet { input: Box::new(rel), sets, outer: false, ordinality: None }
     }

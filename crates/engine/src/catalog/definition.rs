@@ -150,6 +150,9 @@ impl Definitions<'_> {
                         ForeignKeyAction::SetDefault => "SET DEFAULT",
                     };
                     out.push_str(&format!(" ON {event} {word}"));
+                    if event == "DELETE" && !key.on_delete_columns.is_empty() {
+                        out.push_str(&format!(" ({})", column_list(table, &key.on_delete_columns)));
+                    }
                 }
                 out.push_str(&deferral(&key.name));
                 if !key.validated {

@@ -192,6 +192,9 @@ pub struct ForeignKeyDescriptor {
     pub referenced_columns: Vec<ColumnId>,
     pub on_update: ForeignKeyAction,
     pub on_delete: ForeignKeyAction,
+    /// The columns that ON DELETE SET NULL or SET DEFAULT changes; empty: all of the key.
+    #[serde(default)]
+    pub on_delete_columns: Vec<ColumnId>,
     /// MATCH FULL rather than MATCH SIMPLE.
     pub match_full: bool,
     pub validated: bool,
@@ -317,6 +320,12 @@ impl IndexDescriptor {
 }
 
 impl TableDescriptor {
+    /// Whether rows end by their age.
+    #[must_use]
+    pub fn rows_end(&self) -> bool {
+        self.families.first().is_some_and(|f| f.options.ttl.is_some())
+    }
+
     /// The index of a deferrable primary key.
     #[must_use]
     pub fn primary_index(&self) -> Option<&IndexDescriptor> {

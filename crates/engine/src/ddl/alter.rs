@@ -361,7 +361,8 @@ async fn alter_table(work: Work<'_>, mut table: TableDescriptor, action: &AlterA
             let value = Expr::column(ColId(found.id.0), found.ty.clone());
             let is_null = Expr::new(ExprKind::IsNull(Box::new(value)), SqlType::new(PgType::Bool));
             if !found.not_null && work.any_row(&table, Some(is_null)).await? {
-                return Err(contains_nulls(&table, &found.name));
+                let schema = work.ctx.catalog.schema(table.schema).map(|s| s.name.clone()).unwrap_or_default();
+                return Err(contains_nulls(&table, &found.name).schema(schema));
             }
             change_column(&mut table, found.id, |c| c.not_null = true);
             work.put(Relation::Table(table))

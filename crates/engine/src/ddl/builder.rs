@@ -653,6 +653,20 @@ impl<'a> TableBuilder<'a> {
                 "number of referencing and referenced columns for foreign key disagree",
             ));
         }
+        let mut on_delete_columns: Vec<ColumnId> = Vec::new();
+        for name in folded(&references.on_delete_columns) {
+            let Some(column) = self.table.column_by_name(&name) else {
+                let message = format!("column \"{name}\" referenced in foreign key constraint does not exist");
+                return Err(PgError::new(SqlState::UNDEFINED_COLUMN, message));
+            };
+            if !columns.contains(&column.id) {
+                let message = format!("column \"{name}\" referenced in ON DELETE SET action must be part of foreign key");
+                return Err(PgError::new(SqlState::INVALID_COLUMN_REFERENCE, message));
+            }
+            if !on_delete_columns.contains(&column.id) {
+                on_delete_columns.push(column.id);
+            }
+        }
         if unique_over(&target, &referenced).is_none() {
             if target.indexes.iter().any(|i| i.is_deferrable() && is_over(i, &referenced)) {
                 return Err(not_deferred("unique constraint"));
@@ -687,6 +701,7 @@ impl<'a> TableBuilder<'a> {
             referenced_columns: referenced,
             on_update,
             on_delete,
+            on_delete_columns,
             match_full: references.match_full,
             validated: !constraint.not_valid,
         });

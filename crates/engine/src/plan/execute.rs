@@ -120,6 +120,17 @@ pub async fn execute(ctx: &StatementContext, bound: &Bound) -> PgResult<Executed
     execute_cached(ctx, bound, &PlanCache::default()).await
 }
 
+/// As [`execute`], for some of the rows of a statement: what depends on rows that are still to come waits for [`crate::write::finish`].
+///
+/// # Errors
+/// As [`execute`].
+pub(crate) async fn execute_part(ctx: &StatementContext, bound: &Bound) -> PgResult<Executed> {
+    let cache = PlanCache::default();
+    ctx.session.long_work_follows().await;
+    ctx.session.admitted().await;
+    crate::write::with_retry(ctx, false, || once(ctx, bound, &cache)).await
+}
+
 /// As [`execute`], for a statement that is executed more than once.
 ///
 /// # Errors
@@ -138,7 +149,7 @@ pub(crate) async fn execute_cached(ctx: &StatementContext, bound: &Bound, cache:
         return once(ctx, bound, cache).await;
     }
     // A row that was changed behind the snapshot makes the statement run again on a newer one.
-    crate::write::with_retry(ctx, || once(ctx, bound, cache)).await
+    crate::write::with_retry(ctx, true, || once(ctx, bound, cache)).await
 }
 
 fn unpopulated(view: &str) -> PgError {
@@ -442,6 +453,7 @@ pub async fn explain(ctx: &StatementContext, bound: &Bound, options: &ExplainOpt
             BoundBody::Mutation(m) => {
                 let stream = execute_stream(physical_plan.clone(), Arc::clone(&ctx.database.task)).map_err(from_datafusion)?;
                 let applied = crate::write::apply(&planner, m, stream.map(|b| b.map_err(from_datafusion)).boxed()).await?;
+                crate::write::finish(ctx, true).await?;
                 rows = applied.count as usize;
             }
         }

@@ -35,8 +35,8 @@ pub mod window;
 
 pub(crate) use brief::is_brief;
 pub use evaluator::TableEvaluator;
-pub(crate) use execute::execute_cached;
 pub use execute::{Executed, execute, explain};
+pub(crate) use execute::{execute_cached, execute_part};
 pub(crate) use key_read::{PlanCache, is_lasting};
 
 use crate::bind::tree::ColId;

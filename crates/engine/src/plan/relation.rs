@@ -338,7 +338,7 @@ impl Planner {
         });
         let has_sets = rows.iter().flatten().any(|e| e.any(&mut |x| matches!(x.kind, ExprKind::Set(_))));
         if has_sets {
-            return Err(PgError::unsupported("set-returning functions are not supported in VALUES"));
+            return Err(PgError::unsupported("set-returning functions are not allowed in VALUES"));
         }
         if has_subquery || has_columns {
             let row_by_row = self.numbered_values(columns, rows)?;

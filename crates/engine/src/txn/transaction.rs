@@ -19,6 +19,7 @@ use crate::catalog::{CatalogSnapshot, ConstraintName, Oid};
 use crate::feed::Ticket;
 use crate::row::KeyList;
 use crate::write::deferred::DeferredCheck;
+use crate::write::foreign_key::Step;
 use futures::future::BoxFuture;
 use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
@@ -97,6 +98,8 @@ struct State {
     catalog: Option<PrivateCatalog>,
     on_commit: Vec<Hook>,
     on_rollback: Vec<Hook>,
+    /// What the running statement leaves to its end.
+    steps: Vec<Step>,
     deferred: Vec<DeferredCheck>,
     /// How many waited when the running statement began.
     deferred_mark: usize,
@@ -347,6 +350,7 @@ impl Transaction {
         state.end_statement();
         self.refresh_snapshot(&mut state);
         state.newest = None;
+        state.steps.clear();
         state.deferred_mark = state.deferred.len();
         Ok(())
     }
@@ -383,6 +387,7 @@ impl Transaction {
     pub fn discard_statement(&self) {
         let mut state = self.state.lock();
         state.current.clear();
+        state.steps.clear();
         let mark = state.deferred_mark;
         state.deferred.truncate(mark);
     }
@@ -895,7 +900,19 @@ impl Transaction {
         self.state.lock().on_rollback.push(Box::new(hook));
     }
 
-    // Deferred constraints.
+    // What constraints ask for.
+
+    /// Adds to what the end of the statement will do.
+    pub(crate) fn add_steps(&self, steps: Vec<Step>) {
+        if !steps.is_empty() {
+            self.state.lock().steps.extend(steps);
+        }
+    }
+
+    /// Takes what the statement has left to its end.
+    pub(crate) fn take_steps(&self) -> Vec<Step> {
+        std::mem::take(&mut self.state.lock().steps)
+    }
 
     pub(crate) fn defer(&self, check: DeferredCheck) {
         self.state.lock().deferred.push(check);
@@ -1152,6 +1169,7 @@ impl Transaction {
             state.layers.clear();
             state.current.clear();
             state.catalog = None;
+            state.steps.clear();
             state.deferred.clear();
             state.on_commit.clear();
         }

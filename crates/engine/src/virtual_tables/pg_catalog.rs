@@ -814,10 +814,12 @@ fn constraints(ctx: &StatementContext, t: &mut Table<'_>) {
                 let primary: Vec<_> = r.key.iter().map(|p| p.column).collect();
                 if key.referenced_columns.iter().all(|c| primary.contains(c)) { primary_index_oid(r).unwrap_or(0) } else { 0 }
             });
+            let set: Vec<i16> = key.on_delete_columns.iter().map(|c| c.0 as i16).collect();
             row(
                 &key.name,
                 "f",
                 vec![
+                    ("confdelsetcols", if set.is_empty() { V::Null } else { V::Ints(set) }),
                     ("conkey", V::Ints(key.columns.iter().map(|c| c.0 as i16).collect())),
                     ("confkey", V::Ints(key.referenced_columns.iter().map(|c| c.0 as i16).collect())),
                     ("confrelid", V::Oid(key.referenced_table)),

@@ -108,7 +108,7 @@ impl Failure {
                 .constraint(name)
             }
         };
-        Ok(error.detail(detail).schema(writer.schema_name()).table(&table.name))
+        Ok(error.detail(detail).schema(writer.schema_name()).table(&table.name).row(row))
     }
 }
 
@@ -175,7 +175,7 @@ pub fn duplicate_primary_key(writer: &TableWriter, rows: &Rows, row: usize) -> P
     let columns = named(table, table.key.iter().map(|p| p.column));
     let arrays = table.key.iter().map(|p| rows.column(p.column).cloned()).collect::<PgResult<Vec<_>>>()?;
     let name = table.primary_key.as_ref().map_or("", |c| c.name.as_str());
-    duplicate(writer, name, &key_text(&writer.ctx.eval, &columns, &arrays, row)?)
+    Ok(duplicate(writer, name, &key_text(&writer.ctx.eval, &columns, &arrays, row)?).row(row))
 }
 
 /// 23505 for a unique index.
@@ -195,13 +195,13 @@ pub fn duplicate_entry(writer: &TableWriter, index: &IndexWriter, entries: &Entr
             (name, part.ty.clone())
         })
         .collect();
-    duplicate(writer, index.constraint_name(), &key_text(&writer.ctx.eval, &columns, &entries.parts, row)?)
+    Ok(duplicate(writer, index.constraint_name(), &key_text(&writer.ctx.eval, &columns, &entries.parts, row)?).row(row))
 }
 
-fn duplicate(writer: &TableWriter, constraint: &str, key: &str) -> PgResult<PgError> {
-    Ok(PgError::new(SqlState::UNIQUE_VIOLATION, format!("duplicate key value violates unique constraint \"{constraint}\""))
+fn duplicate(writer: &TableWriter, constraint: &str, key: &str) -> PgError {
+    PgError::new(SqlState::UNIQUE_VIOLATION, format!("duplicate key value violates unique constraint \"{constraint}\""))
         .detail(format!("Key {key} already exists."))
         .schema(writer.schema_name())
         .table(&writer.table.name)
-        .constraint(constraint))
+        .constraint(constraint)
 }

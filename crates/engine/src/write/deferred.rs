@@ -35,6 +35,11 @@ impl DeferredCheck {
             CheckKind::Parent { parent, .. } => parent.oid == table,
         }
     }
+
+    /// Whether it is about rows of another table than those that were written.
+    pub(super) fn is_of_other_rows(&self) -> bool {
+        matches!(&self.kind, CheckKind::Child { child, fk, .. } if fk.referenced_table != child.oid)
+    }
 }
 
 /// What is checked.
@@ -44,8 +49,14 @@ pub enum CheckKind {
     Child { child: Arc<TableDescriptor>, fk: Arc<ForeignKeyDescriptor>, keys: KeyList, values: Vec<ArrayRef> },
     /// Keys of a deferrable index that more than one row had: by the parts of its entries, and the values of those.
     Unique { table: Arc<TableDescriptor>, index: Oid, keys: KeyList, values: Vec<ArrayRef> },
-    /// Nobody may refer any more to values that are gone, unless they have come back.
-    Parent { parent: Arc<TableDescriptor>, child: Arc<TableDescriptor>, fk: Arc<ForeignKeyDescriptor>, values: Vec<ArrayRef> },
+    /// Nobody may refer any more to values that are gone, unless they have come back (and `may_return`).
+    Parent {
+        parent: Arc<TableDescriptor>,
+        child: Arc<TableDescriptor>,
+        fk: Arc<ForeignKeyDescriptor>,
+        values: Vec<ArrayRef>,
+        may_return: bool,
+    },
 }
 
 /// Runs the checks that wait for the end of the statement.
@@ -81,11 +92,15 @@ pub async fn run_constraints(txn: &Transaction, constraints: Option<&[Oid]>) -> 
     Ok(())
 }
 
-async fn run(txn: &Transaction, check: &DeferredCheck) -> PgResult<()> {
+/// Runs a check now.
+///
+/// # Errors
+/// 23503, 23505.
+pub(super) async fn run(txn: &Transaction, check: &DeferredCheck) -> PgResult<()> {
     match &check.kind {
         CheckKind::Unique { table, index, keys, values } => super::deferrable_unique::check(txn, table, *index, keys, values).await,
         CheckKind::Child { child, fk, keys, values } => check_children(txn, child, fk, keys, values).await,
-        CheckKind::Parent { parent, child, fk, values } => check_parents(txn, parent, child, fk, values).await,
+        CheckKind::Parent { parent, child, fk, values, may_return } => check_parents(txn, parent, child, fk, values, *may_return).await,
     }
 }
 
@@ -176,14 +191,19 @@ async fn check_parents(
     child: &Arc<TableDescriptor>,
     fk: &ForeignKeyDescriptor,
     values: &[ArrayRef],
+    may_return: bool,
 ) -> PgResult<()> {
     let rows = values.first().map_or(0, |a| a.len());
     let wanted: Vec<usize> = (0..rows).filter(|row| values.iter().all(|a| a.is_valid(*row))).collect();
     if wanted.is_empty() {
         return Ok(());
     }
-    let back = Parent::new(parent, &fk.referenced_columns)?.find(txn, values, &wanted).await?;
-    let gone: Vec<usize> = wanted.iter().zip(back).filter(|(_, back)| !back).map(|(row, _)| *row).collect();
+    let gone: Vec<usize> = if may_return {
+        let back = Parent::new(parent, &fk.referenced_columns)?.find(txn, values, &wanted).await?;
+        wanted.iter().zip(back).filter(|(_, back)| !back).map(|(row, _)| *row).collect()
+    } else {
+        wanted
+    };
     if gone.is_empty() {
         return Ok(());
     }

@@ -1,9 +1,10 @@
 //! Foreign keys: who refers to what, what follows from a change, and the actions ON DELETE and ON UPDATE.
 //!
-//! Checks are collected while rows are written and run at the end of the statement or of the transaction ([`super::deferred`]);
-//! actions run when the statement's own rows are written, and may lead to further ones.
+//! Checks and actions are collected while rows are written, and run one after the other when all rows of the statement are written, as
+//! PostgreSQL's triggers do: a check sees what the actions before it did, and not what those behind it will do. Actions may ask for
+//! further ones, which wait behind the rest. Checks that are deferred wait for the commit ([`super::deferred`]).
 
-use super::deferred::{CheckKind, DeferredCheck};
+use super::deferred::{self, CheckKind, DeferredCheck};
 use super::lookup;
 use super::rows::Rows;
 use super::table_writer::TableWriter;
@@ -34,8 +35,16 @@ struct Reference {
     fk: Arc<ForeignKeyDescriptor>,
 }
 
+/// What a change of rows asks for.
+#[derive(Debug)]
+pub enum Step {
+    Check(DeferredCheck),
+    Act(Action),
+}
+
 /// An action on the rows that refer to changed ones.
-struct Action {
+#[derive(Debug)]
+pub struct Action {
     parent: Arc<TableDescriptor>,
     reference: Reference,
     kind: ForeignKeyAction,
@@ -47,8 +56,7 @@ struct Action {
 /// What a statement's changes ask for.
 #[derive(Default)]
 pub struct ForeignKeyWork {
-    checks: Vec<DeferredCheck>,
-    actions: VecDeque<Action>,
+    steps: Vec<Step>,
     /// By OID of the table referred to.
     references: HashMap<Oid, Arc<Vec<Reference>>>,
 }
@@ -69,10 +77,10 @@ impl ForeignKeyWork {
         Arc::clone(found)
     }
 
-    /// Whether nothing is asked for.
+    /// What was asked for, in order.
     #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.checks.is_empty() && self.actions.is_empty()
+    pub fn into_steps(self) -> Vec<Step> {
+        self.steps
     }
 
     /// Whether any foreign key refers to a table.
@@ -126,11 +134,11 @@ impl ForeignKeyWork {
 
     fn push_child(&mut self, writer: &TableWriter, fk: &ForeignKeyDescriptor, rows: &Rows, keys: KeyList) -> PgResult<()> {
         let values = fk.columns.iter().map(|id| rows.column(*id).cloned()).collect::<PgResult<Vec<_>>>()?;
-        self.checks.push(DeferredCheck {
+        self.steps.push(Step::Check(DeferredCheck {
             constraint: fk.name.oid,
             until_commit: writer.ctx.txn.is_deferred(&fk.name),
             kind: CheckKind::Child { child: Arc::clone(&writer.table), fk: Arc::new(fk.clone()), keys, values },
-        });
+        }));
         Ok(())
     }
 
@@ -160,7 +168,7 @@ impl ForeignKeyWork {
             let new = new.map(values).transpose()?;
             let kind = if new.is_some() { fk.on_update } else { fk.on_delete };
             match kind {
-                ForeignKeyAction::NoAction | ForeignKeyAction::Restrict => self.checks.push(DeferredCheck {
+                ForeignKeyAction::NoAction | ForeignKeyAction::Restrict => self.steps.push(Step::Check(DeferredCheck {
                     constraint: fk.name.oid,
                     until_commit: kind == ForeignKeyAction::NoAction && writer.ctx.txn.is_deferred(&fk.name),
                     kind: CheckKind::Parent {
@@ -168,25 +176,33 @@ impl ForeignKeyWork {
                         child: Arc::clone(&reference.child),
                         fk: Arc::clone(fk),
                         values: old,
+                        may_return: kind == ForeignKeyAction::NoAction,
                     },
-                }),
-                kind => self.actions.push_back(Action { parent: Arc::clone(&writer.table), reference: reference.clone(), kind, old, new }),
+                })),
+                kind => {
+                    self.steps.push(Step::Act(Action { parent: Arc::clone(&writer.table), reference: reference.clone(), kind, old, new }))
+                }
             }
         }
         Ok(())
     }
 }
 
-/// Runs the actions, and hands the checks to the transaction.
+/// Takes the steps, and those that follow from them; checks that wait are handed to the transaction. If more rows of the statement are
+/// to come (`whole` is false), so are those of rows that may refer to them.
 ///
 /// # Errors
-/// What the changes of referring rows raise.
-pub async fn run(ctx: &StatementContext, mut work: ForeignKeyWork) -> PgResult<()> {
-    while let Some(action) = work.actions.pop_front() {
-        act(ctx, &mut work, &action).await?;
-    }
-    for check in work.checks {
-        ctx.txn.defer(check);
+/// 23503, and what the changes of referring rows raise.
+pub async fn run(ctx: &StatementContext, steps: Vec<Step>, whole: bool) -> PgResult<()> {
+    let mut work = ForeignKeyWork::default();
+    let mut steps = VecDeque::from(steps);
+    while let Some(step) = steps.pop_front() {
+        match step {
+            Step::Check(check) if check.until_commit || !(whole || check.is_of_other_rows()) => ctx.txn.defer(check),
+            Step::Check(check) => deferred::run(&ctx.txn, &check).await?,
+            Step::Act(action) => act(ctx, &mut work, &action).await?,
+        }
+        steps.extend(work.steps.drain(..));
     }
     Ok(())
 }
@@ -233,7 +249,8 @@ async fn act(ctx: &StatementContext, work: &mut ForeignKeyWork, action: &Action)
         return Ok(());
     }
     let mut after = found.rows.clone();
-    for (n, id) in fk.columns.iter().enumerate() {
+    let set = |id: &ColumnId| action.new.is_some() || fk.on_delete_columns.is_empty() || fk.on_delete_columns.contains(id);
+    for (n, id) in fk.columns.iter().enumerate().filter(|(_, id)| set(id)) {
         let column = child.column(*id).ok_or_else(|| PgError::internal("a foreign key over a column that does not exist"))?;
         let array = match action.kind {
             ForeignKeyAction::SetNull => new_null_array(&column.ty.arrow, after.len()),
@@ -255,16 +272,14 @@ async fn act(ctx: &StatementContext, work: &mut ForeignKeyWork, action: &Action)
     update::update(&mut writer, work, &found.rows, after, &assigned, Freshness::Newest).await?;
     if action.kind == ForeignKeyAction::SetDefault {
         // The default may be the very value that has gone.
-        work.checks.push(DeferredCheck {
-            constraint: fk.name.oid,
-            until_commit: false,
-            kind: CheckKind::Parent {
-                parent: Arc::clone(&action.parent),
-                child: Arc::clone(child),
-                fk: Arc::clone(fk),
-                values: action.old.clone(),
-            },
-        });
+        let kind = CheckKind::Parent {
+            parent: Arc::clone(&action.parent),
+            child: Arc::clone(child),
+            fk: Arc::clone(fk),
+            values: action.old.clone(),
+            may_return: true,
+        };
+        deferred::run(&ctx.txn, &DeferredCheck { constraint: fk.name.oid, until_commit: false, kind }).await?;
     }
     Ok(())
 }
@@ -463,7 +478,7 @@ fn cast_column(from: &SqlType, to: &SqlType, array: &ArrayRef) -> PgResult<Array
 /// How rows of a referenced table are found by the referenced columns.
 pub struct Parent<'a> {
     table: &'a TableDescriptor,
-    codec: RowCodec,
+    codec: Arc<RowCodec>,
     access: ParentAccess,
 }
 
@@ -477,7 +492,7 @@ impl<'a> Parent<'a> {
     /// # Errors
     /// No unique key covers the columns.
     pub fn new(table: &'a TableDescriptor, columns: &[ColumnId]) -> PgResult<Self> {
-        let codec = RowCodec::new(table)?;
+        let codec = Arc::new(RowCodec::new(table)?);
         let order = |ids: &mut dyn Iterator<Item = Option<ColumnId>>, len: usize| -> Option<Vec<usize>> {
             if len != columns.len() {
                 return None;
@@ -598,6 +613,11 @@ impl<'a> Parent<'a> {
                 }
                 let list: Vec<&[u8]> = entries.iter().filter(|k| !k.is_empty()).map(Vec::as_slice).collect();
                 let found = lookup::entries(view, index, &list).await?;
+                let found = lookup::without_ended(view, self.table, &self.codec, found, |rows| {
+                    let encoder = IndexEncoder::new(&bare, |n| rows.get(bare.parts.get(n)?.column).cloned(), |_| None)?;
+                    (0..rows.len()).map(|row| lookup::exclusive_key(&encoder, row)).collect()
+                })
+                .await?;
                 entries.iter().map(|key| found.get(key).cloned()).collect()
             }
         })

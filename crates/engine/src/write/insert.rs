@@ -327,7 +327,7 @@ async fn find_existing(writer: &TableWriter, unique: &mut UniqueKeys) -> PgResul
             unique.existing = wanted.iter().zip(found).filter(|(_, found)| *found).map(|(k, _)| (k.to_vec(), k.to_vec())).collect();
         }
         Some(index) => {
-            let found = lookup::entries(&txn.newest_view(), &index.codec, &wanted).await?;
+            let found = lookup::live_entries(&txn.newest_view(), writer, index, &wanted).await?;
             unique.existing = if found.is_empty() {
                 found
             } else {
@@ -336,7 +336,7 @@ async fn find_existing(writer: &TableWriter, unique: &mut UniqueKeys) -> PgResul
                 found.values().for_each(|key| behind.push(key));
                 txn.lock_rows(writer.codec.storage, &behind, LockStrength::KeyShare, LockWait::Wait, &writer.table.name).await?;
                 let again: Vec<&[u8]> = found.keys().map(Vec::as_slice).collect();
-                lookup::entries(&txn.newest_view(), &index.codec, &again).await?
+                lookup::live_entries(&txn.newest_view(), writer, index, &again).await?
             };
         }
     }

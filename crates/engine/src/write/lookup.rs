@@ -1,9 +1,10 @@
 //! Reads that writing needs: rows by key, entries of unique indexes, rows that match a condition.
 
 use super::rows::Rows;
+use super::table_writer::{IndexWriter, TableWriter};
 use crate::access::{PathKind, PathOptions, Predicate, candidates, choose};
 use crate::catalog::{ColumnId, TableDescriptor};
-use crate::row::{ColumnSource, INDEX_FAMILY, IndexCodec, KeyList, RowCodec, ScanDecoder};
+use crate::row::{ColumnSource, INDEX_FAMILY, IndexCodec, IndexEncoder, KeyList, RowCodec, ScanDecoder};
 use crate::txn::{RangeRead, ReadView};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -38,6 +39,64 @@ pub async fn entries(view: &ReadView, index: &Arc<IndexCodec>, keys: &[&[u8]]) -
     }
     let rows = sink.decoder.take_keys();
     Ok(sink.found.into_iter().enumerate().map(|(n, key)| (key, rows.get(n).to_vec())).collect())
+}
+
+/// As [`entries`], but only those whose row still has them. Entries do not age: one may be left of a row that ended by its age, and its
+/// key may be another row's by now.
+///
+/// # Errors
+/// As [`entries`]; what expressions of the index raise.
+pub async fn live_entries(
+    view: &ReadView,
+    writer: &TableWriter,
+    index: &IndexWriter,
+    keys: &[&[u8]],
+) -> PgResult<HashMap<Vec<u8>, Vec<u8>>> {
+    let found = entries(view, &index.codec, keys).await?;
+    without_ended(view, &writer.table, &writer.codec, found, |rows| {
+        let entries = index.entries(rows)?;
+        (0..rows.len()).map(|row| if entries.is_exclusive(row) { exclusive_key(&entries.encoder, row) } else { Ok(None) }).collect()
+    })
+    .await
+}
+
+/// The key of an entry that tells no row.
+///
+/// # Errors
+/// A value is not of its type.
+pub fn exclusive_key(encoder: &IndexEncoder<'_>, row: usize) -> PgResult<Option<Vec<u8>>> {
+    let mut key = Vec::new();
+    encoder.key(row, &[], &mut key)?;
+    Ok(Some(key))
+}
+
+/// Keeps the entries that rows have; `keys_of` gives those of rows.
+///
+/// # Errors
+/// The store failed, or a row is corrupt.
+pub async fn without_ended(
+    view: &ReadView,
+    table: &TableDescriptor,
+    codec: &Arc<RowCodec>,
+    mut found: HashMap<Vec<u8>, Vec<u8>>,
+    keys_of: impl FnOnce(&Rows) -> PgResult<Vec<Option<Vec<u8>>>>,
+) -> PgResult<HashMap<Vec<u8>, Vec<u8>>> {
+    if found.is_empty() || !table.rows_end() {
+        return Ok(found);
+    }
+    let mut row_keys: Vec<Vec<u8>> = found.values().cloned().collect();
+    row_keys.sort_unstable();
+    row_keys.dedup();
+    let list: Vec<&[u8]> = row_keys.iter().map(Vec::as_slice).collect();
+    let (rows, positions) = rows_by_key(view, table, codec, &list).await?;
+    let mut there: HashMap<Vec<u8>, &[u8]> = HashMap::with_capacity(rows.len());
+    for (entry, at) in keys_of(&rows)?.into_iter().zip(positions) {
+        if let (Some(entry), Some(row)) = (entry, list.get(at)) {
+            there.insert(entry, row);
+        }
+    }
+    found.retain(|entry, row| there.get(entry).is_some_and(|owner| *owner == row.as_slice()));
+    Ok(found)
 }
 
 /// Rows by key, in the order of the keys; absent ones are left out. With them the position of each row's key.

@@ -55,19 +55,19 @@ pub struct Applied {
     pub memory: Option<MemoryReservation>,
 }
 
-/// Runs a statement that changes or locks rows until it has met none that was changed behind its snapshot; then the checks that
-/// wait for its end. What a failed run wrote is thrown away.
+/// Runs a statement that changes or locks rows until it has met none that was changed behind its snapshot; then what waits for its end
+/// (if it is `whole`, [`finish`]). What a failed run wrote is thrown away.
 ///
 /// # Errors
 /// Those of the statement.
-pub async fn with_retry<F, Fut>(ctx: &StatementContext, run: F) -> PgResult<Executed>
+pub async fn with_retry<F, Fut>(ctx: &StatementContext, whole: bool, run: F) -> PgResult<Executed>
 where
     F: Fn() -> Fut,
     Fut: Future<Output = PgResult<Executed>>,
 {
     loop {
         let outcome = match run().await {
-            Ok(executed) => deferred::run_immediate(&ctx.txn).await.and_then(|()| ctx.txn.check_serializable()).map(|()| executed),
+            Ok(executed) => finish(ctx, whole).await.and_then(|()| ctx.txn.check_serializable()).map(|()| executed),
             Err(error) => Err(error),
         };
         match outcome {
@@ -81,6 +81,19 @@ where
             }
         }
     }
+}
+
+/// What waits for all rows of a statement to be written: actions and checks of foreign keys, then other checks. If the statement is not
+/// `whole`, what depends on rows that are still to come goes on waiting.
+///
+/// # Errors
+/// Constraint violations.
+pub async fn finish(ctx: &StatementContext, whole: bool) -> PgResult<()> {
+    let steps = ctx.txn.take_steps();
+    if !steps.is_empty() {
+        Box::pin(foreign_key::run(ctx, steps, whole)).await?;
+    }
+    if whole { deferred::run_immediate(&ctx.txn).await } else { Ok(()) }
 }
 
 /// Does what a mutation says to each row of its source.
@@ -99,10 +112,16 @@ pub async fn apply(planner: &Planner, mutation: &Mutation, stream: BoxStream<'st
     match &mutation.kind {
         MutationKind::Insert { columns, on_conflict } => {
             let mut rule = ConflictRule::new(planner, table, on_conflict)?;
+            let mut before = 0;
             while let Some(batch) = stream.next().await {
                 let batch = batch?;
                 let rows = Rows::of_batch(&batch, columns)?;
-                let written = insert::apply(&mut writer, &mut work, &mut rule, rows).await?;
+                let written = insert::apply(&mut writer, &mut work, &mut rule, rows).await.map_err(|mut error| {
+                    let row = &mut error.fields_mut().row;
+                    *row = row.map(|row| before + row);
+                    error
+                })?;
+                before += batch.num_rows();
                 if let Some(checks) = &mut checks {
                     Box::pin(checks.check(&writer, &written.rows)).await?;
                 }
@@ -140,9 +159,7 @@ pub async fn apply(planner: &Planner, mutation: &Mutation, stream: BoxStream<'st
             }
         }
     }
-    if !work.is_empty() {
-        Box::pin(foreign_key::run(ctx, work)).await?;
-    }
+    ctx.txn.add_steps(work.into_steps());
     if applied.count > 0 {
         let (database, oid, count) = (ctx.database.clone(), table.oid, applied.count);
         ctx.txn.on_commit(move || {

@@ -290,12 +290,12 @@ async fn check_unique(
             wanted.iter().for_each(|k| list.push(k));
             txn.lock_rows(index.codec.storage, &list, LockStrength::Update, LockWait::Wait, &writer.table.name).await?;
             let keys: Vec<&[u8]> = wanted.iter().map(Vec::as_slice).collect();
-            let mut found = lookup::entries(&txn.newest_view(), &index.codec, &keys).await?;
+            let mut found = lookup::live_entries(&txn.newest_view(), writer, index, &keys).await?;
             if !found.is_empty() {
                 let mut behind = KeyList::new();
                 found.values().for_each(|key| behind.push(key));
                 txn.lock_rows(storage, &behind, LockStrength::KeyShare, LockWait::Wait, &writer.table.name).await?;
-                found = lookup::entries(&txn.newest_view(), &index.codec, &keys).await?;
+                found = lookup::live_entries(&txn.newest_view(), writer, index, &keys).await?;
             }
             moves.taken = found;
         }

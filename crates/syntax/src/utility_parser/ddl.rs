@@ -580,8 +580,14 @@ impl Parser<'_> {
     fn references(&mut self) -> Parse<References> {
         let table = self.object_name()?;
         let columns = self.optional_columns()?;
-        let mut out =
-            References { table, columns, match_full: false, on_delete: ReferenceAction::NoAction, on_update: ReferenceAction::NoAction };
+        let mut out = References {
+            table,
+            columns,
+            match_full: false,
+            on_delete: ReferenceAction::NoAction,
+            on_delete_columns: Vec::new(),
+            on_update: ReferenceAction::NoAction,
+        };
         if self.keywords(&["match", "full"]) {
             out.match_full = true;
         } else {
@@ -594,9 +600,22 @@ impl Parser<'_> {
             if !deleted && self.keyword("delete") {
                 deleted = true;
                 out.on_delete = self.reference_action()?;
+                if matches!(out.on_delete, ReferenceAction::SetNull | ReferenceAction::SetDefault) {
+                    out.on_delete_columns = self.optional_columns()?;
+                }
             } else if !updated && self.keyword("update") {
                 updated = true;
+                let start = self.at - 1;
                 out.on_update = self.reference_action()?;
+                let what = match out.on_update {
+                    ReferenceAction::SetNull => "SET NULL",
+                    ReferenceAction::SetDefault => "SET DEFAULT",
+                    _ => continue,
+                };
+                if !self.optional_columns()?.is_empty() {
+                    self.at = start;
+                    return Err(self.unsupported(&format!("a column list with {what} is only supported for ON DELETE actions")));
+                }
             } else {
                 return Err(self.unexpected());
             }

@@ -51,8 +51,42 @@ pub struct Decoder {
     /// Rows in the builders, and the bytes that they were read from.
     pub rows: usize,
     bytes: usize,
+    places: Places,
     scratch: Vec<u8>,
     binary_header: bool,
+}
+
+/// Rows as columns, with the lines that they were.
+#[derive(Debug)]
+pub struct Piece {
+    pub rows: usize,
+    pub columns: Vec<arrow::array::ArrayRef>,
+    pub places: Places,
+}
+
+/// Where rows come from: for each, the number of its line, and where its text ends among the texts of all. Binary rows have no text.
+#[derive(Clone, Default, Debug)]
+pub struct Places {
+    lines: Vec<(u64, usize)>,
+    texts: Vec<u8>,
+}
+
+impl Places {
+    fn add(&mut self, line: u64, text: &[u8]) {
+        self.texts.extend_from_slice(text);
+        self.lines.push((line, self.texts.len()));
+    }
+
+    /// `line 3` of a row, with its text if that is asked for and known.
+    #[must_use]
+    pub fn of_row(&self, row: usize, with_text: bool) -> Option<String> {
+        let (line, end) = self.lines.get(row)?;
+        let start = row.checked_sub(1).and_then(|before| self.lines.get(before)).map_or(0, |(_, end)| *end);
+        Some(match self.texts.get(start..*end) {
+            Some(text) if with_text && !self.texts.is_empty() => format!("line {line}: \"{}\"", shortened(text)),
+            _ => format!("line {line}"),
+        })
+    }
 }
 
 /// Bytes from which on rows are written, however few they are.
@@ -89,6 +123,7 @@ impl Decoder {
             ended: false,
             rows: 0,
             bytes: 0,
+            places: Places::default(),
             scratch: Vec::new(),
             binary_header: false,
         })
@@ -132,14 +167,15 @@ impl Decoder {
         Ok(true)
     }
 
-    /// The columns of the rows so far.
+    /// The rows so far; of one that could not be read to its end, nothing.
     ///
     /// # Errors
     /// What builders raise.
-    pub fn take(&mut self) -> PgResult<(usize, Vec<arrow::array::ArrayRef>)> {
+    pub fn take(&mut self) -> PgResult<Piece> {
         let rows = std::mem::take(&mut self.rows);
         self.bytes = 0;
-        Ok((rows, self.builders.iter_mut().map(|b| b.finish()).collect::<PgResult<_>>()?))
+        let columns = self.builders.iter_mut().map(|b| Ok(b.finish()?.slice(0, rows))).collect::<PgResult<_>>()?;
+        Ok(Piece { rows, columns, places: std::mem::take(&mut self.places) })
     }
 
     /// The context of errors that concern rows as a whole.
@@ -178,6 +214,9 @@ impl Decoder {
             self.text_fields(bytes)
         };
         let read = read.map_err(|error| if error.fields().context.is_none() { self.at_text(error, bytes) } else { error });
+        if self.rows > self.places.lines.len() {
+            self.places.add(self.line, bytes);
+        }
         self.buffer = buffer;
         self.used = next;
         self.scanned = next;
@@ -299,13 +338,15 @@ impl Decoder {
     /// The next line end outside of quotes, counted from what was scanned; what was scanned grows, and so does the state.
     fn csv_line_end(&mut self) -> Option<usize> {
         let (quote, escape) = (self.options.quote, self.options.escape);
+        // What counts as a line within quotes, as PostgreSQL has it.
+        let newline = if self.line_end == LineEnd::Newline { b'\n' } else { b'\r' };
         let mut at = self.scanned;
         loop {
             let rest = self.buffer.get(at..).unwrap_or_default();
             let step = match (self.in_quote, escape == quote) {
                 (false, _) => memchr3(quote, b'\n', b'\r', rest),
-                (true, true) => memchr2(quote, b'\n', rest),
-                (true, false) => memchr3(quote, escape, b'\n', rest),
+                (true, true) => memchr2(quote, newline, rest),
+                (true, false) => memchr3(quote, escape, newline, rest),
             };
             let Some(step) = step else {
                 if !rest.is_empty() {
@@ -321,7 +362,7 @@ impl Decoder {
                     return Some(at - self.scanned);
                 }
                 self.in_quote = true;
-            } else if byte == b'\n' {
+            } else if byte == newline {
                 self.line += 1;
                 self.after_escape = false;
             } else if byte == escape && escape != quote {
@@ -649,6 +690,7 @@ impl Decoder {
         }
         self.used = at;
         self.rows += 1;
+        self.places.add(self.line, &[]);
         Ok(true)
     }
 
@@ -732,7 +774,7 @@ mod tests {
             decoder.decode(100, false)?;
         }
         decoder.decode(100, true)?;
-        let (rows, arrays) = decoder.take()?;
+        let Piece { rows, columns: arrays, .. } = decoder.take()?;
         let mut out = Vec::new();
         for row in 0..rows {
             let values: Vec<String> = arrays
@@ -784,7 +826,7 @@ mod tests {
             ("FROM STDIN", b"z\tx\n", "22P02", "invalid input syntax for type integer: \"z\"", "COPY t, line 1, column a: \"z\""),
             ("FROM STDIN", b"1\t\xff\n", "22021", "invalid byte sequence for encoding \"UTF8\": 0xff", "COPY t, line 1"),
             ("FROM STDIN", b"1\tx\n2\ty\rz\n", "22P04", "literal carriage return found in data", "COPY t, line 2"),
-            ("FROM STDIN (FORMAT csv)", b"1,\"x\n", "22P04", "unterminated CSV quoted field", "COPY t, line 2: \"1,\"x\n\""),
+            ("FROM STDIN (FORMAT csv)", b"1,\"x\n", "22P04", "unterminated CSV quoted field", "COPY t, line 1: \"1,\"x\n\""),
             ("FROM STDIN (FORMAT csv)", b"1,x\n2,y\rz\n", "22P04", "unquoted carriage return found in data", "COPY t, line 2"),
             (
                 "FROM STDIN (FORMAT csv, HEADER match)",

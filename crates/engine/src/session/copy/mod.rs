@@ -7,7 +7,7 @@ pub mod decode;
 pub mod encode;
 pub mod options;
 
-pub use decode::{Decoder, TargetColumn};
+pub use decode::{Decoder, Piece, TargetColumn};
 pub use encode::{BatchEncoder, Encoder};
 pub use options::{ColumnSet, CopyOptions, Header};
 
@@ -21,7 +21,7 @@ use crate::catalog::{Relation, TableDescriptor};
 use crate::exec::StatementContext;
 use crate::session::table_locks::table_locks;
 use crate::txn::TableLockMode;
-use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
+use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use futures::StreamExt;
 use std::sync::Arc;
@@ -59,13 +59,10 @@ enum Decoding {
 /// What a thread gives back.
 struct Decoded {
     decoder: Box<Decoder>,
-    batches: Vec<Columns>,
-    /// Of what comes behind the batches.
+    pieces: Vec<Piece>,
+    /// Of what comes behind the pieces.
     result: PgResult<()>,
 }
-
-/// Rows, and the values of each column.
-type Columns = (usize, Vec<ArrayRef>);
 
 /// Where rows go: an INSERT whose source is a batch.
 pub struct BatchInsert {
@@ -73,6 +70,8 @@ pub struct BatchInsert {
     bound: Bound,
     schema: SchemaRef,
     table: String,
+    /// A condition leaves rows out.
+    filtered: bool,
 }
 
 /// A COPY TO STDOUT that has rows to send.
@@ -93,18 +92,17 @@ impl CopyIn {
         if self.piece.len() < PIECE_BYTES {
             return Ok(());
         }
-        let Decoded { mut decoder, batches, result } = self.decoded().await?;
+        let Decoded { mut decoder, pieces, result } = self.decoded().await?;
         if result.is_ok() {
             let piece = std::mem::replace(&mut self.piece, Vec::with_capacity(PIECE_BYTES));
             self.decoding = Decoding::There(tokio::task::spawn_blocking(move || {
                 decoder.push(&piece);
-                let mut batches = Vec::new();
-                let result = decode(&mut decoder, false, &mut batches);
-                Decoded { decoder, batches, result }
+                let mut pieces = Vec::new();
+                let result = decode(&mut decoder, false, &mut pieces);
+                Decoded { decoder, pieces, result }
             }));
         }
-        self.write(batches).await?;
-        result
+        self.write(pieces, result).await
     }
 
     /// The client has sent everything: writes the rest and gives the command tag.
@@ -112,21 +110,23 @@ impl CopyIn {
     /// # Errors
     /// As [`CopyIn::data`].
     pub async fn finish(mut self) -> PgResult<String> {
-        let Decoded { mut decoder, mut batches, result } = self.decoded().await?;
+        let Decoded { mut decoder, mut pieces, result } = self.decoded().await?;
         let result = result.and_then(|()| {
             decoder.push(&self.piece);
-            decode(&mut decoder, true, &mut batches)
+            decode(&mut decoder, true, &mut pieces)?;
+            pieces.push(decoder.take()?);
+            Ok(())
         });
-        self.write(batches).await?;
-        result?;
-        self.write(vec![decoder.take()?]).await?;
+        self.write(pieces, result).await?;
+        let session = Arc::clone(&self.target.context.session);
+        interruptible(&session, crate::write::finish(&self.target.context, true)).await?;
         Ok(format!("COPY {}", self.rows))
     }
 
     /// What was decoded since this was asked last.
     async fn decoded(&mut self) -> PgResult<Decoded> {
         match std::mem::replace(&mut self.decoding, Decoding::Ended) {
-            Decoding::Here(decoder) => Ok(Decoded { decoder, batches: Vec::new(), result: Ok(()) }),
+            Decoding::Here(decoder) => Ok(Decoded { decoder, pieces: Vec::new(), result: Ok(()) }),
             Decoding::There(thread) => thread.await.or_else(|error| match error.try_into_panic() {
                 Ok(panic) => std::panic::resume_unwind(panic),
                 Err(error) => Err(PgError::new(SqlState::ADMIN_SHUTDOWN, error.to_string())),
@@ -135,32 +135,59 @@ impl CopyIn {
         }
     }
 
-    async fn write(&mut self, batches: Vec<Columns>) -> PgResult<()> {
-        for (rows, arrays) in batches.into_iter().filter(|(rows, _)| *rows > 0) {
-            self.target.context.session.check_interrupt()?;
-            let options = RecordBatchOptions::new().with_row_count(Some(rows));
-            let batch = RecordBatch::try_new_with_options(self.target.schema.clone(), arrays, &options).map_err(PgError::from)?;
-            let session = Arc::clone(&self.target.context.session);
-            // A lock may be waited for.
-            let written = interruptible(&session, self.target.write(batch)).await.map_err(|error| {
-                if error.fields().context.is_some() {
-                    return error;
-                }
-                let place = format!("COPY {}", self.target.table);
-                error.context(place)
-            })?;
-            self.rows += written;
+    /// Writes pieces. If what comes behind them cannot be read, the last one are the rows that stand before the error.
+    async fn write(&mut self, mut pieces: Vec<Piece>, result: PgResult<()>) -> PgResult<()> {
+        let last = if result.is_err() { pieces.pop() } else { None };
+        for piece in pieces {
+            self.write_piece(piece).await?;
         }
+        if let Some(piece) = last
+            && let Err(error) = self.write_piece(piece).await
+            && matches!(error.code(), SqlState::NOT_NULL_VIOLATION | SqlState::CHECK_VIOLATION)
+        {
+            // Each row is checked when it is read; keys are looked up for many rows together.
+            return Err(error);
+        }
+        result
+    }
+
+    async fn write_piece(&mut self, piece: Piece) -> PgResult<()> {
+        let Piece { rows, columns, places } = piece;
+        if rows == 0 {
+            return Ok(());
+        }
+        self.target.context.session.check_interrupt()?;
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        let batch = RecordBatch::try_new_with_options(self.target.schema.clone(), columns, &options).map_err(PgError::from)?;
+        let session = Arc::clone(&self.target.context.session);
+        // A lock may be waited for.
+        let written = interruptible(&session, self.target.write(batch)).await.map_err(|error| {
+            if error.fields().context.is_some() || error.code() == SqlState::FOREIGN_KEY_VIOLATION {
+                return error;
+            }
+            let with_text = error.code() != SqlState::UNIQUE_VIOLATION;
+            let row = error.fields().row.filter(|_| !self.target.filtered);
+            let place = row.and_then(|row| places.of_row(row, with_text)).map_or(String::new(), |line| format!(", {line}"));
+            let place = format!("COPY {}{place}", self.target.table);
+            error.context(place)
+        })?;
+        self.rows += written;
         Ok(())
     }
 }
 
-/// Adds the batches that are full; other rows stay in the decoder.
-fn decode(decoder: &mut Decoder, last: bool, batches: &mut Vec<Columns>) -> PgResult<()> {
-    while decoder.decode(BATCH_ROWS, last)? {
-        batches.push(decoder.take()?);
+/// Adds the pieces that are full; other rows stay in the decoder, unless there is an error behind them.
+fn decode(decoder: &mut Decoder, last: bool, pieces: &mut Vec<Piece>) -> PgResult<()> {
+    loop {
+        match decoder.decode(BATCH_ROWS, last) {
+            Ok(true) => pieces.push(decoder.take()?),
+            Ok(false) => return Ok(()),
+            Err(error) => {
+                pieces.push(decoder.take()?);
+                return Err(error);
+            }
+        }
     }
-    Ok(())
 }
 
 impl BatchInsert {
@@ -178,9 +205,10 @@ impl BatchInsert {
         if let BoundBody::Mutation(mutation) = &mut self.bound.body {
             set_batch(&mut mutation.source, &batch);
         }
-        // Each batch is a statement of its own to the transaction: one that runs again must not take the others with it.
+        // Each batch is a statement of its own to the transaction: one that runs again must not take the others with it. What must wait
+        // for rows of later batches waits for the end.
         self.context.txn.start_statement()?;
-        Ok(crate::plan::execute(&self.context, &self.bound).await?.count)
+        Ok(crate::plan::execute_part(&self.context, &self.bound).await?.count)
     }
 }
 
@@ -215,6 +243,7 @@ impl Session {
                 let context = self.statement_context(outer.text.clone(), Arc::from([]))?;
                 let table = copied_table(&context, name, false)?;
                 let columns = copied_columns(&table, columns)?;
+                options.check_columns(&table)?;
                 let list: Vec<String> = columns.iter().map(|c| quote_name(&c.name)).collect();
                 one_statement(&format!("SELECT {} FROM {name}", list.join(", ")))?
             }
@@ -256,7 +285,8 @@ impl Session {
             }
         }
         let columns = copied_columns(&table, columns)?;
-        let target = self.batch_insert(context, &name.to_string(), &table.name, &columns, copy.filter.as_deref()).await?;
+        options.check_columns(&table)?;
+        let target = self.batch_insert(context, &name.to_string(), &table, &columns, copy.filter.as_deref()).await?;
         let format = options.format;
         let count = columns.len();
         let decoder = Decoder::new(table.name.clone(), options, columns, target.context.eval.clone())?;
@@ -284,7 +314,8 @@ impl Session {
         };
         let list: Vec<ast::Ident> = columns.unwrap_or_default().iter().map(|c| ast::Ident::with_quote('"', c)).collect();
         let columns = copied_columns(descriptor, &list)?;
-        self.batch_insert(context, &name, table, &columns, None).await
+        let descriptor = descriptor.clone();
+        self.batch_insert(context, &name, &descriptor, &columns, None).await
     }
 
     /// Binds the statement by which rows of these columns are inserted; `name` is the table as SQL writes it.
@@ -292,12 +323,18 @@ impl Session {
         &mut self,
         context: StatementContext,
         name: &str,
-        table: &str,
+        table: &TableDescriptor,
         columns: &[TargetColumn],
         filter: Option<&ast::Expr>,
     ) -> PgResult<BatchInsert> {
         if filter.is_some_and(|filter| ast::Visit::visit(filter, &mut AnyQuery).is_break()) {
             return Err(PgError::unsupported("cannot use subquery in COPY FROM WHERE condition"));
+        }
+        let mut generated = AnyGenerated(table, None);
+        if filter.is_some_and(|filter| ast::Visit::visit(filter, &mut generated).is_break()) {
+            let error =
+                PgError::new(SqlState::INVALID_COLUMN_REFERENCE, "generated columns are not supported in COPY FROM WHERE conditions");
+            return Err(error.detail(format!("Column \"{}\" is a generated column.", generated.1.unwrap_or_default())));
         }
         let names: Vec<String> = columns.iter().map(|c| quote_name(&c.name)).collect();
         // Under a condition they are columns of a table of values, which have the types that are written there.
@@ -306,16 +343,19 @@ impl Session {
             None => format!("${n}"),
         };
         let params: Vec<String> = (1..).zip(columns).map(param).collect();
-        let (names, params) = (names.join(", "), params.join(", "));
+        let names = names.join(", ");
         // The statement that a row is inserted by; with a condition, the values are columns that it may refer to.
         let text = match filter {
             None if columns.is_empty() => format!("INSERT INTO {name} DEFAULT VALUES"),
             // COPY gives identity columns what the file says, as PostgreSQL's does.
-            None => format!("INSERT INTO {name} ({names}) OVERRIDING SYSTEM VALUE VALUES ({params})"),
-            Some(filter) => format!(
-                "INSERT INTO {name} ({names}) OVERRIDING SYSTEM VALUE SELECT {names} FROM (VALUES ({params})) AS {} ({names}) WHERE {filter}",
-                quote_name(table)
-            ),
+            None => format!("INSERT INTO {name} ({names}) OVERRIDING SYSTEM VALUE VALUES ({})", params.join(", ")),
+            Some(filter) => {
+                let (names, values, all) = conditional_row(table, columns, &params);
+                let (source, alias) = (format!("VALUES ({values})"), quote_name(&table.name));
+                format!(
+                    "INSERT INTO {name} ({names}) OVERRIDING SYSTEM VALUE SELECT {names} FROM ({source}) AS {alias} ({all}) WHERE {filter}"
+                )
+            }
         };
         let insert = one_statement(&text)?;
         let declared = columns.iter().map(|c| Some(c.ty.ty.clone())).collect::<Vec<_>>();
@@ -338,8 +378,29 @@ impl Session {
         self.lock_tables(&table_locks(&bound)).await?;
         bound.params.clear();
         let schema = Arc::new(Schema::new(columns.iter().map(|c| Field::new(&c.name, c.ty.arrow.clone(), true)).collect::<Vec<_>>()));
-        Ok(BatchInsert { context, bound, schema, table: table.to_owned() })
+        Ok(BatchInsert { context, bound, schema, table: table.name.clone(), filtered: filter.is_some() })
     }
+}
+
+/// A row that a condition looks at: the names of the columns that are written, values for all columns (`params` for those that are
+/// copied, the others' defaults), and the names of all. Generated columns are not computed yet, and not looked at.
+fn conditional_row(table: &TableDescriptor, columns: &[TargetColumn], params: &[String]) -> (String, String, String) {
+    let (mut written, mut values, mut all) = (Vec::new(), Vec::new(), Vec::new());
+    for column in table.visible_columns() {
+        let name = quote_name(&column.name);
+        if column.generated.is_none() {
+            written.push(name.clone());
+        }
+        let param = columns.iter().position(|c| c.name == column.name).and_then(|at| params.get(at)).cloned();
+        values.push(match (param, &column.identity, &column.default) {
+            (Some(param), ..) => param,
+            (None, Some(identity), _) => format!("nextval({}::oid::regclass)", identity.sequence),
+            (None, None, Some(default)) if column.generated.is_none() => format!("({default})"),
+            _ => format!("CAST(NULL AS {})", type_name(&column.ty)),
+        });
+        all.push(name);
+    }
+    (written.join(", "), values.join(", "), all.join(", "))
 }
 
 /// Ids of the columns that the copied values are, far from those of the statement and of planning.
@@ -484,6 +545,29 @@ fn no_server_files(target: &CopyTarget, from: bool) -> PgError {
     };
     PgError::new(SqlState::INSUFFICIENT_PRIVILEGE, format!("must be superuser or have privileges of the {role} role to {what}"))
         .hint("Anyone can COPY to stdout or from stdin. psql's \\copy command also works for anyone.")
+}
+
+/// Finds a generated column of a table within an expression, and its name.
+struct AnyGenerated<'t>(&'t TableDescriptor, Option<String>);
+
+impl ast::Visitor for AnyGenerated<'_> {
+    type Break = ();
+
+    fn pre_visit_expr(&mut self, expr: &ast::Expr) -> std::ops::ControlFlow<()> {
+        let name = match expr {
+            ast::Expr::Identifier(name) => Some(name),
+            ast::Expr::CompoundIdentifier(names) => names.last(),
+            _ => None,
+        };
+        let column = name.and_then(|name| self.0.column_by_name(&crate::bind::fold(name))).filter(|c| c.generated.is_some());
+        match column {
+            Some(column) => {
+                self.1 = Some(column.name.clone());
+                std::ops::ControlFlow::Break(())
+            }
+            None => std::ops::ControlFlow::Continue(()),
+        }
+    }
 }
 
 /// Finds a query within an expression.

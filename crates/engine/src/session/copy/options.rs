@@ -1,5 +1,6 @@
 //! The options of COPY, checked as PostgreSQL checks them.
 
+use crate::catalog::TableDescriptor;
 use crate::session::api::CopyFormat;
 use crate::session::settings::value::{client_encoding, parse_bool};
 use stoa_pg::{PgError, PgResult, SqlState};
@@ -60,6 +61,21 @@ pub struct CopyOptions {
 }
 
 impl CopyOptions {
+    /// Whether the table has the columns that options name.
+    ///
+    /// # Errors
+    /// 42703 for one that it does not have.
+    pub fn check_columns(&self, table: &TableDescriptor) -> PgResult<()> {
+        for set in [&self.force_quote, &self.force_not_null, &self.force_null] {
+            let ColumnSet::Named(names) = set else { continue };
+            if let Some(name) = names.iter().find(|name| table.column_by_name(name).is_none()) {
+                let message = format!("column \"{name}\" of relation \"{}\" does not exist", table.name);
+                return Err(PgError::new(SqlState::UNDEFINED_COLUMN, message));
+            }
+        }
+        Ok(())
+    }
+
     /// Reads the options of a COPY FROM, or of a COPY TO.
     ///
     /// # Errors
