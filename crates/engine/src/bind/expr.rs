@@ -5,6 +5,7 @@ use super::resolve::can_coerce;
 use super::scope::{Clause, Refusal, ScopeColumn, record_type};
 use super::tree::{ColId, Expr, ExprKind, OperRef, Query};
 use super::{Binder, MAX_DEPTH, fold};
+use crate::catalog::Relation;
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
 use stoa_pg::registry::CastContext;
@@ -1062,6 +1063,9 @@ impl Binder<'_> {
             let out = self.call("map_get", vec![value, key])?;
             return Ok(Expr::new(out.kind, entry));
         }
+        if value.ty.ty == PgType::Name {
+            return self.subscript_of_name(value, subscripts, syntax);
+        }
         let Some(element) = value.ty.ty.element() else {
             return Err(PgError::new(
                 SqlState::DATATYPE_MISMATCH,
@@ -1108,6 +1112,28 @@ impl Binder<'_> {
         let array = self.widen(value)?;
         let ty = SqlType { ty: element.clone(), typmod: array.ty.typmod, arrow: element.arrow() };
         Ok(Expr::new(ExprKind::Subscript { array: Box::new(array), indexes }, ty))
+    }
+
+    /// A name is an array of 64 characters from 0: `typname[0]`.
+    fn subscript_of_name(&mut self, value: Expr, subscripts: &[&ast::Subscript], syntax: &E) -> PgResult<Expr> {
+        if subscripts.iter().any(|s| matches!(s, ast::Subscript::Slice { .. })) {
+            return Err(PgError::unsupported("slices of fixed-length arrays not implemented").at(self.pos(syntax)));
+        }
+        let (int4, character) = (SqlType::new(PgType::Int4), SqlType::new(PgType::Char));
+        let [ast::Subscript::Index { index }] = subscripts else {
+            let null = ScalarValue::try_from(&character.arrow).map_err(|e| PgError::internal(e.to_string()))?;
+            return Ok(Expr::new(ExprKind::Const(null), character));
+        };
+        let bound = self.bind_expr(index)?;
+        let at = self.coerce(bound, &int4, CastContext::Assignment).map_err(|e| e.at(self.pos(index)))?;
+        let number = |n: i32| Expr::new(ExprKind::Const(ScalarValue::Int32(Some(n))), int4.clone());
+        let within = vec![self.operator(">=", Some(at.clone()), number(0))?, self.operator("<", Some(at.clone()), number(64))?];
+        let place = self.operator("+", Some(at), number(1))?;
+        let text = self.coerce(value, &SqlType::new(PgType::Text), CastContext::Explicit)?;
+        let one = self.call("substr", vec![text, place, number(1)])?;
+        let one = self.coerce(one, &character, CastContext::Explicit)?;
+        let within = Expr::new(ExprKind::And(within), SqlType::new(PgType::Bool));
+        Ok(Expr::new(ExprKind::Case { whens: vec![(within, one)], otherwise: None }, character))
     }
 
     /// A name of one to four parts: a column, a field, a whole row.
@@ -1177,6 +1203,11 @@ impl Binder<'_> {
                 self.note_origin(origin);
                 return Ok(expr);
             }
+            if name == "tableoid"
+                && let Some(expr) = self.table_oid(depth)?
+            {
+                return Ok(expr);
+            }
         }
         // What SEARCH and CYCLE add may be used in the recursion.
         let hidden = format!("{}{name}", super::search::HIDDEN);
@@ -1201,6 +1232,32 @@ impl Binder<'_> {
             return Err(error.hint(format!("Perhaps you meant to reference the column \"{full}\".")));
         }
         Err(error)
+    }
+
+    /// `tableoid` of the one table in a scope; none if no item is a table.
+    fn table_oid(&self, depth: usize) -> PgResult<Option<Expr>> {
+        let mut found = None;
+        for item in self.scopes[depth].items.iter().filter(|i| !i.lateral_only) {
+            let Some(oid) = item.table_oid.filter(|oid| self.has_system_columns(*oid)) else { continue };
+            if found.is_some() {
+                return Err(PgError::new(SqlState::AMBIGUOUS_COLUMN, "column reference \"tableoid\" is ambiguous"));
+            }
+            if let Some(why) = item.refused {
+                return Err(lateral_error(&item.alias, why));
+            }
+            found = Some(Expr::new(ExprKind::Const(ScalarValue::UInt32(Some(oid))), SqlType::new(PgType::Oid)));
+        }
+        Ok(found)
+    }
+
+    /// Tables and materialized views have them, views have not.
+    fn has_system_columns(&self, relation: u32) -> bool {
+        match self.ctx.catalog.relation(relation).map(|r| &**r) {
+            Some(Relation::Table(_)) => true,
+            Some(Relation::View(view)) => view.materialized.is_some(),
+            Some(Relation::Sequence(_)) => false,
+            None => crate::virtual_tables::is_table(relation),
+        }
     }
 
     fn bind_qualified(&mut self, schema: Option<&str>, table: &str, column: &str) -> PgResult<Expr> {
@@ -1230,7 +1287,7 @@ impl Binder<'_> {
                 return Ok(expr);
             }
             if column == "tableoid"
-                && let Some(oid) = item.table_oid
+                && let Some(oid) = item.table_oid.filter(|oid| self.has_system_columns(*oid))
             {
                 return Ok(Expr::new(ExprKind::Const(ScalarValue::UInt32(Some(oid))), SqlType::new(PgType::Oid)));
             }

@@ -220,7 +220,7 @@ impl Definitions<'_> {
             IndexKey::Expr(text) => {
                 let shown = self.expr(Some(table), text, pretty);
                 let call = self.bind(Some(table), text).is_ok_and(|e| matches!(e.kind, ExprKind::Func { .. }));
-                if call || (shown.starts_with('(') && shown.ends_with(')') && !pretty) { shown } else { format!("({shown})") }
+                if call { shown } else { format!("({shown})") }
             }
         };
         if order {
@@ -234,13 +234,13 @@ impl Definitions<'_> {
         Some(out)
     }
 
-    /// `pg_get_viewdef`; `None` if the OID is no view's.
+    /// `pg_get_viewdef`; `None` if the OID is no view's. `pretty` leaves out parentheses.
     ///
     /// # Errors
     /// XX000 if the stored text cannot be read.
-    pub fn view(&self, oid: Oid) -> PgResult<Option<String>> {
+    pub fn view(&self, oid: Oid, pretty: bool) -> PgResult<Option<String>> {
         match self.catalog.relation(oid).map(|r| &**r) {
-            Some(Relation::View(view)) => crate::ddl::view::definition(self.catalog, self.path, view).map(Some),
+            Some(Relation::View(view)) => crate::ddl::view::definition(self.catalog, self.path, view, pretty).map(Some),
             _ => Ok(None),
         }
     }

@@ -10,6 +10,7 @@ use super::{CatalogSnapshot, ColumnId, Oid, Relation, SequenceDescriptor};
 use crate::session::system::SessionSystem;
 use crate::txn::{TableLockMode, store_error};
 use crate::virtual_tables::updatable::Names;
+use crate::virtual_tables::{DATABASE_OWNER, DATABASE_OWNER_NAME};
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
 use stoa_pg::registry::{Func, Registry};
@@ -139,7 +140,9 @@ fn answer(system: &SessionSystem, function: &str, args: &Args<'_>, result: &SqlT
                 None => args.oid(0),
             };
             let Some(oid) = oid else { return text(None) };
-            with_definitions(system, |d| text(d.view(oid)?))
+            // With a width for lines, it is as pretty.
+            let pretty = args.bool(1).unwrap_or(args.int(1).is_some());
+            with_definitions(system, |d| text(d.view(oid, pretty)?))
         }
         "pg_get_ruledef"
         | "pg_get_triggerdef"
@@ -161,7 +164,11 @@ fn answer(system: &SessionSystem, function: &str, args: &Args<'_>, result: &SqlT
         "pg_get_serial_sequence" => serial_sequence(system, args),
         "pg_get_userbyid" => {
             let Some(oid) = args.oid(0) else { return text(None) };
-            text(if oid == ROLE { owner(system) } else { format!("unknown (OID={oid})") })
+            text(match oid {
+                ROLE => owner(system),
+                DATABASE_OWNER => DATABASE_OWNER_NAME.to_owned(),
+                other => format!("unknown (OID={other})"),
+            })
         }
         "pg_get_replica_identity_index" => {
             let table = args.oid(0).and_then(|oid| catalog.table(oid));

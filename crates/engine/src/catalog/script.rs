@@ -212,7 +212,7 @@ impl Writer<'_> {
     }
 
     fn view(&self, view: &ViewDescriptor) -> PgResult<String> {
-        let query = self.definitions.view(view.oid)?.unwrap_or_default();
+        let query = self.definitions.view(view.oid, false)?.unwrap_or_default();
         let query = query.trim_end().trim_end_matches(';');
         let columns: Vec<String> = view.columns.iter().map(|c| quote_name(&c.name)).collect();
         let (kind, end) = match (&view.materialized, &view.check_option) {

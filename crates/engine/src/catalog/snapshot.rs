@@ -127,6 +127,11 @@ impl CatalogSnapshot {
         self.tables.get(&oid).cloned()
     }
 
+    /// All tables, to be kept by a statement; those that hold the rows of materialized views are among them.
+    pub fn shared_tables(&self) -> impl Iterator<Item = &Arc<TableDescriptor>> {
+        self.tables.values()
+    }
+
     /// The table that owns an index.
     #[must_use]
     pub fn table_of_index(&self, index: Oid) -> Option<&TableDescriptor> {

@@ -352,10 +352,13 @@ pub(crate) fn column_dropped(work: Work<'_>, oid: Oid, qualified: (&str, &str), 
 }
 
 /// The text that `pg_get_viewdef` shows: schemas and lists of columns only where they say something.
-pub(crate) fn definition(catalog: &CatalogSnapshot, path: &[Oid], view: &ViewDescriptor) -> PgResult<String> {
+///
+/// Operators stand in parentheses, as in all that PostgreSQL prints of what it stores; `pretty` leaves them as they were written.
+pub(crate) fn definition(catalog: &CatalogSnapshot, path: &[Oid], view: &ViewDescriptor, pretty: bool) -> PgResult<String> {
     let mut parsed = stoa_syntax::parse(&view.sql).map_err(crate::bind::syntax_error)?;
     let Some(ast::Statement::Query(query)) = parsed.first_mut().map(|p| &mut p.statement) else { return Ok(view.sql.clone()) };
-    let known = columns_of_single(query);
+    let mut known = Vec::new();
+    columns_of_each(&query.body, &mut known);
     let mut change = Change(|name: &mut ObjectName, alias: &mut Option<ast::TableAlias>| {
         let Ok([schema, relation]) = <[String; 2]>::try_from(name_parts(name).unwrap_or_default()) else { return };
         let Some(found) = catalog.schema_by_name(&schema) else { return };
@@ -375,13 +378,43 @@ pub(crate) fn definition(catalog: &CatalogSnapshot, path: &[Oid], view: &ViewDes
         }
     });
     let _ = VisitMut::visit(query, &mut change);
+    if !pretty {
+        let _ = VisitMut::visit(query, &mut Parentheses);
+    }
     speak(query);
-    Ok(format!("{};", spoken(&said(&lay_out(query, &view.columns, &known)))))
+    Ok(format!("{};", spoken(&said(&lay_out(query, &view.columns, &known, pretty)))))
+}
+
+/// Puts every operation with two operands in parentheses, but what is on the left of the same AND or OR.
+struct Parentheses;
+
+impl VisitorMut for Parentheses {
+    type Break = ();
+
+    fn post_visit_expr(&mut self, expr: &mut ast::Expr) -> ControlFlow<()> {
+        match expr {
+            ast::Expr::BinaryOp { left, op, .. } => {
+                if let ast::Expr::Nested(inner) = left.as_ref()
+                    && let ast::Expr::BinaryOp { op: below, .. } = inner.as_ref()
+                    && below == op
+                    && matches!(op, ast::BinaryOperator::And | ast::BinaryOperator::Or)
+                {
+                    *left = inner.clone();
+                }
+                *expr = ast::Expr::Nested(Box::new(expr.clone()));
+            }
+            ast::Expr::Nested(inner) if matches!(inner.as_ref(), ast::Expr::Nested(_)) => {
+                let inner = inner.as_ref().clone();
+                *expr = inner;
+            }
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
 }
 
 /// The columns of the only table in FROM, as a stored text calls them; none if there are more.
-fn columns_of_single(query: &ast::Query) -> Vec<String> {
-    let ast::SetExpr::Select(select) = query.body.as_ref() else { return Vec::new() };
+fn columns_of_single(select: &ast::Select) -> Vec<String> {
     let [ast::TableWithJoins { relation: TableFactor::Table { name, alias, .. }, joins }] = select.from.as_slice() else {
         return Vec::new();
     };
@@ -394,6 +427,18 @@ fn columns_of_single(query: &ast::Query) -> Vec<String> {
             crate::virtual_tables::columns(schema, relation).into_iter().flatten().map(|(column, _)| column).collect()
         }
         _ => Vec::new(),
+    }
+}
+
+/// [`columns_of_single`] of the SELECTs that set operations connect, from left to right.
+fn columns_of_each(body: &ast::SetExpr, out: &mut Vec<Vec<String>>) {
+    match body {
+        ast::SetExpr::Select(select) => out.push(columns_of_single(select)),
+        ast::SetExpr::SetOperation { left, right, .. } => {
+            columns_of_each(left, out);
+            columns_of_each(right, out);
+        }
+        _ => {}
     }
 }
 
@@ -488,12 +533,98 @@ fn spoken(text: &str) -> String {
     text
 }
 
-/// A query over lines as PostgreSQL prints it, as far as its outermost SELECT goes. `known` are the columns of its only table.
-fn lay_out(query: &ast::Query, columns: &[ViewColumn], known: &[String]) -> String {
-    let ast::SetExpr::Select(select) = query.body.as_ref() else { return format!(" {query}") };
-    if query.with.is_some() || select.distinct.is_some() {
-        return format!(" {query}");
+/// A query over lines as PostgreSQL prints it, as far as its outermost SELECTs go. `known` are the columns of the only table of each.
+fn lay_out(query: &ast::Query, columns: &[ViewColumn], known: &[Vec<String>], pretty: bool) -> String {
+    let mut known = known.iter();
+    let body = if query.with.is_some() { None } else { lay_out_body(&query.body, columns, &mut known, pretty) };
+    let Some(mut out) = body else { return format!(" {query}") };
+    if let Some(order) = &query.order_by {
+        out.push_str(&format!("\n  {order}"));
     }
+    if let Some(limit) = &query.limit_clause {
+        out.push_str(&format!("\n {}", limit.to_string().trim()));
+    }
+    if let Some(fetch) = &query.fetch {
+        out.push_str(&format!("\n {fetch}"));
+    }
+    for lock in &query.locks {
+        out.push_str(&format!("\n {lock}"));
+    }
+    out
+}
+
+/// SELECTs and set operations of them; none for what else there is.
+fn lay_out_body(
+    body: &ast::SetExpr,
+    columns: &[ViewColumn],
+    known: &mut std::slice::Iter<'_, Vec<String>>,
+    pretty: bool,
+) -> Option<String> {
+    match body {
+        ast::SetExpr::Select(select) => Some(lay_out_select(select, columns, known.next().map_or(&[], Vec::as_slice), pretty)),
+        ast::SetExpr::SetOperation { op, set_quantifier, left, right } => {
+            let all = match set_quantifier {
+                ast::SetQuantifier::All => " ALL",
+                ast::SetQuantifier::None | ast::SetQuantifier::Distinct => "",
+                _ => return None,
+            };
+            if !matches!(right.as_ref(), ast::SetExpr::Select(_)) {
+                return None;
+            }
+            let left_text = lay_out_body(left, columns, known, pretty)?;
+            let right_text = lay_out_body(right, columns, known, pretty)?;
+            Some(format!("{left_text}\n{op}{all}\n{right_text}"))
+        }
+        _ => None,
+    }
+}
+
+/// An item of FROM with its joins, one a line.
+fn lay_out_joins(item: &ast::TableWithJoins, pretty: bool) -> String {
+    let mut out = match &item.relation {
+        // The joins on the left come first anyway.
+        TableFactor::NestedJoin { table_with_joins, alias: None } => lay_out_joins(table_with_joins, pretty),
+        other => other.to_string(),
+    };
+    for join in &item.joins {
+        let (word, constraint) = match &join.join_operator {
+            ast::JoinOperator::Join(c) | ast::JoinOperator::Inner(c) => ("JOIN", Some(c)),
+            ast::JoinOperator::Left(c) | ast::JoinOperator::LeftOuter(c) => ("LEFT JOIN", Some(c)),
+            ast::JoinOperator::Right(c) | ast::JoinOperator::RightOuter(c) => ("RIGHT JOIN", Some(c)),
+            ast::JoinOperator::FullOuter(c) => ("FULL JOIN", Some(c)),
+            ast::JoinOperator::CrossJoin(c) => ("CROSS JOIN", Some(c)),
+            _ => ("", None),
+        };
+        let right = match &join.relation {
+            TableFactor::NestedJoin { table_with_joins, alias: None } if pretty => {
+                format!("({})", lay_out_joins(table_with_joins, pretty))
+            }
+            TableFactor::NestedJoin { table_with_joins, alias: None } => lay_out_joins(table_with_joins, pretty),
+            other => other.to_string(),
+        };
+        let text = match constraint {
+            Some(ast::JoinConstraint::None) => format!("{word} {right}"),
+            Some(ast::JoinConstraint::On(e)) if pretty => format!("{word} {right} ON {}", unnested(e)),
+            Some(ast::JoinConstraint::On(e)) => format!("{word} {right} ON ({e})"),
+            Some(ast::JoinConstraint::Using(columns)) => {
+                let list: Vec<String> = columns.iter().map(ToString::to_string).collect();
+                format!("{word} {right} USING ({})", list.join(", "))
+            }
+            _ => join.to_string().trim().to_owned(),
+        };
+        out = if pretty { format!("{out}\n     {text}") } else { format!("({out}\n     {text})") };
+    }
+    out
+}
+
+fn unnested(expr: &ast::Expr) -> &ast::Expr {
+    match expr {
+        ast::Expr::Nested(inner) => unnested(inner),
+        other => other,
+    }
+}
+
+fn lay_out_select(select: &ast::Select, columns: &[ViewColumn], known: &[String], pretty: bool) -> String {
     // Columns are shown with the table's name, as PostgreSQL does.
     let single = match select.from.as_slice() {
         [ast::TableWithJoins { relation: TableFactor::Table { name, alias, .. }, joins }] if joins.is_empty() => {
@@ -510,6 +641,9 @@ fn lay_out(query: &ast::Query, columns: &[ViewColumn], known: &[String]) -> Stri
     };
     // Printed without parentheses of its own, a condition that has some would gain more each time it is read again.
     let condition = |expr: &ast::Expr| {
+        if pretty {
+            return show(unnested(expr));
+        }
         let text = show(expr);
         let plain = matches!(expr, ast::Expr::Identifier(_) | ast::Expr::CompoundIdentifier(_) | ast::Expr::Nested(_));
         if plain { text } else { format!("({text})") }
@@ -533,9 +667,14 @@ fn lay_out(query: &ast::Query, columns: &[ViewColumn], known: &[String]) -> Stri
         })
         .collect();
     let hints: String = select.optimizer_hints.iter().map(|h| format!("{h} ")).collect();
-    let mut out = format!(" SELECT {hints}{}", items.join(",\n    "));
+    let distinct = match &select.distinct {
+        Some(ast::Distinct::Distinct) => "DISTINCT ".to_owned(),
+        Some(ast::Distinct::On(exprs)) => format!("DISTINCT ON ({}) ", exprs.iter().map(&show).collect::<Vec<_>>().join(", ")),
+        Some(ast::Distinct::All) | None => String::new(),
+    };
+    let mut out = format!(" SELECT {hints}{distinct}{}", items.join(",\n    "));
     if !select.from.is_empty() {
-        let from: Vec<String> = select.from.iter().map(ToString::to_string).collect();
+        let from: Vec<String> = select.from.iter().map(|item| lay_out_joins(item, pretty)).collect();
         out.push_str(&format!("\n   FROM {}", from.join(",\n    ")));
     }
     if let Some(selection) = &select.selection {
@@ -558,18 +697,6 @@ fn lay_out(query: &ast::Query, columns: &[ViewColumn], known: &[String]) -> Stri
         }
         let list: Vec<String> = windows.iter().map(ToString::to_string).collect();
         out.push_str(&format!("\n  WINDOW {}", list.join(", ")));
-    }
-    if let Some(order) = &query.order_by {
-        out.push_str(&format!("\n  {order}"));
-    }
-    if let Some(limit) = &query.limit_clause {
-        out.push_str(&format!("\n {}", limit.to_string().trim()));
-    }
-    if let Some(fetch) = &query.fetch {
-        out.push_str(&format!("\n {fetch}"));
-    }
-    for lock in &query.locks {
-        out.push_str(&format!("\n {lock}"));
     }
     out
 }

@@ -2,6 +2,7 @@
 
 use crate::catalog::{CatalogSnapshot, Oid};
 use crate::session::system::SessionSystem;
+use crate::virtual_tables::Made;
 use datafusion::common::ScalarValue;
 use std::ops::Deref;
 use std::sync::Arc;
@@ -18,6 +19,8 @@ pub struct StatementContext {
     pub params: Arc<[ScalarValue]>,
     /// The statement's text, for `pg_stat_activity` and error positions.
     pub text: Arc<str>,
+    /// Rows of system relations.
+    pub made: Arc<Made>,
 }
 
 impl Deref for StatementContext {
@@ -32,6 +35,7 @@ impl StatementContext {
     /// The same with another catalog to look names up in.
     #[must_use]
     pub fn with_catalog(&self, catalog: Arc<CatalogSnapshot>, search_path: Arc<[Oid]>) -> Self {
-        Self { system: Arc::new(SessionSystem { catalog, search_path, ..(*self.system).clone() }), ..self.clone() }
+        let system = Arc::new(SessionSystem { catalog, search_path, ..(*self.system).clone() });
+        Self { system, made: Arc::default(), ..self.clone() }
     }
 }

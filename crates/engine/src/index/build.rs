@@ -228,7 +228,7 @@ async fn fill_text(ctx: &StatementContext, table: Oid, index: &IndexDescriptor, 
 fn inner(ctx: &StatementContext) -> StatementContext {
     let txn = ctx.database.transactions.begin(TxnOptions::new(ctx.txn.group()));
     let system = SessionSystem { catalog: txn.catalog(), txn, ..(*ctx.system).clone() };
-    StatementContext { system: Arc::new(system), ..ctx.clone() }
+    StatementContext { system: Arc::new(system), made: Arc::default(), ..ctx.clone() }
 }
 
 async fn set_state(ctx: &StatementContext, table: Oid, index: Oid, to: IndexState) -> PgResult<()> {

@@ -359,6 +359,111 @@ pub fn scalar_as_join(input: &Rel, query: &Query, fresh: &mut dyn FnMut() -> Col
     Some((joined, value))
 }
 
+/// A correlated scalar subquery over system relations that can find one row at most, since equalities fix a unique key of each, as an
+/// outer join: the joined relation and the expression for the value. Other tables are read by their keys for each row instead.
+pub fn scalar_by_key(input: &Rel, query: &Query, fresh: &mut dyn FnMut() -> ColId) -> Option<(Rel, Expr)> {
+    let output = query.outputs.first()?;
+    let Rel::Project { input: rows, exprs } = &query.rel else { return None };
+    let (_, value) = exprs.iter().find(|(c, _)| *c == output.col)?;
+    if value.any(&mut |e| is_subquery(e)) {
+        return None;
+    }
+    let outer = given_columns(input);
+    if !walk::free_columns(&query.rel).iter().all(|c| outer.contains(c)) {
+        return None;
+    }
+    let mut used = Vec::new();
+    walk::columns_of(value, &mut used);
+    let mut needed: HashSet<ColId> = used.into_iter().filter(|c| !outer.contains(c)).collect();
+    let (inner, conditions) = pull_correlation(rows, &mut needed)?;
+    if conditions.is_empty() || !finds_one(&inner, &conditions, &outer) {
+        return None;
+    }
+    let given = given_columns(&inner);
+    let mut through = Vec::new();
+    for c in needed.iter().filter(|c| given.contains(c)) {
+        through.push((*c, Expr::column(*c, type_of_column(&inner, *c)?)));
+    }
+    let marker = fresh();
+    through.push((marker, crate::bind::function::bool_const(true)));
+    let joined = Rel::Join {
+        left: Box::new(input.clone()),
+        right: Box::new(Rel::Project { input: Box::new(inner), exprs: through }),
+        kind: JoinKind::Left,
+        on: Some(conjunction(conditions)),
+        lateral: false,
+    };
+    let found = Expr::column(marker, SqlType::new(PgType::Bool));
+    Some((joined, Expr::new(ExprKind::Case { whens: vec![(found, value.clone())], otherwise: None }, output.ty.clone())))
+}
+
+/// Whether conditions fix a unique key of each relation: by columns from outside, or of relations whose row is fixed already.
+fn finds_one(rel: &Rel, conditions: &[Expr], outer: &HashSet<ColId>) -> bool {
+    let mut leaves = Vec::new();
+    let mut conjuncts = conditions.to_vec();
+    if !collect_leaves(rel, &mut leaves, &mut conjuncts) {
+        return false;
+    }
+    let mut fixed = outer.clone();
+    while !leaves.is_empty() {
+        let before = leaves.len();
+        leaves.retain(|leaf| {
+            let Rel::Virtual { schema, name, columns } = leaf else { return true };
+            let is_fixed = |column: &String| {
+                let Some((id, ..)) = columns.iter().find(|(_, name, _)| name == column) else { return false };
+                conjuncts.iter().any(|c| equals(c, *id, &fixed))
+            };
+            let found = crate::virtual_tables::keys(schema, name).iter().any(|key| key.iter().all(&is_fixed));
+            if found {
+                fixed.extend(columns.iter().map(|(id, ..)| *id));
+            }
+            !found
+        });
+        if leaves.len() == before {
+            return false;
+        }
+    }
+    true
+}
+
+/// System relations under inner joins and filters, with all conditions; false if there is anything else.
+fn collect_leaves<'r>(rel: &'r Rel, leaves: &mut Vec<&'r Rel>, conjuncts: &mut Vec<Expr>) -> bool {
+    let mut condition = |e: &Expr| match &e.kind {
+        ExprKind::And(parts) => conjuncts.extend(parts.iter().cloned()),
+        _ => conjuncts.push(e.clone()),
+    };
+    match rel {
+        Rel::Virtual { .. } => {
+            leaves.push(rel);
+            true
+        }
+        Rel::Filter { input, predicate } => {
+            condition(predicate);
+            collect_leaves(input, leaves, conjuncts)
+        }
+        Rel::Join { left, right, kind: JoinKind::Inner, on, lateral: false } => {
+            if let Some(on) = on {
+                condition(on);
+            }
+            collect_leaves(left, leaves, conjuncts) && collect_leaves(right, leaves, conjuncts)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a condition says that a column equals something made of fixed columns.
+fn equals(condition: &Expr, column: ColId, fixed: &HashSet<ColId>) -> bool {
+    let ExprKind::Oper { oper, args } = &condition.kind else { return false };
+    let [a, b] = args.as_slice() else { return false };
+    let is_column = |e: &Expr| matches!(e.kind, ExprKind::Column(id) if id == column);
+    let is_fixed = |e: &Expr| {
+        let mut used = Vec::new();
+        walk::columns_of(e, &mut used);
+        used.iter().all(|c| fixed.contains(c))
+    };
+    oper.0.name == "=" && (is_column(a) && is_fixed(b) || is_column(b) && is_fixed(a))
+}
+
 fn is_count(aggregate: &AggregateExpr) -> bool {
     matches!(aggregate.func.0.kind, FuncKind::NativeAggregate(NativeAggregate::Count)) || aggregate_names::counts(aggregate.func.0.name)
 }

@@ -196,6 +196,10 @@ impl Planner {
                         e.ty = ty;
                         return Ok(joined);
                     }
+                    if let Some((joined, value)) = decorrelate::scalar_by_key(&input, q, &mut fresh) {
+                        *e = value;
+                        return Ok(joined);
+                    }
                     let (q, ty) = ((**q).clone(), e.ty.clone());
                     self.apply(e, ApplyKind::Scalar, q, ty, applies);
                 }

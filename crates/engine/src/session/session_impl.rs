@@ -189,7 +189,7 @@ impl Session {
     pub(crate) fn statement_context(&mut self, text: Arc<str>, params: Arc<[ScalarValue]>) -> PgResult<StatementContext> {
         let system = self.surroundings()?;
         let eval = self.eval_context(Arc::clone(&system));
-        Ok(StatementContext { system, eval, params, text })
+        Ok(StatementContext { system, eval, params, text, made: Arc::default() })
     }
 
     /// The open transaction with its catalog and the schemas to look in.

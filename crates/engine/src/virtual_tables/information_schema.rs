@@ -1,9 +1,9 @@
 //! `information_schema`: the standard's view of tables, columns and constraints.
 
 use super::cell::{Table, V, yes};
-use super::pg_catalog::{schema_of, tables};
+use super::pg_catalog::{DATABASE_OWNER_NAME, schema_of, tables};
 use super::updatable::Names;
-use crate::catalog::{ForeignKeyAction, IndexKey, Relation, TableDescriptor};
+use crate::catalog::{ForeignKeyAction, IndexKey, PUBLIC_OID, Relation, TableDescriptor};
 use crate::exec::StatementContext;
 use stoa_pg::types::{PgType, length_typmod, numeric_typmod};
 use stoa_pg::{PgResult, SqlType};
@@ -21,11 +21,8 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<(
     match name {
         "schemata" => {
             for s in ctx.catalog.schemas() {
-                t.row(vec![
-                    ("catalog_name", DATABASE.into()),
-                    ("schema_name", s.name.as_str().into()),
-                    ("schema_owner", ctx.session.current_user().into()),
-                ]);
+                let owner = if s.oid == PUBLIC_OID { DATABASE_OWNER_NAME.to_owned() } else { ctx.session.current_user() };
+                t.row(vec![("catalog_name", DATABASE.into()), ("schema_name", s.name.as_str().into()), ("schema_owner", owner.into())]);
             }
         }
         "information_schema_catalog_name" => t.row(vec![("catalog_name", DATABASE.into())]),
@@ -41,13 +38,14 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<(
                     table_row(ctx, t, v.schema, &v.name, "VIEW", written(ctx).is_updatable(v));
                 }
             }
-            for (schema, name, ..) in super::all() {
+            for shape in super::shapes::all() {
+                let is_table = shape.kind == "r";
                 t.row(vec![
                     ("table_catalog", DATABASE.into()),
-                    ("table_schema", schema.into()),
-                    ("table_name", name.into()),
-                    ("table_type", "VIEW".into()),
-                    ("is_insertable_into", yes(false)),
+                    ("table_schema", shape.schema.as_str().into()),
+                    ("table_name", shape.name.as_str().into()),
+                    ("table_type", if is_table { "BASE TABLE" } else { "VIEW" }.into()),
+                    ("is_insertable_into", yes(is_table)),
                     ("is_typed", yes(false)),
                 ]);
             }
@@ -61,7 +59,7 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<(
                         ("table_catalog", DATABASE.into()),
                         ("table_schema", schema_of(ctx, v.schema).into()),
                         ("table_name", v.name.as_str().into()),
-                        ("view_definition", definitions(ctx).view(v.oid)?.into()),
+                        ("view_definition", definitions(ctx).view(v.oid, false)?.into()),
                         ("check_option", v.check_option.as_deref().unwrap_or("none").to_uppercase().into()),
                         ("is_updatable", yes(written(ctx).is_updatable(v))),
                         ("is_insertable_into", yes(written(ctx).is_updatable(v))),
@@ -73,9 +71,23 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<(
             }
         }
         "columns" => {
+            for shape in super::shapes::all() {
+                for (i, ((name, ty), not_null)) in shape.columns.iter().zip(&shape.not_null).enumerate() {
+                    let mut cells = column_cells(ctx, 0, &shape.name, name, i as i64 + 1, ty);
+                    cells.retain(|(cell, _)| *cell != "table_schema");
+                    cells.extend([
+                        ("table_schema", shape.schema.as_str().into()),
+                        ("is_nullable", yes(!not_null)),
+                        ("is_identity", yes(false)),
+                        ("identity_cycle", yes(false)),
+                        ("is_generated", "NEVER".into()),
+                        ("is_updatable", yes(shape.kind == "r")),
+                    ]);
+                    t.row(cells);
+                }
+            }
             for table in tables(ctx) {
-                for (i, c) in table.visible_columns().enumerate() {
-                    let _ = i;
+                for c in table.visible_columns() {
                     let identity = c.identity.as_ref();
                     let mut cells = column_cells(ctx, table.schema, &table.name, &c.name, i64::from(c.id.0), &c.ty);
                     cells.extend([
@@ -177,7 +189,7 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<(
             for table in tables(ctx) {
                 for c in all_constraints(&table) {
                     let (owner, columns) = match &c.referenced {
-                        Some((oid, columns)) => match ctx.catalog.table(*oid) {
+                        Some((oid, columns)) => match ctx.catalog.shared_table(*oid) {
                             Some(r) => (r.clone(), columns.iter().filter_map(|id| r.column(*id).map(|c| c.name.clone())).collect()),
                             None => continue,
                         },
@@ -426,6 +438,6 @@ fn column_cells(ctx: &StatementContext, schema: u32, table: &str, name: &str, po
 }
 
 /// What definitions of objects are printed against.
-fn definitions(ctx: &StatementContext) -> crate::catalog::definition::Definitions<'_> {
+pub fn definitions(ctx: &StatementContext) -> crate::catalog::definition::Definitions<'_> {
     crate::catalog::definition::Definitions { catalog: &ctx.catalog, path: &ctx.search_path, eval: &ctx.eval }
 }

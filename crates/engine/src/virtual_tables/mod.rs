@@ -13,7 +13,11 @@ pub(crate) mod updatable;
 use crate::exec::StatementContext;
 use arrow::array::RecordBatch;
 use cell::Table;
+use parking_lot::Mutex;
+use std::collections::HashMap;
 use stoa_pg::{PgError, PgResult, SqlType};
+
+pub use pg_catalog::{DATABASE_OWNER, DATABASE_OWNER_NAME};
 
 pub use crate::catalog::functions::{call, relation_name, relation_oid, schema_name, schema_oid};
 
@@ -41,20 +45,42 @@ pub fn by_oid(oid: u32) -> Option<(&'static str, &'static str)> {
     shapes::all().find(|s| s.oid == oid).map(|s| (s.schema.as_str(), s.name.as_str()))
 }
 
-/// All computed relations: schema, name, OID, number of columns.
-pub fn all() -> impl Iterator<Item = (&'static str, &'static str, u32, usize)> {
-    shapes::all().map(|s| (s.schema.as_str(), s.name.as_str(), s.oid, s.columns.len()))
+/// Whether an OID is that of a computed relation that PostgreSQL has as a table, not as a view.
+#[must_use]
+pub fn is_table(oid: u32) -> bool {
+    shapes::all().any(|s| s.oid == oid && s.kind == "r")
 }
 
-/// The rows of a computed relation, columns in the order of [`columns`].
+/// Sets of columns of which no two rows of a computed relation have the same values.
+#[must_use]
+pub fn keys(schema: &str, name: &str) -> &'static [Vec<String>] {
+    shapes::find(schema, name).map_or(&[], |s| s.keys.as_slice())
+}
+
+/// What a statement has read of computed relations: it sees each of them in one state, made once.
+#[derive(Debug, Default)]
+pub struct Made(Mutex<HashMap<(String, String), RecordBatch>>);
+
+/// The rows of a computed relation, columns in the order of [`columns`]; the same in all of a statement.
 ///
 /// # Errors
 /// XX000 if a value does not fit its column.
 pub fn rows(ctx: &StatementContext, schema: &str, name: &str) -> PgResult<RecordBatch> {
     if schema == "stoa_sequence" {
+        // Its row changes while the statement runs.
         let oid = name.parse().map_err(|_| PgError::internal("a sequence without an OID"))?;
         return crate::catalog::sequence::state_row(ctx, oid);
     }
+    let key = (schema.to_owned(), name.to_owned());
+    if let Some(made) = ctx.made.0.lock().get(&key) {
+        return Ok(made.clone());
+    }
+    let made = make(ctx, schema, name)?;
+    ctx.made.0.lock().insert(key, made.clone());
+    Ok(made)
+}
+
+fn make(ctx: &StatementContext, schema: &str, name: &str) -> PgResult<RecordBatch> {
     let shape = shapes::find(schema, name).ok_or_else(|| PgError::internal(format!("{schema}.{name} is no computed relation")))?;
     let mut table = Table::new(&shape.columns);
     match schema {

@@ -1,10 +1,14 @@
 //! The relations of `pg_catalog` that describe objects.
 
 use super::cell::{Table, V};
+use super::information_schema::definitions;
 use crate::catalog::{
-    ColumnDescriptor, ForeignKeyAction, INFORMATION_SCHEMA_OID, IndexDescriptor, IndexKey, PG_CATALOG_OID, Relation, TableDescriptor,
+    CatalogSnapshot, ColumnDescriptor, ColumnId, ForeignKeyAction, INFORMATION_SCHEMA_OID, IndexDescriptor, IndexKey, PG_CATALOG_OID,
+    PUBLIC_OID, Relation, TableDescriptor, ViewDescriptor,
 };
 use crate::exec::StatementContext;
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use stoa_pg::registry::{CastContext, CastKind, FuncKind, Registry, Volatility};
 use stoa_pg::type_functions::{self, TypeForms};
 use stoa_pg::types::{BASE_TYPES, PgType};
@@ -12,6 +16,9 @@ use stoa_pg::{PgResult, SqlType};
 
 /// The OID of the only role.
 pub const OWNER: u32 = 10;
+/// The role that stands for the owner of the database; the schema `public` is its.
+pub const DATABASE_OWNER: u32 = 6171;
+pub const DATABASE_OWNER_NAME: &str = "pg_database_owner";
 /// The OID of the database `stoa`.
 pub const DATABASE: u32 = 16_383;
 const HEAP_AM: u32 = 2;
@@ -20,6 +27,9 @@ const DEFAULT_COLLATION: u32 = 100;
 const PG_CLASS: u32 = 1259;
 const PG_CONSTRAINT: u32 = 2606;
 const PG_NAMESPACE: u32 = 2615;
+const PG_ATTRDEF: u32 = 2604;
+const PG_REWRITE: u32 = 2618;
+const PG_TYPE: u32 = 1247;
 
 /// The OID under which a table's primary key index is seen.
 #[must_use]
@@ -78,16 +88,28 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<b
             let mut schemas: Vec<_> = catalog.schemas().collect();
             schemas.sort_by_key(|s| s.oid);
             for s in schemas {
-                t.row(vec![("oid", V::Oid(s.oid)), ("nspname", s.name.as_str().into()), ("nspowner", V::Oid(OWNER))]);
+                // What PostgreSQL 15 gives the schema public, and dumps only where it is otherwise.
+                let (owner, privileges) = if s.oid == PUBLIC_OID {
+                    let privileges = [format!("{DATABASE_OWNER_NAME}=UC/{DATABASE_OWNER_NAME}"), format!("=U/{DATABASE_OWNER_NAME}")];
+                    (DATABASE_OWNER, V::Texts(privileges.into()))
+                } else {
+                    (OWNER, V::Null)
+                };
+                t.row(vec![
+                    ("oid", V::Oid(s.oid)),
+                    ("nspname", s.name.as_str().into()),
+                    ("nspowner", V::Oid(owner)),
+                    ("nspacl", privileges),
+                ]);
             }
         }
         "pg_class" => classes(ctx, t),
         "pg_attribute" => attributes(ctx, t),
-        "pg_type" => types(t),
+        "pg_type" => types(ctx, t),
         "pg_index" => {
-            for table in tables(ctx) {
-                for shown in indexes(&table) {
-                    index_row(&table, &shown, t);
+            for owner in indexed(ctx) {
+                for shown in indexes(&owner.table) {
+                    index_row(&owner, &shown, t);
                 }
             }
         }
@@ -168,18 +190,20 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<b
         }
         "pg_roles" | "pg_authid" => {
             let user = ctx.session.current_user();
-            t.row(vec![
-                ("oid", V::Oid(OWNER)),
-                ("rolname", user.into()),
-                ("rolsuper", true.into()),
-                ("rolinherit", true.into()),
-                ("rolcreaterole", true.into()),
-                ("rolcreatedb", true.into()),
-                ("rolcanlogin", true.into()),
-                ("rolreplication", false.into()),
-                ("rolbypassrls", true.into()),
-                ("rolconnlimit", V::Int(-1)),
-            ]);
+            for (oid, role, is_user) in [(OWNER, user.as_str(), true), (DATABASE_OWNER, DATABASE_OWNER_NAME, false)] {
+                t.row(vec![
+                    ("oid", V::Oid(oid)),
+                    ("rolname", role.into()),
+                    ("rolsuper", is_user.into()),
+                    ("rolinherit", true.into()),
+                    ("rolcreaterole", is_user.into()),
+                    ("rolcreatedb", is_user.into()),
+                    ("rolcanlogin", is_user.into()),
+                    ("rolreplication", false.into()),
+                    ("rolbypassrls", is_user.into()),
+                    ("rolconnlimit", V::Int(-1)),
+                ]);
+            }
         }
         "pg_user" => {
             t.row(vec![
@@ -213,7 +237,7 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<b
                         ("schemaname", schema_of(ctx, v.schema).into()),
                         ("viewname", v.name.as_str().into()),
                         ("viewowner", ctx.session.current_user().into()),
-                        ("definition", v.sql.as_str().into()),
+                        ("definition", definitions(ctx).view(v.oid, false)?.into()),
                     ]);
                 }
             }
@@ -221,27 +245,27 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<b
         "pg_matviews" => {
             for relation in catalog.relations() {
                 if let Relation::View(v) = &**relation
-                    && v.materialized.is_some()
+                    && let Some(held) = v.materialized
                 {
                     t.row(vec![
                         ("schemaname", schema_of(ctx, v.schema).into()),
                         ("matviewname", v.name.as_str().into()),
                         ("matviewowner", ctx.session.current_user().into()),
-                        ("hasindexes", false.into()),
+                        ("hasindexes", catalog.table(held).is_some_and(|held| !held.indexes.is_empty()).into()),
                         ("ispopulated", (!v.unpopulated).into()),
-                        ("definition", v.sql.as_str().into()),
+                        ("definition", definitions(ctx).view(v.oid, false)?.into()),
                     ]);
                 }
             }
         }
         "pg_indexes" => {
-            for table in tables(ctx) {
-                for shown in indexes(&table) {
+            for owner in indexed(ctx) {
+                for shown in indexes(&owner.table) {
                     t.row(vec![
-                        ("schemaname", schema_of(ctx, table.schema).into()),
-                        ("tablename", table.name.as_str().into()),
+                        ("schemaname", schema_of(ctx, owner.table.schema).into()),
+                        ("tablename", owner.name.as_str().into()),
                         ("indexname", shown.name.into()),
-                        ("indexdef", crate::catalog::deparse::index_definition(catalog, &table, shown.index).into()),
+                        ("indexdef", crate::catalog::deparse::index_definition(catalog, &owner.table, shown.index).into()),
                     ]);
                 }
             }
@@ -274,40 +298,7 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<b
                 }
             }
         }
-        "pg_depend" => {
-            for relation in catalog.relations() {
-                match &**relation {
-                    Relation::Sequence(s) => {
-                        if let Some((table, column)) = &s.owned_by {
-                            let identity = catalog.table(*table).and_then(|d| d.column(*column)).is_some_and(|c| c.identity.is_some());
-                            t.row(vec![
-                                ("classid", V::Oid(PG_CLASS)),
-                                ("objid", V::Oid(s.oid)),
-                                ("objsubid", V::Int(0)),
-                                ("refclassid", V::Oid(PG_CLASS)),
-                                ("refobjid", V::Oid(*table)),
-                                ("refobjsubid", V::Int(i64::from(column.0))),
-                                ("deptype", if identity { "i" } else { "a" }.into()),
-                            ]);
-                        }
-                    }
-                    Relation::View(v) => {
-                        for d in &v.depends_on {
-                            t.row(vec![
-                                ("classid", V::Oid(PG_CLASS)),
-                                ("objid", V::Oid(v.oid)),
-                                ("objsubid", V::Int(0)),
-                                ("refclassid", V::Oid(PG_CLASS)),
-                                ("refobjid", V::Oid(d.relation)),
-                                ("refobjsubid", V::Int(0)),
-                                ("deptype", "n".into()),
-                            ]);
-                        }
-                    }
-                    Relation::Table(_) => {}
-                }
-            }
-        }
+        "pg_depend" => depends(ctx, t),
         "pg_collation" => {
             for (oid, name, provider) in [(DEFAULT_COLLATION, "default", "d"), (950, "C", "c"), (951, "POSIX", "c")] {
                 t.row(vec![
@@ -351,7 +342,7 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<b
             for relation in catalog.relations() {
                 if let Relation::View(v) = &**relation {
                     t.row(vec![
-                        ("oid", V::Oid(v.oid | 0x2000_0000)),
+                        ("oid", V::Oid(rule_oid(v))),
                         ("rulename", "_RETURN".into()),
                         ("ev_class", V::Oid(v.oid)),
                         ("ev_type", "1".into()),
@@ -366,26 +357,55 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<b
     Ok(true)
 }
 
+/// The tables that hold the rows of materialized views, by their OID: no tables of their own to those who look.
+fn hidden(catalog: &CatalogSnapshot) -> HashMap<u32, &ViewDescriptor> {
+    catalog
+        .relations()
+        .filter_map(|r| match &**r {
+            Relation::View(v) => Some((v.materialized?, v)),
+            _ => None,
+        })
+        .collect()
+}
+
 /// Tables that sessions see, in the order of their OIDs.
-pub fn tables(ctx: &StatementContext) -> Vec<TableDescriptor> {
-    let mut out: Vec<TableDescriptor> = ctx
+pub fn tables(ctx: &StatementContext) -> Vec<Arc<TableDescriptor>> {
+    let hidden = hidden(&ctx.catalog);
+    let mut out: Vec<_> = ctx.catalog.shared_tables().filter(|t| !hidden.contains_key(&t.oid)).cloned().collect();
+    out.sort_by_key(|t| t.oid);
+    out
+}
+
+/// Something with indexes: a table, or a materialized view, whose rows and indexes are a hidden table's.
+pub struct Indexed {
+    pub table: Arc<TableDescriptor>,
+    /// Of the table, or of the view.
+    pub oid: u32,
+    pub name: String,
+    is_view: bool,
+}
+
+impl Indexed {
+    /// The number that a column of the table has in what is shown.
+    fn number(&self, id: ColumnId) -> i16 {
+        if !self.is_view {
+            return id.0 as i16;
+        }
+        self.table.visible_columns().position(|c| c.id == id).map_or(0, |at| at as i16 + 1)
+    }
+}
+
+/// What has indexes, in the order of OIDs.
+pub fn indexed(ctx: &StatementContext) -> Vec<Indexed> {
+    let hidden = hidden(&ctx.catalog);
+    let mut out: Vec<_> = ctx
         .catalog
-        .relations()
-        .filter_map(|r| match &**r {
-            Relation::Table(t) => Some(t.clone()),
-            _ => None,
+        .shared_tables()
+        .map(|table| match hidden.get(&table.oid) {
+            Some(view) => Indexed { table: table.clone(), oid: view.oid, name: view.name.clone(), is_view: true },
+            None => Indexed { table: table.clone(), oid: table.oid, name: table.name.clone(), is_view: false },
         })
         .collect();
-    // The rows of materialized views are no tables of their own.
-    let hidden: Vec<u32> = ctx
-        .catalog
-        .relations()
-        .filter_map(|r| match &**r {
-            Relation::View(v) => v.materialized,
-            _ => None,
-        })
-        .collect();
-    out.retain(|t| !hidden.contains(&t.oid));
     out.sort_by_key(|t| t.oid);
     out
 }
@@ -404,7 +424,6 @@ fn class_row(t: &mut Table<'_>, oid: u32, name: &str, schema: u32, kind: &str, n
         ("oid", V::Oid(oid)),
         ("relname", name.into()),
         ("relnamespace", V::Oid(schema)),
-        ("reltype", V::Oid(0)),
         ("reloftype", V::Oid(0)),
         ("relowner", V::Oid(OWNER)),
         ("relfilenode", V::Oid(oid)),
@@ -415,11 +434,10 @@ fn class_row(t: &mut Table<'_>, oid: u32, name: &str, schema: u32, kind: &str, n
         ("relisshared", false.into()),
         ("relkind", kind.into()),
         ("relnatts", V::Int(natts as i64)),
-        ("relhasrules", (kind == "v").into()),
+        ("relhasrules", matches!(kind, "v" | "m").into()),
         ("relhassubclass", false.into()),
         ("relrowsecurity", false.into()),
         ("relforcerowsecurity", false.into()),
-        ("relreplident", if kind == "r" { "d" } else { "n" }.into()),
         ("relispartition", false.into()),
         ("relrewrite", V::Oid(0)),
         ("relfrozenxid", V::Oid(0)),
@@ -427,6 +445,8 @@ fn class_row(t: &mut Table<'_>, oid: u32, name: &str, schema: u32, kind: &str, n
     ];
     let given: Vec<&str> = more.iter().map(|(n, _)| *n).collect();
     for (column, value) in [
+        ("reltype", V::Oid(0)),
+        ("relreplident", if matches!(kind, "r" | "m") { "d" } else { "n" }.into()),
         ("relam", V::Oid(0)),
         ("reltuples", V::Float(-1.0)),
         ("relhasindex", false.into()),
@@ -445,68 +465,242 @@ fn class_row(t: &mut Table<'_>, oid: u32, name: &str, schema: u32, kind: &str, n
 
 fn classes(ctx: &StatementContext, t: &mut Table<'_>) {
     let rows = |oid: u32| V::Float(ctx.database.statistics.of(oid).map_or(-1.0, |s| s.rows));
+    let persistence = |temporary: bool| V::from(if temporary { "t" } else { "p" });
     // Both sides of a foreign key have triggers in PostgreSQL, by which psql decides whether to look for keys.
-    let referenced: std::collections::HashSet<u32> =
-        tables(ctx).iter().flat_map(|t| t.foreign_keys.iter().map(|f| f.referenced_table)).collect();
-    for (schema, name, oid, columns) in super::all() {
-        let schema = if schema == "pg_catalog" { PG_CATALOG_OID } else { INFORMATION_SCHEMA_OID };
-        let kind = if schema == INFORMATION_SCHEMA_OID || name.ends_with('s') && name != "pg_class" { "v" } else { "r" };
-        class_row(t, oid, name, schema, kind, columns, vec![]);
+    let referenced: HashSet<u32> = tables(ctx).iter().flat_map(|t| t.foreign_keys.iter().map(|f| f.referenced_table)).collect();
+    for shape in super::shapes::all() {
+        let schema = if shape.schema == "pg_catalog" { PG_CATALOG_OID } else { INFORMATION_SCHEMA_OID };
+        let mut more = vec![("relreplident", V::from("n"))];
+        if shape.kind == "r" {
+            more.push(("relam", V::Oid(HEAP_AM)));
+        }
+        class_row(t, shape.oid, &shape.name, schema, &shape.kind, shape.columns.len(), more);
     }
-    let mut relations: Vec<_> = ctx.catalog.relations().cloned().collect();
+    for owner in indexed(ctx) {
+        let table = &owner.table;
+        let shown = indexes(table);
+        if !owner.is_view {
+            class_row(
+                t,
+                table.oid,
+                &table.name,
+                table.schema,
+                "r",
+                table.columns.iter().filter(|c| !c.hidden).count(),
+                vec![
+                    ("reltype", V::Oid(row_type_oid(table.oid))),
+                    ("relam", V::Oid(HEAP_AM)),
+                    ("relhasindex", (!shown.is_empty()).into()),
+                    ("relpersistence", persistence(table.temporary)),
+                    ("relchecks", V::Int(table.checks.len() as i64)),
+                    ("relhastriggers", (!table.foreign_keys.is_empty() || referenced.contains(&table.oid)).into()),
+                    ("reltuples", rows(table.oid)),
+                    ("reloptions", options(&table.options)),
+                ],
+            );
+        }
+        for index in shown {
+            let natts = index.index.map_or(table.key.len(), |i| i.parts.len() + i.include.len());
+            class_row(
+                t,
+                index.oid,
+                index.name,
+                table.schema,
+                "i",
+                natts,
+                vec![
+                    ("relam", V::Oid(BTREE_AM)),
+                    ("relpersistence", persistence(table.temporary)),
+                    ("reltuples", rows(table.oid)),
+                    ("reloptions", index.index.map_or(V::Null, |i| options(&i.options))),
+                ],
+            );
+        }
+    }
+    let mut relations: Vec<_> = ctx.catalog.relations().collect();
     relations.sort_by_key(|r| r.oid());
-    let hidden: Vec<u32> = relations
-        .iter()
-        .filter_map(|r| match &**r {
-            Relation::View(v) => v.materialized,
-            _ => None,
-        })
-        .collect();
-    for relation in &relations {
+    for relation in relations {
         match &**relation {
-            Relation::Table(table) if !hidden.contains(&table.oid) => {
-                let shown = indexes(table);
-                let persistence = if table.temporary { "t" } else { "p" };
-                class_row(
-                    t,
-                    table.oid,
-                    &table.name,
-                    table.schema,
-                    "r",
-                    table.columns.iter().filter(|c| !c.hidden).count(),
-                    vec![
-                        ("relam", V::Oid(HEAP_AM)),
-                        ("relhasindex", (!shown.is_empty()).into()),
-                        ("relpersistence", persistence.into()),
-                        ("relchecks", V::Int(table.checks.len() as i64)),
-                        ("relhastriggers", (!table.foreign_keys.is_empty() || referenced.contains(&table.oid)).into()),
-                        ("reltuples", rows(table.oid)),
-                    ],
-                );
-                for index in shown {
-                    let natts = index.index.map_or(table.key.len(), |i| i.parts.len() + i.include.len());
-                    class_row(
-                        t,
-                        index.oid,
-                        index.name,
-                        table.schema,
-                        "i",
-                        natts,
-                        vec![("relam", V::Oid(BTREE_AM)), ("relpersistence", persistence.into()), ("reltuples", rows(table.oid))],
-                    );
-                }
-            }
             Relation::Table(_) => {}
             Relation::View(v) => {
-                let kind = if v.materialized.is_some() { "m" } else { "v" };
-                class_row(t, v.oid, &v.name, v.schema, kind, v.columns.len(), vec![("relispopulated", (!v.unpopulated).into())]);
+                let mut more = vec![("relispopulated", (!v.unpopulated).into()), ("reltype", V::Oid(row_type_oid(v.oid)))];
+                let kind = match v.materialized.and_then(|held| ctx.catalog.table(held)) {
+                    Some(held) => {
+                        more.extend([
+                            ("relam", V::Oid(HEAP_AM)),
+                            ("relhasindex", (!held.indexes.is_empty()).into()),
+                            ("reltuples", rows(held.oid)),
+                            ("reloptions", options(&held.options)),
+                        ]);
+                        "m"
+                    }
+                    None => {
+                        if let Some(option) = &v.check_option {
+                            more.push(("reloptions", V::Texts(vec![format!("check_option={option}")])));
+                        }
+                        "v"
+                    }
+                };
+                class_row(t, v.oid, &v.name, v.schema, kind, v.columns.len(), more);
             }
             Relation::Sequence(s) => {
-                let persistence = if s.temporary { "t" } else { "p" };
-                class_row(t, s.oid, &s.name, s.schema, "S", 3, vec![("relpersistence", persistence.into()), ("reltuples", V::Float(1.0))]);
+                let more = vec![("relpersistence", persistence(s.temporary)), ("reltuples", V::Float(1.0))];
+                class_row(t, s.oid, &s.name, s.schema, "S", 3, more);
             }
         }
     }
+}
+
+/// What `WITH (…)` said, as `reloptions` has it.
+fn options(options: &[(String, String)]) -> V {
+    if options.is_empty() {
+        return V::Null;
+    }
+    V::Texts(options.iter().map(|(name, value)| format!("{name}={value}")).collect())
+}
+
+/// The OID under which `pg_type` lists the rows of a relation.
+fn row_type_oid(relation: u32) -> u32 {
+    relation | 0x1000_0000
+}
+
+/// The OID of arrays of a relation's rows.
+fn row_array_oid(relation: u32) -> u32 {
+    relation | 0x1800_0000
+}
+
+/// Edges between objects, where PostgreSQL has them: what goes with what, and what stands in whose way.
+fn depends(ctx: &StatementContext, t: &mut Table<'_>) {
+    let mut edge = |from: (u32, u32), to: (u32, u32, u32), kind: &str| {
+        t.row(vec![
+            ("classid", V::Oid(from.0)),
+            ("objid", V::Oid(from.1)),
+            ("objsubid", V::Int(0)),
+            ("refclassid", V::Oid(to.0)),
+            ("refobjid", V::Oid(to.1)),
+            ("refobjsubid", V::Int(i64::from(to.2))),
+            ("deptype", kind.into()),
+        ]);
+    };
+    for owner in indexed(ctx) {
+        let table = &owner.table;
+        if !owner.is_view {
+            edge((PG_CLASS, table.oid), (PG_NAMESPACE, table.schema, 0), "n");
+            edge((PG_TYPE, row_type_oid(table.oid)), (PG_CLASS, table.oid, 0), "i");
+        }
+        let columns = |ids: &[ColumnId]| -> Vec<u32> {
+            let mut numbers: Vec<u32> = ids.iter().filter_map(|id| u32::try_from(owner.number(*id)).ok()).collect();
+            if numbers.is_empty() {
+                numbers.push(0);
+            }
+            numbers
+        };
+        if let Some(key) = &table.primary_key {
+            let ids: Vec<ColumnId> = table.key.iter().map(|p| p.column).collect();
+            for number in columns(&ids) {
+                edge((PG_CONSTRAINT, key.oid), (PG_CLASS, owner.oid, number), "a");
+            }
+            if let Some(index) = primary_index_oid(table) {
+                edge((PG_CLASS, index), (PG_CONSTRAINT, key.oid, 0), "i");
+            }
+        }
+        for index in &table.indexes {
+            let mut ids: Vec<ColumnId> =
+                index.parts.iter().filter_map(|p| if let IndexKey::Column(id) = &p.key { Some(*id) } else { None }).collect();
+            ids.extend(&index.include);
+            let object = match &index.constraint {
+                Some(constraint) => {
+                    edge((PG_CLASS, index.oid), (PG_CONSTRAINT, constraint.oid, 0), "i");
+                    (PG_CONSTRAINT, constraint.oid)
+                }
+                None => (PG_CLASS, index.oid),
+            };
+            for number in columns(&ids) {
+                edge(object, (PG_CLASS, owner.oid, number), "a");
+            }
+        }
+        for check in &table.checks {
+            for number in columns(&check.columns) {
+                edge((PG_CONSTRAINT, check.name.oid), (PG_CLASS, owner.oid, number), "a");
+            }
+        }
+        for key in &table.foreign_keys {
+            for number in columns(&key.columns) {
+                edge((PG_CONSTRAINT, key.name.oid), (PG_CLASS, owner.oid, number), "a");
+            }
+            for id in &key.referenced_columns {
+                edge((PG_CONSTRAINT, key.name.oid), (PG_CLASS, key.referenced_table, id.0), "n");
+            }
+            let index = ctx.catalog.table(key.referenced_table).map_or(0, |r| referenced_index(r, &key.referenced_columns));
+            if index != 0 {
+                edge((PG_CONSTRAINT, key.name.oid), (PG_CLASS, index, 0), "n");
+            }
+        }
+        for column in table.visible_columns() {
+            let Some(text) = column.default.as_ref().or(column.generated.as_ref()) else { continue };
+            let object = (PG_ATTRDEF, attrdef_oid(table, column));
+            edge(object, (PG_CLASS, owner.oid, column.id.0), "a");
+            for sequence in named_relations(text) {
+                edge(object, (PG_CLASS, sequence, 0), "n");
+            }
+        }
+    }
+    for relation in ctx.catalog.relations() {
+        match &**relation {
+            Relation::Sequence(s) => {
+                edge((PG_CLASS, s.oid), (PG_NAMESPACE, s.schema, 0), "n");
+                if let Some((table, column)) = &s.owned_by {
+                    let identity = ctx.catalog.table(*table).and_then(|d| d.column(*column)).is_some_and(|c| c.identity.is_some());
+                    edge((PG_CLASS, s.oid), (PG_CLASS, *table, column.0), if identity { "i" } else { "a" });
+                }
+            }
+            Relation::View(v) => {
+                edge((PG_CLASS, v.oid), (PG_NAMESPACE, v.schema, 0), "n");
+                edge((PG_TYPE, row_type_oid(v.oid)), (PG_CLASS, v.oid, 0), "i");
+                // The view's rule is what uses other relations.
+                let rule = (PG_REWRITE, rule_oid(v));
+                edge(rule, (PG_CLASS, v.oid, 0), "i");
+                for d in &v.depends_on {
+                    if d.columns.is_empty() {
+                        edge(rule, (PG_CLASS, d.relation, 0), "n");
+                    }
+                    for column in &d.columns {
+                        edge(rule, (PG_CLASS, d.relation, column.0), "n");
+                    }
+                }
+            }
+            Relation::Table(_) => {}
+        }
+    }
+}
+
+/// The relations that a stored expression names: `'OID'::regclass`.
+fn named_relations(text: &str) -> Vec<u32> {
+    let mut parts: Vec<&str> = text.split("'::regclass").collect();
+    parts.pop();
+    parts.iter().filter_map(|part| part.rsplit('\'').next()?.parse().ok()).collect()
+}
+
+/// The OID of the rule that makes a relation a view.
+fn rule_oid(view: &ViewDescriptor) -> u32 {
+    view.oid | 0x2000_0000
+}
+
+/// The unique index that a foreign key to these columns goes by.
+fn referenced_index(table: &TableDescriptor, columns: &[ColumnId]) -> u32 {
+    let same = |key: &[ColumnId]| key.len() == columns.len() && columns.iter().all(|c| key.contains(c));
+    let key: Vec<ColumnId> = table.key.iter().map(|p| p.column).collect();
+    if same(&key)
+        && let Some(oid) = primary_index_oid(table)
+    {
+        return oid;
+    }
+    let by_columns = |index: &&IndexDescriptor| {
+        let key: Vec<ColumnId> =
+            index.parts.iter().filter_map(|p| if let IndexKey::Column(c) = &p.key { Some(*c) } else { None }).collect();
+        index.unique && key.len() == index.parts.len() && same(&key)
+    };
+    table.indexes.iter().find(by_columns).map_or(0, |i| i.oid)
 }
 
 fn attribute_row(t: &mut Table<'_>, relation: u32, name: &str, number: i64, ty: &SqlType, more: Vec<(&'static str, V)>) {
@@ -547,75 +741,55 @@ fn attribute_row(t: &mut Table<'_>, relation: u32, name: &str, number: i64, ty: 
 }
 
 fn attributes(ctx: &StatementContext, t: &mut Table<'_>) {
+    for shape in super::shapes::all() {
+        for (i, ((name, ty), not_null)) in shape.columns.iter().zip(&shape.not_null).enumerate() {
+            attribute_row(t, shape.oid, name, i as i64 + 1, ty, vec![("attnotnull", (*not_null).into())]);
+        }
+    }
+    for table in tables(ctx) {
+        for c in table.columns.iter().filter(|c| !c.hidden) {
+            if c.dropped {
+                let dropped = SqlType::new(PgType::Unknown);
+                attribute_row(
+                    t,
+                    table.oid,
+                    &format!("........pg.dropped.{}........", c.id.0),
+                    i64::from(c.id.0),
+                    &dropped,
+                    vec![("attisdropped", true.into())],
+                );
+                continue;
+            }
+            let identity = match &c.identity {
+                Some(i) if i.always => "a",
+                Some(_) => "d",
+                None => "",
+            };
+            attribute_row(
+                t,
+                table.oid,
+                &c.name,
+                i64::from(c.id.0),
+                &c.ty,
+                vec![
+                    ("attnotnull", c.not_null.into()),
+                    ("atthasdef", (c.default.is_some() || c.generated.is_some()).into()),
+                    ("attidentity", identity.into()),
+                    ("attgenerated", if c.generated.is_some() { "s" } else { "" }.into()),
+                ],
+            );
+        }
+    }
+    for owner in indexed(ctx) {
+        for shown in indexes(&owner.table) {
+            for (i, (name, ty)) in index_columns(&owner.table, &shown).into_iter().enumerate() {
+                attribute_row(t, shown.oid, &name, i as i64 + 1, &ty, vec![]);
+            }
+        }
+    }
     for relation in ctx.catalog.relations() {
         match &**relation {
-            Relation::Table(table) => {
-                for c in table.columns.iter().filter(|c| !c.hidden) {
-                    if c.dropped {
-                        let dropped = SqlType::new(PgType::Unknown);
-                        attribute_row(
-                            t,
-                            table.oid,
-                            &format!("........pg.dropped.{}........", c.id.0),
-                            i64::from(c.id.0),
-                            &dropped,
-                            vec![("attisdropped", true.into())],
-                        );
-                        continue;
-                    }
-                    let identity = match &c.identity {
-                        Some(i) if i.always => "a",
-                        Some(_) => "d",
-                        None => "",
-                    };
-                    attribute_row(
-                        t,
-                        table.oid,
-                        &c.name,
-                        i64::from(c.id.0),
-                        &c.ty,
-                        vec![
-                            ("attnotnull", c.not_null.into()),
-                            ("atthasdef", (c.default.is_some() || c.generated.is_some()).into()),
-                            ("attidentity", identity.into()),
-                            ("attgenerated", if c.generated.is_some() { "s" } else { "" }.into()),
-                        ],
-                    );
-                }
-                for shown in indexes(table) {
-                    let mut number = 0;
-                    let mut push = |name: &str, ty: &SqlType| {
-                        number += 1;
-                        attribute_row(t, shown.oid, name, number, ty, vec![]);
-                    };
-                    match shown.index {
-                        None => {
-                            for part in &table.key {
-                                if let Some(c) = table.column(part.column) {
-                                    push(&c.name, &c.ty);
-                                }
-                            }
-                        }
-                        Some(index) => {
-                            for part in &index.parts {
-                                match &part.key {
-                                    IndexKey::Column(id) => {
-                                        if let Some(c) = table.column(*id) {
-                                            push(&c.name, &c.ty);
-                                        }
-                                    }
-                                    IndexKey::Expr(_) => push("expr", &part.ty),
-                                }
-                            }
-                            for id in &index.include {
-                                if let Some(c) = table.column(*id) {
-                                    push(&c.name, &c.ty);
-                                }
-                            }
-                        }
-                    }
-                }
-            }
+            Relation::Table(_) => {}
             Relation::View(v) => {
                 for (i, c) in v.columns.iter().enumerate() {
                     attribute_row(t, v.oid, &c.name, i as i64 + 1, &c.ty, vec![]);
@@ -632,7 +806,31 @@ fn attributes(ctx: &StatementContext, t: &mut Table<'_>) {
     }
 }
 
-fn types(t: &mut Table<'_>) {
+/// The columns of an index as PostgreSQL names them, with those that it only includes: `expr`, `expr1`, … are expressions.
+fn index_columns(table: &TableDescriptor, shown: &ShownIndex<'_>) -> Vec<(String, SqlType)> {
+    let column = |id: ColumnId| table.column(id).map(|c| (c.name.clone(), c.ty.clone()));
+    let Some(index) = shown.index else { return table.key.iter().filter_map(|p| column(p.column)).collect() };
+    let mut out: Vec<(String, SqlType)> = Vec::new();
+    for part in &index.parts {
+        match &part.key {
+            IndexKey::Column(id) => out.extend(column(*id)),
+            IndexKey::Expr(_) => {
+                let taken = |name: &str| out.iter().any(|(n, _)| n == name);
+                let mut name = "expr".to_owned();
+                let mut n = 0;
+                while taken(&name) {
+                    n += 1;
+                    name = format!("expr{n}");
+                }
+                out.push((name, part.ty.clone()));
+            }
+        }
+    }
+    out.extend(index.include.iter().filter_map(|id| column(*id)));
+    out
+}
+
+fn types(ctx: &StatementContext, t: &mut Table<'_>) {
     let row = |t: &mut Table<'_>, ty: &PgType, oid: u32, name: &str, element: u32, array: u32| {
         let is_array = element != 0 && name.starts_with('_');
         // Types of Stoa's own have no functions that PostgreSQL knows.
@@ -688,14 +886,65 @@ fn types(t: &mut Table<'_>) {
     }
     row(t, &PgType::Record(None), 2249, "record", 0, 2287);
     row(t, &PgType::Record(None), 2287, "_record", 2249, 0);
+    row_types(ctx, t);
 }
 
-fn index_row(table: &TableDescriptor, shown: &ShownIndex<'_>, t: &mut Table<'_>) {
+/// The types of relations' rows, and of arrays of them, which clients find in the catalogs although statements do not know them.
+fn row_types(ctx: &StatementContext, t: &mut Table<'_>) {
+    let hidden = hidden(&ctx.catalog);
+    let forms = |oid: u32| type_functions::of_type(oid);
+    for relation in ctx.catalog.relations() {
+        if matches!(&**relation, Relation::Sequence(_)) || hidden.contains_key(&relation.oid()) {
+            continue;
+        }
+        let (oid, array) = (row_type_oid(relation.oid()), row_array_oid(relation.oid()));
+        for is_array in [false, true] {
+            // Read and written as any record, or any array of records, is.
+            let forms = forms(if is_array { 2287 } else { 2249 });
+            let function = |of: fn(&TypeForms) -> u32| V::Oid(forms.map_or(0, of));
+            t.row(vec![
+                ("oid", V::Oid(if is_array { array } else { oid })),
+                ("typname", if is_array { format!("_{}", relation.name()) } else { relation.name().to_owned() }.into()),
+                ("typnamespace", V::Oid(relation.schema())),
+                ("typowner", V::Oid(OWNER)),
+                ("typlen", V::Int(-1)),
+                ("typbyval", false.into()),
+                ("typtype", if is_array { "b" } else { "c" }.into()),
+                ("typcategory", if is_array { "A" } else { "C" }.into()),
+                ("typispreferred", false.into()),
+                ("typisdefined", true.into()),
+                ("typdelim", ",".into()),
+                ("typrelid", V::Oid(if is_array { 0 } else { relation.oid() })),
+                ("typsubscript", function(|f| f.subscript)),
+                ("typelem", V::Oid(if is_array { oid } else { 0 })),
+                ("typarray", V::Oid(if is_array { 0 } else { array })),
+                ("typinput", function(|f| f.input)),
+                ("typoutput", function(|f| f.output)),
+                ("typreceive", function(|f| f.receive)),
+                ("typsend", function(|f| f.send)),
+                ("typmodin", V::Oid(0)),
+                ("typmodout", V::Oid(0)),
+                ("typanalyze", function(|f| f.analyze)),
+                ("typalign", "d".into()),
+                ("typstorage", "x".into()),
+                ("typnotnull", false.into()),
+                ("typbasetype", V::Oid(0)),
+                ("typtypmod", V::Int(-1)),
+                ("typndims", V::Int(0)),
+                ("typcollation", V::Oid(0)),
+            ]);
+        }
+    }
+}
+
+fn index_row(owner: &Indexed, shown: &ShownIndex<'_>, t: &mut Table<'_>) {
+    let table = &owner.table;
+    let number = |id: ColumnId| owner.number(id);
     let (keys, options, count, all, immediate, exprs, predicate, nulls): (Vec<i16>, Vec<i16>, usize, usize, bool, V, V, bool) = match shown
         .index
     {
         None => (
-            table.key.iter().map(|p| p.column.0 as i16).collect(),
+            table.key.iter().map(|p| number(p.column)).collect(),
             table.key.iter().map(|p| if p.descending { 3 } else { 0 }).collect(),
             table.key.len(),
             table.key.len(),
@@ -705,8 +954,8 @@ fn index_row(table: &TableDescriptor, shown: &ShownIndex<'_>, t: &mut Table<'_>)
             false,
         ),
         Some(index) => {
-            let mut keys: Vec<i16> = index.parts.iter().map(|p| if let IndexKey::Column(c) = &p.key { c.0 as i16 } else { 0 }).collect();
-            keys.extend(index.include.iter().map(|c| c.0 as i16));
+            let mut keys: Vec<i16> = index.parts.iter().map(|p| if let IndexKey::Column(c) = &p.key { number(*c) } else { 0 }).collect();
+            keys.extend(index.include.iter().map(|c| number(*c)));
             let texts: Vec<String> =
                 index.parts.iter().filter_map(|p| if let IndexKey::Expr(sql) = &p.key { Some(sql.clone()) } else { None }).collect();
             (
@@ -724,7 +973,7 @@ fn index_row(table: &TableDescriptor, shown: &ShownIndex<'_>, t: &mut Table<'_>)
     let valid = shown.index.is_none_or(|i| i.state == crate::catalog::IndexState::Readable);
     t.row(vec![
         ("indexrelid", V::Oid(shown.oid)),
-        ("indrelid", V::Oid(table.oid)),
+        ("indrelid", V::Oid(owner.oid)),
         ("indnatts", V::Int(all as i64)),
         ("indnkeyatts", V::Int(count as i64)),
         ("indisunique", shown.unique.into()),
@@ -810,10 +1059,7 @@ fn constraints(ctx: &StatementContext, t: &mut Table<'_>) {
             );
         }
         for key in &table.foreign_keys {
-            let index = ctx.catalog.table(key.referenced_table).map_or(0, |r| {
-                let primary: Vec<_> = r.key.iter().map(|p| p.column).collect();
-                if key.referenced_columns.iter().all(|c| primary.contains(c)) { primary_index_oid(r).unwrap_or(0) } else { 0 }
-            });
+            let index = ctx.catalog.table(key.referenced_table).map_or(0, |r| referenced_index(r, &key.referenced_columns));
             let set: Vec<i16> = key.on_delete_columns.iter().map(|c| c.0 as i16).collect();
             row(
                 &key.name,

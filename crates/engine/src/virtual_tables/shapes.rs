@@ -1,4 +1,7 @@
-//! Names, OIDs, columns and types of PostgreSQL 15's system relations, from `shapes.tsv`: a relation a line.
+//! Names, OIDs, kinds, columns, types and unique keys of PostgreSQL 15's system relations, from `shapes.tsv`: a relation a line.
+//!
+//! A line's fields: schema, name, OID, `relkind`, the columns (`name:type`, with `!` where NULL is refused), and for tables the keys of
+//! their unique indexes, parted by `;`.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -11,7 +14,13 @@ pub struct Shape {
     pub schema: String,
     pub name: String,
     pub oid: u32,
+    /// `r` or `v`, as `pg_class` has it.
+    pub kind: String,
     pub columns: Vec<(String, SqlType)>,
+    /// Of each column.
+    pub not_null: Vec<bool>,
+    /// Sets of columns of which no two rows have the same values.
+    pub keys: Vec<Vec<String>>,
 }
 
 static SHAPES: LazyLock<Vec<Shape>> = LazyLock::new(|| include_str!("shapes.tsv").lines().filter_map(parse).collect());
@@ -21,11 +30,13 @@ static BY_NAME: LazyLock<HashMap<(&'static str, &'static str), &'static Shape>> 
 
 fn parse(line: &str) -> Option<Shape> {
     let mut fields = line.split('\t');
-    let (schema, name, oid, columns) = (fields.next()?, fields.next()?, fields.next()?, fields.next()?);
+    let (schema, name, oid, kind, columns) = (fields.next()?, fields.next()?, fields.next()?, fields.next()?, fields.next()?);
+    let keys = fields.next().map_or_else(Vec::new, |keys| keys.split(';').map(|key| key.split(',').map(str::to_owned).collect()).collect());
+    let not_null = columns.split(',').map(|c| c.ends_with('!')).collect();
     let columns = columns
         .split(',')
         .filter_map(|c| {
-            let (name, ty) = c.split_once(':')?;
+            let (name, ty) = c.trim_end_matches('!').split_once(':')?;
             let ty = match ty.strip_suffix("[]") {
                 Some(element) => type_by_name(element.trim_matches('"'))?.array_of(),
                 None => type_by_name(ty.trim_matches('"'))?,
@@ -33,7 +44,7 @@ fn parse(line: &str) -> Option<Shape> {
             Some((name.to_owned(), SqlType::new(ty)))
         })
         .collect();
-    Some(Shape { schema: schema.to_owned(), name: name.to_owned(), oid: oid.parse().ok()?, columns })
+    Some(Shape { schema: schema.to_owned(), name: name.to_owned(), oid: oid.parse().ok()?, kind: kind.to_owned(), columns, not_null, keys })
 }
 
 /// The relation of this name.
@@ -53,8 +64,12 @@ mod tests {
         let lines: Vec<&str> = include_str!("shapes.tsv").lines().collect();
         assert_eq!(super::SHAPES.len(), lines.len());
         for (shape, line) in super::SHAPES.iter().zip(lines) {
-            let wanted = line.split('\t').nth(3).map_or(0, |c| c.split(',').count());
+            let wanted = line.split('\t').nth(4).map_or(0, |c| c.split(',').count());
             assert_eq!(shape.columns.len(), wanted, "{}", shape.name);
+            assert!(matches!(shape.kind.as_str(), "r" | "v"), "{}", shape.name);
+            for column in shape.keys.iter().flatten() {
+                assert!(shape.columns.iter().any(|(name, _)| name == column), "{}.{column}", shape.name);
+            }
         }
     }
 }

@@ -1,7 +1,7 @@
 //! The relations of `pg_catalog` that tell what goes on: settings, sessions, statistics.
 
 use super::cell::{Table, V};
-use super::pg_catalog::{DATABASE, OWNER, indexes, schema_of, tables};
+use super::pg_catalog::{DATABASE, OWNER, indexed, indexes, schema_of, tables};
 use crate::exec::StatementContext;
 use crate::session::settings::value::unit_name;
 use crate::session::settings::{Kind, SETTINGS};
@@ -161,13 +161,13 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<(
             }
         }
         "pg_stat_user_indexes" | "pg_stat_all_indexes" => {
-            for table in tables(ctx) {
-                for index in indexes(&table) {
+            for owner in indexed(ctx) {
+                for index in indexes(&owner.table) {
                     t.row(vec![
-                        ("relid", V::Oid(table.oid)),
+                        ("relid", V::Oid(owner.oid)),
                         ("indexrelid", V::Oid(index.oid)),
-                        ("schemaname", schema_of(ctx, table.schema).into()),
-                        ("relname", table.name.as_str().into()),
+                        ("schemaname", schema_of(ctx, owner.table.schema).into()),
+                        ("relname", owner.name.as_str().into()),
                         ("indexrelname", index.name.into()),
                     ]);
                 }
