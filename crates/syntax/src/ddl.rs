@@ -122,6 +122,8 @@ pub struct Column {
     pub data_type: DataType,
     /// `COLLATE name`.
     pub collation: Option<ObjectName>,
+    /// `FAMILY name`.
+    pub family: Option<Ident>,
     pub constraints: Vec<Constraint>,
 }
 
@@ -302,9 +304,17 @@ pub enum AlterAction {
     OwnerTo(Ident),
     SetOptions(Vec<StorageOption>),
     ResetOptions(Vec<StorageOption>),
+    AddFamily {
+        family: Family,
+        if_not_exists: bool,
+    },
     AlterFamily {
         name: Ident,
         options: Vec<StorageOption>,
+    },
+    DropFamily {
+        name: Ident,
+        if_exists: bool,
     },
     Unsupported(String),
 }

@@ -399,6 +399,11 @@ fn attrdef_oid(table: &TableDescriptor, column: &ColumnDescriptor) -> u32 {
     0x8000_0000 | (table.oid << 11) | (column.id.0 & 0x7ff)
 }
 
+/// `name=value` of WITH (…); NULL where there are none.
+fn storage_options(options: &[(String, String)]) -> V {
+    if options.is_empty() { V::Null } else { V::Texts(options.iter().map(|(name, value)| format!("{name}={value}")).collect()) }
+}
+
 fn class_row(t: &mut Table<'_>, oid: u32, name: &str, schema: u32, kind: &str, natts: usize, more: Vec<(&'static str, V)>) {
     let mut cells = vec![
         ("oid", V::Oid(oid)),
@@ -481,6 +486,7 @@ fn classes(ctx: &StatementContext, t: &mut Table<'_>) {
                         ("relchecks", V::Int(table.checks.len() as i64)),
                         ("relhastriggers", (!table.foreign_keys.is_empty() || referenced.contains(&table.oid)).into()),
                         ("reltuples", rows(table.oid)),
+                        ("reloptions", storage_options(&table.options)),
                     ],
                 );
                 for index in shown {
@@ -492,14 +498,27 @@ fn classes(ctx: &StatementContext, t: &mut Table<'_>) {
                         table.schema,
                         "i",
                         natts,
-                        vec![("relam", V::Oid(BTREE_AM)), ("relpersistence", persistence.into()), ("reltuples", rows(table.oid))],
+                        vec![
+                            ("relam", V::Oid(BTREE_AM)),
+                            ("relpersistence", persistence.into()),
+                            ("reltuples", rows(table.oid)),
+                            ("reloptions", index.index.map_or(V::Null, |i| storage_options(&i.options))),
+                        ],
                     );
                 }
             }
             Relation::Table(_) => {}
             Relation::View(v) => {
                 let kind = if v.materialized.is_some() { "m" } else { "v" };
-                class_row(t, v.oid, &v.name, v.schema, kind, v.columns.len(), vec![("relispopulated", (!v.unpopulated).into())]);
+                class_row(
+                    t,
+                    v.oid,
+                    &v.name,
+                    v.schema,
+                    kind,
+                    v.columns.len(),
+                    vec![("relispopulated", (!v.unpopulated).into()), ("reloptions", storage_options(&v.options))],
+                );
             }
             Relation::Sequence(s) => {
                 let persistence = if s.temporary { "t" } else { "p" };
