@@ -114,6 +114,39 @@ async fn extended_queries() {
     assert_eq!(client.answer().await, "1 2 I Z:I");
 }
 
+/// A statement is prepared behind the definition that its table waits for: with the columns that the table has then.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn statements_wait_for_definitions() {
+    let running = start().await;
+    let mut definer = Client::connect(running.address).await;
+    let mut reader = Client::connect(running.address).await;
+    definer.send(&[&query("CREATE TABLE t (a int); INSERT INTO t VALUES (1)")]).await;
+    assert_eq!(definer.answer().await, "C:CREATE_TABLE C:INSERT_0_1 Z:I");
+    let described = message(b'D', b"P\0");
+    for (ty, pieces, expected) in [
+        ("text", vec![parse("", "SELECT a FROM t"), bind("", ""), described, execute("", 0), SYNC.to_vec()], "1 2 T D:1 C:SELECT_1 Z:I"),
+        ("bigint", vec![query("PREPARE p AS SELECT a FROM t")], "C:PREPARE Z:I"),
+        ("smallint", vec![query("SELECT a FROM t")], "T D:1 C:SELECT_1 Z:I"),
+    ] {
+        definer.send(&[&query(&format!("BEGIN; ALTER TABLE t ALTER a TYPE {ty} USING a::{ty}"))]).await;
+        assert_eq!(definer.answer().await, "C:BEGIN C:ALTER_TABLE Z:T");
+        reader.send(&[&pieces.concat()]).await;
+        assert!(tokio::time::timeout(Duration::from_millis(200), reader.next()).await.is_err(), "{ty}: it waits");
+        definer.send(&[&query("COMMIT")]).await;
+        assert_eq!(definer.answer().await, "C:COMMIT Z:I");
+        assert_eq!(reader.answer().await, expected, "{ty}");
+    }
+    // What was told before does not change.
+    reader.send(&[&query("EXECUTE p")]).await;
+    assert_eq!(reader.answer().await, "E:0A000 Z:I");
+    // The wait ends with a cancel request, and with the session's lock timeout.
+    definer.send(&[&query("BEGIN; LOCK TABLE t")]).await;
+    assert_eq!(definer.answer().await, "C:BEGIN C:LOCK_TABLE Z:T");
+    reader.send(&[&query("SET lock_timeout = 50"), &parse("", "SELECT a FROM t"), SYNC]).await;
+    assert_eq!(reader.answer().await, "C:SET Z:I");
+    assert_eq!(reader.answer().await, "E:55P03 Z:I");
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn stopping() {
     let mut running = start().await;

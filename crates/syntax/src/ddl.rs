@@ -124,6 +124,8 @@ pub struct Column {
     pub data_type: DataType,
     /// `COLLATE name`.
     pub collation: Option<ObjectName>,
+    /// `FAMILY name`.
+    pub family: Option<Ident>,
     pub constraints: Vec<Constraint>,
 }
 
@@ -304,9 +306,17 @@ pub enum AlterAction {
     OwnerTo(Ident),
     SetOptions(Vec<StorageOption>),
     ResetOptions(Vec<StorageOption>),
+    AddFamily {
+        family: Family,
+        if_not_exists: bool,
+    },
     AlterFamily {
         name: Ident,
         options: Vec<StorageOption>,
+    },
+    DropFamily {
+        name: Ident,
+        if_exists: bool,
     },
     Unsupported(String),
 }

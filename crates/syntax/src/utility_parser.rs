@@ -583,7 +583,10 @@ impl Parser<'_> {
         if self.at == self.tokens.len() {
             return Err(self.unexpected());
         }
-        let body = if self.peek_any(0, &["declare", "execute"]) {
+        let makes_table = (0..4).find(|n| !self.peek_any(*n, &["create", "local", "global", "temp", "temporary", "unlogged"]));
+        let body = if self.peek_any(0, &["declare", "execute"])
+            || makes_table.is_some_and(|n| n > 0 && self.peek_any(n, &["table", "materialized"]))
+        {
             match self.utility()? {
                 Some(utility) => Body::Utility(Box::new(utility)),
                 None => return Err(self.unexpected()),

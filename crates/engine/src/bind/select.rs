@@ -59,7 +59,8 @@ struct Target {
 impl Binder<'_> {
     pub(crate) fn bind_select(&mut self, select: &ast::Select, tail: &Tail<'_>) -> PgResult<Query> {
         if select.into.is_some() {
-            return Err(PgError::unsupported("SELECT ... INTO is not allowed here").hint("Use CREATE TABLE ... AS."));
+            let place = select.into.as_ref().and_then(|into| self.pos(&into.name));
+            return Err(PgError::new(SqlState::SYNTAX_ERROR, "SELECT ... INTO is not allowed here").at(place));
         }
         if select.top.is_some()
             || select.qualify.is_some()

@@ -237,6 +237,15 @@ impl Binder<'_> {
                 return Err(refuse("that return set-returning functions"));
             }
         }
+        let mut table = table;
+        for (declared, (_, e)) in view.columns.iter().zip(&targets) {
+            if let (Some(default), ExprKind::Column(col)) = (&declared.default, &e.kind)
+                && let Some((id, _)) = base.iter().find(|(_, c)| c == col)
+                && let Some(column) = table.columns.iter_mut().find(|c| c.id == *id && c.generated.is_none())
+            {
+                column.default = Some(default.clone());
+            }
+        }
         let columns = view.columns.iter().zip(targets).map(|(declared, (_, e))| (declared.name.clone(), e)).collect();
         let (mut predicates, mut checks) = inner.map_or_else(|| (Vec::new(), Vec::new()), |i| (i.predicates, i.checks));
         if let Some(option) = &view.check_option {
@@ -293,6 +302,18 @@ fn simple_selection(query: &ast::Query) -> Result<(&ast::Select, &ast::TableFact
     match select.from.as_slice() {
         [one] if one.joins.is_empty() => Ok((select, &one.relation)),
         _ => Err("that do not select from a single table or view"),
+    }
+}
+
+/// Why no rows are written through a view by itself, as a hint says it; that the views below it are no better is not looked at.
+pub(crate) fn refusal(ctx: &super::BindContext<'_>, view: &ViewDescriptor) -> Option<String> {
+    match Binder::new(ctx.clone()).view_target(view, "update", 0) {
+        Ok((_, target)) if target.columns.iter().all(|(_, e)| target.table_column(e).is_none()) => {
+            Some("Views that have no updatable columns are not automatically updatable.".to_owned())
+        }
+        Ok(_) => None,
+        Err(error) if error.message() == format!("cannot update view \"{}\"", view.name) => error.fields().detail.clone(),
+        Err(_) => None,
     }
 }
 

@@ -224,6 +224,10 @@ impl Definitions<'_> {
             }
         };
         if order {
+            if let Some(class) = &part.class {
+                out.push(' ');
+                out.push_str(class);
+            }
             match (part.descending, part.nulls_first) {
                 (false, false) => {}
                 (false, true) => out.push_str(" NULLS FIRST"),

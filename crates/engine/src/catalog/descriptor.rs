@@ -246,6 +246,9 @@ pub struct IndexPart {
     pub key: IndexKey,
     #[serde(with = "crate::catalog::descriptor::serde_sql_type")]
     pub ty: SqlType,
+    /// The operator class, where it is not the type's own: to be shown; the order is the same.
+    #[serde(default)]
+    pub class: Option<String>,
     pub descending: bool,
     pub nulls_first: bool,
 }
@@ -274,6 +277,9 @@ pub struct ViewDescriptor {
     #[serde(default)]
     pub unpopulated: bool,
     pub check_option: Option<String>,
+    /// What WITH (…) and ALTER VIEW … SET say, as written, the check option among it.
+    #[serde(default)]
+    pub options: Vec<(String, String)>,
 }
 
 /// A use of a relation, and of some of its columns.
@@ -289,6 +295,9 @@ pub struct ViewColumn {
     #[serde(with = "crate::catalog::descriptor::serde_sql_type")]
     pub ty: SqlType,
     pub comment: Option<String>,
+    /// SQL text of the default that rows inserted through the view get, before the table's.
+    #[serde(default)]
+    pub default: Option<String>,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

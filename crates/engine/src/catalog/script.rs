@@ -220,7 +220,18 @@ impl Writer<'_> {
             (None, Some(option)) => ("VIEW", format!(" WITH {} CHECK OPTION", option.to_uppercase())),
             (None, None) => ("VIEW", String::new()),
         };
-        Ok(format!("CREATE {kind} {} ({}) AS\n{query}{end};", self.name(view.oid)?, columns.join(", ")))
+        let name = self.name(view.oid)?;
+        let options: Vec<String> =
+            view.options.iter().filter(|(name, _)| name != "check_option").map(|(name, value)| format!("{name}={value}")).collect();
+        let with = if options.is_empty() { String::new() } else { format!(" WITH ({})", options.join(", ")) };
+        let mut out = format!("CREATE {kind} {name} ({}){with} AS\n{query}{end};", columns.join(", "));
+        for column in &view.columns {
+            if let Some(default) = &column.default {
+                let default = self.definitions.expr(None, default, false);
+                out.push_str(&format!("\nALTER VIEW {name} ALTER COLUMN {} SET DEFAULT {default};", quote_name(&column.name)));
+            }
+        }
+        Ok(out)
     }
 
     /// Views behind those that they read.

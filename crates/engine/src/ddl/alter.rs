@@ -16,8 +16,9 @@ use crate::catalog::{ColumnDescriptor, ColumnId, IndexKey, Oid, Relation, Schema
 use datafusion::common::ScalarValue;
 use futures::StreamExt;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_store::FamilyId;
 use stoa_syntax::ast::{self, Ident, ObjectName};
-use stoa_syntax::ddl::{AlterAction, Column, ConstraintKind, ObjectKind};
+use stoa_syntax::ddl::{AlterAction, Column, ConstraintKind, KeyColumns, ObjectKind};
 
 /// ALTER of an object with actions.
 pub(crate) async fn alter(
@@ -58,7 +59,10 @@ pub(crate) async fn alter(
         }
         return Err(work.missing(name));
     };
-    check_kind(kind, &relation)?;
+    // ALTER INDEX … RENAME takes whatever has the name, as PostgreSQL does.
+    if kind != ObjectKind::Index || !matches!(actions, [AlterAction::Rename(_)]) {
+        check_kind(kind, &relation)?;
+    }
     match &*relation {
         Relation::Table(table) => {
             work.lock_table(table).await?;
@@ -104,12 +108,17 @@ pub(crate) async fn alter(
                     AlterAction::Rename(new) => rename(work, sequence.oid, &fold(new))?,
                     AlterAction::SetSchema(schema) => {
                         if sequence.owned_by.is_some() {
-                            return Err(PgError::unsupported("cannot move an owned sequence into another schema"));
+                            let owner = sequence.owned_by.and_then(|(table, _)| work.catalog().table(table).map(|t| t.name.clone()));
+                            return Err(PgError::unsupported("cannot move an owned sequence into another schema").detail(format!(
+                                "Sequence \"{}\" is linked to table \"{}\".",
+                                sequence.name,
+                                owner.unwrap_or_default()
+                            )));
                         }
                         set_schema(work, sequence.oid, &fold(schema))?;
                     }
                     AlterAction::OwnerTo(role) => check_owner(work, role)?,
-                    _ => return Err(refused(action, "sequences")),
+                    _ => return Err(refused(action, &sequence.name, "sequences")),
                 }
             }
         }
@@ -132,11 +141,42 @@ fn check_kind(kind: ObjectKind, relation: &Relation) -> PgResult<()> {
     }
 }
 
-fn refused(action: &AlterAction, what: &str) -> PgError {
-    match action {
-        AlterAction::Unsupported(words) => PgError::unsupported(format!("ALTER TABLE {words} is not supported")),
-        _ => PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("this ALTER action cannot be performed on {what}")),
-    }
+/// An action that is not for relations of a kind: 42809.
+fn refused(action: &AlterAction, relation: &str, kind: &str) -> PgError {
+    let words = match action {
+        AlterAction::Unsupported(words) => return PgError::unsupported(format!("ALTER TABLE {words} is not supported")),
+        AlterAction::AddColumn { .. } => "ADD COLUMN",
+        AlterAction::DropColumn { .. } => "DROP COLUMN",
+        AlterAction::SetDefault { .. } | AlterAction::DropDefault { .. } => "ALTER COLUMN ... SET DEFAULT",
+        AlterAction::SetNotNull { .. } => "ALTER COLUMN ... SET NOT NULL",
+        AlterAction::DropNotNull { .. } => "ALTER COLUMN ... DROP NOT NULL",
+        AlterAction::SetType { .. } => "ALTER COLUMN ... SET DATA TYPE",
+        AlterAction::AddIdentity { .. } => "ALTER COLUMN ... ADD IDENTITY",
+        AlterAction::AlterIdentity { .. } => "ALTER COLUMN ... SET",
+        AlterAction::DropIdentity { .. } => "ALTER COLUMN ... DROP IDENTITY",
+        AlterAction::DropExpression { .. } => "ALTER COLUMN ... DROP EXPRESSION",
+        AlterAction::ColumnStorage { what, .. } => return refused_words(&format!("ALTER COLUMN ... SET {what}"), relation, kind),
+        AlterAction::AddConstraint(_) => "ADD CONSTRAINT",
+        AlterAction::DropConstraint { .. } => "DROP CONSTRAINT",
+        AlterAction::ValidateConstraint { .. } => "VALIDATE CONSTRAINT",
+        AlterAction::AlterConstraint { .. } => "ALTER CONSTRAINT",
+        AlterAction::RenameColumn { .. } => "RENAME COLUMN",
+        AlterAction::RenameConstraint { .. } => "RENAME CONSTRAINT",
+        AlterAction::SetOptions(_) => "SET",
+        AlterAction::ResetOptions(_) => "RESET",
+        AlterAction::AddFamily { .. } => "ADD FAMILY",
+        AlterAction::AlterFamily { .. } => "ALTER FAMILY",
+        AlterAction::DropFamily { .. } => "DROP FAMILY",
+        AlterAction::Rename(_) => "RENAME",
+        AlterAction::SetSchema(_) => "SET SCHEMA",
+        AlterAction::OwnerTo(_) => "OWNER TO",
+    };
+    refused_words(words, relation, kind)
+}
+
+fn refused_words(words: &str, relation: &str, kind: &str) -> PgError {
+    PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("ALTER action {words} cannot be performed on relation \"{relation}\""))
+        .detail(format!("This operation is not supported for {kind}."))
 }
 
 /// There is one owner: its roles may be named.
@@ -145,6 +185,10 @@ pub(super) fn check_owner(work: Work<'_>, role: &Ident) -> PgResult<()> {
     let known = role == work.ctx.session.session_user
         || matches!(role.as_str(), "stoa" | "postgres" | "current_user" | "session_user" | "current_role");
     if known { Ok(()) } else { Err(PgError::new(SqlState::UNDEFINED_OBJECT, format!("role \"{role}\" does not exist"))) }
+}
+
+pub(super) fn is_collation(name: &str) -> bool {
+    super::builder::check_collation(name).is_ok()
 }
 
 // Names.
@@ -174,9 +218,16 @@ fn rename(work: Work<'_>, oid: Oid, name: &str) -> PgResult<()> {
 fn set_schema(work: Work<'_>, oid: Oid, schema: &str) -> PgResult<()> {
     let catalog = work.catalog();
     let Some(relation) = catalog.relation(oid).cloned() else { return Ok(()) };
+    let temporary = || PgError::unsupported("cannot move objects into or out of temporary schemas");
+    if schema == "pg_temp" {
+        return Err(temporary());
+    }
     let target = catalog.schema_by_name(schema).ok_or_else(|| undefined_schema(schema))?.clone();
     if target.oid == relation.schema() {
         return Ok(());
+    }
+    if target.temporary.is_some() || catalog.schema(relation.schema()).is_some_and(|s| s.temporary.is_some()) {
+        return Err(temporary());
     }
     if catalog.is_name_taken(target.oid, relation.name()) {
         return Err(PgError::new(
@@ -210,7 +261,7 @@ fn alter_schema(work: Work<'_>, name: &ObjectName, actions: &[AlterAction]) -> P
                 super::view::schema_renamed(work, &name, &new)?;
             }
             AlterAction::OwnerTo(role) => check_owner(work, role)?,
-            other => return Err(refused(other, "schemas")),
+            other => return Err(refused(other, &name, "schemas")),
         }
     }
     Ok(())
@@ -255,6 +306,9 @@ async fn alter_index(work: Work<'_>, table: Oid, index: FoundIndex, actions: &[A
                 if let Some(unknown) = options.iter().find(|o| !super::table::is_postgres_option(&o.name)) {
                     return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, format!("unrecognized parameter \"{}\"", unknown.name)));
                 }
+                if set {
+                    options.iter().try_for_each(super::table::check_postgres_option)?;
+                }
                 if let FoundIndex::Index(oid) = index
                     && let Some(index) = table.indexes.iter_mut().find(|i| i.oid == oid)
                 {
@@ -262,10 +316,18 @@ async fn alter_index(work: Work<'_>, table: Oid, index: FoundIndex, actions: &[A
                 }
                 work.put(Relation::Table(table))?;
             }
-            other => return Err(refused(other, "indexes")),
+            AlterAction::Unsupported(words) => unsupported(&table, words)?,
+            other => return Err(refused(other, &index_name(&table, index), "indexes")),
         }
     }
     Ok(())
+}
+
+fn index_name(table: &TableDescriptor, index: FoundIndex) -> String {
+    match index {
+        FoundIndex::PrimaryKey => table.primary_key.as_ref().map_or_else(String::new, |k| k.name.clone()),
+        FoundIndex::Index(oid) => table.indexes.iter().find(|i| i.oid == oid).map_or_else(String::new, |i| i.name.clone()),
+    }
 }
 
 fn set_options(kept: &mut Vec<(String, String)>, options: &[stoa_syntax::ddl::StorageOption], set: bool) {
@@ -284,19 +346,47 @@ fn alter_view(work: Work<'_>, mut view: ViewDescriptor, action: &AlterAction) ->
         AlterAction::OwnerTo(role) => check_owner(work, role),
         AlterAction::RenameColumn { old, new } => {
             let (old, new) = (fold(old), fold(new));
-            if view.columns.iter().any(|c| c.name == new) {
-                return Err(duplicate_column(&new, &view.name));
-            }
+            let taken = view.columns.iter().any(|c| c.name == new);
             let Some(column) = view.columns.iter_mut().find(|c| c.name == old) else {
                 return Err(PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{old}\" does not exist")));
             };
+            if taken {
+                return Err(duplicate_column(&new, &view.name));
+            }
             column.name = new;
             work.put(Relation::View(view))
         }
+        AlterAction::SetDefault { column, value } if view.materialized.is_none() => {
+            let name = fold(column);
+            let ty = view_column(&mut view, &name)?.ty.clone();
+            view_column(&mut view, &name)?.default = default_text(work, value, &ty, &name)?;
+            work.put(Relation::View(view))
+        }
+        AlterAction::DropDefault { column } if view.materialized.is_none() => {
+            view_column(&mut view, &fold(column))?.default = None;
+            work.put(Relation::View(view))
+        }
+        AlterAction::SetOptions(options) if view.materialized.is_none() => {
+            super::view::set_options(&mut view.options, options)?;
+            view.check_option = super::view::check_option(&view.options);
+            let (catalog, path) = (work.catalog(), work.path());
+            super::view::check_checkable(&work.bind_context(&catalog, &path), &view)?;
+            work.put(Relation::View(view))
+        }
+        AlterAction::ResetOptions(options) if view.materialized.is_none() => {
+            view.options.retain(|(name, _)| options.iter().all(|o| o.name != *name));
+            view.check_option = super::view::check_option(&view.options);
+            work.put(Relation::View(view))
+        }
         AlterAction::Unsupported(words) => Err(PgError::unsupported(format!("ALTER VIEW {words} is not supported"))),
-        _ => Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("ALTER action cannot be performed on relation \"{}\"", view.name))
-            .detail("This operation is not supported for views.")),
+        other => Err(refused(other, &view.name, if view.materialized.is_some() { "materialized views" } else { "views" })),
     }
+}
+
+fn view_column<'v>(view: &'v mut ViewDescriptor, name: &str) -> PgResult<&'v mut crate::catalog::ViewColumn> {
+    let missing = || PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" of relation \"{}\" does not exist", view.name));
+    let error = missing();
+    view.columns.iter_mut().find(|c| c.name == name).ok_or(error)
 }
 
 fn duplicate_column(column: &str, relation: &str) -> PgError {
@@ -469,7 +559,15 @@ async fn alter_table(work: Work<'_>, mut table: TableDescriptor, action: &AlterA
         }
         AlterAction::AddConstraint(constraint) => {
             let mut builder = TableBuilder::of(work, table.clone());
-            builder.add_constraint(constraint, None).await?;
+            match &constraint.kind {
+                ConstraintKind::PrimaryKey(KeyColumns { using_index: Some(index), .. }) => {
+                    builder.constraint_over_index(constraint, index, true).await?;
+                }
+                ConstraintKind::Unique(KeyColumns { using_index: Some(index), .. }) => {
+                    builder.constraint_over_index(constraint, index, false).await?;
+                }
+                _ => builder.add_constraint(constraint, None).await?,
+            }
             apply(work, &table, builder).await
         }
         AlterAction::DropConstraint { name, if_exists, cascade } => {
@@ -477,7 +575,7 @@ async fn alter_table(work: Work<'_>, mut table: TableDescriptor, action: &AlterA
             let Some(oid) = constraint_oid(&table, &name) else {
                 if *if_exists {
                     work.notice(
-                        SqlState::UNDEFINED_OBJECT,
+                        SqlState::SUCCESSFUL_COMPLETION,
                         format!("constraint \"{name}\" of relation \"{}\" does not exist, skipping", table.name),
                     );
                     return Ok(());
@@ -518,36 +616,154 @@ async fn alter_table(work: Work<'_>, mut table: TableDescriptor, action: &AlterA
             if let Some(unknown) = options.iter().find(|o| !super::table::is_postgres_option(&o.name)) {
                 return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, format!("unrecognized parameter \"{}\"", unknown.name)));
             }
+            if matches!(action, AlterAction::SetOptions(_)) {
+                options.iter().try_for_each(super::table::check_postgres_option)?;
+            }
             set_options(&mut table.options, options, matches!(action, AlterAction::SetOptions(_)));
             work.put(Relation::Table(table))
         }
         AlterAction::AlterFamily { name, options } => {
             let name = fold(name);
-            let Some(family) = table.families.iter_mut().find(|f| f.name == name) else {
-                return Err(PgError::new(
-                    SqlState::UNDEFINED_OBJECT,
-                    format!("family \"{name}\" of relation \"{}\" does not exist", table.name),
-                ));
-            };
+            let missing = missing_family(&table, &name);
+            let family = table.families.iter_mut().find(|f| f.name == name).ok_or(missing)?;
             let layout = family.options.layout;
             super::table::family_options(&mut family.options, options)?;
             if family.options.layout != layout {
                 return Err(PgError::unsupported("the layout of a family cannot be changed").hint("Copy the table with CREATE TABLE AS."));
             }
-            // The store's options are not part of the transaction: they follow its commit.
-            let schema = crate::row::RowCodec::table_schema(&table);
-            let store = std::sync::Arc::clone(&work.ctx.database.store);
-            work.ctx.txn.on_commit(move || {
-                Box::pin(async move {
-                    if let Err(error) = store.alter_table(&schema).await {
-                        tracing::warn!(%error, table = schema.name, "the options of a family could not be changed");
-                    }
-                })
-            });
+            families_follow(work, &table);
             work.put(Relation::Table(table))
         }
-        AlterAction::Unsupported(words) => Err(PgError::unsupported(format!("ALTER TABLE {words} is not supported"))),
+        AlterAction::AddFamily { family, if_not_exists } => add_family(work, table, family, *if_not_exists).await,
+        AlterAction::DropFamily { name, if_exists } => drop_family(work, table, &fold(name), *if_exists),
+        AlterAction::Unsupported(words) => unsupported(&table, words),
     }
+}
+
+/// What tables do not have: an error, unless it is asked for what is so anyway.
+fn unsupported(table: &TableDescriptor, words: &str) -> PgResult<()> {
+    let upper = words.to_uppercase();
+    let so = [
+        "SET LOGGED",
+        "SET WITHOUT CLUSTER",
+        "SET WITHOUT OIDS",
+        "SET TABLESPACE PG_DEFAULT",
+        "SET ACCESS METHOD HEAP",
+        "DISABLE ROW LEVEL SECURITY",
+        "NO FORCE ROW LEVEL SECURITY",
+        "REPLICA IDENTITY DEFAULT",
+        "ENABLE TRIGGER ALL",
+        "ENABLE TRIGGER USER",
+        "DISABLE TRIGGER USER",
+    ];
+    if so.contains(&upper.as_str()) {
+        return Ok(());
+    }
+    let last = words.rsplit(' ').next().unwrap_or_default();
+    for (prefix, kind) in [("TRIGGER ", "trigger"), ("REPLICA TRIGGER ", "trigger"), ("ALWAYS TRIGGER ", "trigger")] {
+        let named = |verb: &str| upper.starts_with(&format!("{verb} {prefix}"));
+        if (named("ENABLE") || named("DISABLE")) && !upper.ends_with(" ALL") {
+            return Err(PgError::new(SqlState::UNDEFINED_OBJECT, format!("{kind} \"{last}\" for table \"{}\" does not exist", table.name)));
+        }
+    }
+    if upper == "NOT OF" {
+        return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("\"{}\" is not a typed table", table.name)));
+    }
+    if let Some(space) = words.strip_prefix("SET TABLESPACE ") {
+        return Err(PgError::new(SqlState::UNDEFINED_OBJECT, format!("tablespace \"{space}\" does not exist")));
+    }
+    let error = PgError::unsupported(format!("ALTER TABLE {words} is not supported"));
+    Err(match upper.split(' ').next().unwrap_or_default() {
+        "CLUSTER" => error.hint("Rows lie in the order of the primary key."),
+        "INHERIT" | "NO" | "ATTACH" | "DETACH" => error.hint("There is no inheritance; tables are split into regions by their row keys."),
+        "SET" if upper == "SET UNLOGGED" => error.hint("All tables are logged; SET synchronous_commit = off makes commits faster."),
+        "ENABLE" | "DISABLE" | "FORCE" => error.hint("There are no triggers of users, rules and policies; those of foreign keys stay."),
+        _ => error,
+    })
+}
+
+fn missing_family(table: &TableDescriptor, name: &str) -> PgError {
+    PgError::new(SqlState::UNDEFINED_OBJECT, format!("family \"{name}\" of relation \"{}\" does not exist", table.name))
+}
+
+/// The store's families and their options are not part of the transaction: they follow its commit.
+fn families_follow(work: Work<'_>, table: &TableDescriptor) {
+    let schema = crate::row::RowCodec::table_schema(table);
+    let store = std::sync::Arc::clone(&work.ctx.database.store);
+    work.ctx.txn.on_commit(move || {
+        Box::pin(async move {
+            if let Err(error) = store.alter_table(&schema).await {
+                tracing::warn!(%error, table = schema.name, "the families of a table could not be changed");
+            }
+        })
+    });
+}
+
+/// ADD FAMILY: without columns, which ADD COLUMN puts into it.
+async fn add_family(work: Work<'_>, mut table: TableDescriptor, family: &stoa_syntax::ddl::Family, if_not_exists: bool) -> PgResult<()> {
+    let name = fold(&family.name);
+    if table.families.iter().any(|f| f.name == name) {
+        let message = format!("family \"{name}\" of relation \"{}\" already exists", table.name);
+        if if_not_exists {
+            work.notice(SqlState::DUPLICATE_OBJECT, format!("{message}, skipping"));
+            return Ok(());
+        }
+        return Err(PgError::new(SqlState::DUPLICATE_OBJECT, message));
+    }
+    if let Some(first) = family.columns.first() {
+        column(&table, &fold(first))?;
+        return Err(PgError::unsupported("a column cannot be moved into another family")
+            .hint(format!("Add the family without columns, and new columns with ADD COLUMN … FAMILY {}.", quote_name(&name))));
+    }
+    let mut new = super::table::new_family(&table, name, &family.options)?;
+    // Rows of this transaction may have columns in it, so that the store has it at once; one that is rolled back leaves it empty there,
+    // and the next change of families takes it away.
+    let store = &work.ctx.database.store;
+    let mut schema = store
+        .describe_table(table.storage)
+        .await
+        .map_err(crate::txn::store_error)?
+        .ok_or_else(|| PgError::internal(format!("table \"{}\" has no rows' place", table.name)))?;
+    // Nor is it one that this transaction has dropped, or another one left there.
+    while schema.families.iter().any(|f| f.id == new.id) {
+        let next = new.id.0.checked_add(1);
+        new.id = FamilyId(next.ok_or_else(|| PgError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, "a table has too many families"))?);
+    }
+    schema.families.push(stoa_store::FamilySchema { id: new.id, name: new.name.clone(), options: new.options.clone() });
+    store.alter_table(&schema).await.map_err(crate::txn::store_error)?;
+    table.families.push(new);
+    work.put(Relation::Table(table))
+}
+
+/// DROP FAMILY of one without columns. The first one stays: it tells which rows there are.
+fn drop_family(work: Work<'_>, mut table: TableDescriptor, name: &str, if_exists: bool) -> PgResult<()> {
+    let Some(at) = table.families.iter().position(|f| f.name == name) else {
+        let missing = missing_family(&table, name);
+        if if_exists {
+            work.notice(SqlState::SUCCESSFUL_COMPLETION, format!("{}, skipping", missing.message()));
+            return Ok(());
+        }
+        return Err(missing);
+    };
+    let cannot = || {
+        PgError::new(
+            SqlState::DEPENDENT_OBJECTS_STILL_EXIST,
+            format!("cannot drop family {} of table {}", quote_name(name), quote_name(&table.name)),
+        )
+    };
+    if at == 0 {
+        return Err(cannot().detail("It is the first family, which tells which rows there are."));
+    }
+    let family = table.families.remove(at);
+    let columns: Vec<String> =
+        family.columns.iter().filter_map(|id| table.column(*id)).filter(|c| !c.dropped).map(|c| quote_name(&c.name)).collect();
+    if !columns.is_empty() {
+        let what = if columns.len() == 1 { "Column" } else { "Columns" };
+        let verb = if columns.len() == 1 { "is" } else { "are" };
+        return Err(cannot().detail(format!("{what} {} {verb} in it.", columns.join(", "))).hint("Drop the columns first."));
+    }
+    families_follow(work, &table);
+    work.put(Relation::Table(table))
 }
 
 fn no_identity(table: &TableDescriptor, column: &str) -> PgError {
@@ -587,7 +803,17 @@ async fn apply(work: Work<'_>, old: &TableDescriptor, builder: TableBuilder<'_>)
     for column in &new {
         match new_value(work, &builder.table, column)? {
             NewValue::Null => needs_rows |= column.not_null,
-            NewValue::Constant(text) => change_column(&mut builder.table, column.id, |c| c.missing = Some(text)),
+            NewValue::Constant(text) => {
+                let ends = builder.table.families.iter().skip(1).any(|f| f.options.ttl.is_some() && f.columns.contains(&column.id));
+                if ends {
+                    // What ends is NULL then, and not what rows before the column have.
+                    let value = stoa_pg::values::input_text(&EvalContext::default(), &column.ty, &text)?;
+                    rewritten = true;
+                    values.push((column.id, Expr::new(ExprKind::Const(value), column.ty.clone())));
+                } else {
+                    change_column(&mut builder.table, column.id, |c| c.missing = Some(text));
+                }
+            }
             NewValue::PerRow(expr) => {
                 rewritten = true;
                 values.push((column.id, expr));
@@ -730,8 +956,16 @@ async fn add_column(work: Work<'_>, table: TableDescriptor, column: &Column, if_
         return Ok(());
     }
     let mut builder = TableBuilder::of(work, table.clone());
-    let id = builder.add_column(column).await?;
+    let id = builder.add_column(column).await.map_err(|e| {
+        if column.name.quote_style.is_none() && name == "family" && e.code() == SqlState::UNDEFINED_OBJECT {
+            return e.hint("Write ADD FAMILY name () for a family, or ADD COLUMN family for a column of this name.");
+        }
+        e
+    })?;
     let later = builder.column_constraints(id, &column.constraints).await?;
+    if let Some(family) = &column.family {
+        super::table::place_in_family(&mut builder, id, family)?;
+    }
     // Expressions first: keys and checks may need them.
     for constraint in later.iter().filter(|c| matches!(c.kind, ConstraintKind::Generated(_))) {
         builder.add_constraint(constraint, Some(id)).await?;
@@ -873,7 +1107,7 @@ async fn set_type(work: Work<'_>, table: TableDescriptor, name: &str, ty: SqlTyp
             && other.id != found.id
             && work.read_stored(&table, text).is_ok_and(|e| columns_of(&e).contains(&found.id))
         {
-            return Err(PgError::new(SqlState::SYNTAX_ERROR, "cannot alter type of a column used by a generated column")
+            return Err(PgError::unsupported("cannot alter type of a column used by a generated column")
                 .detail(format!("Column \"{}\" is used by generated column \"{}\".", found.name, other.name)));
         }
     }
@@ -923,6 +1157,7 @@ async fn set_type(work: Work<'_>, table: TableDescriptor, name: &str, ty: SqlTyp
         for part in &mut index.parts {
             if part.key == IndexKey::Column(found.id) {
                 super::builder::check_order(&ty)?;
+                super::opclass::check_kept(part.class.as_deref(), &ty.ty)?;
                 part.ty = ty.clone();
             }
         }

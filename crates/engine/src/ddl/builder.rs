@@ -36,6 +36,8 @@ pub(crate) struct TableBuilder<'a> {
     names: Vec<String>,
     /// NULL was written.
     nullable: Vec<ColumnId>,
+    /// A generation expression was written.
+    generated: Vec<ColumnId>,
 }
 
 impl<'a> TableBuilder<'a> {
@@ -82,6 +84,7 @@ impl<'a> TableBuilder<'a> {
             new_foreign_keys: Vec::new(),
             names,
             nullable: Vec::new(),
+            generated: Vec::new(),
         }
     }
 
@@ -133,7 +136,7 @@ impl<'a> TableBuilder<'a> {
         if matches!(name.as_str(), "tableoid" | "xmin" | "cmin" | "xmax" | "cmax" | "ctid") {
             return Err(PgError::new(SqlState::DUPLICATE_COLUMN, format!("column name \"{name}\" conflicts with a system column name")));
         }
-        if ty.ty.is_pseudo() || matches!(ty.ty, PgType::Record(None) | PgType::Unknown) {
+        if ty.ty.is_pseudo() || matches!(ty.ty, PgType::Record(_) | PgType::Unknown) {
             return Err(PgError::new(SqlState::INVALID_TABLE_DEFINITION, format!("column \"{name}\" has pseudo-type {}", ty.ty)));
         }
         if self.table.next_column_id > MAX_COLUMNS {
@@ -177,6 +180,9 @@ impl<'a> TableBuilder<'a> {
             return Ok(id);
         }
         let ty = type_name::sql_type(&column.data_type).map_err(|e| e.at(self.work.position_of(column.name.span)))?;
+        if column.collation.is_some() {
+            check_collatable(&ty.ty)?;
+        }
         self.push_column(name, ty)
     }
 
@@ -266,7 +272,11 @@ impl<'a> TableBuilder<'a> {
                 }
                 ConstraintKind::Identity { always, options } => {
                     if has_identity {
-                        return Err(both("multiple identity specifications"));
+                        return Err(PgError::new(
+                            SqlState::SYNTAX_ERROR,
+                            format!("multiple identity specifications for column \"{name}\" of table \"{table_name}\""),
+                        )
+                        .at(Some(constraint.position)));
                     }
                     if has_default {
                         return Err(both("both default and identity"));
@@ -294,6 +304,7 @@ impl<'a> TableBuilder<'a> {
                         return Err(both("multiple generation clauses"));
                     }
                     has_generated = true;
+                    self.generated.push(id);
                     later.push(constraint.clone());
                 }
                 _ => later.push(constraint.clone()),
@@ -334,7 +345,7 @@ impl<'a> TableBuilder<'a> {
         let path = self.work.path();
         let expr = bind_stored_expr(&self.work.bind_context(&catalog, &path), Some(&self.table), syntax, Some((&column.ty, &column.name)))?;
         for used in columns_of(&expr) {
-            if used == id || self.table.column(used).is_some_and(|c| c.generated.is_some()) {
+            if used == id || self.generated.contains(&used) || self.table.column(used).is_some_and(|c| c.generated.is_some()) {
                 return Err(PgError::new(
                     SqlState::INVALID_OBJECT_DEFINITION,
                     format!("cannot use generated column \"{}\" in column generation expression", self.column_name(used)),
@@ -444,7 +455,7 @@ impl<'a> TableBuilder<'a> {
 
     fn key_columns(&self, key: &KeyColumns, on: Option<ColumnId>, what: &str) -> PgResult<Vec<(ColumnId, bool, bool)>> {
         if key.using_index.is_some() {
-            return Err(PgError::unsupported("constraints USING INDEX are not supported").hint("Add the constraint with its columns."));
+            return Err(PgError::unsupported("cannot use an existing index in CREATE TABLE"));
         }
         if let Some(id) = on {
             return Ok(vec![(id, false, false)]);
@@ -467,14 +478,99 @@ impl<'a> TableBuilder<'a> {
         Ok(out)
     }
 
-    async fn add_primary_key(&mut self, constraint: &Constraint, key: &KeyColumns, on: Option<ColumnId>) -> PgResult<()> {
-        if self.table.primary_key.is_some() || self.table.primary_index().is_some() {
-            return Err(PgError::new(
-                SqlState::INVALID_TABLE_DEFINITION,
-                format!("multiple primary keys for table \"{}\" are not allowed", self.table.name),
-            )
+    /// ADD CONSTRAINT … USING INDEX: a unique index becomes the constraint's. Of a primary key its columns become the row key, and the
+    /// index, which nothing is left for, goes.
+    pub async fn constraint_over_index(&mut self, constraint: &Constraint, index: &ast::Ident, primary: bool) -> PgResult<()> {
+        let given = fold(index);
+        let found = self.table.indexes.iter().position(|i| i.name == given);
+        let Some((at, index)) = found.and_then(|at| self.table.indexes.get(at).cloned().map(|index| (at, index))) else {
+            let elsewhere = self.work.catalog().index_by_name(self.table.schema, &given).is_some();
+            if self.table.primary_key.as_ref().is_some_and(|k| k.name == given) {
+                return Err(PgError::new(
+                    SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
+                    format!("index \"{given}\" is already associated with a constraint"),
+                ));
+            }
+            return Err(if elsewhere {
+                PgError::new(
+                    SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
+                    format!("index \"{given}\" does not belong to table \"{}\"", self.table.name),
+                )
+            } else {
+                PgError::new(SqlState::UNDEFINED_OBJECT, format!("index \"{given}\" does not exist"))
+            }
             .at(Some(constraint.position)));
+        };
+        let place = Some(constraint.position);
+        let unready = |message: String| PgError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, message).at(place);
+        let unfit = |message: String| {
+            PgError::new(SqlState::WRONG_OBJECT_TYPE, message)
+                .detail("Cannot create a primary key or unique constraint using such an index.")
+                .at(place)
+        };
+        if index.constraint.is_some() {
+            return Err(unready(format!("index \"{given}\" is already associated with a constraint")));
         }
+        if index.state != IndexState::Readable {
+            return Err(unready(format!("index \"{given}\" is not valid")));
+        }
+        if !index.unique {
+            return Err(unfit(format!("\"{given}\" is not a unique index")));
+        }
+        if index.parts.iter().any(|p| matches!(p.key, IndexKey::Expr(_))) {
+            return Err(unfit(format!("index \"{given}\" contains expressions")));
+        }
+        if index.predicate.is_some() {
+            return Err(unfit(format!("\"{given}\" is a partial index")));
+        }
+        if let Some(at) = index.parts.iter().position(|p| p.descending || p.nulls_first || p.class.is_some()) {
+            return Err(unfit(format!("index \"{given}\" column number {} does not have default sorting behavior", at + 1)));
+        }
+        let name = match &constraint.name {
+            Some(name) if fold(name) != given => {
+                let name = self.constraint_name(Some(name), None, "key")?;
+                self.work.check_free(self.table.schema, &name)?;
+                let words = format!("ALTER TABLE / ADD CONSTRAINT USING INDEX will rename index \"{given}\" to \"{name}\"");
+                self.work.notice(SqlState::SUCCESSFUL_COMPLETION, words);
+                name
+            }
+            _ => given,
+        };
+        if !primary {
+            let owner = self.name_of(constraint, name.clone()).await?;
+            if let Some(index) = self.table.indexes.get_mut(at) {
+                index.name = name;
+                index.constraint = Some(owner);
+            }
+            return Ok(());
+        }
+        let columns: Vec<(ColumnId, bool, bool)> = index
+            .parts
+            .iter()
+            .filter_map(|p| match p.key {
+                IndexKey::Column(id) => Some((id, false, false)),
+                IndexKey::Expr(_) => None,
+            })
+            .collect();
+        self.check_no_primary_key(constraint)?;
+        self.table.indexes.remove(at);
+        self.work.drop_storage(index.storage);
+        self.make_primary_key(constraint, name, columns).await
+    }
+
+    fn check_no_primary_key(&self, constraint: &Constraint) -> PgResult<()> {
+        if self.table.primary_key.is_none() && self.table.primary_index().is_none() {
+            return Ok(());
+        }
+        Err(PgError::new(
+            SqlState::INVALID_TABLE_DEFINITION,
+            format!("multiple primary keys for table \"{}\" are not allowed", self.table.name),
+        )
+        .at(Some(constraint.position)))
+    }
+
+    async fn add_primary_key(&mut self, constraint: &Constraint, key: &KeyColumns, on: Option<ColumnId>) -> PgResult<()> {
+        self.check_no_primary_key(constraint)?;
         if !key.include.is_empty() {
             return Err(PgError::unsupported("INCLUDE in a primary key is not supported")
                 .hint("The primary key is the table: it holds all columns."));
@@ -500,6 +596,10 @@ impl<'a> TableBuilder<'a> {
         if constraint.name.is_some() {
             self.work.check_free(self.table.schema, &name)?;
         }
+        self.make_primary_key(constraint, name, columns).await
+    }
+
+    async fn make_primary_key(&mut self, constraint: &Constraint, name: String, columns: Vec<(ColumnId, bool, bool)>) -> PgResult<()> {
         for (id, _, _) in &columns {
             if let Some(column) = self.column_mut(*id) {
                 column.not_null = true;
@@ -541,7 +641,7 @@ impl<'a> TableBuilder<'a> {
         for (id, descending, nulls_first) in columns {
             check_key_type(self.table.column(id))?;
             let ty = self.table.column(id).map_or_else(|| SqlType::new(PgType::Text), |c| c.ty.clone());
-            parts.push(IndexPart { key: IndexKey::Column(id), ty, descending, nulls_first });
+            parts.push(IndexPart { key: IndexKey::Column(id), ty, class: None, descending, nulls_first });
         }
         self.push_index(IndexDescriptor {
             oid: self.work.next_oid().await?,
@@ -782,6 +882,11 @@ pub(crate) fn default_text(work: Work<'_>, syntax: &ast::Expr, ty: &SqlType, col
         }
         // A name in a string that becomes a `regclass` is no column.
         let relation = e.code() == SqlState::UNDEFINED_TABLE && e.message().starts_with("relation ");
+        if e.code() == SqlState::DATATYPE_MISMATCH {
+            let words = e.message().replacen(" but expression is of type ", " but default expression is of type ", 1);
+            e.fields_mut().message = words;
+            return e;
+        }
         if e.code() == SqlState::UNDEFINED_COLUMN || (e.code() == SqlState::UNDEFINED_TABLE && !relation) {
             let position = e.fields_mut().position;
             PgError::unsupported("cannot use column reference in DEFAULT expression").at(position)
@@ -943,6 +1048,18 @@ pub(crate) fn check_collation(name: &str) -> PgResult<()> {
         "C" | "POSIX" | "default" | "ucs_basic" => Ok(()),
         other => Err(PgError::new(SqlState::UNDEFINED_OBJECT, format!("collation \"{other}\" for encoding \"UTF8\" does not exist"))),
     }
+}
+
+/// 42804 for types whose values are no texts.
+pub(crate) fn check_collatable(ty: &PgType) -> PgResult<()> {
+    let element = match ty {
+        PgType::Array(element) => element,
+        other => other,
+    };
+    if element.is_string() {
+        return Ok(());
+    }
+    Err(PgError::new(SqlState::DATATYPE_MISMATCH, format!("collations are not supported by type {ty}")))
 }
 
 /// 42704 for types without an order, as PostgreSQL says it of index columns.

@@ -175,6 +175,15 @@ impl<'a> Dropping<'a> {
                     Some(Relation::Sequence(sequence)) => {
                         let marks = default_marks(&catalog, &sequence);
                         for relation in sorted(&catalog) {
+                            if let Relation::View(view) = &*relation
+                                && !self.seen.contains(&Object::Relation(view.oid))
+                            {
+                                for (at, column) in (1..).zip(&view.columns) {
+                                    if column.default.as_ref().is_some_and(|d| marks.iter().any(|m| d.contains(m))) {
+                                        self.depends(Object::Default(view.oid, ColumnId(at)), object);
+                                    }
+                                }
+                            }
                             let Relation::Table(table) = &*relation else { continue };
                             for column in table.live_columns() {
                                 let uses = column.default.as_ref().is_some_and(|d| marks.iter().any(|m| d.contains(m)));
@@ -195,6 +204,16 @@ impl<'a> Dropping<'a> {
                 let Some(table) = catalog.table(*table_oid).cloned() else { return };
                 for sequence in owned(&catalog, table.oid, Some(*column)) {
                     self.part(Object::Relation(sequence));
+                }
+                // References are to the columns themselves, and to their index.
+                for relation in sorted(&catalog) {
+                    let Relation::Table(other) = &*relation else { continue };
+                    for key in other.foreign_keys.iter().filter(|k| k.referenced_table == table.oid) {
+                        let own = other.oid == table.oid && key.columns.contains(column);
+                        if key.referenced_columns.contains(column) && !own && !self.seen.contains(&Object::Relation(other.oid)) {
+                            self.depends(Object::Constraint(other.oid, key.name.oid), object);
+                        }
+                    }
                 }
                 for index in &table.indexes {
                     if index_uses(self.work, &table, index, *column) {
@@ -322,7 +341,8 @@ impl<'a> Dropping<'a> {
             }
             return Ok(());
         }
-        let lines: Vec<String> = self.told.iter().map(|(d, on)| format!("{} depends on {}", self.describe(d), self.describe(on))).collect();
+        let lines: Vec<String> =
+            self.told.iter().map(|(d, on)| format!("{} depends on {}", self.describe(d), self.described_below(on))).collect();
         let message = match single {
             Some(what) => format!("cannot drop {what} because other objects depend on it"),
             None => "cannot drop desired object(s) because other objects depend on them".to_owned(),
@@ -351,6 +371,13 @@ impl<'a> Dropping<'a> {
                 let name = catalog.table(*table).and_then(|t| t.column(*column)).map_or_else(String::new, |c| quote_name(&c.name));
                 format!("column {name} of table {}", relation(table))
             }
+            Object::Default(oid, column) if catalog.table(*oid).is_none() => {
+                let name = match catalog.relation(*oid).map(|r| &**r) {
+                    Some(Relation::View(view)) => view.columns.get(column.0.saturating_sub(1) as usize).map(|c| quote_name(&c.name)),
+                    _ => None,
+                };
+                format!("default value for column {} of view {}", name.unwrap_or_default(), relation(oid))
+            }
             Object::Default(table, column) => {
                 let name = catalog.table(*table).and_then(|t| t.column(*column)).map_or_else(String::new, |c| quote_name(&c.name));
                 format!("default value for column {name} of table {}", relation(table))
@@ -364,6 +391,18 @@ impl<'a> Dropping<'a> {
                 format!("index {name}")
             }
         }
+    }
+
+    /// What something else depends on: of a key it is the index.
+    fn described_below(&self, object: &Object) -> String {
+        if let Object::Constraint(table, oid) = object
+            && let Some(table) = self.catalog.table(*table)
+            && (table.primary_key.as_ref().is_some_and(|k| k.oid == *oid)
+                || table.indexes.iter().any(|i| i.constraint.as_ref().is_some_and(|c| c.oid == *oid)))
+        {
+            return format!("index {}", quote_name(&constraint_name(table, *oid).unwrap_or_default()));
+        }
+        self.describe(object)
     }
 
     /// Qualified where the search path does not find it.
@@ -385,6 +424,14 @@ impl<'a> Dropping<'a> {
                     }
                 }
                 Object::Schema(_) => {}
+                Object::Default(oid, column) if self.catalog.table(*oid).is_none() => {
+                    if let Some(Relation::View(mut view)) = work.catalog().relation(*oid).map(|r| (**r).clone())
+                        && let Some(column) = view.columns.get_mut(column.0.saturating_sub(1) as usize)
+                    {
+                        column.default = None;
+                        work.put(Relation::View(view))?;
+                    }
+                }
                 Object::Column(table, _) | Object::Constraint(table, _) | Object::Index(table, _) | Object::Default(table, _) => {
                     if !self.contains(&Object::Relation(*table))
                         && let Some(descriptor) = work.catalog().table(*table).cloned()

@@ -27,7 +27,19 @@ fn indexed_table(work: Work<'_>, name: &ObjectName) -> PgResult<TableDescriptor>
             let _ = what;
             Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("cannot create index on relation \"{}\"", other.name())).detail(detail))
         }
-        None => Err(work.missing(name)),
+        None => {
+            if let Some((table, index)) = work.find_index(name)? {
+                let catalog = work.catalog();
+                let key = catalog.table(table).and_then(|t| t.primary_key.as_ref()).map(|k| k.name.clone());
+                let name = match index {
+                    FoundIndex::PrimaryKey => key,
+                    FoundIndex::Index(oid) => catalog.index(oid).map(|(_, i)| i.name.clone()),
+                };
+                let message = format!("\"{}\" is an index", name.unwrap_or_default());
+                return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, message));
+            }
+            Err(work.missing(name))
+        }
     }
 }
 
@@ -81,6 +93,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
                     Some(n.ok_or_else(|| PgError::new(SqlState::INVALID_PARAMETER_VALUE, "salt_buckets must be between 2 and 256"))?);
             }
             name if super::table::is_postgres_option(name) => {
+                super::table::check_postgres_option(option)?;
                 options.push((option.name.clone(), option.value.clone().unwrap_or_else(|| "true".into())));
             }
             other => {
@@ -90,16 +103,6 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
     }
     let mut parts = Vec::with_capacity(create.elements.len());
     for element in &create.elements {
-        if let Some(class) = &element.operator_class {
-            let class_name = Work::shown(class);
-            let base = class_name.trim_start_matches("pg_catalog.");
-            if !(base.ends_with("_ops") || base.ends_with("_pattern_ops")) || base.starts_with("jsonb") || base.starts_with("gin_") {
-                return Err(PgError::new(
-                    SqlState::UNDEFINED_OBJECT,
-                    format!("operator class \"{base}\" does not exist for access method \"btree\""),
-                ));
-            }
-        }
         let (expr, collation) = strip_collation(&element.expr);
         if let Some(collation) = collation {
             super::builder::check_collation(&Work::shown(collation))?;
@@ -124,6 +127,13 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
                 (IndexKey::Expr(work.stored(&table, &bound)?), ty)
             }
         };
+        if collation.is_some() {
+            super::builder::check_collatable(&ty.ty)?;
+        }
+        let class = match &element.operator_class {
+            Some(class) => super::opclass::class_of(create.method.as_deref().unwrap_or("btree"), class, &ty.ty)?,
+            None => None,
+        };
         if of_documents && ty.ty != stoa_pg::PgType::Tsvector {
             let method = create.method.as_deref().unwrap_or_default();
             return Err(PgError::unsupported(format!("indexes of access method \"{method}\" on type {} are not supported", ty.ty))
@@ -134,7 +144,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
         } else {
             check_order(&ty)?;
         }
-        parts.push(IndexPart { key, ty, descending: element.descending, nulls_first });
+        parts.push(IndexPart { key, ty, class, descending: element.descending, nulls_first });
     }
     let predicate = match &create.predicate {
         Some(syntax) => {

@@ -10,6 +10,7 @@ pub(crate) mod clock;
 mod dependency;
 mod index;
 mod maintenance;
+mod opclass;
 mod passes;
 mod rows;
 mod sequence;
@@ -70,7 +71,15 @@ fn run<'a>(work: Work<'a>, ddl: &'a Ddl) -> futures::future::BoxFuture<'a, PgRes
             Ddl::CreateSequence(create) => sequence::create(work, create).await,
             Ddl::Alter { kind, name, if_exists, actions } => alter::alter(work, *kind, name, *if_exists, actions).await,
             Ddl::AlterSequence { name, if_exists, options } => sequence::alter(work, name, *if_exists, options).await,
-            Ddl::Drop { kind, names, if_exists, cascade, .. } => drop_objects(work, *kind, names, *if_exists, *cascade).await,
+            Ddl::Drop { kind, names, if_exists, cascade, concurrently } => {
+                if *concurrently && names.len() > 1 {
+                    return Err(PgError::unsupported("DROP INDEX CONCURRENTLY does not support dropping multiple objects"));
+                }
+                if *concurrently && *cascade {
+                    return Err(PgError::unsupported("DROP INDEX CONCURRENTLY does not support CASCADE"));
+                }
+                drop_objects(work, *kind, names, *if_exists, *cascade).await
+            }
             Ddl::DropFullText { table, if_exists } => index::drop_full_text(work, table, *if_exists).await,
             Ddl::Truncate { names, restart_identity, cascade } => maintenance::truncate(work, names, *restart_identity, *cascade).await,
             Ddl::Comment { target, text } => comment(work, target, text.clone()).await,
@@ -98,13 +107,35 @@ fn unsupported(words: &str) -> PgError {
 
 /// DROP of kinds of objects that there are none of.
 fn drop_unknown(work: &Work<'_>, kind: &str, names: &[(String, Option<String>, Option<String>)], if_exists: bool) -> PgResult<String> {
+    let is_role = matches!(kind, "role" | "user" | "group");
     for (name, arguments, table) in names {
+        let unquoted = name.trim_matches('"');
+        let there = match kind {
+            "database" => matches!(unquoted, "stoa" | "postgres") || unquoted == work.ctx.session.database,
+            "collation" => alter::is_collation(unquoted),
+            "tablespace" => matches!(unquoted, "pg_default" | "pg_global"),
+            "text search configuration" => matches!(unquoted, "simple" | "english"),
+            _ => is_role && alter::check_owner(*work, &ast::Ident::with_quote('"', unquoted)).is_ok(),
+        };
+        if there {
+            return Err(unsupported(&format!("DROP {}", kind.to_uppercase())));
+        }
         let function = matches!(kind, "function" | "procedure" | "routine" | "aggregate");
         let (code, what) = match (arguments, table) {
             (Some(arguments), _) => (SqlState::UNDEFINED_FUNCTION, format!("{kind} {name}({arguments}) does not exist")),
             (None, Some(table)) => (SqlState::UNDEFINED_OBJECT, format!("{kind} \"{name}\" for table \"{table}\" does not exist")),
             (None, None) if function && !if_exists => (SqlState::UNDEFINED_FUNCTION, format!("could not find a {kind} named \"{name}\"")),
             (None, None) if function => (SqlState::UNDEFINED_FUNCTION, format!("{kind} {name}() does not exist")),
+            (None, None) if is_role => (SqlState::UNDEFINED_OBJECT, format!("role \"{unquoted}\" does not exist")),
+            (None, None) if kind == "database" => (SqlState::INVALID_CATALOG_NAME, format!("database \"{unquoted}\" does not exist")),
+            (None, None) if kind == "statistics" => (SqlState::UNDEFINED_OBJECT, format!("statistics object \"{name}\" does not exist")),
+            (None, None) if kind == "collation" => {
+                (SqlState::UNDEFINED_OBJECT, format!("collation \"{name}\" for encoding \"UTF8\" does not exist"))
+            }
+            (None, None) if kind == "foreign data wrapper" => {
+                (SqlState::UNDEFINED_OBJECT, format!("foreign-data wrapper \"{name}\" does not exist"))
+            }
+            (None, None) if kind == "foreign table" => (SqlState::UNDEFINED_TABLE, format!("foreign table \"{name}\" does not exist")),
             (None, None) if kind == "domain" => (SqlState::UNDEFINED_OBJECT, format!("type \"{name}\" does not exist")),
             (None, None) => (SqlState::UNDEFINED_OBJECT, format!("{kind} \"{name}\" does not exist")),
         };
@@ -119,7 +150,7 @@ fn drop_unknown(work: &Work<'_>, kind: &str, names: &[(String, Option<String>, O
         }
         work.notice(SqlState::SUCCESSFUL_COMPLETION, format!("{what}, skipping"));
     }
-    Ok(format!("DROP {}", kind.to_uppercase()))
+    Ok(if is_role { "DROP ROLE".into() } else { format!("DROP {}", kind.to_uppercase()) })
 }
 
 // Schemas.
@@ -166,6 +197,26 @@ async fn create_schema(work: Work<'_>, name: Option<&ast::Ident>, if_not_exists:
         }
     }
     check_schema_name(&name)?;
+    if if_not_exists && !elements.is_empty() {
+        return Err(PgError::unsupported("CREATE SCHEMA IF NOT EXISTS cannot include schema elements"));
+    }
+    for element in &elements {
+        let named = match element {
+            Ddl::CreateTable(create) => Some(&create.name),
+            Ddl::CreateView(create) => Some(&create.name),
+            Ddl::CreateSequence(create) => Some(&create.name),
+            Ddl::CreateIndex(create) => Some(&create.table),
+            _ => None,
+        };
+        if let Some((Some(other), _)) = named.map(|named| work.split(named)).transpose()?
+            && other != name
+        {
+            return Err(PgError::new(
+                SqlState::INVALID_SCHEMA_DEFINITION,
+                format!("CREATE specifies a schema ({other}) different from the one being created ({name})"),
+            ));
+        }
+    }
     if work.catalog().schema_by_name(&name).is_some() {
         if if_not_exists {
             work.notice(SqlState::DUPLICATE_SCHEMA, format!("schema \"{name}\" already exists, skipping"));
@@ -451,7 +502,13 @@ async fn comment(work: Work<'_>, target: &CommentTarget, text: Option<String>) -
                 return Err(PgError::new(SqlState::SYNTAX_ERROR, "column name must be qualified"));
             }
             let table_name = ObjectName(parts);
-            let relation = work.find(&table_name)?.ok_or_else(|| undefined_relation(&Work::shown(&table_name)))?;
+            let Some(relation) = work.find(&table_name)? else {
+                if work.find_index(&table_name)?.is_some() {
+                    let message = format!("cannot set comment on relation \"{}\"", work.split(&table_name)?.1);
+                    return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, message).detail("This operation is not supported for indexes."));
+                }
+                return Err(undefined_relation(&Work::shown(&table_name)));
+            };
             let mut relation = (*relation).clone();
             let found = match &mut relation {
                 Relation::Table(t) => t.columns.iter_mut().find(|c| !c.dropped && !c.hidden && c.name == column).map(|c| c.comment = text),

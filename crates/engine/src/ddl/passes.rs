@@ -10,6 +10,7 @@ use stoa_syntax::ddl::{AlterAction, Column, Constraint, ConstraintKind, IndexEle
 pub(super) enum Pass {
     Drop,
     Type,
+    AddFamily,
     AddColumn,
     ColumnAttributes,
     IndexConstraint,
@@ -26,6 +27,7 @@ pub(super) fn pass(action: &AlterAction) -> Pass {
         | AlterAction::DropIdentity { .. }
         | AlterAction::DropExpression { .. } => Pass::Drop,
         AlterAction::SetType { .. } => Pass::Type,
+        AlterAction::AddFamily { .. } => Pass::AddFamily,
         AlterAction::AddColumn { .. } => Pass::AddColumn,
         AlterAction::SetNotNull { .. } | AlterAction::AlterIdentity { .. } => Pass::ColumnAttributes,
         AlterAction::AddConstraint(constraint) => match constraint.kind {

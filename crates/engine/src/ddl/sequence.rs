@@ -261,7 +261,12 @@ pub(crate) async fn alter_options(work: Work<'_>, sequence: SequenceDescriptor, 
             _ => false,
         });
         if identity {
-            return Err(PgError::unsupported("cannot change ownership of identity sequence"));
+            let table = sequence.owned_by.and_then(|(table, _)| work.catalog().table(table).map(|t| t.name.clone()));
+            return Err(PgError::unsupported("cannot change ownership of identity sequence").detail(format!(
+                "Sequence \"{}\" is linked to table \"{}\".",
+                sequence.name,
+                table.unwrap_or_default()
+            )));
         }
         new.owned_by = match by {
             Some(name) => Some(owner(work, &name, sequence.schema)?),

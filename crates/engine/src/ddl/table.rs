@@ -3,7 +3,7 @@
 use super::builder::TableBuilder;
 use super::rows::RowWriter;
 use super::work::{Work, undefined_relation};
-use crate::bind::tree::{Bound, BoundBody, ColId, Expr, ExprKind, Output, Query, Rel};
+use crate::bind::tree::{Bound, BoundBody, ColId, CteBody, Expr, ExprKind, Output, Query, Rel};
 use crate::bind::{bind_statement, bind_stored_query, fold};
 use crate::catalog::{
     CheckDescriptor, ColumnId, ConstraintName, Dependency, FamilyDescriptor, IndexKey, OnCommit, Relation, Salt, TableDescriptor,
@@ -61,19 +61,24 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateTable) -> PgResult<Str
             }
             TableElement::Constraint(constraint) => later.push((None, constraint.clone())),
             TableElement::Like { name, options } => {
-                let (source, columns) = like_columns(&mut builder, name, options).await?;
-                copies.push((source, columns, options.clone()));
+                if let Some((source, columns)) = like_columns(&mut builder, name, options).await? {
+                    copies.push((source, columns, options.clone()));
+                }
             }
             TableElement::Family(_) => {}
         }
     }
     families(&mut builder, create)?;
+    for (source, columns, options) in &copies {
+        like_families(&mut builder, source, columns, options);
+    }
     // There are no rows that a constraint would not be valid for. Foreign keys may refer to what other constraints make.
     for (_, constraint) in &mut later {
         if matches!(constraint.kind, ConstraintKind::Check(_) | ConstraintKind::ForeignKey { .. }) {
             constraint.not_valid = false;
         }
     }
+    merge_keys(&mut later, &builder);
     let (references, others): (Vec<_>, Vec<_>) = later.iter().partition(|(_, c)| matches!(c.kind, ConstraintKind::ForeignKey { .. }));
     for (on, constraint) in others {
         builder.add_constraint(constraint, *on).await?;
@@ -85,6 +90,9 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateTable) -> PgResult<Str
         builder.add_constraint(constraint, *on).await?;
     }
     builder.complete();
+    for (source, columns, options) in &copies {
+        like_salt(&mut builder, source, columns, options);
+    }
     table_options(&mut builder, &create.options)?;
     if let Some(split) = &create.split {
         builder.table.split_points = split_points(work, &builder.table, split)?;
@@ -92,6 +100,55 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateTable) -> PgResult<Str
     warn_growing_key(work, &builder.table);
     store(work, builder).await?;
     Ok(TAG.into())
+}
+
+/// Of keys that are the same one stays, with the first name that is given; it is the primary key if one of them is.
+fn merge_keys(constraints: &mut Vec<(Option<ColumnId>, Constraint)>, builder: &TableBuilder<'_>) {
+    let signature = |on: Option<ColumnId>, constraint: &Constraint| {
+        let (ConstraintKind::PrimaryKey(key) | ConstraintKind::Unique(key)) = &constraint.kind else { return None };
+        let columns: Vec<(ColumnId, bool, bool)> = match on {
+            Some(id) => vec![(id, false, false)],
+            None => {
+                let one = |e: &stoa_syntax::ddl::IndexElement| {
+                    let name = super::builder::column_of(&e.expr)?;
+                    builder.table.column_by_name(&name).map(|c| (c.id, e.descending, e.nulls_first.unwrap_or(e.descending)))
+                };
+                key.columns.iter().map(one).collect::<Option<_>>()?
+            }
+        };
+        let include: Vec<String> = key.include.iter().map(fold).collect();
+        let deferred = constraint.initially_deferred.unwrap_or(false);
+        Some((columns, include, key.nulls_not_distinct, constraint.deferrable.unwrap_or(deferred), deferred))
+    };
+    let primary = |c: &Constraint| matches!(c.kind, ConstraintKind::PrimaryKey(_));
+    // Two primary keys are an error, told later.
+    if constraints.iter().filter(|(_, c)| primary(c)).count() > 1 {
+        return;
+    }
+    let signatures: Vec<_> = constraints.iter().map(|(on, c)| signature(*on, c)).collect();
+    let mut order: Vec<usize> = (0..constraints.len()).collect();
+    order.sort_by_key(|at| constraints.get(*at).is_none_or(|(_, c)| !primary(c)));
+    let mut kept: Vec<usize> = Vec::new();
+    let mut dropped: Vec<usize> = Vec::new();
+    for at in order {
+        let Some(Some(own)) = signatures.get(at) else { continue };
+        let Some(same) = kept.iter().copied().find(|k| signatures.get(*k).is_some_and(|s| s.as_ref() == Some(own))) else {
+            kept.push(at);
+            continue;
+        };
+        dropped.push(at);
+        let name = constraints.get(at).and_then(|(_, c)| c.name.clone());
+        if let Some((_, first)) = constraints.get_mut(same)
+            && first.name.is_none()
+        {
+            first.name = name;
+        }
+    }
+    let mut at = 0;
+    constraints.retain(|_| {
+        at += 1;
+        !dropped.contains(&(at - 1))
+    });
 }
 
 /// Makes everything that a new table needs.
@@ -150,7 +207,7 @@ async fn like_columns(
     builder: &mut TableBuilder<'_>,
     name: &ObjectName,
     options: &[(bool, String)],
-) -> PgResult<(TableDescriptor, Vec<(ColumnId, ColumnId)>)> {
+) -> PgResult<Option<(TableDescriptor, Vec<(ColumnId, ColumnId)>)>> {
     const KNOWN: &[&str] =
         &["all", "comments", "compression", "constraints", "defaults", "generated", "identity", "indexes", "statistics", "storage"];
     if let Some((_, unknown)) = options.iter().find(|(_, o)| !KNOWN.contains(&o.as_str())) {
@@ -164,15 +221,28 @@ async fn like_columns(
     let source = match work.find(name)?.as_deref() {
         Some(Relation::Table(table)) => table.clone(),
         Some(Relation::View(view)) => {
+            // Names and types are all that its columns have.
+            let comments = includes(options, "comments");
             for column in &view.columns {
-                builder.push_column(column.name.clone(), column.ty.clone())?;
+                let id = builder.push_column(column.name.clone(), column.ty.clone())?;
+                if let Some(new) = builder.table.columns.iter_mut().find(|c| c.id == id && comments) {
+                    new.comment.clone_from(&column.comment);
+                }
             }
-            return Err(PgError::unsupported("LIKE of a view is not supported").hint("Use CREATE TABLE … AS … WITH NO DATA."));
+            return Ok(None);
         }
-        Some(other) => {
-            return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("relation \"{}\" is invalid in LIKE clause", other.name())));
+        Some(other) => return Err(invalid_in_like(other.name(), "sequences").at(work.position(name))),
+        None => {
+            if work.find_index(name)?.is_some() {
+                return Err(invalid_in_like(&work.split(name)?.1, "indexes").at(work.position(name)));
+            }
+            if let Some(schema) = work.split(name)?.0.filter(|s| s != "pg_temp")
+                && work.catalog().schema_by_name(&schema).is_none()
+            {
+                return Err(super::work::undefined_schema(&schema).at(work.position(name)));
+            }
+            return Err(undefined_relation(&Work::shown(name)).at(work.position(name)));
         }
-        None => return Err(undefined_relation(&Work::shown(name)).at(work.position(name))),
     };
     let mut columns = Vec::new();
     for column in source.visible_columns() {
@@ -200,7 +270,34 @@ async fn like_columns(
             }
         }
     }
-    Ok((source, columns))
+    Ok(Some((source, columns)))
+}
+
+fn invalid_in_like(name: &str, kind: &str) -> PgError {
+    PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("relation \"{name}\" is invalid in LIKE clause"))
+        .detail(format!("This operation is not supported for {kind}."))
+}
+
+/// INCLUDING STORAGE: the families, unless the table names its own.
+fn like_families(builder: &mut TableBuilder<'_>, source: &TableDescriptor, columns: &[(ColumnId, ColumnId)], options: &[(bool, String)]) {
+    if !includes(options, "storage") || !builder.table.families.is_empty() {
+        return;
+    }
+    let to = |id: &ColumnId| columns.iter().find(|(from, _)| from == id).map(|(_, to)| *to);
+    builder.table.families =
+        source.families.iter().map(|f| FamilyDescriptor { columns: f.columns.iter().filter_map(to).collect(), ..f.clone() }).collect();
+}
+
+/// INCLUDING STORAGE: how rows are spread, if the row key is the same.
+fn like_salt(builder: &mut TableBuilder<'_>, source: &TableDescriptor, columns: &[(ColumnId, ColumnId)], options: &[(bool, String)]) {
+    let to = |id: ColumnId| columns.iter().find(|(from, _)| *from == id).map_or(id, |(_, to)| *to);
+    let same = builder.table.key.len() == source.key.len()
+        && source.key.iter().zip(&builder.table.key).all(|(from, own)| to(from.column) == own.column && from.descending == own.descending);
+    if includes(options, "storage") && same && builder.table.salt.is_none() && builder.table.split_points.is_empty() {
+        builder.table.salt =
+            source.salt.as_ref().map(|s| Salt { buckets: s.buckets, columns: s.columns.iter().map(|id| to(*id)).collect() });
+        builder.table.split_points.clone_from(&source.split_points);
+    }
 }
 
 async fn like_rest(
@@ -397,12 +494,44 @@ fn families(builder: &mut TableBuilder<'_>, create: &CreateTable) -> PgResult<()
                 ));
             }
         }
-        let mut options = FamilyOptions::default();
-        family_options(&mut options, &family.options)?;
-        let id = u16::try_from(builder.table.families.len())
-            .map(FamilyId)
-            .map_err(|_| PgError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, "a table has too many families"))?;
-        builder.table.families.push(FamilyDescriptor { id, name, columns, options });
+        let family = FamilyDescriptor { columns, ..new_family(&builder.table, name, &family.options)? };
+        builder.table.families.push(family);
+    }
+    for element in &create.elements {
+        let TableElement::Column(column) = element else { continue };
+        if let (Some(family), Some(id)) = (&column.family, builder.table.column_by_name(&fold(&column.name)).map(|c| c.id)) {
+            place_in_family(builder, id, family)?;
+        }
+    }
+    Ok(())
+}
+
+/// A family without columns, as the next one of a table.
+pub(super) fn new_family(table: &TableDescriptor, name: String, given: &[StorageOption]) -> PgResult<FamilyDescriptor> {
+    let mut options = FamilyOptions::default();
+    family_options(&mut options, given)?;
+    let next = table.families.iter().map(|f| f.id.0).max().map_or(Some(0), |last| last.checked_add(1));
+    let id = next.ok_or_else(|| PgError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, "a table has too many families"))?;
+    Ok(FamilyDescriptor { id: FamilyId(id), name, columns: Vec::new(), options })
+}
+
+/// `FAMILY name` behind a new column.
+pub(super) fn place_in_family(builder: &mut TableBuilder<'_>, column: ColumnId, family: &ast::Ident) -> PgResult<()> {
+    let name = fold(family);
+    if let Some(other) = builder.table.families.iter().find(|f| f.columns.contains(&column))
+        && other.name != name
+    {
+        let column = builder.table.column(column).map_or("", |c| c.name.as_str());
+        return Err(PgError::new(SqlState::DUPLICATE_COLUMN, format!("column \"{column}\" is in more than one family")));
+    }
+    let Some(found) = builder.table.families.iter_mut().find(|f| f.name == name) else {
+        return Err(PgError::new(
+            SqlState::UNDEFINED_OBJECT,
+            format!("family \"{name}\" of relation \"{}\" does not exist", builder.table.name),
+        ));
+    };
+    if !found.columns.contains(&column) {
+        found.columns.push(column);
     }
     Ok(())
 }
@@ -424,12 +553,14 @@ fn table_options(builder: &mut TableBuilder<'_>, options: &[StorageOption]) -> P
                 let names: Vec<String> = value.split(',').map(|n| n.trim().to_lowercase()).collect();
                 columns = Some(builder.columns_named(&names, "named in salt_columns")?);
             }
-            name if is_postgres_option(name) => builder.table.options.push((option.name.clone(), value)),
-            "tablespace" => {
-                if !matches!(value.as_str(), "pg_default") {
-                    return Err(PgError::new(SqlState::UNDEFINED_OBJECT, format!("tablespace \"{value}\" does not exist")));
-                }
+            name if is_postgres_option(name) => {
+                check_postgres_option(option)?;
+                builder.table.options.push((option.name.clone(), value));
             }
+            "oids" => match boolean(option)? {
+                false => {}
+                true => return Err(PgError::unsupported("tables declared WITH OIDS are not supported")),
+            },
             // One family: its options may stand at the table.
             "versions" | "min_versions" | "ttl" | "compression" | "bloom_filter" | "block_size" | "block_cache" | "in_memory" | "blob"
             | "layout" => {
@@ -448,6 +579,8 @@ fn table_options(builder: &mut TableBuilder<'_>, options: &[StorageOption]) -> P
                 return Err(PgError::new(SqlState::INVALID_TABLE_DEFINITION, "salt_columns must be columns of the primary key"));
             }
             builder.table.salt = Some(Salt { buckets, columns });
+            // Those of a table that it is like are of that one's buckets.
+            builder.table.split_points = Vec::new();
             Ok(())
         }
         (None, Some(_)) => Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, "salt_columns needs salt_buckets")),
@@ -470,6 +603,29 @@ pub(crate) fn is_postgres_option(name: &str) -> bool {
                 | "log_autovacuum_min_duration"
                 | "deduplicate_items"
         )
+}
+
+/// # Errors
+/// 22023 for a value that PostgreSQL's storage parameter does not take.
+pub(crate) fn check_postgres_option(option: &StorageOption) -> PgResult<()> {
+    let name = &option.name;
+    let value = option.value.as_deref().unwrap_or("true");
+    let invalid = |message: String| PgError::new(SqlState::INVALID_PARAMETER_VALUE, message);
+    let limits = match name.as_str() {
+        "fillfactor" => (10, 100),
+        "parallel_workers" => (0, 1024),
+        "toast_tuple_target" => (128, 8160),
+        "autovacuum_enabled" | "toast.autovacuum_enabled" | "vacuum_truncate" | "user_catalog_table" | "deduplicate_items" => {
+            return boolean(option).map(|_| ()).map_err(|_| invalid(format!("invalid value for boolean option \"{name}\": {value}")));
+        }
+        _ => return Ok(()),
+    };
+    match value.parse::<i64>() {
+        Err(_) => Err(invalid(format!("invalid value for integer option \"{name}\": {value}"))),
+        Ok(n) if n < limits.0 || n > limits.1 => Err(invalid(format!("value {value} out of bounds for option \"{name}\""))
+            .detail(format!("Valid values are between \"{}\" and \"{}\".", limits.0, limits.1))),
+        Ok(_) => Ok(()),
+    }
 }
 
 /// The row keys at which a table is split.
@@ -613,6 +769,9 @@ pub(crate) async fn create_as(work: Work<'_>, create: &CreateTableAs, bound: Opt
         Some(oid) => format!("{}{oid}", super::STORAGE_PREFIX),
         None => name.clone(),
     };
+    if create.materialized_view && query.bound.ctes.iter().any(|cte| matches!(cte.body, CteBody::Mutation(_))) {
+        return Err(PgError::unsupported("materialized views must not use data-modifying statements in WITH"));
+    }
     let mut builder = TableBuilder::new(work, schema, table_name, temporary).await?;
     builder.table.on_commit = on_commit(create.on_commit, temporary)?;
     for (column, ty) in &query.columns {
@@ -629,17 +788,23 @@ pub(crate) async fn create_as(work: Work<'_>, create: &CreateTableAs, bound: Opt
             oid,
             schema,
             name,
-            columns: query.columns.iter().map(|(name, ty)| ViewColumn { name: name.clone(), ty: ty.clone(), comment: None }).collect(),
+            columns: query
+                .columns
+                .iter()
+                .map(|(name, ty)| ViewColumn { name: name.clone(), ty: ty.clone(), comment: None, default: None })
+                .collect(),
             sql,
             depends_on,
             comment: None,
             materialized: Some(table.oid),
             unpopulated: !create.with_data,
             check_option: None,
+            options: Vec::new(),
         }))?;
     }
     if !create.with_data {
-        return Ok(tag.into());
+        let executed = matches!(create.rows, RowSource::Execute { .. });
+        return Ok(if executed { "SELECT 0" } else { tag }.into());
     }
     let count = fill(work, &table, &query).await?;
     Ok(format!("SELECT {count}"))
@@ -676,6 +841,10 @@ pub(crate) async fn refresh(work: Work<'_>, name: &ObjectName, concurrently: boo
     let view = match work.find(name)?.as_deref() {
         Some(Relation::View(view)) if view.materialized.is_some() => view.clone(),
         Some(other) => {
+            if let Relation::View(view) = other {
+                let message = format!("\"{}\" is not a table or materialized view", view.name);
+                return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, message));
+            }
             return Err(PgError::unsupported(format!("\"{}\" is not a materialized view", other.name())));
         }
         None => return Err(undefined_relation(&Work::shown(name))),

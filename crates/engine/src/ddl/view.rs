@@ -6,28 +6,27 @@
 
 use super::work::Work;
 use crate::bind::select::fields_star;
-use crate::bind::tree::BoundBody;
+use crate::bind::tree::{BoundBody, CteBody};
 use crate::bind::{BindContext, Stars, bind_view_query, fold, name_parts};
 use crate::catalog::{CatalogSnapshot, Dependency, Oid, PG_CATALOG_OID, Relation, ViewColumn, ViewDescriptor};
 use std::collections::HashSet;
 use std::ops::ControlFlow;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, Ident, ObjectName, ObjectNamePart, SelectItem, TableFactor, VisitMut, VisitorMut};
-use stoa_syntax::ddl::CreateView;
+use stoa_syntax::ddl::{CreateView, StorageOption};
 use stoa_syntax::marks;
 
 /// CREATE VIEW.
 pub(crate) async fn create(work: Work<'_>, create: &CreateView) -> PgResult<String> {
     const TAG: &str = "CREATE VIEW";
-    let mut check_option = create.check_option.clone();
-    for option in &create.options {
-        match (option.name.as_str(), option.value.as_deref()) {
-            ("check_option", Some(value @ ("local" | "cascaded"))) => check_option = Some(value.to_owned()),
-            ("security_barrier" | "security_invoker", Some("false" | "off") | None) => {}
-            (other, _) => {
-                return Err(PgError::unsupported(format!("view option \"{other}\" is not supported")));
-            }
-        }
+    let mut given = create.options.clone();
+    if let Some(option) = &create.check_option {
+        given.push(StorageOption { name: "check_option".into(), value: Some(option.clone()) });
+    }
+    let mut options = Vec::new();
+    set_options(&mut options, &given)?;
+    if matches!(&*create.query.body, ast::SetExpr::Select(select) if select.into.is_some()) {
+        return Err(PgError::unsupported("views must not contain SELECT INTO"));
     }
     let path = work.path();
     let (catalog, bound, stars) = loop {
@@ -47,6 +46,9 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateView) -> PgResult<Stri
     if !bound.params.is_empty() {
         return Err(PgError::new(SqlState::UNDEFINED_PARAMETER, "there is no parameter $1"));
     }
+    if bound.ctes.iter().any(|cte| matches!(cte.body, CteBody::Mutation(_))) {
+        return Err(PgError::unsupported("views must not contain data-modifying statements in WITH"));
+    }
     let BoundBody::Query(query) = &bound.body else { return Err(PgError::internal("a view's query that is none")) };
     // A view over temporary relations is temporary.
     let over_temporary = bound
@@ -55,7 +57,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateView) -> PgResult<Stri
         .any(|d| catalog.relation(d.relation).and_then(|r| catalog.schema(r.schema())).is_some_and(|s| s.temporary.is_some()));
     let temporary = create.temporary || over_temporary;
     if over_temporary && !create.temporary {
-        work.notice(SqlState::SUCCESSFUL_COMPLETION, format!("view \"{}\" will be a temporary view", Work::shown(&create.name)));
+        work.notice(SqlState::SUCCESSFUL_COMPLETION, format!("view \"{}\" will be a temporary view", work.split(&create.name)?.1));
     }
     let (schema, name) = work.place(&create.name, temporary).await?;
     if create.columns.len() > query.outputs.len() {
@@ -74,7 +76,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateView) -> PgResult<Stri
         } else {
             SqlType::with_typmod(output.ty.ty.clone(), output.ty.typmod)
         };
-        columns.push(ViewColumn { name, ty, comment: None });
+        columns.push(ViewColumn { name, ty, comment: None, default: None });
     }
     let sql = text_of(&work.bind_context(&catalog, &path), &create.query, &stars)?;
     let depends_on: Vec<Dependency> = bound.uses.clone();
@@ -89,13 +91,19 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateView) -> PgResult<Stri
         comment: None,
         materialized: None,
         unpopulated: false,
-        check_option,
+        check_option: check_option(&options),
+        options,
     };
+    check_checkable(&work.bind_context(&catalog, &path), &view)?;
     match old.as_deref() {
         Some(Relation::View(old)) if create.or_replace && old.materialized.is_none() => {
             check_replaceable(old, &view)?;
             view.oid = old.oid;
             view.comment.clone_from(&old.comment);
+            for (column, before) in view.columns.iter_mut().zip(&old.columns) {
+                column.comment.clone_from(&before.comment);
+                column.default.clone_from(&before.default);
+            }
             if view.depends_on.iter().any(|d| d.relation == old.oid) {
                 return Err(PgError::new(
                     SqlState::INVALID_OBJECT_DEFINITION,
@@ -114,6 +122,50 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateView) -> PgResult<Stri
     }
     work.put(Relation::View(view))?;
     Ok(TAG.into())
+}
+
+/// The options of a view. There are no privileges that `security_invoker` and `security_barrier` could be about: they are kept and shown.
+///
+/// # Errors
+/// 22023 for an option that there is none of, or a value that it does not take.
+pub(super) fn set_options(kept: &mut Vec<(String, String)>, given: &[StorageOption]) -> PgResult<()> {
+    let invalid = |message: String| PgError::new(SqlState::INVALID_PARAMETER_VALUE, message);
+    for option in given {
+        let name = option.name.as_str();
+        let value = option.value.clone().unwrap_or_else(|| "true".into());
+        match name {
+            "check_option" if matches!(value.as_str(), "local" | "cascaded") => {}
+            "check_option" => {
+                return Err(invalid(format!("invalid value for enum option \"{name}\": {value}"))
+                    .detail("Valid values are \"local\" and \"cascaded\"."));
+            }
+            "security_barrier" | "security_invoker" => {
+                if !matches!(value.to_ascii_lowercase().as_str(), "true" | "on" | "yes" | "1" | "false" | "off" | "no" | "0") {
+                    return Err(invalid(format!("invalid value for boolean option \"{name}\": {value}")));
+                }
+            }
+            _ => return Err(invalid(format!("unrecognized parameter \"{name}\""))),
+        }
+        kept.retain(|(known, _)| known != name);
+        kept.push((name.to_owned(), value));
+    }
+    Ok(())
+}
+
+/// What the options of a view say of rows that are written through it.
+pub(super) fn check_option(options: &[(String, String)]) -> Option<String> {
+    options.iter().find(|(name, _)| name == "check_option").map(|(_, value)| value.clone())
+}
+
+/// 0A000 for a check option of a view through which no rows are written.
+pub(super) fn check_checkable(context: &BindContext<'_>, view: &ViewDescriptor) -> PgResult<()> {
+    if view.check_option.is_none() {
+        return Ok(());
+    }
+    match crate::bind::updatable::refusal(context, view) {
+        Some(why) => Err(PgError::unsupported("WITH CHECK OPTION is supported only on automatically updatable views").hint(why)),
+        None => Ok(()),
+    }
 }
 
 /// CREATE OR REPLACE VIEW: columns stay, new ones may follow.

@@ -33,7 +33,7 @@ fn descriptor(salt: Option<u8>, unique: bool, include: bool) -> TableDescriptor 
         unique,
         nulls_not_distinct: false,
         primary: false,
-        parts: vec![IndexPart { key: IndexKey::Column(ColumnId(3)), ty: int, descending: false, nulls_first: false }],
+        parts: vec![IndexPart { key: IndexKey::Column(ColumnId(3)), ty: int, class: None, descending: false, nulls_first: false }],
         include: if include { vec![ColumnId(4)] } else { Vec::new() },
         predicate: None,
         state: IndexState::Readable,

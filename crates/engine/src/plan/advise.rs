@@ -223,6 +223,7 @@ fn hypothetical(table: &TableDescriptor, parts: &[(ColumnId, SortOptions)], incl
             Some(IndexPart {
                 key: IndexKey::Column(*id),
                 ty: column.ty.clone(),
+                class: None,
                 descending: options.descending,
                 nulls_first: options.nulls_first,
             })

@@ -242,6 +242,7 @@ fn index(parts: &[(u32, SqlType, bool, bool)], include: &[u32], unique: bool) ->
             .map(|(id, ty, descending, nulls_first)| IndexPart {
                 key: IndexKey::Column(ColumnId(*id)),
                 ty: ty.clone(),
+                class: None,
                 descending: *descending,
                 nulls_first: *nulls_first,
             })

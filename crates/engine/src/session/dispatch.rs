@@ -497,6 +497,7 @@ impl Session {
         let piece = stoa_syntax::Piece { body: Body::Sql(Box::new(inner.clone())), text: outer.statement_text.to_string(), offset: 0 };
         self.start_query().await?;
         let prepared = self.prepare(Some(piece), outer.text.clone(), declared)?;
+        self.bound_and_locked(&prepared.inner).await?;
         self.store_prepared(name, prepared, true)
     }
 
@@ -568,6 +569,18 @@ impl Session {
                 Utility::Declare(_) => {
                     let Utility::Declare(declare) = &**utility else { return Err(PgError::internal("DECLARE")) };
                     let prepared = self.prepare_query(&declare.query, outer)?;
+                    (self.bound_and_locked(&prepared).await?, params, outer.text.clone())
+                }
+                Utility::Ddl(ddl) => {
+                    let query = match &**ddl {
+                        Ddl::CreateTableAs(CreateTableAs { rows: RowSource::Query(query), .. }) if !options.analyze => query,
+                        Ddl::CreateTableAs(_) => {
+                            return Err(PgError::unsupported("EXPLAIN ANALYZE of CREATE TABLE AS is not supported")
+                                .hint("Use EXPLAIN ANALYZE of its query."));
+                        }
+                        _ => return Err(PgError::unsupported("EXPLAIN of this statement is not supported")),
+                    };
+                    let prepared = self.prepare_query(query, outer)?;
                     (self.bound_and_locked(&prepared).await?, params, outer.text.clone())
                 }
                 _ => return Err(PgError::unsupported("EXPLAIN of this statement is not supported")),

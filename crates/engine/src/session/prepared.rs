@@ -11,6 +11,7 @@ use crate::database::now_us;
 use crate::txn::Transaction;
 use parking_lot::Mutex;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use stoa_pg::settings::ValueSettings;
 use stoa_pg::types::{PgType, SqlType};
 use stoa_pg::{PgError, PgResult, SqlState};
@@ -30,6 +31,8 @@ pub struct PreparedStatement {
     /// Types that the client declared; `None` where it left them open.
     pub(crate) declared: Vec<Option<PgType>>,
     pub(super) bound: Mutex<Option<Arc<BoundStatement>>>,
+    /// A client was told, or may count on, what columns it has: they must stay.
+    pub(super) told: AtomicBool,
     /// Its literals were read as parameters, see [`super::shapes`]: what they are is known for that typed tree alone.
     pub(super) recalled: bool,
 }
@@ -149,7 +152,15 @@ impl Session {
             Some(piece) => (Some(Arc::new(piece.body)), if piece.text.len() == text.len() { text.clone() } else { Arc::from(piece.text) }),
             None => (None, text.clone()),
         };
-        let prepared = PreparedStatement { text, statement_text, body, declared, bound: Mutex::default(), recalled: false };
+        let prepared = PreparedStatement {
+            text,
+            statement_text,
+            body,
+            declared,
+            bound: Mutex::default(),
+            told: AtomicBool::new(false),
+            recalled: false,
+        };
         self.statement_us = now_us();
         self.check_startable(&prepared)?;
         if prepared.bindable().is_some() {
@@ -175,6 +186,7 @@ impl Session {
     /// # Errors
     /// 42P05 if the name is taken.
     pub fn store_prepared(&mut self, name: &str, prepared: Prepared, from_sql: bool) -> PgResult<()> {
+        prepared.inner.told.store(true, Ordering::Relaxed);
         if name.is_empty() {
             self.unnamed = Some(prepared);
             return Ok(());
@@ -310,7 +322,9 @@ impl Session {
         let bound = crate::bind::bind_statement(&context, syntax)?;
         let columns = output_columns(&bound);
         // Of DECLARE, CREATE TABLE AS and EXPLAIN no columns of the query were told.
-        if let (Some(old), Some(Body::Sql(_))) = (&old, statement.body.as_deref()) {
+        if let (Some(old), Some(Body::Sql(_))) = (&old, statement.body.as_deref())
+            && statement.told.load(Ordering::Relaxed)
+        {
             let told = |c: &Option<Arc<[OutputColumn]>>| {
                 c.as_ref().map(|c| c.iter().map(|c| (c.name.clone(), c.ty.ty.clone(), c.ty.typmod)).collect::<Vec<_>>())
             };

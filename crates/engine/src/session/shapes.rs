@@ -19,6 +19,7 @@ use indexmap::IndexMap;
 use parking_lot::Mutex;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use stoa_pg::EvalContext;
 use stoa_pg::types::PgType;
 use stoa_pg::values::input_text;
@@ -88,7 +89,15 @@ impl Session {
             _ => Arc::clone(&whole),
         };
         let bound = Mutex::new(Some(bound));
-        let statement = PreparedStatement { text: whole, statement_text, body: Some(body), declared: Vec::new(), bound, recalled: true };
+        let statement = PreparedStatement {
+            text: whole,
+            statement_text,
+            body: Some(body),
+            declared: Vec::new(),
+            bound,
+            told: AtomicBool::new(false),
+            recalled: true,
+        };
         Some((Prepared { inner: Arc::new(statement) }, params))
     }
 
@@ -152,6 +161,7 @@ impl Session {
             body: Some(Arc::clone(&body)),
             declared,
             bound: Mutex::default(),
+            told: AtomicBool::new(false),
             recalled: false,
         };
         let bound = self.bound(&statement).ok()?;

@@ -5,12 +5,15 @@
 //!
 //! Invariant: when [`Session::bound_and_locked`] returns, the typed tree is that of the catalog that holds behind the locks.
 
+use super::api::Prepared;
+use super::guard::interruptible;
 use super::prepared::{BoundStatement, PreparedStatement};
 use super::session_impl::Session;
 use crate::bind::tree::{Bound, BoundBody, CteBody, Mutation, MutationKind, Rel};
 use crate::bind::walk;
 use crate::catalog::{Oid, TableDescriptor};
 use crate::txn::TableLockMode;
+use std::pin::pin;
 use std::sync::Arc;
 use stoa_pg::PgResult;
 
@@ -97,6 +100,32 @@ impl Session {
             }
             if bound.is_seen_by(&txn) {
                 return Ok(bound);
+            }
+        }
+    }
+
+    /// Before a statement is kept: locks its tables, so that nobody is changing them and what is told of its columns is what it will
+    /// give. Locks are those of its execution, and are kept until the transaction ends.
+    ///
+    /// # Errors
+    /// What waiting for a lock raises, and binding again behind it; [`Session::fail`] has been called then.
+    pub async fn settle(&mut self, prepared: &Prepared) -> PgResult<()> {
+        let Some(bound) = prepared.inner.bound.lock().clone() else { return Ok(()) };
+        let txn = self.transaction()?;
+        if bound.locks.iter().all(|lock| txn.try_lock_table(lock.table, lock.mode)) && bound.is_seen_by(&txn) {
+            return Ok(());
+        }
+        self.shared.begin_statement(prepared.inner.statement_text.clone(), self.statement_us, self.block.started_us);
+        let shared = self.shared.clone();
+        let settled = {
+            let mut work = pin!(self.bound_and_locked(&prepared.inner));
+            interruptible(&shared, work.as_mut()).await
+        };
+        match settled {
+            Ok(_) => Ok(()),
+            Err(error) => {
+                self.fail().await;
+                Err(error)
             }
         }
     }

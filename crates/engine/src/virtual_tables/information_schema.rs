@@ -122,6 +122,7 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<(
                     for (i, c) in v.columns.iter().enumerate() {
                         let mut cells = column_cells(ctx, v.schema, &v.name, &c.name, i as i64 + 1, &c.ty);
                         cells.extend([
+                            ("column_default", c.default.clone().map(|text| definitions(ctx).expr(None, &text, false)).into()),
                             ("is_nullable", yes(true)),
                             ("is_identity", yes(false)),
                             ("identity_cycle", yes(false)),

@@ -419,6 +419,11 @@ fn attrdef_oid(table: &TableDescriptor, column: &ColumnDescriptor) -> u32 {
     0x8000_0000 | (table.oid << 11) | (column.id.0 & 0x7ff)
 }
 
+/// `name=value` of WITH (…); NULL where there are none.
+fn storage_options(options: &[(String, String)]) -> V {
+    if options.is_empty() { V::Null } else { V::Texts(options.iter().map(|(name, value)| format!("{name}={value}")).collect()) }
+}
+
 fn class_row(t: &mut Table<'_>, oid: u32, name: &str, schema: u32, kind: &str, natts: usize, more: Vec<(&'static str, V)>) {
     let mut cells = vec![
         ("oid", V::Oid(oid)),
@@ -495,7 +500,7 @@ fn classes(ctx: &StatementContext, t: &mut Table<'_>) {
                     ("relchecks", V::Int(table.checks.len() as i64)),
                     ("relhastriggers", (!table.foreign_keys.is_empty() || referenced.contains(&table.oid)).into()),
                     ("reltuples", rows(table.oid)),
-                    ("reloptions", options(&table.options)),
+                    ("reloptions", storage_options(&table.options)),
                 ],
             );
         }
@@ -512,7 +517,7 @@ fn classes(ctx: &StatementContext, t: &mut Table<'_>) {
                     ("relam", V::Oid(BTREE_AM)),
                     ("relpersistence", persistence(table.temporary)),
                     ("reltuples", rows(table.oid)),
-                    ("reloptions", index.index.map_or(V::Null, |i| options(&i.options))),
+                    ("reloptions", index.index.map_or(V::Null, |i| storage_options(&i.options))),
                 ],
             );
         }
@@ -530,14 +535,12 @@ fn classes(ctx: &StatementContext, t: &mut Table<'_>) {
                             ("relam", V::Oid(HEAP_AM)),
                             ("relhasindex", (!held.indexes.is_empty()).into()),
                             ("reltuples", rows(held.oid)),
-                            ("reloptions", options(&held.options)),
+                            ("reloptions", storage_options(&held.options)),
                         ]);
                         "m"
                     }
                     None => {
-                        if let Some(option) = &v.check_option {
-                            more.push(("reloptions", V::Texts(vec![format!("check_option={option}")])));
-                        }
+                        more.push(("reloptions", storage_options(&v.options)));
                         "v"
                     }
                 };
@@ -552,13 +555,6 @@ fn classes(ctx: &StatementContext, t: &mut Table<'_>) {
 }
 
 /// What `WITH (…)` said, as `reloptions` has it.
-fn options(options: &[(String, String)]) -> V {
-    if options.is_empty() {
-        return V::Null;
-    }
-    V::Texts(options.iter().map(|(name, value)| format!("{name}={value}")).collect())
-}
-
 /// The OID under which `pg_type` lists the rows of a relation.
 fn row_type_oid(relation: u32) -> u32 {
     relation | 0x1000_0000

@@ -1,6 +1,6 @@
 //! The extended protocol: Parse, Bind, Describe, Execute, Close.
 
-use super::connection::{Connection, Failure, read};
+use super::connection::{Connection, Failure, read, watched};
 use super::frame::{Body, Frame, kind, violation};
 use super::params;
 use super::rows::{RowsInProgress, Sent};
@@ -30,7 +30,7 @@ enum State {
 impl Connection {
     pub(super) async fn extended(&mut self, frame: &Frame) -> Result<(), Failure> {
         match frame.kind {
-            kind::PARSE => self.parse(frame),
+            kind::PARSE => self.parse(frame).await,
             kind::BIND => self.bind(frame),
             kind::DESCRIBE => self.describe(frame),
             kind::EXECUTE => self.execute(frame).await,
@@ -38,7 +38,7 @@ impl Connection {
         }
     }
 
-    fn parse(&mut self, frame: &Frame) -> Result<(), Failure> {
+    async fn parse(&mut self, frame: &Frame) -> Result<(), Failure> {
         let mut body = Body::new(frame);
         let name = read(body.string())?;
         let text = read(body.string())?;
@@ -66,6 +66,7 @@ impl Connection {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, "cannot insert multiple commands into a prepared statement").into());
         }
         let prepared = self.session.prepare(pieces.pop(), Arc::from(text), declared)?;
+        watched(&self.socket, &mut self.input, self.session.settle(&prepared)).await??;
         self.session.store_prepared(name, prepared, false)?;
         self.output.parse_complete();
         Ok(())

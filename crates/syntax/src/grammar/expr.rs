@@ -421,7 +421,7 @@ impl Parser<'_> {
     }
 
     /// What stands between operators (`c_expr`).
-    pub(super) fn operand(&mut self) -> Parse<Expr> {
+    pub(crate) fn operand(&mut self) -> Parse<Expr> {
         let Some(TokenWithSpan { token, span }) = self.tokens.get(self.at) else { return Err(self.unexpected()) };
         let span = *span;
         match token {

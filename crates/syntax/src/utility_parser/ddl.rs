@@ -6,6 +6,7 @@ use crate::ddl::{
     Ddl, Family, IndexElement, KeyColumns, ObjectKind, OnCommitAction, ReferenceAction, References, ReindexTarget, RowSource,
     SequenceOption, Split, StorageOption, TableElement,
 };
+use crate::error::SyntaxError;
 use crate::grammar::{Parse, Parser};
 use sqlparser::tokenizer::Token;
 
@@ -82,7 +83,7 @@ impl Parser<'_> {
             let name = self.object_name()?;
             Ddl::Refresh { name, concurrently, with_data: self.with_data()? }
         } else if let Some(word) =
-            ["grant", "revoke", "security", "reassign", "cluster", "import"].into_iter().find(|w| self.peek_keyword(0, w))
+            ["grant", "revoke", "security", "reassign", "cluster", "import", "load"].into_iter().find(|w| self.peek_keyword(0, w))
         {
             self.at = self.tokens.len();
             Ddl::Unsupported(word.to_uppercase())
@@ -141,9 +142,7 @@ impl Parser<'_> {
             let if_not_exists = self.if_not_exists()?;
             let name = self.object_name()?;
             let columns = self.optional_columns()?;
-            if self.keyword("using") {
-                self.name()?;
-            }
+            self.table_method()?;
             let options = self.with_options()?;
             self.expect("as")?;
             let rows = RowSource::Query(Box::new(Statement::Query(self.query()?)));
@@ -223,15 +222,15 @@ impl Parser<'_> {
         };
         if only_names || self.peek(0) != Some(&Token::LParen) {
             if self.peek_keyword(0, "partition") || self.peek_keyword(0, "of") {
+                let typed = self.peek_keyword(0, "of");
                 self.at = self.tokens.len();
-                return Ok(Ddl::Unsupported("CREATE TABLE … PARTITION OF".into()));
+                return Ok(Ddl::Unsupported(if typed { "CREATE TABLE … OF" } else { "CREATE TABLE … PARTITION OF" }.into()));
             }
             let columns = self.optional_columns()?;
-            if self.keyword("using") {
-                self.name()?;
-            }
+            self.table_method()?;
             let options = self.with_options()?;
             let on_commit = self.on_commit()?;
+            self.tablespace()?;
             self.expect("as")?;
             let rows = if self.keyword("execute") {
                 let (name, args) = self.execute()?;
@@ -287,15 +286,10 @@ impl Parser<'_> {
             self.at = self.tokens.len();
             return Ok(Ddl::CreateTable(table));
         }
-        if self.keyword("using") {
-            self.name()?;
-        }
+        self.table_method()?;
         table.options = self.with_options()?;
         table.on_commit = self.on_commit()?;
-        if self.keyword("tablespace") {
-            let space = self.name()?;
-            table.options.push(StorageOption { name: "tablespace".into(), value: Some(space) });
-        }
+        self.tablespace()?;
         if self.keyword("split") {
             table.split = Some(if self.keyword("into") {
                 Split::Into(u32::try_from(self.signed_integer()?).map_err(|_| self.unexpected())?)
@@ -338,10 +332,7 @@ impl Parser<'_> {
         if self.peek_keyword(0, "family") && matches!(self.peek(1), Some(Token::Word(_))) && self.peek(2) == Some(&Token::LParen) {
             self.at += 1;
             let name = self.ident()?;
-            // Columns of the key are in no family: one that held nothing else is left empty.
-            let empty = self.peek(1) == Some(&Token::RParen);
-            let columns = if empty { Vec::new() } else { self.optional_columns()? };
-            self.at += if empty { 2 } else { 0 };
+            let columns = self.family_columns()?;
             return Ok(TableElement::Family(Family { name, columns, options: self.with_options()? }));
         }
         let is_constraint = match self.peek(0) {
@@ -363,18 +354,42 @@ impl Parser<'_> {
         Ok(TableElement::Column(self.column()?))
     }
 
+    /// `FAMILY name (columns)`, or without columns; not a column of this name, behind which stands its type alone or with more words.
+    fn family_follows(&self) -> bool {
+        self.peek_keyword(0, "family")
+            && (self.peek_keyword(1, "if")
+                || (matches!(self.peek(1), Some(Token::Word(_)))
+                    && (self.peek_keyword(2, "with") && self.peek(3) == Some(&Token::LParen)
+                        || (self.peek(2) == Some(&Token::LParen) && !matches!(self.peek(3), Some(Token::Number(..)))))))
+    }
+
+    /// The columns of a family, in parentheses that may be left out. Columns of the key are in no family: one that held nothing else is
+    /// left empty.
+    fn family_columns(&mut self) -> Parse<Vec<Ident>> {
+        if self.peek(0) == Some(&Token::LParen) && self.peek(1) == Some(&Token::RParen) {
+            self.at += 2;
+            return Ok(Vec::new());
+        }
+        self.optional_columns()
+    }
+
     fn column(&mut self) -> Parse<Column> {
         let name = self.ident()?;
         let data_type = self.data_type()?;
-        let mut column = Column { name, data_type, collation: None, constraints: Vec::new() };
+        let mut column = Column { name, data_type, collation: None, family: None, constraints: Vec::new() };
         loop {
             if self.keyword("collate") {
                 column.collation = Some(self.object_name()?);
                 continue;
             }
-            if self.keyword("storage") || self.keyword("compression") {
-                self.name()?;
+            if column.family.is_none() && self.keyword("family") {
+                column.family = Some(self.ident()?);
                 continue;
+            }
+            if self.peek_keyword(0, "compression") {
+                let place = self.span().start;
+                return Err(SyntaxError::unsupported(self.sql, "COMPRESSION of a column is not supported", place)
+                    .with_hint("Column families have the options of storage."));
             }
             // What is said of a column holds for all rows.
             if self.peek_keyword(0, "not") && self.peek_keyword(1, "valid") {
@@ -382,10 +397,23 @@ impl Parser<'_> {
                 return Err(self.unexpected());
             }
             // Attributes of the constraint before.
-            if let Some(last) = column.constraints.last_mut()
-                && self.constraint_attribute(last)?
-            {
-                continue;
+            if let Some(last) = column.constraints.last_mut() {
+                let place = self.span().start;
+                let words = match (self.peek_keyword(0, "not"), self.peek_keyword(0, "initially"), self.peek_keyword(1, "deferred")) {
+                    (true, ..) => "NOT DEFERRABLE",
+                    (_, true, true) => "INITIALLY DEFERRED",
+                    (_, true, false) => "INITIALLY IMMEDIATE",
+                    _ => "DEFERRABLE",
+                };
+                if self.constraint_attribute(last)? {
+                    let timed = last.deferrable.is_some() || last.initially_deferred.is_some();
+                    let takes =
+                        matches!(last.kind, ConstraintKind::PrimaryKey(_) | ConstraintKind::Unique(_) | ConstraintKind::ForeignKey { .. });
+                    if timed && !takes {
+                        return Err(SyntaxError::at(self.sql, &format!("misplaced {words} clause"), place));
+                    }
+                    continue;
+                }
             }
             let position = self.position();
             let name = if self.keyword("constraint") { Some(self.ident()?) } else { None };
@@ -525,7 +553,15 @@ impl Parser<'_> {
             return Ok(key);
         }
         self.expect_token(&Token::LParen)?;
-        key.columns = self.index_elements()?;
+        loop {
+            let expr = ast::Expr::Identifier(self.ident()?);
+            let (descending, nulls_first) = self.index_order()?;
+            key.columns.push(IndexElement { expr, descending, nulls_first, operator_class: None });
+            if !self.token(&Token::Comma) {
+                self.expect_token(&Token::RParen)?;
+                break;
+            }
+        }
         self.key_tail(&mut key)?;
         Ok(key)
     }
@@ -536,8 +572,11 @@ impl Parser<'_> {
             key.include = self.optional_columns()?;
         }
         self.with_options()?;
-        if self.keywords(&["using", "index", "tablespace"]) {
-            self.name()?;
+        if self.keywords(&["using", "index"]) {
+            if !self.peek_keyword(0, "tablespace") {
+                return Err(self.unexpected());
+            }
+            self.tablespace()?;
         }
         Ok(())
     }
@@ -546,35 +585,90 @@ impl Parser<'_> {
     fn index_elements(&mut self) -> Parse<Vec<IndexElement>> {
         let mut out = Vec::new();
         loop {
-            let expr = self.expr()?;
-            let operator_class = match self.peek(0) {
-                Some(Token::Word(w))
-                    if !["asc", "desc", "nulls", "collate"].iter().any(|k| w.quote_style.is_none() && w.value.eq_ignore_ascii_case(k)) =>
-                {
-                    Some(self.object_name()?)
-                }
-                _ => None,
-            };
-            let descending = self.keyword("desc");
-            if !descending {
-                self.keyword("asc");
+            let mut expr = self.index_expression()?;
+            if self.keyword("collate") {
+                expr = ast::Expr::Collate { expr: Box::new(expr), collation: self.object_name()? };
             }
-            let nulls_first = if self.keyword("nulls") {
-                if self.keyword("first") {
-                    Some(true)
-                } else {
-                    self.expect("last")?;
-                    Some(false)
-                }
-            } else {
-                None
-            };
+            let operator_class =
+                if self.is_column_id(0) && !self.peek_any(0, &["asc", "desc", "nulls"]) { Some(self.object_name()?) } else { None };
+            let (descending, nulls_first) = self.index_order()?;
             out.push(IndexElement { expr, descending, nulls_first, operator_class });
             if !self.token(&Token::Comma) {
                 self.expect_token(&Token::RParen)?;
                 return Ok(out);
             }
         }
+    }
+
+    /// A column, a call, or any expression in parentheses.
+    fn index_expression(&mut self) -> Parse<ast::Expr> {
+        if self.is_column_id(0) && !matches!(self.peek(1), Some(Token::LParen | Token::Period)) {
+            return Ok(ast::Expr::Identifier(self.ident()?));
+        }
+        if self.peek(0) == Some(&Token::LParen) {
+            return Ok(ast::Expr::Nested(Box::new(self.parenthesized_expression()?)));
+        }
+        let first = self.at;
+        let out = self.operand()?;
+        let others = matches!(
+            out,
+            ast::Expr::Identifier(_)
+                | ast::Expr::CompoundIdentifier(_)
+                | ast::Expr::Value(_)
+                | ast::Expr::Array(_)
+                | ast::Expr::Case { .. }
+                | ast::Expr::Exists { .. }
+                | ast::Expr::UnaryOp { .. }
+        );
+        if others {
+            self.at = first;
+            return Err(self.unexpected());
+        }
+        Ok(out)
+    }
+
+    /// ASC or DESC, and whether NULLs come first, if that is said.
+    fn index_order(&mut self) -> Parse<(bool, Option<bool>)> {
+        let descending = self.keyword("desc");
+        if !descending {
+            self.keyword("asc");
+        }
+        let nulls_first = if self.keyword("nulls") {
+            if self.keyword("first") {
+                Some(true)
+            } else {
+                self.expect("last")?;
+                Some(false)
+            }
+        } else {
+            None
+        };
+        Ok((descending, nulls_first))
+    }
+
+    /// INCLUDE of an index: columns alone.
+    fn included_columns(&mut self) -> Parse<Vec<Ident>> {
+        if !self.keyword("include") {
+            return Ok(Vec::new());
+        }
+        self.expect_token(&Token::LParen)?;
+        let start = self.span().start;
+        let mut out = Vec::new();
+        for element in self.index_elements()? {
+            match element.expr {
+                ast::Expr::Identifier(column) => out.push(column),
+                _ => return Err(SyntaxError::unsupported(self.sql, "expressions are not supported in included columns", start)),
+            }
+            if element.operator_class.is_some() || element.descending || element.nulls_first.is_some() {
+                let what = match element.operator_class {
+                    Some(_) => "an operator class",
+                    None if element.nulls_first.is_some() => "NULLS FIRST/LAST options",
+                    None => "ASC/DESC options",
+                };
+                return Err(SyntaxError::new(b"42P17", format!("including column does not support {what}"), None));
+            }
+        }
+        Ok(out)
     }
 
     fn references(&mut self) -> Parse<References> {
@@ -588,6 +682,9 @@ impl Parser<'_> {
             on_delete_columns: Vec::new(),
             on_update: ReferenceAction::NoAction,
         };
+        if self.peek_keyword(0, "match") && self.peek_keyword(1, "partial") {
+            return Err(SyntaxError::unsupported(self.sql, "MATCH PARTIAL not yet implemented", self.span().start));
+        }
         if self.keywords(&["match", "full"]) {
             out.match_full = true;
         } else {
@@ -727,12 +824,10 @@ impl Parser<'_> {
         let method = if self.keyword("using") { Some(self.name()?) } else { None };
         self.expect_token(&Token::LParen)?;
         let elements = self.index_elements()?;
-        let include = if self.keyword("include") { self.optional_columns()? } else { Vec::new() };
+        let include = self.included_columns()?;
         let nulls_not_distinct = self.nulls_not_distinct()?;
         let options = self.with_options()?;
-        if self.keyword("tablespace") {
-            self.name()?;
-        }
+        self.tablespace()?;
         let predicate = if self.keyword("where") { Some(self.expression()?) } else { None };
         Ok(Ddl::CreateIndex(CreateIndex {
             name,
@@ -872,12 +967,16 @@ impl Parser<'_> {
             if self.peek(0) == Some(&Token::LParen) {
                 return Ok(AlterAction::SetOptions(self.options_in_parens()?));
             }
-            let what = self.name()?;
-            self.at = self.skip_to_element_end();
-            return Ok(AlterAction::Unsupported(format!("SET {}", what.to_uppercase())));
+            if !self.peek_any(0, &["logged", "unlogged", "without", "tablespace", "access"]) {
+                return Err(self.unexpected());
+            }
+            return Ok(AlterAction::Unsupported(format!("SET {}", self.rest_of_action())));
         }
         if self.keyword("reset") {
             return Ok(AlterAction::ResetOptions(self.options_in_parens()?));
+        }
+        if kind == ObjectKind::Index && self.peek_any(0, &["alter", "attach", "depends", "no"]) {
+            return Ok(AlterAction::Unsupported(self.rest_of_action()));
         }
         if matches!(kind, ObjectKind::Index | ObjectKind::Sequence | ObjectKind::Schema) {
             return Err(self.unexpected());
@@ -889,6 +988,13 @@ impl Parser<'_> {
             if is_constraint {
                 return Ok(AlterAction::AddConstraint(self.table_constraint()?));
             }
+            if self.family_follows() {
+                self.at += 1;
+                let if_not_exists = self.if_not_exists()?;
+                let name = self.ident()?;
+                let columns = self.family_columns()?;
+                return Ok(AlterAction::AddFamily { family: Family { name, columns, options: self.with_options()? }, if_not_exists });
+            }
             self.keyword("column");
             let if_not_exists = self.if_not_exists()?;
             return Ok(AlterAction::AddColumn { column: self.column()?, if_not_exists });
@@ -898,6 +1004,15 @@ impl Parser<'_> {
                 let if_exists = self.if_exists()?;
                 let name = self.ident()?;
                 return Ok(AlterAction::DropConstraint { name, if_exists, cascade: self.cascade() });
+            }
+            // A column `family` is dropped by its name alone, a family by two words.
+            if self.peek_keyword(0, "family") && matches!(self.peek(1), Some(Token::Word(_))) && !self.peek_any(1, &["cascade", "restrict"])
+            {
+                self.at += 1;
+                let if_exists = self.if_exists()?;
+                let name = self.ident()?;
+                self.cascade();
+                return Ok(AlterAction::DropFamily { name, if_exists });
             }
             self.keyword("column");
             let if_exists = self.if_exists()?;
@@ -925,7 +1040,8 @@ impl Parser<'_> {
                     initially_deferred: holder.initially_deferred,
                 });
             }
-            if self.keyword("family") {
+            if self.peek_keyword(0, "family") && matches!(self.peek(1), Some(Token::Word(_))) && self.peek_keyword(2, "with") {
+                self.at += 1;
                 let name = self.ident()?;
                 return Ok(AlterAction::AlterFamily { name, options: self.with_options()? });
             }
@@ -934,18 +1050,49 @@ impl Parser<'_> {
             return self.alter_column(column);
         }
         // Rules, triggers, partitions, inheritance, row security.
-        let words: Vec<String> = (0..3)
+        if self.peek_any(0, &["enable", "disable", "attach", "detach", "inherit", "no", "force", "cluster", "replica", "of", "not"]) {
+            return Ok(AlterAction::Unsupported(self.rest_of_action()));
+        }
+        Err(self.unexpected())
+    }
+
+    /// The first words of what is left of an action: in capitals, but for the last, which may be a name.
+    fn rest_of_action(&mut self) -> String {
+        let mut words: Vec<String> = (0..4)
             .map_while(|i| match self.peek(i) {
-                Some(Token::Word(w)) if w.quote_style.is_none() => Some(w.value.to_uppercase()),
+                Some(Token::Word(w)) => Some(w.value.clone()),
                 _ => None,
             })
             .collect();
-        let known = ["ENABLE", "DISABLE", "ATTACH", "DETACH", "INHERIT", "NO", "FORCE", "CLUSTER", "REPLICA", "OF", "NOT"];
-        if words.first().is_some_and(|w| known.contains(&w.as_str())) {
-            self.at = self.skip_to_element_end();
-            return Ok(AlterAction::Unsupported(words.join(" ")));
+        let last = words.len().saturating_sub(1);
+        words.iter_mut().take(last).for_each(|w| *w = w.to_uppercase());
+        if let [one] = words.as_mut_slice() {
+            *one = one.to_uppercase();
         }
-        Err(self.unexpected())
+        self.at = self.skip_to_element_end();
+        words.join(" ")
+    }
+
+    /// `USING method` of a table: there is one way in which tables are stored.
+    fn table_method(&mut self) -> Parse<()> {
+        if self.keyword("using") {
+            let name = self.name()?;
+            if name != "heap" {
+                return Err(SyntaxError::new(b"42704", format!("access method \"{name}\" does not exist"), None));
+            }
+        }
+        Ok(())
+    }
+
+    /// `TABLESPACE name`: there is one.
+    fn tablespace(&mut self) -> Parse<()> {
+        if self.keyword("tablespace") {
+            let name = self.name()?;
+            if name != "pg_default" {
+                return Err(SyntaxError::new(b"42704", format!("tablespace \"{name}\" does not exist"), None));
+            }
+        }
+        Ok(())
     }
 
     fn alter_column(&mut self, column: Ident) -> Parse<AlterAction> {
@@ -1043,9 +1190,41 @@ impl Parser<'_> {
 
     /// DROP of kinds of objects that there are none of: they are not found.
     fn drop_unknown(&mut self) -> Parse<Ddl> {
-        const KINDS: [&str; 10] =
-            ["type", "domain", "function", "procedure", "routine", "aggregate", "trigger", "rule", "policy", "extension"];
-        let Some(kind) = KINDS.into_iter().find(|k| self.keyword(k)) else { return self.unsupported_object("DROP") };
+        const KINDS: [&str; 28] = [
+            "type",
+            "domain",
+            "function",
+            "procedure",
+            "routine",
+            "aggregate",
+            "trigger",
+            "rule",
+            "policy",
+            "extension",
+            "role",
+            "user",
+            "group",
+            "database",
+            "publication",
+            "subscription",
+            "server",
+            "statistics",
+            "collation",
+            "conversion",
+            "language",
+            "tablespace",
+            "event trigger",
+            "access method",
+            "foreign table",
+            "foreign data wrapper",
+            "text search configuration",
+            "text search dictionary",
+        ];
+        let found = KINDS.into_iter().find(|kind| {
+            let words: Vec<&str> = kind.split(' ').collect();
+            self.keywords(&words)
+        });
+        let Some(kind) = found else { return self.unsupported_object("DROP") };
         let if_exists = self.if_exists()?;
         let mut names = Vec::new();
         loop {
@@ -1126,6 +1305,14 @@ impl Parser<'_> {
         } else if self.keyword("database") {
             CommentTarget::Database(self.ident()?)
         } else {
+            if !KINDS_OF_OBJECTS.iter().any(|w| self.peek_keyword(0, w))
+                || self.peek_any(
+                    0,
+                    &["default", "global", "group", "local", "owned", "system", "temp", "temporary", "trusted", "unlogged", "user"],
+                )
+            {
+                return Err(self.unexpected());
+            }
             let word = self.name()?;
             self.at = self.tokens.len();
             return Ok(Ddl::Comment { target: CommentTarget::Other(word.to_uppercase()), text: None });
@@ -1137,7 +1324,11 @@ impl Parser<'_> {
 
     fn reindex(&mut self) -> Parse<Ddl> {
         if self.peek(0) == Some(&Token::LParen) {
-            self.options_in_parens()?;
+            let place = self.tokens.get(self.at + 1).map_or_else(|| self.span().start, |t| t.span.start);
+            let options = self.options_in_parens()?;
+            if let Some(unknown) = options.iter().find(|o| !matches!(o.name.as_str(), "verbose" | "concurrently" | "tablespace")) {
+                return Err(SyntaxError::at(self.sql, &format!("unrecognized REINDEX option \"{}\"", unknown.name), place));
+            }
         }
         let word = self.name()?;
         let concurrently = self.keyword("concurrently");

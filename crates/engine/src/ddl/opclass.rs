@@ -1,0 +1,127 @@
+//! Operator classes of index columns: which there are, and which types each takes.
+//!
+//! Invariant: Stoa has one order for each type, that of PostgreSQL under the collation C. A class is taken where it means this order;
+//! its name is kept to be shown where it is not what PostgreSQL takes by default.
+
+use super::work::Work;
+use crate::bind::name_parts;
+use stoa_pg::{PgError, PgResult, PgType, SqlState};
+use stoa_syntax::ast::{Ident, ObjectName};
+
+/// The classes of btree that PostgreSQL has for types that Stoa has, with the type that each takes and whether it is that type's own.
+const BTREE: &[(&str, PgType, bool)] = &[
+    ("bool_ops", PgType::Bool, true),
+    ("bpchar_ops", PgType::Bpchar, true),
+    ("bpchar_pattern_ops", PgType::Bpchar, false),
+    ("bytea_ops", PgType::Bytea, true),
+    ("char_ops", PgType::Char, true),
+    ("date_ops", PgType::Date, true),
+    ("float4_ops", PgType::Float4, true),
+    ("float8_ops", PgType::Float8, true),
+    ("int2_ops", PgType::Int2, true),
+    ("int4_ops", PgType::Int4, true),
+    ("int8_ops", PgType::Int8, true),
+    ("interval_ops", PgType::Interval, true),
+    ("jsonb_ops", PgType::Jsonb, true),
+    ("name_ops", PgType::Name, true),
+    ("numeric_ops", PgType::Numeric, true),
+    ("oid_ops", PgType::Oid, true),
+    ("text_ops", PgType::Text, true),
+    ("text_pattern_ops", PgType::Text, false),
+    ("time_ops", PgType::Time, true),
+    ("timestamp_ops", PgType::Timestamp, true),
+    ("timestamptz_ops", PgType::Timestamptz, true),
+    ("timetz_ops", PgType::Timetz, true),
+    ("tsquery_ops", PgType::Tsquery, true),
+    ("tsvector_ops", PgType::Tsvector, true),
+    ("uuid_ops", PgType::Uuid, true),
+    ("varchar_ops", PgType::Text, false),
+    ("varchar_pattern_ops", PgType::Text, false),
+];
+
+/// Classes of btree for types that Stoa has not: nothing is of these types.
+const BTREE_OTHERS: &[&str] = &[
+    "array_ops",
+    "bit_ops",
+    "cidr_ops",
+    "enum_ops",
+    "inet_ops",
+    "macaddr8_ops",
+    "macaddr_ops",
+    "money_ops",
+    "multirange_ops",
+    "oidvector_ops",
+    "pg_lsn_ops",
+    "range_ops",
+    "record_image_ops",
+    "record_ops",
+    "tid_ops",
+    "varbit_ops",
+    "xid8_ops",
+];
+
+/// The operator class that an index column of a type is given: its name, if it is not the one that the type has anyway.
+///
+/// # Errors
+/// 42704 if the access method has no such class, 42804 if it takes another type.
+pub(super) fn class_of(method: &str, class: &ObjectName, ty: &PgType) -> PgResult<Option<String>> {
+    let parts = name_parts(class)?;
+    let name = match parts.as_slice() {
+        [name] => name.as_str(),
+        [schema, name] if schema == "pg_catalog" => name.as_str(),
+        _ => return Err(undefined(&Work::shown(class), method)),
+    };
+    let found: Option<(bool, bool)> = match method {
+        "btree" if name == "array_ops" => Some((ty.is_array(), true)),
+        "btree" if BTREE_OTHERS.contains(&name) => Some((false, false)),
+        "btree" => BTREE.iter().find(|(known, ..)| *known == name).map(|(_, takes, own)| (is_taken(ty, takes), *own)),
+        // Those of documents, which full text indexes are of, and of types whose indexes are refused as such.
+        "gin" => match name {
+            "tsvector_ops" => Some((*ty == PgType::Tsvector, true)),
+            "jsonb_ops" | "jsonb_path_ops" => Some((*ty == PgType::Jsonb, true)),
+            "array_ops" => Some((ty.is_array(), true)),
+            _ => None,
+        },
+        "gist" if name == "tsvector_ops" => Some((*ty == PgType::Tsvector, true)),
+        _ => None,
+    };
+    match found {
+        None => Err(undefined(name, method)),
+        Some((false, _)) => {
+            Err(PgError::new(SqlState::DATATYPE_MISMATCH, format!("operator class \"{name}\" does not accept data type {ty}")))
+        }
+        Some((true, true)) => Ok(None),
+        Some((true, false)) if name == "bpchar_pattern_ops" && *ty != PgType::Bpchar => {
+            // It takes texts that differ in trailing blanks for equal.
+            Err(PgError::unsupported(format!("operator class \"{name}\" on type {ty} is not supported")).hint("Use text_pattern_ops."))
+        }
+        Some((true, false)) => Ok(Some(name.to_owned())),
+    }
+}
+
+/// # Errors
+/// 42804 if a class that an index column has does not take the column's new type.
+pub(super) fn check_kept(class: Option<&str>, ty: &PgType) -> PgResult<()> {
+    match class {
+        Some(class) => class_of("btree", &ObjectName::from(vec![Ident::new(class)]), ty).map(|_| ()),
+        None => Ok(()),
+    }
+}
+
+fn undefined(name: &str, method: &str) -> PgError {
+    PgError::new(SqlState::UNDEFINED_OBJECT, format!("operator class \"{name}\" does not exist for access method \"{method}\""))
+}
+
+/// Whether values of a type are, byte for byte, values of the type that a class takes.
+fn is_taken(ty: &PgType, takes: &PgType) -> bool {
+    ty == takes
+        || match takes {
+            PgType::Text => *ty == PgType::Varchar,
+            PgType::Bpchar => matches!(ty, PgType::Text | PgType::Varchar),
+            PgType::Oid => matches!(
+                ty,
+                PgType::Regclass | PgType::Regtype | PgType::Regproc | PgType::Regprocedure | PgType::Regnamespace | PgType::Regrole
+            ),
+            _ => false,
+        }
+}
