@@ -12,6 +12,7 @@ use crate::plan::key_read::KeyRows;
 use crate::plan::node::MakeExec;
 use crate::plan::relation::{Planner, too_many_rows};
 use crate::plan::short::ShortQuery;
+use crate::plan::short::kept::is_steady;
 use crate::plan::{column_name, from_datafusion};
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions, UInt32Array, new_null_array};
 use arrow::compute::{concat, concat_batches, take};
@@ -219,6 +220,7 @@ impl ExecutionPlan for ApplyExec {
             let fields = bindings.iter().map(|(_, i)| SortField::new(schema.field(*i).data_type().clone())).collect();
             let converter = RowConverter::new(fields)?;
             let (rel, columns) = work.question();
+            let most_kept = if is_steady(&rel) { CACHE_ENTRIES } else { 0 };
             let short = compile(&planner, &bindings, &rel, &columns).map_err(DataFusionError::from)?;
             let mut runner = Runner {
                 work: &work,
@@ -233,6 +235,7 @@ impl ExecutionPlan for ApplyExec {
                 memory: MemoryConsumer::new("ApplyExec").register(&planner.ctx.database.runtime.memory_pool),
                 params: planner.ctx.params.to_vec(),
                 converter,
+                most_kept,
                 values: HashMap::new(),
                 rows: HashMap::new(),
             };
@@ -264,6 +267,8 @@ struct Runner<'a> {
     /// Those of the statement, with those of a row behind them while that is asked for.
     params: Vec<ScalarValue>,
     converter: RowConverter,
+    /// How many results are kept: none where another call may give another.
+    most_kept: usize,
     values: HashMap<OwnedRow, ScalarValue>,
     rows: HashMap<OwnedRow, RecordBatch>,
 }
@@ -273,8 +278,6 @@ impl Runner<'_> {
         let bound: Vec<ArrayRef> = self.bindings.iter().map(|(_, i)| batch.column(*i).clone()).collect();
         let keys: Vec<OwnedRow> = if bound.is_empty() {
             // Nothing binds: the same for all rows.
-            let empty = self.converter.empty_rows(0, 0);
-            let _ = empty;
             Vec::new()
         } else {
             self.converter.convert_columns(&bound)?.iter().map(|r| r.owned()).collect()
@@ -293,7 +296,7 @@ impl Runner<'_> {
                         None => {
                             let value = self.value(apply, &bound, row).await?;
                             match keys.get(row) {
-                                Some(key) if self.values.len() < CACHE_ENTRIES => {
+                                Some(key) if self.values.len() < self.most_kept => {
                                     self.values.insert(key.clone(), value.clone());
                                 }
                                 Some(_) => {}
@@ -323,7 +326,7 @@ impl Runner<'_> {
                         None => {
                             let rows = self.lateral(spec, &bound, row).await?;
                             if let Some(key) = keys.get(row)
-                                && self.rows.len() < CACHE_ENTRIES
+                                && self.rows.len() < self.most_kept
                                 && rows.num_rows() <= 64
                             {
                                 self.rows.insert(key.clone(), rows.clone());

@@ -38,6 +38,15 @@ pub(super) struct Keeper<'a> {
     relations: RefCell<Vec<Arc<Kept>>>,
 }
 
+/// Whether a relation gives the same rows each time: nothing in it is volatile, takes samples or locks rows.
+pub(crate) fn is_steady(rel: &Rel) -> bool {
+    let mut steady = true;
+    visit_all(rel, &mut |rel| {
+        steady &= !matches!(rel, Rel::Lock { .. } | Rel::Sample { .. }) && !exprs_of(rel).into_iter().any(walk_volatile);
+    });
+    steady
+}
+
 impl ShortQuery {
     /// Compiles a subquery in which values of outer rows are parameters behind those of the statement, over relations that are kept.
     /// [`ShortQuery::read_kept`] comes before it is run.
@@ -45,11 +54,7 @@ impl ShortQuery {
     /// # Errors
     /// What the compilation of expressions raises.
     pub(crate) fn over_kept(planner: &Planner, rel: &Rel, params: usize, columns: &[ColId]) -> PgResult<Option<Self>> {
-        let mut steady = true;
-        visit_all(rel, &mut |rel| {
-            steady &= !matches!(rel, Rel::Lock { .. } | Rel::Sample { .. }) && !exprs_of(rel).into_iter().any(walk_volatile);
-        });
-        if !steady {
+        if !is_steady(rel) {
             return Ok(None);
         }
         let settings = planner.ctx.session.settings();

@@ -13,7 +13,7 @@
 mod compile;
 mod group;
 mod joins;
-mod kept;
+pub(crate) mod kept;
 #[cfg(test)]
 mod tests;
 
