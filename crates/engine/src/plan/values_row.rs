@@ -76,20 +76,24 @@ impl ValuesRow {
     /// # Errors
     /// What the expressions raise.
     pub(super) fn run(&self, ctx: &StatementContext, params: &[ScalarValue]) -> PgResult<Option<RecordBatch>> {
-        let mut arrays = Vec::with_capacity(self.values.len());
-        for (value, field) in self.values.iter().zip(self.schema.fields()) {
-            let array = match value {
-                Value::Known(array) => Arc::clone(array),
-                Value::Lasting(source) => source.value(params)?.to_array().map_err(from_datafusion)?,
-                Value::OfStatement(e) => match constant::evaluate_with(&ctx.eval, params, e)? {
-                    Some(value) => value.to_array().map_err(from_datafusion)?,
-                    None => return Ok(None),
-                },
-            };
-            if array.data_type() != field.data_type() {
-                return Ok(None);
+        // What has one value is computed first, as PostgreSQL's planner does: what it raises comes before a sequence gives a value.
+        let mut arrays: Vec<Option<ArrayRef>> = Vec::with_capacity(self.values.len());
+        for value in &self.values {
+            arrays.push(match value {
+                Value::Known(array) => Some(Arc::clone(array)),
+                Value::Lasting(source) => Some(source.value(params)?.to_array().map_err(from_datafusion)?),
+                Value::OfStatement(_) => None,
+            });
+        }
+        for (array, value) in arrays.iter_mut().zip(&self.values) {
+            if let Value::OfStatement(e) = value {
+                let Some(value) = constant::evaluate_with(&ctx.eval, params, e)? else { return Ok(None) };
+                *array = Some(value.to_array().map_err(from_datafusion)?);
             }
-            arrays.push(array);
+        }
+        let Some(arrays) = arrays.into_iter().collect::<Option<Vec<ArrayRef>>>() else { return Ok(None) };
+        if arrays.iter().zip(self.schema.fields()).any(|(array, field)| array.data_type() != field.data_type()) {
+            return Ok(None);
         }
         let options = RecordBatchOptions::new().with_row_count(Some(1));
         Ok(Some(RecordBatch::try_new_with_options(Arc::clone(&self.schema), arrays, &options)?))
