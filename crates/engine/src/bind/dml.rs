@@ -110,7 +110,9 @@ impl Binder<'_> {
             if !subscripts.is_empty() {
                 return Err(match target.shape.column_by_name(&name) {
                     Some(found) if !super::assign::has_parts(&found.ty) => super::assign::no_parts(&found.ty),
-                    _ => PgError::unsupported("subscripts among the columns of INSERT are not supported").at(self.pos(column)),
+                    _ => PgError::unsupported("subscripts among the columns of INSERT are not supported")
+                        .hint("Insert the whole array.")
+                        .at(self.pos(column)),
                 });
             }
             target.check_column(&name, "insert into").map_err(|e| e.at(self.pos(column)))?;
@@ -532,7 +534,9 @@ impl Binder<'_> {
                         if let Some(name) = names.iter().find(|n| self.subscripts_of(n).is_ok_and(|(_, subscripts)| !subscripts.is_empty()))
                         {
                             let what = "subscripts among columns that a subquery gives are not supported";
-                            return Err(PgError::unsupported(what).at(self.pos(name)));
+                            return Err(PgError::unsupported(what)
+                                .hint("Assign the parts one by one, each from a subquery of its own.")
+                                .at(self.pos(name)));
                         }
                         let row = self.one_choice(&query)?;
                         for (index, (name, output)) in names.iter().zip(&query.outputs).enumerate() {

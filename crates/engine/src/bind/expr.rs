@@ -4,7 +4,7 @@ use super::literal::unknown;
 use super::resolve::can_coerce;
 use super::scope::{Clause, Refusal, ScopeColumn, record_type};
 use super::tree::{ColId, Expr, ExprKind, OperRef, Query};
-use super::{Binder, MAX_DEPTH, fold};
+use super::{Binder, MAX_DEPTH, fold, walk};
 use crate::catalog::Relation;
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
@@ -1480,18 +1480,5 @@ fn operands(syntax: &E) -> Vec<&E> {
 
 /// Whether an expression is computed from constants and parameters alone.
 fn reads_nothing(e: &Expr) -> bool {
-    !e.any(&mut |x| {
-        matches!(
-            x.kind,
-            ExprKind::Column(_)
-                | ExprKind::ScalarSubquery(_)
-                | ExprKind::Exists(_)
-                | ExprKind::AnyQuery { .. }
-                | ExprKind::ArraySubquery(_)
-                | ExprKind::Aggregate(_)
-                | ExprKind::Window(_)
-                | ExprKind::Set(_)
-                | ExprKind::Grouping(_)
-        )
-    })
+    walk::is_plain(e) && !e.any(&mut |x| matches!(x.kind, ExprKind::Column(_)))
 }

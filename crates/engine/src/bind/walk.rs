@@ -312,6 +312,23 @@ pub fn rewrite(expr: &mut Expr, deep: bool, f: &mut dyn FnMut(&Expr) -> Option<E
     }
 }
 
+/// Whether an expression is computed from a row alone: nothing in it stands for what another node computes.
+pub fn is_plain(e: &Expr) -> bool {
+    !e.any(&mut |x| {
+        matches!(
+            x.kind,
+            ExprKind::ScalarSubquery(_)
+                | ExprKind::Exists(_)
+                | ExprKind::AnyQuery { .. }
+                | ExprKind::ArraySubquery(_)
+                | ExprKind::Aggregate(_)
+                | ExprKind::Window(_)
+                | ExprKind::Set(_)
+                | ExprKind::Grouping(_)
+        )
+    })
+}
+
 /// Replaces expressions everywhere in a relation, its subqueries included.
 pub fn rewrite_rel(rel: &mut Rel, f: &mut dyn FnMut(&Expr) -> Option<Expr>) {
     for e in exprs_mut(rel) {

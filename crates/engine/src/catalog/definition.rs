@@ -7,7 +7,6 @@ use super::{
 };
 use crate::bind::tree::{ColId, Expr, ExprKind};
 use crate::bind::{BindContext, bind_stored_expr};
-use std::sync::Arc;
 use stoa_pg::{EvalContext, PgResult};
 
 /// What definitions are printed against.
@@ -78,11 +77,7 @@ impl Definitions<'_> {
 
     /// What statements name when they mean a table: the materialized view whose rows it holds, or itself.
     fn named(&self, table: &TableDescriptor) -> Oid {
-        if !table.name.starts_with(crate::ddl::STORAGE_PREFIX) {
-            return table.oid;
-        }
-        let holds = |r: &Arc<Relation>| matches!(&**r, Relation::View(v) if v.materialized == Some(table.oid));
-        self.catalog.relations().find(|r| holds(r)).map_or(table.oid, |r| r.oid())
+        self.catalog.view_of_rows(table.oid).map_or(table.oid, |view| view.oid)
     }
 
     fn relation(&self, oid: Oid) -> String {

@@ -1,6 +1,6 @@
 //! An immutable view of the catalog, pinned per statement.
 
-use super::descriptor::{IndexDescriptor, Oid, Relation, SchemaDescriptor, TableDescriptor};
+use super::descriptor::{IndexDescriptor, Oid, Relation, SchemaDescriptor, TableDescriptor, ViewDescriptor};
 use super::store::CatalogShared;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -130,6 +130,18 @@ impl CatalogSnapshot {
     /// All tables, to be kept by a statement; those that hold the rows of materialized views are among them.
     pub fn shared_tables(&self) -> impl Iterator<Item = &Arc<TableDescriptor>> {
         self.tables.values()
+    }
+
+    /// The materialized view whose rows a table holds.
+    #[must_use]
+    pub fn view_of_rows(&self, table: Oid) -> Option<&ViewDescriptor> {
+        if !self.table(table)?.name.starts_with(crate::ddl::STORAGE_PREFIX) {
+            return None;
+        }
+        self.relations.values().find_map(|relation| match &**relation {
+            Relation::View(view) if view.materialized == Some(table) => Some(view),
+            _ => None,
+        })
     }
 
     /// The table that owns an index.

@@ -100,7 +100,10 @@ impl<'a> TableBuilder<'a> {
             others.push(index.name.clone());
         }
         others.extend(self.table.primary_key.as_ref().map(|k| k.name.clone()));
-        let name = self.work.choose_name(self.table.schema, &self.table.name, column, label, &others);
+        // The rows of a materialized view are in a table whose name is nobody's.
+        let catalog = self.work.catalog();
+        let view = catalog.view_of_rows(self.table.oid).map(|view| view.name.as_str());
+        let name = self.work.choose_name(self.table.schema, view.unwrap_or(&self.table.name), column, label, &others);
         self.names.push(name.clone());
         name
     }

@@ -33,9 +33,15 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stoa_pg::{PgError, PgResult, SqlType};
+use tokio::sync::mpsc::Sender;
 
 /// Results kept for values that come again.
 const CACHE_ENTRIES: usize = 10_000;
+/// The memory that these take at most.
+const CACHE_BYTES: usize = 16 << 20;
+/// Rows, or bytes of what subqueries give, after which a batch is given on.
+const BATCH_ROWS: usize = 8192;
+const BATCH_BYTES: usize = 8 << 20;
 /// Rows for which a subquery is planned anew before its relations are kept.
 const FIRST_ROWS: usize = 2;
 /// How long rows are dealt with before others have their turn.
@@ -236,12 +242,12 @@ impl ExecutionPlan for ApplyExec {
                 params: planner.ctx.params.to_vec(),
                 converter,
                 most_kept,
+                kept_bytes: 0,
                 values: HashMap::new(),
                 rows: HashMap::new(),
             };
             while let Some(batch) = input.next().await {
-                let made = runner.batch(&batch?, &schema).await.map_err(DataFusionError::from)?;
-                if made.num_rows() > 0 && tx.send(Ok(made)).await.is_err() {
+                if !runner.batch(&batch?, &schema, &tx).await.map_err(DataFusionError::from)? {
                     return Ok(());
                 }
             }
@@ -269,12 +275,14 @@ struct Runner<'a> {
     converter: RowConverter,
     /// How many results are kept: none where another call may give another.
     most_kept: usize,
+    kept_bytes: usize,
     values: HashMap<OwnedRow, ScalarValue>,
     rows: HashMap<OwnedRow, RecordBatch>,
 }
 
 impl Runner<'_> {
-    async fn batch(&mut self, batch: &RecordBatch, schema: &SchemaRef) -> PgResult<RecordBatch> {
+    /// Sends the rows of a batch with what the subquery gives for them, in as many batches as that takes; whether they are still wanted.
+    async fn batch(&mut self, batch: &RecordBatch, schema: &SchemaRef, out: &Sender<Result<RecordBatch>>) -> PgResult<bool> {
         let bound: Vec<ArrayRef> = self.bindings.iter().map(|(_, i)| batch.column(*i).clone()).collect();
         let keys: Vec<OwnedRow> = if bound.is_empty() {
             // Nothing binds: the same for all rows.
@@ -282,86 +290,121 @@ impl Runner<'_> {
         } else {
             self.converter.convert_columns(&bound)?.iter().map(|r| r.owned()).collect()
         };
-        match self.work {
-            Work::Value(apply) => {
-                let mut out = Vec::with_capacity(batch.num_rows());
-                let mut only: Option<ScalarValue> = None;
-                for row in 0..batch.num_rows() {
-                    let cached = match keys.get(row) {
-                        Some(key) => self.values.get(key).cloned(),
-                        None => only.clone(),
-                    };
-                    let value = match cached {
-                        Some(value) => value,
-                        None => {
-                            let value = self.value(apply, &bound, row).await?;
-                            match keys.get(row) {
-                                Some(key) if self.values.len() < self.most_kept => {
-                                    self.values.insert(key.clone(), value.clone());
-                                }
-                                Some(_) => {}
-                                None => only = Some(value.clone()),
-                            }
-                            value
-                        }
-                    };
-                    out.push(value);
-                }
-                let column = if out.is_empty() {
-                    new_null_array(&apply.ty.arrow, 0)
-                } else {
-                    ScalarValue::iter_to_array(out).map_err(from_datafusion)?
-                };
-                let mut arrays = batch.columns().to_vec();
-                arrays.push(column);
-                let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-                Ok(RecordBatch::try_new_with_options(schema.clone(), arrays, &options)?)
-            }
-            Work::Lateral(spec) => {
-                let mut indices: Vec<u32> = Vec::new();
-                let mut pieces: Vec<Vec<ArrayRef>> = vec![Vec::new(); spec.columns.len()];
-                for row in 0..batch.num_rows() {
-                    let found = match keys.get(row).and_then(|k| self.rows.get(k)) {
-                        Some(rows) => rows.clone(),
-                        None => {
-                            let rows = self.lateral(spec, &bound, row).await?;
-                            if let Some(key) = keys.get(row)
-                                && self.rows.len() < self.most_kept
-                                && rows.num_rows() <= 64
-                            {
-                                self.rows.insert(key.clone(), rows.clone());
-                            }
-                            rows
-                        }
-                    };
-                    if found.num_rows() == 0 {
-                        if spec.outer {
-                            indices.push(row as u32);
-                            for (piece, (_, ty)) in pieces.iter_mut().zip(&spec.columns) {
-                                piece.push(new_null_array(&ty.arrow, 1));
-                            }
-                        }
-                        continue;
-                    }
-                    indices.extend(std::iter::repeat_n(row as u32, found.num_rows()));
-                    for (piece, array) in pieces.iter_mut().zip(found.columns()) {
-                        piece.push(array.clone());
-                    }
-                }
-                let count = indices.len();
-                let indices = UInt32Array::from(indices);
-                let mut arrays = Vec::with_capacity(schema.fields().len());
-                for column in batch.columns() {
-                    arrays.push(take(column, &indices, None)?);
-                }
-                for (piece, (_, ty)) in pieces.iter().zip(&spec.columns) {
-                    let refs: Vec<&dyn Array> = piece.iter().map(AsRef::as_ref).collect();
-                    arrays.push(if refs.is_empty() { new_null_array(&ty.arrow, 0) } else { concat(&refs)? });
-                }
-                let options = RecordBatchOptions::new().with_row_count(Some(count));
-                Ok(RecordBatch::try_new_with_options(schema.clone(), arrays, &options)?)
+        let (work, mut from) = (self.work, 0);
+        while from < batch.num_rows() {
+            let (arrays, count, next) = match work {
+                Work::Value(apply) => self.with_values(apply, batch, from, &bound, &keys).await?,
+                Work::Lateral(spec) => self.with_rows(spec, batch, from, &bound, &keys).await?,
+            };
+            from = next;
+            let options = RecordBatchOptions::new().with_row_count(Some(count));
+            let made = RecordBatch::try_new_with_options(schema.clone(), arrays, &options)?;
+            if count > 0 && out.send(Ok(made)).await.is_err() {
+                return Ok(false);
             }
         }
+        Ok(true)
+    }
+
+    /// Whether a result of so many bytes is kept.
+    fn keeps(&mut self, entries: usize, bytes: usize) -> bool {
+        let keeps = entries < self.most_kept && self.kept_bytes + bytes <= CACHE_BYTES;
+        if keeps {
+            self.kept_bytes += bytes;
+        }
+        keeps
+    }
+
+    /// The columns of rows from `from` on with the subquery's value, how many these are, and where the next begin.
+    async fn with_values(
+        &mut self,
+        apply: &Apply,
+        batch: &RecordBatch,
+        from: usize,
+        bound: &[ArrayRef],
+        keys: &[OwnedRow],
+    ) -> PgResult<(Vec<ArrayRef>, usize, usize)> {
+        let mut out = Vec::with_capacity(batch.num_rows() - from);
+        let (mut only, mut bytes): (Option<ScalarValue>, usize) = (None, 0);
+        for row in from..batch.num_rows() {
+            if bytes > BATCH_BYTES {
+                break;
+            }
+            let key = keys.get(row);
+            let known = match key {
+                Some(key) => self.values.get(key).cloned(),
+                None => only.clone(),
+            };
+            let value = match known {
+                Some(value) => value,
+                None => {
+                    let value = self.value(apply, bound, row).await?;
+                    match key {
+                        Some(key) if self.keeps(self.values.len(), value.size()) => {
+                            self.values.insert(key.clone(), value.clone());
+                        }
+                        Some(_) => {}
+                        None => only = Some(value.clone()),
+                    }
+                    value
+                }
+            };
+            bytes += value.size();
+            out.push(value);
+        }
+        let count = out.len();
+        let mut arrays = batch.slice(from, count).columns().to_vec();
+        arrays.push(ScalarValue::iter_to_array(out).map_err(from_datafusion)?);
+        Ok((arrays, count, from + count))
+    }
+
+    /// The columns of rows from `from` on, each beside the rows that the subquery gives for it.
+    async fn with_rows(
+        &mut self,
+        spec: &LateralSpec,
+        batch: &RecordBatch,
+        from: usize,
+        bound: &[ArrayRef],
+        keys: &[OwnedRow],
+    ) -> PgResult<(Vec<ArrayRef>, usize, usize)> {
+        let mut indices: Vec<u32> = Vec::new();
+        let mut pieces: Vec<Vec<ArrayRef>> = vec![Vec::new(); spec.columns.len()];
+        let (mut row, mut bytes) = (from, 0);
+        while row < batch.num_rows() && indices.len() < BATCH_ROWS && bytes <= BATCH_BYTES {
+            let key = keys.get(row);
+            let found = match key.and_then(|key| self.rows.get(key)) {
+                Some(rows) => rows.clone(),
+                None => {
+                    let rows = self.lateral(spec, bound, row).await?;
+                    if let Some(key) = key
+                        && self.keeps(self.rows.len(), rows.get_array_memory_size())
+                    {
+                        self.rows.insert(key.clone(), rows.clone());
+                    }
+                    rows
+                }
+            };
+            let count = if spec.outer { found.num_rows().max(1) } else { found.num_rows() };
+            indices.extend(std::iter::repeat_n(row as u32, count));
+            if found.num_rows() > 0 {
+                bytes += found.get_array_memory_size();
+                pieces.iter_mut().zip(found.columns()).for_each(|(piece, array)| piece.push(array.clone()));
+            } else if spec.outer {
+                pieces.iter_mut().zip(&spec.columns).for_each(|(piece, (_, ty))| piece.push(new_null_array(&ty.arrow, 1)));
+            }
+            row += 1;
+        }
+        let count = indices.len();
+        let indices = UInt32Array::from(indices);
+        let mut arrays = Vec::with_capacity(batch.num_columns() + pieces.len());
+        for column in batch.columns() {
+            arrays.push(take(column, &indices, None)?);
+        }
+        for (piece, (_, ty)) in pieces.iter().zip(&spec.columns) {
+            let refs: Vec<&dyn Array> = piece.iter().map(AsRef::as_ref).collect();
+            arrays.push(if refs.is_empty() { new_null_array(&ty.arrow, 0) } else { concat(&refs)? });
+        }
+        Ok((arrays, count, row))
     }
 
     /// The subquery's rows for a row of the input.

@@ -1,10 +1,11 @@
 //! Which statements take so little that a thread may execute them between the messages of others.
 
-use super::direct::{Base, is_plain, shape};
+use super::direct::{Base, shape};
 use super::key_read::PlanCache;
 use crate::bind::literal::may_make_much;
 use crate::bind::tree::{Bound, BoundBody, Expr, ExprKind, Mutation, MutationKind, OnConflict, Rel};
 use crate::bind::walk;
+use crate::bind::walk::is_plain;
 use crate::catalog::{CatalogSnapshot, Oid};
 use crate::exec::StatementContext;
 use crate::session::settings::Settings;

@@ -11,6 +11,7 @@ use super::evaluator::TableEvaluator;
 use super::relation::Planner;
 use super::{column_name, constant, from_datafusion};
 use crate::bind::tree::{ColId, Expr, ExprKind, Rel, SortKey, TableScan};
+use crate::bind::walk::is_plain;
 use crate::catalog::ColumnId;
 use crate::exec::table_provider::table_of;
 use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
@@ -83,23 +84,6 @@ pub(super) fn conjuncts<'a>(e: &'a Expr, out: &mut Vec<&'a Expr>) {
         ExprKind::And(parts) => parts.iter().for_each(|p| conjuncts(p, out)),
         _ => out.push(e),
     }
-}
-
-/// Whether an expression is computed from a row alone: nothing in it stands for what another node computes.
-pub(super) fn is_plain(e: &Expr) -> bool {
-    !e.any(&mut |x| {
-        matches!(
-            x.kind,
-            ExprKind::ScalarSubquery(_)
-                | ExprKind::Exists(_)
-                | ExprKind::AnyQuery { .. }
-                | ExprKind::ArraySubquery(_)
-                | ExprKind::Aggregate(_)
-                | ExprKind::Window(_)
-                | ExprKind::Set(_)
-                | ExprKind::Grouping(_)
-        )
-    })
 }
 
 /// Columns of a batch: which they are, and of what type.

@@ -7,10 +7,11 @@
 //! Invariant: the row is that of [`super::direct`], which does what is not recognised here.
 
 use super::constant;
-use super::direct::{Base, is_plain, schema_of, shape};
+use super::direct::{Base, schema_of, shape};
 use super::from_datafusion;
 use super::key_read::Source;
 use crate::bind::tree::{ColId, Expr, ExprKind, Rel};
+use crate::bind::walk::is_plain;
 use crate::exec::StatementContext;
 use crate::session::settings::Settings;
 use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
@@ -78,12 +79,16 @@ impl ValuesRow {
     pub(super) fn run(&self, ctx: &StatementContext, params: &[ScalarValue]) -> PgResult<Option<RecordBatch>> {
         // What has one value is computed first, as PostgreSQL's planner does: what it raises comes before a sequence gives a value.
         let mut arrays: Vec<Option<ArrayRef>> = Vec::with_capacity(self.values.len());
-        for value in &self.values {
-            arrays.push(match value {
+        for (value, field) in self.values.iter().zip(self.schema.fields()) {
+            let array = match value {
                 Value::Known(array) => Some(Arc::clone(array)),
                 Value::Lasting(source) => Some(source.value(params)?.to_array().map_err(from_datafusion)?),
                 Value::OfStatement(_) => None,
-            });
+            };
+            if array.as_ref().is_some_and(|array| array.data_type() != field.data_type()) {
+                return Ok(None);
+            }
+            arrays.push(array);
         }
         for (array, value) in arrays.iter_mut().zip(&self.values) {
             if let Value::OfStatement(e) = value {

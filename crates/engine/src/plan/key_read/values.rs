@@ -1,7 +1,8 @@
 //! Values of a compiled read: those known before any row is, and those computed from a row.
 
 use crate::bind::tree::{ColId, Expr, ExprKind};
-use crate::plan::direct::{Columns, is_plain, schema_of};
+use crate::bind::walk::is_plain;
+use crate::plan::direct::{Columns, schema_of};
 use crate::plan::evaluator::TableEvaluator;
 use crate::plan::udf::constant_of;
 use crate::plan::{constant, from_datafusion, kernel};

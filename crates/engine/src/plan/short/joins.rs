@@ -3,8 +3,9 @@
 use super::compile::{Compiled, Compiler};
 use super::{Join, Node, Probe, Step};
 use crate::bind::tree::{ColId, Expr, ExprKind, JoinKind, Query, Rel};
+use crate::bind::walk::is_plain;
 use crate::bind::walk::{columns_of, free_columns};
-use crate::plan::direct::{Columns, conjuncts, is_plain};
+use crate::plan::direct::{Columns, conjuncts};
 use crate::plan::key_read::KeyRead;
 use std::collections::HashSet;
 use stoa_pg::PgResult;
