@@ -1313,18 +1313,24 @@ impl Binder<'_> {
                 }
             }
         }
+        let invalid = || PgError::new(SqlState::UNDEFINED_TABLE, format!("invalid reference to FROM-clause entry for table \"{table}\""));
+        let out_of_reach =
+            || invalid().hint(format!("There is an entry for table \"{table}\", but it cannot be referenced from this part of the query."));
         if hidden {
-            return Err(PgError::new(SqlState::UNDEFINED_TABLE, format!("invalid reference to FROM-clause entry for table \"{table}\""))
-                .hint(format!("There is an entry for table \"{table}\", but it cannot be referenced from this part of the query.")));
+            return Err(out_of_reach());
         }
-        let error = PgError::new(SqlState::UNDEFINED_TABLE, format!("missing FROM-clause entry for table \"{table}\""));
         // A table that stands under an alias.
-        let oid = self.ctx.search_path.iter().find_map(|s| self.ctx.catalog.relation_by_name(*s, table)).map(|r| r.oid());
-        let alias = self.scopes.iter().rev().flat_map(|s| &s.items).find(|i| oid.is_some() && i.table_oid == oid).map(|i| i.alias.clone());
+        let catalog = self.ctx.catalog;
+        let in_schema = |schema: crate::catalog::Oid| catalog.relation_by_name(schema, table).map(|r| r.oid());
+        let oid = match schema {
+            Some(schema) => catalog.schema_by_name(schema).and_then(|s| in_schema(s.oid)),
+            None => self.ctx.search_path.iter().find_map(|s| in_schema(*s)),
+        };
+        let alias = self.scopes.iter().rev().flat_map(|s| &s.items).find(|i| oid.is_some() && i.table_oid == oid).map(|i| &i.alias);
         Err(match alias {
-            Some(alias) => PgError::new(SqlState::UNDEFINED_TABLE, format!("invalid reference to FROM-clause entry for table \"{table}\""))
-                .hint(format!("Perhaps you meant to reference the table alias \"{alias}\".")),
-            None => error,
+            Some(alias) if alias == table => out_of_reach(),
+            Some(alias) => invalid().hint(format!("Perhaps you meant to reference the table alias \"{alias}\".")),
+            None => PgError::new(SqlState::UNDEFINED_TABLE, format!("missing FROM-clause entry for table \"{table}\"")),
         })
     }
 

@@ -357,7 +357,7 @@ impl Binder<'_> {
             }
             Some(Relation::View(view)) => {
                 let view = view.clone();
-                self.bind_view(&view, alias, position)
+                self.bind_view(&view, schema, alias, position)
             }
             Some(Relation::Sequence(sequence)) => {
                 let name = sequence.name.clone();
@@ -509,7 +509,13 @@ impl Binder<'_> {
         Ok(Bound { rel: Rel::Virtual { schema: "stoa_sequence".into(), name: oid.to_string(), columns: rel_columns }, lateral: false })
     }
 
-    fn bind_view(&mut self, view: &ViewDescriptor, alias: Option<&ast::TableAlias>, position: Option<usize>) -> PgResult<Bound> {
+    fn bind_view(
+        &mut self,
+        view: &ViewDescriptor,
+        schema: String,
+        alias: Option<&ast::TableAlias>,
+        position: Option<usize>,
+    ) -> PgResult<Bound> {
         self.note_use(view.oid, None);
         if let Some(storage) = view.materialized
             && let Some(table) = self.ctx.catalog.shared_table(storage)
@@ -520,6 +526,7 @@ impl Binder<'_> {
             let (scan, mut item) = self.scan_table(&table, alias)?;
             if alias.is_none() {
                 item.alias.clone_from(&view.name);
+                item.schema = Some(schema);
             }
             self.push_item(item, position)?;
             return Ok(Bound { rel: Rel::Scan(Box::new(scan)), lateral: false });
@@ -559,6 +566,9 @@ impl Binder<'_> {
         self.hide_later(&mut visible, alias);
         let mut item = self.aliased(visible, alias, view.name.clone())?;
         item.table_oid = Some(view.oid);
+        if alias.is_none() {
+            item.schema = Some(schema);
+        }
         self.push_item(item, position)?;
         Ok(Bound { rel: bound.rel, lateral: false })
     }

@@ -3,7 +3,7 @@
 use super::aggregate::{Grouping, has_aggregate, walk_volatile};
 use super::function::same_expr;
 use super::query::{lacks_equality, no_equality};
-use super::scope::{Clause, Scope};
+use super::scope::{Clause, FromItem, Scope};
 use super::tree::{ColId, Expr, ExprKind, JoinKind, LockStrength, LockWait, Output, Query, Rel, SetExpr, SortKey, TableScan};
 use super::{Binder, fold, name_parts, walk};
 use stoa_pg::types::type_by_name;
@@ -22,13 +22,15 @@ pub(crate) struct Tail<'q> {
 }
 
 /// A column that `*` stands for, as it may be written.
-fn star_expr(alias: Option<&str>, name: &str) -> E {
+fn star_expr(item: Option<&FromItem>, name: &str) -> E {
     let ident = |name: &str| {
         let plain = !crate::catalog::deparse::quote_name(name).starts_with('"');
         if plain { ast::Ident::new(name) } else { ast::Ident::with_quote('"', name) }
     };
-    match alias {
-        Some(alias) if !alias.is_empty() => E::CompoundIdentifier(vec![ident(alias), ident(name)]),
+    match item {
+        Some(FromItem { alias, schema, .. }) if !alias.is_empty() => {
+            E::CompoundIdentifier(schema.iter().map(String::as_str).chain([alias.as_str(), name]).map(ident).collect())
+        }
         _ => E::Identifier(ident(name)),
     }
 }
@@ -458,7 +460,7 @@ impl Binder<'_> {
                         return Err(PgError::new(SqlState::SYNTAX_ERROR, "SELECT * with no tables specified is not valid")
                             .at(self.pos_span(options.wildcard_token.0.span)));
                     }
-                    let names = stars.iter().map(|s| star_expr(s.item.map(|i| self.scope().items[i].alias.as_str()), &s.name)).collect();
+                    let names = stars.iter().map(|s| star_expr(s.item.map(|i| &self.scope().items[i]), &s.name)).collect();
                     self.stars.push((options.wildcard_token.0.span, names));
                     for star in stars.into_iter().filter(|s| !s.name.starts_with(super::search::HIDDEN)) {
                         self.note_origin(star.origin);
@@ -485,7 +487,7 @@ impl Binder<'_> {
                         match found {
                             Some(item) => {
                                 let item = item.clone();
-                                let names = item.columns.iter().map(|c| star_expr(Some(&item.alias), &c.name)).collect();
+                                let names = item.columns.iter().map(|c| star_expr(Some(&item), &c.name)).collect();
                                 self.stars.push((options.wildcard_token.0.span, names));
                                 for column in item.columns.into_iter().filter(|c| !c.name.starts_with(super::search::HIDDEN)) {
                                     self.note_origin(column.origin);

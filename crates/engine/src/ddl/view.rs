@@ -203,11 +203,12 @@ pub(crate) fn stored_text(work: Work<'_>, query: &ast::Query) -> PgResult<String
 
 fn text_of(context: &BindContext<'_>, query: &ast::Query, stars: &Stars) -> PgResult<String> {
     let mut query = query.clone();
-    let mut qualifier = Qualifier { context, ctes: cte_names(&query), stars, error: None };
+    let mut qualifier = Qualifier { context, ctes: cte_names(&query), stars, shown: Vec::new(), error: None };
     let _ = VisitMut::visit(&mut query, &mut qualifier);
     match qualifier.error {
         Some(error) => Err(error),
         None => {
+            let _ = VisitMut::visit(&mut query, &mut SchemasOfColumns(&qualifier.shown));
             speak(&mut query);
             Ok(said(&query.to_string()))
         }
@@ -235,7 +236,50 @@ struct Qualifier<'a> {
     context: &'a BindContext<'a>,
     ctes: HashSet<String>,
     stars: &'a Stars,
+    /// Relations that have no alias in the query, and the one that the text gives them.
+    shown: Vec<Shown>,
     error: Option<PgError>,
+}
+
+/// A relation without an alias, by which its columns are called in the text of a view.
+struct Shown {
+    schema: String,
+    relation: String,
+    alias: String,
+}
+
+impl Qualifier<'_> {
+    /// The relation's own name; another one for a second relation of this name, from another schema.
+    fn alias_of(&mut self, schema: &str, relation: &str) -> String {
+        if let Some(known) = self.shown.iter().find(|s| s.schema == schema && s.relation == relation) {
+            return known.alias.clone();
+        }
+        let taken = |alias: &str| self.shown.iter().any(|s| s.alias == alias);
+        let alias = if taken(relation) {
+            (1..).map(|n| format!("{relation}_{n}")).find(|alias| !taken(alias)).unwrap_or_default()
+        } else {
+            relation.to_owned()
+        };
+        self.shown.push(Shown { schema: schema.to_owned(), relation: relation.to_owned(), alias: alias.clone() });
+        alias
+    }
+}
+
+/// `schema.relation.column` becomes `alias.column`: in the text every relation has an alias.
+struct SchemasOfColumns<'a>(&'a [Shown]);
+
+impl VisitorMut for SchemasOfColumns<'_> {
+    type Break = ();
+
+    fn post_visit_expr(&mut self, expr: &mut ast::Expr) -> ControlFlow<()> {
+        if let ast::Expr::CompoundIdentifier(parts) = expr
+            && let [.., schema, relation, column] = parts.as_slice()
+            && let Some(shown) = self.0.iter().find(|s| s.schema == fold(schema) && s.relation == fold(relation))
+        {
+            *parts = vec![quoted(&shown.alias), column.clone()];
+        }
+        ControlFlow::Continue(())
+    }
 }
 
 fn quoted(name: &str) -> Ident {
@@ -268,7 +312,7 @@ impl VisitorMut for Qualifier<'_> {
         let given = alias.take();
         let mut names: Vec<String> = given.iter().flat_map(|a| a.columns.iter().map(|c| fold(&c.name))).collect();
         names.extend(columns.into_iter().skip(names.len()));
-        let alias_name = given.as_ref().map_or_else(|| quoted(&relation), |a| a.name.clone());
+        let alias_name = given.as_ref().map_or_else(|| quoted(&self.alias_of(&schema.1, &relation)), |a| a.name.clone());
         *alias = Some(ast::TableAlias {
             explicit: false,
             name: alias_name,
