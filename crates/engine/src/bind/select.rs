@@ -133,17 +133,8 @@ impl Binder<'_> {
             Some(ast::Distinct::On(exprs)) => Some(self.in_clause(Clause::SelectList, |b| b.bind_distinct_on(exprs, &targets))?),
             _ => None,
         };
-        if let Some(on) = &distinct_on {
-            // ORDER BY must begin with the DISTINCT ON expressions.
-            for key in order.iter().take(on.len()) {
-                let key = self.resolve_unknown(key.expr.clone())?;
-                if !on.iter().any(|e| same_expr(e, &key)) {
-                    return Err(PgError::new(
-                        SqlState::INVALID_COLUMN_REFERENCE,
-                        "SELECT DISTINCT ON expressions must match initial ORDER BY expressions",
-                    ));
-                }
-            }
+        if let (Some(on), Some(ast::Distinct::On(written))) = (&distinct_on, &select.distinct) {
+            self.check_distinct_on(on, written, &order)?;
         }
         let distinct = matches!(select.distinct, Some(ast::Distinct::Distinct));
         if let Some(error) = self.scopes.last_mut().and_then(|s| s.window_error.take()) {
@@ -791,6 +782,38 @@ impl Binder<'_> {
             out.push(self.resolve_unknown(expr)?);
         }
         Ok(out)
+    }
+
+    /// 42P10 unless ORDER BY begins with the expressions of DISTINCT ON, in any order.
+    fn check_distinct_on(&mut self, on: &[Expr], written: &[E], order: &[SortKey]) -> PgResult<()> {
+        let mut seen = vec![false; on.len()];
+        let mut others = false;
+        let mut misplaced = None;
+        for key in order {
+            let key = self.resolve_unknown(key.expr.clone())?;
+            let mut found = None;
+            for (i, _) in on.iter().enumerate().filter(|(_, e)| same_expr(e, &key)) {
+                seen[i] = true;
+                found = found.or(Some(i));
+            }
+            match found {
+                Some(i) if others => {
+                    misplaced = Some(i);
+                    break;
+                }
+                Some(_) => {}
+                None => others = true,
+            }
+        }
+        let missing = || seen.iter().position(|seen| !seen).filter(|_| others);
+        match misplaced.or_else(missing) {
+            None => Ok(()),
+            Some(i) => {
+                let message = "SELECT DISTINCT ON expressions must match initial ORDER BY expressions";
+                let position = written.get(i).and_then(|e| self.pos(e));
+                Err(PgError::new(SqlState::INVALID_COLUMN_REFERENCE, message).at(position))
+            }
+        }
     }
 
     /// Replaces window calls by columns.
