@@ -8,6 +8,7 @@
 
 use super::predicate::{Comparison, Predicate};
 use crate::catalog::ColumnId;
+use crate::plan::expr::IN_ROWS;
 use arrow::array::{Array, ArrayRef};
 use arrow::datatypes::{DataType, TimeUnit};
 use datafusion::common::ScalarValue;
@@ -222,6 +223,9 @@ fn members(target: &Target<'_>, values: Vec<ScalarValue>, negated: bool) -> Pred
 fn function(call: &ScalarFunction, columns: &dyn ScanColumns, negated: bool) -> Predicate {
     let name = call.func.name();
     let name = name.split_once('#').map_or(name, |(name, _)| name);
+    if name == IN_ROWS && !negated {
+        return in_rows(&call.args, columns);
+    }
     let [left, right] = call.args.as_slice() else { return Predicate::Unknown };
     if let Some(op) = operator_by_name(name) {
         return binary(left, op, right, columns, negated);
@@ -246,6 +250,26 @@ fn function(call: &ScalarFunction, columns: &dyn ScanColumns, negated: bool) -> 
         },
         _ => Predicate::Unknown,
     }
+}
+
+/// Any of several rows: each value equal to that of its column.
+fn in_rows(args: &[Expr], columns: &dyn ScanColumns) -> Predicate {
+    let (lefts, lists) = args.split_at(args.len() / 2);
+    let Some(lists) = lists.iter().map(elements).collect::<Option<Vec<_>>>() else { return Predicate::Unknown };
+    let targets: Vec<Option<Target<'_>>> = lefts.iter().map(|left| Target::of(left, columns)).collect();
+    let rows = lists.first().map_or(0, Vec::len);
+    let mut any = Vec::with_capacity(rows);
+    for row in 0..rows {
+        let values: Option<Vec<&ScalarValue>> = lists.iter().map(|list| list.get(row).filter(|value| !value.is_null())).collect();
+        // A row with a NULL equals none.
+        let Some(values) = values else { continue };
+        let equal = |(target, value): (&Option<Target<'_>>, &ScalarValue)| match target {
+            Some(target) => target.compare(Comparison::Equal, value),
+            None => Predicate::Unknown,
+        };
+        any.push(Predicate::and(targets.iter().zip(values).map(equal).collect()));
+    }
+    if any.is_empty() { Predicate::Never } else { Predicate::or(any) }
 }
 
 /// The elements of an array that is constant.

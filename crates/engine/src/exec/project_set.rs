@@ -8,12 +8,15 @@ use crate::plan::relation::Planner;
 use arrow::array::{Array, ArrayRef, Int64Array, RecordBatch, RecordBatchOptions, UInt32Array, new_null_array};
 use arrow::compute::{concat, take};
 use arrow::datatypes::SchemaRef;
-use datafusion::common::{DFSchema, DataFusionError, Result};
+use datafusion::common::stats::Precision;
+use datafusion::common::{DFSchema, DataFusionError, Result, ScalarValue, Statistics};
 use datafusion::logical_expr::execution_props::ExecutionProps;
 use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
 use datafusion::logical_expr::{ColumnarValue, LogicalPlan};
+use datafusion::physical_expr::expressions::Literal;
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr, create_physical_expr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_plan::statistics::StatisticsArgs;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties, SendableRecordBatchStream,
@@ -24,10 +27,15 @@ use std::sync::Arc;
 use stoa_pg::args::{Arg, Call};
 use stoa_pg::memory::{SMALL_BYTES, process, value_bytes};
 use stoa_pg::registry::{FuncKind, RowSource, SetKernel};
+use stoa_pg::values::array::ArrayColumn;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlType};
 
 /// Rows that one function is asked for at a time.
 const CHUNK: usize = 4096;
+
+/// Elements that an array is expected to have, and rows that a function is expected to give.
+const ARRAY_ROWS: usize = 10;
+const SET_ROWS: usize = 1000;
 
 /// One function call.
 #[derive(Clone)]
@@ -40,6 +48,36 @@ struct SetCall {
     arg_types: Vec<SqlType>,
     ret: SqlType,
     columns: Vec<SqlType>,
+}
+
+impl SetCall {
+    /// How many rows it gives for a row of the input: as many as constant arguments say, else what PostgreSQL expects.
+    fn expected_rows(&self) -> usize {
+        if !self.returns_set {
+            return 1;
+        }
+        let constant = |at: usize| self.args.get(at).and_then(|arg| arg.downcast_ref::<Literal>()).map(Literal::value);
+        let integer = |at: usize| match constant(at) {
+            Some(ScalarValue::Int32(Some(n))) => Some(i64::from(*n)),
+            Some(ScalarValue::Int64(Some(n))) => Some(*n),
+            _ => None,
+        };
+        match self.name {
+            "unnest" => match constant(0) {
+                Some(ScalarValue::List(list)) => ArrayColumn::open(list.as_ref()).ok().and_then(|c| c.get(0)).map_or(0, |v| v.len()),
+                _ => ARRAY_ROWS,
+            },
+            "generate_series" => match (integer(0), integer(1), if self.args.len() > 2 { integer(2) } else { Some(1) }) {
+                (Some(from), Some(to), Some(step)) if step != 0 => {
+                    let steps = (i128::from(to) - i128::from(from)) / i128::from(step);
+                    let runs = if step > 0 { to >= from } else { to <= from };
+                    if runs { usize::try_from(steps + 1).unwrap_or(usize::MAX) } else { 0 }
+                }
+                _ => SET_ROWS,
+            },
+            _ => SET_ROWS,
+        }
+    }
 }
 
 /// See the module.
@@ -191,6 +229,16 @@ impl ExecutionPlan for ProjectSetExec {
         let Some(input) = children.pop() else { return Err(DataFusionError::Internal("ProjectSet has one input".into())) };
         let added = self.schema.fields().iter().skip(self.input.schema().fields().len()).map(|f| f.as_ref().clone()).collect();
         Ok(Arc::new(Self::new(input, self.calls.clone(), self.eval.clone(), self.outer, self.ordinality, added)?))
+    }
+
+    fn statistics_from_inputs(&self, inputs: &[Arc<Statistics>], _: &StatisticsArgs) -> Result<Arc<Statistics>> {
+        let mut statistics = Statistics::new_unknown(&self.schema);
+        // Functions run in step: the longest one counts.
+        if let Some(rows) = inputs.first().and_then(|input| input.num_rows.get_value()) {
+            let of_row = self.calls.iter().map(SetCall::expected_rows).max().unwrap_or(1);
+            statistics.num_rows = Precision::Inexact(rows.saturating_mul(of_row));
+        }
+        Ok(Arc::new(statistics))
     }
 
     fn execute(&self, partition: usize, context: Arc<datafusion::execution::TaskContext>) -> Result<SendableRecordBatchStream> {

@@ -7,8 +7,14 @@ use datafusion::common::{Column, ScalarValue};
 use datafusion::logical_expr::expr::{Cast, InList, Sort};
 use datafusion::logical_expr::{BinaryExpr, Case, Expr as DfExpr, Operator};
 use std::sync::Arc;
+use stoa_pg::operators::membership::{FEW, hashes_alike};
+use stoa_pg::operators::quantified::{MOST_ROW_PARTS, in_rows_kernel};
 use stoa_pg::registry::{NativeOp, OperKind, Volatility};
+use stoa_pg::types::list_of;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlType};
+
+/// What the test of rows among constant ones is called in plans: behind the values of a row, a list for each of them.
+pub(crate) const IN_ROWS: &str = "in rows";
 
 /// What the conversion of expressions needs.
 pub struct ExprPlanner<'a> {
@@ -48,7 +54,10 @@ impl ExprPlanner<'_> {
                 DfExpr::Literal(value.clone(), None)
             }
             ExprKind::And(parts) => self.fold(parts, Operator::And)?,
-            ExprKind::Or(parts) => self.fold(parts, Operator::Or)?,
+            ExprKind::Or(parts) => match self.in_rows(parts)? {
+                Some(test) => test,
+                None => self.fold(parts, Operator::Or)?,
+            },
             ExprKind::Not(arg) => match &arg.kind {
                 // NOT x = ANY(list) is NOT IN.
                 ExprKind::AnyArray { left, oper, array, all: false } => match self.in_list(left, oper, array, true)? {
@@ -201,6 +210,60 @@ impl ExprPlanner<'_> {
         }
         let list = items.iter().map(|i| self.expr(i)).collect::<PgResult<Vec<_>>>()?;
         Ok(Some(DfExpr::InList(InList::new(Box::new(self.expr(left)?), list, negated))))
+    }
+
+    /// `(left, …) IN ((constant, …), …)`, which is written as alternatives, as one test; `None` for any other alternatives.
+    fn in_rows(&self, parts: &[Expr]) -> PgResult<Option<DfExpr>> {
+        if parts.len() < FEW {
+            return Ok(None);
+        }
+        let mut lefts: Vec<&Expr> = Vec::new();
+        let mut lists: Vec<(&SqlType, Vec<ScalarValue>)> = Vec::new();
+        for part in parts {
+            let ExprKind::And(tests) = &part.kind else { return Ok(None) };
+            if lefts.is_empty() {
+                if tests.len() > MOST_ROW_PARTS {
+                    return Ok(None);
+                }
+                for test in tests {
+                    let Some((left, right, _)) = self.equal_to_constant(test) else { return Ok(None) };
+                    lefts.push(left);
+                    lists.push((&right.ty, Vec::with_capacity(parts.len())));
+                }
+            }
+            if tests.len() != lefts.len() {
+                return Ok(None);
+            }
+            for ((test, left), (ty, list)) in tests.iter().zip(&lefts).zip(&mut lists) {
+                match self.equal_to_constant(test) {
+                    Some((l, right, value)) if l == *left && right.ty == **ty => list.push(value.clone()),
+                    _ => return Ok(None),
+                }
+            }
+        }
+        let mut args = lefts.iter().map(|left| self.expr(left)).collect::<PgResult<Vec<_>>>()?;
+        let mut arg_types: Vec<SqlType> = lefts.iter().map(|left| left.ty.clone()).collect();
+        for (ty, list) in lists {
+            let array = ScalarValue::new_list(&list, &ty.arrow, true);
+            args.push(DfExpr::Literal(ScalarValue::List(array), None));
+            arg_types.push(SqlType { ty: ty.ty.clone().array_of(), typmod: -1, arrow: list_of(ty.arrow.clone()) });
+        }
+        let ret = SqlType::new(PgType::Bool);
+        let udf = KernelUdf::make(IN_ROWS.into(), in_rows_kernel(), self.eval.clone(), arg_types, ret, false, false);
+        Ok(Some(udf.call(args)))
+    }
+
+    /// The sides of `left = constant`, and the constant's value, where equality is that of hashed bytes.
+    fn equal_to_constant<'e>(&'e self, test: &'e Expr) -> Option<(&'e Expr, &'e Expr, &'e ScalarValue)> {
+        let ExprKind::Oper { oper, args } = &test.kind else { return None };
+        let [left, right] = args.as_slice() else { return None };
+        let value = match &right.kind {
+            ExprKind::Const(value) => value,
+            ExprKind::Param(index) => self.params.get(*index)?,
+            _ => return None,
+        };
+        let equal = oper.0.comparison == Some(NativeOp::Eq) && !is_constant(left) && !right.ty.ty.is_array();
+        (equal && hashes_alike(&left.ty, &right.ty) && value.data_type() == right.ty.arrow).then_some((left, right, value))
     }
 
     /// A call of the expression's kernel.

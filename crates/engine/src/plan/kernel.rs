@@ -133,7 +133,7 @@ pub fn of(expr: &Expr) -> PgResult<Option<Kernel>> {
                 },
                 kind => kind.clone(),
             };
-            Some(stoa_pg::operators::quantified::any_all_kernel(kind, !*all))
+            Some(stoa_pg::operators::quantified::any_all_kernel(kind, oper.0.comparison, !*all))
         }
         _ => None,
     })

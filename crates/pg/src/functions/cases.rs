@@ -152,7 +152,12 @@ fn written_as_syntax(syntax: &str) -> Kernel {
                     operators.iter().find(|o| o.left == Some(PgType::Text) && o.right == PgType::Text).unwrap().kind.clone()
                 }
             };
-            any_all_kernel(op, kind == "any")
+            let meaning = match rest {
+                "=" => Some(NativeOp::Eq),
+                "<>" => Some(NativeOp::NotEq),
+                _ => None,
+            };
+            any_all_kernel(op, meaning, kind == "any")
         }
     }
 }
@@ -250,7 +255,7 @@ fn columns_and_constants() {
         ];
         let types = [int.clone(), ints.clone()];
         let call = Call { ctx: &ctx, rows, arg_types: &types, ret: &ret, explicit: false };
-        let found = any_all_kernel(OperKind::Native(NativeOp::Eq), true)(&call, &args).unwrap();
+        let found = any_all_kernel(OperKind::Native(NativeOp::Eq), Some(NativeOp::Eq), true)(&call, &args).unwrap();
         let found: Vec<_> = (0..rows).map(|row| shown(&ret, &found, row).unwrap()).collect();
         assert_eq!(found.join(","), wanted, "{scalars:?} {arrays:?}");
     }

@@ -5,6 +5,7 @@ use crate::registry::Registry;
 pub mod array;
 pub mod datetime;
 pub mod json;
+pub mod membership;
 pub mod names;
 pub mod number;
 pub mod quantified;

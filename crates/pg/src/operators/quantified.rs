@@ -1,21 +1,26 @@
-//! `x op ANY (array)` and `x op ALL (array)`: an element operator folded over the elements with SQL's three values.
+//! `x op ANY (array)` and `x op ALL (array)`: an element operator folded over the elements with SQL's three values; equality with one of
+//! many by a hash table. `(x, …) IN (…)` over rows of constants likewise.
 
+use super::membership::{FEW, LastMembers, Members, Part, hashes_alike};
 use crate::args::{Arg, Bool, Call, Kernel, Kind, arg};
 use crate::error::{PgError, PgResult};
 use crate::functions::array::ArrayArg;
 use crate::registry::{NativeOp, OperKind};
 use crate::types::{PgType, SqlType};
+use crate::values::array::ArrayValue;
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Datum, Scalar, UInt64Array};
 use arrow::compute::kernels::cmp;
 use arrow::compute::take;
 use std::sync::Arc;
 
 /// The kernel of `scalar op ANY (array)` (`any`) or `scalar op ALL (array)` over two arguments, from the operator between the scalar's
-/// type and the element type, which returns a boolean.
+/// type and the element type, which returns a boolean. `meaning` is the comparison that the operator stands for among its type's others.
 ///
 /// ANY is true if the operator is true for an element, else NULL if it is NULL for one, else false; ALL is the mirror image. An empty
 /// array decides even against a NULL scalar; a NULL array gives NULL.
-pub fn any_all_kernel(op: OperKind, any: bool) -> Kernel {
+pub fn any_all_kernel(op: OperKind, meaning: Option<NativeOp>, any: bool) -> Kernel {
+    let is_membership = meaning == Some(if any { NativeOp::Eq } else { NativeOp::NotEq });
+    let last = LastMembers::default();
     Arc::new(move |call, args| {
         let scalar = arg(args, 0)?;
         let arrays = ArrayArg::open(call, args, 1)?;
@@ -24,13 +29,43 @@ pub fn any_all_kernel(op: OperKind, any: bool) -> Kernel {
             arrays.element.clone(),
         ];
         let element = Element { op: &op, call, types: &types, ret: SqlType::new(PgType::Bool) };
-        if arg(args, 1)?.constant && !scalar.constant {
-            by_element(call, scalar, &arrays, &element, any)
+        // One row is compared with all elements at once.
+        if arg(args, 1)?.constant && !scalar.constant && call.rows > 1 {
+            match arrays.get(0) {
+                None => Ok(Arc::new(BooleanArray::new_null(call.rows))),
+                Some(value) if is_membership && value.len() >= FEW && hashes_alike(&types[0], &types[1]) => {
+                    let values = Arc::clone(arrays.column.leaf());
+                    let members = last.of(vec![Part { ty: arrays.element.clone(), values, range: value.start..value.end }])?;
+                    let found = members.contain(&types[..1], std::slice::from_ref(scalar), call.rows)?;
+                    Bool::finish(found.into_iter().map(|found| found.map(|found| found == any)).collect(), call.ret)
+                }
+                Some(value) => by_element(call, scalar, &arrays, value, &element, any),
+            }
         } else {
             by_row(call, scalar, &arrays, &element, any)
         }
     })
 }
+
+/// The kernel of `(x, …) IN ((a, …), …)`: over the values of a row, and behind them as many arrays, constant and of one length, that hold
+/// the parts of the rows to compare with. All pairs of types hash alike.
+pub fn in_rows_kernel() -> Kernel {
+    let last = LastMembers::default();
+    Arc::new(move |call, args| {
+        let (columns, _) = args.split_at(args.len() / 2);
+        let types = call.arg_types.get(..columns.len()).unwrap_or(&[]);
+        let mut parts = Vec::with_capacity(columns.len());
+        for part in columns.len()..args.len() {
+            let arrays = ArrayArg::open(call, args, part)?;
+            let Some(value) = arrays.get(0) else { return Ok(Arc::new(BooleanArray::new_null(call.rows))) };
+            parts.push(Part { ty: arrays.element.clone(), values: Arc::clone(arrays.column.leaf()), range: value.start..value.end });
+        }
+        Bool::finish(last.of(parts)?.contain(types, columns, call.rows)?, call.ret)
+    })
+}
+
+/// How many values a row for [`in_rows_kernel`] may have.
+pub const MOST_ROW_PARTS: usize = Members::MOST_PARTS;
 
 /// The element operator within one call.
 struct Element<'a> {
@@ -102,8 +137,7 @@ fn result_at(results: &BooleanArray, row: usize) -> Option<bool> {
 }
 
 /// One array for all rows: the operator once an element, until all rows are decided.
-fn by_element(call: &Call, scalar: &Arg, arrays: &ArrayArg, element: &Element, any: bool) -> PgResult<ArrayRef> {
-    let Some(value) = arrays.get(0) else { return Ok(Arc::new(BooleanArray::new_null(call.rows))) };
+fn by_element(call: &Call, scalar: &Arg, arrays: &ArrayArg, value: ArrayValue, element: &Element, any: bool) -> PgResult<ArrayRef> {
     let mut verdicts = vec![Verdict::Open; call.rows];
     for at in value.start..value.end {
         let one = Arg { array: arrays.column.leaf().slice(at, 1), constant: true };

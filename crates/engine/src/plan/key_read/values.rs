@@ -87,6 +87,7 @@ fn is_call(e: &Expr) -> bool {
         ExprKind::Const(_) | ExprKind::Param(_) => true,
         ExprKind::Func { func, .. } => matches!(func.0.kind, FuncKind::Scalar(_)) && is_lasting(e),
         ExprKind::Oper { .. } | ExprKind::Cast { .. } => is_lasting(e),
+        ExprKind::AnyArray { .. } | ExprKind::Array(_) => true,
         _ => false,
     }
 }
@@ -218,6 +219,7 @@ enum Calls {
     Column(usize),
     Param(usize),
     Const(ArrayRef),
+    Not(Box<Calls>),
     Call(Box<KernelCall>),
 }
 
@@ -238,6 +240,13 @@ impl Calls {
             ExprKind::Const(value) => of_type(value.to_array().map_err(from_datafusion)?).map(Calls::Const),
             ExprKind::Param(at) => Some(Calls::Param(*at)),
             ExprKind::Column(column) => input.iter().position(|(id, ty)| id == column && ty.arrow == e.ty.arrow).map(Calls::Column),
+            ExprKind::Not(inner) => Self::compile(eval, input, inner)?.map(|inner| Calls::Not(Box::new(inner))),
+            // The same array each time, so that what is made of it is kept.
+            ExprKind::Array(items) if items.iter().all(|item| matches!(item.kind, ExprKind::Const(_))) => {
+                let value = constant::evaluate_with(eval, &[], e)?;
+                let array = value.map(|value| value.to_array().map_err(from_datafusion)).transpose()?;
+                array.and_then(of_type).map(Calls::Const)
+            }
             _ if !is_call(e) => None,
             kind => {
                 let explicit = matches!(kind, ExprKind::Cast { explicit: true, .. });
@@ -276,6 +285,11 @@ impl Calls {
                 return Ok(Some(Arg { array: value.to_array().map_err(from_datafusion)?, constant: true }));
             }
             Calls::Const(array) => return Ok(Some(Arg { array: Arc::clone(array), constant: true })),
+            Calls::Not(inner) => {
+                let Some(Arg { array, constant }) = inner.arg(row, rows, params)? else { return Ok(None) };
+                let negated = array.as_boolean_opt().map(arrow::compute::not).transpose()?;
+                return Ok(negated.map(|array| Arg { array: Arc::new(array), constant }));
+            }
             Calls::Call(call) => call,
         };
         let mut args = Vec::with_capacity(call.args.len());
