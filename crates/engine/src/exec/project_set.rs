@@ -16,7 +16,7 @@ use datafusion::logical_expr::{ColumnarValue, LogicalPlan};
 use datafusion::physical_expr::expressions::Literal;
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr, create_physical_expr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
-use datafusion::physical_plan::statistics::StatisticsArgs;
+use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, PlanProperties, SendableRecordBatchStream,
@@ -229,6 +229,10 @@ impl ExecutionPlan for ProjectSetExec {
         let Some(input) = children.pop() else { return Err(DataFusionError::Internal("ProjectSet has one input".into())) };
         let added = self.schema.fields().iter().skip(self.input.schema().fields().len()).map(|f| f.as_ref().clone()).collect();
         Ok(Arc::new(Self::new(input, self.calls.clone(), self.eval.clone(), self.outer, self.ordinality, added)?))
+    }
+
+    fn child_stats_requests(&self, partition: Option<usize>) -> Vec<ChildStats> {
+        vec![ChildStats::At(partition)]
     }
 
     fn statistics_from_inputs(&self, inputs: &[Arc<Statistics>], _: &StatisticsArgs) -> Result<Arc<Statistics>> {
