@@ -60,6 +60,8 @@ pub enum FetchDirection {
 pub struct Declare {
     pub name: String,
     pub binary: bool,
+    /// INSENSITIVE, which all cursors are; only FOR UPDATE does not go with the word.
+    pub insensitive: bool,
     /// `None` where neither SCROLL nor NO SCROLL is said.
     pub scroll: Option<bool>,
     pub hold: bool,

@@ -205,15 +205,17 @@ impl Parser<'_> {
 
     fn declare(&mut self) -> Parse<Utility> {
         let name = self.name()?;
-        let (mut binary, mut scroll) = (false, None);
+        let (mut binary, mut scroll, mut insensitive) = (false, None, false);
         loop {
             if self.keyword("binary") {
                 binary = true;
+            } else if self.keyword("insensitive") {
+                insensitive = true;
             } else if self.keywords(&["no", "scroll"]) {
                 scroll = Some(false);
             } else if self.keyword("scroll") {
                 scroll = Some(true);
-            } else if !(self.keyword("insensitive") || self.keyword("asensitive")) {
+            } else if !self.keyword("asensitive") {
                 break;
             }
         }
@@ -227,7 +229,7 @@ impl Parser<'_> {
         self.expect("for")?;
         self.expect_start(&["select", "values", "table", "with"])?;
         let query_text = self.rest_text();
-        Ok(Utility::Declare(Declare { name, binary, scroll, hold, query: Box::new(self.rest()?), query_text }))
+        Ok(Utility::Declare(Declare { name, binary, insensitive, scroll, hold, query: Box::new(self.rest()?), query_text }))
     }
 
     fn fetch(&mut self, move_only: bool) -> Parse<Utility> {

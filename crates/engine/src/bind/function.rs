@@ -158,7 +158,7 @@ impl Binder<'_> {
             "grouping" => {
                 let list = args(self, "GROUPING")?;
                 match self.clause() {
-                    Clause::SelectList | Clause::Having | Clause::OrderBy | Clause::Window => {}
+                    Clause::SelectList | Clause::Having | Clause::OrderBy | Clause::Window | Clause::WindowArgument => {}
                     Clause::Aggregate => {
                         let nested = PgError::new(SqlState::GROUPING_ERROR, "aggregate function calls cannot be nested");
                         let at = self.pos(syntax);
@@ -840,7 +840,7 @@ impl Binder<'_> {
         }
         let clause = self.scopes.get(owner).map_or(Clause::Default, |s| s.clause);
         match clause {
-            Clause::SelectList | Clause::Having | Clause::OrderBy | Clause::Window => {}
+            Clause::SelectList | Clause::Having | Clause::OrderBy | Clause::Window | Clause::WindowArgument => {}
             // Said by the aggregate around it, if that is one: an unknown function comes first.
             Clause::Aggregate => {
                 let nested = PgError::new(SqlState::GROUPING_ERROR, "aggregate function calls cannot be nested").at(position);
@@ -872,10 +872,10 @@ impl Binder<'_> {
             let at = self.pos(&function.name);
             self.misplaced.get_or_insert(PgError::new(SqlState::GROUPING_ERROR, message).at(at));
         }
-        if clause == Clause::Window {
+        if clause == Clause::WindowArgument {
             return Err(PgError::new(SqlState::WINDOWING_ERROR, "window function calls cannot be nested"));
         }
-        if matches!(clause, Clause::Frame(_)) {
+        if matches!(clause, Clause::Window | Clause::Frame(_)) {
             return Err(PgError::new(SqlState::WINDOWING_ERROR, "window functions are not allowed in window definitions"));
         }
         if !matches!(clause, Clause::SelectList | Clause::OrderBy | Clause::Aggregate) {
@@ -890,7 +890,7 @@ impl Binder<'_> {
         if !call.order_by.is_empty() {
             return Err(PgError::unsupported("aggregate ORDER BY is not implemented for window functions"));
         }
-        let (args, filter) = self.in_clause(Clause::Window, |b| {
+        let (args, filter) = self.in_clause(Clause::WindowArgument, |b| {
             b.check_no_sets("window function calls", |b| {
                 let args = call.positional.iter().map(|e| b.bind_expr(e)).collect::<PgResult<Vec<_>>>()?;
                 let filter = match &function.filter {

@@ -24,7 +24,7 @@ pub(crate) mod updatable;
 pub mod walk;
 
 use crate::catalog::{CatalogSnapshot, ColumnId, Dependency, Oid, TableDescriptor};
-use scope::Scope;
+use scope::{Clause, Scope};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
@@ -170,10 +170,18 @@ pub fn bind_table_syntax(ctx: &BindContext<'_>, table: &TableDescriptor, syntax:
     binder.resolve_unknown(expr)
 }
 
-/// Binds an expression without columns (a DEFAULT, a FETCH count) and casts it to a type as an assignment does.
-pub fn bind_constant_expr(ctx: &BindContext<'_>, syntax: &ast::Expr, target: &SqlType, column: &str) -> PgResult<Expr> {
+/// Binds an expression without columns (a DEFAULT, an argument of EXECUTE: `clause` says which) and casts it to a type as an
+/// assignment does.
+pub(crate) fn bind_constant_expr(
+    ctx: &BindContext<'_>,
+    clause: Clause,
+    syntax: &ast::Expr,
+    target: &SqlType,
+    column: &str,
+) -> PgResult<Expr> {
+    refuse_queries(clause, syntax)?;
     let mut binder = Binder::new(ctx.clone());
-    binder.scopes.push(Scope::new(scope::Clause::Default));
+    binder.scopes.push(Scope::new(clause));
     let expr = binder.bind_expr(syntax)?;
     binder.coerce_assignment(expr, target, column)
 }
@@ -192,24 +200,47 @@ pub fn bind_view_query(ctx: &BindContext<'_>, query: &ast::Query) -> PgResult<(B
     Ok((binder.finish(body)?, stars))
 }
 
+/// 0A000 if there is a query in an expression of a clause that can have none.
+fn refuse_queries(clause: Clause, syntax: &ast::Expr) -> PgResult<()> {
+    match clause.without_queries() {
+        Some(what) if contains_query(syntax) => Err(PgError::unsupported(format!("cannot use subquery in {what}"))),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a query stands somewhere in an expression.
+pub(crate) fn contains_query(syntax: &ast::Expr) -> bool {
+    struct AnyQuery;
+    impl ast::Visitor for AnyQuery {
+        type Break = ();
+
+        fn pre_visit_query(&mut self, _: &ast::Query) -> std::ops::ControlFlow<()> {
+            std::ops::ControlFlow::Break(())
+        }
+    }
+    ast::Visit::visit(syntax, &mut AnyQuery).is_break()
+}
+
 /// Binds an expression that will be stored as text, without folding: over the columns of `table` if there is one, cast to `target`
-/// (of the column named) as an assignment does.
-pub fn bind_stored_expr(
+/// (of the column named) as an assignment does. `clause` says what it is the text of, and thereby what may not stand in it.
+pub(crate) fn bind_stored_expr(
     ctx: &BindContext<'_>,
     table: Option<&TableDescriptor>,
+    clause: Clause,
     syntax: &ast::Expr,
     target: Option<(&SqlType, &str)>,
 ) -> PgResult<Expr> {
+    refuse_queries(clause, syntax)?;
     let mut binder = Binder::new(ctx.clone());
     binder.keep = true;
     match table {
         Some(table) => {
-            let mut scope = Scope::new(scope::Clause::Check);
+            let mut scope = Scope::new(clause);
             scope.add_table(table, &table.name, &|id: ColumnId| ColId(id.0));
             binder.next_col = table.next_column_id + 1;
             binder.scopes.push(scope);
         }
-        None => binder.scopes.push(Scope::new(scope::Clause::Default)),
+        None => binder.scopes.push(Scope::new(clause)),
     }
     let expr = binder.bind_expr(syntax)?;
     match target {

@@ -16,6 +16,8 @@ pub(crate) enum Clause {
     SelectList,
     OrderBy,
     Window,
+    /// Inside the arguments of a window function.
+    WindowArgument,
     /// The offset of a frame, with its name.
     Frame(&'static str),
     Limit,
@@ -23,6 +25,14 @@ pub(crate) enum Clause {
     Returning,
     UpdateSet,
     Check,
+    /// What a generated column is computed from.
+    Generation,
+    /// USING of ALTER COLUMN … TYPE.
+    Transform,
+    /// A key of an index.
+    IndexKey,
+    /// The condition of a partial index.
+    IndexPredicate,
     Default,
     /// Inside the arguments of an aggregate.
     Aggregate,
@@ -30,6 +40,7 @@ pub(crate) enum Clause {
     Filter,
     FunctionInFrom,
     MergeCondition,
+    ExecuteArgument,
 }
 
 impl Clause {
@@ -43,18 +54,37 @@ impl Clause {
             Clause::Having => "HAVING",
             Clause::SelectList => "SELECT",
             Clause::OrderBy => "ORDER BY",
-            Clause::Window => "window definitions",
+            Clause::Window | Clause::WindowArgument => "window definitions",
             Clause::Frame(name) => name,
             Clause::Limit => "LIMIT",
             Clause::Values => "VALUES",
             Clause::Returning => "RETURNING",
             Clause::UpdateSet => "UPDATE",
             Clause::Check => "check constraints",
+            Clause::Generation => "column generation expressions",
+            Clause::Transform => "transform expressions",
+            Clause::IndexKey => "index expressions",
+            Clause::IndexPredicate => "index predicates",
             Clause::Default => "DEFAULT expressions",
             Clause::Aggregate => "aggregate function calls",
             Clause::Filter => "FILTER",
             Clause::FunctionInFrom => "functions in FROM",
             Clause::MergeCondition => "MERGE WHEN conditions",
+            Clause::ExecuteArgument => "EXECUTE parameters",
+        }
+    }
+
+    /// As PostgreSQL names it in "cannot use subquery in …", if no query may stand there.
+    pub(crate) fn without_queries(self) -> Option<&'static str> {
+        match self {
+            Clause::Check => Some("check constraint"),
+            Clause::Generation => Some("column generation expression"),
+            Clause::Transform => Some("transform expression"),
+            Clause::IndexKey => Some("index expression"),
+            Clause::IndexPredicate => Some("index predicate"),
+            Clause::Default => Some("DEFAULT expression"),
+            Clause::ExecuteArgument => Some("EXECUTE parameter"),
+            _ => None,
         }
     }
 }

@@ -5,6 +5,7 @@ use super::names::{class_name, qualified, shown_relation};
 use super::{
     CatalogSnapshot, ColumnId, ConstraintName, ForeignKeyAction, IndexDescriptor, IndexKey, Oid, PUBLIC_OID, Relation, TableDescriptor,
 };
+use crate::bind::scope::Clause;
 use crate::bind::tree::{ColId, Expr, ExprKind};
 use crate::bind::{BindContext, bind_stored_expr};
 use stoa_pg::{EvalContext, PgResult};
@@ -72,7 +73,7 @@ impl Definitions<'_> {
     fn bind(&self, table: Option<&TableDescriptor>, text: &str) -> PgResult<Expr> {
         let syntax = stoa_syntax::parse_expression(text).map_err(crate::bind::syntax_error)?;
         let context = BindContext { catalog: self.catalog, search_path: self.path, eval: self.eval, param_types: &[], text };
-        bind_stored_expr(&context, table, &syntax, None)
+        bind_stored_expr(&context, table, Clause::Check, &syntax, None)
     }
 
     /// What statements name when they mean a table: the materialized view whose rows it holds, or itself.

@@ -9,6 +9,7 @@ use super::index::finish;
 use super::passes::{Pass, in_passes, pass};
 use super::rows::{contains_nulls, rewrite};
 use super::work::{FoundIndex, Work, has_constraint, undefined_relation, undefined_schema};
+use crate::bind::scope::Clause;
 use crate::bind::tree::{ColId, Expr, ExprKind};
 use crate::bind::{bind_constant_expr, bind_stored_expr, bind_table_expr, fold, type_name};
 use crate::catalog::deparse::{Deparser, quote_name};
@@ -76,6 +77,12 @@ pub(crate) async fn alter(
                     _ => None,
                 })
                 .collect();
+            for (i, id) in typed.iter().enumerate() {
+                if typed[..i].contains(id) {
+                    let name = table.column(*id).map_or("", |c| c.name.as_str());
+                    return Err(PgError::unsupported(format!("cannot alter type of column \"{name}\" twice")));
+                }
+            }
             let mut unchecked = !typed.is_empty();
             for action in &steps {
                 work.refresh()?;
@@ -934,7 +941,7 @@ fn new_value(work: Work<'_>, table: &TableDescriptor, column: &ColumnDescriptor)
         (None, None) => return Ok(NewValue::Null),
     };
     let syntax = stoa_syntax::parse_expression(&text).map_err(crate::bind::syntax_error)?;
-    let expr = bind_constant_expr(&context, &syntax, &column.ty, &column.name)?;
+    let expr = bind_constant_expr(&context, Clause::Default, &syntax, &column.ty, &column.name)?;
     if is_volatile(&expr) {
         return Ok(NewValue::PerRow(expr));
     }
@@ -1020,7 +1027,7 @@ fn retext(work: Work<'_>, old: &TableDescriptor, new: &mut TableDescriptor) -> P
         let catalog = work.catalog();
         let path = work.path();
         let syntax = stoa_syntax::parse_expression(text).map_err(crate::bind::syntax_error)?;
-        let expr = bind_stored_expr(&work.bind_context(&catalog, &path), Some(old), &syntax, None)?;
+        let expr = bind_stored_expr(&work.bind_context(&catalog, &path), Some(old), Clause::Check, &syntax, None)?;
         let column = |id: ColId| names.column(ColumnId(id.0)).map_or_else(String::new, |c| quote_name(&c.name));
         Deparser { eval: &work.ctx.eval, column: &column, pretty: false, oids: true }.print(&expr)
     };
@@ -1130,7 +1137,7 @@ async fn set_type(work: Work<'_>, table: TableDescriptor, name: &str, ty: SqlTyp
         };
         PgError::new(SqlState::DATATYPE_MISMATCH, message).hint(hint)
     };
-    let value = bind_stored_expr(&context, Some(&table), using.unwrap_or(&own), Some((&ty, name))).map_err(cannot)?;
+    let value = bind_stored_expr(&context, Some(&table), Clause::Transform, using.unwrap_or(&own), Some((&ty, name))).map_err(cannot)?;
     let mut new = table.clone();
     let default = match &found.default {
         Some(text) => {

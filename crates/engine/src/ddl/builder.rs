@@ -5,6 +5,7 @@
 
 use super::sequence::{self, SequencePlan};
 use super::work::{Work, folded, has_constraint, undefined_relation};
+use crate::bind::scope::Clause;
 use crate::bind::tree::{Expr, ExprKind};
 use crate::bind::{bind_stored_expr, fold, type_name};
 use crate::catalog::{
@@ -346,7 +347,8 @@ impl<'a> TableBuilder<'a> {
         let Some(column) = self.table.column(id).cloned() else { return Ok(()) };
         let catalog = self.work.catalog();
         let path = self.work.path();
-        let expr = bind_stored_expr(&self.work.bind_context(&catalog, &path), Some(&self.table), syntax, Some((&column.ty, &column.name)))?;
+        let context = self.work.bind_context(&catalog, &path);
+        let expr = bind_stored_expr(&context, Some(&self.table), Clause::Generation, syntax, Some((&column.ty, &column.name)))?;
         for used in columns_of(&expr) {
             if used == id || self.generated.contains(&used) || self.table.column(used).is_some_and(|c| c.generated.is_some()) {
                 return Err(PgError::new(
@@ -428,7 +430,7 @@ impl<'a> TableBuilder<'a> {
         // A literal of no type is a boolean here.
         let boolean = SqlType::new(PgType::Bool);
         let target = if is_untyped(syntax) { Some((&boolean, "check")) } else { None };
-        let expr = bind_stored_expr(&context, Some(&self.table), syntax, target)?;
+        let expr = bind_stored_expr(&context, Some(&self.table), Clause::Check, syntax, target)?;
         require_boolean(&expr, "CHECK")?;
         let columns = columns_of(&expr);
         let text = self.work.stored(&self.table, &expr)?;
@@ -879,10 +881,8 @@ fn fold_last(name: &ast::ObjectName) -> String {
 pub(crate) fn default_text(work: Work<'_>, syntax: &ast::Expr, ty: &SqlType, column: &str) -> PgResult<Option<String>> {
     let catalog = work.catalog();
     let path = work.path();
-    let expr = bind_stored_expr(&work.bind_context(&catalog, &path), None, syntax, Some((ty, column))).map_err(|mut e| {
-        if is_subquery(syntax) {
-            return PgError::unsupported("cannot use subquery in DEFAULT expression");
-        }
+    let context = work.bind_context(&catalog, &path);
+    let expr = bind_stored_expr(&context, None, Clause::Default, syntax, Some((ty, column))).map_err(|mut e| {
         // A name in a string that becomes a `regclass` is no column.
         let relation = e.code() == SqlState::UNDEFINED_TABLE && e.message().starts_with("relation ");
         if e.code() == SqlState::DATATYPE_MISMATCH {
@@ -897,7 +897,6 @@ pub(crate) fn default_text(work: Work<'_>, syntax: &ast::Expr, ty: &SqlType, col
             e
         }
     })?;
-    refuse_subqueries(&expr, "DEFAULT expressions")?;
     if expr.is_null_const() {
         return Ok(None);
     }
@@ -911,25 +910,9 @@ pub(crate) fn default_text(work: Work<'_>, syntax: &ast::Expr, ty: &SqlType, col
     // The words are kept if they mean the same.
     let again = stoa_syntax::parse_expression(&written)
         .map_err(crate::bind::syntax_error)
-        .and_then(|syntax| bind_stored_expr(&work.bind_context(&catalog, &path), None, &syntax, Some((ty, column))))
+        .and_then(|syntax| bind_stored_expr(&context, None, Clause::Default, &syntax, Some((ty, column))))
         .and_then(|expr| printer.print(&expr));
     Ok(Some(if again.is_ok_and(|text| text == printed) { written } else { printed }))
-}
-
-/// Whether an expression is a query, whatever that reads.
-fn is_subquery(syntax: &ast::Expr) -> bool {
-    match syntax {
-        ast::Expr::Nested(inner) => is_subquery(inner),
-        ast::Expr::Subquery(_) | ast::Expr::Exists { .. } => true,
-        _ => false,
-    }
-}
-
-fn refuse_subqueries(expr: &Expr, what: &str) -> PgResult<()> {
-    let found = expr.any(&mut |e| {
-        matches!(e.kind, ExprKind::ScalarSubquery(_) | ExprKind::Exists(_) | ExprKind::ArraySubquery(_) | ExprKind::AnyQuery { .. })
-    });
-    if found { Err(PgError::unsupported(format!("cannot use subquery in {}", what.trim_end_matches('s')))) } else { Ok(()) }
 }
 
 /// Whether an expression is a literal whose type is what it is used as.
@@ -943,14 +926,6 @@ fn is_untyped(syntax: &ast::Expr) -> bool {
 
 /// 42804 unless the expression is boolean.
 pub(crate) fn require_boolean(expr: &Expr, what: &str) -> PgResult<()> {
-    if matches!(what, "CHECK") {
-        let subquery = expr.any(&mut |e| {
-            matches!(e.kind, ExprKind::ScalarSubquery(_) | ExprKind::Exists(_) | ExprKind::ArraySubquery(_) | ExprKind::AnyQuery { .. })
-        });
-        if subquery {
-            return Err(PgError::unsupported("cannot use subquery in check constraint"));
-        }
-    }
     if expr.ty.ty == PgType::Bool {
         return Ok(());
     }

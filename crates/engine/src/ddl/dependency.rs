@@ -384,7 +384,7 @@ impl<'a> Dropping<'a> {
             }
             Object::Constraint(table, constraint) => {
                 let name = catalog.table(*table).and_then(|t| constraint_name(t, *constraint)).unwrap_or_default();
-                format!("constraint {} on table {}", quote_name(&name), relation(table))
+                format!("constraint {name} on table {}", relation(table))
             }
             Object::Index(_, index) => {
                 let name = catalog.index(*index).map_or_else(String::new, |(_, i)| quote_name(&i.name));

@@ -3,6 +3,7 @@
 use super::builder::{TableBuilder, check_order, column_of, columns_of, is_immutable, require_boolean};
 use super::rows::build_indexes;
 use super::work::{FoundIndex, Work, folded, undefined_relation};
+use crate::bind::scope::Clause;
 use crate::bind::{bind_stored_expr, fold};
 use crate::catalog::{IndexDescriptor, IndexKey, IndexPart, IndexState, Oid, Relation, TableDescriptor};
 use crate::txn::TableLockMode;
@@ -116,7 +117,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
                 (IndexKey::Column(column.id), column.ty.clone())
             }
             None => {
-                let bound = bind_over(work, &table, expr)?;
+                let bound = bind_over(work, &table, Clause::IndexKey, expr)?;
                 if !is_immutable(&bound) {
                     return Err(PgError::new(
                         SqlState::INVALID_OBJECT_DEFINITION,
@@ -148,7 +149,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
     }
     let predicate = match &create.predicate {
         Some(syntax) => {
-            let bound = bind_over(work, &table, syntax)?;
+            let bound = bind_over(work, &table, Clause::IndexPredicate, syntax)?;
             require_boolean(&bound, "WHERE")?;
             if !is_immutable(&bound) {
                 return Err(PgError::new(SqlState::INVALID_OBJECT_DEFINITION, "functions in index predicate must be marked IMMUTABLE"));
@@ -276,10 +277,15 @@ fn strip_collation(expr: &stoa_syntax::ast::Expr) -> (&stoa_syntax::ast::Expr, O
     }
 }
 
-fn bind_over(work: Work<'_>, table: &TableDescriptor, syntax: &stoa_syntax::ast::Expr) -> PgResult<crate::bind::tree::Expr> {
+fn bind_over(
+    work: Work<'_>,
+    table: &TableDescriptor,
+    clause: Clause,
+    syntax: &stoa_syntax::ast::Expr,
+) -> PgResult<crate::bind::tree::Expr> {
     let catalog = work.catalog();
     let path = work.path();
-    let bound = bind_stored_expr(&work.bind_context(&catalog, &path), Some(table), syntax, None)?;
+    let bound = bind_stored_expr(&work.bind_context(&catalog, &path), Some(table), clause, syntax, None)?;
     // An expression over no column is allowed, as in PostgreSQL.
     let _ = columns_of(&bound);
     Ok(bound)

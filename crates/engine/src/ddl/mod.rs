@@ -18,6 +18,8 @@ mod table;
 pub(crate) mod view;
 mod work;
 
+pub(crate) use work::has_constraint;
+
 pub use maintenance::{analyze, checkpoint, drop_temporary, end_of_transaction, lock_tables, set_constraints, vacuum};
 
 use crate::bind::fold;
@@ -360,13 +362,14 @@ async fn drop_objects(work: Work<'_>, kind: ObjectKind, names: &[ObjectName], if
     Ok(tag.into())
 }
 
+/// As in PostgreSQL, names of relations are quoted where SQL would, and that of the constraint is not.
 fn required_by(index: &str, constraint: &str, table: &str) -> PgError {
     let quote = crate::catalog::deparse::quote_name;
     PgError::new(
         SqlState::DEPENDENT_OBJECTS_STILL_EXIST,
-        format!("cannot drop index {} because constraint {} on table {} requires it", quote(index), quote(constraint), quote(table)),
+        format!("cannot drop index {} because constraint {constraint} on table {} requires it", quote(index), quote(table)),
     )
-    .hint(format!("You can drop constraint {} on table {} instead.", quote(constraint), quote(table)))
+    .hint(format!("You can drop constraint {constraint} on table {} instead.", quote(table)))
 }
 
 /// A sequence of an identity column goes with the column only.

@@ -13,6 +13,7 @@ use crate::index::sorter::EntrySorter;
 use crate::plan::TableEvaluator;
 use crate::row::{INDEX_FAMILY, IndexCodec, IndexEncoder, RowCodec, RowEncoder};
 use crate::txn::{Isolation, store_error};
+use crate::write::constraint::index_part;
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
 use arrow::datatypes::DataType;
 use futures::StreamExt;
@@ -199,7 +200,7 @@ impl<'a> RowWriter<'a> {
                     encoder.is_exclusive(row) && !target.seen.insert(xxh3_128(&entry))
                 };
                 if taken {
-                    let names = target.index.parts.iter().map(|p| part_name(&self.table, &p.key)).collect();
+                    let names = target.index.parts.iter().map(|p| index_part(&self.table, &p.key)).collect();
                     let values = target.index.parts.iter().zip(&parts).filter_map(|(p, a)| Some((p.ty.clone(), a.clone()?))).collect();
                     return Err(duplicate(&self.work, &self.table, &target.index.name, names, values, row));
                 }
@@ -290,13 +291,6 @@ fn as_type(expr: Expr, ty: &SqlType) -> Expr {
         return expr;
     }
     Expr::new(ExprKind::Cast { arg: Box::new(expr), explicit: false }, ty.clone())
-}
-
-fn part_name(table: &TableDescriptor, key: &IndexKey) -> String {
-    match key {
-        IndexKey::Column(id) => table.column(*id).map_or_else(String::new, |c| c.name.clone()),
-        IndexKey::Expr(text) => text.clone(),
-    }
 }
 
 /// 23505 of a build.

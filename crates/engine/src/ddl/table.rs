@@ -3,6 +3,7 @@
 use super::builder::TableBuilder;
 use super::rows::RowWriter;
 use super::work::{Work, undefined_relation};
+use crate::bind::scope::Clause;
 use crate::bind::tree::{Bound, BoundBody, ColId, CteBody, Expr, ExprKind, Output, Query, Rel};
 use crate::bind::{bind_statement, bind_stored_query, fold};
 use crate::catalog::{
@@ -208,11 +209,6 @@ async fn like_columns(
     name: &ObjectName,
     options: &[(bool, String)],
 ) -> PgResult<Option<(TableDescriptor, Vec<(ColumnId, ColumnId)>)>> {
-    const KNOWN: &[&str] =
-        &["all", "comments", "compression", "constraints", "defaults", "generated", "identity", "indexes", "statistics", "storage"];
-    if let Some((_, unknown)) = options.iter().find(|(_, o)| !KNOWN.contains(&o.as_str())) {
-        return Err(PgError::new(SqlState::SYNTAX_ERROR, format!("syntax error at or near \"{unknown}\"")));
-    }
     let work = builder.work;
     if let Some(source) = work.find(name)? {
         work.lock(&source, crate::txn::TableLockMode::AccessShare).await?;
@@ -656,7 +652,13 @@ fn split_points(work: Work<'_>, table: &TableDescriptor, split: &Split) -> PgRes
                 for (value, part) in row.iter().zip(&codec.parts) {
                     let catalog = work.catalog();
                     let path = work.path();
-                    let expr = crate::bind::bind_constant_expr(&work.bind_context(&catalog, &path), value, &part.ty, "split point")?;
+                    let expr = crate::bind::bind_constant_expr(
+                        &work.bind_context(&catalog, &path),
+                        Clause::Default,
+                        value,
+                        &part.ty,
+                        "split point",
+                    )?;
                     let value = crate::plan::constant::evaluate(&work.ctx.eval, &expr)?
                         .ok_or_else(|| PgError::unsupported("a split point must be a constant"))?;
                     if value.is_null() {

@@ -19,6 +19,7 @@ use futures::stream::{self, BoxStream};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use stoa_pg::{EvalContext, PgError, PgResult, SqlState};
+use stoa_syntax::ast;
 use stoa_syntax::utility::{Declare, FetchDirection};
 use tokio::sync::Mutex;
 
@@ -228,6 +229,26 @@ fn motion(direction: FetchDirection, position: u64) -> Motion {
     }
 }
 
+/// A cursor whose query locks rows is none that is kept, moves back or sees nothing of later changes.
+fn check_locking(declare: &Declare) -> PgResult<()> {
+    let ast::Statement::Query(query) = &*declare.query else { return Ok(()) };
+    let Some(lock) = query.locks.first() else { return Ok(()) };
+    let clause = stoa_syntax::locking::strength_and_tables(lock).0.clause();
+    if declare.hold {
+        return Err(PgError::unsupported(format!("DECLARE CURSOR WITH HOLD ... {clause} is not supported"))
+            .detail("Holdable cursors must be READ ONLY."));
+    }
+    if declare.scroll == Some(true) {
+        return Err(PgError::unsupported(format!("DECLARE SCROLL CURSOR ... {clause} is not supported"))
+            .detail("Scrollable cursors must be READ ONLY."));
+    }
+    if declare.insensitive {
+        return Err(PgError::new(SqlState::INVALID_CURSOR_DEFINITION, format!("DECLARE INSENSITIVE CURSOR ... {clause} is not valid"))
+            .detail("Insensitive cursors must be READ ONLY."));
+    }
+    Ok(())
+}
+
 impl Session {
     pub(crate) async fn declare(
         &mut self,
@@ -248,6 +269,7 @@ impl Session {
         if writes(&bound.bound).is_some() {
             return Err(PgError::unsupported("DECLARE CURSOR must not contain data-modifying statements in WITH"));
         }
+        check_locking(declare)?;
         let columns = columns_of(&bound.bound);
         let (keyed, base) = match cursor_row::with_keys(&bound.bound) {
             Some((tree, base)) => (Some(bound.with_tree(tree)), base),

@@ -7,6 +7,7 @@ use super::prepared::{BoundStatement, PreparedStatement, is_bindable, output_col
 use super::session_impl::Session;
 use super::settings::{self, isolation_of, value};
 use super::{explain, show};
+use crate::bind::scope::Clause;
 use crate::bind::tree::{Bound, BoundBody, ColId, CteBody, Expr, MutationKind, Output, Query, Rel};
 use crate::plan::Executed;
 use datafusion::common::ScalarValue;
@@ -329,8 +330,10 @@ impl Session {
         let text = match new {
             SetValue::Default => None,
             SetValue::Interval { text, fields } => Some(match fields.as_str() {
-                // The text itself says hours and minutes.
-                "" | "hour to minute" | "hour to second" => format!("INTERVAL '{text}'"),
+                "" | "hour to second" => format!("INTERVAL '{text}'"),
+                // A text with a colon says itself what are hours and what minutes; a number counts in the last field.
+                "hour to minute" if text.contains(':') => format!("INTERVAL '{text}'"),
+                "hour to minute" => format!("INTERVAL '{text} minute'"),
                 field => format!("INTERVAL '{text} {field}'"),
             }),
             SetValue::Values(items) if matches!(lower.as_str(), "search_path" | "temp_tablespaces") => {
@@ -531,7 +534,7 @@ impl Session {
                 param_types: &[],
                 text: &outer.text,
             };
-            let expr = crate::bind::bind_constant_expr(&bind, arg, ty, &format!("${}", number + 1))
+            let expr = crate::bind::bind_constant_expr(&bind, Clause::ExecuteArgument, arg, ty, &format!("${}", number + 1))
                 .map_err(|e| argument_error(e, number + 1, ty))?;
             exprs.push(expr);
         }

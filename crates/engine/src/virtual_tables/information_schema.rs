@@ -3,7 +3,7 @@
 use super::cell::{Table, V, yes};
 use super::pg_catalog::{DATABASE_OWNER_NAME, schema_of, tables};
 use super::updatable::Names;
-use crate::catalog::{ForeignKeyAction, IndexKey, PUBLIC_OID, Relation, TableDescriptor};
+use crate::catalog::{ForeignKeyAction, IndexKey, PUBLIC_OID, Relation, TableDescriptor, ViewDescriptor};
 use crate::exec::StatementContext;
 use stoa_pg::types::{PgType, length_typmod, numeric_typmod};
 use stoa_pg::{PgResult, SqlType};
@@ -89,20 +89,22 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<(
             for table in tables(ctx) {
                 for c in table.visible_columns() {
                     let identity = c.identity.as_ref();
+                    let sequence = identity.and_then(|i| match ctx.catalog.relation(i.sequence).map(|r| &**r) {
+                        Some(Relation::Sequence(sequence)) => Some(sequence),
+                        _ => None,
+                    });
                     let mut cells = column_cells(ctx, table.schema, &table.name, &c.name, i64::from(c.id.0), &c.ty);
                     cells.extend([
                         ("column_default", default_shown(ctx, &table, c).into()),
                         ("is_nullable", yes(!c.not_null)),
                         ("is_identity", yes(identity.is_some())),
                         ("identity_generation", identity.map(|i| if i.always { "ALWAYS" } else { "BY DEFAULT" }.to_owned()).into()),
-                        ("identity_cycle", yes(false)),
+                        ("identity_cycle", yes(sequence.is_some_and(|s| s.cycle))),
                         ("is_generated", if c.generated.is_some() { "ALWAYS" } else { "NEVER" }.into()),
                         ("generation_expression", c.generated.clone().into()),
                         ("is_updatable", yes(true)),
                     ]);
-                    if let Some(sequence) = identity.and_then(|i| ctx.catalog.relation(i.sequence))
-                        && let Relation::Sequence(s) = &**sequence
-                    {
+                    if let Some(s) = sequence {
                         cells.extend([
                             ("identity_start", V::from(s.start.to_string())),
                             ("identity_increment", s.increment.to_string().into()),
@@ -210,6 +212,41 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<(
                 }
             }
         }
+        "constraint_table_usage" => {
+            for table in tables(ctx) {
+                for c in all_constraints(&table).into_iter().filter(|c| c.kind != "CHECK") {
+                    let owner = match &c.referenced {
+                        Some((oid, _)) => match ctx.catalog.shared_table(*oid) {
+                            Some(referenced) => referenced.clone(),
+                            None => continue,
+                        },
+                        None => table.clone(),
+                    };
+                    t.row(vec![
+                        ("table_catalog", DATABASE.into()),
+                        ("table_schema", schema_of(ctx, owner.schema).into()),
+                        ("table_name", owner.name.as_str().into()),
+                        ("constraint_catalog", DATABASE.into()),
+                        ("constraint_schema", schema_of(ctx, table.schema).into()),
+                        ("constraint_name", c.name.into()),
+                    ]);
+                }
+            }
+        }
+        "view_table_usage" => {
+            for read in read_by_views(ctx) {
+                t.row(read.cells());
+            }
+        }
+        "view_column_usage" => {
+            for read in read_by_views(ctx) {
+                for column in &read.columns {
+                    let mut cells = read.cells();
+                    cells.push(("column_name", column.as_str().into()));
+                    t.row(cells);
+                }
+            }
+        }
         "referential_constraints" => {
             let rule = |a: ForeignKeyAction| {
                 V::from(match a {
@@ -306,6 +343,48 @@ fn table_row(ctx: &StatementContext, t: &mut Table<'_>, schema: u32, name: &str,
         ("is_insertable_into", yes(writable)),
         ("is_typed", yes(false)),
     ]);
+}
+
+/// A relation that a view reads, and the columns of it that it names.
+struct ReadByView<'a> {
+    ctx: &'a StatementContext,
+    view: &'a ViewDescriptor,
+    relation: &'a Relation,
+    columns: Vec<String>,
+}
+
+impl ReadByView<'_> {
+    /// The cells that tell the view and the relation.
+    fn cells(&self) -> Vec<(&'static str, V)> {
+        vec![
+            ("view_catalog", DATABASE.into()),
+            ("view_schema", schema_of(self.ctx, self.view.schema).into()),
+            ("view_name", self.view.name.as_str().into()),
+            ("table_catalog", DATABASE.into()),
+            ("table_schema", schema_of(self.ctx, self.relation.schema()).into()),
+            ("table_name", self.relation.name().into()),
+        ]
+    }
+}
+
+/// What views read of tables and of other views. As in PostgreSQL, materialized views stand on neither side.
+fn read_by_views(ctx: &StatementContext) -> Vec<ReadByView<'_>> {
+    let plain = |view: &ViewDescriptor| view.materialized.is_none();
+    let mut out = Vec::new();
+    for view in ctx.catalog.relations().filter_map(|r| if let Relation::View(v) = &**r { Some(v) } else { None }).filter(|v| plain(v)) {
+        for used in &view.depends_on {
+            let Some(relation) = ctx.catalog.relation(used.relation) else { continue };
+            let names: Vec<String> = match &**relation {
+                Relation::Table(table) => used.columns.iter().filter_map(|id| table.column(*id)).map(|c| c.name.clone()).collect(),
+                Relation::View(read) if plain(read) => {
+                    used.columns.iter().filter_map(|id| read.columns.get((id.0 as usize).checked_sub(1)?)).map(|c| c.name.clone()).collect()
+                }
+                _ => continue,
+            };
+            out.push(ReadByView { ctx, view, relation, columns: names });
+        }
+    }
+    out
 }
 
 /// A column's default as statements name it.

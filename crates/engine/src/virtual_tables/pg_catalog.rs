@@ -216,6 +216,7 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<b
             ]);
         }
         "pg_tables" => {
+            let referenced = referenced_tables(ctx);
             for table in tables(ctx) {
                 t.row(vec![
                     ("schemaname", schema_of(ctx, table.schema).into()),
@@ -223,7 +224,7 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<b
                     ("tableowner", ctx.session.current_user().into()),
                     ("hasindexes", (!indexes(&table).is_empty()).into()),
                     ("hasrules", false.into()),
-                    ("hastriggers", (!table.foreign_keys.is_empty()).into()),
+                    ("hastriggers", has_triggers(&table, &referenced).into()),
                     ("rowsecurity", false.into()),
                 ]);
             }
@@ -300,7 +301,9 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<b
         }
         "pg_depend" => depends(ctx, t),
         "pg_collation" => {
-            for (oid, name, provider) in [(DEFAULT_COLLATION, "default", "d"), (950, "C", "c"), (951, "POSIX", "c")] {
+            for (oid, name, provider) in
+                [(DEFAULT_COLLATION, "default", "d"), (950, "C", "c"), (951, "POSIX", "c"), (952, "ucs_basic", "c")]
+            {
                 t.row(vec![
                     ("oid", V::Oid(oid)),
                     ("collname", name.into()),
@@ -431,7 +434,7 @@ fn class_row(t: &mut Table<'_>, oid: u32, name: &str, schema: u32, kind: &str, n
         ("relnamespace", V::Oid(schema)),
         ("reloftype", V::Oid(0)),
         ("relowner", V::Oid(OWNER)),
-        ("relfilenode", V::Oid(oid)),
+        ("relfilenode", V::Oid(if kind == "v" { 0 } else { oid })),
         ("reltablespace", V::Oid(0)),
         ("relpages", V::Int(0)),
         ("relallvisible", V::Int(0)),
@@ -468,11 +471,20 @@ fn class_row(t: &mut Table<'_>, oid: u32, name: &str, schema: u32, kind: &str, n
     t.row(cells);
 }
 
+/// The tables to which foreign keys refer.
+fn referenced_tables(ctx: &StatementContext) -> HashSet<u32> {
+    tables(ctx).iter().flat_map(|t| t.foreign_keys.iter().map(|f| f.referenced_table)).collect()
+}
+
+/// Whether PostgreSQL would have triggers on a table: both sides of a foreign key do, and psql looks for keys where they are.
+fn has_triggers(table: &TableDescriptor, referenced: &HashSet<u32>) -> bool {
+    !table.foreign_keys.is_empty() || referenced.contains(&table.oid)
+}
+
 fn classes(ctx: &StatementContext, t: &mut Table<'_>) {
     let rows = |oid: u32| V::Float(ctx.database.statistics.of(oid).map_or(-1.0, |s| s.rows));
     let persistence = |temporary: bool| V::from(if temporary { "t" } else { "p" });
-    // Both sides of a foreign key have triggers in PostgreSQL, by which psql decides whether to look for keys.
-    let referenced: HashSet<u32> = tables(ctx).iter().flat_map(|t| t.foreign_keys.iter().map(|f| f.referenced_table)).collect();
+    let referenced = referenced_tables(ctx);
     for shape in super::shapes::all() {
         let schema = if shape.schema == "pg_catalog" { PG_CATALOG_OID } else { INFORMATION_SCHEMA_OID };
         let mut more = vec![("relreplident", V::from("n"))];
@@ -498,7 +510,7 @@ fn classes(ctx: &StatementContext, t: &mut Table<'_>) {
                     ("relhasindex", (!shown.is_empty()).into()),
                     ("relpersistence", persistence(table.temporary)),
                     ("relchecks", V::Int(table.checks.len() as i64)),
-                    ("relhastriggers", (!table.foreign_keys.is_empty() || referenced.contains(&table.oid)).into()),
+                    ("relhastriggers", has_triggers(table, &referenced).into()),
                     ("reltuples", rows(table.oid)),
                     ("reloptions", storage_options(&table.options)),
                 ],

@@ -7,7 +7,8 @@ use super::row_exprs::RowExprs;
 use super::rows::Rows;
 use super::table_writer::{Entries, IndexWriter, TableWriter};
 use crate::bind::tree::ViewChecks;
-use crate::catalog::{ColumnId, IndexKey, TableDescriptor};
+use crate::catalog::deparse::quote_name;
+use crate::catalog::{ColumnId, IndexDescriptor, IndexKey, TableDescriptor};
 use crate::plan::relation::Planner;
 use arrow::array::{Array, ArrayRef};
 use stoa_pg::sqlstate::SqlState;
@@ -166,13 +167,26 @@ pub fn named(table: &TableDescriptor, columns: impl Iterator<Item = ColumnId>) -
     columns.filter_map(|id| table.column(id)).map(|c| (c.name.clone(), c.ty.clone())).collect()
 }
 
+/// The parts of a unique index as details of errors name them: columns as SQL writes them, expressions as they are stored.
+pub fn index_parts(table: &TableDescriptor, index: &IndexDescriptor) -> Vec<(String, SqlType)> {
+    index.parts.iter().map(|part| (index_part(table, &part.key), part.ty.clone())).collect()
+}
+
+/// A part of an index as details of errors name it.
+pub fn index_part(table: &TableDescriptor, key: &IndexKey) -> String {
+    match key {
+        IndexKey::Column(id) => table.column(*id).map_or_else(String::new, |c| quote_name(&c.name)),
+        IndexKey::Expr(sql) => sql.clone(),
+    }
+}
+
 /// 23505 for the primary key.
 ///
 /// # Errors
 /// The key's columns are not in the rows.
 pub fn duplicate_primary_key(writer: &TableWriter, rows: &Rows, row: usize) -> PgResult<PgError> {
     let table = &writer.table;
-    let columns = named(table, table.key.iter().map(|p| p.column));
+    let columns: Vec<_> = named(table, table.key.iter().map(|p| p.column)).into_iter().map(|(name, ty)| (quote_name(&name), ty)).collect();
     let arrays = table.key.iter().map(|p| rows.column(p.column).cloned()).collect::<PgResult<Vec<_>>>()?;
     let name = table.primary_key.as_ref().map_or("", |c| c.name.as_str());
     Ok(duplicate(writer, name, &key_text(&writer.ctx.eval, &columns, &arrays, row)?).row(row))
@@ -183,18 +197,7 @@ pub fn duplicate_primary_key(writer: &TableWriter, rows: &Rows, row: usize) -> P
 /// # Errors
 /// The entries are not of the index.
 pub fn duplicate_entry(writer: &TableWriter, index: &IndexWriter, entries: &Entries<'_>, row: usize) -> PgResult<PgError> {
-    let columns: Vec<(String, SqlType)> = index
-        .descriptor
-        .parts
-        .iter()
-        .map(|part| {
-            let name = match &part.key {
-                IndexKey::Column(id) => writer.table.column(*id).map_or_else(String::new, |c| c.name.clone()),
-                IndexKey::Expr(sql) => sql.clone(),
-            };
-            (name, part.ty.clone())
-        })
-        .collect();
+    let columns = index_parts(&writer.table, &index.descriptor);
     Ok(duplicate(writer, index.constraint_name(), &key_text(&writer.ctx.eval, &columns, &entries.parts, row)?).row(row))
 }
 

@@ -4,11 +4,11 @@
 //! lock of its key, as everywhere: nobody else adds a row of that key before the transaction ends. If there is another row of the
 //! key, a check is left behind, for the end of the statement or for the commit.
 
-use super::constraint::key_text;
+use super::constraint::{index_parts, key_text};
 use super::deferred::{CheckKind, DeferredCheck};
 use super::table_writer::{Entries, IndexWriter, TableWriter};
 use crate::bind::tree::{LockStrength, LockWait};
-use crate::catalog::{IndexDescriptor, IndexKey, Oid, TableDescriptor};
+use crate::catalog::{IndexDescriptor, Oid, TableDescriptor};
 use crate::row::{ColumnSource, INDEX_FAMILY, IndexCodec, KeyList, ScanDecoder};
 use crate::txn::{RangeRead, ReadView, Transaction};
 use arrow::array::{ArrayRef, UInt32Array};
@@ -116,14 +116,7 @@ pub async fn check(txn: &Transaction, table: &TableDescriptor, index: Oid, keys:
 }
 
 fn violation(txn: &Transaction, table: &TableDescriptor, index: &IndexDescriptor, values: &[ArrayRef], row: usize) -> PgResult<PgError> {
-    let columns: Vec<_> = index
-        .parts
-        .iter()
-        .filter_map(|part| match &part.key {
-            IndexKey::Column(id) => table.column(*id).map(|c| (c.name.clone(), part.ty.clone())),
-            IndexKey::Expr(_) => None,
-        })
-        .collect();
+    let columns = index_parts(table, index);
     let name = index.constraint.as_ref().map_or(index.name.as_str(), |c| &c.name);
     let schema = txn.catalog().schema(table.schema).map(|s| s.name.clone()).unwrap_or_default();
     let key = key_text(&EvalContext::default(), &columns, values, row)?;

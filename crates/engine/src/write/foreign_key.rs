@@ -10,6 +10,7 @@ use super::rows::Rows;
 use super::table_writer::TableWriter;
 use super::update::{self, Freshness};
 use crate::access::{Comparison, Predicate};
+use crate::bind::scope::Clause;
 use crate::bind::tree::{LockStrength, LockWait};
 use crate::bind::{BindContext, bind_constant_expr};
 use crate::catalog::{ColumnId, ForeignKeyAction, ForeignKeyDescriptor, IndexKey, IndexState, Oid, TableDescriptor};
@@ -289,7 +290,7 @@ fn default_column(ctx: &StatementContext, table: &TableDescriptor, id: ColumnId,
     let Some(sql) = &column.default else { return Ok(new_null_array(&column.ty.arrow, rows)) };
     let syntax = stoa_syntax::parse_expression(sql).map_err(|e| PgError::internal(e.message))?;
     let bind = BindContext { catalog: &ctx.catalog, search_path: &ctx.search_path, eval: &ctx.eval, param_types: &[], text: "" };
-    let expr = bind_constant_expr(&bind, &syntax, &column.ty, &column.name)?;
+    let expr = bind_constant_expr(&bind, Clause::Default, &syntax, &column.ty, &column.name)?;
     let out = TableEvaluator::new(&ctx.eval, &[], &[], &[expr])?.evaluate(Vec::new(), rows)?;
     out.into_iter().next().ok_or_else(|| PgError::internal("a default without a value"))
 }

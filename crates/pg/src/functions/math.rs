@@ -384,7 +384,11 @@ pub fn random() -> f64 {
     GENERATOR.lock().unwrap_or_else(PoisonError::into_inner).random()
 }
 
-fn set_seed(seed: f64) -> PgResult<()> {
+/// Begins the process's generator anew.
+///
+/// # Errors
+/// 22023 for a seed that is not from −1 to 1.
+pub fn set_seed(seed: f64) -> PgResult<()> {
     if !(-1.0..=1.0).contains(&seed) {
         let mut text = Vec::new();
         crate::values::number::write_f64(seed, 0, &mut text);

@@ -68,7 +68,8 @@ impl Parser<'_> {
             self.expect_token(&Token::RParen)?;
         }
         columns.extend(self.overriding()?);
-        let source = if self.keywords(&["default", "values"]) {
+        // DEFAULT VALUES is for all columns: none is named before it.
+        let source = if columns.is_empty() && self.keywords(&["default", "values"]) {
             None
         } else {
             if !(self.peek(0) == Some(&Token::LParen) || self.peek_any(0, &["select", "values", "with", "table"])) {
@@ -373,7 +374,7 @@ impl Parser<'_> {
                 self.expect_token(&Token::RParen)?;
             }
             columns.extend(self.overriding()?);
-            let rows = if self.keywords(&["default", "values"]) {
+            let rows = if columns.is_empty() && self.keywords(&["default", "values"]) {
                 Vec::new()
             } else {
                 self.expect("values")?;

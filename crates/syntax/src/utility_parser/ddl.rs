@@ -61,6 +61,10 @@ const KINDS_OF_OBJECTS: &[&str] = &[
     "view",
 ];
 
+/// What INCLUDING and EXCLUDING may name.
+const LIKE_OPTIONS: &[&str] =
+    &["all", "comments", "compression", "constraints", "defaults", "generated", "identity", "indexes", "statistics", "storage"];
+
 impl Parser<'_> {
     /// The statement, or `None` if its first word is another's.
     pub(super) fn ddl(&mut self) -> Parse<Option<Ddl>> {
@@ -325,6 +329,9 @@ impl Parser<'_> {
                 } else {
                     break;
                 };
+                if !self.peek_any(0, LIKE_OPTIONS) {
+                    return Err(self.unexpected());
+                }
                 options.push((including, self.name()?));
             }
             return Ok(TableElement::Like { name, options });
@@ -468,6 +475,7 @@ impl Parser<'_> {
         } else if self.keyword("references") {
             ConstraintKind::ForeignKey { columns: Vec::new(), references: self.references()? }
         } else if self.keyword("generated") {
+            let when = self.span().start;
             let always = if self.keyword("always") {
                 true
             } else {
@@ -485,12 +493,13 @@ impl Parser<'_> {
                     Vec::new()
                 };
                 ConstraintKind::Identity { always, options }
-            } else if always {
+            } else {
                 let expr = self.parenthesized_expression()?;
                 self.expect("stored")?;
+                if !always {
+                    return Err(SyntaxError::at(self.sql, "for a generated column, GENERATED ALWAYS must be specified", when));
+                }
                 ConstraintKind::Generated(expr)
-            } else {
-                return Err(self.unexpected());
             }
         } else {
             return Ok(None);

@@ -327,7 +327,7 @@ impl Session {
         columns: &[TargetColumn],
         filter: Option<&ast::Expr>,
     ) -> PgResult<BatchInsert> {
-        if filter.is_some_and(|filter| ast::Visit::visit(filter, &mut AnyQuery).is_break()) {
+        if filter.is_some_and(crate::bind::contains_query) {
             return Err(PgError::unsupported("cannot use subquery in COPY FROM WHERE condition"));
         }
         let mut generated = AnyGenerated(table, None);
@@ -567,16 +567,5 @@ impl ast::Visitor for AnyGenerated<'_> {
             }
             None => std::ops::ControlFlow::Continue(()),
         }
-    }
-}
-
-/// Finds a query within an expression.
-struct AnyQuery;
-
-impl ast::Visitor for AnyQuery {
-    type Break = ();
-
-    fn pre_visit_query(&mut self, _: &ast::Query) -> std::ops::ControlFlow<()> {
-        std::ops::ControlFlow::Break(())
     }
 }

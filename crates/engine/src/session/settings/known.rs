@@ -1123,6 +1123,17 @@ pub const SETTINGS: &[Setting] = &[
         effect: true,
     },
     Setting {
+        name: "seed",
+        kind: Kind::Real { min: -1.0, max: 1.0, unit: Unit::None },
+        default: "unavailable",
+        context: Context::User,
+        category: "Ungrouped",
+        description: "Sets the seed for random-number generation.",
+        report: false,
+        hidden: true,
+        effect: true,
+    },
+    Setting {
         name: "segment_size",
         kind: Kind::Integer { min: 131072, max: 131072, unit: Unit::Blocks },
         default: "131072",

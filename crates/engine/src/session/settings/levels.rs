@@ -51,6 +51,9 @@ impl Levels {
     /// As [`Settings::with`]; 55P02 for settings that a session cannot change.
     pub fn set(&mut self, name: &str, text: Option<&str>, local: bool) -> PgResult<()> {
         check_changeable(name)?;
+        if find(name).is_none() && self.reset.raw(name).is_none() {
+            self.introduce(name)?;
+        }
         let reset = self.reset.raw(name).map(str::to_owned);
         let text = match text {
             Some(text) => Some(text),
@@ -65,6 +68,15 @@ impl Levels {
             };
         }
         self.now.effective = effective;
+        Ok(())
+    }
+
+    /// A custom setting that is named for the first time: from now on it is there with an empty value, whatever ends or is undone.
+    fn introduce(&mut self, name: &str) -> PgResult<()> {
+        let pairs = self.saved.iter_mut().chain([&mut self.now]).flat_map(|pair| [&mut pair.session, &mut pair.effective]);
+        for settings in pairs.chain([&mut self.reset]) {
+            *settings = Arc::new(settings.with(name, Some(""))?);
+        }
         Ok(())
     }
 
@@ -157,6 +169,20 @@ mod tests {
         assert_eq!(show(&levels), "3MB");
         levels.restore(0);
         assert_eq!(show(&levels), "4MB");
+    }
+
+    #[test]
+    fn custom_settings_stay_once_they_are_named() {
+        let mut levels = Levels::default();
+        levels.save();
+        levels.set("my.name", Some("x"), true).unwrap();
+        assert_eq!(levels.effective().show("my.name").unwrap(), "x");
+        levels.end(false);
+        assert_eq!(levels.effective().show("my.name").unwrap(), "");
+        levels.set("my.other", None, false).unwrap();
+        assert_eq!(levels.effective().show("my.other").unwrap(), "");
+        assert!(levels.set("no good.name", Some("x"), false).is_err());
+        assert!(levels.effective().show("no good.name").is_none());
     }
 
     #[test]

@@ -253,6 +253,13 @@ impl Settings {
                 self.search_path = names.into();
                 text.to_owned()
             }
+            // It begins the generator anew and cannot be read: what is kept is always the default, a word.
+            "seed" if text == setting.default => text.to_owned(),
+            "seed" => {
+                let seed = value::canonical(setting, name, text)?.parse().unwrap_or_default();
+                stoa_pg::functions::math::set_seed(seed)?;
+                setting.default.to_owned()
+            }
             "standard_conforming_strings" => match value::canonical(setting, name, text)?.as_str() {
                 "off" => {
                     return Err(PgError::unsupported("standard_conforming_strings cannot be turned off")
