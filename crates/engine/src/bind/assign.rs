@@ -89,7 +89,13 @@ impl Binder<'_> {
     }
 
     /// The value of a column of which a part is assigned; `base` is its value before, `value` has the type of the part.
-    pub(super) fn assign_part(&mut self, column: &ColumnDescriptor, mut base: Expr, subscripts: &[Subscript], value: Expr) -> PgResult<Expr> {
+    pub(super) fn assign_part(
+        &mut self,
+        column: &ColumnDescriptor,
+        mut base: Expr,
+        subscripts: &[Subscript],
+        value: Expr,
+    ) -> PgResult<Expr> {
         let unplaced = |mut e: PgError| {
             e.fields_mut().position = None;
             e

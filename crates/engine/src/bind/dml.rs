@@ -1,7 +1,7 @@
 //! INSERT, UPDATE, DELETE, MERGE: a query that yields the rows, and what is done with each.
 
-use super::assign::{Place, no_default_of_parts};
 use super::aggregate::walk_volatile;
+use super::assign::{Place, no_default_of_parts};
 use super::expr::and;
 use super::scope::{Clause, FromItem, Refusal, Scope};
 use super::tree::{
@@ -153,7 +153,9 @@ impl Binder<'_> {
         rel = self.with_generated(rel, &table, &mut columns)?;
         let alias = insert.table_alias.as_ref().map_or_else(|| target.shape.name.clone(), |a| fold(&a.alias));
         let on_conflict = match &insert.on {
-            None if insert.replace_into => replacing(target, listed.then(|| targets.iter().map(|place| place.column.id).collect()).as_ref())?,
+            None if insert.replace_into => {
+                replacing(target, listed.then(|| targets.iter().map(|place| place.column.id).collect()).as_ref())?
+            }
             None => OnConflict::Error,
             Some(ast::OnInsert::OnConflict(on)) => self.bind_on_conflict(&target.shape, on, &alias)?,
             Some(_) => return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error at or near \"DUPLICATE\"")),
