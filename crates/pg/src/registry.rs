@@ -119,6 +119,18 @@ pub struct Func {
     pub doc: &'static str,
 }
 
+impl Func {
+    /// The types of the arguments as catalogs tell them: that of a repeated one is the array of its type, but for `"any"`.
+    pub fn declared_args(&self) -> impl Iterator<Item = PgType> + '_ {
+        let last = self.args.len().saturating_sub(1);
+        self.args.iter().enumerate().map(
+            move |(i, ty)| {
+                if self.variadic && i == last && *ty != PgType::Any { ty.clone().array_of() } else { ty.clone() }
+            },
+        )
+    }
+}
+
 impl fmt::Debug for Func {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}({:?}) -> {:?}", self.name, self.args, self.ret)

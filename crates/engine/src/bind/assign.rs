@@ -1,8 +1,8 @@
 //! Assignments to a part of a value: `SET a[1] = x`, `SET a[2:3] = y`, `SET doc['key'] = z`.
 
 use super::tree::{Expr, ExprKind, FuncRef};
-use super::{Binder, syntax_error};
-use crate::catalog::ColumnDescriptor;
+use super::{Binder, dml::null_of, syntax_error};
+use crate::catalog::{ColumnDescriptor, ColumnId};
 use std::sync::Arc;
 use stoa_pg::functions::subscript::{assign_slice_kernel, assign_subscript_kernel};
 use stoa_pg::registry::{CastContext, Func, FuncKind};
@@ -16,6 +16,50 @@ const ASSIGN_JSONB: u32 = u32::MAX - 1;
 /// The bounds that are written stand in the low bits.
 const ASSIGN_SLICE: u32 = u32::MAX - 0x100;
 
+/// Where a value goes: a column, or the part of one behind subscripts.
+pub(super) struct Place {
+    pub column: ColumnDescriptor,
+    pub subscripts: Vec<Subscript>,
+}
+
+impl Place {
+    /// A column as a whole.
+    pub fn whole(column: ColumnDescriptor) -> Self {
+        Self { column, subscripts: Vec::new() }
+    }
+
+    /// The type of what is assigned.
+    ///
+    /// # Errors
+    /// 42804 where the column has no parts.
+    pub fn ty(&self) -> PgResult<SqlType> {
+        part_type(&self.column.ty, &self.subscripts)
+    }
+
+    /// 42701 if two places are the same column, and not two parts of one.
+    pub fn is_twice(&self, other: &Place) -> bool {
+        self.column.id == other.column.id && (self.subscripts.is_empty() || other.subscripts.is_empty())
+    }
+}
+
+/// The type that the part of a value behind subscripts has; without any, that of the value.
+///
+/// # Errors
+/// 42804 for types without parts.
+pub(super) fn part_type(ty: &SqlType, subscripts: &[Subscript]) -> PgResult<SqlType> {
+    if subscripts.is_empty() || ty.ty == PgType::Jsonb {
+        return Ok(ty.clone());
+    }
+    let element = ty.ty.element().ok_or_else(|| no_parts(ty))?;
+    let slice = subscripts.iter().any(|s| matches!(s, Subscript::Slice { .. }));
+    Ok(if slice { ty.clone() } else { SqlType::with_typmod(element, ty.typmod) })
+}
+
+/// 0A000: a part has no default.
+pub(super) fn no_default_of_parts() -> PgError {
+    PgError::unsupported("cannot set an array element to DEFAULT")
+}
+
 impl Binder<'_> {
     /// The column that an assignment names, and the subscripts behind it.
     pub(super) fn subscripts_of(&self, name: &ast::ObjectName) -> PgResult<(ast::ObjectName, Vec<Subscript>)> {
@@ -28,8 +72,30 @@ impl Binder<'_> {
         Ok((ast::ObjectName(parts.to_vec()), subscripts))
     }
 
-    /// The value of a column of which a part is assigned; `base` is its value before.
-    pub(super) fn assign_part(&mut self, column: &ColumnDescriptor, mut base: Expr, subscripts: &[Subscript], value: &E) -> PgResult<Expr> {
+    /// The values of the columns that places belong to, each of the type of its place. Parts of one column are put together over NULL.
+    pub(super) fn gathered(&mut self, places: &[Place], values: Vec<Expr>) -> PgResult<Vec<(ColumnId, Expr)>> {
+        let mut out: Vec<(ColumnId, Expr)> = Vec::with_capacity(places.len());
+        for (Place { column, subscripts }, mut value) in places.iter().zip(values) {
+            if !subscripts.is_empty() {
+                let base = match out.iter().position(|(id, _)| *id == column.id) {
+                    Some(at) => out.remove(at).1,
+                    None => null_of(&column.ty)?,
+                };
+                value = self.assign_part(column, base, subscripts, value)?;
+            }
+            out.push((column.id, value));
+        }
+        Ok(out)
+    }
+
+    /// The value of a column of which a part is assigned; `base` is its value before, `value` has the type of the part.
+    pub(super) fn assign_part(
+        &mut self,
+        column: &ColumnDescriptor,
+        mut base: Expr,
+        subscripts: &[Subscript],
+        value: Expr,
+    ) -> PgResult<Expr> {
         let unplaced = |mut e: PgError| {
             e.fields_mut().position = None;
             e
@@ -51,14 +117,9 @@ impl Binder<'_> {
                 path.push(self.coerce(key, &SqlType::new(PgType::Text), CastContext::Explicit).map_err(unplaced)?);
             }
             let path = Expr::new(ExprKind::Array(path), SqlType::new(PgType::Text.array_of()));
-            let bound = self.bind_expr(value)?;
-            let value = self.coerce_assignment(bound, &column.ty, &column.name).map_err(|e| e.at(self.pos(value)))?;
             let kernel = stoa_pg::functions::json::access::assign_kernel();
             return Ok(internal_call(ASSIGN_JSONB, "jsonb_assign", kernel, vec![base, path, value], column.ty.clone()));
         }
-        let Some(element) = column.ty.ty.element() else {
-            return Err(no_parts(&column.ty));
-        };
         let int4 = SqlType::new(PgType::Int4);
         let bound_of = |b: &mut Self, e: &E| -> PgResult<Expr> {
             let bound = b.bind_expr(e).map_err(unplaced)?;
@@ -71,9 +132,6 @@ impl Binder<'_> {
             })
         };
         let slice = subscripts.iter().any(|s| matches!(s, Subscript::Slice { .. }));
-        let target = if slice { column.ty.clone() } else { SqlType::with_typmod(element, column.ty.typmod) };
-        let bound = self.bind_expr(value)?;
-        let value = self.coerce_assignment(bound, &target, &column.name).map_err(|e| e.at(self.pos(value)))?;
         let (base, value) = (self.widen(base)?, self.widen(value)?);
         let mut args = vec![base, value];
         let ty = column.ty.widened();
@@ -113,12 +171,7 @@ fn internal_call(oid: u32, name: &'static str, kernel: stoa_pg::args::Kernel, ar
     Expr::new(ExprKind::Func { func: FuncRef(Arc::new(func)), args }, ty)
 }
 
-/// Whether parts of values of a type can be assigned.
-pub(super) fn has_parts(ty: &SqlType) -> bool {
-    ty.ty == PgType::Jsonb || ty.ty.element().is_some()
-}
-
-pub(super) fn no_parts(ty: &SqlType) -> PgError {
+fn no_parts(ty: &SqlType) -> PgError {
     let message = format!("cannot subscript type {} because it does not support subscripting", ty.ty);
     PgError::new(SqlState::DATATYPE_MISMATCH, message)
 }

@@ -1,6 +1,7 @@
 //! INSERT, UPDATE, DELETE, MERGE: a query that yields the rows, and what is done with each.
 
 use super::aggregate::walk_volatile;
+use super::assign::{Place, no_default_of_parts};
 use super::expr::and;
 use super::scope::{Clause, FromItem, Refusal, Scope};
 use super::tree::{
@@ -102,35 +103,35 @@ impl Binder<'_> {
 
     fn bind_insert_into(&mut self, insert: &ast::Insert, target: &Target) -> PgResult<Mutation> {
         let table = target.table.clone();
-        let mut given: Vec<ColumnId> = Vec::new();
+        let mut given: Vec<Place> = Vec::new();
         let named: Vec<&ast::ObjectName> = insert.columns.iter().filter(|c| !is_overriding(c)).collect();
         for column in named.iter().copied() {
             let (plain, subscripts) = self.subscripts_of(column)?;
             let name = self.column_name(&target.shape, &plain).map_err(|e| e.at(self.pos(column)))?;
-            if !subscripts.is_empty() {
-                return Err(match target.shape.column_by_name(&name) {
-                    Some(found) if !super::assign::has_parts(&found.ty) => super::assign::no_parts(&found.ty),
-                    _ => PgError::unsupported("subscripts among the columns of INSERT are not supported")
-                        .hint("Insert the whole array.")
-                        .at(self.pos(column)),
-                });
-            }
             target.check_column(&name, "insert into").map_err(|e| e.at(self.pos(column)))?;
             let found = self.target_column(&target.shape, &name).map_err(|e| e.at(self.pos(column)))?;
-            if given.contains(&found.id) {
+            let place = Place { column: found.clone(), subscripts };
+            place.ty()?;
+            if given.iter().any(|other| place.is_twice(other)) {
                 return Err(
                     PgError::new(SqlState::DUPLICATE_COLUMN, format!("column \"{name}\" specified more than once")).at(self.pos(column))
                 );
             }
-            given.push(found.id);
+            given.push(place);
         }
         let listed = !given.is_empty();
-        let targets = if listed { given } else { target.all_columns(source_width(insert), "insert into")? };
-        // The values that the statement gives: a relation and a column (or DEFAULT) for each target.
-        let (mut rel, mut values): (Rel, HashMap<ColumnId, Expr>) = match &insert.source {
-            None => (Rel::Values { columns: Vec::new(), rows: vec![Vec::new()] }, HashMap::new()),
-            Some(query) => self.bind_insert_source(&table, query, &targets, &named)?,
+        let targets = if listed {
+            given
+        } else {
+            let all = target.all_columns(source_width(insert), "insert into")?;
+            all.into_iter().filter_map(|id| table.column(id)).map(|c| Place::whole(c.clone())).collect()
         };
+        // The values that the statement gives: a relation and a column (or DEFAULT) for each target.
+        let (mut rel, values) = match &insert.source {
+            None => (Rel::Values { columns: Vec::new(), rows: vec![Vec::new()] }, Vec::new()),
+            Some(query) => self.bind_insert_source(query, &targets, &named)?,
+        };
+        let mut values: HashMap<ColumnId, Expr> = self.in_clause(Clause::Values, |b| b.gathered(&targets, values))?.into_iter().collect();
         // Everything else gets its default.
         let mut exprs: Vec<(ColId, Expr)> = Vec::new();
         let mut columns: Vec<(ColumnId, ColId)> = Vec::new();
@@ -152,7 +153,9 @@ impl Binder<'_> {
         rel = self.with_generated(rel, &table, &mut columns)?;
         let alias = insert.table_alias.as_ref().map_or_else(|| target.shape.name.clone(), |a| fold(&a.alias));
         let on_conflict = match &insert.on {
-            None if insert.replace_into => replacing(target, listed.then_some(&targets))?,
+            None if insert.replace_into => {
+                replacing(target, listed.then(|| targets.iter().map(|place| place.column.id).collect()).as_ref())?
+            }
             None => OnConflict::Error,
             Some(ast::OnInsert::OnConflict(on)) => self.bind_on_conflict(&target.shape, on, &alias)?,
             Some(_) => return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error at or near \"DUPLICATE\"")),
@@ -186,13 +189,8 @@ impl Binder<'_> {
         }
     }
 
-    fn bind_insert_source(
-        &mut self,
-        table: &TableDescriptor,
-        query: &ast::Query,
-        targets: &[ColumnId],
-        named: &[&ast::ObjectName],
-    ) -> PgResult<(Rel, HashMap<ColumnId, Expr>)> {
+    /// What an INSERT writes: a relation, and a value over it for each of the targets, as far as there are values.
+    fn bind_insert_source(&mut self, query: &ast::Query, targets: &[Place], named: &[&ast::ObjectName]) -> PgResult<(Rel, Vec<Expr>)> {
         let too_many = || PgError::new(SqlState::SYNTAX_ERROR, "INSERT has more expressions than target columns");
         let listed = !named.is_empty();
         let too_few = |b: &Self, given: usize| {
@@ -224,7 +222,8 @@ impl Binder<'_> {
                 let hint = "The insertion source is a row expression containing the same number of columns expected by the INSERT. Did you accidentally use extra parentheses?";
                 return Err(if whole { error.hint(hint) } else { error });
             }
-            let descriptors: Vec<ColumnDescriptor> = targets[..width].iter().filter_map(|id| table.column(*id).cloned()).collect();
+            let places = &targets[..width];
+            let types = places.iter().map(Place::ty).collect::<PgResult<Vec<_>>>()?;
             self.scopes.push(Scope::new(Clause::Values));
             let mut rows = Vec::with_capacity(values.rows.len());
             let mut result = Ok(());
@@ -241,11 +240,12 @@ impl Binder<'_> {
                     }
                 }
                 let mut out = Vec::with_capacity(width);
-                for ((e, bound), column) in row.content.iter().zip(read).zip(&descriptors) {
+                for ((e, bound), (Place { column, subscripts }, ty)) in row.content.iter().zip(read).zip(places.iter().zip(&types)) {
                     let value = match bound {
                         Some(bound) => self
                             .check_assignable(column)
-                            .and_then(|()| self.coerce_assignment(bound, &column.ty, &column.name).map_err(|err| err.at(self.pos(e)))),
+                            .and_then(|()| self.coerce_assignment(bound, ty, &column.name).map_err(|err| err.at(self.pos(e)))),
+                        None if !subscripts.is_empty() => Err(no_default_of_parts().at(self.pos(e))),
                         None if column.generated.is_some() => null_of(&column.ty),
                         None => self.default_of(column),
                     };
@@ -262,20 +262,20 @@ impl Binder<'_> {
             self.scopes.pop();
             result?;
             let mut columns = Vec::with_capacity(width);
-            let mut map = HashMap::with_capacity(width);
-            for column in &descriptors {
+            let mut given = Vec::with_capacity(width);
+            for ty in types {
                 let id = self.new_col();
-                columns.push((id, column.ty.clone()));
-                map.insert(column.id, Expr::column(id, column.ty.clone()));
+                columns.push((id, ty.clone()));
+                given.push(Expr::column(id, ty));
             }
             if let [row] = rows.as_mut_slice()
                 && let Some(input) = self.rows_of_sets(row)
             {
                 // One row is a select list, which may give several.
                 let exprs = columns.into_iter().map(|(id, _)| id).zip(std::mem::take(row)).collect();
-                return Ok((Rel::Project { input: Box::new(input), exprs }, map));
+                return Ok((Rel::Project { input: Box::new(input), exprs }, given));
             }
-            return Ok((Rel::Values { columns, rows }, map));
+            return Ok((Rel::Values { columns, rows }, given));
         }
         let extra = match &*query.body {
             SetExpr::Select(select) => match select.projection.get(targets.len()) {
@@ -294,17 +294,15 @@ impl Binder<'_> {
         if query.outputs.len() < targets.len() && listed {
             return Err(too_few(self, query.outputs.len()));
         }
-        let mut map = HashMap::with_capacity(targets.len());
+        let mut given = Vec::with_capacity(targets.len());
         let outputs = std::mem::take(&mut query.outputs);
-        for (output, id) in outputs.iter().zip(targets) {
-            let Some(column) = table.column(*id) else { continue };
-            let column = column.clone();
-            self.check_assignable(&column)?;
+        for (output, place) in outputs.iter().zip(targets) {
+            self.check_assignable(&place.column)?;
             let literal = if self.untyped.contains(&output.col) { self.take_untyped(&mut query.rel, output) } else { None };
             let value = literal.unwrap_or_else(|| Expr::column(output.col, output.ty.clone()));
-            map.insert(*id, self.coerce_assignment(value, &column.ty, &column.name)?);
+            given.push(self.coerce_assignment(value, &place.ty()?, &place.column.name)?);
         }
-        Ok((query.rel, map))
+        Ok((query.rel, given))
     }
 
     /// Whether a statement may give a column a value of its own.
@@ -507,7 +505,7 @@ impl Binder<'_> {
                 ast::AssignmentTarget::ColumnName(name) => {
                     let (plain, subscripts) = self.subscripts_of(name)?;
                     if !subscripts.is_empty() {
-                        self.push_part(&mut out, table, &plain, &subscripts, &assignment.value)?;
+                        self.push_bound_part(&mut out, table, &plain, subscripts, &assignment.value)?;
                         continue;
                     }
                     let column = match self.assigned_column(table, name) {
@@ -534,16 +532,10 @@ impl Binder<'_> {
                             return Err(PgError::new(SqlState::SYNTAX_ERROR, "number of columns does not match number of values")
                                 .at(self.pos(inner)));
                         }
-                        if let Some(name) = names.iter().find(|n| self.subscripts_of(n).is_ok_and(|(_, subscripts)| !subscripts.is_empty()))
-                        {
-                            let what = "subscripts among columns that a subquery gives are not supported";
-                            return Err(PgError::unsupported(what)
-                                .hint("Assign the parts one by one, each from a subquery of its own.")
-                                .at(self.pos(name)));
-                        }
                         let row = self.one_choice(&query)?;
                         for (index, (name, output)) in names.iter().zip(&query.outputs).enumerate() {
-                            let column = &self.assigned_column(table, name)?;
+                            let (name, subscripts) = self.subscripts_of(name)?;
+                            let place = Place { column: self.assigned_column(table, &name)?, subscripts };
                             let value = match &row {
                                 Some(row) => ExprKind::Field { arg: Box::new(row.clone()), index },
                                 None => {
@@ -552,8 +544,12 @@ impl Binder<'_> {
                                 }
                             };
                             let value = Expr::new(value, output.ty.clone());
-                            let value = self.coerce_assignment(value, &column.ty, &column.name)?;
-                            push_assignment(&mut out, column, value)?;
+                            let value = self.coerce_assignment(value, &place.ty()?, &place.column.name)?;
+                            if place.subscripts.is_empty() {
+                                push_assignment(&mut out, &place.column, value)?;
+                            } else {
+                                self.push_part(&mut out, &place, value)?;
+                            }
                         }
                         continue;
                     }
@@ -583,12 +579,12 @@ impl Binder<'_> {
                     }
                     let names = names.iter().map(|n| self.subscripts_of(n)).collect::<PgResult<Vec<_>>>()?;
                     let columns = names.iter().map(|(n, _)| self.assigned_column(table, n)).collect::<PgResult<Vec<_>>>()?;
-                    for ((column, (name, subscripts)), item) in columns.iter().zip(&names).zip(items) {
+                    for ((column, (name, subscripts)), item) in columns.iter().zip(names).zip(items) {
                         if subscripts.is_empty() {
                             let value = self.assigned_value(column, item)?;
                             push_assignment(&mut out, column, value)?;
                         } else {
-                            self.push_part(&mut out, table, name, subscripts, item)?;
+                            self.push_bound_part(&mut out, table, &name, subscripts, item)?;
                         }
                     }
                 }
@@ -597,21 +593,33 @@ impl Binder<'_> {
         Ok(out)
     }
 
-    /// `SET a[1] = x`: what the statement has already put into the column stays.
-    fn push_part(
+    /// `SET a[1] = x`, of what is written.
+    fn push_bound_part(
         &mut self,
         out: &mut Vec<(ColumnId, Expr)>,
         table: &TableDescriptor,
         name: &ast::ObjectName,
-        subscripts: &[ast::Subscript],
+        subscripts: Vec<ast::Subscript>,
         value: &E,
     ) -> PgResult<()> {
-        let column = self.assigned_column(table, name)?;
-        self.check_updatable(&column)?;
+        let place = Place { column: self.assigned_column(table, name)?, subscripts };
+        if is_default(value) {
+            return Err(no_default_of_parts().at(self.pos(value)));
+        }
+        let ty = place.ty()?;
+        let bound = self.in_clause(Clause::UpdateSet, |b| b.bind_expr(value))?;
+        let value = self.coerce_assignment(bound, &ty, &place.column.name).map_err(|e| e.at(self.pos(value)))?;
+        self.push_part(out, &place, value)
+    }
+
+    /// `SET a[1] = x`: what the statement has already put into the column stays.
+    fn push_part(&mut self, out: &mut Vec<(ColumnId, Expr)>, place: &Place, value: Expr) -> PgResult<()> {
+        let Place { column, subscripts } = place;
+        self.check_updatable(column)?;
         let before = out.iter().position(|(c, _)| *c == column.id).map(|at| out.remove(at).1);
         let base = match before {
             Some(Expr { kind: kind @ ExprKind::Func { .. }, ty }) => Expr::new(kind, ty),
-            Some(_) => return Err(twice(&column)),
+            Some(_) => return Err(twice(column)),
             None => self
                 .scope()
                 .items
@@ -620,7 +628,7 @@ impl Binder<'_> {
                 .map(|c| c.expr.clone())
                 .ok_or_else(|| PgError::internal("the target has no such column"))?,
         };
-        let value = self.in_clause(Clause::UpdateSet, |b| b.assign_part(&column, base, subscripts, value))?;
+        let value = self.in_clause(Clause::UpdateSet, |b| b.assign_part(column, base, subscripts, value))?;
         out.push((column.id, value));
         Ok(())
     }
@@ -1047,12 +1055,18 @@ impl Binder<'_> {
         values: &ast::Values,
         table: &Arc<TableDescriptor>,
     ) -> PgResult<MergeAction> {
-        let mut targets = Vec::new();
+        let mut targets: Vec<Place> = Vec::new();
         for name in insert.columns.iter().filter(|c| !is_overriding(c)) {
-            targets.push(self.assigned_column(table, name)?);
+            let (name, subscripts) = self.subscripts_of(name)?;
+            let place = Place { column: self.assigned_column(table, &name)?, subscripts };
+            if targets.iter().any(|other| place.is_twice(other)) {
+                let message = format!("column \"{}\" specified more than once", place.column.name);
+                return Err(PgError::new(SqlState::DUPLICATE_COLUMN, message).at(self.pos(&name)));
+            }
+            targets.push(place);
         }
         if targets.is_empty() {
-            targets = table.visible_columns().cloned().collect();
+            targets = table.visible_columns().cloned().map(Place::whole).collect();
         }
         let row = values.rows.first().map_or(&[][..], |r| r.content.as_slice());
         if row.len() > targets.len() {
@@ -1061,17 +1075,23 @@ impl Binder<'_> {
         if row.len() < targets.len() && insert.columns.iter().any(|c| !is_overriding(c)) {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, "INSERT has more target columns than expressions"));
         }
-        let mut list: Vec<(ColumnId, Expr)> = Vec::new();
-        for (column, e) in targets.iter().zip(row) {
-            let value = if is_default(e) || (self.overriding_user && column.identity.is_some()) {
+        let mut places: Vec<Place> = Vec::with_capacity(row.len());
+        let mut values: Vec<Expr> = Vec::with_capacity(row.len());
+        for (place, e) in targets.into_iter().zip(row) {
+            let column = &place.column;
+            let value = if is_default(e) && !place.subscripts.is_empty() {
+                return Err(no_default_of_parts().at(self.pos(e)));
+            } else if is_default(e) || (self.overriding_user && column.identity.is_some()) {
                 if column.generated.is_some() { continue } else { self.default_of(column)? }
             } else {
                 self.check_assignable(column)?;
                 let bound = self.in_clause(Clause::Values, |b| b.bind_expr(e))?;
-                self.coerce_assignment(bound, &column.ty, &column.name).map_err(|err| err.at(self.pos(e)))?
+                self.coerce_assignment(bound, &place.ty()?, &column.name).map_err(|err| err.at(self.pos(e)))?
             };
-            list.push((column.id, value));
+            places.push(place);
+            values.push(value);
         }
+        let mut list = self.in_clause(Clause::Values, |b| b.gathered(&places, values))?;
         for column in table.visible_columns() {
             if column.generated.is_none() && !list.iter().any(|(c, _)| *c == column.id) {
                 let value = self.default_of(column)?;

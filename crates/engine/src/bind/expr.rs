@@ -418,18 +418,12 @@ impl Binder<'_> {
             let left = E::UnaryOp { op, expr: left.clone() };
             return self.bind_binary(&left, power, right, syntax);
         }
-        // -2147483648 is an integer, although 2147483648 is not.
+        // A minus before a number is part of it.
         if op == U::Minus
             && let E::Value(value) = expr
             && let ast::Value::Number(text, _) = &value.value
         {
-            let negative = format!("-{text}");
-            if let Ok(n) = negative.parse::<i32>() {
-                return Ok(Expr::new(ExprKind::Const(ScalarValue::Int32(Some(n))), SqlType::new(PgType::Int4)));
-            }
-            if let Ok(n) = negative.parse::<i64>() {
-                return Ok(Expr::new(ExprKind::Const(ScalarValue::Int64(Some(n))), SqlType::new(PgType::Int8)));
-            }
+            return self.number(&format!("-{text}")).map_err(|e| e.at(self.pos(syntax)));
         }
         let name = match op {
             U::Plus => "+",

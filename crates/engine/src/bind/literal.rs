@@ -30,9 +30,10 @@ impl Binder<'_> {
         }
     }
 
-    fn number(&mut self, text: &str) -> PgResult<Expr> {
+    /// A number as it is written, with a minus before it if there is one: −2147483648 is an integer, although 2147483648 is not.
+    pub(super) fn number(&mut self, text: &str) -> PgResult<Expr> {
         let clean: String = text.chars().filter(|c| *c != '_').collect();
-        if clean.bytes().all(|b| b.is_ascii_digit()) {
+        if clean.strip_prefix('-').unwrap_or(&clean).bytes().all(|b| b.is_ascii_digit()) {
             if let Ok(n) = clean.parse::<i32>() {
                 return Ok(Expr::new(ExprKind::Const(ScalarValue::Int32(Some(n))), SqlType::new(PgType::Int4)));
             }

@@ -183,6 +183,31 @@ pub fn quote_name(name: &str) -> String {
     if plain && RESERVED.binary_search(&name).is_err() { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
 }
 
+/// A string literal without escapes: backslashes stand for themselves.
+fn quote_plain(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+/// Whether pretty printing takes an expression for one that holds together without parentheses.
+fn is_one_word(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Column(_)
+        | ExprKind::Const(_)
+        | ExprKind::Func { .. }
+        | ExprKind::Case { .. }
+        | ExprKind::Coalesce(_)
+        | ExprKind::Extreme { .. }
+        | ExprKind::Array(_)
+        | ExprKind::Row(_)
+        | ExprKind::Subscript { .. }
+        | ExprKind::Slice { .. } => true,
+        // A cast by way of the text form is no call of a function in PostgreSQL.
+        ExprKind::Cast { arg, .. } if arg.ty.ty.is_string() || expr.ty.ty.is_string() => is_one_word(arg),
+        ExprKind::Cast { .. } => true,
+        _ => false,
+    }
+}
+
 /// A string literal.
 #[must_use]
 pub fn quote_text(text: &str) -> String {
@@ -233,10 +258,10 @@ impl Deparser<'_> {
                 self.enclosed(text)
             }
             ExprKind::Cast { arg, explicit } => self.cast(arg, &expr.ty, *explicit)?,
-            ExprKind::And(args) => self.connected(args, " AND ")?,
-            ExprKind::Or(args) => self.connected(args, " OR ")?,
+            ExprKind::And(args) => self.connected(expr, args, " AND ")?,
+            ExprKind::Or(args) => self.connected(expr, args, " OR ")?,
             ExprKind::Not(arg) => {
-                let inner = self.boolean(arg)?;
+                let inner = self.boolean(expr, arg)?;
                 self.enclosed(format!("NOT {inner}"))
             }
             ExprKind::IsNull(arg) => {
@@ -261,7 +286,8 @@ impl Deparser<'_> {
                 self.enclosed(text)
             }
             ExprKind::Case { whens, otherwise } => {
-                let mut out = String::from("CASE");
+                // As PostgreSQL prints it, on lines of its own.
+                let mut out = String::from("\nCASE");
                 for (when, then) in whens {
                     out.push_str(&format!("\n    WHEN {} THEN {}", self.expr(when)?, self.expr(then)?));
                 }
@@ -328,38 +354,26 @@ impl Deparser<'_> {
         Ok(args.iter().map(|a| self.expr(a)).collect::<PgResult<Vec<_>>>()?.join(", "))
     }
 
-    fn connected(&self, args: &[Expr], word: &str) -> PgResult<String> {
-        let parts = args.iter().map(|a| self.boolean(a)).collect::<PgResult<Vec<_>>>()?;
+    fn connected(&self, parent: &Expr, args: &[Expr], word: &str) -> PgResult<String> {
+        let parts = args.iter().map(|a| self.boolean(parent, a)).collect::<PgResult<Vec<_>>>()?;
         Ok(self.enclosed(parts.join(word)))
     }
 
-    /// An operand of AND, OR, NOT.
-    fn boolean(&self, expr: &Expr) -> PgResult<String> {
+    /// An operand of AND, OR, NOT. Pretty printing encloses it where it would be read in another way.
+    fn boolean(&self, parent: &Expr, expr: &Expr) -> PgResult<String> {
         let text = self.expr(expr)?;
-        Ok(if self.pretty && matches!(expr.kind, ExprKind::And(_) | ExprKind::Or(_) | ExprKind::Not(_)) {
-            format!("({text})")
-        } else {
-            text
-        })
+        let encloses = match expr.kind {
+            ExprKind::Or(_) => !matches!(parent.kind, ExprKind::Or(_)),
+            ExprKind::And(_) | ExprKind::Not(_) => matches!(parent.kind, ExprKind::Not(_)),
+            _ => false,
+        };
+        Ok(if self.pretty && encloses { format!("({text})") } else { text })
     }
 
     /// An operand that must hold together: pretty printing encloses what is not one word.
     fn simple(&self, expr: &Expr) -> PgResult<String> {
         let text = self.expr(expr)?;
-        let one = matches!(
-            expr.kind,
-            ExprKind::Column(_)
-                | ExprKind::Const(_)
-                | ExprKind::Func { .. }
-                | ExprKind::Cast { .. }
-                | ExprKind::Coalesce(_)
-                | ExprKind::Extreme { .. }
-                | ExprKind::Array(_)
-                | ExprKind::Row(_)
-                | ExprKind::Subscript { .. }
-                | ExprKind::Slice { .. }
-        );
-        Ok(if self.pretty && !one { format!("({text})") } else { text })
+        Ok(if self.pretty && !is_one_word(expr) { format!("({text})") } else { text })
     }
 
     /// An operand of an operator: multiplication binds before addition, and the left of equals needs no parentheses.
@@ -425,9 +439,9 @@ impl Deparser<'_> {
             PgType::Numeric if text.bytes().all(|b| b.is_ascii_digit() || b == b'.') && text.contains('.') => text,
             PgType::Numeric if text.bytes().all(|b| b.is_ascii_digit()) => format!("'{text}'::numeric"),
             // Without padding.
-            PgType::Bpchar => format!("{}::bpchar", quote_text(text.trim_end_matches(' '))),
-            PgType::Unknown => quote_text(&text),
-            _ => format!("{}::{name}", quote_text(&text)),
+            PgType::Bpchar => format!("{}::bpchar", quote_plain(text.trim_end_matches(' '))),
+            PgType::Unknown => quote_plain(&text),
+            _ => format!("{}::{name}", quote_plain(&text)),
         })
     }
 

@@ -145,6 +145,9 @@ pub struct ConstraintName {
     pub deferrable: bool,
     pub initially_deferred: bool,
     pub comment: Option<String>,
+    /// Of a primary key: the comment of its index, which has no descriptor of its own.
+    #[serde(default)]
+    pub index_comment: Option<String>,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

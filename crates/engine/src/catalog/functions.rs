@@ -468,13 +468,12 @@ fn function_by_oid(oid: Oid) -> Option<&'static Arc<Func>> {
 fn arguments(func: &Func) -> String {
     let last = func.args.len().saturating_sub(1);
     let args: Vec<String> = func
-        .args
-        .iter()
+        .declared_args()
         .enumerate()
         .map(|(i, ty)| {
             let variadic = if func.variadic && i == last { "VARIADIC " } else { "" };
             let name = func.arg_names.get(i).map_or_else(String::new, |n| format!("{n} "));
-            format!("{variadic}{name}{}", format_type(ty, -1))
+            format!("{variadic}{name}{}", format_type(&ty, -1))
         })
         .collect();
     args.join(", ")
@@ -509,6 +508,9 @@ fn comment(catalog: &CatalogSnapshot, oid: Oid, class: Option<&str>) -> Option<S
         }
         if let Some((_, index)) = catalog.index(oid) {
             return index.comment.clone();
+        }
+        if let Some(key) = primary_index(catalog, oid).and_then(|table| table.primary_key.as_ref()) {
+            return key.index_comment.clone();
         }
     }
     if in_class("pg_namespace")

@@ -293,6 +293,10 @@ impl Writer<'_> {
             for column in table.visible_columns() {
                 comment(format!("COLUMN {name}.{}", quote_name(&column.name)), &column.comment);
             }
+            if let Some(key) = &table.primary_key {
+                let index_name = self.name(key.oid | super::names::PRIMARY_INDEX_BIT)?;
+                comment(format!("INDEX {index_name}"), &key.index_comment);
+            }
             let constraints = table.primary_key.iter().chain(table.checks.iter().map(|c| &c.name));
             let constraints = constraints.chain(table.foreign_keys.iter().map(|f| &f.name));
             for constraint in constraints.chain(table.indexes.iter().filter_map(|i| i.constraint.as_ref())) {

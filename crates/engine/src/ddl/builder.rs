@@ -420,6 +420,7 @@ impl<'a> TableBuilder<'a> {
             deferrable: constraint.deferrable.unwrap_or(initially_deferred),
             initially_deferred,
             comment: None,
+            index_comment: None,
         })
     }
 

@@ -461,9 +461,9 @@ async fn comment(work: Work<'_>, target: &CommentTarget, text: Option<String>) -
                     }
                 }
                 FoundIndex::PrimaryKey => {
-                    return Err(
-                        PgError::unsupported("a comment on the index of a primary key is not supported").hint("Comment on the constraint.")
-                    );
+                    if let Some(key) = &mut table.primary_key {
+                        key.index_comment = text;
+                    }
                 }
             }
             work.put(Relation::Table(table))?;

@@ -320,7 +320,8 @@ async fn like_rest(
             && builder.table.primary_key.is_none()
         {
             let name = work.choose_name(builder.table.schema, &builder.table.name, None, "pkey", &[]);
-            builder.table.primary_key = Some(ConstraintName { oid: work.next_oid().await?, name, ..key.clone() });
+            let index_comment = key.index_comment.clone().filter(|_| comments);
+            builder.table.primary_key = Some(ConstraintName { oid: work.next_oid().await?, name, index_comment, ..key.clone() });
             builder.table.key =
                 source.key.iter().map(|p| crate::catalog::KeyPart { column: to(p.column), descending: p.descending }).collect();
         }

@@ -1116,6 +1116,11 @@ fn descriptions(ctx: &StatementContext, t: &mut Table<'_>) {
                         row(PG_CONSTRAINT, name.oid, 0, text);
                     }
                 }
+                if let (Some(text), Some(index)) =
+                    (table.primary_key.as_ref().and_then(|key| key.index_comment.as_ref()), primary_index_oid(table))
+                {
+                    row(PG_CLASS, index, 0, text);
+                }
                 let names =
                     table.primary_key.iter().chain(table.checks.iter().map(|c| &c.name)).chain(table.foreign_keys.iter().map(|k| &k.name));
                 for name in names {
@@ -1180,7 +1185,7 @@ fn procs(t: &mut Table<'_>) {
             ("pronargs", V::Int(f.args.len() as i64)),
             ("pronargdefaults", V::Int(f.defaults.len() as i64)),
             ("prorettype", V::Oid(f.ret.oid())),
-            ("proargtypes", V::Oids(f.args.iter().map(PgType::oid).collect())),
+            ("proargtypes", V::Oids(f.declared_args().map(|ty| ty.oid()).collect())),
             ("proargnames", if f.arg_names.is_empty() { V::Null } else { V::Texts(f.arg_names.iter().map(|n| (*n).to_owned()).collect()) }),
             ("prosrc", f.name.into()),
         ]);

@@ -99,7 +99,7 @@ pub fn object_name(ctx: &EvalContext, ty: &PgType, oid: u32) -> PgResult<Option<
                 format!("{}({})", quote_identifier(name), args.join(","))
             };
             match function_by_oid(oid) {
-                Some(func) => Some(shown(func.name, &mut func.args.iter().cloned())),
+                Some(func) => Some(shown(func.name, &mut func.declared_args())),
                 None => {
                     type_functions::by_oid(oid).map(|func| shown(func.name, &mut func.args.iter().filter_map(|oid| PgType::from_oid(*oid))))
                 }
@@ -192,7 +192,7 @@ fn procedure_oid(name: &str) -> PgResult<u32> {
     Registry::get()
         .functions(&function_name(function))
         .iter()
-        .find(|func| func.args == types)
+        .find(|func| func.declared_args().eq(types.iter().cloned()))
         .map(|func| func.oid)
         .or_else(|| {
             let of_types = |args: &[u32]| args.iter().copied().eq(types.iter().map(PgType::oid));

@@ -1,0 +1,224 @@
+-- What hangs on what: foreign keys, views that are written, temporary and materialized relations, defaults and checks as they are shown.
+CREATE TABLE p (id int PRIMARY KEY, k text UNIQUE, x int, y int, UNIQUE (x, y));
+CREATE TABLE c1 (id int PRIMARY KEY, pid int REFERENCES p ON DELETE CASCADE ON UPDATE CASCADE, pk text REFERENCES p (k) ON DELETE SET NULL ON UPDATE SET DEFAULT);
+CREATE TABLE c2 (a int DEFAULT 9, b int, FOREIGN KEY (a, b) REFERENCES p (x, y) MATCH FULL ON DELETE SET NULL);
+CREATE TABLE c3 (a int, b int, CONSTRAINT fk3 FOREIGN KEY (a, b) REFERENCES p (y, x) ON DELETE SET DEFAULT (b) DEFERRABLE INITIALLY DEFERRED);
+CREATE TABLE c4 (a int REFERENCES p ON DELETE RESTRICT ON UPDATE NO ACTION);
+INSERT INTO p VALUES (1, 'a', 10, 11), (2, 'b', 20, 21), (3, 'c', NULL, NULL);
+INSERT INTO c1 VALUES (1, 1, 'a'), (2, 2, 'b'), (3, NULL, NULL);
+INSERT INTO c1 VALUES (4, 9, 'a');
+INSERT INTO c1 VALUES (4, 1, 'zz');
+INSERT INTO c2 VALUES (10, 11), (NULL, NULL);
+INSERT INTO c2 VALUES (10, NULL);
+INSERT INTO c2 VALUES (10, 99);
+INSERT INTO c4 VALUES (3);
+DELETE FROM p WHERE id = 3;
+UPDATE p SET id = 33 WHERE id = 3;
+UPDATE p SET id = 11 WHERE id = 1;
+UPDATE p SET k = 'aa' WHERE k = 'a';
+SELECT * FROM c1 ORDER BY id;
+DELETE FROM p WHERE id = 11;
+SELECT * FROM c1 ORDER BY id;
+SELECT * FROM c2 ORDER BY a, b;
+BEGIN;
+INSERT INTO c3 VALUES (5, 6);
+SET CONSTRAINTS fk3 IMMEDIATE;
+ROLLBACK;
+BEGIN;
+INSERT INTO c3 VALUES (5, 6);
+COMMIT;
+\sorted
+SELECT count(*) FROM c3;
+SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE contype = 'f' AND connamespace = 'diff'::regnamespace ORDER BY 1;
+ALTER TABLE c4 ADD FOREIGN KEY (a) REFERENCES p (x);
+ALTER TABLE c4 ADD FOREIGN KEY (a) REFERENCES p (k);
+ALTER TABLE c4 ADD FOREIGN KEY (nosuch) REFERENCES p;
+ALTER TABLE c4 ADD FOREIGN KEY (a) REFERENCES p (id, x);
+ALTER TABLE c4 ADD FOREIGN KEY (a) REFERENCES p ON DELETE SET NULL (nosuch);
+ALTER TABLE c4 ADD FOREIGN KEY (a) REFERENCES p ON UPDATE SET NULL (a);
+ALTER TABLE c4 ADD FOREIGN KEY (a) REFERENCES nosuch;
+ALTER TABLE c4 ALTER CONSTRAINT c4_a_fkey DEFERRABLE INITIALLY DEFERRED;
+ALTER TABLE c4 ALTER CONSTRAINT c4_a_fkey NOT DEFERRABLE;
+ALTER TABLE c4 ALTER CONSTRAINT nosuch DEFERRABLE;
+ALTER TABLE p DROP CONSTRAINT p_pkey;
+ALTER TABLE p DROP CONSTRAINT p_pkey CASCADE;
+ALTER TABLE p ALTER COLUMN k TYPE varchar(10);
+ALTER TABLE p DROP COLUMN k;
+ALTER TABLE p DROP COLUMN k CASCADE;
+DROP TABLE p;
+DROP TABLE p CASCADE;
+SELECT conname FROM pg_constraint WHERE contype = 'f' AND connamespace = 'diff'::regnamespace ORDER BY 1;
+CREATE TEMP TABLE tmp (a int) ON COMMIT DELETE ROWS;
+BEGIN;
+INSERT INTO tmp VALUES (1);
+\sorted
+SELECT * FROM tmp;
+COMMIT;
+\sorted
+SELECT * FROM tmp;
+CREATE TEMP TABLE tmp2 (a int) ON COMMIT DROP;
+\sorted
+SELECT * FROM tmp2;
+BEGIN;
+CREATE TEMPORARY TABLE tmp2 ON COMMIT DROP AS SELECT 1 AS a;
+\sorted
+SELECT * FROM tmp2;
+COMMIT;
+\sorted
+SELECT * FROM tmp2;
+CREATE TABLE nontmp (a int) ON COMMIT DROP;
+CREATE TEMP TABLE diff.tmp3 (a int);
+CREATE TEMP TABLE tmp (a int);
+CREATE TABLE tmp (a int);
+\sorted
+SELECT count(*) FROM pg_temp.tmp;
+DROP TABLE tmp;
+DROP TABLE tmp;
+DROP TABLE tmp;
+CREATE TEMP VIEW tv AS SELECT 1 AS one;
+CREATE VIEW tv2 AS SELECT * FROM tv;
+CREATE TEMP SEQUENCE tseq;
+SELECT nextval('tseq');
+CREATE TABLE persists (a int DEFAULT nextval('tseq'));
+CREATE LOCAL TEMP TABLE lt (a int PRIMARY KEY, b text UNIQUE);
+INSERT INTO lt VALUES (1, 'x') ON CONFLICT DO NOTHING;
+CREATE TABLE perm (a int REFERENCES lt);
+CREATE UNLOGGED TABLE ul (a int);
+CREATE TABLE ctas AS SELECT 1 AS a, 'x' AS b, 2.5 AS c, now() AS d, NULL AS e;
+CREATE TABLE ctas AS SELECT 1;
+CREATE TABLE IF NOT EXISTS ctas AS SELECT 1;
+CREATE TABLE ctas2 (x, y) AS VALUES (1, 'a'), (2, 'b');
+CREATE TABLE ctas3 AS TABLE ctas2 WITH NO DATA;
+CREATE TABLE ctas4 AS SELECT * FROM ctas2 WHERE x > 1 WITH DATA;
+\sorted
+SELECT * FROM ctas4;
+\sorted
+SELECT count(*) FROM ctas3;
+PREPARE q AS SELECT 5 AS five;
+CREATE TABLE ctas5 AS EXECUTE q;
+\sorted
+SELECT * FROM ctas5;
+CREATE TABLE ctas6 AS SELECT;
+CREATE TABLE ctas7 AS WITH w AS (SELECT 1 AS a) SELECT * FROM w;
+CREATE TABLE ctas8 AS SELECT ROW(1, 2) AS r;
+CREATE TABLE ctas9 AS INSERT INTO ctas2 VALUES (1, 'x') RETURNING *;
+CREATE TABLE ctas10 AS SELECT count(*), max(x), x + 1, upper(y) FROM ctas2 GROUP BY x, y;
+CREATE TABLE ctas11 WITH (fillfactor = 70) AS SELECT 1 AS a;
+CREATE TABLE ctas12 AS SELECT x AS "X y", y::varchar(3), 1::numeric(5,2) AS n FROM ctas2;
+SELECT column_name, data_type, character_maximum_length, numeric_precision FROM information_schema.columns WHERE table_name = 'ctas12' AND table_schema = 'diff' ORDER BY ordinal_position;
+CREATE MATERIALIZED VIEW mv AS SELECT x, y FROM ctas2;
+INSERT INTO ctas2 VALUES (3, 'c');
+\sorted
+SELECT count(*) FROM mv;
+REFRESH MATERIALIZED VIEW mv;
+\sorted
+SELECT count(*) FROM mv;
+REFRESH MATERIALIZED VIEW CONCURRENTLY mv;
+CREATE UNIQUE INDEX ON mv (x);
+REFRESH MATERIALIZED VIEW CONCURRENTLY mv;
+REFRESH MATERIALIZED VIEW mv WITH NO DATA;
+\sorted
+SELECT * FROM mv;
+REFRESH MATERIALIZED VIEW CONCURRENTLY mv WITH NO DATA;
+INSERT INTO mv VALUES (1, 'x');
+UPDATE mv SET x = 1;
+DELETE FROM mv;
+TRUNCATE mv;
+ALTER MATERIALIZED VIEW mv RENAME TO mv2;
+ALTER MATERIALIZED VIEW mv2 RENAME COLUMN x TO xx;
+DROP VIEW mv2;
+DROP TABLE mv2;
+DROP TABLE ctas2;
+DROP MATERIALIZED VIEW mv2;
+CREATE MATERIALIZED VIEW IF NOT EXISTS ctas AS SELECT 1;
+CREATE OR REPLACE MATERIALIZED VIEW ctas AS SELECT 1;
+CREATE TABLE base (id int PRIMARY KEY, v int, w text DEFAULT 'd');
+CREATE VIEW up AS SELECT id, v FROM base WHERE v > 5 WITH CHECK OPTION;
+\sorted
+INSERT INTO up VALUES (1, 10) RETURNING *;
+INSERT INTO up VALUES (2, 1);
+UPDATE up SET v = 3;
+\sorted
+UPDATE up SET v = 30 RETURNING *;
+CREATE VIEW up2 AS SELECT * FROM up WHERE id < 10 WITH LOCAL CHECK OPTION;
+INSERT INTO up2 VALUES (20, 20);
+INSERT INTO up2 VALUES (5, 2);
+\sorted
+DELETE FROM up2 WHERE id = 1 RETURNING *;
+CREATE VIEW noup AS SELECT count(*) FROM base;
+INSERT INTO noup VALUES (1);
+UPDATE noup SET count = 1;
+DELETE FROM noup;
+CREATE VIEW noup2 AS SELECT DISTINCT v FROM base;
+DELETE FROM noup2;
+CREATE VIEW noup3 AS SELECT a.id FROM base a, base b;
+DELETE FROM noup3;
+CREATE VIEW noup4 AS SELECT id, v + 1 AS v1 FROM base;
+UPDATE noup4 SET v1 = 2;
+INSERT INTO noup4 (id) VALUES (77);
+CREATE VIEW noup5 AS SELECT id FROM base LIMIT 1;
+UPDATE noup5 SET id = 2;
+CREATE VIEW noup6 AS SELECT id FROM base UNION SELECT 1;
+INSERT INTO noup6 VALUES (2);
+CREATE VIEW withbad AS SELECT count(*) FROM base WITH CHECK OPTION;
+CREATE RECURSIVE VIEW rv (n) AS VALUES (1) UNION ALL SELECT n + 1 FROM rv WHERE n < 3;
+\sorted
+SELECT * FROM rv;
+CREATE VIEW up3 WITH (check_option = cascaded) AS SELECT id FROM base WHERE id > 0;
+ALTER VIEW up3 SET (check_option = local);
+ALTER VIEW up3 RESET (check_option);
+DROP TABLE base;
+DROP VIEW up;
+DROP VIEW up, up2 RESTRICT;
+CREATE INDEX bi ON base (v) WHERE w = 'd';
+CREATE INDEX bi ON base (v);
+CREATE INDEX IF NOT EXISTS bi ON base (v);
+CREATE UNIQUE INDEX bu ON base (lower(w), v DESC NULLS LAST) INCLUDE (id);
+CREATE INDEX ON base (v, w);
+CREATE INDEX ON base ((v + 1));
+CREATE INDEX ON base (lower(w));
+CREATE INDEX bh ON base USING btree (v int4_ops, w text_pattern_ops);
+CREATE INDEX CONCURRENTLY bc ON base (w);
+ALTER TABLE base ADD CONSTRAINT bpk UNIQUE USING INDEX bu;
+CREATE UNIQUE INDEX bu2 ON base (v);
+ALTER TABLE base ADD CONSTRAINT buq UNIQUE USING INDEX bu2;
+ALTER TABLE base ADD CONSTRAINT buz UNIQUE USING INDEX nosuch;
+DROP INDEX bu2;
+DROP INDEX buq;
+DROP INDEX bi, bh;
+DROP INDEX CONCURRENTLY bc;
+DROP INDEX IF EXISTS bi;
+ALTER TABLE base DROP CONSTRAINT buq, ADD CONSTRAINT buq2 CHECK (v > 0) NOT VALID;
+CREATE TABLE nulls (a int, UNIQUE NULLS NOT DISTINCT (a));
+INSERT INTO nulls VALUES (NULL);
+INSERT INTO nulls VALUES (NULL);
+CREATE TABLE tbs (a int) TABLESPACE pg_default;
+CREATE TABLE tbs2 (a int) TABLESPACE nosuch;
+CREATE TABLE opt (a int) WITH (fillfactor = 70, autovacuum_enabled = false);
+CREATE TABLE opt2 (a int) WITH (fillfactor = 5);
+CREATE TABLE opt2 (a int) WITH (nosuch = 5);
+CREATE TABLE opt3 (a int) USING heap;
+CREATE TABLE opt4 (a int) USING nosuch;
+CREATE TABLE st (a text STORAGE plain, b text COMPRESSION pglz);
+CREATE TABLE "Quoted Name" ("Col 1" int PRIMARY KEY, "select" text, "Col""q" int CHECK ("Col""q" > 0));
+INSERT INTO "Quoted Name" VALUES (1, 'x', -1);
+INSERT INTO "Quoted Name" VALUES (NULL, 'x', 1);
+\sorted
+SELECT * FROM "quoted name";
+SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = '"Quoted Name"'::regclass ORDER BY 1;
+SELECT '"Quoted Name"'::regclass, pg_get_indexdef('"Quoted Name_pkey"'::regclass);
+CREATE TABLE aaaaaaaaaabbbbbbbbbbccccccccccddddddddddeeeeeeeeeeffffffffffgggggggggg (a int);
+\sorted
+SELECT relname FROM pg_class WHERE relname LIKE 'aaaaaaaaaabb%';
+CREATE TABLE dd (a int DEFAULT 1 + 1, b text DEFAULT 'a' || 'b', c date DEFAULT now(), d timestamptz DEFAULT CURRENT_TIMESTAMP, e text DEFAULT current_user, f numeric DEFAULT 1.50, g bool DEFAULT 't', h int[] DEFAULT '{1,2}', i jsonb DEFAULT '{"a":1}', j uuid DEFAULT gen_random_uuid(), k interval DEFAULT '1 day', l varchar(5) DEFAULT 'abc', m bytea DEFAULT '\x01', n float DEFAULT -1.5, o text DEFAULT NULL, p int DEFAULT -1, q text DEFAULT upper('x'), r time DEFAULT LOCALTIME, s int DEFAULT CASE WHEN true THEN 1 END, t char(3) DEFAULT 'ab', u bigint DEFAULT 5, v timestamp DEFAULT '2024-01-01');
+SELECT column_name, column_default FROM information_schema.columns WHERE table_name = 'dd' AND table_schema = 'diff' ORDER BY ordinal_position;
+\sorted
+INSERT INTO dd DEFAULT VALUES RETURNING a, b, f, g, h, i, k, l, m, n, o, p, q, s, t, u, v;
+CREATE TABLE ck (a int CHECK (a > 0 AND a < 10 OR a IS NULL), b text CHECK (b IN ('x', 'y')), c int CHECK (c BETWEEN 1 AND 5), d text CHECK (d LIKE 'a%' AND length(d) < 5), e text CHECK (e ~ '^x'), f int CHECK (f = ANY (ARRAY[1, 2])), g date CHECK (g > '2020-01-01'), h int CHECK (h IS NOT NULL), i numeric CHECK (i <> 0 AND NOT i = 5), j int CHECK ((j % 2) = 0), k text CHECK (lower(k) = k), l bool CHECK (l), m int CHECK (CASE WHEN m > 5 THEN m < 10 ELSE true END), n text CHECK (COALESCE(n, 'x') <> ''), o int[] CHECK (o[1] = 1), p jsonb CHECK (p ? 'a' AND (p ->> 'a')::int > 0), q text CHECK (q IS DISTINCT FROM 'z'), CHECK (a < c), CHECK ((a, c) <> (1, 2)));
+SELECT conname, pg_get_constraintdef(oid), pg_get_constraintdef(oid, true) FROM pg_constraint WHERE conrelid = 'ck'::regclass ORDER BY 1;
+SELECT constraint_name, check_clause FROM information_schema.check_constraints WHERE constraint_schema = 'diff' AND constraint_name LIKE 'ck%' ORDER BY 1;
+CREATE TABLE dd (l varchar(5) DEFAULT 'abc', m bytea DEFAULT '\x01', n float DEFAULT -1.5, o text DEFAULT NULL, p int DEFAULT -1, q text DEFAULT upper('x'), r time DEFAULT LOCALTIME, s int DEFAULT CASE WHEN true THEN 1 END, t char(3) DEFAULT 'ab', u bigint DEFAULT 5, v timestamp DEFAULT '2024-01-01');
+SELECT column_name, column_default FROM information_schema.columns WHERE table_name = 'dd' AND table_schema = 'diff' ORDER BY ordinal_position;
+CREATE TABLE ck (k text CHECK (lower(k) = k), l bool CHECK (l), m int CHECK (CASE WHEN m > 5 THEN m < 10 ELSE true END), n text CHECK (COALESCE(n, 'x') <> ''), o int[] CHECK (o[1] = 1), p jsonb CHECK (p ? 'a' AND (p ->> 'a')::int > 0), q text CHECK (q IS DISTINCT FROM 'z'), a int, c int, CHECK (a < c), CHECK ((a, c) <> (1, 2)));
+SELECT conname, pg_get_constraintdef(oid) FROM pg_constraint WHERE conrelid = 'ck'::regclass ORDER BY 1;
+SELECT conname, pg_get_constraintdef(oid, true) FROM pg_constraint WHERE conrelid = 'ck'::regclass ORDER BY 1;
