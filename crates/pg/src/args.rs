@@ -6,6 +6,7 @@
 
 use crate::context::EvalContext;
 use crate::error::{PgError, PgResult};
+use crate::memory::{append_bytes, append_text};
 use crate::types::SqlType;
 use arrow::array::{
     Array, ArrayRef, AsArray, BinaryViewArray, BinaryViewBuilder, BooleanArray, FixedSizeBinaryArray, FixedSizeBinaryBuilder,
@@ -178,8 +179,13 @@ impl Kind for Text {
     }
     #[inline]
     fn push(builder: &mut StringViewBuilder, value: Option<String>) -> PgResult<()> {
-        builder.append_option(value);
-        Ok(())
+        match value {
+            Some(mut text) => append_text(builder, &mut text),
+            None => {
+                builder.append_null();
+                Ok(())
+            }
+        }
     }
     fn finish(mut builder: StringViewBuilder, _: &SqlType) -> PgResult<ArrayRef> {
         Ok(Arc::new(builder.finish()))
@@ -206,8 +212,13 @@ impl Kind for Bytes {
     }
     #[inline]
     fn push(builder: &mut BinaryViewBuilder, value: Option<Vec<u8>>) -> PgResult<()> {
-        builder.append_option(value);
-        Ok(())
+        match value {
+            Some(bytes) => append_bytes(builder, bytes),
+            None => {
+                builder.append_null();
+                Ok(())
+            }
+        }
     }
     fn finish(mut builder: BinaryViewBuilder, _: &SqlType) -> PgResult<ArrayRef> {
         Ok(Arc::new(builder.finish()))

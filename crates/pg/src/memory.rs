@@ -9,14 +9,20 @@ use crate::sqlstate::SqlState;
 use arrow::array::{Array, ArrayRef, AsArray, BinaryViewBuilder, GenericByteViewBuilder, ListArray, StringViewBuilder, StructArray};
 use arrow::buffer::{Buffer, OffsetBuffer};
 use arrow::datatypes::{ByteViewType, DataType};
+use std::cell::Cell;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What is smaller need not ask.
+/// What is smaller need not ask by itself; many small values together do ([`ask_for_small`]).
 pub const SMALL_BYTES: usize = 1 << 20;
+
+thread_local! {
+    /// What small values have taken on this thread since it last asked.
+    static UNASKED: Cell<usize> = const { Cell::new(0) };
+}
 
 /// What an array takes beside its values.
 pub const PIECE_BYTES: usize = 128;
@@ -294,12 +300,26 @@ pub fn reserve(buffer: &mut Vec<u8>, additional: usize) -> PgResult<()> {
     Ok(())
 }
 
-/// Appends a text to a column; one that is large is taken out of the buffer, not copied.
+/// Asks for memory for small values, many at a time: a column of them may be as large as one large value.
+fn ask_for_small(bytes: usize) -> PgResult<()> {
+    UNASKED.with(|unasked| {
+        let sum = unasked.get().saturating_add(bytes);
+        if sum < SMALL_BYTES {
+            unasked.set(sum);
+            return Ok(());
+        }
+        unasked.set(0);
+        process().claim(sum)
+    })
+}
+
+/// Appends a text to a column; one that is large is taken out of the buffer, not copied, and was asked for by who made it.
 ///
 /// # Errors
-/// XX000 for more than four gigabytes.
+/// 53200 if the process would pass its limit; XX000 for more than four gigabytes.
 pub fn append_text(out: &mut StringViewBuilder, text: &mut String) -> PgResult<()> {
     if text.len() < SMALL_BYTES {
+        ask_for_small(text.len())?;
         out.append_value(text);
         return Ok(());
     }
@@ -309,9 +329,10 @@ pub fn append_text(out: &mut StringViewBuilder, text: &mut String) -> PgResult<(
 /// As [`append_text`], for bytes.
 ///
 /// # Errors
-/// XX000 for more than four gigabytes.
+/// 53200 if the process would pass its limit; XX000 for more than four gigabytes.
 pub fn append_bytes(out: &mut BinaryViewBuilder, bytes: Vec<u8>) -> PgResult<()> {
     if bytes.len() < SMALL_BYTES {
+        ask_for_small(bytes.len())?;
         out.append_value(bytes);
         return Ok(());
     }
