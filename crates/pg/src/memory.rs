@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What is smaller need not ask by itself; many small values together do ([`ask_for_small`]).
+/// What is smaller need not ask by itself; many small values together do ([`ProcessMemory::claim_small`]).
 pub const SMALL_BYTES: usize = 1 << 20;
 
 thread_local! {
@@ -29,6 +29,8 @@ pub const PIECE_BYTES: usize = 128;
 
 /// What all together may be promised whatever the process has.
 const MODEST_BYTES: usize = 8 << 20;
+/// By how much the process may have passed its limit, a quarter of it at most, while what is modest is still promised.
+const MOST_OVER: usize = 32 << 20;
 /// How old an answer of the system may be.
 const FRESH: Duration = Duration::from_millis(2);
 /// The time in which half of what was promised shows in the memory of the process, or never will.
@@ -138,8 +140,10 @@ impl ProcessMemory {
             return Ok(());
         }
         // Promises that were kept since are forgotten first.
-        self.bytes(limit);
-        let modest = self.promised.load(Ordering::Relaxed).saturating_add(bytes) <= self.modest();
+        let has = self.bytes(limit);
+        // Not without an end: one modest promise after the other would fill a process that may have no more.
+        let modest =
+            self.promised.load(Ordering::Relaxed).saturating_add(bytes) <= self.modest() && has <= limit + (limit / 4).min(MOST_OVER);
         // It is promised before it is asked for: of several at once, each sees the others.
         let promise = self.promise(bytes);
         if !modest && self.exceeded_by(0) {
@@ -147,6 +151,22 @@ impl ProcessMemory {
             return Err(refused(format!("A value of {bytes} bytes is more than the process may still take.")));
         }
         Ok(())
+    }
+
+    /// Asks for memory for small values, many of one thread at a time: a column of them may be as large as one large value.
+    ///
+    /// # Errors
+    /// 53200 if the process would pass its limit.
+    pub fn claim_small(&self, bytes: usize) -> PgResult<()> {
+        UNASKED.with(|unasked| {
+            let sum = unasked.get().saturating_add(bytes);
+            if sum < SMALL_BYTES {
+                unasked.set(sum);
+                return Ok(());
+            }
+            unasked.set(0);
+            self.claim(sum)
+        })
     }
 
     fn promise(&self, bytes: usize) -> Option<Instant> {
@@ -300,26 +320,13 @@ pub fn reserve(buffer: &mut Vec<u8>, additional: usize) -> PgResult<()> {
     Ok(())
 }
 
-/// Asks for memory for small values, many at a time: a column of them may be as large as one large value.
-fn ask_for_small(bytes: usize) -> PgResult<()> {
-    UNASKED.with(|unasked| {
-        let sum = unasked.get().saturating_add(bytes);
-        if sum < SMALL_BYTES {
-            unasked.set(sum);
-            return Ok(());
-        }
-        unasked.set(0);
-        process().claim(sum)
-    })
-}
-
 /// Appends a text to a column; one that is large is taken out of the buffer, not copied, and was asked for by who made it.
 ///
 /// # Errors
 /// 53200 if the process would pass its limit; XX000 for more than four gigabytes.
 pub fn append_text(out: &mut StringViewBuilder, text: &mut String) -> PgResult<()> {
     if text.len() < SMALL_BYTES {
-        ask_for_small(text.len())?;
+        process().claim_small(text.len())?;
         out.append_value(text);
         return Ok(());
     }
@@ -332,7 +339,7 @@ pub fn append_text(out: &mut StringViewBuilder, text: &mut String) -> PgResult<(
 /// 53200 if the process would pass its limit; XX000 for more than four gigabytes.
 pub fn append_bytes(out: &mut BinaryViewBuilder, bytes: Vec<u8>) -> PgResult<()> {
     if bytes.len() < SMALL_BYTES {
-        ask_for_small(bytes.len())?;
+        process().claim_small(bytes.len())?;
         out.append_value(bytes);
         return Ok(());
     }
@@ -378,16 +385,27 @@ mod tests {
         memory.set_limit(64 << 10, None);
         assert_eq!(memory.check().unwrap_err().fields().code, SqlState::OUT_OF_MEMORY);
         memory.claim(SMALL_BYTES).unwrap_err();
-        memory.set_limit(16 << 20, None);
+        let reserve: Vec<u8> = (0..200 << 20).map(|i| i as u8).collect();
+        let has = memory.bytes(1 << 40);
+        // It has passed its limit by a little.
+        memory.set_limit(has - (12 << 20), None);
         for _ in 0..20 {
             std::thread::sleep(SHOWS / 2);
             memory.claim(SMALL_BYTES).unwrap();
         }
-        memory.set_limit(64 << 20, None);
-        let reserve: Vec<u8> = (0..80 << 20).map(|i| i as u8).collect();
-        memory.claim(SMALL_BYTES).unwrap();
         memory.claim(9 << 20).unwrap_err();
+        // By much.
+        memory.set_limit(64 << 20, None);
+        memory.claim(SMALL_BYTES).unwrap_err();
         drop(reserve);
+    }
+
+    #[test]
+    fn small_values_ask_together() {
+        let memory = ProcessMemory::new();
+        memory.set_limit(64 << 10, None);
+        let asked = (0..8).try_for_each(|_| memory.claim_small(SMALL_BYTES / 4));
+        assert_eq!(asked.unwrap_err().fields().code, SqlState::OUT_OF_MEMORY);
     }
 
     #[test]
