@@ -576,12 +576,19 @@ impl<'a> TableBuilder<'a> {
     }
 
     async fn add_primary_key(&mut self, constraint: &Constraint, key: &KeyColumns, on: Option<ColumnId>) -> PgResult<()> {
-        self.check_no_primary_key(constraint)?;
+        // As in PostgreSQL, keys of a new table are counted before their columns are looked for.
+        let is_new = self.work.catalog().table(self.table.oid).is_none();
+        if is_new {
+            self.check_no_primary_key(constraint)?;
+        }
         if !key.include.is_empty() {
             return Err(PgError::unsupported("INCLUDE in a primary key is not supported")
                 .hint("The primary key is the table: it holds all columns."));
         }
         let columns = self.key_columns(key, on, "primary key")?;
+        if !is_new {
+            self.check_no_primary_key(constraint)?;
+        }
         for (id, _, _) in &columns {
             if self.nullable.contains(id) {
                 return Err(PgError::new(

@@ -703,9 +703,6 @@ fn table_query(work: Work<'_>, query: &ast::Statement, names: &[ast::Ident]) -> 
 
 fn query_of(mut bound: Bound, names: &[ast::Ident]) -> PgResult<TableQuery> {
     let BoundBody::Query(query) = &mut bound.body else { return Err(PgError::internal("a query that is none")) };
-    if names.len() > query.outputs.len() {
-        return Err(PgError::new(SqlState::SYNTAX_ERROR, "too many column names were specified"));
-    }
     const FIRST: u32 = 1 << 20;
     let mut columns = Vec::with_capacity(query.outputs.len());
     let mut exprs = Vec::with_capacity(query.outputs.len());
@@ -764,6 +761,9 @@ pub(crate) async fn create_as(work: Work<'_>, create: &CreateTableAs, bound: Opt
             return Ok(tag.into());
         }
         return Err(PgError::new(SqlState::DUPLICATE_TABLE, format!("relation \"{name}\" already exists")));
+    }
+    if create.columns.len() > query.columns.len() {
+        return Err(PgError::new(SqlState::SYNTAX_ERROR, "too many column names were specified"));
     }
     let temporary = work.catalog().schema(schema).is_some_and(|s| s.temporary.is_some());
     let view_oid = if create.materialized_view { Some(work.next_oid().await?) } else { None };

@@ -244,7 +244,8 @@ impl<'a> Work<'a> {
         }
     }
 
-    /// Why a name that is to be changed is not found: 42P01, or 42501 where it is one of the system's own.
+    /// Why a name that is to be changed is not found: 42P01, 3F000 where there is no such schema, or 42501 where it is one of the
+    /// system's own.
     pub fn missing(&self, name: &ObjectName) -> PgError {
         let parts = name_parts(name).unwrap_or_default();
         let (schema, relation) = match parts.as_slice() {
@@ -255,6 +256,9 @@ impl<'a> Work<'a> {
         if crate::virtual_tables::exists(schema, relation) {
             let message = format!("permission denied: \"{relation}\" is a system catalog");
             return PgError::new(SqlState::INSUFFICIENT_PRIVILEGE, message);
+        }
+        if parts.len() > 1 && schema != "pg_temp" && self.catalog().schema_by_name(schema).is_none() {
+            return undefined_schema(schema);
         }
         undefined_relation(&Self::shown(name)).at(self.position(name))
     }
