@@ -9,20 +9,14 @@ use crate::sqlstate::SqlState;
 use arrow::array::{Array, ArrayRef, AsArray, BinaryViewBuilder, GenericByteViewBuilder, ListArray, StringViewBuilder, StructArray};
 use arrow::buffer::{Buffer, OffsetBuffer};
 use arrow::datatypes::{ByteViewType, DataType};
-use std::cell::Cell;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, LazyLock, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// What is smaller need not ask by itself; many small values together do ([`ProcessMemory::claim_small`]).
+/// What is smaller need not ask.
 pub const SMALL_BYTES: usize = 1 << 20;
-
-thread_local! {
-    /// What small values have taken on this thread since it last asked.
-    static UNASKED: Cell<usize> = const { Cell::new(0) };
-}
 
 /// What an array takes beside its values.
 pub const PIECE_BYTES: usize = 128;
@@ -151,22 +145,6 @@ impl ProcessMemory {
             return Err(refused(format!("A value of {bytes} bytes is more than the process may still take.")));
         }
         Ok(())
-    }
-
-    /// Asks for memory for small values, many of one thread at a time: a column of them may be as large as one large value.
-    ///
-    /// # Errors
-    /// 53200 if the process would pass its limit.
-    pub fn claim_small(&self, bytes: usize) -> PgResult<()> {
-        UNASKED.with(|unasked| {
-            let sum = unasked.get().saturating_add(bytes);
-            if sum < SMALL_BYTES {
-                unasked.set(sum);
-                return Ok(());
-            }
-            unasked.set(0);
-            self.claim(sum)
-        })
     }
 
     fn promise(&self, bytes: usize) -> Option<Instant> {
@@ -320,13 +298,12 @@ pub fn reserve(buffer: &mut Vec<u8>, additional: usize) -> PgResult<()> {
     Ok(())
 }
 
-/// Appends a text to a column; one that is large is taken out of the buffer, not copied, and was asked for by who made it.
+/// Appends a text to a column; one that is large is taken out of the buffer, not copied.
 ///
 /// # Errors
-/// 53200 if the process would pass its limit; XX000 for more than four gigabytes.
+/// XX000 for more than four gigabytes.
 pub fn append_text(out: &mut StringViewBuilder, text: &mut String) -> PgResult<()> {
     if text.len() < SMALL_BYTES {
-        process().claim_small(text.len())?;
         out.append_value(text);
         return Ok(());
     }
@@ -336,10 +313,9 @@ pub fn append_text(out: &mut StringViewBuilder, text: &mut String) -> PgResult<(
 /// As [`append_text`], for bytes.
 ///
 /// # Errors
-/// 53200 if the process would pass its limit; XX000 for more than four gigabytes.
+/// XX000 for more than four gigabytes.
 pub fn append_bytes(out: &mut BinaryViewBuilder, bytes: Vec<u8>) -> PgResult<()> {
     if bytes.len() < SMALL_BYTES {
-        process().claim_small(bytes.len())?;
         out.append_value(bytes);
         return Ok(());
     }
@@ -398,14 +374,6 @@ mod tests {
         memory.set_limit(64 << 20, None);
         memory.claim(SMALL_BYTES).unwrap_err();
         drop(reserve);
-    }
-
-    #[test]
-    fn small_values_ask_together() {
-        let memory = ProcessMemory::new();
-        memory.set_limit(64 << 10, None);
-        let asked = (0..8).try_for_each(|_| memory.claim_small(SMALL_BYTES / 4));
-        assert_eq!(asked.unwrap_err().fields().code, SqlState::OUT_OF_MEMORY);
     }
 
     #[test]
