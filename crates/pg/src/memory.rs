@@ -336,8 +336,12 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
 
+    /// Of tests that measure the process, one at a time.
+    static ALONE: Mutex<()> = Mutex::new(());
+
     #[test]
     fn what_is_promised_counts_until_it_shows() {
+        let _alone = ALONE.lock();
         let memory = ProcessMemory::new();
         assert!(!memory.exceeded_by(1 << 50) && memory.claim(1 << 50).is_ok(), "there is no limit");
         memory.promised.store(0, Ordering::Relaxed);
@@ -357,6 +361,7 @@ mod tests {
 
     #[test]
     fn a_large_process_still_serves_the_modest() {
+        let _alone = ALONE.lock();
         let memory = ProcessMemory::new();
         memory.set_limit(64 << 10, None);
         assert_eq!(memory.check().unwrap_err().fields().code, SqlState::OUT_OF_MEMORY);
