@@ -51,6 +51,21 @@ struct SetCall {
 }
 
 impl SetCall {
+    /// `None` for a function that gives no set. Without `args` they are given with each batch.
+    fn new(set: &SetExpr, args: Vec<Arc<dyn PhysicalExpr>>) -> Option<Self> {
+        let FuncKind::Set { open, .. } = &set.func.0.kind else { return None };
+        Some(Self {
+            name: set.func.0.name,
+            open: open.clone(),
+            strict: set.func.0.strict,
+            returns_set: set.func.0.returns_set,
+            args,
+            arg_types: set.args.iter().map(|e| e.ty.clone()).collect(),
+            ret: set.ty.clone(),
+            columns: set.columns.iter().map(|(_, t)| t.clone()).collect(),
+        })
+    }
+
     /// How many rows it gives for a row of the input: as many as constant arguments say, else what PostgreSQL expects.
     fn expected_rows(&self) -> usize {
         if !self.returns_set {
@@ -128,25 +143,12 @@ impl ProjectSetExec {
             let mut rest = args.iter();
             let mut calls = Vec::with_capacity(sets.len());
             for (_, set) in &sets {
-                let FuncKind::Set { open, .. } = &set.func.0.kind else {
-                    return Err(DataFusionError::Internal("not a set-returning function".into()));
-                };
                 let mut compiled = Vec::with_capacity(set.args.len());
-                let mut arg_types = Vec::with_capacity(set.args.len());
                 for e in rest.by_ref().take(set.args.len()) {
                     compiled.push(create_physical_expr(&exprs.expr(e)?, &df_schema, &props, &planning)?);
-                    arg_types.push(e.ty.clone());
                 }
-                calls.push(SetCall {
-                    name: set.func.0.name,
-                    open: open.clone(),
-                    strict: set.func.0.strict,
-                    returns_set: set.func.0.returns_set,
-                    args: compiled,
-                    arg_types,
-                    ret: set.ty.clone(),
-                    columns: set.columns.iter().map(|(_, t)| t.clone()).collect(),
-                });
+                let call = SetCall::new(set, compiled);
+                calls.push(call.ok_or_else(|| DataFusionError::Internal("not a set-returning function".into()))?);
             }
             Ok(Arc::new(ProjectSetExec::new(
                 input,
@@ -179,6 +181,53 @@ impl ProjectSetExec {
             Boundedness::Bounded,
         ));
         Ok(Self { input, calls, eval, outer, ordinality, schema, properties })
+    }
+}
+
+/// Set-returning functions over few rows, whose arguments others compute.
+pub(crate) struct Sets {
+    calls: Vec<SetCall>,
+    outer: bool,
+    ordinality: bool,
+}
+
+impl Sets {
+    /// As [`Rel::ProjectSet`](crate::bind::tree::Rel::ProjectSet) has them; `None` if a function gives no set.
+    pub(crate) fn new(sets: &[(Vec<ColId>, SetExpr)], outer: bool, ordinality: bool) -> Option<Self> {
+        let calls = sets.iter().map(|(_, set)| SetCall::new(set, Vec::new())).collect::<Option<_>>()?;
+        Some(Self { calls, outer, ordinality })
+    }
+
+    /// The rows of a batch, repeated for those that the functions give for them; `None` if these are more than `most`. `args` are the
+    /// functions' arguments one after the other, `schema` has the columns of the batch and those that are added.
+    ///
+    /// # Errors
+    /// What the functions raise.
+    pub(crate) fn apply(
+        &self,
+        eval: &EvalContext,
+        batch: &RecordBatch,
+        args: Vec<ArrayRef>,
+        schema: &SchemaRef,
+        most: usize,
+    ) -> PgResult<Option<RecordBatch>> {
+        let mut args = args.into_iter().map(|array| Arg { array, constant: false });
+        let of_calls = self.calls.iter().map(|call| args.by_ref().take(call.arg_types.len()).collect()).collect();
+        let mut run = BatchRun { calls: &self.calls, eval, args: of_calls, open: None, ordinal: 0 };
+        let mut out = Output::new(&self.calls, self.ordinality);
+        let mut row = 0;
+        while row < batch.num_rows() {
+            if run.step(row, self.outer, &mut out)? {
+                row += 1;
+            }
+            if out.rows > most {
+                return Ok(None);
+            }
+        }
+        if out.rows == 0 {
+            return Ok(Some(RecordBatch::new_empty(Arc::clone(schema))));
+        }
+        out.finish(batch, schema).map(Some)
     }
 }
 

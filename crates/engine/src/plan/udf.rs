@@ -122,7 +122,9 @@ pub(crate) fn constant_of(array: &dyn Array) -> PgResult<ScalarValue> {
 
 impl KernelUdf {
     fn call(&self, args: &[Arg], rows: usize) -> PgResult<ArrayRef> {
-        let call = Call { ctx: &self.ctx, rows, arg_types: &self.arg_types, ret: &self.ret, explicit: self.explicit };
+        let current = CURRENT.with_borrow(Option::clone);
+        let ctx = current.as_ref().unwrap_or(&self.ctx);
+        let call = Call { ctx, rows, arg_types: &self.arg_types, ret: &self.ret, explicit: self.explicit };
         (self.kernel)(&call, args)
     }
 
@@ -170,6 +172,23 @@ impl KernelUdf {
         }
         row_bytes
     }
+}
+
+thread_local! {
+    /// The context of the execution for which a compiled expression is evaluated.
+    static CURRENT: std::cell::RefCell<Option<EvalContext>> = const { std::cell::RefCell::new(None) };
+}
+
+/// Evaluates expressions that were compiled for many executions with the context of one: no other may be evaluated meanwhile.
+pub(crate) fn evaluated_for<T>(ctx: &EvalContext, evaluate: impl FnOnce() -> T) -> T {
+    struct Restored(Option<EvalContext>);
+    impl Drop for Restored {
+        fn drop(&mut self) {
+            CURRENT.set(self.0.take());
+        }
+    }
+    let _before = Restored(CURRENT.replace(Some(ctx.clone())));
+    evaluate()
 }
 
 thread_local! {

@@ -1,15 +1,15 @@
 //! One row of VALUES, compiled once for a prepared statement: what most INSERTs write.
 //!
-//! The projections over the row are written into its expressions, so that an execution computes values and nothing else. What means
-//! the same in every execution is computed with a context of its own, the rest (`CURRENT_TIMESTAMP`, `nextval`) with the statement's,
-//! each once, in the order of the columns, as PostgreSQL does for one row.
+//! The projections over the row are written into its expressions, so that an execution computes values and nothing else. What has one
+//! value in an execution is computed first, then what is volatile (`nextval`), each once, in the order of the columns, as PostgreSQL does
+//! for one row.
 //!
 //! Invariant: the row is that of [`super::direct`], which does what is not recognised here.
 
 use super::constant;
 use super::direct::{Base, schema_of, shape};
 use super::from_datafusion;
-use super::key_read::Source;
+use super::key_read::{Known, Source};
 use crate::bind::tree::{ColId, Expr, ExprKind, Rel};
 use crate::bind::walk::is_plain;
 use crate::exec::StatementContext;
@@ -31,8 +31,8 @@ pub(crate) struct ValuesRow {
 /// Where a column's value comes from.
 enum Value {
     Known(ArrayRef),
-    Lasting(Source),
-    OfStatement(Expr),
+    Steady(Source),
+    Volatile(Expr),
 }
 
 impl std::fmt::Debug for ValuesRow {
@@ -64,8 +64,8 @@ impl ValuesRow {
         for (id, e) in given {
             values.push(match Source::of(&eval, &e)? {
                 Some(Source::Const(value)) => Value::Known(value.to_array().map_err(from_datafusion)?),
-                Some(source) => Value::Lasting(source),
-                None => Value::OfStatement(e.clone()),
+                Some(source) => Value::Steady(source),
+                None => Value::Volatile(e.clone()),
             });
             columns.push((id, e.ty));
         }
@@ -77,13 +77,14 @@ impl ValuesRow {
     /// # Errors
     /// What the expressions raise.
     pub(super) fn run(&self, ctx: &StatementContext, params: &[ScalarValue]) -> PgResult<Option<RecordBatch>> {
+        let known = Known { eval: &ctx.eval, params };
         // What has one value is computed first, as PostgreSQL's planner does: what it raises comes before a sequence gives a value.
         let mut arrays: Vec<Option<ArrayRef>> = Vec::with_capacity(self.values.len());
         for (value, field) in self.values.iter().zip(self.schema.fields()) {
             let array = match value {
                 Value::Known(array) => Some(Arc::clone(array)),
-                Value::Lasting(source) => Some(source.value(params)?.to_array().map_err(from_datafusion)?),
-                Value::OfStatement(_) => None,
+                Value::Steady(source) => Some(source.value(known)?.to_array().map_err(from_datafusion)?),
+                Value::Volatile(_) => None,
             };
             if array.as_ref().is_some_and(|array| array.data_type() != field.data_type()) {
                 return Ok(None);
@@ -91,7 +92,7 @@ impl ValuesRow {
             arrays.push(array);
         }
         for (array, value) in arrays.iter_mut().zip(&self.values) {
-            if let Value::OfStatement(e) = value {
+            if let Value::Volatile(e) = value {
                 let Some(value) = constant::evaluate_with(&ctx.eval, params, e)? else { return Ok(None) };
                 *array = Some(value.to_array().map_err(from_datafusion)?);
             }

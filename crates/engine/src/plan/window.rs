@@ -1,11 +1,12 @@
 //! Window functions.
 
+use super::aggregate::Lowering;
 use super::frame::{End, Framed, FramedCall, FramedUdwf, RangeKey};
 use super::relation::Planner;
 use super::{column_name, from_datafusion};
 use crate::bind::tree::{AggregateExpr, ColId, Expr, ExprKind, FrameBound, FrameExclusion, FrameUnits, OperRef, Rel, SortKey, WindowExpr};
 use arrow::datatypes::DataType;
-use datafusion::common::ScalarValue;
+use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::logical_expr::expr::{Cast, WindowFunction, WindowFunctionParams};
 use datafusion::logical_expr::{
     Expr as DfExpr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, SortExpr, WindowFrame, WindowFunctionDefinition, WindowUDF,
@@ -100,7 +101,6 @@ fn end_of(bound: &FrameBound) -> End {
 
 impl Planner {
     pub(super) async fn plan_window(&self, input: &Rel, windows: &[(ColId, WindowExpr)]) -> PgResult<LogicalPlan> {
-        // A key that is the same in the whole partition orders nothing, and DataFusion asks for a sort by it that it then leaves out.
         let mut windows = windows.to_vec();
         // Rows are numbered in the order of a sorted subquery.
         let mut sorted = None;
@@ -111,31 +111,60 @@ impl Planner {
             }
         }
         let input = sorted.as_ref().map_or(input, |(rel, _)| rel);
-        for (_, w) in &mut windows {
-            let mut kept: Vec<SortKey> = Vec::with_capacity(w.order_by.len());
-            let last = w.order_by.len().saturating_sub(1);
-            for (i, key) in w.order_by.iter().enumerate() {
-                let known = w.partition_by.contains(&key.expr) || kept.iter().any(|k| k.expr == key.expr);
-                if !known || (i == last && kept.is_empty()) {
-                    kept.push(key.clone());
-                }
-            }
-            w.order_by = kept;
-        }
-        let windows = windows.as_slice();
-        // All expressions of the calls, so that their subqueries become columns of the input.
-        let mut list: Vec<Expr> = Vec::new();
-        for (_, w) in windows {
-            list.extend(w.args.iter().cloned());
-            list.extend(w.filter.iter().cloned());
-            list.extend(w.partition_by.iter().cloned());
-            list.extend(w.order_by.iter().map(|k| k.expr.clone()));
-        }
-        let calls = list.len();
-        list.extend(windows.iter().flat_map(|(_, w)| offsets_of(w)).map(|(e, _)| e.clone()));
+        leave_out_keys(&mut windows);
+        // Their subqueries become columns of the input.
+        let mut list = expressions_of(&windows);
         let plan = self.plan_with(input, &mut list).await?;
-        let mut offsets = list.split_off(calls).into_iter();
-        let mut windows = windows.to_vec();
+        let through: Vec<DfExpr> = plan.schema().columns().into_iter().map(DfExpr::Column).collect();
+        let lowering = Lowering { exprs: self.exprs(), fresh: &|| self.fresh() };
+        let Windows { calls, values } = lowering.windows(&mut windows, list, plan.schema())?;
+        let all = through.into_iter().chain(values.into_iter().map(|(id, value)| value.alias(column_name(id))));
+        let plan = windowed(plan, calls).map_err(from_datafusion)?;
+        LogicalPlanBuilder::from(plan).project(all).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)
+    }
+}
+
+/// Leaves out keys that are the same in the whole partition: they order nothing, and DataFusion asks for a sort by them that it then leaves
+/// out.
+pub(super) fn leave_out_keys(windows: &mut [(ColId, WindowExpr)]) {
+    for (_, w) in windows {
+        let mut kept: Vec<SortKey> = Vec::with_capacity(w.order_by.len());
+        let last = w.order_by.len().saturating_sub(1);
+        for (i, key) in w.order_by.iter().enumerate() {
+            let known = w.partition_by.contains(&key.expr) || kept.iter().any(|k| k.expr == key.expr);
+            if !known || (i == last && kept.is_empty()) {
+                kept.push(key.clone());
+            }
+        }
+        w.order_by = kept;
+    }
+}
+
+/// All expressions of calls: of each the arguments, the condition, the partition's and the order's; at the end the distances of frames.
+pub(super) fn expressions_of(windows: &[(ColId, WindowExpr)]) -> Vec<Expr> {
+    let mut list: Vec<Expr> = Vec::new();
+    for (_, w) in windows {
+        list.extend(w.args.iter().cloned());
+        list.extend(w.filter.iter().cloned());
+        list.extend(w.partition_by.iter().cloned());
+        list.extend(w.order_by.iter().map(|k| k.expr.clone()));
+    }
+    list.extend(windows.iter().flat_map(|(_, w)| offsets_of(w)).map(|(e, _)| e.clone()));
+    list
+}
+
+/// Window calls as DataFusion makes them, and the values over what they give.
+pub(super) struct Windows {
+    pub calls: Vec<(ColId, DfExpr)>,
+    pub values: Vec<(ColId, DfExpr)>,
+}
+
+impl Lowering<'_> {
+    /// Chooses DataFusion's functions for window calls. `list` are their expressions as [`expressions_of`] lists them, without subqueries,
+    /// `schema` that of the rows.
+    pub(super) fn windows(&self, windows: &mut [(ColId, WindowExpr)], mut list: Vec<Expr>, schema: &DFSchema) -> PgResult<Windows> {
+        let distances = windows.iter().map(|(_, w)| offsets_of(w).count()).sum::<usize>();
+        let mut offsets = list.split_off(list.len().saturating_sub(distances)).into_iter();
         for bound in windows.iter_mut().filter_map(|(_, w)| w.frame.as_mut()).flat_map(|f| [&mut f.start, &mut f.end]) {
             if let FrameBound::Preceding(e) | FrameBound::Following(e) = bound
                 && let Some(offset) = offsets.next()
@@ -143,19 +172,18 @@ impl Planner {
                 **e = offset;
             }
         }
-        let windows = windows.as_slice();
         let mut it = list.into_iter();
-        let exprs = self.exprs();
-        let through: Vec<DfExpr> = plan.schema().columns().into_iter().map(DfExpr::Column).collect();
+        let exprs = &self.exprs;
         let mut calls: Vec<(ColId, DfExpr)> = Vec::new();
-        let mut values: Vec<DfExpr> = Vec::new();
-        for (id, w) in windows {
+        let mut values: Vec<(ColId, DfExpr)> = Vec::new();
+        for (id, w) in &*windows {
             let args: Vec<Expr> = it.by_ref().take(w.args.len()).collect();
             let filter: Option<Expr> = it.by_ref().take(usize::from(w.filter.is_some())).next();
             let partition: Vec<Expr> = it.by_ref().take(w.partition_by.len()).collect();
             let order: Vec<Expr> = it.by_ref().take(w.order_by.len()).collect();
             let partition_by = partition.iter().map(|e| exprs.sort_key(e)).collect::<PgResult<Vec<_>>>()?;
-            let order_by = self.sort_exprs(&w.order_by, &order)?;
+            let sort_key = |(k, e): (&SortKey, &Expr)| Ok(SortExpr::new(exprs.sort_key(e)?, !k.descending, k.nulls_first));
+            let order_by = w.order_by.iter().zip(&order).map(sort_key).collect::<PgResult<Vec<_>>>()?;
             let filter = filter.map(|f| exprs.expr(&f)).transpose()?;
             let params = |args: Vec<DfExpr>| WindowFunctionParams {
                 args,
@@ -167,7 +195,7 @@ impl Planner {
                 distinct: false,
             };
             let value = if let FuncKind::Window(native) = &w.func.0.kind {
-                let part = self.fresh();
+                let part = (self.fresh)();
                 let (udf, df_args) = match ranked(*native) {
                     Some(udf) => (udf, Vec::new()),
                     None => {
@@ -202,7 +230,7 @@ impl Planner {
                         let types = part
                             .args
                             .iter()
-                            .map(|e| e.get_type(plan.schema()))
+                            .map(|e| e.get_type(schema))
                             .collect::<datafusion::common::Result<Vec<_>>>()
                             .map_err(from_datafusion)?;
                         let (udf, df_args) =
@@ -213,11 +241,9 @@ impl Planner {
                 }
                 lowered.value
             };
-            values.push(value.alias(column_name(*id)));
+            values.push((*id, value));
         }
-        let all = through.into_iter().chain(values);
-        let plan = windowed(plan, calls).map_err(from_datafusion)?;
-        LogicalPlanBuilder::from(plan).project(all).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)
+        Ok(Windows { calls, values })
     }
 
     /// A function over a frame, with the arguments that [`super::frame`] lists.
@@ -232,7 +258,7 @@ impl Planner {
         filter: Option<DfExpr>,
         id: ColId,
     ) -> PgResult<(Arc<WindowUDF>, Vec<DfExpr>)> {
-        let exprs = self.exprs();
+        let exprs = &self.exprs;
         let has_filter = filter.is_some();
         args.extend(filter);
         for key in order {
@@ -294,7 +320,9 @@ impl Planner {
         let call = FramedCall { framed, arg_types, ret, has_filter, order: order.len(), units, start, end, exclusion, range };
         Ok((FramedUdwf::make(call, format!("{} over frame {}", w.func.0.name, column_name(id))), args))
     }
+}
 
+impl Planner {
     /// The value of an expression without columns.
     pub(crate) async fn constant(&self, e: &Expr) -> PgResult<ScalarValue> {
         match &e.kind {

@@ -15,7 +15,7 @@ mod search;
 mod values;
 
 pub(crate) use values::is_lasting;
-pub(super) use values::{Computed, Projection, Source};
+pub(super) use values::{Computed, Known, Projection, Source};
 
 use super::direct::Columns;
 use super::execute::used_columns;
@@ -107,8 +107,8 @@ struct Comparing {
 
 impl Comparing {
     /// `None` if no row can pass.
-    fn predicate(&self, params: &[ScalarValue]) -> PgResult<Option<Predicate>> {
-        let value = self.value.value(params)?.into_owned();
+    fn predicate(&self, known: Known<'_>) -> PgResult<Option<Predicate>> {
+        let value = self.value.value(known)?.into_owned();
         Ok((!value.is_null()).then_some(Predicate::Compare { column: self.column, op: self.op, value }))
     }
 }
@@ -125,18 +125,18 @@ impl Test {
     ///
     /// # Errors
     /// What a value raises.
-    fn predicate(&self, column: ColumnId, params: &[ScalarValue]) -> PgResult<Option<Predicate>> {
+    fn predicate(&self, column: ColumnId, known: Known<'_>) -> PgResult<Option<Predicate>> {
         Ok(match self {
             Test::Compare(op, source) => {
-                let value = source.value(params)?.into_owned();
+                let value = source.value(known)?.into_owned();
                 (!value.is_null()).then_some(Predicate::Compare { column, op: *op, value })
             }
             Test::In(values) => {
                 let mut list = match values {
                     Values::Each(sources) => {
-                        sources.iter().map(|s| s.value(params).map(std::borrow::Cow::into_owned)).collect::<PgResult<Vec<_>>>()?
+                        sources.iter().map(|s| s.value(known).map(std::borrow::Cow::into_owned)).collect::<PgResult<Vec<_>>>()?
                     }
-                    Values::Array(source) => elements(&*source.value(params)?)?,
+                    Values::Array(source) => elements(&*source.value(known)?)?,
                 };
                 list.retain(|value| !value.is_null());
                 (!list.is_empty()).then_some(Predicate::In { column, values: list })
@@ -144,7 +144,7 @@ impl Test {
             Test::Any(alternatives) => {
                 let mut any = Vec::with_capacity(alternatives.len());
                 for all in alternatives {
-                    let all = all.iter().map(|one| one.predicate(params)).collect::<PgResult<Option<Vec<_>>>>()?;
+                    let all = all.iter().map(|one| one.predicate(known)).collect::<PgResult<Option<Vec<_>>>>()?;
                     any.extend(all.map(Predicate::and));
                 }
                 (!any.is_empty()).then(|| Predicate::or(any))
@@ -309,6 +309,7 @@ impl KeyRead {
     /// # Errors
     /// The store failed; what the expressions raise.
     pub(crate) async fn run(&self, ctx: &StatementContext, params: &[ScalarValue]) -> PgResult<KeyRows> {
+        let known = Known { eval: &ctx.eval, params };
         let table = ScanTable {
             table: Arc::clone(&self.table),
             codec: Arc::clone(&self.codec),
@@ -318,29 +319,29 @@ impl KeyRead {
         };
         match &self.way {
             Way::Row(key) => {
-                let Some(key) = self.encode_key(key, params)? else { return Ok(KeyRows::Rows(None)) };
+                let Some(key) = self.encode_key(key, known)? else { return Ok(KeyRows::Rows(None)) };
                 let mut keys = KeyList::new();
                 keys.push(&key);
                 if ctx.txn.records_reads() {
                     table.record(self.codec.storage, &[KeyRange::point(&key)]);
                 }
-                self.get(&table, &keys, params).await.map(KeyRows::Rows)
+                self.get(&table, &keys, known).await.map(KeyRows::Rows)
             }
             // Boxed, so that the future of a read by key stays small.
-            Way::Range(range) => Box::pin(self.read_range(range, &table, params)).await,
-            Way::Search(search) => Box::pin(self.read_search(search, table, ctx, params)).await,
+            Way::Range(range) => Box::pin(self.read_range(range, &table, known)).await,
+            Way::Search(search) => Box::pin(self.read_search(search, table, ctx, known)).await,
         }
     }
 
-    async fn read_range(&self, range: &Range, table: &ScanTable, params: &[ScalarValue]) -> PgResult<KeyRows> {
+    async fn read_range(&self, range: &Range, table: &ScanTable, known: Known<'_>) -> PgResult<KeyRows> {
         if !self.is_short() || table.view.timestamp().0 < range.readable_from {
             return Ok(KeyRows::Unsuitable);
         }
         // What a count raises is raised without a row too, by the planner.
-        let (Ok(offset), Ok(limit)) = (count(self.offset.as_ref(), params), count(self.limit.as_ref(), params)) else {
+        let (Ok(offset), Ok(limit)) = (count(self.offset.as_ref(), known), count(self.limit.as_ref(), known)) else {
             return Ok(KeyRows::Unsuitable);
         };
-        let (ranges, one) = match range.key_ranges(params) {
+        let (ranges, one) = match range.key_ranges(known) {
             Narrowed::Ranges(ranges) => (ranges, range.unique && range.equals.is_some()),
             Narrowed::Nothing => return Ok(KeyRows::Rows(None)),
             Narrowed::Unsuitable => return Ok(KeyRows::Unsuitable),
@@ -367,7 +368,7 @@ impl KeyRead {
             // Rows by their keys, several of them.
             let mut keys = KeyList::new();
             ranges.iter().filter_map(KeyRange::as_point).for_each(|key| keys.push(key));
-            let rows = self.get(table, &keys, params).await?;
+            let rows = self.get(table, &keys, known).await?;
             return Ok(KeyRows::Rows(rows.map(|rows| limited(rows, offset, limit))));
         }
         if one && let Some(key) = ranges.first().map(|r| r.start.as_slice()) {
@@ -412,9 +413,9 @@ impl KeyRead {
             if keys.is_empty() {
                 return Ok(KeyRows::Rows(None));
             }
-            self.get(table, &keys, params).await?
+            self.get(table, &keys, known).await?
         } else {
-            let batch = self.give(&mut entries, params)?;
+            let batch = self.give(&mut entries, known)?;
             *self.entries.lock() = Some(entries);
             batch
         };
@@ -422,48 +423,48 @@ impl KeyRead {
     }
 
     /// The rows of some keys, as the statement wants them.
-    async fn get(&self, table: &ScanTable, keys: &KeyList, params: &[ScalarValue]) -> PgResult<Option<RecordBatch>> {
+    async fn get(&self, table: &ScanTable, keys: &KeyList, known: Known<'_>) -> PgResult<Option<RecordBatch>> {
         let kept = self.decoder.lock().take();
         let mut decoder = match kept {
             Some(decoder) => decoder,
             None => ScanDecoder::new(&ColumnSource::Table(Arc::clone(&self.codec)), &self.read, keys.len())?,
         };
         get_rows(table, keys, 0..keys.len(), &mut decoder).await?;
-        let rows = self.give(&mut decoder, params)?;
+        let rows = self.give(&mut decoder, known)?;
         *self.decoder.lock() = Some(decoder);
         Ok(rows)
     }
 
     /// The rows that were read, as the statement wants them.
-    fn give(&self, decoder: &mut ScanDecoder, params: &[ScalarValue]) -> PgResult<Option<RecordBatch>> {
+    fn give(&self, decoder: &mut ScanDecoder, known: Known<'_>) -> PgResult<Option<RecordBatch>> {
         let rows = decoder.rows();
         if rows == 0 {
             return Ok(None);
         }
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         let batch = RecordBatch::try_new_with_options(Arc::clone(&self.read_schema), decoder.finish()?, &options)?;
-        let batch = self.passing(batch, params)?;
+        let batch = self.passing(batch, known)?;
         if batch.num_rows() == 0 {
             return Ok(None);
         }
-        self.projected(batch, params).map(Some)
+        self.projected(batch, known).map(Some)
     }
 
     /// The rows that pass the conditions.
-    fn passing(&self, mut batch: RecordBatch, params: &[ScalarValue]) -> PgResult<RecordBatch> {
+    fn passing(&self, mut batch: RecordBatch, known: Known<'_>) -> PgResult<RecordBatch> {
         for condition in &self.conditions {
             if batch.num_rows() == 0 {
                 break;
             }
-            batch = condition.filter(batch, params)?;
+            batch = condition.filter(batch, known)?;
         }
         Ok(batch)
     }
 
     /// The columns that are given, of rows that there are.
-    fn projected(&self, mut batch: RecordBatch, params: &[ScalarValue]) -> PgResult<RecordBatch> {
+    fn projected(&self, mut batch: RecordBatch, known: Known<'_>) -> PgResult<RecordBatch> {
         for projection in &self.projections {
-            batch = projection.apply(&batch, params)?;
+            batch = projection.apply(&batch, known)?;
         }
         match &self.order {
             Some(positions) => Ok(batch.project(positions)?),
@@ -472,12 +473,12 @@ impl KeyRead {
     }
 
     /// The key's bytes; `None` if a part is NULL or no value of its type, so that no row has it.
-    fn encode_key(&self, key: &[Source], params: &[ScalarValue]) -> PgResult<Option<Vec<u8>>> {
+    fn encode_key(&self, key: &[Source], known: Known<'_>) -> PgResult<Option<Vec<u8>>> {
         let codec = &self.codec.key;
         let mut out = Vec::with_capacity(32);
         let mut columns = Vec::new();
         for (source, part) in key.iter().zip(&codec.parts) {
-            let Some(value) = of_type(&*source.value(params)?, &part.ty.arrow) else { return Ok(None) };
+            let Some(value) = of_type(&*source.value(known)?, &part.ty.arrow) else { return Ok(None) };
             if codec.salt.is_none() {
                 encode_value(&part.ty, part.part, &value, &mut out)?;
             } else {
@@ -523,12 +524,12 @@ enum Narrowed {
 }
 
 impl Range {
-    fn key_ranges(&self, params: &[ScalarValue]) -> Narrowed {
+    fn key_ranges(&self, known: Known<'_>) -> Narrowed {
         if let Some(equals) = &self.equals {
             let mut prefix = Vec::with_capacity(32);
             for (source, part) in equals.iter().zip(&self.key.parts) {
                 // What a bound raises is raised only if there is a row.
-                let Ok(value) = source.value(params) else { return Narrowed::Unsuitable };
+                let Ok(value) = source.value(known) else { return Narrowed::Unsuitable };
                 let Some(value) = of_type(&value, &part.ty.arrow) else { return Narrowed::Nothing };
                 if encode_value(&part.ty, part.part, &value, &mut prefix).is_err() {
                     return Narrowed::Unsuitable;
@@ -539,7 +540,7 @@ impl Range {
         }
         let mut predicates = Vec::with_capacity(self.bounds.len());
         for (column, test) in &self.bounds {
-            match test.predicate(*column, params) {
+            match test.predicate(*column, known) {
                 Ok(Some(predicate)) => predicates.push(predicate),
                 Ok(None) => return Narrowed::Nothing,
                 Err(_) => return Narrowed::Unsuitable,
@@ -555,9 +556,9 @@ impl Range {
 }
 
 /// The number that LIMIT or OFFSET says; NULL is none.
-pub(super) fn count(source: Option<&Source>, params: &[ScalarValue]) -> PgResult<Option<usize>> {
+pub(super) fn count(source: Option<&Source>, known: Known<'_>) -> PgResult<Option<usize>> {
     let Some(source) = source else { return Ok(None) };
-    match &*source.value(params)? {
+    match &*source.value(known)? {
         ScalarValue::Int64(None) => Ok(None),
         ScalarValue::Int64(Some(n)) => usize::try_from(*n).map(Some).map_err(|_| PgError::internal("a negative number of rows")),
         _ => Err(PgError::internal("a number of rows of another type")),

@@ -1,6 +1,6 @@
 //! Reads of the rows that a full text index finds: the best of them, a count, those that pass other conditions.
 
-use super::values::Source;
+use super::values::{Known, Source};
 use super::{KeyRead, KeyRows, SHORT_ROWS, count};
 use crate::bind::tree::{ColId, Expr, ExprKind, TableScan};
 use crate::bind::walk::columns_of;
@@ -105,14 +105,14 @@ impl TextRead {
     }
 
     /// What is looked for; `None` if the index may find more than fits.
-    fn query(&self, params: &[ScalarValue]) -> PgResult<Option<Query>> {
+    fn query(&self, known: Known<'_>) -> PgResult<Option<Query>> {
         let mut queries = Vec::with_capacity(self.parts.len());
         for part in &self.parts {
             match part {
-                Part::Match { of, places, search } => queries.push(of.query(text(&*search.value(params)?)?, places)?),
+                Part::Match { of, places, search } => queries.push(of.query(text(&*search.value(known)?)?, places)?),
                 Part::Document { field, query } => {
                     // What a value raises is raised only if there is a row.
-                    let Ok(value) = query.value(params) else { return Ok(None) };
+                    let Ok(value) = query.value(known) else { return Ok(None) };
                     match tsquery::of_field(text(&value)?, *field) {
                         Some((query, true)) => queries.push(query),
                         _ => return Ok(None),
@@ -193,14 +193,14 @@ impl KeyRead {
         search: &TextRead,
         table: ScanTable,
         ctx: &StatementContext,
-        params: &[ScalarValue],
+        known: Known<'_>,
     ) -> PgResult<KeyRows> {
         if !self.is_short() {
             return Ok(KeyRows::Unsuitable);
         }
         let text = &ctx.database.text;
-        let (Some(index), Some(query)) = (text.get(search.storage), search.query(params)?) else { return Ok(KeyRows::Unsuitable) };
-        let (Ok(offset), Ok(limit)) = (count(self.offset.as_ref(), params), count(self.limit.as_ref(), params)) else {
+        let (Some(index), Some(query)) = (text.get(search.storage), search.query(known)?) else { return Ok(KeyRows::Unsuitable) };
+        let (Ok(offset), Ok(limit)) = (count(self.offset.as_ref(), known), count(self.limit.as_ref(), known)) else {
             return Ok(KeyRows::Unsuitable);
         };
         let fetch = limit.map(|limit| limit.saturating_add(offset.unwrap_or(0)));
@@ -221,7 +221,7 @@ impl KeyRead {
         let batches = match fetch.filter(|_| search.order != RowOrder::Any) {
             Some(fetch) if !self.conditions.is_empty() => {
                 let share = f64::from(f32::from_bits(search.share.load(Ordering::Relaxed)));
-                let pass = |some| self.passing(self.batch_of(some)?, params);
+                let pass = |some| self.passing(self.batch_of(some)?, known);
                 let (batches, passed) = rows.best(fetch, share, pass).await?;
                 search.share.store((passed.share() as f32).to_bits(), Ordering::Relaxed);
                 batches
@@ -237,7 +237,7 @@ impl KeyRead {
                 let (mut given, mut batches) = (0, Vec::new());
                 while given < most {
                     let Some(some) = rows.next(most - given).await? else { break };
-                    let batch = self.passing(self.batch_of(some)?, params)?;
+                    let batch = self.passing(self.batch_of(some)?, known)?;
                     given += batch.num_rows();
                     batches.push(batch);
                 }
@@ -254,7 +254,7 @@ impl KeyRead {
         if batch.num_rows() == 0 {
             return Ok(KeyRows::Rows(None));
         }
-        self.projected(batch, params).map(|batch| KeyRows::Rows(Some(batch)))
+        self.projected(batch, known).map(|batch| KeyRows::Rows(Some(batch)))
     }
 
     fn batch_of(&self, (columns, rows): SomeRows) -> PgResult<RecordBatch> {

@@ -4,7 +4,7 @@ use crate::bind::tree::{ColId, Expr, ExprKind};
 use crate::bind::walk::is_plain;
 use crate::plan::direct::{Columns, schema_of};
 use crate::plan::evaluator::TableEvaluator;
-use crate::plan::udf::constant_of;
+use crate::plan::udf::{constant_of, evaluated_for};
 use crate::plan::{constant, from_datafusion, kernel};
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType, SchemaRef};
@@ -19,6 +19,14 @@ use stoa_pg::{EvalContext, PgError, PgResult, SqlType};
 /// Parameters of a compiled expression are columns behind those of the row, with ids from here on.
 const PARAM_COLUMNS: u32 = 0x7000_0000;
 
+/// What an execution is given.
+#[derive(Clone, Copy)]
+pub(in crate::plan) struct Known<'a> {
+    pub eval: &'a EvalContext,
+    /// The statement's, and behind them values of outer rows.
+    pub params: &'a [ScalarValue],
+}
+
 /// A value that is known before the row is.
 #[derive(Clone)]
 pub(in crate::plan) enum Source {
@@ -30,22 +38,21 @@ pub(in crate::plan) enum Source {
     Computed(Arc<Computed>),
 }
 
-/// An expression without columns, and what it is evaluated with.
+/// An expression without columns.
 pub(in crate::plan) struct Constant {
-    eval: EvalContext,
     expr: Expr,
     /// The same with its kernels looked up, where all values have the types that it says.
     calls: Option<Calls>,
 }
 
 impl Constant {
-    fn value(&self, params: &[ScalarValue]) -> PgResult<ScalarValue> {
+    fn value(&self, known: Known<'_>) -> PgResult<ScalarValue> {
         if let Some(calls) = &self.calls
-            && let Some(array) = calls.evaluate(&[], 1, params)?
+            && let Some(array) = calls.evaluate(&[], 1, known)?
         {
             return constant_of(array.as_ref());
         }
-        let value = constant::evaluate_with(&self.eval, params, &self.expr)?;
+        let value = constant::evaluate_with(known.eval, known.params, &self.expr)?;
         value.ok_or_else(|| PgError::internal("an expression without a value"))
     }
 }
@@ -59,7 +66,7 @@ impl Source {
             _ if e.any(&mut |x| matches!(x.kind, ExprKind::Column(_))) => None,
             _ if !e.any(&mut |x| !is_call(x)) => {
                 let calls = Calls::compile(eval, &[], e)?;
-                Some(Source::Call(Arc::new(Constant { eval: eval.clone(), expr: e.clone(), calls })))
+                Some(Source::Call(Arc::new(Constant { expr: e.clone(), calls })))
             }
             _ => Computed::compile(eval, &[], std::slice::from_ref(e))?.map(|computed| Source::Computed(Arc::new(computed))),
         })
@@ -67,13 +74,13 @@ impl Source {
 
     /// # Errors
     /// What the expression raises.
-    pub(in crate::plan) fn value<'a>(&'a self, params: &'a [ScalarValue]) -> PgResult<Cow<'a, ScalarValue>> {
+    pub(in crate::plan) fn value<'a>(&'a self, known: Known<'a>) -> PgResult<Cow<'a, ScalarValue>> {
         match self {
             Source::Const(value) => Ok(Cow::Borrowed(value)),
-            Source::Param(index) => params.get(*index).map(Cow::Borrowed).ok_or_else(missing_parameter),
-            Source::Call(constant) => constant.value(params).map(Cow::Owned),
+            Source::Param(index) => known.params.get(*index).map(Cow::Borrowed).ok_or_else(missing_parameter),
+            Source::Call(constant) => constant.value(known).map(Cow::Owned),
             Source::Computed(computed) => {
-                let arrays = computed.evaluate(&[], 1, params)?;
+                let arrays = computed.evaluate(&[], 1, known)?;
                 let array = arrays.first().ok_or_else(|| PgError::internal("an expression without a value"))?;
                 constant_of(array.as_ref()).map(Cow::Owned)
             }
@@ -81,12 +88,12 @@ impl Source {
     }
 }
 
-/// Whether an expression is one that [`constant::evaluate_with`] knows, with the same result in every execution.
+/// Whether a node is one that [`constant::evaluate_with`] knows, with one result in an execution.
 fn is_call(e: &Expr) -> bool {
     match &e.kind {
         ExprKind::Const(_) | ExprKind::Param(_) => true,
-        ExprKind::Func { func, .. } => matches!(func.0.kind, FuncKind::Scalar(_)) && is_lasting(e),
-        ExprKind::Oper { .. } | ExprKind::Cast { .. } => is_lasting(e),
+        ExprKind::Func { func, .. } => matches!(func.0.kind, FuncKind::Scalar(_)) && is_steady(e),
+        ExprKind::Oper { .. } | ExprKind::Cast { .. } => is_steady(e),
         ExprKind::AnyArray { .. } | ExprKind::Array(_) => true,
         _ => false,
     }
@@ -129,13 +136,15 @@ pub(in crate::plan) fn of_type(value: &ScalarValue, ty: &DataType) -> Option<Sca
 /// Expressions over a row, and the parameters behind its columns.
 pub(in crate::plan) struct Computed {
     evaluator: TableEvaluator,
+    /// Something in it depends on the execution: the time, for example.
+    varies: bool,
     params: Vec<usize>,
     /// The same, where the expressions are nothing but calls.
     calls: Option<Vec<Calls>>,
 }
 
 impl Computed {
-    /// `None` if an expression needs more than the row, or does not mean the same in every execution.
+    /// `None` if an expression needs more than the row, or is volatile.
     pub(in crate::plan) fn compile(eval: &EvalContext, input: &[(ColId, SqlType)], exprs: &[Expr]) -> PgResult<Option<Self>> {
         let Some(mut computed) = Self::compile_as(input, exprs, |typed, exprs| TableEvaluator::new(eval, &[], typed, exprs))? else {
             return Ok(None);
@@ -154,9 +163,10 @@ impl Computed {
         exprs: &[Expr],
         evaluator: impl FnOnce(&[(ColId, DataType)], &[Expr]) -> PgResult<TableEvaluator>,
     ) -> PgResult<Option<Self>> {
-        if exprs.iter().any(|e| !is_plain(e) || e.any(&mut |x| !is_lasting(x))) {
+        if exprs.iter().any(|e| !is_plain(e) || e.any(&mut |x| !is_steady(x))) {
             return Ok(None);
         }
+        let varies = exprs.iter().any(|e| e.any(&mut |x| !is_lasting(x)));
         let mut params: Vec<(usize, SqlType)> = Vec::new();
         let exprs: Vec<Expr> = exprs
             .iter()
@@ -170,7 +180,7 @@ impl Computed {
         let of_params = params.iter().map(|(at, ty)| (param_column(*at), ty.arrow.clone()));
         let typed: Vec<(ColId, DataType)> = of_row.chain(of_params).collect();
         let evaluator = evaluator(&typed, &exprs)?;
-        Ok(Some(Self { evaluator, params: params.into_iter().map(|(at, _)| at).collect(), calls: None }))
+        Ok(Some(Self { evaluator, varies, params: params.into_iter().map(|(at, _)| at).collect(), calls: None }))
     }
 
     /// The Arrow types of the values.
@@ -183,9 +193,9 @@ impl Computed {
 
     /// # Errors
     /// What the expressions raise.
-    pub(in crate::plan) fn evaluate(&self, row: &[ArrayRef], rows: usize, params: &[ScalarValue]) -> PgResult<Vec<ArrayRef>> {
+    pub(in crate::plan) fn evaluate(&self, row: &[ArrayRef], rows: usize, known: Known<'_>) -> PgResult<Vec<ArrayRef>> {
         if let Some(calls) = &self.calls {
-            let computed: Option<Vec<ArrayRef>> = calls.iter().map(|e| e.evaluate(row, rows, params)).collect::<PgResult<_>>()?;
+            let computed: Option<Vec<ArrayRef>> = calls.iter().map(|e| e.evaluate(row, rows, known)).collect::<PgResult<_>>()?;
             if let Some(arrays) = computed {
                 return Ok(arrays);
             }
@@ -193,18 +203,21 @@ impl Computed {
         let mut columns: Vec<ArrayRef> = Vec::with_capacity(row.len() + self.params.len());
         columns.extend_from_slice(row);
         for at in &self.params {
-            let value = params.get(*at).ok_or_else(missing_parameter)?;
+            let value = known.params.get(*at).ok_or_else(missing_parameter)?;
             columns.push(value.to_array_of_size(rows).map_err(from_datafusion)?);
         }
-        self.evaluator.evaluate(columns, rows)
+        match self.varies {
+            true => evaluated_for(known.eval, || self.evaluator.evaluate(columns, rows)),
+            false => self.evaluator.evaluate(columns, rows),
+        }
     }
 
     /// The rows for which the one condition is true.
     ///
     /// # Errors
     /// What it raises.
-    pub(in crate::plan) fn filter(&self, batch: RecordBatch, params: &[ScalarValue]) -> PgResult<RecordBatch> {
-        let arrays = self.evaluate(batch.columns(), batch.num_rows(), params)?;
+    pub(in crate::plan) fn filter(&self, batch: RecordBatch, known: Known<'_>) -> PgResult<RecordBatch> {
+        let arrays = self.evaluate(batch.columns(), batch.num_rows(), known)?;
         let mask = arrays.first().and_then(|a| a.as_boolean_opt()).ok_or_else(|| PgError::internal("a condition that is no boolean"))?;
         if mask.null_count() == 0 && mask.true_count() == mask.len() {
             return Ok(batch);
@@ -229,11 +242,10 @@ struct KernelCall {
     arg_types: Vec<SqlType>,
     ret: SqlType,
     explicit: bool,
-    eval: EvalContext,
 }
 
 impl Calls {
-    /// `None` for an expression of more than calls. All of its calls must be lasting.
+    /// `None` for an expression of more than calls. None of its calls may be volatile.
     fn compile(eval: &EvalContext, input: &[(ColId, SqlType)], e: &Expr) -> PgResult<Option<Self>> {
         let of_type = |array: ArrayRef| (*array.data_type() == e.ty.arrow).then_some(array);
         Ok(match &e.kind {
@@ -254,9 +266,7 @@ impl Calls {
                 let children = e.children();
                 let arg_types = children.iter().map(|child| child.ty.clone()).collect();
                 let args: Option<Vec<Self>> = children.iter().map(|child| Self::compile(eval, input, child)).collect::<PgResult<_>>()?;
-                args.map(|args| {
-                    Calls::Call(Box::new(KernelCall { kernel, args, arg_types, ret: e.ty.clone(), explicit, eval: eval.clone() }))
-                })
+                args.map(|args| Calls::Call(Box::new(KernelCall { kernel, args, arg_types, ret: e.ty.clone(), explicit })))
             }
         })
     }
@@ -265,8 +275,8 @@ impl Calls {
     ///
     /// # Errors
     /// What the kernels raise.
-    fn evaluate(&self, row: &[ArrayRef], rows: usize, params: &[ScalarValue]) -> PgResult<Option<ArrayRef>> {
-        let Some(Arg { array, constant }) = self.arg(row, rows, params)? else { return Ok(None) };
+    fn evaluate(&self, row: &[ArrayRef], rows: usize, known: Known<'_>) -> PgResult<Option<ArrayRef>> {
+        let Some(Arg { array, constant }) = self.arg(row, rows, known)? else { return Ok(None) };
         if !constant || rows == 1 {
             return Ok(Some(array));
         }
@@ -274,19 +284,19 @@ impl Calls {
         value.to_array_of_size(rows).map(Some).map_err(from_datafusion)
     }
 
-    fn arg(&self, row: &[ArrayRef], rows: usize, params: &[ScalarValue]) -> PgResult<Option<Arg>> {
+    fn arg(&self, row: &[ArrayRef], rows: usize, known: Known<'_>) -> PgResult<Option<Arg>> {
         let call = match self {
             Calls::Column(at) => {
                 let array = row.get(*at).ok_or_else(|| PgError::internal("an expression without its column"))?;
                 return Ok(Some(Arg { array: Arc::clone(array), constant: false }));
             }
             Calls::Param(at) => {
-                let value = params.get(*at).ok_or_else(missing_parameter)?;
+                let value = known.params.get(*at).ok_or_else(missing_parameter)?;
                 return Ok(Some(Arg { array: value.to_array().map_err(from_datafusion)?, constant: true }));
             }
             Calls::Const(array) => return Ok(Some(Arg { array: Arc::clone(array), constant: true })),
             Calls::Not(inner) => {
-                let Some(Arg { array, constant }) = inner.arg(row, rows, params)? else { return Ok(None) };
+                let Some(Arg { array, constant }) = inner.arg(row, rows, known)? else { return Ok(None) };
                 let negated = array.as_boolean_opt().map(arrow::compute::not).transpose()?;
                 return Ok(negated.map(|array| Arg { array: Arc::new(array), constant }));
             }
@@ -294,14 +304,14 @@ impl Calls {
         };
         let mut args = Vec::with_capacity(call.args.len());
         for (arg, ty) in call.args.iter().zip(&call.arg_types) {
-            match arg.arg(row, rows, params)? {
+            match arg.arg(row, rows, known)? {
                 Some(arg) if *arg.array.data_type() == ty.arrow => args.push(arg),
                 _ => return Ok(None),
             }
         }
         let constant = args.iter().all(|arg| arg.constant);
         let rows = if constant { 1 } else { rows };
-        let of = Call { ctx: &call.eval, rows, arg_types: &call.arg_types, ret: &call.ret, explicit: call.explicit };
+        let of = Call { ctx: known.eval, rows, arg_types: &call.arg_types, ret: &call.ret, explicit: call.explicit };
         let array = (call.kernel)(&of, &args)?;
         Ok((*array.data_type() == call.ret.arrow).then_some(Arg { array, constant }))
     }
@@ -351,11 +361,11 @@ impl Projection {
     ///
     /// # Errors
     /// What its expressions raise.
-    pub(in crate::plan) fn apply(&self, batch: &RecordBatch, params: &[ScalarValue]) -> PgResult<RecordBatch> {
+    pub(in crate::plan) fn apply(&self, batch: &RecordBatch, known: Known<'_>) -> PgResult<RecordBatch> {
         let rows = batch.num_rows();
         let computed = match &self.computed {
             None => Vec::new(),
-            Some(computed) => computed.evaluate(batch.columns(), rows, params)?,
+            Some(computed) => computed.evaluate(batch.columns(), rows, known)?,
         };
         let mut arrays = Vec::with_capacity(self.outputs.len());
         for output in &self.outputs {
@@ -367,6 +377,15 @@ impl Projection {
         }
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         Ok(RecordBatch::try_new_with_options(Arc::clone(&self.schema), arrays, &options)?)
+    }
+}
+
+/// Whether a node has one result in an execution.
+fn is_steady(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Func { func, .. } => func.0.volatility != Volatility::Volatile,
+        ExprKind::Oper { oper, .. } => oper.0.volatility != Volatility::Volatile,
+        _ => true,
     }
 }
 

@@ -2,13 +2,17 @@
 
 use super::group::Group;
 use super::joins::{leaf_columns, under};
-use super::kept::Keeper;
-use super::{Asked, Node, ShortQuery, Sort, Step, Value};
+use super::kept::{Keeper, is_steady};
+use super::keys::Keys;
+use super::window::Window;
+use super::{Asked, Combine, Node, ShortQuery, Sort, Step, Value};
 use crate::access::Preferences;
 use crate::bind::tree::{AggregateExpr, ColId, Expr, ExprKind, JoinKind, Rel, SetOp, SortKey};
 use crate::bind::walk::is_plain;
 use crate::bind::walk::{columns_of, free_columns, rewrite_rel};
 use crate::exec::lock_rows::RowLocks;
+use crate::exec::project_set::Sets;
+use crate::plan::decorrelate::given_columns;
 use crate::plan::direct::{Columns, conjuncts, order_of, schema_of};
 use crate::plan::key_read::{Computed, KeyRead, Projection, Source};
 use crate::session::settings::Settings;
@@ -20,11 +24,15 @@ use std::cell::Cell;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
-use stoa_pg::types::PgType;
+use stoa_pg::registry::Volatility;
+use stoa_pg::types::{PgType, list_of};
 use stoa_pg::{EvalContext, PgResult, SqlType};
 
 /// Ids of columns that hold the values of subqueries; those of groups are elsewhere.
 const LIFTED_COLUMNS: u32 = 0x5000_0000;
+
+/// Rows of VALUES that are still few: more are computed faster as they are than compiled first.
+const FEW_VALUES: usize = 64;
 
 /// What compilation needs.
 pub(super) struct Compiler<'a> {
@@ -98,18 +106,60 @@ impl Compiler<'_> {
                 None => Ok(None),
             },
             Rel::Join { .. } => self.join(rel, Vec::new()),
-            Rel::SetOp { op: SetOp::Union, all, left, left_columns, right, right_columns, columns } => {
-                let mut inputs = Vec::with_capacity(2);
-                for (input, own) in [(left, left_columns), (right, right_columns)] {
-                    let Some((input, given)) = self.node(input)? else { return Ok(None) };
-                    let position = |(id, (_, ty)): (&ColId, &(ColId, SqlType))| {
-                        given.iter().position(|(given, of)| given == id && of.arrow == ty.arrow)
-                    };
-                    let Some(positions) = own.iter().zip(columns).map(position).collect() else { return Ok(None) };
-                    inputs.push((input, positions));
+            Rel::SetOp { op, all, left, left_columns, right, right_columns, columns } => {
+                let Some(left) = self.side(left, left_columns, columns)? else { return Ok(None) };
+                let Some(right) = self.side(right, right_columns, columns)? else { return Ok(None) };
+                if *op == SetOp::Union {
+                    let (node, given) = Node::new(Step::Union(vec![left, right]), columns.clone());
+                    return if *all { Ok(Some((node, given))) } else { self.distinct(node, &given, columns) };
                 }
-                let (node, given) = Node::new(Step::Union(inputs), columns.clone());
-                if *all { Ok(Some((node, given))) } else { self.distinct(node, &given, columns) }
+                let values: Vec<Expr> = columns.iter().map(|(id, ty)| Expr::column(*id, ty.clone())).collect();
+                let Some(keys) = Keys::compile(&self.eval, columns, &values)? else { return Ok(None) };
+                let combine = Combine { left, right, op: *op, all: *all, keys };
+                Ok(Some(Node::new(Step::Combine(Box::new(combine)), columns.clone())))
+            }
+            Rel::Values { columns, rows } if rows.len() <= FEW_VALUES => self.values(columns, rows),
+            Rel::ProjectSet { input, sets, outer, ordinality } => {
+                let below = match &**input {
+                    Rel::One => Some(Node::new(Step::One, Columns::new())),
+                    input => self.node(input)?,
+                };
+                let Some((input, mut columns)) = below else { return Ok(None) };
+                if sets.iter().any(|(_, set)| set.func.0.volatility == Volatility::Volatile) {
+                    return Ok(None);
+                }
+                let args: Vec<Expr> = sets.iter().flat_map(|(_, set)| set.args.iter().cloned()).collect();
+                let args = match args.is_empty() {
+                    true => None,
+                    false => match Computed::compile(&self.eval, &columns, &args)? {
+                        Some(args) => Some(args),
+                        None => return Ok(None),
+                    },
+                };
+                let Some(functions) = Sets::new(sets, *outer, ordinality.is_some()) else { return Ok(None) };
+                for (ids, set) in sets {
+                    columns.extend(ids.iter().zip(&set.columns).map(|(id, (_, ty))| (*id, ty.clone())));
+                }
+                columns.extend(ordinality.map(|id| (id, SqlType::new(PgType::Int8))));
+                Ok(Some(Node::new(Step::Sets(Box::new(input), args, functions), columns)))
+            }
+            Rel::Window { input, windows } => {
+                let windows: Vec<_> = windows.iter().filter(|(id, _)| self.used.contains(id)).cloned().collect();
+                let Some((input, columns)) = self.node(input)? else { return Ok(None) };
+                if windows.is_empty() {
+                    return Ok(Some((input, columns)));
+                }
+                let Some((window, columns)) = Window::compile(&self.eval, &columns, &windows)? else { return Ok(None) };
+                Ok(Some(Node::new(Step::Window(Box::new(input), Box::new(window)), columns)))
+            }
+            Rel::DistinctOn { input, on, order } => {
+                let Some((mut input, columns)) = self.node(input)? else { return Ok(None) };
+                if !order.is_empty() {
+                    let Some(sort) = self.sort(&columns, order)? else { return Ok(None) };
+                    (input, _) = Node::new(Step::Sort(Box::new(input), sort), columns.clone());
+                }
+                let Some(keys) = Keys::compile(&self.eval, &columns, on)? else { return Ok(None) };
+                Ok(Some(Node::new(Step::First(Box::new(input), keys), columns)))
             }
             Rel::Filter { .. } => {
                 let mut conditions = Vec::new();
@@ -120,6 +170,10 @@ impl Compiler<'_> {
                 }
                 if let Some(keeper) = self.keeper {
                     return self.filter_kept(keeper, input, &conditions);
+                }
+                if let Some(joined) = filtered_left(input, &mut conditions) {
+                    let Some((node, columns)) = self.node(&joined)? else { return Ok(None) };
+                    return if conditions.iter().all(|e| is_plain(e)) { self.filter(node, columns, &conditions) } else { Ok(None) };
                 }
                 let (plain, mut asked): (Vec<&Expr>, Vec<&Expr>) = conditions.into_iter().partition(|e| is_plain(e));
                 let mut below = match input {
@@ -150,7 +204,7 @@ impl Compiler<'_> {
                         continue;
                     }
                     let mut condition = condition.clone();
-                    let lifted = self.lift(node, columns, &mut condition)?;
+                    let lifted = self.lift(node, columns, &mut condition, false)?;
                     let Some((below, given)) = lifted else { return Ok(None) };
                     let Some(filtered) = self.filter(below, given, &[&condition])? else { return Ok(None) };
                     (node, columns) = filtered;
@@ -166,7 +220,7 @@ impl Compiler<'_> {
                 };
                 let Some((mut input, mut columns)) = below else { return Ok(None) };
                 for (_, e) in wanted.iter_mut().filter(|(_, e)| !is_plain(e)) {
-                    let Some(lifted) = self.lift(input, columns, e)? else { return Ok(None) };
+                    let Some(lifted) = self.lift(input, columns, e, false)? else { return Ok(None) };
                     (input, columns) = lifted;
                 }
                 let wanted: Vec<&(ColId, Expr)> = wanted.iter().collect();
@@ -222,6 +276,24 @@ impl Compiler<'_> {
         }
     }
 
+    /// A side of a set operation, with the positions of its columns.
+    fn side(&self, rel: &Rel, own: &[ColId], columns: &Columns) -> PgResult<Option<(Node, Vec<usize>)>> {
+        let Some((node, given)) = self.node(rel)? else { return Ok(None) };
+        let position =
+            |(id, (_, ty)): (&ColId, &(ColId, SqlType))| given.iter().position(|(given, of)| given == id && of.arrow == ty.arrow);
+        Ok(own.iter().zip(columns).map(position).collect::<Option<Vec<usize>>>().map(|positions| (node, positions)))
+    }
+
+    fn values(&self, columns: &Columns, rows: &[Vec<Expr>]) -> PgResult<Compiled> {
+        let mut compiled = Vec::with_capacity(rows.len());
+        for row in rows {
+            let of_row = row.iter().map(|e| Source::of(&self.eval, e)).collect::<PgResult<Option<Vec<_>>>>()?;
+            let Some(of_row) = of_row.filter(|of_row| of_row.len() == columns.len()) else { return Ok(None) };
+            compiled.push(of_row);
+        }
+        Ok(Some(Node::new(Step::Values(compiled), columns.clone())))
+    }
+
     /// What is grouped, of which only some expressions are wanted: what its filters need alone is not given.
     fn grouped<'e>(&self, input: &Rel, wanted: impl Iterator<Item = &'e Expr>) -> PgResult<Compiled> {
         if self.keeper.is_some() {
@@ -268,27 +340,33 @@ impl Compiler<'_> {
             let Some(output) = read.columns().iter().position(|(id, _)| *id == column) else { return Ok(None) };
             let (inner, _) = Node::read(read);
             columns.push((*id, a.ty.clone()));
-            let value = Value { inner, values: Vec::new(), asked: Asked::One(output) };
+            let value = Value { inner, values: Vec::new(), asked: Asked::One(output), early: false };
             (node, columns) = Node::new(Step::Value(Box::new(node), Box::new(value)), columns);
         }
         Ok(Some((node, columns)))
     }
 
-    /// Puts columns in the place of an expression's subqueries, and below it the steps that give them.
-    fn lift(&self, mut input: Node, mut columns: Columns, e: &mut Expr) -> PgResult<Compiled> {
+    /// Puts columns in the place of an expression's subqueries, and below it the steps that give them. With `early` the expression may
+    /// leave a subquery out: what it raises is none of this statement's errors then.
+    fn lift(&self, mut input: Node, mut columns: Columns, e: &mut Expr, early: bool) -> PgResult<Compiled> {
+        if !any_as_array(e) {
+            return Ok(None);
+        }
+        let early = early || matches!(e.kind, ExprKind::Case { .. } | ExprKind::Coalesce(_) | ExprKind::And(_) | ExprKind::Or(_));
         let query = match &e.kind {
             ExprKind::ScalarSubquery(query) | ExprKind::Exists(query) | ExprKind::ArraySubquery(query) => query,
-            // These may leave a subquery out.
-            ExprKind::Case { .. } | ExprKind::Coalesce(_) if !is_plain(e) => return Ok(None),
-            ExprKind::AnyQuery { .. } => return Ok(None),
             _ => {
                 for child in e.children_mut() {
-                    let Some(lifted) = self.lift(input, columns, child)? else { return Ok(None) };
+                    let Some(lifted) = self.lift(input, columns, child, early)? else { return Ok(None) };
                     (input, columns) = lifted;
                 }
                 return Ok(Some((input, columns)));
             }
         };
+        // Rows must not be locked for nothing.
+        if early && !is_steady(&query.rel) {
+            return Ok(None);
+        }
         if !self.looks_up() {
             return Ok(None);
         }
@@ -311,7 +389,7 @@ impl Compiler<'_> {
         let id = ColId(LIFTED_COLUMNS + self.lifted.get());
         columns.push((id, e.ty.clone()));
         *e = Expr::column(id, e.ty.clone());
-        Ok(Some(Node::new(Step::Value(Box::new(input), Box::new(Value { inner, values, asked })), columns)))
+        Ok(Some(Node::new(Step::Value(Box::new(input), Box::new(Value { inner, values, asked, early })), columns)))
     }
 
     /// The compiler of a subquery in which so many values of an outer row are parameters.
@@ -358,6 +436,41 @@ impl Compiler<'_> {
     pub(super) fn looks_up(&self) -> bool {
         Preferences::new(self.settings, &[]).lookup_join
     }
+}
+
+/// A join with a subquery that uses columns of its left side, with those of the conditions that need this side alone on it: the others
+/// are left. `None` if the relation is none, or no condition needs the left side alone.
+fn filtered_left(rel: &Rel, conditions: &mut Vec<&Expr>) -> Option<Rel> {
+    let Rel::Join { left, right, kind: kind @ (JoinKind::Inner | JoinKind::Left), on, lateral: true } = rel else { return None };
+    let given = given_columns(left);
+    let of_left = |e: &&Expr| {
+        let mut columns = Vec::new();
+        columns_of(e, &mut columns);
+        is_plain(e) && !columns.is_empty() && columns.iter().all(|c| given.contains(c))
+    };
+    let (own, rest): (Vec<&Expr>, Vec<&Expr>) = conditions.iter().copied().partition(of_left);
+    if own.is_empty() {
+        return None;
+    }
+    *conditions = rest;
+    let filtered = |rel, e: &Expr| Rel::Filter { input: Box::new(rel), predicate: e.clone() };
+    let left = own.into_iter().fold((**left).clone(), filtered);
+    Some(Rel::Join { left: Box::new(left), right: right.clone(), kind: *kind, on: on.clone(), lateral: true })
+}
+
+/// Writes a comparison with the rows of a query of one column as one with the array of them; `false` for what that cannot say.
+fn any_as_array(e: &mut Expr) -> bool {
+    let ExprKind::AnyQuery { left, opers, query, all } = &mut e.kind else { return true };
+    let (&[_], [oper], [output]) = (&left[..], opers.as_slice(), query.outputs.as_slice()) else { return false };
+    if output.ty.ty.element().is_some() {
+        return false;
+    }
+    let ty = SqlType { ty: output.ty.ty.clone().array_of(), typmod: output.ty.typmod, arrow: list_of(output.ty.arrow.clone()) };
+    let (oper, all) = (oper.clone(), *all);
+    let Some(left) = left.pop() else { return false };
+    let array = Expr::new(ExprKind::ArraySubquery(query.clone()), ty);
+    e.kind = ExprKind::AnyArray { left: Box::new(left), oper, array: Box::new(array), all };
+    true
 }
 
 fn is_true(e: &Expr) -> bool {

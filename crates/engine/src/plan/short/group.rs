@@ -4,18 +4,17 @@ use super::super::aggregate::{Lowered, Lowering};
 use super::super::direct::Columns;
 use super::super::distinct::DistinctUdaf;
 use super::super::evaluator::TableEvaluator;
-use super::super::expr::ExprPlanner;
-use super::super::key_read::Computed;
+use super::super::expr::{ExprPlanner, column};
+use super::super::key_read::{Computed, Known};
 use super::super::{column_name, from_datafusion};
-use crate::bind::tree::{AggregateExpr, ColId, Expr};
+use super::keys::Keys;
+use crate::bind::tree::{AggregateExpr, ColId, Expr, SortKey};
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions, UInt32Array};
-use arrow::compute::{filter, prep_null_mask_filter, take};
+use arrow::compute::{SortOptions, filter, prep_null_mask_filter, take};
 use arrow::datatypes::{DataType, SchemaRef};
-use arrow::row::{RowConverter, SortField};
 use datafusion::common::ScalarValue;
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::aggregate::{AggregateExprBuilder, AggregateFunctionExpr};
-use parking_lot::Mutex;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -26,12 +25,14 @@ const OWN_COLUMNS: u32 = 0x6000_0000;
 
 /// GROUP BY, DISTINCT, aggregates.
 pub(super) struct Group {
-    /// Values by which rows are of one group, in their sortable form, and how they become bytes; none for a single group of all rows.
-    keys: Option<(Computed, Mutex<RowConverter>)>,
+    /// None for a single group of all rows.
+    keys: Option<Keys>,
     /// The groups' values; those of a group's first row are given.
     values: Option<Computed>,
     /// Arguments and conditions of the aggregates.
     args: Option<Computed>,
+    /// What the aggregates' rows are sorted by, as sort keys: columns behind those of the arguments.
+    order: Option<Computed>,
     parts: Vec<Part>,
     /// The aggregates' results over those of the parts.
     results: Option<TableEvaluator>,
@@ -46,7 +47,7 @@ struct Part {
 }
 
 impl Group {
-    /// Compiles the groups and the aggregates, with the columns that they give; `None` if one needs more than the rows.
+    /// Compiles the groups and the aggregates, with the columns that they give; `None` if an expression cannot be computed here.
     pub(super) fn compile(
         eval: &EvalContext,
         input: &Columns,
@@ -59,9 +60,10 @@ impl Group {
         let group_exprs: Vec<Expr> = groups.iter().map(|(_, e)| e.clone()).collect();
         let (mut keys, mut values) = (None, None);
         if !group_exprs.is_empty() {
-            let Some(computed) = Computed::compile_keys(eval, input, &group_exprs)? else { return Ok(None) };
-            let fields = computed.types()?.into_iter().map(SortField::new).collect();
-            keys = Some((computed, Mutex::new(RowConverter::new(fields)?)));
+            keys = Keys::compile(eval, input, &group_exprs)?;
+            if keys.is_none() {
+                return Ok(None);
+            }
             let Some(computed) = Computed::compile(eval, input, &group_exprs)? else { return Ok(None) };
             values = Some(computed);
         }
@@ -80,15 +82,12 @@ impl Group {
             arg_columns.push((id, e.ty.arrow.clone()));
             (Expr::column(id, e.ty.clone()), arg_exprs.len() - 1)
         };
-        let mut chosen: Vec<(Lowered, Option<usize>, bool)> = Vec::with_capacity(aggregates.len());
+        let mut chosen: Vec<(&AggregateExpr, Lowered, Option<usize>)> = Vec::with_capacity(aggregates.len());
         for (_, a) in aggregates {
-            if a.within_group || !a.order_by.is_empty() {
-                return Ok(None);
-            }
             let args: Vec<Expr> = a.args.iter().map(|e| as_column(e).0).collect();
             let lowering = Lowering { exprs: ExprPlanner { eval, params: &[] }, fresh: &fresh };
             let filter = a.filter.as_ref().map(|condition| as_column(condition).1);
-            chosen.push((lowering.lower(a, &args)?, filter, a.distinct));
+            chosen.push((a, lowering.lower(a, &args)?, filter));
         }
         let args = match arg_exprs.is_empty() {
             true => None,
@@ -97,18 +96,38 @@ impl Group {
                 None => return Ok(None),
             },
         };
+        let order_exprs: Vec<Expr> = aggregates.iter().flat_map(|(_, a)| sorting(a)).map(|key| key.expr.clone()).collect();
+        let order = match order_exprs.is_empty() {
+            true => None,
+            false => match Computed::compile_keys(eval, input, &order_exprs)? {
+                Some(computed) => Some(computed),
+                None => return Ok(None),
+            },
+        };
+        let mut order_types = order.as_ref().map_or_else(|| Ok(Vec::new()), Computed::types)?.into_iter();
         let mut parts = Vec::new();
         let (mut part_columns, mut result_exprs) = (Vec::new(), Vec::with_capacity(chosen.len()));
-        for (lowered, filter, distinct) in chosen {
-            for part in lowered.parts {
-                let udf = match part.sensitive && !part.distinct && distinct {
-                    true => DistinctUdaf::ordered(part.udf, part.arg_types, true, Vec::new(), Vec::new()),
-                    false => part.udf,
-                };
+        for (a, lowered, filter) in chosen {
+            let sort = sorting(a);
+            let sort_types: Vec<DataType> = order_types.by_ref().take(sort.len()).collect();
+            let sort_columns: Vec<ColId> = sort_types
+                .iter()
+                .map(|ty| {
+                    let id = fresh();
+                    arg_columns.push((id, ty.clone()));
+                    id
+                })
+                .collect();
+            for mut part in lowered.parts {
+                if part.sensitive && !part.distinct && (a.distinct || !sort.is_empty()) {
+                    let options = sort.iter().map(|key| SortOptions { descending: key.descending, nulls_first: key.nulls_first });
+                    part.udf = DistinctUdaf::ordered(part.udf, part.arg_types, a.distinct, options.collect(), sort_types.clone());
+                    part.args.extend(sort_columns.iter().map(|id| column(*id)));
+                }
                 let compiled = TableEvaluator::of(&arg_columns, &part.args)?;
                 let args = compiled.exprs().to_vec();
                 let builder =
-                    AggregateExprBuilder::new(udf, args.clone()).schema(Arc::clone(compiled.schema())).alias(column_name(part.id));
+                    AggregateExprBuilder::new(part.udf, args.clone()).schema(Arc::clone(compiled.schema())).alias(column_name(part.id));
                 let call = builder.with_distinct(part.distinct).build().map_err(from_datafusion)?;
                 part_columns.push((part.id, call.field().data_type().clone()));
                 parts.push(Part { call, args, filter });
@@ -119,26 +138,25 @@ impl Group {
             true => None,
             false => Some(TableEvaluator::of(&part_columns, &result_exprs)?),
         };
-        Ok(Some((Self { keys, values, args, parts, results }, given)))
+        Ok(Some((Self { keys, values, args, order, parts, results }, given)))
     }
 
     /// One row for each group, in the order in which they begin.
     ///
     /// # Errors
     /// What the expressions and the aggregates raise.
-    pub(super) fn apply(&self, batch: &RecordBatch, schema: &SchemaRef, params: &[ScalarValue]) -> PgResult<RecordBatch> {
+    pub(super) fn apply(&self, batch: &RecordBatch, schema: &SchemaRef, known: Known<'_>) -> PgResult<RecordBatch> {
         let rows = batch.num_rows();
         // The rows of each group.
         let mut members: Vec<Vec<u32>> = Vec::new();
         match &self.keys {
             None => members.push((0u32..).take(rows).collect()),
             Some(_) if rows == 0 => return Ok(RecordBatch::new_empty(Arc::clone(schema))),
-            Some((keys, converter)) => {
-                let keys = keys.evaluate(batch.columns(), rows, params)?;
-                let keys = converter.lock().convert_columns(&keys)?;
-                let mut known: HashMap<&[u8], usize> = HashMap::with_capacity(rows);
+            Some(keys) => {
+                let keys = keys.of(batch, known)?;
+                let mut seen: HashMap<&[u8], usize> = HashMap::with_capacity(rows);
                 for (number, row) in (0u32..).zip(0..rows) {
-                    let group = *known.entry(keys.row(row).data()).or_insert(members.len());
+                    let group = *seen.entry(keys.row(row).data()).or_insert(members.len());
                     match members.get_mut(group) {
                         Some(members) => members.push(number),
                         None => members.push(vec![number]),
@@ -149,12 +167,12 @@ impl Group {
         let mut columns: Vec<ArrayRef> = Vec::with_capacity(schema.fields().len());
         if let Some(values) = &self.values {
             let firsts = UInt32Array::from_iter_values(members.iter().filter_map(|m| m.first().copied()));
-            for value in values.evaluate(batch.columns(), rows, params)? {
+            for value in values.evaluate(batch.columns(), rows, known)? {
                 columns.push(take(&value, &firsts, None)?);
             }
         }
         if let Some(results) = &self.results {
-            let args = self.arguments(batch, params)?;
+            let args = self.arguments(batch, known)?;
             let parts = self.parts.iter().map(|part| part.apply(args.as_ref(), &members)).collect::<PgResult<Vec<_>>>()?;
             columns.extend(results.evaluate(parts, members.len())?);
         }
@@ -163,21 +181,25 @@ impl Group {
     }
 
     /// The arguments' values; `None` without rows.
-    fn arguments(&self, batch: &RecordBatch, params: &[ScalarValue]) -> PgResult<Option<RecordBatch>> {
+    fn arguments(&self, batch: &RecordBatch, known: Known<'_>) -> PgResult<Option<RecordBatch>> {
         if batch.num_rows() == 0 {
             return Ok(None);
         }
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-        let Some(args) = &self.args else {
-            let schema = Arc::new(arrow::datatypes::Schema::empty());
-            return Ok(Some(RecordBatch::try_new_with_options(schema, Vec::new(), &options)?));
-        };
-        let arrays = args.evaluate(batch.columns(), batch.num_rows(), params)?;
+        let mut arrays = Vec::new();
+        for computed in self.args.iter().chain(&self.order) {
+            arrays.extend(computed.evaluate(batch.columns(), batch.num_rows(), known)?);
+        }
         let fields: Vec<_> =
             arrays.iter().enumerate().map(|(at, a)| arrow::datatypes::Field::new(at.to_string(), a.data_type().clone(), true)).collect();
         let schema = Arc::new(arrow::datatypes::Schema::new(fields));
         Ok(Some(RecordBatch::try_new_with_options(schema, arrays, &options)?))
     }
+}
+
+/// What sorts the rows of an aggregate, other than one that does it itself.
+fn sorting(a: &AggregateExpr) -> &[SortKey] {
+    if a.within_group { &[] } else { &a.order_by }
 }
 
 impl Part {

@@ -5,6 +5,7 @@ use super::{Join, Node, Probe, Step};
 use crate::bind::tree::{ColId, Expr, ExprKind, JoinKind, Query, Rel};
 use crate::bind::walk::is_plain;
 use crate::bind::walk::{columns_of, free_columns};
+use crate::plan::decorrelate::given_columns;
 use crate::plan::direct::{Columns, conjuncts};
 use crate::plan::key_read::KeyRead;
 use std::collections::HashSet;
@@ -14,8 +15,39 @@ use stoa_pg::PgResult;
 struct Relation<'a> {
     rel: &'a Rel,
     columns: HashSet<ColId>,
+    kind: RelationKind,
     /// The condition under which it is joined to what stands left of it, if rows without a match are kept.
     optional: Option<Vec<Expr>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum RelationKind {
+    /// What may be read by a key.
+    Leaf,
+    /// Few rows without a table.
+    Values,
+    /// The rows of a query, with which joins may begin.
+    Query,
+}
+
+impl RelationKind {
+    /// `None` for other joins, and for what is never short.
+    fn of(rel: &Rel) -> Option<Self> {
+        match rel {
+            Rel::Scan(_) => Some(RelationKind::Leaf),
+            Rel::Values { .. } => Some(RelationKind::Values),
+            Rel::ProjectSet { input, .. } if matches!(**input, Rel::One) => Some(RelationKind::Values),
+            Rel::Filter { input, .. } | Rel::Project { input, .. } => Self::of(input),
+            Rel::ProjectSet { .. }
+            | Rel::Aggregate { .. }
+            | Rel::Distinct { .. }
+            | Rel::DistinctOn { .. }
+            | Rel::SetOp { .. }
+            | Rel::Window { .. }
+            | Rel::Limit { .. } => Some(RelationKind::Query),
+            _ => None,
+        }
+    }
 }
 
 /// What is joined, and under which conditions.
@@ -56,8 +88,13 @@ impl<'a> Joins<'a> {
     }
 
     fn add(&mut self, rel: &'a Rel, optional: Option<Vec<Expr>>) -> Option<()> {
-        let columns = leaf_columns(rel)?;
-        self.relations.push(Relation { rel, columns, optional });
+        let kind = RelationKind::of(rel)?;
+        let columns = match kind {
+            RelationKind::Leaf => leaf_columns(rel)?,
+            _ if optional.is_some() => return None,
+            _ => given_columns(rel),
+        };
+        self.relations.push(Relation { rel, columns, kind, optional });
         Some(())
     }
 }
@@ -125,31 +162,51 @@ impl Compiler<'_> {
         }
         let mut joined: Option<Joined> = None;
         while !relations.is_empty() {
-            let Some((at, next, taken)) = self.next(joined.as_ref(), &relations, &conditions)? else { return Ok(None) };
+            let Some((at, next, taken)) = self.next(joined.as_ref(), &relations, &conditions)? else {
+                let Some(at) = Self::next_rows(joined.is_none(), &relations) else { return Ok(None) };
+                let Some((inner, given)) = self.node(relations.remove(at).rel)? else { return Ok(None) };
+                let made = match joined {
+                    None => (inner, given),
+                    Some(before) => {
+                        let columns = [before.columns, given].concat();
+                        let join = Join { outer: before.node, inner, values: Vec::new(), optional: false };
+                        Node::new(Step::Join(Box::new(join)), columns)
+                    }
+                };
+                let Some(decided) = self.decided(made, &mut conditions)? else { return Ok(None) };
+                joined = Some(decided);
+                continue;
+            };
             let relation = relations.remove(at);
             for condition in taken.iter().rev() {
                 conditions.remove(*condition);
             }
             let made = match joined {
-                None => {
-                    let (node, columns) = Node::read(next.read);
-                    Joined { node, columns }
-                }
-                Some(before) => {
-                    let (node, columns) = Self::joined((before.node, before.columns), next, relation.optional.is_some());
-                    Joined { node, columns }
-                }
+                None => Node::read(next.read),
+                Some(before) => Self::joined((before.node, before.columns), next, relation.optional.is_some()),
             };
-            // What can be decided now and was not: conditions on rows that may be NULL.
-            let (ready, rest): (Vec<Expr>, Vec<Expr>) = conditions.into_iter().partition(|e| uses(e).iter().all(|c| made.has(*c)));
-            conditions = rest;
-            let Some((node, columns)) = self.filter(made.node, made.columns, &ready.iter().collect::<Vec<_>>())? else { return Ok(None) };
-            joined = Some(Joined { node, columns });
+            let Some(decided) = self.decided(made, &mut conditions)? else { return Ok(None) };
+            joined = Some(decided);
         }
         if !conditions.is_empty() {
             return Ok(None);
         }
         Ok(joined.map(|joined| (joined.node, joined.columns)))
+    }
+
+    /// What was joined under the conditions that can be decided now and were not: those on rows that may be NULL, for example.
+    fn decided(&self, (node, columns): (Node, Columns), conditions: &mut Vec<Expr>) -> PgResult<Option<Joined>> {
+        let has = |column: &ColId| columns.iter().any(|(c, _)| c == column);
+        let (ready, rest): (Vec<Expr>, Vec<Expr>) = std::mem::take(conditions).into_iter().partition(|e| uses(e).iter().all(has));
+        *conditions = rest;
+        let filtered = self.filter(node, columns, &ready.iter().collect::<Vec<_>>())?;
+        Ok(filtered.map(|(node, columns)| Joined { node, columns }))
+    }
+
+    /// A relation whose rows are taken as they are, where no other can be read: one with values, or a query before everything else.
+    fn next_rows(first: bool, relations: &[Relation<'_>]) -> Option<usize> {
+        let of = |kind| relations.iter().position(|r| r.kind == kind && r.optional.is_none());
+        of(RelationKind::Values).or_else(|| of(RelationKind::Query).filter(|_| first))
     }
 
     /// A read for each row of a node.
@@ -196,7 +253,7 @@ impl Compiler<'_> {
         conditions: &[Expr],
     ) -> PgResult<Option<(usize, Next, Vec<usize>)>> {
         let mut found = None;
-        for (at, relation) in relations.iter().enumerate() {
+        for (at, relation) in relations.iter().enumerate().filter(|(_, relation)| relation.kind == RelationKind::Leaf) {
             let known = |column: &ColId| relation.columns.contains(column) || joined.is_some_and(|j| j.has(*column));
             let (own, taken): (Vec<Expr>, Vec<usize>) = match &relation.optional {
                 Some(_) if joined.is_none() => continue,

@@ -14,23 +14,29 @@ mod compile;
 mod group;
 mod joins;
 pub(crate) mod kept;
+mod keys;
 #[cfg(test)]
 mod tests;
+mod window;
 
 use super::from_datafusion;
-use super::key_read::{Computed, KeyRead, KeyRows, MAX_MISSES, Projection, Source, count};
+use super::key_read::{Computed, KeyRead, KeyRows, Known, MAX_MISSES, Projection, Source, count};
+use crate::bind::tree::SetOp;
 use crate::exec::StatementContext;
 use crate::exec::apply::list_of_rows;
 use crate::exec::lock_rows::RowLocks;
+use crate::exec::project_set::Sets;
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, UInt32Array, new_null_array};
 use arrow::compute::{SortColumn, SortOptions, concat, concat_batches, filter_record_batch, lexsort_to_indices, take, take_record_batch};
 use arrow::datatypes::SchemaRef;
 use datafusion::common::ScalarValue;
 use futures::future::BoxFuture;
 use group::Group;
+use keys::Keys;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use stoa_pg::{PgError, PgResult};
+use window::Window;
 
 /// Rows that all reads of a statement give together, above which it is no longer short.
 const MOST_ROWS: usize = 2048;
@@ -69,6 +75,9 @@ enum Step {
     Sort(Box<Node>, Sort),
     Limit(Box<Node>, Option<Source>, Option<Source>),
     Group(Box<Node>, Box<Group>),
+    Window(Box<Node>, Box<Window>),
+    /// DISTINCT ON: the first row of each key.
+    First(Box<Node>, Keys),
     /// FOR UPDATE and its kin, with OFFSET and LIMIT: no more rows are locked than are wanted.
     Lock(Box<Node>, RowLocks, Option<Source>, Option<Source>),
     /// The rows for which another read gives some row, or gives none.
@@ -77,10 +86,25 @@ enum Step {
     Value(Box<Node>, Box<Value>),
     /// The rows of several nodes, one after the other, with the positions of the columns that are given.
     Union(Vec<(Node, Vec<usize>)>),
+    /// INTERSECT and EXCEPT.
+    Combine(Box<Combine>),
     /// One row without columns.
     One,
+    /// The rows of VALUES.
+    Values(Vec<Vec<Source>>),
+    /// The rows of set-returning functions, and the functions' arguments.
+    Sets(Box<Node>, Option<Computed>, Sets),
     /// Rows that were read before.
     Kept(Arc<kept::Kept>),
+}
+
+/// Two sides with the positions of the columns by which their rows are compared.
+struct Combine {
+    left: (Node, Vec<usize>),
+    right: (Node, Vec<usize>),
+    op: SetOp,
+    all: bool,
+    keys: Keys,
 }
 
 /// A subquery that is asked for a value.
@@ -89,6 +113,8 @@ struct Value {
     /// As [`Join::values`]. Without any it is asked once for all rows.
     values: Vec<usize>,
     asked: Asked,
+    /// Whether the value is wanted is known later: what the subquery raises is the planner's to raise, which asks in time.
+    early: bool,
 }
 
 /// What a subquery is asked for.
@@ -176,6 +202,7 @@ impl ShortQuery {
 impl Node {
     fn run<'a>(&'a self, ctx: &'a StatementContext, params: &'a [ScalarValue], budget: &'a mut Budget) -> BoxFuture<'a, Given> {
         Box::pin(async move {
+            let known = Known { eval: &ctx.eval, params };
             match &self.step {
                 Step::Read(read) => {
                     let KeyRows::Rows(batch) = read.run(ctx, params).await? else { return Ok(None) };
@@ -191,7 +218,7 @@ impl Node {
                         if batch.num_rows() == 0 {
                             break;
                         }
-                        batch = condition.filter(batch, params)?;
+                        batch = condition.filter(batch, known)?;
                     }
                     Ok(Some(batch))
                 }
@@ -200,15 +227,15 @@ impl Node {
                     if batch.num_rows() == 0 {
                         return Ok(Some(RecordBatch::new_empty(self.schema.clone())));
                     }
-                    projection.apply(&batch, params).map(Some)
+                    projection.apply(&batch, known).map(Some)
                 }
                 Step::Sort(input, sort) => {
                     let Some(batch) = input.run(ctx, params, budget).await? else { return Ok(None) };
-                    sort.apply(batch, params).map(Some)
+                    sort.apply(batch, known).map(Some)
                 }
                 Step::Limit(input, offset, limit) => {
                     // What a count raises is the planner's business.
-                    let (Ok(offset), Ok(limit)) = (count(offset.as_ref(), params), count(limit.as_ref(), params)) else {
+                    let (Ok(offset), Ok(limit)) = (count(offset.as_ref(), known), count(limit.as_ref(), known)) else {
                         return Ok(None);
                     };
                     let Some(batch) = input.run(ctx, params, budget).await? else { return Ok(None) };
@@ -218,7 +245,7 @@ impl Node {
                 }
                 Step::Lock(input, locks, offset, limit) => {
                     locks.check(ctx)?;
-                    let (Ok(offset), Ok(limit)) = (count(offset.as_ref(), params), count(limit.as_ref(), params)) else {
+                    let (Ok(offset), Ok(limit)) = (count(offset.as_ref(), known), count(limit.as_ref(), known)) else {
                         return Ok(None);
                     };
                     let Some(batch) = input.run(ctx, params, budget).await? else { return Ok(None) };
@@ -255,11 +282,37 @@ impl Node {
                     let mut batches = Vec::with_capacity(inputs.len());
                     for (input, positions) in inputs {
                         let Some(batch) = input.run(ctx, params, budget).await? else { return Ok(None) };
-                        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-                        let columns = batch.project(positions)?.columns().to_vec();
-                        batches.push(RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?);
+                        batches.push(self.named(&batch, positions)?);
                     }
                     Ok(Some(concat_batches(&self.schema, &batches)?))
+                }
+                Step::Combine(combine) => {
+                    let Combine { left: (left, of_left), right: (right, of_right), op, all, keys } = &**combine;
+                    let Some(left) = left.run(ctx, params, budget).await? else { return Ok(None) };
+                    let Some(right) = right.run(ctx, params, budget).await? else { return Ok(None) };
+                    let (left, right) = (self.named(&left, of_left)?, self.named(&right, of_right)?);
+                    keys.combine(*op, *all, &left, &right, known).map(Some)
+                }
+                Step::First(input, keys) => {
+                    let Some(batch) = input.run(ctx, params, budget).await? else { return Ok(None) };
+                    keys.first_rows(&batch, known).map(Some)
+                }
+                Step::Window(input, window) => {
+                    let Some(batch) = input.run(ctx, params, budget).await? else { return Ok(None) };
+                    window.apply(&batch, &self.schema, known).map(Some)
+                }
+                Step::Values(rows) => match budget.take(rows.len()) {
+                    true => values(&self.schema, rows, known),
+                    false => Ok(None),
+                },
+                Step::Sets(input, args, sets) => {
+                    let Some(batch) = input.run(ctx, params, budget).await? else { return Ok(None) };
+                    let args = match args {
+                        Some(args) => args.evaluate(batch.columns(), batch.num_rows(), known)?,
+                        None => Vec::new(),
+                    };
+                    let Some(batch) = sets.apply(&ctx.eval, &batch, args, &self.schema, budget.rows)? else { return Ok(None) };
+                    Ok(budget.take(batch.num_rows()).then_some(batch))
                 }
                 Step::Kept(kept) => Ok(kept.rows()),
                 Step::One => {
@@ -268,7 +321,7 @@ impl Node {
                 }
                 Step::Group(input, group) => {
                     let Some(batch) = input.run(ctx, params, budget).await? else { return Ok(None) };
-                    group.apply(&batch, &self.schema, params).map(Some)
+                    group.apply(&batch, &self.schema, known).map(Some)
                 }
             }
         })
@@ -287,6 +340,14 @@ impl Node {
                 (format!("{kind}: for each row {inner}"), Some(&join.outer))
             }
             Step::Union(_) => ("Append".to_owned(), None),
+            Step::Combine(combine) => {
+                let op = if combine.op == SetOp::Intersect { "Intersect" } else { "Except" };
+                (format!("{op}{}", if combine.all { " all" } else { "" }), None)
+            }
+            Step::Window(input, _) => ("Window functions".to_owned(), Some(&**input)),
+            Step::First(input, _) => ("First row of each group".to_owned(), Some(&**input)),
+            Step::Values(rows) => (format!("Values: {}", rows.len()), None),
+            Step::Sets(input, ..) => ("Set-returning functions".to_owned(), Some(&**input)),
             Step::Probe(input, probe) => {
                 let asked = if probe.anti { "without a row" } else { "with a row" };
                 (format!("Filter: {asked} of {}", probe.inner.describe()), Some(&**input))
@@ -306,11 +367,19 @@ impl Node {
             Step::Value(_, value) => value.inner.describe(depth + 2, out),
             Step::Join(join) if !matches!(join.inner.step, Step::Read(_)) => join.inner.describe(depth + 2, out),
             Step::Union(inputs) => inputs.iter().for_each(|(input, _)| input.describe(depth + 1, out)),
+            Step::Combine(combine) => [&combine.left, &combine.right].into_iter().for_each(|(input, _)| input.describe(depth + 1, out)),
             _ => {}
         }
         if let Some(input) = input {
             input.describe(depth + 1, out);
         }
+    }
+
+    /// Some columns of a batch as those of this node.
+    fn named(&self, batch: &RecordBatch, positions: &[usize]) -> PgResult<RecordBatch> {
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        let columns = batch.project(positions)?.columns().to_vec();
+        Ok(RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?)
     }
 
     /// Rows with one more column.
@@ -326,7 +395,11 @@ impl Node {
         for row in 0..asked {
             values.truncate(params.len());
             push_values(&mut values, &batch, &value.values, row)?;
-            let Some(rows) = value.inner.run(ctx, &values, budget).await? else { return Ok(None) };
+            let rows = match value.inner.run(ctx, &values, budget).await {
+                Err(_) if value.early => return Ok(None),
+                rows => rows?,
+            };
+            let Some(rows) = rows else { return Ok(None) };
             found.push(match value.asked {
                 Asked::Exists => Arc::new(BooleanArray::from(vec![rows.num_rows() > 0])),
                 Asked::All(at) => list_of_rows(&[rows.project(&[at])?], ty)?.to_array().map_err(from_datafusion)?,
@@ -423,15 +496,30 @@ impl Budget {
 }
 
 impl Sort {
-    fn apply(&self, batch: RecordBatch, params: &[ScalarValue]) -> PgResult<RecordBatch> {
+    fn apply(&self, batch: RecordBatch, known: Known<'_>) -> PgResult<RecordBatch> {
         if batch.num_rows() < 2 {
             return Ok(batch);
         }
-        let keys = self.keys.evaluate(batch.columns(), batch.num_rows(), params)?;
+        let keys = self.keys.evaluate(batch.columns(), batch.num_rows(), known)?;
         let columns: Vec<SortColumn> =
             keys.into_iter().zip(&self.options).map(|(values, options)| SortColumn { values, options: Some(*options) }).collect();
         Ok(take_record_batch(&batch, &lexsort_to_indices(&columns, None)?)?)
     }
+}
+
+/// The rows of VALUES; `None` if a value has another type than its column, which the planner sees to.
+fn values(schema: &SchemaRef, rows: &[Vec<Source>], known: Known<'_>) -> Given {
+    let mut columns: Vec<ArrayRef> = Vec::with_capacity(schema.fields().len());
+    for (at, field) in schema.fields().iter().enumerate() {
+        let of_column = rows.iter().filter_map(|row| row.get(at)).map(|source| Ok(source.value(known)?.into_owned()));
+        let column = of_column.collect::<PgResult<Vec<_>>>()?;
+        if column.iter().any(|value| value.data_type() != *field.data_type()) {
+            return Ok(None);
+        }
+        columns.push(ScalarValue::iter_to_array(column).map_err(from_datafusion)?);
+    }
+    let options = RecordBatchOptions::new().with_row_count(Some(rows.len()));
+    Ok(Some(RecordBatch::try_new_with_options(schema.clone(), columns, &options)?))
 }
 
 /// One row of NULLs.

@@ -52,7 +52,17 @@ fn from(rng: &mut StdRng, types: &mut Vec<PgType>) -> (String, Vec<&'static str>
         if rng.random_bool(0.2) {
             on += &format!(" AND {}", narrow(rng, &names[..=at], types));
         }
-        out += &match rng.random_range(0..10) {
+        out += &match rng.random_range(0..12) {
+            10 => {
+                let row =
+                    |rng: &mut StdRng| format!("({}::int4, {}::int8, 'a', 'b'::varchar, {}::int2)", small_int(rng), small_int(rng), at);
+                format!(" JOIN (VALUES {}, {}) {name} (a, b, c, d, e) ON {on}", row(rng), row(rng))
+            }
+            11 => {
+                types.push(PgType::Int4);
+                let series = format!("unnest(ARRAY[1, 3, ${}]) WITH ORDINALITY x (a, n)", types.len());
+                format!(" JOIN (SELECT a, n AS b, 'z' || a AS c, 'b'::varchar AS d, a::int2 AS e FROM {series}) {name} ON {on}")
+            }
             0..5 => format!(" JOIN {name} ON {on}"),
             5..8 => format!(" LEFT JOIN {name} ON {on}"),
             8 => {
@@ -77,7 +87,8 @@ fn statement(rng: &mut StdRng) -> Statement {
             _ => {
                 let (one, other) = (narrow(rng, &["t"], &mut types), narrow(rng, &["u"], &mut types));
                 let all = *pick(rng, &["", " ALL"]);
-                ("SELECT a, c".to_owned(), format!(" FROM t WHERE {one} UNION{all} SELECT e, d FROM u WHERE {other}"))
+                let op = *pick(rng, &["UNION", "INTERSECT", "EXCEPT"]);
+                ("SELECT a, c".to_owned(), format!(" FROM t WHERE {one} {op}{all} SELECT e, d FROM u WHERE {other}"))
             }
         };
         return Statement { select, tail, types, sorted: Vec::new(), limited: false };
@@ -99,7 +110,9 @@ fn statement(rng: &mut StdRng) -> Statement {
         let same: Vec<&str> = COLUMNS.iter().filter(|(_, t)| is_text(t) == is_text(ty)).map(|(n, _)| *n).collect();
         let own = *pick(rng, &same);
         let and = if rng.random_bool(0.5) { format!(" AND {}", narrow(rng, &["w"], &mut types)) } else { String::new() };
-        conditions.push(match rng.random_range(0..4) {
+        conditions.push(match rng.random_range(0..6) {
+            4 => format!("{outer}.{column} NOT IN (SELECT w.{own} FROM v w WHERE w.b IS NOT NULL{and})"),
+            5 => format!("({outer}.e > 2 OR {outer}.{column} <= ALL (SELECT w.{own} FROM v w WHERE w.a = {outer}.a{and}))"),
             3 => format!("{outer}.e >= (SELECT min(w.e) FROM v w WHERE w.{own} = {outer}.{column}{and})"),
             0 => format!("EXISTS (SELECT 1 FROM v w WHERE w.{own} = {outer}.{column}{and})"),
             1 => format!("NOT EXISTS (SELECT FROM v w WHERE w.{own} = {outer}.{column}{and})"),
@@ -111,14 +124,47 @@ fn statement(rng: &mut StdRng) -> Statement {
     let mut output: Vec<String> = Vec::new();
     let mut tail = format!(" FROM {from} WHERE {}", conditions.join(" AND "));
     let mut ordered: Vec<String> = Vec::new();
-    match rng.random_range(0..4) {
+    match rng.random_range(0..6) {
+        4 => {
+            // Windows whose values do not depend on the order of rows that are equal.
+            for _ in 0..rng.random_range(1..4) {
+                let (n, o) = (number(rng), any(rng));
+                let partition = if rng.random_bool(0.6) { format!("PARTITION BY {}", any(rng)) } else { String::new() };
+                let order = format!("ORDER BY {o}{}", pick(rng, &["", " DESC", " NULLS FIRST"]));
+                output.push(match rng.random_range(0..9) {
+                    0 => format!("rank() OVER ({partition} {order})"),
+                    1 => format!("dense_rank() OVER ({partition} {order})"),
+                    2 => format!("count(*) OVER ({partition})"),
+                    3 => format!("sum({n}) OVER ({partition} {order})"),
+                    4 => format!("lag({o}, 1) OVER ({partition} {order})"),
+                    5 => format!("first_value({o}) OVER ({partition} {order})"),
+                    6 => format!("max({n}) FILTER (WHERE {n} > 0) OVER ({partition} {order})"),
+                    7 => format!("sum({n}) OVER ({partition} ORDER BY {n} RANGE BETWEEN 2 PRECEDING AND CURRENT ROW)"),
+                    _ => format!("min({o}) OVER ({partition} {order} ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)"),
+                });
+            }
+            output.push(any(rng));
+        }
+        5 => {
+            let (on, next) = (any(rng), any(rng));
+            let descending = *pick(rng, &["", " DESC"]);
+            output = vec![format!("DISTINCT ON ({on}) {on}"), next.clone()];
+            tail += &format!(" ORDER BY {on}, {next}{descending}");
+            let select = format!("SELECT {}", output.join(", "));
+            return Statement { select, tail, types, sorted: vec![0, 1], limited: false };
+        }
         0 => {
             // Groups.
             let groups: Vec<String> = (0..rng.random_range(0..3)).map(|_| any(rng)).collect();
             output.extend(groups.clone());
             for _ in 0..rng.random_range(1..4) {
                 let n = number(rng);
-                output.push(match rng.random_range(0..9) {
+                output.push(match rng.random_range(0..14) {
+                    9 => format!("string_agg({n}::text, ',' ORDER BY {n} DESC, {n})"),
+                    10 => format!("array_agg(DISTINCT {n} ORDER BY {n} DESC NULLS LAST) FILTER (WHERE {n} <> 3)"),
+                    11 => format!("jsonb_agg({n} ORDER BY {n})"),
+                    12 => format!("percentile_disc(0.5) WITHIN GROUP (ORDER BY {n})"),
+                    13 => format!("max(to_char(now(), 'YYYY') || {n} || current_setting('TimeZone'))"),
                     0 => "count(*)".into(),
                     1 => format!("count({})", any(rng)),
                     2 => format!("sum({n})"),
@@ -155,7 +201,9 @@ fn statement(rng: &mut StdRng) -> Statement {
                     3 => format!("SELECT w.b FROM v w WHERE w.a = {outer}.e AND w.b = {outer}.b"),
                     _ => format!("SELECT sum(w.b + (SELECT count(*) FROM u x WHERE x.a = w.a)) FROM v w WHERE w.a = {outer}.a"),
                 };
-                output.push(match rng.random_range(0..5) {
+                output.push(match rng.random_range(0..7) {
+                    5 => format!("coalesce(({inner})::numeric, -1)"),
+                    6 => format!("CASE WHEN {outer}.e > 1 THEN 0 ELSE ({inner}) END"),
                     0 => format!("EXISTS ({inner})"),
                     1 => format!("array(SELECT w.c FROM v w WHERE w.a = {outer}.a ORDER BY w.c LIMIT 3)"),
                     _ => format!("({inner})"),
@@ -194,12 +242,25 @@ fn statement(rng: &mut StdRng) -> Statement {
     Statement { select: format!("SELECT {}", output.join(", ")), tail, types, sorted, limited }
 }
 
-/// How many statements were compiled; of these, with a join, and with a subquery.
-async fn compare(seed: u64, rounds: usize, statements: usize) -> [usize; 3] {
+/// What statements may hold, and how many of those that do are compiled at least.
+const SHAPES: [(&str, usize); 9] = [
+    ("SELECT", 96),
+    ("JOIN", 30),
+    ("v w", 6),
+    (" OVER ", 8),
+    ("DISTINCT ON", 8),
+    ("VALUES", 8),
+    ("unnest", 5),
+    ("EXCEPT", 1),
+    ("_agg(", 1),
+];
+
+/// How many statements of each shape were compiled.
+async fn compare(seed: u64, rounds: usize, statements: usize) -> [usize; SHAPES.len()] {
     let mut rng = StdRng::seed_from_u64(seed);
     let database = Database::open(Arc::new(ModelStore::default()), DatabaseOptions::default()).await.unwrap();
     let mut session = database.connect(SessionOptions::default()).unwrap();
-    let (mut compiled, mut joined, mut asked) = (0, 0, 0);
+    let mut compiled = [0; SHAPES.len()];
     for _ in 0..rounds {
         for table in ["t", "u", "v"] {
             make_table(&mut session, &mut rng, table, false).await;
@@ -220,25 +281,26 @@ async fn compare(seed: u64, rounds: usize, statements: usize) -> [usize; 3] {
             let bound = session.bound(&short.inner).unwrap();
             let settings = session.shared().settings();
             if bound.plan.compiled(&bound.bound, settings, &session.database().text).unwrap().query.is_some() {
-                compiled += 1;
-                joined += usize::from(sql.contains("JOIN"));
-                asked += usize::from(sql.contains("v w"));
+                for (count, (shape, _)) in compiled.iter_mut().zip(SHAPES) {
+                    *count += usize::from(sql.contains(shape));
+                }
             }
         }
     }
     session.close().await;
-    [compiled, joined, asked]
+    compiled
 }
 
 #[tokio::test]
 async fn short_queries_give_what_the_planner_gives() {
-    let mut counts = [0; 3];
+    let mut counts = [0; SHAPES.len()];
     for seed in 0..4 {
         let of_seed = compare(seed, 6, 40).await;
         counts.iter_mut().zip(of_seed).for_each(|(count, own)| *count += own);
     }
-    let [compiled, joined, asked] = counts;
-    assert!(compiled > 96 && joined > 30 && asked > 6, "compiled of 960: only {compiled}, {joined}, {asked}");
+    for (count, (shape, least)) in counts.into_iter().zip(SHAPES) {
+        assert!(count >= least, "of 960 statements only {count} with {shape:?} were compiled");
+    }
 }
 
 #[tokio::test]
