@@ -30,6 +30,9 @@ fn address(text: &str) -> Result<SocketAddr, String> {
     number.parse().map_err(|_| "not an address and a port, such as 127.0.0.1:5433 or [::1]:5433".into())
 }
 
+/// The least limit of memory that is held whatever statements run.
+const SURE_BYTES: u64 = 256 << 20;
+
 impl Serve {
     pub(super) async fn run(self) -> Result<ExitCode, CommandError> {
         if !self.listen.ip().is_loopback() {
@@ -43,6 +46,13 @@ impl Serve {
             let what = what.to_owned();
             move |error| CommandError::Io { what, error }
         };
+        if let Some(limit) = self.data.memory_limit.filter(|limit| *limit < SURE_BYTES) {
+            tracing::warn!(
+                limit_mb = limit >> 20,
+                "many statements at once may pass a memory limit below {} MB for moments",
+                SURE_BYTES >> 20
+            );
+        }
         let database = open_for(&self.data, usize::try_from(self.max_connections).unwrap_or(usize::MAX)).await?;
         let server = Server::bind(self.listen, database.clone(), ServerOptions::default())
             .await

@@ -146,7 +146,7 @@ fn with_calls(batch: RecordBatch, calls: &[Arc<dyn Call>]) -> PgResult<RecordBat
         }
     }
     let of_keys: Vec<ArrayRef> = keys.into_iter().map(|key| key.values).collect();
-    let partitions = if of_keys.is_empty() { vec![0..rows] } else { partition(&of_keys)?.ranges() };
+    let partitions = if of_keys.is_empty() { std::iter::once(0..rows).collect() } else { partition(&of_keys)?.ranges() };
     let mut columns = batch.columns().to_vec();
     let mut fields: Vec<_> = batch.schema().fields().iter().cloned().collect();
     for call in calls {
