@@ -173,7 +173,7 @@ fn compile(planner: &Planner, bindings: &[(ColId, usize)], rel: &Rel, columns: &
     // Columns of the planner's own are none that the statement knew of.
     let mut used = (*planner.used).clone();
     used.extend(columns);
-    ShortQuery::compile(&settings, None, &used, &rel, given + bindings.len(), Some(columns))
+    ShortQuery::compile(&settings, None, &used, &rel, (given + bindings.len(), &[]), Some(columns))
 }
 
 impl DisplayAs for ApplyExec {
@@ -415,7 +415,7 @@ impl Runner<'_> {
             self.params.push(ScalarValue::try_from_array(array, row).map_err(from_datafusion)?);
         }
         if let Some(short) = &self.short
-            && let KeyRows::Rows(rows) = short.run(&self.planner.ctx, &self.params).await?
+            && let KeyRows::Rows(rows) = short.run(&self.planner.ctx, &self.params, &self.planner.ctes).await?
         {
             return Ok(rows.into_iter().collect());
         }
@@ -430,7 +430,7 @@ impl Runner<'_> {
             }
             // What fails may not be asked for by the plan.
             if let Some(Some(kept)) = &self.kept
-                && let Ok(KeyRows::Rows(rows)) = kept.run(&self.planner.ctx, &self.params).await
+                && let Ok(KeyRows::Rows(rows)) = kept.run(&self.planner.ctx, &self.params, &self.planner.ctes).await
             {
                 return Ok(rows.into_iter().collect());
             }

@@ -6,6 +6,7 @@ use super::key_read::{Compiled, KeyRows, PlanCache};
 use super::node::StoaQueryPlanner;
 use super::readable::{Names, render};
 use super::relation::{CteRows, Materialized, Planner, select_columns};
+use super::short::Ctes;
 use crate::bind::tree::{Bound, BoundBody, ColId, CteBody, CteId, Expr, Mutation, MutationKind, OnConflict, Query, Rel};
 use crate::bind::walk;
 use crate::exec::StatementContext;
@@ -158,14 +159,9 @@ fn unpopulated(view: &str) -> PgError {
 }
 
 async fn once(ctx: &StatementContext, bound: &Bound, cache: &PlanCache) -> PgResult<Executed> {
-    if matches!(bound.body, BoundBody::Query(_)) {
+    if matches!(bound.body, BoundBody::Query(_)) && bound.ctes.is_empty() {
         let compiled = cache.compiled(bound, ctx.session.settings(), &ctx.database.text)?;
-        let rows = match (&compiled.read, &compiled.query) {
-            (Some(read), _) => Some(read.run(ctx, &ctx.params).await?),
-            (None, Some(query)) => Some(query.run(ctx, &ctx.params).await?),
-            (None, None) => None,
-        };
-        match rows {
+        match compiled.run(ctx, &Ctes::default()).await? {
             Some(KeyRows::Rows(rows)) => return Ok(Executed { stream: futures::stream::iter(rows.map(Ok)).boxed(), count: 0 }),
             Some(KeyRows::Unsuitable) => {
                 ctx.session.long_work_follows().await;
@@ -178,7 +174,16 @@ async fn once(ctx: &StatementContext, bound: &Bound, cache: &PlanCache) -> PgRes
     Box::pin(async {
         let planner = match bound.ctes.is_empty() {
             true => Planner::new(ctx.clone(), Arc::default(), cache.used(bound), true),
-            false => Box::pin(prepare(ctx, bound, cache.used(bound), true)).await?,
+            false => {
+                let compiled = cache.compiled(bound, ctx.session.settings(), &ctx.database.text)?;
+                let planner = Box::pin(prepare(ctx, bound, cache.used(bound), Some(&compiled))).await?;
+                if matches!(bound.body, BoundBody::Query(_))
+                    && let Some(KeyRows::Rows(rows)) = compiled.run(ctx, &planner.ctes).await?
+                {
+                    return Ok(Executed { stream: futures::stream::iter(rows.map(Ok)).boxed(), count: 0 });
+                }
+                planner
+            }
         };
         match &bound.body {
             BoundBody::Query(query) => Box::pin(run_query(&planner, query)).await,
@@ -203,19 +208,28 @@ fn changes_rows(bound: &Bound) -> bool {
     locks
 }
 
-/// Computes the CTEs and gives the planner that knows them.
-async fn prepare(ctx: &StatementContext, bound: &Bound, used: Arc<HashSet<ColId>>, run: bool) -> PgResult<Planner> {
+/// Computes the CTEs, unless they are not to be run, and gives the planner that knows them.
+async fn prepare(ctx: &StatementContext, bound: &Bound, used: Arc<HashSet<ColId>>, run: Option<&Compiled>) -> PgResult<Planner> {
     let mut ctes: HashMap<CteId, Materialized> = HashMap::new();
-    for cte in &bound.ctes {
-        let planner = Planner::new(ctx.clone(), Arc::new(ctes.clone()), Arc::clone(&used), run);
+    for (at, cte) in bound.ctes.iter().enumerate() {
+        let planner = Planner::new(ctx.clone(), Arc::new(ctes.clone()), Arc::clone(&used), run.is_some());
         let columns: Vec<ColId> = cte.columns.iter().map(|(c, _)| *c).collect();
-        let batches = match &cte.body {
-            CteBody::Query(rel) if run => planner.run(rel, &columns).await?,
-            CteBody::Mutation(m) if run => {
-                let executed = mutate(&planner, m, Compiled::default()).await?;
+        let batches = match (&cte.body, run) {
+            (_, None) => Vec::new(),
+            (CteBody::Query(rel), Some(compiled)) => {
+                let few = match compiled.ctes.get(at) {
+                    Some(compiled) => compiled.run(ctx, &planner.ctes).await?,
+                    None => None,
+                };
+                match few {
+                    Some(KeyRows::Rows(rows)) => rows.into_iter().collect(),
+                    _ => planner.run(rel, &columns).await?,
+                }
+            }
+            (CteBody::Mutation(m), Some(compiled)) => {
+                let executed = mutate(&planner, m, compiled.ctes.get(at).cloned().unwrap_or_default()).await?;
                 executed.stream.collect::<Vec<_>>().await.into_iter().collect::<PgResult<Vec<_>>>()?
             }
-            _ => Vec::new(),
         };
         let schema = match batches.first() {
             Some(batch) => batch.schema(),
@@ -223,7 +237,7 @@ async fn prepare(ctx: &StatementContext, bound: &Bound, used: Arc<HashSet<ColId>
         };
         ctes.insert(cte.id, Materialized { columns, schema, rows: CteRows::All(Arc::new(batches)) });
     }
-    Ok(Planner::new(ctx.clone(), Arc::new(ctes), used, run))
+    Ok(Planner::new(ctx.clone(), Arc::new(ctes), used, run.is_some()))
 }
 
 fn empty_schema(columns: &[(ColId, stoa_pg::SqlType)]) -> SchemaRef {
@@ -280,7 +294,7 @@ async fn mutate(planner: &Planner, mutation: &Mutation, compiled: Compiled) -> P
         }
         (None, Some(row), _) => row.run(ctx, &ctx.params)?.map_or(KeyRows::Unsuitable, |row| KeyRows::Rows(Some(row))),
         // Boxed, so that the futures of what changes one row stay small.
-        (None, None, Some(query)) => Box::pin(query.run(ctx, &ctx.params)).await?,
+        (None, None, Some(query)) => Box::pin(query.run(ctx, &ctx.params, &planner.ctes)).await?,
         (None, None, None) => KeyRows::Unsuitable,
     };
     let stream = if let KeyRows::Rows(rows) = rows {
@@ -415,7 +429,8 @@ fn mutation_columns(m: &Mutation, out: &mut HashSet<ColId>) {
 pub async fn explain(ctx: &StatementContext, bound: &Bound, options: &ExplainOptions) -> PgResult<Vec<String>> {
     let names = Names::of(bound);
     let mut lines = Vec::new();
-    let planner = prepare(ctx, bound, Arc::new(used_columns(bound)), options.analyze).await?;
+    let none = Compiled::default();
+    let planner = prepare(ctx, bound, Arc::new(used_columns(bound)), options.analyze.then_some(&none)).await?;
     for cte in &bound.ctes {
         lines.push(format!("CTE {}", cte.name));
         if let CteBody::Query(rel) = &cte.body {

@@ -20,10 +20,10 @@ pub(super) use values::{Computed, Known, Projection, Source};
 use super::direct::Columns;
 use super::execute::used_columns;
 use super::from_datafusion;
-use super::short::ShortQuery;
+use super::short::{Ctes, ShortQuery};
 use super::values_row::ValuesRow;
 use crate::access::{Comparison, KeyShape, Predicate, scope};
-use crate::bind::tree::{Bound, BoundBody, ColId};
+use crate::bind::tree::{Bound, BoundBody, ColId, CteBody, Mutation, Rel};
 use crate::catalog::{ColumnId, Oid, TableDescriptor};
 use crate::exec::StatementContext;
 use crate::exec::point_get::get_rows;
@@ -200,6 +200,56 @@ pub(crate) struct Compiled {
     pub query: Option<Arc<ShortQuery>>,
     /// The row that an INSERT writes.
     pub row: Option<Arc<ValuesRow>>,
+    /// What of each CTE is compiled.
+    pub ctes: Vec<Compiled>,
+}
+
+impl Compiled {
+    /// Compiles what gives rows.
+    fn rows(
+        &mut self,
+        settings: &Settings,
+        text: &TextIndexes,
+        bound: &Bound,
+        used: &HashSet<ColId>,
+        rel: &Rel,
+        columns: Option<&[ColId]>,
+    ) -> PgResult<()> {
+        self.read = KeyRead::compile(settings, Some(text), used, rel, columns)?.map(Arc::new);
+        if self.read.is_none() {
+            let of_statement = (bound.params.len(), bound.ctes.as_slice());
+            self.query = ShortQuery::compile(settings, Some(text), used, rel, of_statement, columns)?.map(Arc::new);
+        }
+        Ok(())
+    }
+
+    /// Compiles what gives the rows that are changed.
+    fn source(
+        &mut self,
+        settings: &Settings,
+        text: &TextIndexes,
+        bound: &Bound,
+        used: &HashSet<ColId>,
+        mutation: &Mutation,
+    ) -> PgResult<()> {
+        self.row = ValuesRow::compile(settings, used, &mutation.source)?.map(Arc::new);
+        if self.row.is_none() {
+            self.rows(settings, text, bound, used, &mutation.source, None)?;
+        }
+        Ok(())
+    }
+
+    /// The rows, where they are compiled and few.
+    ///
+    /// # Errors
+    /// The store failed; what the expressions raise.
+    pub(crate) async fn run(&self, ctx: &StatementContext, ctes: &Ctes) -> PgResult<Option<KeyRows>> {
+        Ok(match (&self.read, &self.query) {
+            (Some(read), _) => Some(read.run(ctx, &ctx.params).await?),
+            (None, Some(query)) => Some(query.run(ctx, &ctx.params, ctes).await?),
+            (None, None) => None,
+        })
+    }
 }
 
 impl PlanCache {
@@ -218,6 +268,12 @@ impl PlanCache {
         self.sequences.get_or_init(compute)
     }
 
+    /// Nothing of the statement is compiled.
+    #[cfg(test)]
+    pub(crate) fn leave_to_planner(&self, settings: Arc<Settings>) {
+        *self.compiled.lock() = Some((settings, Compiled::default()));
+    }
+
     /// What of the statement can be compiled.
     ///
     /// # Errors
@@ -232,25 +288,22 @@ impl PlanCache {
         let used = self.used(bound);
         let mut compiled = Compiled::default();
         match &bound.body {
-            BoundBody::Query(query) if bound.ctes.is_empty() => {
+            BoundBody::Query(query) => {
                 let columns: Vec<ColId> = query.outputs.iter().map(|o| o.col).collect();
-                compiled.read = KeyRead::compile(&settings, Some(text), &used, &query.rel, Some(&columns))?.map(Arc::new);
-                if compiled.read.is_none() {
-                    let short = ShortQuery::compile(&settings, Some(text), &used, &query.rel, bound.params.len(), Some(&columns))?;
-                    compiled.query = short.map(Arc::new);
-                }
+                compiled.rows(&settings, text, bound, &used, &query.rel, Some(&columns))?;
             }
-            BoundBody::Query(_) => {}
-            BoundBody::Mutation(mutation) => {
-                compiled.read = KeyRead::compile(&settings, Some(text), &used, &mutation.source, None)?.map(Arc::new);
-                if compiled.read.is_none() {
-                    compiled.row = ValuesRow::compile(&settings, &used, &mutation.source)?.map(Arc::new);
+            BoundBody::Mutation(mutation) => compiled.source(&settings, text, bound, &used, mutation)?,
+        }
+        for cte in &bound.ctes {
+            let mut of_cte = Compiled::default();
+            match &cte.body {
+                CteBody::Query(rel) => {
+                    let columns: Vec<ColId> = cte.columns.iter().map(|(id, _)| *id).collect();
+                    of_cte.rows(&settings, text, bound, &used, rel, Some(&columns))?;
                 }
-                if compiled.read.is_none() && compiled.row.is_none() && bound.ctes.is_empty() {
-                    let short = ShortQuery::compile(&settings, Some(text), &used, &mutation.source, bound.params.len(), None)?;
-                    compiled.query = short.map(Arc::new);
-                }
+                CteBody::Mutation(mutation) => of_cte.source(&settings, text, bound, &used, mutation)?,
             }
+            compiled.ctes.push(of_cte);
         }
         *known = Some((settings, compiled.clone()));
         Ok(compiled)

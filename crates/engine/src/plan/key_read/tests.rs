@@ -49,6 +49,14 @@ pub(in crate::plan) fn prepare(session: &mut Session, sql: &str, types: &[PgType
     session.prepare(piece, sql.into(), types.iter().cloned().map(Some).collect())
 }
 
+/// As [`prepare`], and nothing of it is compiled.
+pub(in crate::plan) fn prepare_planned(session: &mut Session, sql: &str, types: &[PgType]) -> PgResult<Prepared> {
+    let prepared = prepare(session, sql, types)?;
+    let settings = session.shared().settings();
+    session.bound(&prepared.inner)?.plan.leave_to_planner(settings);
+    Ok(prepared)
+}
+
 pub(in crate::plan) fn pick<'a, T>(rng: &mut StdRng, list: &'a [T]) -> &'a T {
     &list[rng.random_range(0..list.len())]
 }
@@ -254,7 +262,7 @@ async fn compare(seed: u64, tables: usize, statements: usize, long: bool) {
             let sql = format!("{} FROM t{}", statement.select, statement.tail);
             let reference = format!("WITH x AS MATERIALIZED (SELECT * FROM t) {} FROM x{}", statement.select, statement.tail);
             let fast = prepare(&mut session, &sql, &statement.types).unwrap();
-            let planned = prepare(&mut session, &reference, &statement.types).unwrap();
+            let planned = prepare_planned(&mut session, &reference, &statement.types).unwrap();
             for _ in 0..3 {
                 let params: Vec<ScalarValue> = statement.types.iter().map(|ty| value(&mut rng, ty)).collect();
                 let what = format!("seed {seed}: {sql} {params:?}");

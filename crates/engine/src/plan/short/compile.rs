@@ -7,7 +7,7 @@ use super::keys::Keys;
 use super::window::Window;
 use super::{Asked, Combine, Node, ShortQuery, Sort, Step, Value};
 use crate::access::Preferences;
-use crate::bind::tree::{AggregateExpr, ColId, Expr, ExprKind, JoinKind, Rel, SetOp, SortKey};
+use crate::bind::tree::{AggregateExpr, ColId, Cte, Expr, ExprKind, JoinKind, Rel, SetOp, SortKey};
 use crate::bind::walk::is_plain;
 use crate::bind::walk::{columns_of, free_columns, rewrite_rel};
 use crate::exec::lock_rows::RowLocks;
@@ -46,6 +46,8 @@ pub(super) struct Compiler<'a> {
     pub params: usize,
     /// How many columns of subqueries' values there are.
     pub lifted: &'a Cell<u32>,
+    /// The statement's CTEs.
+    pub ctes: &'a [Cte],
     /// Relations are kept instead of read by keys.
     pub keeper: Option<&'a Keeper<'a>>,
 }
@@ -64,12 +66,12 @@ impl ShortQuery {
         text: Option<&TextIndexes>,
         used: &HashSet<ColId>,
         rel: &Rel,
-        params: usize,
+        (params, ctes): (usize, &[Cte]),
         columns: Option<&[ColId]>,
     ) -> PgResult<Option<Self>> {
         // The context of one execution must not be kept: it holds the transaction.
         let eval = EvalContext { settings: Arc::clone(&settings.value), ..EvalContext::default() };
-        let compiler = Compiler { settings, text, eval, used, params, lifted: &Cell::new(0), keeper: None };
+        let compiler = Compiler { settings, text, eval, used, params, lifted: &Cell::new(0), ctes, keeper: None };
         let Some((root, given)) = compiler.node(rel)? else { return Ok(None) };
         let Some(order) = order_of(&given, columns) else { return Ok(None) };
         Ok(Some(Self { root, params, order, misses: AtomicU32::new(0), kept: Vec::new() }))
@@ -117,6 +119,13 @@ impl Compiler<'_> {
                 let Some(keys) = Keys::compile(&self.eval, columns, &values)? else { return Ok(None) };
                 let combine = Combine { left, right, op: *op, all: *all, keys };
                 Ok(Some(Node::new(Step::Combine(Box::new(combine)), columns.clone())))
+            }
+            Rel::CteScan { cte, columns } => {
+                let Some(cte) = self.ctes.iter().find(|own| own.id == *cte) else { return Ok(None) };
+                let position = |(_, source, _): &(ColId, ColId, SqlType)| cte.columns.iter().position(|(id, _)| id == source);
+                let Some(positions) = columns.iter().map(position).collect() else { return Ok(None) };
+                let columns = columns.iter().map(|(id, _, ty)| (*id, ty.clone())).collect();
+                Ok(Some(Node::new(Step::Cte(cte.id, positions), columns)))
             }
             Rel::Values { columns, rows } if rows.len() <= FEW_VALUES => self.values(columns, rows),
             Rel::ProjectSet { input, sets, outer, ordinality } => {
@@ -340,14 +349,14 @@ impl Compiler<'_> {
             let Some(output) = read.columns().iter().position(|(id, _)| *id == column) else { return Ok(None) };
             let (inner, _) = Node::read(read);
             columns.push((*id, a.ty.clone()));
-            let value = Value { inner, values: Vec::new(), asked: Asked::One(output), early: false };
+            let value = Value { inner, values: Vec::new(), asked: Asked::One(output) };
             (node, columns) = Node::new(Step::Value(Box::new(node), Box::new(value)), columns);
         }
         Ok(Some((node, columns)))
     }
 
     /// Puts columns in the place of an expression's subqueries, and below it the steps that give them. With `early` the expression may
-    /// leave a subquery out: what it raises is none of this statement's errors then.
+    /// leave a subquery out.
     fn lift(&self, mut input: Node, mut columns: Columns, e: &mut Expr, early: bool) -> PgResult<Compiled> {
         if !any_as_array(e) {
             return Ok(None);
@@ -389,7 +398,7 @@ impl Compiler<'_> {
         let id = ColId(LIFTED_COLUMNS + self.lifted.get());
         columns.push((id, e.ty.clone()));
         *e = Expr::column(id, e.ty.clone());
-        Ok(Some(Node::new(Step::Value(Box::new(input), Box::new(Value { inner, values, asked, early })), columns)))
+        Ok(Some(Node::new(Step::Value(Box::new(input), Box::new(Value { inner, values, asked })), columns)))
     }
 
     /// The compiler of a subquery in which so many values of an outer row are parameters.

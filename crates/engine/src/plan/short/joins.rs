@@ -24,7 +24,7 @@ struct Relation<'a> {
 enum RelationKind {
     /// What may be read by a key.
     Leaf,
-    /// Few rows without a table.
+    /// Rows that are there.
     Values,
     /// The rows of a query, with which joins may begin.
     Query,
@@ -35,7 +35,7 @@ impl RelationKind {
     fn of(rel: &Rel) -> Option<Self> {
         match rel {
             Rel::Scan(_) => Some(RelationKind::Leaf),
-            Rel::Values { .. } => Some(RelationKind::Values),
+            Rel::Values { .. } | Rel::CteScan { .. } => Some(RelationKind::Values),
             Rel::ProjectSet { input, .. } if matches!(**input, Rel::One) => Some(RelationKind::Values),
             Rel::Filter { input, .. } | Rel::Project { input, .. } => Self::of(input),
             Rel::ProjectSet { .. }
@@ -164,7 +164,13 @@ impl Compiler<'_> {
         while !relations.is_empty() {
             let Some((at, next, taken)) = self.next(joined.as_ref(), &relations, &conditions)? else {
                 let Some(at) = Self::next_rows(joined.is_none(), &relations) else { return Ok(None) };
-                let Some((inner, given)) = self.node(relations.remove(at).rel)? else { return Ok(None) };
+                let relation = relations.remove(at);
+                let (own, rest): (Vec<Expr>, Vec<Expr>) = conditions.into_iter().partition(|e| {
+                    let used = uses(e);
+                    !used.is_empty() && used.iter().all(|c| relation.columns.contains(c))
+                });
+                conditions = rest;
+                let Some((inner, given)) = self.node(&under(relation.rel, own))? else { return Ok(None) };
                 let made = match joined {
                     None => (inner, given),
                     Some(before) => {

@@ -64,8 +64,16 @@ impl ShortQuery {
         let mut used = (*planner.used).clone();
         used.extend(columns);
         let keeper = Keeper { planner, given: planner.ctx.params.len(), relations: RefCell::default() };
-        let compiler =
-            Compiler { settings: &settings, text: None, eval, used: &used, params, lifted: &Cell::new(0), keeper: Some(&keeper) };
+        let compiler = Compiler {
+            settings: &settings,
+            text: None,
+            eval,
+            used: &used,
+            params,
+            lifted: &Cell::new(0),
+            ctes: &[],
+            keeper: Some(&keeper),
+        };
         let Some((root, given)) = compiler.node(rel)? else { return Ok(None) };
         let Some(order) = order_of(&given, Some(columns)) else { return Ok(None) };
         Ok(Some(Self { root, params, order, misses: AtomicU32::new(0), kept: keeper.relations.take() }))

@@ -21,11 +21,12 @@ mod window;
 
 use super::from_datafusion;
 use super::key_read::{Computed, KeyRead, KeyRows, Known, MAX_MISSES, Projection, Source, count};
-use crate::bind::tree::SetOp;
+use crate::bind::tree::{CteId, SetOp};
 use crate::exec::StatementContext;
 use crate::exec::apply::list_of_rows;
 use crate::exec::lock_rows::RowLocks;
 use crate::exec::project_set::Sets;
+use crate::plan::relation::{CteRows, Materialized};
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, UInt32Array, new_null_array};
 use arrow::compute::{SortColumn, SortOptions, concat, concat_batches, filter_record_batch, lexsort_to_indices, take, take_record_batch};
 use arrow::datatypes::SchemaRef;
@@ -33,6 +34,7 @@ use datafusion::common::ScalarValue;
 use futures::future::BoxFuture;
 use group::Group;
 use keys::Keys;
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use stoa_pg::{PgError, PgResult};
@@ -88,6 +90,8 @@ enum Step {
     Union(Vec<(Node, Vec<usize>)>),
     /// INTERSECT and EXCEPT.
     Combine(Box<Combine>),
+    /// The rows of a CTE that was computed, with the positions of the columns that are given.
+    Cte(CteId, Vec<usize>),
     /// One row without columns.
     One,
     /// The rows of VALUES.
@@ -113,8 +117,6 @@ struct Value {
     /// As [`Join::values`]. Without any it is asked once for all rows.
     values: Vec<usize>,
     asked: Asked,
-    /// Whether the value is wanted is known later: what the subquery raises is the planner's to raise, which asks in time.
-    early: bool,
 }
 
 /// What a subquery is asked for.
@@ -152,11 +154,15 @@ struct Sort {
     options: Vec<SortOptions>,
 }
 
-/// What an execution may still read.
-struct Budget {
+/// What an execution may still read, and what was computed before it.
+struct Budget<'a> {
     rows: usize,
     reads: usize,
+    ctes: &'a Ctes,
 }
+
+/// The CTEs of a statement that were computed.
+pub(crate) type Ctes = HashMap<CteId, Materialized>;
 
 /// The rows of a node; `None` when the budget is spent, or a read is not short.
 type Given = PgResult<Option<RecordBatch>>;
@@ -177,8 +183,8 @@ impl ShortQuery {
     /// The rows, for these values of parameters.
     ///
     /// # Errors
-    /// The store failed; what the expressions raise.
-    pub(crate) async fn run(&self, ctx: &StatementContext, params: &[ScalarValue]) -> PgResult<KeyRows> {
+    /// The store failed; a lock was not to be had. What is wrong with values is left to the planner.
+    pub(crate) async fn run(&self, ctx: &StatementContext, params: &[ScalarValue], ctes: &Ctes) -> PgResult<KeyRows> {
         if !self.is_short() {
             return Ok(KeyRows::Unsuitable);
         }
@@ -186,8 +192,13 @@ impl ShortQuery {
         if params.len() != self.params {
             return Err(PgError::internal("parameters that the statement does not have"));
         }
-        let mut budget = Budget { rows: MOST_ROWS, reads: MOST_READS };
-        let Some(batch) = self.root.run(ctx, params, &mut budget).await? else {
+        let mut budget = Budget { rows: MOST_ROWS, reads: MOST_READS, ctes };
+        let batch = match self.root.run(ctx, params, &mut budget).await {
+            // Values are computed here in another order than the planner's, some of them for nothing: what they raise is for it to say.
+            Err(error) if error.code().class() == "22" => return Ok(KeyRows::Unsuitable),
+            batch => batch?,
+        };
+        let Some(batch) = batch else {
             self.misses.fetch_add(1, Ordering::Relaxed);
             return Ok(KeyRows::Unsuitable);
         };
@@ -200,7 +211,7 @@ impl ShortQuery {
 }
 
 impl Node {
-    fn run<'a>(&'a self, ctx: &'a StatementContext, params: &'a [ScalarValue], budget: &'a mut Budget) -> BoxFuture<'a, Given> {
+    fn run<'a>(&'a self, ctx: &'a StatementContext, params: &'a [ScalarValue], budget: &'a mut Budget<'_>) -> BoxFuture<'a, Given> {
         Box::pin(async move {
             let known = Known { eval: &ctx.eval, params };
             match &self.step {
@@ -315,6 +326,14 @@ impl Node {
                     Ok(budget.take(batch.num_rows()).then_some(batch))
                 }
                 Step::Kept(kept) => Ok(kept.rows()),
+                Step::Cte(cte, positions) => {
+                    let Some(Materialized { rows: CteRows::All(batches), .. }) = budget.ctes.get(cte) else { return Ok(None) };
+                    if !budget.take(batches.iter().map(RecordBatch::num_rows).sum()) {
+                        return Ok(None);
+                    }
+                    let named = batches.iter().map(|batch| self.named(batch, positions)).collect::<PgResult<Vec<_>>>()?;
+                    Ok(Some(concat_batches(&self.schema, &named)?))
+                }
                 Step::One => {
                     let options = RecordBatchOptions::new().with_row_count(Some(1));
                     Ok(Some(RecordBatch::try_new_with_options(self.schema.clone(), Vec::new(), &options)?))
@@ -361,6 +380,7 @@ impl Node {
             Step::Value(input, _) => ("Value of a subquery".to_owned(), Some(&**input)),
             Step::One => ("One row".to_owned(), None),
             Step::Kept(_) => ("Rows kept".to_owned(), None),
+            Step::Cte(..) => ("Rows of a CTE".to_owned(), None),
         };
         out.push(format!("{indent}{line}"));
         match &self.step {
@@ -383,7 +403,14 @@ impl Node {
     }
 
     /// Rows with one more column.
-    async fn value(&self, value: &Value, batch: RecordBatch, ctx: &StatementContext, params: &[ScalarValue], budget: &mut Budget) -> Given {
+    async fn value(
+        &self,
+        value: &Value,
+        batch: RecordBatch,
+        ctx: &StatementContext,
+        params: &[ScalarValue],
+        budget: &mut Budget<'_>,
+    ) -> Given {
         let ty = self.schema.field(batch.num_columns()).data_type();
         let asked = if value.values.is_empty() { batch.num_rows().min(1) } else { batch.num_rows() };
         if !budget.read(asked) {
@@ -395,11 +422,7 @@ impl Node {
         for row in 0..asked {
             values.truncate(params.len());
             push_values(&mut values, &batch, &value.values, row)?;
-            let rows = match value.inner.run(ctx, &values, budget).await {
-                Err(_) if value.early => return Ok(None),
-                rows => rows?,
-            };
-            let Some(rows) = rows else { return Ok(None) };
+            let Some(rows) = value.inner.run(ctx, &values, budget).await? else { return Ok(None) };
             found.push(match value.asked {
                 Asked::Exists => Arc::new(BooleanArray::from(vec![rows.num_rows() > 0])),
                 Asked::All(at) => list_of_rows(&[rows.project(&[at])?], ty)?.to_array().map_err(from_datafusion)?,
@@ -421,7 +444,7 @@ impl Node {
         Ok(Some(RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?))
     }
 
-    async fn join(&self, join: &Join, ctx: &StatementContext, params: &[ScalarValue], budget: &mut Budget) -> Given {
+    async fn join(&self, join: &Join, ctx: &StatementContext, params: &[ScalarValue], budget: &mut Budget<'_>) -> Given {
         let Some(outer) = join.outer.run(ctx, params, budget).await? else { return Ok(None) };
         if !budget.read(outer.num_rows()) {
             return Ok(None);
@@ -471,7 +494,7 @@ fn push_values(values: &mut Vec<ScalarValue>, batch: &RecordBatch, columns: &[us
     Ok(())
 }
 
-impl Budget {
+impl Budget<'_> {
     /// Whether so many reads of an inner side may still be made.
     fn read(&mut self, reads: usize) -> bool {
         match self.reads.checked_sub(reads) {

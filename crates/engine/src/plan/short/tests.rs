@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-use crate::plan::key_read::tests::{Statement, all, check, make_table, pick, prepare, run, small_int, value};
+use crate::plan::key_read::tests::{Statement, all, check, make_table, pick, prepare, prepare_planned, run, small_int, value};
 use crate::session::SessionOptions;
 use crate::{Database, DatabaseOptions};
 use datafusion::common::ScalarValue;
@@ -270,13 +270,17 @@ async fn compare(seed: u64, rounds: usize, statements: usize) -> [usize; SHAPES.
             let sql = format!("{}{}", statement.select, statement.tail);
             let copies = ["t", "u", "v"].map(|t| format!("{t} AS MATERIALIZED (SELECT * FROM public.{t})")).join(", ");
             let short = prepare(&mut session, &sql, &statement.types).unwrap_or_else(|e| panic!("{sql}: {e}"));
-            let planned = prepare(&mut session, &format!("WITH {copies} {sql}"), &statement.types).unwrap();
+            let whole = format!("WITH {copies} {sql}");
+            let planned = prepare_planned(&mut session, &whole, &statement.types).unwrap();
+            // The same over rows that are there.
+            let over_ctes = prepare(&mut session, &whole, &statement.types).unwrap();
             for _ in 0..3 {
                 let params: Vec<ScalarValue> = statement.types.iter().map(|ty| value(&mut rng, ty)).collect();
                 let what = format!("seed {seed}: {sql} {params:?}");
                 let given = run(&mut session, &short, params.clone()).await;
-                let expected = run(&mut session, &planned, params).await;
-                check(&statement, &what, given, expected);
+                let expected = run(&mut session, &planned, params.clone()).await;
+                check(&statement, &what, given, expected.clone());
+                check(&statement, &format!("over CTEs, {what}"), run(&mut session, &over_ctes, params).await, expected);
             }
             let bound = session.bound(&short.inner).unwrap();
             let settings = session.shared().settings();
