@@ -5,7 +5,7 @@
 
 Servers of each kind are given the same shop: customers, orders, lines of orders. Each statement is prepared once and executed N times a
 round by one client, with other values each time; servers take turns. Printed are the medians of the CPU time of the server (its process
-tree, from /proc) for one execution, as a Markdown table; --also puts another Stoa beside them, --only takes the statements whose name holds
+tree, from /proc) for one execution, as a Markdown table; --also puts another Stoa beside them, with a tenth of the executions, --only takes the statements whose name holds
 one of the texts.
 """
 import argparse, platform, statistics, subprocess, tempfile
@@ -62,7 +62,7 @@ def main():
     parser.add_argument("--stoa", required=True)
     parser.add_argument("--postgres", required=True)
     parser.add_argument("--also")
-    parser.add_argument("--executions", type=int, default=500)
+    parser.add_argument("--executions", type=int, default=3000)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--only", nargs="*")
     args = parser.parse_args()
@@ -89,11 +89,12 @@ def main():
                     for n in range(20):
                         c.execute(STATEMENTS[name], (n + 1,))
                 for round_number in range(args.rounds):
-                    for server, c, own in zip(servers, connections, costs):
+                    for at, (server, c, own) in enumerate(zip(servers, connections, costs)):
+                        executions = args.executions if at < 2 else max(args.executions // 10, 1)
                         before = server.cpu_seconds()
-                        for n in range(args.executions):
-                            c.execute(STATEMENTS[name], ((round_number * args.executions + n) % 4000 + 1,))
-                        own.append((server.cpu_seconds() - before) / args.executions * 1e6)
+                        for n in range(executions):
+                            c.execute(STATEMENTS[name], ((round_number * executions + n) % 4000 + 1,))
+                        own.append((server.cpu_seconds() - before) / executions * 1e6)
                 stoa, postgres, *more = map(statistics.median, costs)
                 print(f"| {name} | {stoa:.0f} | {postgres:.0f} | {stoa / max(postgres, 1):.2f} × |" + "".join(f" {m:.0f} |" for m in more), flush=True)
         finally:

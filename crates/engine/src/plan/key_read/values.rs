@@ -19,7 +19,7 @@ use stoa_pg::{EvalContext, PgError, PgResult, SqlType};
 /// Parameters of a compiled expression are columns behind those of the row, with ids from here on.
 const PARAM_COLUMNS: u32 = 0x7000_0000;
 
-/// What an execution is given.
+/// What an execution is given: compiled expressions hold nothing of it.
 #[derive(Clone, Copy)]
 pub(in crate::plan) struct Known<'a> {
     pub eval: &'a EvalContext,

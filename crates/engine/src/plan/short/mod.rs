@@ -1,4 +1,5 @@
-//! Queries over few rows, compiled once and run without the planner: joins by key, conditions, groups and orders over compiled reads.
+//! Queries over few rows, compiled once and run without the planner: joins by key, conditions, groups, windows and orders over compiled
+//! reads, values and CTEs.
 //!
 //! Planning costs DataFusion about a millisecond for a join or a group, and again for each execution, since its plans hold the values
 //! that they were made for. An application's statements mostly read some rows by a key, and for each of them some more by another.
@@ -8,7 +9,8 @@
 //! How many rows there will be is not known before. A statement that reads more than [`MOST_ROWS`] is given up, for the planner to
 //! weigh other ways; one that has been given up several times is no longer tried.
 //!
-//! Invariant: the answer is the planner's; what is not recognised is left to it.
+//! Invariant: the answer is the planner's; what is not recognised is left to it, and so is a statement in which a value raises an error, for
+//! some values are computed here earlier than there, or for nothing.
 
 mod compile;
 mod group;
