@@ -30,7 +30,7 @@ pub(crate) fn is_brief(bound: &Bound, cache: &PlanCache, settings: Arc<Settings>
         BoundBody::Query(query) => {
             gives_few_values(&query.rel) || {
                 let compiled = compiled();
-                compiled.read.is_some_and(|read| read.is_short()) || compiled.query.is_some_and(|query| query.is_short())
+                compiled.read.is_some_and(|read| read.is_short()) || compiled.query.is_some_and(|query| query.is_brief())
             }
         }
         BoundBody::Mutation(mutation) => {
