@@ -7,6 +7,7 @@ use super::threads::Place;
 use bytes::BytesMut;
 use std::collections::HashMap;
 use std::future::Future;
+use std::os::fd::AsRawFd;
 use std::pin::pin;
 use std::task::Poll;
 use std::time::Duration;
@@ -136,9 +137,11 @@ impl Connection {
                 }
             }
             if std::mem::take(&mut self.flush_due) {
-                // A client that is woken takes the processor: with all answers written together, it finds them all.
-                self.place.let_neighbours_go_first().await;
-                self.write().await?;
+                let sent = self.place.send_with_neighbours(self.socket.as_raw_fd(), &mut self.output.bytes).await?;
+                self.output.sent(sent);
+                if !self.output.is_empty() {
+                    self.write().await?;
+                }
             }
             self.wait().await?;
         }

@@ -17,5 +17,6 @@ pub mod server;
 pub mod simple;
 pub mod startup;
 pub mod threads;
+mod together;
 
 pub use server::{Server, ServerOptions};

@@ -21,6 +21,15 @@ impl Output {
         self.bytes.is_empty()
     }
 
+    /// The first `count` bytes are gone.
+    pub fn sent(&mut self, count: usize) {
+        if count >= self.bytes.len() {
+            self.clear();
+        } else {
+            self.bytes.drain(..count);
+        }
+    }
+
     /// Forgets what was sent.
     pub fn clear(&mut self) {
         self.bytes.clear();
