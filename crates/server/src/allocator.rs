@@ -3,7 +3,9 @@
 //! In plenty of memory it keeps some for a while, and asks for large pages: both save time. Where the limit is near, or small, what was
 //! freed goes back to the system at once.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 /// Limits below this are small: large pages that are half empty would be a good part of them.
 const SMALL_LIMIT: u64 = 2 << 30;
@@ -12,6 +14,9 @@ const SMALL_LIMIT: u64 = 2 << 30;
 const PURGE_DELAY: libmimalloc_sys::mi_option_t = 15;
 const PURGE_AT_ONCE: std::ffi::c_long = 0;
 const PURGE_DELAY_MS: std::ffi::c_long = 1000;
+
+/// How long the code of what is executed stays at least. To map it again takes a few milliseconds.
+const CODE_STAYS: Duration = Duration::from_millis(200);
 
 static SMALL: AtomicBool = AtomicBool::new(false);
 
@@ -32,8 +37,21 @@ pub fn prepare(limit: u64) {
 
 /// Tells whether the process is near its limit.
 pub fn under_pressure(near: bool) {
-    let delay = if near || SMALL.load(Ordering::Relaxed) { PURGE_AT_ONCE } else { PURGE_DELAY_MS };
-    set_purge_delay(delay);
+    let small = SMALL.load(Ordering::Relaxed);
+    set_purge_delay(if near || small { PURGE_AT_ONCE } else { PURGE_DELAY_MS });
+    if near && small {
+        forget_code_now_and_then();
+    }
+}
+
+/// In a small limit the code of what has been executed once, tens of megabytes, is a good part.
+fn forget_code_now_and_then() {
+    static LAST: Mutex<Option<Instant>> = Mutex::new(None);
+    let Ok(mut last) = LAST.try_lock() else { return };
+    if last.is_none_or(|at| at.elapsed() > CODE_STAYS) {
+        forget_code();
+        *last = Some(Instant::now());
+    }
 }
 
 /// Gives the pages of the program's code back. They are the file's: what is needed comes back from the system's cache when it is executed.

@@ -27,12 +27,7 @@ pub(crate) fn is_brief(bound: &Bound, cache: &PlanCache, settings: Arc<Settings>
     // What cannot be compiled is reported where it is executed.
     let compiled = || cache.compiled(bound, settings, text).unwrap_or_default();
     match &bound.body {
-        BoundBody::Query(query) => {
-            gives_few_values(&query.rel) || {
-                let compiled = compiled();
-                compiled.read.is_some_and(|read| read.is_short()) || compiled.query.is_some_and(|query| query.is_brief())
-            }
-        }
+        BoundBody::Query(query) => gives_few_values(&query.rel) || compiled().is_brief(),
         BoundBody::Mutation(mutation) => {
             // What refers to a row that changes may be many rows.
             let unreferenced = || catalog.referencing(mutation.table.0.oid).is_empty();
@@ -42,9 +37,7 @@ pub(crate) fn is_brief(bound: &Bound, cache: &PlanCache, settings: Arc<Settings>
                         gives_few_values(&mutation.source)
                     }
                     MutationKind::Insert { .. } => gives_few_values(&mutation.source) && unreferenced(),
-                    MutationKind::Update { .. } | MutationKind::Delete { .. } => {
-                        compiled().read.is_some_and(|read| read.is_single()) && unreferenced()
-                    }
+                    MutationKind::Update { .. } | MutationKind::Delete { .. } => compiled().is_brief_single() && unreferenced(),
                     MutationKind::Merge { .. } => false,
                 }
         }
@@ -124,4 +117,70 @@ pub(super) fn locks_sequences(ctx: &StatementContext, sequences: &[(Oid, i64)]) 
         ctx.catalog.shared().is_some_and(|shared| shared.sequences.has_ahead(*oid, *count))
             && ctx.txn.try_lock_table(*oid, TableLockMode::RowExclusive)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::panic)]
+    use crate::session::{Prepared, Session};
+    use crate::write::tests::{answer, connect};
+    use crate::{Database, DatabaseOptions};
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    fn prepare(session: &mut Session, sql: &str) -> Prepared {
+        let piece = session.parse(sql).unwrap().pop();
+        session.prepare(piece, sql.into(), Vec::new()).unwrap_or_else(|e| panic!("{sql}: {e}"))
+    }
+
+    #[test]
+    fn what_takes_long_is_told_from_what_is_brief() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let database = Database::open(Arc::new(stoa_store::model::ModelStore::new()), DatabaseOptions::default()).await.unwrap();
+            let mut session = connect(&database);
+            let setup =
+                "CREATE TABLE t (id int PRIMARY KEY, n int, v text); INSERT INTO t SELECT g, g % 10, 'x' FROM generate_series(1, 100) g";
+            answer(&mut session, setup).await;
+            let long = Arc::new(AtomicU32::new(0));
+            let seen = Arc::clone(&long);
+            session.shared().set_long_work(move || {
+                seen.fetch_add(1, Ordering::Relaxed);
+                Box::pin(std::future::ready(()))
+            });
+            for (sql, is_long) in [
+                ("SELECT v FROM t WHERE id = 7", false),
+                ("SELECT id, row_number() OVER (ORDER BY n) FROM t WHERE id BETWEEN 3 AND 5", false),
+                ("SELECT string_to_array(v, ',') FROM t WHERE id = 7", false),
+                ("UPDATE t SET n = n + 1 WHERE id = 7", false),
+                ("INSERT INTO t VALUES (1001, 1, 'x')", false),
+                ("SELECT count(*) FROM t", true),
+                // Little is read, and much made of it.
+                ("SELECT count(*) FROM t, generate_series(1, 1000000) g WHERE id = 7", true),
+                ("SELECT repeat(v, 10000000) FROM t WHERE id = 7", true),
+                ("SELECT unnest(string_to_array(repeat(v, 10000000), ',')) FROM t WHERE id = 7", true),
+                ("SELECT x FROM t, unnest(string_to_array(repeat(v, 10000000), ',')) x WHERE id = 7", true),
+                ("SELECT id, length(repeat(v, 10000000)), row_number() OVER (ORDER BY n) FROM t WHERE id BETWEEN 3 AND 5", true),
+                ("SELECT pg_sleep(0.001) FROM t WHERE id = 7", true),
+                ("SELECT id FROM t WHERE id = 7 AND pg_sleep(0.001) IS NOT NULL", true),
+                ("UPDATE t SET n = 0 WHERE id = 7 AND repeat(v, 10000000) = ''", true),
+                ("UPDATE t SET v = left(repeat(v, 10000000), 1) WHERE id = 7", true),
+                ("DELETE FROM t WHERE id = 8 RETURNING repeat(v, 10000000)", true),
+                ("INSERT INTO t VALUES (1002, 1, repeat('x', 10000000))", true),
+                ("UPDATE t SET n = 0 WHERE n = 1", true),
+            ] {
+                let prepared = prepare(&mut session, sql);
+                // The first execution may be the one that compiles it.
+                for _ in 0..2 {
+                    if sql.starts_with("INSERT") {
+                        answer(&mut session, "DELETE FROM t WHERE id > 1000").await;
+                    }
+                    long.store(0, Ordering::Relaxed);
+                    session.execute(&prepared, Vec::new()).await.unwrap_or_else(|e| panic!("{sql}: {e}"));
+                    session.finish().await.unwrap();
+                    assert_eq!(long.load(Ordering::Relaxed) > 0, is_long, "{sql}");
+                }
+            }
+        });
+    }
 }

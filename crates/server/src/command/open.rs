@@ -46,7 +46,7 @@ pub async fn open_for(options: &DataOptions, max_sessions: usize) -> Result<Data
         return Err(CommandError::Usage(format!("--memory-limit is more than the {} MB that this machine has", total >> 20)));
     }
     crate::allocator::prepare(limit);
-    let own = OWN_BYTES.min(limit * 2 / 5);
+    let own = if limit < SMALL_LIMIT { limit / 2 } else { OWN_BYTES };
     let shared = limit - own;
     make_directory(&options.data)?;
     let spill = options.data.join("spill");
@@ -66,7 +66,7 @@ pub async fn open_for(options: &DataOptions, max_sessions: usize) -> Result<Data
     let database = DatabaseOptions {
         scrub: stoa_engine::index::scrub::ScrubOptions { rows_per_second: options.scrub_rate, interval },
         query_memory_bytes: usize::try_from(shared / 2).unwrap_or(usize::MAX),
-        process_memory_bytes: Some(usize::try_from(limit - (limit / 3).min(UNASKED_BYTES).max(limit / 16)).unwrap_or(usize::MAX)),
+        process_memory_bytes: Some(usize::try_from(limit - unasked_bytes(limit)).unwrap_or(usize::MAX)),
         memory_pressure: Some(crate::allocator::under_pressure),
         spill_directory: Some(spill),
         text_directory: Some(options.data.join("text")),
@@ -83,8 +83,13 @@ fn make_directory(path: &Path) -> Result<(), CommandError> {
 /// What the program itself takes: code, threads, connections, buffers of files.
 const OWN_BYTES: u64 = 96 << 20;
 
+/// Below this what is not asked for is a larger part.
+const SMALL_LIMIT: u64 = 512 << 20;
+
 /// What statements take between two questions whether there is room.
-const UNASKED_BYTES: u64 = 128 << 20;
+fn unasked_bytes(limit: u64) -> u64 {
+    if limit < SMALL_LIMIT { limit * 9 / 20 } else { (limit / 16).max(128 << 20) }
+}
 
 fn machine_memory() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/meminfo").ok()?;

@@ -31,7 +31,7 @@ fn address(text: &str) -> Result<SocketAddr, String> {
 }
 
 /// The least limit of memory that is held whatever statements run.
-const SURE_BYTES: u64 = 512 << 20;
+const SURE_BYTES: u64 = 256 << 20;
 
 impl Serve {
     pub(super) async fn run(self) -> Result<ExitCode, CommandError> {

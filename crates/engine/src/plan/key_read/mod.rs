@@ -23,7 +23,9 @@ use super::from_datafusion;
 use super::short::{Ctes, ShortQuery};
 use super::values_row::ValuesRow;
 use crate::access::{Comparison, KeyShape, Predicate, scope};
+use crate::bind::literal::may_make_much;
 use crate::bind::tree::{Bound, BoundBody, ColId, CteBody, Mutation, Rel};
+use crate::bind::walk::{exprs_of, visit_all};
 use crate::catalog::{ColumnId, Oid, TableDescriptor};
 use crate::exec::StatementContext;
 use crate::exec::point_get::get_rows;
@@ -200,6 +202,8 @@ pub(crate) struct Compiled {
     pub query: Option<Arc<ShortQuery>>,
     /// The row that an INSERT writes.
     pub row: Option<Arc<ValuesRow>>,
+    /// Much may be made of what `read` and `query` read, however little that is.
+    makes_much: bool,
     /// What of each CTE is compiled.
     pub ctes: Vec<Compiled>,
 }
@@ -220,6 +224,7 @@ impl Compiled {
             let of_statement = (bound.params.len(), bound.ctes.as_slice());
             self.query = ShortQuery::compile(settings, Some(text), used, rel, of_statement, columns)?.map(Arc::new);
         }
+        visit_all(rel, &mut |rel| self.makes_much |= exprs_of(rel).into_iter().any(|e| e.any(&mut |x| may_make_much(x))));
         Ok(())
     }
 
@@ -237,6 +242,21 @@ impl Compiled {
             self.rows(settings, text, bound, used, &mutation.source, None)?;
         }
         Ok(())
+    }
+
+    /// Whether a thread may read the rows between the messages of others.
+    pub(crate) fn is_brief(&self) -> bool {
+        let is_short = match (&self.read, &self.query) {
+            (Some(read), _) => read.is_short(),
+            (None, Some(query)) => query.is_short(),
+            (None, None) => false,
+        };
+        is_short && !self.makes_much
+    }
+
+    /// Whether a thread may read the row, for it is one at most, between the messages of others.
+    pub(crate) fn is_brief_single(&self) -> bool {
+        self.read.as_ref().is_some_and(|read| read.is_single()) && !self.makes_much
     }
 
     /// The rows, where they are compiled and few.

@@ -7,10 +7,9 @@ use super::keys::Keys;
 use super::window::Window;
 use super::{Asked, Combine, Node, ShortQuery, Sort, Step, Value};
 use crate::access::Preferences;
-use crate::bind::literal::may_make_much;
 use crate::bind::tree::{AggregateExpr, ColId, Cte, Expr, ExprKind, JoinKind, Rel, SetOp, SortKey};
 use crate::bind::walk::is_plain;
-use crate::bind::walk::{columns_of, exprs_of, free_columns, rewrite_rel, visit_all};
+use crate::bind::walk::{columns_of, free_columns, rewrite_rel};
 use crate::exec::lock_rows::RowLocks;
 use crate::exec::project_set::Sets;
 use crate::plan::decorrelate::given_columns;
@@ -75,9 +74,7 @@ impl ShortQuery {
         let compiler = Compiler { settings, text, eval, used, params, lifted: &Cell::new(0), ctes, keeper: None };
         let Some((root, given)) = compiler.node(rel)? else { return Ok(None) };
         let Some(order) = order_of(&given, columns) else { return Ok(None) };
-        let mut makes_much = false;
-        visit_all(rel, &mut |rel| makes_much |= exprs_of(rel).into_iter().any(|e| e.any(&mut |x| may_make_much(x))));
-        Ok(Some(Self { root, params, order, misses: AtomicU32::new(0), makes_much, kept: Vec::new() }))
+        Ok(Some(Self { root, params, order, misses: AtomicU32::new(0), kept: Vec::new() }))
     }
 }
 

@@ -76,7 +76,7 @@ impl ShortQuery {
         };
         let Some((root, given)) = compiler.node(rel)? else { return Ok(None) };
         let Some(order) = order_of(&given, Some(columns)) else { return Ok(None) };
-        Ok(Some(Self { root, params, order, misses: AtomicU32::new(0), makes_much: false, kept: keeper.relations.take() }))
+        Ok(Some(Self { root, params, order, misses: AtomicU32::new(0), kept: keeper.relations.take() }))
     }
 
     /// Reads what is kept; whether it could be.

@@ -55,8 +55,6 @@ pub(crate) struct ShortQuery {
     /// Positions of what is given, where they are not all in order.
     order: Option<Vec<usize>>,
     misses: AtomicU32,
-    /// Some call in it may make much of little: it is not for a thread that others wait for.
-    makes_much: bool,
     /// What is read before it is run for many rows.
     kept: Vec<Arc<kept::Kept>>,
 }
@@ -175,11 +173,6 @@ impl ShortQuery {
     /// Whether what it reads has been short so far.
     pub(crate) fn is_short(&self) -> bool {
         self.misses.load(Ordering::Relaxed) < MAX_MISSES
-    }
-
-    /// Whether a thread may run it between the messages of others.
-    pub(crate) fn is_brief(&self) -> bool {
-        self.is_short() && !self.makes_much
     }
 
     /// What EXPLAIN says of it: a line for each step, from the last to the first.
