@@ -4,6 +4,7 @@ use super::scope::{Clause, Scope, StarColumn};
 use super::select::Tail;
 use super::tree::{Bound, BoundBody, ColId, Cte, CteBody, CteId, Expr, ExprKind, Output, Query, Rel, SetOp};
 use super::{Binder, CteEntry, MAX_DEPTH, fold, walk};
+use datafusion::common::ScalarValue;
 use std::collections::HashMap;
 use std::sync::Arc;
 use stoa_pg::types::RecordType;
@@ -189,7 +190,7 @@ impl Binder<'_> {
             if let Rel::Project { exprs, .. } = rel
                 && let Some((_, e)) = exprs.iter_mut().find(|(c, _)| *c == output.col)
             {
-                e.kind = ExprKind::Const(datafusion::common::ScalarValue::Utf8View(None));
+                e.kind = ExprKind::Const(ScalarValue::Utf8View(None));
             }
         }
         Some(found)
@@ -232,6 +233,13 @@ impl Binder<'_> {
             right_exprs.push((rc, re));
             columns.push((col, ty.clone()));
             outputs.push(Output { name: l.name.clone(), col, ty, origin: None });
+        }
+        if columns.is_empty() {
+            // Rows without columns are equal: as those of one column that is the same everywhere.
+            let same = Expr::new(ExprKind::Const(ScalarValue::Boolean(Some(true))), SqlType::new(PgType::Bool));
+            left_exprs.push((self.new_col(), same.clone()));
+            right_exprs.push((self.new_col(), same));
+            columns.push((self.new_col(), SqlType::new(PgType::Bool)));
         }
         let left_columns = left_exprs.iter().map(|(c, _)| *c).collect();
         let right_columns = right_exprs.iter().map(|(c, _)| *c).collect();

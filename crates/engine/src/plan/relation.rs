@@ -742,9 +742,6 @@ impl Planner {
         right_columns: &[ColId],
         columns: &[(ColId, SqlType)],
     ) -> PgResult<LogicalPlan> {
-        if columns.is_empty() {
-            return Err(PgError::unsupported("set operations need a column"));
-        }
         let rename = |plan: LogicalPlan, from: &[ColId], to: &[ColId]| {
             let exprs: Vec<DfExpr> = from.iter().zip(to).map(|(f, t)| column(*f).alias(column_name(*t))).collect();
             LogicalPlanBuilder::from(plan).project(exprs).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)

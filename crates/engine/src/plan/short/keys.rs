@@ -17,8 +17,11 @@ pub(super) struct Keys {
 }
 
 impl Keys {
-    /// `None` if a value cannot be computed here.
+    /// `None` if a value cannot be computed here, or there is none: rows without columns are equal, which sortable forms do not say.
     pub(super) fn compile(eval: &EvalContext, input: &Columns, exprs: &[Expr]) -> PgResult<Option<Self>> {
+        if exprs.is_empty() {
+            return Ok(None);
+        }
         let Some(computed) = Computed::compile_keys(eval, input, exprs)? else { return Ok(None) };
         let fields = computed.types()?.into_iter().map(SortField::new).collect();
         Ok(Some(Self { computed, converter: Mutex::new(RowConverter::new(fields)?) }))
