@@ -7,7 +7,7 @@ use super::keys::Keys;
 use super::window::Window;
 use super::{Asked, Combine, Node, ShortQuery, Sort, Step, Value};
 use crate::access::Preferences;
-use crate::bind::tree::{AggregateExpr, ColId, Cte, Expr, ExprKind, JoinKind, Rel, SetOp, SortKey};
+use crate::bind::tree::{AggregateExpr, ColId, Cte, CteId, Expr, ExprKind, JoinKind, Rel, SetExpr, SetOp, SortKey, WindowExpr};
 use crate::bind::walk::is_plain;
 use crate::bind::walk::{columns_of, free_columns, rewrite_rel};
 use crate::exec::lock_rows::RowLocks;
@@ -109,133 +109,15 @@ impl Compiler<'_> {
             },
             Rel::Join { .. } => self.join(rel, Vec::new()),
             Rel::SetOp { op, all, left, left_columns, right, right_columns, columns } => {
-                let Some(left) = self.side(left, left_columns, columns)? else { return Ok(None) };
-                let Some(right) = self.side(right, right_columns, columns)? else { return Ok(None) };
-                if *op == SetOp::Union {
-                    let (node, given) = Node::new(Step::Union(vec![left, right]), columns.clone());
-                    return if *all { Ok(Some((node, given))) } else { self.distinct(node, &given, columns) };
-                }
-                let values: Vec<Expr> = columns.iter().map(|(id, ty)| Expr::column(*id, ty.clone())).collect();
-                let Some(keys) = Keys::compile(&self.eval, columns, &values)? else { return Ok(None) };
-                let combine = Combine { left, right, op: *op, all: *all, keys };
-                Ok(Some(Node::new(Step::Combine(Box::new(combine)), columns.clone())))
+                self.set_operation(*op, *all, (left, left_columns), (right, right_columns), columns)
             }
-            Rel::CteScan { cte, columns } => {
-                let Some(cte) = self.ctes.iter().find(|own| own.id == *cte) else { return Ok(None) };
-                let position = |(_, source, _): &(ColId, ColId, SqlType)| cte.columns.iter().position(|(id, _)| id == source);
-                let Some(positions) = columns.iter().map(position).collect() else { return Ok(None) };
-                let columns = columns.iter().map(|(id, _, ty)| (*id, ty.clone())).collect();
-                Ok(Some(Node::new(Step::Cte(cte.id, positions), columns)))
-            }
+            Rel::CteScan { cte, columns } => self.cte_scan(*cte, columns),
             Rel::Values { columns, rows } if rows.len() <= FEW_VALUES => self.values(columns, rows),
-            Rel::ProjectSet { input, sets, outer, ordinality } => {
-                let below = match &**input {
-                    Rel::One => Some(Node::new(Step::One, Columns::new())),
-                    input => self.node(input)?,
-                };
-                let Some((input, mut columns)) = below else { return Ok(None) };
-                if sets.iter().any(|(_, set)| set.func.0.volatility == Volatility::Volatile) {
-                    return Ok(None);
-                }
-                let args: Vec<Expr> = sets.iter().flat_map(|(_, set)| set.args.iter().cloned()).collect();
-                let args = match args.is_empty() {
-                    true => None,
-                    false => match Computed::compile(&self.eval, &columns, &args)? {
-                        Some(args) => Some(args),
-                        None => return Ok(None),
-                    },
-                };
-                let Some(functions) = Sets::new(sets, *outer, ordinality.is_some()) else { return Ok(None) };
-                for (ids, set) in sets {
-                    columns.extend(ids.iter().zip(&set.columns).map(|(id, (_, ty))| (*id, ty.clone())));
-                }
-                columns.extend(ordinality.map(|id| (id, SqlType::new(PgType::Int8))));
-                Ok(Some(Node::new(Step::Sets(Box::new(input), args, functions), columns)))
-            }
-            Rel::Window { input, windows } => {
-                let windows: Vec<_> = windows.iter().filter(|(id, _)| self.used.contains(id)).cloned().collect();
-                let Some((input, columns)) = self.node(input)? else { return Ok(None) };
-                if windows.is_empty() {
-                    return Ok(Some((input, columns)));
-                }
-                let Some((window, columns)) = Window::compile(&self.eval, &columns, &windows)? else { return Ok(None) };
-                Ok(Some(Node::new(Step::Window(Box::new(input), Box::new(window)), columns)))
-            }
-            Rel::DistinctOn { input, on, order } => {
-                let Some((mut input, columns)) = self.node(input)? else { return Ok(None) };
-                if !order.is_empty() {
-                    let Some(sort) = self.sort(&columns, order)? else { return Ok(None) };
-                    (input, _) = Node::new(Step::Sort(Box::new(input), sort), columns.clone());
-                }
-                let Some(keys) = Keys::compile(&self.eval, &columns, on)? else { return Ok(None) };
-                Ok(Some(Node::new(Step::First(Box::new(input), keys), columns)))
-            }
-            Rel::Filter { .. } => {
-                let mut conditions = Vec::new();
-                let mut input = rel;
-                while let Rel::Filter { input: below, predicate } = input {
-                    conjuncts(predicate, &mut conditions);
-                    input = below;
-                }
-                if let Some(keeper) = self.keeper {
-                    return self.filter_kept(keeper, input, &conditions);
-                }
-                if let Some(joined) = filtered_left(input, &mut conditions) {
-                    let Some((node, columns)) = self.node(&joined)? else { return Ok(None) };
-                    return if conditions.iter().all(|e| is_plain(e)) { self.filter(node, columns, &conditions) } else { Ok(None) };
-                }
-                let (plain, mut asked): (Vec<&Expr>, Vec<&Expr>) = conditions.into_iter().partition(|e| is_plain(e));
-                let mut below = match input {
-                    Rel::Join { .. } => self.join(input, plain.iter().copied().cloned().collect())?,
-                    _ if asked.is_empty() => match self.node(input)? {
-                        Some((input, columns)) => self.filter(input, columns, &plain)?,
-                        None => None,
-                    },
-                    _ => {
-                        let filtered = |rel, e: &Expr| Rel::Filter { input: Box::new(rel), predicate: e.clone() };
-                        self.node(&plain.iter().copied().fold(input.clone(), filtered))?
-                    }
-                };
-                if below.is_none() {
-                    // There may be few values to read rows by.
-                    for (at, condition) in asked.iter().enumerate() {
-                        below = self.driven(input, &plain, condition)?;
-                        if below.is_some() {
-                            asked.remove(at);
-                            break;
-                        }
-                    }
-                }
-                let Some((mut node, mut columns)) = below else { return Ok(None) };
-                for condition in asked {
-                    if let Some(probe) = self.probe(&columns, condition)? {
-                        (node, columns) = Node::new(Step::Probe(Box::new(node), Box::new(probe)), columns);
-                        continue;
-                    }
-                    let mut condition = condition.clone();
-                    let lifted = self.lift(node, columns, &mut condition, false)?;
-                    let Some((below, given)) = lifted else { return Ok(None) };
-                    let Some(filtered) = self.filter(below, given, &[&condition])? else { return Ok(None) };
-                    (node, columns) = filtered;
-                }
-                Ok(Some((node, columns)))
-            }
-            Rel::Project { input, exprs } => {
-                let mut wanted: Vec<(ColId, Expr)> = exprs.iter().filter(|(id, _)| self.used.contains(id)).cloned().collect();
-                let below = match &**input {
-                    // Without a subquery there is nothing to read.
-                    Rel::One if !wanted.iter().all(|(_, e)| is_plain(e)) => Some(Node::new(Step::One, Columns::new())),
-                    input => self.node(input)?,
-                };
-                let Some((mut input, mut columns)) = below else { return Ok(None) };
-                for (_, e) in wanted.iter_mut().filter(|(_, e)| !is_plain(e)) {
-                    let Some(lifted) = self.lift(input, columns, e, false)? else { return Ok(None) };
-                    (input, columns) = lifted;
-                }
-                let wanted: Vec<&(ColId, Expr)> = wanted.iter().collect();
-                let Some((projection, columns)) = Projection::compile(&self.eval, &columns, &wanted)? else { return Ok(None) };
-                Ok(Some(Node::new(Step::Project(Box::new(input), projection), columns)))
-            }
+            Rel::ProjectSet { input, sets, outer, ordinality } => self.project_set(input, sets, *outer, *ordinality),
+            Rel::Window { input, windows } => self.window(input, windows),
+            Rel::DistinctOn { input, on, order } => self.first_of_each(input, on, order),
+            Rel::Filter { .. } => self.filters(rel),
+            Rel::Project { input, exprs } => self.project(input, exprs),
             Rel::Sort { input, keys } => {
                 let Some((input, columns)) = self.node(input)? else { return Ok(None) };
                 let Some(sort) = self.sort(&columns, keys)? else { return Ok(None) };
@@ -246,36 +128,9 @@ impl Compiler<'_> {
                 let Some((input, columns)) = self.node(input)? else { return Ok(None) };
                 Ok(Some(Node::new(Step::Lock(Box::new(input), locks, None, None), columns)))
             }
-            Rel::Limit { input, offset, fetch, ties: None } => {
-                let (mut skip, mut limit) = (None, None);
-                for (e, place) in [(offset, &mut skip), (fetch, &mut limit)] {
-                    if let Some(e) = e {
-                        let Some(source) = Source::of(&self.eval, e)? else { return Ok(None) };
-                        *place = Some(source);
-                    }
-                }
-                if let Rel::Lock { input, scans, strength, wait } = &**input {
-                    let locks = RowLocks::new(input, scans, *strength, *wait);
-                    let Some((input, columns)) = self.node(input)? else { return Ok(None) };
-                    return Ok(Some(Node::new(Step::Lock(Box::new(input), locks, skip, limit), columns)));
-                }
-                let Some((input, columns)) = self.node(input)? else { return Ok(None) };
-                Ok(Some(Node::new(Step::Limit(Box::new(input), skip, limit), columns)))
-            }
+            Rel::Limit { input, offset, fetch, ties: None } => self.limit(input, offset.as_ref(), fetch.as_ref()),
             Rel::Aggregate { input, groups, sets: None, aggregates, grouping } if grouping.is_empty() => {
-                let aggregates: Vec<_> = aggregates.iter().filter(|(id, _)| self.used.contains(id)).collect();
-                if groups.is_empty()
-                    && self.keeper.is_none()
-                    && let Some(extremes) = self.extremes(input, &aggregates)?
-                {
-                    return Ok(Some(extremes));
-                }
-                let of_groups = groups.iter().map(|(_, e)| e);
-                let of_aggregates =
-                    aggregates.iter().flat_map(|(_, a)| a.args.iter().chain(&a.filter).chain(a.order_by.iter().map(|k| &k.expr)));
-                let Some((input, columns)) = self.grouped(input, of_groups.chain(of_aggregates))? else { return Ok(None) };
-                let Some((group, columns)) = Group::compile(&self.eval, &columns, groups, &aggregates)? else { return Ok(None) };
-                Ok(Some(Node::new(Step::Group(Box::new(input), Box::new(group)), columns)))
+                self.aggregate(input, groups, aggregates)
             }
             Rel::Distinct { input, columns: distinct } => {
                 let Some((input, columns)) = self.node(input)? else { return Ok(None) };
@@ -283,6 +138,188 @@ impl Compiler<'_> {
             }
             _ => Ok(None),
         }
+    }
+
+    /// A set operation; of each side the relation and the columns that take part.
+    fn set_operation(
+        &self,
+        op: SetOp,
+        all: bool,
+        left: (&Rel, &[ColId]),
+        right: (&Rel, &[ColId]),
+        columns: &Columns,
+    ) -> PgResult<Compiled> {
+        let Some(left) = self.side(left.0, left.1, columns)? else { return Ok(None) };
+        let Some(right) = self.side(right.0, right.1, columns)? else { return Ok(None) };
+        if op == SetOp::Union {
+            let (node, given) = Node::new(Step::Union(vec![left, right]), columns.clone());
+            return if all { Ok(Some((node, given))) } else { self.distinct(node, &given, columns) };
+        }
+        let values: Vec<Expr> = columns.iter().map(|(id, ty)| Expr::column(*id, ty.clone())).collect();
+        let Some(keys) = Keys::compile(&self.eval, columns, &values)? else { return Ok(None) };
+        let combine = Combine { left, right, op, all, keys };
+        Ok(Some(Node::new(Step::Combine(Box::new(combine)), columns.clone())))
+    }
+
+    /// The rows of a CTE, which are computed first. Of each column its id here and in the CTE.
+    fn cte_scan(&self, cte: CteId, columns: &[(ColId, ColId, SqlType)]) -> PgResult<Compiled> {
+        let Some(cte) = self.ctes.iter().find(|own| own.id == cte) else { return Ok(None) };
+        let position = |(_, source, _): &(ColId, ColId, SqlType)| cte.columns.iter().position(|(id, _)| id == source);
+        let Some(positions) = columns.iter().map(position).collect() else { return Ok(None) };
+        let columns = columns.iter().map(|(id, _, ty)| (*id, ty.clone())).collect();
+        Ok(Some(Node::new(Step::Cte(cte.id, positions), columns)))
+    }
+
+    /// Functions that give rows for each row.
+    fn project_set(&self, input: &Rel, sets: &[(Vec<ColId>, SetExpr)], outer: bool, ordinality: Option<ColId>) -> PgResult<Compiled> {
+        let below = match input {
+            Rel::One => Some(Node::new(Step::One, Columns::new())),
+            input => self.node(input)?,
+        };
+        let Some((input, mut columns)) = below else { return Ok(None) };
+        if sets.iter().any(|(_, set)| set.func.0.volatility == Volatility::Volatile) {
+            return Ok(None);
+        }
+        let args: Vec<Expr> = sets.iter().flat_map(|(_, set)| set.args.iter().cloned()).collect();
+        let args = match args.is_empty() {
+            true => None,
+            false => match Computed::compile(&self.eval, &columns, &args)? {
+                Some(args) => Some(args),
+                None => return Ok(None),
+            },
+        };
+        let Some(functions) = Sets::new(sets, outer, ordinality.is_some()) else { return Ok(None) };
+        for (ids, set) in sets {
+            columns.extend(ids.iter().zip(&set.columns).map(|(id, (_, ty))| (*id, ty.clone())));
+        }
+        columns.extend(ordinality.map(|id| (id, SqlType::new(PgType::Int8))));
+        Ok(Some(Node::new(Step::Sets(Box::new(input), args, functions), columns)))
+    }
+
+    /// Window functions that are used.
+    fn window(&self, input: &Rel, windows: &[(ColId, WindowExpr)]) -> PgResult<Compiled> {
+        let windows: Vec<_> = windows.iter().filter(|(id, _)| self.used.contains(id)).cloned().collect();
+        let Some((input, columns)) = self.node(input)? else { return Ok(None) };
+        if windows.is_empty() {
+            return Ok(Some((input, columns)));
+        }
+        let Some((window, columns)) = Window::compile(&self.eval, &columns, &windows)? else { return Ok(None) };
+        Ok(Some(Node::new(Step::Window(Box::new(input), Box::new(window)), columns)))
+    }
+
+    /// The first row of each key, in an order.
+    fn first_of_each(&self, input: &Rel, on: &[Expr], order: &[SortKey]) -> PgResult<Compiled> {
+        let Some((mut input, columns)) = self.node(input)? else { return Ok(None) };
+        if !order.is_empty() {
+            let Some(sort) = self.sort(&columns, order)? else { return Ok(None) };
+            (input, _) = Node::new(Step::Sort(Box::new(input), sort), columns.clone());
+        }
+        let Some(keys) = Keys::compile(&self.eval, &columns, on)? else { return Ok(None) };
+        Ok(Some(Node::new(Step::First(Box::new(input), keys), columns)))
+    }
+
+    /// Filters, all that lie upon each other: subqueries in them are asked below them.
+    fn filters(&self, rel: &Rel) -> PgResult<Compiled> {
+        let mut conditions = Vec::new();
+        let mut input = rel;
+        while let Rel::Filter { input: below, predicate } = input {
+            conjuncts(predicate, &mut conditions);
+            input = below;
+        }
+        if let Some(keeper) = self.keeper {
+            return self.filter_kept(keeper, input, &conditions);
+        }
+        if let Some(joined) = filtered_left(input, &mut conditions) {
+            let Some((node, columns)) = self.node(&joined)? else { return Ok(None) };
+            return if conditions.iter().all(|e| is_plain(e)) { self.filter(node, columns, &conditions) } else { Ok(None) };
+        }
+        let (plain, mut asked): (Vec<&Expr>, Vec<&Expr>) = conditions.into_iter().partition(|e| is_plain(e));
+        let mut below = match input {
+            Rel::Join { .. } => self.join(input, plain.iter().copied().cloned().collect())?,
+            _ if asked.is_empty() => match self.node(input)? {
+                Some((input, columns)) => self.filter(input, columns, &plain)?,
+                None => None,
+            },
+            _ => {
+                let filtered = |rel, e: &Expr| Rel::Filter { input: Box::new(rel), predicate: e.clone() };
+                self.node(&plain.iter().copied().fold(input.clone(), filtered))?
+            }
+        };
+        if below.is_none() {
+            // There may be few values to read rows by.
+            for (at, condition) in asked.iter().enumerate() {
+                below = self.driven(input, &plain, condition)?;
+                if below.is_some() {
+                    asked.remove(at);
+                    break;
+                }
+            }
+        }
+        let Some((mut node, mut columns)) = below else { return Ok(None) };
+        for condition in asked {
+            if let Some(probe) = self.probe(&columns, condition)? {
+                (node, columns) = Node::new(Step::Probe(Box::new(node), Box::new(probe)), columns);
+                continue;
+            }
+            let mut condition = condition.clone();
+            let lifted = self.lift(node, columns, &mut condition, false)?;
+            let Some((below, given)) = lifted else { return Ok(None) };
+            let Some(filtered) = self.filter(below, given, &[&condition])? else { return Ok(None) };
+            (node, columns) = filtered;
+        }
+        Ok(Some((node, columns)))
+    }
+
+    /// Expressions that are used, their subqueries below them.
+    fn project(&self, input: &Rel, exprs: &[(ColId, Expr)]) -> PgResult<Compiled> {
+        let mut wanted: Vec<(ColId, Expr)> = exprs.iter().filter(|(id, _)| self.used.contains(id)).cloned().collect();
+        let below = match input {
+            // Without a subquery there is nothing to read.
+            Rel::One if !wanted.iter().all(|(_, e)| is_plain(e)) => Some(Node::new(Step::One, Columns::new())),
+            input => self.node(input)?,
+        };
+        let Some((mut input, mut columns)) = below else { return Ok(None) };
+        for (_, e) in wanted.iter_mut().filter(|(_, e)| !is_plain(e)) {
+            let Some(lifted) = self.lift(input, columns, e, false)? else { return Ok(None) };
+            (input, columns) = lifted;
+        }
+        let wanted: Vec<&(ColId, Expr)> = wanted.iter().collect();
+        let Some((projection, columns)) = Projection::compile(&self.eval, &columns, &wanted)? else { return Ok(None) };
+        Ok(Some(Node::new(Step::Project(Box::new(input), projection), columns)))
+    }
+
+    /// OFFSET and LIMIT: rows that are locked are counted when they have been.
+    fn limit(&self, input: &Rel, offset: Option<&Expr>, fetch: Option<&Expr>) -> PgResult<Compiled> {
+        let (mut skip, mut limit) = (None, None);
+        for (e, place) in [(offset, &mut skip), (fetch, &mut limit)] {
+            if let Some(e) = e {
+                let Some(source) = Source::of(&self.eval, e)? else { return Ok(None) };
+                *place = Some(source);
+            }
+        }
+        if let Rel::Lock { input, scans, strength, wait } = input {
+            let locks = RowLocks::new(input, scans, *strength, *wait);
+            let Some((input, columns)) = self.node(input)? else { return Ok(None) };
+            return Ok(Some(Node::new(Step::Lock(Box::new(input), locks, skip, limit), columns)));
+        }
+        let Some((input, columns)) = self.node(input)? else { return Ok(None) };
+        Ok(Some(Node::new(Step::Limit(Box::new(input), skip, limit), columns)))
+    }
+
+    /// Groups, or all rows as one, with the aggregates that are used.
+    fn aggregate(&self, input: &Rel, groups: &[(ColId, Expr)], aggregates: &[(ColId, AggregateExpr)]) -> PgResult<Compiled> {
+        let aggregates: Vec<_> = aggregates.iter().filter(|(id, _)| self.used.contains(id)).collect();
+        if groups.is_empty()
+            && self.keeper.is_none()
+            && let Some(extremes) = self.extremes(input, &aggregates)?
+        {
+            return Ok(Some(extremes));
+        }
+        let of_groups = groups.iter().map(|(_, e)| e);
+        let of_aggregates = aggregates.iter().flat_map(|(_, a)| a.args.iter().chain(&a.filter).chain(a.order_by.iter().map(|k| &k.expr)));
+        let Some((input, columns)) = self.grouped(input, of_groups.chain(of_aggregates))? else { return Ok(None) };
+        let Some((group, columns)) = Group::compile(&self.eval, &columns, groups, &aggregates)? else { return Ok(None) };
+        Ok(Some(Node::new(Step::Group(Box::new(input), Box::new(group)), columns)))
     }
 
     /// A side of a set operation, with the positions of its columns.
