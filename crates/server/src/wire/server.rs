@@ -58,7 +58,7 @@ impl Server {
                     Ok((socket, peer)) => {
                         let (database, is_down) = (self.database.clone(), is_down.clone());
                         match socket.into_std() {
-                            Ok(socket) => connections.push(self.threads.spawn(client_cpu(&socket), |place| serve(socket, peer, database, is_down, place))),
+                            Ok(socket) => connections.push(self.threads.spawn(|place| serve(socket, peer, database, is_down, place))),
                             Err(error) => tracing::warn!(%error, "a connection could not be handed on"),
                         }
                     }
@@ -101,15 +101,4 @@ async fn serve(socket: std::net::TcpStream, peer: SocketAddr, database: Database
     if AssertUnwindSafe(connection.close()).catch_unwind().await.is_err() {
         tracing::error!("a session panicked while it was closed");
     }
-}
-
-/// The processor on which the last message came: over loopback that of the client.
-#[cfg(target_os = "linux")]
-fn client_cpu(socket: &std::net::TcpStream) -> Option<usize> {
-    socket2::SockRef::from(socket).cpu_affinity().ok()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn client_cpu(_: &std::net::TcpStream) -> Option<usize> {
-    None
 }

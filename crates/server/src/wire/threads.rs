@@ -45,16 +45,10 @@ impl Threads {
         Ok(Self { homes, workers: Handle::current() })
     }
 
-    /// Runs a connection at one of the homes; `work` begins there. The receiver ends with it. `cpu`: the processor on which the client
-    /// sent its last message, where that is known.
-    pub fn spawn<F: Future<Output = ()> + Send + 'static>(
-        &self,
-        cpu: Option<usize>,
-        work: impl FnOnce(Place) -> F,
-    ) -> oneshot::Receiver<()> {
+    /// Runs a connection at the home that has the fewest; `work` begins there. The receiver ends with it.
+    pub fn spawn<F: Future<Output = ()> + Send + 'static>(&self, work: impl FnOnce(Place) -> F) -> oneshot::Receiver<()> {
         let (ended, end) = oneshot::channel();
-        let counts = self.homes.iter().map(|home| home.connections.load(Ordering::Relaxed));
-        let Some(home) = choose_home(counts, cpu).and_then(|number| self.homes.get(number)) else { return end };
+        let Some(home) = self.homes.iter().min_by_key(|home| home.connections.load(Ordering::Relaxed)) else { return end };
         let place = Place(Arc::new(Seat {
             home: home.handle.clone(),
             workers: self.workers.clone(),
@@ -90,15 +84,6 @@ impl Home {
         })?;
         Ok(Self { handle, connections: Arc::default(), _running: running })
     }
-}
-
-/// The home for one more connection. Those of one processor come together, for they are likely those of one thread of a client: it finds
-/// all its answers at once, where those of several homes would wake it one by one. But no home has many more than another.
-fn choose_home(counts: impl ExactSizeIterator<Item = usize> + Clone, cpu: Option<usize>) -> Option<usize> {
-    let homes = counts.len().max(1);
-    let (fewest, least) = counts.clone().enumerate().min_by_key(|(_, count)| *count)?;
-    let near = cpu.map(|cpu| cpu % homes).filter(|near| counts.clone().nth(*near).is_some_and(|count| count <= least + 2 + least / 4));
-    Some(near.unwrap_or(fewest))
 }
 
 struct Guard {
@@ -202,7 +187,7 @@ mod tests {
     async fn connections_go_over_and_come_home() {
         let threads = Threads::start(2).unwrap();
         let (tell, told) = oneshot::channel();
-        let end = threads.spawn(None, |place| async move {
+        let end = threads.spawn(|place| async move {
             let mut seen = Vec::new();
             for _ in 0..3 {
                 seen.push(thread_name());
@@ -228,7 +213,7 @@ mod tests {
         let (stop, stopped) = tokio::sync::watch::channel(false);
         for _ in 0..5 {
             let mut stopped = stopped.clone();
-            ends.push(threads.spawn(None, |_| async move {
+            ends.push(threads.spawn(|_| async move {
                 let _ = stopped.wait_for(|stop| *stop).await;
             }));
         }
@@ -241,28 +226,6 @@ mod tests {
         assert_eq!(counts(), [0, 0]);
     }
 
-    #[test]
-    fn connections_of_a_processor_come_together_as_long_as_others_have_not_much_less() {
-        let choose = |counts: &[usize], cpu| choose_home(counts.iter().copied(), cpu).unwrap();
-        assert_eq!(choose(&[1, 0, 0], None), 1);
-        assert_eq!(choose(&[1, 0, 0], Some(0)), 0);
-        assert_eq!(choose(&[1, 0, 0], Some(5)), 2);
-        assert_eq!(choose(&[3, 1, 0], Some(0)), 2);
-        assert_eq!(choose_home(std::iter::empty(), Some(0)), None);
-        // All from one processor.
-        let mut counts = [0; 2];
-        for _ in 0..10 {
-            counts[choose(&counts, Some(1))] += 1;
-        }
-        assert_eq!(counts, [4, 6]);
-        // From two, by turns, more or less.
-        let mut counts = [0; 2];
-        for cpu in [1, 0, 1, 1, 0, 1, 0, 0] {
-            assert_eq!(choose(&counts, Some(cpu)), cpu);
-            counts[cpu] += 1;
-        }
-    }
-
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
     async fn neighbours_go_first() {
         let threads = Threads::start(1).unwrap();
@@ -272,7 +235,7 @@ mod tests {
         let mut ends: Vec<_> = (0..3)
             .map(|_| {
                 let (mut started, order, waiting) = (started.clone(), Arc::clone(&order), Arc::clone(&waiting));
-                threads.spawn(None, move |place| async move {
+                threads.spawn(move |place| async move {
                     waiting.fetch_add(1, Ordering::Relaxed);
                     let _ = started.wait_for(|start| *start).await;
                     let (here, mut there) = UnixStream::pair().unwrap();
@@ -289,7 +252,7 @@ mod tests {
             })
             .collect();
         // On their thread, so that all have something to do before the first of them goes on.
-        ends.push(threads.spawn(None, |_| async move {
+        ends.push(threads.spawn(|_| async move {
             while waiting.load(Ordering::Relaxed) < 3 {
                 tokio::task::yield_now().await;
             }
@@ -305,7 +268,7 @@ mod tests {
     async fn a_connection_without_neighbours_does_not_wait() {
         let threads = Threads::start(1).unwrap();
         let (tell, told) = oneshot::channel();
-        let end = threads.spawn(None, |place| async move {
+        let end = threads.spawn(|place| async move {
             let mut bytes = b"answer".to_vec();
             let mut send = std::pin::pin!(place.send_with_neighbours(-1, &mut bytes));
             tell.send(poll_fn(|cx| Poll::Ready(matches!(send.as_mut().poll(cx), Poll::Ready(Ok(0))))).await).unwrap();
@@ -317,7 +280,7 @@ mod tests {
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
     async fn dropping_the_threads_ends_connections() {
         let threads = Threads::start(1).unwrap();
-        let end = threads.spawn(None, |_| std::future::pending());
+        let end = threads.spawn(|_| std::future::pending());
         drop(threads);
         assert!(end.await.is_err());
     }
