@@ -46,7 +46,7 @@ pub async fn open_for(options: &DataOptions, max_sessions: usize) -> Result<Data
         return Err(CommandError::Usage(format!("--memory-limit is more than the {} MB that this machine has", total >> 20)));
     }
     crate::allocator::prepare(limit);
-    let own = if limit < SMALL_LIMIT { limit / 2 } else { OWN_BYTES };
+    let own = own_bytes(limit);
     let shared = limit - own;
     make_directory(&options.data)?;
     let spill = options.data.join("spill");
@@ -80,15 +80,15 @@ fn make_directory(path: &Path) -> Result<(), CommandError> {
     std::fs::create_dir_all(path).map_err(|error| CommandError::Io { what: format!("cannot make the directory {}", path.display()), error })
 }
 
-/// What the program itself takes: code, threads, connections, buffers of files.
-const OWN_BYTES: u64 = 96 << 20;
-
-/// Below this what is not asked for is a larger part.
-const SMALL_LIMIT: u64 = 512 << 20;
+/// What the program itself takes: code, threads, connections, buffers of files. Of small limits more is left, for what statements take
+/// beside their share is as much as in large ones.
+fn own_bytes(limit: u64) -> u64 {
+    (limit / 2).min((160_u64 << 20).saturating_sub(limit / 8).max(96 << 20))
+}
 
 /// What statements take between two questions whether there is room.
 fn unasked_bytes(limit: u64) -> u64 {
-    if limit < SMALL_LIMIT { limit * 9 / 20 } else { (limit / 16).max(128 << 20) }
+    (limit * 9 / 20).min(128 << 20).max(limit / 16)
 }
 
 fn machine_memory() -> Option<u64> {
@@ -100,4 +100,22 @@ fn machine_memory() -> Option<u64> {
 /// Half of the machine's memory, at least 256 MiB if it has as much.
 fn default_memory_limit() -> u64 {
     machine_memory().map_or(1 << 30, |total| (total / 2).max((256 << 20).min(total)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_larger_limit_leaves_more_to_share() {
+        let mb = |bytes: u64| bytes >> 20;
+        let shares = |limit: u64| (mb(own_bytes(limit << 20)), mb(unasked_bytes(limit << 20)));
+        assert_eq!([64, 128, 256, 512, 1024, 65536].map(shares), [(32, 28), (64, 57), (128, 115), (96, 128), (96, 128), (96, 4096)]);
+        let mut last = (0, 0);
+        for limit in (64..2048).map(|limit| limit << 20) {
+            let left = (limit - own_bytes(limit), limit - unasked_bytes(limit));
+            assert!(left.0 > last.0 && left.1 > last.1, "{limit}");
+            last = left;
+        }
+    }
 }
