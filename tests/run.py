@@ -338,6 +338,36 @@ def fails(sqlstate, f):
     raise AssertionError(f"no error {sqlstate}")
 
 
+def errors_point_at_what_they_are_about(server):
+    """`^` stands before the place. They are PostgreSQL's."""
+    statements = """
+        SELECT 1 UNION SELECT ^true
+        SELECT 1 UNION SELECT ^1, 2
+        SELECT 1, 'a'::text UNION ALL SELECT 2, ^3 UNION SELECT 4, 5
+        SELECT 1 UNION SELECT ^* FROM (SELECT 1 AS a, 2 AS b) s
+        VALUES (1), (^2, 3)
+        SELECT a FROM (VALUES (1), (^true)) v(a)
+        SELECT ARRAY[1, ^true]
+        SELECT CASE WHEN true THEN ^1 ELSE true END
+        SELECT coalesce(1, ^true)
+        SELECT greatest(1, ^'x')
+        WITH RECURSIVE t(n) AS (SELECT ^1::numeric(5,1) UNION ALL SELECT n + 1 FROM t) SELECT * FROM t
+        SELECT ^nothing FROM pg_class
+        SELECT 1 FROM ^nothing
+        SELECT ^nothing(1)
+        SELECT true ^+ 1
+        SELECT 1 FORM ^x
+    """
+    with server.connect() as c:
+        for marked in filter(None, map(str.strip, statements.splitlines())):
+            try:
+                c.execute(marked.replace("^", ""))
+            except psycopg.Error as e:
+                assert e.diag.statement_position == str(marked.index("^") + 1), (marked, e.diag.statement_position)
+            else:
+                raise AssertionError(marked)
+
+
 def what_is_too_large_or_no_text_is_refused(server):
     with server.connect() as c:
         c.execute("CREATE TABLE big (k text PRIMARY KEY, v text, b bytea)")
@@ -536,7 +566,7 @@ def load_dump_and_restore(server):
     assert demo.returncode == 0, demo.stderr
 
 
-TESTS = [what_is_too_large_or_no_text_is_refused, half_a_copy_leaves_nothing, a_corrupted_file_is_told, memory_is_little_and_limited,
+TESTS = [errors_point_at_what_they_are_about, what_is_too_large_or_no_text_is_refused, half_a_copy_leaves_nothing, a_corrupted_file_is_told, memory_is_little_and_limited,
          a_full_disk_fails_statements_and_loses_nothing, load_dump_and_restore, rows_survive_kill_and_restart, nothing_acknowledged_is_lost, a_second_process_is_refused, malformed_frames_end_one_connection_only,
          parameters_and_results_of_each_type, copy_in_and_out, copies_of_odd_names_and_under_conditions, joins_of_all_pairs_are_cancelled, a_copy_that_waits_is_cancelled, portals_of_a_failed_transaction_are_not_run, cancel_and_timeouts, psql_describes,
          the_examples_of_the_reference_run, indexes_give_what_tables_give, indexes_are_built_while_others_write,

@@ -18,8 +18,29 @@ pub(crate) struct Grouping {
 }
 
 impl Grouping {
-    pub(crate) fn new(groups: Vec<(ColId, Expr)>, sets: Option<Vec<Vec<usize>>>, scope: &Scope) -> Self {
-        Self { groups, sets, aggregates: scope.outer_aggregates.clone(), grouping: Vec::new(), local: scope.local.clone() }
+    /// Begins with what inner queries have asked of this one.
+    ///
+    /// # Errors
+    /// 42803 for a GROUPING of an inner query whose arguments are not grouped here.
+    pub(crate) fn new(groups: Vec<(ColId, Expr)>, sets: Option<Vec<Vec<usize>>>, scope: &Scope) -> PgResult<Self> {
+        let mut new = Self { groups, sets, aggregates: scope.outer_aggregates.clone(), grouping: Vec::new(), local: scope.local.clone() };
+        for (id, args) in &scope.outer_groupings {
+            new.grouping.push((*id, new.positions(args)?));
+        }
+        Ok(new)
+    }
+
+    /// Whether the column is what an aggregate or GROUPING gives.
+    fn gives(&self, id: ColId) -> bool {
+        self.aggregates.iter().any(|(a, _)| *a == id) || self.grouping.iter().any(|(g, _)| *g == id)
+    }
+
+    /// Which of the grouped expressions the arguments of GROUPING are.
+    fn positions(&self, args: &[Expr]) -> PgResult<Vec<usize>> {
+        let position = |arg| self.groups.iter().position(|(_, group)| same_expr(group, arg));
+        args.iter().map(position).collect::<Option<_>>().ok_or_else(|| {
+            PgError::new(SqlState::GROUPING_ERROR, "arguments to GROUPING must be grouping expressions of the associated query level")
+        })
     }
 
     pub(crate) fn into_rel(self, input: Rel) -> Rel {
@@ -64,16 +85,7 @@ impl Binder<'_> {
                 return Ok(());
             }
             ExprKind::Grouping(args) => {
-                let mut positions = Vec::with_capacity(args.len());
-                for arg in args.iter() {
-                    let position = grouping.groups.iter().position(|(_, g)| same_expr(g, arg)).ok_or_else(|| {
-                        PgError::new(
-                            SqlState::GROUPING_ERROR,
-                            "arguments to GROUPING must be grouping expressions of the associated query level",
-                        )
-                    })?;
-                    positions.push(position);
-                }
+                let positions = grouping.positions(args)?;
                 let id = match grouping.grouping.iter().find(|(_, p)| *p == positions) {
                     Some((id, _)) => *id,
                     None => {
@@ -87,8 +99,7 @@ impl Binder<'_> {
             }
             ExprKind::Column(id) => {
                 let id = *id;
-                let is_aggregate = grouping.aggregates.iter().any(|(a, _)| *a == id);
-                if grouping.local.contains(&id) && !is_aggregate {
+                if grouping.local.contains(&id) && !grouping.gives(id) {
                     return self.dependent_column(id, &expr.ty.clone(), grouping, false);
                 }
                 return Ok(());
@@ -113,10 +124,7 @@ impl Binder<'_> {
             &mut |q| outer.extend(walk::free_columns(&q.rel)),
         );
         for id in outer {
-            if grouping.local.contains(&id)
-                && !grouping.aggregates.iter().any(|(a, _)| *a == id)
-                && !grouping.groups.iter().any(|(g, _)| *g == id)
-            {
+            if grouping.local.contains(&id) && !grouping.gives(id) && !grouping.groups.iter().any(|(g, _)| *g == id) {
                 let ty = self.column_type(id);
                 self.dependent_column(id, &ty, grouping, true)?;
             }

@@ -917,7 +917,8 @@ impl Binder<'_> {
             Ok(())
         })
         .map_err(|e| e.at(self.pos(syntax)))?;
-        let (mut results, ty) = self.unify(results, "CASE").map_err(|e| e.at(self.pos(syntax)))?;
+        let written: Vec<&E> = otherwise.into_iter().chain(conditions.iter().map(|when| &when.result)).collect();
+        let (mut results, ty) = self.unify_written(results, "CASE", &|b, i| written.get(i).and_then(|e| b.pos(*e)))?;
         let otherwise = otherwise.map(|_| Box::new(results.remove(0)));
         let whens = tests.into_iter().zip(results).collect();
         Ok(Expr::new(ExprKind::Case { whens, otherwise }, ty))
@@ -945,6 +946,9 @@ impl Binder<'_> {
             };
             items.push(item);
         }
+        if let Some(vector) = items.iter().map(|i| &i.ty.ty).find(|ty| matches!(ty, PgType::Int2Vector | PgType::OidVector)) {
+            return Err(PgError::unsupported(format!("arrays of {vector} are not supported")).at(self.pos(syntax)));
+        }
         let nested = items.iter().any(|i| i.ty.ty.is_array());
         let (items, ty) = match element {
             Some(element) => {
@@ -952,7 +956,7 @@ impl Binder<'_> {
                 let cast = items.into_iter().map(|i| self.coerce(i, &target, CastContext::Explicit)).collect::<PgResult<Vec<_>>>()?;
                 self.one_form(cast)?
             }
-            None => self.unify(items, "ARRAY").map_err(|e| e.at(self.pos(syntax)))?,
+            None => self.unify_written(items, "ARRAY", &|b, i| elements.get(i).and_then(|e| b.pos(e)))?,
         };
         // ARRAY[ARRAY[]] is an empty array.
         if nested && items.iter().all(|i| matches!(&i.kind, ExprKind::Array(inner) if inner.is_empty())) {

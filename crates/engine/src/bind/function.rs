@@ -109,7 +109,7 @@ impl Binder<'_> {
                 if list.is_empty() {
                     return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error at or near \")\""));
                 }
-                let (list, ty) = self.unify(list, "COALESCE")?;
+                let (list, ty) = self.unify_args(list, "COALESCE", function)?;
                 Expr::new(ExprKind::Coalesce(list), ty)
             }
             "greatest" | "least" => {
@@ -118,7 +118,7 @@ impl Binder<'_> {
                     return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error at or near \")\""));
                 }
                 let what = if name == "greatest" { "GREATEST" } else { "LEAST" };
-                let (list, ty) = self.unify(list, what)?;
+                let (list, ty) = self.unify_args(list, what, function)?;
                 let fields_have_order = match &ty.ty {
                     PgType::Record(Some(record)) => record.fields.iter().all(|(_, f)| self.find_operator("<", Some(&f.ty), &f.ty).is_ok()),
                     _ => true,
@@ -157,7 +157,10 @@ impl Binder<'_> {
             }
             "grouping" => {
                 let list = args(self, "GROUPING")?;
-                match self.clause() {
+                let mut columns = Vec::new();
+                list.iter().for_each(|e| super::walk::columns_of(e, &mut columns));
+                let owner = self.owner_of(&columns);
+                match self.scopes.get(owner).map_or(Clause::Default, |s| s.clause) {
                     Clause::SelectList | Clause::Having | Clause::OrderBy | Clause::Window | Clause::WindowArgument => {}
                     Clause::Aggregate => {
                         let nested = PgError::new(SqlState::GROUPING_ERROR, "aggregate function calls cannot be nested");
@@ -169,7 +172,13 @@ impl Binder<'_> {
                         return Err(PgError::new(SqlState::GROUPING_ERROR, message));
                     }
                 }
-                Expr::new(ExprKind::Grouping(list), SqlType::new(PgType::Int4))
+                if owner + 1 == self.scopes.len() {
+                    return Ok(Some(Expr::new(ExprKind::Grouping(list), SqlType::new(PgType::Int4))));
+                }
+                let id = self.new_col();
+                self.scopes[owner].outer_groupings.push((id, list));
+                self.scopes[owner].local.insert(id);
+                Expr::column(id, SqlType::new(PgType::Int4))
             }
             "current_date" if no_list => {
                 let now = self.call("now", Vec::new())?;
@@ -193,6 +202,12 @@ impl Binder<'_> {
             }
             _ => return Ok(None),
         }))
+    }
+
+    /// The arguments of a call in their common type.
+    fn unify_args(&mut self, args: Vec<Expr>, what: &str, function: &ast::Function) -> PgResult<(Vec<Expr>, SqlType)> {
+        let written = call_args(function)?.positional;
+        self.unify_written(args, what, &|b, i| written.get(i).and_then(|e| b.pos(*e)))
     }
 
     fn current_time(&mut self, function: &ast::Function, ty: PgType) -> PgResult<Expr> {
@@ -773,6 +788,11 @@ impl Binder<'_> {
             for (key, arg) in order_by.iter_mut().zip(&aggregate.args[direct..]) {
                 key.expr = arg.clone();
             }
+            // The percentiles of an array are an array of its shape.
+            let dimensions = aggregate.args.first().map_or(0, |fraction| stoa_pg::values::array::dimensions(&fraction.ty));
+            if dimensions > 1 && !hypothetical {
+                aggregate.ty = stoa_pg::values::array::array_type(&stoa_pg::values::array::element_type(&aggregate.ty), dimensions);
+            }
         }
         aggregate.order_by = order_by;
         aggregate.within_group = within_group;
@@ -819,6 +839,12 @@ impl Binder<'_> {
         Ok(AggregateExpr { func: FuncRef(func), args, distinct, order_by: Vec::new(), filter, within_group: false, ty: ret })
     }
 
+    /// The depth of the innermost query that gives one of the columns: aggregates of them, and GROUPING, are its own.
+    fn owner_of(&self, columns: &[super::tree::ColId]) -> usize {
+        let gives = |s: &Scope| columns.iter().any(|c| s.local.contains(c));
+        self.scopes.iter().rposition(gives).unwrap_or(self.scopes.len().saturating_sub(1))
+    }
+
     /// Decides to which query an aggregate belongs, and whether it may stand here.
     fn place_aggregate(&mut self, aggregate: AggregateExpr, position: Option<usize>) -> PgResult<Expr> {
         let ty = aggregate.ty.clone();
@@ -827,13 +853,7 @@ impl Binder<'_> {
             super::walk::columns_of(e, &mut columns);
         }
         let innermost = self.scopes.len().saturating_sub(1);
-        let mut owner = innermost;
-        if !columns.is_empty() && !columns.iter().any(|c| self.scopes[innermost].local.contains(c)) {
-            // The innermost query that gives one of the columns.
-            if let Some(depth) = (0..innermost).rev().find(|d| columns.iter().any(|c| self.scopes[*d].local.contains(c))) {
-                owner = depth;
-            }
-        }
+        let owner = self.owner_of(&columns);
         let nested = |s: &Scope| s.outer_aggregates.iter().any(|(id, _)| columns.contains(id));
         if owner != innermost && self.scopes.get(owner).is_some_and(nested) {
             return Err(PgError::new(SqlState::GROUPING_ERROR, "aggregate function calls cannot be nested").at(position));

@@ -11,6 +11,13 @@ use stoa_pg::types::RecordType;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, Expr as E, SetExpr};
 
+/// A branch of a set operation. Literals without a type take that of the other branch, so which outputs they are is kept.
+struct Branch<'a> {
+    query: Query,
+    literals: Vec<Option<Expr>>,
+    body: &'a SetExpr,
+}
+
 impl Binder<'_> {
     /// The query of a whole statement, which may be a mutation behind WITH.
     pub(crate) fn bind_top_query(&mut self, query: &ast::Query) -> PgResult<BoundBody> {
@@ -116,7 +123,8 @@ impl Binder<'_> {
                 }
                 // Behind the errors of the row itself.
                 if bound.len() != *width.get_or_insert(bound.len()) {
-                    return Err(PgError::new(SqlState::SYNTAX_ERROR, "VALUES lists must all be the same length"));
+                    let at = row.first().and_then(|e| self.pos(e));
+                    return Err(PgError::new(SqlState::SYNTAX_ERROR, "VALUES lists must all be the same length").at(at));
                 }
                 Ok(bound)
             })
@@ -128,7 +136,8 @@ impl Binder<'_> {
         let mut outputs = Vec::with_capacity(width);
         for i in 0..width {
             let column: Vec<Expr> = bound.iter().map(|row| row[i].clone()).collect();
-            let (column, ty) = self.unify(column, "VALUES")?;
+            let written = |b: &Self, row: usize| rows.get(row).and_then(|row| row.get(i)).and_then(|e| b.pos(e));
+            let (column, ty) = self.unify_written(column, "VALUES", &written)?;
             for (row, e) in bound.iter_mut().zip(column) {
                 row[i] = e;
             }
@@ -158,9 +167,9 @@ impl Binder<'_> {
             _ => return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error at or near \"BY\"")),
         };
         let none = Tail::default();
-        let (left_query, left_unknown) = self.bind_branch(left, &none)?;
-        let (right_query, right_unknown) = self.bind_branch(right, &none)?;
-        self.combine(op, all, word, left_query, left_unknown, right_query, right_unknown)
+        let left = self.bind_branch(left, &none)?;
+        let right = self.bind_branch(right, &none)?;
+        self.combine(op, all, word, left, right)
     }
 
     /// The names of a query's columns.
@@ -171,12 +180,33 @@ impl Binder<'_> {
         Ok(query.outputs.into_iter().map(|o| o.name).collect())
     }
 
-    /// A branch of a set operation; literals without a type take that of the other branch, so which they are is kept.
-    fn bind_branch(&mut self, body: &SetExpr, tail: &Tail<'_>) -> PgResult<(Query, Vec<Option<Expr>>)> {
+    fn bind_branch<'a>(&mut self, body: &'a SetExpr, tail: &Tail<'_>) -> PgResult<Branch<'a>> {
         let query = self.bind_body(body, tail)?;
         let literals = query.outputs.iter().map(|o| if self.untyped.contains(&o.col) { untyped_output(&query.rel, o) } else { None });
         let literals = literals.collect();
-        Ok((query, literals))
+        Ok(Branch { query, literals, body })
+    }
+
+    /// Where a column of a branch is written; `None` where several expressions give it.
+    fn written(&self, body: &SetExpr, column: usize) -> Option<usize> {
+        match body {
+            SetExpr::Select(select) => {
+                let star = |item: &ast::SelectItem| matches!(item, ast::SelectItem::Wildcard(_) | ast::SelectItem::QualifiedWildcard(..));
+                let item = match select.projection.iter().position(star) {
+                    // Those before it are as they are written, and those of the last item all of it.
+                    Some(first) if column >= first => select.projection.get(first).filter(|_| first + 1 == select.projection.len()),
+                    _ => select.projection.get(column),
+                };
+                item.and_then(|item| self.pos(item))
+            }
+            SetExpr::Query(query) => self.written(&query.body, column),
+            SetExpr::SetOperation { left, .. } => self.written(left, column),
+            SetExpr::Values(values) => match values.rows.as_slice() {
+                [row] => row.content.get(column).and_then(|e| self.pos(e)),
+                _ => None,
+            },
+            _ => None,
+        }
     }
 
     /// An output that has no type of its own, to be read as another; what the relation has in its place is no longer asked for.
@@ -196,19 +226,11 @@ impl Binder<'_> {
         Some(found)
     }
 
-    #[allow(clippy::too_many_arguments)] // the two branches and what is known of each
-    pub(crate) fn combine(
-        &mut self,
-        op: SetOp,
-        all: bool,
-        word: &'static str,
-        mut left: Query,
-        left_literals: Vec<Option<Expr>>,
-        mut right: Query,
-        right_literals: Vec<Option<Expr>>,
-    ) -> PgResult<Query> {
+    fn combine(&mut self, op: SetOp, all: bool, word: &'static str, left: Branch<'_>, right: Branch<'_>) -> PgResult<Query> {
+        let Branch { query: mut left, literals: left_literals, body: left_body } = left;
+        let Branch { query: mut right, literals: right_literals, body: right_body } = right;
         if left.outputs.len() != right.outputs.len() {
-            return Err(PgError::new(SqlState::SYNTAX_ERROR, format!("each {word} query must have the same number of columns")));
+            return Err(self.other_width(word, right_body));
         }
         let mut left_exprs = Vec::new();
         let mut right_exprs = Vec::new();
@@ -223,7 +245,8 @@ impl Binder<'_> {
             };
             let le = side(left_literals.get(i), &mut left.rel, l, &r.ty);
             let re = side(right_literals.get(i), &mut right.rel, r, &l.ty);
-            let (mut both, ty) = self.unify(vec![le, re], word)?;
+            let written = |b: &Self, side: usize| b.written(if side == 0 { left_body } else { right_body }, i);
+            let (mut both, ty) = self.unify_written(vec![le, re], word, &written)?;
             let (Some(re), Some(le)) = (both.pop(), both.pop()) else { return Err(PgError::internal("two branches")) };
             if !(op == SetOp::Union && all) && lacks_equality(&ty.ty) {
                 return Err(no_equality(&ty.ty));
@@ -253,6 +276,10 @@ impl Binder<'_> {
             columns,
         };
         Ok(Query { rel, outputs })
+    }
+
+    fn other_width(&self, word: &str, right: &SetExpr) -> PgError {
+        PgError::new(SqlState::SYNTAX_ERROR, format!("each {word} query must have the same number of columns")).at(self.written(right, 0))
     }
 
     /// ORDER BY, LIMIT and locks over a query that is not a plain SELECT: by output names and positions.
@@ -506,7 +533,7 @@ impl Binder<'_> {
         if query.limit_clause.is_some() || query.fetch.is_some() {
             return Err(PgError::unsupported("LIMIT in a recursive query is not implemented"));
         }
-        if mentions_body(left, &name) {
+        if mentions_of(&**left, &name) > 0 {
             return Err(invalid(format!("recursive reference to query \"{name}\" must not appear within its non-recursive term")));
         }
         if !query.locks.is_empty() {
@@ -520,7 +547,7 @@ impl Binder<'_> {
             }
             self.bind_with(with, false)?;
         }
-        let (base, base_literals) = self.bind_branch(left, &Tail::default())?;
+        let Branch { query: base, literals: base_literals, .. } = self.bind_branch(left, &Tail::default())?;
         let visible = self.cte_names(&cte.alias, &base.outputs)?;
         let id = self.new_cte();
         // The recursion's columns have the widest form, so that both terms fit.
@@ -541,20 +568,22 @@ impl Binder<'_> {
         let step = self.bind_branch(right, &Tail::default());
         self.recursing.pop();
         self.cte_scope.truncate(depth);
-        let (mut step, step_literals) = step.map_err(|e| match mentions_of(right, &name) {
+        let Branch { query: mut step, literals: step_literals, .. } = step.map_err(|e| match mentions_of(&**right, &name) {
             // What is ambiguous, with two working tables in sight, is the second of them.
             0 | 1 => e,
             _ => invalid(format!("recursive reference to query \"{name}\" must not appear more than once")),
         })?;
         if step.outputs.len() != columns.len() {
-            return Err(PgError::new(SqlState::SYNTAX_ERROR, "each UNION query must have the same number of columns"));
+            return Err(self.other_width("UNION", right));
         }
         check_recursion(&step.rel, id, &name)?;
         self.inline_ctes_of_rounds(&mut step.rel, id, first_of_step);
-        let other_type = |i: usize, given: &PgType, common: &PgType| {
+        let other_type = |b: &Self, i: usize, given: &dyn std::fmt::Display, common: &PgType| {
             let message =
                 format!("recursive query \"{name}\" column {} has type {given} in non-recursive term but type {common} overall", i + 1);
-            PgError::new(SqlState::DATATYPE_MISMATCH, message).hint("Cast the output of the non-recursive term to the correct type.")
+            PgError::new(SqlState::DATATYPE_MISMATCH, message)
+                .hint("Cast the output of the non-recursive term to the correct type.")
+                .at(b.written(left, i))
         };
         // A literal without a type is text within the recursion, and must be readable as what the other term gives before that is told.
         for (i, (literal, o)) in base_literals.into_iter().zip(&step.outputs).enumerate() {
@@ -563,7 +592,13 @@ impl Binder<'_> {
             {
                 let literal = Expr::new(literal.kind, SqlType::new(PgType::Unknown));
                 self.coerce(literal, &SqlType::new(o.ty.ty.clone()), stoa_pg::registry::CastContext::Implicit)?;
-                return Err(other_type(i, &PgType::Text, &o.ty.ty));
+                return Err(other_type(self, i, &PgType::Text, &o.ty.ty));
+            }
+        }
+        for (i, (first, o)) in base.outputs.iter().zip(&step.outputs).enumerate() {
+            if first.ty.typmod >= 0 && first.ty.ty == o.ty.ty && first.ty.typmod != o.ty.typmod {
+                let given = stoa_pg::types::format_type(&first.ty.ty, first.ty.typmod);
+                return Err(other_type(self, i, &given, &first.ty.ty));
             }
         }
         let form = |b: &mut Self, query: Query, literals: Vec<Option<Expr>>| -> PgResult<(Rel, Vec<ColId>)> {
@@ -578,7 +613,7 @@ impl Binder<'_> {
                 if e.ty.ty != PgType::Unknown && o.ty.ty != ty.ty && o.ty.ty.to_string() != ty.ty.to_string() {
                     let common = b.common_type([&e, &Expr::column(o.col, ty.clone())], "UNION")?;
                     if common != ty.ty {
-                        return Err(other_type(i, &ty.ty, &common));
+                        return Err(other_type(b, i, &ty.ty, &common));
                     }
                 }
                 let e = b.coerce(e, &SqlType::new(ty.ty.clone()), stoa_pg::registry::CastContext::Implicit)?;
@@ -726,26 +761,14 @@ fn check_recursion(step: &Rel, id: CteId, name: &str) -> PgResult<()> {
 
 /// Whether a query names a table without a schema.
 pub(super) fn mentions(query: &ast::Query, name: &str) -> bool {
-    ast::Visit::visit(query, &mut Finder { name }).is_break()
+    mentions_of(query, name) > 0
 }
 
-fn mentions_body(body: &SetExpr, name: &str) -> bool {
-    ast::Visit::visit(body, &mut Finder { name }).is_break()
-}
-
-/// How often a body names a table without a schema.
-fn mentions_of(body: &SetExpr, name: &str) -> usize {
-    struct Counter<'n>(&'n str, usize);
-    impl ast::Visitor for Counter<'_> {
-        type Break = ();
-        fn pre_visit_relation(&mut self, relation: &ast::ObjectName) -> std::ops::ControlFlow<()> {
-            self.1 += usize::from(super::name_parts(relation).is_ok_and(|p| p.len() == 1 && p[0] == self.0));
-            std::ops::ControlFlow::Continue(())
-        }
-    }
-    let mut counter = Counter(name, 0);
-    let _ = ast::Visit::visit(body, &mut counter);
-    counter.1
+/// How often a name is used as a table without a schema, where no inner WITH gives it another meaning.
+fn mentions_of(node: &impl ast::Visit, name: &str) -> usize {
+    let mut finder = Finder { name, found: 0, hidden: 0 };
+    let _ = ast::Visit::visit(node, &mut finder);
+    finder.found
 }
 
 /// The order in which the items of WITH RECURSIVE are bound: each behind those that it reads. Otherwise the order in which they stand.
@@ -771,16 +794,45 @@ fn order_of_items(with: &ast::With) -> PgResult<Vec<&ast::Cte>> {
     Ok(order)
 }
 
-/// Looks for a name as a relation.
+/// Counts the uses of a name as a relation.
 struct Finder<'n> {
     name: &'n str,
+    found: usize,
+    /// Within how many queries that give the name to an item of their own.
+    hidden: usize,
+}
+
+impl Finder<'_> {
+    /// The place of the item with this name in a query's WITH.
+    fn own_item(&self, query: &ast::Query) -> Option<usize> {
+        query.with.as_ref()?.cte_tables.iter().position(|cte| fold(&cte.alias.name) == self.name)
+    }
 }
 
 impl ast::Visitor for Finder<'_> {
     type Break = ();
+
+    fn pre_visit_query(&mut self, query: &ast::Query) -> std::ops::ControlFlow<()> {
+        if let Some(own) = self.own_item(query) {
+            if let Some(with) = query.with.as_ref().filter(|with| !with.recursive && self.hidden == 0) {
+                // Up to the item itself the name means what it means outside.
+                self.found += with.cte_tables.iter().take(own + 1).map(|cte| mentions_of(&cte.query, self.name)).sum::<usize>();
+            }
+            self.hidden += 1;
+        }
+        std::ops::ControlFlow::Continue(())
+    }
+
+    fn post_visit_query(&mut self, query: &ast::Query) -> std::ops::ControlFlow<()> {
+        self.hidden -= usize::from(self.own_item(query).is_some());
+        std::ops::ControlFlow::Continue(())
+    }
+
     fn pre_visit_relation(&mut self, relation: &ast::ObjectName) -> std::ops::ControlFlow<()> {
-        let hit = super::name_parts(relation).is_ok_and(|p| p.len() == 1 && p[0] == self.name);
-        if hit { std::ops::ControlFlow::Break(()) } else { std::ops::ControlFlow::Continue(()) }
+        if self.hidden == 0 && super::name_parts(relation).is_ok_and(|p| p.len() == 1 && p[0] == self.name) {
+            self.found += 1;
+        }
+        std::ops::ControlFlow::Continue(())
     }
 }
 

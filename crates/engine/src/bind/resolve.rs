@@ -140,8 +140,17 @@ impl Binder<'_> {
 
     /// The type that UNION, CASE, COALESCE, VALUES and ARRAY give to several expressions.
     pub(crate) fn common_type<'e>(&self, exprs: impl IntoIterator<Item = &'e Expr>, what: &str) -> PgResult<PgType> {
+        Self::common_type_written(exprs, what, &|_| None)
+    }
+
+    /// The common type; an error is at the expression that does not fit, of which `written` tells the position.
+    fn common_type_written<'e>(
+        exprs: impl IntoIterator<Item = &'e Expr>,
+        what: &str,
+        written: &dyn Fn(usize) -> Option<usize>,
+    ) -> PgResult<PgType> {
         let mut candidate: Option<PgType> = None;
-        for expr in exprs {
+        for (i, expr) in exprs.into_iter().enumerate() {
             let ty = &expr.ty.ty;
             if *ty == PgType::Unknown {
                 continue;
@@ -154,7 +163,8 @@ impl Binder<'_> {
                         return Err(PgError::new(
                             SqlState::DATATYPE_MISMATCH,
                             format!("{what} types {current} and {ty} cannot be matched"),
-                        ));
+                        )
+                        .at(written(i)));
                     }
                     if !current.is_preferred()
                         && can_coerce(current, ty, CastContext::Implicit)
@@ -170,16 +180,28 @@ impl Binder<'_> {
 
     /// Casts several expressions to their common type, in one Arrow form.
     pub(crate) fn unify(&mut self, exprs: Vec<Expr>, what: &str) -> PgResult<(Vec<Expr>, SqlType)> {
-        let ty = self.common_type(&exprs, what)?;
+        self.unify_written(exprs, what, &|_, _| None)
+    }
+
+    /// Casts several expressions to their common type; an error is at the expression that it is about, of which `written` tells the
+    /// position.
+    pub(crate) fn unify_written(
+        &mut self,
+        exprs: Vec<Expr>,
+        what: &str,
+        written: &dyn Fn(&Self, usize) -> Option<usize>,
+    ) -> PgResult<(Vec<Expr>, SqlType)> {
+        let ty = Self::common_type_written(&exprs, what, &|i| written(self, i))?;
         let mut out = Vec::with_capacity(exprs.len());
-        for expr in exprs {
+        for (i, expr) in exprs.into_iter().enumerate() {
             let from = expr.ty.ty.clone();
             let cast = self.coerce(expr, &SqlType::new(ty.clone()), CastContext::Implicit).map_err(|e| {
-                if e.code() == SqlState::CANNOT_COERCE {
+                let e = if e.code() == SqlState::CANNOT_COERCE {
                     PgError::new(SqlState::CANNOT_COERCE, format!("{what} could not convert type {from} to {ty}"))
                 } else {
                     e
-                }
+                };
+                e.at(written(self, i))
             })?;
             out.push(cast);
         }

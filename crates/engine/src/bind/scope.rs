@@ -138,6 +138,8 @@ pub(crate) struct Scope {
     pub local: HashSet<ColId>,
     /// Aggregates that an inner query's expression put here because their arguments are ours.
     pub outer_aggregates: Vec<(ColId, AggregateExpr)>,
+    /// GROUPING of an inner query whose arguments are ours.
+    pub outer_groupings: Vec<(ColId, Vec<Expr>)>,
     /// Windows of the WINDOW clause.
     pub named_windows: Vec<(String, super::function::WindowDefinition)>,
     /// The names of items before this one do not clash: a join with an alias of its own is being read.
@@ -162,6 +164,7 @@ impl Scope {
             star: Vec::new(),
             local: HashSet::new(),
             outer_aggregates: Vec::new(),
+            outer_groupings: Vec::new(),
             named_windows: Vec::new(),
             names_from: 0,
             window_error: None,

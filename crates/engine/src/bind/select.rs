@@ -145,6 +145,7 @@ impl Binder<'_> {
             || sets.is_some()
             || having.is_some()
             || !self.scope().outer_aggregates.is_empty()
+            || !self.scope().outer_groupings.is_empty()
             || targets.iter().any(|t| has_aggregate(&t.expr))
             || order.iter().any(|k| has_aggregate(&k.expr))
             || distinct_on.iter().flatten().any(has_aggregate);
@@ -214,7 +215,7 @@ impl Binder<'_> {
         }
         if grouped {
             let groups = groups.into_iter().map(|g| (self.group_id(&g), g)).collect();
-            let mut grouping = Grouping::new(groups, sets, self.scope());
+            let mut grouping = Grouping::new(groups, sets, self.scope())?;
             for target in &mut targets {
                 self.above_groups(&mut target.expr, &mut grouping)?;
             }

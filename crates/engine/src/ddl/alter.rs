@@ -54,8 +54,8 @@ pub(crate) async fn alter(
     }
     let Some(relation) = found else {
         if if_exists {
-            let shown = Work::shown(name);
-            work.notice(SqlState::SUCCESSFUL_COMPLETION, format!("relation \"{shown}\" does not exist, skipping"));
+            let (_, last) = work.split(name)?;
+            work.notice(SqlState::SUCCESSFUL_COMPLETION, format!("relation \"{last}\" does not exist, skipping"));
             return Ok(tag.into());
         }
         return Err(work.missing(name));

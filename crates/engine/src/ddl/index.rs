@@ -2,7 +2,7 @@
 
 use super::builder::{TableBuilder, check_order, column_of, columns_of, is_immutable, require_boolean};
 use super::rows::build_indexes;
-use super::work::{FoundIndex, Work, folded, undefined_relation};
+use super::work::{FoundIndex, Work, folded};
 use crate::bind::scope::Clause;
 use crate::bind::{bind_stored_expr, fold};
 use crate::catalog::{IndexDescriptor, IndexKey, IndexPart, IndexState, Oid, Relation, TableDescriptor};
@@ -217,7 +217,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
 pub(crate) async fn drop_full_text(work: Work<'_>, name: &ObjectName, if_exists: bool) -> PgResult<String> {
     const TAG: &str = "DROP INDEX";
     if if_exists && work.find(name)?.is_none() {
-        work.notice(SqlState::SUCCESSFUL_COMPLETION, format!("relation \"{}\" does not exist, skipping", Work::shown(name)));
+        work.notice(SqlState::SUCCESSFUL_COMPLETION, format!("relation \"{}\" does not exist, skipping", work.split(name)?.1));
         return Ok(TAG.into());
     }
     let table = indexed_table(work, name)?;
@@ -372,7 +372,7 @@ pub(crate) async fn reindex(work: Work<'_>, target: &ReindexTarget, concurrently
             Some((_, FoundIndex::PrimaryKey)) => {}
             None => match work.find(name)? {
                 Some(other) => return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("\"{}\" is not an index", other.name()))),
-                None => return Err(undefined_relation(&Work::shown(name))),
+                None => return Err(work.missing(name)),
             },
         },
         ReindexTarget::Table(name) => jobs.push((indexed_table(work, name)?.oid, None)),

@@ -82,7 +82,7 @@ async fn empty(work: Work<'_>, table: TableDescriptor) -> PgResult<()> {
 pub async fn lock_tables(ctx: &StatementContext, tables: &[ObjectName], mode: TableLockMode, nowait: bool) -> PgResult<()> {
     let work = Work { ctx };
     for name in tables {
-        let relation = work.find(name)?.ok_or_else(|| undefined_relation(&Work::shown(name)))?;
+        let relation = work.find(name)?.ok_or_else(|| work.missing(name))?;
         if matches!(&*relation, Relation::Sequence(_)) {
             return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("cannot lock relation \"{}\"", relation.name()))
                 .detail("This operation is not supported for sequences."));
@@ -184,7 +184,7 @@ fn targets(work: Work<'_>, targets: &[MaintenanceTarget]) -> PgResult<Vec<TableD
                 );
                 continue;
             }
-            None => return Err(undefined_relation(&Work::shown(&target.table))),
+            None => return Err(work.missing(&target.table)),
         };
         for column in &target.columns {
             let name = crate::bind::fold(column);

@@ -335,10 +335,7 @@ async fn drop_objects(work: Work<'_>, kind: ObjectKind, names: &[ObjectName], if
                 dropping.name(object);
             }
             None if if_exists => {
-                work.notice(
-                    SqlState::SUCCESSFUL_COMPLETION,
-                    format!("{word} \"{}\" does not exist, skipping", if kind == ObjectKind::Schema { &last } else { &shown }),
-                );
+                work.notice(SqlState::SUCCESSFUL_COMPLETION, format!("{word} \"{}\" does not exist, skipping", last));
             }
             None => {
                 return Err(match kind {
@@ -450,7 +447,7 @@ async fn comment(work: Work<'_>, target: &CommentTarget, text: Option<String>) -
             let Some((table, index)) = work.find_index(name)? else {
                 return Err(match work.find(name)? {
                     Some(other) => PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("\"{}\" is not an index", other.name())),
-                    None => undefined_relation(&Work::shown(name)),
+                    None => work.missing(name),
                 });
             };
             let Some(mut table) = work.catalog().table(table).cloned() else { return Ok(TAG.into()) };
@@ -469,7 +466,7 @@ async fn comment(work: Work<'_>, target: &CommentTarget, text: Option<String>) -
             work.put(Relation::Table(table))?;
         }
         CommentTarget::Object(kind, name) => {
-            let relation = work.find(name)?.ok_or_else(|| undefined_relation(&Work::shown(name)))?;
+            let relation = work.find(name)?.ok_or_else(|| work.missing(name))?;
             let mut relation = (*relation).clone();
             let right = match (&mut relation, kind) {
                 (Relation::Table(t), ObjectKind::Table) => {
@@ -510,7 +507,7 @@ async fn comment(work: Work<'_>, target: &CommentTarget, text: Option<String>) -
                     let message = format!("cannot set comment on relation \"{}\"", work.split(&table_name)?.1);
                     return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, message).detail("This operation is not supported for indexes."));
                 }
-                return Err(undefined_relation(&Work::shown(&table_name)));
+                return Err(work.missing(&table_name));
             };
             let mut relation = (*relation).clone();
             let found = match &mut relation {

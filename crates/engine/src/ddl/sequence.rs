@@ -1,6 +1,6 @@
 //! CREATE SEQUENCE, ALTER SEQUENCE, and the sequences that columns own.
 
-use super::work::{Work, undefined_relation};
+use super::work::Work;
 use crate::bind::{name_parts, type_name};
 use crate::catalog::sequence::SequenceState;
 use crate::catalog::{ColumnId, Oid, Relation, SequenceDescriptor};
@@ -185,7 +185,7 @@ fn owner(work: Work<'_>, name: &ObjectName, schema: Oid) -> PgResult<(Oid, Colum
         Some(other) => {
             return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("sequence cannot be owned by relation \"{}\"", other.name())));
         }
-        None => return Err(undefined_relation(&Work::shown(&table_name))),
+        None => return Err(work.missing(&table_name)),
     };
     if table.schema != schema {
         return Err(PgError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, "sequence must be in same schema as table it is linked to"));
@@ -238,11 +238,11 @@ pub(crate) async fn alter(work: Work<'_>, name: &ObjectName, if_exists: bool, op
         Some(Relation::Sequence(sequence)) => sequence.clone(),
         Some(other) => return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("\"{}\" is not a sequence", other.name()))),
         None if if_exists => {
-            let shown = Work::shown(name);
-            work.notice(SqlState::SUCCESSFUL_COMPLETION, format!("relation \"{shown}\" does not exist, skipping"));
+            let (_, last) = work.split(name)?;
+            work.notice(SqlState::SUCCESSFUL_COMPLETION, format!("relation \"{last}\" does not exist, skipping"));
             return Ok(TAG.into());
         }
-        None => return Err(undefined_relation(&Work::shown(name))),
+        None => return Err(work.missing(name)),
     };
     alter_options(work, sequence, options).await?;
     Ok(TAG.into())

@@ -850,7 +850,7 @@ pub(crate) async fn refresh(work: Work<'_>, name: &ObjectName, concurrently: boo
             }
             return Err(PgError::unsupported(format!("\"{}\" is not a materialized view", other.name())));
         }
-        None => return Err(undefined_relation(&Work::shown(name))),
+        None => return Err(work.missing(name)),
     };
     if concurrently && view.unpopulated {
         return Err(PgError::new(

@@ -50,7 +50,7 @@ pub(crate) async fn run(ctx: &StatementContext, table: bool, name: &ObjectName, 
             None => {
                 return Err(match work.find(name)? {
                     Some(other) => PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("\"{}\" is not an index", other.name())),
-                    None => undefined_relation(&Work::shown(name)),
+                    None => work.missing(name),
                 });
             }
         }

@@ -89,7 +89,7 @@ impl Shape {
         let (limit, type_name) = match self {
             Shape::Free => return Ok(value),
             Shape::Name => return Ok(value.get(..value.floor_char_boundary(NAME_BYTES)).unwrap_or(value)),
-            Shape::Char => return Ok(value.get(..value.chars().next().map_or(0, char::len_utf8)).unwrap_or("")),
+            Shape::Char => return one_character(value),
             Shape::Padded(None) => return Ok(value.trim_end_matches(' ')),
             Shape::Varchar(limit) => (limit, "character varying"),
             Shape::Padded(Some(limit)) => (limit, "character"),
@@ -109,6 +109,25 @@ impl Shape {
         };
         Ok(if matches!(self, Shape::Padded(_)) { kept.trim_end_matches(' ') } else { kept })
     }
+}
+
+/// The first character, or the one whose byte is written as `\ooo` in octal.
+fn one_character(value: &str) -> PgResult<&str> {
+    const ASCII: &str = "\0\x01\x02\x03\x04\x05\x06\x07\x08\t\n\x0b\x0c\r\x0e\x0f\x10\x11\x12\x13\x14\x15\x16\x17\x18\x19\x1a\x1b\x1c\x1d\x1e\x1f\
+                         \x20!\"#$%&'()*+,-./0123456789:;<=>?@ABCDEFGHIJKLMNOPQRSTUVWXYZ[\\]^_`abcdefghijklmnopqrstuvwxyz{|}~\x7f";
+    if let [b'\\', digits @ ..] = value.as_bytes()
+        && let [a @ b'0'..=b'3', b @ b'0'..=b'7', c @ b'0'..=b'7'] = digits
+    {
+        let byte = usize::from(a - b'0') * 64 + usize::from(b - b'0') * 8 + usize::from(c - b'0');
+        return match byte {
+            // PostgreSQL prints a byte of zero as nothing.
+            0 => Ok(""),
+            byte => ASCII
+                .get(byte..=byte)
+                .ok_or_else(|| PgError::unsupported("a \"char\" beyond ASCII").hint("Use text for characters beyond ASCII.")),
+        };
+    }
+    Ok(value.get(..value.chars().next().map_or(0, char::len_utf8)).unwrap_or(""))
 }
 
 /// Where the first `limit` characters end, if there are more.

@@ -9,11 +9,11 @@ use crate::error::{PgError, PgResult};
 use crate::registry::AggregateCall;
 use crate::sqlstate::SqlState;
 use crate::types::{PgType, SqlType};
+use crate::values::array::{ArrayAssembler, ArrayColumn, element_type};
 use crate::values::key_writer;
-use arrow::array::{Array, ArrayRef, AsArray, ListArray, UInt32Array};
-use arrow::buffer::OffsetBuffer;
+use arrow::array::{Array, ArrayRef, AsArray, UInt32Array};
 use arrow::compute::take;
-use arrow::datatypes::{DataType, Field, FieldRef, Float32Type, Float64Type, IntervalMonthDayNano, IntervalMonthDayNanoType};
+use arrow::datatypes::{DataType, FieldRef, Float32Type, Float64Type, IntervalMonthDayNano, IntervalMonthDayNanoType};
 use datafusion_common::{Result, ScalarValue};
 use datafusion_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion_expr::utils::AggregateOrderSensitivity;
@@ -222,8 +222,8 @@ fn evaluate(kind: OrderedSet, call: &AggregateCall, direct: &[ArrayRef], sorted:
             let fraction = direct.first().ok_or_else(|| PgError::internal("a percentile without its fraction"))?;
             let discrete = kind == OrderedSet::PercentileDisc;
             let sorted = take(column, &UInt32Array::from(order), None)?;
-            if let Some(list) = fraction.as_list_opt::<i32>() {
-                return many(list, &sorted, discrete, call);
+            if matches!(fraction.data_type(), DataType::List(_)) {
+                return many(fraction, &sorted, discrete, call);
             }
             match fractions(fraction)?.first().copied().flatten() {
                 None => Ok(None),
@@ -306,16 +306,12 @@ fn between(low: IntervalMonthDayNano, high: IntervalMonthDayNano, share: f64) ->
 }
 
 /// Percentiles of an array of fractions, as an array in the same shape.
-fn many(list: &ListArray, sorted: &ArrayRef, discrete: bool, call: &AggregateCall) -> PgResult<Option<ArrayRef>> {
-    if list.is_empty() || list.is_null(0) {
-        return Ok(None);
-    }
-    let fractions = fractions(&list.value(0))?;
-    let item = match &call.ret.arrow {
-        DataType::List(item) => Arc::clone(item),
-        other => Arc::new(Field::new("item", other.clone(), true)),
-    };
-    let null = arrow::array::new_null_array(item.data_type(), 1);
+fn many(array: &ArrayRef, sorted: &ArrayRef, discrete: bool, call: &AggregateCall) -> PgResult<Option<ArrayRef>> {
+    let column = ArrayColumn::open(array.as_ref())?;
+    let Some(value) = (if array.is_empty() { None } else { column.get(0) }) else { return Ok(None) };
+    let fractions = fractions(&column.leaf().slice(value.start, value.len()))?;
+    let item = element_type(&call.ret).arrow;
+    let null = arrow::array::new_null_array(&item, 1);
     let values = fractions
         .iter()
         .map(|fraction| match fraction {
@@ -324,9 +320,12 @@ fn many(list: &ListArray, sorted: &ArrayRef, discrete: bool, call: &AggregateCal
         })
         .collect::<PgResult<Vec<_>>>()?;
     let parts: Vec<&dyn Array> = values.iter().map(AsRef::as_ref).collect();
-    let values = if parts.is_empty() { arrow::array::new_empty_array(item.data_type()) } else { arrow::compute::concat(&parts)? };
-    let offsets = OffsetBuffer::from_lengths([values.len()]);
-    Ok(Some(Arc::new(ListArray::try_new(item, offsets, values, None)?)))
+    let values = if parts.is_empty() { arrow::array::new_empty_array(&item) } else { arrow::compute::concat(&parts)? };
+    let sources = [values.to_data()];
+    let mut out = ArrayAssembler::new(&sources, column.depth(), 1);
+    out.copy(0, 0, values.len())?;
+    out.end_row(value.shape)?;
+    out.finish().map(Some)
 }
 
 fn hypothetical(kind: OrderedSet, call: &AggregateCall, direct: &[ArrayRef], sorted: &[ArrayRef]) -> PgResult<ArrayRef> {
