@@ -1,0 +1,114 @@
+//! DROP.
+
+use crate::ddl::{Ddl, ObjectKind};
+use crate::grammar::{Parse, Parser};
+use sqlparser::tokenizer::Token;
+
+impl Parser<'_> {
+    pub(super) fn drop_objects(&mut self) -> Parse<Ddl> {
+        if self.keywords(&["fulltext", "index"]) {
+            let if_exists = self.if_exists()?;
+            self.expect("on")?;
+            return Ok(Ddl::DropFullText { table: self.object_name()?, if_exists });
+        }
+        let kind = if self.keyword("table") {
+            ObjectKind::Table
+        } else if self.keyword("view") {
+            ObjectKind::View
+        } else if self.keywords(&["materialized", "view"]) {
+            ObjectKind::MaterializedView
+        } else if self.keyword("index") {
+            ObjectKind::Index
+        } else if self.keyword("sequence") {
+            ObjectKind::Sequence
+        } else if self.keyword("schema") {
+            ObjectKind::Schema
+        } else {
+            return self.drop_unknown();
+        };
+        let concurrently = kind == ObjectKind::Index && self.keyword("concurrently");
+        let if_exists = self.if_exists()?;
+        let names = self.object_names()?;
+        Ok(Ddl::Drop { kind, names, if_exists, cascade: self.cascade(), concurrently })
+    }
+
+    /// DROP of kinds of objects that there are none of: they are not found.
+    fn drop_unknown(&mut self) -> Parse<Ddl> {
+        const KINDS: [&str; 28] = [
+            "type",
+            "domain",
+            "function",
+            "procedure",
+            "routine",
+            "aggregate",
+            "trigger",
+            "rule",
+            "policy",
+            "extension",
+            "role",
+            "user",
+            "group",
+            "database",
+            "publication",
+            "subscription",
+            "server",
+            "statistics",
+            "collation",
+            "conversion",
+            "language",
+            "tablespace",
+            "event trigger",
+            "access method",
+            "foreign table",
+            "foreign data wrapper",
+            "text search configuration",
+            "text search dictionary",
+        ];
+        let found = KINDS.into_iter().find(|kind| {
+            let words: Vec<&str> = kind.split(' ').collect();
+            self.keywords(&words)
+        });
+        let Some(kind) = found else { return self.unsupported_object("DROP") };
+        let if_exists = self.if_exists()?;
+        let mut names = Vec::new();
+        loop {
+            let first = self.at;
+            self.object_name()?;
+            let name = self.text_from(first);
+            let mut arguments = None;
+            if self.peek(0) == Some(&Token::LParen) {
+                self.at += 1;
+                let mut types = Vec::new();
+                while self.peek(0) != Some(&Token::RParen) {
+                    let from = self.at;
+                    if !self.token(&Token::Mul) {
+                        self.data_type()?;
+                    }
+                    types.push(self.text_from(from));
+                    if !self.token(&Token::Comma) {
+                        break;
+                    }
+                }
+                self.expect_token(&Token::RParen)?;
+                arguments = Some(types.join(","));
+            }
+            let table = if matches!(kind, "trigger" | "rule" | "policy") {
+                self.expect("on")?;
+                Some(self.object_name()?.to_string())
+            } else {
+                None
+            };
+            names.push((name, arguments, table));
+            if table_less(kind) && self.token(&Token::Comma) {
+                continue;
+            }
+            break;
+        }
+        self.cascade();
+        Ok(Ddl::DropUnknown { kind: kind.to_owned(), names, if_exists })
+    }
+}
+
+fn table_less(kind: &str) -> bool {
+    !matches!(kind, "trigger" | "rule" | "policy")
+}
