@@ -107,7 +107,7 @@ impl Binder<'_> {
                     return Err(PgError::new(SqlState::DATATYPE_MISMATCH, "jsonb subscript does not support slices"));
                 };
                 let key = self.bind_expr(index).map_err(unplaced)?;
-                super::expr::check_jsonb_subscript(&key.ty.ty)?;
+                super::subscript::check_jsonb_subscript(&key.ty.ty)?;
                 if path.is_empty() {
                     // NULL becomes an array or an object, as its first subscript asks.
                     let array = matches!(key.ty.ty, PgType::Int2 | PgType::Int4 | PgType::Int8);

@@ -4,24 +4,31 @@
 //! [`function`] → [`from`] → [`select`] → [`query`] → [`dml`].
 
 pub mod aggregate;
+mod aggregate_call;
 mod assign;
+mod column;
+mod compare;
 pub mod dml;
 pub mod expr;
 pub mod from;
 pub mod function;
 mod hint;
+mod insert;
 pub mod literal;
+mod merge;
 mod outer_join;
 pub mod query;
 pub mod resolve;
 pub mod scope;
 mod search;
 pub mod select;
+mod subscript;
 pub mod suggest;
 pub mod tree;
 pub mod type_name;
 pub(crate) mod updatable;
 pub mod walk;
+mod window;
 
 use crate::catalog::{CatalogSnapshot, ColumnId, Dependency, Oid, TableDescriptor};
 use scope::{Clause, Scope};

@@ -141,7 +141,7 @@ pub(crate) struct Scope {
     /// GROUPING of an inner query whose arguments are ours.
     pub outer_groupings: Vec<(ColId, Vec<Expr>)>,
     /// Windows of the WINDOW clause.
-    pub named_windows: Vec<(String, super::function::WindowDefinition)>,
+    pub named_windows: Vec<(String, super::window::WindowDefinition)>,
     /// The names of items before this one do not clash: a join with an alias of its own is being read.
     pub names_from: usize,
     /// The first error in what a window is made of, which is told when the rest of the query was read.

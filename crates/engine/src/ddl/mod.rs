@@ -5,6 +5,11 @@
 //! [`view`] → [`dependency`] → [`alter`] → [`maintenance`]; [`clock`] is a detail of defaults.
 
 mod alter;
+mod alter_column;
+mod alter_constraint;
+mod alter_family;
+mod alter_index;
+mod alter_view;
 mod builder;
 pub(crate) mod clock;
 mod dependency;

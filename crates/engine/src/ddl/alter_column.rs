@@ -1,0 +1,312 @@
+//! ALTER TABLE of columns: added, dropped, renamed, of another type.
+
+use super::alter::{apply, change_column, column, duplicate_column, schema_name, write_anew};
+use super::alter_constraint::{validate_check, validate_foreign_key};
+use super::builder::{TableBuilder, columns_of, default_text, is_volatile};
+use super::dependency::{Dropping, Object, is_hidden};
+use super::work::Work;
+use crate::bind::scope::Clause;
+use crate::bind::tree::{ColId, Expr, ExprKind};
+use crate::bind::{bind_constant_expr, bind_stored_expr, bind_table_expr, fold};
+use crate::catalog::deparse::{Deparser, quote_name};
+use crate::catalog::{ColumnDescriptor, ColumnId, IndexKey, Oid, Relation, TableDescriptor};
+use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_syntax::ast::{self, Ident};
+use stoa_syntax::ddl::{Column, ConstraintKind};
+
+/// What rows that exist have in a new column.
+pub(super) enum NewValue {
+    Null,
+    /// The same in all rows: its text.
+    Constant(String),
+    PerRow(Expr),
+}
+
+pub(super) fn new_value(work: Work<'_>, table: &TableDescriptor, column: &ColumnDescriptor) -> PgResult<NewValue> {
+    let catalog = work.catalog();
+    let path = work.path();
+    let context = work.bind_context(&catalog, &path);
+    if column.hidden {
+        return Ok(NewValue::Null);
+    }
+    if let Some(text) = &column.generated {
+        let expr = bind_table_expr(&context, table, text)?;
+        return Ok(NewValue::PerRow(assigned(expr, &column.ty)));
+    }
+    let text = match (&column.default, &column.identity) {
+        (Some(text), _) => text.clone(),
+        (None, Some(identity)) => format!("nextval('{}'::regclass)", identity.sequence),
+        (None, None) => return Ok(NewValue::Null),
+    };
+    let syntax = stoa_syntax::parse_expression(&text).map_err(crate::bind::syntax_error)?;
+    let expr = bind_constant_expr(&context, Clause::Default, &syntax, &column.ty, &column.name)?;
+    if is_volatile(&expr) {
+        return Ok(NewValue::PerRow(expr));
+    }
+    match crate::plan::constant::evaluate(&work.ctx.eval, &expr)? {
+        Some(value) if value.is_null() => Ok(NewValue::Null),
+        Some(value) => Ok(NewValue::Constant(stoa_pg::values::output_text(&EvalContext::default(), &column.ty, &value)?)),
+        None => Ok(NewValue::PerRow(expr)),
+    }
+}
+
+fn assigned(expr: Expr, ty: &SqlType) -> Expr {
+    if expr.ty == *ty { expr } else { Expr::new(ExprKind::Cast { arg: Box::new(expr), explicit: false }, ty.clone()) }
+}
+
+pub(super) async fn add_column(work: Work<'_>, table: TableDescriptor, column: &Column, if_not_exists: bool) -> PgResult<()> {
+    let name = fold(&column.name);
+    if if_not_exists && table.column_by_name(&name).is_some() {
+        work.notice(SqlState::DUPLICATE_COLUMN, format!("column \"{name}\" of relation \"{}\" already exists, skipping", table.name));
+        return Ok(());
+    }
+    let mut builder = TableBuilder::of(work, table.clone());
+    let id = builder.add_column(column).await.map_err(|e| {
+        if column.name.quote_style.is_none() && name == "family" && e.code() == SqlState::UNDEFINED_OBJECT {
+            return e.hint("Write ADD FAMILY name () for a family, or ADD COLUMN family for a column of this name.");
+        }
+        e
+    })?;
+    let later = builder.column_constraints(id, &column.constraints).await?;
+    if let Some(family) = &column.family {
+        super::table::place_in_family(&mut builder, id, family)?;
+    }
+    // Expressions first: keys and checks may need them.
+    for constraint in later.iter().filter(|c| matches!(c.kind, ConstraintKind::Generated(_))) {
+        builder.add_constraint(constraint, Some(id)).await?;
+    }
+    for constraint in later.iter().filter(|c| !matches!(c.kind, ConstraintKind::Generated(_))) {
+        builder.add_constraint(constraint, Some(id)).await?;
+    }
+    apply(work, &table, builder).await
+}
+
+pub(super) async fn drop_column(work: Work<'_>, table: TableDescriptor, name: &str, if_exists: bool, cascade: bool) -> PgResult<()> {
+    let Some(found) = table.column_by_name(name).cloned() else {
+        if if_exists {
+            work.notice(
+                SqlState::SUCCESSFUL_COMPLETION,
+                format!("column \"{name}\" of relation \"{}\" does not exist, skipping", table.name),
+            );
+            return Ok(());
+        }
+        return Err(PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" of relation \"{}\" does not exist", table.name)));
+    };
+    let position = table.visible_columns().position(|c| c.id == found.id).unwrap_or(0);
+    let mut dropping = Dropping::new(work);
+    let object = Object::Column(table.oid, found.id);
+    let words = dropping.describe(&object);
+    dropping.name(object);
+    dropping.settle().await?;
+    dropping.check(cascade, Some(words))?;
+    dropping.execute().await?;
+    let schema = schema_name(work, table.schema);
+    super::view::column_dropped(work, table.oid, (&schema, &table.name), position)
+}
+
+pub(super) fn rename_column(work: Work<'_>, table: TableDescriptor, old: &str, new: &str) -> PgResult<()> {
+    let id = table
+        .column_by_name(old)
+        .map(|c| c.id)
+        .ok_or_else(|| PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{old}\" does not exist")))?;
+    if table.column_by_name(new).is_some() {
+        return Err(duplicate_column(new, &table.name));
+    }
+    let mut renamed = table.clone();
+    change_column(&mut renamed, id, |c| c.name = new.to_owned());
+    retext(work, &table, &mut renamed)?;
+    work.put(Relation::Table(renamed))
+}
+
+/// Prints the expressions of a table again, with the names and types that it has now.
+fn retext(work: Work<'_>, old: &TableDescriptor, new: &mut TableDescriptor) -> PgResult<()> {
+    let names = new.clone();
+    let again = |text: &str| -> PgResult<String> {
+        let catalog = work.catalog();
+        let path = work.path();
+        let syntax = stoa_syntax::parse_expression(text).map_err(crate::bind::syntax_error)?;
+        let expr = bind_stored_expr(&work.bind_context(&catalog, &path), Some(old), Clause::Check, &syntax, None)?;
+        let column = |id: ColId| names.column(ColumnId(id.0)).map_or_else(String::new, |c| quote_name(&c.name));
+        Deparser { eval: &work.ctx.eval, column: &column, pretty: false, oids: true }.print(&expr)
+    };
+    for column in new.columns.iter_mut().filter(|c| !c.dropped) {
+        if let Some(text) = &column.generated {
+            column.generated = Some(again(text)?);
+        }
+    }
+    for check in &mut new.checks {
+        check.expr = again(&check.expr)?;
+    }
+    for index in &mut new.indexes {
+        for part in &mut index.parts {
+            if let IndexKey::Expr(text) = &part.key {
+                part.key = IndexKey::Expr(again(text)?);
+            }
+        }
+        if let Some(text) = &index.predicate {
+            index.predicate = Some(again(text)?);
+        }
+    }
+    Ok(())
+}
+
+// Types.
+
+pub(super) async fn set_type(work: Work<'_>, table: TableDescriptor, name: &str, ty: SqlType, using: Option<&ast::Expr>) -> PgResult<()> {
+    let found = column(&table, name)?.clone();
+    let catalog = work.catalog();
+    for relation in catalog.relations() {
+        if let Relation::View(view) = &**relation
+            && !is_hidden(&view.name)
+            && view.depends_on.iter().any(|d| d.relation == table.oid && d.columns.contains(&found.id))
+        {
+            return Err(PgError::unsupported("cannot alter type of a column used by a view or rule").detail(format!(
+                "rule _RETURN on view {} depends on column \"{}\"",
+                quote_name(&view.name),
+                found.name
+            )));
+        }
+    }
+    if found.generated.is_some() && using.is_some() {
+        return Err(PgError::new(SqlState::INVALID_COLUMN_DEFINITION, "cannot specify USING when altering type of generated column")
+            .detail(format!("Column \"{}\" is a generated column.", found.name)));
+    }
+    if found.identity.is_some() {
+        super::builder::check_identity_type(&ty.ty)?;
+    }
+    for other in table.live_columns() {
+        if let Some(text) = &other.generated
+            && other.id != found.id
+            && work.read_stored(&table, text).is_ok_and(|e| columns_of(&e).contains(&found.id))
+        {
+            return Err(PgError::unsupported("cannot alter type of a column used by a generated column")
+                .detail(format!("Column \"{}\" is used by generated column \"{}\".", found.name, other.name)));
+        }
+    }
+    let path = work.path();
+    let context = work.bind_context(&catalog, &path);
+    let own = ast::Expr::Identifier(Ident::with_quote('"', found.name.clone()));
+    let cannot = |e: PgError| {
+        if e.code() != SqlState::DATATYPE_MISMATCH {
+            return e;
+        }
+        let (message, hint) = match using {
+            Some(_) => (
+                format!("result of USING clause for column \"{name}\" cannot be cast automatically to type {}", ty.ty),
+                "You might need to add an explicit cast.".to_owned(),
+            ),
+            None => (
+                format!("column \"{name}\" cannot be cast automatically to type {}", ty.ty),
+                format!("You might need to specify \"USING {}::{}\".", quote_name(name), stoa_pg::types::format_type(&ty.ty, ty.typmod)),
+            ),
+        };
+        PgError::new(SqlState::DATATYPE_MISMATCH, message).hint(hint)
+    };
+    let value = bind_stored_expr(&context, Some(&table), Clause::Transform, using.unwrap_or(&own), Some((&ty, name))).map_err(cannot)?;
+    let mut new = table.clone();
+    let default = match &found.default {
+        Some(text) => {
+            let syntax = stoa_syntax::parse_expression(text).map_err(crate::bind::syntax_error)?;
+            default_text(work, &syntax, &ty, name).map_err(|e| {
+                if e.code() == SqlState::DATATYPE_MISMATCH {
+                    PgError::new(
+                        SqlState::DATATYPE_MISMATCH,
+                        format!("default for column \"{name}\" cannot be cast automatically to type {}", ty.ty),
+                    )
+                } else {
+                    e
+                }
+            })?
+        }
+        None => None,
+    };
+    change_column(&mut new, found.id, |c| {
+        c.ty = ty.clone();
+        c.default = default;
+        c.missing = None;
+    });
+    for index in &mut new.indexes {
+        for part in &mut index.parts {
+            if part.key == IndexKey::Column(found.id) {
+                super::builder::check_order(&ty)?;
+                super::opclass::check_kept(part.class.as_deref(), &ty.ty)?;
+                part.ty = ty.clone();
+            }
+        }
+    }
+    // Expressions bind again over the new type, or the change is refused.
+    let fits = new.clone();
+    retext(work, &fits, &mut new)?;
+    for index in &mut new.indexes {
+        for part in &mut index.parts {
+            if let IndexKey::Expr(text) = &part.key {
+                let expr = bind_table_expr(&context, &fits, text)?;
+                part.ty = if expr.ty.ty.is_array() { expr.ty } else { SqlType::new(expr.ty.ty) };
+            }
+        }
+    }
+    if using.is_none() && same_bytes(&found.ty, &ty) {
+        change_column(&mut new, found.id, |c| c.missing.clone_from(&found.missing));
+        work.put(Relation::Table(new.clone()))?;
+    } else {
+        let mut builder = TableBuilder::of(work, new);
+        builder.move_storage().await?;
+        new = builder.table;
+        write_anew(work, &table, &new, &[(found.id, assigned(value, &ty))]).await?;
+        work.put(Relation::Table(new.clone()))?;
+    }
+    // A sequence that serves the column takes its type along.
+    if let Some(identity) = &found.identity
+        && let Some(Relation::Sequence(mut sequence)) = work.catalog().relation(identity.sequence).map(|r| (**r).clone())
+    {
+        let mut plan_max = sequence.max;
+        let bound = |ty: &PgType| match ty {
+            PgType::Int2 => i64::from(i16::MAX),
+            PgType::Int4 => i64::from(i32::MAX),
+            _ => i64::MAX,
+        };
+        if plan_max == bound(&sequence.ty.ty) {
+            plan_max = bound(&ty.ty);
+        }
+        sequence.max = plan_max;
+        sequence.ty = ty;
+        work.put(Relation::Sequence(sequence))?;
+    }
+    work.refresh()?;
+    for check in new.checks.iter().filter(|c| c.validated && c.columns.contains(&found.id)) {
+        validate_check(work, &new, &check.name.name, &check.expr).await?;
+    }
+    Ok(())
+}
+
+/// Foreign keys at both ends of columns whose types have changed: 42804 if they cannot be compared any more, 23503 if rows do not fit.
+pub(super) async fn check_references(work: Work<'_>, oid: Oid, columns: &[ColumnId]) -> PgResult<()> {
+    let catalog = work.catalog();
+    for relation in catalog.relations() {
+        let Relation::Table(table) = &**relation else { continue };
+        for key in &table.foreign_keys {
+            let refers = table.oid == oid && key.columns.iter().any(|id| columns.contains(id));
+            let referred = key.referenced_table == oid && key.referenced_columns.iter().any(|id| columns.contains(id));
+            if !refers && !referred {
+                continue;
+            }
+            let Some(target) = catalog.table(key.referenced_table) else { continue };
+            super::builder::check_comparable(&key.name.name, table, &key.columns, target, &key.referenced_columns)?;
+            if key.validated {
+                validate_foreign_key(work, table, key).await?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Whether the values of one type are stored as those of the other.
+fn same_bytes(from: &SqlType, to: &SqlType) -> bool {
+    let longer = |a: i32, b: i32| b < 0 || (a >= 0 && b >= a);
+    match (&from.ty, &to.ty) {
+        (PgType::Varchar, PgType::Varchar) => longer(from.typmod, to.typmod),
+        (PgType::Varchar | PgType::Text, PgType::Text) => true,
+        (PgType::Text, PgType::Varchar) => to.typmod < 0,
+        (a, b) => a == b && from.typmod == to.typmod && from.arrow == to.arrow,
+    }
+}

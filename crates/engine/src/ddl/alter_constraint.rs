@@ -1,0 +1,149 @@
+//! ALTER TABLE of constraints: their names, and whether the rows that are there satisfy them.
+
+use super::alter::schema_name;
+use super::dependency::constraint_oid;
+use super::work::{Work, has_constraint};
+use crate::bind::tree::{Expr, ExprKind};
+use crate::catalog::deparse::quote_name;
+use crate::catalog::{ColumnId, Relation, TableDescriptor};
+use datafusion::common::ScalarValue;
+use futures::StreamExt;
+use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
+
+pub(super) fn missing_constraint(table: &TableDescriptor, name: &str) -> PgError {
+    PgError::new(SqlState::UNDEFINED_OBJECT, format!("constraint \"{name}\" of relation \"{}\" does not exist", table.name))
+}
+
+pub(super) fn rename_constraint(work: Work<'_>, mut table: TableDescriptor, old: &str, new: &str) -> PgResult<()> {
+    if constraint_oid(&table, old).is_none() {
+        return Err(PgError::new(SqlState::UNDEFINED_OBJECT, format!("constraint \"{old}\" for table \"{}\" does not exist", table.name)));
+    }
+    if has_constraint(&table, new) {
+        return Err(PgError::new(
+            SqlState::DUPLICATE_OBJECT,
+            format!("constraint \"{new}\" for relation \"{}\" already exists", table.name),
+        ));
+    }
+    let is_index =
+        table.primary_key.as_ref().is_some_and(|k| k.name == old) || table.indexes.iter().any(|i| i.constraint.is_some() && i.name == old);
+    if is_index {
+        work.check_free(table.schema, new)?;
+    }
+    if let Some(key) = table.primary_key.as_mut().filter(|k| k.name == old) {
+        key.name = new.to_owned();
+    }
+    for check in table.checks.iter_mut().filter(|c| c.name.name == old) {
+        check.name.name = new.to_owned();
+    }
+    for key in table.foreign_keys.iter_mut().filter(|f| f.name.name == old) {
+        key.name.name = new.to_owned();
+    }
+    for index in &mut table.indexes {
+        if let Some(constraint) = index.constraint.as_mut().filter(|c| c.name == old) {
+            constraint.name = new.to_owned();
+            index.name = new.to_owned();
+        }
+    }
+    work.put(Relation::Table(table))
+}
+
+// Validation.
+
+pub(super) async fn validate_constraint(work: Work<'_>, mut table: TableDescriptor, name: &str) -> PgResult<()> {
+    if let Some(at) = table.checks.iter().position(|c| c.name.name == name) {
+        if let Some(check) = table.checks.get(at).filter(|c| !c.validated).cloned() {
+            validate_check(work, &table, name, &check.expr).await?;
+            if let Some(check) = table.checks.get_mut(at) {
+                check.validated = true;
+            }
+            work.put(Relation::Table(table))?;
+        }
+        return Ok(());
+    }
+    if let Some(at) = table.foreign_keys.iter().position(|f| f.name.name == name) {
+        if let Some(key) = table.foreign_keys.get(at).filter(|f| !f.validated).cloned() {
+            validate_foreign_key(work, &table, &key).await?;
+            if let Some(key) = table.foreign_keys.get_mut(at) {
+                key.validated = true;
+            }
+            work.put(Relation::Table(table))?;
+        }
+        return Ok(());
+    }
+    Err(if has_constraint(&table, name) {
+        PgError::new(
+            SqlState::WRONG_OBJECT_TYPE,
+            format!("constraint \"{name}\" of relation \"{}\" is not a foreign key or check constraint", table.name),
+        )
+    } else {
+        missing_constraint(&table, name)
+    })
+}
+
+pub(super) async fn validate_check(work: Work<'_>, table: &TableDescriptor, name: &str, text: &str) -> PgResult<()> {
+    let expr = work.read_stored(table, text)?;
+    let bool_type = SqlType::new(PgType::Bool);
+    let violated = Expr::new(ExprKind::IsBool { arg: Box::new(expr), value: Some(false), negated: false }, bool_type);
+    if work.any_row(table, Some(violated)).await? {
+        return Err(PgError::new(
+            SqlState::CHECK_VIOLATION,
+            format!("check constraint \"{name}\" of relation \"{}\" is violated by some row", table.name),
+        )
+        .schema(schema_name(work, table.schema))
+        .table(table.name.clone())
+        .constraint(name));
+    }
+    Ok(())
+}
+
+pub(super) async fn validate_foreign_key(
+    work: Work<'_>,
+    table: &TableDescriptor,
+    key: &crate::catalog::ForeignKeyDescriptor,
+) -> PgResult<()> {
+    let catalog = work.catalog();
+    let Some(target) = catalog.table(key.referenced_table) else { return Ok(()) };
+    let qualified = |t: &TableDescriptor| format!("{}.{}", quote_name(&schema_name(work, t.schema)), quote_name(&t.name));
+    let name_of = |t: &TableDescriptor, id: &ColumnId| t.column(*id).map_or_else(String::new, |c| c.name.clone());
+    let own: Vec<String> = key.columns.iter().map(|id| name_of(table, id)).collect();
+    let other: Vec<String> = key.referenced_columns.iter().map(|id| name_of(target, id)).collect();
+    let pairs: Vec<String> = own.iter().zip(&other).map(|(a, b)| format!("stoa_p.{} = stoa_f.{}", quote_name(b), quote_name(a))).collect();
+    let nulls: Vec<String> = own.iter().map(|a| format!("stoa_f.{} IS NOT NULL", quote_name(a))).collect();
+    let list: Vec<String> = own.iter().map(|a| format!("stoa_f.{}", quote_name(a))).collect();
+    let some = if key.match_full { nulls.join(" OR ") } else { nulls.join(" AND ") };
+    let sql = format!(
+        "SELECT {} FROM {} AS stoa_f WHERE ({some}) AND NOT EXISTS (SELECT 1 FROM {} AS stoa_p WHERE {}) LIMIT 1",
+        list.join(", "),
+        qualified(table),
+        qualified(target),
+        pairs.join(" AND ")
+    );
+    let parsed = stoa_syntax::parse(&sql).map_err(crate::bind::syntax_error)?;
+    let Some(statement) = parsed.into_iter().next().map(|p| p.statement) else { return Ok(()) };
+    let path = work.path();
+    let mut context = work.bind_context(&catalog, &path);
+    context.text = &sql;
+    let bound = crate::bind::bind_statement(&context, &statement)?;
+    let mut stream = crate::plan::execute(&work.current(), &bound).await?.stream;
+    while let Some(batch) = stream.next().await {
+        let batch = batch?;
+        if batch.num_rows() == 0 {
+            continue;
+        }
+        let mut values = Vec::with_capacity(own.len());
+        for (id, array) in key.columns.iter().zip(batch.columns()) {
+            let ty = table.column(*id).map_or_else(|| SqlType::new(PgType::Text), |c| c.ty.clone());
+            let value = ScalarValue::try_from_array(array, 0).map_err(crate::plan::from_datafusion)?;
+            values.push(if value.is_null() { "null".to_owned() } else { stoa_pg::values::output_text(&work.ctx.eval, &ty, &value)? });
+        }
+        return Err(PgError::new(
+            SqlState::FOREIGN_KEY_VIOLATION,
+            format!("insert or update on table \"{}\" violates foreign key constraint \"{}\"", table.name, key.name.name),
+        )
+        .detail(format!("Key ({})=({}) is not present in table \"{}\".", own.join(", "), values.join(", "), target.name))
+        .schema(schema_name(work, table.schema))
+        .table(table.name.clone())
+        .constraint(key.name.name.clone()));
+    }
+    Ok(())
+}

@@ -1,0 +1,71 @@
+//! ALTER INDEX.
+
+use super::alter::{refused, set_options, unsupported};
+use super::work::{FoundIndex, Work};
+use crate::bind::fold;
+use crate::catalog::{Oid, Relation, TableDescriptor};
+use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_syntax::ddl::AlterAction;
+
+pub(super) async fn alter_index(work: Work<'_>, table: Oid, index: FoundIndex, actions: &[AlterAction]) -> PgResult<()> {
+    for action in actions {
+        let Some(found) = work.catalog().table(table).cloned() else { return Ok(()) };
+        work.lock(&Relation::Table(found), crate::txn::TableLockMode::ShareUpdateExclusive).await?;
+        // What was committed while waiting counts.
+        work.refresh()?;
+        let Some(mut table) = work.catalog().table(table).cloned() else { return Ok(()) };
+        match action {
+            AlterAction::Rename(new) => {
+                let new = fold(new);
+                work.check_free(table.schema, &new)?;
+                match index {
+                    FoundIndex::PrimaryKey => {
+                        if let Some(key) = &mut table.primary_key {
+                            key.name = new;
+                        }
+                    }
+                    FoundIndex::Index(oid) => {
+                        if let Some(index) = table.indexes.iter_mut().find(|i| i.oid == oid) {
+                            index.name.clone_from(&new);
+                            if let Some(constraint) = &mut index.constraint {
+                                constraint.name = new;
+                            }
+                        }
+                    }
+                }
+                work.put(Relation::Table(table))?;
+            }
+            AlterAction::SetOptions(options) | AlterAction::ResetOptions(options) => {
+                let set = matches!(action, AlterAction::SetOptions(_));
+                if let FoundIndex::Index(oid) = index
+                    && table.indexes.iter().any(|i| i.oid == oid && crate::text::is_text(i))
+                {
+                    super::index::change_text_options(work, table, oid, |kept| set_options(kept, options, set)).await?;
+                    continue;
+                }
+                if let Some(unknown) = options.iter().find(|o| !super::table::is_postgres_option(&o.name)) {
+                    return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, format!("unrecognized parameter \"{}\"", unknown.name)));
+                }
+                if set {
+                    options.iter().try_for_each(super::table::check_postgres_option)?;
+                }
+                if let FoundIndex::Index(oid) = index
+                    && let Some(index) = table.indexes.iter_mut().find(|i| i.oid == oid)
+                {
+                    set_options(&mut index.options, options, set);
+                }
+                work.put(Relation::Table(table))?;
+            }
+            AlterAction::Unsupported(words) => unsupported(&table, words)?,
+            other => return Err(refused(other, &index_name(&table, index), "indexes")),
+        }
+    }
+    Ok(())
+}
+
+fn index_name(table: &TableDescriptor, index: FoundIndex) -> String {
+    match index {
+        FoundIndex::PrimaryKey => table.primary_key.as_ref().map_or_else(String::new, |k| k.name.clone()),
+        FoundIndex::Index(oid) => table.indexes.iter().find(|i| i.oid == oid).map_or_else(String::new, |i| i.name.clone()),
+    }
+}

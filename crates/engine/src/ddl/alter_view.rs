@@ -1,0 +1,59 @@
+//! ALTER VIEW.
+
+use super::alter::{check_owner, duplicate_column, refused, rename, set_schema};
+use super::builder::default_text;
+use super::work::Work;
+use crate::bind::fold;
+use crate::catalog::{Relation, ViewDescriptor};
+use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_syntax::ddl::AlterAction;
+
+pub(super) fn alter_view(work: Work<'_>, mut view: ViewDescriptor, action: &AlterAction) -> PgResult<()> {
+    match action {
+        AlterAction::Rename(new) => rename(work, view.oid, &fold(new)),
+        AlterAction::SetSchema(schema) => set_schema(work, view.oid, &fold(schema)),
+        AlterAction::OwnerTo(role) => check_owner(work, role),
+        AlterAction::RenameColumn { old, new } => {
+            let (old, new) = (fold(old), fold(new));
+            let taken = view.columns.iter().any(|c| c.name == new);
+            let Some(column) = view.columns.iter_mut().find(|c| c.name == old) else {
+                return Err(PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{old}\" does not exist")));
+            };
+            if taken {
+                return Err(duplicate_column(&new, &view.name));
+            }
+            column.name = new;
+            work.put(Relation::View(view))
+        }
+        AlterAction::SetDefault { column, value } if view.materialized.is_none() => {
+            let name = fold(column);
+            let ty = view_column(&mut view, &name)?.ty.clone();
+            view_column(&mut view, &name)?.default = default_text(work, value, &ty, &name)?;
+            work.put(Relation::View(view))
+        }
+        AlterAction::DropDefault { column } if view.materialized.is_none() => {
+            view_column(&mut view, &fold(column))?.default = None;
+            work.put(Relation::View(view))
+        }
+        AlterAction::SetOptions(options) if view.materialized.is_none() => {
+            super::view::set_options(&mut view.options, options)?;
+            view.check_option = super::view::check_option(&view.options);
+            let (catalog, path) = (work.catalog(), work.path());
+            super::view::check_checkable(&work.bind_context(&catalog, &path), &view)?;
+            work.put(Relation::View(view))
+        }
+        AlterAction::ResetOptions(options) if view.materialized.is_none() => {
+            view.options.retain(|(name, _)| options.iter().all(|o| o.name != *name));
+            view.check_option = super::view::check_option(&view.options);
+            work.put(Relation::View(view))
+        }
+        AlterAction::Unsupported(words) => Err(PgError::unsupported(format!("ALTER VIEW {words} is not supported"))),
+        other => Err(refused(other, &view.name, if view.materialized.is_some() { "materialized views" } else { "views" })),
+    }
+}
+
+fn view_column<'v>(view: &'v mut ViewDescriptor, name: &str) -> PgResult<&'v mut crate::catalog::ViewColumn> {
+    let missing = || PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" of relation \"{}\" does not exist", view.name));
+    let error = missing();
+    view.columns.iter_mut().find(|c| c.name == name).ok_or(error)
+}
