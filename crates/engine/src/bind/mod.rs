@@ -12,6 +12,7 @@ pub mod dml;
 pub mod expr;
 pub mod from;
 pub mod function;
+mod group_by;
 mod hint;
 mod insert;
 pub mod literal;
@@ -24,11 +25,13 @@ mod search;
 pub mod select;
 mod subscript;
 pub mod suggest;
+pub(crate) mod targets;
 pub mod tree;
 pub mod type_name;
 pub(crate) mod updatable;
 pub mod walk;
 mod window;
+mod with;
 
 use crate::catalog::{CatalogSnapshot, ColumnId, Dependency, Oid, TableDescriptor};
 use scope::{Clause, Scope};
@@ -364,7 +367,7 @@ impl<'a> Binder<'a> {
             names_cursor: self.names_cursor,
             unpopulated: self.unpopulated,
         };
-        query::inline_ctes(&mut bound, self.next_col, &self.materialized, &self.not_materialized);
+        with::inline_ctes(&mut bound, self.next_col, &self.materialized, &self.not_materialized);
         if self.full_joins {
             outer_join::check(&mut bound)?;
         }

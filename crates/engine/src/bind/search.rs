@@ -63,13 +63,13 @@ impl Binder<'_> {
         let mut out = cte.clone();
         let (search, cycle) = take_clauses(&mut out.alias);
         let name = fold(&out.alias.name);
-        if !recursive || !super::query::mentions(&cte.query, &name) {
+        if !recursive || !super::with::mentions(&cte.query, &name) {
             // Errors in the query come first.
             self.bind_query(&cte.query)?;
             return Err(syntax("WITH query is not recursive".into()).at(self.pos_span(cte.alias.name.span)));
         }
         let SetExpr::SetOperation { op: ast::SetOperator::Union, set_quantifier, left, right } = &*cte.query.body else {
-            return Err(super::query::no_recursive_form(&name));
+            return Err(super::with::no_recursive_form(&name));
         };
         let (SetExpr::Select(_), SetExpr::Select(step)) = (&**left, &**right) else {
             let side = if matches!(&**left, SetExpr::Select(_)) { "right" } else { "left" };

@@ -5,7 +5,7 @@
 //! schemas are replaced when they change ([`relation_renamed`]), and a dropped column leaves the list ([`column_dropped`]).
 
 use super::work::Work;
-use crate::bind::select::fields_star;
+use crate::bind::targets::fields_star;
 use crate::bind::tree::{BoundBody, CteBody};
 use crate::bind::{BindContext, Stars, bind_view_query, fold, name_parts};
 use crate::catalog::{CatalogSnapshot, Dependency, Oid, PG_CATALOG_OID, Relation, ViewColumn, ViewDescriptor};
