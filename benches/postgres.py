@@ -21,7 +21,7 @@ import argparse, pathlib, platform, re, statistics, subprocess, sys, tempfile, t
 
 import psycopg
 
-from servers import start_postgres, start_stoa, touch_memory
+from servers import start_postgres, start_stoa
 
 QUERIES = pathlib.Path(__file__).resolve().parent.parent.parent / "shared" / "acceptance" / "tpch"
 GROUPS = ["reads", "writes", "indexes", "bulk", "tpch", "indexed"]
@@ -240,7 +240,6 @@ def main():
     groups = args.only or GROUPS
     version = subprocess.run([f"{args.postgres}/postgres", "--version"], capture_output=True, text=True).stdout.strip()
     print(f"{version}; {platform.machine()}, {len(__import__('os').sched_getaffinity(0))} cores; medians of {args.rounds} rounds, {args.seconds} s each")
-    touch_memory()
     with tempfile.TemporaryDirectory(prefix="stoa-bench-") as work:
         servers = [start_stoa(args.stoa, work), start_postgres(args.postgres, work)]
         try:

@@ -12,20 +12,6 @@ def _free_port():
         return s.getsockname()[1]
 
 
-def touch_memory():
-    """Writes to the machine's free memory once, and gives it back. The host of a virtual machine makes a page when it is first used, which
-    costs thirty times as much as to clear it: without this whoever uses more memory later pays for that, and not for its work."""
-    free = int(re.search(r"MemFree:\s+(\d+)", pathlib.Path("/proc/meminfo").read_text())[1]) * 1024
-    script = f"""
-import mmap
-chunk = bytes(1 << 20)
-memory = mmap.mmap(-1, {max(free - (1 << 30), 1 << 20)})
-for at in range(0, len(memory) - len(chunk), len(chunk)):
-    memory[at:at + len(chunk)] = chunk
-"""
-    subprocess.run([sys.executable, "-c", script], check=True)
-
-
 class Server:
     """A running server; `name` is what tables call it."""
 
