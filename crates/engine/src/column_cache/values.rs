@@ -1,12 +1,12 @@
-//! The values of a segment's column in few bytes: numbers as narrow as they all fit, texts without their views, or as numbers into the
-//! few that differ. They are read as they were.
+//! The values of a segment's column in few bytes: numbers as their distances from the least, as narrow as these are, texts without
+//! their views, or as numbers into the few that differ. They are read as they were.
 
 use arrow::array::{
-    Array, ArrayRef, ArrowPrimitiveType, AsArray, BinaryArray, BinaryViewArray, Decimal128Array, GenericByteArray, GenericByteBuilder,
-    GenericByteViewArray, Int32Array, Int64Array, PrimitiveArray, StringArray, StringViewArray, UInt8Array, make_view,
+    Array, ArrayRef, ArrowPrimitiveType, AsArray, BinaryArray, BinaryViewArray, GenericByteArray, GenericByteBuilder, GenericByteViewArray,
+    PrimitiveArray, StringArray, StringViewArray, UInt8Array, make_view,
 };
-use arrow::buffer::{Buffer, ScalarBuffer};
-use arrow::datatypes::{ArrowNativeType, ByteArrayType, ByteViewType, DataType, Decimal128Type, Int32Type, Int64Type};
+use arrow::buffer::{Buffer, NullBuffer, ScalarBuffer};
+use arrow::datatypes::{ByteArrayType, ByteViewType, DataType, Decimal128Type, Int64Type};
 use hashbrown::HashMap;
 use std::sync::Arc;
 
@@ -15,14 +15,29 @@ use std::sync::Arc;
 pub(super) enum Values {
     Plain(ArrayRef),
     /// Decimals of this type, without their scale.
-    Decimals32(Int32Array, DataType),
-    Decimals64(Int64Array, DataType),
+    Decimals(Numbers, DataType),
     /// 64 bit integers.
-    Integers32(Int32Array),
+    Integers(Numbers),
     Texts(StringArray),
     Bytes(BinaryArray),
     /// By row the place of its text.
     FewTexts(UInt8Array, StringViewArray),
+}
+
+/// Whole numbers, by row as the distance from one that is none of them larger than.
+#[derive(Clone, Debug)]
+pub(super) struct Numbers {
+    least: i64,
+    distances: Distances,
+    nulls: Option<NullBuffer>,
+}
+
+#[derive(Clone, Debug)]
+enum Distances {
+    One(Arc<[u8]>),
+    Two(Arc<[u16]>),
+    Four(Arc<[u32]>),
+    Eight(Arc<[u64]>),
 }
 
 /// Texts that differ, up to which they are numbered.
@@ -35,8 +50,11 @@ impl Values {
     /// The values of an array.
     pub fn new(array: &ArrayRef) -> Self {
         let compact = match array.data_type() {
-            DataType::Decimal128(..) => decimals(array.as_primitive()),
-            DataType::Int64 => narrow::<Int64Type, Int32Type>(array.as_primitive(), |v| i32::try_from(v).ok()).map(Values::Integers32),
+            DataType::Decimal128(..) => Numbers::new(array.as_primitive::<Decimal128Type>(), |n| n as i64)
+                .map(|numbers| Values::Decimals(numbers, array.data_type().clone())),
+            DataType::Int64 => Numbers::new(array.as_primitive::<Int64Type>(), |n| n)
+                .filter(|numbers| !matches!(numbers.distances, Distances::Eight(_)))
+                .map(Values::Integers),
             DataType::Utf8View => few(array.as_string_view()).or_else(|| offsets(array.as_string_view()).map(Values::Texts)),
             DataType::BinaryView => offsets(array.as_binary_view()).map(Values::Bytes),
             _ => None,
@@ -48,9 +66,8 @@ impl Values {
     pub fn array(&self) -> ArrayRef {
         match self {
             Values::Plain(array) => Arc::clone(array),
-            Values::Decimals32(narrow, ty) => Arc::new(wide::<_, Decimal128Type>(narrow, i128::from).with_data_type(ty.clone())),
-            Values::Decimals64(narrow, ty) => Arc::new(wide::<_, Decimal128Type>(narrow, i128::from).with_data_type(ty.clone())),
-            Values::Integers32(narrow) => Arc::new(wide::<_, Int64Type>(narrow, i64::from)),
+            Values::Decimals(numbers, ty) => Arc::new(numbers.array::<Decimal128Type>(i128::from).with_data_type(ty.clone())),
+            Values::Integers(numbers) => Arc::new(numbers.array::<Int64Type>(|n| n)),
             Values::Texts(texts) => Arc::new(StringViewArray::from(texts)),
             Values::Bytes(bytes) => Arc::new(BinaryViewArray::from(bytes)),
             Values::FewTexts(places, texts) => Arc::new(numbered(places, texts)),
@@ -61,8 +78,7 @@ impl Values {
     pub fn bytes(&self) -> usize {
         match self {
             Values::Plain(array) => array.get_array_memory_size(),
-            Values::Decimals32(array, _) | Values::Integers32(array) => array.get_array_memory_size(),
-            Values::Decimals64(array, _) => array.get_array_memory_size(),
+            Values::Decimals(numbers, _) | Values::Integers(numbers) => numbers.bytes(),
             Values::Texts(array) => array.get_array_memory_size(),
             Values::Bytes(array) => array.get_array_memory_size(),
             Values::FewTexts(places, texts) => places.get_array_memory_size() + texts.get_array_memory_size(),
@@ -70,33 +86,62 @@ impl Values {
     }
 }
 
-/// The same numbers in another width, if they all fit.
-fn narrow<W: ArrowPrimitiveType, N: ArrowPrimitiveType>(
-    wide: &PrimitiveArray<W>,
-    fit: impl Fn(W::Native) -> Option<N::Native>,
-) -> Option<PrimitiveArray<N>> {
-    let mut values = Vec::with_capacity(wide.len());
-    for (at, value) in wide.values().iter().enumerate() {
-        // What is under a NULL may be anything.
-        values.push(if wide.is_null(at) { N::Native::usize_as(0) } else { fit(*value)? });
+impl Numbers {
+    /// The values of an array, of which `low` tells the low 64 bits; `None` if one of them has more.
+    fn new<W: ArrowPrimitiveType<Native: From<i64>>>(array: &PrimitiveArray<W>, low: impl Fn(W::Native) -> i64) -> Option<Self> {
+        let nulls = array.nulls().filter(|nulls| nulls.null_count() > 0).cloned();
+        let mut fit = true;
+        let mut narrow = |value: W::Native| {
+            let number = low(value);
+            fit &= W::Native::from(number) == value;
+            number
+        };
+        let numbers: Vec<i64> = match &nulls {
+            None => array.values().iter().map(|value| narrow(*value)).collect(),
+            // What is under a NULL may be anything: it takes the place of a value that is there.
+            Some(nulls) => {
+                let some = nulls.valid_indices().next().map_or(0, |row| narrow(array.value(row)));
+                array.values().iter().zip(nulls).map(|(value, valid)| if valid { narrow(*value) } else { some }).collect()
+            }
+        };
+        if !fit {
+            return None;
+        }
+        let least = numbers.iter().copied().min().unwrap_or(0);
+        let most = numbers.iter().copied().max().unwrap_or(0);
+        // Their difference may have 64 bits.
+        let distance = |n: &i64| n.wrapping_sub(least) as u64;
+        let distances = match distance(&most) {
+            0..=0xff => Distances::One(numbers.iter().map(|n| distance(n) as u8).collect()),
+            0x100..=0xffff => Distances::Two(numbers.iter().map(|n| distance(n) as u16).collect()),
+            0x1_0000..=0xffff_ffff => Distances::Four(numbers.iter().map(|n| distance(n) as u32).collect()),
+            _ => Distances::Eight(numbers.iter().map(distance).collect()),
+        };
+        Some(Self { least, distances, nulls })
     }
-    Some(PrimitiveArray::new(values.into(), wide.nulls().cloned()))
-}
 
-fn wide<N: ArrowPrimitiveType, W: ArrowPrimitiveType>(
-    narrow: &PrimitiveArray<N>,
-    widen: impl Fn(N::Native) -> W::Native,
-) -> PrimitiveArray<W> {
-    let values: Vec<W::Native> = narrow.values().iter().map(|value| widen(*value)).collect();
-    PrimitiveArray::new(values.into(), narrow.nulls().cloned())
-}
-
-fn decimals(array: &Decimal128Array) -> Option<Values> {
-    let ty = array.data_type().clone();
-    if let Some(narrow) = narrow::<Decimal128Type, Int32Type>(array, |v| i32::try_from(v).ok()) {
-        return Some(Values::Decimals32(narrow, ty));
+    fn array<W: ArrowPrimitiveType>(&self, widen: impl Fn(i64) -> W::Native) -> PrimitiveArray<W> {
+        fn values<D: Copy + Into<u64>, V>(distances: &[D], least: i64, widen: impl Fn(i64) -> V) -> Vec<V> {
+            distances.iter().map(|distance| widen(least.wrapping_add((*distance).into() as i64))).collect()
+        }
+        let values = match &self.distances {
+            Distances::One(distances) => values(distances, self.least, widen),
+            Distances::Two(distances) => values(distances, self.least, widen),
+            Distances::Four(distances) => values(distances, self.least, widen),
+            Distances::Eight(distances) => values(distances, self.least, widen),
+        };
+        PrimitiveArray::new(values.into(), self.nulls.clone())
     }
-    narrow::<Decimal128Type, Int64Type>(array, |v| i64::try_from(v).ok()).map(|narrow| Values::Decimals64(narrow, ty))
+
+    fn bytes(&self) -> usize {
+        let distances = match &self.distances {
+            Distances::One(distances) => size_of_val(&**distances),
+            Distances::Two(distances) => size_of_val(&**distances),
+            Distances::Four(distances) => size_of_val(&**distances),
+            Distances::Eight(distances) => size_of_val(&**distances),
+        };
+        distances + self.nulls.as_ref().map_or(0, |nulls| nulls.buffer().capacity())
+    }
 }
 
 /// The same with offsets, if 32 bits do for them.
@@ -112,13 +157,22 @@ fn offsets<V: ByteViewType<Native = T::Native>, T: ByteArrayType<Offset = i32>>(
 
 fn few(array: &StringViewArray) -> Option<Values> {
     let mut places: HashMap<&str, u8> = HashMap::new();
-    let mut texts: Vec<&str> = Vec::new();
+    let mut texts: Vec<(u128, &str)> = Vec::new();
+    let mut met = Met::new();
     let mut of_rows: Vec<u8> = Vec::with_capacity(array.len());
-    for (row, text) in array.iter().enumerate() {
-        let Some(text) = text else {
+    for (row, view) in array.views().iter().enumerate() {
+        if array.is_null(row) {
             of_rows.push(0);
             continue;
-        };
+        }
+        if let Some(place) = met.place(*view)
+            && let Some((of_place, text)) = texts.get(usize::from(place))
+            && (of_place == view || (!in_view(*view) && *text == array.value(row)))
+        {
+            of_rows.push(place);
+            continue;
+        }
+        let text = array.value(row);
         let place = match places.get(text) {
             Some(place) => *place,
             None => {
@@ -128,15 +182,45 @@ fn few(array: &StringViewArray) -> Option<Values> {
                 }
                 let place = u8::try_from(texts.len()).ok()?;
                 places.insert(text, place);
-                texts.push(text);
+                texts.push((*view, text));
                 place
             }
         };
+        met.put(*view, place);
         of_rows.push(place);
     }
     // All texts of one block, so that the views of rows can be those of their texts.
-    let texts: StringArray = texts.iter().map(Some).collect();
+    let texts: StringArray = texts.iter().map(|(_, text)| Some(*text)).collect();
     Some(Values::FewTexts(UInt8Array::new(of_rows.into(), array.nulls().cloned()), StringViewArray::from(&texts)))
+}
+
+/// Whether a view has the whole text.
+fn in_view(view: u128) -> bool {
+    view as u32 <= 12
+}
+
+/// Where the texts were put whose lengths and first letters were met last: most rows have one of them, which is seen without hashing.
+struct Met([u16; 256]);
+
+impl Met {
+    fn new() -> Self {
+        Self([0; 256])
+    }
+
+    fn slot(view: u128) -> usize {
+        // Multiplicative hashing by the golden ratio (Knuth, TAOCP 6.4) of the length and the first four bytes.
+        ((view as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize
+    }
+
+    fn place(&self, view: u128) -> Option<u8> {
+        self.0.get(Self::slot(view)).and_then(|place| u8::try_from(place.checked_sub(1)?).ok())
+    }
+
+    fn put(&mut self, view: u128, place: u8) {
+        if let Some(slot) = self.0.get_mut(Self::slot(view)) {
+            *slot = u16::from(place) + 1;
+        }
+    }
 }
 
 fn numbered(places: &UInt8Array, texts: &StringViewArray) -> StringViewArray {
@@ -152,7 +236,7 @@ fn numbered(places: &UInt8Array, texts: &StringViewArray) -> StringViewArray {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
     use super::*;
-    use arrow::array::BooleanArray;
+    use arrow::array::{BooleanArray, Decimal128Array, Int64Array};
 
     fn same(array: ArrayRef) -> Values {
         let values = Values::new(&array);
@@ -171,11 +255,28 @@ mod tests {
 
     #[test]
     fn values_are_read_as_they_were() {
-        assert!(matches!(same(decimals_of(vec![Some(1), None, Some(-12_345)])), Values::Decimals32(..)));
-        assert!(matches!(same(decimals_of(vec![Some(i128::from(i64::MIN)), None])), Values::Decimals64(..)));
-        assert!(matches!(same(decimals_of(vec![Some(i128::from(i64::MAX) + 1), Some(0)])), Values::Plain(_)));
-        assert!(matches!(same(Arc::new(Int64Array::from(vec![Some(i64::from(i32::MAX)), None, Some(-5)]))), Values::Integers32(_)));
-        assert!(matches!(same(Arc::new(Int64Array::from(vec![i64::from(i32::MAX) + 1]))), Values::Plain(_)));
+        let width = |values: Values| match values {
+            Values::Decimals(numbers, _) | Values::Integers(numbers) => numbers.bytes() / 3,
+            _ => 16,
+        };
+        let decimals = |values: [i128; 3]| width(same(decimals_of(values.into_iter().map(Some).collect())));
+        let (lowest, highest) = (i128::from(i64::MIN), i128::from(i64::MAX));
+        assert_eq!(decimals([-100, 0, 155]), 1);
+        assert_eq!(decimals([highest, highest - 256, highest - 65_535]), 2);
+        assert_eq!(decimals([lowest, lowest + 65_536, lowest + (1 << 32) - 1]), 4);
+        assert_eq!(decimals([-1, 0, 1 << 32]), 8);
+        assert_eq!(decimals([lowest, 0, highest]), 8);
+        assert_eq!(decimals([highest + 1, 0, highest]), 16);
+        assert_eq!(decimals([lowest - 1, 0, 0]), 16);
+        let integers = |values: [i64; 3]| width(same(Arc::new(Int64Array::from(values.to_vec()))));
+        assert_eq!(integers([i64::MIN, i64::MIN + 255, i64::MIN]), 1);
+        assert_eq!(integers([-5, 5, 65_530]), 2);
+        assert_eq!(integers([0, 7, (1 << 32) - 1]), 4);
+        assert_eq!(integers([i64::MIN, 0, i64::MAX]), 16, "as they were");
+        assert!(matches!(same(decimals_of(vec![Some(1), None, Some(-12_345)])), Values::Decimals(..)));
+        assert!(matches!(same(decimals_of(vec![None, None])), Values::Decimals(..)));
+        assert!(matches!(same(decimals_of(vec![])), Values::Decimals(..)));
+        assert!(matches!(same(Arc::new(Int64Array::from(vec![Some(i64::from(i32::MAX)), None, Some(-5)]))), Values::Integers(_)));
         assert!(matches!(same(Arc::new(BooleanArray::from(vec![Some(true), None]))), Values::Plain(_)));
         let few = ["", "short", "a text that is longer than a view", "ß", "short"].map(Some);
         assert!(matches!(same(texts_of(few.into_iter().chain([None]).cycle().take(3000))), Values::FewTexts(..)));
@@ -191,14 +292,15 @@ mod tests {
     fn a_null_has_no_say_in_the_width() {
         let nulls = arrow::buffer::NullBuffer::from(vec![false, true]);
         let array = Decimal128Array::new(vec![i128::MAX, 4].into(), Some(nulls)).with_data_type(DataType::Decimal128(38, 0));
-        assert!(matches!(same(Arc::new(array)), Values::Decimals32(..)));
+        let Values::Decimals(numbers, _) = same(Arc::new(array)) else { panic!("a decimal that fits") };
+        assert!(matches!(numbers.distances, Distances::One(_)));
     }
 
     #[test]
     fn values_take_few_bytes() {
         let rows = 8192;
         let bytes = |array: ArrayRef| Values::new(&array).bytes() / rows;
-        assert_eq!(bytes(decimals_of((0..rows).map(|n| Some(n as i128)).collect())), 4);
+        assert_eq!(bytes(decimals_of((0..rows).map(|n| Some(n as i128)).collect())), 2);
         assert_eq!(bytes(texts_of((0..rows).map(|n| Some(["DELIVER IN PERSON", "NONE"][n % 2])))), 1);
         let comments: Vec<String> = (0..rows).map(|n| format!("{n:027}")).collect();
         assert!(bytes(texts_of(comments.iter().map(|text| Some(text.as_str())))) < 36);

@@ -21,6 +21,7 @@ pub mod row_id;
 pub mod table;
 pub mod types;
 pub mod value;
+mod view_builder;
 
 #[cfg(test)]
 pub(crate) mod tests;
