@@ -193,6 +193,17 @@ pub(crate) fn walk_volatile(expr: &Expr) -> bool {
     })
 }
 
+/// Whether an expression does something beside giving its value.
+pub(crate) fn walk_effects(expr: &Expr) -> bool {
+    let has_effects = |name: &str| {
+        let known =
+            ["nextval", "setval", "set_config", "setseed", "pg_notify", "pg_cancel_backend", "pg_terminate_backend", "pg_reload_conf"];
+        known.contains(&name)
+            || ["pg_sleep", "pg_advisory_", "pg_try_advisory_", "pg_stat_reset"].iter().any(|prefix| name.starts_with(prefix))
+    };
+    expr.any(&mut |e| matches!(&e.kind, ExprKind::Func { func, .. } if has_effects(func.0.name)))
+}
+
 /// Whether the expression holds an aggregate of this query.
 pub(crate) fn has_aggregate(expr: &Expr) -> bool {
     expr.any(&mut |e| matches!(e.kind, ExprKind::Aggregate(_) | ExprKind::Grouping(_)))

@@ -174,19 +174,38 @@ impl Binder<'_> {
                             .at(self.pos(other)));
                         }
                     };
-                    if items.len() != names.len() {
+                    // (a, b) = ROW(v.*) assigns the fields.
+                    let mut values: Vec<(Option<Expr>, &E)> = Vec::with_capacity(items.len());
+                    for item in items {
+                        match self.in_clause(Clause::UpdateSet, |b| b.expanded(item))? {
+                            Some(fields) => values.extend(fields.into_iter().map(|(_, field)| (Some(field), item))),
+                            None => values.push((None, item)),
+                        }
+                    }
+                    if values.len() != names.len() {
                         return Err(
                             PgError::new(SqlState::SYNTAX_ERROR, "number of columns does not match number of values").at(self.pos(inner))
                         );
                     }
                     let names = names.iter().map(|n| self.subscripts_of(n)).collect::<PgResult<Vec<_>>>()?;
                     let columns = names.iter().map(|(n, _)| self.assigned_column(table, n)).collect::<PgResult<Vec<_>>>()?;
-                    for ((column, (name, subscripts)), item) in columns.iter().zip(names).zip(items) {
-                        if subscripts.is_empty() {
-                            let value = self.assigned_value(column, item)?;
-                            push_assignment(&mut out, column, value)?;
-                        } else {
-                            self.push_bound_part(&mut out, table, &name, subscripts, item)?;
+                    for ((column, (name, subscripts)), (field, item)) in columns.iter().zip(names).zip(values) {
+                        match (field, subscripts.is_empty()) {
+                            (None, true) => {
+                                let value = self.assigned_value(column, item)?;
+                                push_assignment(&mut out, column, value)?;
+                            }
+                            (None, false) => self.push_bound_part(&mut out, table, &name, subscripts, item)?,
+                            (Some(field), true) => {
+                                self.check_updatable(column)?;
+                                let value = self.coerce_assignment(field, &column.ty, &column.name).map_err(|e| e.at(self.pos(item)))?;
+                                push_assignment(&mut out, column, value)?;
+                            }
+                            (Some(field), false) => {
+                                let place = Place { column: column.clone(), subscripts };
+                                let value = self.coerce_assignment(field, &place.ty()?, &column.name).map_err(|e| e.at(self.pos(item)))?;
+                                self.push_part(&mut out, &place, value)?;
+                            }
                         }
                     }
                 }

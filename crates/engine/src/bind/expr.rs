@@ -16,6 +16,14 @@ pub(crate) fn bool_type() -> SqlType {
 }
 
 /// Joins conditions by AND, flat.
+/// 0A000 for what cannot be an element of an array.
+pub(super) fn check_element(ty: &PgType) -> PgResult<()> {
+    match ty {
+        PgType::Int2Vector | PgType::OidVector => Err(PgError::unsupported(format!("arrays of {ty} are not supported"))),
+        _ => Ok(()),
+    }
+}
+
 pub(crate) fn and(exprs: Vec<Expr>) -> Expr {
     let mut flat = Vec::with_capacity(exprs.len());
     for e in exprs {
@@ -259,7 +267,12 @@ impl Binder<'_> {
                 self.bind_case(operand.as_deref(), conditions, else_result.as_deref(), syntax)
             }
             E::Exists { subquery, negated } => {
-                let query = self.bind_subquery(subquery)?;
+                let mut query = self.bind_subquery(subquery)?;
+                // Nobody asks what the rows are: what their columns would do is not done.
+                if let super::tree::Rel::Project { exprs, .. } = &mut query.rel {
+                    exprs.retain(|(_, e)| !super::aggregate::walk_effects(e));
+                    query.outputs.retain(|o| exprs.iter().any(|(id, _)| *id == o.col));
+                }
                 let exists = Expr::new(ExprKind::Exists(Box::new(query)), bool_type());
                 Ok(if *negated { not(exists) } else { exists })
             }
@@ -609,9 +622,7 @@ impl Binder<'_> {
             };
             items.push(item);
         }
-        if let Some(vector) = items.iter().map(|i| &i.ty.ty).find(|ty| matches!(ty, PgType::Int2Vector | PgType::OidVector)) {
-            return Err(PgError::unsupported(format!("arrays of {vector} are not supported")).at(self.pos(syntax)));
-        }
+        items.iter().try_for_each(|i| check_element(&i.ty.ty)).map_err(|e| e.at(self.pos(syntax)))?;
         let nested = items.iter().any(|i| i.ty.ty.is_array());
         let (items, ty) = match element {
             Some(element) => {

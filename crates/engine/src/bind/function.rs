@@ -72,6 +72,7 @@ impl Binder<'_> {
             let [one] = query.outputs.as_slice() else {
                 return Err(PgError::new(SqlState::SYNTAX_ERROR, "subquery must return only one column").at(position));
             };
+            super::expr::check_element(&one.ty.ty).map_err(|e| e.at(position))?;
             let ty = SqlType { ty: one.ty.ty.clone().array_of(), typmod: one.ty.typmod, arrow: list_of(one.ty.arrow.clone()) };
             return Ok(Expr::new(ExprKind::ArraySubquery(Box::new(query)), ty));
         }

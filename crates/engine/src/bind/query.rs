@@ -20,6 +20,9 @@ impl Binder<'_> {
     pub(crate) fn bind_top_query(&mut self, query: &ast::Query) -> PgResult<BoundBody> {
         if let SetExpr::Insert(s) | SetExpr::Update(s) | SetExpr::Delete(s) | SetExpr::Merge(s) = &*query.body {
             if let Some(with) = &query.with {
+                if with.recursive && matches!(&*query.body, SetExpr::Merge(_)) {
+                    return Err(PgError::new(SqlState::SYNTAX_ERROR, "WITH RECURSIVE is not supported for MERGE statement"));
+                }
                 self.bind_with(with, true)?;
             }
             return Ok(BoundBody::Mutation(self.bind_mutation(s, true)?));
@@ -456,6 +459,9 @@ fn tail_of(query: &ast::Query) -> PgResult<Tail<'_>> {
         static ONE: std::sync::LazyLock<E> = std::sync::LazyLock::new(|| E::Value(ast::Value::Number("1".into(), false).into()));
         tail.fetch = Some(fetch.quantity.as_ref().unwrap_or(&ONE));
         tail.with_ties = fetch.with_ties;
+        if tail.with_ties && tail.locks.iter().any(|lock| matches!(lock.nonblock, Some(ast::NonBlock::SkipLocked))) {
+            return Err(PgError::new(SqlState::SYNTAX_ERROR, "SKIP LOCKED and WITH TIES options cannot be used together"));
+        }
     }
     Ok(tail)
 }

@@ -212,6 +212,27 @@ impl Binder<'_> {
         if !windows.is_empty() {
             rel = Rel::Window { input: Box::new(rel), windows };
         }
+        // Rows are sorted before set-returning functions make several of each, unless they are sorted by what those give: they come in
+        // the order in which it is given.
+        let mut keys: Vec<SortKey> = Vec::with_capacity(order.len());
+        let sorted_before_sets = !order.is_empty()
+            && !distinct
+            && distinct_on.is_none()
+            && tail.locks.is_empty()
+            && targets.iter().any(|t| has_set(&t.expr))
+            && !order.iter().any(|k| has_set(&k.expr))
+            && !targets.iter().any(|t| has_subquery(&t.expr));
+        if sorted_before_sets {
+            let mut below = Vec::with_capacity(order.len() + targets.len());
+            for key in std::mem::take(&mut order) {
+                let (expr, col) = (self.resolve_unknown(key.expr)?, self.new_col());
+                keys.push(SortKey { expr: Expr::column(col, expr.ty.clone()), descending: key.descending, nulls_first: key.nulls_first });
+                below.push((col, expr));
+            }
+            targets.iter().for_each(|target| self.pass_columns(&target.expr, &mut below));
+            rel = Rel::Project { input: Box::new(rel), exprs: below };
+            rel = Rel::Sort { input: Box::new(rel), keys: keys.clone() };
+        }
         loop {
             let mut sets: Vec<(Vec<ColId>, SetExpr)> = Vec::new();
             for expr in
@@ -238,8 +259,10 @@ impl Binder<'_> {
             outputs.push(Output { name: target.name, col, ty: expr.ty.clone(), origin });
             exprs.push((col, expr));
         }
+        if sorted_before_sets && tail.with_ties {
+            exprs.extend(keys.iter().filter_map(|key| Some((column_id(&key.expr)?, key.expr.clone()))));
+        }
         // Sort keys are output columns, or hidden ones behind them.
-        let mut keys = Vec::with_capacity(order.len());
         for key in order {
             let expr = self.resolve_unknown(key.expr)?;
             let col = match exprs.iter().find(|(_, e)| same_expr(e, &expr)) {
@@ -313,7 +336,7 @@ impl Binder<'_> {
             let columns = outputs.iter().map(|o| (o.col, o.ty.clone())).collect();
             rel = Rel::Distinct { input: Box::new(rel), columns };
         }
-        if !keys.is_empty() || !on_columns.is_empty() {
+        if !sorted_before_sets && (!keys.is_empty() || !on_columns.is_empty()) {
             let mut sort = keys.clone();
             for on in &on_columns {
                 if !sort.iter().any(|k| k.expr == *on) {
@@ -369,6 +392,10 @@ impl Binder<'_> {
         };
         if tail.with_ties && keys.is_empty() {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, "WITH TIES cannot be specified without ORDER BY clause"));
+        }
+        if tail.with_ties && fetch.as_ref().is_some_and(Expr::is_null_const) {
+            let message = "row count cannot be null in FETCH FIRST ... WITH TIES clause";
+            return Err(PgError::new(SqlState::INVALID_ROW_COUNT_IN_LIMIT_CLAUSE, message));
         }
         let ties = tail.with_ties.then_some(keys);
         Ok(Rel::Limit { input: Box::new(rel), offset, fetch, ties })

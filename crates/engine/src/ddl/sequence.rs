@@ -119,13 +119,15 @@ pub(crate) fn apply(plan: &mut SequencePlan, options: &[SequenceOption], new: bo
     plan.max = match max {
         Some(Some(n)) => n,
         Some(None) => default_max,
-        None if new || (retyped && old.max == old_highest) => default_max,
+        None if retyped && !new && old.max == old_highest => highest,
+        None if new => default_max,
         None => plan.max,
     };
     plan.min = match min {
         Some(Some(n)) => n,
         Some(None) => default_min,
-        None if new || (retyped && old.min == old_lowest) => default_min,
+        None if retyped && !new && old.min == old_lowest => lowest,
+        None if new => default_min,
         None => plan.min,
     };
     let ty = &plan.ty.ty;

@@ -3,6 +3,7 @@
 pub mod apply;
 pub(crate) mod bounded;
 pub mod context;
+pub mod effects;
 pub mod in_order;
 pub mod index_lookup;
 mod kept_columns;

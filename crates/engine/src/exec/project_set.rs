@@ -175,7 +175,8 @@ impl ProjectSetExec {
         fields.extend(added);
         let schema = Arc::new(arrow::datatypes::Schema::new(fields));
         let properties = Arc::new(PlanProperties::new(
-            EquivalenceProperties::new(schema.clone()),
+            // The input's columns come first, and its rows in their order.
+            EquivalenceProperties::new_with_orderings(schema.clone(), input.equivalence_properties().oeq_class().iter().cloned()),
             input.output_partitioning().clone(),
             EmissionType::Incremental,
             Boundedness::Bounded,
@@ -260,6 +261,10 @@ impl ExecutionPlan for ProjectSetExec {
 
     fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
         vec![&self.input]
+    }
+
+    fn maintains_input_order(&self) -> Vec<bool> {
+        vec![true]
     }
 
     fn apply_expressions(

@@ -7,6 +7,7 @@ use super::node::StoaQueryPlanner;
 use super::readable::{Names, render};
 use super::relation::{CteRows, Materialized, Planner, select_columns};
 use super::short::Ctes;
+use crate::bind::aggregate::walk_effects;
 use crate::bind::tree::{Bound, BoundBody, ColId, CteBody, CteId, Expr, Mutation, MutationKind, OnConflict, Query, Rel};
 use crate::bind::walk;
 use crate::exec::StatementContext;
@@ -346,12 +347,13 @@ fn expr_columns(e: &Expr, out: &mut HashSet<ColId>) {
 }
 
 /// Every column that a relation's nodes use. A projection's column counts only if something above uses it, which is known
-/// because the walk goes from the top down.
+/// because the walk goes from the top down, or if its computation has effects.
 fn rel_columns(rel: &Rel, out: &mut HashSet<ColId>) {
     match rel {
         Rel::Project { exprs, .. } => {
-            let wanted: Vec<&(ColId, Expr)> = exprs.iter().filter(|(c, _)| out.contains(c)).collect();
-            for (_, e) in wanted {
+            let wanted: Vec<&(ColId, Expr)> = exprs.iter().filter(|(c, e)| out.contains(c) || walk_effects(e)).collect();
+            for (c, e) in wanted {
+                out.insert(*c);
                 expr_columns(e, out);
             }
         }

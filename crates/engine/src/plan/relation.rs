@@ -4,6 +4,7 @@ use super::decorrelate::{self, Apply, ApplyKind, conjunction};
 use super::expr::{ExprPlanner, binary, column, has_native_order};
 use super::node::StoaNode;
 use super::{column_name, from_datafusion};
+use crate::bind::aggregate::walk_volatile;
 use crate::bind::tree::{ColId, CteId, Expr, ExprKind, JoinKind, OperRef, Query, Rel, SetOp, SortKey};
 use crate::bind::walk;
 use crate::exec::StatementContext;
@@ -13,11 +14,15 @@ use crate::exec::project_set::ProjectSetExec;
 use crate::exec::working_table::{Round, WorkingTableExec};
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema, SchemaRef};
-use datafusion::common::{Column, DFSchema, JoinType, NullEquality, ScalarValue};
+use datafusion::common::{Column, DFSchema, DataFusionError, JoinType, NullEquality, ScalarValue};
 use datafusion::datasource::{MemTable, provider_as_source};
+use datafusion::logical_expr::execution_props::ExecutionProps;
 use datafusion::logical_expr::expr::Sort;
+use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
 use datafusion::logical_expr::{Expr as DfExpr, LogicalPlan, LogicalPlanBuilder, Operator, SortExpr};
+use datafusion::physical_expr::create_physical_expr;
 use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::filter::FilterExec;
 use futures::future::BoxFuture;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -124,7 +129,10 @@ impl Planner {
                 let exprs = self.exprs();
                 let projected =
                     ids.iter().zip(&list).map(|(c, e)| Ok(exprs.expr(e)?.alias(column_name(*c)))).collect::<PgResult<Vec<_>>>()?;
-                LogicalPlanBuilder::from(plan).project(projected).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)
+                let projection =
+                    LogicalPlanBuilder::from(plan).project(projected).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)?;
+                let computed: Vec<_> = ids.into_iter().zip(&list).collect();
+                Ok(crate::exec::effects::keep(projection, &computed))
             }
             Rel::Join { left, right, kind, on, lateral } => self.plan_join(left, right, *kind, on.as_ref(), *lateral).await,
             Rel::Aggregate { input, groups, sets, aggregates, grouping } => {
@@ -436,6 +444,14 @@ impl Planner {
                 }
             }
         }
+        // A volatile condition is asked for the rows that are there, and not for those from which they are made.
+        let (volatile, mut rest): (Vec<_>, Vec<_>) = rest.into_iter().partition(walk_volatile);
+        if !volatile.is_empty() {
+            if !rest.is_empty() {
+                rel = filtered(rel, conjunction(rest));
+            }
+            return self.plan_volatile_filter(&rel, volatile).await;
+        }
         if rest.is_empty() {
             return self.plan(&rel).await;
         }
@@ -443,6 +459,19 @@ impl Planner {
         with_distinct_keys(&mut rest);
         let condition = self.exprs().expr(&conjunction(rest))?;
         LogicalPlanBuilder::from(plan).filter(condition).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)
+    }
+
+    async fn plan_volatile_filter(&self, input: &Rel, mut conditions: Vec<Expr>) -> PgResult<LogicalPlan> {
+        let plan = self.plan_with(input, &mut conditions).await?;
+        let (condition, planner) = (conjunction(conditions), self.clone());
+        let make: super::node::MakeExec = Arc::new(move |mut inputs| {
+            let Some(input) = inputs.pop() else { return Err(DataFusionError::Internal("a filter has one input".into())) };
+            let condition = planner.exprs().expr(&condition)?;
+            let schema = DFSchema::try_from(input.schema().as_ref().clone())?;
+            let condition = create_physical_expr(&condition, &schema, &ExecutionProps::new(), &PhysicalPlanningContext::default())?;
+            Ok(Arc::new(FilterExec::try_new(condition, input)?))
+        });
+        self.extend("Filter".into(), plan, &[], make)
     }
 
     async fn plan_join(&self, left: &Rel, right: &Rel, kind: JoinKind, on: Option<&Expr>, lateral: bool) -> PgResult<LogicalPlan> {

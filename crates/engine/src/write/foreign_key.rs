@@ -106,7 +106,8 @@ impl ForeignKeyWork {
         Ok(())
     }
 
-    /// Rows were updated: references that changed must be found.
+    /// Rows were updated: references that changed must be found. A check that waits for the commit looks for its row by key: a row that
+    /// has another key now is checked as one that is new.
     ///
     /// # Errors
     /// The rows lack a column.
@@ -115,14 +116,20 @@ impl ForeignKeyWork {
         writer: &TableWriter,
         old: &Rows,
         new: &Rows,
-        keys: &KeyList,
+        keys: (&KeyList, &KeyList),
         assigned: &HashSet<ColumnId>,
     ) -> PgResult<()> {
+        let (old_keys, keys) = keys;
         for fk in &writer.table.foreign_keys {
-            if !fk.columns.iter().any(|c| assigned.contains(c)) {
-                continue;
+            let mut changed = match fk.columns.iter().any(|c| assigned.contains(c)) {
+                true => changed_rows(&writer.table, &fk.columns, old, new)?,
+                false => Vec::new(),
+            };
+            if writer.assigns_key(assigned) && writer.ctx.txn.is_deferred(&fk.name) {
+                changed.extend((0..new.len()).filter(|row| old_keys.get(*row) != keys.get(*row)));
+                changed.sort_unstable();
+                changed.dedup();
             }
-            let changed = changed_rows(&writer.table, &fk.columns, old, new)?;
             if changed.is_empty() {
                 continue;
             }

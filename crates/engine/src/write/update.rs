@@ -202,7 +202,7 @@ pub async fn update(
         Ok(())
     })??;
     work.parent_rows(writer, &old, Some(&new), assigned)?;
-    work.child_rows_assigned(writer, &old, &new, &new_keys, assigned)?;
+    work.child_rows_assigned(writer, &old, &new, (&old_keys, &new_keys), assigned)?;
     Ok(Written { rows: new, source })
 }
 

@@ -2,6 +2,7 @@
 
 use crate::ast::Ident;
 use crate::ddl::{AlterAction, Constraint, ConstraintKind, Ddl, Family, ObjectKind};
+use crate::error::SyntaxError;
 use crate::grammar::{Parse, Parser};
 use sqlparser::tokenizer::Token;
 
@@ -150,6 +151,12 @@ impl Parser<'_> {
                     position: 0,
                 };
                 while self.constraint_attribute(&mut holder)? {}
+                if holder.not_valid {
+                    return Err(SyntaxError::new(b"0A000", "FOREIGN KEY constraints cannot be marked NOT VALID", None));
+                }
+                if holder.initially_deferred == Some(true) && holder.deferrable == Some(false) {
+                    return Err(SyntaxError::new(b"42601", "constraint declared INITIALLY DEFERRED must be DEFERRABLE", None));
+                }
                 return Ok(AlterAction::AlterConstraint {
                     name,
                     deferrable: holder.deferrable,
