@@ -6,7 +6,7 @@ use arrow::array::{
     PrimitiveArray, StringArray, StringViewArray, UInt8Array, make_view,
 };
 use arrow::buffer::{Buffer, NullBuffer, ScalarBuffer};
-use arrow::datatypes::{ByteArrayType, ByteViewType, DataType, Decimal128Type, Int64Type};
+use arrow::datatypes::{ByteArrayType, ByteViewType, DataType, Date32Type, Decimal128Type, Int32Type, Int64Type};
 use hashbrown::HashMap;
 use std::sync::Arc;
 
@@ -14,10 +14,8 @@ use std::sync::Arc;
 #[derive(Clone, Debug)]
 pub(super) enum Values {
     Plain(ArrayRef),
-    /// Decimals of this type, without their scale.
-    Decimals(Numbers, DataType),
-    /// 64 bit integers.
-    Integers(Numbers),
+    /// Decimals without their scale, integers and dates, of this type.
+    Numbers(Numbers, DataType),
     Texts(StringArray),
     Bytes(BinaryArray),
     /// By row the place of its text.
@@ -49,15 +47,21 @@ const MAX_FEW_SAMPLED: usize = 128;
 impl Values {
     /// The values of an array.
     pub fn new(array: &ArrayRef) -> Self {
-        let compact = match array.data_type() {
-            DataType::Decimal128(..) => Numbers::new(array.as_primitive::<Decimal128Type>(), |n| n as i64)
-                .map(|numbers| Values::Decimals(numbers, array.data_type().clone())),
-            DataType::Int64 => Numbers::new(array.as_primitive::<Int64Type>(), |n| n)
-                .filter(|numbers| !matches!(numbers.distances, Distances::Eight(_)))
-                .map(Values::Integers),
+        let ty = array.data_type();
+        let numbers = match ty {
+            DataType::Decimal128(..) => Numbers::new(array.as_primitive::<Decimal128Type>(), |n| n as i64, i128::from),
+            DataType::Int64 => Numbers::new(array.as_primitive::<Int64Type>(), |n| n, |n| n),
+            DataType::Int32 => Numbers::new(array.as_primitive::<Int32Type>(), i64::from, |n| n as i32),
+            DataType::Date32 => Numbers::new(array.as_primitive::<Date32Type>(), i64::from, |n| n as i32),
+            _ => None,
+        };
+        // It costs time to read them: as long as they take half of the bytes.
+        let compact = match ty {
             DataType::Utf8View => few(array.as_string_view()).or_else(|| offsets(array.as_string_view()).map(Values::Texts)),
             DataType::BinaryView => offsets(array.as_binary_view()).map(Values::Bytes),
-            _ => None,
+            ty => numbers
+                .filter(|numbers| numbers.distances.width() * 2 <= ty.primitive_width().unwrap_or(0))
+                .map(|numbers| Values::Numbers(numbers, ty.clone())),
         };
         compact.unwrap_or_else(|| Values::Plain(Arc::clone(array)))
     }
@@ -66,8 +70,12 @@ impl Values {
     pub fn array(&self) -> ArrayRef {
         match self {
             Values::Plain(array) => Arc::clone(array),
-            Values::Decimals(numbers, ty) => Arc::new(numbers.array::<Decimal128Type>(i128::from).with_data_type(ty.clone())),
-            Values::Integers(numbers) => Arc::new(numbers.array::<Int64Type>(|n| n)),
+            Values::Numbers(numbers, ty) => match ty {
+                DataType::Int32 => Arc::new(numbers.array::<Int32Type>(|n| n as i32)),
+                DataType::Date32 => Arc::new(numbers.array::<Date32Type>(|n| n as i32)),
+                DataType::Int64 => Arc::new(numbers.array::<Int64Type>(|n| n)),
+                decimal => Arc::new(numbers.array::<Decimal128Type>(i128::from).with_data_type(decimal.clone())),
+            },
             Values::Texts(texts) => Arc::new(StringViewArray::from(texts)),
             Values::Bytes(bytes) => Arc::new(BinaryViewArray::from(bytes)),
             Values::FewTexts(places, texts) => Arc::new(numbered(places, texts)),
@@ -78,7 +86,7 @@ impl Values {
     pub fn bytes(&self) -> usize {
         match self {
             Values::Plain(array) => array.get_array_memory_size(),
-            Values::Decimals(numbers, _) | Values::Integers(numbers) => numbers.bytes(),
+            Values::Numbers(numbers, _) => numbers.bytes(),
             Values::Texts(array) => array.get_array_memory_size(),
             Values::Bytes(array) => array.get_array_memory_size(),
             Values::FewTexts(places, texts) => places.get_array_memory_size() + texts.get_array_memory_size(),
@@ -86,14 +94,39 @@ impl Values {
     }
 }
 
+impl Distances {
+    fn len(&self) -> usize {
+        match self {
+            Distances::One(distances) => distances.len(),
+            Distances::Two(distances) => distances.len(),
+            Distances::Four(distances) => distances.len(),
+            Distances::Eight(distances) => distances.len(),
+        }
+    }
+
+    /// Bytes of each.
+    fn width(&self) -> usize {
+        match self {
+            Distances::One(_) => 1,
+            Distances::Two(_) => 2,
+            Distances::Four(_) => 4,
+            Distances::Eight(_) => 8,
+        }
+    }
+}
+
 impl Numbers {
-    /// The values of an array, of which `low` tells the low 64 bits; `None` if one of them has more.
-    fn new<W: ArrowPrimitiveType<Native: From<i64>>>(array: &PrimitiveArray<W>, low: impl Fn(W::Native) -> i64) -> Option<Self> {
+    /// The values of an array, of which `low` tells the low 64 bits and `widen` makes them again; `None` if one of them has more.
+    fn new<W: ArrowPrimitiveType>(
+        array: &PrimitiveArray<W>,
+        low: impl Fn(W::Native) -> i64,
+        widen: impl Fn(i64) -> W::Native,
+    ) -> Option<Self> {
         let nulls = array.nulls().filter(|nulls| nulls.null_count() > 0).cloned();
         let mut fit = true;
         let mut narrow = |value: W::Native| {
             let number = low(value);
-            fit &= W::Native::from(number) == value;
+            fit &= widen(number) == value;
             number
         };
         let numbers: Vec<i64> = match &nulls {
@@ -134,13 +167,7 @@ impl Numbers {
     }
 
     fn bytes(&self) -> usize {
-        let distances = match &self.distances {
-            Distances::One(distances) => size_of_val(&**distances),
-            Distances::Two(distances) => size_of_val(&**distances),
-            Distances::Four(distances) => size_of_val(&**distances),
-            Distances::Eight(distances) => size_of_val(&**distances),
-        };
-        distances + self.nulls.as_ref().map_or(0, |nulls| nulls.buffer().capacity())
+        self.distances.len() * self.distances.width() + self.nulls.as_ref().map_or(0, |nulls| nulls.buffer().capacity())
     }
 }
 
@@ -236,7 +263,7 @@ fn numbered(places: &UInt8Array, texts: &StringViewArray) -> StringViewArray {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
     use super::*;
-    use arrow::array::{BooleanArray, Decimal128Array, Int64Array};
+    use arrow::array::{BooleanArray, Date32Array, Decimal128Array, Int32Array, Int64Array};
 
     fn same(array: ArrayRef) -> Values {
         let values = Values::new(&array);
@@ -256,7 +283,7 @@ mod tests {
     #[test]
     fn values_are_read_as_they_were() {
         let width = |values: Values| match values {
-            Values::Decimals(numbers, _) | Values::Integers(numbers) => numbers.bytes() / 3,
+            Values::Numbers(numbers, _) => numbers.distances.width(),
             _ => 16,
         };
         let decimals = |values: [i128; 3]| width(same(decimals_of(values.into_iter().map(Some).collect())));
@@ -273,10 +300,17 @@ mod tests {
         assert_eq!(integers([-5, 5, 65_530]), 2);
         assert_eq!(integers([0, 7, (1 << 32) - 1]), 4);
         assert_eq!(integers([i64::MIN, 0, i64::MAX]), 16, "as they were");
-        assert!(matches!(same(decimals_of(vec![Some(1), None, Some(-12_345)])), Values::Decimals(..)));
-        assert!(matches!(same(decimals_of(vec![None, None])), Values::Decimals(..)));
-        assert!(matches!(same(decimals_of(vec![])), Values::Decimals(..)));
-        assert!(matches!(same(Arc::new(Int64Array::from(vec![Some(i64::from(i32::MAX)), None, Some(-5)]))), Values::Integers(_)));
+        let small = |values: [i32; 3]| width(same(Arc::new(Int32Array::from(values.to_vec()))));
+        assert_eq!(small([i32::MIN, i32::MIN + 255, i32::MIN]), 1);
+        assert_eq!(small([-32_768, 0, 32_767]), 2);
+        assert_eq!(small([-32_768, 0, 32_768]), 16, "as they were");
+        assert_eq!(small([i32::MIN, 0, i32::MAX]), 16, "as they were");
+        let dates = Date32Array::from(vec![Some(i32::MIN), None, Some(i32::MIN + 300)]);
+        assert_eq!(width(same(Arc::new(dates))), 2);
+        assert!(matches!(same(decimals_of(vec![Some(1), None, Some(-12_345)])), Values::Numbers(..)));
+        assert!(matches!(same(decimals_of(vec![None, None])), Values::Numbers(..)));
+        assert!(matches!(same(decimals_of(vec![])), Values::Numbers(..)));
+        assert!(matches!(same(Arc::new(Int64Array::from(vec![Some(i64::from(i32::MAX)), None, Some(-5)]))), Values::Numbers(..)));
         assert!(matches!(same(Arc::new(BooleanArray::from(vec![Some(true), None]))), Values::Plain(_)));
         let few = ["", "short", "a text that is longer than a view", "ß", "short"].map(Some);
         assert!(matches!(same(texts_of(few.into_iter().chain([None]).cycle().take(3000))), Values::FewTexts(..)));
@@ -292,7 +326,7 @@ mod tests {
     fn a_null_has_no_say_in_the_width() {
         let nulls = arrow::buffer::NullBuffer::from(vec![false, true]);
         let array = Decimal128Array::new(vec![i128::MAX, 4].into(), Some(nulls)).with_data_type(DataType::Decimal128(38, 0));
-        let Values::Decimals(numbers, _) = same(Arc::new(array)) else { panic!("a decimal that fits") };
+        let Values::Numbers(numbers, _) = same(Arc::new(array)) else { panic!("a decimal that fits") };
         assert!(matches!(numbers.distances, Distances::One(_)));
     }
 

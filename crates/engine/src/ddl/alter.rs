@@ -3,7 +3,7 @@
 //! Invariant: each action leaves a table that is whole: rows that do not satisfy it make the action fail, rows whose bytes change
 //! are written anew in another place.
 
-use super::alter_column::{NewValue, add_column, check_references, drop_column, new_value, rename_column, set_type};
+use super::alter_column::{NewValue, TypeChange, add_column, check_references, drop_column, new_value, rename_column, set_types};
 use super::alter_constraint::{missing_constraint, rename_constraint, validate_check, validate_constraint, validate_foreign_key};
 use super::alter_family::{add_family, drop_family, families_follow, missing_family};
 use super::alter_index::alter_index;
@@ -84,15 +84,28 @@ pub(crate) async fn alter(
                     return Err(PgError::unsupported(format!("cannot alter type of column \"{name}\" twice")));
                 }
             }
+            let mut changes = Vec::with_capacity(typed.len());
+            for action in &steps {
+                if let AlterAction::SetType { column, data_type, using } = action {
+                    changes.push(TypeChange { name: fold(column), ty: type_name::sql_type(data_type)?, using: using.as_ref() });
+                }
+            }
             let mut unchecked = !typed.is_empty();
             for action in &steps {
+                if matches!(action, AlterAction::SetType { .. }) && changes.is_empty() {
+                    continue;
+                }
                 work.refresh()?;
                 if unchecked && pass(action) > Pass::Type {
                     unchecked = false;
                     check_references(work, table.oid, &typed).await?;
                 }
                 let current = work.catalog().table(table.oid).cloned().ok_or_else(|| undefined_relation(&table.name))?;
-                alter_table(work, current, action).await?;
+                match action {
+                    // All of them at once.
+                    AlterAction::SetType { .. } => set_types(work, table, current, &std::mem::take(&mut changes)).await?,
+                    action => alter_table(work, current, action).await?,
+                }
             }
             if unchecked {
                 work.refresh()?;
@@ -362,10 +375,7 @@ pub(super) async fn alter_table(work: Work<'_>, mut table: TableDescriptor, acti
             change_column(&mut table, found.id, |c| c.not_null = false);
             work.put(Relation::Table(table))
         }
-        AlterAction::SetType { column: name, data_type, using } => {
-            let ty = type_name::sql_type(data_type)?;
-            set_type(work, table, &fold(name), ty, using.as_ref()).await
-        }
+        AlterAction::SetType { .. } => Err(PgError::internal("types are changed together")),
         AlterAction::AddIdentity { column: name, always, options } => {
             let found = column(&table, &fold(name))?.clone();
             super::builder::check_identity_type(&found.ty.ty)?;

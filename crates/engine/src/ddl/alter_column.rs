@@ -152,8 +152,75 @@ fn retext(work: Work<'_>, old: &TableDescriptor, new: &mut TableDescriptor) -> P
 
 // Types.
 
-pub(super) async fn set_type(work: Work<'_>, table: TableDescriptor, name: &str, ty: SqlType, using: Option<&ast::Expr>) -> PgResult<()> {
-    let found = column(&table, name)?.clone();
+/// ALTER COLUMN … TYPE.
+pub(super) struct TypeChange<'a> {
+    pub name: String,
+    pub ty: SqlType,
+    pub using: Option<&'a ast::Expr>,
+}
+
+/// All changes of types of one statement: rows are written once, and USING speaks of the row as it was `before` the statement.
+pub(super) async fn set_types(
+    work: Work<'_>,
+    before: &TableDescriptor,
+    table: TableDescriptor,
+    changes: &[TypeChange<'_>],
+) -> PgResult<()> {
+    let mut new = table.clone();
+    let mut changed: Vec<ColumnDescriptor> = Vec::with_capacity(changes.len());
+    let mut values = Vec::with_capacity(changes.len());
+    let mut rewrites = false;
+    for change in changes {
+        let found = column(&new, &change.name)?.clone();
+        let value = retype(work, before, &mut new, &found, change)?;
+        values.push((found.id, assigned(value, &change.ty)));
+        rewrites |= change.using.is_some() || !same_bytes(&found.ty, &change.ty);
+        changed.push(found);
+    }
+    if rewrites {
+        let mut builder = TableBuilder::of(work, new);
+        builder.move_storage().await?;
+        new = builder.table;
+        write_anew(work, &with_dropped(before, table), &new, &values).await?;
+    } else {
+        for found in &changed {
+            change_column(&mut new, found.id, |c| c.missing.clone_from(&found.missing));
+        }
+    }
+    work.put(Relation::Table(new.clone()))?;
+    for (found, change) in changed.iter().zip(changes) {
+        retype_sequence(work, found, &change.ty)?;
+    }
+    work.refresh()?;
+    for check in new.checks.iter().filter(|c| c.validated && changed.iter().any(|found| c.columns.contains(&found.id))) {
+        validate_check(work, &new, &check.name.name, &check.expr).await?;
+    }
+    Ok(())
+}
+
+/// The table with the columns that the statement has dropped, whose values are still there unless its rows were written anew.
+fn with_dropped(before: &TableDescriptor, mut table: TableDescriptor) -> TableDescriptor {
+    if before.storage == table.storage {
+        table.families.clone_from(&before.families);
+        for column in table.columns.iter_mut().filter(|c| c.dropped) {
+            if let Some(old) = before.column(column.id) {
+                *column = old.clone();
+            }
+        }
+    }
+    table
+}
+
+/// Changes the type of a column and of what depends on it; gives the expression of its values over the row as it was `before`.
+fn retype(
+    work: Work<'_>,
+    before: &TableDescriptor,
+    new: &mut TableDescriptor,
+    found: &ColumnDescriptor,
+    change: &TypeChange<'_>,
+) -> PgResult<Expr> {
+    let TypeChange { name, ty, using } = change;
+    let table = new.clone();
     let catalog = work.catalog();
     for relation in catalog.relations() {
         if let Relation::View(view) = &**relation
@@ -202,12 +269,11 @@ pub(super) async fn set_type(work: Work<'_>, table: TableDescriptor, name: &str,
         };
         PgError::new(SqlState::DATATYPE_MISMATCH, message).hint(hint)
     };
-    let value = bind_stored_expr(&context, Some(&table), Clause::Transform, using.unwrap_or(&own), Some((&ty, name))).map_err(cannot)?;
-    let mut new = table.clone();
+    let value = bind_stored_expr(&context, Some(before), Clause::Transform, using.unwrap_or(&own), Some((ty, name))).map_err(cannot)?;
     let default = match &found.default {
         Some(text) => {
             let syntax = stoa_syntax::parse_expression(text).map_err(crate::bind::syntax_error)?;
-            default_text(work, &syntax, &ty, name).map_err(|e| {
+            default_text(work, &syntax, ty, name).map_err(|e| {
                 if e.code() == SqlState::DATATYPE_MISMATCH {
                     PgError::new(
                         SqlState::DATATYPE_MISMATCH,
@@ -220,7 +286,7 @@ pub(super) async fn set_type(work: Work<'_>, table: TableDescriptor, name: &str,
         }
         None => None,
     };
-    change_column(&mut new, found.id, |c| {
+    change_column(new, found.id, |c| {
         c.ty = ty.clone();
         c.default = default;
         c.missing = None;
@@ -228,7 +294,7 @@ pub(super) async fn set_type(work: Work<'_>, table: TableDescriptor, name: &str,
     for index in &mut new.indexes {
         for part in &mut index.parts {
             if part.key == IndexKey::Column(found.id) {
-                super::builder::check_order(&ty)?;
+                super::builder::check_order(ty)?;
                 super::opclass::check_kept(part.class.as_deref(), &ty.ty)?;
                 part.ty = ty.clone();
             }
@@ -236,7 +302,7 @@ pub(super) async fn set_type(work: Work<'_>, table: TableDescriptor, name: &str,
     }
     // Expressions bind again over the new type, or the change is refused.
     let fits = new.clone();
-    retext(work, &fits, &mut new)?;
+    retext(work, &fits, new)?;
     for index in &mut new.indexes {
         for part in &mut index.parts {
             if let IndexKey::Expr(text) = &part.key {
@@ -245,17 +311,11 @@ pub(super) async fn set_type(work: Work<'_>, table: TableDescriptor, name: &str,
             }
         }
     }
-    if using.is_none() && same_bytes(&found.ty, &ty) {
-        change_column(&mut new, found.id, |c| c.missing.clone_from(&found.missing));
-        work.put(Relation::Table(new.clone()))?;
-    } else {
-        let mut builder = TableBuilder::of(work, new);
-        builder.move_storage().await?;
-        new = builder.table;
-        write_anew(work, &table, &new, &[(found.id, assigned(value, &ty))]).await?;
-        work.put(Relation::Table(new.clone()))?;
-    }
-    // A sequence that serves the column takes its type along.
+    Ok(value)
+}
+
+/// A sequence that serves the column takes its type along.
+fn retype_sequence(work: Work<'_>, found: &ColumnDescriptor, ty: &SqlType) -> PgResult<()> {
     if let Some(identity) = &found.identity
         && let Some(Relation::Sequence(mut sequence)) = work.catalog().relation(identity.sequence).map(|r| (**r).clone())
     {
@@ -269,12 +329,8 @@ pub(super) async fn set_type(work: Work<'_>, table: TableDescriptor, name: &str,
             plan_max = bound(&ty.ty);
         }
         sequence.max = plan_max;
-        sequence.ty = ty;
+        sequence.ty = ty.clone();
         work.put(Relation::Sequence(sequence))?;
-    }
-    work.refresh()?;
-    for check in new.checks.iter().filter(|c| c.validated && c.columns.contains(&found.id)) {
-        validate_check(work, &new, &check.name.name, &check.expr).await?;
     }
     Ok(())
 }

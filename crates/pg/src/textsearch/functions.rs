@@ -36,58 +36,64 @@ fn phrases(config: Config, text: &str) -> String {
     of(config.joined(text, 0, false, phrase))
 }
 
-/// `websearch_to_tsquery`: never an error.
+/// `websearch_to_tsquery`: never an error. Words end at spaces, quotes, colons and the operators of other queries, which mean nothing.
 fn web(config: Config, text: &str) -> String {
     let chars: Vec<char> = text.chars().collect();
+    let is_operator = |c: char| matches!(c, '!' | '&' | '|' | '(' | ')');
+    let is_delimiter = |c: char| c.is_whitespace() || is_operator(c) || matches!(c, '"' | ':');
     let (mut at, mut either): (usize, Vec<Node>) = (0, Vec::new());
     let mut all: Option<Node> = None;
-    let mut pending_or = false;
-    while at < chars.len() {
-        let Some(c) = chars.get(at).copied() else { break };
-        if c.is_whitespace() {
-            at += 1;
-            continue;
+    loop {
+        if all.is_some() && is_or(&chars, &mut at) {
+            either.extend(all.take());
         }
-        let rest: String = chars.iter().skip(at).take(2).collect();
-        let ends = chars.get(at + 2).is_none_or(|c| c.is_whitespace() || *c == '"');
-        if rest.eq_ignore_ascii_case("or") && ends && all.is_some() {
-            // One at the end is a word.
-            if chars.iter().skip(at + 2).any(|c| !c.is_whitespace()) {
-                pending_or = true;
-                at += 2;
-                continue;
-            }
-        }
+        // An operand, which any number of minus signs may negate.
         let mut negations = 0_usize;
-        while chars.get(at) == Some(&'-') {
-            negations += 1;
+        while let Some(c) = chars.get(at).filter(|c| c.is_whitespace() || is_operator(**c) || **c == '-') {
+            negations += usize::from(*c == '-');
             at += 1;
         }
-        let node = if chars.get(at) == Some(&'"') {
-            let end = chars.iter().skip(at + 1).position(|c| *c == '"').map_or(chars.len(), |n| at + 1 + n);
-            let inside: String = chars.iter().take(end).skip(at + 1).collect();
-            at = end + 1;
-            config.joined(&inside, 0, false, phrase)
-        } else {
-            let end = chars.iter().skip(at).position(|c| c.is_whitespace() || *c == '"').map_or(chars.len(), |n| at + n);
-            let word: String = chars.iter().take(end).skip(at).collect();
-            at = end.max(at + usize::from(word.is_empty()));
-            config.joined(&word, 0, false, phrase)
+        let node = match chars.get(at) {
+            None => break,
+            Some('"') => {
+                let end = chars.iter().skip(at + 1).position(|c| *c == '"').map_or(chars.len(), |n| at + 1 + n);
+                let inside: String = chars.iter().take(end).skip(at + 1).collect();
+                at = end + 1;
+                config.joined(&inside, 0, false, phrase)
+            }
+            Some(_) => {
+                // A colon may begin a word.
+                let end = chars.iter().skip(at + 1).position(|c| is_delimiter(*c)).map_or(chars.len(), |n| at + 1 + n);
+                let word: String = chars.iter().take(end).skip(at).collect();
+                at = end;
+                config.joined(&word, 0, false, phrase)
+            }
         };
         let node = (0..negations.min(100)).fold(node, |n, _| Node::Not(Box::new(n)));
-        if pending_or {
-            either.extend(all.take());
-            pending_or = false;
-        }
         all = Some(match all.take() {
             None => node,
             Some(before) => and(before, node),
         });
+        while chars.get(at).is_some_and(|c| c.is_whitespace()) {
+            at += 1;
+        }
     }
     either.extend(all);
     let mut parts = either.into_iter();
     let Some(first) = parts.next() else { return String::new() };
     of(parts.fold(first, |l, r| Node::Or(Box::new(l), Box::new(r))))
+}
+
+/// Whether OR stands here, as a word of its own before whatever may be an operand; passes over it.
+fn is_or(chars: &[char], at: &mut usize) -> bool {
+    let letters = chars.iter().skip(*at).take(2);
+    if !letters.map(char::to_ascii_lowercase).eq(['o', 'r']) {
+        return false;
+    }
+    let of_a_word = |c: &char| c.is_alphanumeric() || matches!(c, '-' | '_');
+    let found = chars.get(*at + 2).is_some_and(|c| !of_a_word(c)) && chars.iter().skip(*at + 3).any(|c| !c.is_whitespace());
+    *at += if found { 2 } else { 0 };
+    found
 }
 
 const WEIGHTS: [f32; 4] = [0.1, 0.2, 0.4, 1.0];
