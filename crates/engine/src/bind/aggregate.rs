@@ -30,6 +30,15 @@ impl Grouping {
         Ok(new)
     }
 
+    /// Whether an expression has a grouped one that is NULL in the rows of some grouping set.
+    fn is_null_in_a_set(&self, expr: &Expr) -> bool {
+        let Some(sets) = &self.sets else { return false };
+        self.groups
+            .iter()
+            .enumerate()
+            .any(|(at, (_, group))| !sets.iter().all(|set| set.contains(&at)) && expr.any(&mut |e| same_expr(e, group)))
+    }
+
     /// Whether the column is what an aggregate or GROUPING gives.
     fn gives(&self, id: ColId) -> bool {
         self.aggregates.iter().any(|(a, _)| *a == id) || self.grouping.iter().any(|(g, _)| *g == id)
@@ -68,6 +77,11 @@ impl Binder<'_> {
                 if aggregate.within_group {
                     let direct = aggregate.args.len().saturating_sub(aggregate.order_by.len());
                     for arg in aggregate.args.iter().take(direct) {
+                        if grouping.is_null_in_a_set(arg) {
+                            return Err(PgError::unsupported(
+                                "direct arguments of an ordered-set aggregate that not all grouping sets have are not supported",
+                            ));
+                        }
                         self.above_groups(&mut arg.clone(), grouping)
                             .map_err(|e| e.detail("Direct arguments of an ordered-set aggregate must use only grouped columns."))?;
                     }

@@ -9,6 +9,16 @@ use super::{Binder, fold};
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::ast::{self, Expr as E};
 
+/// What is grouped by: each expression once.
+#[derive(Default)]
+struct Groups {
+    exprs: Vec<Expr>,
+    /// Which item of the select list each of them is.
+    targets: Vec<Option<usize>>,
+    /// Whether one of them is two items, which PostgreSQL tells apart.
+    twice: bool,
+}
+
 impl Binder<'_> {
     /// GROUP BY: expressions, and grouping sets as positions among them.
     pub(super) fn bind_group_by(
@@ -22,7 +32,7 @@ impl Binder<'_> {
         if !modifiers.is_empty() {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error at or near \"WITH\""));
         }
-        let mut groups: Vec<Expr> = Vec::new();
+        let mut groups = Groups::default();
         // The product of what each item stands for.
         let mut sets: Vec<Vec<usize>> = vec![Vec::new()];
         let mut has_sets = false;
@@ -56,11 +66,17 @@ impl Binder<'_> {
                 new
             });
         }
-        Ok((groups, has_sets.then_some(sets)))
+        if has_sets && groups.twice {
+            return Err(PgError::unsupported(
+                "grouping sets over two columns of the select list that are the same expression are not supported",
+            )
+            .hint("Compute one of them in a subquery in FROM."));
+        }
+        Ok((groups.exprs, has_sets.then_some(sets)))
     }
 
-    fn grouping_item(&mut self, item: &E, targets: &[Target], groups: &mut Vec<Expr>, has_sets: &mut bool) -> PgResult<Vec<Vec<usize>>> {
-        let list = |b: &mut Self, exprs: &[E], groups: &mut Vec<Expr>| -> PgResult<Vec<usize>> {
+    fn grouping_item(&mut self, item: &E, targets: &[Target], groups: &mut Groups, has_sets: &mut bool) -> PgResult<Vec<Vec<usize>>> {
+        let list = |b: &mut Self, exprs: &[E], groups: &mut Groups| -> PgResult<Vec<usize>> {
             let mut out = Vec::new();
             for e in exprs {
                 out.push(b.group_expr(e, targets, groups)?);
@@ -109,14 +125,16 @@ impl Binder<'_> {
     }
 
     /// One grouped expression: a position, a name, or an expression. Gives its place in `groups`.
-    fn group_expr(&mut self, e: &E, targets: &[Target], groups: &mut Vec<Expr>) -> PgResult<usize> {
+    fn group_expr(&mut self, e: &E, targets: &[Target], groups: &mut Groups) -> PgResult<usize> {
         let mut inner = e;
         while let E::Nested(next) = inner {
             inner = next;
         }
+        let mut target = None;
         let expr = match inner {
             E::Value(v) => match &v.value {
                 ast::Value::Number(n, _) if n.bytes().all(|b| b.is_ascii_digit()) => {
+                    target = n.parse::<usize>().ok().and_then(|n| n.checked_sub(1));
                     self.target_at(n, targets, "GROUP BY").map_err(|err| err.at(self.pos(e)))?
                 }
                 ast::Value::Placeholder(_) => self.bind_expr(e)?,
@@ -136,8 +154,8 @@ impl Binder<'_> {
                 match self.bind_expr(e) {
                     Ok(expr) => expr,
                     Err(error) if error.code() == SqlState::UNDEFINED_COLUMN => {
-                        let mut found = targets.iter().filter(|t| t.name == name);
-                        match found.next() {
+                        target = targets.iter().position(|t| t.name == name);
+                        match target.and_then(|at| targets.get(at)) {
                             Some(target) => target.expr.clone(),
                             None => return Err(error),
                         }
@@ -157,11 +175,14 @@ impl Binder<'_> {
         if lacks_equality(&expr.ty.ty) {
             return Err(no_equality(&expr.ty.ty).at(self.pos(e)));
         }
-        if let Some(at) = groups.iter().position(|g| same_expr(g, &expr)) {
+        let target = target.or_else(|| targets.iter().position(|t| same_expr(&t.expr, &expr)));
+        if let Some(at) = groups.exprs.iter().position(|g| same_expr(g, &expr)) {
+            groups.twice |= groups.targets.get(at).is_some_and(|known| *known != target);
             return Ok(at);
         }
-        groups.push(expr);
-        Ok(groups.len() - 1)
+        groups.exprs.push(expr);
+        groups.targets.push(target);
+        Ok(groups.exprs.len() - 1)
     }
 
     fn target_at(&mut self, number: &str, targets: &[Target], clause: &str) -> PgResult<Expr> {

@@ -78,12 +78,6 @@ pub(crate) async fn alter(
                     _ => None,
                 })
                 .collect();
-            for (i, id) in typed.iter().enumerate() {
-                if typed[..i].contains(id) {
-                    let name = table.column(*id).map_or("", |c| c.name.as_str());
-                    return Err(PgError::unsupported(format!("cannot alter type of column \"{name}\" twice")));
-                }
-            }
             let mut changes = Vec::with_capacity(typed.len());
             for action in &steps {
                 if let AlterAction::SetType { column, data_type, using } = action {

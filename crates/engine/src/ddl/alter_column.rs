@@ -173,6 +173,9 @@ pub(super) async fn set_types(
     for change in changes {
         let found = column(&new, &change.name)?.clone();
         let value = retype(work, before, &mut new, &found, change)?;
+        if changed.iter().any(|other| other.id == found.id) {
+            return Err(PgError::unsupported(format!("cannot alter type of column \"{}\" twice", found.name)));
+        }
         values.push((found.id, assigned(value, &change.ty)));
         rewrites |= change.using.is_some() || !same_bytes(&found.ty, &change.ty);
         changed.push(found);

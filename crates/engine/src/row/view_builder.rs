@@ -13,6 +13,8 @@ const IN_VIEW: usize = 12;
 /// What the first and the largest block of longer values take, unless one value needs more.
 const FIRST_BLOCK: usize = 8 << 10;
 const LARGEST_BLOCK: usize = 2 << 20;
+/// As many rows as a read by key has at most.
+const FEW_ROWS: usize = 2048;
 
 /// A column of byte strings that grows by values.
 #[derive(Debug)]
@@ -103,8 +105,9 @@ impl ViewBuilder {
     }
 
     fn take(&mut self) -> (ScalarBuffer<u128>, Vec<Buffer>, Option<NullBuffer>) {
-        let capacity = self.views.capacity();
-        let views = std::mem::replace(&mut self.views, Vec::with_capacity(capacity));
+        // Behind a full batch another one comes, and behind a short one mostly nothing.
+        let more = if self.views.len() > FEW_ROWS { self.views.capacity() } else { 0 };
+        let views = std::mem::replace(&mut self.views, Vec::with_capacity(more));
         let mut blocks = std::mem::take(&mut self.full);
         let block = std::mem::take(&mut self.block);
         if !block.is_empty() {

@@ -8,21 +8,7 @@ use sqlparser::tokenizer::Token;
 
 impl Parser<'_> {
     pub(super) fn alter(&mut self) -> Parse<Ddl> {
-        let kind = if self.keyword("table") {
-            ObjectKind::Table
-        } else if self.keyword("view") {
-            ObjectKind::View
-        } else if self.keywords(&["materialized", "view"]) {
-            ObjectKind::MaterializedView
-        } else if self.keyword("index") {
-            ObjectKind::Index
-        } else if self.keyword("sequence") {
-            ObjectKind::Sequence
-        } else if self.keyword("schema") {
-            ObjectKind::Schema
-        } else {
-            return self.unsupported_object("ALTER");
-        };
+        let Some(kind) = self.kind_of_object() else { return self.unsupported_object("ALTER") };
         let if_exists = self.if_exists()?;
         self.keyword("only");
         let name = self.object_name()?;

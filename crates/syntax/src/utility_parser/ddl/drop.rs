@@ -11,21 +11,7 @@ impl Parser<'_> {
             self.expect("on")?;
             return Ok(Ddl::DropFullText { table: self.object_name()?, if_exists });
         }
-        let kind = if self.keyword("table") {
-            ObjectKind::Table
-        } else if self.keyword("view") {
-            ObjectKind::View
-        } else if self.keywords(&["materialized", "view"]) {
-            ObjectKind::MaterializedView
-        } else if self.keyword("index") {
-            ObjectKind::Index
-        } else if self.keyword("sequence") {
-            ObjectKind::Sequence
-        } else if self.keyword("schema") {
-            ObjectKind::Schema
-        } else {
-            return self.drop_unknown();
-        };
+        let Some(kind) = self.kind_of_object() else { return self.drop_unknown() };
         let concurrently = kind == ObjectKind::Index && self.keyword("concurrently");
         let if_exists = self.if_exists()?;
         let names = self.object_names()?;

@@ -94,6 +94,19 @@ impl Parser<'_> {
         }))
     }
 
+    /// The kind of an object that ALTER and DROP know.
+    fn kind_of_object(&mut self) -> Option<ObjectKind> {
+        let kinds: [(&[&str], ObjectKind); 6] = [
+            (&["table"], ObjectKind::Table),
+            (&["view"], ObjectKind::View),
+            (&["materialized", "view"], ObjectKind::MaterializedView),
+            (&["index"], ObjectKind::Index),
+            (&["sequence"], ObjectKind::Sequence),
+            (&["schema"], ObjectKind::Schema),
+        ];
+        kinds.into_iter().find(|(words, _)| self.keywords(words)).map(|(_, kind)| kind)
+    }
+
     fn unsupported_object(&mut self, verb: &str) -> Parse<Ddl> {
         if !KINDS_OF_OBJECTS.iter().any(|w| self.peek_keyword(0, w)) {
             return Err(self.unexpected());
