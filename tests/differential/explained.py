@@ -113,13 +113,22 @@ EXPLAINED = [
 ]
 
 
-def explained(sql, ours, theirs):
-    """The reason of a difference that is decided; None for any other."""
+# What PostgreSQL 15 itself changed between minor versions: (the version, as server_version_num has it, that answers as Stoa does, a piece
+# of the line of docs/postgresql.md that says so, whether a difference `d` from an older server is of that kind).
+MINOR_VERSIONS = [
+    (150020, "`right(text, -2147483648)`", lambda d: "right(" in d.sql and "-2147483648" in d.sql),
+]
+
+
+def explained(sql, ours, theirs, version):
+    """The reason of a difference from a PostgreSQL of this version (server_version_num) that is decided; None for any other."""
     d = types.SimpleNamespace(sql=sql, ours=ours, theirs=theirs, failed=ours[0] != "00000", they_failed=theirs[0] != "00000")
+    if older := next((line for since, line, holds in MINOR_VERSIONS if version < since and holds(d)), None):
+        return f"{older} before a newer minor version"
     return next((reason for reason, _, holds in EXPLAINED if holds(d)), None)
 
 
 def undocumented():
     """Reasons that docs/postgresql.md does not have."""
     document = " ".join(DOCUMENT.read_text(encoding="utf-8").split())
-    return [reason for reason, line, _ in EXPLAINED if line not in document]
+    return [reason for reason, line, _ in EXPLAINED + MINOR_VERSIONS if line not in document]

@@ -39,6 +39,7 @@ class Side:
                     raise
                 time.sleep(0.2)
         self.pg = self.conn.pgconn
+        self.version = self.pg.server_version
         self.pg.notice_handler = None
         for statement in self.start:
             self.run(statement)
@@ -93,7 +94,7 @@ class Tally:
 
     def __init__(self, name, examples=3, live=False):
         self.name, self.examples, self.live = name, examples, live
-        self.statements = self.internal = 0
+        self.statements = self.internal = self.version = 0
         self.groups, self.known, self.codes = collections.defaultdict(list), collections.defaultdict(list), collections.Counter()
 
     @property
@@ -102,6 +103,7 @@ class Tally:
 
     def ask(self, stoa, oracle, sql, again=True):
         """The answers (Stoa's, PostgreSQL's). A connection that was lost is opened anew and its answer has the state LOST."""
+        self.version = oracle.version
         theirs, ours = both(oracle, stoa, sql)
         if not isinstance(ours, Exception) and ours[0] == "57014" and again and not isinstance(theirs, Exception) and theirs[0] != "57014":
             # The machine may have been busy; what is slow by itself is so once more.
@@ -121,7 +123,7 @@ class Tally:
         if same and ours[0] not in ("XX000", "LOST"):
             self.codes[ours[0]] += 1
             return False
-        why = None if ours[0] in ("XX000", "LOST") else explained(sql, ours, theirs)
+        why = None if ours[0] in ("XX000", "LOST") else explained(sql, ours, theirs, self.version)
         show = lambda a: (f"{a[0]} {a[3]}" if a[0] != "00000" else f"{[t[:2] if t[2] == -1 else t for t in a[1]]} {a[2][:8]}")[:400]
         case = f"    {sql}{'  -- ' + context if context else ''}\n      stoa:   {show(ours)}\n      oracle: {show(theirs)}"
         if why:

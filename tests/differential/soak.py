@@ -162,6 +162,8 @@ def main():
     with tempfile.TemporaryDirectory() as work, database(options.oracle) as oracle:
         server = Server(options.binary, work + "/data")
         try:
+            version = Side(oracle).version
+            print(f"beside PostgreSQL {version // 10000}.{version % 10000}", flush=True)
             soak = Soak(options, server, oracle)
             soak.run()
             return soak.report()

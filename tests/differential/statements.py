@@ -127,9 +127,10 @@ def main():
 
 
 def compare(options, shown):
-    counts, total, wrong = collections.Counter(), 0, False
+    counts, total, wrong, version = collections.Counter(), 0, False, ""
     for path in options.files:
         sides = [connect(options.oracle), connect(options.dsn)]
+        version = sides[0][0].info.parameter_status("server_version")
         for line, sql, ordered in statements(path):
             total += 1
             answers = [None, None]
@@ -153,7 +154,7 @@ def compare(options, shown):
             connection.pgconn.exec_(b"ROLLBACK")
             connection.pgconn.exec_(b"DROP SCHEMA diff CASCADE")
             connection.close()
-    print(f"{total} statements; " + (", ".join(f"{k} {counts[k]}" for k in KINDS if counts[k]) or "no difference"))
+    print(f"{total} statements beside PostgreSQL {version}; " + (", ".join(f"{k} {counts[k]}" for k in KINDS if counts[k]) or "no difference"))
     return 1 if wrong else 0
 
 

@@ -226,6 +226,7 @@ async fn run_here(text: &str, store: Arc<dyn Store>, protocol: Protocol) -> (Vec
     out
 }
 
+/// Runs a file on the PostgreSQL of this DSN; what differs names its version.
 async fn run_there(text: &str, dsn: &str) -> Vec<String> {
     let part = |name: &str| dsn.split_whitespace().find_map(|p| p.strip_prefix(name)?.strip_prefix('=')).unwrap_or_default().to_owned();
     let address: SocketAddr =
@@ -234,7 +235,9 @@ async fn run_there(text: &str, dsn: &str) -> Vec<String> {
     let mut client = Client::connect_as(address, &user, &database).await;
     ask(&mut client, "DROP SCHEMA IF EXISTS stoa_sql_test CASCADE", Protocol::Simple).await;
     ask(&mut client, "CREATE SCHEMA stoa_sql_test", Protocol::Simple).await;
-    run(text, address, (&user, &database), Protocol::Simple, true).await.0
+    let version = ask(&mut client, "SHOW server_version", Protocol::Simple).await.rows.join(" ");
+    let (differ, _) = run(text, address, (&user, &database), Protocol::Simple, true).await;
+    differ.into_iter().map(|d| format!("on PostgreSQL {version}: {d}")).collect()
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -264,7 +267,7 @@ async fn files_say_what_happens() {
                 let _ = std::fs::remove_dir_all(&directory);
             }
             if let Some(dsn) = oracle.as_ref().filter(|_| folder == "neutral") {
-                complaints.extend(run_there(&text, dsn).await.into_iter().map(|d| format!("{name} on PostgreSQL: {d}")));
+                complaints.extend(run_there(&text, dsn).await.into_iter().map(|d| format!("{name} {d}")));
             }
         }
     }

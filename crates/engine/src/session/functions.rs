@@ -71,7 +71,7 @@ pub(super) fn call(system: &SessionSystem, function: &str, args: &[ScalarValue])
 /// What `version()` says; clients look for `PostgreSQL` and a number.
 #[must_use]
 pub fn version() -> String {
-    format!("PostgreSQL 15.18 (Stoa {}) on {}-linux, 64-bit", env!("CARGO_PKG_VERSION"), std::env::consts::ARCH)
+    format!("PostgreSQL 15.20 (Stoa {}) on {}-linux, 64-bit", env!("CARGO_PKG_VERSION"), std::env::consts::ARCH)
 }
 
 fn text(value: Option<String>) -> PgResult<ScalarValue> {

@@ -270,8 +270,7 @@ fn left(s: &str, n: i32) -> &str {
 }
 
 fn right(s: &str, n: i32) -> &str {
-    // The least integer has no opposite: PostgreSQL skips nothing then.
-    let skipped = if n < 0 { i64::from(n.wrapping_neg()) } else { i64::from(char_count(s)) - i64::from(n) };
+    let skipped = if n < 0 { -i64::from(n) } else { i64::from(char_count(s)) - i64::from(n) };
     s.get(char_start(s, usize::try_from(skipped).unwrap_or(0))..).unwrap_or("")
 }
 

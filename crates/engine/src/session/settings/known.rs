@@ -1169,7 +1169,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         name: "server_version",
         kind: Kind::Text,
-        default: "15.18 (Stoa 0.1.0)",
+        default: "15.20 (Stoa 0.1.0)",
         context: Context::Internal,
         category: "Preset Options",
         description: "Shows the server version.",
@@ -1179,8 +1179,8 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         name: "server_version_num",
-        kind: Kind::Integer { min: 150018, max: 150018, unit: Unit::None },
-        default: "150018",
+        kind: Kind::Integer { min: 150020, max: 150020, unit: Unit::None },
+        default: "150020",
         context: Context::Internal,
         category: "Preset Options",
         description: "Shows the server version as an integer.",
