@@ -9,6 +9,7 @@
 
 use super::evaluator::TableEvaluator;
 use super::relation::Planner;
+use super::rules;
 use super::{column_name, constant, from_datafusion};
 use crate::bind::tree::{ColId, Expr, ExprKind, Rel, SortKey, TableScan};
 use crate::bind::walk::is_plain;
@@ -174,6 +175,9 @@ pub(super) async fn start(
     columns: Option<&[ColId]>,
 ) -> PgResult<Option<BoxStream<'static, PgResult<RecordBatch>>>> {
     let Some(shape) = shape(rel) else { return Ok(None) };
+    if planner.ctx.session.settings().raw(rules::DISABLED).is_some_and(|list| rules::is_disabled(list, rules::DIRECT)) {
+        return Ok(None);
+    }
     let exprs = shape.projections.iter().flat_map(|p| p.iter().filter(|(id, _)| planner.is_used(*id)).map(|(_, e)| e));
     if !exprs.chain(shape.filters.iter().copied()).all(is_plain) {
         return Ok(None);

@@ -6,6 +6,7 @@ use super::key_read::{Compiled, KeyRows, PlanCache};
 use super::node::StoaQueryPlanner;
 use super::readable::{Names, render};
 use super::relation::{CteRows, Materialized, Planner, select_columns};
+use super::rules;
 use super::short::Ctes;
 use crate::bind::aggregate::walk_effects;
 use crate::bind::tree::{Bound, BoundBody, ColId, CteBody, CteId, Expr, Mutation, MutationKind, OnConflict, Query, Rel};
@@ -19,7 +20,6 @@ use datafusion::execution::context::SessionState;
 use datafusion::execution::memory_pool::MemoryLimit;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::logical_expr::LogicalPlan;
-use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream, execute_stream};
 use datafusion::prelude::SessionConfig;
 use futures::stream::{BoxStream, StreamExt};
@@ -54,26 +54,12 @@ pub(crate) fn database_state(parallelism: usize, batch_rows: usize, runtime: Arc
         // Below it, batches are joined before they are sorted, which takes them twice.
         options.execution.sort_in_place_threshold_bytes = (bytes / 256).clamp(128 << 10, 1 << 20);
     }
-    let mut rules = PhysicalOptimizer::new().rules;
-    // A column that is one constant has one different value by its statistics, which were taken for an answer even where there is no row.
-    rules.retain(|rule| rule.name() != "aggregate_statistics");
-    // The order of joins is chosen before their sides; it needs the sizes of scans.
-    let at = rules.iter().position(|rule| rule.name() == "join_selection").unwrap_or(rules.len());
-    rules.insert(at, Arc::new(super::join_order::JoinOrder));
-    // Ways to read are chosen once joins have their sides, and before orders and partitions are seen to.
-    let at = rules.iter().position(|rule| rule.name() == "EnsureRequirements").unwrap_or(rules.len());
-    rules.insert(at, Arc::new(crate::exec::plain::DoubtfulConstants));
-    rules.insert(at, Arc::new(super::index_order::IndexOrders));
-    rules.insert(at, Arc::new(super::lookup_join::LookupJoins));
-    rules.insert(0, Arc::new(super::never::WithoutBarriers));
-    rules.push(Arc::new(crate::text::limit::SearchLimit));
-    let at = rules.iter().position(|rule| rule.name() == "SanityCheckPlan").unwrap_or(rules.len());
-    rules.insert(at, Arc::new(super::mend::Mend));
-    rules.push(Arc::new(crate::exec::bounded::Bounds));
     let state = SessionStateBuilder::new()
         .with_default_features()
         .with_query_planner(Arc::new(StoaQueryPlanner))
-        .with_physical_optimizer_rules(rules)
+        .with_analyzer_rules(rules::analyzer())
+        .with_optimizer_rules(rules::logical())
+        .with_physical_optimizer_rules(rules::physical())
         .with_config(config)
         .with_runtime_env(runtime)
         .build();
@@ -92,11 +78,16 @@ pub(crate) fn rounds_state(state: &SessionState) -> Arc<SessionState> {
 
 /// Optimizes a logical plan and plans it physically.
 pub(crate) async fn physical(ctx: &StatementContext, plan: LogicalPlan) -> PgResult<Arc<dyn ExecutionPlan>> {
-    physical_in(&ctx.database.state, plan).await
+    physical_in(ctx, &ctx.database.state, plan).await
 }
 
 /// As [`physical`], by the rules of a state.
-pub(crate) async fn physical_in(state: &Arc<SessionState>, plan: LogicalPlan) -> PgResult<Arc<dyn ExecutionPlan>> {
+pub(crate) async fn physical_in(ctx: &StatementContext, state: &Arc<SessionState>, plan: LogicalPlan) -> PgResult<Arc<dyn ExecutionPlan>> {
+    let settings = ctx.session.settings();
+    let state = &match settings.raw(rules::DISABLED) {
+        None | Some("") => Arc::clone(state),
+        Some(list) => rules::without(state, list),
+    };
     let optimized = state.optimize(&plan).map_err(from_datafusion)?;
     let physical = state.query_planner().create_physical_plan(&optimized, state.as_ref()).await.map_err(from_datafusion)?;
     Ok(physical)

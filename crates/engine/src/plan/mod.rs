@@ -27,6 +27,7 @@ mod never;
 pub mod node;
 mod readable;
 pub mod relation;
+pub mod rules;
 pub(crate) mod short;
 pub mod sliding;
 pub mod udf;

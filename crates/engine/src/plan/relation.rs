@@ -57,26 +57,6 @@ pub struct Planner {
     pub(crate) next_col: Arc<std::sync::atomic::AtomicU32>,
 }
 
-/// Leaves each computed side of an equality between columns to one condition: DataFusion makes a column of it below a join, and of two
-/// such columns with one name it makes an error. The others are true where they were, and keys of a join no more.
-fn with_distinct_keys(conditions: &mut [Expr]) {
-    let mut seen: Vec<Expr> = Vec::new();
-    for condition in conditions {
-        let ExprKind::Oper { oper, args } = &condition.kind else { continue };
-        let of_columns = |e: &Expr| e.any(&mut |x| matches!(x.kind, ExprKind::Column(_)));
-        if oper.0.name != "=" || !args.iter().all(of_columns) {
-            continue;
-        }
-        let computed: Vec<Expr> = args.iter().filter(|e| !matches!(e.kind, ExprKind::Column(_))).cloned().collect();
-        if computed.iter().any(|e| seen.contains(e)) {
-            let arg = Box::new(condition.clone());
-            condition.kind = ExprKind::IsBool { arg, value: Some(true), negated: false };
-        } else {
-            seen.extend(computed);
-        }
-    }
-}
-
 impl Planner {
     #[must_use]
     pub fn new(ctx: StatementContext, ctes: Arc<HashMap<CteId, Materialized>>, used: Arc<HashSet<ColId>>, run_subqueries: bool) -> Self {
@@ -317,7 +297,7 @@ impl Planner {
     /// one execution meets.
     pub(crate) async fn plan_rounds(&self, rel: &Rel, columns: &[ColId]) -> PgResult<Arc<dyn ExecutionPlan>> {
         let plan = select_columns(self.plan(rel).await?, columns)?;
-        super::execute::physical_in(&self.ctx.database.rounds, plan).await
+        super::execute::physical_in(&self.ctx, &self.ctx.database.rounds, plan).await
     }
 
     /// Runs a relation now and gives the named columns.
@@ -456,7 +436,6 @@ impl Planner {
             return self.plan(&rel).await;
         }
         let plan = self.plan_with(&rel, &mut rest).await?;
-        with_distinct_keys(&mut rest);
         let condition = self.exprs().expr(&conjunction(rest))?;
         LogicalPlanBuilder::from(plan).filter(condition).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)
     }
@@ -524,7 +503,6 @@ impl Planner {
         for apply in of_right {
             right_plan = ApplyExec::plan(self, right_plan, apply)?;
         }
-        with_distinct_keys(&mut conditions);
         let exprs = self.exprs();
         let conditions = conditions.iter().map(|c| exprs.expr(c)).collect::<PgResult<Vec<_>>>()?;
         let join_type = match kind {
@@ -723,8 +701,8 @@ impl Planner {
         }
         if columns.iter().all(|(_, ty)| has_native_order(ty)) {
             return LogicalPlanBuilder::from(plan)
-                .project(plain)
-                .and_then(LogicalPlanBuilder::distinct)
+                .project(plain.clone())
+                .and_then(|b| b.aggregate(plain, Vec::<DfExpr>::new()))
                 .and_then(LogicalPlanBuilder::build)
                 .map_err(from_datafusion);
         }

@@ -1266,6 +1266,17 @@ pub const SETTINGS: &[Setting] = &[
         effect: true,
     },
     Setting {
+        name: "stoa.disabled_rules",
+        kind: Kind::Text,
+        default: "",
+        context: Context::User,
+        category: "Developer Options",
+        description: "Names the rules of the planner, with commas between them, that are not used.",
+        report: false,
+        hidden: true,
+        effect: true,
+    },
+    Setting {
         name: "stoa.enable_column_cache",
         kind: Kind::Bool,
         default: "on",

@@ -267,6 +267,10 @@ impl Settings {
                 }
                 on => on.to_owned(),
             },
+            crate::plan::rules::DISABLED => {
+                crate::plan::rules::check_disabled(text)?;
+                text.to_owned()
+            }
             _ => value::canonical(setting, name, text)?,
         };
         self.take_effect(setting.name, &raw);
