@@ -1,0 +1,361 @@
+#!/usr/bin/env python3
+"""Random statements against Stoa alone: what a statement answers depends on no rule of the planner, no access path and no statistics.
+
+    self_difference.py BIN [--statements N] [--seed N] [--variants N] [--only KIND] [--stop N]      (or --dsn DSN in the place of BIN)
+
+Starts the server BIN on an empty directory. The same seed makes the same statements. Each statement is run as it is, and again in a few
+variants drawn at random (all of them with --variants 0): without one rule of the planner (`stoa.disabled_rules`, for each rule that can be
+left out, the compiled reads and queries among them), with each access path forbidden or forced, over tables without statistics. Conditions are
+tested by partition (the rows where p, where NOT p and where p IS NULL are all rows: ternary logic partitioning, TLP) and against their
+values (as many rows pass WHERE p as have p true: NoREC). Kinds of statements:
+
+  queries     those of random_queries.py, over a few rows
+  joins       chains of three to six relations, keys that read several of them, all kinds of joins, subqueries; over few rows and over many
+  conditions  trees of lists with NULLs, comparisons and their negations over columns full of NULLs, over a few rows and over 20,000;
+              groups, distinct values, set operations, limits
+
+XX000 and a lost connection are always a difference. An error of a value (class 22, 21000) that one plan meets and another does not is counted
+by itself: which side of an AND or of a join is asked first is nobody's promise. Statements that take too long are left out. The exit
+status is 1 if anything differs.
+"""
+import argparse
+import collections
+import pathlib
+import random
+import re
+import sys
+import time
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+import random_queries  # noqa: E402
+from sides import Side, server  # noqa: E402
+
+ENGINE = HERE.parent.parent / "crates/engine/src"
+KINDS = {"queries": 0.25, "joins": 0.4, "conditions": 0.35}
+
+
+def rules():
+    """The rules that can be left out, from the list of the planner."""
+    listed = re.findall(r'rule\(("[^"]+"|[A-Z]+), [ALPC], (\w+), (\w+)\)', (ENGINE / "plan/rules/mod.rs").read_text())
+    named = {"COMPILED": "compiled", "DIRECT": "direct"}
+    return list(dict.fromkeys(named.get(name, name.strip('"')) for name, standing, needed in listed if standing != "Dropped" and needed == "false"))
+
+
+def settings():
+    """The settings of access paths, with the value that is not the default."""
+    known = (ENGINE / "session/settings/known.rs").read_text()
+    return [f"{name} = off" for name in re.findall(r'name: "(stoa\.enable_\w+)"', known)] + ["stoa.force_index = on", "stoa.min_column_cache_scan_size = 0"]
+
+
+def variants():
+    """Every way to run a statement that must not change its answer: (name, statements before, statements behind)."""
+    out = [(f"without {rule}", [f"SET stoa.disabled_rules = '{rule}'"], ["RESET stoa.disabled_rules"]) for rule in rules()]
+    out += [(setting, [f"SET {setting}"], [f"RESET {setting.split(' ')[0]}"]) for setting in settings()]
+    planned = "SET stoa.disabled_rules = 'compiled, direct'"
+    return out + [("planned", [planned], ["RESET stoa.disabled_rules"]), ("without statistics", ["{plain}"], ["{analyzed}"]),
+                  ("planned, an index forced", [planned, "SET stoa.force_index = on"], ["RESET stoa.disabled_rules", "RESET stoa.force_index"])]
+
+
+def filled(rows, spread):
+    """The tables that joins and conditions are about, with so many rows each."""
+    null = lambda every, value: f"CASE WHEN (i * 7 + {every}) % {every} > 0 THEN {value} END"
+    keys = {"t0": "", "t1": "CREATE INDEX ON t1 (a)", "t2": "CREATE INDEX ON t2 (b, a DESC)", "t3": "CREATE UNIQUE INDEX ON t3 (u); CREATE INDEX ON t3 (d) INCLUDE (a)"}
+    for n, (table, index) in enumerate(keys.items()):
+        yield f"CREATE TABLE {table} (k int PRIMARY KEY, a int, b int, c int, d text, u int, n numeric(8,2), i interval)"
+        days = "CASE WHEN i % 2 = 0 THEN i % 5 * interval '15 days' ELSE i % 3 * interval '1 month' END"
+        columns = [null(5 + n, f"i * {3 + n} % {spread}"), null(4, f"i * 5 % {max(spread // 2, 4)}"), null(6, "i % 3"), null(7, "chr(120 + i % 3)"), null(9, "i"),
+                   null(8, f"(i * 11 % {spread})::numeric / 4"), null(5, days)]
+        yield f"INSERT INTO {table} SELECT i, {', '.join(columns)} FROM generate_series({1 + n}, {rows + n}) i"
+        yield from (part for part in index.split("; ") if part)
+
+
+class Joins:
+    """Chains of joins whose keys read one, two or three of the relations before."""
+
+    def __init__(self, rng, many):
+        self.r, self.many = rng, many
+
+    def column(self, names):
+        return f"{self.r.choice(names)}.{self.r.choice('abcku')}"
+
+    def term(self, names):
+        kind, col = self.r.random(), lambda: self.column(names)
+        if kind < (0.75 if self.many else 0.4):
+            return col()
+        return self.r.choice([lambda: str(self.r.randrange(5)), lambda: f"{col()} + {col()}", lambda: f"coalesce({col()}, {col()})", lambda: f"greatest({col()}, {col()})",
+                              lambda: f"{col()} - 1", lambda: f"CASE WHEN {col()} > 1 THEN {col()} ELSE {col()} END", lambda: f"{col()} * 2 - {col()}"])()
+
+    def condition(self, names, new=None):
+        left = self.term([new] if new and self.r.random() < 0.7 else names)
+        operator = self.r.choice(["="] * 7 + ["<", "<=", "<>", ">", "IS NOT DISTINCT FROM", "IS NOT DISTINCT FROM"])
+        plain = f"{left} {operator} {self.term(names)}"
+        kind = self.r.random()
+        for share, text in ((0.05, f"NOT ({plain})"), (0.09, f"({plain}) IS TRUE"), (0.13, f"({plain} OR {self.r.choice(names)}.a IS NULL)"),
+                            (0.17, f"{self.r.choice(names)}.d = {self.r.choice(names)}.d"), (0.2, f"{self.column(names)} IN ({self.term(names)}, {self.term(names)}, NULL)"),
+                            (0.23, f"{self.r.choice(names)}.n = {self.r.choice(names)}.n"), (0.25, f"{self.r.choice(names)}.i IS NOT DISTINCT FROM {self.r.choice(names)}.i"),
+                            (0.28, f"({plain} AND {self.column(names)} < 4 OR {plain} AND {self.column(names)} IS NULL)")):
+            if kind < share:
+                return text
+        return plain
+
+    def relation(self, name, before):
+        table = f"t{self.r.randrange(4)}"
+        return self.r.choice([f"{table} {name}"] * 6 + [
+            f"(SELECT a, max(b) b, min(c) c, max(d) d, count(*)::int k, max(u) u, max(n) n, max(i) i FROM {table} GROUP BY a) {name}", f"(SELECT DISTINCT a, b, c, d, k, u, n, i FROM {table}) {name}",
+            f"(VALUES (1, 2, 1, 'x', 1, 1, 1.5, interval '1 month'), (3, 0, NULL, 'y', 2, NULL, NULL, '30 days')) {name} (a, b, c, d, k, u, n, i)",
+            f"(SELECT * FROM {table} UNION ALL SELECT * FROM t0) {name}",
+            f"LATERAL (SELECT * FROM {table} q WHERE q.a {self.r.choice(['=', '<=', '<>'])} {self.column(before)}) {name}"])
+
+    def source(self):
+        count = self.r.choice([2, 3, 3, 3, 4, 4, 5, 6] if not self.many else [2, 3, 3, 4])
+        names, text = ["x0"], f"t{self.r.randrange(4)} x0"
+        for n in range(1, count):
+            name, new = f"x{n}", self.relation(f"x{n}", names)
+            kinds = ["JOIN"] * 6 + ["LEFT JOIN"] * 3 + ([] if new.startswith("LATERAL") else ["RIGHT JOIN", "FULL JOIN"]) + ["CROSS JOIN"] * (not self.many)
+            kind = self.r.choice(kinds)
+            if kind == "CROSS JOIN":
+                text += f" CROSS JOIN {new}"
+            elif kind == "FULL JOIN" or self.many:
+                key = f"{self.r.choice(names)}.{self.r.choice('kua')} = {name}.{self.r.choice('ku')}"
+                more = f" AND {self.condition([*names, name], name)}" if kind != "FULL JOIN" and self.r.random() < 0.6 else ""
+                text += f" {kind} {new} ON {key}{more}"
+            else:
+                text += f" {kind} {new} ON {' AND '.join(self.condition([*names, name], name) for _ in range(self.r.choice([1, 2, 2, 2, 3])))}"
+            names.append(name)
+        return text, names
+
+    def filter(self, names):
+        kind, table = self.r.random(), f"t{self.r.randrange(4)}"
+        if kind < 0.6:
+            return self.condition(names)
+        if kind < 0.75:
+            return f"{self.r.choice(['', 'NOT '])}EXISTS (SELECT FROM {table} y WHERE y.a {self.r.choice(['=', '<', '='])} {self.term(names)} AND {self.condition([*names, 'y'], 'y')})"
+        if kind < 0.9:
+            return f"{self.column(names)} {self.r.choice(['', 'NOT '])}IN (SELECT {self.term(['y'])} FROM {table} y WHERE {self.condition([*names, 'y'], 'y')})"
+        return f"{self.column(names)} = (SELECT {self.r.choice(['max', 'count', 'sum'])}(y.b) FROM {table} y WHERE {self.condition([*names, 'y'], 'y')})"
+
+    def statement(self):
+        source, names = self.source()
+        filters = [self.filter(names) for _ in range(self.r.choice([0, 0, 1, 2]) if not self.many else self.r.choice([0, 0, 0, 1]))]
+        where = f" WHERE {' AND '.join(filters)}" if filters else ""
+        sums = ", ".join(f"sum({name}.{self.r.choice('abc')})" for name in names)
+        kind = self.r.random()
+        if kind < 0.7:
+            return f"SELECT count(*), {sums} FROM {source}{where}"
+        if kind < 0.8:
+            return f"SELECT DISTINCT {self.column(names)}, {self.column(names)} FROM {source}{where}"
+        if kind < 0.9:
+            return f"SELECT {self.column(names)} g, count(*), {sums} FROM {source}{where} GROUP BY 1 ORDER BY 1 DESC NULLS LAST LIMIT {self.r.randrange(1, 6)}"
+        return f"SELECT count(*) FROM (SELECT {self.column(names)} FROM {source}{where} LIMIT {self.r.randrange(1, 40)} OFFSET {self.r.randrange(3)}) q"
+
+    def partitioned(self):
+        source, names = self.source()
+        return source, "x0.k", self.filter(names)
+
+
+class Conditions:
+    """Trees of conditions over one table."""
+
+    VALUES = {"a": ["0", "1", "2", "7", "NULL"], "b": ["0", "1", "2", "3", "NULL"], "c": ["0", "1", "2", "NULL"], "d": ["'x'", "'y'", "'z'", "''", "NULL"], "u": ["3", "9", "12", "500", "NULL"],
+              "n": ["0", "0.25", "1.50", "7", "NULL"], "i": ["interval '1 month'", "interval '30 days'", "interval '45 days'", "NULL::interval"], "k": ["1", "5", "11", "300", "NULL"]}
+
+    def __init__(self, rng, many):
+        self.r = rng
+
+    def value(self, column, nulls=0.2):
+        return self.r.choice(self.VALUES[column] if self.r.random() < nulls else self.VALUES[column][:-1])
+
+    def atom(self, column=None):
+        r, column = self.r, column or self.r.choice(list(self.VALUES))
+        value, pick = (lambda nulls=0.2: self.value(column, nulls)), r.random()
+        if pick < 0.25:
+            return f"{column} {r.choice(['=', '<>', '<', '<=', '>', '>='])} {value()}"
+        if pick < 0.55:
+            return f"{column} {r.choice(['IN', 'NOT IN'])} ({', '.join(value() for _ in range(r.randint(1, 5)))})"
+        if pick < 0.62:
+            return f"{column} {r.choice(['', 'NOT '])}BETWEEN {value()} AND {value()}"
+        if pick < 0.69:
+            return f"{column} IS {r.choice(['', 'NOT '])}NULL"
+        if pick < 0.75:
+            return f"{column} IS {r.choice(['', 'NOT '])}DISTINCT FROM {value()}"
+        if pick < 0.82:
+            return f"{column} {r.choice(['= ANY', '<> ALL', '< ANY', '>= ALL'])} (ARRAY[{', '.join(value() for _ in range(3))}])"
+        if pick < 0.87:
+            return f"CASE WHEN {self.atom(column)} THEN {r.choice(['true', 'false', 'NULL', self.atom()])} ELSE {r.choice(['true', 'false', 'NULL'])} END"
+        if pick < 0.91:
+            return f"coalesce({column}, {value(0)}) {r.choice(['=', '<>'])} {value()}"
+        if pick < 0.95:
+            return f"({self.atom(column)}) IS {r.choice(['', 'NOT '])}{r.choice(['TRUE', 'FALSE', 'UNKNOWN'])}"
+        other = r.choice([c for c in self.VALUES if c != column])
+        pairs = ", ".join(f"({value()}, {self.value(other)})" for _ in range(r.randint(1, 5)))
+        return f"({column}, {other}) {r.choice(['IN', 'NOT IN'])} ({pairs})"
+
+    def tree(self, depth, column=None):
+        pick = self.r.random()
+        if depth == 0 or pick < 0.15:
+            return self.atom(column if self.r.random() < 0.7 else None)
+        if pick < 0.3:
+            return f"NOT ({self.tree(depth - 1, column)})"
+        return f"({self.tree(depth - 1, column)}) {self.r.choice(['AND', 'OR'])} ({self.tree(depth - 1, column)})"
+
+    def statement(self):
+        r, table = self.r, self.r.choice(["t1", "t2", "t3"])
+        column = r.choice([*self.VALUES, None])
+        where = lambda: self.tree(r.choice([1, 2, 2, 3]), column)
+        g = column or r.choice("abc")
+        return r.choice([
+            lambda: f"SELECT count(*), sum(k), min(u), max({g}) FROM {table} WHERE {where()}", lambda: f"SELECT count(*), sum(k) FROM {table} WHERE {where()}",
+            lambda: f"SELECT count(*) FROM {table} WHERE ({where()}) IS NULL", lambda: f"SELECT {g}, count(*), count(DISTINCT c), sum(a) FROM {table} WHERE {where()} GROUP BY 1",
+            lambda: f"SELECT count(*) FILTER (WHERE {where()}), count(CASE WHEN {where()} THEN 1 END) FROM {table}", lambda: f"SELECT k FROM {table} WHERE {where()} ORDER BY k DESC LIMIT 3",
+            lambda: f"SELECT DISTINCT {g}, c FROM {table} WHERE {where()}", lambda: f"SELECT {g} FROM {table} WHERE {where()} ORDER BY {g} NULLS FIRST, k LIMIT 7 OFFSET 2",
+            lambda: f"SELECT {g} FROM {table} WHERE {where()} {r.choice(['UNION', 'INTERSECT', 'EXCEPT'])}{r.choice(['', ' ALL'])} SELECT {g} FROM t2 WHERE {where()}",
+            lambda: f"SELECT min({g}), max({g}), count({g}), count(*) FROM {table} WHERE {where()}", lambda: f"SELECT {g}, max(a) FROM {table} WHERE {where()} GROUP BY 1 ORDER BY 2 DESC NULLS LAST, 1 LIMIT 4",
+            lambda: f"SELECT count(*), sum(x.k) FROM {table} x JOIN t3 y ON x.k = y.u WHERE x.k IN (SELECT k FROM {table} WHERE {where()})",
+        ])()
+
+    def partitioned(self):
+        return self.r.choice(["t1", "t2", "t3"]), "k", self.tree(self.r.choice([1, 2, 3]), self.r.choice([*self.VALUES, None]))
+
+
+class Run:
+    def __init__(self, side, options):
+        self.side, self.options, self.variants = side, options, variants()
+        self.statements = self.comparisons = self.differences = self.values = self.slow = 0
+        self.by_variant = collections.Counter()
+
+    def prepare(self):
+        base = f"self_{self.options.seed}"
+        self.schemas = {}
+        for name, setup in (("queries", [s.replace("{schema}", "x") for s in random_queries.SETUP[3:]]), ("few", list(filled(13, 7))), ("many", list(filled(self.options.rows, 2000)))):
+            for kind in ("analyzed", "plain"):
+                schema = self.schemas[name, kind] = f"{base}_{name}_{kind}"
+                for sql in [f"DROP SCHEMA IF EXISTS {schema} CASCADE", f"CREATE SCHEMA {schema}", f"SET search_path = {schema}", *setup, *(["ANALYZE"] if kind == "analyzed" else [])]:
+                    state, _, _, message = self.side.run(sql)
+                    if state != "00000":
+                        sys.exit(f"{sql}: {state} {message}")
+
+    def end(self):
+        for schema in self.schemas.values():
+            self.side.run(f"DROP SCHEMA {schema} CASCADE")
+
+    def ask(self, sql):
+        try:
+            state, _, rows, message = self.side.run(sql)
+        except Exception as lost:  # noqa: BLE001
+            self.side.open(60)
+            self.side.run(f"SET search_path = {self.path}")
+            return "LOST", [], str(lost)
+        return state, rows, message
+
+    def differ(self, one, other, ordered=False):
+        """Whether two answers differ; None if that cannot be said."""
+        self.comparisons += 1
+        states = {one[0], other[0]}
+        if states & {"XX000", "LOST"}:
+            return True
+        if any(s[:2] in ("57", "53") for s in states):
+            self.slow += 1
+            return None
+        if states != {"00000"}:
+            if len(states) > 1 and any(s[:2] in ("22", "21") for s in states) and all(s[:2] in ("00", "22", "21") for s in states):
+                self.values += 1
+                return None
+            return len(states) > 1
+        # The sum of floats depends on their order in its last digits, and of equal numerics either form is kept.
+        number = lambda v: re.sub(r"-?\d+\.\d+(?:e[+-]?\d+)?", lambda m: f"{float(m[0]):.10g}", v) if v else v
+        plain = lambda answer: [tuple(map(number, row)) for row in answer[1]]
+        if ordered:
+            return plain(one) != plain(other)
+        return sorted(map(repr, plain(one))) != sorted(map(repr, plain(other)))
+
+    def found(self, n, where, sql, one, other):
+        self.differences += 1
+        self.by_variant[where] += 1
+        show = lambda a: f"{a[0]} {a[2]}" if a[0] != "00000" else f"{len(a[1])} rows {a[1][:6]}"
+        print(f"DIFFERENT {where} (statement {n} of seed {self.options.seed}, {self.path})\n    {sql}\n      as it is: {show(one)[:400]}\n      then:     {show(other)[:400]}", flush=True)
+
+    def vary(self, n, schemas, sql, ordered):
+        base = self.ask(sql)
+        if base[0] in ("XX000", "LOST"):
+            self.found(n, "as it is", sql, base, base)
+        chosen = self.variants if not self.options.variants else random.Random(f"{self.options.seed}/{n}/variants").sample(self.variants, self.options.variants)
+        for name, before, behind in chosen:
+            replaced = lambda s: s.replace("{plain}", f"SET search_path = {schemas['plain']}").replace("{analyzed}", f"SET search_path = {schemas['analyzed']}")
+            for statement in before:
+                state, _, message = self.ask(replaced(statement))
+                if state != "00000":
+                    sys.exit(f"{statement}: {state} {message}")
+            other = self.ask(sql)
+            for statement in behind:
+                self.ask(replaced(statement))
+            if self.differ(base, other, ordered):
+                self.found(n, name, sql, base, other)
+
+    def partition(self, n, source, key, condition):
+        """TLP and NoREC."""
+        measured = f"SELECT count(*), coalesce(sum({key}), 0) FROM {source}"
+        whole = self.ask(measured)
+        parts = [self.ask(f"{measured} WHERE {p}") for p in (condition, f"NOT ({condition})", f"({condition}) IS NULL")]
+        if all(p[0] == "00000" for p in [whole, *parts]):
+            added = ("00000", [tuple(str(sum(int(p[1][0][at]) for p in parts)) for at in (0, 1))], "")
+            if self.differ(whole, added):
+                self.found(n, "TLP", f"{measured} WHERE {condition}", whole, added)
+        elif any(p[0] in ("XX000", "LOST") for p in [whole, *parts]):
+            self.found(n, "TLP", f"{measured} WHERE {condition}", whole, next(p for p in [whole, *parts] if p[0] in ("XX000", "LOST")))
+        counted = self.ask(f"SELECT count(*) FROM {source} WHERE {condition}")
+        valued = self.ask(f"SELECT coalesce(sum(({condition})::int), 0) FROM {source}")
+        if self.differ(counted, valued):
+            self.found(n, "NoREC", f"SELECT count(*) FROM {source} WHERE {condition}", counted, valued)
+
+    def statement(self, n):
+        rng = random.Random(f"{self.options.seed}/{n}")
+        kind = self.options.only or rng.choices(list(KINDS), KINDS.values())[0]
+        size = "queries" if kind == "queries" else rng.choice(["few", "many"] if kind == "conditions" else ["few", "few", "few", "many"])
+        schemas = {state: self.schemas[size, state] for state in ("analyzed", "plain")}
+        self.path = schemas["analyzed"]
+        self.side.run(f"SET search_path = {self.path}")
+        self.statements += 1
+        if kind == "queries":
+            made, ordered = random_queries.Make(rng).statement()
+            if isinstance(made, str):
+                self.vary(n, schemas, made, ordered)
+            return
+        make = (Joins if kind == "joins" else Conditions)(rng, size == "many")
+        if rng.random() < 0.25:
+            self.partition(n, *make.partitioned())
+        else:
+            sql = make.statement()
+            self.vary(n, schemas, sql, False)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("binary", nargs="?")
+    parser.add_argument("--dsn", default="host=127.0.0.1 port=5433 user=stoa dbname=stoa")
+    parser.add_argument("--statements", type=int, default=2000)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--variants", type=int, default=5, help="so many variants of each statement; 0: all")
+    parser.add_argument("--rows", type=int, default=20_000, help="of the large tables")
+    parser.add_argument("--only", choices=list(KINDS))
+    parser.add_argument("--statement", type=int, help="this one alone, in all its variants")
+    parser.add_argument("--stop", type=int, default=25, help="stop after so many differences")
+    options = parser.parse_args()
+    if options.statement is not None:
+        options.variants = 0
+    with server(options.binary, options.dsn) as dsn:
+        run, began = Run(Side(dsn, ["SET statement_timeout = '5s'"]), options), time.monotonic()
+        run.prepare()
+        for n in range(options.statements) if options.statement is None else [options.statement]:
+            run.statement(n)
+            if run.differences >= options.stop:
+                break
+        run.end()
+    by = ", ".join(f"{name} {count}" for name, count in run.by_variant.most_common())
+    print(f"seed {options.seed}: {run.statements:,} statements, {run.comparisons:,} comparisons in {time.monotonic() - began:.0f} s, {run.differences or 'no'} differences{': ' + by if by else ''}; "
+          f"{run.values} errors of values that not every plan meets, {run.slow} too slow to compare")
+    return 1 if run.differences else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
