@@ -196,20 +196,22 @@ impl Feed {
         self.active.store(true, Ordering::Release);
     }
 
-    /// Follows a table from a time on, with the records that the store has: after a restart.
+    /// Follows a table after a restart, with the records that the store has: from the time on that a reader had reached, or from now on
+    /// for one that has lost what it had. Nothing may be committed before all readers have resumed.
     ///
     /// # Errors
     /// What the store reports; XX001 for records that cannot be read.
-    pub async fn resume(&self, table: TableId, reader: ReaderId, position: Timestamp) -> PgResult<()> {
+    pub async fn resume(&self, table: TableId, reader: ReaderId, position: Option<Timestamp>) -> PgResult<()> {
+        let position = position.unwrap_or_else(|| self.store.snapshot().timestamp());
         let known = self.tables.read().contains_key(&table);
         let entries = if known { Vec::new() } else { self.stored(table).await? };
         let mut tables = self.tables.write();
         let feed = tables.entry(table).or_insert_with(|| {
-            // What is missing below the oldest record was passed by all readers.
             let behind = entries.iter().map(|e| e.keys.len()).sum();
             TableFeed { entries: entries.into(), floor: position, behind, ..TableFeed::default() }
         });
-        feed.floor = feed.floor.max(position);
+        // What the store does not have was passed by all readers: it has all that is behind the slowest.
+        feed.floor = feed.floor.min(position);
         feed.readers.insert(reader, position);
         self.active.store(true, Ordering::Release);
         Ok(())
@@ -518,7 +520,7 @@ mod tests {
         assert_eq!(keys(feed.changed(T, before, one)), Some(vec!["a".into(), "b".into()]));
 
         let again = Feed::new(Arc::clone(&store));
-        again.resume(T, 1, one).await.unwrap();
+        again.resume(T, 1, Some(one)).await.unwrap();
         assert_eq!(keys(again.changed(T, one, two)), Some(vec!["b".into(), "c".into()]));
         assert!(again.changed(T, before, two).is_none());
         again.advance(T, 1, two).await.unwrap();
@@ -528,6 +530,29 @@ mod tests {
         again.unfollow(T, 1);
         commit(&store, &again, &["z"]).await;
         assert!(again.stored(T).await.unwrap().is_empty());
+    }
+
+    #[tokio::test]
+    async fn each_reader_goes_on_from_where_it_was_after_a_restart() {
+        let store = store().await;
+        let feed = Feed::new(Arc::clone(&store));
+        feed.prepare().await.unwrap();
+        feed.follow(T, 1);
+        let start = store.snapshot().timestamp();
+        let one = commit(&store, &feed, &["a"]).await;
+        feed.follow(T, 2);
+        let two = commit(&store, &feed, &["b"]).await;
+        feed.advance(T, 2, two).await.unwrap();
+        // In either order, also beside one that begins anew.
+        for order in [[(1, Some(start)), (2, Some(two)), (3, None)], [(3, None), (2, Some(two)), (1, Some(start))]] {
+            let again = Feed::new(Arc::clone(&store));
+            for (reader, position) in order {
+                again.resume(T, reader, position).await.unwrap();
+            }
+            assert_eq!(keys(again.changed(T, start, two)), Some(vec!["a".into(), "b".into()]));
+            assert_eq!(keys(again.changed(T, one, two)), Some(vec!["b".into()]));
+            assert_eq!(keys(again.changed(T, two, two)), Some(vec![]));
+        }
     }
 
     #[tokio::test]

@@ -84,7 +84,7 @@ impl TextIndex {
     /// The files are of no use any more: statements read the table until they are made again.
     pub fn give_up(&self, why: &str) {
         let mut condition = self.condition.write();
-        if matches!(*condition, Condition::Ready(_)) {
+        if !matches!(*condition, Condition::Broken(_)) {
             tracing::warn!(directory = %self.directory.display(), why, "a full text index cannot be used and will be built again");
         }
         *condition = Condition::Broken(why.to_owned());
@@ -170,25 +170,21 @@ impl TextIndexes {
         self.feed.prepare().await?;
         let newest = self.store.snapshot().timestamp();
         let opened = FullTextIndex::open(&index.directory, &index.definition).map(|files| files.with_memory(self.writer_bytes));
-        match opened {
-            Ok(files) => {
-                let at = Timestamp(files.generation().timestamp);
-                if at > newest || at.0 == 0 {
-                    self.feed.follow(index.table, index.storage.0);
-                    index.give_up("it is not of this database's history");
-                } else {
-                    match self.feed.resume(index.table, index.storage.0, at).await {
-                        Ok(()) => *index.condition.write() = Condition::Ready(Arc::new(files)),
-                        Err(error) => {
-                            self.feed.follow(index.table, index.storage.0);
-                            index.give_up(error.message());
-                        }
-                    }
-                }
-            }
-            Err(error) => {
+        let condition = match opened {
+            Ok(files) => match Timestamp(files.generation().timestamp) {
+                at if at > newest || at.0 == 0 => Err("it is not of this database's history".to_owned()),
+                at => Ok((files, at)),
+            },
+            Err(error) => Err(error.to_string()),
+        };
+        let position = condition.as_ref().ok().map(|(_, at)| *at);
+        let resumed = self.feed.resume(index.table, index.storage.0, position).await;
+        match (condition, resumed) {
+            (Ok((files, _)), Ok(())) => *index.condition.write() = Condition::Ready(Arc::new(files)),
+            (Err(why), Ok(())) => index.give_up(&why),
+            (_, Err(error)) => {
                 self.feed.follow(index.table, index.storage.0);
-                index.give_up(&error.to_string());
+                index.give_up(error.message());
             }
         }
         Ok(())
