@@ -566,17 +566,26 @@ fn size(system: &SessionSystem, tables: Option<Vec<TableId>>) -> PgResult<Scalar
     let Some(tables) = tables else { return big(None) };
     let mut bytes = 0_u64;
     for table in tables {
-        let (own, _) = wait(system.database.store.approximate_size(table, &KeyRange::all())).map_err(store_error)?;
-        bytes = bytes.saturating_add(own);
+        bytes = bytes.saturating_add(measured(system, table)?.0);
     }
     big(i64::try_from(bytes).unwrap_or(i64::MAX))
+}
+
+/// The bytes and rows of what has a number in the store's numbering: a table, or the files of a full text index.
+fn measured(system: &SessionSystem, storage: TableId) -> PgResult<(u64, u64)> {
+    match system.database.text.get(storage) {
+        Some(index) => Ok(index.files().map_or((0, 0), |files| {
+            let generation = files.generation();
+            (generation.bytes(), generation.documents())
+        })),
+        None => wait(system.database.store.approximate_size(storage, &KeyRange::all())).map_err(store_error),
+    }
 }
 
 fn rows(system: &SessionSystem, tables: &[TableId]) -> PgResult<i64> {
     let mut count = 0_u64;
     for table in tables {
-        let (_, own) = wait(system.database.store.approximate_size(*table, &KeyRange::all())).map_err(store_error)?;
-        count = count.saturating_add(own);
+        count = count.saturating_add(measured(system, *table)?.1);
     }
     Ok(i64::try_from(count).unwrap_or(i64::MAX))
 }

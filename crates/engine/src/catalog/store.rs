@@ -213,6 +213,17 @@ pub fn storage_of(relation: &Relation) -> Vec<TableId> {
     }
 }
 
+/// Those of [`storage_of`] that are tables of the store; full text indexes have files of their own.
+pub fn store_tables_of(relation: &Relation) -> impl Iterator<Item = TableId> {
+    let table = match relation {
+        Relation::Table(table) => Some(table),
+        _ => None,
+    };
+    let indexes = table.into_iter().flat_map(|t| &t.indexes).filter(|i| !crate::text::is_text(i)).map(|i| i.storage);
+    let own = table.map(|t| t.storage);
+    own.into_iter().chain(indexes.filter(move |s| Some(*s) != own))
+}
+
 /// Reads the catalog that a store holds; makes it in an empty store. Temporary objects and tables that nothing names go.
 ///
 /// # Errors

@@ -225,7 +225,7 @@ pub async fn vacuum(ctx: &StatementContext, options: &[NamedOption], names: &[Ma
     }
     let explicit = !names.is_empty() || options.iter().any(|o| o.name.eq_ignore_ascii_case("full"));
     for table in targets(work, names)? {
-        for storage in crate::catalog::store::storage_of(&Relation::Table(table)) {
+        for storage in crate::catalog::store::store_tables_of(&Relation::Table(table)) {
             ctx.session.check_interrupt()?;
             if explicit {
                 ctx.database.store.compact(storage).await.map_err(store_error)?;
@@ -272,7 +272,7 @@ async fn analyze_tables(ctx: &StatementContext, names: &[MaintenanceTarget]) -> 
 /// What the store reports.
 pub async fn checkpoint(ctx: &StatementContext) -> PgResult<()> {
     for relation in ctx.txn.catalog().relations() {
-        for storage in crate::catalog::store::storage_of(relation) {
+        for storage in crate::catalog::store::store_tables_of(relation) {
             ctx.database.store.flush(storage).await.map_err(store_error)?;
         }
     }
