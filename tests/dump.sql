@@ -1,4 +1,7 @@
 -- What a dump must keep: see load_dump_and_restore in run.py.
+-- The schema that is there anyway, made anew.
+DROP SCHEMA public CASCADE;
+CREATE SCHEMA public;
 CREATE SCHEMA s;
 CREATE SEQUENCE s.numbers START 5 INCREMENT 2;
 SELECT nextval('s.numbers'), nextval('s.numbers');

@@ -6,6 +6,7 @@
 use super::definition::{Constraint, Definitions};
 use super::deparse::{quote_name, quote_text};
 use super::names::qualified;
+use super::store::built_in_schemas;
 use super::{
     CatalogSnapshot, ColumnDescriptor, ColumnId, ConstraintName, FIRST_USER_OID, FamilyDescriptor, Oid, PG_CATALOG_OID, PUBLIC_OID,
     Relation, SchemaDescriptor, SequenceDescriptor, TableDescriptor, ViewDescriptor,
@@ -88,7 +89,8 @@ impl Writer<'_> {
             tables.iter().flat_map(|t| t.live_columns()).filter_map(|c| Some(c.identity.as_ref()?.sequence)).collect();
 
         let mut out = DumpScript::default();
-        for schema in self.schemas.iter().filter(|s| s.oid != PUBLIC_OID) {
+        // An empty database has the schema public, also where it was made anew here.
+        for schema in self.schemas.iter().filter(|s| !built_in_schemas().iter().any(|given| given.name == s.name)) {
             out.before.push(format!("CREATE SCHEMA {};", quote_name(&schema.name)));
         }
         for sequence in sequences.iter().filter(|s| !identities.contains(&s.oid)) {
@@ -279,14 +281,19 @@ impl Writer<'_> {
         sequences: &[&SequenceDescriptor],
         out: &mut Vec<String>,
     ) -> PgResult<()> {
+        for schema in &self.schemas {
+            let given = built_in_schemas().into_iter().find(|s| s.name == schema.name).and_then(|s| s.comment);
+            match &schema.comment {
+                same if *same == given => continue,
+                None => out.push(format!("COMMENT ON SCHEMA {} IS NULL;", quote_name(&schema.name))),
+                Some(text) => out.push(format!("COMMENT ON SCHEMA {} IS {};", quote_name(&schema.name), quote_text(text))),
+            }
+        }
         let mut comment = |on: String, text: &Option<String>| {
             if let Some(text) = text {
                 out.push(format!("COMMENT ON {on} IS {};", quote_text(text)));
             }
         };
-        for schema in self.schemas.iter().filter(|s| s.oid != PUBLIC_OID) {
-            comment(format!("SCHEMA {}", quote_name(&schema.name)), &schema.comment);
-        }
         for table in tables {
             let name = self.name(table.oid)?;
             comment(format!("TABLE {name}"), &table.comment);
