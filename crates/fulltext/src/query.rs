@@ -94,6 +94,33 @@ impl Query {
         }
     }
 
+    /// The query for files that may have more words than documents have by now, in fields of which `ends` is true: what they find is
+    /// looked at again, and what is without a word there is not left out.
+    #[must_use]
+    pub fn over_ending(self, ends: &dyn Fn(FieldId) -> bool) -> Query {
+        let all = |of: Vec<Query>| of.into_iter().map(|q| q.over_ending(ends)).collect();
+        match self {
+            Query::Bool { must, should, must_not } => Query::Bool { must: all(must), should: all(should), must_not: all(must_not) },
+            Query::Boost(inner, by) => Query::Boost(Box::new(inner.over_ending(ends)), by),
+            leaf if leaf.field().is_some_and(ends) => Query::Superset(Box::new(leaf)),
+            other => other,
+        }
+    }
+
+    /// The field of a word, phrase or pattern.
+    #[must_use]
+    pub fn field(&self) -> Option<FieldId> {
+        match self {
+            Query::Term { field, .. }
+            | Query::Phrase { field, .. }
+            | Query::Prefix { field, .. }
+            | Query::Fuzzy { field, .. }
+            | Query::Regex { field, .. }
+            | Query::Range { field, .. } => Some(*field),
+            Query::Nothing | Query::All | Query::Bool { .. } | Query::Boost(..) | Query::Superset(_) => None,
+        }
+    }
+
     /// Calls `f` on each node that is a word, phrase or pattern.
     pub fn leaves<'a>(&'a self, f: &mut dyn FnMut(&'a Query)) {
         match self {

@@ -271,14 +271,7 @@ impl<'a> Ages<'a> {
         if self.table.rows_end() && self.table.row_id.is_none() {
             return false;
         }
-        let lives = |column: ColumnId| {
-            let place = self.table.families.iter().enumerate().find(|(_, f)| f.columns.contains(&column));
-            match place {
-                // Key columns are the row.
-                None => true,
-                Some((at, family)) => family.options.ttl.is_none() || (at == 0 && family.options.layout == stoa_store::Layout::Packed),
-            }
-        };
+        let lives = |column: ColumnId| !self.table.ends_apart(column);
         let parts = index.parts.iter().all(|p| match &p.key {
             IndexKey::Column(id) => lives(*id),
             IndexKey::Expr(_) => false,

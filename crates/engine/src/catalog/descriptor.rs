@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 use stoa_pg::SqlType;
-use stoa_store::{FamilyId, FamilyOptions, TableId};
+use stoa_store::{FamilyId, FamilyOptions, Layout, TableId};
 
 /// The OID of a catalog object, unique over all kinds; user objects start at [`FIRST_USER_OID`].
 pub type Oid = u32;
@@ -336,6 +336,14 @@ impl TableDescriptor {
     #[must_use]
     pub fn rows_end(&self) -> bool {
         self.families.first().is_some_and(|f| f.options.ttl.is_some())
+    }
+
+    /// Whether the value of a column may end by its age while its row stays.
+    #[must_use]
+    pub fn ends_apart(&self, column: ColumnId) -> bool {
+        // Key columns are in no family: they are the row.
+        let place = self.families.iter().enumerate().find(|(_, f)| f.columns.contains(&column) && !self.is_key(column));
+        place.is_some_and(|(at, f)| f.options.ttl.is_some() && (at > 0 || f.options.layout != Layout::Packed))
     }
 
     /// The index of a deferrable primary key.

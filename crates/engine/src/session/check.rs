@@ -90,7 +90,7 @@ async fn check_texts(ctx: &StatementContext, target: &CheckTarget, with_repair: 
     let chosen = |i: &&IndexDescriptor| is_text(i) && target.index.is_none_or(|oid| oid == i.oid);
     for index in target.table.indexes.iter().filter(chosen) {
         let Some(text) = ctx.database.text.get(index.storage) else { continue };
-        let (rows, fault) = match ctx.database.text.check(&text).await {
+        let (rows, fault) = match ctx.database.text.check(&target.table, &text).await {
             Ok((0, rows)) => (rows, None),
             Ok((differ, rows)) => (rows, Some((FaultKind::Stale, format!("{differ} differences")))),
             Err(error) => (0, Some((FaultKind::Unreadable, error.message().to_owned()))),

@@ -275,7 +275,7 @@ impl SearchState {
             self.among = None;
         }
         match fetch.filter(|_| self.among.is_none()) {
-            Some(fetch) if !self.output.is_unfiltered() => {
+            Some(fetch) if !self.output.is_unfiltered() || self.rows.may_be_gone() => {
                 let output = &self.output;
                 let pass =
                     |(columns, rows)| output.of_columns(columns, rows).and_then(|batch| output.apply(batch)).map_err(from_datafusion);

@@ -266,8 +266,8 @@ impl TextIndexes {
     ///
     /// # Errors
     /// What the store reports; XX002 if the files cannot be read.
-    pub async fn check(&self, index: &TextIndex) -> PgResult<(u64, u64)> {
-        find::check(self, index).await
+    pub async fn check(&self, table: &TableDescriptor, index: &TextIndex) -> PgResult<(u64, u64)> {
+        find::check(self, table, index).await
     }
 
     /// Makes the files of an index again from its table.

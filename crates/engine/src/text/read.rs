@@ -76,9 +76,8 @@ impl SearchRows {
         let source = ColumnSource::Table(Arc::clone(&table.codec));
         let stored: Vec<ColumnId> = columns.iter().copied().filter(|id| *id != SCORE).collect();
         let decoder = ScanDecoder::new(&source, &stored, expected.clamp(1, ROWS))?.collect_row_keys(&source)?;
-        // Rows whose cells expire are there only if they are read.
-        let expires = table.table.families.iter().any(|f| f.options.ttl.is_some());
-        let reads = match (expires, stored.is_empty(), decoder.is_of_keys()) {
+        // Whether rows that end by their age are there shows only when they are read.
+        let reads = match (table.table.rows_end(), stored.is_empty(), decoder.is_of_keys()) {
             (false, true, _) => Reads::Nothing,
             (false, false, true) => Reads::Keys,
             _ => Reads::Rows,
@@ -123,6 +122,12 @@ impl SearchRows {
     #[must_use]
     pub fn is_ready(&self) -> bool {
         self.sight.files().is_some()
+    }
+
+    /// Whether rows that are found may not be there any more.
+    #[must_use]
+    pub fn may_be_gone(&self) -> bool {
+        self.table.table.rows_end()
     }
 
     /// What was found.
@@ -211,7 +216,7 @@ impl SearchRows {
         Ok(None)
     }
 
-    /// The best rows that pass, `fetch` of them if there are: the index is asked for more while too few pass, and no more rows are read
+    /// The best rows that are there and pass, `fetch` of them if there are: the index is asked for more while too few pass, and no more rows are read
     /// than are likely to be needed. `share` is that of the rows which are expected to pass.
     ///
     /// # Errors

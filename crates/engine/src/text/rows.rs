@@ -33,6 +33,8 @@ pub struct RowTexts {
     lexemes: Vec<bool>,
     /// By part: what stands for it in a statement, over columns whose ids are those in the table.
     exprs: Vec<Expr>,
+    /// Columns of the predicate and of the parts that are expressions.
+    computed_of: Vec<ColumnId>,
 }
 
 impl std::fmt::Debug for RowTexts {
@@ -117,13 +119,14 @@ impl RowTexts {
         if let Some(sql) = &index.predicate {
             exprs.push(bind_table_expr(&bind, table, sql)?);
         }
+        let mut used: Vec<ColId> = Vec::new();
+        exprs.iter().for_each(|e| walk::columns_of(e, &mut used));
+        let computed_of: Vec<ColumnId> = used.iter().map(|id| ColumnId(id.0)).collect();
         let evaluator = if exprs.is_empty() {
             None
         } else {
-            let mut used: Vec<ColId> = Vec::new();
-            exprs.iter().for_each(|e| walk::columns_of(e, &mut used));
-            for id in used {
-                position(ColumnId(id.0));
+            for id in &computed_of {
+                position(*id);
             }
             let mut columns = Vec::with_capacity(read.len());
             for id in &read {
@@ -134,13 +137,27 @@ impl RowTexts {
         };
         let source = ColumnSource::Table(Arc::new(RowCodec::new(table)?));
         let lexemes = index.parts.iter().map(|p| p.ty.ty == PgType::Tsvector).collect();
-        Ok(Self { source, read, parts, evaluator, predicate: index.predicate.is_some(), lexemes, exprs: stand })
+        Ok(Self { source, read, parts, evaluator, predicate: index.predicate.is_some(), lexemes, exprs: stand, computed_of })
     }
 
     /// The part that holds a document, a `tsvector`, over columns whose ids are those in the table.
     #[must_use]
     pub fn part_of(&self, document: &Expr) -> Option<usize> {
         self.exprs.iter().zip(&self.lexemes).position(|(own, lexemes)| *lexemes && own == document)
+    }
+
+    /// By part: whether its words may end by their age while the row stays, which files do not follow. `None`: so may what an expression
+    /// gives, or whether the index has the row, and files may lack what they should have.
+    #[must_use]
+    pub fn ending(&self, table: &TableDescriptor) -> Option<Vec<bool>> {
+        if self.computed_of.iter().any(|id| table.ends_apart(*id)) {
+            return None;
+        }
+        let ends = |part: &Source| match part {
+            Source::Column(at) => self.read.get(*at).is_some_and(|id| table.ends_apart(*id)),
+            Source::Computed(_) => false,
+        };
+        Some(self.parts.iter().map(ends).collect())
     }
 
     /// A sink for rows of the table.

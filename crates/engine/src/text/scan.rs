@@ -128,6 +128,7 @@ pub fn choose(
             continue;
         }
         let Some(text) = indexes.get(index.storage) else { continue };
+        let Some(ending) = text.texts.ending(table) else { continue };
         let mut answered = Vec::new();
         let mut queries = Vec::new();
         for (n, filter) in exprs.iter().enumerate() {
@@ -145,6 +146,8 @@ pub fn choose(
                 answered.push(m.filter);
             }
         }
+        let ends = |field: usize| ending.get(field).copied().unwrap_or(false);
+        queries = queries.into_iter().map(|query| query.over_ending(&ends)).collect();
         let looks = !queries.is_empty();
         let files = text.files();
         if (looks || filters.alone)

@@ -199,7 +199,9 @@ impl KeyRead {
             return Ok(KeyRows::Unsuitable);
         }
         let text = &ctx.database.text;
-        let (Some(index), Some(query)) = (text.get(search.storage), search.query(known)?) else { return Ok(KeyRows::Unsuitable) };
+        let Some(index) = text.get(search.storage) else { return Ok(KeyRows::Unsuitable) };
+        let (Some(ending), Some(query)) = (index.texts.ending(&table.table), search.query(known)?) else { return Ok(KeyRows::Unsuitable) };
+        let query = query.over_ending(&|field| ending.get(field).copied().unwrap_or(false));
         let (Ok(offset), Ok(limit)) = (count(self.offset.as_ref(), known), count(self.limit.as_ref(), known)) else {
             return Ok(KeyRows::Unsuitable);
         };
@@ -219,7 +221,7 @@ impl KeyRead {
             ctx.session.long_work_follows().await;
         }
         let batches = match fetch.filter(|_| search.order != RowOrder::Any) {
-            Some(fetch) if !self.conditions.is_empty() => {
+            Some(fetch) if !self.conditions.is_empty() || rows.may_be_gone() => {
                 let share = f64::from(f32::from_bits(search.share.load(Ordering::Relaxed)));
                 let pass = |some| self.passing(self.batch_of(some)?, known);
                 let (batches, passed) = rows.best(fetch, share, pass).await?;
