@@ -4,6 +4,7 @@
 //! The table is read once: the hash of every entry that a row should have is taken from the sum of the range it falls into.
 //! Ranges whose sum is not zero then are compared entry by entry; the others are equal.
 
+use super::ageing;
 use super::entries::{TableRows, each_entry};
 use super::scrub::Pace;
 use crate::access::{KeyShape, explain};
@@ -20,7 +21,7 @@ use stoa_store::{CellRef, KeyRange};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128_with_seed};
 
 /// Entries of a range.
-const RANGE_ENTRIES: u64 = 4096;
+pub(super) const RANGE_ENTRIES: u64 = 4096;
 /// Entries that a comparison holds in memory; with more differences than that an index is better made anew.
 const COMPARED_ENTRIES: usize = 1 << 20;
 
@@ -114,6 +115,7 @@ pub async fn check(ctx: &StatementContext, target: &CheckTarget, pace: &mut Pace
     let view = ctx.txn.read_view();
     let mut report = Report::default();
     let mut indexes: Vec<Compared<'_>> = Vec::new();
+    let mut ageing: Vec<&IndexWriter> = Vec::new();
     for index in writer.indexes.iter() {
         if target.index.is_some_and(|oid| oid != index.descriptor.oid) {
             continue;
@@ -128,8 +130,19 @@ pub async fn check(ctx: &StatementContext, target: &CheckTarget, pace: &mut Pace
             }
             continue;
         }
+        if ageing::ages(&writer, index) {
+            ageing.push(index);
+            continue;
+        }
         let ranges = sums(ctx, &view, index, pace).await?;
         indexes.push(Compared { writer: index, ranges });
+    }
+    for index in ageing {
+        let (entries, ranges) = ageing::check(ctx, &view, &writer, index, pace, &mut report.faults).await?;
+        report.checked.push((index.descriptor.name.clone(), entries, ranges));
+    }
+    if indexes.is_empty() {
+        return Ok(report);
     }
     let mut rows = TableRows::open(&view, &writer, KeyRange::all()).await?;
     while let Some((batch, keys)) = rows.next(ctx).await? {
@@ -176,7 +189,7 @@ async fn sums(ctx: &StatementContext, view: &ReadView, index: &IndexWriter, pace
     Ok(ranges)
 }
 
-fn entries_of(index: &IndexWriter, range: KeyRange) -> RangeRead {
+pub(super) fn entries_of(index: &IndexWriter, range: KeyRange) -> RangeRead {
     RangeRead { table: index.codec.storage, families: vec![INDEX_FAMILY], range, reverse: false, limit: None, fill_cache: false }
 }
 
@@ -245,32 +258,27 @@ async fn compare(
             };
             let family = writer.codec.families.first().map(|f| f.id).ok_or_else(|| PgError::internal("a table without families"))?;
             let exists = view.exists(writer.codec.storage, family, &[&row]).await?.first().copied().unwrap_or(false);
-            if !exists && expires(&writer.table) {
-                // The row went by its age; readers look at the row.
-                continue;
-            }
             found.push((if exists { FaultKind::Stale } else { FaultKind::Extra }, key, Some(row)));
         }
     }
     found.extend(expected.into_iter().map(|(key, own)| (FaultKind::Missing, key, Some(own.row))));
     found.sort_by(|a, b| a.1.cmp(&b.1));
-    let (entry_shape, row_shape) = (KeyShape::of_index(&index.writer.codec), KeyShape::of_table(&writer.codec.key));
-    faults.extend(found.into_iter().map(|(kind, entry, row)| Fault {
-        index: name.clone(),
+    faults.extend(found.into_iter().map(|(kind, entry, row)| fault(writer, index.writer, kind, entry, row)));
+    Ok(())
+}
+
+/// A difference, with its keys as values.
+pub(super) fn fault(writer: &TableWriter, index: &IndexWriter, kind: FaultKind, entry: Vec<u8>, row: Option<Vec<u8>>) -> Fault {
+    let (entry_shape, row_shape) = (KeyShape::of_index(&index.codec), KeyShape::of_table(&writer.codec.key));
+    Fault {
+        index: index.descriptor.name.clone(),
         kind,
         entry_text: explain::key(&entry_shape, &entry),
         row_text: row.as_ref().map_or_else(String::new, |row| explain::key(&row_shape, row)),
         entry,
         row,
         repaired: false,
-    }));
-    Ok(())
-}
-
-/// Whether rows of the table go by themselves.
-#[must_use]
-pub fn expires(table: &TableDescriptor) -> bool {
-    table.families.iter().any(|f| f.options.ttl.is_some())
+    }
 }
 
 /// The key of the row that an entry points to.

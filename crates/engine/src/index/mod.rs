@@ -1,8 +1,9 @@
 //! The life of an index beside the rows that it follows: online builds, proof that it equals its table, and repair.
 //!
-//! Reading order: [`entries`] (what the entries of a table's rows should be) → [`build`] → [`sorter`] → [`mod@check`] → [`repair`] →
-//! [`scrub`].
+//! Reading order: [`entries`] (what the entries of a table's rows should be) → [`build`] → [`sorter`] → [`mod@check`] → [`ageing`] →
+//! [`repair`] → [`scrub`].
 
+pub mod ageing;
 pub mod build;
 pub mod check;
 pub mod entries;

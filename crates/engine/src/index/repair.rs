@@ -8,6 +8,7 @@ use super::entries::each_entry;
 use crate::bind::tree::{LockStrength, LockWait};
 use crate::exec::StatementContext;
 use crate::row::{INDEX_FAMILY, KeyList};
+use crate::txn::ReadView;
 use crate::write::lookup;
 use crate::write::table_writer::TableWriter;
 use std::collections::HashMap;
@@ -64,7 +65,7 @@ pub async fn repair(ctx: &StatementContext, target: &CheckTarget, faults: &mut [
             let mut taken: Vec<Vec<u8>> = Vec::new();
             for (key, owner) in &owners {
                 let Some((_, row)) = wanted.get(key) else { continue };
-                if owner != row && owns(ctx, &writer, index, owner, key).await? {
+                if owner != row && owns(&ctx.txn.newest_view(), &writer, index, owner, key).await? {
                     taken.push(key.clone());
                 }
             }
@@ -85,14 +86,14 @@ pub async fn repair(ctx: &StatementContext, target: &CheckTarget, faults: &mut [
 }
 
 /// Whether a row, as it is now, has this entry.
-async fn owns(
-    ctx: &StatementContext,
+pub(super) async fn owns(
+    view: &ReadView,
     writer: &TableWriter,
     index: &crate::write::table_writer::IndexWriter,
     row: &[u8],
     entry: &[u8],
 ) -> PgResult<bool> {
-    let (rows, _) = lookup::rows_by_key(&ctx.txn.newest_view(), &writer.table, &writer.codec, &[row]).await?;
+    let (rows, _) = lookup::rows_by_key(view, &writer.table, &writer.codec, &[row]).await?;
     let mut keys = KeyList::new();
     keys.push(row);
     let mut has = false;

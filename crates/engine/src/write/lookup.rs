@@ -41,8 +41,8 @@ pub async fn entries(view: &ReadView, index: &Arc<IndexCodec>, keys: &[&[u8]]) -
     Ok(sink.found.into_iter().enumerate().map(|(n, key)| (key, rows.get(n).to_vec())).collect())
 }
 
-/// As [`entries`], but only those whose row still has them. Entries do not age: one may be left of a row that ended by its age, and its
-/// key may be another row's by now.
+/// As [`entries`], but only those whose row still has them. Entries do not age: one may be left of a row or a value that ended by its
+/// age, and the row's key may be another row's by now.
 ///
 /// # Errors
 /// As [`entries`]; what expressions of the index raise.
@@ -81,7 +81,7 @@ pub async fn without_ended(
     mut found: HashMap<Vec<u8>, Vec<u8>>,
     keys_of: impl FnOnce(&Rows) -> PgResult<Vec<Option<Vec<u8>>>>,
 ) -> PgResult<HashMap<Vec<u8>, Vec<u8>>> {
-    if found.is_empty() || !table.rows_end() {
+    if found.is_empty() || !table.families.iter().any(|f| f.options.ttl.is_some()) {
         return Ok(found);
     }
     let mut row_keys: Vec<Vec<u8>> = found.values().cloned().collect();

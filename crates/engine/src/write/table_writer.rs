@@ -100,6 +100,11 @@ impl IndexWriter {
         self.descriptor.is_deferrable()
     }
 
+    /// Columns on which entries depend.
+    pub fn columns(&self) -> impl Iterator<Item = ColumnId> {
+        self.uses.iter().copied()
+    }
+
     #[must_use]
     pub fn depends_on(&self, assigned: &HashSet<ColumnId>) -> bool {
         self.uses.iter().any(|c| assigned.contains(c))
