@@ -539,13 +539,24 @@ async fn replace(writer: &mut TableWriter, work: &mut ForeignKeyWork, rows: Rows
     let mut assigned: HashSet<ColumnId> = writer.table.live_columns().map(|c| c.id).collect();
     if let Some(columns) = columns {
         let given = std::mem::replace(&mut after, existing.clone());
+        assigned.clear();
         for id in columns {
-            after.set(*id, given.column(*id)?.clone());
+            let value = given.column(*id)?;
+            // The key is what the row was found by; only its form may differ (1.0 and 1.00).
+            if !writer.table.is_key(*id) || value.to_data() != existing.column(*id)?.to_data() {
+                after.set(*id, value.clone());
+                assigned.insert(*id);
+            }
         }
-        writer.regenerate(&mut after)?;
-        assigned = columns.iter().copied().chain(writer.generated_columns()).collect();
+        if !assigned.is_empty() {
+            writer.regenerate(&mut after)?;
+            assigned.extend(writer.generated_columns());
+        }
     }
-    update::update(writer, work, &existing, after.clone(), &assigned, Freshness::Newest).await?;
+    // Where nothing but the key is named, a row that exists stays as it is, its age included.
+    if !assigned.is_empty() {
+        after = update::update(writer, work, &existing, after, &assigned, Freshness::Newest).await?.rows;
+    }
     let written = rows_won.at(&fresh)?.append(&after)?;
     let mut order: Vec<(usize, usize)> = fresh.iter().chain(&positions).copied().zip(0..).collect();
     order.sort_unstable();

@@ -168,7 +168,15 @@ pub struct TableWriter {
     pub codec: Arc<RowCodec>,
     pub indexes: Arc<[IndexWriter]>,
     pub checks: Arc<[Check]>,
-    generated: Option<Arc<(Vec<ColumnId>, Compiled)>>,
+    generated: Option<Arc<Generated>>,
+}
+
+/// The generated columns.
+struct Generated {
+    columns: Vec<ColumnId>,
+    /// By column: those that it is computed of.
+    uses: Vec<HashSet<ColumnId>>,
+    compiled: Compiled,
 }
 
 /// What is compiled of a table, for all statements that write to it.
@@ -176,7 +184,7 @@ pub struct TableWriter {
 struct Shape {
     indexes: Arc<[IndexWriter]>,
     checks: Arc<[Check]>,
-    generated: Option<Arc<(Vec<ColumnId>, Compiled)>>,
+    generated: Option<Arc<Generated>>,
 }
 
 /// Shapes whose expressions mean the same to every statement, by the address of the descriptor.
@@ -232,7 +240,13 @@ impl Shape {
         checks.sort_by(|a, b| a.name.name.cmp(&b.name.name));
         let (computed, exprs): (Vec<ColumnId>, Vec<&str>) =
             table.live_columns().filter_map(|c| Some((c.id, c.generated.as_deref()?))).unzip();
-        let generated = if computed.is_empty() { None } else { Some(Arc::new((computed, binding.compile(table, &exprs)?))) };
+        let generated = if computed.is_empty() {
+            None
+        } else {
+            let uses = exprs.iter().map(|sql| Ok(binding.compile(table, &[sql])?.columns.into_iter().collect()));
+            let uses = uses.collect::<PgResult<Vec<_>>>()?;
+            Some(Arc::new(Generated { columns: computed, uses, compiled: binding.compile(table, &exprs)? }))
+        };
         Ok(Self { indexes: indexes.into(), checks: checks.into(), generated })
     }
 }
@@ -267,8 +281,8 @@ impl TableWriter {
     /// # Errors
     /// What their expressions raise.
     pub fn regenerate(&self, rows: &mut Rows) -> PgResult<()> {
-        if let Some((ids, compiled)) = self.generated.as_deref() {
-            for (id, array) in ids.iter().zip(compiled.evaluate(rows)?) {
+        if let Some(generated) = self.generated.as_deref() {
+            for (id, array) in generated.columns.iter().zip(generated.compiled.evaluate(rows)?) {
                 let ty = self.table.column(*id).map(|c| c.ty.arrow.clone());
                 let array = match ty {
                     Some(ty) if *array.data_type() != ty => arrow::compute::cast(&array, &ty)?,
@@ -282,7 +296,13 @@ impl TableWriter {
 
     /// The generated columns.
     pub fn generated_columns(&self) -> impl Iterator<Item = ColumnId> {
-        self.generated.iter().flat_map(|g| g.0.iter().copied())
+        self.generated.iter().flat_map(|g| g.columns.iter().copied())
+    }
+
+    /// Generated columns among `assigned` of which no other that they are computed of is.
+    pub fn unaffected<'a>(&'a self, assigned: &'a HashSet<ColumnId>) -> impl Iterator<Item = ColumnId> + 'a {
+        let all = self.generated.iter().flat_map(|g| g.columns.iter().zip(&g.uses));
+        all.filter(|(id, uses)| assigned.contains(id) && uses.is_disjoint(assigned)).map(|(id, _)| *id)
     }
 
     #[must_use]

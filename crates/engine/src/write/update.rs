@@ -12,6 +12,7 @@ use super::table_writer::{Entries, TableWriter};
 use crate::bind::tree::{LockStrength, LockWait};
 use crate::catalog::ColumnId;
 use crate::row::{INDEX_FAMILY, KeyList, RowEncoder};
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult};
@@ -112,6 +113,14 @@ pub async fn update(
     let writer = &*writer;
     let txn = Arc::clone(&writer.ctx.txn);
     let storage = writer.codec.storage;
+    // Generated columns are written where they may differ, and keep their age elsewhere.
+    let unaffected: Vec<ColumnId> = writer.unaffected(assigned).collect();
+    let (mut new, mut affected) = (new, Cow::Borrowed(assigned));
+    for id in unaffected {
+        new.set(id, old.column(id)?.clone());
+        affected.to_mut().remove(&id);
+    }
+    let assigned = &*affected;
     let moves_key = writer.assigns_key(assigned);
     let strength = if changes_a_key(writer, old, &new, assigned, moves_key)? { LockStrength::Update } else { LockStrength::NoKeyUpdate };
     let Claimed { source, keys: old_keys } = claim(writer, keys_read(writer, old)?, strength, freshness).await?;
@@ -152,8 +161,8 @@ pub async fn update(
         super::deferrable_unique::claim(writer, index, after, changed.into_iter()).await?;
     }
 
-    let families: Vec<bool> =
-        writer.codec.families.iter().map(|f| moves_key || f.columns.iter().any(|(id, _)| assigned.contains(id))).collect();
+    // Others keep what they have, and its age, unless the row moves.
+    let families: Vec<bool> = writer.codec.families.iter().map(|f| f.columns.iter().any(|(id, _)| assigned.contains(id))).collect();
     let nothing = !families.contains(&true);
     let (mut old_entry, mut new_entry) = (Vec::new(), Vec::new());
     txn.write(|set| -> PgResult<()> {
