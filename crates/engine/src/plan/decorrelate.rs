@@ -4,9 +4,11 @@
 //! becomes a semi- or anti-join (predicates of any form may correlate). A scalar subquery that is one aggregate over rows
 //! matched by equalities becomes a grouped outer join (Galindo-Legaria and Joshi 2001). The rest is left as [`Apply`] items.
 
-use crate::bind::aggregate_names;
+use super::short::kept::is_steady;
+use crate::bind::aggregate::walk_volatile;
 use crate::bind::tree::{AggregateExpr, ColId, Expr, ExprKind, JoinKind, Query, Rel};
 use crate::bind::walk;
+use datafusion::common::ScalarValue;
 use std::collections::HashSet;
 use stoa_pg::registry::{FuncKind, NativeAggregate};
 use stoa_pg::{PgType, SqlType};
@@ -83,9 +85,14 @@ fn collect_given(rel: &Rel, out: &mut HashSet<ColId>) {
 
 /// Splits a relation whose free columns stand only in filters at its top into the uncorrelated part and the conditions.
 /// `needed`: columns that must still be visible above.
+///
+/// What calls a volatile function, takes a sample or locks rows stays correlated: it is run for each outer row.
 pub fn pull_correlation(rel: &Rel, needed: &mut HashSet<ColId>) -> Option<(Rel, Vec<Expr>)> {
     if walk::free_columns(rel).is_empty() {
         return Some((rel.clone(), Vec::new()));
+    }
+    if !is_steady(rel) {
+        return None;
     }
     match rel {
         Rel::Filter { input, predicate } => {
@@ -297,7 +304,7 @@ pub fn scalar_as_join(input: &Rel, query: &Query, fresh: &mut dyn FnMut() -> Col
         used.iter().any(|u| outer.contains(u))
     };
     if exprs.iter().any(|(_, e)| free_in(e) || e.any(&mut |x| is_subquery(x)))
-        || aggregates.iter().any(|(_, a)| a.args.iter().chain(a.filter.as_ref()).any(&free_in))
+        || aggregates.iter().any(|(_, a)| exprs_of_aggregate(a).any(|e| free_in(e) || walk_volatile(e)))
     {
         return None;
     }
@@ -345,14 +352,13 @@ pub fn scalar_as_join(input: &Rel, query: &Query, fresh: &mut dyn FnMut() -> Col
         on: Some(conjunction(on)),
         lateral: false,
     };
-    // Where no group was found, counts are 0.
+    // Where no group was found, counts are 0, and ranks are those of nothing.
     let (_, value) = exprs.iter().find(|(c, _)| *c == output.col)?;
     let mut value = value.clone();
-    let counts: Vec<(ColId, SqlType)> = aggregates.iter().filter(|(_, a)| is_count(a)).map(|(c, a)| (*c, a.ty.clone())).collect();
     walk::rewrite(&mut value, false, &mut |e| match &e.kind {
-        ExprKind::Column(c) => counts.iter().find(|(id, _)| id == c).map(|(id, ty)| {
-            let zero = Expr::new(ExprKind::Const(datafusion::common::ScalarValue::Int64(Some(0))), ty.clone());
-            Expr::new(ExprKind::Coalesce(vec![Expr::column(*id, ty.clone()), zero]), ty.clone())
+        ExprKind::Column(c) => aggregates.iter().find(|(id, _)| id == c).and_then(|(id, a)| {
+            let none = Expr::new(ExprKind::Const(of_no_rows(a)?), a.ty.clone());
+            Some(Expr::new(ExprKind::Coalesce(vec![Expr::column(*id, a.ty.clone()), none]), a.ty.clone()))
         }),
         _ => None,
     });
@@ -464,6 +470,21 @@ fn equals(condition: &Expr, column: ColId, fixed: &HashSet<ColId>) -> bool {
     oper.0.name == "=" && (is_column(a) && is_fixed(b) || is_column(b) && is_fixed(a))
 }
 
-fn is_count(aggregate: &AggregateExpr) -> bool {
-    matches!(aggregate.func.0.kind, FuncKind::NativeAggregate(NativeAggregate::Count)) || aggregate_names::counts(aggregate.func.0.name)
+/// The expressions of an aggregate.
+fn exprs_of_aggregate(a: &AggregateExpr) -> impl Iterator<Item = &Expr> {
+    a.args.iter().chain(a.order_by.iter().map(|key| &key.expr)).chain(a.filter.as_ref())
+}
+
+/// What an aggregate gives for no rows, where that is not NULL. None of these gives NULL for any rows.
+fn of_no_rows(aggregate: &AggregateExpr) -> Option<ScalarValue> {
+    if matches!(aggregate.func.0.kind, FuncKind::NativeAggregate(NativeAggregate::Count)) {
+        return Some(ScalarValue::Int64(Some(0)));
+    }
+    match aggregate.func.0.name {
+        "regr_count" => Some(ScalarValue::Int64(Some(0))),
+        "rank" | "dense_rank" => Some(ScalarValue::Int64(Some(1))),
+        "percent_rank" => Some(ScalarValue::Float64(Some(0.0))),
+        "cume_dist" => Some(ScalarValue::Float64(Some(1.0))),
+        _ => None,
+    }
 }

@@ -281,6 +281,10 @@ impl Planner {
     /// `left op ANY (query)` over the query's rows in memory, as a membership test in a hash table.
     async fn membership(&self, left: &[Expr], opers: &[crate::bind::tree::OperRef], query: &Query, all: bool) -> PgResult<Option<Expr>> {
         let ([l], [oper], [o]) = (left, opers, query.outputs.as_slice()) else { return Ok(None) };
+        // An array of arrays is one array of more dimensions: its elements are not they.
+        if o.ty.ty.is_array() {
+            return Ok(None);
+        }
         let negated = all && oper.0.name == "<>";
         if !(negated || (!all && oper.0.name == "=")) || l.ty.arrow != o.ty.arrow || l.ty.ty != o.ty.ty {
             return Ok(None);
