@@ -443,7 +443,7 @@ pub(crate) fn inline_ctes(bound: &mut Bound, next_col: u32, materialized: &[CteI
         let count = counts.get(&cte.id).copied().unwrap_or(0);
         let forced = materialized.contains(&cte.id);
         let free = not_materialized.contains(&cte.id);
-        if count == 0 && !volatile {
+        if count == 0 {
             // PostgreSQL does not run what nobody reads.
             bound.ctes.remove(index);
             continue;

@@ -12,6 +12,7 @@ use crate::bind::aggregate::walk_effects;
 use crate::bind::tree::{Bound, BoundBody, ColId, CteBody, CteId, Expr, Mutation, MutationKind, OnConflict, Query, Rel};
 use crate::bind::walk;
 use crate::exec::StatementContext;
+use crate::exec::working_table::RowsOnDemand;
 use crate::session::explain::{ExplainFormat, ExplainOptions};
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
@@ -215,6 +216,13 @@ async fn prepare(ctx: &StatementContext, bound: &Bound, used: Arc<HashSet<ColId>
                 };
                 match few {
                     Some(KeyRows::Rows(rows)) => rows.into_iter().collect(),
+                    _ if makes_rows(rel) => {
+                        let plan = physical(ctx, select_columns(planner.plan(rel).await?, &columns)?).await?;
+                        let schema = plan.schema();
+                        let rows = CteRows::OnDemand(Arc::new(RowsOnDemand::new(plan, Arc::clone(&ctx.database.task))));
+                        ctes.insert(cte.id, Materialized { columns, schema, rows });
+                        continue;
+                    }
                     _ => planner.run(rel, &columns).await?,
                 }
             }
@@ -230,6 +238,13 @@ async fn prepare(ctx: &StatementContext, bound: &Bound, used: Arc<HashSet<ColId>
         ctes.insert(cte.id, Materialized { columns, schema, rows: CteRows::All(Arc::new(batches)) });
     }
     Ok(Planner::new(ctx.clone(), Arc::new(ctes), used, run.is_some()))
+}
+
+/// Whether a query of WITH makes rows that no table has, of which there may be more than anybody wants.
+fn makes_rows(rel: &Rel) -> bool {
+    let mut makes = false;
+    walk::visit_all(rel, &mut |node| makes |= matches!(node, Rel::Recursive { .. } | Rel::ProjectSet { .. }));
+    makes
 }
 
 fn empty_schema(columns: &[(ColId, stoa_pg::SqlType)]) -> SchemaRef {

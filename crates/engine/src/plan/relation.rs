@@ -11,7 +11,7 @@ use crate::exec::StatementContext;
 use crate::exec::apply::{ApplyExec, LateralSpec};
 use crate::exec::lock_rows::RowLocks;
 use crate::exec::project_set::ProjectSetExec;
-use crate::exec::working_table::{Round, WorkingTableExec};
+use crate::exec::working_table::{Round, Rows, RowsOnDemand, WorkingTableExec};
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use datafusion::common::{Column, DFSchema, DataFusionError, JoinType, NullEquality, ScalarValue};
@@ -43,6 +43,8 @@ pub enum CteRows {
     All(Arc<Vec<RecordBatch>>),
     /// Those of the round before.
     Working(Round),
+    /// Made as far as they are read.
+    OnDemand(Arc<RowsOnDemand>),
 }
 
 /// Turns relations into plans. Clones share the CTEs.
@@ -817,16 +819,17 @@ impl Planner {
             let at = rows.columns.iter().position(|c| c == source).ok_or_else(|| PgError::internal("a CTE without the column"))?;
             positions.push(at);
         }
+        let scanned = |rows: Rows, positions: Vec<usize>, schema: SchemaRef| -> PgResult<LogicalPlan> {
+            let df_schema = Arc::new(DFSchema::try_from(schema.as_ref().clone()).map_err(from_datafusion)?);
+            let above = df_schema.fields().iter().map(|f| f.name().clone()).collect();
+            let make: super::node::MakeExec =
+                Arc::new(move |_| Ok(Arc::new(WorkingTableExec::new(rows.clone(), positions.clone(), Arc::clone(&schema)))));
+            Ok(StoaNode::plan("Working table".into(), Vec::new(), df_schema, above, make))
+        };
         let all = match &rows.rows {
             CteRows::All(all) => all,
-            CteRows::Working(round) => {
-                let df_schema = Arc::new(DFSchema::try_from(schema.as_ref().clone()).map_err(from_datafusion)?);
-                let above = df_schema.fields().iter().map(|f| f.name().clone()).collect();
-                let round = Arc::clone(round);
-                let make: super::node::MakeExec =
-                    Arc::new(move |_| Ok(Arc::new(WorkingTableExec::new(Arc::clone(&round), positions.clone(), Arc::clone(&schema)))));
-                return Ok(StoaNode::plan("Working table".into(), Vec::new(), df_schema, above, make));
-            }
+            CteRows::Working(round) => return scanned(Rows::Round(Arc::clone(round)), positions, schema),
+            CteRows::OnDemand(rows) => return scanned(Rows::OnDemand(Arc::clone(rows)), positions, schema),
         };
         let mut batches = Vec::with_capacity(all.len());
         for batch in all.iter() {
