@@ -4,7 +4,7 @@ use super::expr::bool_type;
 use super::resolve::{Choice, select_candidate};
 use super::scope::Clause;
 use super::tree::{Expr, ExprKind, FuncRef, SetExpr, SortKey};
-use super::{Binder, fold, name_parts};
+use super::{Binder, fold, name_parts, walk};
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
 use stoa_pg::registry::{Called, CastContext, Func, FuncKind, Registry};
@@ -724,7 +724,9 @@ fn has_field(row: &Expr, name: &str) -> bool {
 
 /// Whether two expressions are the same computation.
 pub(crate) fn same_expr(a: &Expr, b: &Expr) -> bool {
-    a == b || strip_form(a) == strip_form(b)
+    let (a, b) = (strip_form(a), strip_form(b));
+    // Each subquery has numbers of its own.
+    a == b || walk::has_subquery(a) && walk::has_subquery(b) && walk::numbered(a) == walk::numbered(b)
 }
 
 /// Without a change of form around it.

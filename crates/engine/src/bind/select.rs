@@ -221,7 +221,7 @@ impl Binder<'_> {
             && tail.locks.is_empty()
             && targets.iter().any(|t| has_set(&t.expr))
             && !order.iter().any(|k| has_set(&k.expr))
-            && !targets.iter().any(|t| has_subquery(&t.expr));
+            && !targets.iter().any(|t| walk::has_subquery(&t.expr));
         if sorted_before_sets {
             let mut below = Vec::with_capacity(order.len() + targets.len());
             for key in std::mem::take(&mut order) {
@@ -312,7 +312,7 @@ impl Binder<'_> {
         if !distinct && (!keys.is_empty() || tail.fetch.is_some() || tail.offset.is_some()) {
             let sorted: Vec<ColId> = keys.iter().map(|k| &k.expr).chain(&on_columns).filter_map(column_id).collect();
             let is_late = |(id, expr): &(ColId, Expr)| {
-                outputs.iter().any(|o| o.col == *id) && !sorted.contains(id) && walk_volatile(expr) && !has_subquery(expr)
+                outputs.iter().any(|o| o.col == *id) && !sorted.contains(id) && walk_volatile(expr) && !walk::has_subquery(expr)
             };
             let (above, mut below): (Vec<_>, Vec<_>) = exprs.into_iter().partition(is_late);
             if !above.is_empty() {
@@ -616,12 +616,6 @@ pub(crate) fn hand_on(rel: &mut Rel, id: ColId, expr: &Expr) -> bool {
 
 fn has_set(expr: &Expr) -> bool {
     expr.any(&mut |e| matches!(e.kind, ExprKind::Set(_)))
-}
-
-fn has_subquery(expr: &Expr) -> bool {
-    let mut has = false;
-    walk::visit_subqueries(expr, &mut |_| has = true);
-    has
 }
 
 fn column_id(expr: &Expr) -> Option<ColId> {

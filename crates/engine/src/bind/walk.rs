@@ -352,6 +352,54 @@ pub fn refresh(rel: &mut Rel, next: &mut dyn FnMut() -> ColId, map: &mut HashMap
     rename_rel(rel, map);
 }
 
+/// Whether a subquery stands in the expression.
+#[must_use]
+pub fn has_subquery(expr: &Expr) -> bool {
+    let mut has = false;
+    visit_subqueries(expr, &mut |_| has = true);
+    has
+}
+
+/// The expression with what its subqueries bring into being numbered anew, and the tables that they read: the same for two expressions
+/// that are written alike.
+#[must_use]
+pub fn numbered(expr: &Expr) -> (Expr, Vec<(u32, Option<Expr>)>) {
+    let mut expr = expr.clone();
+    let (mut given, mut tables) = (HashSet::new(), Vec::new());
+    visit_subqueries(&expr, &mut |query| {
+        visit_all(&query.rel, &mut |node| {
+            given_by(node, &mut given);
+            if let Rel::Scan(scan) = node {
+                tables.push((scan.table.oid, scan.as_of.as_deref().cloned()));
+            }
+        });
+    });
+    // Columns are numbered as they are bound, in the order of the text.
+    let mut sorted: Vec<ColId> = given.into_iter().collect();
+    sorted.sort();
+    let map = (NUMBERED..).map(ColId).zip(sorted).map(|(new, old)| (old, new)).collect();
+    rename_expr(&mut expr, &map);
+    let mut next = 0;
+    subqueries_mut(&mut expr, &mut |query| number_scans(&mut query.rel, &mut next));
+    (expr, tables)
+}
+
+/// Above the numbers that the binder gives, and below those of the planner.
+const NUMBERED: u32 = 0x3000_0000;
+
+fn number_scans(rel: &mut Rel, next: &mut u32) {
+    if let Rel::Scan(scan) = rel {
+        *next += 1;
+        scan.scan_id = *next;
+    }
+    for e in exprs_mut(rel) {
+        subqueries_mut(e, &mut |query| number_scans(&mut query.rel, next));
+    }
+    for child in children_mut(rel) {
+        number_scans(child, next);
+    }
+}
+
 /// Renames columns everywhere in a relation.
 pub fn rename_rel(rel: &mut Rel, map: &HashMap<ColId, ColId>) {
     let get = |c: &mut ColId| {
