@@ -2,7 +2,7 @@
 
 use super::scope::{Clause, Scope, StarColumn};
 use super::select::Tail;
-use super::tree::{BoundBody, Expr, ExprKind, Output, Query, Rel, SetOp};
+use super::tree::{BoundBody, ColId, Expr, ExprKind, Output, Query, Rel, SetOp};
 use super::{Binder, MAX_DEPTH, fold, walk};
 use datafusion::common::ScalarValue;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
@@ -217,9 +217,7 @@ impl Binder<'_> {
             if let Some(known) = self.params.get_mut(number) {
                 *known = None;
             }
-            if let Rel::Project { exprs, .. } = rel
-                && let Some((_, e)) = exprs.iter_mut().find(|(c, _)| *c == output.col)
-            {
+            if let Some(e) = listed_mut(rel, output.col) {
                 e.kind = ExprKind::Const(ScalarValue::Utf8View(None));
             }
         }
@@ -468,8 +466,7 @@ fn tail_of(query: &ast::Query) -> PgResult<Tail<'_>> {
 
 /// A select list's literal, or its parameter that stands nowhere else, which whoever reads the column may read as another type.
 fn untyped_output(rel: &Rel, output: &Output) -> Option<Expr> {
-    let Rel::Project { exprs, .. } = rel else { return None };
-    let (_, e) = exprs.iter().find(|(c, _)| *c == output.col).filter(|_| output.ty.ty == PgType::Text)?;
+    let e = listed(rel, output.col).filter(|_| output.ty.ty == PgType::Text)?;
     let taken = match &e.kind {
         ExprKind::Const(_) => true,
         ExprKind::Param(number) => {
@@ -487,4 +484,35 @@ fn untyped_output(rel: &Rel, output: &Output) -> Option<Expr> {
         _ => false,
     };
     taken.then(|| Expr::new(e.kind.clone(), SqlType::new(PgType::Unknown)))
+}
+
+/// What a select list has for a column, below the order and the limit of its query.
+fn listed(rel: &Rel, column: ColId) -> Option<&Expr> {
+    match rel {
+        Rel::Sort { input, .. } | Rel::Limit { input, .. } | Rel::Lock { input, .. } | Rel::DistinctOn { input, .. } => {
+            listed(input, column)
+        }
+        Rel::Project { input, exprs } => match exprs.iter().find(|(c, _)| *c == column)? {
+            (_, e) if e.kind == ExprKind::Column(column) => listed(input, column),
+            (_, e) => Some(e),
+        },
+        _ => None,
+    }
+}
+
+/// As [`listed`], to be changed.
+fn listed_mut(rel: &mut Rel, column: ColId) -> Option<&mut Expr> {
+    match rel {
+        Rel::Sort { input, .. } | Rel::Limit { input, .. } | Rel::Lock { input, .. } | Rel::DistinctOn { input, .. } => {
+            listed_mut(input, column)
+        }
+        Rel::Project { input, exprs } => {
+            let at = exprs.iter().position(|(c, _)| *c == column)?;
+            match exprs.get_mut(at)? {
+                (_, e) if e.kind == ExprKind::Column(column) => listed_mut(input, column),
+                (_, e) => Some(e),
+            }
+        }
+        _ => None,
+    }
 }
