@@ -2,6 +2,7 @@
 
 use super::expr::{bool_type, or};
 use super::scope::{Refusal, ScopeColumn, record_type};
+use super::sqlparser_span::Span;
 use super::tree::{ColId, Expr, ExprKind};
 use super::{Binder, fold};
 use crate::catalog::Relation;
@@ -14,15 +15,16 @@ impl Binder<'_> {
     /// A name of one to four parts: a column, a field, a whole row.
     pub(crate) fn bind_column(&mut self, parts: &[ast::Ident]) -> PgResult<Expr> {
         let names: Vec<String> = parts.iter().map(fold).collect();
-        let position = parts.first().and_then(|p| self.pos_span(p.span));
+        let span = parts.first().map_or_else(Span::empty, |p| p.span);
+        let position = self.pos_span(span);
         let result = match names.as_slice() {
-            [column] => self.bind_unqualified(column, parts[0].quote_style.is_none()),
-            [table, column] => self.bind_qualified(None, table, column),
-            [schema, table, column] => self.bind_qualified(Some(schema), table, column),
+            [column] => self.bind_unqualified(column, span),
+            [table, column] => self.bind_qualified(None, table, column, span),
+            [schema, table, column] => self.bind_qualified(Some(schema), table, column, span),
             [database, _, _, _] if !matches!(database.as_str(), "stoa" | "postgres") => {
                 Err(PgError::unsupported(format!("cross-database references are not implemented: {}", names.join("."))))
             }
-            [_, schema, table, column] => self.bind_qualified(Some(schema), table, column),
+            [_, schema, table, column] => self.bind_qualified(Some(schema), table, column, span),
             _ => Err(PgError::new(SqlState::SYNTAX_ERROR, format!("improper qualified name (too many dotted names): {}", names.join(".")))),
         };
         if let (Ok(Expr { kind: ExprKind::Column(id), .. }), Some(position)) = (&result, position) {
@@ -32,7 +34,7 @@ impl Binder<'_> {
     }
 
     /// The name of a FROM item is its whole row; of a function with one column, that column.
-    pub(super) fn row_of_item(&mut self, name: &str) -> PgResult<Option<Expr>> {
+    pub(super) fn row_of_item(&mut self, name: &str, span: Span) -> PgResult<Option<Expr>> {
         for depth in (0..self.scopes.len()).rev() {
             let scope = &self.scopes[depth];
             let item = scope.items.iter().find(|i| i.alias == name && !i.lateral_only);
@@ -45,9 +47,10 @@ impl Binder<'_> {
                 {
                     return Ok(Some(one.expr.clone()));
                 }
-                let columns = item.columns.clone();
-                let row = whole_row(item.nullable, item.key.as_deref(), columns.clone());
-                for c in &columns {
+                let item = item.clone();
+                let row = whole_row(item.nullable, item.key.as_deref(), item.columns.clone());
+                self.note_meaning(span, &item);
+                for c in &item.columns {
                     self.note_origin(c.origin);
                 }
                 return Ok(Some(row));
@@ -56,7 +59,7 @@ impl Binder<'_> {
         Ok(None)
     }
 
-    fn bind_unqualified(&mut self, name: &str, _unquoted: bool) -> PgResult<Expr> {
+    fn bind_unqualified(&mut self, name: &str, span: Span) -> PgResult<Expr> {
         for depth in (0..self.scopes.len()).rev() {
             let scope = &self.scopes[depth];
             let mut found: Option<(Expr, Option<(u32, u32)>, Option<PgError>)> = None;
@@ -91,7 +94,7 @@ impl Binder<'_> {
             return Ok(added.expr.clone());
         }
         // Columns, of outer queries too, go before.
-        if let Some(row) = self.row_of_item(name)? {
+        if let Some(row) = self.row_of_item(name, span)? {
             return Ok(row);
         }
         let error = PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" does not exist"));
@@ -135,7 +138,7 @@ impl Binder<'_> {
         }
     }
 
-    fn bind_qualified(&mut self, schema: Option<&str>, table: &str, column: &str) -> PgResult<Expr> {
+    fn bind_qualified(&mut self, schema: Option<&str>, table: &str, column: &str, span: Span) -> PgResult<Expr> {
         let mut hidden = false;
         for depth in (0..self.scopes.len()).rev() {
             let scope = &self.scopes[depth];
@@ -158,12 +161,18 @@ impl Binder<'_> {
                     return Err(PgError::new(SqlState::AMBIGUOUS_COLUMN, format!("column reference \"{column}\" is ambiguous")));
                 }
                 let (expr, origin) = (found.expr.clone(), found.origin);
+                if self.meant.is_some() {
+                    let item = item.clone();
+                    self.note_meaning(span, &item);
+                }
                 self.note_origin(origin);
                 return Ok(expr);
             }
             if column == "tableoid"
                 && let Some(oid) = item.table_oid.filter(|oid| self.has_system_columns(*oid))
             {
+                let item = item.clone();
+                self.note_meaning(span, &item);
                 return Ok(Expr::new(ExprKind::Const(ScalarValue::UInt32(Some(oid))), SqlType::new(PgType::Oid)));
             }
             let error = PgError::new(SqlState::UNDEFINED_COLUMN, format!("column {table}.{column} does not exist"));

@@ -2,6 +2,7 @@
 
 use super::expr::and;
 use super::scope::{Clause, FromItem, Refusal, Scope, ScopeColumn, StarColumn};
+use super::sqlparser_span::Span;
 use super::tree::{ColId, Expr, ExprKind, JoinKind, Rel, SetExpr, TableScan};
 use super::{Binder, MAX_DEPTH, fold, name_parts};
 use crate::catalog::{Relation, TableDescriptor, ViewDescriptor};
@@ -10,7 +11,7 @@ use std::sync::Arc;
 use stoa_pg::registry::{CastContext, FuncKind, Registry};
 use stoa_pg::types::RecordType;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
-use stoa_syntax::ast::{self, Expr as E, FunctionArg, FunctionArgExpr, JoinConstraint, JoinOperator, TableFactor};
+use stoa_syntax::ast::{self, Expr as E, FunctionArg, FunctionArgExpr, JoinConstraint, JoinOperator, Spanned, TableFactor};
 use stoa_syntax::marks;
 
 /// A FROM item that was bound: its relation, and whether it refers to items to its left.
@@ -191,6 +192,7 @@ impl Binder<'_> {
         let item = FromItem {
             alias,
             schema: None,
+            place: None,
             columns,
             key: None,
             lateral_only: false,
@@ -326,6 +328,7 @@ impl Binder<'_> {
         Ok(FromItem {
             alias: name,
             schema: None,
+            place: None,
             columns,
             key: None,
             lateral_only: false,
@@ -350,14 +353,17 @@ impl Binder<'_> {
             return self.bind_cte_reference(&entry, alias).map_err(|e| e.at(position));
         }
         let (schema, relation_name, found) = self.find_relation(name).map_err(|e| e.at(position))?;
+        if let (Some(meant), 0) = (&mut self.meant, self.view_depth) {
+            meant.relations.insert(name.span());
+        }
         match found.as_deref() {
             Some(Relation::Table(table)) => {
                 let table = self.shared_table(table);
-                self.bind_base_table(&table, schema, alias, version, position)
+                self.bind_base_table(&table, schema, alias, version, name.span())
             }
             Some(Relation::View(view)) => {
                 let view = view.clone();
-                self.bind_view(&view, schema, alias, position)
+                self.bind_view(&view, schema, alias, name.span())
             }
             Some(Relation::Sequence(sequence)) => {
                 let name = sequence.name.clone();
@@ -367,7 +373,7 @@ impl Binder<'_> {
             None => {
                 if let Some(columns) = crate::virtual_tables::columns(&schema, &relation_name) {
                     let oid = crate::virtual_tables::oid(&schema, &relation_name);
-                    return self.bind_virtual(&schema, &relation_name, columns, oid, alias, position);
+                    return self.bind_virtual(&schema, &relation_name, columns, oid, alias, name.span());
                 }
                 Err(self.undefined_table(&parts).at(position))
             }
@@ -406,11 +412,13 @@ impl Binder<'_> {
         schema: String,
         alias: Option<&ast::TableAlias>,
         version: Option<&ast::TableVersion>,
-        position: Option<usize>,
+        place: Span,
     ) -> PgResult<Bound> {
+        let position = self.pos_span(place);
         let (scan, mut item) = self.scan_table(table, alias)?;
         if alias.is_none() {
             item.schema = Some(schema);
+            item.place = Some(place);
         }
         let mut scan = scan;
         if let Some(version) = version {
@@ -471,8 +479,9 @@ impl Binder<'_> {
         columns: Vec<(String, SqlType)>,
         oid: u32,
         alias: Option<&ast::TableAlias>,
-        position: Option<usize>,
+        place: Span,
     ) -> PgResult<Bound> {
+        let position = self.pos_span(place);
         let mut rel_columns = Vec::with_capacity(columns.len());
         let mut visible = Vec::with_capacity(columns.len());
         for (i, (column, ty)) in columns.into_iter().enumerate() {
@@ -484,6 +493,7 @@ impl Binder<'_> {
         item.table_oid = Some(oid);
         if alias.is_none() {
             item.schema = Some(schema.to_owned());
+            item.place = Some(place);
         }
         self.push_item(item, position)?;
         Ok(Bound { rel: Rel::Virtual { schema: schema.to_owned(), name: name.to_owned(), columns: rel_columns }, lateral: false })
@@ -509,13 +519,8 @@ impl Binder<'_> {
         Ok(Bound { rel: Rel::Virtual { schema: "stoa_sequence".into(), name: oid.to_string(), columns: rel_columns }, lateral: false })
     }
 
-    fn bind_view(
-        &mut self,
-        view: &ViewDescriptor,
-        schema: String,
-        alias: Option<&ast::TableAlias>,
-        position: Option<usize>,
-    ) -> PgResult<Bound> {
+    fn bind_view(&mut self, view: &ViewDescriptor, schema: String, alias: Option<&ast::TableAlias>, place: Span) -> PgResult<Bound> {
+        let position = self.pos_span(place);
         self.note_use(view.oid, None);
         if let Some(storage) = view.materialized
             && let Some(table) = self.ctx.catalog.shared_table(storage)
@@ -527,6 +532,7 @@ impl Binder<'_> {
             if alias.is_none() {
                 item.alias.clone_from(&view.name);
                 item.schema = Some(schema);
+                item.place = Some(place);
             }
             self.push_item(item, position)?;
             return Ok(Bound { rel: Rel::Scan(Box::new(scan)), lateral: false });
@@ -568,6 +574,7 @@ impl Binder<'_> {
         item.table_oid = Some(view.oid);
         if alias.is_none() {
             item.schema = Some(schema);
+            item.place = Some(place);
         }
         self.push_item(item, position)?;
         Ok(Bound { rel: bound.rel, lateral: false })

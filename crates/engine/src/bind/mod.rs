@@ -34,7 +34,8 @@ mod window;
 mod with;
 
 use crate::catalog::{CatalogSnapshot, ColumnId, Dependency, Oid, TableDescriptor};
-use scope::{Clause, Scope};
+use scope::{Clause, FromItem, Scope};
+use sqlparser_span::Span;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
@@ -123,8 +124,10 @@ pub struct Binder<'a> {
     pub(crate) scores: std::collections::HashMap<ColId, ColId>,
     /// The MATCHes so far.
     pub(crate) matches: Vec<crate::text::bind::MatchUse>,
+    /// For views: what names mean.
+    pub(crate) meant: Option<Meanings>,
     /// For views: what each `*` stood for, by its place in the text.
-    pub(crate) stars: Vec<(sqlparser_span::Span, Vec<ast::Expr>)>,
+    pub(crate) stars: Vec<(Span, Vec<ast::Expr>)>,
     /// Hints of the query being bound, and what could not be understood of any.
     pub(crate) hints: hint::Hints,
     /// See [`Bound::names_cursor`].
@@ -196,18 +199,27 @@ pub(crate) fn bind_constant_expr(
     binder.coerce_assignment(expr, target, column)
 }
 
-/// What each `*` of a query stands for, by its place in the text.
-pub type Stars = Vec<(sqlparser_span::Span, Vec<ast::Expr>)>;
+/// What the names of a query mean.
+#[derive(Default)]
+pub struct Meanings {
+    /// What each `*` stands for, by its place in the text.
+    pub stars: Vec<(Span, Vec<ast::Expr>)>,
+    /// The places where FROM names relations, and not items of WITH.
+    pub relations: HashSet<Span>,
+    /// Where names stand for relations without an alias, each with the place where FROM names the relation.
+    pub names: HashMap<Span, Span>,
+}
 
-/// Binds a query for a view: the typed tree, and what each `*` stands for.
+/// Binds a query for a view: the typed tree, and what its names mean.
 ///
 /// # Errors
 /// As [`bind_statement`].
-pub fn bind_view_query(ctx: &BindContext<'_>, query: &ast::Query) -> PgResult<(Bound, Stars)> {
+pub fn bind_view_query(ctx: &BindContext<'_>, query: &ast::Query) -> PgResult<(Bound, Meanings)> {
     let mut binder = Binder::new(ctx.clone());
+    binder.meant = Some(Meanings::default());
     let body = binder.bind_top_query(query)?;
-    let stars = std::mem::take(&mut binder.stars);
-    Ok((binder.finish(body)?, stars))
+    let meanings = Meanings { stars: std::mem::take(&mut binder.stars), ..binder.meant.take().unwrap_or_default() };
+    Ok((binder.finish(body)?, meanings))
 }
 
 /// 0A000 if there is a query in an expression of a clause that can have none.
@@ -310,6 +322,7 @@ impl<'a> Binder<'a> {
             keep: false,
             scores: std::collections::HashMap::new(),
             matches: Vec::new(),
+            meant: None,
             stars: Vec::new(),
             hints: hint::Hints::default(),
             names_cursor: false,
@@ -330,6 +343,15 @@ impl<'a> Binder<'a> {
     pub(crate) fn new_cte(&mut self) -> CteId {
         self.next_cte += 1;
         CteId(self.next_cte)
+    }
+
+    /// A name in the text of a view stands for an item.
+    pub(crate) fn note_meaning(&mut self, name: Span, item: &FromItem) {
+        if let (Some(meant), Some(place), 0) = (&mut self.meant, item.place, self.view_depth)
+            && name != Span::empty()
+        {
+            meant.names.insert(name, place);
+        }
     }
 
     pub(crate) fn note_use(&mut self, relation: Oid, column: Option<ColumnId>) {
@@ -462,12 +484,4 @@ pub fn fold(ident: &ast::Ident) -> String {
 
 pub(crate) mod sqlparser_span {
     pub use stoa_syntax::Span;
-}
-
-/// Aggregates by name where their kind does not tell.
-pub(crate) mod aggregate_names {
-    /// Aggregates that give 0 and not NULL for no rows.
-    pub(crate) fn counts(name: &str) -> bool {
-        matches!(name, "count" | "regr_count")
-    }
 }

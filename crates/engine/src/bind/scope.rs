@@ -1,5 +1,6 @@
 //! What names mean inside one query: its FROM items, the columns that `*` stands for, and what the clause allows.
 
+use super::sqlparser_span::Span;
 use super::tree::{AggregateExpr, ColId, Expr};
 use crate::catalog::{ColumnId, TableDescriptor};
 use std::collections::HashSet;
@@ -104,6 +105,8 @@ pub(crate) struct FromItem {
     pub alias: String,
     /// For tables that are named without an alias: `schema.table.column` may be written.
     pub schema: Option<String>,
+    /// Where such a table is named in the text.
+    pub place: Option<Span>,
     pub columns: Vec<ScopeColumn>,
     /// Whether the item is a table whose columns hang on its primary key (for GROUP BY).
     pub key: Option<Vec<ColId>>,
@@ -200,6 +203,7 @@ impl Scope {
         self.add_item(FromItem {
             alias: alias.to_owned(),
             schema: None,
+            place: None,
             columns,
             key,
             lateral_only: false,

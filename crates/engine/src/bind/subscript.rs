@@ -13,7 +13,7 @@ impl Binder<'_> {
         let mut value = match (root, chain) {
             // t.* is of the table t, also where a column has that name.
             (E::Identifier(ident), [ast::AccessExpr::Dot(E::Wildcard(_))]) => {
-                return self.row_of_item(&fold(ident))?.ok_or_else(|| {
+                return self.row_of_item(&fold(ident), ident.span)?.ok_or_else(|| {
                     let message = format!("missing FROM-clause entry for table \"{}\"", fold(ident));
                     PgError::new(SqlState::UNDEFINED_TABLE, message).at(self.pos_span(ident.span))
                 });

@@ -2,6 +2,7 @@
 
 use super::scope::FromItem;
 use super::select::Target;
+use super::sqlparser_span::Span;
 use super::tree::{Expr, ExprKind};
 use super::{Binder, fold, name_parts};
 use stoa_pg::types::type_by_name;
@@ -159,8 +160,10 @@ fn star_expr(item: Option<&FromItem>, name: &str) -> E {
         if plain { ast::Ident::new(name) } else { ast::Ident::with_quote('"', name) }
     };
     match item {
-        Some(FromItem { alias, schema, .. }) if !alias.is_empty() => {
-            E::CompoundIdentifier(schema.iter().map(String::as_str).chain([alias.as_str(), name]).map(ident).collect())
+        // The table's name stands where FROM names it.
+        Some(FromItem { alias, place, .. }) if !alias.is_empty() => {
+            let table = ast::Ident { span: place.unwrap_or_else(Span::empty), ..ident(alias) };
+            E::CompoundIdentifier(vec![table, ident(name)])
         }
         _ => E::Identifier(ident(name)),
     }

@@ -46,6 +46,7 @@ impl ViewTarget {
         FromItem {
             alias: alias.to_owned(),
             schema: None,
+            place: None,
             columns: self
                 .columns
                 .iter()

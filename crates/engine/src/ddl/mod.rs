@@ -21,6 +21,7 @@ mod rows;
 mod sequence;
 mod table;
 pub(crate) mod view;
+mod view_relations;
 mod work;
 
 pub(crate) use work::has_constraint;

@@ -5,14 +5,15 @@
 //! schemas are replaced when they change ([`relation_renamed`]), and a dropped column leaves the list ([`column_dropped`]).
 
 use super::work::Work;
+use crate::bind::sqlparser_span::Span;
 use crate::bind::targets::fields_star;
 use crate::bind::tree::{BoundBody, CteBody};
-use crate::bind::{BindContext, Stars, bind_view_query, fold, name_parts};
+use crate::bind::{BindContext, Meanings, bind_view_query, fold, name_parts};
 use crate::catalog::{CatalogSnapshot, Dependency, Oid, PG_CATALOG_OID, Relation, ViewColumn, ViewDescriptor};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
-use stoa_syntax::ast::{self, Ident, ObjectName, ObjectNamePart, SelectItem, TableFactor, VisitMut, VisitorMut};
+use stoa_syntax::ast::{self, Ident, ObjectName, ObjectNamePart, SelectItem, Spanned, TableFactor, VisitMut, VisitorMut};
 use stoa_syntax::ddl::{CreateView, StorageOption};
 use stoa_syntax::marks;
 
@@ -29,9 +30,9 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateView) -> PgResult<Stri
         return Err(PgError::unsupported("views must not contain SELECT INTO"));
     }
     let path = work.path();
-    let (catalog, bound, stars) = loop {
+    let (catalog, bound, meanings) = loop {
         let catalog = work.catalog();
-        let (bound, stars) = bind_view_query(&work.bind_context(&catalog, &path), &create.query)?;
+        let (bound, meanings) = bind_view_query(&work.bind_context(&catalog, &path), &create.query)?;
         // Nobody may change what it is made of before it is there; what was changed while that was waited for is bound again.
         for used in &bound.uses {
             if let Some(relation) = catalog.relation(used.relation) {
@@ -40,7 +41,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateView) -> PgResult<Stri
         }
         work.refresh()?;
         if std::sync::Arc::ptr_eq(&work.catalog(), &catalog) {
-            break (catalog, bound, stars);
+            break (catalog, bound, meanings);
         }
     };
     if !bound.params.is_empty() {
@@ -78,7 +79,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateView) -> PgResult<Stri
         };
         columns.push(ViewColumn { name, ty, comment: None, default: None });
     }
-    let sql = text_of(&work.bind_context(&catalog, &path), &create.query, &stars)?;
+    let sql = text_of(&work.bind_context(&catalog, &path), &create.query, &meanings)?;
     let depends_on: Vec<Dependency> = bound.uses.clone();
     let old = catalog.relation_by_name(schema, &name).cloned();
     let mut view = ViewDescriptor {
@@ -197,47 +198,60 @@ pub(crate) fn stored_text(work: Work<'_>, query: &ast::Query) -> PgResult<String
     let catalog = work.catalog();
     let path = work.path();
     let context = work.bind_context(&catalog, &path);
-    let (_, stars) = bind_view_query(&context, query)?;
-    text_of(&context, query, &stars)
+    let (_, meanings) = bind_view_query(&context, query)?;
+    text_of(&context, query, &meanings)
 }
 
-fn text_of(context: &BindContext<'_>, query: &ast::Query, stars: &Stars) -> PgResult<String> {
+fn text_of(context: &BindContext<'_>, query: &ast::Query, meanings: &Meanings) -> PgResult<String> {
     let mut query = query.clone();
-    let mut qualifier = Qualifier { context, ctes: cte_names(&query), stars, shown: Vec::new(), error: None };
+    let given = aliases_given(&query);
+    let mut qualifier = Qualifier { context, meanings, given, shown: Vec::new(), aliases: HashMap::new(), error: None };
     let _ = VisitMut::visit(&mut query, &mut qualifier);
     match qualifier.error {
         Some(error) => Err(error),
         None => {
-            let _ = VisitMut::visit(&mut query, &mut SchemasOfColumns(&qualifier.shown));
+            let _ = VisitMut::visit(&mut query, &mut AliasesOfColumns { meant: &meanings.names, aliases: &qualifier.aliases });
+            super::view_relations::by_oid(context, &mut query);
             speak(&mut query);
             Ok(said(&query.to_string()))
         }
     }
 }
 
-fn cte_names(query: &ast::Query) -> HashSet<String> {
-    struct Names(HashSet<String>);
-    impl ast::Visitor for Names {
+/// The aliases that are written in FROM.
+fn aliases_given(query: &ast::Query) -> HashSet<String> {
+    struct Aliases(HashSet<String>);
+    impl ast::Visitor for Aliases {
         type Break = ();
-        fn pre_visit_query(&mut self, query: &ast::Query) -> ControlFlow<()> {
-            if let Some(with) = &query.with {
-                self.0.extend(with.cte_tables.iter().map(|c| fold(&c.alias.name)));
-            }
+        fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<()> {
+            let alias = match factor {
+                TableFactor::Table { alias, .. }
+                | TableFactor::Derived { alias, .. }
+                | TableFactor::TableFunction { alias, .. }
+                | TableFactor::Function { alias, .. }
+                | TableFactor::UNNEST { alias, .. }
+                | TableFactor::NestedJoin { alias, .. } => alias.as_ref(),
+                _ => None,
+            };
+            self.0.extend(alias.map(|a| fold(&a.name)));
             ControlFlow::Continue(())
         }
     }
-    let mut names = Names(HashSet::new());
-    let _ = ast::Visit::visit(query, &mut names);
-    names.0
+    let mut aliases = Aliases(HashSet::new());
+    let _ = ast::Visit::visit(query, &mut aliases);
+    aliases.0
 }
 
 /// Writes out what the names of a query mean now.
 struct Qualifier<'a> {
     context: &'a BindContext<'a>,
-    ctes: HashSet<String>,
-    stars: &'a Stars,
+    meanings: &'a Meanings,
+    /// Aliases that are written in the query.
+    given: HashSet<String>,
     /// Relations that have no alias in the query, and the one that the text gives them.
     shown: Vec<Shown>,
+    /// The same by the place where FROM names them.
+    aliases: HashMap<Span, Ident>,
     error: Option<PgError>,
 }
 
@@ -249,12 +263,12 @@ struct Shown {
 }
 
 impl Qualifier<'_> {
-    /// The relation's own name; another one for a second relation of this name, from another schema.
+    /// The relation's own name; another one where an alias, or a relation of another schema, is called so too.
     fn alias_of(&mut self, schema: &str, relation: &str) -> String {
         if let Some(known) = self.shown.iter().find(|s| s.schema == schema && s.relation == relation) {
             return known.alias.clone();
         }
-        let taken = |alias: &str| self.shown.iter().any(|s| s.alias == alias);
+        let taken = |alias: &str| self.given.contains(alias) || self.shown.iter().any(|s| s.alias == alias);
         let alias = if taken(relation) {
             (1..).map(|n| format!("{relation}_{n}")).find(|alias| !taken(alias)).unwrap_or_default()
         } else {
@@ -265,18 +279,32 @@ impl Qualifier<'_> {
     }
 }
 
-/// `schema.relation.column` becomes `alias.column`: in the text every relation has an alias.
-struct SchemasOfColumns<'a>(&'a [Shown]);
+/// In the text every relation has an alias, by which its columns and its rows are called wherever the query names them.
+struct AliasesOfColumns<'a> {
+    meant: &'a HashMap<Span, Span>,
+    aliases: &'a HashMap<Span, Ident>,
+}
 
-impl VisitorMut for SchemasOfColumns<'_> {
+impl VisitorMut for AliasesOfColumns<'_> {
     type Break = ();
 
     fn post_visit_expr(&mut self, expr: &mut ast::Expr) -> ControlFlow<()> {
-        if let ast::Expr::CompoundIdentifier(parts) = expr
-            && let [.., schema, relation, column] = parts.as_slice()
-            && let Some(shown) = self.0.iter().find(|s| s.schema == fold(schema) && s.relation == fold(relation))
-        {
-            *parts = vec![quoted(&shown.alias), column.clone()];
+        // The columns that `*` stands for have the place of their table.
+        let alias = |name: &Ident| self.aliases.get(self.meant.get(&name.span).unwrap_or(&name.span)).cloned();
+        match expr {
+            ast::Expr::Identifier(name) => {
+                if let Some(alias) = alias(name) {
+                    *name = alias;
+                }
+            }
+            ast::Expr::CompoundIdentifier(parts) => {
+                if let [first, .., column] = parts.as_slice()
+                    && let Some(alias) = alias(first)
+                {
+                    *parts = vec![alias, column.clone()];
+                }
+            }
+            _ => {}
         }
         ControlFlow::Continue(())
     }
@@ -299,20 +327,26 @@ impl VisitorMut for Qualifier<'_> {
                 return ControlFlow::Break(());
             }
         };
-        if let [single] = parts.as_slice()
-            && self.ctes.contains(single)
-        {
+        if !self.meanings.relations.contains(&name.span()) {
             return ControlFlow::Continue(());
         }
         let Some((schema, relation)) = resolve(self.context.catalog, self.context.search_path, &parts) else {
             return ControlFlow::Continue(());
         };
         let columns = self.context.catalog.relation_by_name(schema.0, &relation).map(|r| columns_of(r)).unwrap_or_default();
+        let place = name.span();
         *name = ObjectName(vec![ObjectNamePart::Identifier(quoted(&schema.1)), ObjectNamePart::Identifier(quoted(&relation))]);
         let given = alias.take();
         let mut names: Vec<String> = given.iter().flat_map(|a| a.columns.iter().map(|c| fold(&c.name))).collect();
         names.extend(columns.into_iter().skip(names.len()));
-        let alias_name = given.as_ref().map_or_else(|| quoted(&self.alias_of(&schema.1, &relation)), |a| a.name.clone());
+        let alias_name = match &given {
+            Some(given) => given.name.clone(),
+            None => {
+                let alias = quoted(&self.alias_of(&schema.1, &relation));
+                self.aliases.insert(place, alias.clone());
+                alias
+            }
+        };
         *alias = Some(ast::TableAlias {
             explicit: false,
             name: alias_name,
@@ -330,7 +364,7 @@ impl VisitorMut for Qualifier<'_> {
                 SelectItem::UnnamedExpr(expr) | SelectItem::ExprWithAlias { expr, .. } => fields_star(expr),
                 _ => None,
             };
-            match span.and_then(|span| self.stars.iter().find(|(s, _)| *s == span)) {
+            match span.and_then(|span| self.meanings.stars.iter().find(|(s, _)| *s == span)) {
                 Some((_, exprs)) => out.extend(exprs.iter().cloned().map(SelectItem::UnnamedExpr)),
                 None => out.push(item),
             }
@@ -453,6 +487,7 @@ pub(crate) fn column_dropped(work: Work<'_>, oid: Oid, qualified: (&str, &str), 
 pub(crate) fn definition(catalog: &CatalogSnapshot, path: &[Oid], view: &ViewDescriptor, pretty: bool) -> PgResult<String> {
     let mut parsed = stoa_syntax::parse(&view.sql).map_err(crate::bind::syntax_error)?;
     let Some(ast::Statement::Query(query)) = parsed.first_mut().map(|p| &mut p.statement) else { return Ok(view.sql.clone()) };
+    super::view_relations::by_name(catalog, path, query);
     let mut known = Vec::new();
     columns_of_each(&query.body, &mut known);
     let mut change = Change(|name: &mut ObjectName, alias: &mut Option<ast::TableAlias>| {

@@ -1,0 +1,113 @@
+//! Relations that the text of a view names in literals, `nextval('s')` and `'t'::regclass`: kept by OID, shown by name.
+//!
+//! What such a literal means is decided when the view is made, as in PostgreSQL: neither the search path of who reads the view nor a new name
+//! of the relation changes it.
+
+use crate::bind::BindContext;
+use crate::catalog::CatalogSnapshot;
+use crate::catalog::deparse::{quote_name, quote_text};
+use std::ops::ControlFlow;
+use stoa_pg::PgType;
+use stoa_pg::registry::Registry;
+use stoa_syntax::ast::{
+    self, DataType, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, ObjectNamePart, Value, VisitMut, VisitorMut,
+};
+
+/// Puts OIDs in the place of names.
+pub(super) fn by_oid(context: &BindContext<'_>, query: &mut ast::Query) {
+    let _ = VisitMut::visit(query, &mut ByOid(context));
+}
+
+struct ByOid<'a>(&'a BindContext<'a>);
+
+impl ByOid<'_> {
+    /// The literal by OID, with its type, if it names a relation.
+    fn literal(&self, e: &Expr) -> Option<Expr> {
+        let name = text(e)?;
+        let oid = self.0.eval.system.relation_oid(name).ok().flatten()?;
+        // Those of the system are called so for ever.
+        self.0.catalog.relation(oid)?;
+        Some(regclass(&oid.to_string()))
+    }
+}
+
+impl VisitorMut for ByOid<'_> {
+    type Break = ();
+
+    fn post_visit_expr(&mut self, e: &mut Expr) -> ControlFlow<()> {
+        match e {
+            Expr::Cast { expr, data_type: DataType::Regclass, .. } => {
+                if let Some(new) = self.literal(expr) {
+                    *e = new;
+                }
+            }
+            Expr::TypedString(typed) if typed.data_type == DataType::Regclass => {
+                if let Some(new) = self.literal(&Expr::Value(typed.value.clone())) {
+                    *e = new;
+                }
+            }
+            Expr::Function(function) => {
+                let Some(ObjectNamePart::Identifier(name)) = function.name.0.last() else { return ControlFlow::Continue(()) };
+                let name = crate::bind::fold(name);
+                let FunctionArguments::List(list) = &mut function.args else { return ControlFlow::Continue(()) };
+                let count = list.args.len();
+                for (at, arg) in list.args.iter_mut().enumerate() {
+                    if let FunctionArg::Unnamed(FunctionArgExpr::Expr(arg)) = arg
+                        && takes_relation(&name, count, at)
+                        && let Some(new) = self.literal(arg)
+                    {
+                        *arg = new;
+                    }
+                }
+            }
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Whether a literal as an argument of a function of this name is a relation.
+fn takes_relation(name: &str, count: usize, at: usize) -> bool {
+    let mut of_width = Registry::get().functions(name).iter().filter(|f| f.args.len() == count).peekable();
+    of_width.peek().is_some() && of_width.all(|f| f.args.get(at) == Some(&PgType::Regclass))
+}
+
+/// Puts the names that relations have now in the place of OIDs: of those that the path finds, without a schema.
+pub(super) fn by_name(catalog: &CatalogSnapshot, path: &[crate::catalog::Oid], query: &mut ast::Query) {
+    struct ByName<'a>(&'a CatalogSnapshot, &'a [crate::catalog::Oid]);
+    impl VisitorMut for ByName<'_> {
+        type Break = ();
+        fn post_visit_expr(&mut self, e: &mut Expr) -> ControlFlow<()> {
+            if let Expr::Cast { expr, data_type: DataType::Regclass, .. } = e
+                && let Some(oid) = text(expr).and_then(|oid| oid.parse().ok())
+                && let Some(relation) = self.0.relation(oid)
+            {
+                let found = self.1.iter().find_map(|schema| self.0.relation_by_name(*schema, relation.name()));
+                let schema = self.0.schema(relation.schema()).filter(|_| found.is_none_or(|found| found.oid() != oid));
+                let name = match schema {
+                    Some(schema) => format!("{}.{}", quote_name(&schema.name), quote_name(relation.name())),
+                    None => quote_name(relation.name()),
+                };
+                *e = regclass(&name);
+            }
+            ControlFlow::Continue(())
+        }
+    }
+    let _ = VisitMut::visit(query, &mut ByName(catalog, path));
+}
+
+fn text(e: &Expr) -> Option<&str> {
+    match e {
+        Expr::Nested(inner) => text(inner),
+        Expr::Value(value) => match &value.value {
+            Value::SingleQuotedString(text) => Some(text),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn regclass(text: &str) -> Expr {
+    // What is read is what was written here: a literal and a type.
+    stoa_syntax::parse_expression(&format!("{}::regclass", quote_text(text))).unwrap_or_else(|_| Expr::Identifier(ast::Ident::new(text)))
+}
