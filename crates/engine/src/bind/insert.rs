@@ -183,7 +183,8 @@ impl Binder<'_> {
                             .check_assignable(column)
                             .and_then(|()| self.coerce_assignment(bound, ty, &column.name).map_err(|err| err.at(self.pos(e)))),
                         None if !subscripts.is_empty() => Err(no_default_of_parts().at(self.pos(e))),
-                        None if column.generated.is_some() => null_of(&column.ty),
+                        // An identity that is not taken from here takes no value of its sequence here.
+                        None if column.generated.is_some() || (self.overriding_user && column.identity.is_some()) => null_of(&column.ty),
                         None => self.default_of(column),
                     };
                     match value {

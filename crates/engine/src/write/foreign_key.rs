@@ -22,6 +22,7 @@ use crate::txn::failure::concurrent_update;
 use crate::txn::{Isolation, ReadView, TableLockMode, Transaction};
 use arrow::array::{Array, ArrayRef, UInt32Array, new_null_array};
 use arrow::compute::take;
+use arrow::row::{RowConverter, SortField};
 use datafusion::common::ScalarValue;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
@@ -163,7 +164,7 @@ impl ForeignKeyWork {
             let rows = match new {
                 None => (0..old.len()).collect(),
                 Some(_) if !fk.referenced_columns.iter().any(|c| assigned.contains(c)) => continue,
-                Some(new) => changed_rows(&writer.table, &fk.referenced_columns, old, new)?,
+                Some(new) => rows_of_other_form(&fk.referenced_columns, old, new)?,
             };
             if rows.is_empty() {
                 continue;
@@ -446,6 +447,15 @@ fn changed_rows(table: &TableDescriptor, columns: &[ColumnId], old: &Rows, new: 
         }
     }
     Ok(out)
+}
+
+/// The rows of which some column is another value, or an equal one in another form (`1.0` and `1.00`): what refers to them follows.
+fn rows_of_other_form(columns: &[ColumnId], old: &Rows, new: &Rows) -> PgResult<Vec<usize>> {
+    let values = |rows: &Rows| columns.iter().map(|id| rows.column(*id).cloned()).collect::<PgResult<Vec<_>>>();
+    let (before, after) = (values(old)?, values(new)?);
+    let forms = RowConverter::new(before.iter().map(|a| SortField::new(a.data_type().clone())).collect())?;
+    let (before, after) = (forms.convert_columns(&before)?, forms.convert_columns(&after)?);
+    Ok((0..old.len()).filter(|row| before.row(*row) != after.row(*row)).collect())
 }
 
 /// Columns of one table cast to the types of another's.
