@@ -46,6 +46,8 @@ pub struct ValueSettings {
     pub bytea_output: ByteaOutput,
     /// The text search configuration of what names none.
     pub text_search: crate::textsearch::config::Config,
+    /// `expression = NULL` asks whether the expression is NULL.
+    pub null_equals: bool,
 }
 
 impl Default for ValueSettings {
@@ -59,6 +61,7 @@ impl Default for ValueSettings {
             extra_float_digits: 1,
             bytea_output: ByteaOutput::Hex,
             text_search: crate::textsearch::config::Config::English,
+            null_equals: false,
         }
     }
 }

@@ -60,6 +60,11 @@ pub(crate) fn not(expr: Expr) -> Expr {
     Expr::new(ExprKind::Not(Box::new(expr)), bool_type())
 }
 
+/// Whether NULL is written.
+fn is_null(syntax: &E) -> bool {
+    matches!(unnested(syntax), E::Value(value) if value.value == ast::Value::Null)
+}
+
 /// The operator's name in `pg_operator`.
 fn operator_name(op: &ast::BinaryOperator) -> String {
     match op {
@@ -461,6 +466,10 @@ impl Binder<'_> {
                 let (left, right) = (self.row_items(left)?, self.row_items(right)?);
                 let args = left.into_iter().chain(right).collect();
                 self.call("overlaps", args).map_err(|e| e.at(self.pos(syntax)))
+            }
+            B::Eq if self.ctx.eval.settings.null_equals && (is_null(left) || is_null(right)) => {
+                let arg = self.bind_expr(if is_null(left) { right } else { left })?;
+                self.is_null(arg, false)
             }
             B::Eq | B::NotEq | B::Lt | B::LtEq | B::Gt | B::GtEq => {
                 let name = operator_name(op);

@@ -95,7 +95,7 @@ impl ForeignKeyWork {
     /// # Errors
     /// The rows lack a column.
     pub fn child_rows(&mut self, writer: &TableWriter, rows: &Rows, keys: &KeyList, inserted: &[usize]) -> PgResult<()> {
-        if writer.table.foreign_keys.is_empty() || inserted.is_empty() {
+        if writer.table.foreign_keys.is_empty() || inserted.is_empty() || is_replica(&writer.ctx) {
             return Ok(());
         }
         let part = rows.at(inserted)?;
@@ -120,6 +120,9 @@ impl ForeignKeyWork {
         keys: (&KeyList, &KeyList),
         assigned: &HashSet<ColumnId>,
     ) -> PgResult<()> {
+        if writer.table.foreign_keys.is_empty() || is_replica(&writer.ctx) {
+            return Ok(());
+        }
         let (old_keys, keys) = keys;
         for fk in &writer.table.foreign_keys {
             let mut changed = match fk.columns.iter().any(|c| assigned.contains(c)) {
@@ -156,7 +159,7 @@ impl ForeignKeyWork {
     /// # Errors
     /// The rows lack a column.
     pub fn parent_rows(&mut self, writer: &TableWriter, old: &Rows, new: Option<&Rows>, assigned: &HashSet<ColumnId>) -> PgResult<()> {
-        if old.is_empty() || writer.ctx.catalog.referencing(writer.table.oid).is_empty() {
+        if old.is_empty() || writer.ctx.catalog.referencing(writer.table.oid).is_empty() || is_replica(&writer.ctx) {
             return Ok(());
         }
         for reference in self.references(&writer.ctx, writer.table.oid).iter() {
@@ -195,6 +198,11 @@ impl ForeignKeyWork {
         }
         Ok(())
     }
+}
+
+/// Whether what is written was checked elsewhere: foreign keys are left alone.
+fn is_replica(ctx: &StatementContext) -> bool {
+    ctx.session.settings().replica
 }
 
 /// Takes the steps, and those that follow from them; checks that wait are handed to the transaction. If more rows of the statement are

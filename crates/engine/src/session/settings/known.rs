@@ -1,7 +1,7 @@
 //! The settings that exist, in the order of SHOW ALL. Names, units, limits and descriptions are PostgreSQL 15's.
 //!
 //! Settings whose `effect` is false are accepted because clients and scripts set them, and change nothing: they tune a planner or
-//! a storage that Stoa does not have.
+//! a storage that Stoa does not have, or have one value only; those of their values that would change an answer are refused.
 
 use super::{Context, Kind, Setting, Unit};
 
@@ -281,6 +281,17 @@ pub const SETTINGS: &[Setting] = &[
         report: true,
         hidden: false,
         effect: true,
+    },
+    Setting {
+        name: "default_with_oids",
+        kind: Kind::Bool,
+        default: "off",
+        context: Context::User,
+        category: "Version and Platform Compatibility / Previous PostgreSQL Versions",
+        description: "WITH OIDS is no longer supported; this can only be false.",
+        report: false,
+        hidden: true,
+        effect: false,
     },
     Setting {
         name: "effective_cache_size",
@@ -1208,7 +1219,7 @@ pub const SETTINGS: &[Setting] = &[
         description: "Sets the session's behavior for triggers and rewrite rules.",
         report: false,
         hidden: false,
-        effect: false,
+        effect: true,
     },
     Setting {
         name: "shared_buffers",
@@ -1220,17 +1231,6 @@ pub const SETTINGS: &[Setting] = &[
         report: false,
         hidden: false,
         effect: false,
-    },
-    Setting {
-        name: "sql_dialect",
-        kind: Kind::Enum(&["postgresql", "hyperdrive"]),
-        default: "postgresql",
-        context: Context::User,
-        category: "Stoa",
-        description: "Which system's statements are understood as they stand.",
-        report: false,
-        hidden: false,
-        effect: true,
     },
     Setting {
         name: "ssl",
@@ -1604,7 +1604,7 @@ pub const SETTINGS: &[Setting] = &[
         description: "Treats \"expr=NULL\" as \"expr IS NULL\".",
         report: false,
         hidden: false,
-        effect: false,
+        effect: true,
     },
     Setting {
         name: "vacuum_cost_delay",

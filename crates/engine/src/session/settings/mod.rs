@@ -123,7 +123,8 @@ pub struct Settings {
     pub default_deferrable: bool,
     /// `synchronous_commit` is not `off`.
     pub synchronous_commit: bool,
-    pub hyperdrive: bool,
+    /// `session_replication_role` is `replica`: foreign keys are neither checked nor acted upon.
+    pub replica: bool,
 }
 
 impl Default for Settings {
@@ -142,7 +143,7 @@ impl Default for Settings {
             default_read_only: false,
             default_deferrable: false,
             synchronous_commit: true,
-            hyperdrive: false,
+            replica: false,
         }
     }
 }
@@ -260,19 +261,13 @@ impl Settings {
                 stoa_pg::functions::math::set_seed(seed)?;
                 setting.default.to_owned()
             }
-            "standard_conforming_strings" => match value::canonical(setting, name, text)?.as_str() {
-                "off" => {
-                    return Err(PgError::unsupported("standard_conforming_strings cannot be turned off")
-                        .hint("Write E'...' where a backslash is to mean something."));
-                }
-                on => on.to_owned(),
-            },
             crate::plan::rules::DISABLED => {
                 crate::plan::rules::check_disabled(text)?;
                 text.to_owned()
             }
             _ => value::canonical(setting, name, text)?,
         };
+        refuse(setting.name, &raw)?;
         self.take_effect(setting.name, &raw);
         Ok(raw)
     }
@@ -313,7 +308,8 @@ impl Settings {
             "default_transaction_read_only" => self.default_read_only = raw == "on",
             "default_transaction_deferrable" => self.default_deferrable = raw == "on",
             "synchronous_commit" => self.synchronous_commit = raw != "off",
-            "sql_dialect" => self.hyperdrive = raw == "hyperdrive",
+            "transform_null_equals" => self.change_values(|v| v.null_equals = raw == "on"),
+            "session_replication_role" => self.replica = raw == "replica",
             _ => {}
         }
     }
@@ -322,6 +318,39 @@ impl Settings {
         let mut value = (*self.value).clone();
         change(&mut value);
         self.value = Arc::new(value);
+    }
+}
+
+/// What would change answers, and is not done, is refused.
+///
+/// # Errors
+/// 0A000, or what PostgreSQL says where it does not have the thing.
+fn refuse(name: &str, raw: &str) -> PgResult<()> {
+    let missing = |what: &str| value::invalid(name, raw).detail(format!("{what} \"{raw}\" does not exist."));
+    match (name, raw) {
+        ("standard_conforming_strings", "off") => Err(PgError::unsupported("standard_conforming_strings cannot be turned off")
+            .hint("Write E'...' where a backslash is to mean something.")),
+        ("array_nulls", "off") => Err(PgError::unsupported("array_nulls cannot be turned off")
+            .hint("Write \"NULL\" in double quotes for an element that is this text.")),
+        ("backslash_quote", "off") => Err(PgError::unsupported("backslash_quote cannot be turned off")),
+        ("quote_all_identifiers", "on") => Err(PgError::unsupported("quote_all_identifiers cannot be turned on")),
+        ("default_with_oids", "on") => Err(PgError::unsupported("tables declared WITH OIDS are not supported")),
+        ("gin_fuzzy_search_limit", limit) if limit != "0" => {
+            Err(PgError::unsupported("gin_fuzzy_search_limit is not supported").hint("A full text search gives all rows."))
+        }
+        ("lc_monetary" | "lc_numeric" | "lc_time", "C" | "POSIX" | "C.UTF-8" | "C.utf8" | "") => Ok(()),
+        ("lc_monetary" | "lc_numeric" | "lc_time", _) => {
+            Err(value::invalid(name, raw).hint("Numbers, dates and amounts are written as in the locale \"C\"."))
+        }
+        ("timezone_abbreviations", set) if !set.is_empty() && !set.eq_ignore_ascii_case("default") => {
+            Err(value::invalid(name, raw).hint("The only set of abbreviations is \"Default\"."))
+        }
+        ("default_table_access_method", method) if method != "heap" => Err(missing("Table access method")),
+        ("default_tablespace", space) if !matches!(space, "" | "pg_default") => Err(missing("Tablespace")),
+        ("temp_tablespaces", spaces) if !matches!(spaces, "" | "pg_default") => {
+            Err(PgError::new(SqlState::UNDEFINED_OBJECT, format!("tablespace \"{spaces}\" does not exist")))
+        }
+        _ => Ok(()),
     }
 }
 
