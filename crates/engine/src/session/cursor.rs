@@ -1,8 +1,9 @@
 //! Cursors: DECLARE, FETCH, MOVE, CLOSE.
 //!
 //! A cursor reads its rows as they are asked for. Rows that were read are kept when the cursor may go back: always with SCROLL or
-//! WITH HOLD, never with NO SCROLL, and otherwise as long as they are few. A cursor shows what was there when it was declared: its
-//! plan reads the view of that time, the transaction's own writes included, whatever is written later.
+//! WITH HOLD, never with NO SCROLL or FOR UPDATE and its kin, and otherwise as long as they are few. A cursor shows what was there when it
+//! was declared: its plan reads the view of that time, the transaction's own writes included, whatever is written later. Of the rows that
+//! it locks, those that the transaction has changed since then are passed over.
 
 use super::api::{Execution, OutputColumn, Rows, RowsTag};
 use super::cursor_row::{self, BaseRows, CursorPosition};
@@ -10,8 +11,11 @@ use super::dispatch::{columns_of, writes};
 use super::prepared::PreparedStatement;
 use super::session_impl::Session;
 use super::shared::CursorInfo;
-use arrow::array::{RecordBatch, UInt32Array};
-use arrow::compute::take_record_batch;
+use crate::catalog::TableDescriptor;
+use crate::row::RowCodec;
+use crate::txn::{Overlay, Transaction};
+use arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch, UInt32Array};
+use arrow::compute::{filter_record_batch, take_record_batch};
 use datafusion::common::ScalarValue;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use futures::StreamExt;
@@ -59,6 +63,7 @@ pub(super) struct CursorRows {
     kept_bytes: usize,
     reservation: MemoryReservation,
     history: History,
+    locked: Option<LockedRows>,
     /// A fetch failed: there is no more to be had.
     failed: bool,
     /// Rows are numbered from 1; 0 is before the first, one more than there are is behind the last.
@@ -73,19 +78,48 @@ impl CursorRows {
 
     /// Reads until row `number` is kept; false if there is none.
     async fn reach(&mut self, number: u64) -> PgResult<bool> {
-        while self.dropped + self.kept_rows < number {
-            let Some(rest) = &mut self.rest else { return Ok(false) };
-            match rest.next().await {
-                Some(Ok(batch)) => self.keep(batch)?,
-                Some(Err(error)) => {
-                    self.rest = None;
-                    self.failed = true;
-                    return Err(error);
+        loop {
+            while self.dropped + self.kept_rows < number
+                && let Some(rest) = &mut self.rest
+            {
+                match rest.next().await {
+                    Some(Ok(batch)) => self.keep(batch)?,
+                    Some(Err(error)) => {
+                        self.rest = None;
+                        self.failed = true;
+                        return Err(error);
+                    }
+                    None => self.rest = None,
                 }
-                None => self.rest = None,
+            }
+            self.pass_changed(number)?;
+            let reached = self.dropped + self.kept_rows >= number;
+            if reached || self.rest.is_none() {
+                return Ok(reached);
             }
         }
-        Ok(true)
+    }
+
+    /// Takes away rows behind the position, up to row `last`, that the transaction has changed.
+    fn pass_changed(&mut self, last: u64) -> PgResult<()> {
+        let Some(locked) = &self.locked else { return Ok(()) };
+        let (mut before, mut gone) = (self.dropped, 0);
+        for batch in &mut self.kept {
+            let rows = batch.num_rows() as u64;
+            let from = self.position.clamp(before, before + rows) - before;
+            let to = last.clamp(before, before + rows) - before;
+            before += rows;
+            if from >= to {
+                continue;
+            }
+            let left = locked.unchanged(batch, usize::try_from(from).unwrap_or(0), usize::try_from(to).unwrap_or(0))?;
+            if left.true_count() < left.len() {
+                gone += (left.len() - left.true_count()) as u64;
+                *batch = filter_record_batch(batch, &left)?;
+            }
+        }
+        self.kept_rows -= gone;
+        Ok(())
     }
 
     fn keep(&mut self, batch: RecordBatch) -> PgResult<()> {
@@ -152,8 +186,12 @@ impl CursorRows {
             self.position = self.total().unwrap_or(self.position) + 1;
             return Ok(None);
         }
+        let wanted = usize::try_from(count).unwrap_or(usize::MAX);
         let Some((batch, start)) = self.locate(self.position + 1) else { return Ok(None) };
-        let rows = (batch.num_rows() - start).min(usize::try_from(count).unwrap_or(usize::MAX));
+        let rows = (batch.num_rows() - start).min(wanted);
+        self.pass_changed(self.position + rows as u64)?;
+        let Some((batch, start)) = self.locate(self.position + 1) else { return Ok(None) };
+        let rows = (batch.num_rows() - start).min(rows);
         let out = self.show(&batch.slice(start, rows))?;
         self.position += rows as u64;
         Ok(Some(out))
@@ -192,6 +230,38 @@ impl CursorRows {
 
     fn check_backward(&self) -> PgResult<()> {
         if self.history == History::None { Err(forward_only()) } else { Ok(()) }
+    }
+}
+
+/// The rows of tables that a cursor locks.
+struct LockedRows {
+    txn: Arc<Transaction>,
+    /// What the transaction had written when the cursor was declared.
+    before: Overlay,
+    /// Each table with the columns of its keys in the cursor's batches.
+    tables: Vec<(Arc<RowCodec>, Vec<usize>)>,
+}
+
+impl LockedRows {
+    /// Which rows of a batch are as they were; only those from one to another are looked at.
+    fn unchanged(&self, batch: &RecordBatch, from: usize, to: usize) -> PgResult<BooleanArray> {
+        let mut left = vec![true; batch.num_rows()];
+        let part = batch.slice(from, to - from);
+        for (codec, columns) in &self.tables {
+            let columns: Vec<ArrayRef> = columns.iter().filter_map(|at| part.columns().get(*at).cloned()).collect();
+            // The null-extended side of an outer join has no row.
+            let present: Vec<bool> = (0..part.num_rows()).map(|row| columns.first().is_some_and(|c| c.is_valid(row))).collect();
+            let keys = codec.encode_keys(&columns, part.num_rows(), Some(&present))?;
+            let rows = present.iter().enumerate().filter(|(_, present)| **present).map(|(row, _)| row);
+            for (row, key) in rows.zip(keys.iter()) {
+                if self.txn.changed_since(&self.before, codec.storage, key)?
+                    && let Some(left) = left.get_mut(from + row)
+                {
+                    *left = false;
+                }
+            }
+        }
+        Ok(left.into())
     }
 }
 
@@ -276,12 +346,18 @@ impl Session {
             None => (None, BaseRows::default()),
         };
         let read = keyed.as_ref().unwrap_or(&bound);
+        let txn = self.transaction()?;
         let Execution::Rows(rows) = self.run_bound(read, params.into(), statement.text.clone()).await? else {
             return Err(PgError::internal("a query gave no rows"));
+        };
+        let locked = match keyed.as_ref().map(|keyed| base.locked_tables(&keyed.bound)).filter(|tables| !tables.is_empty()) {
+            Some(tables) => Some(LockedRows { before: txn.read_view().overlay, txn, tables: tables_of_keys(tables)? }),
+            None => None,
         };
         let history = match (declare.scroll, declare.hold) {
             (Some(true), _) => History::All,
             (Some(false), _) => History::None,
+            (None, _) if locked.is_some() => History::None,
             (None, _) => History::Casual,
         };
         let reservation = MemoryConsumer::new(format!("cursor {}", declare.name)).register(&self.database.runtime.memory_pool);
@@ -294,6 +370,7 @@ impl Session {
             kept_bytes: 0,
             reservation,
             history,
+            locked,
             failed: false,
             position: 0,
         };
@@ -420,6 +497,11 @@ impl Session {
             info.position.held = true;
         }
     }
+}
+
+/// How the keys of tables are made of the columns of a cursor's batches.
+fn tables_of_keys(tables: Vec<(Arc<TableDescriptor>, Vec<usize>)>) -> PgResult<Vec<(Arc<RowCodec>, Vec<usize>)>> {
+    tables.into_iter().map(|(table, columns)| Ok((RowCodec::of(&table)?, columns))).collect()
 }
 
 /// Goes to a row; gives it if there is one.

@@ -10,9 +10,9 @@ use super::system::SessionSystem;
 use crate::bind::select::{hand_on, key_columns};
 use crate::bind::tree::{Bound, BoundBody, Output, Rel, TableScan};
 use crate::bind::walk;
-use crate::catalog::Oid;
+use crate::catalog::{Oid, TableDescriptor};
 use datafusion::common::ScalarValue;
-use std::sync::Weak;
+use std::sync::{Arc, Weak};
 use stoa_pg::{PgError, PgResult, SqlState};
 use tokio::sync::Mutex;
 
@@ -26,6 +26,21 @@ pub(crate) struct BaseRows {
     locked: bool,
     /// For each table where its key stands in the cursor's batches.
     tables: Vec<(Oid, Vec<usize>)>,
+}
+
+impl BaseRows {
+    /// The tables whose rows the cursor locks, with the columns of their keys in its batches.
+    pub(super) fn locked_tables(&self, keyed: &Bound) -> Vec<(Arc<TableDescriptor>, Vec<usize>)> {
+        let (BoundBody::Query(query), true) = (&keyed.body, self.locked) else { return Vec::new() };
+        let mut scans = Vec::new();
+        walk::visit_rel(&query.rel, &mut |rel| {
+            if let Rel::Scan(scan) = rel {
+                scans.push(&scan.table);
+            }
+        });
+        let table = |oid: Oid| scans.iter().find(|table| table.oid == oid).map(|table| Arc::clone(table));
+        self.tables.iter().filter_map(|(oid, columns)| Some((table(*oid)?, columns.clone()))).collect()
+    }
 }
 
 /// A cursor's rows, for statements that name the cursor.

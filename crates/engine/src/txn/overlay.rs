@@ -27,6 +27,13 @@ impl Overlay {
         self.layers.is_empty()
     }
 
+    /// The layers that are not those of another, which keeps its own as they are.
+    #[must_use]
+    pub fn without(&self, other: &Overlay) -> Self {
+        let known = |layer: &Arc<WriteSet>| other.layers.iter().any(|o| Arc::ptr_eq(o, layer));
+        Self { layers: self.layers.iter().filter(|l| !known(l)).cloned().collect() }
+    }
+
     /// Bytes held, in memory and on disk.
     #[must_use]
     pub fn bytes(&self) -> usize {

@@ -468,6 +468,15 @@ impl Transaction {
         overlay.contains(table, key)
     }
 
+    /// Whether the transaction has changed a row that it had not yet changed, or has changed again, since it had written `before`.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn changed_since(&self, before: &Overlay, table: TableId, key: &[u8]) -> PgResult<bool> {
+        let overlay = self.state.lock().overlay();
+        overlay.without(before).contains(table, key)
+    }
+
     #[must_use]
     pub fn has_writes(&self) -> bool {
         let state = self.state.lock();
