@@ -15,7 +15,7 @@ use super::serializable::{ReadSet, Writes};
 use super::view::ReadView;
 use super::write_set::WriteSet;
 use crate::bind::tree::{LockStrength, LockWait};
-use crate::catalog::{CatalogSnapshot, ConstraintName, Oid};
+use crate::catalog::{CatalogSnapshot, ConstraintName, Oid, TableDescriptor};
 use crate::feed::Ticket;
 use crate::row::KeyList;
 use crate::write::deferred::DeferredCheck;
@@ -880,6 +880,17 @@ impl Transaction {
             }
         }
         Ok(())
+    }
+
+    /// Whether the place where a table keeps its rows was made since the newest savepoint, or the beginning: by CREATE TABLE, TRUNCATE
+    /// and the like.
+    #[must_use]
+    pub fn made_rows_place(&self, table: &TableDescriptor) -> bool {
+        let published = self.manager.published_catalog();
+        let state = self.state.lock();
+        let at_savepoint = state.savepoints.last().and_then(|savepoint| savepoint.catalog.as_ref());
+        let before = at_savepoint.map_or(&published, |catalog| &catalog.snapshot);
+        before.table(table.oid).is_none_or(|before| before.storage != table.storage)
     }
 
     /// Whether the transaction has changed the catalog.

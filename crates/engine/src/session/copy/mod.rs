@@ -286,6 +286,12 @@ impl Session {
         }
         let columns = copied_columns(&table, columns)?;
         options.check_columns(&table)?;
+        if options.freeze && !context.txn.made_rows_place(&table) {
+            return Err(PgError::new(
+                SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
+                "cannot perform COPY FREEZE because the table was not created or truncated in the current subtransaction",
+            ));
+        }
         let target = self.batch_insert(context, &name.to_string(), &table, &columns, copy.filter.as_deref()).await?;
         let format = options.format;
         let count = columns.len();

@@ -58,6 +58,8 @@ pub struct CopyOptions {
     pub force_quote: ColumnSet,
     pub force_not_null: ColumnSet,
     pub force_null: ColumnSet,
+    /// Rows are as old as can be: nothing here tells their age, but the table must be new.
+    pub freeze: bool,
 }
 
 impl CopyOptions {
@@ -162,9 +164,6 @@ impl CopyOptions {
         if csv && null.as_bytes().contains(&quote) {
             return Err(PgError::unsupported("CSV quote character must not appear in the NULL specification"));
         }
-        if freeze == Some(true) {
-            return Err(PgError::unsupported("COPY FREEZE is not supported").hint("Leave FREEZE out."));
-        }
         Ok(Self {
             format,
             delimiter,
@@ -175,6 +174,7 @@ impl CopyOptions {
             force_quote: force_quote.unwrap_or_default(),
             force_not_null: force_not_null.unwrap_or_default(),
             force_null: force_null.unwrap_or_default(),
+            freeze: freeze.unwrap_or_default(),
         })
     }
 }
