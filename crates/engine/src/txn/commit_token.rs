@@ -85,7 +85,7 @@ pub async fn write(txn: &Transaction, token: &str) -> PgResult<()> {
     let id = LockId::row(TOKEN_TABLE, token.as_bytes());
     let (locks, wait) = (txn.manager().locks(), Wait::Until(None));
     match locks.acquire_watchful(txn.group(), id, Mode::UPDATE, wait, txn.deadlock_timeout()).await {
-        Acquired::Granted { new } => txn.keep_lock(id, new),
+        Acquired::Granted { new } => txn.keep_lock(id, new, None),
         other => return Err(lock_failure(&other, "commit token")),
     }
     if is_committed(&**txn.manager().store(), token).await? {

@@ -452,11 +452,20 @@ impl LockManager {
         if (entry.others(group) | self.many.others(group, id)) & against != 0 {
             return None;
         }
+        // Who shares a row with its holders goes before those who wait for it alone, as in PostgreSQL.
+        let fair = !matches!(id, LockId::Row(_));
         let queued = entry.queue.iter().fold(0u8, |all, w| all | w.mode.bit());
-        if held.is_none() && queued & against != 0 {
+        if fair && held.is_none() && queued & against != 0 {
             return None;
         }
         Some(entry.add(group, mode))
+    }
+
+    /// Whether a group holds a lock in other modes than this one: it would be strengthened.
+    #[must_use]
+    pub fn strengthens(&self, group: GroupId, id: LockId, mode: Mode) -> bool {
+        let mut shard = self.shard(id).lock();
+        shard.get_mut(&id).and_then(|entry| entry.held_by(group)).is_some_and(|holder| holder.modes & mode.bit() == 0)
     }
 
     /// Takes a lock, waiting for those in the way.
@@ -659,10 +668,49 @@ impl LockManager {
         out
     }
 
-    /// A cycle through the group that waits at `place`. The group leaves the graph at once if there is one.
+    /// A cycle through the group that waits at `place`. The group leaves the graph at once if there is one that no other order of
+    /// waiters undoes.
     fn find_cycle(&self, place: &InQueue<'_>) -> Option<Vec<GroupId>> {
         let _one = self.search.lock();
-        let start = place.group;
+        let mut moved = Vec::new();
+        loop {
+            let cycle = self.cycle_of(place.group)?;
+            let edges = cycle.iter().zip(cycle.iter().cycle().skip(1));
+            let undone = edges.map(|(waiter, ahead)| (*waiter, *ahead)).find(|edge| !moved.contains(edge) && self.overtake(edge.0, edge.1));
+            match undone {
+                // It does not go back behind the one that it has overtaken.
+                Some((waiter, ahead)) => moved.extend([(waiter, ahead), (ahead, waiter)]),
+                None => {
+                    place.leave();
+                    return Some(cycle);
+                }
+            }
+        }
+    }
+
+    /// Lets a group that waits for a lock go before another one that waits for it and does not hold it; whether it is so.
+    fn overtake(&self, group: GroupId, ahead: GroupId) -> bool {
+        let Some((id, mode)) = self.waiting.lock().get(&group).copied() else { return false };
+        let mut shard = self.shard(id).lock();
+        let Some(entry) = shard.get_mut(&id) else { return false };
+        let against = conflicts(id, mode);
+        if entry.holders().any(|h| h.group == ahead && h.modes & against != 0) || self.many.holders(group, id, against).contains(&ahead) {
+            return false;
+        }
+        let place = |entry: &Entry, group| entry.queue.iter().position(|w| w.group == group);
+        let (Some(own), Some(other)) = (place(entry, group), place(entry, ahead)) else { return false };
+        if own < other {
+            return false;
+        }
+        if let Some(waiter) = entry.queue.remove(own) {
+            entry.queue.insert(other, waiter);
+        }
+        entry.grant(id, &self.many);
+        true
+    }
+
+    /// A cycle of groups that wait for each other, the first of them this one.
+    fn cycle_of(&self, start: GroupId) -> Option<Vec<GroupId>> {
         let mut path = vec![(start, self.blockers(start))];
         let mut seen = std::collections::HashSet::from([start]);
         while let Some((_, next)) = path.last_mut() {
@@ -671,7 +719,6 @@ impl LockManager {
                     path.pop();
                 }
                 Some(group) if group == start => {
-                    place.leave();
                     return Some(path.into_iter().map(|(group, _)| group).collect());
                 }
                 Some(group) => {

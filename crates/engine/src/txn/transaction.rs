@@ -74,6 +74,7 @@ struct Savepoint {
     /// Layers of the write set.
     layers: usize,
     locks: usize,
+    strengthened: usize,
     /// Filters of the locks of many rows.
     many_locks: usize,
     advisory: usize,
@@ -93,6 +94,8 @@ struct State {
     savepoints: Vec<Savepoint>,
     /// Locks of rows and tables, each once, in the order in which they were taken.
     locks: Vec<LockId>,
+    /// Locks that are held in further modes since a savepoint.
+    strengthened: Vec<(LockId, Mode)>,
     /// Locks that the store gives up when the commit is visible; whoever ends the transaction before takes them.
     leaving: Option<Arc<Mutex<Vec<LockId>>>>,
     catalog: Option<PrivateCatalog>,
@@ -583,12 +586,12 @@ impl Transaction {
         let mode = Mode::from(strength);
         let locks = self.manager.locks();
         let mut out = Vec::with_capacity(keys.len());
+        let in_savepoint = self.in_savepoint();
         for key in keys.iter() {
             let id = LockId::row(table, key);
+            let stronger = in_savepoint && locks.strengthens(self.group, id, mode);
             if let Some(new) = locks.try_acquire(self.group, id, mode) {
-                if new {
-                    self.state.lock().locks.push(id);
-                }
+                self.keep_lock(id, new, stronger.then_some(mode));
                 out.push(true);
                 continue;
             }
@@ -603,9 +606,7 @@ impl Transaction {
             self.waits();
             match locks.acquire_watchful(self.group, id, mode, patience, self.deadlock_timeout()).await {
                 Acquired::Granted { new } => {
-                    if new {
-                        self.state.lock().locks.push(id);
-                    }
+                    self.keep_lock(id, new, stronger.then_some(mode));
                     out.push(true);
                 }
                 other => return Err(lock_failure(&other, &format!("row in relation \"{relation}\""))),
@@ -663,15 +664,23 @@ impl Transaction {
     #[must_use]
     pub fn try_lock_table(&self, table: Oid, mode: TableLockMode) -> bool {
         let id = LockId::Table(table);
+        let stronger = self.in_savepoint() && self.manager.locks().strengthens(self.group, id, mode.into());
         let acquired = self.manager.locks().try_acquire(self.group, id, mode.into());
-        self.keep_lock(id, acquired == Some(true));
+        self.keep_lock(id, acquired == Some(true), (stronger && acquired.is_some()).then(|| mode.into()));
         acquired.is_some()
     }
 
-    /// A lock that was taken for the transaction goes with it.
-    pub(super) fn keep_lock(&self, id: LockId, new: bool) {
+    fn in_savepoint(&self) -> bool {
+        !self.state.lock().savepoints.is_empty()
+    }
+
+    /// A lock that was taken for the transaction goes with it; one that was held before and is held in a further mode, `stronger`, goes
+    /// back to what it was with a savepoint.
+    pub(super) fn keep_lock(&self, id: LockId, new: bool, stronger: Option<Mode>) {
         if new {
             self.state.lock().locks.push(id);
+        } else if let Some(mode) = stronger {
+            self.state.lock().strengthened.push((id, mode));
         }
     }
 
@@ -687,6 +696,7 @@ impl Transaction {
     /// Whether it had to be waited for.
     async fn lock_id(&self, id: LockId, mode: Mode, nowait: bool, what: impl Fn() -> String) -> PgResult<bool> {
         let locks = self.manager.locks();
+        let stronger = self.in_savepoint() && locks.strengthens(self.group, id, mode);
         let (new, waited) = match locks.try_acquire(self.group, id, mode) {
             Some(new) => (new, false),
             None => {
@@ -701,9 +711,7 @@ impl Transaction {
                 }
             }
         };
-        if new {
-            self.state.lock().locks.push(id);
-        }
+        self.keep_lock(id, new, stronger.then_some(mode));
         Ok(waited)
     }
 
@@ -743,6 +751,7 @@ impl Transaction {
             name: name.to_owned(),
             layers: state.layers.len(),
             locks: state.locks.len(),
+            strengthened: state.strengthened.len(),
             many_locks: self.manager.locks().seal(self.group),
             advisory: self.advisory.mark(),
             catalog: state.catalog.clone(),
@@ -800,6 +809,9 @@ impl Transaction {
         self.manager.locks().release_many(self.group, savepoint.many_locks);
         for id in state.locks.split_off(savepoint.locks.min(state.locks.len())) {
             self.manager.locks().release(self.group, id);
+        }
+        for (id, mode) in state.strengthened.split_off(savepoint.strengthened.min(state.strengthened.len())) {
+            self.manager.locks().release_mode(self.group, id, mode);
         }
         Ok(())
     }
@@ -1128,6 +1140,7 @@ impl Transaction {
         if state.tracked || state.catalog.is_some() || state.locks.is_empty() || state.locks.len() > MAX_RELEASED_BY_STORE {
             return None;
         }
+        state.strengthened.clear();
         let locks = Arc::new(Mutex::new(std::mem::take(&mut state.locks)));
         state.leaving = Some(Arc::clone(&locks));
         let (manager, group) = (Arc::clone(&self.manager), self.group);
@@ -1201,6 +1214,7 @@ impl Transaction {
     /// What others wait for.
     fn hold(&self) -> Hold {
         let mut state = self.state.lock();
+        state.strengthened.clear();
         let mut locks = std::mem::take(&mut state.locks);
         if let Some(leaving) = state.leaving.take() {
             locks.append(&mut leaving.lock());

@@ -26,20 +26,64 @@ fn matrices_are_postgresqls() {
 #[tokio::test]
 async fn a_waiter_gets_the_lock_when_it_is_released_and_later_ones_queue() {
     let locks = Arc::new(LockManager::default());
+    let (id, share, exclusive) = (LockId::Table(1), TableLockMode::AccessShare.into(), TableLockMode::AccessExclusive.into());
+    assert_eq!(locks.acquire(A, id, share, Wait::Never).await, Acquired::Granted { new: true });
+    assert_eq!(locks.acquire(A, id, share, Wait::Never).await, Acquired::Granted { new: false });
+    let l = Arc::clone(&locks);
+    let b = tokio::spawn(async move { l.acquire(B, id, exclusive, Wait::Until(None)).await });
+    while locks.waiting.lock().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    // Compatible with the holder, but B came first.
+    assert_eq!(locks.acquire(C, id, share, Wait::Never).await, Acquired::Busy);
+    locks.release(A, id);
+    assert_eq!(b.await.unwrap(), Acquired::Granted { new: true });
+    locks.release(B, id);
+    assert!(locks.shards.iter().all(|s| s.lock().is_empty()));
+}
+
+#[tokio::test]
+async fn who_shares_a_row_does_not_wait_for_those_who_wait_for_it_alone() {
+    let locks = Arc::new(LockManager::default());
     let id = LockId::Row(1);
-    assert_eq!(locks.acquire(A, id, Mode::SHARE, Wait::Never).await, Acquired::Granted { new: true });
-    assert_eq!(locks.acquire(A, id, Mode::SHARE, Wait::Never).await, Acquired::Granted { new: false });
+    assert_eq!(locks.try_acquire(A, id, Mode::SHARE), Some(true));
     let l = Arc::clone(&locks);
     let b = tokio::spawn(async move { l.acquire(B, id, Mode::UPDATE, Wait::Until(None)).await });
     while locks.waiting.lock().is_empty() {
         tokio::task::yield_now().await;
     }
-    // Compatible with the holder, but B came first.
-    assert_eq!(locks.acquire(C, id, Mode::SHARE, Wait::Never).await, Acquired::Busy);
+    assert_eq!(locks.try_acquire(C, id, Mode::SHARE), Some(true));
     locks.release(A, id);
+    locks.release(C, id);
     assert_eq!(b.await.unwrap(), Acquired::Granted { new: true });
-    locks.release(B, id);
-    assert!(locks.shards.iter().all(|s| s.lock().is_empty()));
+}
+
+/// A and B read two tables that C and D wait for, and then each the other: they go before those who wait.
+#[tokio::test]
+async fn readers_overtake_where_that_undoes_a_cycle() {
+    let locks = Arc::new(LockManager::new(Duration::from_millis(5)));
+    let (x, y) = (LockId::Table(1), LockId::Table(2));
+    let (share, exclusive): (Mode, Mode) = (TableLockMode::AccessShare.into(), TableLockMode::AccessExclusive.into());
+    let d = GroupId(4);
+    assert_eq!((locks.try_acquire(A, x, share), locks.try_acquire(B, y, share)), (Some(true), Some(true)));
+    let mut tasks = Vec::new();
+    for (n, (group, id, mode)) in [(C, x, exclusive), (d, y, exclusive), (A, y, share), (B, x, share)].into_iter().enumerate() {
+        let l = Arc::clone(&locks);
+        tasks.push(tokio::spawn(async move { l.acquire(group, id, mode, Wait::Until(None)).await }));
+        while locks.waiting.lock().len() <= n && !tasks[n].is_finished() {
+            tokio::task::yield_now().await;
+        }
+    }
+    let mut tasks = tasks.into_iter();
+    let (c, d_waits, a, b) = (tasks.next().unwrap(), tasks.next().unwrap(), tasks.next().unwrap(), tasks.next().unwrap());
+    assert!(matches!(a.await.unwrap(), Acquired::Granted { .. }));
+    locks.release(A, x);
+    locks.release(A, y);
+    assert!(matches!(b.await.unwrap(), Acquired::Granted { .. }));
+    locks.release(B, x);
+    locks.release(B, y);
+    assert!(matches!(c.await.unwrap(), Acquired::Granted { .. }));
+    assert!(matches!(d_waits.await.unwrap(), Acquired::Granted { .. }));
 }
 
 #[tokio::test]
