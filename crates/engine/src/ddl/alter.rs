@@ -17,10 +17,22 @@ use super::work::{Work, has_constraint, undefined_relation, undefined_schema};
 use crate::bind::tree::{ColId, Expr, ExprKind};
 use crate::bind::{fold, type_name};
 use crate::catalog::{ColumnDescriptor, ColumnId, Oid, Relation, SchemaDescriptor, TableDescriptor};
+use crate::txn::TableLockMode;
 use datafusion::common::ScalarValue;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{Ident, ObjectName};
 use stoa_syntax::ddl::{AlterAction, ConstraintKind, KeyColumns, ObjectKind};
+
+/// How strongly an action locks its table: those that change nothing for who reads it leave readers alone.
+fn lock_of(action: &AlterAction) -> TableLockMode {
+    match action {
+        AlterAction::ValidateConstraint { .. } => TableLockMode::ShareUpdateExclusive,
+        AlterAction::AddConstraint(constraint) if matches!(constraint.kind, ConstraintKind::ForeignKey { .. }) => {
+            TableLockMode::ShareRowExclusive
+        }
+        _ => TableLockMode::AccessExclusive,
+    }
+}
 
 /// ALTER of an object with actions.
 pub(crate) async fn alter(
@@ -67,7 +79,8 @@ pub(crate) async fn alter(
     }
     match &*relation {
         Relation::Table(table) => {
-            work.lock_table(table).await?;
+            let mode = actions.iter().map(lock_of).max().unwrap_or(TableLockMode::AccessExclusive);
+            work.lock(&relation, mode).await?;
             work.check_unused(table, "ALTER TABLE")?;
             let steps = in_passes(actions);
             // Keys that refer are looked at when all types are changed: both sides may change in one statement.

@@ -7,6 +7,8 @@ use super::work::{Work, undefined_relation};
 use crate::catalog::{Oid, OnCommit, Relation, TableDescriptor};
 use crate::exec::StatementContext;
 use crate::txn::store_error;
+use std::collections::VecDeque;
+use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::ast::ObjectName;
 use stoa_syntax::utility::{MaintenanceTarget, NamedOption, TableLockMode};
@@ -75,19 +77,43 @@ async fn empty(work: Work<'_>, table: TableDescriptor) -> PgResult<()> {
     work.put(Relation::Table(new))
 }
 
-/// LOCK TABLE.
+/// LOCK TABLE: of a view, what it is made of too.
 ///
 /// # Errors
-/// 42P01, 55P03, 40P01.
+/// 42P01, 42809, 55P03, 40P01.
 pub async fn lock_tables(ctx: &StatementContext, tables: &[ObjectName], mode: TableLockMode, nowait: bool) -> PgResult<()> {
     let work = Work { ctx };
+    let refused = |name: &str, kind: &str| {
+        PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("cannot lock relation \"{name}\""))
+            .detail(format!("This operation is not supported for {kind}."))
+    };
+    let mut waiting: VecDeque<Arc<Relation>> = VecDeque::new();
     for name in tables {
-        let relation = work.find(name)?.ok_or_else(|| work.missing(name))?;
-        if matches!(&*relation, Relation::Sequence(_)) {
-            return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("cannot lock relation \"{}\"", relation.name()))
-                .detail("This operation is not supported for sequences."));
+        let Some(relation) = work.find(name)? else {
+            return Err(match work.find_index(name)? {
+                Some(_) => refused(&work.split(name)?.1, "indexes"),
+                None => work.missing(name),
+            });
+        };
+        waiting.push_back(relation);
+        while let Some(relation) = waiting.pop_front() {
+            match &*relation {
+                Relation::Sequence(_) => return Err(refused(relation.name(), "sequences")),
+                Relation::View(view) if view.materialized.is_some() => return Err(refused(relation.name(), "materialized views")),
+                _ => {}
+            }
+            ctx.txn.lock_table(relation.oid(), lock_mode(mode), nowait, relation.name()).await?;
+            if let Relation::View(view) = &*relation {
+                let catalog = work.catalog();
+                let used = view.depends_on.iter().filter_map(|used| catalog.relation(used.relation));
+                let lockable = |used: &&Arc<Relation>| match &***used {
+                    Relation::Sequence(_) => false,
+                    Relation::View(view) => view.materialized.is_none(),
+                    Relation::Table(_) => true,
+                };
+                waiting.extend(used.filter(lockable).cloned());
+            }
         }
-        ctx.txn.lock_table(relation.oid(), lock_mode(mode), nowait, relation.name()).await?;
     }
     Ok(())
 }

@@ -248,7 +248,13 @@ pub async fn insert(writer: &TableWriter, work: &mut ForeignKeyWork, rows: &Rows
                     continue;
                 }
                 if strict {
-                    return Err(violation(writer, rows, &entries, constraint, row)?);
+                    let error = violation(writer, rows, &entries, constraint, row)?;
+                    if writer.ctx.txn.isolation() == Isolation::Serializable {
+                        // A transaction that could not commit with this row is told so instead.
+                        put_rows(writer, &mut encoder, &mut entries, &row_keys, &[row])?;
+                        writer.ctx.txn.check_serializable()?;
+                    }
+                    return Err(error);
                 }
                 outcome.conflicts.push((row, existing.cloned()));
                 continue 'rows;
