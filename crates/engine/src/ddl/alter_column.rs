@@ -295,22 +295,32 @@ fn retype(
         c.missing = None;
     });
     for index in &mut new.indexes {
-        for part in &mut index.parts {
-            if part.key == IndexKey::Column(found.id) {
-                super::builder::check_order(ty)?;
-                super::opclass::check_kept(part.class.as_deref(), &ty.ty)?;
-                part.ty = ty.clone();
-            }
+        let full_text = index.method == crate::text::METHOD;
+        for part in index.parts.iter_mut().filter(|part| part.key == IndexKey::Column(found.id)) {
+            super::index::check_type(full_text, ty, &quote_name(name))?;
+            super::opclass::check_kept(part.class.as_deref(), &ty.ty)?;
+            part.ty = ty.clone();
         }
     }
     // Expressions bind again over the new type, or the change is refused.
     let fits = new.clone();
     retext(work, &fits, new)?;
     for index in &mut new.indexes {
+        let full_text = index.method == crate::text::METHOD;
+        let is_changed = |expr: &Expr| columns_of(expr).contains(&found.id);
         for part in &mut index.parts {
-            if let IndexKey::Expr(text) = &part.key {
-                let expr = bind_table_expr(&context, &fits, text)?;
-                part.ty = if expr.ty.ty.is_array() { expr.ty } else { SqlType::new(expr.ty.ty) };
+            let IndexKey::Expr(text) = &part.key else { continue };
+            let expr = work.read_stored(&fits, text)?;
+            if is_changed(&expr) {
+                part.ty = super::index::type_of_key(&expr)?;
+                super::index::check_type(full_text, &part.ty, text)?;
+                super::opclass::check_kept(part.class.as_deref(), &part.ty.ty)?;
+            }
+        }
+        if let Some(text) = &index.predicate {
+            let expr = work.read_stored(&fits, text)?;
+            if is_changed(&expr) {
+                super::index::check_predicate(&expr)?;
             }
         }
     }

@@ -118,14 +118,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
             }
             None => {
                 let bound = bind_over(work, &table, Clause::IndexKey, expr)?;
-                if !is_immutable(&bound) {
-                    return Err(PgError::new(
-                        SqlState::INVALID_OBJECT_DEFINITION,
-                        "functions in index expression must be marked IMMUTABLE",
-                    ));
-                }
-                let ty = if bound.ty.ty.is_array() { bound.ty.clone() } else { SqlType::new(bound.ty.ty.clone()) };
-                (IndexKey::Expr(work.stored(&table, &bound)?), ty)
+                (IndexKey::Expr(work.stored(&table, &bound)?), type_of_key(&bound)?)
             }
         };
         if collation.is_some() {
@@ -140,20 +133,13 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
             return Err(PgError::unsupported(format!("indexes of access method \"{method}\" on type {} are not supported", ty.ty))
                 .hint("Use a btree index; on tsvector, gin is supported."));
         }
-        if full_text {
-            check_text(&ty, element)?;
-        } else {
-            check_order(&ty)?;
-        }
+        check_type(full_text, &ty, &element.expr)?;
         parts.push(IndexPart { key, ty, class, descending: element.descending, nulls_first });
     }
     let predicate = match &create.predicate {
         Some(syntax) => {
             let bound = bind_over(work, &table, Clause::IndexPredicate, syntax)?;
-            require_boolean(&bound, "WHERE")?;
-            if !is_immutable(&bound) {
-                return Err(PgError::new(SqlState::INVALID_OBJECT_DEFINITION, "functions in index predicate must be marked IMMUTABLE"));
-            }
+            check_predicate(&bound)?;
             Some(work.stored(&table, &bound)?)
         }
         None => None,
@@ -260,12 +246,38 @@ fn refuse_for_text(create: &CreateIndex) -> PgResult<()> {
 }
 
 /// Full text is of texts.
-fn check_text(ty: &SqlType, element: &stoa_syntax::ddl::IndexElement) -> PgResult<()> {
+/// The type of an index key that is an expression.
+///
+/// # Errors
+/// 42P17 for an expression that may give something else another time.
+pub(super) fn type_of_key(expr: &crate::bind::tree::Expr) -> PgResult<SqlType> {
+    if !is_immutable(expr) {
+        return Err(PgError::new(SqlState::INVALID_OBJECT_DEFINITION, "functions in index expression must be marked IMMUTABLE"));
+    }
+    Ok(if expr.ty.ty.is_array() { expr.ty.clone() } else { SqlType::new(expr.ty.ty.clone()) })
+}
+
+/// # Errors
+/// 42804 and 42P17 for what cannot be the condition of a partial index.
+pub(super) fn check_predicate(expr: &crate::bind::tree::Expr) -> PgResult<()> {
+    require_boolean(expr, "WHERE")?;
+    if is_immutable(expr) {
+        return Ok(());
+    }
+    Err(PgError::new(SqlState::INVALID_OBJECT_DEFINITION, "functions in index predicate must be marked IMMUTABLE"))
+}
+
+/// # Errors
+/// If an index cannot have keys of a type: `key` is what is indexed.
+pub(super) fn check_type(full_text: bool, ty: &SqlType, key: &dyn std::fmt::Display) -> PgResult<()> {
     use stoa_pg::PgType;
+    if !full_text {
+        return check_order(ty);
+    }
     if matches!(ty.ty, PgType::Text | PgType::Varchar | PgType::Bpchar | PgType::Name | PgType::Json | PgType::Tsvector) {
         return Ok(());
     }
-    Err(PgError::new(SqlState::DATATYPE_MISMATCH, format!("a full text index needs text, but {} is of type {}", element.expr, ty.ty))
+    Err(PgError::new(SqlState::DATATYPE_MISMATCH, format!("a full text index needs text, but {key} is of type {}", ty.ty))
         .hint("Leave the column out, or index an expression that gives text."))
 }
 
