@@ -114,6 +114,7 @@ pub struct Constraint {
     pub deferrable: Option<bool>,
     pub initially_deferred: Option<bool>,
     pub not_valid: bool,
+    pub no_inherit: bool,
     /// In characters from 1.
     pub position: usize,
 }

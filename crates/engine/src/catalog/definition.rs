@@ -123,8 +123,9 @@ impl Definitions<'_> {
                 out + &deferral(name)
             }
             Constraint::Check(check) => {
+                let inherit = if check.no_inherit { " NO INHERIT" } else { "" };
                 let valid = if check.validated { "" } else { " NOT VALID" };
-                format!("CHECK ({}){valid}", self.expr(Some(table), &check.expr, pretty))
+                format!("CHECK ({}){inherit}{valid}", self.expr(Some(table), &check.expr, pretty))
             }
             Constraint::ForeignKey(key) => {
                 let target = self.catalog.table(key.referenced_table);

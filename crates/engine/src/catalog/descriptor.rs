@@ -176,6 +176,9 @@ pub struct CheckDescriptor {
     pub expr: String,
     pub columns: Vec<ColumnId>,
     pub validated: bool,
+    /// Written NO INHERIT; there is no inheritance that it could be about.
+    #[serde(default)]
+    pub no_inherit: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]

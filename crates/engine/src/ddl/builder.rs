@@ -400,13 +400,21 @@ impl<'a> TableBuilder<'a> {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, "constraint declared INITIALLY DEFERRED must be DEFERRABLE")
                 .at(Some(constraint.position)));
         }
+        let kind = match constraint.kind {
+            ConstraintKind::PrimaryKey(_) => "PRIMARY KEY",
+            ConstraintKind::Unique(_) => "UNIQUE",
+            _ => "FOREIGN KEY",
+        };
         match constraint.kind {
+            ConstraintKind::PrimaryKey(_) | ConstraintKind::Unique(_) | ConstraintKind::ForeignKey { .. } if constraint.no_inherit => {
+                let message = format!("{kind} constraints cannot be marked NO INHERIT");
+                Err(PgError::unsupported(message).at(Some(constraint.position)))
+            }
             ConstraintKind::Check(_) if deferrable && constraint.deferrable != Some(false) => {
                 Err(PgError::unsupported("CHECK constraints cannot be marked DEFERRABLE"))
             }
             ConstraintKind::PrimaryKey(_) | ConstraintKind::Unique(_) if constraint.not_valid => {
-                let what = if matches!(constraint.kind, ConstraintKind::PrimaryKey(_)) { "PRIMARY KEY" } else { "UNIQUE" };
-                Err(PgError::unsupported(format!("{what} constraints cannot be marked NOT VALID")).at(Some(constraint.position)))
+                Err(PgError::unsupported(format!("{kind} constraints cannot be marked NOT VALID")).at(Some(constraint.position)))
             }
             _ => Ok(()),
         }
@@ -442,7 +450,13 @@ impl<'a> TableBuilder<'a> {
         let name = self.constraint_name(constraint.name.as_ref(), column.as_deref(), "check")?;
         let name = self.name_of(constraint, name).await?;
         self.new_checks.push(name.oid);
-        self.table.checks.push(CheckDescriptor { name, expr: text, columns, validated: !constraint.not_valid });
+        self.table.checks.push(CheckDescriptor {
+            name,
+            expr: text,
+            columns,
+            validated: !constraint.not_valid,
+            no_inherit: constraint.no_inherit,
+        });
         Ok(())
     }
 

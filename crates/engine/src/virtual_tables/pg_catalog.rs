@@ -1028,7 +1028,6 @@ fn constraints(ctx: &StatementContext, t: &mut Table<'_>) {
                 ("conparentid", V::Oid(0)),
                 ("conislocal", true.into()),
                 ("coninhcount", V::Int(0)),
-                ("connoinherit", (kind != "c").into()),
             ];
             let given: Vec<&str> = more.iter().map(|(n, _)| *n).collect();
             for (column, value) in [
@@ -1038,6 +1037,7 @@ fn constraints(ctx: &StatementContext, t: &mut Table<'_>) {
                 ("confupdtype", " ".into()),
                 ("confdeltype", " ".into()),
                 ("confmatchtype", " ".into()),
+                ("connoinherit", true.into()),
             ] {
                 if !given.contains(&column) {
                     cells.push((column, value));
@@ -1063,7 +1063,12 @@ fn constraints(ctx: &StatementContext, t: &mut Table<'_>) {
             row(
                 &check.name,
                 "c",
-                vec![("conkey", V::Ints(keys)), ("conbin", check.expr.as_str().into()), ("convalidated", check.validated.into())],
+                vec![
+                    ("conkey", V::Ints(keys)),
+                    ("conbin", check.expr.as_str().into()),
+                    ("convalidated", check.validated.into()),
+                    ("connoinherit", check.no_inherit.into()),
+                ],
             );
         }
         for key in &table.foreign_keys {

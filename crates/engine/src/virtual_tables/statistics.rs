@@ -10,6 +10,7 @@ use crate::statistics::ColumnValues;
 use crate::txn::GroupId;
 use crate::txn::locks::LockId;
 use stoa_pg::PgResult;
+use stoa_pg::values::timezone;
 
 /// Fills a relation; those that no file knows stay empty.
 pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<()> {
@@ -72,6 +73,18 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<(
                     ("from_sql", p.from_sql.into()),
                     ("generic_plans", V::Int(0)),
                     ("custom_plans", V::Int(0)),
+                ]);
+            }
+        }
+        "pg_timezone_names" => {
+            for name in timezone::names() {
+                let Ok((name, zone)) = timezone::lookup(&name) else { continue };
+                let (offset, is_dst, abbrev) = timezone::offset_info(&zone, ctx.eval.statement_time_us);
+                t.row(vec![
+                    ("name", name.into()),
+                    ("abbrev", abbrev.into()),
+                    ("utc_offset", format!("{offset} seconds").into()),
+                    ("is_dst", is_dst.into()),
                 ]);
             }
         }

@@ -91,6 +91,12 @@ pub fn fixed_offset(zone: &TimeZone) -> Option<i32> {
     zone.following(first).all(|change| change.offset() == offset).then(|| offset.seconds())
 }
 
+/// The names of all zones of the database that is built in.
+#[must_use]
+pub fn names() -> Vec<String> {
+    jiff::tz::db().available().map(|name| name.to_string()).collect()
+}
+
 /// A zone as texts of values and `AT TIME ZONE` name it.
 #[derive(Clone, Debug)]
 pub enum ZoneSpec {

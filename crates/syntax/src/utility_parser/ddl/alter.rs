@@ -134,6 +134,7 @@ impl Parser<'_> {
                     deferrable: None,
                     initially_deferred: None,
                     not_valid: false,
+                    no_inherit: false,
                     position: 0,
                 };
                 while self.constraint_attribute(&mut holder)? {}

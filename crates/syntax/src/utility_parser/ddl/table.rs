@@ -237,7 +237,15 @@ impl Parser<'_> {
                 }
                 return Ok(column);
             };
-            column.constraints.push(Constraint { name, kind, deferrable: None, initially_deferred: None, not_valid: false, position });
+            column.constraints.push(Constraint {
+                name,
+                kind,
+                deferrable: None,
+                initially_deferred: None,
+                not_valid: false,
+                no_inherit: false,
+                position,
+            });
         }
     }
 
@@ -255,6 +263,7 @@ impl Parser<'_> {
             self.at += 2;
             constraint.not_valid = true;
         } else if self.keywords(&["no", "inherit"]) {
+            constraint.no_inherit = true;
         } else {
             return Ok(false);
         }
@@ -335,7 +344,7 @@ impl Parser<'_> {
         } else {
             return Err(self.unexpected());
         };
-        let mut out = Constraint { name, kind, deferrable: None, initially_deferred: None, not_valid: false, position };
+        let mut out = Constraint { name, kind, deferrable: None, initially_deferred: None, not_valid: false, no_inherit: false, position };
         while self.constraint_attribute(&mut out)? {}
         Ok(out)
     }
