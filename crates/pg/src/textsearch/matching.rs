@@ -27,7 +27,9 @@ pub(super) fn entries<'a>(vector: &'a Vector, text: &'a str, prefix: bool) -> im
 }
 
 fn found(vector: &Vector, text: &str, weights: u8, prefix: bool) -> bool {
-    entries(vector, text, prefix).any(|(_, positions)| weights == 0 || positions.iter().any(|p| weights & (1 << p.weight) != 0))
+    // A lexeme without positions has no weight, and is as good as any.
+    let fits = |positions: &[Position]| weights == 0 || positions.is_empty() || positions.iter().any(|p| weights & (1 << p.weight) != 0);
+    entries(vector, text, prefix).any(|(_, positions)| fits(positions))
 }
 
 /// Where a part of a phrase ends, or (negated) does not; `width` is its length less one.
