@@ -91,8 +91,8 @@ impl<'a> Inputs<'a> {
             self.parsed = Some((text.to_owned(), parse::parse(text)?));
         }
         let Some((_, path)) = &self.parsed else { return Ok(None) };
-        let zone = self.zoned.then_some(&call.ctx.settings.time_zone);
-        let evaluation = Evaluation::new(path, Node::root(target), Node::root(variables), zone)?.silent(silent);
+        let session = self.zoned.then_some(call.ctx);
+        let evaluation = Evaluation::new(path, Node::root(target), Node::root(variables), session)?.silent(silent);
         match f(&evaluation) {
             Ok(value) => Ok(value),
             Err(Fault::Item(_)) if silent => Ok(None),

@@ -1,12 +1,16 @@
 //! Dates and times inside jsonpath: ISO texts in, ISO 8601 out, comparison across types.
 
+use crate::context::EvalContext;
 use crate::error::{PgError, PgResult};
-use crate::functions::format::date_in::read_standard;
+use crate::functions::format::date_in::{Moment, read_standard};
 use crate::functions::format::template::{self, Field, Node};
+use crate::settings::{DateFormat, DateOrder};
 use crate::sqlstate::SqlState;
-use jiff::civil;
-use jiff::tz::TimeZone;
+use crate::values::datetime::calendar::{Civil, SECS_PER_DAY, USECS_PER_DAY, USECS_PER_SEC, check_date};
+use crate::values::datetime::text::{push_civil_xsd, push_date, push_offset, push_time};
+use crate::values::timezone;
 use std::cmp::Ordering;
+use std::sync::LazyLock;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum DatetimeKind {
@@ -53,76 +57,55 @@ impl DatetimeKind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Datetime {
     pub kind: DatetimeKind,
-    local: civil::DateTime,
+    /// 1970-01-01 where there is no date, midnight where there is no time.
+    local: Civil,
     /// Seconds east of UTC; 0 without a zone.
     offset: i32,
 }
 
-/// A number of up to `max` digits at the start.
-fn digits(text: &str, max: usize) -> Option<(i32, &str)> {
-    let len = text.bytes().take(max).take_while(u8::is_ascii_digit).count();
-    let (digits, rest) = text.split_at_checked(len)?;
-    Some((digits.parse().ok()?, rest))
-}
-
-fn date(text: &str) -> Option<(civil::Date, &str)> {
-    let (year, rest) = digits(text, 4)?;
-    let (month, rest) = digits(rest.strip_prefix('-')?, 2)?;
-    let (day, rest) = digits(rest.strip_prefix('-')?, 2)?;
-    Some((civil::Date::new(i16::try_from(year).ok()?, i8::try_from(month).ok()?, i8::try_from(day).ok()?).ok()?, rest))
-}
-
-fn time(text: &str) -> Option<(civil::Time, &str)> {
-    let (hour, rest) = digits(text, 2)?;
-    let (minute, rest) = digits(rest.strip_prefix(':')?, 2)?;
-    let (second, rest) = digits(rest.strip_prefix(':')?, 2)?;
-    let (micros, rest) = match rest.strip_prefix('.') {
-        Some(fraction) => {
-            let len = fraction.bytes().take(6).take_while(u8::is_ascii_digit).count();
-            let (digits, rest) = fraction.split_at_checked(len)?;
-            (format!("{digits:0<6}").parse::<i32>().ok()?, rest)
+/// What is tried where no template is given, in this order.
+static STANDARD: LazyLock<Vec<(DatetimeKind, Vec<Node>)>> = LazyLock::new(|| {
+    let mut forms = vec![(DatetimeKind::Date, "yyyy-mm-dd".to_owned())];
+    for date in ["", "yyyy-mm-dd ", "yyyy-mm-dd\"T\""] {
+        for seconds in ["HH24:MI:SS.US", "HH24:MI:SS"] {
+            for zone in ["TZH:TZM", "TZH", ""] {
+                let kind = match (date.is_empty(), zone.is_empty()) {
+                    (true, true) => DatetimeKind::Time,
+                    (true, false) => DatetimeKind::TimeTz,
+                    (false, true) => DatetimeKind::Timestamp,
+                    (false, false) => DatetimeKind::TimestampTz,
+                };
+                forms.push((kind, format!("{date}{seconds}{zone}")));
+            }
         }
-        None => (0, rest),
-    };
-    Some((civil::Time::new(i8::try_from(hour).ok()?, i8::try_from(minute).ok()?, i8::try_from(second).ok()?, micros * 1000).ok()?, rest))
-}
-
-/// An offset, or nothing.
-fn zone(text: &str) -> Option<Option<i32>> {
-    let text = text.trim_start_matches(' ');
-    if text.is_empty() {
-        return Some(None);
     }
-    let (sign, rest) = match text.strip_prefix('-') {
-        Some(rest) => (-1, rest),
-        None => (1, text.strip_prefix('+')?),
-    };
-    let (hours, rest) = digits(rest, 2)?;
-    let (minutes, rest) = match rest.strip_prefix(':') {
-        Some(rest) => digits(rest, 2)?,
-        None => (0, rest),
-    };
-    (rest.is_empty() && hours <= 15 && minutes < 60).then_some(Some(sign * (hours * 3600 + minutes * 60)))
-}
+    forms.into_iter().map(|(kind, form)| (kind, template::parse(&form))).collect()
+});
 
 impl Datetime {
     /// Reads one of the ISO forms; `None` for any other text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Datetime> {
-        if let Some((day, rest)) = date(text) {
-            if rest.is_empty() {
-                return Some(Datetime { kind: DatetimeKind::Date, local: day.into(), offset: 0 });
+        STANDARD.iter().find_map(|(kind, form)| Self::of(*kind, read_standard(form, text).ok()?).ok())
+    }
+
+    /// What was read, as a kind that has all of it.
+    fn of(kind: DatetimeKind, moment: Moment) -> PgResult<Datetime> {
+        let offset = moment.offset.unwrap_or(0);
+        let mut local = moment.civil;
+        match kind {
+            DatetimeKind::Date => {
+                check_date(local.days())?;
+                local = local.with_time(0);
             }
-            let rest = rest.strip_prefix(['T', ' '])?;
-            let (clock, rest) = time(rest)?;
-            let zone = zone(rest)?;
-            let kind = if zone.is_some() { DatetimeKind::TimestampTz } else { DatetimeKind::Timestamp };
-            return Some(Datetime { kind, local: day.to_datetime(clock), offset: zone.unwrap_or(0) });
+            DatetimeKind::Time | DatetimeKind::TimeTz => {
+                local = Civil { year: 1970, month: 1, day: 1, ..local };
+            }
+            DatetimeKind::Timestamp | DatetimeKind::TimestampTz => {
+                local.micros_at(offset).ok_or_else(|| PgError::new(SqlState::DATETIME_FIELD_OVERFLOW, "timestamp out of range"))?;
+            }
         }
-        let (clock, rest) = time(text)?;
-        let zone = zone(rest)?;
-        let kind = if zone.is_some() { DatetimeKind::TimeTz } else { DatetimeKind::Time };
-        Some(Datetime { kind, local: civil::date(1970, 1, 1).to_datetime(clock), offset: zone.unwrap_or(0) })
+        Ok(Datetime { kind, local, offset })
     }
 
     /// Reads a text by a template of `to_timestamp`, taken strictly. The fields of the template decide the type.
@@ -165,70 +148,71 @@ impl Datetime {
             (true, true, true) => DatetimeKind::TimestampTz,
             (false, false, _) => return Err(invalid("datetime format is not dated and not timed")),
         };
-        let moment = read_standard(&nodes, text)?;
-        let c = &moment.civil;
-        let small = |value: i32| i8::try_from(value).ok();
-        let day = || civil::Date::new(i16::try_from(c.year).ok()?, small(c.month)?, small(c.day)?).ok();
-        let clock = || civil::Time::new(small(c.hour)?, small(c.minute)?, small(c.second)?, c.micros * 1000).ok();
-        let out_of_range = || PgError::new(SqlState::DATETIME_FIELD_OVERFLOW, "date/time value is out of range");
-        let clock = clock().ok_or_else(out_of_range)?;
-        let day = if dated { day().ok_or_else(out_of_range)? } else { civil::date(1970, 1, 1) };
-        let local = if timed { day.to_datetime(clock) } else { day.into() };
-        Ok(Datetime { kind, local, offset: moment.offset.unwrap_or(0) })
+        Self::of(kind, read_standard(&nodes, text)?)
     }
 
     /// ISO 8601.
     #[must_use]
     pub fn to_text(self) -> String {
-        let offset = || {
-            let (sign, seconds) = if self.offset < 0 { ('-', -self.offset) } else { ('+', self.offset) };
-            format!("{sign}{:02}:{:02}", seconds / 3600, seconds / 60 % 60)
-        };
+        let mut out = Vec::new();
         match self.kind {
-            DatetimeKind::Date => self.local.date().to_string(),
-            DatetimeKind::Time => self.local.time().to_string(),
-            DatetimeKind::TimeTz => format!("{}{}", self.local.time(), offset()),
-            DatetimeKind::Timestamp => self.local.to_string(),
-            DatetimeKind::TimestampTz => format!("{}{}", self.local, offset()),
+            DatetimeKind::Date => push_date(&mut out, self.local.days() as i32, DateFormat::Iso, DateOrder::Ymd),
+            DatetimeKind::Time => push_time(&mut out, &self.local),
+            DatetimeKind::TimeTz => {
+                push_time(&mut out, &self.local);
+                push_offset(&mut out, self.offset, true);
+            }
+            DatetimeKind::Timestamp => push_civil_xsd(&mut out, &self.local, None),
+            DatetimeKind::TimestampTz => push_civil_xsd(&mut out, &self.local, Some(self.offset)),
         }
+        String::from_utf8_lossy(&out).into_owned()
     }
 
-    /// Nanoseconds since 1970 in UTC; values without zone are taken in `zone`.
-    fn instant(self, zone: Option<&TimeZone>) -> i128 {
-        let local = self.local.to_zoned(TimeZone::UTC).map_or(0, |z| z.timestamp().as_nanosecond());
-        let offset = match zone {
-            Some(zone) if !self.kind.has_zone() => {
-                zone.to_ambiguous_timestamp(self.local).compatible().map_or(0, |t| local - t.as_nanosecond())
-            }
-            _ => i128::from(self.offset) * 1_000_000_000,
-        };
-        local - offset
+    /// Microseconds since 1970 in UTC.
+    fn instant(self) -> i128 {
+        let local = i128::from(self.local.days()) * i128::from(USECS_PER_DAY) + i128::from(self.local.time());
+        local - i128::from(self.offset) * i128::from(USECS_PER_SEC)
+    }
+
+    /// The value with the zone of the session; times are those of today.
+    fn in_zone(self, ctx: &EvalContext) -> Self {
+        if self.kind.has_zone() {
+            return self;
+        }
+        let zone = &ctx.settings.time_zone;
+        let mut seconds = self.local.seconds();
+        if self.kind.is_time() {
+            let now = ctx.transaction_time_us;
+            let today = Civil::from_micros(now, timezone::offset_at(zone, now)).days();
+            seconds = today.saturating_mul(SECS_PER_DAY).saturating_add(seconds);
+        }
+        Self { offset: timezone::offset_for_local(zone, seconds), ..self }
     }
 
     /// Compares; `None` for a time with a date.
     ///
     /// # Errors
-    /// 0A000 where the comparison depends on the session's zone and `zone` is not given.
-    pub fn compare(self, other: Datetime, zone: Option<&TimeZone>) -> PgResult<Option<Ordering>> {
+    /// 0A000 where the comparison depends on the session's zone and it may not be asked: `ctx` is not given.
+    pub fn compare(self, other: Datetime, ctx: Option<&EvalContext>) -> PgResult<Option<Ordering>> {
         if self.kind.is_time() != other.kind.is_time() {
             return Ok(None);
         }
-        if self.kind.has_zone() == other.kind.has_zone() {
-            let by_instant = self.instant(None).cmp(&other.instant(None));
-            // Equal instants of times with zones are told apart by the zone.
-            let tie = if self.kind == DatetimeKind::TimeTz { other.offset.cmp(&self.offset) } else { Ordering::Equal };
-            return Ok(Some(by_instant.then(tie)));
+        let (mut a, mut b) = (self, other);
+        if a.kind.has_zone() != b.kind.has_zone() {
+            let Some(ctx) = ctx else {
+                let (from, to) = if self.kind.has_zone() { (other, self) } else { (self, other) };
+                return Err(PgError::unsupported(format!(
+                    "cannot convert value from {} to {} without time zone usage",
+                    from.kind.short_name(),
+                    to.kind.short_name()
+                ))
+                .hint("Use *_tz() function for time zone support."));
+            };
+            (a, b) = (a.in_zone(ctx), b.in_zone(ctx));
         }
-        let Some(zone) = zone else {
-            let (from, to) = if self.kind.has_zone() { (other, self) } else { (self, other) };
-            return Err(PgError::unsupported(format!(
-                "cannot convert value from {} to {} without time zone usage",
-                from.kind.short_name(),
-                to.kind.short_name()
-            ))
-            .hint("Use *_tz() function for time zone support."));
-        };
-        Ok(Some(self.instant(Some(zone)).cmp(&other.instant(Some(zone)))))
+        // Equal instants of times are told apart by the zone.
+        let tie = if a.kind.is_time() { b.offset.cmp(&a.offset) } else { Ordering::Equal };
+        Ok(Some(a.instant().cmp(&b.instant()).then(tie)))
     }
 }
 
@@ -246,11 +230,13 @@ mod tests {
             ("2020-01-02T10:11:12 +03:30", "timestamp with time zone", "2020-01-02T10:11:12+03:30"),
             ("10:11:12", "time without time zone", "10:11:12"),
             ("10:11:12-03", "time with time zone", "10:11:12-03:00"),
+            ("1000000-01-01", "date", "1000000-01-01"),
+            ("12345-01-01T00:00:00.5", "timestamp without time zone", "12345-01-01T00:00:00.5"),
         ] {
             let value = Datetime::parse(given).unwrap();
             assert_eq!((value.kind.name(), value.to_text().as_str()), (kind, wanted), "{given}");
         }
-        for bad in ["10:11", "2020-13-02", "23:59:60", "", "2020-01-02x"] {
+        for bad in ["10:11", "2020-13-02", "23:59:60", "", "2020-01-02x", "5900000-01-01", "300000-01-01 00:00:00"] {
             assert!(Datetime::parse(bad).is_none(), "{bad}");
         }
     }

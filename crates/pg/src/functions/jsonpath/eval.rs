@@ -5,13 +5,13 @@
 
 use super::datetime::Datetime;
 use super::syntax::{Arithmetic, Comparison, Expr, Method, Path, Step};
+use crate::context::EvalContext;
 use crate::error::{PgError, PgResult};
 use crate::sqlstate::SqlState;
 use crate::values::json::binary::{Builder, Node};
 use crate::values::json::number;
 use crate::values::json::text::{JsonKind, Sink};
 use crate::values::numeric::Numeric;
-use jiff::tz::TimeZone;
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -124,8 +124,8 @@ pub struct Evaluation<'a> {
     path: &'a Path,
     root: Node<'a>,
     variables: Node<'a>,
-    /// The session's zone, where comparisons may use it.
-    zone: Option<&'a TimeZone>,
+    /// The session's surroundings, where comparisons may use its zone.
+    session: Option<&'a EvalContext>,
     /// Set below `.**`, where strict mode does not insist on structure.
     forgiving: std::cell::Cell<bool>,
     /// Set where faults raise no error: what `.**` finds below an item comes after a fault in the item itself.
@@ -142,12 +142,12 @@ struct Scope<'s, 'a> {
 impl<'a> Evaluation<'a> {
     /// # Errors
     /// 22023 if `variables` is not an object.
-    pub fn new(path: &'a Path, root: Node<'a>, variables: Node<'a>, zone: Option<&'a TimeZone>) -> PgResult<Self> {
+    pub fn new(path: &'a Path, root: Node<'a>, variables: Node<'a>, session: Option<&'a EvalContext>) -> PgResult<Self> {
         if !matches!(variables, Node::Object(_)) {
             return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, "\"vars\" argument is not an object")
                 .detail("Jsonpath parameters should be encoded as key-value pairs of \"vars\" object."));
         }
-        Ok(Self { path, root, variables, zone, forgiving: std::cell::Cell::new(false), silent: std::cell::Cell::new(false) })
+        Ok(Self { path, root, variables, session, forgiving: std::cell::Cell::new(false), silent: std::cell::Cell::new(false) })
     }
 
     /// Whether faults end the evaluation without an error.
@@ -179,10 +179,22 @@ impl<'a> Evaluation<'a> {
     /// Whether the path yields anything; in lax mode what comes after the first item does not matter.
     pub fn exists(&self) -> Outcome<bool> {
         let mut out = Vec::new();
-        match self.query_into(&mut out) {
+        let root = Item::Node(self.root);
+        match self.any(&self.path.expr, Scope { current: &root, array_len: None }, &mut out) {
             Err(Fault::Item(_)) if !self.path.strict && !out.is_empty() => Ok(true),
             Err(other) => Err(other),
             Ok(()) => Ok(!out.is_empty()),
+        }
+    }
+
+    /// An expression of which it matters alone whether it yields anything: what has no sign does not count then, in lax mode.
+    fn any<'s>(&self, expr: &'a Expr, scope: Scope<'s, 'a>, out: &mut Vec<Item<'a>>) -> Outcome {
+        match expr {
+            Expr::Sign { of, .. } if self.lax() => {
+                out.extend(self.unwrapped(of, scope)?.into_iter().find(|item| item.digits().is_some()));
+                Ok(())
+            }
+            other => self.expr(other, scope, out),
         }
     }
 
@@ -563,7 +575,7 @@ impl<'a> Evaluation<'a> {
             Expr::IsUnknown(of) => Some(self.predicate(of, scope)?.is_none()),
             Expr::Exists(of) => {
                 let mut items = Vec::new();
-                match self.expr(of, scope, &mut items) {
+                match self.any(of, scope, &mut items) {
                     Ok(()) => Some(!items.is_empty()),
                     Err(Fault::Item(_)) if self.lax() && !items.is_empty() => Some(true),
                     Err(Fault::Item(_)) => None,
@@ -627,7 +639,7 @@ impl<'a> Evaluation<'a> {
 
     fn compare(&self, op: Comparison, a: &Item<'a>, b: &Item<'a>) -> Outcome<Truth> {
         if let (Item::Datetime(a), Item::Datetime(b)) = (a, b) {
-            let order = a.compare(*b, self.zone).map_err(Fault::Fatal)?;
+            let order = a.compare(*b, self.session).map_err(Fault::Fatal)?;
             return Ok(order.map(|order| holds(op, order)));
         }
         if matches!(a, Item::Datetime(_)) != matches!(b, Item::Datetime(_)) && a.kind() == b.kind() {

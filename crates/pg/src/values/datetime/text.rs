@@ -207,13 +207,17 @@ pub fn push_timestamp_xsd(out: &mut Vec<u8>, micros: i64, zone: Option<&TimeZone
         out.extend_from_slice(word.as_bytes());
         return;
     }
-    let offset = zone.map_or(0, |zone| timezone::offset_at(zone, micros));
-    let civil = Civil::from_micros(micros, offset);
-    push_date_parts(out, &civil, DateFormat::Iso, DateOrder::Ymd);
+    let offset = zone.map(|zone| timezone::offset_at(zone, micros));
+    push_civil_xsd(out, &Civil::from_micros(micros, offset.unwrap_or(0)), offset);
+}
+
+/// Appends a finite local timestamp in that form, with its offset if there is one.
+pub fn push_civil_xsd(out: &mut Vec<u8>, civil: &Civil, offset: Option<i32>) {
+    push_date_parts(out, civil, DateFormat::Iso, DateOrder::Ymd);
     out.push(b'T');
-    push_time(out, &civil);
-    if zone.is_some() {
+    push_time(out, civil);
+    if let Some(offset) = offset {
         push_offset(out, offset, true);
     }
-    push_era(out, &civil);
+    push_era(out, civil);
 }
