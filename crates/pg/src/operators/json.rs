@@ -216,7 +216,7 @@ pub fn access(by_index: bool, jsonb: bool, as_text: bool) -> Kernel {
                 let (value, step) = (Reader::<Text>::new(value)?, Reader::<Text>::new(step)?);
                 for row in 0..call.rows {
                     match (value.get(row)?, step.get(row)?) {
-                        (Some(value), Some(step)) => out.written(json_field(Written::new(value), step)?, as_text)?,
+                        (Some(value), Some(step)) => out.written(json_field(Written::decodable(value)?, step)?, as_text)?,
                         _ => out.null(),
                     }
                 }
@@ -225,7 +225,7 @@ pub fn access(by_index: bool, jsonb: bool, as_text: bool) -> Kernel {
                 let (value, step) = (Reader::<Text>::new(value)?, Reader::<Int4>::new(step)?);
                 for row in 0..call.rows {
                     match (value.get(row)?, step.get(row)?) {
-                        (Some(value), Some(step)) => out.written(Written::new(value).at(i64::from(step)), as_text)?,
+                        (Some(value), Some(step)) => out.written(Written::decodable(value)?.at(i64::from(step)), as_text)?,
                         _ => out.null(),
                     }
                 }
@@ -253,7 +253,7 @@ pub fn access_path(jsonb: bool, as_text: bool) -> Kernel {
             let value = Reader::<Text>::new(arg(args, 0)?)?;
             for row in 0..call.rows {
                 match value.get(row)? {
-                    Some(value) if paths.read(row, &mut path) => out.written(json_path(Written::new(value), &path)?, as_text)?,
+                    Some(value) if paths.read(row, &mut path) => out.written(json_path(Written::decodable(value)?, &path)?, as_text)?,
                     _ => out.null(),
                 }
             }

@@ -45,7 +45,7 @@ fn object_keys(name: &'static str, jsonb: bool) -> SetKernel {
                 Some(other) => return Err(wrong_kind(name, true, other.kind())),
             }
         } else if let Some(text) = Reader::<Text>::new(arg(args, 0)?)?.get(row)? {
-            let value = Written::new(text);
+            let value = Written::decodable(text)?;
             if value.kind() != JsonKind::Object {
                 return Err(wrong_kind(name, false, value.kind()));
             }
@@ -72,7 +72,7 @@ fn each(name: &'static str, jsonb: bool, as_text: bool) -> SetKernel {
                 Some(other) => return Err(wrong_kind(name, true, other.kind())),
             }
         } else if let Some(text) = Reader::<Text>::new(arg(args, 0)?)?.get(row)? {
-            let value = Written::new(text);
+            let value = Written::decodable(text)?;
             if value.kind() != JsonKind::Object {
                 return Err(wrong_kind(name, false, value.kind()));
             }
@@ -96,7 +96,7 @@ fn elements(name: &'static str, jsonb: bool, as_text: bool) -> SetKernel {
                 Some(other) => return Err(wrong_kind(name, true, other.kind())),
             }
         } else if let Some(text) = Reader::<Text>::new(arg(args, 0)?)?.get(row)? {
-            let value = Written::new(text);
+            let value = if as_text { Written::decodable(text)? } else { Written::new(text) };
             if value.kind() != JsonKind::Array {
                 return Err(wrong_kind(name, false, value.kind()));
             }
@@ -184,7 +184,7 @@ fn extract_path(jsonb: bool, as_text: bool) -> Kernel {
                 let root = Reader::<Bytes>::new(value)?.get(row)?.map_or(Node::Null, Node::root);
                 out.node(jsonb_path(root, &path));
             } else {
-                let root = Written::new(Reader::<Text>::new(value)?.get(row)?.unwrap_or(""));
+                let root = Written::decodable(Reader::<Text>::new(value)?.get(row)?.unwrap_or(""))?;
                 out.written(json_path(root, &path)?, as_text)?;
             }
         }

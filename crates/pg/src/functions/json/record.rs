@@ -260,7 +260,7 @@ fn populate(name: &'static str, jsonb: bool, has_base: bool, set: bool) -> SetKe
         let value = if jsonb {
             Reader::<Bytes>::new(given)?.get(row)?.map(|bytes| Value::Jsonb(Node::root(bytes)))
         } else {
-            Reader::<Text>::new(given)?.get(row)?.map(|text| Value::Json(Written::new(text)))
+            Reader::<Text>::new(given)?.get(row)?.map(|text| Written::decodable(text).map(Value::Json)).transpose()?
         };
         let mut columns = record.fields.iter().map(|(_, ty)| builder(ty)).collect::<PgResult<Vec<_>>>()?;
         let base = if has_base { base_fields(call, record, arg(args, 0)?, row)? } else { Vec::new() };

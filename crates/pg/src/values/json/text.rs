@@ -34,11 +34,11 @@ pub trait Sink {
     fn end_object(&mut self) -> PgResult<()>;
 }
 
-/// A sink that forgets: parsing into it validates.
-struct Forget;
+/// A sink that forgets: parsing into it validates, escapes too if it decodes.
+struct Forget<const DECODES: bool>;
 
-impl Sink for Forget {
-    const DECODES: bool = false;
+impl<const DECODES: bool> Sink for Forget<DECODES> {
+    const DECODES: bool = DECODES;
     fn null(&mut self) -> PgResult<()> {
         Ok(())
     }
@@ -70,7 +70,7 @@ impl Sink for Forget {
 
 /// Checks that `text` is one JSON value.
 pub fn validate(text: &str) -> PgResult<()> {
-    parse(text, &mut Forget)
+    parse(text, &mut Forget::<false>)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -516,6 +516,17 @@ impl<'a> Written<'a> {
     #[must_use]
     pub fn new(text: &'a str) -> Self {
         Self(text.trim_matches([' ', '\t', '\n', '\r']))
+    }
+
+    /// A value of whose strings all can be decoded: what takes a json apart asks for that, wherever the strings stand.
+    ///
+    /// # Errors
+    /// 22P02 for halves of surrogate pairs, 22P05 for `\u0000`.
+    pub fn decodable(text: &'a str) -> PgResult<Self> {
+        if text.contains("\\u") {
+            parse(text, &mut Forget::<true>)?;
+        }
+        Ok(Self::new(text))
     }
 
     /// The text, without blanks around it.
