@@ -297,13 +297,10 @@ pub fn write_int(t: &Template, value: i64, is_int4: bool) -> PgResult<String> {
     let mut value = value;
     if t.has_multi {
         let scale = u32::try_from(t.multi).ok().and_then(|n| 10_i64.checked_pow(n)).ok_or_else(overflow)?;
-        value = if is_int4 {
-            // As PostgreSQL's, the product of two integers wraps.
-            let (value, scale) = (i32::try_from(value).map_err(|_| overflow())?, i32::try_from(scale).map_err(|_| overflow())?);
-            i64::from(value.wrapping_mul(scale))
-        } else {
-            value.checked_mul(scale).ok_or_else(overflow)?
-        };
+        value = value.checked_mul(scale).ok_or_else(overflow)?;
+        if is_int4 && (i32::try_from(scale).is_err() || i32::try_from(value).is_err()) {
+            return Err(overflow());
+        }
     }
     let mut text = value.to_string();
     let fits = text.trim_start_matches('-').len() <= t.whole_digits();
@@ -403,6 +400,8 @@ fn fill_roman(t: &Template, numeral: &str) -> String {
                 out.push_str(&if t.fill { numeral } else { format!("{numeral:>15}") });
             }
             Pattern::Char(c) => out.push(*c),
+            // A numeral has no sign, and PostgreSQL's text ends at one.
+            Pattern::Sign => break,
             Pattern::Comma | Pattern::Group | Pattern::Minus | Pattern::Plus if !t.fill => out.push(' '),
             Pattern::Currency => out.push(' '),
             _ => {}
@@ -444,6 +443,8 @@ fn numeric_scientific(t: &Template, value: &Numeric) -> String {
     // The digits from the first, with a point behind it, rounded.
     let significant = first.and_then(|first| digits.get(first..)).unwrap_or("0");
     let (head, tail) = significant.split_at(significant.len().min(1));
+    // One digit more decides how it is rounded.
+    let tail = tail.get(..=post).unwrap_or(tail);
     let mantissa = Numeric::parse(&format!("{head}.{tail}0")).unwrap_or_else(|_| Numeric::from_i64(0));
     let mantissa = mantissa.round(i32::try_from(post).unwrap_or(i32::MAX));
     let sign = if value.signum() < 0 { "-" } else { " " };
@@ -460,8 +461,8 @@ struct Filler<'a> {
     at: usize,
     /// The digit position of the template.
     position: usize,
-    /// How many there are, with one for a sign that is written before them.
-    count: usize,
+    /// How many there are less one, with one for a sign that is written before them.
+    count: isize,
     /// The last digit that `FM` keeps.
     last: Option<usize>,
     sign_written: bool,
@@ -497,7 +498,7 @@ fn fill(t: &Template, d: Digits) -> PgResult<String> {
             last = last.max(Some(zero));
         }
     }
-    let count = (d.post + t.whole_digits()).saturating_sub(1) + usize::from(!sign_written && d.blanks == 0);
+    let count = (d.post + t.whole_digits()) as isize - 1 + isize::from(!sign_written && d.blanks == 0);
     let mut filler = Filler {
         t,
         d: &d,
@@ -649,11 +650,12 @@ impl Filler<'_> {
                 self.at += 1;
             }
         }
-        let mut end = self.count + usize::from(self.d.blanks > 0) + usize::from(t.decimal);
+        let mut end = self.count + isize::from(self.d.blanks > 0) + isize::from(t.decimal);
+        let position = self.position as isize;
         if self.last.is_some_and(|last| last == self.at) {
-            end = self.position;
+            end = position;
         }
-        if self.position + 1 == end {
+        if position + 1 == end {
             if self.sign_written && self.bracket {
                 self.out.push(if self.d.negative { '>' } else { ' ' });
             } else if t.anchored && self.anchor == Anchor::After {
