@@ -212,6 +212,7 @@ impl<'a> Dump<'a> {
                     Value::UInt32(v) => v.to_string(),
                     Value::Float32(v) => v.to_string(),
                     Value::Float64(v) => v.to_string(),
+                    Value::Decimal128(super::valueside::DECIMAL_NAN) => "NaN".into(),
                     Value::Decimal128(v) => v.to_string(),
                     Value::Interval(v) => format!("{} months {} days {} µs", v.months, v.days, v.micros),
                     Value::TimeTz(v) => format!("{} µs, zone {} s", v.micros, v.zone_seconds),

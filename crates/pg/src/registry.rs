@@ -137,7 +137,7 @@ impl fmt::Debug for Func {
     }
 }
 
-/// Operators that DataFusion or Arrow evaluates as PostgreSQL does, overflow checked.
+/// Operators that DataFusion or Arrow evaluates as PostgreSQL does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum NativeOp {
     Eq,
@@ -146,14 +146,9 @@ pub enum NativeOp {
     LtEq,
     Gt,
     GtEq,
-    Add,
-    Subtract,
-    Multiply,
     BitAnd,
     BitOr,
     BitXor,
-    /// Unary minus, checked.
-    Negate,
 }
 
 /// How an operator is computed.

@@ -73,6 +73,25 @@ pub enum TypeTag {
     Other = 0x18,
 }
 
+/// NaN among decimals of fixed scale, which have at most 38 digits: greater than all of them, as in SQL.
+pub const DECIMAL_NAN: i128 = i128::MAX;
+/// NaN among the decimals of at most 18 digits that take 8 bytes.
+pub const SHORT_DECIMAL_NAN: i64 = i64::MAX;
+
+/// A decimal in the 8 bytes that packed rows have for at most 18 digits; `None` if it does not fit.
+#[inline]
+#[must_use]
+pub fn shorten_decimal(value: i128) -> Option<i64> {
+    if value == DECIMAL_NAN { Some(SHORT_DECIMAL_NAN) } else { i64::try_from(value).ok().filter(|short| *short != SHORT_DECIMAL_NAN) }
+}
+
+/// The decimal that was shortened.
+#[inline]
+#[must_use]
+pub fn lengthen_decimal(short: i64) -> i128 {
+    if short == SHORT_DECIMAL_NAN { DECIMAL_NAN } else { i128::from(short) }
+}
+
 impl TypeTag {
     /// Every tag, in the order of their bytes.
     pub const ALL: [TypeTag; 25] = [

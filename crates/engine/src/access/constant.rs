@@ -6,6 +6,7 @@
 use super::predicate::Comparison;
 use arrow::datatypes::{DataType, TimeUnit};
 use datafusion::common::ScalarValue;
+use stoa_encoding::valueside::DECIMAL_NAN;
 use stoa_pg::SqlType;
 use stoa_pg::types::PgType;
 use stoa_pg::values::numeric::Numeric;
@@ -46,8 +47,14 @@ pub fn fit(ty: &SqlType, op: Comparison, value: &ScalarValue) -> Fitted {
         DataType::UInt32 => fit_integer(op, value, 0, i128::from(u32::MAX), |v| ScalarValue::UInt32(u32::try_from(v).ok())),
         DataType::Decimal128(precision, scale) => {
             let Some(max) = 10i128.checked_pow(u32::from(*precision)).map(|m| m - 1) else { return Fitted::Unknown };
+            let decimal = |v| ScalarValue::Decimal128(Some(v), *precision, *scale);
             match number(value).and_then(|(m, s)| rescale(m, s, i32::from(*scale))) {
-                Some((floor, whole)) => bounded(op, floor, whole, -max, max, |v| ScalarValue::Decimal128(Some(v), *precision, *scale)),
+                Some((floor, whole)) => match bounded(op, floor, whole, -max, max, decimal) {
+                    // Beyond the greatest number there is NaN.
+                    Fitted::All if floor > max => Fitted::Compare(Comparison::LessEqual, decimal(max)),
+                    Fitted::None if floor > max && op != Comparison::Equal => Fitted::Compare(Comparison::Greater, decimal(max)),
+                    fitted => fitted,
+                },
                 None => Fitted::Unknown,
             }
         }
@@ -116,6 +123,7 @@ fn number(value: &ScalarValue) -> Option<(i128, i32)> {
         ScalarValue::Int64(Some(v)) => Some((i128::from(*v), 0)),
         ScalarValue::UInt32(Some(v)) => Some((i128::from(*v), 0)),
         ScalarValue::UInt64(Some(v)) => Some((i128::from(*v), 0)),
+        ScalarValue::Decimal128(Some(DECIMAL_NAN), ..) => None,
         ScalarValue::Decimal128(Some(v), _, scale) => Some((*v, i32::from(*scale))),
         ScalarValue::BinaryView(Some(bytes)) => {
             let (mantissa, scale) = Numeric::decode(bytes).ok()?.to_parts()?;

@@ -95,10 +95,6 @@ impl Binder<'_> {
             // Read first, then apply the modifier: an explicit cast cuts where an assignment fails, and fails when it runs.
             let plain = SqlType::new(base.ty.clone());
             let value = stoa_pg::values::input_text(self.ctx.eval, &plain, &text)?;
-            if base.ty == PgType::Numeric && text.trim().eq_ignore_ascii_case("nan") {
-                // No decimal holds it: the value stays in the wide form.
-                return Ok(Expr::new(ExprKind::Const(value), SqlType { typmod: base.typmod, ..plain }));
-            }
             let expr = Expr::new(ExprKind::Const(value), plain);
             return Ok(self.fold(Expr::new(ExprKind::Cast { arg: Box::new(expr), explicit }, base)));
         }

@@ -131,7 +131,8 @@ impl Lowering<'_> {
                 } else if wide.ty.arrow == D::Float64 {
                     wide.ty.ty = PgType::Float8;
                 }
-                let mut lowered = one(fa::sum::sum_udaf(), vec![e], Some(given));
+                let udf = if arg.ty.decimal_parts().is_some() { super::decimal_sum::decimal_sum() } else { fa::sum::sum_udaf() };
+                let mut lowered = one(udf, vec![e], Some(given));
                 lowered.parts.iter_mut().for_each(|part| part.arg_types = vec![wide.ty.clone()]);
                 lowered
             }

@@ -2,12 +2,12 @@
 
 use crate::bind::tree::{Expr, ExprKind};
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Datum, Scalar, StructArray, new_null_array};
-use arrow::compute::kernels::{cmp, numeric, zip::zip};
+use arrow::compute::kernels::{cmp, zip::zip};
 use arrow::datatypes::{DataType, Field};
 use std::sync::Arc;
 use stoa_pg::args::{Arg, Call, Kernel};
 use stoa_pg::registry::{FuncKind, NativeOp, OperKind};
-use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_pg::{PgError, PgResult};
 
 /// An argument as Arrow's kernels take it: a constant is a scalar unless all are.
 fn datums(args: &[Arg]) -> Vec<Box<dyn Datum>> {
@@ -23,15 +23,8 @@ fn datums(args: &[Arg]) -> Vec<Box<dyn Datum>> {
 pub fn native(op: NativeOp) -> Kernel {
     Arc::new(move |call: &Call, args: &[Arg]| {
         let data = datums(args);
-        let overflow = |e: arrow::error::ArrowError| match e {
-            arrow::error::ArrowError::ArithmeticOverflow(_) => overflow(call.ret),
-            other => PgError::from(other),
-        };
         let (Some(a), b) = (data.first(), data.get(1)) else { return Err(PgError::internal("an operator without arguments")) };
         let a: &dyn Datum = &**a;
-        if op == NativeOp::Negate {
-            return numeric::neg(a.get().0).map_err(overflow);
-        }
         let Some(b) = b else { return Err(PgError::internal("an operator with one argument")) };
         let b: &dyn Datum = &**b;
         let bools = |r: Result<BooleanArray, arrow::error::ArrowError>| -> PgResult<ArrayRef> { Ok(Arc::new(r?)) };
@@ -42,20 +35,9 @@ pub fn native(op: NativeOp) -> Kernel {
             NativeOp::LtEq => bools(cmp::lt_eq(a, b)),
             NativeOp::Gt => bools(cmp::gt(a, b)),
             NativeOp::GtEq => bools(cmp::gt_eq(a, b)),
-            NativeOp::Add => numeric::add(a, b).map_err(overflow),
-            NativeOp::Subtract => numeric::sub(a, b).map_err(overflow),
-            NativeOp::Multiply => numeric::mul(a, b).map_err(overflow),
             NativeOp::BitAnd | NativeOp::BitOr | NativeOp::BitXor => bitwise(op, call, args),
-            NativeOp::Negate => Err(PgError::internal("negation has one argument")),
         }
     })
-}
-
-fn overflow(ty: &SqlType) -> PgError {
-    match ty.ty {
-        PgType::Numeric => PgError::new(SqlState::NUMERIC_VALUE_OUT_OF_RANGE, "numeric field overflow"),
-        _ => PgError::out_of_range(&ty.ty.to_string()),
-    }
 }
 
 fn bitwise(op: NativeOp, call: &Call, args: &[Arg]) -> PgResult<ArrayRef> {
@@ -93,8 +75,8 @@ fn bitwise(op: NativeOp, call: &Call, args: &[Arg]) -> PgResult<ArrayRef> {
 pub fn of(expr: &Expr) -> PgResult<Option<Kernel>> {
     Ok(match &expr.kind {
         ExprKind::Oper { oper, args } => match &oper.0.kind {
-            // Numerics that travel as decimals are Arrow's; the signature's kernel takes the sortable form.
-            OperKind::Kernel(kernel) => match decimal_op(oper.0.name, args) {
+            // Decimals are compared by Arrow: NaN is the greatest of them.
+            OperKind::Kernel(kernel) => match decimal_comparison(oper.0.name, args) {
                 Some(op) => Some(native(op)),
                 None => Some(kernel.clone()),
             },
@@ -143,19 +125,10 @@ fn array_is_decimal(array: &Expr) -> bool {
     matches!(&array.ty.arrow, DataType::List(f) if matches!(f.data_type(), DataType::Decimal128(..)))
 }
 
-/// Which native operator computes a numeric operator over decimals.
-fn decimal_op(name: &str, args: &[Expr]) -> Option<NativeOp> {
-    if !args.iter().all(|a| a.ty.decimal_parts().is_some()) {
-        return None;
-    }
-    match (name, args.len()) {
-        ("+", 2) => Some(NativeOp::Add),
-        ("-", 2) => Some(NativeOp::Subtract),
-        ("*", 2) => Some(NativeOp::Multiply),
-        ("-", 1) => Some(NativeOp::Negate),
-        (_, 2) => comparison_of(name),
-        _ => None,
-    }
+/// Which native operator compares two decimals.
+fn decimal_comparison(name: &str, args: &[Expr]) -> Option<NativeOp> {
+    let decimals = args.len() == 2 && args.iter().all(|a| a.ty.decimal_parts().is_some());
+    if decimals { comparison_of(name) } else { None }
 }
 
 /// The comparison that an operator's name stands for.

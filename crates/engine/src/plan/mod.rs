@@ -10,6 +10,7 @@ pub mod aggregate;
 mod array_agg;
 mod brief;
 pub mod constant;
+mod decimal_sum;
 pub mod decorrelate;
 mod direct;
 pub mod distinct;

@@ -17,7 +17,7 @@ use arrow::datatypes::{DataType, FieldRef, IntervalMonthDayNano};
 use std::sync::Arc;
 use stoa_encoding::DecodeError;
 use stoa_encoding::keyside::{self, Direction, KeyPart, KeyValue};
-use stoa_encoding::valueside::{ArrayReader, Interval, TypeTag};
+use stoa_encoding::valueside::{ArrayReader, Interval, TypeTag, lengthen_decimal};
 use stoa_pg::types::PgType;
 use stoa_pg::{PgError, PgResult, SqlType};
 
@@ -169,7 +169,7 @@ impl ColumnBuilder {
             }
             // Either width may be met: the precision may have grown since.
             ColumnBuilder::Decimal(b, _) => b.append_value(if body.len() == 8 {
-                i128::from(i64::from_le_bytes(bytes(body)?))
+                lengthen_decimal(i64::from_le_bytes(bytes(body)?))
             } else {
                 i128::from_le_bytes(bytes(body)?)
             }),

@@ -15,6 +15,7 @@ use arrow::datatypes::{
 };
 use datafusion::common::ScalarValue;
 use stoa_encoding::keyside::{self, Direction, KeyLayout, KeyPart, NullOrder, SaltBuckets};
+use stoa_encoding::valueside::DECIMAL_NAN;
 use stoa_pg::types::PgType;
 use stoa_pg::{PgError, PgResult, SqlType};
 
@@ -264,7 +265,10 @@ impl KeyColumn {
             KeyColumn::Decimal(a, scale) => {
                 let value = a.value(row);
                 let from = out.len();
-                stoa_encoding::numeric::encode(value < 0, value.unsigned_abs(), *scale, out);
+                match value {
+                    DECIMAL_NAN => stoa_encoding::numeric::encode_nan(out),
+                    value => stoa_encoding::numeric::encode(value < 0, value.unsigned_abs(), *scale, out),
+                }
                 if direction == Direction::Desc {
                     out.iter_mut().skip(from).for_each(|b| *b = !*b);
                 }
@@ -318,6 +322,7 @@ pub fn decimal_from_key(bytes: &[u8], scale: i8) -> PgResult<i128> {
     let (decoded, _) = stoa_encoding::numeric::decode(bytes).ok_or_else(malformed)?;
     let finite = match decoded {
         Decoded::Zero => return Ok(0),
+        Decoded::NaN => return Ok(DECIMAL_NAN),
         Decoded::Finite(finite) => finite,
         _ => return Err(malformed()),
     };

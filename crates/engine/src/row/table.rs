@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Weak};
 use stoa_encoding::packed_row::{RowBuilder, RowShape};
-use stoa_encoding::valueside::{TypeTag, encode_cell};
+use stoa_encoding::valueside::{TypeTag, encode_cell, lengthen_decimal};
 use stoa_pg::{EvalContext, PgError, PgResult, SqlType};
 use stoa_store::{FamilyId, FamilySchema, Layout, TableId, TableSchema};
 
@@ -280,6 +280,6 @@ fn widen_decimal(ty: &SqlType, body: &mut Vec<u8>) {
     if matches!(ty.arrow, arrow::datatypes::DataType::Decimal128(..))
         && let Ok(short) = <[u8; 8]>::try_from(body.as_slice())
     {
-        *body = i128::from(i64::from_le_bytes(short)).to_le_bytes().to_vec();
+        *body = lengthen_decimal(i64::from_le_bytes(short)).to_le_bytes().to_vec();
     }
 }

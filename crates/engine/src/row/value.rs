@@ -15,7 +15,7 @@ use arrow::datatypes::{
     Time64MicrosecondType, TimestampMicrosecondType, UInt32Type,
 };
 use stoa_encoding::packed_row::RowBuilder;
-use stoa_encoding::valueside::{Dimension, Interval, SequenceBuilder, TypeTag, encode_array};
+use stoa_encoding::valueside::{Dimension, Interval, SequenceBuilder, TypeTag, encode_array, shorten_decimal};
 use stoa_pg::types::PgType;
 use stoa_pg::{PgError, PgResult, SqlType};
 
@@ -181,7 +181,7 @@ impl ValueColumn {
             ValueColumn::Fixed(a) => out.extend_from_slice(a.value(row)),
             ValueColumn::Decimal(a) => out.extend_from_slice(&a.value(row).to_le_bytes()),
             ValueColumn::ShortDecimal(a) => {
-                let value = i64::try_from(a.value(row)).map_err(|_| PgError::internal("a decimal beyond its precision"))?;
+                let value = shorten_decimal(a.value(row)).ok_or_else(|| PgError::internal("a decimal beyond its precision"))?;
                 out.extend_from_slice(&value.to_le_bytes());
             }
             ValueColumn::Interval(a) => {

@@ -11,6 +11,7 @@ use crate::values::numeric::{Numeric, NumericKind, power_of_ten};
 use arrow::array::{Array, ArrayRef, AsArray, Decimal128Array, PrimitiveArray};
 use arrow::datatypes::{ArrowPrimitiveType, Decimal128Type, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type, UInt32Type};
 use std::sync::Arc;
+use stoa_encoding::valueside::DECIMAL_NAN;
 
 /// A cast that cannot fail, a column at a time.
 fn widening<F: ArrowPrimitiveType, T: ArrowPrimitiveType>(f: impl Fn(F::Native) -> T::Native + Send + Sync + Copy + 'static) -> CastKind {
@@ -94,19 +95,20 @@ pub(crate) fn to_decimal(from: &PgType, precision: u8, scale: i8) -> Option<Kern
 /// Casts straight from 128-bit decimals; `None` where the way through `numeric` does.
 pub(crate) fn from_decimal(to: &PgType, scale: i8) -> Option<Kernel> {
     let power = power_of_ten(u32::try_from(scale).ok()?)?;
+    /// A decimal rounded to an integer; of NaN the longer way tells what is wrong.
+    fn whole<T: TryFrom<i128>>(value: i128, power: i128, nan: impl Fn(&Numeric) -> PgResult<T>, name: &str) -> PgResult<T> {
+        if value == DECIMAL_NAN {
+            return nan(&Numeric::NAN);
+        }
+        divide_rounded(value, power).try_into().map_err(|_| PgError::out_of_range(name))
+    }
     fn kernel<T: ArrowPrimitiveType>(f: impl Fn(i128) -> PgResult<T::Native> + Send + Sync + Copy + 'static) -> Kernel {
         column_kernel(move |_, array| Ok(Arc::new(primitive::<Decimal128Type>(array)?.try_unary::<_, T, PgError>(f)?)))
     }
     Some(match to {
-        PgType::Int2 => {
-            kernel::<Int16Type>(move |value| divide_rounded(value, power).try_into().map_err(|_| PgError::out_of_range("smallint")))
-        }
-        PgType::Int4 => {
-            kernel::<Int32Type>(move |value| divide_rounded(value, power).try_into().map_err(|_| PgError::out_of_range("integer")))
-        }
-        PgType::Int8 => {
-            kernel::<Int64Type>(move |value| divide_rounded(value, power).try_into().map_err(|_| PgError::out_of_range("bigint")))
-        }
+        PgType::Int2 => kernel::<Int16Type>(move |value| whole(value, power, Numeric::to_i16, "smallint")),
+        PgType::Int4 => kernel::<Int32Type>(move |value| whole(value, power, Numeric::to_i32, "integer")),
+        PgType::Int8 => kernel::<Int64Type>(move |value| whole(value, power, Numeric::to_i64, "bigint")),
         PgType::Float4 => kernel::<Float32Type>(move |value| of_decimal(value, scale).to_f32()),
         PgType::Float8 => kernel::<Float64Type>(move |value| of_decimal(value, scale).to_f64()),
         _ => return None,

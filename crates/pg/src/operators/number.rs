@@ -17,6 +17,7 @@ use arrow::datatypes::{
 };
 use std::cmp::Ordering;
 use std::sync::Arc;
+use stoa_encoding::valueside::DECIMAL_NAN;
 
 /// The six comparisons with their names.
 pub(crate) const COMPARISONS: [(&str, NativeOp); 6] = [
@@ -367,22 +368,6 @@ macro_rules! float_pair {
 // ---------------------------------------------------------------------------------------------------------------------------------
 // numeric
 
-/// The 128-bit decimal in which `a op b` always fits exactly, for +, − and × on decimals of these precisions and scales; `None` when
-/// only the sortable bytes can hold it. The kernels of those operators compute in decimals when `call.ret` is that type.
-#[must_use]
-pub fn decimal_result(op: &str, a: (u8, i8), b: (u8, i8)) -> Option<(u8, i8)> {
-    let ((p, s), (q, t)) = ((i32::from(a.0), i32::from(a.1)), (i32::from(b.0), i32::from(b.1)));
-    let (precision, scale) = match op {
-        "+" | "-" => {
-            let scale = s.max(t);
-            ((p - s).max(q - t) + scale + 1, scale)
-        }
-        "*" => (p + q, s + t),
-        _ => return None,
-    };
-    (precision <= 38 && scale >= 0 && s >= 0 && t >= 0).then_some((precision as u8, scale as i8))
-}
-
 /// A numeric argument as sortable bytes, whatever form it came in.
 fn as_bytes(arg: &Arg) -> PgResult<Arg> {
     Ok(match arg.array.data_type() {
@@ -399,48 +384,64 @@ fn numeric_binary(f: impl Fn(&Numeric, &Numeric) -> PgResult<Numeric> + Send + S
 
 /// +, − or × on numerics: on 128-bit decimals when the result is one, else on bytes.
 fn numeric_exact(
-    op: &'static str,
+    product: bool,
     f: impl Fn(&Numeric, &Numeric) -> PgResult<Numeric> + Send + Sync + 'static,
     small: impl Fn(i128, i128) -> i128 + Send + Sync + Copy + 'static,
 ) -> OperKind {
     let general = numeric_binary(f);
     OperKind::Kernel(Arc::new(move |call, args| {
         let (a, b) = (arg(args, 0)?, arg(args, 1)?);
-        if let (DataType::Decimal128(p, s), DataType::Decimal128(q, t), DataType::Decimal128(..)) =
-            (a.array.data_type(), b.array.data_type(), &call.ret.arrow)
-            && let Some((precision, scale)) = decimal_result(op, (*p, *s), (*q, *t))
-        {
-            return decimals(call, a, b, (*s, *t), op == "*", (precision, scale), small);
-        }
-        let bytes = general(call, args)?;
-        match call.ret.arrow {
-            DataType::Decimal128(precision, scale) => crate::values::numeric::numeric_to_decimal(&bytes, precision, scale),
-            _ => Ok(bytes),
+        match (a.array.data_type(), b.array.data_type(), &call.ret.arrow) {
+            (DataType::Decimal128(_, s), DataType::Decimal128(_, t), DataType::Decimal128(_, scale)) => {
+                let raise = |from: i8| if product { 0 } else { scale - from };
+                decimals(call, a, b, (raise(*s), raise(*t)), small)
+            }
+            _ => general(call, args),
         }
     }))
 }
 
+/// The operation on decimals raised by powers of ten. The result has been given room for all of them, so that neither raising nor the
+/// operation overflows on values within their precisions; what is under a NULL may be anything.
 fn decimals(
     call: &Call,
     a: &Arg,
     b: &Arg,
-    (s, t): (i8, i8),
-    product: bool,
-    (precision, scale): (u8, i8),
+    raise: (i8, i8),
     small: impl Fn(i128, i128) -> i128 + Send + Sync + Copy + 'static,
 ) -> PgResult<ArrayRef> {
-    // The result fits, so that neither raising to one scale nor the operation overflows on values within their precisions.
-    let raise = |from: i8| if product { 1 } else { power_of_ten(u32::from((scale - from).unsigned_abs())).unwrap_or(1) };
-    let (x, y) = (raise(s), raise(t));
-    let kernel = arithmetic::<Decimal128Type, Decimal128Type, Decimal128Type>(
-        move |a, b| (small(a.wrapping_mul(x), b.wrapping_mul(y)), false),
-        |a, _| Ok(a),
-    );
-    let out = kernel(call, &[a.clone(), b.clone()])?;
+    let nan = |a: i128, b: i128| a == DECIMAL_NAN || b == DECIMAL_NAN;
+    let power = |by: i8| power_of_ten(u32::try_from(by).ok()?);
+    let (Some(x), Some(y)) = (power(raise.0), power(raise.1)) else { return Err(PgError::internal("a decimal that is to lose digits")) };
+    let out = match raise {
+        (0, 0) => arithmetic::<Decimal128Type, Decimal128Type, Decimal128Type>(
+            move |a, b| (if nan(a, b) { DECIMAL_NAN } else { small(a, b) }, false),
+            |a, _| Ok(a),
+        )(call, &[a.clone(), b.clone()])?,
+        _ => arithmetic::<Decimal128Type, Decimal128Type, Decimal128Type>(
+            move |a, b| (if nan(a, b) { DECIMAL_NAN } else { small(a.wrapping_mul(x), b.wrapping_mul(y)) }, false),
+            |a, _| Ok(a),
+        )(call, &[a.clone(), b.clone()])?,
+    };
     match out.as_any().downcast_ref::<Decimal128Array>() {
-        Some(array) => Ok(Arc::new(array.clone().with_precision_and_scale(precision, scale)?)),
+        Some(array) => Ok(Arc::new(array.clone().with_data_type(call.ret.arrow.clone()))),
         None => Ok(out),
     }
+}
+
+/// The number with the other sign, in the form in which it came.
+fn numeric_negation() -> OperKind {
+    let kernel = strict1::<NumericKind, NumericKind>(move |_, value| Ok(value.neg()));
+    OperKind::Kernel(Arc::new(move |call, args| {
+        let number = arg(args, 0)?;
+        match (number.array.as_primitive_opt::<Decimal128Type>(), &call.ret.arrow) {
+            (Some(decimals), DataType::Decimal128(..)) => {
+                let out = decimals.unary::<_, Decimal128Type>(|value| if value == DECIMAL_NAN { value } else { value.wrapping_neg() });
+                Ok(Arc::new(out.with_data_type(call.ret.arrow.clone())))
+            }
+            _ => kernel(call, &[as_bytes(number)?]),
+        }
+    }))
 }
 
 fn numeric_unary(f: impl Fn(&Numeric) -> Numeric + Send + Sync + 'static) -> OperKind {
@@ -503,13 +504,13 @@ pub fn register(r: &mut Registry) {
         r.comparison(name, P::Xid, P::Int4, compare_by::<UInt32Type, Int32Type, u32>(op, |x| x, |y| y as u32), op);
     }
 
-    r.operator("+", P::Numeric, P::Numeric, P::Numeric, numeric_exact("+", Numeric::add, i128::wrapping_add));
-    r.operator("-", P::Numeric, P::Numeric, P::Numeric, numeric_exact("-", Numeric::sub, i128::wrapping_sub));
-    r.operator("*", P::Numeric, P::Numeric, P::Numeric, numeric_exact("*", Numeric::mul, i128::wrapping_mul));
+    r.operator("+", P::Numeric, P::Numeric, P::Numeric, numeric_exact(false, Numeric::add, i128::wrapping_add));
+    r.operator("-", P::Numeric, P::Numeric, P::Numeric, numeric_exact(false, Numeric::sub, i128::wrapping_sub));
+    r.operator("*", P::Numeric, P::Numeric, P::Numeric, numeric_exact(true, Numeric::mul, i128::wrapping_mul));
     r.operator("/", P::Numeric, P::Numeric, P::Numeric, OperKind::Kernel(numeric_binary(Numeric::div)));
     r.operator("%", P::Numeric, P::Numeric, P::Numeric, OperKind::Kernel(numeric_binary(Numeric::rem)));
     r.operator("^", P::Numeric, P::Numeric, P::Numeric, OperKind::Kernel(numeric_binary(Numeric::pow)));
     r.prefix_operator("+", P::Numeric, P::Numeric, numeric_unary(Clone::clone));
-    r.prefix_operator("-", P::Numeric, P::Numeric, numeric_unary(Numeric::neg));
+    r.prefix_operator("-", P::Numeric, P::Numeric, numeric_negation());
     r.prefix_operator("@", P::Numeric, P::Numeric, numeric_unary(Numeric::abs));
 }

@@ -10,6 +10,7 @@ use crate::values::numeric::column::NumericBuilder;
 use arrow::array::{Array, ArrayRef, AsArray, BinaryViewArray, Decimal128Array, Decimal128Builder, Int16Array, Int32Array, Int64Array};
 use arrow::datatypes::{DataType, Decimal128Type, Int16Type, Int32Type, Int64Type};
 use std::sync::Arc;
+use stoa_encoding::valueside::DECIMAL_NAN;
 
 /// A sum of numbers, exact.
 #[derive(Clone, Debug, Default)]
@@ -183,7 +184,10 @@ impl Numbers<'_> {
             Numbers::Int2(array) if array.is_valid(row) => Some(Number::Small(i128::from(array.value(row)), 0)),
             Numbers::Int4(array) if array.is_valid(row) => Some(Number::Small(i128::from(array.value(row)), 0)),
             Numbers::Int8(array) if array.is_valid(row) => Some(Number::Small(i128::from(array.value(row)), 0)),
-            Numbers::Decimal(array, scale) if array.is_valid(row) => Some(Number::Small(array.value(row), *scale)),
+            Numbers::Decimal(array, scale) if array.is_valid(row) => Some(match array.value(row) {
+                DECIMAL_NAN => Number::Other(Numeric::NAN),
+                mantissa => Number::Small(mantissa, *scale),
+            }),
             Numbers::Numeric(array) if array.is_valid(row) => {
                 let value = Numeric::decode(array.value(row))?;
                 Some(match value.to_parts() {
@@ -204,6 +208,7 @@ fn column(ret: &SqlType, values: impl Iterator<Item = PgResult<Option<Numeric>>>
         for value in values {
             match value? {
                 None => out.append_null(),
+                Some(value) if value.is_nan() => out.append_value(DECIMAL_NAN),
                 Some(value) => {
                     let (mantissa, scale) = value.round(i32::from(places)).to_parts().ok_or_else(|| PgError::out_of_range("numeric"))?;
                     let mantissa = 10i128

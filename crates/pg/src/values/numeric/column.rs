@@ -1,4 +1,7 @@
 //! Columns of `numeric`: as sortable bytes, as 128-bit decimals, and from one to the other.
+//!
+//! Among decimals NaN is a number that no decimal of 38 digits is: the greatest of all, so that it equals itself and sorts last without
+//! more ado. Whatever computes with decimals looks for it first. The infinities are in the sortable form alone: no `numeric(p, s)` has them.
 
 use super::{MAX_SCALE, Numeric, Repr, power_of_ten};
 use crate::args::{Bytes, Kind};
@@ -9,6 +12,7 @@ use crate::values::{ValueBuilder, ValueWriter};
 use arrow::array::{Array, ArrayRef, AsArray, BinaryViewArray, BinaryViewBuilder, Decimal128Array, Decimal128Builder};
 use arrow::datatypes::{DataType, Decimal128Type};
 use std::sync::Arc;
+use stoa_encoding::valueside::DECIMAL_NAN;
 
 /// How kernels read and write `numeric`: always as sortable bytes.
 #[derive(Debug)]
@@ -95,7 +99,7 @@ pub fn decimal_to_numeric(array: &ArrayRef, scale: i8) -> PgResult<ArrayRef> {
 /// Sortable bytes as 128-bit decimals, rounded to `scale` digits after the point.
 ///
 /// # Errors
-/// 22003 `numeric field overflow` for NaN, the infinities and numbers with more than `precision` digits.
+/// 22003 `numeric field overflow` for the infinities and numbers with more than `precision` digits.
 pub fn numeric_to_decimal(array: &ArrayRef, precision: u8, scale: i8) -> PgResult<ArrayRef> {
     let column = Bytes::open(array)?;
     let mut out = decimal_builder(column.len(), precision, scale)?;
@@ -125,6 +129,10 @@ pub fn rescale_decimal(array: &ArrayRef, from_scale: i8, precision: u8, scale: i
             continue;
         };
         let moved = match power {
+            _ if value == DECIMAL_NAN => {
+                out.append_value(DECIMAL_NAN);
+                continue;
+            }
             Some(power) if step >= 0 => value.checked_mul(power),
             Some(power) => Some(super::arithmetic::divide_rounded(value, power)),
             None => None,
@@ -140,6 +148,7 @@ pub fn rescale_decimal(array: &ArrayRef, from_scale: i8, precision: u8, scale: i
 /// One decimal of a scale that may be negative.
 pub(crate) fn of_decimal(mantissa: i128, scale: i8) -> Numeric {
     match u16::try_from(scale) {
+        _ if mantissa == DECIMAL_NAN => Numeric::NAN,
         Ok(scale) => Numeric::from_i128(mantissa, scale),
         Err(_) => Numeric::from_big(num_bigint::BigInt::from(mantissa) * super::big_power_of_ten(u32::from(scale.unsigned_abs())), 0)
             .unwrap_or(Numeric::NAN),
@@ -148,9 +157,9 @@ pub(crate) fn of_decimal(mantissa: i128, scale: i8) -> Numeric {
 
 /// One number as the mantissa of a 128-bit decimal.
 pub(crate) fn to_decimal(value: &Numeric, precision: u8, scale: i8) -> PgResult<i128> {
-    // NaN passes a modifier, but no decimal holds it.
     let fitted = value.apply_typmod(numeric_typmod_of(u16::from(precision), i32::from(scale)))?;
     match fitted.0 {
+        Repr::NaN => Ok(DECIMAL_NAN),
         Repr::Small { mantissa, .. } if scale >= 0 => Ok(mantissa),
         Repr::Small { mantissa, .. } => Ok(mantissa / power_of_ten(u32::from(scale.unsigned_abs())).unwrap_or(1)),
         _ => Err(PgError::new(crate::SqlState::NUMERIC_VALUE_OUT_OF_RANGE, "numeric field overflow")
