@@ -15,6 +15,7 @@ pub use datafusion;
 
 use crate::catalog::{ColumnId, Relation, TableDescriptor};
 use crate::database::Database;
+use crate::exec::foreign_form;
 use crate::exec::table_provider::StoaTable;
 use crate::plan::from_datafusion;
 use crate::session::{SessionOptions, copy::BatchInsert};
@@ -149,7 +150,14 @@ impl TableProvider for ForeignTable {
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
-        self.at_view()?.supports_filters_pushdown(filters)
+        let mut supported = self.at_view()?.supports_filters_pushdown(filters)?;
+        let interval = |name: &str| self.schema.field_with_name(name).is_ok_and(|field| foreign_form::is_interval(field.data_type()));
+        for (filter, supported) in filters.iter().zip(&mut supported) {
+            if filter.column_refs().iter().any(|column| interval(&column.name)) {
+                *supported = TableProviderFilterPushDown::Unsupported;
+            }
+        }
+        Ok(supported)
     }
 
     async fn scan(
@@ -159,7 +167,7 @@ impl TableProvider for ForeignTable {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        self.at_view()?.scan(state, projection, filters, limit).await
+        Ok(foreign_form::wrap(self.at_view()?.scan(state, projection, filters, limit).await?))
     }
 
     async fn insert_into(&self, _: &dyn ForeignSession, input: Arc<dyn ExecutionPlan>, op: InsertOp) -> Result<Arc<dyn ExecutionPlan>> {
@@ -207,7 +215,9 @@ impl Inserts {
         while let Some(batch) = data.next().await {
             let batch = batch.map_err(from_datafusion)?;
             let columns = batch.columns().iter().zip(target.schema().fields());
-            let arrays = columns.map(|(array, field)| arrow::compute::cast(array, field.data_type())).collect::<Result<Vec<_>, _>>()?;
+            let arrays = columns
+                .map(|(array, field)| foreign_form::to_own(&arrow::compute::cast(array, field.data_type())?))
+                .collect::<PgResult<Vec<_>>>()?;
             rows += target.write(arrow::array::RecordBatch::try_new(Arc::clone(target.schema()), arrays)?).await?;
         }
         Ok(rows)
@@ -244,9 +254,13 @@ mod tests {
     use super::*;
     use crate::DatabaseOptions;
     use arrow::array::RecordBatch;
+    use arrow::datatypes::IntervalMonthDayNano;
+    use datafusion::common::ScalarValue;
     use datafusion::dataframe::DataFrameWriteOptions;
     use datafusion::logical_expr::LogicalPlanBuilder;
     use datafusion::prelude::{DataFrame, SessionContext, col, lit};
+    use futures::FutureExt;
+    use stoa_pg::SqlState;
     use stoa_store::model::ModelStore;
 
     async fn database(script: &str) -> (Database, SessionContext) {
@@ -327,5 +341,28 @@ mod tests {
         insert(&context, &[(20, "y", 1000)]).await.unwrap();
         assert_eq!(rows(&context, "stoa.public.t").await, 10);
         assert_eq!(rows(&context, "earlier.public.t").await, 9);
+    }
+
+    #[tokio::test]
+    async fn intervals_are_nanoseconds_and_what_arrow_has_not_is_refused() {
+        let (_database, context) = database(
+            "CREATE TABLE i (k int PRIMARY KEY, i interval, n numeric(10,2)); CREATE TABLE j (k int PRIMARY KEY, i interval, n numeric(10,2)); \
+             INSERT INTO i VALUES (1, '1 month 2 days 3 us', 1.5), (2, '2500000000 hours', 2), (3, '1 hour', 'NaN')",
+        )
+        .await;
+        let of = |k: i32| table(&context, "stoa.public.i").map(move |frame| frame.filter(col("k").eq(lit(k))).unwrap());
+        let batches = of(1).await.select_columns(&["i"]).unwrap().collect().await.unwrap();
+        let value = ScalarValue::try_from_array(batches[0].column(0), 0).unwrap();
+        assert_eq!(value, ScalarValue::IntervalMonthDayNano(Some(IntervalMonthDayNano::new(1, 2, 3000))));
+        let beyond = of(2).await.select_columns(&["i"]).unwrap().collect().await.unwrap_err();
+        assert_eq!(from_datafusion(beyond).code(), SqlState::DATETIME_FIELD_OVERFLOW);
+        let nan = of(3).await.select_columns(&["n"]).unwrap().collect().await.unwrap_err();
+        assert_eq!(from_datafusion(nan).code(), SqlState::NUMERIC_VALUE_OUT_OF_RANGE);
+        // A condition on an interval is the foreign program's.
+        let short = lit(ScalarValue::IntervalMonthDayNano(Some(IntervalMonthDayNano::new(1, 2, 3000))));
+        assert_eq!(of(1).await.filter(col("i").eq(short)).unwrap().count().await.unwrap(), 1);
+        of(1).await.write_table("stoa.public.j", DataFrameWriteOptions::new()).await.unwrap();
+        let batches = table(&context, "stoa.public.j").await.select_columns(&["i"]).unwrap().collect().await.unwrap();
+        assert_eq!(ScalarValue::try_from_array(batches[0].column(0), 0).unwrap(), value);
     }
 }

@@ -13,8 +13,7 @@ use arrow::array::{
     PrimitiveArray, StringViewArray, StringViewBuilder,
 };
 use arrow::datatypes::{
-    ArrowPrimitiveType, Date32Type, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type, IntervalMonthDayNanoType,
-    Time64MicrosecondType, TimestampMicrosecondType, UInt32Type,
+    Date32Type, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type, Time64MicrosecondType, TimestampMicrosecondType, UInt32Type,
 };
 use std::sync::Arc;
 
@@ -127,11 +126,6 @@ primitive_kind!(
     /// timestamp and timestamptz: microseconds since 1970-01-01; `i64::MAX` and `i64::MIN` are ±infinity.
     Timestamp, TimestampMicrosecondType, i64
 );
-primitive_kind!(
-    /// Months, days and nanoseconds, the last always a multiple of 1000.
-    RawInterval, IntervalMonthDayNanoType, <IntervalMonthDayNanoType as ArrowPrimitiveType>::Native
-);
-
 #[derive(Debug)]
 pub struct Bool;
 impl Kind for Bool {

@@ -14,6 +14,7 @@ use crate::row::KeyColumn;
 use arrow::array::ArrayRef;
 use futures::StreamExt;
 use std::time::Duration;
+use stoa_pg::values::interval::Interval;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_store::{BloomFilter, Compression, FamilyId, FamilyOptions, Layout};
 use stoa_syntax::ast::{self, ObjectName};
@@ -450,10 +451,11 @@ fn duration(option: &StorageOption) -> PgResult<Duration> {
     const DAY_S: i64 = 86_400;
     match interval {
         datafusion::common::ScalarValue::IntervalMonthDayNano(Some(value)) => {
+            let value = Interval::from_arrow(value);
             let seconds = i64::from(value.months)
                 .checked_mul(30 * DAY_S)
                 .and_then(|s| s.checked_add(i64::from(value.days) * DAY_S))
-                .and_then(|s| s.checked_add(value.nanoseconds / 1_000_000_000))
+                .and_then(|s| s.checked_add(value.micros / 1_000_000))
                 .and_then(|s| u64::try_from(s).ok())
                 .filter(|s| *s > 0);
             seconds.map(Duration::from_secs).ok_or_else(|| bad_value(option))

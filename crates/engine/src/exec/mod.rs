@@ -4,6 +4,7 @@ pub mod apply;
 pub(crate) mod bounded;
 pub mod context;
 pub mod effects;
+pub(crate) mod foreign_form;
 pub mod in_order;
 pub mod index_lookup;
 mod kept_columns;

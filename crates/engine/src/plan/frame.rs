@@ -18,6 +18,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
+use stoa_pg::values::interval::Interval;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 
 use crate::bind::tree::{FrameExclusion, FrameUnits};
@@ -572,9 +573,10 @@ fn bound_keys(keys: &ArrayRef, bound: &ArrayRef, offset: &ArrayRef, key: &RangeK
     if key.ty.ty == PgType::Time {
         // Days and months do not count, and midnight is no end.
         let micros = keys.as_primitive_opt::<arrow::datatypes::Time64MicrosecondType>().ok_or_else(wrong)?;
-        let distance = offset.as_primitive_opt::<IntervalMonthDayNanoType>().ok_or_else(wrong)?.value(0).nanoseconds / 1000;
-        let distance = if subtract { -distance } else { distance };
-        return Ok(micros.iter().map(|v| v.map(|v| RangeValue::Float((v + distance) as f64))).collect());
+        let distance = offset.as_primitive_opt::<IntervalMonthDayNanoType>().ok_or_else(wrong)?.value(0);
+        let distance = Interval::from_arrow(distance).micros;
+        let to = |v: i64| if subtract { v.saturating_sub(distance) } else { v.saturating_add(distance) };
+        return Ok(micros.iter().map(|v| v.map(|v| RangeValue::Float(to(v) as f64))).collect());
     }
     keys_of(bound, &key.ty)
 }

@@ -19,6 +19,7 @@ use stoa_encoding::DecodeError;
 use stoa_encoding::keyside::{self, Direction, KeyPart, KeyValue};
 use stoa_encoding::valueside::{ArrayReader, Interval, TypeTag, lengthen_decimal};
 use stoa_pg::types::PgType;
+use stoa_pg::values::interval;
 use stoa_pg::{PgError, PgResult, SqlType};
 
 /// A column that grows by stored values.
@@ -63,10 +64,9 @@ fn bytes<const N: usize>(body: &[u8]) -> PgResult<[u8; N]> {
     <[u8; N]>::try_from(body).map_err(|_| malformed("value"))
 }
 
-fn interval(body: &[u8]) -> PgResult<IntervalMonthDayNano> {
-    let interval = Interval::from_bytes(body).map_err(corrupt)?;
-    let nanoseconds = interval.micros.checked_mul(1000).ok_or_else(|| malformed("interval"))?;
-    Ok(IntervalMonthDayNano::new(interval.months, interval.days, nanoseconds))
+fn interval_of(body: &[u8]) -> PgResult<IntervalMonthDayNano> {
+    let Interval { months, days, micros } = Interval::from_bytes(body).map_err(corrupt)?;
+    Ok(interval::Interval { months, days, micros }.to_arrow())
 }
 
 impl ColumnBuilder {
@@ -159,7 +159,7 @@ impl ColumnBuilder {
             ColumnBuilder::Date(b) => b.append_value(i32::from_le_bytes(bytes(body)?)),
             ColumnBuilder::Time(b) => b.append_value(i64::from_le_bytes(bytes(body)?)),
             ColumnBuilder::Timestamp(b) => b.append_value(i64::from_le_bytes(bytes(body)?)),
-            ColumnBuilder::Interval(b) => b.append_value(interval(body)?),
+            ColumnBuilder::Interval(b) => b.append_value(interval_of(body)?),
             ColumnBuilder::Text(b) | ColumnBuilder::Bytes(b) => b.push(body)?,
             ColumnBuilder::Fixed(b, width) => {
                 if body.len() != *width {

@@ -17,6 +17,7 @@ use arrow::datatypes::{
 use stoa_encoding::packed_row::RowBuilder;
 use stoa_encoding::valueside::{Dimension, Interval, SequenceBuilder, TypeTag, encode_array, shorten_decimal};
 use stoa_pg::types::PgType;
+use stoa_pg::values::interval;
 use stoa_pg::{PgError, PgResult, SqlType};
 
 /// A column opened for writing bodies.
@@ -185,8 +186,8 @@ impl ValueColumn {
                 out.extend_from_slice(&value.to_le_bytes());
             }
             ValueColumn::Interval(a) => {
-                let value = a.value(row);
-                let body = Interval { months: value.months, days: value.days, micros: value.nanoseconds / 1000 };
+                let value = interval::Interval::from_arrow(a.value(row));
+                let body = Interval { months: value.months, days: value.days, micros: value.micros };
                 out.extend_from_slice(&body.to_bytes());
             }
             ValueColumn::List(list) => list.append(row, out)?,

@@ -6,10 +6,11 @@ use super::settings::{self, Kind};
 use super::shared::SessionShared;
 use super::system::SessionSystem;
 use crate::txn::advisory::AdvisoryKey;
-use arrow::datatypes::{DataType, IntervalMonthDayNano};
+use arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use std::future::Future;
 use std::time::{Duration, Instant};
+use stoa_pg::values::interval::Interval;
 use stoa_pg::{PgError, PgResult, SqlState};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
@@ -181,9 +182,9 @@ fn signal(system: &SessionSystem, args: &[ScalarValue], send: impl FnOnce(&Sessi
 fn sleep(session: &SessionShared, how_long: Option<&ScalarValue>) -> PgResult<ScalarValue> {
     let micros = match how_long {
         Some(ScalarValue::Float64(Some(seconds))) => (seconds * 1e6) as i64,
-        Some(ScalarValue::IntervalMonthDayNano(Some(IntervalMonthDayNano { months, days, nanoseconds }))) => {
-            let days = i64::from(*months) * 30 + i64::from(*days);
-            days.saturating_mul(86_400_000_000).saturating_add(nanoseconds / 1_000)
+        Some(ScalarValue::IntervalMonthDayNano(Some(value))) => {
+            let micros = Interval::from_arrow(*value).sort_value();
+            i64::try_from(micros).unwrap_or(if micros < 0 { i64::MIN } else { i64::MAX })
         }
         Some(ScalarValue::TimestampMicrosecond(Some(at), _)) => at.saturating_sub(crate::database::now_us()),
         _ => return Ok(ScalarValue::Null),

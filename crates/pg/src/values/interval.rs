@@ -1,6 +1,7 @@
 //! Values of interval: months, days and microseconds; text in four styles, binary, modifiers, order.
 //!
-//! In Arrow an interval is months, days and nanoseconds, the last a multiple of 1000: times beyond 292 years are 22008 or 22015.
+//! In Arrow an interval is [`IntervalMonthDayNano`], whose last part counts microseconds here, as PostgreSQL does: nanoseconds would end
+//! after 292 years. [`Interval::from_arrow`] and [`Interval::to_arrow`] alone know that; other programs get nanoseconds (`engine/embed`).
 //! Equality and order are those of [`Interval::sort_value`]: 30 days a month, 24 hours a day. Next: [`parse`] the text, [`text`].
 
 use crate::args::Kind;
@@ -38,13 +39,13 @@ pub fn out_of_range() -> PgError {
 impl Interval {
     #[must_use]
     pub fn from_arrow(value: IntervalMonthDayNano) -> Interval {
-        Interval { months: value.months, days: value.days, micros: value.nanoseconds / 1000 }
+        Interval { months: value.months, days: value.days, micros: value.nanoseconds }
     }
 
-    /// The Arrow form, or 22008 when the time is beyond 64-bit nanoseconds.
-    pub fn to_arrow(self) -> PgResult<IntervalMonthDayNano> {
-        let nanoseconds = self.micros.checked_mul(1000).ok_or_else(out_of_range)?;
-        Ok(IntervalMonthDayNano { months: self.months, days: self.days, nanoseconds })
+    /// The Arrow form in which columns travel.
+    #[must_use]
+    pub fn to_arrow(self) -> IntervalMonthDayNano {
+        IntervalMonthDayNano { months: self.months, days: self.days, nanoseconds: self.micros }
     }
 
     /// Microseconds with months of 30 days and days of 24 hours: what intervals compare by.
@@ -211,7 +212,7 @@ impl Kind for IntervalKind {
     }
     fn push(builder: &mut IntervalMonthDayNanoBuilder, value: Option<Interval>) -> PgResult<()> {
         match value {
-            Some(value) => builder.append_value(value.to_arrow()?),
+            Some(value) => builder.append_value(value.to_arrow()),
             None => builder.append_null(),
         }
         Ok(())
@@ -353,7 +354,7 @@ pub fn builder(ty: &SqlType) -> PgResult<Box<dyn ValueBuilder>> {
 
 impl ValueBuilder for Builder {
     fn text(&mut self, ctx: &EvalContext, value: &str) -> PgResult<()> {
-        self.column.append_value(parse(value, self.typmod, ctx.settings.interval_style)?.to_arrow()?);
+        self.column.append_value(parse(value, self.typmod, ctx.settings.interval_style)?.to_arrow());
         Ok(())
     }
 
@@ -362,7 +363,7 @@ impl ValueBuilder for Builder {
         match (value.first_chunk::<8>(), part(8), part(12), value.len()) {
             (Some(micros), Some(days), Some(months), 16) => {
                 let value = Interval { months, days, micros: i64::from_be_bytes(*micros) };
-                self.column.append_value(apply_typmod(value, self.typmod)?.to_arrow()?);
+                self.column.append_value(apply_typmod(value, self.typmod)?.to_arrow());
                 Ok(())
             }
             _ => Err(PgError::new(SqlState::INVALID_BINARY_REPRESENTATION, "incorrect binary data format for type interval")),

@@ -2,14 +2,10 @@
 
 use super::fold::{Fold, StateReader};
 use crate::error::{PgError, PgResult};
-use crate::sqlstate::SqlState;
+use crate::values::interval::{Interval, out_of_range};
 use arrow::array::{Array, ArrayRef, AsArray, IntervalMonthDayNanoArray};
-use arrow::datatypes::{IntervalMonthDayNano, IntervalMonthDayNanoType};
+use arrow::datatypes::IntervalMonthDayNanoType;
 use std::sync::Arc;
-
-fn out_of_range() -> PgError {
-    PgError::new(SqlState::DATETIME_FIELD_OVERFLOW, "interval out of range")
-}
 
 /// The sum of intervals.
 #[derive(Debug)]
@@ -73,17 +69,16 @@ impl Fold for IntervalFold {
         if columns.is_null(row) {
             return Ok(());
         }
-        let value = columns.value(row);
-        state.plus(1, value.months, value.days, value.nanoseconds / 1000)
+        let value = Interval::from_arrow(columns.value(row));
+        state.plus(1, value.months, value.days, value.micros)
     }
 
     fn retract(&self, state: &mut IntervalSum, columns: &Self::Columns<'_>, row: usize) -> PgResult<()> {
         if columns.is_null(row) {
             return Ok(());
         }
-        let value = columns.value(row);
-        let negative = |x: i32| x.checked_neg().ok_or_else(out_of_range);
-        state.plus(-1, negative(value.months)?, negative(value.days)?, -(value.nanoseconds / 1000))
+        let value = Interval::from_arrow(columns.value(row)).checked_neg().ok_or_else(out_of_range)?;
+        state.plus(-1, value.months, value.days, value.micros)
     }
 
     fn merge(&self, state: &mut IntervalSum, other: IntervalSum) -> PgResult<()> {
@@ -113,8 +108,7 @@ impl Fold for IntervalFold {
                 return Ok(None);
             }
             let value = if self.average { state.average()? } else { state };
-            let nanoseconds = value.micros.checked_mul(1000).ok_or_else(out_of_range)?;
-            Ok(Some(IntervalMonthDayNano { months: value.months, days: value.days, nanoseconds }))
+            Ok(Some(Interval { months: value.months, days: value.days, micros: value.micros }.to_arrow()))
         });
         Ok(Arc::new(IntervalMonthDayNanoArray::from_iter(values.collect::<PgResult<Vec<_>>>()?)))
     }

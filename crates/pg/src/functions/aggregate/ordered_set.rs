@@ -10,10 +10,11 @@ use crate::registry::AggregateCall;
 use crate::sqlstate::SqlState;
 use crate::types::{PgType, SqlType};
 use crate::values::array::{ArrayAssembler, ArrayColumn, element_type};
+use crate::values::interval::{Interval, out_of_range};
 use crate::values::key_writer;
 use arrow::array::{Array, ArrayRef, AsArray, UInt32Array};
 use arrow::compute::take;
-use arrow::datatypes::{DataType, FieldRef, Float32Type, Float64Type, IntervalMonthDayNano, IntervalMonthDayNanoType};
+use arrow::datatypes::{DataType, FieldRef, Float32Type, Float64Type, IntervalMonthDayNanoType};
 use datafusion_common::{Result, ScalarValue};
 use datafusion_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion_expr::utils::AggregateOrderSensitivity;
@@ -276,19 +277,19 @@ fn percentile(fraction: f64, sorted: &ArrayRef, discrete: bool) -> PgResult<Arra
         return Ok(Arc::new(arrow::array::Float64Array::from(vec![low + share * (high - low)])));
     }
     if let Some(values) = sorted.as_primitive_opt::<IntervalMonthDayNanoType>() {
-        let value = between(values.value(low), values.value(high), share)?;
-        return Ok(Arc::new(arrow::array::IntervalMonthDayNanoArray::from(vec![value])));
+        let at = |row: usize| Interval::from_arrow(values.value(row));
+        let value = between(at(low), at(high), share)?;
+        return Ok(Arc::new(arrow::array::IntervalMonthDayNanoArray::from(vec![value.to_arrow()])));
     }
     Err(PgError::internal(format!("percentile_cont over {}", sorted.data_type())))
 }
 
 /// `low + share × (high − low)` of intervals: fractions of months become days of thirty, fractions of days time.
-fn between(low: IntervalMonthDayNano, high: IntervalMonthDayNano, share: f64) -> PgResult<IntervalMonthDayNano> {
-    let out_of_range = || PgError::new(SqlState::DATETIME_FIELD_OVERFLOW, "interval out of range");
+fn between(low: Interval, high: Interval, share: f64) -> PgResult<Interval> {
     let round = |x: f64| (x * 1e6).round_ties_even() / 1e6;
     let months = (f64::from(high.months) - f64::from(low.months)) * share;
     let days = (f64::from(high.days) - f64::from(low.days)) * share;
-    let micros = ((high.nanoseconds / 1000) as f64 - (low.nanoseconds / 1000) as f64) * share;
+    let micros = (high.micros as f64 - low.micros as f64) * share;
     let month_days = round((months - months.trunc()) * 30.0);
     let mut whole_days = days.trunc();
     let mut seconds = round((days - days.trunc() + month_days - month_days.trunc()) * 86_400.0);
@@ -298,10 +299,10 @@ fn between(low: IntervalMonthDayNano, high: IntervalMonthDayNano, share: f64) ->
     }
     whole_days += month_days.trunc();
     let micros = (micros + seconds * 1e6).round_ties_even() as i64;
-    Ok(IntervalMonthDayNano {
+    Ok(Interval {
         months: low.months.checked_add(months.trunc() as i32).ok_or_else(out_of_range)?,
         days: low.days.checked_add(whole_days as i32).ok_or_else(out_of_range)?,
-        nanoseconds: micros.checked_mul(1000).and_then(|nanos| low.nanoseconds.checked_add(nanos)).ok_or_else(out_of_range)?,
+        micros: low.micros.checked_add(micros).ok_or_else(out_of_range)?,
     })
 }
 

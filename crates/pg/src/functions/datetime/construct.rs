@@ -127,21 +127,22 @@ fn from_seconds(seconds: f64) -> PgResult<i64> {
         .ok_or_else(|| overflow(format!("timestamp out of range: \"{}\"", general(seconds))))
 }
 
+/// Parts that do not fit wrap around, as PostgreSQL 15's do.
 fn make_interval(parts: [i32; 6], seconds: f64) -> PgResult<Interval> {
     let [years, months, weeks, days, hours, minutes] = parts;
     let micros = (seconds * 1e6).round_ties_even();
-    if !micros.is_finite() || micros.abs() >= 9.2e18 {
+    if !seconds.is_finite() {
         return Err(out_of_range());
     }
-    let value = || {
-        let clock = i64::from(hours).checked_mul(USECS_PER_HOUR)?.checked_add(i64::from(minutes) * USECS_PER_MINUTE)?;
-        Some(Interval {
-            months: years.checked_mul(12)?.checked_add(months)?,
-            days: weeks.checked_mul(7)?.checked_add(days)?,
-            micros: clock.checked_add(micros as i64)?,
-        })
-    };
-    value().ok_or_else(out_of_range)
+    // A double beyond 64 bits becomes what the machine makes of it.
+    let fits = micros >= i64::MIN as f64 && micros < -(i64::MIN as f64);
+    let micros = if fits { micros as i64 } else { i64::MIN };
+    let clock = i64::from(hours).wrapping_mul(USECS_PER_HOUR).wrapping_add(i64::from(minutes) * USECS_PER_MINUTE);
+    Ok(Interval {
+        months: years.wrapping_mul(12).wrapping_add(months),
+        days: weeks.wrapping_mul(7).wrapping_add(days),
+        micros: clock.wrapping_add(micros),
+    })
 }
 
 /// Readers of six integers, the fifth and sixth before seconds.

@@ -118,12 +118,7 @@ pub fn parse(text: &str, typmod: i32, style: IntervalStyle) -> PgResult<Interval
     let fault = |fault: Fault| fault.error("interval", text);
     let (sums, negate) = read.map_err(fault)?;
     let value = sums.finish(negate)?.ok_or_else(|| fault(Fault::Field))?;
-    let value = apply_typmod(value, typmod)?;
-    // Beyond what 64-bit nanoseconds hold.
-    if value.micros.checked_mul(1000).is_none() {
-        return Err(fault(Fault::Field));
-    }
-    Ok(value)
+    apply_typmod(value, typmod)
 }
 
 /// The unit of a number that stands last without one.
