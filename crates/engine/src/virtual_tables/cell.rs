@@ -1,16 +1,15 @@
 //! Rows of computed relations as they are put together: values by column name, then Arrow columns of the declared types.
 
-use crate::plan::from_datafusion;
 use arrow::array::{
-    ArrayRef, BooleanArray, Float32Array, Float64Array, Int16Array, Int32Array, Int64Array, ListBuilder, RecordBatch, RecordBatchOptions,
-    StringViewArray, StringViewBuilder, TimestampMicrosecondArray, UInt32Array, new_null_array,
+    ArrayRef, BooleanArray, Float32Array, Float64Array, Int16Array, Int32Array, Int64Array, IntervalMonthDayNanoArray, ListBuilder,
+    RecordBatch, RecordBatchOptions, StringViewArray, StringViewBuilder, TimestampMicrosecondArray, UInt32Array, new_null_array,
 };
 use arrow::array::{Float32Builder, Int16Builder, UInt32Builder};
 use arrow::datatypes::{DataType, Field, Schema};
-use datafusion::common::ScalarValue;
 use std::collections::HashMap;
 use std::sync::Arc;
-use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlType};
+use stoa_pg::values::interval::Interval;
+use stoa_pg::{PgError, PgResult, SqlType};
 
 /// One value.
 #[derive(Clone, Debug)]
@@ -27,6 +26,8 @@ pub enum V {
     Floats(Vec<f32>),
     /// Microseconds since 1970.
     Time(i64),
+    /// Microseconds.
+    Span(i64),
 }
 
 impl From<&str> for V {
@@ -93,10 +94,7 @@ impl<'a> Table<'a> {
         let fields: Vec<Field> = self.columns.iter().map(|(n, t)| Field::new(n, t.arrow.clone(), true)).collect();
         let mut arrays = Vec::with_capacity(fields.len());
         for ((name, ty), values) in self.columns.iter().zip(self.values) {
-            let array = match ty.ty {
-                PgType::Interval => intervals(ty, &values)?,
-                _ => column(&ty.arrow, values),
-            };
+            let array = column(&ty.arrow, values);
             if array.data_type() != &ty.arrow {
                 return Err(PgError::internal(format!("column {name} of a system relation has no builder for {}", ty.arrow)));
             }
@@ -105,19 +103,6 @@ impl<'a> Table<'a> {
         let options = RecordBatchOptions::new().with_row_count(Some(self.rows));
         Ok(RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options)?)
     }
-}
-
-/// Intervals from their texts.
-fn intervals(ty: &SqlType, values: &[V]) -> PgResult<ArrayRef> {
-    if values.is_empty() {
-        return Ok(new_null_array(&ty.arrow, 0));
-    }
-    let read = |v: &V| match v {
-        V::Text(text) => stoa_pg::values::input_text(&EvalContext::default(), ty, text),
-        _ => ScalarValue::try_from(&ty.arrow).map_err(from_datafusion),
-    };
-    let read = values.iter().map(read).collect::<PgResult<Vec<_>>>()?;
-    ScalarValue::iter_to_array(read).map_err(from_datafusion)
 }
 
 fn int(v: &V) -> Option<i64> {
@@ -157,6 +142,11 @@ fn column(ty: &DataType, values: Vec<V>) -> ArrayRef {
                 .collect::<TimestampMicrosecondArray>()
                 .with_timezone_opt(zone.clone()),
         ),
+        DataType::Interval(_) => {
+            let span = |micros: i64| Interval { micros, ..Interval::default() }.to_arrow();
+            let spans = values.iter().map(|v| if let V::Span(micros) = v { Some(span(*micros)) } else { None });
+            Arc::new(spans.collect::<IntervalMonthDayNanoArray>())
+        }
         DataType::List(item) => match item.data_type() {
             DataType::Utf8View => {
                 let mut b = ListBuilder::new(StringViewBuilder::new()).with_field(item.clone());

@@ -15,6 +15,23 @@ use stoa_pg::values::timezone;
 /// Fills a relation; those that no file knows stay empty.
 pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<()> {
     match name {
+        "pg_timezone_names" => {
+            let now = ctx.eval.transaction_time_us;
+            for (name, zone) in timezone::names().iter().filter_map(|name| timezone::named(name)) {
+                let (offset, is_dst, abbreviation) = timezone::offset_info(&zone, now);
+                t.row(vec![
+                    ("name", name.into()),
+                    ("abbrev", abbreviation.into()),
+                    ("utc_offset", V::Span(i64::from(offset) * 1_000_000)),
+                    ("is_dst", is_dst.into()),
+                ]);
+            }
+        }
+        "pg_timezone_abbrevs" => {
+            for (name, offset, is_dst) in timezone::abbreviations_at(ctx.eval.transaction_time_us) {
+                t.row(vec![("abbrev", name.into()), ("utc_offset", V::Span(i64::from(offset) * 1_000_000)), ("is_dst", is_dst.into())]);
+            }
+        }
         "pg_settings" => {
             let (now, reset) = (ctx.session.settings(), ctx.session.reset_settings());
             for setting in SETTINGS.iter().filter(|s| !s.hidden) {
@@ -73,18 +90,6 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<(
                     ("from_sql", p.from_sql.into()),
                     ("generic_plans", V::Int(0)),
                     ("custom_plans", V::Int(0)),
-                ]);
-            }
-        }
-        "pg_timezone_names" => {
-            for name in timezone::names() {
-                let Ok((name, zone)) = timezone::lookup(&name) else { continue };
-                let (offset, is_dst, abbrev) = timezone::offset_info(&zone, ctx.eval.statement_time_us);
-                t.row(vec![
-                    ("name", name.into()),
-                    ("abbrev", abbrev.into()),
-                    ("utc_offset", format!("{offset} seconds").into()),
-                    ("is_dst", is_dst.into()),
                 ]);
             }
         }

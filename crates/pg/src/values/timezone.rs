@@ -91,12 +91,6 @@ pub fn fixed_offset(zone: &TimeZone) -> Option<i32> {
     zone.following(first).all(|change| change.offset() == offset).then(|| offset.seconds())
 }
 
-/// The names of all zones of the database that is built in.
-#[must_use]
-pub fn names() -> Vec<String> {
-    jiff::tz::db().available().map(|name| name.to_string()).collect()
-}
-
 /// A zone as texts of values and `AT TIME ZONE` name it.
 #[derive(Clone, Debug)]
 pub enum ZoneSpec {
@@ -199,6 +193,26 @@ pub fn named(name: &str) -> Option<(String, TimeZone)> {
             posix(&upper).map(|zone| (upper, zone))
         }
     }
+}
+
+/// The names of the zones of the database.
+#[must_use]
+pub fn names() -> Vec<String> {
+    jiff::tz::db().available().map(|name| name.to_string()).collect()
+}
+
+/// The abbreviations, each with its seconds east of UTC at microseconds since 1970 and whether that is daylight saving time.
+#[must_use]
+pub fn abbreviations_at(micros: i64) -> Vec<(&'static str, i32, bool)> {
+    let at = |name: &'static str, meaning| match meaning {
+        abbreviations::Meaning::Fixed(offset, is_dst) => Some((name, offset, is_dst)),
+        abbreviations::Meaning::Zone(zone) => {
+            let zone = TimeZone::get(zone).ok()?;
+            let (now, is_dst, _) = offset_info(&zone, micros);
+            Some(abbreviation_offset(&zone, name, micros).map_or((name, now, is_dst), |offset| (name, offset, false)))
+        }
+    };
+    abbreviations::ABBREVIATIONS.iter().filter_map(|(name, meaning)| at(name, *meaning)).collect()
 }
 
 /// `STD offset [DST [offset] [,rules]]`, in upper case.
