@@ -26,7 +26,7 @@ pub enum PgType {
     Numeric,
     Text,
     Varchar,
-    /// `char(n)`: kept without its padding, which output and `octet_length` put back.
+    /// `char(n)`: kept without its padding, which output and `octet_length` put back. Without a length (`bpchar`) it is kept as it is.
     Bpchar,
     Name,
     /// The one-byte `"char"`.
@@ -162,6 +162,10 @@ type_table! {
     AnyCompatible, 5077, 0, "anycompatible", "anycompatible", 'P', false, 4;
     AnyCompatibleArray, 5078, 0, "anycompatiblearray", "anycompatiblearray", 'P', false, -1;
 }
+
+/// The modifier of a `character` of any length that is kept without the blanks at its end: how those with and without a length compare,
+/// and how columns without a length were kept once. No type that is written has it.
+pub const TRIMMED: i32 = 4;
 
 /// OID of the anonymous record type.
 pub const RECORD_OID: u32 = 2249;
@@ -303,10 +307,9 @@ impl PgType {
         )
     }
 
-    /// Whether equality and order of values are those of the Arrow values. Where not, plans sort, group, join and remove
-    /// duplicates by [`crate::values::sort_key`].
+    /// Whether equality and order of values are those of the Arrow values, form and modifier aside.
     #[must_use]
-    pub fn has_native_order(&self) -> bool {
+    fn has_native_order(&self) -> bool {
         let other = matches!(self, PgType::Numeric | PgType::Interval | PgType::Jsonb | PgType::Timetz | PgType::Float4 | PgType::Float8)
             || matches!(self, PgType::Array(_) | PgType::Record(_) | PgType::Map(..) | PgType::Int2Vector | PgType::OidVector)
             || matches!(self, PgType::Json | PgType::Jsonpath | PgType::Tsquery | PgType::Tsvector);
@@ -400,6 +403,19 @@ impl SqlType {
         Self { ty: self.ty.clone(), typmod: self.typmod, arrow }
     }
 
+    /// Whether equality and order of values are those of the Arrow values. Where not, plans sort, group, join and remove
+    /// duplicates by [`crate::values::sort_key`].
+    #[must_use]
+    pub fn has_native_order(&self) -> bool {
+        (self.ty.has_native_order() && !self.keeps_blanks()) || self.decimal_parts().is_some()
+    }
+
+    /// Whether values have the blanks at their end that are shown and not compared: `character` without a length.
+    #[must_use]
+    pub fn keeps_blanks(&self) -> bool {
+        self.ty == PgType::Bpchar && self.typmod < 0
+    }
+
     /// Precision and scale when values travel as 128-bit decimals.
     #[must_use]
     pub fn decimal_parts(&self) -> Option<(u8, i8)> {
@@ -454,7 +470,7 @@ pub fn numeric_typmod_of(precision: u16, scale: i32) -> i32 {
 /// The number of characters in a modifier of `varchar(n)` or `char(n)`.
 #[must_use]
 pub fn length_typmod(typmod: i32) -> Option<usize> {
-    (typmod >= 4).then(|| (typmod - 4) as usize)
+    (typmod > TRIMMED).then(|| (typmod - 4) as usize)
 }
 
 /// A type and modifier as PostgreSQL's `format_type` prints them.
@@ -464,7 +480,7 @@ pub fn format_type(ty: &PgType, typmod: i32) -> String {
         PgType::Array(inner) => format!("{}[]", format_type(inner, typmod)),
         PgType::Record(_) => "record".into(),
         PgType::Map(key, value) => format!("map({key}, {value})"),
-        PgType::Bpchar if typmod < 0 => "character".into(),
+        PgType::Bpchar if typmod <= TRIMMED => "character".into(),
         PgType::Varchar | PgType::Bpchar => {
             let base = ty.base_info().map_or("", |i| i.sql_name);
             match length_typmod(typmod) {

@@ -345,8 +345,10 @@ impl<'a> Target<'a> {
                 let result = call.func.return_type(&[]).ok()?;
                 // A modifier may cut or round.
                 let modified = to.contains('(') && !matches!(result, DataType::Decimal128(..));
-                // Other types that travel as text are not the text.
-                let plain = !target.ty.ty.is_string() || matches!(to, "text" | "character varying");
+                // Other types that travel as text are not the text; characters with their blanks have the order that they have without.
+                let plain = !target.ty.ty.is_string()
+                    || matches!(to, "text" | "character varying")
+                    || (target.ty.keeps_blanks() && to == "character");
                 (!modified && plain).then_some(target)?.through(&result, true)
             }
             _ => None,

@@ -7,7 +7,7 @@ use super::tree::{Expr, ExprKind, OperRef, Query};
 use super::{Binder, walk};
 use datafusion::common::ScalarValue;
 use stoa_pg::registry::CastContext;
-use stoa_pg::types::list_of;
+use stoa_pg::types::{TRIMMED, list_of};
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, Expr as E};
 
@@ -233,7 +233,18 @@ impl Binder<'_> {
         let right_target = if as_given(&oper.right) { element } else { oper.right.clone() };
         let left = self.coerce(left, &SqlType::new(left_target), CastContext::Implicit)?;
         let array = self.coerce(array, &SqlType::new(right_target.array_of()), CastContext::Implicit)?;
-        let (left, array) = self.align_quantified(left, array)?;
+        let (left, array) = if oper.left == Some(PgType::Bpchar) && oper.right == PgType::Bpchar {
+            let array = match array.kind {
+                ExprKind::Array(items) => {
+                    let items = items.into_iter().map(|item| self.without_blanks(item)).collect::<PgResult<Vec<_>>>()?;
+                    Expr::new(ExprKind::Array(items), SqlType { typmod: TRIMMED, ..array.ty })
+                }
+                kind => self.without_blanks(Expr::new(kind, array.ty))?,
+            };
+            (self.without_blanks(left)?, array)
+        } else {
+            self.align_quantified(left, array)?
+        };
         Ok(Expr::new(ExprKind::AnyArray { left: Box::new(left), oper: OperRef(oper), array: Box::new(array), all }, bool_type()))
     }
 

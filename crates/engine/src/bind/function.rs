@@ -732,7 +732,7 @@ pub(crate) fn same_expr(a: &Expr, b: &Expr) -> bool {
 /// Without a change of form around it.
 fn strip_form(e: &Expr) -> &Expr {
     match &e.kind {
-        ExprKind::Cast { arg, explicit: false } if arg.ty.ty == e.ty.ty => strip_form(arg),
+        ExprKind::Cast { arg, explicit: false } if arg.ty.ty == e.ty.ty && arg.ty.keeps_blanks() == e.ty.keeps_blanks() => strip_form(arg),
         _ => e,
     }
 }

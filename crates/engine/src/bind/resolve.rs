@@ -6,7 +6,7 @@ use super::tree::{Expr, ExprKind, OperRef};
 use arrow::datatypes::DataType;
 use std::sync::Arc;
 use stoa_pg::registry::{CastContext, Oper, Registry};
-use stoa_pg::types::list_of;
+use stoa_pg::types::{TRIMMED, list_of};
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 
 /// Whether a value of one type may stand where the other is wanted, in a context.
@@ -121,7 +121,7 @@ impl Binder<'_> {
         }
         let out = self.coerce(expr, target, CastContext::Assignment)?;
         if out.ty.arrow == target.arrow {
-            Ok(out)
+            if is_character(&target.ty) { self.in_form(out, target) } else { Ok(out) }
         } else {
             Ok(Expr::new(ExprKind::Cast { arg: Box::new(out), explicit: false }, target.clone()))
         }
@@ -223,6 +223,10 @@ impl Binder<'_> {
     /// The same value in another Arrow form of its type; the modifier is only relabelled.
     pub(crate) fn in_form(&mut self, mut expr: Expr, ty: &SqlType) -> PgResult<Expr> {
         if expr.ty.arrow == ty.arrow {
+            // Blanks of a length go into the value where the type does not tell it.
+            if expr.ty.typmod != ty.typmod && is_character(&ty.ty) {
+                return Ok(self.fold(Expr::new(ExprKind::Cast { arg: Box::new(expr), explicit: false }, ty.clone())));
+            }
             // What a cast has cut off stays cut off.
             if matches!(expr.kind, ExprKind::Cast { .. }) && expr.ty.typmod != ty.typmod {
                 return Ok(Expr::new(ExprKind::Cast { arg: Box::new(expr), explicit: false }, ty.clone()));
@@ -295,8 +299,21 @@ impl Binder<'_> {
     pub(crate) fn apply_operator(&mut self, oper: Arc<Oper>, args: Vec<Expr>) -> PgResult<Expr> {
         let declared: Vec<PgType> = oper.left.iter().chain([&oper.right]).cloned().collect();
         let (args, ret) = self.apply_signature(&declared, false, &oper.ret, args)?;
-        let (args, ret) = self.decimal_form(&oper, args, ret)?;
+        let (mut args, ret) = self.decimal_form(&oper, args, ret)?;
+        // Blanks at the end do not count where both sides are characters.
+        if declared.iter().all(|ty| *ty == PgType::Bpchar) {
+            args = args.into_iter().map(|arg| self.without_blanks(arg)).collect::<PgResult<_>>()?;
+        }
         Ok(self.fold(Expr::new(ExprKind::Oper { oper: OperRef(oper), args }, ret)))
+    }
+
+    /// A `character`, or an array of them, in the form that compares by its text.
+    pub(super) fn without_blanks(&mut self, expr: Expr) -> PgResult<Expr> {
+        if expr.ty.typmod >= 0 {
+            return Ok(expr);
+        }
+        let ty = SqlType { typmod: TRIMMED, ..expr.ty.clone() };
+        self.in_form(expr, &ty)
     }
 
     /// Numeric arithmetic and comparison stay on 128-bit decimals when both scales are fixed and the result fits; otherwise
@@ -405,7 +422,13 @@ impl Binder<'_> {
                 Some(other) => other.clone(),
             };
             let keep_decimal = target == PgType::Numeric;
-            let cast = self.coerce(arg, &SqlType::new(target), CastContext::Implicit)?;
+            let generic = declared_at(i).is_some_and(PgType::is_pseudo);
+            let mut cast = self.coerce(arg, &SqlType::new(target), CastContext::Implicit)?;
+            // The result's type tells no length.
+            if generic && is_character(&cast.ty.ty) && cast.ty.typmod >= 0 {
+                let plain = SqlType { typmod: -1, ..cast.ty.clone() };
+                cast = self.in_form(cast, &plain)?;
+            }
             out.push(if keep_decimal { cast } else { self.widen(cast)? });
         }
         let ret_type = match ret {
@@ -431,6 +454,11 @@ impl Binder<'_> {
         }
         Ok((out, ret_type))
     }
+}
+
+/// Whether values are characters whose length may be in the type alone, or arrays of such.
+fn is_character(ty: &PgType) -> bool {
+    *ty == PgType::Bpchar || matches!(ty, PgType::Array(inner) if **inner == PgType::Bpchar)
 }
 
 /// How many lists are nested in an Arrow type.

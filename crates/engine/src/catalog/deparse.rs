@@ -7,7 +7,7 @@ pub use super::definition::index_definition;
 
 use crate::bind::tree::{ColId, Expr, ExprKind};
 use datafusion::common::ScalarValue;
-use stoa_pg::types::format_type;
+use stoa_pg::types::{TRIMMED, format_type};
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlType};
 
 /// How expressions are printed.
@@ -218,7 +218,7 @@ pub fn quote_text(text: &str) -> String {
 /// A type as casts print it.
 pub(crate) fn type_name(ty: &SqlType) -> String {
     match &ty.ty {
-        PgType::Bpchar if ty.typmod < 0 => "bpchar".to_owned(),
+        PgType::Bpchar if ty.typmod <= TRIMMED => "bpchar".to_owned(),
         PgType::Array(inner) if **inner == PgType::Bpchar && ty.typmod < 0 => "bpchar[]".to_owned(),
         other => format_type(other, ty.typmod),
     }
@@ -401,7 +401,7 @@ impl Deparser<'_> {
             return self.expr(arg);
         }
         // Only the form in memory changes.
-        if arg.ty.ty == ty.ty && (ty.typmod < 0 || arg.ty.typmod == ty.typmod) {
+        if arg.ty.ty == ty.ty && (ty.typmod < 0 || arg.ty.typmod == ty.typmod || (ty.ty == PgType::Bpchar && ty.typmod == TRIMMED)) {
             return self.expr(arg);
         }
         let inner = self.expr(arg)?;

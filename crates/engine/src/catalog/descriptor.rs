@@ -488,9 +488,15 @@ mod serde_family_options {
 }
 
 /// Types are stored by OID, modifier and number of array dimensions.
+///
+/// Columns of `character` without a length were kept without the blanks at the end of their values once, and their keys are read so: they
+/// have the modifier -1 here, those that keep their blanks [`KEEPS_BLANKS`](serde_sql_type::KEEPS_BLANKS).
 pub mod serde_sql_type {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
-    use stoa_pg::types::{PgType, SqlType, list_of};
+    use stoa_pg::types::{PgType, SqlType, TRIMMED, list_of};
+
+    /// The stored modifier of `character` that keeps its blanks.
+    pub const KEEPS_BLANKS: i32 = -2;
 
     #[derive(Serialize, Deserialize)]
     struct Stored {
@@ -507,13 +513,23 @@ pub mod serde_sql_type {
             dims += 1;
             arrow = field.data_type();
         }
-        Stored { oid: ty.ty.oid(), typmod: ty.typmod, dims }.serialize(s)
+        let typmod = match ty.typmod {
+            -1 if ty.keeps_blanks() => KEEPS_BLANKS,
+            TRIMMED if ty.ty == PgType::Bpchar => -1,
+            other => other,
+        };
+        Stored { oid: ty.ty.oid(), typmod, dims }.serialize(s)
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<SqlType, D::Error> {
         let stored = Stored::deserialize(d)?;
         let ty = PgType::from_oid(stored.oid).ok_or_else(|| serde::de::Error::custom(format!("unknown type OID {}", stored.oid)))?;
-        let mut out = SqlType::with_typmod(ty, stored.typmod);
+        let typmod = match stored.typmod {
+            KEEPS_BLANKS => -1,
+            -1 if ty == PgType::Bpchar => TRIMMED,
+            other => other,
+        };
+        let mut out = SqlType::with_typmod(ty, typmod);
         for _ in 1..stored.dims {
             out.arrow = list_of(out.arrow);
         }

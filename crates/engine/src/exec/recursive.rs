@@ -200,13 +200,7 @@ impl Seen {
         }
         let fields = types
             .iter()
-            .map(|t| {
-                SortField::new(if crate::plan::expr::has_native_order(t) {
-                    t.arrow.clone()
-                } else {
-                    arrow::datatypes::DataType::BinaryView
-                })
-            })
+            .map(|t| SortField::new(if t.has_native_order() { t.arrow.clone() } else { arrow::datatypes::DataType::BinaryView }))
             .collect();
         Ok(Self { rows: Some((RowConverter::new(fields)?, HashSet::new())), memory, types })
     }
@@ -215,7 +209,7 @@ impl Seen {
         let Some((converter, seen)) = &mut self.rows else { return Ok(batch) };
         let mut keys: Vec<ArrayRef> = Vec::with_capacity(batch.num_columns());
         for (array, ty) in batch.columns().iter().zip(&self.types) {
-            keys.push(if crate::plan::expr::has_native_order(ty) { array.clone() } else { stoa_pg::values::sort_key(ty, array)? });
+            keys.push(if ty.has_native_order() { array.clone() } else { stoa_pg::values::sort_key(ty, array)? });
         }
         let rows = converter.convert_columns(&keys)?;
         let before = seen.len();

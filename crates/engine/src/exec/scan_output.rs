@@ -23,7 +23,7 @@ use datafusion::physical_plan::{Partitioning, PlanProperties};
 use std::fmt;
 use std::sync::Arc;
 use stoa_encoding::keyside::{Direction, NullOrder};
-use stoa_pg::{PgResult, SqlType};
+use stoa_pg::PgResult;
 use stoa_store::KeyRange;
 
 /// The table behind a scan, at the statement's view.
@@ -202,7 +202,7 @@ impl ScanOutput {
                 constants.extend(column.map(|c| ConstExpr::new(c, AcrossPartitions::Uniform(None))));
                 continue;
             }
-            let Some(column) = column.filter(|_| has_native_order(&part.ty)) else { break };
+            let Some(column) = column.filter(|_| part.ty.has_native_order()) else { break };
             ordering.push(PhysicalSortExpr::new(column, sort_options(part, reverse)));
         }
         // It fails only on expressions that are not over the schema.
@@ -222,10 +222,6 @@ fn sort_options(part: &KeyPartCodec, reverse: bool) -> arrow::compute::SortOptio
         None => descending,
     };
     arrow::compute::SortOptions { descending: descending != reverse, nulls_first: nulls_first != reverse }
-}
-
-fn has_native_order(ty: &SqlType) -> bool {
-    ty.ty.has_native_order() || ty.decimal_parts().is_some()
 }
 
 /// The rows that a filter passes.

@@ -1,7 +1,7 @@
 //! Aggregates: GROUP BY with PostgreSQL's equality, grouping sets, DISTINCT, averages as quotients.
 
 use super::distinct::DistinctUdaf;
-use super::expr::{ExprPlanner, column, has_native_order};
+use super::expr::{ExprPlanner, column};
 use super::relation::Planner;
 use super::{column_name, from_datafusion};
 use crate::bind::tree::{AggregateExpr, ColId, Expr, ExprKind, OperRef, Rel, SortKey};
@@ -67,11 +67,12 @@ impl Lowering<'_> {
             lowered
         };
         let converted = || args.iter().map(|e| exprs.expr(e)).collect::<PgResult<Vec<_>>>();
-        let decimal = args.first().is_some_and(|e| e.ty.decimal_parts().is_some());
+        let natively =
+            args.first().is_some_and(|e| e.ty.decimal_parts().is_some() || (e.ty.ty == PgType::Bpchar && e.ty.has_native_order()));
         let native = match &a.func.0.kind {
             FuncKind::NativeAggregate(native) => Some(*native),
-            // Decimals are summed and compared natively although numeric's signature has a builder.
-            FuncKind::Aggregate(_) if decimal => match a.func.0.name {
+            // Decimals are summed and compared natively, and character(n) is compared so, although their signatures have builders.
+            FuncKind::Aggregate(_) if natively => match a.func.0.name {
                 "sum" => Some(NativeAggregate::Sum),
                 "min" => Some(NativeAggregate::Min),
                 "max" => Some(NativeAggregate::Max),
@@ -101,7 +102,7 @@ impl Lowering<'_> {
                     one(fa::count::count_udaf(), vec![DfExpr::Literal(ScalarValue::Int64(Some(1)), None)], Some(D::Int64))
                 } else if let [arg] = args
                     && a.distinct
-                    && has_native_order(&arg.ty)
+                    && arg.ty.has_native_order()
                     && !arg.ty.arrow.is_floating()
                 {
                     let mut counted = one(fa::count::count_udaf(), converted()?, Some(D::Int64));
@@ -319,7 +320,7 @@ impl Planner {
         for ((out, _), e) in groups.iter().zip(&group_exprs) {
             let key = self.fresh();
             before.push(exprs.sort_key(e)?.alias(column_name(key)));
-            let carried = if has_native_order(&e.ty) {
+            let carried = if e.ty.has_native_order() {
                 None
             } else {
                 let (value, agg) = (self.fresh(), self.fresh());
@@ -341,7 +342,7 @@ impl Planner {
                 if part.sensitive && !part.distinct && (!sort.is_empty() || a.distinct) {
                     let options = sort.iter().map(|s| SortOptions { descending: !s.asc, nulls_first: s.nulls_first }).collect();
                     let types =
-                        order.iter().map(|e| if has_native_order(&e.ty) { e.ty.arrow.clone() } else { DataType::BinaryView }).collect();
+                        order.iter().map(|e| if e.ty.has_native_order() { e.ty.arrow.clone() } else { DataType::BinaryView }).collect();
                     part.udf = DistinctUdaf::ordered(part.udf, part.arg_types, a.distinct, options, types);
                     part.args.extend(sort.iter().map(|s| s.expr.clone()));
                 }

@@ -366,7 +366,7 @@ fn needed_above(planner: &Planner, shape: &Shape<'_>, column: ColId) -> bool {
 fn sort_order(shape: &Shape<'_>, columns: &Columns) -> Option<Vec<PhysicalSortExpr>> {
     let mut order = Vec::with_capacity(shape.sort.len());
     for key in shape.sort {
-        if !super::expr::has_native_order(&key.expr.ty) {
+        if !key.expr.ty.has_native_order() {
             return None;
         }
         let ExprKind::Column(mut column) = key.expr.kind else { return None };

@@ -127,7 +127,7 @@ impl AggregateUDFImpl for DistinctUdaf {
 }
 
 fn key_type(ty: &SqlType) -> DataType {
-    if super::expr::has_native_order(ty) { ty.arrow.clone() } else { DataType::BinaryView }
+    if ty.has_native_order() { ty.arrow.clone() } else { DataType::BinaryView }
 }
 
 struct DistinctAccumulator {
@@ -155,7 +155,7 @@ impl DistinctAccumulator {
     fn keys(&self, values: &[ArrayRef]) -> Result<Vec<ArrayRef>> {
         let mut keys = Vec::with_capacity(self.arg_types.len());
         for (array, ty) in values.iter().zip(&self.arg_types) {
-            keys.push(if super::expr::has_native_order(ty) { array.clone() } else { stoa_pg::values::sort_key(ty, array)? });
+            keys.push(if ty.has_native_order() { array.clone() } else { stoa_pg::values::sort_key(ty, array)? });
         }
         Ok(keys)
     }

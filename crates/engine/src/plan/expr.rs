@@ -291,7 +291,7 @@ impl ExprPlanner<'_> {
     /// The sort key of a converted expression of a type.
     #[must_use]
     pub fn key_of(&self, inner: DfExpr, ty: &SqlType) -> DfExpr {
-        if has_native_order(ty) {
+        if ty.has_native_order() {
             return inner;
         }
         let kernel: stoa_pg::args::Kernel = Arc::new(|call, args| {
@@ -307,12 +307,6 @@ impl ExprPlanner<'_> {
     pub fn sort(&self, keys: &[SortKey]) -> PgResult<Vec<Sort>> {
         keys.iter().map(|k| Ok(Sort::new(self.sort_key(&k.expr)?, !k.descending, k.nulls_first))).collect()
     }
-}
-
-/// Whether values of this form sort and compare in Arrow as in PostgreSQL.
-#[must_use]
-pub fn has_native_order(ty: &SqlType) -> bool {
-    ty.ty.has_native_order() || ty.decimal_parts().is_some()
 }
 
 pub(crate) fn binary(left: DfExpr, op: Operator, right: DfExpr) -> DfExpr {

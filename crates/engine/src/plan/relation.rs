@@ -1,7 +1,7 @@
 //! Relations of the typed tree to DataFusion's logical plans.
 
 use super::decorrelate::{self, Apply, ApplyKind, conjunction};
-use super::expr::{ExprPlanner, binary, column, has_native_order};
+use super::expr::{ExprPlanner, binary, column};
 use super::node::StoaNode;
 use super::{column_name, from_datafusion};
 use crate::bind::aggregate::walk_volatile;
@@ -705,7 +705,7 @@ impl Planner {
         if columns.is_empty() {
             return LogicalPlanBuilder::from(plan).limit(0, Some(1)).and_then(LogicalPlanBuilder::build).map_err(from_datafusion);
         }
-        if columns.iter().all(|(_, ty)| has_native_order(ty)) {
+        if columns.iter().all(|(_, ty)| ty.has_native_order()) {
             return LogicalPlanBuilder::from(plan)
                 .project(plain.clone())
                 .and_then(|b| b.aggregate(plain, Vec::<DfExpr>::new()))

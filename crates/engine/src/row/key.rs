@@ -168,7 +168,7 @@ impl KeyColumn {
             &cast
         };
         let wrong = || PgError::internal(format!("a key column of type {ty} came as {}", array.data_type()));
-        if sorts_by_key(&ty.ty) {
+        if sorts_by_key(ty) {
             let keys = stoa_pg::values::sort_key(ty, array)?;
             return match keys.as_binary_view_opt() {
                 Some(keys) => Ok(KeyColumn::SortKey(keys.clone())),
@@ -293,7 +293,7 @@ pub fn encode_value(ty: &SqlType, part: KeyPart, value: &ScalarValue, out: &mut 
         (ScalarValue::Int16(Some(n)), DataType::Int16) => keyside::encode_i16(out, *n, direction),
         (ScalarValue::Int32(Some(n)), DataType::Int32) => keyside::encode_i32(out, *n, direction),
         (ScalarValue::Int64(Some(n)), DataType::Int64) => keyside::encode_i64(out, *n, direction),
-        (ScalarValue::Utf8View(Some(text)), DataType::Utf8View) if !sorts_by_key(&ty.ty) => {
+        (ScalarValue::Utf8View(Some(text)), DataType::Utf8View) if !sorts_by_key(ty) => {
             keyside::encode_bytes(out, text.as_bytes(), direction);
         }
         _ => {

@@ -32,7 +32,7 @@ pub fn part_kind(ty: &SqlType) -> PgResult<PartKind> {
         PgType::Numeric => PartKind::PrefixFree(NUMERIC_PART),
         other if other.is_oid_like() => PartKind::UInt32,
         other if other.is_string() || *other == PgType::Bytea => PartKind::Escaped,
-        other if sorts_by_key(other) => PartKind::Escaped,
+        _ if sorts_by_key(ty) => PartKind::Escaped,
         PgType::Json | PgType::Jsonpath | PgType::Tsvector | PgType::Tsquery => PartKind::Escaped,
         other => return Err(PgError::unsupported(format!("type {other} cannot be part of a key"))),
     })
@@ -40,11 +40,18 @@ pub fn part_kind(ty: &SqlType) -> PgResult<PartKind> {
 
 /// Types whose key form is [`stoa_pg::values::sort_key`].
 #[must_use]
-pub fn sorts_by_key(ty: &PgType) -> bool {
-    matches!(
-        ty,
-        PgType::Interval | PgType::Jsonb | PgType::Timetz | PgType::Array(_) | PgType::Int2Vector | PgType::OidVector | PgType::Record(_)
-    )
+pub fn sorts_by_key(ty: &SqlType) -> bool {
+    ty.keeps_blanks()
+        || matches!(
+            ty.ty,
+            PgType::Interval
+                | PgType::Jsonb
+                | PgType::Timetz
+                | PgType::Array(_)
+                | PgType::Int2Vector
+                | PgType::OidVector
+                | PgType::Record(_)
+        )
 }
 
 /// Whether a key part gives its value back. Where it does not, the value is stored beside the key.
@@ -53,7 +60,7 @@ pub fn key_is_lossless(ty: &SqlType) -> bool {
     match &ty.ty {
         PgType::Numeric => matches!(ty.arrow, DataType::Decimal128(..)),
         PgType::Float4 | PgType::Float8 => false,
-        other => !sorts_by_key(other),
+        _ => !sorts_by_key(ty),
     }
 }
 

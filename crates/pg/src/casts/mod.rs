@@ -8,7 +8,7 @@ use crate::args::{Arg, Call, Kernel, arg};
 use crate::error::{PgError, PgResult};
 use crate::registry::{CastContext, CastKind, Registry};
 use crate::sqlstate::SqlState;
-use crate::types::{PgType, SqlType, list_of};
+use crate::types::{PgType, SqlType, TRIMMED, list_of};
 use crate::values::{self, numeric};
 use arrow::array::{Array, ArrayRef, ListArray, StringViewArray, StringViewBuilder, StructArray};
 use arrow::datatypes::{DataType, Field};
@@ -138,6 +138,16 @@ fn steps(from: &SqlType, to: &SqlType, explicit: bool) -> PgResult<Vec<Kernel>> 
         && Registry::get().cast(&from.ty, &to.ty).is_none()
     {
         out.extend(between_arrays(from, to, &a, &b, explicit)?);
+        return Ok(out);
+    }
+    if from.keeps_blanks() && matches!(to.ty, PgType::Text | PgType::Varchar | PgType::Name | PgType::Char) {
+        out.extend(values::apply_typmod(&SqlType { typmod: TRIMMED, ..from.clone() }, true));
+    }
+    if to.keeps_blanks() && from.ty == to.ty {
+        // The blanks are in the value now.
+        if !from.keeps_blanks() {
+            out.push(text_output(from, to));
+        }
         return Ok(out);
     }
     if from.ty == to.ty && !matches!(to.ty, PgType::Record(_)) {

@@ -52,7 +52,7 @@ pub fn register(r: &mut Registry) {
         (&Char, &Bpchar, Assignment),
     ] {
         let kind = match to {
-            Bpchar | Name | Char => shaped(to),
+            Name | Char => shaped(to),
             _ => CastKind::Relabel,
         };
         r.add_cast(from.clone(), to.clone(), context, kind);

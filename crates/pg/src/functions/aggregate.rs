@@ -67,10 +67,10 @@ fn extremes(r: &mut Registry) {
         ("min", false, NativeAggregate::Min, "Computes the minimum of the non-null input values."),
         ("max", true, NativeAggregate::Max, "Computes the maximum of the non-null input values."),
     ] {
-        for ty in [Int2, Int4, Int8, Text, Bpchar, Date, Time, Timestamp, Timestamptz, Oid] {
+        for ty in [Int2, Int4, Int8, Text, Date, Time, Timestamp, Timestamptz, Oid] {
             r.add(Func::of_kind(name, std::slice::from_ref(&ty), ty.clone(), FuncKind::NativeAggregate(native), doc));
         }
-        for ty in [Float4, Float8, Numeric, Interval, Timetz, AnyArray] {
+        for ty in [Float4, Float8, Numeric, Bpchar, Interval, Timetz, AnyArray] {
             let kind = builder(move |call| extreme::function(name, call, largest));
             r.add(Func::of_kind(name, std::slice::from_ref(&ty), ty.clone(), kind, doc));
         }

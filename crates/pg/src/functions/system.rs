@@ -10,7 +10,7 @@ use crate::error::{PgError, PgResult};
 use crate::operators::json::TextArrays;
 use crate::registry::{Func, FuncKind, Registry, Volatility};
 use crate::sqlstate::SqlState;
-use crate::types::{PgType, RecordType, SqlType, format_type, type_by_name};
+use crate::types::{PgType, RecordType, SqlType, TRIMMED, format_type, type_by_name};
 use crate::values::writer;
 use arrow::array::{Array, ArrayRef, AsArray, Int32Array, UInt32Array};
 use datafusion_common::ScalarValue;
@@ -268,7 +268,7 @@ fn format_type_kernel() -> Kernel {
             out.append_value(match PgType::from_oid(oid) {
                 _ if oid == 0 => "-".to_owned(),
                 // With a modifier that says nothing, the name is that of the type without length.
-                Some(PgType::Bpchar) if typmod == Some(-1) => "bpchar".to_owned(),
+                Some(PgType::Bpchar) if typmod.is_some_and(|typmod| typmod <= TRIMMED) => "bpchar".to_owned(),
                 Some(PgType::Array(inner)) if *inner == PgType::Bpchar && typmod == Some(-1) => "bpchar[]".to_owned(),
                 Some(ty) => format_type(&ty, typmod.unwrap_or(-1)),
                 None => "???".to_owned(),

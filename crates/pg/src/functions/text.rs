@@ -148,9 +148,9 @@ pub fn register(r: &mut Registry) {
 fn lengths(r: &mut Registry) {
     use PgType::{Bpchar, Int4 as Int, Text as T};
     for name in ["length", "char_length", "character_length"] {
-        for ty in [T, Bpchar] {
-            r.scalar(name, &[ty], Int, strict1::<Text, Int4>(|_, s| Ok(char_count(s))), "number of characters");
-        }
+        r.scalar(name, &[T], Int, strict1::<Text, Int4>(|_, s| Ok(char_count(s))), "number of characters");
+        let kernel = strict1::<Text, Int4>(|_, s| Ok(char_count(s.trim_end_matches(' '))));
+        r.scalar(name, &[Bpchar], Int, kernel, "number of characters");
     }
     r.scalar("octet_length", &[T], Int, strict1::<Text, Int4>(|_, s| Ok(s.len() as i32)), "number of bytes");
     r.scalar("octet_length", &[Bpchar], Int, strict1::<Text, Int4>(|call, s| Ok(padded_length(call, s))), "number of bytes, with padding");

@@ -1,6 +1,6 @@
 //! Bytes that sort, compare and are equal as PostgreSQL's values are, for types where Arrow's order is another.
 //!
-//! Numerics: 1.0 = 1.00. Floats: −0 = 0, NaN = NaN and last. Intervals: 30 days = 1 month. Arrays and records compare field by field,
+//! Numerics: 1.0 = 1.00. Blanks at the end of `character` do not count. Floats: −0 = 0, NaN = NaN and last. Intervals: 30 days = 1 month. Arrays and records compare field by field,
 //! NULL after everything; shorter arrays before longer, then by dimensions. Every form is prefix-free, so that forms can follow one
 //! another in a larger one.
 
@@ -26,12 +26,12 @@ pub trait KeyWriter {
 }
 
 /// The column by which values of type `ty` sort, group, join and are told apart: the array itself where Arrow's order is
-/// PostgreSQL's (128-bit decimals among them), else binary views. NULL stays NULL.
+/// PostgreSQL's ([`SqlType::has_native_order`]), else binary views. NULL stays NULL.
 ///
 /// # Errors
 /// 42883 for types without an order (json).
 pub fn sort_key(ty: &SqlType, array: &ArrayRef) -> PgResult<ArrayRef> {
-    if ty.ty.has_native_order() || ty.decimal_parts().is_some() || *array.data_type() == DataType::Null {
+    if ty.has_native_order() || *array.data_type() == DataType::Null {
         return Ok(Arc::clone(array));
     }
     let mut out = BinaryViewBuilder::with_capacity(array.len());
@@ -40,6 +40,13 @@ pub fn sort_key(ty: &SqlType, array: &ArrayRef) -> PgResult<ArrayRef> {
         let column: &BinaryViewArray = open(array.as_ref(), ty)?;
         for value in column {
             out.append_option(value.map(without_scale));
+        }
+        return Ok(Arc::new(out.finish()));
+    }
+    if ty.keeps_blanks() {
+        let column: &StringViewArray = open(array.as_ref(), ty)?;
+        for value in column {
+            out.append_option(value.map(without_blanks));
         }
         return Ok(Arc::new(out.finish()));
     }
@@ -151,7 +158,14 @@ pub fn key_writer<'a>(ty: &SqlType, array: &'a dyn Array) -> PgResult<Box<dyn Ke
                 Ok(())
             }))
         }
-        PgType::Text | PgType::Varchar | PgType::Bpchar | PgType::Name | PgType::Char | PgType::Unknown => {
+        PgType::Bpchar => {
+            let column: &StringViewArray = open(array, ty)?;
+            Ok(key(move |row, out| {
+                escape(without_blanks(column.value(row)), out);
+                Ok(())
+            }))
+        }
+        PgType::Text | PgType::Varchar | PgType::Name | PgType::Char | PgType::Unknown => {
             let column: &StringViewArray = open(array, ty)?;
             Ok(key(move |row, out| {
                 escape(column.value(row).as_bytes(), out);
@@ -196,6 +210,11 @@ fn key<'a>(write: impl Fn(usize, &mut Vec<u8>) -> PgResult<()> + 'a) -> Box<dyn 
         }
     }
     Box::new(Key(write))
+}
+
+/// What `character` compares by.
+fn without_blanks(value: &str) -> &[u8] {
+    value.trim_end_matches(' ').as_bytes()
 }
 
 /// The stored form of a numeric without the scale it shows.

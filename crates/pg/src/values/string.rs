@@ -1,6 +1,7 @@
 //! Values: text, varchar, char(n), name, "char", bytea, uuid: text and binary forms, and lengths.
 //!
-//! Invariants: a `char(n)` is kept without trailing blanks, which its writer puts back; a `name` has at most 63 bytes; a `"char"` has
+//! Invariants: a `char(n)` is kept without trailing blanks, which its writer puts back, and a `char` without a length with those that it
+//! has; a `name` has at most 63 bytes; a `"char"` has
 //! at most one character.
 
 use super::{ValueBuilder, ValueWriter, bad_binary, open};
@@ -9,7 +10,7 @@ use crate::context::EvalContext;
 use crate::error::{PgError, PgResult};
 use crate::settings::ByteaOutput;
 use crate::sqlstate::SqlState;
-use crate::types::{PgType, SqlType, length_typmod};
+use crate::types::{PgType, SqlType, TRIMMED, length_typmod};
 use arrow::array::{
     Array, ArrayRef, BinaryViewArray, BinaryViewBuilder, FixedSizeBinaryArray, FixedSizeBinaryBuilder, StringViewArray, StringViewBuilder,
 };
@@ -63,8 +64,10 @@ pub fn apply_typmod(ty: &SqlType, explicit: bool) -> Option<Kernel> {
 pub enum Shape {
     Free,
     Varchar(usize),
-    /// `char(n)`, or `char` of any length.
-    Padded(Option<usize>),
+    /// `char(n)`.
+    Padded(usize),
+    /// `char` of any length without its blanks.
+    Trimmed,
     Name,
     Char,
 }
@@ -74,7 +77,8 @@ impl Shape {
     pub fn of(ty: &SqlType) -> Shape {
         match (&ty.ty, length_typmod(ty.typmod)) {
             (PgType::Varchar, Some(limit)) => Shape::Varchar(limit),
-            (PgType::Bpchar, limit) => Shape::Padded(limit),
+            (PgType::Bpchar, Some(limit)) => Shape::Padded(limit),
+            (PgType::Bpchar, None) if ty.typmod == TRIMMED => Shape::Trimmed,
             (PgType::Name, _) => Shape::Name,
             (PgType::Char, _) => Shape::Char,
             _ => Shape::Free,
@@ -90,9 +94,9 @@ impl Shape {
             Shape::Free => return Ok(value),
             Shape::Name => return Ok(value.get(..value.floor_char_boundary(NAME_BYTES)).unwrap_or(value)),
             Shape::Char => return one_character(value),
-            Shape::Padded(None) => return Ok(value.trim_end_matches(' ')),
+            Shape::Trimmed => return Ok(value.trim_end_matches(' ')),
             Shape::Varchar(limit) => (limit, "character varying"),
-            Shape::Padded(Some(limit)) => (limit, "character"),
+            Shape::Padded(limit) => (limit, "character"),
         };
         let kept = match end_of_chars(value, limit) {
             None => value,
