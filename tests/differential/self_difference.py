@@ -11,6 +11,7 @@ values (as many rows pass WHERE p as have p true: NoREC). Kinds of statements:
 
   queries     those of random_queries.py, over a few rows
   joins       chains of three to six relations, keys that read several of them, all kinds of joins, subqueries; over few rows and over many
+  shapes      subqueries in subqueries: groups, distinct values, set operations, windows, orders and limits above joins and each other
   conditions  trees of lists with NULLs, comparisons and their negations over columns full of NULLs, over a few rows and over 20,000;
               groups, distinct values, set operations, limits
 
@@ -32,7 +33,7 @@ import random_queries  # noqa: E402
 from sides import Side, server  # noqa: E402
 
 ENGINE = HERE.parent.parent / "crates/engine/src"
-KINDS = {"queries": 0.25, "joins": 0.4, "conditions": 0.35}
+KINDS = {"queries": 0.15, "joins": 0.3, "shapes": 0.3, "conditions": 0.25}
 
 
 def rules():
@@ -68,6 +69,12 @@ def filled(rows, spread):
                    null(8, f"(i * 11 % {spread})::numeric / 4"), null(5, days)]
         yield f"INSERT INTO {table} SELECT i, {', '.join(columns)} FROM generate_series({1 + n}, {rows + n}) i"
         yield from (part for part in index.split("; ") if part)
+
+
+def days(text):
+    """An interval by its days: a month has 30."""
+    parts = re.fullmatch(r"(?:(\d+) years? ?)?(?:(\d+) mons? ?)?(?:(\d+) days?)?", text)
+    return f"{sum(int(n or 0) * each for n, each in zip(parts.groups(), (360, 30, 1)))} days" if text and parts else text
 
 
 class Joins:
@@ -154,6 +161,113 @@ class Joins:
         return source, "x0.k", self.filter(names)
 
 
+class Shapes:
+    """Subqueries in subqueries. A shape is a query whose columns are integers, and their names; every limit stands behind a whole order."""
+
+    def __init__(self, rng, many):
+        self.r, self.many, self.names = rng, many, 0
+
+    def name(self):
+        self.names += 1
+        return f"c{self.names}"
+
+    def order(self, columns):
+        columns = self.r.sample(columns, len(columns))
+        return ", ".join(f"{c} {self.r.choice(['', 'DESC'])} {self.r.choice(['', 'NULLS FIRST', 'NULLS LAST'])}" for c in columns)
+
+    def condition(self, columns):
+        a, b = self.r.choice(columns), self.r.choice(columns)
+        return self.r.choice([f"{a} {self.r.choice(['<', '>=', '=', '<>'])} {self.r.choice([0, 1, 2, 3, 9, 40])}", f"{a} IS {self.r.choice(['', 'NOT '])}NULL", f"{a} {self.r.choice(['=', '<', '<>'])} {b}",
+                              f"{a} IN (0, 1, NULL, 5)", f"({a} = 1 OR {b} = 2 OR {a} IS NULL)", f"coalesce({a}, 0) < 6", f"NOT ({a} > 2 AND {b} < 5)"])
+
+    def scan(self):
+        columns = self.r.sample("kabcu", self.r.randint(2, 4))
+        names = [self.name() for _ in columns]
+        where = f" WHERE {self.condition(columns)}" if self.r.random() < 0.5 else ""
+        return f"SELECT {', '.join(f'{c} {n}' for c, n in zip(columns, names))} FROM t{self.r.randrange(4)}{where}", names
+
+    def shape(self, depth):
+        if depth == 0:
+            return self.scan()
+        return self.r.choice([self.group, self.group, self.join, self.join, self.join, self.distinct, self.sets, self.window, self.top, self.filter, self.compute])(depth - 1)
+
+    def filter(self, depth):
+        sql, names = self.shape(depth)
+        return f"SELECT * FROM ({sql}) q WHERE {self.condition(names)}", names
+
+    def compute(self, depth):
+        sql, names = self.shape(depth)
+        a, b = self.r.choice(names), self.r.choice(names)
+        one, other = self.name(), self.name()
+        constant = self.r.choice(["1", "NULL::int", f"CASE WHEN {a} > 0 THEN 12 / {a} END", f"CASE WHEN {a} > 0 THEN 12 / {a} WHEN {b} IS NULL THEN 7 END", f"{a} % 3", f"coalesce({b}, {a})", f"{a} + {b}"])
+        return f"SELECT *, {constant} {one}, CASE WHEN {a} > 0 AND {b} > 0 THEN {constant} ELSE {a} END {other} FROM ({sql}) q", [*names, one, other]
+
+    def distinct(self, depth):
+        sql, names = self.shape(depth)
+        kept = self.r.sample(names, self.r.randint(1, len(names)))
+        return f"SELECT DISTINCT {', '.join(kept)} FROM ({sql}) q", kept
+
+    def group(self, depth):
+        sql, names = self.shape(depth)
+        keys = self.r.sample(names, self.r.randint(0, min(2, len(names))))
+        calls = self.r.sample(["count(*)", *(f"{f}({c})" for c in names for f in ("count", "min", "max", "count")), f"count(DISTINCT {names[0]})", f"sum({names[-1]})::int",
+                               f"count(*) FILTER (WHERE {self.condition(names)})"], self.r.randint(1, 3))
+        new = [self.name() for _ in calls]
+        outs = [self.name() for _ in keys]
+        having = f" HAVING {self.r.choice(['count(*) > 1', f'max({names[0]}) > 3', f'min({names[-1]}) IS NULL', 'count(*) < 0'])}" if self.r.random() < 0.3 else ""
+        grouping = f" GROUP BY {', '.join(keys)}" if keys else ""
+        if len(keys) == 2 and self.r.random() < 0.2:
+            grouping = f" GROUP BY {self.r.choice(['ROLLUP', 'CUBE'])} ({', '.join(keys)})"
+        select = [f"{k} {o}" for k, o in zip(keys, outs)] + [f"{c}::int {n}" for c, n in zip(calls, new)]
+        return f"SELECT {', '.join(select)} FROM ({sql}) q{grouping}{having}", outs + new
+
+    def join(self, depth):
+        (one, left), (other, right) = self.shape(depth), self.shape(self.r.randint(0, depth))
+        on = f"{self.r.choice(left)} {self.r.choice(['=', '=', '=', 'IS NOT DISTINCT FROM'])} {self.r.choice(right)}"
+        if self.r.random() < 0.3:
+            on += f" AND {self.condition(left + right)}"
+        kind = self.r.choice(["JOIN", "JOIN", "LEFT JOIN", "LEFT JOIN", "RIGHT JOIN"])
+        if self.r.random() < 0.15:
+            return f"SELECT * FROM ({one}) l WHERE {self.r.choice(['', 'NOT '])}EXISTS (SELECT FROM ({other}) r WHERE {on})", left
+        # Columns of one side alone: the other side may be needless.
+        kept = self.r.choice([left, right, left + right, left + right, self.r.sample(left + right, self.r.randint(1, len(left + right)))])
+        return f"SELECT {', '.join(kept)} FROM ({one}) l {kind} ({other}) r ON {on}", list(kept)
+
+    def sets(self, depth):
+        (one, left), (other, right) = self.shape(depth), self.shape(self.r.randint(0, depth))
+        count = min(len(left), len(right), self.r.randint(1, 3))
+        left, right = self.r.sample(left, count), self.r.sample(right, count)
+        kind = self.r.choice(["UNION ALL", "UNION ALL", "UNION", "INTERSECT", "EXCEPT", "EXCEPT ALL", "INTERSECT ALL"])
+        return f"SELECT {', '.join(left)} FROM ({one}) l {kind} SELECT {', '.join(right)} FROM ({other}) r", left
+
+    def window(self, depth):
+        sql, names = self.shape(depth)
+        part = f"PARTITION BY {self.r.choice(names)} " if self.r.random() < 0.6 else ""
+        whole, new = self.order(names), [self.name(), self.name()]
+        one = self.r.choice([f"row_number() OVER ({part}ORDER BY {whole})", f"rank() OVER ({part}ORDER BY {self.order(names[:1])})", f"count(*) OVER ({part})"])
+        other = self.r.choice([f"max({names[-1]}) OVER ({part}ORDER BY {self.order(names[:1])})", f"lag({names[0]}) OVER ({part}ORDER BY {whole})", f"lead({names[0]}, 2) OVER ({part}ORDER BY {whole})",
+                               f"count({names[-1]}) OVER ({part}ORDER BY {whole} ROWS BETWEEN 1 PRECEDING AND 2 FOLLOWING)", f"count(*) OVER ({part}ORDER BY {whole})"])
+        query = f"SELECT *, ({one})::int {new[0]}, ({other})::int {new[1]} FROM ({sql}) q"
+        limit = self.r.choice(["", f" ORDER BY {self.order(names + new)} LIMIT {self.r.randint(1, 9)}"])
+        if not limit and self.r.random() < 0.4:
+            return f"SELECT * FROM ({query}) w WHERE {new[0]} {self.r.choice(['<=', '<', '='])} {self.r.randint(1, 3)}", names + new
+        return query + limit, names + new
+
+    def top(self, depth):
+        sql, names = self.shape(depth)
+        offset = f" OFFSET {self.r.randint(0, 3)}" if self.r.random() < 0.3 else ""
+        return f"SELECT * FROM ({sql}) q ORDER BY {self.order(names)} LIMIT {self.r.choice([0, 1, 2, 5, 12])}{offset}", names
+
+    def statement(self):
+        sql, names = self.shape(self.r.choice([2, 3, 3, 4]))
+        return self.r.choice([f"SELECT count(*), {', '.join(f'sum({n}), count({n})' for n in names)} FROM ({sql}) q", f"SELECT * FROM ({sql}) q ORDER BY {self.order(names)} LIMIT 10",
+                              f"SELECT count(*), {', '.join(f'sum({n})' for n in names)} FROM ({sql}) q"])
+
+    def partitioned(self):
+        sql, names = self.shape(self.r.choice([1, 2, 3]))
+        return f"({sql}) q", names[0], self.condition(names)
+
+
 class Conditions:
     """Trees of conditions over one table."""
 
@@ -227,6 +341,7 @@ class Run:
     def prepare(self):
         base = f"self_{self.options.seed}"
         self.schemas = {}
+        self.side.run("SET statement_timeout = '120s'")
         for name, setup in (("queries", [s.replace("{schema}", "x") for s in random_queries.SETUP[3:]]), ("few", list(filled(13, 7))), ("many", list(filled(self.options.rows, 2000)))):
             for kind in ("analyzed", "plain"):
                 schema = self.schemas[name, kind] = f"{base}_{name}_{kind}"
@@ -234,6 +349,7 @@ class Run:
                     state, _, _, message = self.side.run(sql)
                     if state != "00000":
                         sys.exit(f"{sql}: {state} {message}")
+        self.side.run(self.side.start[-1])
 
     def end(self):
         for schema in self.schemas.values():
@@ -262,8 +378,8 @@ class Run:
                 self.values += 1
                 return None
             return len(states) > 1
-        # The sum of floats depends on their order in its last digits, and of equal numerics either form is kept.
-        number = lambda v: re.sub(r"-?\d+\.\d+(?:e[+-]?\d+)?", lambda m: f"{float(m[0]):.10g}", v) if v else v
+        # The sum of floats depends on their order in its last digits, and of equal numerics and intervals either form is kept.
+        number = lambda v: re.sub(r"-?\d+\.\d+(?:e[+-]?\d+)?", lambda m: f"{float(m[0]):.10g}", days(v)) if v else v
         plain = lambda answer: [tuple(map(number, row)) for row in answer[1]]
         if ordered:
             return plain(one) != plain(other)
@@ -277,6 +393,9 @@ class Run:
 
     def vary(self, n, schemas, sql, ordered):
         base = self.ask(sql)
+        if base[0][:2] in ("57", "53"):
+            self.slow += 1
+            return
         if base[0] in ("XX000", "LOST"):
             self.found(n, "as it is", sql, base, base)
         chosen = self.variants if not self.options.variants else random.Random(f"{self.options.seed}/{n}/variants").sample(self.variants, self.options.variants)
@@ -311,7 +430,7 @@ class Run:
     def statement(self, n):
         rng = random.Random(f"{self.options.seed}/{n}")
         kind = self.options.only or rng.choices(list(KINDS), KINDS.values())[0]
-        size = "queries" if kind == "queries" else rng.choice(["few", "many"] if kind == "conditions" else ["few", "few", "few", "many"])
+        size = "queries" if kind == "queries" else rng.choice(["few", "few", "few", "many"] if kind == "joins" else ["few", "many"])
         schemas = {state: self.schemas[size, state] for state in ("analyzed", "plain")}
         self.path = schemas["analyzed"]
         self.side.run(f"SET search_path = {self.path}")
@@ -321,7 +440,7 @@ class Run:
             if isinstance(made, str):
                 self.vary(n, schemas, made, ordered)
             return
-        make = (Joins if kind == "joins" else Conditions)(rng, size == "many")
+        make = {"joins": Joins, "shapes": Shapes, "conditions": Conditions}[kind](rng, size == "many")
         if rng.random() < 0.25:
             self.partition(n, *make.partitioned())
         else:
@@ -344,7 +463,7 @@ def main():
     if options.statement is not None:
         options.variants = 0
     with server(options.binary, options.dsn) as dsn:
-        run, began = Run(Side(dsn, ["SET statement_timeout = '5s'"]), options), time.monotonic()
+        run, began = Run(Side(dsn, ["SET statement_timeout = '3s'"]), options), time.monotonic()
         run.prepare()
         for n in range(options.statements) if options.statement is None else [options.statement]:
             run.statement(n)
