@@ -16,6 +16,7 @@ use super::rows::{contains_nulls, rewrite};
 use super::work::{Work, has_constraint, undefined_relation, undefined_schema};
 use crate::bind::tree::{ColId, Expr, ExprKind};
 use crate::bind::{fold, type_name};
+use crate::catalog::deparse::quote_name;
 use crate::catalog::{ColumnDescriptor, ColumnId, Oid, Relation, SchemaDescriptor, TableDescriptor};
 use crate::txn::TableLockMode;
 use datafusion::common::ScalarValue;
@@ -522,7 +523,19 @@ pub(super) async fn alter_table(work: Work<'_>, mut table: TableDescriptor, acti
         AlterAction::OwnerTo(role) => check_owner(work, role),
         AlterAction::SetOptions(options) | AlterAction::ResetOptions(options) => {
             if let Some(unknown) = options.iter().find(|o| !super::table::is_postgres_option(&o.name)) {
-                return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, format!("unrecognized parameter \"{}\"", unknown.name)));
+                let error = PgError::new(SqlState::INVALID_PARAMETER_VALUE, format!("unrecognized parameter \"{}\"", unknown.name));
+                return Err(match unknown.name.as_str() {
+                    name if super::table::is_family_option(name) => {
+                        let family = table.families.first().map_or("f", |f| f.name.as_str());
+                        error.hint(format!(
+                            "It is an option of column families: ALTER TABLE {} ALTER FAMILY {} WITH ({name} = …).",
+                            quote_name(&table.name),
+                            quote_name(family)
+                        ))
+                    }
+                    name if name.starts_with("salt_") => error.hint("Salt cannot be changed: copy the rows into a table that has it."),
+                    _ => error,
+                });
             }
             if matches!(action, AlterAction::SetOptions(_)) {
                 options.iter().try_for_each(super::table::check_postgres_option)?;
@@ -540,6 +553,7 @@ pub(super) async fn alter_table(work: Work<'_>, mut table: TableDescriptor, acti
                 return Err(PgError::unsupported("the layout of a family cannot be changed").hint("Copy the table with CREATE TABLE AS."));
             }
             families_follow(work, &table);
+            super::table::warn_outliving(work, &table);
             work.put(Relation::Table(table))
         }
         AlterAction::AddFamily { family, if_not_exists } => add_family(work, table, family, *if_not_exists).await,

@@ -100,6 +100,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateTable) -> PgResult<Str
         builder.table.split_points = split_points(work, &builder.table, split)?;
     }
     warn_growing_key(work, &builder.table);
+    warn_outliving(work, &builder.table);
     store(work, builder).await?;
     Ok(TAG.into())
 }
@@ -193,6 +194,38 @@ fn warn_growing_key(work: Work<'_>, table: &TableDescriptor) {
                 .hint("Put another column first, or use WITH (salt_buckets = …)."),
         );
     }
+}
+
+/// What a family has of a row is seen no longer than the row.
+pub(super) fn warn_outliving(work: Work<'_>, table: &TableDescriptor) {
+    let mut families = table.families.iter();
+    let Some((first, ttl)) = families.next().and_then(|f| Some((f, f.options.ttl?))) else { return };
+    if let Some(longer) = families.find(|f| f.options.ttl.is_none_or(|own| own > ttl)) {
+        let message = format!("family \"{}\" of table \"{}\" is to outlive the first one, \"{}\"", longer.name, table.name, first.name);
+        work.ctx.session.notice(
+            "NOTICE",
+            PgError::new(SqlState::WARNING, message)
+                .detail("A row ends with its first family; what others have of it is not seen any more.")
+                .hint("Let the family that lives longest be the first one."),
+        );
+    }
+}
+
+/// Options that families have, which CREATE TABLE takes for all of them at once.
+pub(super) fn is_family_option(name: &str) -> bool {
+    matches!(
+        name,
+        "versions"
+            | "min_versions"
+            | "ttl"
+            | "compression"
+            | "bloom_filter"
+            | "block_size"
+            | "block_cache"
+            | "in_memory"
+            | "blob"
+            | "layout"
+    )
 }
 
 fn includes(options: &[(bool, String)], what: &str) -> bool {
@@ -561,8 +594,7 @@ fn table_options(builder: &mut TableBuilder<'_>, options: &[StorageOption]) -> P
                 true => return Err(PgError::unsupported("tables declared WITH OIDS are not supported")),
             },
             // One family: its options may stand at the table.
-            "versions" | "min_versions" | "ttl" | "compression" | "bloom_filter" | "block_size" | "block_cache" | "in_memory" | "blob"
-            | "layout" => {
+            name if is_family_option(name) => {
                 for family in &mut builder.table.families {
                     family_options(&mut family.options, std::slice::from_ref(option))?;
                 }

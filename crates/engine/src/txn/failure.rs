@@ -31,9 +31,9 @@ pub fn store_error(error: StoreError) -> PgError {
     match error {
         StoreError::Conflict => concurrent_update(),
         StoreError::TooLarge { .. } => PgError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, error.to_string()),
-        StoreError::SnapshotTooOld => {
-            PgError::new(SqlState(*b"72000"), "snapshot too old").detail("The requested time is before what the table's families keep.")
-        }
+        StoreError::SnapshotTooOld => PgError::new(SqlState(*b"72000"), "snapshot too old")
+            .detail("The requested time is before what the table's families keep.")
+            .hint("ALTER TABLE … ALTER FAMILY … WITH (versions = …) keeps more from now on; /*+ FULL(table) */ reads no index."),
         StoreError::DiskFull(_) => PgError::new(SqlState::DISK_FULL, error.to_string()),
         StoreError::Corruption(_) => PgError::new(SqlState::DATA_CORRUPTED, error.to_string()),
         StoreError::Io { certainty: Certainty::Unknown, .. } => {
