@@ -10,7 +10,7 @@ use std::sync::{Arc, LazyLock};
 use tantivy::tokenizer::{TextAnalyzer, TokenStream};
 
 /// Of what this module makes of a text. An index of another version is built again.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// Longer words are left out; tantivy takes up to 65,530 bytes.
 pub const MAX_WORD_BYTES: usize = 32 << 10;
@@ -268,7 +268,7 @@ impl Analyzer {
             );
             if options.stop_words.unwrap_or(true) {
                 let cut = Arc::new(Self { options: TokenizerOptions::default(), lowercase: true, filter: None, stemmer: None });
-                let tokenizer = StoaTokenizer { analyzer: cut, words: Words::default() };
+                let tokenizer = StoaTokenizer { analyzer: cut, letters: false, words: Words::default() };
                 filter = crate::stop_words::of(language).map(|f| TextAnalyzer::builder(tokenizer).filter(f).build());
             }
         }
@@ -367,6 +367,59 @@ impl Analyzer {
         }
     }
 
+    /// Whether phrases are of letters: words that a dictionary finds depend on what stands around, so that those of a piece of a text
+    /// need not be among those of the text.
+    #[must_use]
+    pub fn has_letters(&self) -> bool {
+        self.options.kind == TokenizerKind::Jieba
+    }
+
+    /// The letters of a text, in place of the words that were there: each character of Chinese, Japanese and Korean by itself, and runs
+    /// of other letters and digits whole. A piece of a text, cut at such bounds, has the letters of that piece.
+    pub fn letters(&self, text: &str, out: &mut Words) {
+        out.clear();
+        let mut position = 0;
+        words(text, |start, word| {
+            let mut rest = 0;
+            for (at, c) in word.char_indices().filter(|(_, c)| stands_alone(*c)) {
+                let end = at + c.len_utf8();
+                for (from, to) in [(rest, at), (at, end)].into_iter().filter(|(from, to)| from < to) {
+                    out.push_lower(word.get(from..to).unwrap_or_default(), self.lowercase, position, start + from);
+                    position += 1;
+                }
+                rest = end;
+            }
+            if rest < word.len() {
+                out.push_lower(word.get(rest..).unwrap_or_default(), self.lowercase, position, start + rest);
+                position += 1;
+            }
+        });
+    }
+
+    /// Where in a text the word begins that what follows may go on with. `None`: nothing goes on with one, or any text does that has the
+    /// words. `buffer` is used.
+    #[must_use]
+    pub fn begun_word(&self, text: &str, buffer: &mut Words) -> Option<usize> {
+        let mut last = None;
+        match &self.options.kind {
+            TokenizerKind::Ngram { max, .. } => return (text.chars().count() <= *max as usize).then_some(0),
+            TokenizerKind::Whitespace | TokenizerKind::Raw | TokenizerKind::Lexemes => return Some(0),
+            TokenizerKind::Unicode | TokenizerKind::Stemmer { .. } => words(text, |start, word| last = Some((start, start + word.len()))),
+            TokenizerKind::Jieba => {
+                self.analyze(text, buffer);
+                if buffer.len() == 1 {
+                    return Some(0);
+                }
+                self.letters(text, buffer);
+                let place = buffer.len().checked_sub(1).and_then(|n| buffer.get(n)).map(|(_, _, place)| place);
+                last = place
+                    .map(|p| (p.start, p.end))
+                    .filter(|(start, end)| !text.get(*start..*end).is_some_and(|t| t.chars().all(stands_alone)));
+            }
+        }
+        last.filter(|(_, end)| *end == text.len()).map(|(start, _)| start)
+    }
+
     /// The form that a piece of a word has in the index: for prefixes, patterns, bounds. Not cut, not stemmed.
     #[must_use]
     pub fn normalize(&self, word: &str) -> String {
@@ -404,6 +457,13 @@ pub(crate) fn words(text: &str, mut found: impl FnMut(usize, &str)) {
     }
 }
 
+/// Characters of writings that put no blanks between words.
+fn stands_alone(c: char) -> bool {
+    matches!(c, '\u{2e80}'..='\u{2fdf}' | '\u{3005}'..='\u{3007}' | '\u{3021}'..='\u{3029}' | '\u{3040}'..='\u{30ff}' | '\u{3105}'..='\u{312f}'
+        | '\u{31f0}'..='\u{31ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}' | '\u{f900}'..='\u{faff}'
+        | '\u{ff66}'..='\u{ff9f}' | '\u{20000}'..='\u{3ffff}')
+}
+
 pub(crate) fn is_combining(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}' | '\u{483}'..='\u{489}' | '\u{591}'..='\u{5bd}' | '\u{610}'..='\u{61a}' | '\u{64b}'..='\u{65f}'
         | '\u{900}'..='\u{903}' | '\u{93a}'..='\u{94f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}' | '\u{fe20}'..='\u{fe2f}')
@@ -413,6 +473,8 @@ pub(crate) fn is_combining(c: char) -> bool {
 #[derive(Clone)]
 pub(crate) struct StoaTokenizer {
     pub analyzer: Arc<Analyzer>,
+    /// It gives letters, not words.
+    pub letters: bool,
     pub words: Words,
 }
 
@@ -420,7 +482,10 @@ impl tantivy::tokenizer::Tokenizer for StoaTokenizer {
     type TokenStream<'a> = StoaTokenStream<'a>;
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> StoaTokenStream<'a> {
-        self.analyzer.analyze(text, &mut self.words);
+        match self.letters {
+            true => self.analyzer.letters(text, &mut self.words),
+            false => self.analyzer.analyze(text, &mut self.words),
+        }
         StoaTokenStream { words: &mut self.words, at: 0, token: tantivy::tokenizer::Token::default() }
     }
 }
@@ -487,10 +552,25 @@ mod tests {
     }
 
     #[test]
+    fn letters_are_those_of_any_piece_of_a_text() {
+        let mut options = TokenizerOptions::default();
+        assert!(options.set("tokenizer", "jieba").unwrap());
+        let analyzer = Analyzer::new(&options).unwrap();
+        let letters = |text: &str| {
+            let mut words = Words::default();
+            analyzer.letters(text, &mut words);
+            words.iter().map(|(w, p, place)| format!("{w}@{p}:{}", &text[place])).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(letters("我爱 Design.PNG，2008年！"), "我@0:我 爱@1:爱 design@2:Design png@3:PNG 2008@4:2008 年@5:年");
+        assert_eq!(letters("かなA한글"), "か@0:か な@1:な a@2:A 한@3:한 글@4:글");
+        assert_eq!(letters(" ，"), "");
+    }
+
+    #[test]
     fn the_room_of_many_words_is_given_back() {
         let mut options = TokenizerOptions::default();
         options.set("tokenizer", "ngram(2,3)").unwrap();
-        let mut tokenizer = StoaTokenizer { analyzer: Analyzer::new(&options).unwrap(), words: Words::default() };
+        let mut tokenizer = StoaTokenizer { analyzer: Analyzer::new(&options).unwrap(), letters: false, words: Words::default() };
         use tantivy::tokenizer::{TokenStream, Tokenizer};
         for (characters, kept) in [(1_000_000, false), (100, true)] {
             let text = "xy".repeat(characters / 2);

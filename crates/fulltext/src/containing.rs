@@ -4,6 +4,7 @@
 //! again. Words that were left out for their length may hide a piece; a text that has such words is found by what stands in their place.
 
 use crate::analyzer::{Analyzer, LEFT_OUT, MAX_WORD_BYTES, TokenizerKind, Words, is_combining, lowered, words};
+use crate::parse::escape;
 use crate::query::{FieldId, Query};
 use std::ops::Bound;
 
@@ -48,6 +49,18 @@ impl Analyzer {
         let hidden = out.iter().any(|query| !matches!(query, Query::Term { .. }));
         let all = all_of(out)?;
         Some(if hidden { Query::any(vec![all, term(field, LEFT_OUT)]) } else { all })
+    }
+
+    /// Finds the texts that have a piece which is shorter than the pieces that texts are cut into. `None` for other tokenizers.
+    #[must_use]
+    pub fn shorter_than_pieces(&self, field: FieldId, text: &str) -> Option<Query> {
+        if !matches!(self.options().kind, TokenizerKind::Ngram { .. }) || text.is_empty() {
+            return None;
+        }
+        let mut pattern = String::from(r"(.|\n)*");
+        self.folded(text).chars().for_each(|c| escape(c, &mut pattern));
+        pattern.push_str(r"(.|\n)*");
+        Some(Query::Regex { field, pattern })
     }
 
     /// Finds at least the texts between bounds, in the order of their bytes. `None`: words cannot tell.

@@ -6,7 +6,7 @@
 use crate::analyzer::{Analyzer, Words};
 use crate::query::{FieldId, Query};
 use levenshtein_automata::{DFA, Distance, LevenshteinAutomatonBuilder};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Bound;
 use std::sync::{Arc, LazyLock};
 use tantivy::fieldnorm::FieldNormReader;
@@ -30,19 +30,25 @@ pub enum FieldText<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct Statistics {
     pub documents: u64,
-    /// Words of all documents, by field.
+    /// Words of all documents, by channel.
     pub words: Vec<u64>,
-    pub frequency: HashMap<(FieldId, String), u64>,
+    pub frequency: HashMap<(usize, String), u64>,
+}
+
+/// What is counted apart: the words of each field, and its letters.
+#[must_use]
+pub fn channel(field: FieldId, letters: bool) -> usize {
+    2 * field + usize::from(letters)
 }
 
 impl Statistics {
-    fn idf(&self, field: FieldId, word: &str) -> f32 {
-        let n = self.frequency.get(&(field, word.to_owned())).copied().unwrap_or(0).min(self.documents);
+    fn idf(&self, channel: usize, word: &str) -> f32 {
+        let n = self.frequency.get(&(channel, word.to_owned())).copied().unwrap_or(0).min(self.documents);
         (1.0 + ((self.documents - n) as f32 + 0.5) / (n as f32 + 0.5)).ln()
     }
 
-    fn average(&self, field: FieldId) -> f32 {
-        let words = self.words.get(field).copied().unwrap_or(0);
+    fn average(&self, channel: usize) -> f32 {
+        let words = self.words.get(channel).copied().unwrap_or(0);
         if self.documents == 0 || words == 0 { 1.0 } else { words as f32 / self.documents as f32 }
     }
 }
@@ -89,19 +95,19 @@ impl Pattern {
     }
 }
 
-/// The tree with slots in place of words.
+/// The tree with slots in place of words; a slot is of a word in one channel.
 enum Node {
     Nothing,
     All,
-    Term { field: FieldId, slot: usize, weight: f32 },
-    Phrase { field: FieldId, slots: Vec<(u32, usize)>, slop: u32, weight: f32 },
+    Term { channel: usize, slot: usize, weight: f32 },
+    Phrase { channel: usize, slots: Vec<(u32, usize)>, slop: u32, weight: f32 },
     Pattern(usize),
     Bool { must: Vec<Node>, should: Vec<Node>, must_not: Vec<Node> },
     Boost(Box<Node>, f32),
 }
 
 #[derive(Default)]
-struct Field {
+struct Channel {
     words: HashMap<String, usize>,
     /// Slots whose positions a phrase needs are kept; the number is of the slot.
     patterns: Vec<(usize, Pattern)>,
@@ -113,7 +119,7 @@ struct Field {
 pub struct Evaluator {
     root: Node,
     analyzers: Vec<Arc<Analyzer>>,
-    fields: Vec<Field>,
+    channels: Vec<Channel>,
     /// By slot: where the word is in the document.
     positions: Vec<Vec<u32>>,
     lengths: Vec<u32>,
@@ -130,21 +136,21 @@ impl Evaluator {
     /// Without statistics all scores are 0 or what patterns give.
     #[must_use]
     pub fn new(query: &Query, analyzers: &[Arc<Analyzer>], statistics: Option<&Statistics>) -> Self {
-        let mut fields: Vec<Field> = analyzers.iter().map(|_| Field::default()).collect();
+        let mut channels: Vec<Channel> = (0..channel(analyzers.len(), false)).map(|_| Channel::default()).collect();
         let mut slots = 0;
-        let root = build(query, &mut fields, &mut slots, statistics);
+        let root = build(query, &mut channels, &mut slots, statistics);
         if let Some(statistics) = statistics {
-            for (at, field) in fields.iter_mut().enumerate() {
+            for (at, channel) in channels.iter_mut().enumerate() {
                 let average = statistics.average(at);
                 let norm = |id: u8| K1 * (1.0 - B + B * FieldNormReader::id_to_fieldnorm(id) as f32 / average);
-                field.norms = (0..=u8::MAX).map(norm).collect();
+                channel.norms = (0..=u8::MAX).map(norm).collect();
             }
         }
         Self {
             root,
             analyzers: analyzers.to_vec(),
-            lengths: vec![0; fields.len()],
-            fields,
+            lengths: vec![0; channels.len()],
+            channels,
             positions: vec![Vec::new(); slots],
             words: Words::default(),
         }
@@ -153,24 +159,33 @@ impl Evaluator {
     /// The score of a document that fits.
     pub fn evaluate(&mut self, texts: &[FieldText<'_>]) -> Option<f32> {
         self.positions.iter_mut().for_each(Vec::clear);
-        for (at, field) in self.fields.iter().enumerate() {
+        for (at, channel) in self.channels.iter().enumerate() {
             let Some(length) = self.lengths.get_mut(at) else { continue };
             *length = 0;
-            let words = match texts.get(at).copied().unwrap_or_default() {
+            let letters = at % 2 == 1;
+            if letters && channel.words.is_empty() {
+                continue;
+            }
+            let words = match texts.get(at / 2).copied().unwrap_or_default() {
                 FieldText::Nothing => continue,
+                FieldText::Words(_) if letters => continue,
                 FieldText::Words(words) => words,
                 FieldText::Text(text) => {
-                    let Some(analyzer) = self.analyzers.get(at) else { continue };
-                    analyzer.analyze(text, &mut self.words);
+                    let Some(analyzer) = self.analyzers.get(at / 2) else { continue };
+                    if letters {
+                        analyzer.letters(text, &mut self.words)
+                    } else {
+                        analyzer.analyze(text, &mut self.words)
+                    }
                     &self.words
                 }
             };
             *length = u32::try_from(words.len()).unwrap_or(u32::MAX);
             for (word, position, _) in words.iter() {
-                if let Some(positions) = field.words.get(word).and_then(|slot| self.positions.get_mut(*slot)) {
+                if let Some(positions) = channel.words.get(word).and_then(|slot| self.positions.get_mut(*slot)) {
                     positions.push(position);
                 }
-                for (slot, pattern) in &field.patterns {
+                for (slot, pattern) in &channel.patterns {
                     let Some(found) = self.positions.get_mut(*slot) else { continue };
                     if found.is_empty() && pattern.fits(word) {
                         found.push(position);
@@ -181,29 +196,27 @@ impl Evaluator {
         self.score(&self.root)
     }
 
-    fn norm(&self, field: FieldId) -> f32 {
-        let id = FieldNormReader::fieldnorm_to_id(self.lengths.get(field).copied().unwrap_or(0));
-        self.fields.get(field).and_then(|f| f.norms.get(usize::from(id))).copied().unwrap_or(1.0)
+    fn norm(&self, channel: usize) -> f32 {
+        let id = FieldNormReader::fieldnorm_to_id(self.lengths.get(channel).copied().unwrap_or(0));
+        self.channels.get(channel).and_then(|c| c.norms.get(usize::from(id))).copied().unwrap_or(1.0)
     }
 
-    fn weighted(&self, field: FieldId, weight: f32, count: u32) -> f32 {
+    fn weighted(&self, channel: usize, weight: f32, count: u32) -> f32 {
         let count = count as f32;
-        weight * (count / (count + self.norm(field)))
+        weight * (count / (count + self.norm(channel)))
     }
 
     fn score(&self, node: &Node) -> Option<f32> {
         match node {
             Node::Nothing => None,
             Node::All => Some(0.0),
-            Node::Term { field, slot, weight } => {
+            Node::Term { channel, slot, weight } => {
                 let count = self.positions.get(*slot).map_or(0, Vec::len);
-                (count > 0).then(|| self.weighted(*field, *weight, u32::try_from(count).unwrap_or(u32::MAX)))
+                (count > 0).then(|| self.weighted(*channel, *weight, u32::try_from(count).unwrap_or(u32::MAX)))
             }
-            Node::Phrase { field, slots, slop, weight } => {
-                let positions: Vec<(u32, &[u32])> =
-                    slots.iter().map(|(offset, slot)| (*offset, self.positions.get(*slot).map_or(&[][..], Vec::as_slice))).collect();
-                let count = phrase_count(&positions, *slop);
-                (count > 0).then(|| self.weighted(*field, *weight, count))
+            Node::Phrase { channel, slots, slop, weight } => {
+                let count = phrase_count(&phrase_words(slots, &self.positions), *slop);
+                (count > 0).then(|| self.weighted(*channel, *weight, count))
             }
             Node::Pattern(slot) => self.positions.get(*slot).is_some_and(|p| !p.is_empty()).then_some(1.0),
             Node::Bool { must, should, must_not } => {
@@ -228,10 +241,10 @@ impl Evaluator {
     /// Counts the document that was evaluated last.
     pub fn count_into(&self, statistics: &mut Statistics) {
         statistics.documents += 1;
-        statistics.words.resize(self.fields.len(), 0);
-        for ((at, field), sum) in self.fields.iter().enumerate().zip(&mut statistics.words) {
+        statistics.words.resize(self.channels.len(), 0);
+        for ((at, channel), sum) in self.channels.iter().enumerate().zip(&mut statistics.words) {
             *sum += u64::from(self.lengths.get(at).copied().unwrap_or(0));
-            for (word, slot) in &field.words {
+            for (word, slot) in &channel.words {
                 if self.positions.get(*slot).is_some_and(|p| !p.is_empty()) {
                     *statistics.frequency.entry((at, word.clone())).or_default() += 1;
                 }
@@ -239,122 +252,188 @@ impl Evaluator {
         }
     }
 
-    /// The words of a text that the query asks for (not those that it excludes), as byte ranges: for highlighting.
+    /// The words of a text that the query asks for (not those that it excludes), as byte ranges: for highlighting. Those of a phrase are
+    /// marked where the phrase is.
     pub fn highlight(&mut self, field: FieldId, text: FieldText<'_>) -> Vec<std::ops::Range<usize>> {
-        let Some(own) = self.fields.get(field) else { return Vec::new() };
-        let words = match text {
-            FieldText::Nothing => return Vec::new(),
-            FieldText::Words(words) => words,
-            FieldText::Text(text) => {
-                let Some(analyzer) = self.analyzers.get(field) else { return Vec::new() };
-                analyzer.analyze(text, &mut self.words);
-                &self.words
+        let mut out = Vec::new();
+        for letters in [false, true] {
+            let channel = channel(field, letters);
+            let Some(own) = self.channels.get(channel) else { continue };
+            if letters && own.words.is_empty() {
+                continue;
             }
-        };
-        let mut wanted = vec![false; self.positions.len()];
-        mark_wanted(&self.root, &mut wanted);
-        let is_wanted = |slot: usize| wanted.get(slot).copied().unwrap_or(false);
-        let fits = |word: &str| {
-            own.words.get(word).is_some_and(|slot| is_wanted(*slot))
-                || own.patterns.iter().any(|(slot, p)| is_wanted(*slot) && p.fits(word))
-        };
-        words.iter().filter(|(word, _, _)| fits(word)).map(|(_, _, place)| place).collect()
-    }
-}
-
-fn mark_wanted(node: &Node, wanted: &mut [bool]) {
-    let mut mark = |slot: usize| {
-        if let Some(w) = wanted.get_mut(slot) {
-            *w = true;
+            let words = match text {
+                FieldText::Nothing => continue,
+                FieldText::Words(_) if letters => continue,
+                FieldText::Words(words) => words,
+                FieldText::Text(text) => {
+                    let Some(analyzer) = self.analyzers.get(field) else { continue };
+                    if letters {
+                        analyzer.letters(text, &mut self.words)
+                    } else {
+                        analyzer.analyze(text, &mut self.words)
+                    }
+                    &self.words
+                }
+            };
+            self.positions.iter_mut().for_each(Vec::clear);
+            for (word, position, _) in words.iter() {
+                if let Some(positions) = own.words.get(word).and_then(|slot| self.positions.get_mut(*slot)) {
+                    positions.push(position);
+                }
+            }
+            let mut wanted = Wanted { slots: vec![false; self.positions.len()], places: HashSet::new() };
+            wanted.mark(&self.root, channel, &self.positions);
+            let is_wanted = |slot: usize| wanted.slots.get(slot).copied().unwrap_or(false);
+            let fits = |word: &str, position: u32| match own.words.get(word) {
+                Some(slot) if is_wanted(*slot) || wanted.places.contains(&(*slot, position)) => true,
+                _ => own.patterns.iter().any(|(slot, p)| is_wanted(*slot) && p.fits(word)),
+            };
+            out.extend(words.iter().filter(|(word, position, _)| fits(word, *position)).map(|(_, _, place)| place));
         }
-    };
-    match node {
-        Node::Nothing | Node::All => {}
-        Node::Term { slot, .. } | Node::Pattern(slot) => mark(*slot),
-        Node::Phrase { slots, .. } => slots.iter().for_each(|(_, slot)| mark(*slot)),
-        Node::Bool { must, should, .. } => must.iter().chain(should).for_each(|n| mark_wanted(n, wanted)),
-        Node::Boost(inner, _) => mark_wanted(inner, wanted),
+        out
     }
 }
 
-fn build(query: &Query, fields: &mut [Field], slots: &mut usize, statistics: Option<&Statistics>) -> Node {
-    let weight = |field: FieldId, word: &str| statistics.map_or(0.0, |s| s.idf(field, word));
+/// What is to be marked in a text: words wherever they are, and words at some places.
+struct Wanted {
+    slots: Vec<bool>,
+    places: HashSet<(usize, u32)>,
+}
+
+impl Wanted {
+    fn mark(&mut self, node: &Node, in_channel: usize, positions: &[Vec<u32>]) {
+        match node {
+            Node::Nothing | Node::All => {}
+            Node::Term { slot, .. } | Node::Pattern(slot) => {
+                if let Some(wanted) = self.slots.get_mut(*slot) {
+                    *wanted = true;
+                }
+            }
+            Node::Phrase { channel, slots, slop, .. } if *channel == in_channel => {
+                let steps = phrase_steps(&phrase_words(slots, positions), *slop).unwrap_or_default();
+                for last in 0..steps.last().map_or(0, Vec::len) {
+                    let mut at = last;
+                    for ((_, slot), steps) in slots.iter().zip(&steps).rev() {
+                        let Some(step) = steps.get(at) else { break };
+                        self.places.insert((*slot, step.position));
+                        at = step.before;
+                    }
+                }
+            }
+            Node::Phrase { .. } => {}
+            Node::Bool { must, should, .. } => must.iter().chain(should).for_each(|n| self.mark(n, in_channel, positions)),
+            Node::Boost(inner, _) => self.mark(inner, in_channel, positions),
+        }
+    }
+}
+
+fn build(query: &Query, channels: &mut [Channel], slots: &mut usize, statistics: Option<&Statistics>) -> Node {
+    let weight = |channel: usize, word: &str| statistics.map_or(0.0, |s| s.idf(channel, word));
     match query {
         Query::Nothing => Node::Nothing,
         Query::All => Node::All,
-        Query::Term { field, word } => match slot_of(fields, slots, *field, word) {
-            Some(slot) => Node::Term { field: *field, slot, weight: weight(*field, word) * (1.0 + K1) },
-            None => Node::Nothing,
-        },
-        Query::Phrase { field, words, slop } => {
+        Query::Term { field, word } => {
+            let channel = channel(*field, false);
+            match slot_of(channels, slots, channel, word) {
+                Some(slot) => Node::Term { channel, slot, weight: weight(channel, word) * (1.0 + K1) },
+                None => Node::Nothing,
+            }
+        }
+        Query::Phrase { field, letters, words, slop } => {
+            let channel = channel(*field, *letters);
             let mut of = Vec::with_capacity(words.len());
             let mut sum = 0.0;
             for (offset, word) in words {
-                let Some(slot) = slot_of(fields, slots, *field, word) else { return Node::Nothing };
+                let Some(slot) = slot_of(channels, slots, channel, word) else { return Node::Nothing };
                 of.push((*offset, slot));
-                sum += weight(*field, word);
+                sum += weight(channel, word);
             }
-            Node::Phrase { field: *field, slots: of, slop: *slop, weight: sum * (1.0 + K1) }
+            Node::Phrase { channel, slots: of, slop: *slop, weight: sum * (1.0 + K1) }
         }
-        Query::Prefix { field, start } => pattern_slot(fields, slots, *field, Pattern::Prefix(start.clone())),
+        Query::Prefix { field, start } => pattern_slot(channels, slots, *field, Pattern::Prefix(start.clone())),
         Query::Fuzzy { field, word, distance } => {
             let Some(builder) = FUZZY.get(usize::from(*distance).saturating_sub(1)) else { return Node::Nothing };
-            pattern_slot(fields, slots, *field, Pattern::Fuzzy(Box::new(builder.build_dfa(word))))
+            pattern_slot(channels, slots, *field, Pattern::Fuzzy(Box::new(builder.build_dfa(word))))
         }
         Query::Regex { field, pattern } => match tantivy_fst::Regex::new(pattern) {
-            Ok(regex) => pattern_slot(fields, slots, *field, Pattern::Regex(Box::new(regex))),
+            Ok(regex) => pattern_slot(channels, slots, *field, Pattern::Regex(Box::new(regex))),
             Err(_) => Node::Nothing,
         },
-        Query::Range { field, lower, upper } => pattern_slot(fields, slots, *field, Pattern::Range(lower.clone(), upper.clone())),
+        Query::Range { field, lower, upper } => pattern_slot(channels, slots, *field, Pattern::Range(lower.clone(), upper.clone())),
         Query::Bool { must, should, must_not } => {
-            let mut all = |of: &[Query]| of.iter().map(|q| build(q, fields, slots, statistics)).collect();
+            let mut all = |of: &[Query]| of.iter().map(|q| build(q, channels, slots, statistics)).collect();
             Node::Bool { must: all(must), should: all(should), must_not: all(must_not) }
         }
-        Query::Boost(inner, by) => Node::Boost(Box::new(build(inner, fields, slots, statistics)), *by),
-        Query::Superset(inner) => build(inner, fields, slots, statistics),
+        Query::Boost(inner, by) => Node::Boost(Box::new(build(inner, channels, slots, statistics)), *by),
+        Query::Superset(inner) => build(inner, channels, slots, statistics),
     }
 }
 
-fn slot_of(fields: &mut [Field], slots: &mut usize, field: FieldId, word: &str) -> Option<usize> {
-    let field = fields.get_mut(field)?;
-    Some(*field.words.entry(word.to_owned()).or_insert_with(|| {
+fn slot_of(channels: &mut [Channel], slots: &mut usize, channel: usize, word: &str) -> Option<usize> {
+    let channel = channels.get_mut(channel)?;
+    Some(*channel.words.entry(word.to_owned()).or_insert_with(|| {
         *slots += 1;
         *slots - 1
     }))
 }
 
-fn pattern_slot(fields: &mut [Field], slots: &mut usize, field: FieldId, pattern: Pattern) -> Node {
-    let Some(field) = fields.get_mut(field) else { return Node::Nothing };
-    field.patterns.push((*slots, pattern));
+fn pattern_slot(channels: &mut [Channel], slots: &mut usize, field: FieldId, pattern: Pattern) -> Node {
+    let Some(words) = channels.get_mut(channel(field, false)) else { return Node::Nothing };
+    words.patterns.push((*slots, pattern));
     *slots += 1;
     Node::Pattern(*slots - 1)
 }
 
-/// How often words stand at their distances, out of place by `slop` in all.
-fn phrase_count(words: &[(u32, &[u32])], slop: u32) -> u32 {
-    let Some(((first, start), rest)) = words.split_first() else { return 0 };
-    // Where the phrase would begin by each word, with what it is out of place so far.
-    let mut reached: Vec<(i64, u32)> = start.iter().map(|p| (i64::from(*p) - i64::from(*first), 0)).collect();
+/// The positions of a phrase's words, with their offsets in it.
+fn phrase_words<'a>(slots: &[(u32, usize)], positions: &'a [Vec<u32>]) -> Vec<(u32, &'a [u32])> {
+    slots.iter().map(|(offset, slot)| (*offset, positions.get(*slot).map_or(&[][..], Vec::as_slice))).collect()
+}
+
+/// A word of a phrase that is in its place, or not too far from it.
+#[derive(Clone, Copy)]
+struct Step {
+    position: u32,
+    /// Where the phrase would begin by this word, and what it is out of place so far.
+    start: i64,
+    cost: u32,
+    /// The word before, among its steps.
+    before: usize,
+}
+
+/// By word, where it goes on with a phrase; `None` without any. Words are out of place by `slop` in all.
+fn phrase_steps(words: &[(u32, &[u32])], slop: u32) -> Option<Vec<Vec<Step>>> {
+    let ((first, at), rest) = words.split_first()?;
+    let starting = |p: &u32| Step { position: *p, start: i64::from(*p) - i64::from(*first), cost: 0, before: 0 };
+    let mut steps: Vec<Vec<Step>> = vec![at.iter().map(starting).collect()];
     for (offset, positions) in rest {
-        let mut next: Vec<(i64, u32)> = Vec::new();
+        let reached = steps.last()?;
+        let mut next: Vec<Step> = Vec::new();
         let mut low = 0;
         for position in *positions {
-            let here = i64::from(*position) - i64::from(*offset);
-            while reached.get(low).is_some_and(|(at, _)| *at < here - i64::from(slop)) {
+            let start = i64::from(*position) - i64::from(*offset);
+            while reached.get(low).is_some_and(|before| before.start < start - i64::from(slop)) {
                 low += 1;
             }
-            let near = reached.iter().skip(low).take_while(|(at, _)| *at <= here + i64::from(slop));
-            let best = near.map(|(at, cost)| cost.saturating_add(u32::try_from(at.abs_diff(here)).unwrap_or(u32::MAX))).min();
-            if let Some(cost) = best.filter(|c| *c <= slop) {
-                next.push((here, cost));
+            let near = reached.iter().enumerate().skip(low).take_while(|(_, before)| before.start <= start + i64::from(slop));
+            let costs =
+                near.map(|(n, before)| (before.cost.saturating_add(u32::try_from(before.start.abs_diff(start)).unwrap_or(u32::MAX)), n));
+            if let Some((cost, before)) = costs.min().filter(|(cost, _)| *cost <= slop) {
+                next.push(Step { position: *position, start, cost, before });
             }
         }
         if next.is_empty() {
-            return 0;
+            return None;
         }
-        reached = next;
+        steps.push(next);
     }
-    u32::try_from(reached.len()).unwrap_or(u32::MAX)
+    Some(steps)
+}
+
+/// How often a phrase is there.
+fn phrase_count(words: &[(u32, &[u32])], slop: u32) -> u32 {
+    let found = phrase_steps(words, slop).and_then(|steps| steps.last().map(Vec::len)).unwrap_or(0);
+    u32::try_from(found).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
@@ -400,6 +479,50 @@ mod tests {
             ("", false),
         ] {
             assert_eq!(fits(query, text), wanted, "{query}");
+        }
+    }
+
+    /// The places of a text that are marked.
+    fn marked(tokenizer: &str, query: &str, text: &str) -> String {
+        let mut options = TokenizerOptions::default();
+        options.set("tokenizer", tokenizer).unwrap();
+        let analyzer = Analyzer::new(&options).unwrap();
+        let query = parse(query, &[SearchField { name: "b".into(), analyzer: Arc::clone(&analyzer) }]).unwrap();
+        let mut places = Evaluator::new(&query, &[analyzer], None).highlight(0, FieldText::Text(text));
+        places.sort_by_key(|p| p.start);
+        places.into_iter().map(|p| &text[p]).collect::<Vec<_>>().join("|")
+    }
+
+    #[test]
+    fn words_of_a_phrase_are_marked_where_it_is() {
+        assert_eq!(marked("unicode", "\"brown fox\" dog", "a fox, a brown fox and a dog"), "brown|fox|dog");
+        assert_eq!(marked("unicode", "\"brown dog\"~1", "dog brown, brown big dog"), "brown|dog");
+        assert_eq!(marked("jieba", "\"人民共和国\"", "国人，中华人民共和国"), "人|民|共|和|国");
+    }
+
+    #[test]
+    fn chinese_phrases_are_found_wherever_they_are_written() {
+        for (query, text, wanted) in [
+            ("\"人民共和国\"", "中华人民共和国", true),
+            ("人民共和国", "中华人民共和国万岁", true),
+            ("\"市长江\"", "南京市长江大桥", true),
+            ("\"北京天安门\"", "我爱 北京，天安门", true),
+            ("\"大学计算机\"", "清华大学计算机系", true),
+            ("\"人民共和国\"", "人民和共和国", false),
+            ("\"民共和\"", "人民共和国", true),
+            ("国", "人民共和国", false),
+            ("\"国\"", "人民共和国", true),
+            ("\"with from\"~2", "test with slop different from zero", true),
+            ("\"with from\"~1", "test with slop different from zero", false),
+            ("\"hello world\"", "Hello, world", true),
+            ("\"hello wor\"", "Hello, world", false),
+        ] {
+            let mut options = TokenizerOptions::default();
+            options.set("tokenizer", "jieba").unwrap();
+            let analyzer = Analyzer::new(&options).unwrap();
+            let parsed = parse(query, &[SearchField { name: "b".into(), analyzer: Arc::clone(&analyzer) }]).unwrap();
+            let found = Evaluator::new(&parsed, &[analyzer], None).evaluate(&[FieldText::Text(text)]).is_some();
+            assert_eq!(found, wanted, "{query} in {text}");
         }
     }
 }

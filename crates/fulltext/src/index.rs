@@ -9,7 +9,7 @@
 //! storage when it returns; a crash between the commits of two shards leaves the older timestamp, and putting the same changes in
 //! again changes nothing: a document is deleted by its key before it is added.
 
-use crate::analyzer::{Analyzer, StoaTokenizer, TokenizerOptions, VERSION, Words};
+use crate::analyzer::{Analyzer, StoaTokenizer, TokenizerKind, TokenizerOptions, VERSION, Words};
 use crate::error::{Error, Result};
 use crate::evaluate::FieldText;
 use crate::search::{Generation, ShardView, guarded};
@@ -71,6 +71,8 @@ pub struct FullTextIndex {
     definition: Definition,
     analyzers: Vec<Arc<Analyzer>>,
     fields: Arc<[Field]>,
+    /// By field: where its letters are, if it has any.
+    letters: Arc<[Option<Field>]>,
     key: Field,
     words: Field,
     shards: Vec<Shard>,
@@ -115,7 +117,7 @@ impl FullTextIndex {
             fs::create_dir_all(directory.join(shard.to_string()))?;
         }
         let text = serde_json::to_vec(definition).map_err(|e| Error::Failed(e.to_string()))?;
-        let (schema, ..) = schema(definition);
+        let schema = schema(definition).schema;
         for shard in 0..definition.shards {
             Index::builder().schema(schema.clone()).settings(IndexSettings::default()).create_in_dir(directory.join(shard.to_string()))?;
         }
@@ -135,7 +137,7 @@ impl FullTextIndex {
             return Err(Error::Damaged("it was made with another definition".into()));
         }
         let analyzers = definition.analyzers()?;
-        let (wanted, fields, key, words) = schema(definition);
+        let Fields { schema: wanted, fields, letters, key, words } = schema(definition);
         let mut shards = Vec::with_capacity(definition.shards);
         for shard in 0..definition.shards {
             let path = directory.join(shard.to_string());
@@ -145,8 +147,10 @@ impl FullTextIndex {
                     return Err(Error::Damaged("its files have other fields".into()));
                 }
                 for (name, analyzer) in definition.fields.iter().zip(&analyzers) {
-                    let tokenizer = StoaTokenizer { analyzer: Arc::clone(analyzer), words: Words::default() };
-                    index.tokenizers().register(&tokenizer_name(name), TextAnalyzer::from(tokenizer));
+                    for letters in [false, true] {
+                        let tokenizer = StoaTokenizer { analyzer: Arc::clone(analyzer), letters, words: Words::default() };
+                        index.tokenizers().register(&tokenizer_name(name, letters), TextAnalyzer::from(tokenizer));
+                    }
                 }
                 let reader = index
                     .reader_builder()
@@ -157,13 +161,14 @@ impl FullTextIndex {
                 Ok(Shard { index, reader })
             })?);
         }
-        let fields: Arc<[Field]> = fields.into();
-        let current = Arc::new(generation(&shards, &fields, definition.key)?);
+        let (fields, letters): (Arc<[Field]>, Arc<[Option<Field>]>) = (fields.into(), letters.into());
+        let current = Arc::new(generation(&shards, &fields, &letters, definition.key)?);
         Ok(Self {
             directory: directory.to_owned(),
             definition: definition.clone(),
             analyzers,
             fields,
+            letters,
             key,
             words,
             shards,
@@ -296,10 +301,15 @@ impl Writing<'_> {
                 }
             }
         }
-        for (field, text) in self.index.fields.iter().zip(texts) {
+        for ((field, letters), text) in self.index.fields.iter().zip(self.index.letters.iter()).zip(texts) {
             match text {
                 FieldText::Nothing => {}
-                FieldText::Text(text) => document.add_text(*field, text),
+                FieldText::Text(text) => {
+                    document.add_text(*field, text);
+                    if let Some(letters) = letters {
+                        document.add_text(*letters, text);
+                    }
+                }
                 FieldText::Words(words) => {
                     let tokens = words.iter().map(|(word, position, place)| Token {
                         offset_from: place.start,
@@ -343,7 +353,7 @@ impl Writing<'_> {
             for shard in &self.index.shards {
                 shard.reader.reload()?;
             }
-            generation(&self.index.shards, &self.index.fields, self.index.definition.key)
+            generation(&self.index.shards, &self.index.fields, &self.index.letters, self.index.definition.key)
         });
         match outcome {
             Ok(generation) => {
@@ -371,26 +381,40 @@ fn commit_one(writer: &mut IndexWriter, payload: &str) -> Result<()> {
     Ok(())
 }
 
-fn tokenizer_name(field: &FieldDefinition) -> String {
-    format!("stoa_{}", field.name)
+fn tokenizer_name(field: &FieldDefinition, letters: bool) -> String {
+    format!("stoa_{}{}", field.name, if letters { "_letters" } else { "" })
 }
 
-fn schema(definition: &Definition) -> (Schema, Vec<Field>, Field, Field) {
+/// tantivy's fields.
+struct Fields {
+    schema: Schema,
+    fields: Vec<Field>,
+    letters: Vec<Option<Field>>,
+    key: Field,
+    words: Field,
+}
+
+fn schema(definition: &Definition) -> Fields {
     let mut builder = Schema::builder();
     let key = builder.add_bytes_field(KEY, BytesOptions::default().set_indexed());
     let words = builder.add_u64_field(KEY_WORDS, NumericOptions::default().set_fast());
-    let mut fields = Vec::with_capacity(definition.fields.len());
-    for (n, field) in definition.fields.iter().enumerate() {
+    let mut text = |name: String, tokenizer: &str| {
         let indexing = TextFieldIndexing::default()
-            .set_tokenizer(&tokenizer_name(field))
+            .set_tokenizer(tokenizer)
             .set_index_option(IndexRecordOption::WithFreqsAndPositions)
             .set_fieldnorms(true);
-        fields.push(builder.add_text_field(&format!("f{n}"), TextOptions::default().set_indexing_options(indexing)));
-    }
-    (builder.build(), fields, key, words)
+        builder.add_text_field(&name, TextOptions::default().set_indexing_options(indexing))
+    };
+    let fields = definition.fields.iter().enumerate().map(|(n, field)| text(format!("f{n}"), &tokenizer_name(field, false))).collect();
+    let letters = definition.fields.iter().enumerate().map(|(n, field)| {
+        let has = field.tokenizer.kind == TokenizerKind::Jieba;
+        has.then(|| text(format!("l{n}"), &tokenizer_name(field, true)))
+    });
+    let letters = letters.collect();
+    Fields { schema: builder.build(), fields, letters, key, words }
 }
 
-fn generation(shards: &[Shard], fields: &Arc<[Field]>, form: KeyForm) -> Result<Generation> {
+fn generation(shards: &[Shard], fields: &Arc<[Field]>, letters: &Arc<[Option<Field>]>, form: KeyForm) -> Result<Generation> {
     let mut views = Vec::with_capacity(shards.len());
     let mut timestamp = u64::MAX;
     for shard in shards {
@@ -403,7 +427,7 @@ fn generation(shards: &[Shard], fields: &Arc<[Field]>, form: KeyForm) -> Result<
         }
         views.push(ShardView { searcher, keys });
     }
-    Ok(Generation { shards: views, fields: Arc::clone(fields), form, timestamp })
+    Ok(Generation { shards: views, fields: Arc::clone(fields), letters: Arc::clone(letters), form, timestamp })
 }
 
 #[cfg(test)]

@@ -10,7 +10,7 @@
 //!
 //! Invariant: whatever is written, the answer is a query or an error with its position; never a panic, and bounded work.
 
-use crate::analyzer::{Analyzer, Words};
+use crate::analyzer::{Analyzer, TokenizerKind, Words};
 use crate::error::{Error, Result};
 use crate::query::{FieldId, Query};
 use std::ops::Bound;
@@ -48,11 +48,15 @@ pub fn parse(text: &str, fields: &[SearchField]) -> Result<Query> {
     Ok(query.unwrap_or(Query::Nothing))
 }
 
-/// Reads a text without signs: rows with any of its words.
+/// Reads a text without signs: rows with any of its words; with `similar`, also with words that are one letter apart from one of four
+/// letters or more, two from one of eight, which count less.
 ///
 /// # Errors
 /// [`Error::TooMuch`].
-pub fn parse_words(text: &str, fields: &[SearchField]) -> Result<Query> {
+pub fn parse_words(text: &str, fields: &[SearchField], similar: bool) -> Result<Query> {
+    /// To find words like one takes a walk through all words.
+    const MOST_SIMILAR: usize = 32;
+    const WEIGHT: f32 = 0.2;
     let mut words = Words::default();
     let mut of = Vec::new();
     for (id, field) in fields.iter().enumerate() {
@@ -60,7 +64,17 @@ pub fn parse_words(text: &str, fields: &[SearchField]) -> Result<Query> {
         let mut own: Vec<&str> = words.iter().map(|(word, _, _)| word).collect();
         own.sort_unstable();
         own.dedup();
-        of.extend(own.into_iter().map(|word| Query::Term { field: id, word: word.to_owned() }));
+        let cut = matches!(field.analyzer.options().kind, TokenizerKind::Ngram { .. } | TokenizerKind::Raw);
+        for (n, word) in own.into_iter().enumerate() {
+            of.push(Query::Term { field: id, word: word.to_owned() });
+            let distance = match word.chars().count() {
+                _ if !similar || cut || n >= MOST_SIMILAR => continue,
+                0..4 => continue,
+                4..8 => 1,
+                _ => 2,
+            };
+            of.push(Query::Boost(Box::new(Query::Fuzzy { field: id, word: word.to_owned(), distance }), WEIGHT));
+        }
     }
     if of.len() > MAX_CLAUSES {
         return Err(Error::TooMuch(format!("the search string has more than {MAX_CLAUSES} words")));
@@ -226,7 +240,7 @@ impl Parser<'_> {
                     }
                     _ => 0,
                 };
-                self.each(field, |p, f| p.words_of(f, &phrase, slop))
+                self.each(field, |p, f| p.words_of(f, &phrase, slop, true))
             }
             Some('/') => {
                 let pattern = self.until('/', "unterminated regular expression in search string")?;
@@ -380,6 +394,10 @@ impl Parser<'_> {
                         self.at += 1;
                         return self.primary(Some(named));
                     }
+                    let name = out.chars().all(|c| c.is_alphanumeric() || c == '_');
+                    if name && matches!(self.chars.get(self.at + 1), Some('[' | '{' | '(' | '<' | '>')) {
+                        return Err(self.error(&format!("\"{out}\" in search string is not a column of the MATCH"), start));
+                    }
                     out.push(c);
                 }
                 c if c.is_whitespace() || matches!(c, '(' | ')' | '"' | '^') => break,
@@ -408,14 +426,11 @@ impl Parser<'_> {
             return Ok(Some(Query::All));
         }
         if wild.is_empty() {
-            return Ok(self.each(field, |p, f| p.words_of(f, &out, 0)));
+            return Ok(self.each(field, |p, f| p.words_of(f, &out, 0, false)));
         }
         if wild == [length - 1] && out.ends_with('*') {
             let prefix = out.trim_end_matches('*').to_owned();
-            return Ok(self.each(field, |p, f| {
-                let start = p.normalized(f, &prefix);
-                Some(Query::Prefix { field: f, start })
-            }));
+            return Ok(self.each(field, |p, f| p.prefix(f, &prefix)));
         }
         if wild.len() > 16 {
             return Err(self.error("a pattern in search string has more than 16 wildcards", start));
@@ -446,22 +461,35 @@ impl Parser<'_> {
         if made.is_empty() { None } else { Some(Query::any(made)) }
     }
 
-    /// What is analyzed to one word is a word, what becomes several is a phrase; `None` for what has none (stop words).
-    fn words_of(&mut self, field: FieldId, text: &str, slop: u32) -> Option<Query> {
+    /// What is analyzed to one word is a word, what becomes several is a phrase; `None` for what has none (stop words). What is quoted
+    /// is a phrase in any case where phrases are of letters.
+    fn words_of(&mut self, field: FieldId, text: &str, slop: u32, quoted: bool) -> Option<Query> {
         let analyzer = Arc::clone(&self.fields.get(field)?.analyzer);
         analyzer.analyze(text, &mut self.words);
-        phrase(field, &self.words, slop)
+        if self.words.is_empty() {
+            return analyzer.shorter_than_pieces(field, text);
+        }
+        let letters = analyzer.has_letters() && (quoted || self.words.len() > 1);
+        if letters {
+            analyzer.letters(text, &mut self.words);
+        }
+        let (first, position, _) = self.words.get(0)?;
+        if self.words.len() == 1 && !letters {
+            return Some(Query::Term { field, word: first.to_owned() });
+        }
+        let words = self.words.iter().map(|(word, at, _)| (at - position, word.to_owned())).collect();
+        Some(Query::Phrase { field, letters, words, slop })
     }
-}
 
-/// The words of an analyzed text as a query.
-pub(crate) fn phrase(field: FieldId, words: &Words, slop: u32) -> Option<Query> {
-    let first = words.get(0)?.1;
-    if words.len() == 1 {
-        return words.get(0).map(|(word, _, _)| Query::Term { field, word: word.to_owned() });
+    /// Words that begin with a text; where that has several, those words and one that begins with the last.
+    fn prefix(&mut self, field: FieldId, text: &str) -> Option<Query> {
+        let analyzer = Arc::clone(&self.fields.get(field)?.analyzer);
+        // Whatever goes on behind it, the text has its words.
+        let Some(at) = analyzer.begun_word(text, &mut self.words) else { return self.words_of(field, text, 0, true) };
+        let start = analyzer.normalize(text.get(at..)?);
+        let before = self.words_of(field, text.get(..at)?, 0, false);
+        Some(Query::all(before.into_iter().chain([Query::Prefix { field, start }]).collect()))
     }
-    let words = words.iter().map(|(word, position, _)| (position - first, word.to_owned())).collect();
-    Some(Query::Phrase { field, words, slop })
 }
 
 fn combine(must: Vec<Query>, mut should: Vec<Query>, must_not: Vec<Query>) -> Option<Query> {
@@ -474,7 +502,8 @@ fn combine(must: Vec<Query>, mut should: Vec<Query>, must_not: Vec<Query>) -> Op
     }
 }
 
-fn escape(c: char, out: &mut String) {
+/// Appends a character of a regular expression that stands for itself.
+pub(crate) fn escape(c: char, out: &mut String) {
     if matches!(c, '\\' | '.' | '+' | '*' | '?' | '(' | ')' | '|' | '[' | ']' | '{' | '}' | '^' | '$' | '#' | '&' | '-' | '~') {
         out.push('\\');
     }
@@ -516,9 +545,37 @@ mod tests {
             ("a\\*b \\+c", "(0:\"a b\" 0:c)"),
             ("http://x 12:30", "(0:\"http x\" 0:\"12 30\")"),
             ("... fox", "0:fox"),
+            ("wi-fi* foo-*", "((+0:wi +0:fi*) 0:foo)"),
         ] {
             assert_eq!(parse(text, &fields(&["body"])).unwrap().to_string(), wanted, "{text}");
         }
+    }
+
+    #[test]
+    fn pieces_and_chinese_are_found_inside_texts() {
+        for (tokenizer, text, wanted) in [
+            ("ngram(2,3)", "a", "0:/(.|\\n)*a(.|\\n)*/"),
+            ("ngram(2,3)", "\"*\"", "0:/(.|\\n)*\\*(.|\\n)*/"),
+            ("ngram(2,3)", "ab*", "0:ab*"),
+            ("ngram(2,2)", "abc*", "0:\"ab bc\""),
+            ("jieba", "人民*", "0:人民*"),
+            ("jieba", "图片/2009年8月*", "0:\"图 片 2009 年 8 月\""),
+            ("jieba", "图片ab*", "(+0:图片 +0:ab*)"),
+            ("jieba", "\"大学\" 大学", "(0:\"大 学\" 0:大学)"),
+        ] {
+            let mut options = TokenizerOptions::default();
+            options.set("tokenizer", tokenizer).unwrap();
+            let fields = [SearchField { name: "b".into(), analyzer: Analyzer::new(&options).unwrap() }];
+            assert_eq!(parse(text, &fields).unwrap().to_string(), wanted, "{text}");
+        }
+    }
+
+    #[test]
+    fn words_are_taken_without_signs_and_with_what_is_like_them() {
+        let fields = fields(&["b"]);
+        assert_eq!(parse_words("phone (new ~", &fields, false).unwrap().to_string(), "(0:new 0:phone)");
+        let wanted = "(0:new 0:phone 0:phone~1^0.2 0:telephone 0:telephone~2^0.2)";
+        assert_eq!(parse_words("phone (new telephone", &fields, true).unwrap().to_string(), wanted);
     }
 
     #[test]
@@ -550,6 +607,9 @@ mod tests {
             ("[a TO", 1),
             ("[a b]", 1),
             ("fox \\", 5),
+            ("a price:[1 TO 5]", 3),
+            ("price:>=5", 1),
+            ("other:(a b)", 1),
         ] {
             match parse(text, &fields(&["body"])) {
                 Err(Error::Syntax { position, .. }) => assert_eq!(position, at, "{text}"),

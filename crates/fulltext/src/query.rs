@@ -23,6 +23,8 @@ pub enum Query {
     /// Words at distances, up to `slop` out of place in all.
     Phrase {
         field: FieldId,
+        /// Of the letters of a text ([`Analyzer::letters`](crate::Analyzer::letters)), not of its words.
+        letters: bool,
         words: Vec<(u32, String)>,
         slop: u32,
     },
@@ -165,7 +167,7 @@ impl fmt::Display for Shown<'_> {
             Query::All => f.write_str("*"),
             Query::Term { field, word } if word == crate::analyzer::LEFT_OUT => write!(f, "{}:(too long)", (self.names)(*field)),
             Query::Term { field, word } => write!(f, "{}:{word}", (self.names)(*field)),
-            Query::Phrase { field, words, slop } => {
+            Query::Phrase { field, words, slop, .. } => {
                 write!(f, "{}:\"", (self.names)(*field))?;
                 let mut at = words.first().map_or(0, |(o, _)| *o);
                 for (n, (offset, word)) in words.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! A search over one generation of an index's files: what was committed up to a time.
 
 use crate::error::{Error, Result};
-use crate::evaluate::Statistics;
+use crate::evaluate::{Statistics, channel};
 use crate::index::KeyForm;
 use crate::query::{FieldId, Query};
 use std::ops::Bound;
@@ -74,6 +74,7 @@ pub(crate) struct ShardView {
 pub struct Generation {
     pub(crate) shards: Vec<ShardView>,
     pub(crate) fields: Arc<[Field]>,
+    pub(crate) letters: Arc<[Option<Field>]>,
     pub(crate) form: KeyForm,
     /// Everything up to here is in it.
     pub timestamp: u64,
@@ -113,13 +114,13 @@ impl Generation {
         Ok(match query {
             Query::Nothing => 0,
             Query::All => all,
-            Query::Term { field, word } => self.frequency(*field, word)?,
-            Query::Phrase { field, words, .. } => {
+            Query::Term { field, word } => self.frequency(*field, false, word)?,
+            Query::Phrase { field, letters, words, .. } => {
                 let mut least = all;
                 for (_, word) in words {
-                    least = least.min(self.frequency(*field, word)?);
+                    least = least.min(self.frequency(*field, *letters, word)?);
                 }
-                least.div_ceil(4)
+                if words.len() > 1 { least.div_ceil(4) } else { least }
             }
             Query::Prefix { field, start } => self.matching(*field, Some(start), None, all)?,
             Query::Regex { field, pattern } => self.matching(*field, None, Some(pattern), all)?,
@@ -171,9 +172,14 @@ impl Generation {
         })
     }
 
-    fn frequency(&self, field: FieldId, word: &str) -> Result<u64> {
-        let Some(field) = self.fields.get(field) else { return Ok(0) };
-        guarded(|| Ok(self.doc_freq(&Term::from_field_text(*field, word))?))
+    /// Where the words, or the letters, of a field are.
+    fn place(&self, field: FieldId, letters: bool) -> Option<Field> {
+        if letters { self.letters.get(field).copied().flatten() } else { self.fields.get(field).copied() }
+    }
+
+    fn frequency(&self, field: FieldId, letters: bool, word: &str) -> Result<u64> {
+        let Some(field) = self.place(field, letters) else { return Ok(0) };
+        guarded(|| Ok(self.doc_freq(&Term::from_field_text(field, word))?))
     }
 
     /// What scores of documents outside of the index depend on.
@@ -182,18 +188,21 @@ impl Generation {
     /// The files cannot be read.
     pub fn statistics(&self, query: &Query) -> Result<Statistics> {
         let mut out = Statistics { documents: self.total_num_docs()?, ..Statistics::default() };
-        for field in self.fields.iter() {
-            out.words.push(self.total_num_tokens(*field)?);
+        for field in 0..self.fields.len() {
+            for letters in [false, true] {
+                let place = self.place(field, letters);
+                out.words.push(place.map_or(Ok(0), |place| self.total_num_tokens(place))?);
+            }
         }
-        let mut words: Vec<(FieldId, String)> = Vec::new();
+        let mut words: Vec<(FieldId, bool, String)> = Vec::new();
         query.leaves(&mut |leaf| match leaf {
-            Query::Term { field, word } => words.push((*field, word.clone())),
-            Query::Phrase { field, words: of, .. } => words.extend(of.iter().map(|(_, w)| (*field, w.clone()))),
+            Query::Term { field, word } => words.push((*field, false, word.clone())),
+            Query::Phrase { field, letters, words: of, .. } => words.extend(of.iter().map(|(_, w)| (*field, *letters, w.clone()))),
             _ => {}
         });
-        for (field, word) in words {
-            let frequency = self.frequency(field, &word)?;
-            out.frequency.insert((field, word), frequency);
+        for (field, letters, word) in words {
+            let frequency = self.frequency(field, letters, &word)?;
+            out.frequency.insert((channel(field, letters), word), frequency);
         }
         Ok(out)
     }
@@ -303,8 +312,8 @@ impl Generation {
             Query::Term { field: id, word } => {
                 Box::new(TermQuery::new(Term::from_field_text(field(*id)?, word), IndexRecordOption::WithFreqs))
             }
-            Query::Phrase { field: id, words, slop } => {
-                let field = field(*id)?;
+            Query::Phrase { field: id, letters, words, slop } => {
+                let field = self.place(*id, *letters).ok_or_else(|| Error::Failed("a field that the index does not have".into()))?;
                 let mut terms: Vec<(usize, Term)> =
                     words.iter().map(|(offset, word)| (*offset as usize, Term::from_field_text(field, word))).collect();
                 terms.sort();

@@ -11,11 +11,13 @@ pub struct SnippetOptions {
     pub after: String,
     /// Characters of the text, roughly.
     pub length: usize,
+    /// Signs of HTML in the text, not in the marks, are written as entities.
+    pub html: bool,
 }
 
 impl Default for SnippetOptions {
     fn default() -> Self {
-        Self { before: "<b>".into(), after: "</b>".into(), length: 150 }
+        Self { before: "<b>".into(), after: "</b>".into(), length: 150, html: false }
     }
 }
 
@@ -31,10 +33,14 @@ pub fn snippet(evaluator: &mut Evaluator, field: FieldId, text: &str, options: &
     let mut at = window.start;
     // Words that overlap are marked together.
     let mut open: Option<Range<usize>> = None;
-    let mut flush = |mark: Range<usize>, at: &mut usize| {
-        out.push_str(text.get(*at..mark.start).unwrap_or_default());
+    let push = |place: Range<usize>, out: &mut String| {
+        let text = text.get(place).unwrap_or_default();
+        if options.html { text.chars().for_each(|c| push_escaped(c, out)) } else { out.push_str(text) }
+    };
+    let flush = |mark: Range<usize>, at: &mut usize, out: &mut String| {
+        push(*at..mark.start, out);
         out.push_str(&options.before);
-        out.push_str(text.get(mark.clone()).unwrap_or_default());
+        push(mark.clone(), out);
         out.push_str(&options.after);
         *at = mark.end;
     };
@@ -42,20 +48,32 @@ pub fn snippet(evaluator: &mut Evaluator, field: FieldId, text: &str, options: &
         open = Some(match open.take() {
             Some(before) if mark.start <= before.end => before.start..before.end.max(mark.end),
             Some(before) => {
-                flush(before, &mut at);
+                flush(before, &mut at, &mut out);
                 mark
             }
             None => mark,
         });
     }
     if let Some(last) = open {
-        flush(last, &mut at);
+        flush(last, &mut at, &mut out);
     }
-    out.push_str(text.get(at..window.end).unwrap_or_default());
+    push(at..window.end, &mut out);
     if window.end < text.len() {
         out.push('…');
     }
     out
+}
+
+/// A character as it is written in HTML, within an attribute too.
+fn push_escaped(c: char, out: &mut String) {
+    match c {
+        '&' => out.push_str("&amp;"),
+        '<' => out.push_str("&lt;"),
+        '>' => out.push_str("&gt;"),
+        '"' => out.push_str("&quot;"),
+        '\'' => out.push_str("&#39;"),
+        c => out.push(c),
+    }
 }
 
 /// Bytes of the piece: it begins and ends at blanks where there are some.
@@ -128,5 +146,15 @@ mod tests {
         assert!(piece.contains("<b>quick</b> <b>zebra</b>") && piece.starts_with('…') && piece.ends_with('…'), "{piece}");
         assert_eq!(shown("ö", "ä ö ü", 12), "ä <b>ö</b> ü");
         assert_eq!(shown("x", "", 12), "");
+    }
+
+    #[test]
+    fn texts_can_be_escaped_for_html() {
+        let analyzer = Analyzer::new(&TokenizerOptions::default()).unwrap();
+        let query = parse("bold", &[SearchField { name: "b".into(), analyzer: Arc::clone(&analyzer) }]).unwrap();
+        let mut evaluator = Evaluator::new(&query, &[analyzer], None);
+        let options = SnippetOptions { html: true, ..SnippetOptions::default() };
+        let text = "<i>bold</i> & 'it'";
+        assert_eq!(snippet(&mut evaluator, 0, text, &options), "&lt;i&gt;<b>bold</b>&lt;/i&gt; &amp; &#39;it&#39;");
     }
 }

@@ -275,6 +275,12 @@ pub enum AlterAction {
         column: Ident,
         if_exists: bool,
     },
+    /// SET (…) and RESET (…) of a column.
+    ColumnOptions {
+        column: Ident,
+        options: Vec<StorageOption>,
+        set: bool,
+    },
     /// SET STATISTICS, STORAGE, COMPRESSION: nothing that Stoa has.
     ColumnStorage {
         column: Ident,

@@ -189,7 +189,12 @@ impl Binder<'_> {
                 };
                 self.call(function, Vec::new())?
             }
-            "score" | "snippet" | "contains" | crate::text::matching::MATCH_FUNCTION | crate::text::matching::SNIPPET_FUNCTION => {
+            "score"
+            | "snippet"
+            | "snippet_html"
+            | "contains"
+            | crate::text::matching::MATCH_FUNCTION
+            | crate::text::matching::SNIPPET_FUNCTION => {
                 let call = call_args(function)?;
                 return self.bind_text_function(name, &call.positional);
             }

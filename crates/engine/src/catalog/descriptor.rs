@@ -123,6 +123,9 @@ pub struct ColumnDescriptor {
     pub dropped: bool,
     /// Hidden columns (row ids) are not part of `*`.
     pub hidden: bool,
+    /// How a MATCH cuts its texts into words, as options of a full text index: what the last such index said, or ALTER COLUMN.
+    #[serde(default)]
+    pub words: Vec<(String, String)>,
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]

@@ -14,6 +14,7 @@ use super::{
 use crate::access::explain;
 use crate::exec::StatementContext;
 use crate::row::KeyCodec;
+use crate::text::settings::words_by;
 use std::collections::HashSet;
 use std::sync::Arc;
 use stoa_pg::types::format_type;
@@ -265,6 +266,11 @@ impl Writer<'_> {
                 Some(name) => out.push(self.add_constraint(table, name, &Constraint::Unique(name, index))?),
                 None => out.push(format!("{};", self.definitions.index(table, Some(index), false))),
             }
+        }
+        for column in table.visible_columns().filter(|c| !c.words.is_empty() && words_by(table, c.id).is_none()) {
+            let options: Vec<String> = column.words.iter().map(|(name, value)| format!("{name} = {}", quote_text(value))).collect();
+            let (name, column) = (self.name(table.oid)?, quote_name(&column.name));
+            out.push(format!("ALTER TABLE {name} ALTER COLUMN {column} SET ({});", options.join(", ")));
         }
         Ok(())
     }

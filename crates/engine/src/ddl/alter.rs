@@ -22,7 +22,7 @@ use crate::txn::TableLockMode;
 use datafusion::common::ScalarValue;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{Ident, ObjectName};
-use stoa_syntax::ddl::{AlterAction, ConstraintKind, KeyColumns, ObjectKind};
+use stoa_syntax::ddl::{AlterAction, ConstraintKind, KeyColumns, ObjectKind, StorageOption};
 
 /// How strongly an action locks its table: those that change nothing for who reads it leave readers alone.
 fn lock_of(action: &AlterAction) -> TableLockMode {
@@ -184,6 +184,13 @@ pub(super) fn refused(action: &AlterAction, relation: &str, kind: &str) -> PgErr
         AlterAction::AlterIdentity { .. } => "ALTER COLUMN ... SET",
         AlterAction::DropIdentity { .. } => "ALTER COLUMN ... DROP IDENTITY",
         AlterAction::DropExpression { .. } => "ALTER COLUMN ... DROP EXPRESSION",
+        AlterAction::ColumnOptions { set, .. } => {
+            if *set {
+                "ALTER COLUMN ... SET"
+            } else {
+                "ALTER COLUMN ... RESET"
+            }
+        }
         AlterAction::ColumnStorage { what, .. } => return refused_words(&format!("ALTER COLUMN ... SET {what}"), relation, kind),
         AlterAction::AddConstraint(_) => "ADD CONSTRAINT",
         AlterAction::DropConstraint { .. } => "DROP CONSTRAINT",
@@ -461,6 +468,7 @@ pub(super) async fn alter_table(work: Work<'_>, mut table: TableDescriptor, acti
             change_column(&mut table, found.id, |c| c.generated = None);
             work.put(Relation::Table(table))
         }
+        AlterAction::ColumnOptions { column: name, options, set } => column_options(work, table, &fold(name), options, *set),
         AlterAction::ColumnStorage { column: name, what } => {
             column(&table, &fold(name))?;
             Err(PgError::unsupported(format!("ALTER COLUMN … SET {what} is not supported"))
@@ -560,6 +568,26 @@ pub(super) async fn alter_table(work: Work<'_>, mut table: TableDescriptor, acti
         AlterAction::DropFamily { name, if_exists } => drop_family(work, table, &fold(name), *if_exists),
         AlterAction::Unsupported(words) => unsupported(&table, words),
     }
+}
+
+/// How texts of a column are cut into words where no full text index says so.
+fn column_options(work: Work<'_>, mut table: TableDescriptor, name: &str, options: &[StorageOption], set: bool) -> PgResult<()> {
+    let id = column(&table, name)?.id;
+    let known = ["tokenizer", "lowercase", "stop_words", "min_gram", "max_gram"];
+    if let Some(other) = options.iter().find(|o| !known.contains(&o.name.as_str())) {
+        return Err(PgError::unsupported(format!("option \"{}\" of columns is not supported", other.name))
+            .hint("Columns have options of words for MATCH: tokenizer, lowercase, stop_words, min_gram, max_gram."));
+    }
+    if let Some(index) = crate::text::settings::words_by(&table, id) {
+        let message = format!("index \"{}\" says how column \"{name}\" is cut into words", index.name);
+        let change = format!("ALTER INDEX {} SET (…) changes it.", quote_name(&index.name));
+        return Err(PgError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, message).hint(change));
+    }
+    let mut words = column(&table, name)?.words.clone();
+    set_options(&mut words, options, set);
+    crate::text::settings::Settings::read(&words)?;
+    change_column(&mut table, id, |c| c.words = words);
+    work.put(Relation::Table(table))
 }
 
 /// What tables do not have: an error, unless it is asked for what is so anyway.

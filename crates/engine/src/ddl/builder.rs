@@ -160,6 +160,7 @@ impl<'a> TableBuilder<'a> {
             comment: None,
             dropped: false,
             hidden: false,
+            words: Vec::new(),
         };
         // The hidden column stays last: ids are in order.
         let at = self.table.columns.iter().position(|c| c.id > id).unwrap_or(self.table.columns.len());
@@ -876,6 +877,7 @@ impl<'a> TableBuilder<'a> {
             comment: None,
             dropped: false,
             hidden: true,
+            words: Vec::new(),
         });
         self.table.row_id = Some(ROW_ID);
         self.table.key = vec![KeyPart { column: ROW_ID, descending: false }];

@@ -186,7 +186,16 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
         comment: None,
     };
     if full_text {
-        crate::text::settings::Settings::read(&index.options)?;
+        let tokenizer = crate::text::settings::Settings::read(&index.options)?.tokenizer;
+        let columns = index.parts.iter().filter_map(|p| if let IndexKey::Column(id) = &p.key { Some(*id) } else { None });
+        if let Some(first) = columns.filter_map(|id| crate::text::settings::words_by(&builder.table, id)).next()
+            && crate::text::settings::Settings::read(&first.options)?.tokenizer != tokenizer
+        {
+            let message = format!("MATCH over columns of both goes by the words of index \"{}\", which is older", first.name);
+            work.ctx
+                .session
+                .notice("NOTICE", PgError::new(SqlState::WARNING, message).hint("Drop that index to search by those of the new one."));
+        }
     }
     let oid = index.oid;
     if online {

@@ -47,9 +47,10 @@ impl<'a> Work<'a> {
     // The catalog.
 
     /// Stores a relation, new or changed. Names are checked again when the transaction commits.
-    pub fn put(&self, relation: Relation) -> PgResult<()> {
-        if let Relation::Table(table) = &relation {
+    pub fn put(&self, mut relation: Relation) -> PgResult<()> {
+        if let Relation::Table(table) = &mut relation {
             check_lifetimes(table)?;
+            crate::text::settings::note_words(table);
         }
         self.ctx.txn.add_catalog_mutation(&relation_key(relation.oid()), Some(&encode(&relation)?))?;
         self.ctx.txn.change_catalog(move |catalog| {

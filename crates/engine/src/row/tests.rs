@@ -36,6 +36,7 @@ pub(crate) fn table(columns: &[(&str, SqlType)], key: &[(usize, bool)], families
                 comment: None,
                 dropped: false,
                 hidden: false,
+                words: Vec::new(),
             })
             .collect(),
         key: key.iter().map(|(n, descending)| KeyPart { column: id(*n), descending: *descending }).collect(),

@@ -1,10 +1,11 @@
 //! MATCH … AGAINST, score, snippet and contains: what they mean in a statement.
 
-use super::matching::{MATCH, MATCH_FUNCTION, MatchColumn, MatchConfig, SNIPPET, SNIPPET_FUNCTION};
+use super::matching::{MATCH, MATCH_FUNCTION, MatchColumn, MatchConfig, Mode, SNIPPET, SNIPPET_FUNCTION};
 use super::settings::Settings;
 use super::{METHOD, is_text};
 use crate::bind::tree::{ColId, Expr, ExprKind, FuncRef};
 use crate::bind::{Binder, fold, name_parts};
+use crate::catalog::deparse::quote_name;
 use crate::catalog::{ColumnId, IndexKey, IndexState, TableDescriptor};
 use datafusion::common::ScalarValue;
 use std::ops::ControlFlow;
@@ -46,7 +47,9 @@ pub(crate) fn has_snippet(list: &[ast::SelectItem]) -> bool {
         fn pre_visit_expr(&mut self, expr: &E) -> ControlFlow<()> {
             match expr {
                 E::Function(call) => match call.name.0.as_slice() {
-                    [ast::ObjectNamePart::Identifier(name)] if fold(name) == "snippet" => ControlFlow::Break(()),
+                    [ast::ObjectNamePart::Identifier(name)] if matches!(fold(name).as_str(), "snippet" | "snippet_html") => {
+                        ControlFlow::Break(())
+                    }
                     _ => ControlFlow::Continue(()),
                 },
                 _ => ControlFlow::Continue(()),
@@ -65,10 +68,12 @@ impl Binder<'_> {
         search: &ast::ValueWithSpan,
         modifier: Option<&ast::SearchModifier>,
     ) -> PgResult<Expr> {
-        let natural = match modifier {
-            None | Some(ast::SearchModifier::InBooleanMode) => false,
-            Some(ast::SearchModifier::InNaturalLanguageMode) => true,
-            Some(_) => return Err(PgError::unsupported("WITH QUERY EXPANSION is not supported")),
+        let mode = match modifier {
+            None | Some(ast::SearchModifier::InBooleanMode) => Mode::SearchString,
+            Some(ast::SearchModifier::InNaturalLanguageMode) => Mode::Words,
+            Some(ast::SearchModifier::InNaturalLanguageModeWithQueryExpansion | ast::SearchModifier::WithQueryExpansion) => {
+                Mode::SimilarWords
+            }
         };
         let mut bound = Vec::with_capacity(columns.len());
         let mut names = Vec::with_capacity(columns.len());
@@ -85,10 +90,10 @@ impl Binder<'_> {
             names.push(name_parts(name)?.pop().unwrap_or_default());
         }
         let search = self.bind_value(search)?;
-        self.match_call(bound, names, search, natural)
+        self.match_call(bound, names, search, mode)
     }
 
-    fn match_call(&mut self, columns: Vec<Expr>, names: Vec<String>, search: Expr, natural: bool) -> PgResult<Expr> {
+    fn match_call(&mut self, columns: Vec<Expr>, names: Vec<String>, search: Expr, mode: Mode) -> PgResult<Expr> {
         let text_type = SqlType::new(PgType::Text);
         let search = self.coerce(search, &text_type, CastContext::Assignment)?;
         let mut args = Vec::with_capacity(columns.len());
@@ -104,7 +109,7 @@ impl Binder<'_> {
             }
             args.push(column);
         }
-        let config = self.match_config(&args, names, natural);
+        let config = self.match_config(&args, names, mode);
         // Constants are checked where they are written.
         if let Some(constant) = constant_text(&search) {
             config.query(constant, &config.fields()?)?;
@@ -116,8 +121,8 @@ impl Binder<'_> {
         Ok(Expr::new(ExprKind::Func { func: FuncRef(MATCH.clone()), args: all }, SqlType::new(PgType::Bool)))
     }
 
-    /// How the columns are cut into words: as the first index says that has all of them, else as is usual.
-    fn match_config(&self, columns: &[Expr], names: Vec<String>, natural: bool) -> MatchConfig {
+    /// How the columns are cut into words: as the first index says that has all of them, else as is known of each, else as is usual.
+    fn match_config(&self, columns: &[Expr], names: Vec<String>, mode: Mode) -> MatchConfig {
         let mut table = None;
         let mut ids = Vec::with_capacity(columns.len());
         for column in columns {
@@ -130,12 +135,13 @@ impl Binder<'_> {
                 _ => {
                     return MatchConfig {
                         columns: names.into_iter().map(|name| MatchColumn { name, tokenizer: Default::default() }).collect(),
-                        natural,
+                        mode,
                     };
                 }
             }
         }
-        let tokenizer = table.and_then(|oid| self.ctx.catalog.table(oid)).and_then(|table| {
+        let table = table.and_then(|oid| self.ctx.catalog.table(oid));
+        let tokenizer = table.and_then(|table| {
             let has_all = |i: &&crate::catalog::IndexDescriptor| {
                 is_text(i)
                     && i.state == IndexState::Readable
@@ -144,15 +150,17 @@ impl Binder<'_> {
             // The column's own name in the table is what search strings may use.
             table.indexes.iter().find(has_all).and_then(|i| Settings::read(&i.options).ok()).map(|s| s.tokenizer)
         });
-        let tokenizer = tokenizer.unwrap_or_default();
-        MatchConfig { columns: names.into_iter().map(|name| MatchColumn { name, tokenizer: tokenizer.clone() }).collect(), natural }
+        let known = |id: ColumnId| Some(Settings::read(&table?.column(id)?.words).ok()?.tokenizer);
+        let columns = names.into_iter().zip(ids);
+        let of = |(name, id)| MatchColumn { name, tokenizer: tokenizer.clone().or_else(|| known(id)).unwrap_or_default() };
+        MatchConfig { columns: columns.map(of).collect(), mode }
     }
 
     /// The functions of this module; `None` for other names and for what is not meant for them.
     pub(crate) fn bind_text_function(&mut self, name: &str, args: &[&E]) -> PgResult<Option<Expr>> {
         match (name, args) {
             ("score", []) | ("score", [_]) => self.bind_score(args.first().copied()),
-            ("snippet", [column, rest @ ..]) => self.bind_snippet(column, rest).map(Some),
+            ("snippet" | "snippet_html", [column, rest @ ..]) => self.bind_snippet(column, rest, name == "snippet_html").map(Some),
             ("contains", [column, E::Identifier(condition)]) if condition.quote_style == Some('"') => {
                 self.bind_contains(column, &condition.value).map(Some)
             }
@@ -175,7 +183,7 @@ impl Binder<'_> {
                         self.coerce(expr, &ty, CastContext::Assignment)?
                     });
                 }
-                let fewest = if name == MATCH_FUNCTION { 3 } else { 7 };
+                let fewest = if name == MATCH_FUNCTION { 3 } else { 8 };
                 if bound.len() < fewest {
                     return Ok(None);
                 }
@@ -208,8 +216,14 @@ impl Binder<'_> {
             });
             return match id {
                 Some(id) => Ok(Some(Expr::column(id, SqlType::new(PgType::Float4)))),
-                None => Err(PgError::unsupported(format!("score({}) needs a full text index", item.alias))
-                    .hint(format!("CREATE INDEX ON {} USING {METHOD} (column).", item.alias))),
+                None => {
+                    let table = item.table_oid.and_then(|oid| self.ctx.catalog.relation(oid)).map(|r| quote_name(r.name()));
+                    let error = PgError::unsupported(format!("score({}) needs a full text index", item.alias));
+                    Err(match table {
+                        Some(table) => error.hint(format!("CREATE INDEX ON {table} USING {METHOD} (column).")),
+                        None => error,
+                    })
+                }
             };
         }
         match alias {
@@ -230,8 +244,8 @@ impl Binder<'_> {
         columns.push((super::scan::SCORE, score));
     }
 
-    /// `snippet(column [, length [, before, after]])`: the piece of the text that shows why MATCH found it.
-    fn bind_snippet(&mut self, column: &E, rest: &[&E]) -> PgResult<Expr> {
+    /// `snippet(column [, length [, before, after]])`: the piece of the text that shows why MATCH found it; `snippet_html`, for a page.
+    fn bind_snippet(&mut self, column: &E, rest: &[&E], html: bool) -> PgResult<Expr> {
         let bound = self.bind_expr(column)?;
         let found = self.matches.iter().rev().find_map(|m| m.columns.iter().position(|c| *c == bound).map(|n| (m.clone(), n)));
         let Some((used, field)) = found else {
@@ -260,6 +274,7 @@ impl Binder<'_> {
         if given.next().is_some() {
             return Err(PgError::new(SqlState::UNDEFINED_FUNCTION, "snippet() takes a column, a length and two marks"));
         }
+        args.push(Expr::new(ExprKind::Const(ScalarValue::Boolean(Some(html))), SqlType::new(PgType::Bool)));
         Ok(Expr::new(ExprKind::Func { func: FuncRef(SNIPPET.clone()), args }, SqlType::new(PgType::Text)))
     }
 
@@ -272,6 +287,6 @@ impl Binder<'_> {
         };
         let bound = self.bind_expr(column)?;
         let search = super::contains::search_string(condition)?;
-        self.match_call(vec![bound], vec![name], text(&search), false)
+        self.match_call(vec![bound], vec![name], text(&search), Mode::SearchString)
     }
 }

@@ -31,9 +31,20 @@ pub struct MatchColumn {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct MatchConfig {
     pub columns: Vec<MatchColumn>,
-    /// IN NATURAL LANGUAGE MODE: the search string is words, without signs.
     #[serde(default)]
-    pub natural: bool,
+    pub mode: Mode,
+}
+
+/// What the search string is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Mode {
+    /// IN BOOLEAN MODE: words and signs.
+    #[default]
+    SearchString,
+    /// IN NATURAL LANGUAGE MODE: words, without signs.
+    Words,
+    /// WITH QUERY EXPANSION: and words that are much like them.
+    SimilarWords,
 }
 
 impl MatchConfig {
@@ -54,8 +65,12 @@ impl MatchConfig {
     /// # Errors
     /// 42601 and 54001.
     pub fn query(&self, search: &str, fields: &[SearchField]) -> PgResult<Query> {
-        let parse = if self.natural { stoa_fulltext::parse_words } else { stoa_fulltext::parse };
-        parse(search, fields).map_err(text_error)
+        let query = match self.mode {
+            Mode::SearchString => stoa_fulltext::parse(search, fields),
+            Mode::Words => stoa_fulltext::parse_words(search, fields, false),
+            Mode::SimilarWords => stoa_fulltext::parse_words(search, fields, true),
+        };
+        query.map_err(text_error)
     }
 
     /// # Errors
@@ -99,10 +114,10 @@ pub static MATCH: LazyLock<Arc<Func>> = LazyLock::new(|| {
     Arc::new(func)
 });
 
-/// `match_snippet(configuration, search string, column's number, text, length, before, after)`.
+/// `match_snippet(configuration, search string, column's number, text, length, before, after, whether the text is escaped for HTML)`.
 pub static SNIPPET: LazyLock<Arc<Func>> = LazyLock::new(|| {
     let kernel: Kernel = Arc::new(snippet_rows);
-    let args = [PgType::Text, PgType::Text, PgType::Int4, PgType::Text, PgType::Int4, PgType::Text, PgType::Text];
+    let args = [PgType::Text, PgType::Text, PgType::Int4, PgType::Text, PgType::Int4, PgType::Text, PgType::Text, PgType::Bool];
     let mut func =
         Func::of_kind(SNIPPET_FUNCTION, &args, PgType::Text, FuncKind::Scalar(kernel), "the piece of a text that shows why it was found");
     func.oid = SNIPPET_OID;
@@ -187,7 +202,9 @@ fn snippet_rows(call: &Call<'_>, args: &[Arg]) -> PgResult<ArrayRef> {
         };
         let length = usize::try_from(length).ok().filter(|n| *n > 0);
         let length = length.ok_or_else(|| PgError::new(SqlState::INVALID_PARAMETER_VALUE, "the length of a snippet must be positive"))?;
-        let options = SnippetOptions { before: before.to_owned(), after: after.to_owned(), length };
+        let escape = arg(args, 7)?;
+        let html = escape.array.as_boolean_opt().is_some_and(|flags| flags.is_valid(escape.at(row)) && flags.value(escape.at(row)));
+        let options = SnippetOptions { before: before.to_owned(), after: after.to_owned(), length, html };
         let field = usize::try_from(field).unwrap_or(0);
         out.append_value(stoa_fulltext::snippet(compiled.evaluator(search)?, field, text, &options));
     }
@@ -201,7 +218,9 @@ pub fn renumbered(query: &Query, field: &dyn Fn(usize) -> usize) -> Query {
         Query::Nothing => Query::Nothing,
         Query::All => Query::All,
         Query::Term { field: f, word } => Query::Term { field: field(*f), word: word.clone() },
-        Query::Phrase { field: f, words, slop } => Query::Phrase { field: field(*f), words: words.clone(), slop: *slop },
+        Query::Phrase { field: f, letters, words, slop } => {
+            Query::Phrase { field: field(*f), letters: *letters, words: words.clone(), slop: *slop }
+        }
         Query::Prefix { field: f, start } => Query::Prefix { field: field(*f), start: start.clone() },
         Query::Fuzzy { field: f, word, distance } => Query::Fuzzy { field: field(*f), word: word.clone(), distance: *distance },
         Query::Regex { field: f, pattern } => Query::Regex { field: field(*f), pattern: pattern.clone() },

@@ -1,10 +1,11 @@
 //! What `WITH (…)` says about a full text index.
 
 use super::matching::text_error;
+use crate::catalog::{ColumnId, IndexDescriptor, IndexKey, IndexState, TableDescriptor};
 use stoa_fulltext::TokenizerOptions;
 use stoa_fulltext::analyzer::VERSION;
 use stoa_fulltext::index::MAX_SHARDS;
-use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_pg::{PgError, PgResult, PgType, SqlState};
 
 /// The option under which the version of the analysis is stored.
 pub const VERSION_OPTION: &str = "tokenizer_version";
@@ -53,6 +54,31 @@ impl Settings {
         out.push((VERSION_OPTION.into(), VERSION.to_string()));
         out
     }
+}
+
+/// What is said about words, of the options of an index.
+fn of_words(options: &[(String, String)]) -> Vec<(String, String)> {
+    options.iter().filter(|(name, _)| name != "shards" && name != VERSION_OPTION).cloned().collect()
+}
+
+/// Keeps with the columns of a table how its full text indexes cut them into words: a MATCH finds the same when an index is gone. Of
+/// several indexes the first counts.
+pub(crate) fn note_words(table: &mut TableDescriptor) {
+    for index in table.indexes.iter().rev().filter(|i| super::is_text(i) && i.state == IndexState::Readable) {
+        for part in index.parts.iter().filter(|p| p.ty.ty != PgType::Tsvector) {
+            let IndexKey::Column(id) = &part.key else { continue };
+            if let Some(column) = table.columns.iter_mut().find(|c| c.id == *id) {
+                column.words = of_words(&index.options);
+            }
+        }
+    }
+}
+
+/// The full text index that says how a column is cut into words.
+pub(crate) fn words_by(table: &TableDescriptor, column: ColumnId) -> Option<&IndexDescriptor> {
+    let has =
+        |i: &&IndexDescriptor| i.parts.iter().any(|p| p.ty.ty != PgType::Tsvector && matches!(&p.key, IndexKey::Column(c) if *c == column));
+    table.indexes.iter().filter(|i| super::is_text(i)).find(has)
 }
 
 #[cfg(test)]

@@ -59,7 +59,7 @@ fn translate(node: &Node, field: usize) -> (Query, bool) {
         Node::Phrase(a, b, _) => {
             let mut words = Vec::new();
             if chain(node, &mut words).is_some() {
-                return (Query::Phrase { field, words, slop: 0 }, true);
+                return (Query::Phrase { field, letters: false, words, slop: 0 }, true);
             }
             // Both sides must be there; where, is looked at again.
             (Query::all(vec![present(a, field), present(b, field)]), false)

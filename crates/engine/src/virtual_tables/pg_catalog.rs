@@ -784,6 +784,7 @@ fn attributes(ctx: &StatementContext, t: &mut Table<'_>) {
                     ("atthasdef", (c.default.is_some() || c.generated.is_some()).into()),
                     ("attidentity", identity.into()),
                     ("attgenerated", if c.generated.is_some() { "s" } else { "" }.into()),
+                    ("attoptions", storage_options(&c.words)),
                 ],
             );
         }

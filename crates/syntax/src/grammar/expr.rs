@@ -575,7 +575,14 @@ impl Parser<'_> {
             _ => return Err(self.unexpected()),
         };
         let opt_search_modifier = if self.keywords(&["in", "natural", "language", "mode"]) {
-            Some(ast::SearchModifier::InNaturalLanguageMode)
+            let expansion = self.keywords(&["with", "query", "expansion"]);
+            Some(if expansion {
+                ast::SearchModifier::InNaturalLanguageModeWithQueryExpansion
+            } else {
+                ast::SearchModifier::InNaturalLanguageMode
+            })
+        } else if self.keywords(&["with", "query", "expansion"]) {
+            Some(ast::SearchModifier::WithQueryExpansion)
         } else if self.keywords(&["in", "boolean", "mode"]) {
             Some(ast::SearchModifier::InBooleanMode)
         } else {

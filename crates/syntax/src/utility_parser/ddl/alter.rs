@@ -238,7 +238,11 @@ impl Parser<'_> {
             return Ok(AlterAction::AlterIdentity { column, always, options });
         }
         if self.peek_keyword(0, "set") || self.peek_keyword(0, "reset") {
+            let set = self.peek_keyword(0, "set");
             self.at += 1;
+            if self.peek(0) == Some(&Token::LParen) {
+                return Ok(AlterAction::ColumnOptions { column, options: self.options_in_parens()?, set });
+            }
             let what = match self.peek(0) {
                 Some(Token::Word(w)) => w.value.to_uppercase(),
                 _ => "options".into(),
