@@ -10,11 +10,12 @@ use crate::access::adapter::{ScanColumns, predicate};
 use crate::access::{Predicate, Preferences};
 use crate::bind::tree::TableScan;
 use crate::bind::{BindContext, bind_table_expr};
-use crate::catalog::{ColumnId, IndexKey, TableDescriptor};
+use crate::catalog::{ColumnId, IndexDescriptor, IndexKey, TableDescriptor};
 use crate::column_cache::ColumnCache;
 use crate::plan::relation::Planner;
 use crate::plan::{column_name, from_datafusion};
 use crate::row::{RowCodec, expression_column};
+use crate::session::shared::SessionShared;
 use crate::statistics::TableStatistics;
 use crate::text::TextIndexes;
 use crate::text::exec::Among;
@@ -47,6 +48,8 @@ pub struct StoaTable {
     index_exprs: Vec<(Expr, ColumnId, SqlType)>,
     /// The full text indexes of the database.
     text: Option<Arc<TextIndexes>>,
+    /// Who is told of hints that cannot be followed.
+    session: Option<Arc<SessionShared>>,
     preferences: Preferences,
     statistics: Option<Arc<TableStatistics>>,
     /// By index and part: what is computed for a full text index.
@@ -86,6 +89,7 @@ impl StoaTable {
             index_predicates: Arc::from([]),
             index_exprs: Vec::new(),
             text: None,
+            session: None,
             preferences: Preferences::default(),
             statistics: None,
             text_parts: Vec::new(),
@@ -128,7 +132,9 @@ impl StoaTable {
             );
             Some(crate::row::key::KeyPartCodec { column: column.id, ty: column.ty.clone(), part })
         };
-        let usable = |at: usize| match table.indexes.get(at).map(|i| i.predicate.is_some()) {
+        let named = self.named_text().is_some();
+        let asked = |index: &IndexDescriptor| !self.preferences.excludes(&index.name) && (!named || self.preferences.names(&index.name));
+        let usable = |at: usize| match table.indexes.get(at).filter(|i| asked(i)).map(|i| i.predicate.is_some()) {
             Some(true) => {
                 let predicate = self.index_predicates.get(at).cloned().flatten();
                 predicate.is_some_and(|p| crate::access::ranges::implies(predicates, &p, &part_of))
@@ -140,13 +146,25 @@ impl StoaTable {
             table,
             &crate::text::scan::Filters {
                 exprs: filters,
-                predicates: if self.preferences.is_full() || self.preferences.names_any() { &[] } else { predicates },
+                predicates: if self.preferences.is_full() || (self.preferences.names_any() && !named) { &[] } else { predicates },
                 alone,
             },
             &|name| ScanColumns::column(self, name).map(|(id, _)| id),
             &usable,
             &|index, part| self.text_parts.get(index).and_then(|i| i.get(part)).cloned().flatten(),
         )
+    }
+
+    /// A full text index that a hint asks for.
+    fn named_text(&self) -> Option<&IndexDescriptor> {
+        self.scan.table.indexes.iter().find(|i| crate::text::is_text(i) && self.preferences.names(&i.name))
+    }
+
+    /// Tells who hears of hints that cannot be followed.
+    #[must_use]
+    pub(crate) fn with_session(mut self, session: &Arc<SessionShared>) -> Self {
+        self.session = Some(Arc::clone(session));
+        self
     }
 
     /// Tells what the predicates of partial indexes say, by position of the index.
@@ -276,7 +294,7 @@ impl TableProvider for StoaTable {
             alone: self.alone,
         };
         let (choice, sizes) = request.choose().await.map_err(DataFusionError::from)?;
-        if text.is_none() && choice.cost(sizes.rows) > NARROWED_COST {
+        if text.is_none() && (choice.cost(sizes.rows) > NARROWED_COST || self.named_text().is_some()) {
             text = self.choose_text(filters, &request.predicates, true).map_err(DataFusionError::from)?;
         }
         let mut among = None;
@@ -291,11 +309,16 @@ impl TableProvider for StoaTable {
                 }
                 None => (t.cost(), None),
             };
-            if !scored && (choice.is_empty() || other <= least) {
+            let asked = self.preferences.names(&t.search.name);
+            if !scored && (choice.is_empty() || (other <= least && !asked)) {
                 text = None;
             } else {
                 among = found;
             }
+        }
+        if let (None, Some(index), Some(session)) = (&text, self.named_text(), &self.session) {
+            let message = format!("full text index \"{}\" answers no condition here: the hint was ignored", index.name);
+            session.warning(SqlState::WARNING, message);
         }
         let residual: Vec<usize> = match &text {
             Some(text) => (0..filters.len()).filter(|n| !text.answered.contains(n)).collect(),
@@ -374,6 +397,7 @@ pub(crate) fn table_of(planner: &Planner, scan: &TableScan) -> PgResult<StoaTabl
         .with_index_exprs(index_exprs(planner, &scan.table)?)
         .with_column_cache(&ctx.database.columns)
         .with_text(&ctx.database.text, text_parts(planner, &scan.table)?)
+        .with_session(&ctx.session)
         .with_preferences(preferences)
         .with_statistics(ctx.database.statistics.of(scan.table.oid)))
 }
