@@ -22,6 +22,7 @@ use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Pla
 use futures::{StreamExt, TryStreamExt};
 use std::fmt;
 use std::sync::Arc;
+use std::time::Instant;
 use stoa_pg::PgResult;
 use stoa_store::KeyRange;
 
@@ -181,7 +182,10 @@ impl ExecutionPlan for KeyRangeScanExec {
             ended: false,
         };
         let stream = futures::stream::try_unfold(state, |mut state| async move {
+            let started = Instant::now();
             let batch = state.next().await?;
+            // All that it takes, the reading of the store included.
+            state.baseline.elapsed_compute().add_elapsed(started);
             Ok(batch.map(|batch| (batch, state)))
         });
         let stream = stream.into_stream().fuse();
@@ -364,7 +368,6 @@ impl ScanState {
             if rows == 0 {
                 continue;
             }
-            let timer = self.baseline.elapsed_compute().timer();
             let batch = match kept {
                 None => self.output.batch(&mut self.decoder)?,
                 Some(Rows { columns, rows, kept }) => {
@@ -376,7 +379,6 @@ impl ScanState {
             };
             let batch = self.output.apply(batch)?;
             let out = self.gather.push(batch)?;
-            timer.done();
             if let Some(batch) = out {
                 self.baseline.record_output(batch.num_rows());
                 return Ok(Some(batch));

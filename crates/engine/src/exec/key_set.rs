@@ -21,6 +21,7 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SortOrderPushdownResult};
 use std::fmt;
 use std::sync::Arc;
+use std::time::Instant;
 use stoa_store::KeyRange;
 
 /// Entries read, and rows read by their keys, at a time.
@@ -105,7 +106,10 @@ impl ExecutionPlan for KeySetExec {
             at: 0,
         };
         let stream = futures::stream::try_unfold(state, |mut state| async move {
+            let started = Instant::now();
             let batch = state.next().await?;
+            // All that it takes, the reading of the store included.
+            state.baseline.elapsed_compute().add_elapsed(started);
             Ok(batch.map(|batch| (batch, state)))
         });
         Ok(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.output.schema), stream)))

@@ -14,6 +14,7 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SortOrderPushdownResult};
 use std::fmt;
 use std::sync::Arc;
+use std::time::Instant;
 use stoa_pg::PgResult;
 
 /// Keys read in one call of the store.
@@ -83,7 +84,10 @@ impl ExecutionPlan for PointGetExec {
             at: 0,
         };
         let stream = futures::stream::try_unfold(state, |mut state| async move {
+            let started = Instant::now();
             let batch = state.next().await?;
+            // All that it takes, the reading of the store included.
+            state.baseline.elapsed_compute().add_elapsed(started);
             Ok(batch.map(|batch| (batch, state)))
         });
         Ok(Box::pin(RecordBatchStreamAdapter::new(Arc::clone(&self.output.schema), stream)))

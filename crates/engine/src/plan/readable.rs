@@ -174,6 +174,7 @@ fn measured(node: &Arc<dyn ExecutionPlan>, timing: bool, out: &mut String) {
     }
     let counts = metrics.iter().filter_map(|metric| match metric.value() {
         MetricValue::Count { name, count } if count.value() > 0 => Some((name, count.value())),
+        MetricValue::Gauge { name, gauge } if gauge.value() > 0 => Some((name, gauge.value())),
         _ => None,
     });
     let mut counts: Vec<_> = counts.collect();
