@@ -41,6 +41,10 @@ pub struct DatabaseOptions {
     pub text_directory: Option<PathBuf>,
     /// Sessions at a time; what `max_connections` says.
     pub max_sessions: usize,
+    /// What `port` says, if somebody listens.
+    pub port: Option<u16>,
+    /// What `stoa.memory_limit` says: the limit that the others are shares of.
+    pub memory_limit_bytes: Option<u64>,
     /// How indexes are checked in the background.
     pub scrub: crate::index::scrub::ScrubOptions,
     /// Parallel pieces of one statement; 0 for the number of cores.
@@ -82,6 +86,8 @@ impl Default for DatabaseOptions {
             spill_bytes: 64 << 30,
             text_directory: None,
             max_sessions: 100,
+            port: None,
+            memory_limit_bytes: None,
             scrub: crate::index::scrub::ScrubOptions::default(),
             parallelism: 0,
         }

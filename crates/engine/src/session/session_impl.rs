@@ -66,6 +66,12 @@ impl Session {
             return Err(PgError::new(SqlState::INVALID_CATALOG_NAME, format!("database \"{name}\" does not exist")));
         }
         let mut settings = Settings::default().with("max_connections", Some(&database.options.max_sessions.to_string()))?;
+        if let Some(port) = database.options.port {
+            settings = settings.with("port", Some(&port.to_string()))?;
+        }
+        if let Some(bytes) = database.options.memory_limit_bytes {
+            settings = settings.with("stoa.memory_limit", Some(&format!("{}MB", bytes >> 20)))?;
+        }
         if !options.application_name.is_empty() {
             settings = settings.with("application_name", Some(&options.application_name))?;
         }

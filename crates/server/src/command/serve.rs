@@ -53,7 +53,9 @@ impl Serve {
                 SURE_BYTES >> 20
             );
         }
-        let database = open_for(&self.data, usize::try_from(self.max_connections).unwrap_or(usize::MAX)).await?;
+        let sessions = usize::try_from(self.max_connections).unwrap_or(usize::MAX);
+        let database = open_for(&self.data, sessions, Some(self.listen.port()).filter(|port| *port != 0)).await?;
+        let limit_mb = database.inner().options.memory_limit_bytes.map(|bytes| bytes >> 20);
         let server = Server::bind(self.listen, database.clone(), ServerOptions::default())
             .await
             .map_err(io(&format!("cannot listen on {}", self.listen)))?;
@@ -61,7 +63,7 @@ impl Serve {
         let mut terminate = signal(SignalKind::terminate()).map_err(io("cannot wait for signals"))?;
         let mut interrupt = signal(SignalKind::interrupt()).map_err(io("cannot wait for signals"))?;
         let quiet = tokio::spawn(give_back_when_quiet(database));
-        tracing::info!(%address, data = %self.data.data.display(), "ready for connections");
+        tracing::info!(%address, data = %self.data.data.display(), memory_limit_mb = limit_mb, "ready for connections");
         server
             .run(async move {
                 tokio::select! {

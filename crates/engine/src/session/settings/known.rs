@@ -1420,6 +1420,17 @@ pub const SETTINGS: &[Setting] = &[
         effect: true,
     },
     Setting {
+        name: "stoa.memory_limit",
+        kind: Kind::Integer { min: 0, max: 2147483647, unit: Unit::Kilobytes },
+        default: "0",
+        context: Context::Postmaster,
+        category: "Resource Usage / Memory",
+        description: "Shows the memory that the process may use, as --memory-limit says; 0 if there is no limit.",
+        report: false,
+        hidden: true,
+        effect: true,
+    },
+    Setting {
         name: "stoa.min_column_cache_scan_size",
         kind: Kind::Integer { min: 0, max: 2147483647, unit: Unit::Kilobytes },
         default: "512",
