@@ -117,8 +117,11 @@ async fn run(database: Weak<DatabaseInner>) {
             next
         };
         let Some(table) = table else { return };
-        if let Err(error) = analyze(&database, table).await {
-            tracing::warn!(%error, table, "a table could not be analyzed");
+        match analyze(&database, table).await {
+            Ok(()) => {}
+            // It was given up because nobody else has the database any more.
+            Err(_) if Arc::strong_count(&database) == 1 => return,
+            Err(error) => tracing::warn!(%error, table, "a table could not be analyzed"),
         }
     }
 }

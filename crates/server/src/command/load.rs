@@ -227,6 +227,7 @@ struct Progress {
 
 impl Load {
     pub(super) async fn run(self) -> Result<ExitCode, CommandError> {
+        let began = Instant::now();
         let format = self.format.unwrap_or_else(|| Format::of(&self.file));
         let delimiter = self.delimiter.unwrap_or(format.delimiter());
         if !delimiter.is_ascii() {
@@ -307,7 +308,6 @@ impl Load {
             }
         };
         eprintln!("load {number}: if it is interrupted, go on with --resume {number}");
-        let began = Instant::now();
         let mut progress = Progress::default();
         let done = self.load(&mut session, &mut *records, &self.copy(&names, format, delimiter), number, skip, &mut progress).await;
         session.close().await;
@@ -323,6 +323,11 @@ impl Load {
                 eprintln!("ERROR:  {}: {}", fields.code, fields.message);
                 if let Some(detail) = &fields.detail {
                     eprintln!("DETAIL:  {detail}");
+                }
+                if let Some(hint) = &fields.hint {
+                    eprintln!("HINT:  {hint}");
+                } else if fields.code == SqlState::CHARACTER_NOT_IN_REPERTOIRE && format.is_text() {
+                    eprintln!("HINT:  The file is not UTF-8: {}.", text::NOT_UTF8);
                 }
                 if let Some(context) = &fields.context {
                     eprintln!("CONTEXT:  {}", in_file(context, records.unit(), progress.place));

@@ -89,7 +89,11 @@ impl TextFile {
     pub(super) fn open(path: &Path, format: Format) -> Result<Self, FileError> {
         let file = File::open(path)?;
         let total = file.metadata()?.len();
-        Ok(Self { file: BufReader::with_capacity(1 << 20, file), format, total, bytes: 0, lines: 0 })
+        let mut file = BufReader::with_capacity(1 << 20, file);
+        if let Some((kind, command)) = compression(file.fill_buf()?) {
+            return Err(FileError::Content(format!("it is compressed with {kind}: make a file of its contents with {command} first")));
+        }
+        Ok(Self { file, format, total, bytes: 0, lines: 0 })
     }
 
     /// Reads the first line: the names of columns.
@@ -100,13 +104,52 @@ impl TextFile {
         }
         // A mark of UTF-8 is not part of the first name.
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&line);
+        check_utf8(line, 1)?;
         let names = split(line, self.format, delimiter).ok_or_else(|| FileError::Content("its first line does not name columns".into()))?;
+        if let [name] = names.as_slice()
+            && let Some(other) = [';', '\t', ',', '|'].into_iter().find(|c| *c != delimiter && name.contains(*c))
+        {
+            let (shown, option) =
+                if other == '\t' { ("a tab", "--format tsv".to_owned()) } else { ("that", format!("--delimiter '{other}'")) };
+            return Err(FileError::Content(format!(
+                "its first line has no {}, but {}: if {shown} stands between values, load it with {option}",
+                quoted(delimiter),
+                quoted(other)
+            )));
+        }
         if names.iter().any(String::is_empty) {
             return Err(FileError::Content("its first line has a column without a name".into()));
         }
         Ok(names)
     }
 }
+
+/// A character as messages show it.
+fn quoted(c: char) -> String {
+    if c == '\t' { "tab".into() } else { format!("\"{c}\"") }
+}
+
+/// What a file is compressed with, by its first bytes, and what undoes it.
+fn compression(start: &[u8]) -> Option<(&'static str, &'static str)> {
+    const KINDS: [(&[u8], &str, &str); 5] = [
+        (b"\x1f\x8b", "gzip", "gunzip"),
+        (b"\x28\xb5\x2f\xfd", "zstd", "unzstd"),
+        (b"PK\x03\x04", "zip", "unzip"),
+        (b"\xfd7zXZ\0", "xz", "unxz"),
+        (b"BZh", "bzip2", "bunzip2"),
+    ];
+    KINDS.iter().find(|(sign, ..)| start.starts_with(sign)).map(|(_, kind, command)| (*kind, *command))
+}
+
+fn check_utf8(record: &[u8], line: u64) -> Result<(), FileError> {
+    match std::str::from_utf8(record) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(FileError::Content(format!("line {line} is not UTF-8: {NOT_UTF8}"))),
+    }
+}
+
+/// What to do with a file of another encoding.
+pub(super) const NOT_UTF8: &str = "iconv -f LATIN1 -t UTF-8 makes a file that is, of one in Latin-1";
 
 /// The values of a record.
 fn split(record: &[u8], format: Format, delimiter: char) -> Option<Vec<String>> {
@@ -135,6 +178,7 @@ pub(super) fn infer(
     let mut record = Vec::new();
     let mut first = has_header;
     while file.record(&mut record)? {
+        check_utf8(&record, file.place())?;
         if !std::mem::take(&mut first) {
             let values = split(&record, format, delimiter).unwrap_or_default();
             for (value, types) in values.iter().zip(&mut types).filter(|(value, _)| value.as_str() != null) {
@@ -173,6 +217,26 @@ mod tests {
                 found.push(String::from_utf8(std::mem::take(&mut record)).unwrap());
             }
             assert_eq!(found, records);
+            std::fs::remove_file(path).unwrap();
+        }
+    }
+
+    #[test]
+    fn what_is_no_csv_is_told() {
+        for (name, bytes, wanted) in [
+            ("x.csv.gz", &b"\x1f\x8b\x08"[..], "it is compressed with gzip: make a file of its contents with gunzip first"),
+            (
+                "semi.csv",
+                b"a;b\n1;2\n",
+                "its first line has no \",\", but \";\": if that stands between values, load it with --delimiter ';'",
+            ),
+            ("tab.csv", b"a\tb\n", "its first line has no \",\", but tab: if a tab stands between values, load it with --format tsv"),
+            ("latin.csv", b"caf\xe9,b\n", "line 1 is not UTF-8: iconv -f LATIN1 -t UTF-8 makes a file that is, of one in Latin-1"),
+        ] {
+            let path = std::env::temp_dir().join(format!("stoa-load-{}-{name}", std::process::id()));
+            std::fs::write(&path, bytes).unwrap();
+            let names = TextFile::open(&path, Format::Csv).and_then(|mut file| file.header(','));
+            assert_eq!(names.unwrap_err().to_string(), wanted, "{name}");
             std::fs::remove_file(path).unwrap();
         }
     }
