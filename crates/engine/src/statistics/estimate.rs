@@ -5,7 +5,6 @@ use crate::access::Predicate;
 use crate::access::ranges::spans_of;
 use crate::access::span::{Span, Spans};
 use crate::catalog::{ColumnId, TableDescriptor};
-use crate::plan::expr::has_native_order;
 use crate::row::key::KeyPartCodec;
 use crate::row::types::part_kind;
 use datafusion::common::stats::Precision;
@@ -86,7 +85,7 @@ impl TableStatistics {
         };
         // Bounds are of use for numbers and times. They are PostgreSQL's least and greatest: DataFusion may have them only where it has the
         // same order, or the least would be above the greatest, as of intervals.
-        if (ty.arrow.is_numeric() || ty.arrow.is_temporal()) && has_native_order(ty) {
+        if (ty.arrow.is_numeric() || ty.arrow.is_temporal()) && ty.has_native_order() {
             let ends = values.histogram.first().into_iter().chain(values.histogram.last()).chain(values.common.iter().map(|(v, _)| v));
             let (mut least, mut most) = (None, None);
             for value in ends {
