@@ -17,7 +17,6 @@ use crate::row::KeyCodec;
 use crate::text::settings::words_by;
 use std::collections::HashSet;
 use std::sync::Arc;
-use stoa_pg::types::format_type;
 use stoa_pg::{PgError, PgResult, SqlState, SqlType};
 use stoa_store::{BloomFilter, Compression, FamilyOptions, Layout};
 
@@ -346,7 +345,7 @@ fn column_name(table: &TableDescriptor, id: ColumnId) -> String {
 
 /// A type as a column is declared: with all its dimensions, which are part of it here.
 fn type_name(ty: &SqlType) -> String {
-    let mut out = format_type(&ty.ty, ty.typmod);
+    let mut out = super::deparse::type_name(ty);
     let mut arrow = &ty.arrow;
     let mut dimensions = 0;
     while let arrow::datatypes::DataType::List(field) = arrow {
