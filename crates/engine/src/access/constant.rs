@@ -241,6 +241,15 @@ mod tests {
         for (op, value, wanted) in cases {
             assert_eq!(fit(&int4, op, &value), wanted, "{op:?} {value:?}");
         }
+        // NaN lies above all numbers that a decimal has.
+        let numeric = SqlType::decimal(5, 2);
+        let decimal = |v: i128| ScalarValue::Decimal128(Some(v), 5, 2);
+        let most = ScalarValue::Int64(Some(1000));
+        assert_eq!(fit(&numeric, Less, &most), Fitted::Compare(LessEqual, decimal(99_999)));
+        assert_eq!(fit(&numeric, GreaterEqual, &most), Fitted::Compare(Greater, decimal(99_999)));
+        assert_eq!(fit(&numeric, Equal, &most), Fitted::None);
+        assert_eq!(fit(&numeric, Greater, &ScalarValue::Int64(Some(-1000))), Fitted::All);
+        assert_eq!(fit(&numeric, Less, &ScalarValue::Decimal128(Some(DECIMAL_NAN), 9, 0)), Fitted::Unknown);
         let date = SqlType::new(PgType::Date);
         let noon = ScalarValue::TimestampMicrosecond(Some(DAY_US + DAY_US / 2), None);
         assert_eq!(fit(&date, Less, &noon), Fitted::Compare(LessEqual, ScalarValue::Date32(Some(1))));

@@ -539,3 +539,27 @@ pub mod serde_sql_type {
         Ok(out)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+    use super::serde_sql_type;
+    use serde::{Deserialize, Serialize};
+    use stoa_pg::{PgType, SqlType};
+
+    #[derive(Serialize, Deserialize)]
+    struct Column {
+        #[serde(with = "serde_sql_type")]
+        ty: SqlType,
+    }
+
+    #[test]
+    fn characters_that_were_stored_without_blanks_stay_so() {
+        let text = r#"{"ty":{"oid":1042,"typmod":-1,"dims":0}}"#;
+        let old: Column = serde_json::from_str(text).unwrap();
+        assert!(old.ty.has_native_order() && !old.ty.keeps_blanks() && old.ty.display_name() == "character");
+        assert_eq!(serde_json::to_string(&old).unwrap(), text);
+        let new = serde_json::to_string(&Column { ty: SqlType::new(PgType::Bpchar) }).unwrap();
+        assert!(serde_json::from_str::<Column>(&new).unwrap().ty.keeps_blanks(), "{new}");
+    }
+}
