@@ -82,7 +82,7 @@ impl Binder<'_> {
             return Ok(Expr::new(ExprKind::Const(value), target.clone()));
         }
         if target.ty == PgType::Numeric && target.typmod == -1 {
-            return numeric_literal(text.trim(), &self.ctx);
+            return numeric_literal(&text, &self.ctx);
         }
         let mut base = target.clone();
         if let PgType::Array(_) = &target.ty {
@@ -162,7 +162,8 @@ pub(crate) fn unknown(text: &str) -> Expr {
 
 /// A decimal number: a 128-bit decimal when its digits fit, else the sortable form.
 fn numeric_literal(text: &str, ctx: &super::BindContext<'_>) -> PgResult<Expr> {
-    let plain = text.strip_prefix(['+', '-']).unwrap_or(text);
+    let number = stoa_pg::values::number::trim(text);
+    let plain = number.strip_prefix(['+', '-']).unwrap_or(number);
     let (whole, fraction) = plain.split_once('.').unwrap_or((plain, ""));
     let digits_only =
         !plain.is_empty() && whole.bytes().chain(fraction.bytes()).all(|b| b.is_ascii_digit()) && (whole.len() + fraction.len()) > 0;
@@ -172,7 +173,7 @@ fn numeric_literal(text: &str, ctx: &super::BindContext<'_>) -> PgResult<Expr> {
         for b in whole.trim_start_matches('0').bytes().chain(fraction.bytes()) {
             mantissa = mantissa * 10 + i128::from(b - b'0');
         }
-        if text.starts_with('-') {
+        if number.starts_with('-') {
             mantissa = -mantissa;
         }
         let (precision, scale) = (significant.max(1).max(fraction.len()) as u8, fraction.len() as i8);

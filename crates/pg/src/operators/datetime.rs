@@ -111,12 +111,13 @@ fn date_plus_timetz(date: i32, time: TimeTz) -> PgResult<i64> {
     if is_finite_timestamp(midnight) { check_timestamp(midnight.checked_add(time.utc())) } else { Ok(midnight) }
 }
 
+/// A sum beyond 64 bits wraps around, as PostgreSQL's does.
 fn time_plus_interval(time: i64, interval: Interval) -> i64 {
-    (time + interval.micros % USECS_PER_DAY).rem_euclid(USECS_PER_DAY)
+    time.wrapping_add(interval.micros).rem_euclid(USECS_PER_DAY)
 }
 
 fn interval_minus_time(time: i64, interval: Interval) -> i64 {
-    (time - interval.micros % USECS_PER_DAY).rem_euclid(USECS_PER_DAY)
+    time.wrapping_sub(interval.micros).rem_euclid(USECS_PER_DAY)
 }
 
 /// What dates and timestamps of any kind compare by: microseconds wide enough for all dates.

@@ -244,11 +244,14 @@ fn parse_integer(text: &str, type_name: &str, min: i128, max: i128) -> PgResult<
     let count = digits.iter().take_while(|b| b.is_ascii_digit()).count();
     let magnitude = digits.iter().take(count).fold(0i128, |sum, digit| (sum * 10 + i128::from(digit - b'0')).min(limit));
     let value = if negative { -magnitude } else { magnitude };
-    // Digits that are too many are told before what follows them.
-    if !(min..=max).contains(&value) {
+    // Digits that are too many are told before what follows them. They are counted down, so that one more than the greatest is not.
+    if value < min || magnitude > max.max(-min) {
         return Err(PgError::value_out_of_range(type_name, text));
     }
-    if count == 0 || count < digits.len() { Err(PgError::invalid_text(type_name, text)) } else { Ok(value) }
+    if count == 0 || count < digits.len() {
+        return Err(PgError::invalid_text(type_name, text));
+    }
+    if value > max { Err(PgError::value_out_of_range(type_name, text)) } else { Ok(value) }
 }
 
 /// # Errors
@@ -328,32 +331,66 @@ fn hexadecimal(word: &str) -> Option<f64> {
     Some(if negative { -value } else { value })
 }
 
+/// Whether a number is too large or too small for what it was read as.
+fn does_not_fit(infinite: bool, zero: bool, word: &str) -> bool {
+    (infinite && word.bytes().any(|b| b.is_ascii_digit())) || (zero && has_nonzero_digit(word))
+}
+
+/// The decimal number at the start of a text: what is behind it is told after that it does not fit.
+fn leading_number(word: &str) -> &str {
+    let digits = |from: usize| from + word.bytes().skip(from).take_while(u8::is_ascii_digit).count();
+    let sign = |at: usize| at + usize::from(matches!(word.as_bytes().get(at), Some(b'+' | b'-')));
+    let mut end = digits(sign(0));
+    if word.as_bytes().get(end) == Some(&b'.') {
+        end = digits(end + 1);
+    }
+    if matches!(word.as_bytes().get(end), Some(b'e' | b'E')) {
+        let from = sign(end + 1);
+        end = if digits(from) > from { digits(from) } else { end };
+    }
+    word.get(..end).unwrap_or_default()
+}
+
 /// # Errors
 /// 22P02 for what is no number, 22003 for what overflows or underflows.
 pub fn parse_f64(text: &str) -> PgResult<f64> {
     let word = trim(text);
-    let value: f64 = match word.parse() {
-        Ok(value) => value,
-        Err(_) => hexadecimal(word).ok_or_else(|| PgError::invalid_text("double precision", text))?,
+    let fits = |value: f64, word: &str| {
+        let out = does_not_fit(value.is_infinite(), value == 0.0, word);
+        if out { Err(float_out_of_range(word, "double precision")) } else { Ok(value) }
     };
-    if (value.is_infinite() && word.bytes().any(|b| b.is_ascii_digit())) || (value == 0.0 && has_nonzero_digit(word)) {
-        return Err(float_out_of_range(word, "double precision"));
+    match word.parse() {
+        Ok(value) => fits(value, word),
+        Err(_) => match hexadecimal(word) {
+            Some(value) => fits(value, word),
+            None => {
+                let number = leading_number(word);
+                number.parse().map_or(Ok(0.0), |value| fits(value, number))?;
+                Err(PgError::invalid_text("double precision", text))
+            }
+        },
     }
-    Ok(value)
 }
 
 /// # Errors
 /// 22P02 for what is no number, 22003 for what overflows or underflows.
 pub fn parse_f32(text: &str) -> PgResult<f32> {
     let word = trim(text);
-    let value: f32 = match word.parse() {
-        Ok(value) => value,
-        Err(_) => hexadecimal(word).ok_or_else(|| PgError::invalid_text("real", text))? as f32,
+    let fits = |value: f32, word: &str| {
+        let out = does_not_fit(value.is_infinite(), value == 0.0, word);
+        if out { Err(float_out_of_range(text, "real")) } else { Ok(value) }
     };
-    if (value.is_infinite() && word.bytes().any(|b| b.is_ascii_digit())) || (value == 0.0 && has_nonzero_digit(word)) {
-        return Err(float_out_of_range(word, "real"));
+    match word.parse() {
+        Ok(value) => fits(value, word),
+        Err(_) => match hexadecimal(word) {
+            Some(value) => fits(value as f32, word),
+            None => {
+                let number = leading_number(word);
+                number.parse().map_or(Ok(0.0), |value| fits(value, number))?;
+                Err(PgError::invalid_text("real", text))
+            }
+        },
     }
-    Ok(value)
 }
 
 /// Appends an integer's digits.

@@ -303,7 +303,8 @@ fn field(action: &Action, parts: &Parts<'_>, out: &mut String) -> PgResult<()> {
             name(out, names(&ROMAN_MONTHS, at), case, if action.fill { 0 } else { 4 });
         }
         Field::WeekOfMonth => number(out, action, (parts.day - 1) / 7 + 1, 1),
-        Field::Julian => number(out, action, parts.days() + UNIX_EPOCH_JULIAN, 1),
+        // Of intervals beyond the calendar it wraps around, as PostgreSQL's does.
+        Field::Julian => number(out, action, i64::from((parts.days() + UNIX_EPOCH_JULIAN) as i32), 1),
         Field::Exact => {}
     }
     Ok(())

@@ -485,7 +485,7 @@ fn fill(t: &Template, d: Digits) -> PgResult<String> {
         !d.negative && t.fill && !t.anchored
     };
     let digits = d.text.as_bytes();
-    let bracket = t.bracket && (!t.fill || d.negative);
+    let bracket = t.bracket && (!t.fill || d.negative || t.plus || t.minus);
     let mut last = None;
     if t.fill
         && t.decimal
