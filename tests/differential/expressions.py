@@ -56,11 +56,11 @@ POOL = {
               "'[{\"a\":1},{\"a\":2,\"b\":\"x\"}]'", "'[1, [2, [3]], 1]'", "'{\"a\": {\"b\": {\"c\": \"d\"}}}'"],
     "jsonpath": ["'$'", "'$.a'", "'$[*]'", "'$.b[1 to 2]'", "'strict $.x'", "'$.** ? (@ > 1)'", "'$[*].a ? (@ >= 2)'", "'$.a == 1'", "'$.b.size()'", "'$[*].type()'"],
     "oid": ["0", "23", "4294967295"],
-    "_int4": ["'{}'", "'{1,2,3}'", "'{NULL,5}'", "'{3,1,2,1}'", "'{{1,2},{3,4}}'", "'{-1}'"],
-    "_int8": ["'{}'", "'{1,2}'"],
-    "_text": ["'{}'", "'{a,b,c}'", "'{NULL,\"\",\"x y\"}'", "'{b,a,b}'", "'{k1,v1,k2,v2}'", "'{a}'", "'{b,0}'"],
-    "_float8": ["'{}'", "'{0.25,0.5,0.75}'", "'{NaN,1}'"],
-    "_numeric": ["'{1.5,2.50}'", "'{}'", "'{NULL}'"],
+    "_int4": ["'{}'", "'{1,2,3}'", "'{NULL,5}'", "'{3,1,2,1}'", "'{{1,2},{3,4}}'", "'{-1}'", "'[0:2]={1,2,3}'", "'[-1:0][2:3]={{1,2},{3,NULL}}'", "'{{{1},{2}}}'", "'{{1,2,3}}'"],
+    "_int8": ["'{}'", "'{1,2}'", "'{{1},{2}}'", "'[5:6]={1,2}'"],
+    "_text": ["'{}'", "'{a,b,c}'", "'{NULL,\"\",\"x y\"}'", "'{b,a,b}'", "'{k1,v1,k2,v2}'", "'{a}'", "'{b,0}'", "'{{k1,v1},{k2,v2}}'", "'[0:1]={a,b}'", "'[2:2][-1:0]={{a,NULL}}'"],
+    "_float8": ["'{}'", "'{0.25,0.5,0.75}'", "'{NaN,1}'", "'{{0.25,0.5},{0,1}}'", "'[0:1]={0.5,1}'"],
+    "_numeric": ["'{1.5,2.50}'", "'{}'", "'{NULL}'", "'{{1.50},{1.5}}'", "'[3:4]={1,NaN}'"],
     "_timestamp": ["'{2024-01-01,NULL}'"],
     "_bool": ["'{t,f,NULL}'"],
 }
@@ -144,6 +144,8 @@ class Maker:
         if rng.random() < 0.06:
             return f"NULL::{name_of(ty)}"
         pool = POOL.get(ty)
+        if ty.startswith("_") and ty[1:] in POOL and rng.random() < 0.3:
+            return self.array(ty)
         if pool is None and ty.startswith("_") and ty[1:] in POOL:
             items = ", ".join(self.value(ty[1:]) for _ in range(rng.randint(1, 3)))
             return f"ARRAY[{items}]::{name_of(ty)}"
@@ -155,6 +157,57 @@ class Maker:
         if ty in ("text",) and rng.random() < 0.5:
             return text
         return f"{text}::{name_of(ty)}"
+
+    def array(self, ty, plain=0.5):
+        """An array of any number of dimensions and any bounds, as it is written."""
+        rng = self.rng
+        lengths = [rng.choice([1, 1, 2, 2, 3]) for _ in range(rng.choice([1, 1, 1, 2, 2, 3]))]
+        item = lambda: "NULL" if rng.random() < 0.1 else '"' + rng.choice(POOL[ty[1:]]).strip("()").removeprefix("'").removesuffix("'").replace("\\", "\\\\").replace('"', '\\"') + '"'
+        nested = lambda rest: "{" + ",".join(nested(rest[1:]) if len(rest) > 1 else item() for _ in range(rest[0])) + "}"
+        bounds = ""
+        if rng.random() > plain:
+            lowers = [rng.choice([0, 1, 1, 2, -1, -5, 7]) for _ in lengths]
+            bounds = "".join(f"[{lower}:{lower + length - 1}]" for lower, length in zip(lowers, lengths)) + "="
+        return f"'{bounds}{nested(lengths) if rng.random() > 0.05 else '{}' if not bounds else nested(lengths)}'::{name_of(ty)}"
+
+    def arrays(self, only):
+        """Statements over arrays of several shapes in one column: their order and equality, their parts, and assignments to these."""
+        rng = self.rng
+        ty = "_" + rng.choice(["int4", "int4", "int4", "text", "numeric", "int8", "date", "bool", "float8"])
+        name, small = name_of(ty), lambda: rng.choice([0, 1, 1, 2, 2, 3, -1, 5, 8])
+        x, y, z = self.array(ty), self.array(ty), self.array(ty)
+        pool = [x, y, z, self.array(ty), f"NULL::{name}", f"'{{}}'::{name}"]
+        rows = lambda: ", ".join(f"({n}, {rng.choice(pool)})" for n in range(rng.randint(2, 6)))
+        part = lambda: "".join(f"[{small()}]" if rng.random() < 0.5 else f"[{rng.choice(['', small()])}:{rng.choice(['', small()])}]" for _ in range(rng.choice([1, 1, 2, 2, 3])))
+        element = self.value(ty[1:])
+        over = f"FROM (VALUES {rows()}) AS v(id, a)"
+        both = f"FROM (VALUES {rows()}) AS v(id, a), (VALUES {rows()}) AS w(id, b)"
+        assigned = rng.choice([f"{part()} = {y}", f"[{small()}] = {element}", f"[{small()}][{small()}] = {element}", f"[{small()}:{small()}] = {y}", f"[{small()}:{small()}][{small()}:{small()}] = {y}", f"[{small()}:][:{small()}] = {z}"])
+        forms = {
+            "order": f"SELECT id, a {over} ORDER BY a{rng.choice(['', ' DESC', ' NULLS FIRST'])}, id", "group": f"SELECT a, count(*), min(id) {over} GROUP BY a ORDER BY a",
+            "distinct": f"SELECT DISTINCT a {over} ORDER BY a", "union": f"SELECT a {over} {rng.choice(['UNION', 'INTERSECT', 'EXCEPT', 'UNION ALL'])} SELECT a FROM (VALUES {rows()}) AS w(id, a) ORDER BY 1",
+            "join": f"SELECT v.id, w.id {both} WHERE a {rng.choice(['=', '<', '<>', '>=', '@>', '&&', '<@'])} b ORDER BY 1, 2",
+            "not distinct": f"SELECT v.id, w.id {both} WHERE a IS {rng.choice(['', 'NOT '])}DISTINCT FROM b ORDER BY 1, 2",
+            "in": f"SELECT id, a IN ({x}, {y}), a NOT IN ({y}, {z}, NULL) {over} ORDER BY id",
+            "in query": f"SELECT id FROM (VALUES {rows()}) AS v(id, a) WHERE a {rng.choice(['IN', 'NOT IN', '= ANY', '<> ALL', '< ANY', '>= ALL'])} (SELECT b FROM (VALUES {rows()}) AS w(id, b)) ORDER BY id",
+            "extremes": f"SELECT min(a), max(a), count(DISTINCT a), greatest({x}, {y}), least({y}, {z}) {over}", "array_agg": f"SELECT array_agg(a ORDER BY id) {over}{rng.choice(['', ' WHERE a IS NOT NULL', f' WHERE array_dims(a) = array_dims({x})'])}",
+            "array query": f"SELECT ARRAY(SELECT a {over} ORDER BY id)", "constructor": f"SELECT ARRAY[{x}, {rng.choice([x, y])}], ARRAY[a, a] {over} ORDER BY id",
+            "parts": f"SELECT id, (a){part()}, (a){part()} {over} ORDER BY id",
+            "shape": f"SELECT id, array_ndims(a), array_dims(a), cardinality(a), array_length(a, {small()}), array_lower(a, {small()}), array_upper(a, {small()}) {over} ORDER BY id",
+            "grow": f"SELECT id, {rng.choice([f'a || {y}', f'{y} || a', f'a || {element}', f'{element} || a', f'array_cat(a, {y})', f'array_append(a, {element})', f'array_prepend({element}, a)'])} {over} ORDER BY id",
+            "search": f"SELECT id, {rng.choice([f'array_position(a, {element})', f'array_positions(a, {element})', f'array_remove(a, {element})', f'array_replace(a, {element}, NULL)', f'trim_array(a, {small()})', f'{element} = ANY (a)', f'{element} < ALL (a)', f'array_position(a, {element}, {small()})'])} {over} ORDER BY id",
+            "fill": f"SELECT array_fill({element}, {rng.choice(['ARRAY[2]', 'ARRAY[2,1]', 'ARRAY[1,2,2]', 'ARRAY[0]', self.value('_int4')])}{rng.choice(['', ', ARRAY[0]', ', ARRAY[2,-1]', ', ' + self.value('_int4')])})",
+            "rows": f"SELECT id, u, n {over}, LATERAL {rng.choice(['unnest(a) WITH ORDINALITY', f'generate_subscripts(a, {small()}) WITH ORDINALITY', f'generate_subscripts(a, 1, true) WITH ORDINALITY'])} AS u(u, n) ORDER BY id, n",
+            "text": f"SELECT id, a::text, array_to_string(a, ',', '*'), to_json(a), to_jsonb(a), array_to_json(a), a::text[], row(a, id) {over} ORDER BY id",
+            "choice": f"SELECT id, CASE WHEN id % 2 = 0 THEN a ELSE {y} END, coalesce(a, {z}), nullif(a, {x}) {over} ORDER BY id",
+            "assign": f"CREATE TEMP TABLE shaped (id int PRIMARY KEY, a {name}{rng.choice(['', '[]', '[3]'])}) ON COMMIT DROP; INSERT INTO shaped VALUES {rows()}; UPDATE shaped SET a{assigned}; SELECT * FROM shaped ORDER BY id",
+            "assign insert": f"CREATE TEMP TABLE shaped (id int, a {name}) ON COMMIT DROP; INSERT INTO shaped (id, a{part()}) VALUES (1, {y}); SELECT * FROM shaped",
+            "stored": f"CREATE TEMP TABLE shaped (id int PRIMARY KEY, a {name}) ON COMMIT DROP; {rng.choice(['CREATE INDEX ON shaped (a); ', 'CREATE UNIQUE INDEX ON shaped (a); ', ''])}INSERT INTO shaped VALUES {rows()}; SELECT id, a, array_dims(a) FROM shaped WHERE a {rng.choice(['=', '<', '>=', '<>', 'IS DISTINCT FROM'])} {x} ORDER BY a, id",
+        }
+        if element is None:
+            return None
+        label = rng.choice([f for f in forms if only in f] or list(forms))
+        return f"arrays {label}", forms[label]
 
     def values(self, types, depth):
         out = [self.value(t, depth) for t in self.concrete(types)]
@@ -440,7 +493,7 @@ DATE_TEXTS = ["2024-02-29", "2024-02-29 13:14:15.678901", "Thu, 29 Feb 2024", "2
 NUMBER_TEXTS = ["12,345.67", "-12", "12-", "<12>", "$5", "XII", "1.5e3", "", "abc", "  42 ", "+7", "1st"]
 REGEXPS = ["a", "[a-z]+", "(b)(c)?", "^a|c$", "\\d+", "\\s", "x{2,}", "(", "[[:upper:]]", ".", "\\mabc\\M", "(?i)HELLO", "a*?", "(a)|(b)", "\\w+@", "[^abc]", "l+", "(?=b)", "é", "o (W)", "(.)\\1", "", "b*"]
 PATHS = ["$", "$.a", "$.b[*]", "$[*]", "$.b[last]", "$.* ? (@.type() == \"number\")", "strict $.a.b", "$.a + 1", "$.b.size()", "-$.a", "$[0 to 1]", "$[*] ? (@ starts with \"t\")", "$[*] ? (@ like_regex \"^t\")", "$.keyvalue()", "$.a.double()", "$.**", "$ ? (exists (@.a))", "$.a ? (@ > 0 && @ < 5)", "$.b[1].floor()", "lax $[9]", "$.datetime()", "$.a.b.c", "$[*].a ? (@ == 1 || @ == 2)", "$.x is unknown", "("]
-KINDS = ["scalar"] * 3 + ["operator", "cast"] + ["construct"] * 3 + ["aggregate", "window", "set"] + ["composed"] * 3
+KINDS = ["scalar"] * 3 + ["operator", "cast", "arrays", "arrays"] + ["construct"] * 3 + ["aggregate", "window", "set"] + ["composed"] * 3
 INTERVALS = ["1", "1-2", "1 2:03", "-1 day", "1 year ago", "1.5 hours", "3 weeks 4 days", "P1Y2M", "PT-5M", "1 2", "2:3:4.5", "@ 4 min", "1 fortnight", "", "1.123456789 s", "1 mon -1 day", "99999999 years", "1 century"]
 
 

@@ -2,11 +2,11 @@
 //!
 //! [`PgType`] is what SQL resolves against. [`SqlType`] adds the modifier (`varchar(10)`, `numeric(8,2)`) and the Arrow type
 //! of one particular expression: a `numeric` whose scale is the same for all rows travels as `Decimal128(p, s)`, any other as
-//! the sortable bytes of [`crate::values::numeric`]; an array of two dimensions is a list of lists.
+//! the sortable bytes of [`crate::values::numeric`]. Arrays of all dimensions and bounds travel in one form, [`array_arrow`].
 
 use arrow::datatypes::{DataType, Field, IntervalUnit, TimeUnit};
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// A named composite type, or the shape of an anonymous row.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -316,7 +316,7 @@ impl PgType {
         !other
     }
 
-    /// The Arrow type without knowledge of a modifier or of dimensions.
+    /// The Arrow type without knowledge of a modifier.
     #[must_use]
     pub fn arrow(&self) -> DataType {
         match self {
@@ -335,9 +335,9 @@ impl PgType {
             PgType::Interval => DataType::Interval(IntervalUnit::MonthDayNano),
             PgType::Uuid => DataType::FixedSizeBinary(16),
             ty if ty.is_oid_like() => DataType::UInt32,
-            PgType::Int2Vector => list_of(DataType::Int16),
-            PgType::OidVector => list_of(DataType::UInt32),
-            PgType::Array(inner) => list_of(inner.arrow()),
+            PgType::Int2Vector => array_arrow(DataType::Int16),
+            PgType::OidVector => array_arrow(DataType::UInt32),
+            PgType::Array(inner) => array_arrow(inner.arrow()),
             PgType::Record(Some(record)) => {
                 DataType::Struct(record.fields.iter().map(|(name, ty)| Field::new(name, ty.arrow.clone(), true)).collect::<Vec<_>>().into())
             }
@@ -361,7 +361,38 @@ pub fn list_of(item: DataType) -> DataType {
     DataType::List(Arc::new(Field::new("item", item, true)))
 }
 
+/// The Arrow type of arrays with such elements: the elements of a value, the last dimension running fastest, and its bounds, for each
+/// dimension a length and a lower bound. An array of one dimension from 1, and the empty one, has no bounds written.
+#[must_use]
+pub fn array_arrow(item: DataType) -> DataType {
+    static BOUNDS: LazyLock<Arc<Field>> = LazyLock::new(|| Arc::new(Field::new("bounds", list_of(DataType::Int32), true)));
+    DataType::Struct([Arc::new(Field::new("elements", list_of(item), true)), Arc::clone(&BOUNDS)].into_iter().collect())
+}
+
+/// The elements' type, if this is the Arrow type of arrays. No other value is a struct of lists.
+#[must_use]
+pub fn array_item(arrow: &DataType) -> Option<&DataType> {
+    let DataType::Struct(fields) = arrow else { return None };
+    match fields.first()?.data_type() {
+        DataType::List(item) => Some(item.data_type()),
+        _ => None,
+    }
+}
+
 impl SqlType {
+    /// The type of arrays with elements of this type; of an array, its own.
+    #[must_use]
+    pub fn array_of(&self) -> Self {
+        let arrow = if matches!(self.ty, PgType::Array(_)) { self.arrow.clone() } else { array_arrow(self.arrow.clone()) };
+        Self { ty: self.ty.clone().array_of(), typmod: self.typmod, arrow }
+    }
+
+    /// The type of an array's elements, in the form in which the array holds them.
+    #[must_use]
+    pub fn element(&self) -> Option<Self> {
+        Some(Self { ty: self.ty.element()?, typmod: self.typmod, arrow: array_item(&self.arrow)?.clone() })
+    }
+
     /// The type without modifier, in its widest Arrow form.
     #[must_use]
     pub fn new(ty: PgType) -> Self {
@@ -375,7 +406,7 @@ impl SqlType {
         let arrow = match numeric_typmod(&ty, typmod) {
             Some((p, s)) if p <= 38 && s >= 0 && i32::from(p) >= s => DataType::Decimal128(p as u8, s as i8),
             _ => match &ty {
-                PgType::Array(inner) => list_of(SqlType::with_typmod((**inner).clone(), typmod).arrow),
+                PgType::Array(inner) => array_arrow(SqlType::with_typmod((**inner).clone(), typmod).arrow),
                 _ => ty.arrow(),
             },
         };
@@ -393,11 +424,10 @@ impl SqlType {
     pub fn widened(&self) -> Self {
         let arrow = match &self.arrow {
             DataType::Decimal128(..) => DataType::BinaryView,
-            DataType::List(field) => list_of(
-                SqlType { ty: self.ty.element().unwrap_or(PgType::Unknown), typmod: self.typmod, arrow: field.data_type().clone() }
-                    .widened()
-                    .arrow,
-            ),
+            DataType::Struct(_) => match self.element() {
+                Some(element) => array_arrow(element.widened().arrow),
+                None => self.arrow.clone(),
+            },
             other => other.clone(),
         };
         Self { ty: self.ty.clone(), typmod: self.typmod, arrow }

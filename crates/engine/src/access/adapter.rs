@@ -16,6 +16,7 @@ use datafusion::logical_expr::expr::{InList, ScalarFunction};
 use datafusion::logical_expr::{Between, BinaryExpr, Expr, Like, Operator};
 use stoa_pg::SqlType;
 use stoa_pg::types::PgType;
+use stoa_pg::values::array::elements_of_value;
 
 /// The columns of a scan by the names that its plan gives them.
 pub trait ScanColumns {
@@ -275,14 +276,8 @@ fn in_rows(args: &[Expr], columns: &dyn ScanColumns) -> Predicate {
 /// The elements of an array that is constant.
 fn elements(expr: &Expr) -> Option<Vec<ScalarValue>> {
     match expr {
-        Expr::Literal(ScalarValue::List(list), _) => {
-            if list.is_empty() || list.is_null(0) {
-                return None;
-            }
-            let values: ArrayRef = list.value(0);
-            if matches!(values.data_type(), DataType::List(_)) {
-                return None;
-            }
+        Expr::Literal(array @ ScalarValue::Struct(_), _) => {
+            let values: ArrayRef = elements_of_value(array).ok()??;
             (0..values.len()).map(|i| ScalarValue::try_from_array(&values, i).ok()).collect()
         }
         Expr::ScalarFunction(call) if call.func.name() == "array" => call.args.iter().map(|a| literal(a).cloned()).collect(),

@@ -7,7 +7,6 @@ use super::scope::{Clause, Scope};
 use super::tree::{AggregateExpr, Expr, ExprKind, FuncRef};
 use std::sync::Arc;
 use stoa_pg::registry::{Func, FuncKind, NativeAggregate};
-use stoa_pg::types::list_of;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, Expr as E};
 
@@ -124,11 +123,6 @@ impl Binder<'_> {
             for (key, arg) in order_by.iter_mut().zip(&aggregate.args[direct..]) {
                 key.expr = arg.clone();
             }
-            // The percentiles of an array are an array of its shape.
-            let dimensions = aggregate.args.first().map_or(0, |fraction| stoa_pg::values::array::dimensions(&fraction.ty));
-            if dimensions > 1 && !hypothetical {
-                aggregate.ty = stoa_pg::values::array::array_type(&stoa_pg::values::array::element_type(&aggregate.ty), dimensions);
-            }
         }
         aggregate.order_by = order_by;
         aggregate.within_group = within_group;
@@ -160,7 +154,7 @@ impl Binder<'_> {
             },
             Some(NativeAggregate::ArrayAgg) => {
                 if let Some(arg) = args.first() {
-                    ret = SqlType { ty: ret.ty, typmod: -1, arrow: list_of(arg.ty.arrow.clone()) };
+                    ret = SqlType { typmod: -1, ..arg.ty.array_of() };
                 }
             }
             Some(_) => {}

@@ -3,6 +3,7 @@
 use super::tree::{Expr, ExprKind, FuncRef};
 use super::{Binder, dml::null_of, syntax_error};
 use crate::catalog::{ColumnDescriptor, ColumnId};
+use datafusion::common::ScalarValue;
 use std::sync::Arc;
 use stoa_pg::functions::subscript::{assign_slice_kernel, assign_subscript_kernel};
 use stoa_pg::registry::{CastContext, Func, FuncKind};
@@ -14,7 +15,7 @@ use stoa_syntax::marks;
 const ASSIGN_SUBSCRIPT: u32 = u32::MAX;
 const ASSIGN_JSONB: u32 = u32::MAX - 1;
 /// The bounds that are written stand in the low bits.
-const ASSIGN_SLICE: u32 = u32::MAX - 0x100;
+const ASSIGN_SLICE: u32 = u32::MAX - 0x1_0000;
 
 /// Where a value goes: a column, or the part of one behind subscripts.
 pub(super) struct Place {
@@ -140,16 +141,21 @@ impl Binder<'_> {
             let mut code = 0;
             for s in subscripts {
                 let (lower, upper) = match s {
-                    Subscript::Index { index } => (None, Some(index)),
-                    Subscript::Slice { lower_bound, upper_bound, .. } => (lower_bound.as_ref(), upper_bound.as_ref()),
+                    // Beside slices, a subscript is one that begins at 1.
+                    Subscript::Index { index } => {
+                        let one = Expr::new(ExprKind::Const(ScalarValue::Int32(Some(1))), int4.clone());
+                        (Some(one), Some(bound_of(self, index)?))
+                    }
+                    Subscript::Slice { lower_bound, upper_bound, .. } => {
+                        let mut bound = |e: &Option<E>| e.as_ref().map(|e| bound_of(self, e)).transpose();
+                        (bound(lower_bound)?, bound(upper_bound)?)
+                    }
                 };
                 written.push((lower.is_some(), upper.is_some()));
                 code = code << 2 | u32::from(lower.is_some()) << 1 | u32::from(upper.is_some());
-                for e in lower.into_iter().chain(upper) {
-                    args.push(bound_of(self, e)?);
-                }
+                args.extend(lower.into_iter().chain(upper));
             }
-            internal_call(ASSIGN_SLICE + (code & 0xff), "array_assign_slice", assign_slice_kernel(written), args, ty)
+            internal_call(ASSIGN_SLICE + (code & 0x7fff), "array_assign_slice", assign_slice_kernel(written), args, ty)
         } else {
             for s in subscripts {
                 if let Subscript::Index { index } = s {

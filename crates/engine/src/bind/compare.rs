@@ -7,7 +7,7 @@ use super::tree::{Expr, ExprKind, OperRef, Query};
 use super::{Binder, walk};
 use datafusion::common::ScalarValue;
 use stoa_pg::registry::CastContext;
-use stoa_pg::types::{TRIMMED, list_of};
+use stoa_pg::types::TRIMMED;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, Expr as E};
 
@@ -200,7 +200,7 @@ impl Binder<'_> {
 
     /// `left op ANY (ARRAY[elements])`.
     fn any_array(&mut self, left: Expr, op: &str, elements: Vec<Expr>, element: &SqlType, all: bool) -> PgResult<Expr> {
-        let array_type = SqlType { ty: element.ty.clone().array_of(), typmod: -1, arrow: list_of(element.arrow.clone()) };
+        let array_type = SqlType { typmod: -1, ..element.array_of() };
         let array = Expr::new(ExprKind::Array(elements), array_type);
         self.quantify(left, op, array, all)
     }
@@ -262,7 +262,7 @@ impl Binder<'_> {
             });
             if fits {
                 let items = items.clone().into_iter().map(|i| self.in_form(i, &form)).collect::<PgResult<Vec<_>>>()?;
-                let ty = SqlType { ty: PgType::Numeric.array_of(), typmod: -1, arrow: list_of(form.arrow.clone()) };
+                let ty = form.array_of();
                 return Ok((left, Expr::new(ExprKind::Array(items), ty)));
             }
         }

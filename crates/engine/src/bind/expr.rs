@@ -7,7 +7,7 @@ use super::{Binder, MAX_DEPTH};
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
 use stoa_pg::registry::CastContext;
-use stoa_pg::types::{RecordType, list_of};
+use stoa_pg::types::RecordType;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, Expr as E};
 
@@ -613,10 +613,7 @@ impl Binder<'_> {
     pub(crate) fn bind_array(&mut self, elements: &[E], element: Option<&SqlType>, syntax: &E) -> PgResult<Expr> {
         if elements.is_empty() {
             return match element {
-                Some(element) => {
-                    let ty = SqlType { ty: element.ty.clone().array_of(), typmod: element.typmod, arrow: list_of(element.arrow.clone()) };
-                    Ok(Expr::new(ExprKind::Array(Vec::new()), ty))
-                }
+                Some(element) => Ok(Expr::new(ExprKind::Array(Vec::new()), element.array_of())),
                 None => Err(PgError::new(SqlState::INDETERMINATE_DATATYPE, "cannot determine type of empty array")
                     .hint("Explicitly cast to the desired type, for example ARRAY[]::integer[].")
                     .at(self.pos(syntax))),
@@ -635,7 +632,7 @@ impl Binder<'_> {
         let nested = items.iter().any(|i| i.ty.ty.is_array());
         let (items, ty) = match element {
             Some(element) => {
-                let target = if nested { SqlType::with_typmod(element.ty.clone().array_of(), element.typmod) } else { element.clone() };
+                let target = if nested { element.array_of() } else { element.clone() };
                 let cast = items.into_iter().map(|i| self.coerce(i, &target, CastContext::Explicit)).collect::<PgResult<Vec<_>>>()?;
                 self.one_form(cast)?
             }
@@ -645,7 +642,7 @@ impl Binder<'_> {
         if nested && items.iter().all(|i| matches!(&i.kind, ExprKind::Array(inner) if inner.is_empty())) {
             return Ok(Expr::new(ExprKind::Array(Vec::new()), SqlType::new(ty.ty)));
         }
-        let array_type = SqlType { ty: ty.ty.clone().array_of(), typmod: ty.typmod, arrow: list_of(ty.arrow.clone()) };
+        let array_type = ty.array_of();
         Ok(Expr::new(ExprKind::Array(items), array_type))
     }
 

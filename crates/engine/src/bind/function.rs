@@ -8,7 +8,7 @@ use super::{Binder, fold, name_parts, walk};
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
 use stoa_pg::registry::{Called, CastContext, Func, FuncKind, Registry};
-use stoa_pg::types::{RecordType, list_of, type_by_name};
+use stoa_pg::types::{RecordType, type_by_name};
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, Expr as E, FunctionArg, FunctionArgExpr, FunctionArguments};
 
@@ -73,7 +73,7 @@ impl Binder<'_> {
                 return Err(PgError::new(SqlState::SYNTAX_ERROR, "subquery must return only one column").at(position));
             };
             super::expr::check_element(&one.ty.ty).map_err(|e| e.at(position))?;
-            let ty = SqlType { ty: one.ty.ty.clone().array_of(), typmod: one.ty.typmod, arrow: list_of(one.ty.arrow.clone()) };
+            let ty = one.ty.array_of();
             return Ok(Expr::new(ExprKind::ArraySubquery(Box::new(query)), ty));
         }
         if parts.len() == 1
@@ -233,25 +233,13 @@ impl Binder<'_> {
             let unknown = ScalarValue::UInt32(Some(PgType::Unknown.oid()));
             return Ok(Expr::new(ExprKind::Const(unknown), SqlType::new(PgType::Regtype)));
         }
-        let (args, mut ret) = self.apply_signature(&func.args, func.variadic, &func.ret, args)?;
+        let (args, ret) = self.apply_signature(&func.args, func.variadic, &func.ret, args)?;
         let args = args.into_iter().map(|a| self.widen(a)).collect::<PgResult<Vec<_>>>()?;
         if func.name == "array_fill"
             && let Some(filler) = args.first().filter(|a| a.ty.ty.is_array())
         {
             let message = format!("could not find array type for data type {}", filler.ty.ty);
             return Err(PgError::new(SqlState::UNDEFINED_OBJECT, message));
-        }
-        // The dimensions of an array that is made follow from how many lengths are given.
-        if func.name == "array_fill"
-            && let Some(lengths) = args.get(1).and_then(|a| match &a.kind {
-                ExprKind::Const(ScalarValue::List(lengths)) => Some(lengths.values().len()),
-                ExprKind::Array(lengths) => Some(lengths.len()),
-                _ => None,
-            })
-        {
-            for _ in 1..lengths {
-                ret.arrow = list_of(ret.arrow);
-            }
         }
         let ret = ret.widened();
         Ok(self.fold(Expr::new(ExprKind::Func { func: FuncRef(func), args }, ret)))

@@ -4,7 +4,6 @@ use super::Binder;
 use super::tree::{Expr, ExprKind};
 use datafusion::common::ScalarValue;
 use stoa_pg::registry::{CastContext, Volatility};
-use stoa_pg::types::list_of;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast;
 
@@ -84,14 +83,8 @@ impl Binder<'_> {
         if target.ty == PgType::Numeric && target.typmod == -1 {
             return numeric_literal(&text, &self.ctx);
         }
-        let mut base = target.clone();
-        if let PgType::Array(_) = &target.ty {
-            let dims = stoa_pg::values::array::dimensions_of_text(&text)?.max(1);
-            while super::resolve::list_depth(&base.arrow) < dims {
-                base.arrow = list_of(base.arrow);
-            }
-        }
-        if base.typmod >= 0 && !base.ty.is_array() && base.ty != PgType::Interval {
+        let base = target.clone();
+        if base.typmod >= 0 && base.ty != PgType::Interval {
             // Read first, then apply the modifier: an explicit cast cuts where an assignment fails, and fails when it runs.
             let plain = SqlType::new(base.ty.clone());
             let value = stoa_pg::values::input_text(self.ctx.eval, &plain, &text)?;
@@ -149,7 +142,7 @@ pub(crate) fn may_make_much(expr: &Expr) -> bool {
     matches!(func.0.name, "repeat" | "lpad" | "rpad" | "array_fill")
         && args.iter().any(|arg| match &arg.kind {
             ExprKind::Const(ScalarValue::Int32(Some(n))) => i64::from(*n) > MUCH,
-            ExprKind::Const(ScalarValue::List(_)) => true,
+            ExprKind::Const(ScalarValue::Struct(_)) => true,
             ExprKind::Const(_) => false,
             _ => matches!(arg.ty.ty, PgType::Int4 | PgType::Array(_)),
         })

@@ -6,7 +6,7 @@ use super::tree::{Expr, ExprKind, OperRef};
 use arrow::datatypes::DataType;
 use std::sync::Arc;
 use stoa_pg::registry::{CastContext, Oper, Registry};
-use stoa_pg::types::{TRIMMED, list_of};
+use stoa_pg::types::{TRIMMED, array_arrow, array_item};
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 
 /// Whether a value of one type may stand where the other is wanted, in a context.
@@ -439,13 +439,6 @@ impl Binder<'_> {
             other => other.clone(),
         };
         let mut ret_type = SqlType::new(ret_type);
-        // Arrays keep the dimensions of their argument.
-        if ret_type.ty.is_array() {
-            let dims = out.iter().filter(|a| a.ty.ty == ret_type.ty).map(|a| list_depth(&a.ty.arrow)).max().unwrap_or(1);
-            for _ in list_depth(&ret_type.arrow)..dims {
-                ret_type.arrow = list_of(ret_type.arrow);
-            }
-        }
         // Records keep their fields.
         if let PgType::Record(None) = ret_type.ty
             && let Some(arg) = out.iter().find(|a| matches!(a.ty.ty, PgType::Record(Some(_))))
@@ -461,17 +454,12 @@ fn is_character(ty: &PgType) -> bool {
     *ty == PgType::Bpchar || matches!(ty, PgType::Array(inner) if **inner == PgType::Bpchar)
 }
 
-/// How many lists are nested in an Arrow type.
-#[must_use]
-pub fn list_depth(arrow: &DataType) -> usize {
-    match arrow {
-        DataType::List(field) => 1 + list_depth(field.data_type()),
-        _ => 0,
-    }
-}
-
+/// Whether values of one SQL type may travel in either form.
 fn same_shape(a: &DataType, b: &DataType) -> bool {
-    matches!((a, b), (DataType::Decimal128(..), DataType::BinaryView)) || matches!((a, b), (DataType::List(_), DataType::List(_)))
+    match (array_item(a), array_item(b)) {
+        (Some(a), Some(b)) => a == b || same_shape(a, b),
+        _ => matches!((a, b), (DataType::Decimal128(..), DataType::BinaryView)),
+    }
 }
 
 fn merge_element(element: &mut Option<PgType>, ty: PgType, what: &str) -> PgResult<()> {
@@ -499,15 +487,6 @@ fn cast_result_type(from: &SqlType, target: &SqlType) -> SqlType {
             return SqlType::decimal(digits, 0);
         }
     }
-    // An array keeps its dimensions.
-    let (from_depth, depth) = (list_depth(&from.arrow), list_depth(&target.arrow));
-    if target.ty.is_array() && from_depth > depth {
-        let mut out = target.clone();
-        for _ in depth..from_depth {
-            out.arrow = list_of(out.arrow);
-        }
-        return out;
-    }
     target.clone()
 }
 
@@ -526,20 +505,21 @@ pub fn common_form<'t>(types: impl Iterator<Item = (&'t SqlType, bool)>) -> Opti
         if t.arrow == arrow {
             continue;
         }
-        arrow = match (&arrow, &t.arrow) {
-            (DataType::Decimal128(p1, s1), DataType::Decimal128(p2, s2)) if s1 == s2 => DataType::Decimal128(*p1.max(p2), *s1),
-            (DataType::Decimal128(..) | DataType::BinaryView, DataType::Decimal128(..) | DataType::BinaryView) => DataType::BinaryView,
-            (DataType::List(_), DataType::List(_)) => {
-                if list_depth(&arrow) >= list_depth(&t.arrow) {
-                    SqlType { ty: t.ty.clone(), typmod, arrow: arrow.clone() }.widened().arrow
-                } else {
-                    (*t).widened().arrow
-                }
-            }
-            _ => arrow,
-        };
+        arrow = common_arrow(&arrow, &t.arrow);
     }
     Some(SqlType { ty: first.ty.clone(), typmod, arrow })
+}
+
+/// A form that holds the values of two forms of one type.
+fn common_arrow(a: &DataType, b: &DataType) -> DataType {
+    if let (Some(a), Some(b)) = (array_item(a), array_item(b)) {
+        return array_arrow(common_arrow(a, b));
+    }
+    match (a, b) {
+        (DataType::Decimal128(p1, s1), DataType::Decimal128(p2, s2)) if s1 == s2 => DataType::Decimal128(*p1.max(p2), *s1),
+        (DataType::Decimal128(..) | DataType::BinaryView, DataType::Decimal128(..) | DataType::BinaryView) => DataType::BinaryView,
+        _ => a.clone(),
+    }
 }
 
 /// The outcome of choosing among signatures.

@@ -95,11 +95,8 @@ pub fn sql_type(data_type: &DataType) -> PgResult<SqlType> {
         D::Array(
             ArrayElemTypeDef::SquareBracket(inner, _) | ArrayElemTypeDef::AngleBracket(inner) | ArrayElemTypeDef::Parenthesis(inner),
         ) => {
-            // Each pair of brackets is a dimension.
+            // However many brackets there are and whatever is in them: each value has dimensions of its own.
             let inner = sql_type(inner)?;
-            if inner.ty.is_array() {
-                return Ok(SqlType { arrow: stoa_pg::types::list_of(inner.arrow.clone()), ..inner });
-            }
             Ok(SqlType::with_typmod(inner.ty.array_of(), inner.typmod))
         }
         D::Map(key, value) => {

@@ -490,13 +490,13 @@ mod serde_family_options {
     }
 }
 
-/// Types are stored by OID, modifier and number of array dimensions.
+/// Types are stored by OID and modifier.
 ///
 /// Columns of `character` without a length were kept without the blanks at the end of their values once, and their keys are read so: they
 /// have the modifier -1 here, those that keep their blanks [`KEEPS_BLANKS`](serde_sql_type::KEEPS_BLANKS).
 pub mod serde_sql_type {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
-    use stoa_pg::types::{PgType, SqlType, TRIMMED, list_of};
+    use stoa_pg::types::{PgType, SqlType, TRIMMED};
 
     /// The stored modifier of `character` that keeps its blanks.
     pub const KEEPS_BLANKS: i32 = -2;
@@ -505,23 +505,15 @@ pub mod serde_sql_type {
     struct Stored {
         oid: u32,
         typmod: i32,
-        #[serde(default)]
-        dims: usize,
     }
 
     pub fn serialize<S: Serializer>(ty: &SqlType, s: S) -> Result<S::Ok, S::Error> {
-        let mut dims = 0;
-        let mut arrow = &ty.arrow;
-        while let arrow::datatypes::DataType::List(field) = arrow {
-            dims += 1;
-            arrow = field.data_type();
-        }
         let typmod = match ty.typmod {
             -1 if ty.keeps_blanks() => KEEPS_BLANKS,
             TRIMMED if ty.ty == PgType::Bpchar => -1,
             other => other,
         };
-        Stored { oid: ty.ty.oid(), typmod, dims }.serialize(s)
+        Stored { oid: ty.ty.oid(), typmod }.serialize(s)
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<SqlType, D::Error> {
@@ -532,11 +524,7 @@ pub mod serde_sql_type {
             -1 if ty == PgType::Bpchar => TRIMMED,
             other => other,
         };
-        let mut out = SqlType::with_typmod(ty, typmod);
-        for _ in 1..stored.dims {
-            out.arrow = list_of(out.arrow);
-        }
-        Ok(out)
+        Ok(SqlType::with_typmod(ty, typmod))
     }
 }
 
@@ -558,7 +546,7 @@ mod tests {
         let text = r#"{"ty":{"oid":1042,"typmod":-1,"dims":0}}"#;
         let old: Column = serde_json::from_str(text).unwrap();
         assert!(old.ty.has_native_order() && !old.ty.keeps_blanks() && old.ty.display_name() == "character");
-        assert_eq!(serde_json::to_string(&old).unwrap(), text);
+        assert_eq!(serde_json::to_string(&old).unwrap(), text.replace(r#","dims":0"#, ""));
         let new = serde_json::to_string(&Column { ty: SqlType::new(PgType::Bpchar) }).unwrap();
         assert!(serde_json::from_str::<Column>(&new).unwrap().ty.keeps_blanks(), "{new}");
     }

@@ -11,10 +11,12 @@ use crate::session::system::SessionSystem;
 use crate::txn::{TableLockMode, store_error};
 use crate::virtual_tables::updatable::Names;
 use crate::virtual_tables::{DATABASE_OWNER, DATABASE_OWNER_NAME};
+use arrow::array::{Int32Array, StringViewArray};
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
 use stoa_pg::registry::{Func, Registry};
 use stoa_pg::types::format_type;
+use stoa_pg::values::array::array_of_elements;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_store::{KeyRange, TableId};
 
@@ -351,10 +353,9 @@ fn answer(system: &SessionSystem, function: &str, args: &Args<'_>, result: &SqlT
             let mut pids: Vec<i32> = pids.into_iter().filter_map(|group| i32::try_from(group.0).ok()).collect();
             pids.sort_unstable();
             pids.dedup();
-            let pids: Vec<ScalarValue> = pids.into_iter().map(|pid| ScalarValue::Int32(Some(pid))).collect();
-            Ok(ScalarValue::List(ScalarValue::new_list_nullable(&pids, &arrow::datatypes::DataType::Int32)))
+            array_of_elements(Arc::new(Int32Array::from(pids)))
         }
-        "pg_safe_snapshot_blocking_pids" => Ok(ScalarValue::List(ScalarValue::new_list_nullable(&[], &arrow::datatypes::DataType::Int32))),
+        "pg_safe_snapshot_blocking_pids" => array_of_elements(Arc::new(Int32Array::from(Vec::<i32>::new()))),
         "pg_client_encoding" => text("UTF8".to_owned()),
         // Statistics: rows are counted by the store alone.
         "pg_stat_get_live_tuples" => {
@@ -615,8 +616,7 @@ fn default_privileges(system: &SessionSystem, args: &Args<'_>) -> PgResult<Scala
     if !own.is_empty() {
         items.push(format!("{owner}={own}/{owner}"));
     }
-    let items: Vec<ScalarValue> = items.into_iter().map(|item| ScalarValue::Utf8View(Some(item))).collect();
-    Ok(ScalarValue::List(ScalarValue::new_list_nullable(&items, &arrow::datatypes::DataType::Utf8View)))
+    array_of_elements(Arc::new(StringViewArray::from_iter_values(items)))
 }
 
 fn index_property(catalog: &CatalogSnapshot, function: &str, args: &Args<'_>) -> PgResult<ScalarValue> {

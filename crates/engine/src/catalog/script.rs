@@ -343,19 +343,9 @@ fn column_name(table: &TableDescriptor, id: ColumnId) -> String {
     table.column(id).map_or_else(|| "?".into(), |c| quote_name(&c.name))
 }
 
-/// A type as a column is declared: with all its dimensions, which are part of it here.
+/// A type as a column is declared.
 fn type_name(ty: &SqlType) -> String {
-    let mut out = super::deparse::type_name(ty);
-    let mut arrow = &ty.arrow;
-    let mut dimensions = 0;
-    while let arrow::datatypes::DataType::List(field) = arrow {
-        dimensions += 1;
-        arrow = field.data_type();
-    }
-    for _ in 1..dimensions {
-        out.push_str("[]");
-    }
-    out
+    super::deparse::type_name(ty)
 }
 
 fn sequence_options(sequence: &SequenceDescriptor) -> String {

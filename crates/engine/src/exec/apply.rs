@@ -32,6 +32,9 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use stoa_pg::types::array_item;
+use stoa_pg::values::array::array_of_elements;
+use stoa_pg::values::array::stack::Stack;
 use stoa_pg::{PgError, PgResult, SqlType};
 use tokio::sync::mpsc::Sender;
 
@@ -472,7 +475,7 @@ impl Runner<'_> {
                     None => ScalarValue::try_from(&apply.ty.arrow).map_err(from_datafusion),
                 }
             }
-            ApplyKind::Array => list_of_rows(&rows, &apply.ty.arrow),
+            ApplyKind::Array => array_of_rows(&rows, &apply.ty.arrow),
             ApplyKind::Any | ApplyKind::All => {
                 let decisive = apply.kind == ApplyKind::Any;
                 let mut unknown = false;
@@ -509,12 +512,18 @@ impl Runner<'_> {
     }
 }
 
-/// The first column of some rows as a list.
-pub fn list_of_rows(rows: &[RecordBatch], ty: &DataType) -> PgResult<ScalarValue> {
-    let DataType::List(field) = ty else { return Err(PgError::internal("an array that is no list")) };
-    let arrays: Vec<ArrayRef> = rows.iter().map(|b| b.column(0).clone()).collect();
-    let refs: Vec<&dyn Array> = arrays.iter().map(AsRef::as_ref).collect();
-    let all = if refs.is_empty() { new_null_array(field.data_type(), 0) } else { concat(&refs)? };
-    let offsets = arrow::buffer::OffsetBuffer::from_lengths([all.len()]);
-    Ok(ScalarValue::List(Arc::new(arrow::array::ListArray::try_new(field.clone(), offsets, all, None)?)))
+/// The first column of some rows as an array; of arrays, as one of a dimension more.
+pub fn array_of_rows(rows: &[RecordBatch], ty: &DataType) -> PgResult<ScalarValue> {
+    let item = array_item(ty).ok_or_else(|| PgError::internal("an array of another form"))?;
+    let columns: Vec<&ArrayRef> = rows.iter().map(|b| b.column(0)).collect();
+    if columns.iter().any(|column| column.data_type() == ty) {
+        let mut arrays = Stack::default();
+        columns.into_iter().try_for_each(|column| arrays.push(Arc::clone(column)))?;
+        return match arrays.value()? {
+            Some(array) => Ok(array),
+            None => array_of_elements(new_null_array(item, 0)),
+        };
+    }
+    let refs: Vec<&dyn Array> = columns.iter().map(AsRef::as_ref).collect();
+    array_of_elements(if refs.is_empty() { new_null_array(item, 0) } else { concat(&refs)? })
 }

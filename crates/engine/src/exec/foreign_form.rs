@@ -17,6 +17,8 @@ use futures::StreamExt;
 use std::fmt;
 use std::sync::Arc;
 use stoa_encoding::valueside::DECIMAL_NAN;
+use stoa_pg::types::array_item;
+use stoa_pg::values::array::{elements_of, with_elements};
 use stoa_pg::{PgError, PgResult, SqlState};
 
 /// See the module.
@@ -34,17 +36,11 @@ pub fn wrap(input: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
 /// Whether a column's values are other ones there: conditions on them cannot be handed over.
 #[must_use]
 pub fn is_interval(ty: &DataType) -> bool {
-    match ty {
-        DataType::List(field) => is_interval(field.data_type()),
-        other => matches!(other, DataType::Interval(_)),
-    }
+    matches!(array_item(ty).unwrap_or(ty), DataType::Interval(_))
 }
 
 fn is_decimal(ty: &DataType) -> bool {
-    match ty {
-        DataType::List(field) => is_decimal(field.data_type()),
-        other => matches!(other, DataType::Decimal128(..)),
-    }
+    matches!(array_item(ty).unwrap_or(ty), DataType::Decimal128(..))
 }
 
 fn has_intervals(schema: &SchemaRef) -> bool {
@@ -53,9 +49,8 @@ fn has_intervals(schema: &SchemaRef) -> bool {
 
 /// Intervals scaled by `scale` where they are intervals, also those in arrays.
 fn intervals(array: &ArrayRef, scale: &dyn Fn(i64) -> PgResult<i64>) -> PgResult<ArrayRef> {
-    if let Some(lists) = array.as_list_opt::<i32>() {
-        let (field, offsets, values, nulls) = lists.clone().into_parts();
-        return Ok(Arc::new(arrow::array::ListArray::try_new(field, offsets, intervals(&values, scale)?, nulls)?));
+    if array_item(array.data_type()).is_some() {
+        return with_elements(array, |elements| intervals(elements, scale));
     }
     match array.as_primitive_opt::<IntervalMonthDayNanoType>() {
         Some(column) => Ok(Arc::new(column.try_unary::<_, IntervalMonthDayNanoType, PgError>(|value| {
@@ -66,12 +61,10 @@ fn intervals(array: &ArrayRef, scale: &dyn Fn(i64) -> PgResult<i64>) -> PgResult
 }
 
 fn has_nan(array: &ArrayRef) -> bool {
-    match array.as_list_opt::<i32>() {
-        Some(lists) => has_nan(lists.values()),
-        None => array
-            .as_primitive_opt::<Decimal128Type>()
-            .is_some_and(|column| column.values().contains(&DECIMAL_NAN) && column.iter().any(|value| value == Some(DECIMAL_NAN))),
-    }
+    elements_of(array.as_ref())
+        .unwrap_or(array)
+        .as_primitive_opt::<Decimal128Type>()
+        .is_some_and(|column| column.values().contains(&DECIMAL_NAN) && column.iter().any(|value| value == Some(DECIMAL_NAN)))
 }
 
 fn to_foreign(batch: &RecordBatch) -> PgResult<RecordBatch> {

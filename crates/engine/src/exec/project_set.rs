@@ -27,7 +27,7 @@ use std::sync::Arc;
 use stoa_pg::args::{Arg, Call};
 use stoa_pg::memory::{SMALL_BYTES, process, value_bytes};
 use stoa_pg::registry::{FuncKind, RowSource, SetKernel};
-use stoa_pg::values::array::ArrayColumn;
+use stoa_pg::values::array::elements_of_value;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlType};
 
 /// Rows that one function is asked for at a time.
@@ -79,7 +79,7 @@ impl SetCall {
         };
         match self.name {
             "unnest" => match constant(0) {
-                Some(ScalarValue::List(list)) => ArrayColumn::open(list.as_ref()).ok().and_then(|c| c.get(0)).map_or(0, |v| v.len()),
+                Some(array) => elements_of_value(array).ok().flatten().map_or(0, |elements| elements.len()),
                 _ => ARRAY_ROWS,
             },
             "generate_series" => match (integer(0), integer(1), if self.args.len() > 2 { integer(2) } else { Some(1) }) {

@@ -3,6 +3,7 @@
 use super::distinct::DistinctUdaf;
 use super::expr::{ExprPlanner, column};
 use super::relation::Planner;
+use super::udf::KernelUdf;
 use super::{column_name, from_datafusion};
 use crate::bind::tree::{AggregateExpr, ColId, Expr, ExprKind, OperRef, Rel, SortKey};
 use arrow::compute::SortOptions;
@@ -147,9 +148,15 @@ impl Lowering<'_> {
             NativeAggregate::BitOr => insensitive(one(fa::bit_and_or_xor::bit_or_udaf(), converted()?, Some(a.ty.arrow.clone()))),
             NativeAggregate::BitXor => one(fa::bit_and_or_xor::bit_xor_udaf(), converted()?, Some(a.ty.arrow.clone())),
             NativeAggregate::ArrayAgg if args.first().is_some_and(|e| e.ty.ty.is_array()) => {
-                one(super::array_agg::nested_array_agg(), converted()?, args.first().map(|e| stoa_pg::types::list_of(e.ty.arrow.clone())))
+                one(super::array_agg::nested_array_agg(), converted()?, args.first().map(|e| e.ty.arrow.clone()))
             }
-            NativeAggregate::ArrayAgg => one(fa::array_agg::array_agg_udaf(), converted()?, Some(a.ty.arrow.clone())),
+            NativeAggregate::ArrayAgg => {
+                let mut lists = one(fa::array_agg::array_agg_udaf(), converted()?, None);
+                let (name, kernel) = ("array_of_list".to_owned(), super::array_agg::array_of_list());
+                let udf = KernelUdf::make(name, kernel, exprs.eval.clone(), vec![a.ty.clone()], a.ty.clone(), false, false);
+                lists.value = udf.call(vec![column(id)]);
+                lists
+            }
             NativeAggregate::Avg => self.average(a, args)?,
         })
     }

@@ -1,4 +1,4 @@
-//! `array_agg` over arrays: arrays of one shape become an array of one dimension more.
+//! `array_agg`: over arrays, those of one shape become an array of one dimension more; over anything else DataFusion's lists become arrays.
 
 use arrow::array::{Array, ArrayRef, AsArray, ListArray};
 use arrow::buffer::OffsetBuffer;
@@ -7,10 +7,17 @@ use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::function::{AccumulatorArgs, StateFieldsArgs};
 use datafusion::logical_expr::{Accumulator, AggregateUDF, AggregateUDFImpl, Signature, Volatility};
 use std::sync::Arc;
+use stoa_pg::PgError;
+use stoa_pg::args::{Kernel, arg};
 use stoa_pg::memory::{own_values, value_bytes};
 use stoa_pg::types::list_of;
-use stoa_pg::values::array::{ArrayColumn, Shape};
-use stoa_pg::{PgError, SqlState};
+use stoa_pg::values::array::of_lists;
+use stoa_pg::values::array::stack::Stack;
+
+/// Arrays of one dimension from the lists that DataFusion's aggregate gives.
+pub(super) fn array_of_list() -> Kernel {
+    Arc::new(|_, args| of_lists(arg(args, 0)?.array.as_ref()))
+}
 
 /// The aggregate over arrays of an Arrow type.
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -32,13 +39,12 @@ impl AggregateUDFImpl for NestedArrayAgg {
     }
 
     fn return_type(&self, args: &[DataType]) -> Result<DataType> {
-        let arg = args.first().ok_or_else(|| PgError::internal("array_agg of nothing"))?;
-        Ok(list_of(arg.clone()))
+        Ok(args.first().ok_or_else(|| PgError::internal("array_agg of nothing"))?.clone())
     }
 
     fn accumulator(&self, args: AccumulatorArgs) -> Result<Box<dyn Accumulator>> {
-        let item = args.expr_fields.first().map_or(DataType::Null, |f| f.data_type().clone());
-        Ok(Box::new(Nested { item, shape: None, pieces: Vec::new(), bytes: 0 }))
+        let ty = args.expr_fields.first().map_or(DataType::Null, |f| f.data_type().clone());
+        Ok(Box::new(Nested { ty, arrays: Stack::default(), bytes: 0 }))
     }
 
     fn state_fields(&self, args: StateFieldsArgs) -> Result<Vec<FieldRef>> {
@@ -49,34 +55,17 @@ impl AggregateUDFImpl for NestedArrayAgg {
 
 #[derive(Debug)]
 struct Nested {
-    item: DataType,
-    shape: Option<Shape>,
+    ty: DataType,
     /// Slices of batches, or of the states of many groups, with texts of their own.
-    pieces: Vec<ArrayRef>,
+    arrays: Stack,
     bytes: usize,
 }
 
 impl Nested {
     fn add(&mut self, arrays: &ArrayRef) -> Result<()> {
-        let column = ArrayColumn::open(arrays.as_ref())?;
-        for row in 0..arrays.len() {
-            let error = |code: SqlState, message: &str| PgError::new(code, message);
-            let Some(value) = column.get(row) else {
-                return Err(error(SqlState::NULL_VALUE_NOT_ALLOWED, "cannot accumulate null arrays").into());
-            };
-            if value.is_empty() {
-                return Err(error(SqlState::ARRAY_SUBSCRIPT_ERROR, "cannot accumulate empty arrays").into());
-            }
-            if *self.shape.get_or_insert(value.shape) != value.shape {
-                return Err(error(SqlState::ARRAY_SUBSCRIPT_ERROR, "cannot accumulate arrays of different dimensionality").into());
-            }
-        }
-        if !arrays.is_empty() {
-            let piece = own_values(arrays);
-            self.bytes += value_bytes(piece.as_ref());
-            self.pieces.push(piece);
-        }
-        Ok(())
+        let piece = own_values(arrays);
+        self.bytes += value_bytes(piece.as_ref());
+        Ok(self.arrays.push(piece)?)
     }
 }
 
@@ -96,22 +85,24 @@ impl Accumulator for Nested {
     }
 
     fn state(&mut self) -> Result<Vec<ScalarValue>> {
-        Ok(vec![self.evaluate()?])
+        let pieces: Vec<&dyn Array> = self.arrays.columns().iter().map(AsRef::as_ref).collect();
+        if pieces.is_empty() {
+            return Ok(vec![ScalarValue::try_from(&list_of(self.ty.clone()))?]);
+        }
+        let all = arrow::compute::concat(&pieces)?;
+        let field = Arc::new(Field::new("item", self.ty.clone(), true));
+        let offsets = OffsetBuffer::from_lengths([all.len()]);
+        Ok(vec![ScalarValue::List(Arc::new(ListArray::try_new(field, offsets, all, None)?))])
     }
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
-        let list = list_of(self.item.clone());
-        if self.pieces.is_empty() {
-            return ScalarValue::try_from(&list);
+        match self.arrays.value()? {
+            Some(array) => Ok(array),
+            None => ScalarValue::try_from(&self.ty),
         }
-        let pieces: Vec<&dyn Array> = self.pieces.iter().map(AsRef::as_ref).collect();
-        let all = arrow::compute::concat(&pieces)?;
-        let field = Arc::new(Field::new("item", self.item.clone(), true));
-        let offsets = OffsetBuffer::from_lengths([all.len()]);
-        Ok(ScalarValue::List(Arc::new(ListArray::try_new(field, offsets, all, None)?)))
     }
 
     fn size(&self) -> usize {
-        size_of_val(self) + self.pieces.capacity() * size_of::<ArrayRef>() + self.bytes
+        size_of_val(self) + std::mem::size_of_val(self.arrays.columns()) + self.bytes
     }
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use stoa_pg::operators::membership::{FEW, hashes_alike};
 use stoa_pg::operators::quantified::{MOST_ROW_PARTS, in_rows_kernel};
 use stoa_pg::registry::{NativeOp, OperKind, Volatility};
-use stoa_pg::types::list_of;
+use stoa_pg::values::array::array_of_values;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlType};
 
 /// What the test of rows among constant ones is called in plans: behind the values of a row, a list for each of them.
@@ -244,9 +244,8 @@ impl ExprPlanner<'_> {
         let mut args = lefts.iter().map(|left| self.expr(left)).collect::<PgResult<Vec<_>>>()?;
         let mut arg_types: Vec<SqlType> = lefts.iter().map(|left| left.ty.clone()).collect();
         for (ty, list) in lists {
-            let array = ScalarValue::new_list(&list, &ty.arrow, true);
-            args.push(DfExpr::Literal(ScalarValue::List(array), None));
-            arg_types.push(SqlType { ty: ty.ty.clone().array_of(), typmod: -1, arrow: list_of(ty.arrow.clone()) });
+            args.push(DfExpr::Literal(array_of_values(list, &ty.arrow)?, None));
+            arg_types.push(ty.array_of());
         }
         let ret = SqlType::new(PgType::Bool);
         let udf = KernelUdf::make(IN_ROWS.into(), in_rows_kernel(), self.eval.clone(), arg_types, ret, false, false);

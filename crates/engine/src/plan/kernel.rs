@@ -7,6 +7,7 @@ use arrow::datatypes::{DataType, Field};
 use std::sync::Arc;
 use stoa_pg::args::{Arg, Call, Kernel};
 use stoa_pg::registry::{FuncKind, NativeOp, OperKind};
+use stoa_pg::types::array_item;
 use stoa_pg::{PgError, PgResult};
 
 /// An argument as Arrow's kernels take it: a constant is a scalar unless all are.
@@ -122,7 +123,7 @@ pub fn of(expr: &Expr) -> PgResult<Option<Kernel>> {
 }
 
 fn array_is_decimal(array: &Expr) -> bool {
-    matches!(&array.ty.arrow, DataType::List(f) if matches!(f.data_type(), DataType::Decimal128(..)))
+    matches!(array_item(&array.ty.arrow), Some(DataType::Decimal128(..)))
 }
 
 /// Which native operator compares two decimals.

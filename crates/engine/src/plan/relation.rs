@@ -227,7 +227,7 @@ impl Planner {
                 ExprKind::ArraySubquery(q) => {
                     if self.run_subqueries && walk::free_columns(&q.rel).is_empty() {
                         let rows = self.run(&q.rel, &[q.outputs[0].col]).await?;
-                        let value = crate::exec::apply::list_of_rows(&rows, &e.ty.arrow)?;
+                        let value = crate::exec::apply::array_of_rows(&rows, &e.ty.arrow)?;
                         e.kind = ExprKind::Const(value);
                         return Ok(input);
                     }
@@ -288,12 +288,14 @@ impl Planner {
             return Ok(None);
         }
         let negated = all && oper.0.name == "<>";
-        if !(negated || (!all && oper.0.name == "=")) || l.ty.arrow != o.ty.arrow || l.ty.ty != o.ty.ty {
+        // Arrays have no array that holds them as they are.
+        let array = o.ty.ty.is_array();
+        if array || !(negated || (!all && oper.0.name == "=")) || l.ty.arrow != o.ty.arrow || l.ty.ty != o.ty.ty {
             return Ok(None);
         }
         let rows = self.run(&query.rel, &[o.col]).await?;
-        let array_type = SqlType { ty: o.ty.ty.clone().array_of(), typmod: -1, arrow: stoa_pg::types::list_of(o.ty.arrow.clone()) };
-        let value = crate::exec::apply::list_of_rows(&rows, &array_type.arrow)?;
+        let array_type = o.ty.array_of();
+        let value = crate::exec::apply::array_of_rows(&rows, &array_type.arrow)?;
         let array = Expr::new(ExprKind::Const(value), array_type);
         let test = ExprKind::AnyArray { left: Box::new(l.clone()), oper: oper.clone(), array: Box::new(array), all };
         Ok(Some(Expr::new(test, SqlType::new(PgType::Bool))))

@@ -9,16 +9,15 @@ use super::types::type_tag;
 use super::view_builder::ViewBuilder;
 use arrow::array::{
     ArrayRef, BooleanBuilder, Date32Builder, Decimal128Builder, FixedSizeBinaryBuilder, Float32Builder, Float64Builder, Int16Builder,
-    Int32Builder, Int64Builder, IntervalMonthDayNanoBuilder, ListArray, NullBufferBuilder, Time64MicrosecondBuilder,
-    TimestampMicrosecondBuilder, UInt32Builder,
+    Int32Builder, Int64Builder, IntervalMonthDayNanoBuilder, Time64MicrosecondBuilder, TimestampMicrosecondBuilder, UInt32Builder,
 };
-use arrow::buffer::OffsetBuffer;
-use arrow::datatypes::{DataType, FieldRef, IntervalMonthDayNano};
+use arrow::datatypes::{DataType, IntervalMonthDayNano};
 use std::sync::Arc;
 use stoa_encoding::DecodeError;
 use stoa_encoding::keyside::{self, Direction, KeyPart, KeyValue};
 use stoa_encoding::valueside::{ArrayReader, Interval, TypeTag, lengthen_decimal};
-use stoa_pg::types::PgType;
+use stoa_pg::types::{PgType, array_item};
+use stoa_pg::values::array::{MAX_DIMENSIONS, Rows, Shape};
 use stoa_pg::values::interval;
 use stoa_pg::{PgError, PgResult, SqlType};
 
@@ -40,18 +39,15 @@ pub enum ColumnBuilder {
     Bytes(ViewBuilder),
     Fixed(FixedSizeBinaryBuilder, usize),
     Decimal(Decimal128Builder, i8),
-    List(Box<ListBuilder>),
+    Array(Box<ArrayBuilder>),
 }
 
 /// A column of arrays under construction.
 #[derive(Debug)]
-pub struct ListBuilder {
-    field: FieldRef,
+pub struct ArrayBuilder {
     tag: TypeTag,
-    offsets: Vec<i32>,
-    nulls: NullBufferBuilder,
+    rows: Rows,
     elements: ColumnBuilder,
-    len: usize,
 }
 
 #[cold]
@@ -101,17 +97,11 @@ impl ColumnBuilder {
             DataType::Decimal128(_, scale) => {
                 ColumnBuilder::Decimal(Decimal128Builder::with_capacity(rows).with_data_type(arrow.clone()), *scale)
             }
-            DataType::List(field) => {
-                let element = ty.element().unwrap_or_else(|| ty.clone());
-                let inner = if matches!(field.data_type(), DataType::List(_)) { ty.clone() } else { element };
-                ColumnBuilder::List(Box::new(ListBuilder {
-                    field: Arc::clone(field),
-                    tag: type_tag(&inner, field.data_type())?,
-                    offsets: vec![0],
-                    nulls: NullBufferBuilder::new(rows),
-                    elements: Self::for_arrow(&inner, field.data_type(), rows)?,
-                    len: 0,
-                }))
+            DataType::Struct(_) => {
+                let wrong = || PgError::unsupported(format!("a column of type {ty} ({arrow}) cannot be stored"));
+                let (element, item) = ty.element().zip(array_item(arrow)).ok_or_else(wrong)?;
+                let elements = Self::for_arrow(&element, item, rows)?;
+                ColumnBuilder::Array(Box::new(ArrayBuilder { tag: type_tag(&element, item)?, rows: Rows::new(rows), elements }))
             }
             other => return Err(PgError::unsupported(format!("a column of type {ty} ({other}) cannot be stored"))),
         })
@@ -134,7 +124,7 @@ impl ColumnBuilder {
             ColumnBuilder::Text(b) | ColumnBuilder::Bytes(b) => b.push_null(),
             ColumnBuilder::Fixed(b, _) => b.append_null(),
             ColumnBuilder::Decimal(b, _) => b.append_null(),
-            ColumnBuilder::List(b) => b.push_null(),
+            ColumnBuilder::Array(b) => b.rows.push_null(),
         }
     }
 
@@ -173,7 +163,7 @@ impl ColumnBuilder {
             } else {
                 i128::from_le_bytes(bytes(body)?)
             }),
-            ColumnBuilder::List(b) => b.push(body)?,
+            ColumnBuilder::Array(b) => b.push(body)?,
         }
         Ok(())
     }
@@ -229,7 +219,7 @@ impl ColumnBuilder {
                 b.append_value(decimal_from_key(&number, *scale)?);
                 Ok(rest)
             }
-            ColumnBuilder::Interval(_) | ColumnBuilder::List(_) => Err(PgError::internal("a sort key was read as a value")),
+            ColumnBuilder::Interval(_) | ColumnBuilder::Array(_) => Err(PgError::internal("a sort key was read as a value")),
         }
     }
 
@@ -254,7 +244,7 @@ impl ColumnBuilder {
             ColumnBuilder::Bytes(b) => Arc::new(b.finish_bytes()),
             ColumnBuilder::Fixed(b, _) => Arc::new(b.finish()),
             ColumnBuilder::Decimal(b, _) => Arc::new(b.finish()),
-            ColumnBuilder::List(b) => return b.finish(),
+            ColumnBuilder::Array(b) => return b.finish(),
         })
     }
 }
@@ -267,14 +257,7 @@ fn escaped<'k: 's, 's>(key: &'k [u8], direction: Direction, scratch: &'s mut Vec
     Ok((rest, value))
 }
 
-impl ListBuilder {
-    fn push_null(&mut self) {
-        self.nulls.append_null();
-        let last = self.offsets.last().copied().unwrap_or(0);
-        self.offsets.push(last);
-        self.len += 1;
-    }
-
+impl ArrayBuilder {
     #[inline(never)]
     fn push(&mut self, body: &[u8]) -> PgResult<()> {
         let reader = ArrayReader::new(body).map_err(corrupt)?;
@@ -282,25 +265,24 @@ impl ListBuilder {
         if !elements.is_empty() && elements.tag() != self.tag {
             return Err(malformed("array"));
         }
+        let (mut lengths, mut lowers) = ([0; MAX_DIMENSIONS], [1; MAX_DIMENSIONS]);
+        let dimensions = reader.dimensions();
+        let ndim = dimensions.len();
+        for ((length, lower), dimension) in lengths.iter_mut().zip(&mut lowers).zip(dimensions) {
+            (*length, *lower) = (dimension.len as usize, dimension.lower_bound);
+        }
+        let lengths = lengths.get(..ndim).ok_or_else(|| malformed("array"))?;
+        let shape = Shape::bounded(lengths, &lowers).map_err(|_| malformed("array"))?;
         for element in elements.iter() {
             match element.map_err(corrupt)? {
                 None => self.elements.push_null(),
                 Some(body) => self.elements.push_body(body)?,
             }
         }
-        let last = self.offsets.last().copied().unwrap_or(0);
-        let next = i32::try_from(elements.len()).ok().and_then(|n| last.checked_add(n)).ok_or_else(|| malformed("array"))?;
-        self.offsets.push(next);
-        self.nulls.append_non_null();
-        self.len += 1;
-        Ok(())
+        self.rows.push(&shape)
     }
 
     fn finish(&mut self) -> PgResult<ArrayRef> {
-        let offsets = std::mem::replace(&mut self.offsets, vec![0]);
-        self.len = 0;
-        let elements = self.elements.finish()?;
-        let array = ListArray::try_new(Arc::clone(&self.field), OffsetBuffer::new(offsets.into()), elements, self.nulls.finish())?;
-        Ok(Arc::new(array))
+        std::mem::replace(&mut self.rows, Rows::new(0)).over(self.elements.finish()?)
     }
 }

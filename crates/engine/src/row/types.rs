@@ -6,7 +6,7 @@ use arrow::datatypes::DataType;
 use stoa_encoding::keyside::{PartKind, PrefixFree};
 use stoa_encoding::packed_row::ValueKind;
 use stoa_encoding::valueside::TypeTag;
-use stoa_pg::types::PgType;
+use stoa_pg::types::{PgType, array_item};
 use stoa_pg::{PgError, PgResult, SqlType};
 
 /// Decimal numbers in keys.
@@ -69,7 +69,7 @@ pub fn key_is_lossless(ty: &SqlType) -> bool {
 /// # Errors
 /// 0A000 for types that cannot be stored.
 pub fn type_tag(ty: &PgType, arrow: &DataType) -> PgResult<TypeTag> {
-    if matches!(arrow, DataType::List(_)) {
+    if array_item(arrow).is_some() {
         return Ok(TypeTag::Array);
     }
     Ok(match ty {

@@ -1,22 +1,23 @@
 //! Bodies of values from columns.
 //!
-//! Invariant: a body is what `stoa_encoding::valueside` lists for the type; arrays are arrays of one dimension whose elements may
-//! be arrays again.
+//! Invariant: a body is what `stoa_encoding::valueside` lists for the type.
 
 use super::types::{SHORT_DECIMAL_DIGITS, type_tag};
 use super::unencodable;
 use arrow::array::{
     Array, ArrayRef, AsArray, BinaryViewArray, BooleanArray, Date32Array, Decimal128Array, FixedSizeBinaryArray, Float32Array,
-    Float64Array, Int16Array, Int32Array, Int64Array, IntervalMonthDayNanoArray, ListArray, StringViewArray, Time64MicrosecondArray,
+    Float64Array, Int16Array, Int32Array, Int64Array, IntervalMonthDayNanoArray, StringViewArray, Time64MicrosecondArray,
     TimestampMicrosecondArray, UInt32Array,
 };
 use arrow::datatypes::{
     DataType, Date32Type, Decimal128Type, Float32Type, Float64Type, Int16Type, Int32Type, Int64Type, IntervalMonthDayNanoType,
     Time64MicrosecondType, TimestampMicrosecondType, UInt32Type,
 };
+use std::sync::Arc;
 use stoa_encoding::packed_row::RowBuilder;
 use stoa_encoding::valueside::{Dimension, Interval, SequenceBuilder, TypeTag, encode_array, shorten_decimal};
 use stoa_pg::types::PgType;
+use stoa_pg::values::array::{ArrayColumn, MAX_DIMENSIONS};
 use stoa_pg::values::interval;
 use stoa_pg::{PgError, PgResult, SqlType};
 
@@ -39,13 +40,14 @@ pub enum ValueColumn {
     Fixed(FixedSizeBinaryArray),
     Decimal(Decimal128Array),
     ShortDecimal(Decimal128Array),
-    List(Box<ListColumn>),
+    Array(Box<Arrays>),
 }
 
 /// A column of arrays.
 #[derive(Clone, Debug)]
-pub struct ListColumn {
-    array: ListArray,
+pub struct Arrays {
+    array: ArrayRef,
+    column: ArrayColumn,
     elements: ValueColumn,
     tag: TypeTag,
 }
@@ -87,14 +89,12 @@ impl ValueColumn {
             DataType::BinaryView => ValueColumn::Bytes(array.as_binary_view_opt().ok_or_else(wrong)?.clone()),
             DataType::FixedSizeBinary(_) => ValueColumn::Fixed(array.as_fixed_size_binary_opt().ok_or_else(wrong)?.clone()),
             DataType::Decimal128(..) => ValueColumn::Decimal(array.as_primitive_opt::<Decimal128Type>().ok_or_else(wrong)?.clone()),
-            DataType::List(field) => {
-                let list = array.as_list_opt::<i32>().ok_or_else(wrong)?.clone();
-                // A list of lists is an array of the same element type with one more dimension.
-                let element = ty.element().unwrap_or_else(|| ty.clone());
-                let inner = if matches!(field.data_type(), DataType::List(_)) { ty.clone() } else { element };
-                let tag = type_tag(&inner, field.data_type())?;
-                let elements = Self::open(&inner, list.values())?;
-                ValueColumn::List(Box::new(ListColumn { array: list, elements, tag }))
+            DataType::Struct(_) => {
+                let column = ArrayColumn::open(array.as_ref())?;
+                let element = ty.element().ok_or_else(wrong)?;
+                let tag = type_tag(&element, column.leaf().data_type())?;
+                let elements = Self::open(&element, column.leaf())?;
+                ValueColumn::Array(Box::new(Arrays { array: Arc::clone(array), column, elements, tag }))
             }
             _ => return Err(wrong()),
         })
@@ -117,7 +117,7 @@ impl ValueColumn {
             ValueColumn::Bytes(a) => a,
             ValueColumn::Fixed(a) => a,
             ValueColumn::Decimal(a) | ValueColumn::ShortDecimal(a) => a,
-            ValueColumn::List(l) => &l.array,
+            ValueColumn::Array(a) => &a.array,
         }
     }
 
@@ -152,7 +152,7 @@ impl ValueColumn {
             ValueColumn::Bytes(a) => builder.push_variable(a.value(row)),
             ValueColumn::Fixed(a) => builder.push(Some(a.value(row))),
             ValueColumn::Decimal(a) => builder.push_fixed(a.value(row).to_le_bytes()),
-            ValueColumn::ShortDecimal(_) | ValueColumn::Interval(_) | ValueColumn::List(_) => {
+            ValueColumn::ShortDecimal(_) | ValueColumn::Interval(_) | ValueColumn::Array(_) => {
                 scratch.clear();
                 self.append(row, scratch)?;
                 builder.push(Some(scratch));
@@ -190,21 +190,18 @@ impl ValueColumn {
                 let body = Interval { months: value.months, days: value.days, micros: value.micros };
                 out.extend_from_slice(&body.to_bytes());
             }
-            ValueColumn::List(list) => list.append(row, out)?,
+            ValueColumn::Array(arrays) => arrays.append(row, out)?,
         }
         Ok(())
     }
 }
 
-impl ListColumn {
+impl Arrays {
     fn append(&self, row: usize, out: &mut Vec<u8>) -> PgResult<()> {
-        let offsets = self.array.value_offsets();
-        let (Some(start), Some(end)) = (offsets.get(row), offsets.get(row + 1)) else {
-            return Err(PgError::internal("a list without offsets"));
-        };
+        let value = self.column.get(row).ok_or_else(|| PgError::internal("a NULL was given to a writer of bodies"))?;
         let mut elements = SequenceBuilder::new(self.tag);
         let mut body = Vec::new();
-        for at in *start as usize..*end as usize {
+        for at in value.start..value.end {
             if self.elements.is_null(at) {
                 elements.push(None);
             } else {
@@ -213,9 +210,11 @@ impl ListColumn {
                 elements.push(Some(&body));
             }
         }
-        let len = u32::try_from(end - start).map_err(|_| PgError::internal("a list of negative length"))?;
-        let dimensions = [Dimension::new(len)];
-        let dimensions = if len == 0 { &dimensions[..0] } else { &dimensions[..] };
-        encode_array(out, dimensions, &elements).map_err(unencodable)
+        let mut dimensions = [Dimension::new(0); MAX_DIMENSIONS];
+        for ((slot, &length), &lower_bound) in dimensions.iter_mut().zip(value.shape.lengths()).zip(value.shape.lowers()) {
+            // No shape is longer than 32 bits say.
+            *slot = Dimension { len: length as u32, lower_bound };
+        }
+        encode_array(out, dimensions.get(..value.shape.ndim()).unwrap_or(&[]), &elements).map_err(unencodable)
     }
 }

@@ -6,12 +6,14 @@ use super::settings::{self, Kind};
 use super::shared::SessionShared;
 use super::system::SessionSystem;
 use crate::txn::advisory::AdvisoryKey;
-use arrow::datatypes::DataType;
+use arrow::array::StringViewArray;
 use datafusion::common::ScalarValue;
 use std::future::Future;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+use stoa_pg::values::array::array_of_elements;
 use stoa_pg::values::interval::Interval;
-use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use tokio::runtime::{Handle, RuntimeFlavor};
 
 /// The function's value; `None` for functions that are not about the session.
@@ -84,8 +86,7 @@ fn truth(value: bool) -> ScalarValue {
 }
 
 fn names(values: Vec<String>) -> PgResult<ScalarValue> {
-    let values: Vec<ScalarValue> = values.into_iter().map(|v| ScalarValue::Utf8View(Some(v))).collect();
-    Ok(ScalarValue::List(ScalarValue::new_list_nullable(&values, &DataType::Utf8View)))
+    array_of_elements(Arc::new(StringViewArray::from_iter_values(values)))
 }
 
 fn string(args: &[ScalarValue], at: usize) -> Option<String> {
@@ -142,7 +143,8 @@ fn set_config(session: &SessionShared, args: &[ScalarValue]) -> PgResult<ScalarV
 
 fn flags(name: Option<String>) -> PgResult<ScalarValue> {
     let Some(setting) = name.as_deref().and_then(settings::find) else {
-        return Ok(ScalarValue::new_null_list(DataType::Utf8View, true, 1));
+        let none = ScalarValue::try_from(&SqlType::new(PgType::Text.array_of()).arrow);
+        return none.map_err(|error| PgError::internal(error.to_string()));
     };
     let mut out = Vec::new();
     if setting.category.starts_with("Query Tuning") || matches!(setting.name, "work_mem" | "search_path" | "temp_buffers") {

@@ -1,13 +1,15 @@
 //! Rows of computed relations as they are put together: values by column name, then Arrow columns of the declared types.
 
 use arrow::array::{
-    ArrayRef, BooleanArray, Float32Array, Float64Array, Int16Array, Int32Array, Int64Array, IntervalMonthDayNanoArray, ListBuilder,
-    RecordBatch, RecordBatchOptions, StringViewArray, StringViewBuilder, TimestampMicrosecondArray, UInt32Array, new_null_array,
+    Array, ArrayRef, BooleanArray, Float32Array, Float64Array, Int16Array, Int32Array, Int64Array, IntervalMonthDayNanoArray, RecordBatch,
+    RecordBatchOptions, StringViewArray, TimestampMicrosecondArray, UInt32Array, new_null_array,
 };
-use arrow::array::{Float32Builder, Int16Builder, UInt32Builder};
+use arrow::compute::concat;
 use arrow::datatypes::{DataType, Field, Schema};
 use std::collections::HashMap;
 use std::sync::Arc;
+use stoa_pg::types::PgType;
+use stoa_pg::values::array::{Rows, Shape};
 use stoa_pg::values::interval::Interval;
 use stoa_pg::{PgError, PgResult, SqlType};
 
@@ -94,7 +96,7 @@ impl<'a> Table<'a> {
         let fields: Vec<Field> = self.columns.iter().map(|(n, t)| Field::new(n, t.arrow.clone(), true)).collect();
         let mut arrays = Vec::with_capacity(fields.len());
         for ((name, ty), values) in self.columns.iter().zip(self.values) {
-            let array = column(&ty.arrow, values);
+            let array = column(&ty.arrow, matches!(ty.ty, PgType::Int2Vector | PgType::OidVector), values)?;
             if array.data_type() != &ty.arrow {
                 return Err(PgError::internal(format!("column {name} of a system relation has no builder for {}", ty.arrow)));
             }
@@ -122,9 +124,9 @@ fn float(v: &V) -> Option<f64> {
     }
 }
 
-fn column(ty: &DataType, values: Vec<V>) -> ArrayRef {
+fn column(ty: &DataType, vector: bool, values: Vec<V>) -> PgResult<ArrayRef> {
     let count = values.len();
-    match ty {
+    Ok(match ty {
         DataType::Boolean => Arc::new(values.iter().map(|v| if let V::Bool(b) = v { Some(*b) } else { None }).collect::<BooleanArray>()),
         DataType::Int16 => Arc::new(values.iter().map(|v| int(v).and_then(|n| i16::try_from(n).ok())).collect::<Int16Array>()),
         DataType::Int32 => Arc::new(values.iter().map(|v| int(v).and_then(|n| i32::try_from(n).ok())).collect::<Int32Array>()),
@@ -147,63 +149,31 @@ fn column(ty: &DataType, values: Vec<V>) -> ArrayRef {
             let spans = values.iter().map(|v| if let V::Span(micros) = v { Some(span(*micros)) } else { None });
             Arc::new(spans.collect::<IntervalMonthDayNanoArray>())
         }
-        DataType::List(item) => match item.data_type() {
-            DataType::Utf8View => {
-                let mut b = ListBuilder::new(StringViewBuilder::new()).with_field(item.clone());
-                for v in values {
-                    match v {
-                        V::Texts(list) => {
-                            for s in list {
-                                b.values().append_value(s);
-                            }
-                            b.append(true);
-                        }
-                        _ => b.append(false),
-                    }
+        DataType::Struct(_) => {
+            // Vectors begin at 0.
+            let lower = if vector { 0 } else { 1 };
+            let lists: Vec<Option<ArrayRef>> = values
+                .into_iter()
+                .map(|value| {
+                    Some(match value {
+                        V::Texts(list) => Arc::new(StringViewArray::from_iter_values(list)) as ArrayRef,
+                        V::Ints(list) => Arc::new(Int16Array::from(list)),
+                        V::Oids(list) => Arc::new(UInt32Array::from(list)),
+                        V::Floats(list) => Arc::new(Float32Array::from(list)),
+                        _ => return None,
+                    })
+                })
+                .collect();
+            let mut rows = Rows::new(count);
+            for list in &lists {
+                match list {
+                    Some(list) => rows.push(&Shape::bounded(&[list.len()], &[lower])?)?,
+                    None => rows.push_null(),
                 }
-                Arc::new(b.finish())
             }
-            DataType::Int16 => {
-                let mut b = ListBuilder::new(Int16Builder::new()).with_field(item.clone());
-                for v in values {
-                    match v {
-                        V::Ints(list) => {
-                            b.values().append_slice(&list);
-                            b.append(true);
-                        }
-                        _ => b.append(false),
-                    }
-                }
-                Arc::new(b.finish())
-            }
-            DataType::UInt32 => {
-                let mut b = ListBuilder::new(UInt32Builder::new()).with_field(item.clone());
-                for v in values {
-                    match v {
-                        V::Oids(list) => {
-                            b.values().append_slice(&list);
-                            b.append(true);
-                        }
-                        _ => b.append(false),
-                    }
-                }
-                Arc::new(b.finish())
-            }
-            DataType::Float32 => {
-                let mut b = ListBuilder::new(Float32Builder::new()).with_field(item.clone());
-                for v in values {
-                    match v {
-                        V::Floats(list) => {
-                            b.values().append_slice(&list);
-                            b.append(true);
-                        }
-                        _ => b.append(false),
-                    }
-                }
-                Arc::new(b.finish())
-            }
-            _ => new_null_array(ty, count),
-        },
+            let parts: Vec<&dyn Array> = lists.iter().flatten().map(AsRef::as_ref).collect();
+            if parts.is_empty() { new_null_array(ty, count) } else { rows.over(concat(&parts)?)? }
+        }
         _ => new_null_array(ty, count),
-    }
+    })
 }

@@ -8,9 +8,9 @@ use crate::args::{Arg, Call, Kernel, arg};
 use crate::error::{PgError, PgResult};
 use crate::registry::{CastContext, CastKind, Registry};
 use crate::sqlstate::SqlState;
-use crate::types::{PgType, SqlType, TRIMMED, list_of};
+use crate::types::{PgType, SqlType, TRIMMED};
 use crate::values::{self, numeric};
-use arrow::array::{Array, ArrayRef, ListArray, StringViewArray, StringViewBuilder, StructArray};
+use arrow::array::{Array, ArrayRef, StringViewArray, StringViewBuilder, StructArray};
 use arrow::datatypes::{DataType, Field};
 use std::sync::Arc;
 
@@ -134,10 +134,8 @@ fn steps(from: &SqlType, to: &SqlType, explicit: bool) -> PgResult<Vec<Kernel>> 
         out.extend(between_numerics(from, to));
         return Ok(out);
     }
-    if let (Some(a), Some(b)) = (from.ty.element(), to.ty.element())
-        && Registry::get().cast(&from.ty, &to.ty).is_none()
-    {
-        out.extend(between_arrays(from, to, &a, &b, explicit)?);
+    if from.ty.is_array() && to.ty.is_array() && Registry::get().cast(&from.ty, &to.ty).is_none() {
+        out.extend(between_arrays(from, to, explicit)?);
         return Ok(out);
     }
     if from.keeps_blanks() && matches!(to.ty, PgType::Text | PgType::Varchar | PgType::Name | PgType::Char) {
@@ -235,38 +233,20 @@ fn between_numerics(from: &SqlType, to: &SqlType) -> Option<Kernel> {
     }
 }
 
-/// Casts the elements and keeps the lists around them.
-fn between_arrays(from: &SqlType, to: &SqlType, a: &PgType, b: &PgType, explicit: bool) -> PgResult<Option<Kernel>> {
-    fn leaf(arrow: &DataType) -> &DataType {
-        match arrow {
-            DataType::List(field) => leaf(field.data_type()),
-            other => other,
-        }
-    }
-    let from_element = SqlType { ty: a.clone(), typmod: from.typmod, arrow: leaf(&from.arrow).clone() };
-    let to_element = SqlType { ty: b.clone(), typmod: to.typmod, arrow: leaf(&to.arrow).clone() };
+/// Casts the elements and keeps the bounds.
+fn between_arrays(from: &SqlType, to: &SqlType, explicit: bool) -> PgResult<Option<Kernel>> {
+    let (from_element, to_element) = (values::array::element_type(from), values::array::element_type(to));
     let kernel = cast_kernel(&from_element, &to_element, explicit).map_err(|error| match error.code() {
         SqlState::CANNOT_COERCE => PgError::new(SqlState::CANNOT_COERCE, format!("cannot cast type {} to {}", from.ty, to.ty)),
         _ => error,
     })?;
-    let depth = values::array::dimensions(to);
-    let deepen = values::array::dimensions(from) != depth;
-    if kernel.is_none() && !deepen {
-        return Ok(None);
-    }
-    fn rebuild(array: &ArrayRef, cast: &dyn Fn(&ArrayRef) -> PgResult<ArrayRef>) -> PgResult<ArrayRef> {
-        let Some(list) = array.as_any().downcast_ref::<ListArray>() else { return cast(array) };
-        let values = rebuild(list.values(), cast)?;
-        let DataType::List(field) = list_of(values.data_type().clone()) else { return Err(PgError::internal("a list without elements")) };
-        Ok(Arc::new(ListArray::try_new(field, list.offsets().clone(), values, list.nulls().cloned())?))
-    }
-    Ok(Some(column_kernel(move |call, array| {
-        let cast = match &kernel {
-            Some(kernel) => rebuild(array, &|leaf| apply(call.ctx, kernel, &from_element, &to_element, explicit, Arc::clone(leaf)))?,
-            None => Arc::clone(array),
-        };
-        if deepen { values::array::with_depth(&cast, depth) } else { Ok(cast) }
-    })))
+    Ok(kernel.map(|kernel| {
+        column_kernel(move |call, array| {
+            values::array::with_elements(array, |elements| {
+                apply(call.ctx, &kernel, &from_element, &to_element, explicit, Arc::clone(elements))
+            })
+        })
+    }))
 }
 
 fn between_records(from: &SqlType, to: &SqlType, explicit: bool) -> PgResult<Option<Kernel>> {

@@ -9,9 +9,8 @@ use crate::memory::{SMALL_BYTES, process};
 use crate::registry::{Func, Registry, RowSource, SetKernel};
 use crate::sqlstate::SqlState;
 use crate::types::{PgType, RecordType, SqlType};
-use crate::values::array::{
-    ArrayAssembler, ArrayColumn, ArrayValue, MAX_DIMENSIONS, Shape, dimensions, element_type, lower_bound, too_large,
-};
+use crate::values::array::text::write_bounds;
+use crate::values::array::{ArrayAssembler, ArrayColumn, ArrayValue, MAX_DIMENSIONS, Shape, element_type, too_large, too_many_dimensions};
 use crate::values::element_order::ElementOrder;
 use arrow::array::{Array, ArrayRef, AsArray, Int32Array, StringViewBuilder};
 use arrow::datatypes::Int32Type;
@@ -28,31 +27,26 @@ pub fn register(r: &mut Registry) {
         "array_length",
         &[AnyArray, Int],
         Int,
-        of_dimension(|shape, _, n| shape.lengths().get(n).map(|l| *l as i32)),
+        of_dimension(|shape, n| shape.lengths().get(n).map(|l| *l as i32)),
         "length of a dimension",
     );
     r.scalar(
         "array_lower",
         &[AnyArray, Int],
         Int,
-        of_dimension(|shape, lower, n| shape.lengths().get(n).map(|_| lower)),
+        of_dimension(|shape, n| shape.bounds().nth(n).map(|(lower, _)| lower)),
         "lower bound of a dimension",
     );
     r.scalar(
         "array_upper",
         &[AnyArray, Int],
         Int,
-        of_dimension(|shape, lower, n| shape.lengths().get(n).map(|l| *l as i32 + lower - 1)),
+        of_dimension(|shape, n| shape.bounds().nth(n).map(|(_, upper)| upper)),
         "upper bound of a dimension",
     );
-    r.scalar(
-        "array_ndims",
-        &[AnyArray],
-        Int,
-        of_shape::<Int4>(|shape, _| Some(shape.ndim() as i32).filter(|n| *n > 0)),
-        "number of dimensions",
-    );
-    r.scalar("cardinality", &[AnyArray], Int, of_shape::<Int4>(|shape, _| Some(shape.elements() as i32)), "number of elements");
+    let ndims = of_shape::<Int4>(|shape| Some(shape.ndim() as i32).filter(|n| *n > 0));
+    r.scalar("array_ndims", &[AnyArray], Int, ndims, "number of dimensions");
+    r.scalar("cardinality", &[AnyArray], Int, of_shape::<Int4>(|shape| Some(shape.elements() as i32)), "number of elements");
     r.scalar("array_dims", &[AnyArray], text(), of_shape::<Text>(dimensions_text), "the bounds of all dimensions as text");
 
     r.add(
@@ -154,8 +148,6 @@ pub fn register(r: &mut Registry) {
 pub(crate) struct ArrayArg<'a> {
     pub(crate) column: ArrayColumn,
     pub(crate) element: SqlType,
-    /// The lower bound of its values.
-    pub(crate) lower: i32,
     arg: &'a Arg,
 }
 
@@ -164,7 +156,7 @@ impl<'a> ArrayArg<'a> {
     pub(crate) fn open(call: &Call, args: &'a [Arg], index: usize) -> PgResult<Self> {
         let arg = arg(args, index)?;
         let ty = arg_type(call, index)?;
-        Ok(Self { column: ArrayColumn::open(&arg.array)?, element: element_type(ty), lower: lower_bound(&ty.ty), arg })
+        Ok(Self { column: ArrayColumn::open(&arg.array)?, element: element_type(ty), arg })
     }
 
     /// The value in a row of the batch.
@@ -188,28 +180,26 @@ fn null_not_allowed(message: &str) -> PgError {
 // ---------------------------------------------------------------------------------------------------------------------------------
 // Shape
 
-fn of_shape<R: Kind>(f: impl Fn(Shape, i32) -> Option<R::Out> + Send + Sync + 'static) -> Kernel {
+fn of_shape<R: Kind>(f: impl Fn(&Shape) -> Option<R::Out> + Send + Sync + 'static) -> Kernel {
     Arc::new(move |call, args| {
         let arrays = ArrayArg::open(call, args, 0)?;
         let mut out = R::builder(call.rows);
         for row in 0..call.rows {
-            R::push(&mut out, arrays.get(row).and_then(|value| f(value.shape, arrays.lower)))?;
+            R::push(&mut out, arrays.get(row).and_then(|value| f(&value.shape)))?;
         }
         R::finish(out, call.ret)
     })
 }
 
-/// `f` gets the shape, the lower bound and a dimension counted from 0.
-fn of_dimension(f: impl Fn(Shape, i32, usize) -> Option<i32> + Send + Sync + 'static) -> Kernel {
+/// `f` gets the shape and a dimension counted from 0.
+fn of_dimension(f: impl Fn(&Shape, usize) -> Option<i32> + Send + Sync + 'static) -> Kernel {
     Arc::new(move |call, args| {
         let arrays = ArrayArg::open(call, args, 0)?;
         let number = Reader::<Int4>::new(arg(args, 1)?)?;
         let mut out = Int4::builder(call.rows);
         for row in 0..call.rows {
             let value = match (arrays.get(row), number.get(row)?) {
-                (Some(value), Some(n)) => {
-                    usize::try_from(n).ok().and_then(|n| n.checked_sub(1)).and_then(|n| f(value.shape, arrays.lower, n))
-                }
+                (Some(value), Some(n)) => usize::try_from(n).ok().and_then(|n| n.checked_sub(1)).and_then(|n| f(&value.shape, n)),
                 _ => None,
             };
             Int4::push(&mut out, value)?;
@@ -218,33 +208,38 @@ fn of_dimension(f: impl Fn(Shape, i32, usize) -> Option<i32> + Send + Sync + 'st
     })
 }
 
-fn dimensions_text(shape: Shape, lower: i32) -> Option<String> {
-    use std::fmt::Write;
-    let mut text = String::new();
-    for &length in shape.lengths() {
-        // Writing to a string does not fail.
-        let _ = write!(text, "[{lower}:{}]", length as i32 + lower - 1);
-    }
-    Some(text).filter(|text| !text.is_empty())
+fn dimensions_text(shape: &Shape) -> Option<String> {
+    let mut text = Vec::new();
+    write_bounds(shape, &mut text);
+    String::from_utf8(text).ok().filter(|text| !text.is_empty())
 }
 
 // ---------------------------------------------------------------------------------------------------------------------------------
 // Growth
 
-/// `array || element`; NULL arrays are empty ones.
+/// `array || element`; NULL arrays are empty ones. The lower bound stays.
 pub fn append_kernel() -> Kernel {
     add_element(0, 1, |assembler, value, element| {
+        // The subscript of the new element.
+        value.shape.first_lower().checked_add(value.len() as i32).ok_or_else(out_of_range)?;
         assembler.copy(0, value.start, value.end)?;
         assembler.copy(1, element, element + 1)
     })
 }
 
-/// `element || array`; NULL arrays are empty ones.
+/// `element || array`; NULL arrays are empty ones. The lower bound stays.
 pub fn prepend_kernel() -> Kernel {
     add_element(1, 0, |assembler, value, element| {
+        if !value.is_empty() {
+            value.shape.first_lower().checked_sub(1).ok_or_else(out_of_range)?;
+        }
         assembler.copy(1, element, element + 1)?;
         assembler.copy(0, value.start, value.end)
     })
+}
+
+fn out_of_range() -> PgError {
+    PgError::new(SqlState::NUMERIC_VALUE_OUT_OF_RANGE, "integer out of range")
 }
 
 fn add_element(
@@ -252,33 +247,30 @@ fn add_element(
     element: usize,
     place: impl Fn(&mut ArrayAssembler, ArrayValue, usize) -> PgResult<()> + Send + Sync + 'static,
 ) -> Kernel {
-    const EMPTY: ArrayValue = ArrayValue { shape: Shape::EMPTY, start: 0, end: 0 };
     Arc::new(move |call, args| {
         let arrays = ArrayArg::open(call, args, array)?;
         let elements = arg(args, element)?;
         let sources = [arrays.column.leaf().to_data(), elements.array.to_data()];
-        let mut out = ArrayAssembler::new(&sources, 1, call.rows);
+        let mut out = ArrayAssembler::new(&sources, call.rows);
         for row in 0..call.rows {
-            let value = arrays.get(row).unwrap_or(EMPTY);
+            let value = arrays.get(row).unwrap_or(ArrayValue::EMPTY);
             if value.shape.ndim() > 1 {
                 return Err(PgError::new(SqlState::DATA_EXCEPTION, "argument must be empty or one-dimensional array"));
             }
             place(&mut out, value, elements.at(row))?;
-            out.end_row(Shape::of(&[value.len() + 1])?)?;
+            out.end_row(Shape::bounded(&[value.len() + 1], &[value.shape.first_lower()])?)?;
         }
         out.finish()
     })
 }
 
-/// `array || array`: of equal dimensions, or one of them an element of arrays like the other. The result's depth is that of the
-/// deeper argument.
+/// `array || array`: of equal dimensions, or one of them an element of arrays like the other.
 pub fn cat_kernel() -> Kernel {
     Arc::new(|call, args| {
         let left = ArrayArg::open(call, args, 0)?;
         let right = ArrayArg::open(call, args, 1)?;
-        let depth = left.column.depth().max(right.column.depth());
         let sources = [left.column.leaf().to_data(), right.column.leaf().to_data()];
-        let mut out = ArrayAssembler::new(&sources, depth, call.rows);
+        let mut out = ArrayAssembler::new(&sources, call.rows);
         for row in 0..call.rows {
             let (a, b) = match (left.get(row), right.get(row)) {
                 (None, None) => {
@@ -307,25 +299,28 @@ fn cat_shape(a: Shape, b: Shape) -> PgResult<Shape> {
     if b.ndim() == 0 {
         return Ok(a);
     }
-    let mut lengths = [0usize; MAX_DIMENSIONS];
-    let (x, y) = (a.lengths(), b.lengths());
-    let (deep, tail, added) = match x.len().cmp(&y.len()) {
-        Ordering::Equal => (x, y.get(1..).unwrap_or(&[]), y.first().copied().unwrap_or(0)),
-        Ordering::Greater if x.len() == y.len() + 1 => (x, y, 1),
-        Ordering::Less if y.len() == x.len() + 1 => (y, x, 1),
+    // The outer dimensions are those of the array that the other is added to; what is inside must be alike, bounds included.
+    let inside = |shape: &Shape, skipped: usize| {
+        let lengths = shape.lengths().get(skipped..).unwrap_or(&[]);
+        lengths.iter().copied().zip(shape.lowers().get(skipped..).unwrap_or(&[]).iter().copied()).collect::<Vec<_>>()
+    };
+    let (outer, alike, added) = match a.ndim().cmp(&b.ndim()) {
+        Ordering::Equal => (&a, inside(&a, 1) == inside(&b, 1), b.lengths().first().copied().unwrap_or(0)),
+        Ordering::Greater if a.ndim() == b.ndim() + 1 => (&a, inside(&a, 1) == inside(&b, 0), 1),
+        Ordering::Less if b.ndim() == a.ndim() + 1 => (&b, inside(&a, 0) == inside(&b, 1), 1),
         _ => {
-            return incompatible(format!("Arrays of {} and {} dimensions are not compatible for concatenation.", x.len(), y.len()));
+            return incompatible(format!("Arrays of {} and {} dimensions are not compatible for concatenation.", a.ndim(), b.ndim()));
         }
     };
-    if deep.get(1..) != Some(tail) {
-        let what = if x.len() == y.len() { "differing element dimensions" } else { "differing dimensions" };
+    if !alike {
+        let what = if a.ndim() == b.ndim() { "differing element dimensions" } else { "differing dimensions" };
         return incompatible(format!("Arrays with {what} are not compatible for concatenation."));
     }
-    for (slot, length) in lengths.iter_mut().zip(deep) {
-        *slot = *length;
+    let mut lengths = outer.lengths().to_vec();
+    if let Some(first) = lengths.first_mut() {
+        *first += added;
     }
-    lengths[0] += added;
-    Shape::of(lengths.get(..deep.len()).unwrap_or(&[]))
+    Shape::bounded(&lengths, outer.lowers())
 }
 
 fn fill_kernel() -> Kernel {
@@ -334,28 +329,30 @@ fn fill_kernel() -> Kernel {
         let lengths = ArrayArg::open(call, args, 1)?;
         let bounds = if args.len() > 2 { Some(ArrayArg::open(call, args, 2)?) } else { None };
         let sources = [value.array.to_data()];
-        let mut out = ArrayAssembler::new(&sources, dimensions(call.ret), call.rows);
+        let mut out = ArrayAssembler::new(&sources, call.rows);
         for row in 0..call.rows {
             let missing = || null_not_allowed("dimension array or low bound array cannot be null");
             if let Some(bounds) = &bounds {
                 bounds.get(row).ok_or_else(missing)?;
             }
-            let lengths = dimension_values(&lengths, lengths.get(row).ok_or_else(missing)?, "Dimension array must be one dimensional.")?;
-            if let Some(bounds) = &bounds {
-                let bounds = dimension_values(bounds, bounds.get(row).ok_or_else(missing)?, "Dimension array must be one dimensional.")?;
-                if bounds.len() != lengths.len() {
-                    return Err(subscript_error("wrong number of array subscripts")
-                        .detail("Low bound array has different size than dimensions array."));
-                }
-                if bounds.iter().any(|bound| *bound != 1) {
-                    return Err(PgError::unsupported("arrays whose lower bound is not 1 are not supported"));
-                }
+            let lengths = dimension_values(&lengths, lengths.get(row).ok_or_else(missing)?)?;
+            if lengths.len() > MAX_DIMENSIONS {
+                return Err(too_many_dimensions(lengths.len()));
+            }
+            let lowers = match &bounds {
+                Some(bounds) => dimension_values(bounds, bounds.get(row).ok_or_else(missing)?)?,
+                None => vec![1; lengths.len()],
+            };
+            if lowers.len() != lengths.len() {
+                return Err(
+                    subscript_error("wrong number of array subscripts").detail("Low bound array has different size than dimensions array.")
+                );
             }
             let mut sizes = Vec::with_capacity(lengths.len());
             for length in lengths {
                 sizes.push(usize::try_from(length).map_err(|_| too_large())?);
             }
-            let shape = Shape::of(&sizes)?;
+            let shape = Shape::bounded(&sizes, &lowers)?;
             // An element of a number, with what its place in the array takes while it grows.
             process().claim(shape.elements().saturating_mul(16))?;
             let at = value.at(row);
@@ -373,9 +370,9 @@ fn fill_kernel() -> Kernel {
 }
 
 /// The integers of a one-dimensional array without NULLs.
-fn dimension_values(arrays: &ArrayArg, value: ArrayValue, detail: &str) -> PgResult<Vec<i32>> {
+fn dimension_values(arrays: &ArrayArg, value: ArrayValue) -> PgResult<Vec<i32>> {
     if value.shape.ndim() > 1 {
-        return Err(subscript_error("wrong number of array subscripts").detail(detail));
+        return Err(subscript_error("wrong number of array subscripts").detail("Dimension array must be one dimensional."));
     }
     let leaf = arrays.column.leaf().as_primitive_opt::<Int32Type>().ok_or_else(|| PgError::internal("dimensions must be integers"))?;
     if (value.start..value.end).any(|at| leaf.is_null(at)) {
@@ -389,7 +386,7 @@ fn trim_kernel() -> Kernel {
         let arrays = ArrayArg::open(call, args, 0)?;
         let count = Reader::<Int4>::new(arg(args, 1)?)?;
         let sources = [arrays.column.leaf().to_data()];
-        let mut out = ArrayAssembler::new(&sources, arrays.column.depth(), call.rows);
+        let mut out = ArrayAssembler::new(&sources, call.rows);
         for row in 0..call.rows {
             let (Some(value), Some(count)) = (arrays.get(row), count.get(row)?) else {
                 out.null_row();
@@ -439,13 +436,14 @@ fn position_kernel() -> Kernel {
                 Int4::push(&mut out, None)?;
                 continue;
             }
+            let lower = value.shape.first_lower();
             let first = match &start {
-                None => arrays.lower,
+                None => lower,
                 Some(start) => start.get(row)?.ok_or_else(|| null_not_allowed("initial position must not be null"))?,
             };
-            let skipped = usize::try_from(i64::from(first) - i64::from(arrays.lower)).unwrap_or(0);
+            let skipped = usize::try_from(i64::from(first) - i64::from(lower)).unwrap_or(0);
             let found = (value.start + skipped.min(value.len())..value.end).find(|at| order.equal(*at, wanted.at(row)));
-            Int4::push(&mut out, found.map(|at| (at - value.start) as i32 + arrays.lower))?;
+            Int4::push(&mut out, found.map(|at| (at - value.start) as i32 + lower))?;
         }
         Int4::finish(out, call.ret)
     })
@@ -464,7 +462,7 @@ fn positions_kernel() -> Kernel {
                 Some(value) => {
                     searching_is_one_dimensional(value)?;
                     let hits = (value.start..value.end).filter(|at| order.equal(*at, wanted.at(row)));
-                    found.extend(hits.map(|at| (at - value.start) as i32 + arrays.lower));
+                    found.extend(hits.map(|at| (at - value.start) as i32 + value.shape.first_lower()));
                     Some(found.len())
                 }
             });
@@ -476,7 +474,7 @@ fn positions_kernel() -> Kernel {
 /// One-dimensional arrays from a column of elements and where each row ends in it; `None` is a NULL row.
 pub(crate) fn lines(elements: &dyn Array, ends: &[Option<usize>]) -> PgResult<ArrayRef> {
     let sources = [elements.to_data()];
-    let mut out = ArrayAssembler::new(&sources, 1, ends.len());
+    let mut out = ArrayAssembler::new(&sources, ends.len());
     out.copy(0, 0, elements.len())?;
     let mut from = 0;
     for end in ends {
@@ -497,7 +495,7 @@ fn remove_kernel() -> Kernel {
         let unwanted = arg(args, 1)?;
         let order = ElementOrder::new(&arrays.element, arrays.column.leaf(), &unwanted.array)?;
         let sources = [arrays.column.leaf().to_data()];
-        let mut out = ArrayAssembler::new(&sources, arrays.column.depth(), call.rows);
+        let mut out = ArrayAssembler::new(&sources, call.rows);
         for row in 0..call.rows {
             let Some(value) = arrays.get(row) else {
                 out.null_row();
@@ -517,8 +515,7 @@ fn remove_kernel() -> Kernel {
             }
             out.copy(0, from, value.end)?;
             kept += value.end - from;
-            // A column of deeper arrays can only hold the empty one here.
-            out.end_row(if kept == 0 { Shape::EMPTY } else { Shape::of(&[kept])? })?;
+            out.end_row(Shape::bounded(&[kept], &[value.shape.first_lower()])?)?;
         }
         out.finish()
     })
@@ -531,7 +528,7 @@ fn replace_kernel() -> Kernel {
         let new = arg(args, 2)?;
         let order = ElementOrder::new(&arrays.element, arrays.column.leaf(), &old.array)?;
         let sources = [arrays.column.leaf().to_data(), new.array.to_data()];
-        let mut out = ArrayAssembler::new(&sources, arrays.column.depth(), call.rows);
+        let mut out = ArrayAssembler::new(&sources, call.rows);
         for row in 0..call.rows {
             let Some(value) = arrays.get(row) else {
                 out.null_row();
@@ -735,8 +732,8 @@ fn generate_subscripts() -> SetKernel {
         };
         let (Some(value), Some(number), Some(reverse)) = (arrays.get(row), number, reverse) else { return Ok(Box::new(NoRows)) };
         let dimension = usize::try_from(number).ok().and_then(|n| n.checked_sub(1));
-        let Some(&length) = dimension.and_then(|n| value.shape.lengths().get(n)) else { return Ok(Box::new(NoRows)) };
-        let (first, last) = (i64::from(arrays.lower), i64::from(arrays.lower) + length as i64 - 1);
+        let Some((first, last)) = dimension.and_then(|n| value.shape.bounds().nth(n)) else { return Ok(Box::new(NoRows)) };
+        let (first, last) = (i64::from(first), i64::from(last));
         Ok(if reverse { super::series::integers::<Int4>(last, first, -1) } else { super::series::integers::<Int4>(first, last, 1) })
     })
 }

@@ -9,7 +9,8 @@ use crate::error::{PgError, PgResult};
 use crate::operators::number::modulo;
 use crate::registry::{Func, Registry};
 use crate::sqlstate::SqlState;
-use crate::types::{PgType, SqlType};
+use crate::types::PgType;
+use crate::values::array::{ArrayColumn, ArrayValue, element_type};
 use crate::values::key_writer;
 use crate::values::numeric::arithmetic::{MAX_ROUND_SCALE, MIN_ROUND_SCALE};
 use crate::values::numeric::{Numeric, NumericKind};
@@ -334,28 +335,25 @@ fn width_bucket(x: f64, low: f64, high: f64, count: i32) -> PgResult<i32> {
 fn width_bucket_array() -> Kernel {
     Arc::new(|call, args| {
         let (operand, thresholds) = (arg(args, 0)?, arg(args, 1)?);
-        let (Some(operand_type), Some(list_type)) = (call.arg_types.first(), call.arg_types.get(1)) else {
+        let (Some(operand_type), Some(array_type)) = (call.arg_types.first(), call.arg_types.get(1)) else {
             return Err(PgError::internal("width_bucket was called without types"));
         };
-        let list = thresholds.array.as_list_opt::<i32>().ok_or_else(|| PgError::internal("width_bucket takes an array"))?;
-        if list.values().data_type().is_nested() {
-            return Err(PgError::new(SqlState::ARRAY_SUBSCRIPT_ERROR, "thresholds must be one-dimensional array"));
-        }
-        let element =
-            SqlType { ty: list_type.ty.element().unwrap_or(PgType::Unknown), typmod: -1, arrow: list.values().data_type().clone() };
+        let arrays = ArrayColumn::open(thresholds.array.as_ref())?;
+        let elements = arrays.leaf();
         let values = key_writer(operand_type, operand.array.as_ref())?;
-        let bounds = key_writer(&element, list.values().as_ref())?;
+        let bounds = key_writer(&element_type(array_type), elements.as_ref())?;
         let (mut value, mut bound) = (Vec::new(), Vec::new());
         let mut out = Vec::with_capacity(call.rows);
         for row in 0..call.rows {
-            if operand.is_null(row) || thresholds.is_null(row) {
+            let array = if operand.is_null(row) { None } else { arrays.get(thresholds.at(row)) };
+            let Some(ArrayValue { shape, start, end }) = array else {
                 out.push(None);
                 continue;
+            };
+            if shape.ndim() > 1 {
+                return Err(PgError::new(SqlState::ARRAY_SUBSCRIPT_ERROR, "thresholds must be one-dimensional array"));
             }
-            let at = thresholds.at(row);
-            let offset = |at: usize| list.value_offsets().get(at).map_or(0, |offset| *offset as usize);
-            let (start, end) = (offset(at), offset(at + 1));
-            if (start..end).any(|at| list.values().is_null(at)) {
+            if (start..end).any(|at| elements.is_null(at)) {
                 return Err(PgError::new(SqlState::NULL_VALUE_NOT_ALLOWED, "thresholds array must not contain NULLs"));
             }
             value.clear();

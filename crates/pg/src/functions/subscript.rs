@@ -6,30 +6,27 @@
 use super::array::{ArrayArg, arg_type};
 use crate::args::{Arg, Call, Int4, Kernel, Reader, arg};
 use crate::error::{PgError, PgResult};
+use crate::memory::process;
 use crate::sqlstate::SqlState;
-use crate::values::array::{ArrayAssembler, ArrayValue, MAX_DIMENSIONS, Shape, dimensions};
+use crate::types::PgType;
+use crate::values::array::{ArrayAssembler, ArrayValue, MAX_DIMENSIONS, Shape, element_type, too_large, too_many_dimensions};
 use arrow::array::UInt64Array;
 use arrow::compute::take;
 use std::sync::Arc;
 
-/// `ARRAY[…]`: the arguments are elements, or arrays of one dimension less than `call.ret`.
+/// `ARRAY[…]`: the arguments are elements, or arrays, which become one array of a dimension more.
 pub fn constructor_kernel() -> Kernel {
     Arc::new(|call, args| {
-        let nested = call.arg_types.first().is_some_and(|ty| ty.ty.is_array());
-        let depth = dimensions(call.ret);
+        // The arrays of a vector's type are elements; of one array type there is no array but the type itself.
+        let nested = call.arg_types.first().is_some_and(|ty| matches!(ty.ty, PgType::Array(_)));
         if !nested {
-            let sources: Vec<_> = args.iter().map(|arg| arg.array.to_data()).collect();
+            let none = arrow::array::new_empty_array(&element_type(call.ret).arrow);
+            let mut sources: Vec<_> = args.iter().map(|arg| arg.array.to_data()).collect();
             if sources.is_empty() {
-                let none = arrow::array::new_empty_array(&crate::values::array::element_type(call.ret).arrow);
-                let sources = [none.to_data()];
-                let mut out = ArrayAssembler::new(&sources, depth, call.rows);
-                for _ in 0..call.rows {
-                    out.end_row(Shape::EMPTY)?;
-                }
-                return out.finish();
+                sources.push(none.to_data());
             }
             let shape = Shape::of(&[args.len()])?;
-            let mut out = ArrayAssembler::new(&sources, depth, call.rows * args.len());
+            let mut out = ArrayAssembler::new(&sources, call.rows * args.len());
             for row in 0..call.rows {
                 for (source, arg) in args.iter().enumerate() {
                     out.copy(source, arg.at(row), arg.at(row) + 1)?;
@@ -40,32 +37,35 @@ pub fn constructor_kernel() -> Kernel {
         }
         let arrays = (0..args.len()).map(|i| ArrayArg::open(call, args, i)).collect::<PgResult<Vec<_>>>()?;
         let sources: Vec<_> = arrays.iter().map(|array| array.column.leaf().to_data()).collect();
-        let mut out = ArrayAssembler::new(&sources, depth, call.rows);
+        let mut out = ArrayAssembler::new(&sources, call.rows);
         for row in 0..call.rows {
             let mut inner: Option<Shape> = None;
             for (source, array) in arrays.iter().enumerate() {
-                let value = array.get(row);
-                let shape = value.map_or(Shape::EMPTY, |value| value.shape);
-                if *inner.get_or_insert(shape) != shape {
-                    return Err(PgError::new(
-                        SqlState::ARRAY_SUBSCRIPT_ERROR,
-                        "multidimensional arrays must have array expressions with matching dimensions",
-                    ));
+                let value = array.get(row).unwrap_or(ArrayValue::EMPTY);
+                if *inner.get_or_insert(value.shape) != value.shape {
+                    return Err(subscript_error("multidimensional arrays must have array expressions with matching dimensions"));
                 }
-                if let Some(value) = value {
-                    out.copy(source, value.start, value.end)?;
-                }
+                out.copy(source, value.start, value.end)?;
             }
-            let inner = inner.unwrap_or_default();
-            let mut lengths = Vec::with_capacity(MAX_DIMENSIONS);
-            if inner.ndim() > 0 {
-                lengths.push(arrays.len());
-                lengths.extend_from_slice(inner.lengths());
-            }
-            out.end_row(Shape::of(&lengths)?)?;
+            out.end_row(one_deeper(arrays.len(), &inner.unwrap_or_default())?)?;
         }
         out.finish()
     })
+}
+
+/// The shape of so many arrays of one shape in an array of a dimension more; empty ones leave nothing.
+///
+/// # Errors
+/// 54000 for more than six dimensions.
+pub fn one_deeper(count: usize, inner: &Shape) -> PgResult<Shape> {
+    if inner.ndim() == 0 {
+        return Ok(Shape::EMPTY);
+    }
+    let mut lengths = vec![count];
+    lengths.extend_from_slice(inner.lengths());
+    let mut lowers = vec![1];
+    lowers.extend_from_slice(inner.lowers());
+    Shape::bounded(&lengths, &lowers)
 }
 
 /// `a[i][j]…`: arguments are the array and one int4 a dimension. NULL when a subscript is out of bounds or NULL, or when their
@@ -78,7 +78,7 @@ pub fn subscript_kernel() -> Kernel {
         for row in 0..call.rows {
             at.push(match arrays.get(row) {
                 Some(value) => match indexes(&subscripts, row)? {
-                    Some(indexes) => offset(&arrays, value, indexes.get(..subscripts.len()).unwrap_or(&[])).map(|at| at as u64),
+                    Some(indexes) => offset(value, indexes.get(..subscripts.len()).unwrap_or(&[])).map(|at| at as u64),
                     None => None,
                 },
                 None => None,
@@ -93,12 +93,12 @@ pub fn spread_kernel(inner: Kernel, null_is_empty: bool) -> Kernel {
     Arc::new(move |call, args| {
         let last = args.len().saturating_sub(1);
         let arrays = ArrayArg::open(call, args, last)?;
-        let element = crate::values::array::element_type(arg_type(call, last)?);
+        let element = element_type(arg_type(call, last)?);
         let mut rows = Vec::with_capacity(call.rows);
         for row in 0..call.rows {
             let value = match arrays.get(row) {
                 Some(value) => value,
-                None if null_is_empty => ArrayValue { shape: Shape::EMPTY, start: 0, end: 0 },
+                None if null_is_empty => ArrayValue::EMPTY,
                 None => {
                     rows.push(arrow::array::new_null_array(&call.ret.arrow, 1));
                     continue;
@@ -123,10 +123,7 @@ pub fn spread_kernel(inner: Kernel, null_is_empty: bool) -> Kernel {
 fn readers(args: &[Arg], from: usize) -> PgResult<Vec<Reader<'_, Int4>>> {
     let subscripts = args.get(from..).unwrap_or(&[]);
     if subscripts.len() > MAX_DIMENSIONS {
-        return Err(PgError::new(
-            SqlState::PROGRAM_LIMIT_EXCEEDED,
-            format!("number of array dimensions ({}) exceeds the maximum allowed ({MAX_DIMENSIONS})", subscripts.len()),
-        ));
+        return Err(too_many_dimensions(subscripts.len()));
     }
     subscripts.iter().map(Reader::new).collect()
 }
@@ -143,27 +140,27 @@ fn indexes(subscripts: &[Reader<Int4>], row: usize) -> PgResult<Option<[i32; MAX
     Ok(Some(indexes))
 }
 
-/// Where in the leaf array the element with these subscripts is.
-fn offset(arrays: &ArrayArg, value: ArrayValue, indexes: &[i32]) -> Option<usize> {
+/// Where in the column of elements the element with these subscripts is.
+fn offset(value: ArrayValue, indexes: &[i32]) -> Option<usize> {
     if indexes.len() != value.shape.ndim() {
         return None;
     }
     let mut at = 0;
-    for (&index, &length) in indexes.iter().zip(value.shape.lengths()) {
-        let index = usize::try_from(i64::from(index) - i64::from(arrays.lower)).ok().filter(|index| *index < length)?;
+    for ((&index, &length), &lower) in indexes.iter().zip(value.shape.lengths()).zip(value.shape.lowers()) {
+        let index = usize::try_from(i64::from(index) - i64::from(lower)).ok().filter(|index| *index < length)?;
         at = at * length + index;
     }
     Some(value.start + at)
 }
 
 /// `a[l:u][l:u]…`: for each dimension, whether the lower and the upper bound are written. Arguments are the array and the bounds that
-/// are. NULL bounds give NULL, bounds outside are moved in, nothing inside gives the empty array.
+/// are. NULL bounds give NULL, bounds outside are moved in, nothing inside gives the empty array. What is cut out begins at 1.
 pub fn slice_kernel(written: Vec<(bool, bool)>) -> Kernel {
     Arc::new(move |call, args| {
         let arrays = ArrayArg::open(call, args, 0)?;
         let bounds = Slices::open(&written, args, 1)?;
         let sources = [arrays.column.leaf().to_data()];
-        let mut out = ArrayAssembler::new(&sources, arrays.column.depth(), call.rows);
+        let mut out = ArrayAssembler::new(&sources, call.rows);
         for row in 0..call.rows {
             let (Some(value), Some(bounds)) = (arrays.get(row), bounds.get(row)?) else {
                 out.null_row();
@@ -177,9 +174,9 @@ pub fn slice_kernel(written: Vec<(bool, bool)>) -> Kernel {
             // The part of each dimension that stays, as positions from 0.
             let mut ranges = [(0usize, 0usize); MAX_DIMENSIONS];
             let mut kept = [0usize; MAX_DIMENSIONS];
-            for (dimension, &length) in lengths.iter().enumerate() {
+            for (dimension, (&length, &first)) in lengths.iter().zip(value.shape.lowers()).enumerate() {
                 let (lower, upper) = bounds.get(dimension).copied().unwrap_or((None, None));
-                let clamp = |bound: i64| usize::try_from(bound - i64::from(arrays.lower)).unwrap_or(0).min(length);
+                let clamp = |bound: i64| usize::try_from(bound - i64::from(first)).unwrap_or(0).min(length);
                 let from = lower.map_or(0, |lower| clamp(i64::from(lower)));
                 let to = upper.map_or(length, |upper| clamp(i64::from(upper) + 1));
                 if let (Some(range), Some(slot)) = (ranges.get_mut(dimension), kept.get_mut(dimension)) {
@@ -263,108 +260,163 @@ fn null_subscript() -> PgError {
     PgError::new(SqlState::NULL_VALUE_NOT_ALLOWED, "array subscript in assignment must not be null")
 }
 
-fn below_lower_bound() -> PgError {
-    PgError::unsupported("arrays whose lower bound is not 1 are not supported")
+/// The length of a dimension from one bound to another.
+fn span(lower: i32, upper: i32) -> PgResult<usize> {
+    let length = i64::from(upper) - i64::from(lower) + 1;
+    i32::try_from(length).ok().and_then(|length| usize::try_from(length).ok()).ok_or_else(too_large)
 }
 
-/// `SET a[i]… = x`: arguments are the array, the element, and one int4 a dimension. A NULL array is an empty one; a one-dimensional
-/// array grows, with NULLs between, when the subscript is beyond its end.
+/// `SET a[i]… = x`: arguments are the array, the element, and one int4 a dimension. A NULL array is an empty one, and an empty one gets the
+/// subscripts as its bounds; a one-dimensional array grows to a subscript outside, with NULLs between.
 pub fn assign_subscript_kernel() -> Kernel {
     Arc::new(|call, args| {
         let arrays = ArrayArg::open(call, args, 0)?;
         let element = arg(args, 1)?;
         let subscripts = readers(args, 2)?;
         let sources = [arrays.column.leaf().to_data(), element.array.to_data()];
-        let mut out = ArrayAssembler::new(&sources, arrays.column.depth(), call.rows);
+        let mut out = ArrayAssembler::new(&sources, call.rows);
         for row in 0..call.rows {
             let indexes = indexes(&subscripts, row)?.ok_or_else(null_subscript)?;
             let indexes = indexes.get(..subscripts.len()).unwrap_or(&[]);
-            let value = arrays.get(row).unwrap_or(ArrayValue { shape: Shape::EMPTY, start: 0, end: 0 });
+            let value = arrays.get(row).unwrap_or(ArrayValue::EMPTY);
             let new = element.at(row);
             if value.shape.ndim() == 0 {
-                // The first element decides the bounds: all of them must be the lowest.
-                if indexes.iter().any(|index| *index != arrays.lower) {
-                    return Err(below_lower_bound());
-                }
+                let shape = Shape::bounded(&vec![1; indexes.len()], indexes)?;
                 out.copy(1, new, new + 1)?;
-                out.end_row(Shape::of(&vec![1; indexes.len()])?)?;
+                out.end_row(shape)?;
                 continue;
             }
             if indexes.len() != value.shape.ndim() {
                 return Err(subscript_error("wrong number of array subscripts"));
             }
-            if let Some(at) = offset(&arrays, value, indexes) {
+            if let Some(at) = offset(value, indexes) {
                 out.copy(0, value.start, at)?;
                 out.copy(1, new, new + 1)?;
                 out.copy(0, at + 1, value.end)?;
                 out.end_row(value.shape)?;
                 continue;
             }
-            let [index] = indexes else { return Err(subscript_error("array subscript out of range")) };
-            let position = usize::try_from(i64::from(*index) - i64::from(arrays.lower)).map_err(|_| below_lower_bound())?;
-            let shape = Shape::of(&[position + 1])?;
-            out.copy(0, value.start, value.end)?;
-            out.copy_nulls(position - value.len())?;
-            out.copy(1, new, new + 1)?;
-            out.end_row(shape)?;
+            let (&[index], Some((lower, upper))) = (indexes, value.shape.bounds().next()) else {
+                return Err(subscript_error("array subscript out of range"));
+            };
+            grow(&mut out, value, (lower, upper), (index, index), (new, new + 1))?;
         }
         out.finish()
     })
 }
 
-/// `SET a[l:u] = source` for one-dimensional arrays: arguments are the array, the source, and the bounds that are written. A NULL
-/// source changes nothing.
+/// A one-dimensional array with given bounds, in which another range of subscripts has values of the second source, and those between are
+/// NULL. `new` is where they lie there.
+fn grow(
+    out: &mut ArrayAssembler,
+    old: ArrayValue,
+    (first, last): (i32, i32),
+    (lower, upper): (i32, i32),
+    new: (usize, usize),
+) -> PgResult<()> {
+    let shape = Shape::bounded(&[span(first.min(lower), last.max(upper))?], &[first.min(lower)])?;
+    // A gap of NULLs may be long: it is asked for before it is made.
+    process().claim((shape.elements() - old.len()).saturating_mul(16))?;
+    // How many of the old elements stand before a subscript.
+    let before = |subscript: i64| usize::try_from(subscript - i64::from(first)).unwrap_or(0).min(old.len());
+    let (head, tail) = (before(i64::from(lower)), before(i64::from(upper) + 1));
+    out.copy(0, old.start, old.start + head)?;
+    if lower > last {
+        out.copy_nulls(span(last, lower)?.saturating_sub(2))?;
+    }
+    out.copy(1, new.0, new.1)?;
+    if upper < first {
+        out.copy_nulls(span(upper, first)?.saturating_sub(2))?;
+    }
+    out.copy(0, old.start + tail, old.end)?;
+    out.end_row(shape)
+}
+
+/// `SET a[l:u]… = source`: arguments are the array, the source, and the bounds that are written. The elements of the source are taken in
+/// their order, whatever its shape. A NULL source changes nothing, a NULL array is an empty one, and an empty one gets the slice's bounds;
+/// a one-dimensional array grows to a slice outside, with NULLs between.
 pub fn assign_slice_kernel(written: Vec<(bool, bool)>) -> Kernel {
     Arc::new(move |call, args| {
         let arrays = ArrayArg::open(call, args, 0)?;
         let source = ArrayArg::open(call, args, 1)?;
         let bounds = Slices::open(&written, args, 2)?;
-        if arrays.column.depth() != 1 || written.len() != 1 {
-            return Err(PgError::unsupported(format!(
-                "assignment to a slice of {} is supported for one dimension only",
-                arg_type(call, 0)?
-            )));
+        if written.len() > MAX_DIMENSIONS {
+            return Err(too_many_dimensions(written.len()));
         }
         let sources = [arrays.column.leaf().to_data(), source.column.leaf().to_data()];
-        let mut out = ArrayAssembler::new(&sources, 1, call.rows);
+        let mut out = ArrayAssembler::new(&sources, call.rows);
         for row in 0..call.rows {
             let bounds = bounds.get(row)?.ok_or_else(null_subscript)?;
-            let old = arrays.get(row);
-            let value = old.unwrap_or(ArrayValue { shape: Shape::EMPTY, start: 0, end: 0 });
+            let value = arrays.get(row).unwrap_or(ArrayValue::EMPTY);
             let Some(new) = source.get(row) else {
-                if old.is_none() {
-                    out.null_row();
-                } else {
-                    out.copy(0, value.start, value.end)?;
-                    out.end_row(value.shape)?;
-                }
+                out.copy(0, value.start, value.end)?;
+                out.end_row(value.shape)?;
                 continue;
             };
-            let bound = bounds.first().copied().unwrap_or((None, None));
-            if value.is_empty() && (bound.0.is_none() || bound.1.is_none()) {
-                return Err(subscript_error("array slice subscript must provide both boundaries")
-                    .detail("When assigning to a slice of an empty array value, slice boundaries must be fully specified."));
+            let enough = |wanted: usize| if wanted > new.len() { Err(subscript_error("source array too small")) } else { Ok(()) };
+            if value.shape.ndim() == 0 {
+                if bounds.iter().any(|(lower, upper)| lower.is_none() || upper.is_none()) {
+                    return Err(subscript_error("array slice subscript must provide both boundaries")
+                        .detail("When assigning to a slice of an empty array value, slice boundaries must be fully specified."));
+                }
+                let bounds: Vec<(i32, i32)> = bounds.iter().filter_map(|(lower, upper)| lower.zip(*upper)).collect();
+                let lengths = bounds.iter().map(|(lower, upper)| span(*lower, *upper)).collect::<PgResult<Vec<_>>>()?;
+                let lowers: Vec<i32> = bounds.iter().map(|(lower, _)| *lower).collect();
+                let shape = Shape::bounded(&lengths, &lowers)?;
+                enough(shape.elements())?;
+                out.copy(1, new.start, new.start + shape.elements())?;
+                out.end_row(shape)?;
+                continue;
             }
-            let last = i64::from(arrays.lower) + value.len() as i64 - 1;
-            let (lower, upper) = (bound.0.map_or(i64::from(arrays.lower), i64::from), bound.1.map_or(last, i64::from));
-            if lower > upper {
-                return Err(subscript_error("upper bound cannot be less than lower bound"));
+            if bounds.len() > value.shape.ndim() {
+                return Err(subscript_error("wrong number of array subscripts"));
             }
-            let from = usize::try_from(lower - i64::from(arrays.lower)).map_err(|_| below_lower_bound())?;
-            if value.is_empty() && from > 0 {
-                return Err(below_lower_bound());
+            // First and last subscript of the slice in each dimension.
+            let mut slice = Vec::with_capacity(MAX_DIMENSIONS);
+            for (dimension, (first, last)) in value.shape.bounds().enumerate() {
+                let (lower, upper) = bounds.get(dimension).copied().unwrap_or((None, None));
+                let (lower, upper) = (lower.unwrap_or(first), upper.unwrap_or(last));
+                if lower > upper {
+                    return Err(subscript_error("upper bound cannot be less than lower bound"));
+                }
+                if value.shape.ndim() > 1 && (lower < first || upper > last) {
+                    return Err(subscript_error("array subscript out of range"));
+                }
+                slice.push((lower, upper));
             }
-            let count = usize::try_from(upper - lower + 1).map_err(|_| crate::values::array::too_large())?;
-            if new.len() < count {
-                return Err(subscript_error("source array too small"));
+            if let (&[(lower, upper)], Some(old)) = (slice.as_slice(), value.shape.bounds().next()) {
+                let count = span(lower, upper)?;
+                Shape::bounded(&[span(old.0.min(lower), old.1.max(upper))?], &[old.0.min(lower)])?;
+                enough(count)?;
+                grow(&mut out, value, old, (lower, upper), (new.start, new.start + count))?;
+                continue;
             }
-            let shape = Shape::of(&[value.len().max(from + count)])?;
-            out.copy(0, value.start, value.start + from.min(value.len()))?;
-            out.copy_nulls(from.saturating_sub(value.len()))?;
-            out.copy(1, new.start, new.start + count)?;
-            out.copy(0, (value.start + from + count).min(value.end), value.end)?;
-            out.end_row(shape)?;
+            let ranges: Vec<(usize, usize)> = slice
+                .iter()
+                .zip(value.shape.lowers())
+                .map(|((lower, upper), first)| ((lower - first) as usize, (upper - first) as usize + 1))
+                .collect();
+            enough(ranges.iter().map(|(from, to)| to - from).product())?;
+            overwrite(&mut out, value.shape.lengths(), &ranges, value.start, &mut { new.start })?;
+            out.end_row(value.shape)?;
         }
         out.finish()
     })
+}
+
+/// Copies a part of the first source that begins at `start`, but for the elements within ranges of positions: these are the next ones of the
+/// second source.
+fn overwrite(out: &mut ArrayAssembler, lengths: &[usize], ranges: &[(usize, usize)], start: usize, next: &mut usize) -> PgResult<()> {
+    let (Some((&length, inner)), Some((&(from, to), inner_ranges))) = (lengths.split_first(), ranges.split_first()) else { return Ok(()) };
+    let stride: usize = inner.iter().product();
+    out.copy(0, start, start + from * stride)?;
+    if inner.is_empty() {
+        out.copy(1, *next, *next + (to - from))?;
+        *next += to - from;
+    } else {
+        for position in from..to {
+            overwrite(out, inner, inner_ranges, start + position * stride, next)?;
+        }
+    }
+    out.copy(0, start + to * stride, start + length * stride)
 }

@@ -11,9 +11,9 @@ use crate::operators::json::TextArrays;
 use crate::registry::{Func, FuncKind, Registry, Volatility};
 use crate::sqlstate::SqlState;
 use crate::types::{PgType, RecordType, SqlType, TRIMMED, format_type, type_by_name};
+use crate::values::array::elements_of_value;
 use crate::values::writer;
-use arrow::array::{Array, ArrayRef, AsArray, Int32Array, UInt32Array};
-use datafusion_common::ScalarValue;
+use arrow::array::{ArrayRef, Int32Array, UInt32Array};
 use std::sync::Arc;
 
 /// One function that the engine answers.
@@ -393,11 +393,8 @@ fn set(
 /// Rows of a text array that the engine gives.
 fn texts_of(call: &Call, function: &str) -> PgResult<ArrayRef> {
     let texts = SqlType::new(PgType::Text.array_of());
-    match call.ctx.system.call(function, &[], &texts)? {
-        ScalarValue::List(list) => Ok(Arc::clone(list.values())),
-        value if value.is_null() => Ok(arrow::array::new_empty_array(&PgType::Text.arrow())),
-        other => Err(PgError::internal(format!("{function} gave {} where a list was expected", other.data_type()))),
-    }
+    let value = call.ctx.system.call(function, &[], &texts)?;
+    Ok(elements_of_value(&value)?.unwrap_or_else(|| arrow::array::new_empty_array(&PgType::Text.arrow())))
 }
 
 /// Registers the entries of this file.
@@ -468,9 +465,7 @@ pub fn register(r: &mut Registry) {
     let options: crate::registry::SetKernel = Arc::new(|_, args, row| {
         let (mut names, mut values) = (Text::builder(0), Text::builder(0));
         let mut list = Vec::new();
-        if arg(args, 0)?.array.as_list_opt::<i32>().is_some_and(|list| !list.values().is_empty()) {
-            TextArrays::new(arg(args, 0)?)?.read(row, &mut list);
-        }
+        TextArrays::new(arg(args, 0)?)?.read(row, &mut list);
         for option in list.into_iter().flatten() {
             match option.split_once('=') {
                 Some((name, value)) => {
@@ -500,6 +495,7 @@ mod tests {
     use super::*;
     use crate::args::Arg;
     use crate::context::EvalContext;
+    use arrow::array::AsArray;
 
     #[test]
     fn every_type_of_the_table_is_known() {

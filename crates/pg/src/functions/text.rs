@@ -12,7 +12,7 @@ use crate::sqlstate::SqlState;
 use crate::types::{PgType, length_typmod};
 use crate::values::ValueWriter;
 use crate::values::array::ArrayColumn;
-use arrow::array::{Array, ArrayRef, AsArray, StringViewBuilder};
+use arrow::array::{Array, ArrayRef, StringViewBuilder};
 use std::sync::Arc;
 use unicode_normalization::UnicodeNormalization;
 
@@ -525,10 +525,7 @@ impl<'a> TextArguments<'a> {
             let spread = spread && index + 1 == args.len();
             arguments.push(if spread {
                 let arrays = ArrayColumn::open(&argument.array)?;
-                let mut leaf = &argument.array;
-                while let Some(list) = leaf.as_list_opt::<i32>() {
-                    leaf = list.values();
-                }
+                let leaf = crate::values::array::elements_of(argument.array.as_ref())?;
                 let element = crate::values::array::element_type(ty);
                 let writer = crate::values::writer(call.ctx, &element, leaf.as_ref())?;
                 TextArgument { writer, nulls: Arc::clone(leaf), arrays: Some(arrays), constant: argument.constant }

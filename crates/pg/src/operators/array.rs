@@ -1,7 +1,7 @@
 //! Operators of arrays: comparison, containment, concatenation.
 //!
-//! Arrays compare element by element, then by number of elements, then by dimensions; NULL elements are equal to each other and
-//! greatest. Containment and overlap never match NULL elements. `= ANY (…)` is in [`super::quantified`].
+//! Arrays compare element by element, then by number of elements, then by dimensions and lower bounds; NULL elements are
+//! equal to each other and greatest. Containment and overlap never match NULL elements. `= ANY (…)` is in [`super::quantified`].
 
 use crate::args::{Bool, Call, Kernel, Kind};
 use crate::error::PgResult;
@@ -50,7 +50,9 @@ fn compare(a: ArrayValue, b: ArrayValue, order: &ElementOrder) -> Ordering {
             return ordering;
         }
     }
-    a.len().cmp(&b.len()).then_with(|| a.shape.ndim().cmp(&b.shape.ndim())).then_with(|| a.shape.lengths().cmp(b.shape.lengths()))
+    let (x, y) = (&a.shape, &b.shape);
+    let lengths = a.len().cmp(&b.len()).then_with(|| x.ndim().cmp(&y.ndim())).then_with(|| x.lengths().cmp(y.lengths()));
+    lengths.then_with(|| x.lowers().cmp(y.lowers()))
 }
 
 fn between(f: impl Fn(ArrayValue, ArrayValue, &ElementOrder) -> bool + Send + Sync + 'static) -> Kernel {

@@ -6,18 +6,17 @@ use crate::functions::json::edit;
 use crate::registry::{NativeOp, OperKind, Registry};
 use crate::sqlstate::SqlState;
 use crate::types::PgType;
+use crate::values::array::{ArrayColumn, Shape, elements_of};
 use crate::values::json::binary::{Node, VERSION};
 use crate::values::json::text::{JsonKind, Written};
 use crate::values::json::{self, Builder};
-use arrow::array::{Array, ArrayRef, AsArray, BinaryViewBuilder, ListArray, StringViewArray, StringViewBuilder};
+use arrow::array::{Array, ArrayRef, AsArray, BinaryViewBuilder, StringViewArray, StringViewBuilder};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-/// A column of `text[]`, of any number of dimensions.
+/// A column of `text[]`.
 pub struct TextArrays<'a> {
-    list: &'a ListArray,
-    /// The dimensions behind the first.
-    inner: Vec<&'a ListArray>,
+    arrays: ArrayColumn,
     values: &'a StringViewArray,
     arg: &'a Arg,
 }
@@ -25,38 +24,24 @@ pub struct TextArrays<'a> {
 impl<'a> TextArrays<'a> {
     pub fn new(arg: &'a Arg) -> PgResult<Self> {
         let wrong = || PgError::internal(format!("a kernel was given {} where it takes text[]", arg.array.data_type()));
-        let list = arg.array.as_list_opt::<i32>().ok_or_else(wrong)?;
-        let (mut inner, mut values) = (Vec::new(), list.values());
-        while let Some(next) = values.as_list_opt::<i32>() {
-            inner.push(next);
-            values = next.values();
-        }
-        Ok(Self { list, inner, values: values.as_string_view_opt().ok_or_else(wrong)?, arg })
+        let values = elements_of(arg.array.as_ref())?.as_string_view_opt().ok_or_else(wrong)?;
+        Ok(Self { arrays: ArrayColumn::open(arg.array.as_ref())?, values, arg })
     }
 
-    /// Puts the elements of a row's array into `out`; false for NULL.
-    pub fn read(&self, row: usize, out: &mut Vec<Option<&'a str>>) -> bool {
+    /// Puts the elements of a row's array, of all its dimensions, into `out`, and gives its shape; nothing for NULL.
+    pub fn read(&self, row: usize, out: &mut Vec<Option<&'a str>>) -> Option<Shape> {
         out.clear();
-        let at = self.arg.at(row);
-        if self.list.is_null(at) {
-            return false;
-        }
-        let offset = |list: &ListArray, i: usize| list.value_offsets().get(i).map_or(0, |o| usize::try_from(*o).unwrap_or(0));
-        let (mut start, mut end) = (offset(self.list, at), offset(self.list, at + 1));
-        for inner in &self.inner {
-            (start, end) = (offset(inner, start), offset(inner, end));
-        }
-        out.extend((start..end).map(|i| (!self.values.is_null(i)).then(|| self.values.value(i))));
-        true
+        let value = self.arrays.get(self.arg.at(row))?;
+        out.extend((value.start..value.end).map(|i| (!self.values.is_null(i)).then(|| self.values.value(i))));
+        Some(value.shape)
     }
 
-    /// As [`TextArrays::read`], where an array of several dimensions is an error.
+    /// As [`TextArrays::read`], where an array of several dimensions is an error; false for NULL.
     pub fn read_list(&self, row: usize, out: &mut Vec<Option<&'a str>>) -> PgResult<bool> {
-        let found = self.read(row, out);
-        if self.inner.is_empty() || out.is_empty() {
-            return Ok(found);
+        match self.read(row, out) {
+            Some(shape) if shape.ndim() > 1 => Err(PgError::new(SqlState::ARRAY_SUBSCRIPT_ERROR, "wrong number of array subscripts")),
+            found => Ok(found.is_some()),
         }
-        Err(PgError::new(SqlState::ARRAY_SUBSCRIPT_ERROR, "wrong number of array subscripts"))
     }
 }
 
@@ -245,7 +230,7 @@ pub fn access_path(jsonb: bool, as_text: bool) -> Kernel {
             let value = Reader::<Bytes>::new(arg(args, 0)?)?;
             for row in 0..call.rows {
                 match value.get(row)? {
-                    Some(value) if paths.read(row, &mut path) => out.node(jsonb_path(Node::root(value), &path)),
+                    Some(value) if paths.read(row, &mut path).is_some() => out.node(jsonb_path(Node::root(value), &path)),
                     _ => out.null(),
                 }
             }
@@ -253,7 +238,9 @@ pub fn access_path(jsonb: bool, as_text: bool) -> Kernel {
             let value = Reader::<Text>::new(arg(args, 0)?)?;
             for row in 0..call.rows {
                 match value.get(row)? {
-                    Some(value) if paths.read(row, &mut path) => out.written(json_path(Written::decodable(value)?, &path)?, as_text)?,
+                    Some(value) if paths.read(row, &mut path).is_some() => {
+                        out.written(json_path(Written::decodable(value)?, &path)?, as_text)?
+                    }
                     _ => out.null(),
                 }
             }
@@ -271,7 +258,7 @@ pub fn exists_of(all: bool) -> Kernel {
         let mut out = crate::args::Bool::builder(call.rows);
         for row in 0..call.rows {
             out.push(match value.get(row)? {
-                Some(value) if keys.read(row, &mut wanted) => {
+                Some(value) if keys.read(row, &mut wanted).is_some() => {
                     let node = Node::root(value);
                     let mut present = wanted.iter().flatten().map(|key| node.exists(key));
                     Some(if all { present.all(|p| p) } else { present.any(|p| p) })

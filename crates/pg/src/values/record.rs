@@ -6,7 +6,7 @@ use super::{ValueBuilder, ValueWriter, builder as any_builder, open, writer as a
 use crate::context::EvalContext;
 use crate::error::{PgError, PgResult};
 use crate::sqlstate::SqlState;
-use crate::types::{PgType, RecordType, SqlType};
+use crate::types::{PgType, RecordType, SqlType, array_item};
 use arrow::array::{Array, ArrayRef, MapArray, NullBufferBuilder, StructArray};
 use arrow::buffer::{NullBuffer, OffsetBuffer, ScalarBuffer};
 use arrow::datatypes::{DataType, Field, Fields, TimeUnit};
@@ -15,6 +15,9 @@ use std::sync::Arc;
 /// The SQL type of an Arrow column of which nothing else is known: a field of an anonymous record.
 #[must_use]
 pub fn type_of_arrow(arrow: &DataType) -> SqlType {
+    if let Some(item) = array_item(arrow) {
+        return type_of_arrow(item).array_of();
+    }
     let ty = match arrow {
         DataType::Boolean => PgType::Bool,
         DataType::Int16 => PgType::Int2,
@@ -32,7 +35,6 @@ pub fn type_of_arrow(arrow: &DataType) -> SqlType {
         DataType::Timestamp(_, None) => PgType::Timestamp,
         DataType::Timestamp(_, Some(_)) => PgType::Timestamptz,
         DataType::Interval(_) => PgType::Interval,
-        DataType::List(field) => type_of_arrow(field.data_type()).ty.array_of(),
         DataType::Struct(fields) => PgType::Record(Some(Arc::new(RecordType {
             fields: fields.iter().map(|field| (field.name().clone(), type_of_arrow(field.data_type()))).collect(),
         }))),

@@ -1,15 +1,16 @@
 //! Bytes that sort, compare and are equal as PostgreSQL's values are, for types where Arrow's order is another.
 //!
 //! Numerics: 1.0 = 1.00. Blanks at the end of `character` do not count. Floats: −0 = 0, NaN = NaN and last. Intervals: 30 days = 1 month. Arrays and records compare field by field,
-//! NULL after everything; shorter arrays before longer, then by dimensions. Every form is prefix-free, so that forms can follow one
+//! NULL after everything; shorter arrays before longer, then by dimensions and lower bounds. Every form is prefix-free, so that forms can follow one
 //! another in a larger one.
 
+use super::array::{ArrayColumn, element_type, elements_of};
 use super::{json, numeric, open, record};
 use crate::error::{PgError, PgResult};
 use crate::sqlstate::SqlState;
 use crate::types::{PgType, SqlType};
 use arrow::array::{
-    Array, ArrayRef, AsArray, BinaryViewArray, BinaryViewBuilder, BooleanArray, Decimal128Array, FixedSizeBinaryArray, ListArray, MapArray,
+    Array, ArrayRef, AsArray, BinaryViewArray, BinaryViewBuilder, BooleanArray, Decimal128Array, FixedSizeBinaryArray, MapArray,
     StringViewArray, StructArray,
 };
 use arrow::datatypes::{
@@ -257,27 +258,15 @@ fn escape(bytes: &[u8], out: &mut Vec<u8>) {
     out.extend([0, 1]);
 }
 
+/// The elements, then the bounds: the number of dimensions, their lengths, their lower bounds. In one dimension the length is that of the
+/// elements before, and five bytes of the upper bound say both.
 fn array_key<'a>(ty: &SqlType, array: &'a dyn Array) -> PgResult<Box<dyn KeyWriter + 'a>> {
-    let mut levels: Vec<&'a ListArray> = vec![open(array, ty)?];
-    while let Some(inner) = levels.last().and_then(|list| list.values().as_list_opt::<i32>()) {
-        levels.push(inner);
-    }
-    let Some(leaf) = levels.last().map(|list| list.values()) else { return Err(PgError::internal("an array without elements")) };
-    let element = ty.ty.element().unwrap_or(PgType::Unknown);
-    let elements = key_writer(&SqlType { ty: element, typmod: ty.typmod, arrow: leaf.data_type().clone() }, leaf.as_ref())?;
+    let column = ArrayColumn::open(array)?;
+    let leaf = elements_of(array)?;
+    let elements = key_writer(&element_type(ty), leaf.as_ref())?;
     Ok(key(move |row, out| {
-        let (mut start, mut end) = (row, row + 1);
-        let mut lengths = Vec::with_capacity(levels.len());
-        for list in &levels {
-            let at = |row: usize| list.value_offsets().get(row).map_or(0, |offset| *offset as u32);
-            lengths.push(at(start + 1).saturating_sub(at(start)));
-            (start, end) = (at(start) as usize, at(end) as usize);
-            if start == end {
-                lengths.clear();
-                break;
-            }
-        }
-        for at in start..end {
+        let Some(value) = column.get(row) else { return Err(PgError::internal("a NULL was given to a writer of keys")) };
+        for at in value.start..value.end {
             if leaf.is_null(at) {
                 out.push(NULL);
             } else {
@@ -286,9 +275,18 @@ fn array_key<'a>(ty: &SqlType, array: &'a dyn Array) -> PgResult<Box<dyn KeyWrit
             }
         }
         out.push(END);
-        out.push(lengths.len() as u8);
-        for length in &lengths {
-            out.extend(length.to_be_bytes());
+        match value.shape.ndim() {
+            0 => out.push(0),
+            1 => {
+                let upper = value.shape.bounds().next().map_or(0, |(_, upper)| upper);
+                out.push(u8::from(upper >= 0));
+                out.extend(upper.to_be_bytes());
+            }
+            ndim => {
+                out.push(ndim as u8);
+                out.extend(value.shape.lengths().iter().flat_map(|length| (*length as u32).to_be_bytes()));
+                out.extend(value.shape.lowers().iter().flat_map(|lower| (lower ^ i32::MIN).to_be_bytes()));
+            }
         }
         Ok(())
     }))
@@ -345,6 +343,25 @@ mod tests {
             (PgType::Float4, &["-2", "-1", "0", "1", "NaN"]),
             (PgType::Numeric, &["-Infinity", "-1e30", "-1", "0", "0.001", "1", "1.5", "1e30", "Infinity", "NaN"]),
             (PgType::Int4.array_of(), &["{}", "{-1}", "{1}", "{1,2}", "{1,3}", "{1,NULL}", "{2}", "{NULL}"]),
+            (
+                PgType::Int4.array_of(),
+                &[
+                    "[-5:-5]={1}",
+                    "[0:0]={1}",
+                    "{1}",
+                    "[7:7]={1}",
+                    "{{1}}",
+                    "[1:1][2:2]={{1}}",
+                    "[2:2][1:1]={{1}}",
+                    "[-1:0]={1,2}",
+                    "{1,2}",
+                    "[2:3]={1,2}",
+                    "{{1,2}}",
+                    "[0:1][1:1]={{1},{2}}",
+                    "{{1},{2}}",
+                    "{1,2,3}",
+                ],
+            ),
             (PgType::Text.array_of(), &["{\"\"}", "{a}", "{a,b}", "{aa}", "{b}"]),
             (PgType::Numeric.array_of(), &["{1.0,2}", "{1.00,3}", "{NaN}"]),
             (PgType::Interval, &["-1 day", "0", "1 hour", "29 days", "1 mon", "1 mon 1 us", "1 year"]),

@@ -37,13 +37,14 @@ use crate::session::settings::Settings;
 use crate::text::TextIndexes;
 use crate::txn::RangeRead;
 use arrow::array::{Array, RecordBatch, RecordBatchOptions};
-use arrow::datatypes::{DataType, SchemaRef};
+use arrow::datatypes::SchemaRef;
 use datafusion::common::ScalarValue;
 use parking_lot::Mutex;
 use search::TextRead;
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
+use stoa_pg::values::array::elements_of_value;
 use stoa_pg::{PgError, PgResult};
 use stoa_store::KeyRange;
 use stoa_store::range::prefix_successor;
@@ -579,16 +580,7 @@ fn limited(batch: RecordBatch, offset: Option<usize>, limit: Option<usize>) -> R
 
 /// The elements of an array; none of NULL.
 fn elements(value: &ScalarValue) -> PgResult<Vec<ScalarValue>> {
-    let ScalarValue::List(list) = value else {
-        return if value.is_null() { Ok(Vec::new()) } else { Err(PgError::internal("an array that is no list")) };
-    };
-    if list.is_null(0) {
-        return Ok(Vec::new());
-    }
-    let values = list.value(0);
-    if matches!(values.data_type(), DataType::List(_)) {
-        return Err(PgError::internal("an array of arrays"));
-    }
+    let Some(values) = elements_of_value(value)? else { return Ok(Vec::new()) };
     (0..values.len()).map(|at| ScalarValue::try_from_array(&values, at).map_err(from_datafusion)).collect()
 }
 

@@ -18,14 +18,13 @@ use crate::plan::key_read::{Computed, KeyRead, Projection, Source};
 use crate::session::settings::Settings;
 use crate::text::TextIndexes;
 use arrow::compute::SortOptions;
-use arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use std::cell::Cell;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use stoa_pg::registry::Volatility;
-use stoa_pg::types::{PgType, list_of};
+use stoa_pg::types::{PgType, array_item};
 use stoa_pg::{EvalContext, PgResult, SqlType};
 
 /// Ids of columns that hold the values of subqueries; those of groups are elsewhere.
@@ -428,7 +427,7 @@ impl Compiler<'_> {
         let asked = match (&e.kind, output, &e.ty.arrow) {
             (ExprKind::Exists(_), ..) => Asked::Exists,
             (ExprKind::ScalarSubquery(_), Some((at, given)), ty) if given == ty => Asked::One(at),
-            (ExprKind::ArraySubquery(_), Some((at, given)), DataType::List(item)) if given == item.data_type() => Asked::All(at),
+            (ExprKind::ArraySubquery(_), Some((at, given)), ty) if given == ty || Some(given) == array_item(ty) => Asked::All(at),
             _ => return Ok(None),
         };
         self.lifted.set(self.lifted.get() + 1);
@@ -511,7 +510,7 @@ fn any_as_array(e: &mut Expr) -> bool {
     if output.ty.ty.element().is_some() {
         return false;
     }
-    let ty = SqlType { ty: output.ty.ty.clone().array_of(), typmod: output.ty.typmod, arrow: list_of(output.ty.arrow.clone()) };
+    let ty = output.ty.array_of();
     let (oper, all) = (oper.clone(), *all);
     let Some(left) = left.pop() else { return false };
     let array = Expr::new(ExprKind::ArraySubquery(query.clone()), ty);

@@ -25,7 +25,7 @@ use super::from_datafusion;
 use super::key_read::{Computed, KeyRead, KeyRows, Known, MAX_MISSES, Projection, Source, count};
 use crate::bind::tree::{CteId, SetOp};
 use crate::exec::StatementContext;
-use crate::exec::apply::list_of_rows;
+use crate::exec::apply::array_of_rows;
 use crate::exec::lock_rows::RowLocks;
 use crate::exec::project_set::Sets;
 use crate::plan::relation::{CteRows, Materialized};
@@ -427,7 +427,7 @@ impl Node {
             let Some(rows) = value.inner.run(ctx, &values, budget).await? else { return Ok(None) };
             found.push(match value.asked {
                 Asked::Exists => Arc::new(BooleanArray::from(vec![rows.num_rows() > 0])),
-                Asked::All(at) => list_of_rows(&[rows.project(&[at])?], ty)?.to_array().map_err(from_datafusion)?,
+                Asked::All(at) => array_of_rows(&[rows.project(&[at])?], ty)?.to_array().map_err(from_datafusion)?,
                 Asked::One(at) if rows.num_rows() == 1 => Arc::clone(rows.column(at)),
                 Asked::One(_) if rows.num_rows() == 0 => new_null_array(ty, 1),
                 // An error, and the planner's to raise.

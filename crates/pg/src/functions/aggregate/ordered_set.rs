@@ -8,7 +8,7 @@ use super::fold::identity;
 use crate::error::{PgError, PgResult};
 use crate::registry::AggregateCall;
 use crate::sqlstate::SqlState;
-use crate::types::{PgType, SqlType};
+use crate::types::{PgType, SqlType, array_item};
 use crate::values::array::{ArrayAssembler, ArrayColumn, element_type};
 use crate::values::interval::{Interval, out_of_range};
 use crate::values::key_writer;
@@ -223,7 +223,7 @@ fn evaluate(kind: OrderedSet, call: &AggregateCall, direct: &[ArrayRef], sorted:
             let fraction = direct.first().ok_or_else(|| PgError::internal("a percentile without its fraction"))?;
             let discrete = kind == OrderedSet::PercentileDisc;
             let sorted = take(column, &UInt32Array::from(order), None)?;
-            if matches!(fraction.data_type(), DataType::List(_)) {
+            if array_item(fraction.data_type()).is_some() {
                 return many(fraction, &sorted, discrete, call);
             }
             match fractions(fraction)?.first().copied().flatten() {
@@ -323,7 +323,7 @@ fn many(array: &ArrayRef, sorted: &ArrayRef, discrete: bool, call: &AggregateCal
     let parts: Vec<&dyn Array> = values.iter().map(AsRef::as_ref).collect();
     let values = if parts.is_empty() { arrow::array::new_empty_array(&item) } else { arrow::compute::concat(&parts)? };
     let sources = [values.to_data()];
-    let mut out = ArrayAssembler::new(&sources, column.depth(), 1);
+    let mut out = ArrayAssembler::new(&sources, 1);
     out.copy(0, 0, values.len())?;
     out.end_row(value.shape)?;
     out.finish().map(Some)

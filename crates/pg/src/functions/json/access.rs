@@ -255,7 +255,7 @@ fn set_lax() -> Kernel {
                 None => Some(true),
             };
             let (Some(target), Some(create), Some(builder)) = (target.get(row)?, create, builder) else { return Ok(false) };
-            if !paths.read(row, &mut path) {
+            if paths.read(row, &mut path).is_none() {
                 return Ok(false);
             }
             let target = Node::root(target);

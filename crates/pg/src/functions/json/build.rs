@@ -10,7 +10,7 @@ use crate::types::PgType;
 use crate::values::json::binary::Builder;
 use crate::values::json::encode::{Encoder, Shape};
 use crate::values::json::text::{Sink, write_string};
-use arrow::array::{Array, ArrayRef, AsArray, StringViewBuilder};
+use arrow::array::{ArrayRef, StringViewBuilder};
 use std::sync::Arc;
 
 /// The shapes of all arguments.
@@ -206,39 +206,20 @@ fn object_of(pairs: &[(Option<&str>, Option<&str>)], text: &mut Vec<u8>, builder
 /// `json_object(text[])`: alternating keys and values, or pairs.
 fn object_of_pairs(jsonb: bool) -> Kernel {
     Arc::new(move |call, args| {
-        let given = arg(args, 0)?;
-        let list = given.array.as_list_opt::<i32>().ok_or_else(|| PgError::internal("json_object takes an array"))?;
-        let nested = list.values().as_list_opt::<i32>();
-        // An array of pairs lies flat below its two dimensions.
-        let inner = nested.map(|pairs| Arg { array: Arc::new(pairs.clone()) as ArrayRef, constant: false });
-        let flat = TextArrays::new(inner.as_ref().unwrap_or(given))?;
+        let arrays = TextArrays::new(arg(args, 0)?)?;
         let mut texts = Vec::new();
         let mut pairs: Vec<(Option<&str>, Option<&str>)> = Vec::new();
         nullable_rows(call, jsonb, |row, text, builder| {
-            let at = given.at(row);
-            if list.is_null(at) {
-                return Ok(false);
+            let Some(shape) = arrays.read(row, &mut texts) else { return Ok(false) };
+            match shape.lengths() {
+                [] | [_] if texts.len().is_multiple_of(2) => {}
+                [] | [_] => return Err(subscripts("array must have even number of elements")),
+                [_, 2] => {}
+                [_, _] => return Err(subscripts("array must have two columns")),
+                _ => return Err(subscripts("wrong number of array subscripts")),
             }
             pairs.clear();
-            if nested.is_some() {
-                let offset = |i: usize| list.value_offsets().get(i).map_or(0, |o| usize::try_from(*o).unwrap_or(0));
-                for pair in offset(at)..offset(at + 1) {
-                    flat.read(pair, &mut texts);
-                    match texts.as_slice() {
-                        [key, value] => pairs.push((*key, *value)),
-                        _ => return Err(subscripts("array must have two columns")),
-                    }
-                }
-            } else {
-                flat.read(row, &mut texts);
-                if !texts.len().is_multiple_of(2) {
-                    return Err(subscripts("array must have even number of elements"));
-                }
-                pairs.extend(texts.chunks(2).filter_map(|pair| match pair {
-                    [key, value] => Some((*key, *value)),
-                    _ => None,
-                }));
-            }
+            pairs.extend(texts.as_chunks::<2>().0.iter().map(|[key, value]| (*key, *value)));
             object_of(&pairs, text, builder)?;
             Ok(true)
         })
@@ -248,15 +229,14 @@ fn object_of_pairs(jsonb: bool) -> Kernel {
 /// `json_object(keys text[], values text[])`.
 fn object_of_lists(jsonb: bool) -> Kernel {
     Arc::new(move |call, args| {
-        let nested = |ty: &ArrayRef| ty.as_list_opt::<i32>().is_some_and(|l| l.values().as_list_opt::<i32>().is_some());
-        if args.iter().any(|arg| nested(&arg.array)) {
-            return Err(subscripts("wrong number of array subscripts"));
-        }
         let (keys, values) = (TextArrays::new(arg(args, 0)?)?, TextArrays::new(arg(args, 1)?)?);
         let (mut k, mut v) = (Vec::new(), Vec::new());
         nullable_rows(call, jsonb, |row, text, builder| {
             if !keys.read_list(row, &mut k)? || !values.read_list(row, &mut v)? {
                 return Ok(false);
+            }
+            if k.is_empty() != v.is_empty() {
+                return Err(subscripts("wrong number of array subscripts"));
             }
             if k.len() != v.len() {
                 return Err(subscripts("mismatched array dimensions"));

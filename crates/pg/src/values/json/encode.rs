@@ -11,9 +11,9 @@ use crate::error::{PgError, PgResult};
 use crate::settings::DateFormat;
 use crate::sqlstate::SqlState;
 use crate::types::{PgType, SqlType};
+use crate::values::array::{ArrayColumn, ArrayValue, element_type, elements_of};
 use crate::values::{ValueWriter, writer};
-use arrow::array::{Array, AsArray, BinaryViewArray, BooleanArray, ListArray, MapArray, StringViewArray};
-use arrow::datatypes::DataType;
+use arrow::array::{Array, AsArray, BinaryViewArray, BooleanArray, MapArray, StringViewArray};
 use std::sync::Arc;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,17 +51,8 @@ impl Shape {
             PgType::Json => Category::Json,
             PgType::Jsonb => Category::Jsonb,
             array if array.is_array() => {
-                if let DataType::List(item) = &ty.arrow {
-                    let inner = match item.data_type() {
-                        // A further dimension has the same type in SQL.
-                        DataType::List(_) => ty.ty.clone(),
-                        _ => array.element().unwrap_or(PgType::Unknown),
-                    };
-                    children.push(Shape::new(ctx, &SqlType { ty: inner, typmod: ty.typmod, arrow: item.data_type().clone() }));
-                    Category::List
-                } else {
-                    Category::Text
-                }
+                children.push(Shape::new(ctx, &element_type(ty)));
+                Category::List
             }
             PgType::Record(Some(record)) => {
                 children.extend(record.fields.iter().map(|(_, ty)| Shape::new(ctx, ty)));
@@ -99,10 +90,7 @@ impl Shape {
             Category::Time => Form::Time(writer(self.iso.as_ref().unwrap_or(ctx), &self.ty, array)?),
             Category::Json => Form::Json(array.as_string_view_opt().ok_or_else(wrong)?),
             Category::Jsonb => Form::Jsonb(array.as_binary_view_opt().ok_or_else(wrong)?),
-            Category::List => {
-                let list = array.as_list_opt::<i32>().ok_or_else(wrong)?;
-                Form::List(list, Box::new(child(0)?.open(ctx, list.values().as_ref())?))
-            }
+            Category::List => Form::List(ArrayColumn::open(array)?, Box::new(child(0)?.open(ctx, elements_of(array)?.as_ref())?)),
             Category::Record => {
                 let row = array.as_struct_opt().ok_or_else(wrong)?;
                 let PgType::Record(Some(record)) = &self.ty.ty else { return Err(wrong()) };
@@ -128,7 +116,7 @@ enum Form<'a> {
     Time(Box<dyn ValueWriter + 'a>),
     Json(&'a StringViewArray),
     Jsonb(&'a BinaryViewArray),
-    List(&'a ListArray, Box<Encoder<'a>>),
+    List(ArrayColumn, Box<Encoder<'a>>),
     Record(Vec<(&'a str, Encoder<'a>)>),
     Map(&'a MapArray, Box<(Encoder<'a>, Encoder<'a>)>),
 }
@@ -206,15 +194,9 @@ impl Encoder<'_> {
             Form::Time(writer) => write_string(&iso8601(&text_of(&**writer, row)?), out),
             Form::Json(array) => out.extend_from_slice(array.value(row).as_bytes()),
             Form::Jsonb(array) => Node::root(array.value(row)).write(out),
-            Form::List(list, inner) => {
-                out.push(b'[');
-                for (i, at) in range(list.value_offsets(), row).enumerate() {
-                    if i > 0 {
-                        out.extend_from_slice(separator);
-                    }
-                    inner.text(at, false, out)?;
-                }
-                out.push(b']');
+            Form::List(arrays, inner) => {
+                let value = arrays.get(row).unwrap_or(ArrayValue::EMPTY);
+                inner.list_text(value.shape.lengths(), &mut { value.start }, separator, out)?;
             }
             Form::Record(fields) => {
                 out.push(b'{');
@@ -263,12 +245,9 @@ impl Encoder<'_> {
                 out.node(&Node::root(array.value(row)));
                 Ok(())
             }
-            Form::List(list, inner) => {
-                out.begin_array()?;
-                for at in range(list.value_offsets(), row) {
-                    inner.jsonb(at, out)?;
-                }
-                out.end_array()
+            Form::List(arrays, inner) => {
+                let value = arrays.get(row).unwrap_or(ArrayValue::EMPTY);
+                inner.list_jsonb(value.shape.lengths(), &mut { value.start }, out)
             }
             Form::Record(fields) => {
                 out.begin_object()?;
@@ -288,6 +267,40 @@ impl Encoder<'_> {
                 out.end_object()
             }
         }
+    }
+
+    /// Appends an array of such lengths, whose elements lie from `at` on, as arrays in arrays.
+    fn list_text(&self, lengths: &[usize], at: &mut usize, separator: &[u8], out: &mut Vec<u8>) -> PgResult<()> {
+        let (length, inner) = lengths.split_first().map_or((0, &[][..]), |(length, inner)| (*length, inner));
+        out.push(b'[');
+        for i in 0..length {
+            if i > 0 {
+                out.extend_from_slice(separator);
+            }
+            if inner.is_empty() {
+                self.text(*at, false, out)?;
+                *at += 1;
+            } else {
+                self.list_text(inner, at, b",", out)?;
+            }
+        }
+        out.push(b']');
+        Ok(())
+    }
+
+    /// As [`Encoder::list_text`], for a jsonb builder.
+    fn list_jsonb(&self, lengths: &[usize], at: &mut usize, out: &mut Builder) -> PgResult<()> {
+        let (length, inner) = lengths.split_first().map_or((0, &[][..]), |(length, inner)| (*length, inner));
+        out.begin_array()?;
+        for _ in 0..length {
+            if inner.is_empty() {
+                self.jsonb(*at, out)?;
+                *at += 1;
+            } else {
+                self.list_jsonb(inner, at, out)?;
+            }
+        }
+        out.end_array()
     }
 
     /// The value as the key of an object. The row must not be NULL.
