@@ -253,14 +253,13 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
     use super::*;
     use crate::values::json::from_text;
-    use jiff::tz::TimeZone;
 
     /// Items joined by blanks, or the error.
     fn run(doc: &str, path: &str, vars: &str, zoned: bool) -> String {
         let (doc, vars) = (from_text(doc).unwrap(), from_text(vars).unwrap());
         let path = parse::parse(path).unwrap();
-        let zone = TimeZone::UTC;
-        let result = Evaluation::new(&path, Node::root(&doc), Node::root(&vars), zoned.then_some(&zone)).map_err(Fault::Fatal);
+        let session = crate::EvalContext::default();
+        let result = Evaluation::new(&path, Node::root(&doc), Node::root(&vars), zoned.then_some(&session)).map_err(Fault::Fatal);
         match result.and_then(|evaluation| evaluation.query()) {
             Ok(items) => items.iter().map(|item| item.with_node(|node| node.to_text())).collect::<Vec<_>>().join(" "),
             Err(fault) => fault.error().code().as_str().to_owned(),

@@ -102,7 +102,9 @@ impl Datetime {
                 local = Civil { year: 1970, month: 1, day: 1, ..local };
             }
             DatetimeKind::Timestamp | DatetimeKind::TimestampTz => {
-                local.micros_at(offset).ok_or_else(|| PgError::new(SqlState::DATETIME_FIELD_OVERFLOW, "timestamp out of range"))?;
+                local
+                    .micros_at(offset)
+                    .ok_or_else(|| PgError::new(SqlState::DATETIME_FIELD_OVERFLOW, format!("{} out of range", kind.short_name())))?;
             }
         }
         Ok(Datetime { kind, local, offset })
@@ -133,6 +135,7 @@ impl Datetime {
                 _ => dated = true,
             }
         }
+        let moment = read_standard(&nodes, text)?;
         if zoned && !timed {
             return Err(invalid(if dated {
                 "datetime format is zoned but not timed"
@@ -148,7 +151,7 @@ impl Datetime {
             (true, true, true) => DatetimeKind::TimestampTz,
             (false, false, _) => return Err(invalid("datetime format is not dated and not timed")),
         };
-        Self::of(kind, read_standard(&nodes, text)?)
+        Self::of(kind, moment)
     }
 
     /// ISO 8601.

@@ -181,7 +181,7 @@ impl<'a> Evaluation<'a> {
         let mut out = Vec::new();
         let root = Item::Node(self.root);
         match self.any(&self.path.expr, Scope { current: &root, array_len: None }, &mut out) {
-            Err(Fault::Item(_)) if !self.path.strict && !out.is_empty() => Ok(true),
+            Err(_) if !self.path.strict && !out.is_empty() => Ok(true),
             Err(other) => Err(other),
             Ok(()) => Ok(!out.is_empty()),
         }
@@ -577,7 +577,7 @@ impl<'a> Evaluation<'a> {
                 let mut items = Vec::new();
                 match self.any(of, scope, &mut items) {
                     Ok(()) => Some(!items.is_empty()),
-                    Err(Fault::Item(_)) if self.lax() && !items.is_empty() => Some(true),
+                    Err(_) if self.lax() && !items.is_empty() => Some(true),
                     Err(Fault::Item(_)) => None,
                     Err(fatal) => return Err(fatal),
                 }
