@@ -88,12 +88,12 @@ fn negated(interval: Interval) -> PgResult<Interval> {
     interval.checked_neg().ok_or_else(out_of_range)
 }
 
-/// The difference of two timestamps in days and time.
+/// The difference of two timestamps in days and time; one beyond 64 bits wraps around, as PostgreSQL 15's does.
 pub fn subtract_timestamps(a: i64, b: i64) -> PgResult<Interval> {
     if !is_finite_timestamp(a) || !is_finite_timestamp(b) {
         return Err(PgError::new(SqlState::DATETIME_FIELD_OVERFLOW, "cannot subtract infinite timestamps"));
     }
-    let micros = a.checked_sub(b).ok_or_else(out_of_range)?;
+    let micros = a.wrapping_sub(b);
     Interval { micros, ..Interval::default() }.justify_hours().ok_or_else(out_of_range)
 }
 

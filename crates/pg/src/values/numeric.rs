@@ -218,14 +218,20 @@ impl Numeric {
         let exponent = match unsigned.get(at..).unwrap_or(&[]) {
             [] => 0i64,
             [b'e' | b'E', rest @ ..] => {
+                // As C reads an integer: blanks may stand before it, and one that is too large is told before what stands behind it.
+                let rest = rest.trim_ascii_start();
                 let number = match rest {
                     [b'+' | b'-', number @ ..] => number,
                     number => number,
                 };
-                if number.is_empty() || !number.iter().all(u8::is_ascii_digit) {
+                let digits = number.iter().take_while(|b| b.is_ascii_digit()).count();
+                let magnitude = number.iter().take(digits).fold(0i64, |n, b| (n * 10 + i64::from(b - b'0')).min(4_000_000_000));
+                if magnitude >= i64::from(i32::MAX / 2) {
+                    return Err(overflow());
+                }
+                if digits == 0 || digits < number.len() {
                     return Err(invalid());
                 }
-                let magnitude = number.iter().fold(0i64, |n, b| (n * 10 + i64::from(b - b'0')).min(4_000_000_000));
                 if rest.first() == Some(&b'-') { -magnitude } else { magnitude }
             }
             _ => return Err(invalid()),

@@ -473,8 +473,8 @@ mod tests {
         assert_eq!(varchar.fit("äbcd", true).unwrap(), "äbc");
         assert_eq!(varchar.fit("abc  ", false).unwrap(), "abc");
         assert_eq!(varchar.fit("abcd", false).unwrap_err().message(), "value too long for type character varying(3)");
-        assert_eq!(Shape::Padded(Some(3)).fit("a ", false).unwrap(), "a");
-        assert_eq!(Shape::Padded(Some(3)).fit("abcd", false).unwrap_err().code().as_str(), "22001");
+        assert_eq!(Shape::Padded(3).fit("a ", false).unwrap(), "a");
+        assert_eq!(Shape::Padded(3).fit("abcd", false).unwrap_err().code().as_str(), "22001");
         assert_eq!(Shape::Name.fit(&"ä".repeat(40), false).unwrap().len(), 62);
         assert_eq!(padded("ä", 3), "ä  ");
     }
