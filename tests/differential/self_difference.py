@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Random statements against Stoa alone: what a statement answers depends on no rule of the planner, no access path and no statistics.
 
-    self_difference.py BIN [--statements N] [--seed N] [--variants N] [--only KIND] [--stop N]      (or --dsn DSN in the place of BIN)
+    self_difference.py BIN [--statements N] [--seconds N] [--seed N] [--variants N] [--only KIND] [--stop N]   (or --dsn DSN for BIN)
 
 Starts the server BIN on an empty directory. The same seed makes the same statements. Each statement is run as it is, and again in a few
 variants drawn at random (all of them with --variants 0): without one rule of the planner (`stoa.disabled_rules`, for each rule that can be
@@ -336,7 +336,7 @@ class Run:
     def __init__(self, side, options):
         self.side, self.options, self.variants = side, options, variants()
         self.statements = self.comparisons = self.differences = self.values = self.slow = 0
-        self.by_variant = collections.Counter()
+        self.by_variant, self.cases = collections.Counter(), collections.defaultdict(list)
 
     def prepare(self):
         base = f"self_{self.options.seed}"
@@ -389,7 +389,9 @@ class Run:
         self.differences += 1
         self.by_variant[where] += 1
         show = lambda a: f"{a[0]} {a[2]}" if a[0] != "00000" else f"{len(a[1])} rows {a[1][:6]}"
-        print(f"DIFFERENT {where} (statement {n} of seed {self.options.seed}, {self.path})\n    {sql}\n      as it is: {show(one)[:400]}\n      then:     {show(other)[:400]}", flush=True)
+        case = f"    {sql}  -- statement {n} of seed {self.options.seed}, {self.path}\n      as it is: {show(one)[:400]}\n      then:     {show(other)[:400]}"
+        self.cases[where].append(case)
+        print(f"DIFFERENT {where}\n{case}", flush=True)
 
     def vary(self, n, schemas, sql, ordered):
         base = self.ask(sql)
@@ -448,6 +450,23 @@ class Run:
             self.vary(n, schemas, sql, False)
 
 
+def run(tally, stoa, seed, count):
+    """Makes at least `count` comparisons; the same seed makes the same ones."""
+    work = Run(stoa, argparse.Namespace(seed=seed, variants=5, rows=20_000, only=None))
+    stoa.start = stoa.start + ["SET statement_timeout = '3s'"]
+    work.prepare()
+    n = 0
+    while work.comparisons < count:
+        work.statement(n)
+        n += 1
+    work.end()
+    tally.statements += work.comparisons
+    tally.codes["00000"] += work.comparisons - work.differences
+    for where, cases in work.cases.items():
+        tally.groups[where] += cases
+        tally.internal += sum(" XX000 " in case for case in cases)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("binary", nargs="?")
@@ -458,22 +477,23 @@ def main():
     parser.add_argument("--rows", type=int, default=20_000, help="of the large tables")
     parser.add_argument("--only", choices=list(KINDS))
     parser.add_argument("--statement", type=int, help="this one alone, in all its variants")
+    parser.add_argument("--seconds", type=float, help="stop after so many seconds")
     parser.add_argument("--stop", type=int, default=25, help="stop after so many differences")
     options = parser.parse_args()
     if options.statement is not None:
         options.variants = 0
     with server(options.binary, options.dsn) as dsn:
-        run, began = Run(Side(dsn, ["SET statement_timeout = '3s'"]), options), time.monotonic()
-        run.prepare()
+        work, began = Run(Side(dsn, ["SET statement_timeout = '3s'"]), options), time.monotonic()
+        work.prepare()
         for n in range(options.statements) if options.statement is None else [options.statement]:
-            run.statement(n)
-            if run.differences >= options.stop:
+            work.statement(n)
+            if work.differences >= options.stop or (options.seconds and time.monotonic() - began > options.seconds):
                 break
-        run.end()
-    by = ", ".join(f"{name} {count}" for name, count in run.by_variant.most_common())
-    print(f"seed {options.seed}: {run.statements:,} statements, {run.comparisons:,} comparisons in {time.monotonic() - began:.0f} s, {run.differences or 'no'} differences{': ' + by if by else ''}; "
-          f"{run.values} errors of values that not every plan meets, {run.slow} too slow to compare")
-    return 1 if run.differences else 0
+        work.end()
+    by = ", ".join(f"{name} {count}" for name, count in work.by_variant.most_common())
+    print(f"seed {options.seed}: {work.statements:,} statements, {work.comparisons:,} comparisons in {time.monotonic() - began:.0f} s, {work.differences or 'no'} differences{': ' + by if by else ''}; "
+          f"{work.values} errors of values that not every plan meets, {work.slow} too slow to compare")
+    return 1 if work.differences else 0
 
 
 if __name__ == "__main__":
