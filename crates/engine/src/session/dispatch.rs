@@ -202,7 +202,7 @@ impl Session {
                         PgError::unsupported("SET SESSION AUTHORIZATION to another user is not supported").hint("Connect as that user.")
                     );
                 }
-                done("SET")
+                done(set_or_reset(statement))
             }
             Utility::Reset(name) => {
                 self.reset(name.as_deref())?;
