@@ -1,12 +1,12 @@
 //! Names, OIDs, kinds, columns, types and unique keys of PostgreSQL 15's system relations, from `shapes.tsv`: a relation a line.
 //!
-//! A line's fields: schema, name, OID, `relkind`, the columns (`name:type`, with `!` where NULL is refused), and for tables the keys of
-//! their unique indexes, parted by `;`.
+//! A line's fields: schema, name, OID, `relkind`, the columns (`name:type`, behind it a length or precision in parentheses, and `!` where
+//! NULL is refused), and for tables the keys of their unique indexes, parted by `;`.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
-use stoa_pg::SqlType;
 use stoa_pg::types::type_by_name;
+use stoa_pg::{PgType, SqlType};
 
 /// One relation.
 #[derive(Debug)]
@@ -37,11 +37,22 @@ fn parse(line: &str) -> Option<Shape> {
         .split(',')
         .filter_map(|c| {
             let (name, ty) = c.trim_end_matches('!').split_once(':')?;
+            let (ty, length) = match ty.strip_suffix(')').and_then(|ty| ty.split_once('(')) {
+                Some((ty, length)) => (ty, Some(length.parse::<i32>().ok()?)),
+                None => (ty, None),
+            };
             let ty = match ty.strip_suffix("[]") {
                 Some(element) => type_by_name(element.trim_matches('"'))?.array_of(),
                 None => type_by_name(ty.trim_matches('"'))?,
             };
-            Some((name.to_owned(), SqlType::new(ty)))
+            Some((
+                name.to_owned(),
+                match length {
+                    Some(length) if ty == PgType::Varchar => SqlType::with_typmod(ty, length + 4),
+                    Some(length) => SqlType::with_typmod(ty, length),
+                    None => SqlType::new(ty),
+                },
+            ))
         })
         .collect();
     Some(Shape { schema: schema.to_owned(), name: name.to_owned(), oid: oid.parse().ok()?, kind: kind.to_owned(), columns, not_null, keys })
