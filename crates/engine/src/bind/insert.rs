@@ -23,6 +23,7 @@ impl Binder<'_> {
             return Err(PgError::unsupported("this form of INSERT is not supported"));
         }
         let target = self.target(name, "insert into")?;
+        target.check_defaults()?;
         self.note_use(target.table.oid, None);
         let overriding = self.take_overriding(&insert.columns);
         let result = self.bind_insert_into(insert, &target);
@@ -94,7 +95,7 @@ impl Binder<'_> {
                 replacing(target, listed.then(|| targets.iter().map(|place| place.column.id).collect()).as_ref())?
             }
             None => OnConflict::Error,
-            Some(ast::OnInsert::OnConflict(on)) => self.bind_on_conflict(&target.shape, on, &alias)?,
+            Some(ast::OnInsert::OnConflict(on)) => self.bind_on_conflict(target, on, &alias)?,
             Some(_) => return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error at or near \"DUPLICATE\"")),
         };
         let (returning, returning_columns) = self.bind_returning(target, &alias, insert.returning.as_deref(), None)?;
@@ -271,7 +272,8 @@ impl Binder<'_> {
         Ok(Rel::Project { input: Box::new(rel), exprs: through })
     }
 
-    fn bind_on_conflict(&mut self, table: &Arc<TableDescriptor>, on: &ast::OnConflict, alias: &str) -> PgResult<OnConflict> {
+    fn bind_on_conflict(&mut self, target: &Target, on: &ast::OnConflict, alias: &str) -> PgResult<OnConflict> {
+        let table = &target.shape;
         let arbiters = match &on.conflict_target {
             None => None,
             Some(ast::ConflictTarget::Columns(columns)) => Some(self.inferred(table, columns)?),
@@ -306,9 +308,20 @@ impl Binder<'_> {
                 let mut scope = Scope::new(Clause::UpdateSet);
                 let existing: Vec<(ColumnId, ColId)> = table.live_columns().map(|c| (c.id, self.new_col())).collect();
                 let excluded: Vec<(ColumnId, ColId)> = table.live_columns().map(|c| (c.id, self.new_col())).collect();
-                scope.add_table(table, alias, &|id| lookup(&existing, id));
-                scope.set_schema(self.schema_of(table).filter(|_| alias == table.name));
-                scope.add_table(table, "excluded", &|id| lookup(&excluded, id));
+                match &target.view {
+                    // The rows are the view's, with the columns that it computes.
+                    Some(view) => {
+                        scope.local.extend(existing.iter().chain(&excluded).map(|(_, c)| *c));
+                        scope.add_item(view.item(alias, &existing));
+                        scope.set_schema(self.schema_of(table).filter(|_| alias == table.name));
+                        scope.add_item(view.item("excluded", &excluded));
+                    }
+                    None => {
+                        scope.add_table(table, alias, &|id| lookup(&existing, id));
+                        scope.set_schema(self.schema_of(table).filter(|_| alias == table.name));
+                        scope.add_table(table, "excluded", &|id| lookup(&excluded, id));
+                    }
+                }
                 self.scopes.push(scope);
                 let result = self.bind_conflict_update(table, update);
                 self.scopes.pop();

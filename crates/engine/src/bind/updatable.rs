@@ -32,6 +32,8 @@ pub(super) struct ViewTarget {
     pub predicates: Vec<Expr>,
     /// What new rows must satisfy, by the view whose check option asks for it.
     pub checks: Vec<(String, Expr)>,
+    /// A column with a default that is no column of the table: no row can be inserted.
+    defaulted: Option<String>,
 }
 
 impl ViewTarget {
@@ -98,6 +100,12 @@ impl Target {
             }
         }
         Ok(out)
+    }
+
+    /// Refuses rows that would get a default where the view computes.
+    pub fn check_defaults(&self) -> PgResult<()> {
+        let view = self.view.as_ref().filter(|v| v.defaulted.is_some());
+        view.map_or(Ok(()), |v| Err(not_a_column(v.defaulted.as_deref().unwrap_or_default(), &v.name, "insert into")))
     }
 
     /// What rows that are written must satisfy for the view's check options.
@@ -247,6 +255,9 @@ impl Binder<'_> {
                 column.default = Some(default.clone());
             }
         }
+        let computed = |e: &Expr| !matches!(&e.kind, ExprKind::Column(col) if base.iter().any(|(_, c)| c == col));
+        let defaulted =
+            view.columns.iter().zip(&targets).find(|(c, (_, e))| c.default.is_some() && computed(e)).map(|(c, _)| c.name.clone());
         let columns = view.columns.iter().zip(targets).map(|(declared, (_, e))| (declared.name.clone(), e)).collect();
         let (mut predicates, mut checks) = inner.map_or_else(|| (Vec::new(), Vec::new()), |i| (i.predicates, i.checks));
         if let Some(option) = &view.check_option {
@@ -257,7 +268,7 @@ impl Binder<'_> {
             checks.extend(condition.iter().map(|c| (view.name.clone(), c.clone())));
         }
         predicates.extend(condition);
-        Ok((table, ViewTarget { name: view.name.clone(), oid: view.oid, base, columns, predicates, checks }))
+        Ok((table, ViewTarget { name: view.name.clone(), oid: view.oid, base, columns, predicates, checks, defaulted }))
     }
 
     #[allow(clippy::type_complexity)] // the select list and the condition
