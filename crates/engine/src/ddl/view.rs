@@ -213,7 +213,10 @@ fn text_of(context: &BindContext<'_>, query: &ast::Query, meanings: &Meanings) -
             let _ = VisitMut::visit(&mut query, &mut AliasesOfColumns { meant: &meanings.names, aliases: &qualifier.aliases });
             super::view_relations::by_oid(context, &mut query);
             speak(&mut query);
-            Ok(said(&query.to_string()))
+            let text = said(&query.to_string());
+            // A view that cannot be read again would be in the way of all that lists views.
+            stoa_syntax::parse(&text).map_err(|_| PgError::unsupported("views of this form are not supported"))?;
+            Ok(text)
         }
     }
 }

@@ -301,8 +301,11 @@ impl Parser<'_> {
             "trim" => self.trim(),
             "normalize" => {
                 self.expect_token(&Token::LParen)?;
+                let mut name = name;
                 let mut args = vec![self.expr()?];
                 if self.token(&Token::Comma) {
+                    // Printed with a literal for the form, this is a call of the function, which needs its name in quotes.
+                    name.quote_style = Some('"');
                     let span = self.span();
                     let Some(form) = self.normalization_form() else { return Err(self.unexpected()) };
                     args.push(Expr::Value(ValueWithSpan { value: Value::SingleQuotedString(form.to_string()), span }));

@@ -750,6 +750,9 @@ impl Parser<'_> {
         ) {
             return true;
         }
+        if self.peek_keyword(0, "collation") && self.peek_keyword(1, "for") {
+            return true;
+        }
         let mut at = 0;
         loop {
             if !self.is_word(at) {
