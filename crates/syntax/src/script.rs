@@ -57,12 +57,30 @@ pub(crate) fn pieces(tokens: &[TokenWithSpan]) -> impl Iterator<Item = (&[TokenW
     let mut at = 0;
     std::iter::from_fn(move || {
         let rest = tokens.get(at..).filter(|r| !r.is_empty())?;
-        let length = rest.iter().position(|t| t.token == Token::SemiColon);
+        let length = if is_rule(rest) { end_of_rule(rest) } else { rest.iter().position(|t| t.token == Token::SemiColon) };
         at += length.map_or(rest.len(), |l| l + 1);
         Some(match length {
             Some(length) => (rest.get(..length).unwrap_or_default(), rest.get(length)),
             None => (rest, None),
         })
+    })
+}
+
+/// CREATE RULE, whose commands may stand in parentheses and are parted by semicolons there.
+fn is_rule(tokens: &[TokenWithSpan]) -> bool {
+    let word = |n: usize, expected: &str| matches!(tokens.get(n).map(|t| &t.token), Some(Token::Word(w)) if w.quote_style.is_none() && w.value.eq_ignore_ascii_case(expected));
+    word(0, "create") && (word(1, "rule") || (word(1, "or") && word(2, "replace") && word(3, "rule")))
+}
+
+fn end_of_rule(tokens: &[TokenWithSpan]) -> Option<usize> {
+    let mut depth = 0_usize;
+    tokens.iter().position(|t| {
+        match t.token {
+            Token::LParen => depth += 1,
+            Token::RParen => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 0 && t.token == Token::SemiColon
     })
 }
 
@@ -78,6 +96,12 @@ mod tests {
             pieces.iter().map(|p| (p.text.as_str(), p.offset, matches!(p.body, Body::Utility(_)))).collect();
         assert_eq!(told, [("SELECT 1", 1, false), ("BEGIN", 13, true), ("SET x.y = 'ä;b'", 20, true)]);
         assert!(parse_script(" -- nothing").unwrap().is_empty());
+    }
+
+    #[test]
+    fn the_commands_of_a_rule_are_parts_of_one_statement() {
+        let tokens = lexer::tokens("CREATE OR REPLACE RULE r AS ON INSERT TO t DO (SELECT 1; SELECT 2;); SELECT 3").unwrap();
+        assert_eq!(pieces(&tokens).map(|(piece, _)| piece.len()).collect::<Vec<_>>(), [19, 2]);
     }
 
     #[test]

@@ -17,6 +17,9 @@ impl Parser<'_> {
             }
             let operator_class =
                 if self.is_column_id(0) && !self.peek_any(0, &["asc", "desc", "nulls"]) { Some(self.object_name()?) } else { None };
+            if operator_class.is_some() && self.peek(0) == Some(&Token::LParen) {
+                return Err(self.unsupported("options of operator classes are not supported"));
+            }
             let (descending, nulls_first) = self.index_order()?;
             out.push(IndexElement { expr, descending, nulls_first, operator_class });
             if !self.token(&Token::Comma) {
