@@ -349,7 +349,6 @@ impl PgType {
                 )),
                 true,
             ),
-            PgType::Void => DataType::Null,
             _ => DataType::Utf8View,
         }
     }

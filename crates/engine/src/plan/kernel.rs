@@ -159,7 +159,8 @@ fn system(name: &'static str, strict: bool) -> Kernel {
             if strict && values.iter().any(datafusion::common::ScalarValue::is_null) {
                 out.push(datafusion::common::ScalarValue::try_from(&call.ret.arrow).map_err(super::from_datafusion)?);
             } else {
-                out.push(call.ctx.system.call(name, &values, call.ret)?);
+                let value = call.ctx.system.call(name, &values, call.ret)?;
+                out.push(if call.ret.ty == PgType::Void { datafusion::common::ScalarValue::Utf8View(Some(String::new())) } else { value });
             }
         }
         if out.is_empty() {

@@ -558,12 +558,13 @@ pub fn register(r: &mut Registry) {
     r.add(Func::scalar("random", &[], f.clone(), each_row::<Float8>(|_| Ok(random())), "A random number from 0 to below 1.").volatile());
     r.add(Func::scalar("setseed", f1, P::Void, Arc::new(|call, args| {
         let seeds = crate::args::Reader::<Float8>::new(arg(args, 0)?)?;
+        let mut done = arrow::array::StringViewBuilder::with_capacity(call.rows);
         for row in 0..call.rows {
-            if let Some(seed) = seeds.get(row)? {
-                set_seed(seed)?;
-            }
+            let seed = seeds.get(row)?;
+            seed.map(set_seed).transpose()?;
+            done.append_option(seed.map(|_| ""));
         }
-        Ok(arrow::array::new_null_array(&call.ret.arrow, call.rows))
+        Ok(Arc::new(done.finish()))
     }), "Sets the seed of random numbers, from −1 to 1.").volatile());
 }
 

@@ -77,7 +77,8 @@ pub fn writer<'a>(ctx: &'a EvalContext, ty: &SqlType, array: &'a dyn Array) -> P
         ty_ if ty_.is_oid_like() => object::writer(ctx, ty, array),
         PgType::Array(_) | PgType::Int2Vector | PgType::OidVector => array::writer(ctx, ty, array),
         PgType::Record(_) | PgType::Map(..) => record::writer(ctx, ty, array),
-        PgType::Void => Ok(Box::new(NoValues)),
+        // The one value of this type is written as an empty text, and travels as one.
+        PgType::Void => string::writer(ctx, &SqlType::new(PgType::Text), array),
         _ => Err(PgError::unsupported(format!("cannot display a value of type {ty}"))),
     }
 }
