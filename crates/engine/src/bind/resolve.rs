@@ -51,7 +51,9 @@ impl Binder<'_> {
             }
             return self.coerce_unknown(expr, target, explicit);
         }
-        if expr.ty == *target {
+        // A row is a record, with the fields that it has.
+        let is_row = matches!(expr.ty.ty, PgType::Record(_)) && target.ty == PgType::Record(None);
+        if expr.ty == *target || is_row {
             return Ok(expr);
         }
         if expr.ty.ty != target.ty && !can_coerce(&expr.ty.ty, &target.ty, context) {

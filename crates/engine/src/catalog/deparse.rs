@@ -224,6 +224,11 @@ pub(crate) fn type_name(ty: &SqlType) -> String {
     }
 }
 
+/// A stored text would have to follow the table.
+fn row_type() -> PgError {
+    PgError::unsupported("the row type of a table cannot be used in an expression that is stored")
+}
+
 impl Deparser<'_> {
     /// The text of an expression.
     ///
@@ -404,6 +409,9 @@ impl Deparser<'_> {
         if arg.ty.ty == ty.ty && (ty.typmod < 0 || arg.ty.typmod == ty.typmod || (ty.ty == PgType::Bpchar && ty.typmod == TRIMMED)) {
             return self.expr(arg);
         }
+        if explicit && matches!(ty.ty, PgType::Record(Some(_))) {
+            return Err(row_type());
+        }
         let inner = self.expr(arg)?;
         let one = matches!(
             arg.kind,
@@ -417,6 +425,9 @@ impl Deparser<'_> {
     fn constant(&self, value: &ScalarValue, ty: &SqlType) -> PgResult<String> {
         let plain = SqlType { typmod: -1, ..ty.clone() };
         let name = type_name(&SqlType::new(ty.ty.clone()));
+        if matches!(ty.ty, PgType::Record(_)) {
+            return Err(row_type());
+        }
         if value.is_null() {
             return Ok(format!("NULL::{name}"));
         }
