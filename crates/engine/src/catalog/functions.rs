@@ -685,14 +685,31 @@ fn privilege(system: &SessionSystem, function: &str, args: &Args<'_>) -> PgResul
     let held = privilege_on(system, function, args)?;
     // The role and the object are looked up before.
     let kinds = args.text(args.len().saturating_sub(1)).unwrap_or_default();
+    // RULE is known, and nobody has it.
+    let mut some = false;
     for kind in kinds.split(',') {
         let kind = kind.trim().to_lowercase();
         let base = kind.strip_suffix(" with grant option").or_else(|| kind.strip_suffix(" with admin option")).unwrap_or(&kind);
         if !known_privileges(function).contains(&base) {
             return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, format!("unrecognized privilege type: \"{}\"", kind.trim())));
         }
+        some |= base != "rule";
     }
-    Ok(held)
+    if some || held.is_null() { Ok(held) } else { truth(false) }
+}
+
+/// The columns of a relation that are there, with their numbers.
+fn columns_by_number(catalog: &CatalogSnapshot, oid: Oid) -> Vec<(i64, String)> {
+    let counted = |names: Vec<String>| (1..).zip(names).collect();
+    match catalog.relation(oid).map(|r| &**r) {
+        Some(Relation::Table(table)) => table.visible_columns().map(|c| (i64::from(c.id.0), c.name.clone())).collect(),
+        Some(Relation::View(view)) => counted(view.columns.iter().map(|c| c.name.clone()).collect()),
+        Some(Relation::Sequence(_)) => counted(["last_value", "log_cnt", "is_called"].map(str::to_owned).to_vec()),
+        None => {
+            let columns = crate::virtual_tables::by_oid(oid).and_then(|(schema, name)| crate::virtual_tables::columns(schema, name));
+            counted(columns.into_iter().flatten().map(|(name, _)| name).collect())
+        }
+    }
 }
 
 fn privilege_on(system: &SessionSystem, function: &str, args: &Args<'_>) -> PgResult<ScalarValue> {
@@ -716,15 +733,19 @@ fn privilege_on(system: &SessionSystem, function: &str, args: &Args<'_>) -> PgRe
                     _ => return truth(None),
                 },
             };
-            if function == "has_column_privilege"
-                && let Some(column) = args.text(at + 1)
-                && let Some(table) = system.catalog.table(oid)
-                && table.column_by_name(&column).is_none()
-            {
-                return Err(PgError::new(
-                    SqlState::UNDEFINED_COLUMN,
-                    format!("column \"{column}\" of relation \"{}\" does not exist", table.name),
-                ));
+            if function == "has_column_privilege" {
+                let columns = columns_by_number(&system.catalog, oid);
+                match args.text(at + 1) {
+                    Some(column) if !columns.iter().any(|(_, name)| *name == column) => {
+                        let relation = class_name(&system.catalog, oid).map(|c| c.name).unwrap_or_default();
+                        return Err(PgError::new(
+                            SqlState::UNDEFINED_COLUMN,
+                            format!("column \"{column}\" of relation \"{relation}\" does not exist"),
+                        ));
+                    }
+                    None if !args.int(at + 1).is_some_and(|number| columns.iter().any(|(n, _)| *n == number)) => return truth(None),
+                    _ => {}
+                }
             }
             truth(true)
         }
