@@ -187,6 +187,8 @@ struct State {
 struct Active {
     snapshot: Timestamp,
     reads: Arc<Mutex<ReadSet>>,
+    /// Declared to be, and so for ever.
+    read_only: bool,
 }
 
 /// The serializable transactions of a database.
@@ -201,12 +203,19 @@ pub struct SerializableSet {
 pub struct Danger;
 
 impl SerializableSet {
-    /// A transaction takes its snapshot; `reads` is what it goes on filling. No commit is forgotten between the snapshot and this.
-    pub fn begin(&self, id: u64, reads: Arc<Mutex<ReadSet>>, take: impl FnOnce() -> Arc<dyn Snapshot>) -> Arc<dyn Snapshot> {
+    /// A transaction takes its snapshot; `reads` is what it goes on filling, and one that is `read_only` never writes. No commit is
+    /// forgotten between the snapshot and this.
+    pub fn begin(
+        &self,
+        id: u64,
+        reads: Arc<Mutex<ReadSet>>,
+        read_only: bool,
+        take: impl FnOnce() -> Arc<dyn Snapshot>,
+    ) -> Arc<dyn Snapshot> {
         let mut state = self.state.lock();
         let snapshot = take();
         state.now = state.now.max(snapshot.timestamp());
-        state.active.insert(id, Active { snapshot: snapshot.timestamp(), reads });
+        state.active.insert(id, Active { snapshot: snapshot.timestamp(), reads, read_only });
         snapshot
     }
 
@@ -343,7 +352,8 @@ impl State {
         if let Some(out) = self.first_of(&outs) {
             let behind = |d: &Decided| out <= if d.writes.is_empty() { d.snapshot } else { d.latest() };
             let decided = self.decided.iter().filter(concurrent).any(|d| behind(d) && d.reads.meets(own));
-            let running = self.active.iter().any(|(other, a)| *other != id && a.reads.lock().meets(own));
+            let may_be_in = |a: &Active| !a.read_only || out <= a.snapshot;
+            let running = self.active.iter().any(|(other, a)| *other != id && may_be_in(a) && a.reads.lock().meets(own));
             if decided || running {
                 return Err(Danger);
             }

@@ -371,7 +371,7 @@ impl Transaction {
                 let store = self.manager.store();
                 let snapshot = if isolation == Isolation::Serializable && !state.tracked && !state.untracked {
                     state.tracked = true;
-                    self.manager.serializable().begin(self.id(), Arc::clone(&self.reads), || store.snapshot())
+                    self.manager.serializable().begin(self.id(), Arc::clone(&self.reads), state.read_only, || store.snapshot())
                 } else {
                     store.snapshot()
                 };
@@ -529,7 +529,7 @@ impl Transaction {
         }
         let (store, set) = (self.manager.store(), self.manager.serializable());
         loop {
-            let snapshot = set.begin(self.id(), Arc::default(), || store.snapshot());
+            let snapshot = set.begin(self.id(), Arc::default(), true, || store.snapshot());
             let others = set.running_besides(self.id());
             let safe = loop {
                 let changed = set.changed();

@@ -42,11 +42,14 @@ impl World {
         World { set: SerializableSet::default(), clock: 10, next: 1 }
     }
     fn begin(&mut self) -> Txn {
+        self.begin_as(false)
+    }
+    fn begin_as(&mut self, read_only: bool) -> Txn {
         let id = self.next;
         self.next += 1;
         let reads = Arc::default();
         let at = Timestamp(self.clock);
-        self.set.begin(id, Arc::clone(&reads), || Arc::new(At(at)));
+        self.set.begin(id, Arc::clone(&reads), read_only, || Arc::new(At(at)));
         Txn { id, reads, writes: Vec::new() }
     }
     fn commit(&mut self, mut txn: Txn) -> bool {
@@ -125,6 +128,24 @@ fn the_read_only_anomaly_fails_and_an_older_reader_passes() {
             assert!(w.commit(report));
             assert!(w.commit(withdrawal));
         }
+    }
+}
+
+#[test]
+fn a_reader_that_is_declared_so_and_older_than_the_first_to_commit_is_no_danger_while_it_runs() {
+    for (read_only, older, passes) in [(true, true, true), (true, false, false), (false, true, false)] {
+        let mut w = World::new();
+        let mut pivot = w.begin();
+        pivot.read(b"x");
+        pivot.write(b"y");
+        let mut first = w.begin();
+        first.write(b"x");
+        let early = older.then(|| w.begin_as(read_only));
+        assert!(w.commit(first));
+        let reader = early.unwrap_or_else(|| w.begin_as(read_only));
+        reader.read(b"x");
+        reader.read(b"y");
+        assert_eq!(w.commit(pivot), passes, "{read_only} {older}");
     }
 }
 
@@ -216,7 +237,7 @@ impl Model {
     fn begin(&mut self) -> Client {
         self.ids += 1;
         let (reads, snapshot) = (Arc::default(), self.clock);
-        self.set.begin(self.ids, Arc::clone(&reads), || Arc::new(At(Timestamp(snapshot))));
+        self.set.begin(self.ids, Arc::clone(&reads), false, || Arc::new(At(Timestamp(snapshot))));
         Client { id: self.ids, snapshot, reads, seen: Vec::new(), written: Vec::new(), stage: Stage::Running }
     }
 
