@@ -1,17 +1,17 @@
 #!/usr/bin/env python3
 """Runs PostgreSQL's regression files statement by statement on Stoa and on a PostgreSQL 15, and compares what they answer.
 
-    regress.py [BINARY] [--dsn DSN] [--oracle DSN] [--files NAME,…] [--differences FILE] [--write-floors]
+    regress.py [BINARY] [--dsn DSN] [--oracle DSN] [--short | --files NAME,…] [--differences FILE] [--write-floors]
 
 The files come from the distribution's source package (source.py) and run in the order of its schedule, in one database. With
---files only these run, after those that make what they read (`NEEDS`).
+--files only these run, after those that make what they read (`NEEDS`), and with --short those of what most programs use.
 
 The two servers stay in step: what Stoa refuses does not happen on PostgreSQL either, and what only one of them can do is taken back in
 a savepoint where that is possible. Of each statement rows (in any order, unless the query has an ORDER BY), names and types of columns,
 the command tag and the SQLSTATE are compared. A statement
 
     agrees      both answer the same;
-    refused     Stoa says 0A000, does not have the type or the function, or files of the server are asked for;
+    refused     Stoa says 0A000, does not have the type or the function, or says so otherwise (`REFUSALS`);
     follows     names an object whose definition was refused;
     left out    is not run or not compared: `left_out.tsv` says why;
     explained   differs as `explained.tsv` says; its reasons are words of docs/postgresql.md;
@@ -43,9 +43,17 @@ IDLE, ACTIVE, BLOCK, BROKEN = pq.TransactionStatus.IDLE, pq.TransactionStatus.AC
 START = ("SET TimeZone = 'America/Los_Angeles'", "SET DateStyle = 'Postgres, MDY'", "SET IntervalStyle = 'postgres_verbose'", "SET lc_messages = 'C'")
 # Files that make what others read.
 NEEDS = ["test_setup", "copy", "create_misc", "create_index"]
+SHORT = """boolean char name varchar text int2 int4 int8 oid float4 float8 numeric uuid strings numerology date time timetz timestamp timestamptz interval
+horology expressions copyselect insert insert_conflict create_view constraints select updatable_views select_into select_distinct select_distinct_on
+select_implicit select_having subselect union case aggregates transactions portals arrays btree_index update delete namespace matview groupingsets
+identity generated merge tsrf limit foreign_key sequence returning window json jsonb jsonpath jsonb_jsonpath prepare truncate rangefuncs lock""".split()
 KINDS = ("agrees", "refused", "follows", "left out", "explained", "differs")
 CONTROL = re.compile(r"\s*(begin|start|commit|end|rollback|abort|savepoint|release|prepare\s+transaction|set\s+(session|transaction|constraints)|copy|vacuum|lock)\b", re.I)
-UNDEFINED = ("42P01", "42704", "42883", "42703", "3F000", "26000", "34000", "42P02", "0A000", "42809", "2BP01", "42P07", "42P16")
+DEFINITION = re.compile(r"\s*(create|alter|drop|comment)\b", re.I)
+ALONE = re.compile(r"\b(concurrently|database|tablespace|system|subscription)\b|\btemp(orary)?\b|\\;", re.I)
+UNDEFINED = ("42P01", "42704", "42883", "42703", "3F000", "26000", "34000", "42P02", "42809", "2BP01", "42P07", "42P16")
+# Refused with another SQLSTATE than 0A000.
+REFUSALS = (("42501", "COPY|is a system catalog"), ("55000", "prepared transactions are disabled"), ("42703", r"column (\w+\.)?(ctid|xmin|xmax|cmin|cmax) does not exist"))
 MADE = re.compile(r"\s*(create|alter|prepare|declare|comment|grant|revoke|drop|set\s+role|set\s+session|execute|import|security|reindex)\b", re.I)
 
 
@@ -69,8 +77,23 @@ class Rules:
         return next((why for f, p, why in self.left_out if f.fullmatch(file) and p.search(sql)), None)
 
     def why(self, file, sql, ours, theirs):
-        answers = f"{ours.code} {theirs.code} {ours.message} / {theirs.message}"
+        answers = f"{kinds(ours, theirs, sql)} {ours.code} {theirs.code} {ours.message} / {theirs.message}"
         return next((why for f, p, a, why in self.explained if f.fullmatch(file) and p.search(sql) and a.search(answers)), None)
+
+
+def kinds(ours, theirs, sql):
+    """What differs: code, columns (with the numbers of the types), tag, rows or only their order."""
+    if ours.code != theirs.code:
+        return "code"
+    out = [f"columns {a[1]}/{b[1]}" for a, b in zip(ours.header, theirs.header) if a != b][:1]
+    if len(ours.header) != len(theirs.header):
+        out.append("columns")
+    rows = [sorted(answer.rows, key=repr) for answer in (ours, theirs)]
+    if rows[0] != rows[1]:
+        out.append("rows" if len(rows[0]) == len(rows[1]) else "count")
+    elif ordered(sql) and ours.rows != theirs.rows:
+        out.append("order")
+    return ",".join(out + ["tag"] * (ours.tag != theirs.tag))
 
 
 class File:
@@ -181,6 +204,10 @@ class File:
         if wrap:
             for side in (stoa, theirs):
                 side.run("SAVEPOINT regress_step")
+        # A definition that only Stoa takes is taken back.
+        held = stoa.status == IDLE == theirs.status and DEFINITION.match(sql) and not ALONE.search(sql)
+        if held:
+            stoa.run("BEGIN")
         ours = stoa.run(sql, data)
         if ours.code == "LOST":
             for side in (stoa, theirs):
@@ -188,8 +215,12 @@ class File:
                 side.open()
             return "differs", ours, theirs.run("SELECT")
         undo = lambda: [side.run("ROLLBACK TO regress_step; RELEASE regress_step") for side in (stoa, theirs) if wrap]
+        if held and ours.code != "00000":
+            stoa.run("ROLLBACK")
         if ours.code == "00000":
             answer = theirs.run(other, data)
+            if held:
+                stoa.run("COMMIT" if answer.code == "00000" else "ROLLBACK")
             if wrap and answer.code == "00000":
                 if stoa.status == BLOCK == theirs.status:
                     for side in (stoa, theirs):
@@ -249,12 +280,12 @@ class File:
     def judge(self, sql, ours, theirs):
         self.align()
         if ours.code != theirs.code:
-            return "follows" if self.run.follows(ours) or self.run.follows(theirs) else "differs"
+            return "follows" if self.run.follows(ours) and self.run.follows(theirs) else "differs"
         if ours.code != "00000":
             return "follows" if self.run.follows(ours) else "agrees"
         if re.match(r"\s*explain\b", sql, re.I) and "plan" in [c[0].lower()[-4:] for c in ours.header]:
             return "left out"
-        rows = (ours.rows, theirs.rows)
+        rows = tuple([tuple(self.run.names.get(v, v) for v in row) for row in answer.rows] for answer in (ours, theirs))
         if not ordered(sql):
             rows = tuple(sorted(r, key=repr) for r in rows)
         return "agrees" if (ours.header, rows[0], ours.tag) == (theirs.header, rows[1], theirs.tag) else "differs"
@@ -265,10 +296,14 @@ class Run:
         self.stoa, self.oracle, self.seconds = stoa, oracle, options.seconds
         self.folder, self.rules, self.missing = source.tests() / "regress", Rules(), set()
         self.results = tempfile.mkdtemp()
+        (base, user), = Side(oracle).run("SELECT current_database(), current_user").rows
+        # The database has another name there, and so has the user.
+        self.names = {base: "stoa", user: "stoa"}
         names = lambda dsn, sql: {row[0] for row in Side(dsn).run(sql).rows}
-        self.functions = names(oracle, "SELECT proname FROM pg_proc") - names(stoa, "SELECT proname FROM pg_proc")
-        self.types = names(oracle, "SELECT typname FROM pg_type WHERE typelem = 0 AND typrelid = 0") - names(stoa, "SELECT typname FROM pg_type")
-        self.types |= {"bit", "bit varying", "varbit", "xml", "money"} - names(stoa, "SELECT typname FROM pg_type")
+        known = set(re.findall(r"^\| `(\w+)\(", (HERE.parent.parent / "docs/reference/functions.md").read_text(encoding="utf-8"), re.M))
+        self.functions = names(oracle, "SELECT proname FROM pg_proc") - known
+        types = "SELECT typname FROM pg_type WHERE typtype IN ('b', 'r', 'm', 'd') AND typcategory <> 'A'"
+        self.types = names(oracle, types) - names(stoa, types) | {"bit", "bit varying"}
 
     def refusal(self, answer):
         if m := re.match(r'type "(?:pg_catalog\.)?([^"]+)" does not exist', answer.message):
@@ -281,11 +316,11 @@ class Run:
         """Whether the error says that Stoa does not do this."""
         if answer.code == "0A000":
             return True
-        if answer.code == "42704" and (m := re.match(r'type "(?:pg_catalog\.)?([^"]+?)(?:\[\])*" does not exist', answer.message)):
-            return m[1].lower().removesuffix("[]") in self.types
+        if answer.code == "42704" and (m := re.match(r'type "(?:pg_catalog\.|information_schema\.)?([^"(]+?)(?:\([\d,]*\))?(?:\[\d*\])*" does not exist', answer.message)):
+            return m[1].lower() in self.types
         if answer.code == "42883" and (m := re.match(r"function (?:pg_catalog\.)?(\w+)\(", answer.message)):
             return m[1] in self.functions
-        return answer.code == "42501" and "COPY" in answer.message or answer.code == "55000" and "max_prepared" in answer.message
+        return any(answer.code == code and re.search(pattern, answer.message) for code, pattern in REFUSALS)
 
     def follows(self, answer):
         """Whether the error names an object whose definition was refused."""
@@ -354,6 +389,7 @@ def main():
     parser.add_argument("--dsn", default="host=127.0.0.1 port=5433 user=stoa dbname=stoa")
     parser.add_argument("--oracle", default=os.environ.get("STOA_ORACLE", "host=127.0.0.1 port=5432 user=postgres dbname=postgres"))
     parser.add_argument("--files", type=lambda text: text.split(","), default=[])
+    parser.add_argument("--short", dest="files", action="store_const", const=SHORT, help="only files of what most programs use")
     parser.add_argument("--seconds", type=int, default=300, help="the time limit of a file")
     parser.add_argument("--differences", help="write statements that differ, explained ones too, to this file")
     parser.add_argument("--write-floors", action="store_true", help="take what was reached for the floors")
