@@ -6,10 +6,11 @@
 
 use super::constraint::{index_parts, key_text};
 use super::deferred::{CheckKind, DeferredCheck};
+use super::lookup;
 use super::table_writer::{Entries, IndexWriter, TableWriter};
 use crate::bind::tree::{LockStrength, LockWait};
 use crate::catalog::{IndexDescriptor, Oid, TableDescriptor};
-use crate::row::{ColumnSource, INDEX_FAMILY, IndexCodec, KeyList, ScanDecoder};
+use crate::row::{ColumnSource, INDEX_FAMILY, IndexCodec, IndexEncoder, KeyList, RowCodec, ScanDecoder};
 use crate::txn::{RangeRead, ReadView, Transaction};
 use arrow::array::{ArrayRef, UInt32Array};
 use arrow::compute::take;
@@ -45,11 +46,11 @@ pub async fn claim(writer: &TableWriter, index: &IndexWriter, entries: &Entries<
     for (key, row) in keys.iter().zip(&claimed) {
         let mut taken = times.get(key).is_some_and(|n| *n > 1);
         if !taken {
-            let owners = owners(&view, &index.codec, key).await?;
+            let owners = owners(&view, &writer.table, &index.codec, key).await?;
             if !owners.is_empty() {
                 // They may be on their way out: wait for whoever has them, and look again.
                 txn.lock_rows(writer.codec.storage, &owners, LockStrength::KeyShare, LockWait::Wait, &writer.table.name).await?;
-                taken = !self::owners(&txn.newest_view(), &index.codec, key).await?.is_empty();
+                taken = !self::owners(&txn.newest_view(), &writer.table, &index.codec, key).await?.is_empty();
             }
         }
         if taken {
@@ -71,29 +72,53 @@ pub async fn claim(writer: &TableWriter, index: &IndexWriter, entries: &Entries<
 }
 
 /// The keys of two of the rows that have a key, if there are so many.
-async fn owners(view: &ReadView, codec: &Arc<IndexCodec>, key: &[u8]) -> PgResult<KeyList> {
+async fn owners(view: &ReadView, table: &TableDescriptor, codec: &Arc<IndexCodec>, key: &[u8]) -> PgResult<KeyList> {
     struct Sink {
         decoder: ScanDecoder,
         rows: usize,
+        most: usize,
     }
     impl RowSink for Sink {
         fn row(&mut self, key: &[u8], cells: &[CellRef<'_>]) -> ControlFlow<()> {
             self.rows += 1;
             self.decoder.row(key, cells)?;
-            if self.rows < 2 { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            if self.rows < self.most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         }
     }
     let source = ColumnSource::Index(Arc::clone(codec));
-    let decoder = ScanDecoder::new(&source, &[], 4)?.collect_row_keys(&source)?;
-    let mut sink = Sink { decoder, rows: 0 };
+    // Entries of rows and values that have ended by their age may be among them.
+    let ages = table.families.iter().any(|f| f.options.ttl.is_some());
+    let most = if ages { usize::MAX } else { 2 };
+    let mut decoder = ScanDecoder::new(&source, &[], 4)?.collect_row_keys(&source)?;
+    decoder.set_max_rows(usize::MAX);
+    let mut sink = Sink { decoder, rows: 0, most };
     let range = KeyRange::prefix(key);
-    let read = RangeRead { table: codec.storage, families: vec![INDEX_FAMILY], range, reverse: false, limit: Some(2), fill_cache: true };
+    let limit = (!ages).then_some(2);
+    let read = RangeRead { table: codec.storage, families: vec![INDEX_FAMILY], range, reverse: false, limit, fill_cache: true };
     let mut scan = view.scan(read).await?;
-    while sink.rows < 2 && scan.next_block(2, &mut sink).await? {}
-    match sink.decoder.take_error() {
-        Some(error) => Err(error),
-        None => Ok(sink.decoder.take_keys()),
+    while sink.rows < most && scan.next_block(most.min(1024), &mut sink).await? {}
+    if let Some(error) = sink.decoder.take_error() {
+        return Err(error);
     }
+    let found = sink.decoder.take_keys();
+    if !ages || found.is_empty() {
+        return Ok(found);
+    }
+    let mut listed: Vec<&[u8]> = found.iter().collect();
+    listed.sort_unstable();
+    let (rows, positions) = lookup::rows_by_key(view, table, &Arc::new(RowCodec::new(table)?), &listed).await?;
+    // Constraints are over columns alone; what a cell holds beside them does not matter.
+    let bare = IndexCodec { values: Vec::new(), ..(**codec).clone() };
+    let encoder = IndexEncoder::new(&bare, |n| rows.get(bare.parts.get(n)?.column).cloned(), |_| None)?;
+    let (mut live, mut parts) = (KeyList::new(), Vec::new());
+    for (row, at) in positions.into_iter().enumerate() {
+        parts.clear();
+        encoder.parts(row, &mut parts)?;
+        if parts == key && live.len() < 2 {
+            live.push(listed.get(at).copied().unwrap_or_default());
+        }
+    }
+    Ok(live)
 }
 
 /// Looks again at keys that more than one row had.
@@ -108,7 +133,7 @@ pub async fn check(txn: &Transaction, table: &TableDescriptor, index: Oid, keys:
     let codec = Arc::new(IndexCodec::new(table, index)?);
     let view = txn.newest_view();
     for (row, key) in keys.iter().enumerate() {
-        if owners(&view, &codec, key).await?.len() > 1 {
+        if owners(&view, table, &codec, key).await?.len() > 1 {
             return Err(violation(txn, table, index, values, row)?);
         }
     }
