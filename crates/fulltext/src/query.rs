@@ -96,6 +96,14 @@ impl Query {
         }
     }
 
+    /// Whether the index gives the scores that rows get which are looked at one by one: tantivy counts words out of place otherwise.
+    #[must_use]
+    pub fn has_exact_scores(&self) -> bool {
+        let mut exact = self.is_exact();
+        self.leaves(&mut |leaf| exact &= !matches!(leaf, Query::Phrase { slop: 1.., .. }));
+        exact
+    }
+
     /// The query for files that may have more words than documents have by now, in fields of which `ends` is true: what they find is
     /// looked at again, and what is without a word there is not left out.
     #[must_use]

@@ -132,7 +132,7 @@ async fn with_files(
     wanted: Wanted,
     changed: &HashSet<&[u8]>,
 ) -> PgResult<Found> {
-    let exact = query.is_exact();
+    let exact = if wanted.scores { query.has_exact_scores() } else { query.is_exact() };
     let mut found = Found { changed: changed.len(), segments: generation.segments(), ..Found::default() };
     if wanted.count && exact && changed.is_empty() {
         found.count = generation.search(query, Want::Count).map_err(text_error)?.count;
