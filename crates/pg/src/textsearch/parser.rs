@@ -491,13 +491,12 @@ impl Scan<'_> {
             _ => None,
         };
         let (c, next) = self.at(at)?;
-        let tag = match c {
+        match c {
             '/' => self.is(next, |c| c == '>').and_then(|end| piece(Kind::Other, end)),
             '>' => piece(Kind::Other, next).map(|tag| Piece { script: script(), ..tag }),
             c if is_space(c) => self.inside_tag(next).map(|tag| Piece { script: script(), ..tag }),
             _ => None,
-        };
-        tag
+        }
     }
 
     /// Behind a tag's name.
