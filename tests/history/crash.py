@@ -182,4 +182,5 @@ def main():
     sys.exit(1 if wrong or not fates["ok"] else 0)
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -123,6 +123,11 @@ impl FullTextIndex {
         }
         // Last: an index without it was never finished.
         fs::write(directory.join(DEFINITION), text)?;
+        fs::File::open(directory.join(DEFINITION))?.sync_all()?;
+        // What was there before must not come back after a power loss, where it would pass for the files of now.
+        for changed in directory.ancestors().take(3).filter(|path| path.is_dir()) {
+            sync_directory(changed)?;
+        }
         Self::open(directory, definition)
     }
 
@@ -350,6 +355,10 @@ impl Writing<'_> {
                 })
             };
             results.into_iter().collect::<Result<Vec<()>>>()?;
+            // The names too: tantivy leaves that of the newest commit to whoever syncs the directory next.
+            for shard in 0..self.index.definition.shards {
+                sync_directory(&self.index.directory.join(shard.to_string()))?;
+            }
             for shard in &self.index.shards {
                 shard.reader.reload()?;
             }
@@ -372,6 +381,11 @@ impl Writing<'_> {
     pub fn abandon(mut self) {
         self.writers.clear();
     }
+}
+
+/// Brings the names in a directory to stable storage.
+fn sync_directory(path: &Path) -> Result<()> {
+    if cfg!(unix) { Ok(fs::File::open(path)?.sync_all()?) } else { Ok(()) }
 }
 
 fn commit_one(writer: &mut IndexWriter, payload: &str) -> Result<()> {

@@ -6,7 +6,8 @@
 //! finished at the next start ([`resume_loads`]); taking in a file twice does no harm, since it holds the same entries.
 
 use crate::commit::{Committer, Core, count};
-use crate::database::write_error;
+use crate::database::message_error;
+use crate::directories::sync_directory;
 use crate::keys::{Form, VALUE_DELETED, VALUE_PUT, VALUE_PUT_AFTER_DELETE, inverted, push_escaped, push_row_bound, row_range};
 use crate::metadata::{StoredLoad, load_key};
 use crate::options::OptionClass;
@@ -20,7 +21,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stoa_store::limits::check_mutation;
 use stoa_store::model::LoadOrder;
-use stoa_store::{BulkLoad, Certainty, KeyRange, MutationRef, StoreError, StoreResult, Timestamp};
+use stoa_store::{BulkLoad, Certainty, Durability, KeyRange, MutationRef, StoreError, StoreResult, Timestamp};
 
 /// The entries of one family: those of the current row wait, since a row's cells may come in any order.
 struct FamilyLoad {
@@ -267,7 +268,9 @@ impl Committer {
         }
         let mut intent = WriteBatch::default();
         records.iter().for_each(|record| intent.put(load_key(record.begin), record.encode()));
-        if let Err(error) = self.write_metadata(intent) {
+        // The files are on stable storage, and must have their names there before a record names them.
+        let named = sync_directory(&load_directory(&self.core.database)).map_err(|e| message_error(&e.to_string(), Certainty::NotDone));
+        if let Err(error) = named.and_then(|()| self.write_metadata(intent)) {
             by_class.values().flatten().for_each(|path| remove_file(path));
             return Err(error);
         }
@@ -344,7 +347,7 @@ pub(crate) fn resume_loads(core: &Core, loads: &mut [StoredLoad]) -> StoreResult
         load.pending.clear();
         let mut batch = WriteBatch::default();
         batch.put(load_key(load.begin), load.encode());
-        core.database.db.write_opt(batch, &crate::commit::write_options(stoa_store::Durability::Sync)).map_err(write_error)?;
+        core.database.write(batch, Durability::Sync)?;
     }
     if let Ok(entries) = std::fs::read_dir(&directory) {
         entries.flatten().for_each(|entry| remove_file(&entry.path()));

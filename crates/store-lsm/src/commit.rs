@@ -5,7 +5,7 @@
 //! not run beside commits (changes of schemas, the end of a bulk load) runs on the same thread between groups.
 
 use crate::batch::{EncodedCommit, GroupBatch};
-use crate::database::{ColumnFamily, Database, RocksSnapshot, write_error};
+use crate::database::{ColumnFamily, Database, RocksSnapshot};
 use crate::kept::KeptRows;
 use crate::kept_ranges::KeptRanges;
 use crate::keys::{Form, push_row_bound};
@@ -14,7 +14,6 @@ use crate::options::{LsmOptions, OptionClass, SharedResources};
 use crate::recent::Recent;
 use crate::view::{LOAD_COUNTER, LsmSnapshot, Table, Tables, View};
 use parking_lot::{Condvar, Mutex, RwLock};
-use rocksdb::WriteOptions;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -300,9 +299,10 @@ impl Committer {
 
     /// After an orderly end, timestamps go on right where they were.
     fn lower_ceiling(&mut self) {
-        let ceiling = (self.last.0 + 1).to_be_bytes();
+        let mut ceiling = rocksdb::WriteBatch::default();
+        ceiling.put(CEILING_KEY, (self.last.0 + 1).to_be_bytes());
         if self.broken.is_none()
-            && let Err(error) = self.core.database.db.put(CEILING_KEY, ceiling)
+            && let Err(error) = self.core.database.write(ceiling, Durability::Relaxed)
         {
             tracing::warn!("the last timestamp could not be stored: {error}");
         }
@@ -315,10 +315,7 @@ impl Committer {
             self.ceiling = Timestamp::from_micros(self.last.micros().saturating_add(CEILING_AHEAD_US));
             batch.put(CEILING_KEY, self.ceiling.0.to_be_bytes());
         }
-        if batch.is_empty() {
-            return Ok(());
-        }
-        self.core.database.db.write_opt(batch, &write_options(Durability::Sync)).map_err(write_error)
+        self.core.database.write(batch, Durability::Sync)
     }
 
     pub fn check_working(&self) -> StoreResult<()> {
@@ -418,17 +415,9 @@ impl Committer {
             return Ok(());
         }
         count(&self.core.counters.bytes_written, batch.size_in_bytes() as u64);
-        let mut room = self.core.database.log_room.lock();
         if durability == Durability::Sync {
             count(&self.core.counters.syncs, 1);
-            room.prepare(batch.size_in_bytes());
         }
-        self.core.database.db.write_opt(batch, &write_options(durability)).map_err(write_error)
+        self.core.database.write(batch, durability)
     }
-}
-
-pub(crate) fn write_options(durability: Durability) -> WriteOptions {
-    let mut options = WriteOptions::default();
-    options.set_sync(durability == Durability::Sync);
-    options
 }

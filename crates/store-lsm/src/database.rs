@@ -5,7 +5,7 @@
 
 use crate::files::{Deletions, FileEntry};
 use crate::iterator::AtRest;
-use crate::log_room::LogRoom;
+use crate::log_marks::LogWriter;
 use crate::options::OptionClass;
 use librocksdb_sys as ffi;
 use parking_lot::Mutex;
@@ -16,7 +16,7 @@ use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
-use stoa_store::{Certainty, StoreError, StoreResult};
+use stoa_store::{Certainty, Durability, StoreError, StoreResult};
 
 /// An open database.
 pub(crate) struct Database {
@@ -24,8 +24,7 @@ pub(crate) struct Database {
     pub at_rest: AtRest,
     pub db: DB,
     pub path: PathBuf,
-    /// Held by everyone who writes to the log.
-    pub log_room: Mutex<LogRoom>,
+    pub log: Mutex<LogWriter>,
     /// Behind `db`.
     pub _claim: Claim,
 }
@@ -37,10 +36,12 @@ impl std::fmt::Debug for Database {
 }
 
 impl Database {
-    /// Writes without a sync, from any thread.
-    pub fn write(&self, batch: WriteBatch) -> StoreResult<()> {
-        let _room = self.log_room.lock();
-        self.db.write(batch).map_err(write_error)
+    /// Writes a batch, from any thread: everything that goes through the log goes through here.
+    pub fn write(&self, batch: WriteBatch, durability: Durability) -> StoreResult<()> {
+        if batch.is_empty() {
+            return Ok(());
+        }
+        self.log.lock().write(&self.db, batch, durability).map_err(write_error)
     }
 
     /// Whether nothing was written behind a snapshot.

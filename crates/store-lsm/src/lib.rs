@@ -2,7 +2,8 @@
 //!
 //! [`LsmStore`] is the door. In reading order: [`keys`] (how cells lie in RocksDB), `view` (what a reader sees), `scan`,
 //! `files`, `get`, `kept`, `kept_ranges` and `iterator` (reading), `batch`, `recent` and `commit` (writing: one thread owns it), `ddl`,
-//! `bulk`, `purge`, `retention`, `regions`, `sweep`, `log_room` and `log_end` (RocksDB's log), and [`metadata`] (what the store remembers of itself).
+//! `bulk`, `purge`, `retention`, `regions`, `sweep`, `log_marks`, `log_room` and `log_end` (RocksDB's log) and
+//! `directories` (the disk), and [`metadata`] (what the store remembers of itself).
 //!
 //! Invariants: a published view holds only what is durable (or was committed as relaxed), and all of it; every entry's
 //! storage id belongs to one family of one table, for ever; timestamps never go back, over restarts too.
@@ -30,6 +31,7 @@ mod bulk;
 mod commit;
 mod database;
 mod ddl;
+mod directories;
 mod files;
 mod get;
 mod iterator;
@@ -37,6 +39,7 @@ mod kept;
 mod kept_ranges;
 pub mod keys;
 mod log_end;
+mod log_marks;
 mod log_room;
 pub mod metadata;
 mod options;
@@ -51,5 +54,6 @@ mod store;
 mod sweep;
 mod view;
 
+pub use directories::{make_directory, sync_directory};
 pub use options::LsmOptions;
 pub use store::LsmStore;

@@ -1,5 +1,5 @@
-//! The end of a log that was not closed: behind its last record lie zeros ([`crate::log_room`]), which are taken away before RocksDB
-//! reads it, with a record that a crash has torn.
+//! What follows the last whole record of RocksDB's log when the store is opened: nothing, room ([`crate::log_room`]), or what is left of
+//! records that were not synced when the power went.
 //!
 //! ```text
 //! log      blocks of 32 KiB, each of which begins with a fragment
@@ -7,36 +7,37 @@
 //! block    fragments │ fewer than 7 bytes of zeros where no other one fits
 //! ```
 //!
-//! RocksDB takes a log for torn if its file ends within a fragment. Here the file goes on, so what is torn must be told from what is
-//! damaged. A fragment that is not whole is
-//! - torn, if no whole one follows it: a crash came before the sync that would have brought it to the disk;
-//! - torn as well, if a page that it should lie in, before the next whole one, is empty to its end: pages of one sync reach the disk in
-//!   any order, and one that never came still has the zeros from before;
-//! - damage otherwise: then the file is left as it is, for RocksDB to refuse it.
+//! A power loss leaves any sectors of what was not synced: records may be missing with whole ones behind them, and RocksDB would refuse
+//! such a log, or read over a gap of zeros and go on behind it. So the first record that is not whole ends the log, and all that follows
+//! it goes, in later logs as well, unless a later record says that the missing one was synced ([`crate::log_marks`]): then bytes were
+//! damaged that were on stable storage, and the store is not opened. What is cut off was never acknowledged as durable.
 //!
-//! What is cut off was never acknowledged as durable. Invariant: a file without zeros at its end is not touched.
+//! A log that is older than the oldest one that RocksDB needs may still be there, and those between them may not: records that are missing
+//! between two logs say nothing if one of them was synced.
 
+use crate::log_marks::{ENTRY_BYTES, Mark};
 use std::fs::{File, OpenOptions};
 use std::io::{Error, ErrorKind, Result};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 const BLOCK: usize = 32 << 10;
 const HEADER: usize = 7;
-/// What disks write at once, or not at all.
-const PAGE: usize = 4 << 10;
-/// What a crash may find on its way to the disk: two groups of commits.
-const MAX_UNSYNCED: usize = 16 << 20;
+/// Types of fragments, where a record has several.
+const FIRST: u8 = 2;
+const MIDDLE: u8 = 3;
+const LAST: u8 = 4;
 /// Types with another header, in logs that are written over again, which these are not.
 const RECYCLED: [u8; 6] = [5, 6, 7, 8, 11, 131];
 
-/// Ends each log of a directory where its records end.
+/// Ends the logs of a directory where their records end, and brings what they hold to stable storage: what is read from them will be built on.
+/// `salvage`: damage ends them as well.
 ///
 /// # Errors
-/// [`ErrorKind::WouldBlock`] if another process has the directory open; a file cannot be read or made shorter. Whether this process has
-/// it open, the caller must know.
-pub(crate) fn cut_logs(directory: &Path) -> Result<()> {
+/// [`ErrorKind::WouldBlock`] if another process has the directory open; [`ErrorKind::InvalidData`] if a log is damaged; a file cannot be
+/// read or made shorter. Whether this process has it open, the caller must know.
+pub(crate) fn cut_logs(directory: &Path, salvage: bool) -> Result<()> {
     // Otherwise nothing was ever written here, and the directory may be somebody else's.
     if !directory.join("CURRENT").exists() {
         return Ok(());
@@ -44,14 +45,114 @@ pub(crate) fn cut_logs(directory: &Path) -> Result<()> {
     // A copy may lack it; RocksDB makes it as well.
     let lock = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(directory.join("LOCK"))?;
     take_lock(&lock)?;
+    let mut logs = Vec::new();
     for entry in std::fs::read_dir(directory)? {
         let path = entry?.path();
         let number = path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse::<u64>().ok());
-        if number.is_some() && path.extension().is_some_and(|e| e == "log") {
-            cut(&path)?;
+        if let Some(number) = number.filter(|_| path.extension().is_some_and(|e| e == "log")) {
+            let log = Log::open(path)?;
+            let records = Records::read(&log)?;
+            logs.push((number, log, records));
         }
     }
+    cut_manifest(directory)?;
+    logs.sort_by_key(|(number, ..)| *number);
+    let records: Vec<_> = logs.iter().map(|(_, _, records)| records).collect();
+    let ends = ends_of(&records, salvage).map_err(|damaged| {
+        let (path, at) = logs.get(damaged).map(|(_, log, records)| (log.path.display().to_string(), records.end)).unwrap_or_default();
+        Error::new(ErrorKind::InvalidData, format!("{path} is damaged at {at}: a record is missing that was synced"))
+    })?;
+    for ((_, log, records), end) in logs.iter().zip(ends) {
+        if end < records.end || records.broken {
+            tracing::warn!("{} ends at {end} of {} bytes: what follows was not synced", log.path.display(), log.len);
+        }
+        if end < log.len {
+            log.file.set_len(end as u64)?;
+        }
+        log.file.sync_all()?;
+    }
     Ok(())
+}
+
+/// The manifest has the form of a log. Each of its writes is synced before the next one, so that what was torn is at its end, or else it is
+/// damaged: RocksDB would refuse it either way, or read over the gap.
+fn cut_manifest(directory: &Path) -> Result<()> {
+    let current = std::fs::read_to_string(directory.join("CURRENT"))?;
+    let Some(name) = current.strip_suffix('\n').filter(|name| name.starts_with("MANIFEST-")) else { return Ok(()) };
+    let path = directory.join(name);
+    if !path.exists() {
+        return Ok(());
+    }
+    let manifest = Log::open(path)?;
+    let records = Records::read(&manifest)?;
+    if records.whole_behind > 0 {
+        let message = format!("{} is damaged at {}: a record is missing", manifest.path.display(), records.end);
+        return Err(Error::new(ErrorKind::InvalidData, message));
+    }
+    if records.end < manifest.len {
+        tracing::warn!("{} ends at {} of {} bytes: what follows was not synced", manifest.path.display(), records.end, manifest.len);
+        manifest.file.set_len(records.end as u64)?;
+        manifest.file.sync_all()?;
+    }
+    Ok(())
+}
+
+/// Where each log is to end, or the number of one that is damaged.
+fn ends_of(logs: &[&Records], salvage: bool) -> std::result::Result<Vec<usize>, usize> {
+    // The first record of an epoch in this and later logs, and the newest that one of them knows to be synced.
+    let of_epoch = |from: usize, epoch: u64| {
+        let marks = logs.get(from..).unwrap_or_default().iter().flat_map(|log| log.marks());
+        let mut marks = marks.filter(|mark| mark.epoch == epoch);
+        let first = marks.next()?;
+        Some((first.number, marks.map(|mark| mark.synced).fold(first.synced, u64::max)))
+    };
+    let mut ends = Vec::with_capacity(logs.len());
+    let mut previous: Option<Mark> = None;
+    // Epochs that end in an earlier log.
+    let mut ended: Vec<u64> = Vec::new();
+    let mut all_ended = false;
+    for (number, log) in logs.iter().enumerate() {
+        if let Some(first) = log.marks().next() {
+            let lost = previous.filter(|p| p.epoch == first.epoch && p.number + 1 < first.number).map(|p| p.number + 1);
+            let unknown = lost.is_some_and(|lost| of_epoch(number, first.epoch).is_some_and(|(_, synced)| synced < lost));
+            if all_ended || unknown || ended.contains(&first.epoch) {
+                ended.push(first.epoch);
+                ends.push(0);
+                continue;
+            }
+        }
+        ends.push(log.end);
+        let last = log.before.last();
+        if log.broken {
+            let mut epochs: Vec<u64> = log.behind.iter().chain(last).map(|mark| mark.epoch).collect();
+            epochs.dedup();
+            for epoch in epochs {
+                let from_here = log.behind.iter().find(|mark| mark.epoch == epoch).map(|mark| (mark.number, mark.synced));
+                let later = of_epoch(number + 1, epoch);
+                let Some((next, _)) = from_here.or(later) else { continue };
+                let synced =
+                    log.behind.iter().filter(|mark| mark.epoch == epoch).map(|mark| mark.synced).chain(later.map(|(_, s)| s)).max();
+                let lost = match last {
+                    Some(last) if last.epoch == epoch => last.number + 1,
+                    Some(_) => 1,
+                    // How many went before is not known: the one right before it did.
+                    None => next.saturating_sub(1).max(1),
+                };
+                if lost >= next {
+                    continue;
+                }
+                if synced.is_some_and(|synced| synced >= lost) {
+                    if !salvage {
+                        return Err(number);
+                    }
+                    all_ended = true;
+                }
+                ended.push(epoch);
+            }
+        }
+        previous = last.copied().or(previous);
+    }
+    Ok(ends)
 }
 
 /// As RocksDB takes it, until the file is closed.
@@ -68,45 +169,24 @@ fn take_lock(file: &File) -> Result<()> {
     Err(if matches!(error.raw_os_error(), Some(libc::EACCES | libc::EAGAIN)) { ErrorKind::WouldBlock.into() } else { error })
 }
 
-fn cut(path: &Path) -> Result<()> {
-    let file = OpenOptions::new().read(true).write(true).open(path)?;
-    let len = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
-    let mut log = Log { file, len };
-    if !log.ends_in_zeros()? {
-        return Ok(());
-    }
-    match end_of(&mut log)? {
-        Some(end) if end < len => {
-            tracing::debug!("{} ends at {end} of {len} bytes", path.display());
-            log.file.set_len(end as u64)?;
-            log.file.sync_all()
-        }
-        Some(_) => Ok(()),
-        None => {
-            tracing::warn!("{} is damaged before its end", path.display());
-            Ok(())
-        }
-    }
-}
-
 /// A log by its blocks, which are read one at a time.
 trait Blocks {
     fn len(&self) -> usize;
     /// Fills `out` with a block; the last one may be short.
-    fn read(&mut self, number: usize, out: &mut Vec<u8>) -> Result<()>;
+    fn read(&self, number: usize, out: &mut Vec<u8>) -> Result<()>;
 }
 
 struct Log {
+    path: PathBuf,
     file: File,
     len: usize,
 }
 
 impl Log {
-    fn ends_in_zeros(&self) -> Result<bool> {
-        let Some(from) = self.len.checked_sub(PAGE) else { return Ok(false) };
-        let mut tail = [0; PAGE];
-        self.file.read_exact_at(&mut tail, from as u64)?;
-        Ok(is_empty(&tail))
+    fn open(path: PathBuf) -> Result<Self> {
+        let file = OpenOptions::new().read(true).write(true).open(&path)?;
+        let len = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
+        Ok(Self { path, file, len })
     }
 }
 
@@ -115,7 +195,7 @@ impl Blocks for Log {
         self.len
     }
 
-    fn read(&mut self, number: usize, out: &mut Vec<u8>) -> Result<()> {
+    fn read(&self, number: usize, out: &mut Vec<u8>) -> Result<()> {
         let from = number * BLOCK;
         out.clear();
         out.resize(BLOCK.min(self.len.saturating_sub(from)), 0);
@@ -123,56 +203,105 @@ impl Blocks for Log {
     }
 }
 
+/// What a log holds.
+#[derive(Debug, Default, PartialEq)]
+struct Records {
+    /// Where its first whole records end.
+    end: usize,
+    /// Whether there is more behind them than zeros.
+    broken: bool,
+    /// The marks of those records.
+    before: Vec<Mark>,
+    /// Those of whole records further behind.
+    behind: Vec<Mark>,
+    /// How many there are.
+    whole_behind: usize,
+}
+
+impl Records {
+    fn marks(&self) -> impl Iterator<Item = Mark> {
+        self.before.iter().chain(&self.behind).copied()
+    }
+
+    fn read(log: &impl Blocks) -> Result<Self> {
+        let mut out = Self::default();
+        // The last bytes of a record whose first fragments were read.
+        let mut open: Option<Vec<u8>> = None;
+        let mut zeros = false;
+        let mut block = Vec::with_capacity(BLOCK);
+        for number in 0..log.len().div_ceil(BLOCK) {
+            log.read(number, &mut block)?;
+            let mut at = 0;
+            while let Some(rest) = block.get(at..).filter(|rest| !rest.is_empty()) {
+                let Some((kind, bytes, end)) = whole_fragment(&block, at) else {
+                    if is_empty(rest) {
+                        // The end of a block that has no place for a fragment is no gap.
+                        zeros |= BLOCK - at >= HEADER;
+                        out.broken |= zeros && open.take().is_some();
+                        break;
+                    }
+                    out.broken = true;
+                    open = None;
+                    match (at + 1..block.len()).find(|at| whole_fragment(&block, *at).is_some()) {
+                        Some(next) => at = next,
+                        None => break,
+                    }
+                    continue;
+                };
+                // What was written before a gap ends before it.
+                out.broken |= zeros;
+                at = end;
+                let record = match (kind, open.take()) {
+                    (FIRST, before) => {
+                        out.broken |= before.is_some();
+                        open = Some(bytes.to_vec());
+                        continue;
+                    }
+                    (MIDDLE | LAST, None) => {
+                        out.broken = true;
+                        continue;
+                    }
+                    (MIDDLE | LAST, Some(mut tail)) => {
+                        tail.extend_from_slice(bytes);
+                        tail.drain(..tail.len().saturating_sub(ENTRY_BYTES));
+                        if kind == MIDDLE {
+                            open = Some(tail);
+                            continue;
+                        }
+                        Mark::at_end_of(&tail)
+                    }
+                    (_, before) => {
+                        out.broken |= before.is_some();
+                        Mark::at_end_of(bytes)
+                    }
+                };
+                if out.broken {
+                    out.whole_behind += 1;
+                    out.behind.extend(record);
+                } else {
+                    out.before.extend(record);
+                    out.end = number * BLOCK + at;
+                }
+            }
+        }
+        out.broken |= open.is_some();
+        Ok(out)
+    }
+}
+
 fn is_empty(bytes: &[u8]) -> bool {
     bytes.iter().all(|b| *b == 0)
 }
 
-/// Where the records of a log end; `None` if it is damaged before that.
-fn end_of(log: &mut impl Blocks) -> Result<Option<usize>> {
-    let mut block = Vec::with_capacity(BLOCK);
-    // Behind this are zeros alone.
-    let mut last = 0;
-    for number in (0..log.len().div_ceil(BLOCK)).rev() {
-        log.read(number, &mut block)?;
-        if let Some(at) = block.iter().rposition(|b| *b != 0) {
-            last = number * BLOCK + at + 1;
-            break;
-        }
-    }
-    for number in 0..last.div_ceil(BLOCK) {
-        log.read(number, &mut block)?;
-        let from = number * BLOCK;
-        let mut at = 0;
-        while at < block.len() && from + at < last {
-            match whole_fragment(&block, at) {
-                Some(end) => at = end,
-                None if BLOCK - at < HEADER && is_empty(block.get(at..).unwrap_or_default()) => at = block.len(),
-                None => {
-                    let next = (at + 1..block.len()).find(|at| whole_fragment(&block, *at).is_some());
-                    // What is missing lies before what is whole again.
-                    let before = block.get(..next.unwrap_or(block.len()).min(last - from)).unwrap_or_default();
-                    let missing = last - from - at <= MAX_UNSYNCED && has_empty_page(before, at);
-                    let torn = missing || (next.is_none() && !goes_on(log, number + 1, last)?);
-                    return Ok(torn.then_some(from + at));
-                }
-            }
-        }
-        if from + at >= last {
-            return Ok(Some((from + at).min(log.len())));
-        }
-    }
-    Ok(Some(last))
-}
-
-/// The end of the fragment that begins here, if all of it is here as it was written.
-fn whole_fragment(block: &[u8], at: usize) -> Option<usize> {
+/// Type, bytes and end of the fragment that begins here, if all of it is here as it was written.
+fn whole_fragment(block: &[u8], at: usize) -> Option<(u8, &[u8], usize)> {
     let [c0, c1, c2, c3, low, high, kind] = *block.get(at..)?.first_chunk::<HEADER>()?;
     let end = at + HEADER + usize::from(u16::from_le_bytes([low, high]));
     if kind == 0 || RECYCLED.contains(&kind) {
         return None;
     }
     let sum = crc32c::crc32c(block.get(at + HEADER - 1..end)?);
-    (masked(sum) == u32::from_le_bytes([c0, c1, c2, c3])).then_some(end)
+    (masked(sum) == u32::from_le_bytes([c0, c1, c2, c3])).then_some((kind, block.get(at + HEADER..end)?, end))
 }
 
 /// As RocksDB stores sums of bytes that may hold sums.
@@ -180,73 +309,46 @@ fn masked(sum: u32) -> u32 {
     sum.rotate_right(15).wrapping_add(0xa282_ead8)
 }
 
-/// Whether one of the pages in which a fragment may lie is empty from its beginning, or from the fragment's, to its end. What is given of
-/// the block is not followed by zeros alone.
-fn has_empty_page(block: &[u8], at: usize) -> bool {
-    let mut from = at;
-    while let Some(page) = block.get(from..(from / PAGE + 1) * PAGE) {
-        if is_empty(page) {
-            return true;
-        }
-        from += page.len();
-    }
-    false
-}
-
-/// Whether a block from this one on begins with a whole fragment, as every block of a log does.
-fn goes_on(log: &mut impl Blocks, from: usize, last: usize) -> Result<bool> {
-    let mut block = Vec::with_capacity(BLOCK);
-    for number in from..last.div_ceil(BLOCK) {
-        log.read(number, &mut block)?;
-        if whole_fragment(&block, 0).is_some() {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
     use super::*;
+    use rand::rngs::StdRng;
+    use rand::{Rng, SeedableRng};
+
+    const FULL: u8 = 1;
 
     impl Blocks for &[u8] {
         fn len(&self) -> usize {
             <[u8]>::len(self)
         }
 
-        fn read(&mut self, number: usize, out: &mut Vec<u8>) -> Result<()> {
+        fn read(&self, number: usize, out: &mut Vec<u8>) -> Result<()> {
             out.clear();
             out.extend_from_slice(&self[number * BLOCK..(<[u8]>::len(self)).min((number + 1) * BLOCK)]);
             Ok(())
         }
     }
 
-    fn end_of(mut log: &[u8]) -> Option<usize> {
-        super::end_of(&mut log).unwrap()
+    fn read(log: &[u8]) -> Records {
+        Records::read(&log).unwrap()
     }
 
-    fn block_end(at: usize) -> usize {
-        (at / BLOCK + 1) * BLOCK
+    /// The ends of logs; `None` for damage.
+    fn ends(logs: &[&[u8]]) -> Option<Vec<usize>> {
+        let logs: Vec<_> = logs.iter().map(|log| read(log)).collect();
+        ends_of(&logs.iter().collect::<Vec<_>>(), false).ok()
     }
 
-    const FULL: u8 = 1;
-    const FIRST: u8 = 2;
-    const MIDDLE: u8 = 3;
-    const LAST: u8 = 4;
-
-    /// Appends a record as RocksDB does; returns where it begins.
-    fn append(log: &mut Vec<u8>, record: &[u8]) -> usize {
+    fn append(log: &mut Vec<u8>, record: &[u8]) {
         let mut rest = record;
         let mut first = true;
-        let mut begin = None;
         loop {
-            let mut left = block_end(log.len()) - log.len();
+            let mut left = BLOCK - log.len() % BLOCK;
             if left < HEADER {
                 log.resize(log.len() + left, 0);
                 left = BLOCK;
             }
-            begin.get_or_insert(log.len());
             let (bytes, after) = rest.split_at(rest.len().min(left - HEADER));
             let kind = match (first, after.is_empty()) {
                 (true, true) => FULL,
@@ -261,109 +363,126 @@ mod tests {
             log.extend_from_slice(bytes);
             (rest, first) = (after, false);
             if rest.is_empty() {
-                return begin.unwrap();
+                return;
             }
         }
     }
 
-    fn record(number: usize, len: usize) -> Vec<u8> {
-        // Zeros at the end as well: a record may end in any bytes.
-        (0..len).map(|i| if i + 40 > len { 0 } else { (i * 31 + number * 17) as u8 | 1 }).collect()
-    }
-
-    /// Some records, with the place at which each begins, and the end.
-    fn log(lens: &[usize]) -> (Vec<u8>, Vec<usize>) {
-        let mut log = Vec::new();
-        let mut places: Vec<usize> = lens.iter().enumerate().map(|(n, len)| append(&mut log, &record(n, *len))).collect();
-        places.push(log.len());
+    /// Records of these lengths with their marks, from a number on; the places at which they begin, and the end.
+    fn log(lens: &[usize], first: u64, epoch: u64, synced: impl Fn(u64) -> u64) -> (Vec<u8>, Vec<usize>) {
+        let (mut log, mut places) = (Vec::new(), vec![0]);
+        for (number, len) in (first..).zip(lens) {
+            let mut record: Vec<u8> = (0..*len).map(|i| if i % 700 > 500 { 0 } else { (i * 31 + number as usize * 17) as u8 }).collect();
+            record.extend([3, 32]);
+            record.extend(Mark { epoch, number, synced: synced(number) }.encode());
+            append(&mut log, &record);
+            places.push(log.len());
+        }
         (log, places)
     }
 
-    const LENS: [usize; 9] = [100, 3000, 5000, 20_000, 4600, 90_000, 0, 11, 7000];
+    const LENS: [usize; 10] = [100, 3000, 5000, 20_000, 4600, 90_000, 0, 11, 7000, 300];
 
     #[test]
-    fn zeros_are_not_records() {
-        for room in [0, 1, 7, 4096, 300_000] {
+    fn zeros_behind_the_records_are_no_records() {
+        for room in [0, 1, 6, 7, 4096, 300_000] {
             for count in 0..=LENS.len() {
-                let (mut log, places) = log(&LENS[..count]);
+                let (mut log, places) = log(&LENS[..count], 1, 9, |n| n - 1);
                 log.resize(log.len() + room, 0);
-                assert_eq!(end_of(&log), Some(*places.last().unwrap()), "{count} records, {room} zeros");
+                let found = read(&log);
+                assert_eq!((found.end, found.broken, found.before.len()), (places[count], false, count), "{room} zeros");
             }
         }
     }
 
     #[test]
-    fn a_log_cut_anywhere_ends_with_a_whole_fragment_before_that() {
-        let (whole, places) = log(&LENS);
-        for cut in (0..whole.len()).step_by(97).chain(places.iter().copied()) {
-            let mut log = whole[..cut].to_vec();
-            log.resize(whole.len() + 300_000, 0);
-            let end = end_of(&log).unwrap();
-            assert!(end <= cut || whole[cut..end].iter().all(|b| *b == 0), "{end} of {cut}");
-            // No record that was written whole is lost.
-            let written = places.iter().rfind(|place| **place <= cut).unwrap();
-            assert!(end >= *written, "{end} of {written}");
-        }
-    }
-
-    #[test]
-    fn pages_of_the_last_sync_may_be_missing() {
-        let (whole, places) = log(&LENS);
-        // What was synced stands; of the rest any page may not have come.
-        for (synced, from) in places.iter().enumerate() {
-            let first = from.div_ceil(PAGE);
-            for page in first..whole.len() / PAGE {
-                let mut log = whole.clone();
-                log[page * PAGE..(page + 1) * PAGE].fill(0);
-                log.resize(whole.len() + 300_000, 0);
-                let end = end_of(&log).unwrap_or_else(|| panic!("record {synced}, page {page}"));
-                assert!(end >= *from && end < (page + 1) * PAGE);
-            }
-        }
-        // The page that was there before, with what it had then.
-        for place in &places[..places.len() - 1] {
+    fn any_sectors_of_what_was_not_synced_may_be_missing() {
+        let mut random = StdRng::seed_from_u64(1);
+        for round in 0..3000 {
+            let synced = random.random_range(0..=LENS.len());
+            let (whole, places) = log(&LENS, 1, 9, |n| (n - 1).min(synced as u64));
+            let unit = if random.random() { 512 } else { 4096 };
             let mut log = whole.clone();
-            let page_end = (place / PAGE + 1) * PAGE;
-            log[*place..page_end.min(whole.len())].fill(0);
-            log.resize(whole.len() + 300_000, 0);
-            assert_eq!(end_of(&log), Some(*place));
+            let from = places[synced];
+            if random.random() {
+                log.resize(log.len() + 300_000, 0);
+            }
+            if random.random_range(0..4) == 0 {
+                log.truncate(random.random_range(from..=log.len()));
+            }
+            let missing = random.random_range(0.0..1.0);
+            let mut first_gap = log.len().min(whole.len());
+            for sector in from / unit..log.len().div_ceil(unit) {
+                if random.random_bool(missing) {
+                    let (low, high) = ((sector * unit).max(from), ((sector + 1) * unit).min(log.len()));
+                    if log[low..high].iter().any(|b| *b != 0) {
+                        first_gap = first_gap.min(low);
+                    }
+                    log[low..high].fill(0);
+                }
+            }
+            let end = ends(&[&log]).unwrap_or_else(|| panic!("round {round}: taken for damage"))[0];
+            // Whole records up to the gap, and none behind it.
+            let written = places.iter().rposition(|place| *place <= first_gap).unwrap();
+            assert!(end >= places[written.max(synced)], "round {round}: {end}");
+            assert!(places.contains(&end) && end <= places[(written + 1).min(LENS.len())], "round {round}: {end}");
         }
     }
 
     #[test]
-    fn damage_in_the_middle_is_not_the_end() {
-        let (whole, places) = log(&LENS);
-        for at in (0..places[places.len() - 2]).step_by(101) {
+    fn what_was_synced_and_is_missing_is_damage() {
+        let (whole, places) = log(&LENS, 1, 9, |n| n - 1);
+        for at in (0..places[LENS.len() - 1]).step_by(101) {
             let mut log = whole.clone();
             log[at] ^= 0x40;
-            log.resize(whole.len() + 300_000, 0);
-            match end_of(&log) {
-                None => {}
-                // Bytes between the blocks belong to nothing.
-                Some(end) => assert!(end == whole.len(), "damage at {at} ends the log at {end}"),
-            }
+            // Bytes between the blocks belong to nothing.
+            assert!(ends(&[&log]).is_none_or(|end| end == [whole.len()]), "damage at {at}");
+            let records = [read(&log), read(&whole)];
+            let [end, next] = ends_of(&records.iter().collect::<Vec<_>>(), true).unwrap()[..] else { panic!() };
+            assert!(end == whole.len() || (end <= at && next == 0), "damage at {at} ends the log at {end}");
         }
+        let mut zeros = whole.clone();
+        zeros[4096..8192].fill(0);
+        assert_eq!(ends(&[&zeros]), None);
+        // The last record could as well be torn.
+        let mut log = whole;
+        *log.last_mut().unwrap() ^= 1;
+        assert_eq!(ends(&[&log]), Some(vec![places[LENS.len() - 1]]));
     }
 
     #[test]
-    fn empty_pages_of_whole_records_do_not_make_damage_before_them_torn() {
-        let mut log = Vec::new();
-        append(&mut log, &record(0, 900));
-        append(&mut log, &record(1, 900));
-        append(&mut log, &[0; 12_000]);
-        append(&mut log, &record(2, 900));
-        log.resize(log.len() + 300_000, 0);
-        for at in 0..2 * (HEADER + 900) {
-            let mut damaged = log.clone();
-            damaged[at] ^= 0x40;
-            assert_eq!(end_of(&damaged), None, "damage at {at}");
-        }
+    fn later_logs_end_with_an_earlier_one() {
+        let relaxed = |_| 2;
+        let (one, places) = log(&LENS[..5], 1, 9, relaxed);
+        let (two, _) = log(&LENS[..3], 6, 9, relaxed);
+        let (other, _) = log(&LENS[..3], 1, 10, |n| n - 1);
+        assert_eq!(ends(&[&one, &two, &other]), Some(vec![one.len(), two.len(), other.len()]));
+        // A record is torn, or missing without a trace: what follows in the epoch was not synced either.
+        assert_eq!(ends(&[&one[..places[4] + 9], &two, &other]), Some(vec![places[4], 0, other.len()]));
+        assert_eq!(ends(&[&one[..places[4]], &two, &two, &other]), Some(vec![places[4], 0, 0, other.len()]));
+        // It was synced: logs between them are not needed any more, or a record was damaged.
+        let (two, _) = log(&LENS[..3], 6, 9, |_| 5);
+        assert_eq!(ends(&[&one[..places[4]], &two]), Some(vec![places[4], two.len()]));
+        assert_eq!(ends(&[&one[..places[4] + 9], &two]), None);
+        // Nothing is missing: room was made, and not taken away when the log was left.
+        let mut room = one.clone();
+        room.resize(one.len() + 300_000, 0);
+        assert_eq!(ends(&[&room, &two]), Some(vec![one.len(), two.len()]));
+        // A write failed half way, and the next one went to another log.
+        assert_eq!(ends(&[&one[..places[4] + 9], &other]), Some(vec![places[4], other.len()]));
+        // Of the first records of the oldest log nothing is known.
+        let (mut old, _) = log(&LENS[..5], 41, 9, |_| 40);
+        old[3] ^= 1;
+        assert_eq!(ends(&[&old]), Some(vec![0]));
+        let (mut old, _) = log(&LENS[..5], 41, 9, |n| n - 1);
+        old[3] ^= 1;
+        assert_eq!(ends(&[&old]), None);
     }
 
     #[test]
-    fn files_that_were_closed_are_not_touched() {
+    fn files_end_with_their_records() {
         let directory = tempfile::tempdir().unwrap();
-        let (mut bytes, _) = log(&[5000, 100]);
+        let (mut bytes, _) = log(&[5000, 100, 900], 1, 9, |n| n - 1);
         let closed = directory.path().join("000004.log");
         std::fs::write(&closed, &bytes).unwrap();
         let end = bytes.len();
@@ -372,17 +491,46 @@ mod tests {
         std::fs::write(&open, &bytes).unwrap();
         let other = directory.path().join("LOG.log");
         std::fs::write(&other, &bytes).unwrap();
-        bytes[3000] ^= 1;
-        let damaged = directory.path().join("000006.log");
-        std::fs::write(&damaged, &bytes).unwrap();
         // Not a store: nothing is done.
-        cut_logs(directory.path()).unwrap();
+        cut_logs(directory.path(), false).unwrap();
         assert_eq!(open.metadata().unwrap().len() as usize, end + 100_000);
         assert!(!directory.path().join("LOCK").exists());
         std::fs::write(directory.path().join("CURRENT"), b"").unwrap();
-        cut_logs(directory.path()).unwrap();
+        cut_logs(directory.path(), false).unwrap();
         let len = |path: &Path| path.metadata().unwrap().len() as usize;
-        assert_eq!((len(&closed), len(&open), len(&other), len(&damaged)), (end, end, bytes.len(), bytes.len()));
-        cut_logs(&directory.path().join("none")).unwrap();
+        assert_eq!((len(&closed), len(&open), len(&other)), (end, end, bytes.len()));
+        bytes[3000] ^= 1;
+        std::fs::write(&open, &bytes).unwrap();
+        let error = cut_logs(directory.path(), false).unwrap_err();
+        assert!(error.kind() == ErrorKind::InvalidData && error.to_string().contains("000005.log is damaged at 0"), "{error}");
+        assert_eq!(len(&open), bytes.len(), "nothing was cut");
+        cut_logs(directory.path(), true).unwrap();
+        assert_eq!((len(&closed), len(&open)), (end, 0));
+        cut_logs(&directory.path().join("none"), false).unwrap();
+    }
+
+    #[test]
+    fn a_manifest_ends_with_its_records_or_is_damaged() {
+        let directory = tempfile::tempdir().unwrap();
+        let manifest = directory.path().join("MANIFEST-000007");
+        std::fs::write(directory.path().join("CURRENT"), b"MANIFEST-000007\n").unwrap();
+        let (whole, places) = log(&[40, 3000, 900], 1, 9, |n| n - 1);
+        let torn = [whole[..whole.len() - 9].to_vec(), [&whole[..places[2] + 600], &[0; 347][..]].concat()];
+        for bytes in &torn {
+            std::fs::write(&manifest, bytes).unwrap();
+            cut_logs(directory.path(), false).unwrap();
+            assert_eq!(std::fs::read(&manifest).unwrap(), whole[..places[2]]);
+        }
+        for zeros in [false, true] {
+            let mut bytes = whole.clone();
+            if zeros {
+                bytes[places[1]..places[2]].fill(0);
+            } else {
+                bytes[places[1] + 20] ^= 1;
+            }
+            std::fs::write(&manifest, &bytes).unwrap();
+            let error = cut_logs(directory.path(), false).unwrap_err();
+            assert!(error.kind() == ErrorKind::InvalidData && error.to_string().contains("MANIFEST-000007 is damaged"), "{error}");
+        }
     }
 }

@@ -13,7 +13,7 @@ use parking_lot::{Condvar, Mutex};
 use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
-use stoa_store::StoreResult;
+use stoa_store::{Durability, StoreResult};
 
 /// Deletions of ranges cost every reader of their memtable a little: small storages are emptied one entry at a time.
 const MAX_DELETED_ONE_BY_ONE: usize = 1000;
@@ -101,10 +101,10 @@ fn remove(core: &Arc<Core>, purge: &Purge) -> StoreResult<()> {
         batch.clear();
         batch.delete_range_cf(&home.handle, &lower, &upper);
     }
-    core.database.write(batch)?;
+    core.database.write(batch, Durability::Relaxed)?;
     let mut done = rocksdb::WriteBatch::default();
     done.delete(purge_key(purge.storage));
-    core.database.write(done)
+    core.database.write(done, Durability::Relaxed)
 }
 
 #[cfg(test)]

@@ -9,6 +9,7 @@
 
 use crate::commit::Core;
 use crate::database::{ColumnFamily, Database, message_error, read_error, write_error};
+use crate::directories::make_directory;
 use crate::options::OptionClass;
 use rocksdb::{IngestExternalFileOptions, Options, SstFileWriter};
 use std::path::{Path, PathBuf};
@@ -54,7 +55,7 @@ struct Thread {
 impl SortedFiles {
     /// `stem`: what the files' names begin with.
     pub fn new(core: &Arc<Core>, class: OptionClass, stem: String) -> StoreResult<Self> {
-        std::fs::create_dir_all(load_directory(&core.database)).map_err(|e| message_error(&e.to_string(), Certainty::NotDone))?;
+        make_directory(&load_directory(&core.database)).map_err(|e| message_error(&e.to_string(), Certainty::NotDone))?;
         let builder = FileBuilder { core: Arc::clone(core), class, stem, current: None, finished: Vec::new() };
         Ok(Self { builder: Builder::Here(builder), chunk: Vec::new() })
     }

@@ -2,13 +2,14 @@
 
 use crate::batch::EncodedCommit;
 use crate::bulk::{LsmBulkLoad, resume_loads};
-use crate::commit::{Committer, Core, Reply, count, write_options};
+use crate::commit::{Committer, Core, Reply, count};
 use crate::database::{Claim, Database, RocksSnapshot, message_error, read_error, write_error};
+use crate::directories::{make_directory, sync_all, sync_directory};
 use crate::iterator::AtRest;
 use crate::kept_ranges::Candidate;
 use crate::keys::Form;
 use crate::log_end::cut_logs;
-use crate::log_room::LogRoom;
+use crate::log_marks::LogWriter;
 use crate::metadata::{FORMAT, FORMAT_KEY, Metadata, load_key};
 use crate::options::{LsmOptions, OptionClass, SharedResources};
 use crate::purge::Purge;
@@ -50,7 +51,9 @@ impl LsmStore {
         let database = Arc::new(open_database(path, &options, &shared)?);
         let mut metadata = Metadata::read(&database.db)?;
         if metadata.fresh {
-            database.db.put_opt(FORMAT_KEY, FORMAT, &write_options(Durability::Sync)).map_err(write_error)?;
+            let mut format = WriteBatch::default();
+            format.put(FORMAT_KEY, FORMAT);
+            database.write(format, Durability::Sync)?;
         }
         let start = Timestamp::after(metadata.ceiling, options.clock.now_us().saturating_add(MICROS_AFTER_CRASH));
         let tracker = Arc::clone(&shared.retention.tracker);
@@ -138,10 +141,14 @@ impl Drop for LsmStore {
 
 fn open_database(path: &Path, options: &LsmOptions, shared: &SharedResources) -> StoreResult<Database> {
     let io = |error: std::io::Error| message_error(&format!("{}: {error}", path.display()), Certainty::NotDone);
-    std::fs::create_dir_all(path).map_err(io)?;
+    make_directory(path).map_err(io)?;
     let locked = || StoreError::Locked(format!("the data directory {} is in use by another process", path.display()));
     let claim = Claim::take(path).ok_or_else(locked)?;
-    cut_logs(path).map_err(|error| if error.kind() == std::io::ErrorKind::WouldBlock { locked() } else { io(error) })?;
+    cut_logs(path, options.salvage_log).map_err(|error| match error.kind() {
+        std::io::ErrorKind::WouldBlock => locked(),
+        std::io::ErrorKind::InvalidData => StoreError::Corruption(error.to_string()),
+        _ => io(error),
+    })?;
     let database_options = shared.database_options(options);
     let mut descriptors = Vec::new();
     if path.join("CURRENT").exists() {
@@ -166,8 +173,8 @@ fn open_database(path: &Path, options: &LsmOptions, shared: &SharedResources) ->
     }
     descriptors.push(ColumnFamilyDescriptor::new(rocksdb::DEFAULT_COLUMN_FAMILY_NAME, database_options.clone()));
     let db = DB::open_cf_descriptors(&database_options, path, descriptors).map_err(|e| open_error(path, e))?;
-    let log_room = Mutex::new(LogRoom::new(path));
-    Ok(Database { at_rest: AtRest::default(), db, path: path.to_path_buf(), log_room, _claim: claim })
+    let log = Mutex::new(LogWriter::new(path));
+    Ok(Database { at_rest: AtRest::default(), db, path: path.to_path_buf(), log, _claim: claim })
 }
 
 fn open_error(path: &Path, error: rocksdb::Error) -> StoreError {
@@ -197,7 +204,7 @@ fn forget_loads_without_table(core: &Core, metadata: &Metadata, tables: &Tables)
     for load in metadata.loads.iter().filter(|load| !tables.map.contains_key(&load.table)) {
         batch.delete(load_key(load.begin));
     }
-    if batch.is_empty() { Ok(()) } else { core.database.write(batch) }
+    core.database.write(batch, Durability::Relaxed)
 }
 
 #[async_trait]
@@ -358,10 +365,12 @@ impl Store for LsmStore {
                     // RocksDB makes it, and removes what it made if it fails.
                     std::fs::remove_dir(&directory).map_err(io)?;
                 } else if let Some(parent) = directory.parent() {
-                    std::fs::create_dir_all(parent).map_err(io)?;
+                    make_directory(parent).map_err(io)?;
                 }
                 let db = &committer.core.database.db;
                 Checkpoint::new(db).and_then(|checkpoint| checkpoint.create_checkpoint(&directory)).map_err(read_error)?;
+                sync_all(&directory).map_err(io)?;
+                directory.parent().map_or(Ok(()), sync_directory).map_err(io)?;
                 Ok(committer.core.view().timestamp)
             })
             .await

@@ -10,7 +10,7 @@ use crate::iterator::{IteratorOptions, OwnedIterator};
 use crate::keys::{Form, VALUE_DELETED, VersionedKey, storage_bounds};
 use crate::view::{Family, Table};
 use rocksdb::{BottommostLevelCompaction, CompactOptions, WriteBatch};
-use stoa_store::{StoreError, StoreResult, Timestamp};
+use stoa_store::{Durability, StoreError, StoreResult, Timestamp};
 
 const BATCH_ENTRIES: usize = 1000;
 
@@ -65,7 +65,7 @@ impl Core {
             if parsed.row != row.as_slice() {
                 marks.drain(..).for_each(|mark| batch.delete_cf(&family.home.handle, mark));
                 if batch.len() >= BATCH_ENTRIES {
-                    self.database.write(std::mem::take(&mut batch))?;
+                    self.database.write(std::mem::take(&mut batch), Durability::Relaxed)?;
                 }
                 row.clear();
                 row.extend_from_slice(parsed.row);
@@ -97,6 +97,6 @@ impl Core {
             iterator.next();
         }
         marks.drain(..).for_each(|mark| batch.delete_cf(&family.home.handle, mark));
-        self.database.write(batch)
+        self.database.write(batch, Durability::Relaxed)
     }
 }

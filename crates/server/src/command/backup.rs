@@ -16,7 +16,7 @@ pub struct Backup {
 impl Backup {
     pub(super) async fn run(self) -> Result<ExitCode, CommandError> {
         let database = open_existing(&self.data).await?;
-        std::fs::create_dir_all(&self.to)
+        stoa_store_lsm::make_directory(&self.to)
             .map_err(|error| CommandError::Io { what: format!("cannot make the directory {}", self.to.display()), error })?;
         let at = database.inner().store.backup(&self.to.join("store")).await?;
         eprintln!("a copy as of {} µs since 1970 is in {}", at.micros(), self.to.display());

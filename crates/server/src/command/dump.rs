@@ -68,7 +68,12 @@ impl Dump {
         drop(out);
         if let (Some(partial), Some(path)) = (partial, path) {
             match done {
-                Ok(()) => std::fs::rename(&partial, path).map_err(io)?,
+                // A power loss leaves the old file or all of the new one.
+                Ok(()) => {
+                    File::open(&partial).and_then(|file| file.sync_all()).map_err(io)?;
+                    std::fs::rename(&partial, &path).map_err(io)?;
+                    path.parent().map_or(Ok(()), stoa_store_lsm::sync_directory).map_err(io)?;
+                }
                 // The error that is told is the one that ended the dump.
                 Err(_) => drop(std::fs::remove_file(&partial)),
             }

@@ -79,7 +79,8 @@ pub async fn open_for(options: &DataOptions, max_sessions: usize, port: Option<u
 }
 
 fn make_directory(path: &Path) -> Result<(), CommandError> {
-    std::fs::create_dir_all(path).map_err(|error| CommandError::Io { what: format!("cannot make the directory {}", path.display()), error })
+    stoa_store_lsm::make_directory(path)
+        .map_err(|error| CommandError::Io { what: format!("cannot make the directory {}", path.display()), error })
 }
 
 /// What the program itself takes: code, threads, connections, buffers of files. Of small limits more is left, for what statements take

@@ -1,0 +1,46 @@
+//! Directories that are still there after a power loss: a name is on stable storage when the directory that holds it was synced.
+
+use std::fs::File;
+use std::io::Result;
+use std::path::Path;
+
+/// Makes a directory and those above it that are missing.
+///
+/// # Errors
+/// What the file system says.
+pub fn make_directory(path: &Path) -> Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    let parent = path.parent().map(|parent| if parent.as_os_str().is_empty() { Path::new(".") } else { parent });
+    if let Some(parent) = parent {
+        make_directory(parent)?;
+    }
+    match std::fs::create_dir(path) {
+        // Somebody else was faster.
+        Err(_) if path.is_dir() => {}
+        made => made?,
+    }
+    parent.map_or(Ok(()), sync_directory)
+}
+
+/// Brings the names in a directory to stable storage.
+///
+/// # Errors
+/// What the file system says.
+pub fn sync_directory(path: &Path) -> Result<()> {
+    if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
+}
+
+/// Brings a directory with all that is in it to stable storage.
+pub(crate) fn sync_all(path: &Path) -> Result<()> {
+    for entry in std::fs::read_dir(path)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            sync_all(&entry.path())?;
+        } else {
+            File::open(entry.path())?.sync_all()?;
+        }
+    }
+    sync_directory(path)
+}
