@@ -13,7 +13,7 @@ use arrow::array::{Array, ArrayRef};
 use arrow::datatypes::{DataType, TimeUnit};
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::expr::{InList, ScalarFunction};
-use datafusion::logical_expr::{Between, BinaryExpr, Expr, Like, Operator};
+use datafusion::logical_expr::{Between, BinaryExpr, Case, Expr, Like, Operator};
 use stoa_pg::SqlType;
 use stoa_pg::types::PgType;
 use stoa_pg::values::array::elements_of_value;
@@ -73,6 +73,7 @@ fn convert(expr: &Expr, columns: &dyn ScanColumns, negated: bool) -> Predicate {
             }
         }
         Expr::ScalarFunction(call) => function(call, columns, negated),
+        Expr::Case(case) if !negated => guarded(case, columns),
         Expr::Column(_) => match Target::of(expr, columns) {
             Some(target) if target.ty.ty == PgType::Bool && target.cast == CastForm::None => {
                 target.compare(Comparison::Equal, &ScalarValue::Boolean(Some(!negated)))
@@ -86,6 +87,26 @@ fn convert(expr: &Expr, columns: &dyn ScanColumns, negated: bool) -> Predicate {
 fn both(left: &Expr, right: &Expr, columns: &dyn ScanColumns, negated: bool, conjunction: bool) -> Predicate {
     let parts = vec![convert(left, columns, negated), convert(right, columns, negated)];
     if conjunction { Predicate::and(parts) } else { Predicate::or(parts) }
+}
+
+/// AND and OR whose operands are computed in turn, as [`crate::plan::guard`] writes them.
+fn guarded(case: &Case, columns: &dyn ScanColumns) -> Predicate {
+    let truth = |e: &Expr| match literal(e) {
+        Some(ScalarValue::Boolean(value)) => *value,
+        _ => None,
+    };
+    let (Some(true), Some(last)) = (case.expr.as_deref().and_then(truth), &case.else_expr) else { return Predicate::Unknown };
+    let mut parts = Vec::with_capacity(case.when_then_expr.len() + 1);
+    let all = case.when_then_expr.iter().all(|(_, then)| truth(then) == Some(false));
+    for (when, then) in &case.when_then_expr {
+        parts.push(match (&**when, truth(then)) {
+            (Expr::IsNotTrue(test), Some(false)) if all => convert(test, columns, false),
+            (test, Some(true)) => convert(test, columns, false),
+            _ => return Predicate::Unknown,
+        });
+    }
+    parts.push(convert(last, columns, false));
+    if all { Predicate::and(parts) } else { Predicate::or(parts) }
 }
 
 fn is_null(inner: &Expr, columns: &dyn ScanColumns, null: bool) -> Predicate {

@@ -3,7 +3,7 @@
 use super::literal::unknown;
 use super::scope::Clause;
 use super::tree::{Expr, ExprKind, Query};
-use super::{Binder, MAX_DEPTH};
+use super::{Binder, MAX_DEPTH, deeper};
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
 use stoa_pg::registry::CastContext;
@@ -86,7 +86,7 @@ impl Binder<'_> {
             return Err(PgError::new(SqlState::STATEMENT_TOO_COMPLEX, "stack depth limit exceeded")
                 .hint("The statement nests expressions or queries too deeply."));
         }
-        let result = self.bind_expr_at(syntax);
+        let result = deeper(|| self.bind_expr_at(syntax));
         self.depth -= 1;
         result.map_err(|e| self.at_literal(e, syntax))
     }
@@ -484,21 +484,38 @@ impl Binder<'_> {
                 self.compare(&name, l, r, syntax)
             }
             _ => {
-                let name = operator_name(op);
-                let l = self.bind_expr(left)?;
-                if let (E::Tuple(_), ExprKind::Row(items), E::Subquery(query)) = (left, &l.kind, right) {
-                    let error = self.no_row_comparison_with(&name, items, query)?;
-                    return Err(error.at(self.operator_pos(left, right)));
-                }
-                let r = self.bind_expr(right)?;
-                if let (E::Tuple(_), E::Tuple(_), ExprKind::Row(l), ExprKind::Row(r)) = (left, right, &l.kind, &r.kind)
-                    && l.len() == r.len()
+                // From the left, without recursion along the chain.
+                let mut links = vec![(syntax, left, op, right)];
+                let mut first = left;
+                while let E::BinaryOp { left, op, right } = first
+                    && !matches!(op, B::And | B::Or | B::Overlaps | B::Eq | B::NotEq | B::Lt | B::LtEq | B::Gt | B::GtEq)
                 {
-                    return Err(self.no_row_comparison(&name, l, r).at(self.operator_pos(left, right)));
+                    links.push((first, left, op, right));
+                    first = left;
                 }
-                self.operator(&name, Some(l), r).map_err(|e| e.at(self.operator_pos(left, right)))
+                let mut out = self.bind_expr(first)?;
+                while let Some((link, left, op, right)) = links.pop() {
+                    out = self.bind_link(out, left, op, right).map_err(|e| self.at_literal(e, link))?;
+                }
+                Ok(out)
             }
         }
+    }
+
+    /// An operator whose left side is bound already.
+    fn bind_link(&mut self, l: Expr, left: &E, op: &ast::BinaryOperator, right: &E) -> PgResult<Expr> {
+        let name = operator_name(op);
+        if let (E::Tuple(_), ExprKind::Row(items), E::Subquery(query)) = (left, &l.kind, right) {
+            let error = self.no_row_comparison_with(&name, items, query)?;
+            return Err(error.at(self.operator_pos(left, right)));
+        }
+        let r = self.bind_expr(right)?;
+        if let (E::Tuple(_), E::Tuple(_), ExprKind::Row(l), ExprKind::Row(r)) = (left, right, &l.kind, &r.kind)
+            && l.len() == r.len()
+        {
+            return Err(self.no_row_comparison(&name, l, r).at(self.operator_pos(left, right)));
+        }
+        self.operator(&name, Some(l), r).map_err(|e| e.at(self.operator_pos(left, right)))
     }
 
     /// PostgreSQL points at the operator; the syntax tree knows the ends of the operands.

@@ -4,7 +4,7 @@ use super::expr::and;
 use super::scope::{Clause, FromItem, Refusal, Scope, ScopeColumn, StarColumn};
 use super::sqlparser_span::Span;
 use super::tree::{ColId, Expr, ExprKind, JoinKind, Rel, SetExpr, TableScan};
-use super::{Binder, MAX_DEPTH, fold, name_parts};
+use super::{Binder, MAX_VIEWS, fold, name_parts};
 use crate::catalog::{Relation, TableDescriptor, ViewDescriptor};
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -538,7 +538,7 @@ impl Binder<'_> {
             return Ok(Bound { rel: Rel::Scan(Box::new(scan)), lateral: false });
         }
         self.view_depth += 1;
-        if self.view_depth > MAX_DEPTH {
+        if self.view_depth > MAX_VIEWS {
             return Err(PgError::new(SqlState::STATEMENT_TOO_COMPLEX, format!("view \"{}\" is nested too deeply", view.name)));
         }
         let parsed = stoa_syntax::parse(&view.sql).map_err(super::syntax_error)?;

@@ -135,7 +135,17 @@ pub struct Binder<'a> {
 }
 
 /// How deep queries, subqueries and expressions may nest before 54001.
-pub(crate) const MAX_DEPTH: usize = 150;
+pub(crate) const MAX_DEPTH: usize = 6000;
+/// The same of views.
+pub(crate) const MAX_VIEWS: usize = 150;
+
+/// Runs a step of a recursion, on more stack if there is little left.
+pub(crate) fn deeper<T>(step: impl FnOnce() -> T) -> T {
+    /// What a step takes at most, and by how much the stack grows.
+    const STEP_BYTES: usize = 256 << 10;
+    const STACK_BYTES: usize = 4 << 20;
+    stacker::maybe_grow(STEP_BYTES, STACK_BYTES, step)
+}
 
 /// Binds SELECT, VALUES, TABLE, WITH, INSERT, UPDATE, DELETE and MERGE.
 ///
@@ -379,6 +389,7 @@ impl<'a> Binder<'a> {
                 _ => return Err(unknown(SqlState::INDETERMINATE_DATATYPE, index)),
             }
         }
+        let eval = self.ctx.eval;
         let uses = self.uses.into_iter().map(|(relation, columns)| Dependency { relation, columns }).collect();
         let mut bound = Bound {
             ctes: self.ctes,
@@ -393,6 +404,7 @@ impl<'a> Binder<'a> {
         if self.full_joins {
             outer_join::check(&mut bound)?;
         }
+        crate::plan::pull_up::pull_up(eval, &mut bound);
         Ok(bound)
     }
 

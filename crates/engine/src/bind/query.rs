@@ -3,7 +3,7 @@
 use super::scope::{Clause, Scope, StarColumn};
 use super::select::Tail;
 use super::tree::{BoundBody, ColId, Expr, ExprKind, Output, Query, Rel, SetOp};
-use super::{Binder, MAX_DEPTH, fold, walk};
+use super::{Binder, MAX_DEPTH, deeper, fold, walk};
 use datafusion::common::ScalarValue;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, Expr as E, SetExpr};
@@ -50,7 +50,7 @@ impl Binder<'_> {
             return Err(PgError::new(SqlState::STATEMENT_TOO_COMPLEX, "stack depth limit exceeded"));
         }
         let ctes = self.cte_scope.len();
-        let result = self.bind_query_body(query, top);
+        let result = deeper(|| self.bind_query_body(query, top));
         self.cte_scope.truncate(ctes);
         self.depth -= 1;
         result

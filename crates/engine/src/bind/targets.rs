@@ -188,29 +188,43 @@ fn field_expr(root: &E, way: &[ast::AccessExpr], name: &str) -> E {
 
 /// The name that PostgreSQL gives a column without an alias; `None` for `?column?` and for a subquery of `*`.
 pub(crate) fn column_name(e: &E) -> Option<String> {
+    named(e).map(|(name, _)| name)
+}
+
+/// The name, and whether it gives way to a better one: those of casts and CASE do.
+fn named(e: &E) -> Option<(String, bool)> {
+    let strong = |name: &(String, bool)| !name.1;
+    match e {
+        E::CompoundFieldAccess { root, access_chain } => {
+            let field = access_chain.iter().rev().find_map(|a| match a {
+                ast::AccessExpr::Dot(E::Identifier(i)) => Some(fold(i)),
+                _ => None,
+            });
+            field.map_or_else(|| named(root), |name| Some((name, false)))
+        }
+        E::Nested(inner) => named(inner),
+        E::Collate { expr: inner, .. } => named(inner).map(|(name, _)| (name, false)),
+        E::Cast { expr, data_type, .. } => match named(expr).filter(strong) {
+            Some(name) => Some(name),
+            None => type_column_name(data_type).map(|name| (name, true)),
+        },
+        E::Case { else_result, .. } => else_result.as_ref().and_then(|e| named(e)).filter(strong).or_else(|| Some(("case".into(), true))),
+        E::TypedString(typed) => type_column_name(&typed.data_type).map(|name| (name, true)),
+        E::Interval(_) => Some(("interval".into(), true)),
+        other => own_name(other).map(|name| (name, false)),
+    }
+}
+
+/// The name of an expression that takes none from another.
+fn own_name(e: &E) -> Option<String> {
     match e {
         E::Identifier(i) => Some(fold(i)),
         E::CompoundIdentifier(parts) => parts.last().map(fold),
-        E::CompoundFieldAccess { root, access_chain } => access_chain
-            .iter()
-            .rev()
-            .find_map(|a| match a {
-                ast::AccessExpr::Dot(E::Identifier(i)) => Some(fold(i)),
-                _ => None,
-            })
-            .or_else(|| column_name(root)),
-        E::Nested(inner) | E::Collate { expr: inner, .. } => column_name(inner),
         E::Subquery(query) => subquery_column(&query.body),
-        E::Cast { expr, data_type, .. } => column_name(expr).filter(|_| !weak_name(expr)).or_else(|| type_column_name(data_type)),
-        E::TypedString(typed) => type_column_name(&typed.data_type),
-        E::Interval(_) => Some("interval".into()),
         E::Function(f) => f.name.0.last().map(|p| match p {
             ast::ObjectNamePart::Identifier(i) => fold(i),
             ast::ObjectNamePart::Function(f) => fold(&f.name),
         }),
-        E::Case { else_result, .. } => {
-            else_result.as_ref().filter(|e| !weak_name(e)).and_then(|e| column_name(e)).or_else(|| Some("case".into()))
-        }
         E::Exists { .. } => Some("exists".into()),
         E::Array(_) => Some("array".into()),
         E::Tuple(_) => Some("row".into()),
@@ -247,20 +261,6 @@ fn subquery_column(body: &ast::SetExpr) -> Option<String> {
         ast::SetExpr::Query(query) => subquery_column(&query.body),
         ast::SetExpr::Values(_) => Some("column1".into()),
         _ => None,
-    }
-}
-
-/// Names that give way to a better one: of casts and CASE.
-fn weak_name(e: &E) -> bool {
-    match e {
-        E::Nested(inner) => weak_name(inner),
-        E::Cast { expr, .. } => weak_name(expr) || column_name(expr).is_none(),
-        E::TypedString(_) | E::Interval(_) => true,
-        E::CompoundFieldAccess { root, access_chain } => {
-            weak_name(root) && !access_chain.iter().any(|a| matches!(a, ast::AccessExpr::Dot(E::Identifier(_))))
-        }
-        E::Case { else_result, .. } => else_result.as_ref().is_none_or(|e| weak_name(e) || column_name(e).is_none()),
-        _ => false,
     }
 }
 

@@ -15,10 +15,16 @@ use stoa_pg::registry::{Func, Oper};
 pub struct ColId(pub u32);
 
 /// A typed expression.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(PartialEq, Debug)]
 pub struct Expr {
     pub kind: ExprKind,
     pub ty: SqlType,
+}
+
+impl Clone for Expr {
+    fn clone(&self) -> Self {
+        super::deeper(|| Self { kind: self.kind.clone(), ty: self.ty.clone() })
+    }
 }
 
 /// A signature used by identity.

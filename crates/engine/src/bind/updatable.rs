@@ -5,7 +5,7 @@
 
 use super::scope::{Clause, FromItem, Scope, ScopeColumn};
 use super::tree::{ColId, Expr, ExprKind, ViewChecks};
-use super::{Binder, MAX_DEPTH, aggregate, fold, name_parts, syntax_error, walk};
+use super::{Binder, MAX_VIEWS, aggregate, fold, name_parts, syntax_error, walk};
 use crate::catalog::{ColumnId, Relation, TableDescriptor, ViewDescriptor};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -182,7 +182,7 @@ impl Binder<'_> {
                     "To enable {doing} the view, provide an INSTEAD OF {word} trigger or an unconditional ON {word} DO INSTEAD rule."
                 ))
         };
-        if depth > MAX_DEPTH {
+        if depth > MAX_VIEWS {
             return Err(PgError::new(SqlState::STATEMENT_TOO_COMPLEX, "views are nested too deeply"));
         }
         let parsed = stoa_syntax::parse(&view.sql).map_err(syntax_error)?;

@@ -11,6 +11,7 @@ use crate::catalog::{ColumnId, IndexDescriptor, IndexKey, Oid, TableDescriptor};
 use crate::index::build::Watched;
 use crate::index::sorter::EntrySorter;
 use crate::plan::TableEvaluator;
+use crate::plan::guard::{as_test, only_where};
 use crate::row::{INDEX_FAMILY, IndexCodec, IndexEncoder, RowCodec, RowEncoder};
 use crate::txn::{Isolation, store_error};
 use crate::write::constraint::index_part;
@@ -67,7 +68,10 @@ impl<'a> RowWriter<'a> {
                 }
             }
             if let Some(predicate) = &index.predicate {
-                exprs.push(work.read_stored(table, predicate)?);
+                let mut predicate = work.read_stored(table, predicate)?;
+                as_test(&work.ctx.eval, &mut predicate);
+                only_where(&work.ctx.eval, Some(&predicate), &mut exprs);
+                exprs.push(predicate);
             }
             computed.push((index, IndexCodec::new(table, index)?, exprs));
         }

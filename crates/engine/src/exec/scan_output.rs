@@ -7,6 +7,7 @@
 use crate::access::{AccessPath, Predicate, dynamic, explain};
 use crate::catalog::{ColumnId, TableDescriptor};
 use crate::column_cache::ColumnCache;
+use crate::plan::raises::plan_in_turn;
 use crate::row::key::KeyPartCodec;
 use crate::row::{ColumnSource, RowCodec, ScanDecoder};
 use crate::txn::{ReadView, Transaction};
@@ -15,8 +16,7 @@ use arrow::compute::{BatchCoalescer, filter_record_batch};
 use arrow::datatypes::SchemaRef;
 use datafusion::common::stats::Precision;
 use datafusion::common::{ColumnStatistics, DataFusionError, Result, Statistics};
-use datafusion::logical_expr::Operator;
-use datafusion::physical_expr::expressions::{BinaryExpr, Column, InListExpr, IsNotNullExpr, IsNullExpr, LikeExpr, Literal, NotExpr};
+use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::{AcrossPartitions, ConstExpr, EquivalenceProperties, PhysicalExpr, PhysicalSortExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
 use datafusion::physical_plan::{Partitioning, PlanProperties};
@@ -147,10 +147,10 @@ impl ScanOutput {
         self.dynamic.iter().map(|f| dynamic::predicate(f, &column)).collect()
     }
 
-    /// Orders the filters: those that cannot fail first.
+    /// Puts the filters in the order in which they run.
     #[must_use]
     pub fn ordered(mut filters: Vec<Arc<dyn PhysicalExpr>>) -> Arc<[Arc<dyn PhysicalExpr>]> {
-        filters.sort_by_key(can_fail);
+        plan_in_turn(&mut filters);
         filters.into()
     }
 
@@ -233,34 +233,6 @@ fn passing(filter: &Arc<dyn PhysicalExpr>, batch: RecordBatch) -> Result<RecordB
     }
     let mask: &BooleanArray = mask;
     Ok(filter_record_batch(&batch, mask)?)
-}
-
-/// Whether an expression may raise an error.
-fn can_fail(expr: &Arc<dyn PhysicalExpr>) -> bool {
-    let any = expr.as_ref() as &dyn std::any::Any;
-    let safe = any.is::<Column>()
-        || any.is::<Literal>()
-        || any.is::<InListExpr>()
-        || any.is::<IsNullExpr>()
-        || any.is::<IsNotNullExpr>()
-        || any.is::<NotExpr>()
-        || any.is::<LikeExpr>()
-        || any.downcast_ref::<BinaryExpr>().is_some_and(|b| {
-            matches!(
-                b.op(),
-                Operator::Eq
-                    | Operator::NotEq
-                    | Operator::Lt
-                    | Operator::LtEq
-                    | Operator::Gt
-                    | Operator::GtEq
-                    | Operator::And
-                    | Operator::Or
-                    | Operator::IsDistinctFrom
-                    | Operator::IsNotDistinctFrom
-            )
-        });
-    !safe || expr.children().into_iter().any(can_fail)
 }
 
 /// A batch of so many bytes goes on as it is.

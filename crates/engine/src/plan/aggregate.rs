@@ -2,6 +2,7 @@
 
 use super::distinct::DistinctUdaf;
 use super::expr::{ExprPlanner, column};
+use super::guard::only_where;
 use super::relation::Planner;
 use super::udf::KernelUdf;
 use super::{column_name, from_datafusion};
@@ -339,12 +340,14 @@ impl Planner {
         let mut calls: Vec<DfExpr> = Vec::new();
         let mut values: Vec<(ColId, DfExpr)> = Vec::new();
         for (id, a) in &aggregates {
-            let args: Vec<Expr> = it.by_ref().take(a.args.len()).collect();
-            let order: Vec<Expr> = it.by_ref().take(a.order_by.len()).collect();
+            let mut args: Vec<Expr> = it.by_ref().take(a.args.len()).collect();
+            let mut order: Vec<Expr> = it.by_ref().take(a.order_by.len()).collect();
             let filter: Option<Expr> = it.by_ref().take(usize::from(a.filter.is_some())).next();
+            only_where(&self.ctx.eval, filter.as_ref(), &mut args);
+            only_where(&self.ctx.eval, filter.as_ref(), &mut order);
             let lowered = self.lower(a, &args)?;
             let sort = if a.within_group { Vec::new() } else { self.sort_exprs(&a.order_by, &order)? };
-            let filter = filter.map(|f| exprs.expr(&f).map(Box::new)).transpose()?;
+            let filter = filter.map(|f| exprs.test(&f).map(Box::new)).transpose()?;
             for mut part in lowered.parts {
                 if part.sensitive && !part.distinct && (!sort.is_empty() || a.distinct) {
                     let options = sort.iter().map(|s| SortOptions { descending: !s.asc, nulls_first: s.nulls_first }).collect();

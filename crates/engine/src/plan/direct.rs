@@ -321,7 +321,7 @@ async fn start_scan(
         }
         let mut filter = (*filter).clone();
         fold(planner, &mut filter);
-        filters.push(exprs.expr(&filter)?);
+        filters.push(exprs.test(&filter)?);
     }
     let table = table_of(planner, scan)?.alone();
     // What only filters use is read, and not given on.

@@ -1,7 +1,10 @@
 //! Typed expressions to DataFusion's.
 
+use super::guard::{balanced, in_branches};
+use super::raises::{may_raise, own_cost, raises_itself};
 use super::udf::{KernelUdf, each_row};
 use super::{column_name, from_datafusion, kernel};
+use crate::bind::deeper;
 use crate::bind::tree::{Expr, ExprKind, OperRef, SortKey};
 use datafusion::common::{Column, ScalarValue};
 use datafusion::logical_expr::expr::{Cast, InList, Sort};
@@ -43,6 +46,10 @@ pub fn column(id: crate::bind::tree::ColId) -> DfExpr {
 impl ExprPlanner<'_> {
     /// Converts one expression; subqueries, aggregates and windows were taken out before.
     pub fn expr(&self, e: &Expr) -> PgResult<DfExpr> {
+        deeper(|| self.converted(e))
+    }
+
+    fn converted(&self, e: &Expr) -> PgResult<DfExpr> {
         Ok(match &e.kind {
             ExprKind::Column(id) => column(*id),
             ExprKind::Const(value) => DfExpr::Literal(value.clone(), None),
@@ -53,6 +60,7 @@ impl ExprPlanner<'_> {
                     .ok_or_else(|| PgError::new(stoa_pg::SqlState::UNDEFINED_PARAMETER, format!("there is no parameter ${}", index + 1)))?;
                 DfExpr::Literal(value.clone(), None)
             }
+            ExprKind::And(parts) | ExprKind::Or(parts) if self.guards(parts) => self.three_valued(e)?,
             ExprKind::And(parts) => self.fold(parts, Operator::And)?,
             ExprKind::Or(parts) => match self.in_rows(parts)? {
                 Some(test) => test,
@@ -69,7 +77,7 @@ impl ExprPlanner<'_> {
             ExprKind::IsNull(arg) => DfExpr::IsNull(Box::new(self.expr(arg)?)),
             ExprKind::IsNotNull(arg) => DfExpr::IsNotNull(Box::new(self.expr(arg)?)),
             ExprKind::IsBool { arg, value, negated } => {
-                let arg = Box::new(self.expr(arg)?);
+                let arg = Box::new(if *value == Some(true) { self.test(arg)? } else { self.expr(arg)? });
                 match (value, negated) {
                     (Some(true), false) => DfExpr::IsTrue(arg),
                     (Some(true), true) => DfExpr::IsNotTrue(arg),
@@ -96,13 +104,13 @@ impl ExprPlanner<'_> {
             ExprKind::Case { whens, otherwise } => {
                 let mut pairs = Vec::with_capacity(whens.len());
                 for (when, then) in whens {
-                    pairs.push((Box::new(self.expr(when)?), Box::new(self.expr(then)?)));
+                    pairs.push((self.test(when)?, self.expr(then)?));
                 }
                 let otherwise = match otherwise {
-                    Some(e) => Some(Box::new(self.expr(e)?)),
-                    None => Some(Box::new(DfExpr::Literal(ScalarValue::try_from(&e.ty.arrow).map_err(from_datafusion)?, None))),
+                    Some(e) => self.expr(e)?,
+                    None => DfExpr::Literal(ScalarValue::try_from(&e.ty.arrow).map_err(from_datafusion)?, None),
                 };
-                DfExpr::Case(Case::new(None, pairs, otherwise))
+                self.branches(e, pairs, otherwise)
             }
             ExprKind::Coalesce(args) => {
                 // As CASE, so that later arguments are computed only where they are needed.
@@ -111,8 +119,8 @@ impl ExprPlanner<'_> {
                 if converted.is_empty() {
                     last
                 } else {
-                    let pairs = converted.into_iter().map(|c| (Box::new(DfExpr::IsNotNull(Box::new(c.clone()))), Box::new(c))).collect();
-                    DfExpr::Case(Case::new(None, pairs, Some(Box::new(last))))
+                    let pairs = converted.into_iter().map(|c| (DfExpr::IsNotNull(Box::new(c.clone())), c)).collect();
+                    self.branches(e, pairs, last)
                 }
             }
             ExprKind::AnyArray { left, oper, array, all } => {
@@ -143,20 +151,16 @@ impl ExprPlanner<'_> {
     }
 
     fn fold(&self, parts: &[Expr], op: Operator) -> PgResult<DfExpr> {
-        let mut converted = parts.iter().map(|p| self.expr(p)).collect::<PgResult<Vec<_>>>()?;
-        // A balanced tree keeps recursion below shallow.
-        while converted.len() > 1 {
-            let mut next = Vec::with_capacity(converted.len().div_ceil(2));
-            let mut it = converted.into_iter();
-            while let Some(a) = it.next() {
-                next.push(match it.next() {
-                    Some(b) => binary(a, op, b),
-                    None => a,
-                });
-            }
-            converted = next;
+        balanced(parts.iter().map(|p| self.expr(p)).collect::<PgResult<_>>()?, op)
+    }
+
+    /// CASE, or what is computed as such. Where branches may raise its form is one that the optimizer does not take apart.
+    fn branches(&self, e: &Expr, whens: Vec<(DfExpr, DfExpr)>, otherwise: DfExpr) -> DfExpr {
+        if e.children().into_iter().skip(1).any(|child| may_raise(self.eval, child)) {
+            return in_branches(whens, otherwise);
         }
-        converted.pop().ok_or_else(|| PgError::internal("a condition without parts"))
+        let whens = whens.into_iter().map(|(when, then)| (Box::new(when), Box::new(then))).collect();
+        DfExpr::Case(Case::new(None, whens, Some(Box::new(otherwise))))
     }
 
     fn operator(&self, e: &Expr, oper: &OperRef, args: &[Expr]) -> PgResult<DfExpr> {
@@ -277,8 +281,9 @@ impl ExprPlanner<'_> {
         if volatile && !args.is_empty() {
             args.push(each_row());
         }
-        let udf = KernelUdf::make(name, kernel, self.eval.clone(), arg_types, e.ty.clone(), explicit, volatile);
-        Ok(udf.call(args))
+        let mut udf = KernelUdf::new(name, kernel, self.eval.clone(), arg_types, e.ty.clone(), explicit, volatile);
+        udf.tell(raises_itself(self.eval, e), own_cost(e));
+        Ok(udf.shared().call(args))
     }
 
     /// The expression, or its sort key where Arrow's order is not PostgreSQL's.

@@ -2,12 +2,13 @@
 //!
 //! Columns are called `c` and their id: names are unique in a plan. Subqueries never reach DataFusion as such: [`decorrelate`]
 //! makes joins of what can be joined, values that do not depend on a row are computed first, and the rest runs by
-//! [`crate::exec::apply`]. Reading order: [`kernel`] → [`constant`] → [`udf`] → [`expr`] → [`decorrelate`] → [`relation`] →
+//! [`crate::exec::apply`]. Reading order: [`kernel`] → [`constant`] → [`udf`] → [`raises`] → [`guard`] → [`expr`] → [`decorrelate`] → [`relation`] →
 //! [`aggregate`] → [`mod@execute`].
 
 pub mod advise;
 pub mod aggregate;
 mod array_agg;
+mod branches;
 mod brief;
 pub mod constant;
 mod decimal_sum;
@@ -18,6 +19,7 @@ pub mod evaluator;
 pub mod execute;
 pub mod expr;
 mod frame;
+pub(crate) mod guard;
 pub mod index_order;
 mod join_order;
 pub mod kernel;
@@ -26,10 +28,13 @@ pub mod lookup_join;
 mod mend;
 mod never;
 pub mod node;
+pub(crate) mod pull_up;
+pub(crate) mod raises;
 mod readable;
 pub mod relation;
 pub mod rules;
 pub(crate) mod short;
+mod sink;
 pub mod sliding;
 pub mod udf;
 mod values_row;

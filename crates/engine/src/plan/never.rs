@@ -4,6 +4,7 @@
 //! mean the same. [`barrier`] keeps it above; [`WithoutBarriers`] takes the barrier out of the physical plan.
 
 use super::from_datafusion;
+use crate::bind::tree::{Expr, ExprKind};
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
@@ -12,7 +13,30 @@ use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::limit::GlobalLimitExec;
 use std::sync::Arc;
-use stoa_pg::PgResult;
+use stoa_pg::registry::NativeOp;
+use stoa_pg::{PgResult, PgType};
+
+/// Whether conditions that must all hold ask a column for two values: nothing else is asked of the rows then. DataFusion sees that as well,
+/// but lets the other conditions run over the other sides of joins.
+pub(super) fn contradict(conditions: &[Expr]) -> bool {
+    let value = |e: &Expr| {
+        let ExprKind::Oper { oper, args } = &e.kind else { return None };
+        match args.as_slice() {
+            [Expr { kind: ExprKind::Column(id), ty }, Expr { kind: ExprKind::Const(value), .. }]
+            | [Expr { kind: ExprKind::Const(value), .. }, Expr { kind: ExprKind::Column(id), ty }]
+                if oper.0.comparison == Some(NativeOp::Eq)
+                    && matches!(ty.ty, PgType::Int2 | PgType::Int4 | PgType::Int8 | PgType::Text | PgType::Bool | PgType::Date)
+                    && value.data_type() == ty.arrow
+                    && !value.is_null() =>
+            {
+                Some((*id, value.clone()))
+            }
+            _ => None,
+        }
+    };
+    let values: Vec<_> = conditions.iter().filter_map(value).collect();
+    values.iter().enumerate().any(|(at, (id, value))| values.iter().take(at).any(|(other, known)| other == id && known != value))
+}
 
 /// A limit that no rows reach: conditions are not moved below limits.
 const NO_LIMIT: usize = i64::MAX as usize;

@@ -6,7 +6,7 @@ use super::node::StoaNode;
 use super::{column_name, from_datafusion};
 use crate::bind::aggregate::walk_volatile;
 use crate::bind::tree::{ColId, CteId, Expr, ExprKind, JoinKind, OperRef, Query, Rel, SetOp, SortKey};
-use crate::bind::walk;
+use crate::bind::{deeper, walk};
 use crate::exec::StatementContext;
 use crate::exec::apply::{ApplyExec, LateralSpec};
 use crate::exec::lock_rows::RowLocks;
@@ -25,7 +25,9 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::filter::FilterExec;
 use futures::future::BoxFuture;
 use std::collections::{HashMap, HashSet};
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll};
 use stoa_pg::registry::Registry;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 
@@ -59,6 +61,17 @@ pub struct Planner {
     pub(crate) next_col: Arc<std::sync::atomic::AtomicU32>,
 }
 
+/// A step of a recursion, which is polled on more stack if there is little left.
+struct Deeper<'a, T>(BoxFuture<'a, T>);
+
+impl<T> Future for Deeper<'_, T> {
+    type Output = T;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<T> {
+        deeper(|| self.0.as_mut().poll(context))
+    }
+}
+
 impl Planner {
     #[must_use]
     pub fn new(ctx: StatementContext, ctes: Arc<HashMap<CteId, Materialized>>, used: Arc<HashSet<ColId>>, run_subqueries: bool) -> Self {
@@ -77,7 +90,7 @@ impl Planner {
 
     /// The plan of a relation; its schema holds at least the columns that the relation gives and anything uses.
     pub fn plan<'a>(&'a self, rel: &'a Rel) -> BoxFuture<'a, PgResult<LogicalPlan>> {
-        Box::pin(self.plan_rel(rel))
+        Box::pin(Deeper(Box::pin(self.plan_rel(rel))))
     }
 
     async fn plan_rel(&self, rel: &Rel) -> PgResult<LogicalPlan> {
@@ -170,8 +183,8 @@ impl Planner {
     pub(crate) async fn plan_with(&self, input: &Rel, exprs: &mut [Expr]) -> PgResult<LogicalPlan> {
         let mut applies = Vec::new();
         let mut input = input.clone();
-        for e in exprs.iter_mut() {
-            input = self.lift(input, e, &mut applies).await?;
+        for e in exprs.iter_mut().filter(|e| !walk::is_plain(e)) {
+            input = self.lift(input, e, &mut applies, false).await?;
         }
         let mut plan = self.plan(&input).await?;
         for apply in applies {
@@ -180,23 +193,20 @@ impl Planner {
         Ok(plan)
     }
 
-    /// Takes subqueries out of an expression: values computed now, joins with the input, or nodes on top of it.
-    fn lift<'a>(&'a self, input: Rel, e: &'a mut Expr, applies: &'a mut Vec<Apply>) -> BoxFuture<'a, PgResult<Rel>> {
-        Box::pin(async move {
+    /// Takes subqueries out of an expression: values computed now, joins with the input, or nodes on top of it. Where a row may do without
+    /// (`branch`), what a value computed now raises is raised by the rows that need it.
+    fn lift<'a>(&'a self, input: Rel, e: &'a mut Expr, applies: &'a mut Vec<Apply>, branch: bool) -> BoxFuture<'a, PgResult<Rel>> {
+        Box::pin(Deeper(Box::pin(async move {
             let mut input = input;
+            let computed = |value: PgResult<ScalarValue>, ty: &SqlType| match value {
+                Err(error) if branch && error.code().as_str().starts_with('2') => Ok(super::branches::raising(error, ty)),
+                value => value.map(ExprKind::Const),
+            };
             match &e.kind {
                 ExprKind::ScalarSubquery(q) => {
                     if self.run_subqueries && walk::free_columns(&q.rel).is_empty() {
-                        let rows = self.run(&q.rel, &[q.outputs[0].col]).await?;
-                        let count: usize = rows.iter().map(RecordBatch::num_rows).sum();
-                        if count > 1 {
-                            return Err(too_many_rows());
-                        }
-                        let value = match rows.iter().find(|b| b.num_rows() > 0) {
-                            Some(batch) => ScalarValue::try_from_array(batch.column(0), 0).map_err(from_datafusion)?,
-                            None => ScalarValue::try_from(&e.ty.arrow).map_err(from_datafusion)?,
-                        };
-                        e.kind = ExprKind::Const(value);
+                        let value = self.run(&q.rel, &[q.outputs[0].col]).await.and_then(|rows| only_value(&rows, &e.ty));
+                        e.kind = computed(value, &e.ty)?;
                         return Ok(input);
                     }
                     let mut fresh = || self.fresh();
@@ -216,9 +226,8 @@ impl Planner {
                 ExprKind::Exists(q) => {
                     if self.run_subqueries && walk::free_columns(&q.rel).is_empty() {
                         let one = Rel::Limit { input: Box::new(q.rel.clone()), offset: None, fetch: Some(int8(1)), ties: None };
-                        let rows = self.run(&one, &[]).await?;
-                        let found = rows.iter().any(|b| b.num_rows() > 0);
-                        e.kind = ExprKind::Const(ScalarValue::Boolean(Some(found)));
+                        let found = |rows: Vec<RecordBatch>| ScalarValue::Boolean(Some(rows.iter().any(|b| b.num_rows() > 0)));
+                        e.kind = computed(self.run(&one, &[]).await.map(found), &e.ty)?;
                         return Ok(input);
                     }
                     let q = (**q).clone();
@@ -226,9 +235,8 @@ impl Planner {
                 }
                 ExprKind::ArraySubquery(q) => {
                     if self.run_subqueries && walk::free_columns(&q.rel).is_empty() {
-                        let rows = self.run(&q.rel, &[q.outputs[0].col]).await?;
-                        let value = crate::exec::apply::array_of_rows(&rows, &e.ty.arrow)?;
-                        e.kind = ExprKind::Const(value);
+                        let rows = self.run(&q.rel, &[q.outputs[0].col]).await;
+                        e.kind = computed(rows.and_then(|rows| crate::exec::apply::array_of_rows(&rows, &e.ty.arrow)), &e.ty)?;
                         return Ok(input);
                     }
                     let (q, ty) = ((**q).clone(), e.ty.clone());
@@ -238,14 +246,20 @@ impl Planner {
                     let ExprKind::AnyQuery { left, opers, query, all } = e.kind.clone() else { return Ok(input) };
                     let mut left = left;
                     for l in &mut left {
-                        input = self.lift(input, l, applies).await?;
+                        input = self.lift(input, l, applies, branch).await?;
                     }
-                    if self.run_subqueries
-                        && walk::free_columns(&query.rel).is_empty()
-                        && let Some(test) = self.membership(&left, &opers, &query, all).await?
-                    {
-                        *e = test;
-                        return Ok(input);
+                    if self.run_subqueries && walk::free_columns(&query.rel).is_empty() {
+                        match self.membership(&left, &opers, &query, all).await {
+                            Ok(Some(test)) => {
+                                *e = test;
+                                return Ok(input);
+                            }
+                            Ok(None) => {}
+                            Err(error) => {
+                                e.kind = computed(Err(error), &e.ty)?;
+                                return Ok(input);
+                            }
+                        }
                     }
                     // The comparison for each row of the subquery, reduced.
                     let tests: Vec<Expr> = left
@@ -264,14 +278,15 @@ impl Planner {
                     let kind = if all { ApplyKind::All } else { ApplyKind::Any };
                     self.apply(e, kind, Query { rel, outputs }, ty, applies);
                 }
-                _ => {
+                kind => {
+                    let branches = matches!(kind, ExprKind::Case { .. } | ExprKind::Coalesce(_) | ExprKind::And(_) | ExprKind::Or(_));
                     for child in e.children_mut() {
-                        input = self.lift(input, child, applies).await?;
+                        input = self.lift(input, child, applies, branch || branches).await?;
                     }
                 }
             }
             Ok(input)
-        })
+        })))
     }
 
     fn apply(&self, e: &mut Expr, kind: ApplyKind, query: Query, ty: SqlType, applies: &mut Vec<Apply>) {
@@ -440,20 +455,24 @@ impl Planner {
             }
             return self.plan_volatile_filter(&rel, volatile).await;
         }
+        if super::never::contradict(&rest) {
+            rest = vec![crate::bind::function::bool_const(false)];
+        }
+        super::sink::sink(&self.ctx.eval, &mut rel, &mut rest);
         if rest.is_empty() {
             return self.plan(&rel).await;
         }
         let plan = self.plan_with(&rel, &mut rest).await?;
-        let condition = self.exprs().expr(&conjunction(rest))?;
+        let condition = self.exprs().all(&rest)?;
         LogicalPlanBuilder::from(plan).filter(condition).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)
     }
 
     async fn plan_volatile_filter(&self, input: &Rel, mut conditions: Vec<Expr>) -> PgResult<LogicalPlan> {
         let plan = self.plan_with(input, &mut conditions).await?;
-        let (condition, planner) = (conjunction(conditions), self.clone());
+        let planner = self.clone();
         let make: super::node::MakeExec = Arc::new(move |mut inputs| {
             let Some(input) = inputs.pop() else { return Err(DataFusionError::Internal("a filter has one input".into())) };
-            let condition = planner.exprs().expr(&condition)?;
+            let condition = planner.exprs().all(&conditions)?;
             let schema = DFSchema::try_from(input.schema().as_ref().clone())?;
             let condition = create_physical_expr(&condition, &schema, &ExecutionProps::new(), &PhysicalPlanningContext::default())?;
             Ok(Arc::new(FilterExec::try_new(condition, input)?))
@@ -497,11 +516,17 @@ impl Planner {
             }
             for c in &mut conditions {
                 if about(c).1 {
-                    right_rel = self.lift(right_rel, c, &mut of_right).await?;
+                    right_rel = self.lift(right_rel, c, &mut of_right, false).await?;
                 } else {
-                    left_rel = self.lift(left_rel, c, &mut of_left).await?;
+                    left_rel = self.lift(left_rel, c, &mut of_left, false).await?;
                 }
             }
+        }
+        match kind {
+            JoinKind::Inner => super::sink::sink_into(&self.ctx.eval, &mut left_rel, &mut right_rel, &mut conditions),
+            JoinKind::Left => super::sink::hold(self, &mut left_rel, &mut conditions),
+            JoinKind::Right => super::sink::hold(self, &mut right_rel, &mut conditions),
+            _ => {}
         }
         let mut left_plan = self.plan(&left_rel).await?;
         for apply in of_left {
@@ -512,7 +537,7 @@ impl Planner {
             right_plan = ApplyExec::plan(self, right_plan, apply)?;
         }
         let exprs = self.exprs();
-        let conditions = conditions.iter().map(|c| exprs.expr(c)).collect::<PgResult<Vec<_>>>()?;
+        let conditions = conditions.iter().map(|c| exprs.test(c)).collect::<PgResult<Vec<_>>>()?;
         let join_type = match kind {
             JoinKind::Inner => JoinType::Inner,
             JoinKind::Left => JoinType::Left,
@@ -895,6 +920,17 @@ pub fn select_columns(plan: LogicalPlan, columns: &[ColId]) -> PgResult<LogicalP
     }
     let exprs: Vec<DfExpr> = columns.iter().map(|c| column(*c)).collect();
     LogicalPlanBuilder::from(plan).project(exprs).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)
+}
+
+/// The value of a subquery's only row; NULL for none.
+fn only_value(rows: &[RecordBatch], ty: &SqlType) -> PgResult<ScalarValue> {
+    if rows.iter().map(RecordBatch::num_rows).sum::<usize>() > 1 {
+        return Err(too_many_rows());
+    }
+    match rows.iter().find(|b| b.num_rows() > 0) {
+        Some(batch) => ScalarValue::try_from_array(batch.column(0), 0).map_err(from_datafusion),
+        None => ScalarValue::try_from(&ty.arrow).map_err(from_datafusion),
+    }
 }
 
 /// 21000

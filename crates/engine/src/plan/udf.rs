@@ -3,7 +3,7 @@
 //! A kernel makes the values of all rows of a batch at once, and nobody knows beforehand how long they will be. So where values may be
 //! long, the first rows of a batch tell how many rows come next, and memory is asked for before they do.
 
-use arrow::array::{Array, ArrayRef, new_null_array};
+use arrow::array::{Array, ArrayRef, new_empty_array, new_null_array};
 use arrow::datatypes::{DataType, Field, FieldRef};
 use datafusion::common::{DataFusionError, Result, ScalarValue};
 use datafusion::logical_expr::{ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility};
@@ -25,6 +25,10 @@ pub struct KernelUdf {
     ret: SqlType,
     explicit: bool,
     signature: Signature,
+    /// For some values it raises an error.
+    raises: bool,
+    /// See [`super::raises::own_cost`].
+    cost: usize,
     /// The most that a row of an earlier batch took; 0 before the first one.
     row_bytes: AtomicUsize,
 }
@@ -60,8 +64,8 @@ impl Hash for KernelUdf {
 }
 
 impl KernelUdf {
-    /// Wraps a kernel. `name` must tell apart different computations over the same types. A volatile one with arguments is called with
-    /// [`each_row`] behind them.
+    /// Wraps a kernel that raises no error. `name` must tell apart different computations over the same types. A volatile one with
+    /// arguments is called with [`each_row`] behind them.
     pub fn make(
         name: String,
         kernel: Kernel,
@@ -71,11 +75,41 @@ impl KernelUdf {
         explicit: bool,
         volatile: bool,
     ) -> Arc<ScalarUDF> {
+        Self::new(name, kernel, ctx, arg_types, ret, explicit, volatile).shared()
+    }
+
+    /// As [`KernelUdf::make`], before it is shared.
+    pub(super) fn new(
+        name: String,
+        kernel: Kernel,
+        ctx: EvalContext,
+        arg_types: Vec<SqlType>,
+        ret: SqlType,
+        explicit: bool,
+        volatile: bool,
+    ) -> Self {
         // Stable functions are as good as immutable within a statement.
         let volatility = if volatile { Volatility::Volatile } else { Volatility::Immutable };
         let args = arg_types.len() + usize::from(volatile && !arg_types.is_empty());
         let signature = if args == 0 { Signature::nullary(volatility) } else { Signature::any(args, volatility) };
-        Arc::new(ScalarUDF::new_from_impl(Self { name, kernel, ctx, arg_types, ret, explicit, signature, row_bytes: AtomicUsize::new(0) }))
+        Self { name, kernel, ctx, arg_types, ret, explicit, signature, raises: false, cost: 0, row_bytes: AtomicUsize::new(0) }
+    }
+
+    /// Tells whether it raises an error for some values, and what a call costs.
+    pub(super) fn tell(&mut self, raises: bool, cost: usize) {
+        (self.raises, self.cost) = (raises, cost);
+    }
+
+    pub(super) fn raises(&self) -> bool {
+        self.raises
+    }
+
+    pub(super) fn cost(&self) -> usize {
+        self.cost
+    }
+
+    pub(super) fn shared(self) -> Arc<ScalarUDF> {
+        Arc::new(ScalarUDF::new_from_impl(self))
     }
 }
 
@@ -229,6 +263,10 @@ impl ScalarUDFImpl for KernelUdf {
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        if args.number_rows == 0 {
+            // What is asked for no row raises nothing, of constants neither.
+            return Ok(ColumnarValue::Array(new_empty_array(&self.ret.arrow)));
+        }
         let all_constant = args.args.iter().all(|a| matches!(a, ColumnarValue::Scalar(_)));
         // A volatile function of constants is called for each row.
         let once = all_constant && self.signature.volatility != Volatility::Volatile;
@@ -283,6 +321,8 @@ mod tests {
             ret,
             explicit: false,
             signature,
+            raises: false,
+            cost: 0,
             row_bytes,
         }
     }

@@ -2,6 +2,7 @@
 
 use super::aggregate::Lowering;
 use super::frame::{End, Framed, FramedCall, FramedUdwf, RangeKey};
+use super::guard::only_where;
 use super::relation::Planner;
 use super::{column_name, from_datafusion};
 use crate::bind::tree::{AggregateExpr, ColId, Expr, ExprKind, FrameBound, FrameExclusion, FrameUnits, OperRef, Rel, SortKey, WindowExpr};
@@ -177,14 +178,15 @@ impl Lowering<'_> {
         let mut calls: Vec<(ColId, DfExpr)> = Vec::new();
         let mut values: Vec<(ColId, DfExpr)> = Vec::new();
         for (id, w) in &*windows {
-            let args: Vec<Expr> = it.by_ref().take(w.args.len()).collect();
+            let mut args: Vec<Expr> = it.by_ref().take(w.args.len()).collect();
             let filter: Option<Expr> = it.by_ref().take(usize::from(w.filter.is_some())).next();
+            only_where(exprs.eval, filter.as_ref(), &mut args);
             let partition: Vec<Expr> = it.by_ref().take(w.partition_by.len()).collect();
             let order: Vec<Expr> = it.by_ref().take(w.order_by.len()).collect();
             let partition_by = partition.iter().map(|e| exprs.sort_key(e)).collect::<PgResult<Vec<_>>>()?;
             let sort_key = |(k, e): (&SortKey, &Expr)| Ok(SortExpr::new(exprs.sort_key(e)?, !k.descending, k.nulls_first));
             let order_by = w.order_by.iter().zip(&order).map(sort_key).collect::<PgResult<Vec<_>>>()?;
-            let filter = filter.map(|f| exprs.expr(&f)).transpose()?;
+            let filter = filter.map(|f| exprs.test(&f)).transpose()?;
             let params = |args: Vec<DfExpr>| WindowFunctionParams {
                 args,
                 partition_by: partition_by.clone(),

@@ -32,7 +32,11 @@ pub fn first_failure(writer: &TableWriter, rows: &Rows) -> PgResult<(usize, Opti
         }
     }
     for (at, check) in writer.checks.iter().enumerate() {
-        let out = check.compiled.evaluate(rows)?;
+        // Of the rows behind one that fails nothing is asked.
+        let out = match limit < rows.len() {
+            true => check.compiled.evaluate(&rows.at(&(0..limit).collect::<Vec<_>>())?)?,
+            false => check.compiled.evaluate(rows)?,
+        };
         let Some(array) = out.first() else { continue };
         let passed = datafusion::common::cast::as_boolean_array(array).map_err(crate::plan::from_datafusion)?;
         if let Some(row) = (0..limit).find(|row| passed.is_valid(*row) && !passed.value(*row)) {

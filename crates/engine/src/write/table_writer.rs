@@ -5,6 +5,7 @@ use crate::bind::tree::{ColId, Expr};
 use crate::bind::{BindContext, bind_table_expr, walk};
 use crate::catalog::{ColumnId, ConstraintName, IndexDescriptor, IndexKey, IndexState, TableDescriptor};
 use crate::exec::StatementContext;
+use crate::plan::guard::{as_test, only_where};
 use crate::plan::{TableEvaluator, is_lasting};
 use crate::row::{IndexCodec, IndexEncoder, RowCodec, next_row_id};
 use arrow::array::{Array, ArrayRef, BooleanArray, FixedSizeBinaryBuilder, Int64Array, new_null_array};
@@ -77,8 +78,14 @@ impl IndexWriter {
                 IndexKey::Expr(sql) => exprs.push(sql.as_str()),
             }
         }
-        let exprs = if exprs.is_empty() { None } else { Some(binding.compile(table, &exprs)?) };
-        let predicate = descriptor.predicate.as_deref().map(|sql| binding.compile(table, &[sql])).transpose()?;
+        let mut exprs = exprs.into_iter().map(|sql| bind(binding.ctx, table, sql)).collect::<PgResult<Vec<_>>>()?;
+        let mut predicate = descriptor.predicate.as_deref().map(|sql| bind(binding.ctx, table, sql)).transpose()?;
+        if let Some(predicate) = &mut predicate {
+            as_test(&binding.ctx.eval, predicate);
+            only_where(&binding.ctx.eval, Some(predicate), &mut exprs);
+        }
+        let exprs = if exprs.is_empty() { None } else { Some(binding.compiled(table, &exprs)?) };
+        let predicate = predicate.map(|predicate| binding.compiled(table, &[predicate])).transpose()?;
         uses.extend(exprs.iter().chain(&predicate).flat_map(|c| c.columns.iter().copied()));
         Ok(Self { descriptor: descriptor.clone(), codec, exprs, predicate, uses })
     }
@@ -199,12 +206,16 @@ struct Binding<'a> {
 impl Binding<'_> {
     fn compile(&mut self, table: &TableDescriptor, texts: &[&str]) -> PgResult<Compiled> {
         let exprs = texts.iter().map(|sql| bind(self.ctx, table, sql)).collect::<PgResult<Vec<_>>>()?;
+        self.compiled(table, &exprs)
+    }
+
+    fn compiled(&mut self, table: &TableDescriptor, exprs: &[Expr]) -> PgResult<Compiled> {
         if exprs.iter().any(|e| e.any(&mut |x| !is_lasting(x))) {
             self.lasting = false;
-            return Compiled::new(&self.ctx.eval, table, &exprs);
+            return Compiled::new(&self.ctx.eval, table, exprs);
         }
         // The context of one statement must not be kept: it holds the transaction.
-        Compiled::new(&EvalContext::default(), table, &exprs)
+        Compiled::new(&EvalContext::default(), table, exprs)
     }
 }
 

@@ -59,13 +59,17 @@ impl Command {
             // SAFETY: sets what the system does with a signal, before there is anything that it could interrupt.
             unsafe { libc::signal(libc::SIGPIPE, libc::SIG_DFL) };
         }
-        match self {
+        // Statements recurse on this thread as well, and the system has given it little stack.
+        let work = move || match self {
             Command::Serve(command) => runtime.block_on(command.run()),
             Command::Sql(command) => runtime.block_on(command.run()),
             Command::Load(command) => runtime.block_on(command.run()),
             Command::Dump(command) => runtime.block_on(command.run()),
             Command::Backup(command) => runtime.block_on(command.run()),
             Command::Demo(command) => runtime.block_on(command.run()),
-        }
+        };
+        let thread = std::thread::Builder::new().stack_size(crate::wire::threads::STACK_BYTES).spawn(work);
+        let thread = thread.map_err(|error| CommandError::Io { what: "cannot start a thread".into(), error })?;
+        thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }
 }

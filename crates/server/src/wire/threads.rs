@@ -17,8 +17,8 @@ use std::task::Poll;
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
-/// Deeply nested statements recurse deeply; memory is taken only where it is touched.
-pub const STACK_BYTES: usize = 16 << 20;
+/// Deeply nested statements recurse deeply, and not every step grows the stack; memory is taken only where it is touched.
+pub const STACK_BYTES: usize = 256 << 20;
 
 /// The threads at which connections are at home. Dropping it ends them, with the connections that are still there.
 pub struct Threads {

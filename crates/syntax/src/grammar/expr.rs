@@ -27,6 +27,42 @@ mod binding {
 const BEHIND_SELECT_LIST: &[&str] =
     &["except", "fetch", "for", "from", "group", "having", "intersect", "into", "limit", "offset", "order", "union", "where", "window"];
 
+/// ANDs and ORs of more links than this become a balanced tree, which nests less deep than it is long.
+const LONG_CHAIN: usize = 64;
+/// Other operators in a row: they are applied from the left, one in the other.
+const MAX_CHAIN: usize = 10_000;
+
+/// A chain of ANDs or ORs, and what it begins with, as a balanced tree.
+fn balanced(e: Expr) -> Expr {
+    let Expr::BinaryOp { op: chain @ (BinaryOperator::And | BinaryOperator::Or), .. } = &e else { return e };
+    let chain = chain.clone();
+    let mut level = Vec::new();
+    let mut first = e;
+    first = loop {
+        match first {
+            Expr::BinaryOp { left, op, right } if op == chain => {
+                level.push(*right);
+                first = *left;
+            }
+            other => break balanced(other),
+        }
+    };
+    level.push(first);
+    level.reverse();
+    while level.len() > 1 {
+        let mut next = Vec::with_capacity(level.len().div_ceil(2));
+        let mut parts = level.into_iter();
+        while let Some(left) = parts.next() {
+            next.push(match parts.next() {
+                Some(right) => Expr::BinaryOp { left: Box::new(left), op: chain.clone(), right: Box::new(right) },
+                None => left,
+            });
+        }
+        level = next;
+    }
+    level.pop().unwrap_or(Expr::Value(ValueWithSpan { value: Value::Null, span: Span::empty() }))
+}
+
 /// An operator between two operands, as the next tokens give it.
 struct Infix {
     op: BinaryOperator,
@@ -174,7 +210,15 @@ impl Parser<'_> {
         })
     }
 
-    fn infix(&mut self, mut left: Expr, min: u8, restricted: bool) -> Parse<Expr> {
+    fn infix(&mut self, left: Expr, min: u8, restricted: bool) -> Parse<Expr> {
+        let mut links = 0;
+        let out = self.links(left, min, restricted, &mut links)?;
+        Ok(if links > LONG_CHAIN { balanced(out) } else { out })
+    }
+
+    /// Operators and what they are applied to, from the left; `links` are the ANDs and ORs among them.
+    fn links(&mut self, mut left: Expr, min: u8, restricted: bool, links: &mut usize) -> Parse<Expr> {
+        let mut operators = 0;
         // The level whose operators do not associate, when the last one was of it.
         let mut single = 0;
         loop {
@@ -202,6 +246,13 @@ impl Parser<'_> {
                     continue;
                 }
                 let right = self.expr_from(infix.binding + 1, restricted)?;
+                match infix.op {
+                    BinaryOperator::And | BinaryOperator::Or => *links += 1,
+                    _ => operators += 1,
+                }
+                if operators > MAX_CHAIN {
+                    return Err(crate::SyntaxError::too_deep());
+                }
                 single = if infix.binding == binding::COMPARISON { binding::COMPARISON } else { 0 };
                 left = Expr::BinaryOp { left: Box::new(left), op: infix.op, right: Box::new(right) };
                 continue;

@@ -18,8 +18,12 @@ use sqlparser::tokenizer::{Span, Token, TokenWithSpan};
 
 pub(crate) type Parse<T> = Result<T, SyntaxError>;
 
-/// How deep expressions and queries may nest.
-const MAX_DEPTH: usize = 200;
+/// How deep expressions and queries may nest, a few levels for each pair of parentheses. What reads the tree later takes some hundred bytes
+/// of the stack a level where it does not grow it.
+const MAX_DEPTH: usize = 6000;
+/// What a level of reading takes of the stack at most, and by how much the stack grows.
+const LEVEL_BYTES: usize = 256 << 10;
+const STACK_BYTES: usize = 4 << 20;
 
 /// Reads the tokens of one statement.
 pub(crate) struct Parser<'a> {
@@ -132,7 +136,7 @@ impl<'a> Parser<'a> {
         if self.depth > MAX_DEPTH {
             return Err(SyntaxError::too_deep());
         }
-        let out = read(self);
+        let out = stacker::maybe_grow(LEVEL_BYTES, STACK_BYTES, || read(self));
         self.depth -= 1;
         out
     }

@@ -8,6 +8,7 @@ use crate::bind::tree::{ColId, Expr, ExprKind, Rel, SortKey, TableScan};
 use crate::bind::walk::columns_of;
 use crate::catalog::{ColumnId, IndexDescriptor, IndexKey, IndexState, TableDescriptor};
 use crate::plan::direct::{Base, Columns, Shape, conjuncts, order_of, schema_of, shape};
+use crate::plan::raises::in_turn;
 use crate::row::key::KeyPartCodec;
 use crate::row::table::StoredColumn;
 use crate::row::{ColumnSource, IndexCodec, RowCodec};
@@ -89,7 +90,8 @@ impl KeyRead {
         if !way_limits {
             limit = None;
         }
-        let rest: Vec<&Expr> = shape.filters.iter().enumerate().filter(|(at, _)| !answered.contains(at)).map(|(_, e)| *e).collect();
+        let mut rest: Vec<&Expr> = shape.filters.iter().enumerate().filter(|(at, _)| !answered.contains(at)).map(|(_, e)| *e).collect();
+        in_turn(&eval, &mut rest);
 
         // What only the key answers need not be read.
         let mut needed: HashSet<ColId> = match shape.projections.first() {
@@ -123,7 +125,7 @@ impl KeyRead {
         let read_schema = schema_of(&given);
         let mut conditions = Vec::with_capacity(rest.len());
         for e in rest {
-            let Some(condition) = Computed::compile(&eval, &given, std::slice::from_ref(e))? else { return Ok(None) };
+            let Some(condition) = Computed::condition(&eval, &given, e)? else { return Ok(None) };
             conditions.push(condition);
         }
         let mut projections = Vec::with_capacity(shape.projections.len());

@@ -17,6 +17,7 @@ mod values;
 pub(crate) use values::is_lasting;
 pub(super) use values::{Computed, Known, Projection, Source};
 
+use super::constant;
 use super::direct::Columns;
 use super::execute::used_columns;
 use super::from_datafusion;
@@ -45,7 +46,7 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use stoa_pg::values::array::elements_of_value;
-use stoa_pg::{PgError, PgResult};
+use stoa_pg::{EvalContext, PgError, PgResult};
 use stoa_store::KeyRange;
 use stoa_store::range::prefix_successor;
 use values::of_type;
@@ -296,10 +297,10 @@ impl PlanCache {
         *self.compiled.lock() = Some((settings, Compiled::default()));
     }
 
-    /// What of the statement can be compiled.
+    /// What of the statement can be compiled, once its constants are known to be good.
     ///
     /// # Errors
-    /// What the compilation of expressions raises.
+    /// What constants raise, and the compilation of expressions.
     pub(crate) fn compiled(&self, bound: &Bound, settings: Arc<Settings>, text: &TextIndexes) -> PgResult<Compiled> {
         let mut known = self.compiled.lock();
         if let Some((of, compiled)) = &*known
@@ -308,6 +309,8 @@ impl PlanCache {
             return Ok(compiled.clone());
         }
         let used = self.used(bound);
+        let eval = EvalContext { settings: Arc::clone(&settings.value), ..EvalContext::default() };
+        constant::check(&eval, &used, bound)?;
         let mut compiled = Compiled::default();
         if settings.raw(rules::DISABLED).is_some_and(|list| rules::is_disabled(list, rules::COMPILED)) {
             *known = Some((settings, compiled.clone()));

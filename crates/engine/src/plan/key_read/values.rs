@@ -4,6 +4,7 @@ use crate::bind::tree::{ColId, Expr, ExprKind};
 use crate::bind::walk::is_plain;
 use crate::plan::direct::{Columns, schema_of};
 use crate::plan::evaluator::TableEvaluator;
+use crate::plan::guard::as_test;
 use crate::plan::udf::{constant_of, evaluated_for};
 use crate::plan::{constant, from_datafusion, kernel};
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions};
@@ -151,6 +152,13 @@ impl Computed {
         };
         computed.calls = exprs.iter().map(|e| Calls::compile(eval, input, e)).collect::<PgResult<_>>()?;
         Ok(Some(computed))
+    }
+
+    /// As [`Computed::compile`], for a condition that rows must pass.
+    pub(in crate::plan) fn condition(eval: &EvalContext, input: &[(ColId, SqlType)], e: &Expr) -> PgResult<Option<Self>> {
+        let mut e = e.clone();
+        as_test(eval, &mut e);
+        Self::compile(eval, input, std::slice::from_ref(&e))
     }
 
     /// As [`Computed::compile`], for the values' sort keys.

@@ -112,9 +112,10 @@ pub const RULES: &[Rule] = {
         rule("LimitedDistinctAggregation", P, Mended, false),
         rule("FilterPushdown", P, Kept, false),
         rule("WindowTopN", P, Dropped, false),
-        rule("DoubtfulConstants", P, Ours, true),
-        rule("IndexOrders", P, Ours, false),
+        rule("InTurn", P, Ours, true),
         rule("LookupJoins", P, Ours, false),
+        rule("IndexOrders", P, Ours, false),
+        rule("DoubtfulConstants", P, Ours, true),
         rule("EnsureRequirements", P, Mended, true),
         rule("CombinePartialFinalAggregate", P, Kept, false),
         rule("OptimizeAggregateOrder", P, Kept, false),
@@ -187,9 +188,10 @@ pub(super) fn physical() -> Vec<Physical> {
     // The order of joins is chosen before their sides; it needs the sizes of scans.
     before(&mut rules, "join_selection", Arc::new(super::join_order::JoinOrder));
     // Ways to read are chosen once joins have their sides, and before orders and partitions are seen to.
-    before(&mut rules, "EnsureRequirements", Arc::new(crate::exec::plain::DoubtfulConstants));
-    before(&mut rules, "EnsureRequirements", Arc::new(super::index_order::IndexOrders));
+    before(&mut rules, "EnsureRequirements", Arc::new(super::guard::InTurn));
     before(&mut rules, "EnsureRequirements", Arc::new(super::lookup_join::LookupJoins));
+    before(&mut rules, "EnsureRequirements", Arc::new(super::index_order::IndexOrders));
+    before(&mut rules, "EnsureRequirements", Arc::new(crate::exec::plain::DoubtfulConstants));
     rules.insert(0, Arc::new(super::never::WithoutBarriers));
     before(&mut rules, "SanityCheckPlan", Arc::new(super::mend::Mend));
     rules.push(Arc::new(crate::text::limit::SearchLimit));

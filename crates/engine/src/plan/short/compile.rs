@@ -12,9 +12,11 @@ use crate::bind::walk::is_plain;
 use crate::bind::walk::{columns_of, free_columns, rewrite_rel};
 use crate::exec::lock_rows::RowLocks;
 use crate::exec::project_set::Sets;
+use crate::plan::branches::raises;
 use crate::plan::decorrelate::given_columns;
 use crate::plan::direct::{Columns, conjuncts, order_of, schema_of};
 use crate::plan::key_read::{Computed, KeyRead, Projection, Source};
+use crate::plan::raises::in_turn;
 use crate::session::settings::Settings;
 use crate::text::TextIndexes;
 use arrow::compute::SortOptions;
@@ -419,6 +421,10 @@ impl Compiler<'_> {
         if !free_columns(&rel).is_empty() {
             return Ok(None);
         }
+        // An error waits for a row that needs the value: the planner sees to that.
+        if early && values.is_empty() && raises(&self.eval, &rel, matches!(e.kind, ExprKind::ScalarSubquery(_))) {
+            return Ok(None);
+        }
         let Some((inner, given)) = self.within(values.len()).node(&rel)? else { return Ok(None) };
         let output = query
             .outputs
@@ -463,9 +469,11 @@ impl Compiler<'_> {
         if conditions.is_empty() {
             return Ok(Some((input, columns)));
         }
+        let mut conditions = conditions.to_vec();
+        in_turn(&self.eval, &mut conditions);
         let mut compiled = Vec::with_capacity(conditions.len());
         for condition in conditions {
-            let Some(condition) = Computed::compile(&self.eval, &columns, std::slice::from_ref(*condition))? else { return Ok(None) };
+            let Some(condition) = Computed::condition(&self.eval, &columns, condition)? else { return Ok(None) };
             compiled.push(condition);
         }
         Ok(Some(Node::new(Step::Filter(Box::new(input), compiled), columns)))

@@ -5,6 +5,7 @@ use super::super::direct::Columns;
 use super::super::distinct::DistinctUdaf;
 use super::super::evaluator::TableEvaluator;
 use super::super::expr::{ExprPlanner, column};
+use super::super::guard::only_where;
 use super::super::key_read::{Computed, Known};
 use super::super::{column_name, from_datafusion};
 use super::keys::Keys;
@@ -84,7 +85,9 @@ impl Group {
         };
         let mut chosen: Vec<(&AggregateExpr, Lowered, Option<usize>)> = Vec::with_capacity(aggregates.len());
         for (_, a) in aggregates {
-            let args: Vec<Expr> = a.args.iter().map(|e| as_column(e).0).collect();
+            let mut args = a.args.clone();
+            only_where(eval, a.filter.as_ref(), &mut args);
+            let args: Vec<Expr> = args.iter().map(|e| as_column(e).0).collect();
             let lowering = Lowering { exprs: ExprPlanner { eval, params: &[] }, fresh: &fresh };
             let filter = a.filter.as_ref().map(|condition| as_column(condition).1);
             chosen.push((a, lowering.lower(a, &args)?, filter));
@@ -96,7 +99,12 @@ impl Group {
                 None => return Ok(None),
             },
         };
-        let order_exprs: Vec<Expr> = aggregates.iter().flat_map(|(_, a)| sorting(a)).map(|key| key.expr.clone()).collect();
+        let order_of = |a: &AggregateExpr| {
+            let mut order: Vec<Expr> = sorting(a).iter().map(|key| key.expr.clone()).collect();
+            only_where(eval, a.filter.as_ref(), &mut order);
+            order
+        };
+        let order_exprs: Vec<Expr> = aggregates.iter().flat_map(|(_, a)| order_of(a)).collect();
         let order = match order_exprs.is_empty() {
             true => None,
             false => match Computed::compile_keys(eval, input, &order_exprs)? {
