@@ -8,7 +8,7 @@ use std::sync::Arc;
 use stoa_pg::args::{Arg, Call, Kernel};
 use stoa_pg::registry::{FuncKind, NativeOp, OperKind};
 use stoa_pg::types::array_item;
-use stoa_pg::{PgError, PgResult};
+use stoa_pg::{PgError, PgResult, PgType};
 
 /// An argument as Arrow's kernels take it: a constant is a scalar unless all are.
 fn datums(args: &[Arg]) -> Vec<Box<dyn Datum>> {

@@ -18,7 +18,7 @@ use datafusion::physical_expr::expressions::{
 };
 use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 use std::sync::Arc;
-use stoa_pg::registry::{FuncKind, NativeOp, Oper, OperKind, Volatility};
+use stoa_pg::registry::{FuncKind, Oper, OperKind, Volatility};
 use stoa_pg::{EvalContext, PgType, SqlType};
 
 /// Whether an expression may raise an error for some row.
@@ -89,18 +89,7 @@ fn operator_raises(eval: &EvalContext, oper: &Oper, right: &Expr) -> bool {
         return false;
     }
     match &oper.kind {
-        OperKind::Native(
-            NativeOp::Eq
-            | NativeOp::NotEq
-            | NativeOp::Lt
-            | NativeOp::LtEq
-            | NativeOp::Gt
-            | NativeOp::GtEq
-            | NativeOp::BitAnd
-            | NativeOp::BitOr
-            | NativeOp::BitXor,
-        ) => false,
-        OperKind::Native(NativeOp::Add | NativeOp::Subtract | NativeOp::Multiply | NativeOp::Negate) => true,
+        OperKind::Native(_) => false,
         OperKind::Kernel(_) => match oper.name {
             "=" | "<>" | "<" | "<=" | ">" | ">=" | "->" | "->>" | "#>" | "#>>" | "@>" | "<@" | "?" | "?|" | "?&" | "^@" | "@@" | "@?" => {
                 false
