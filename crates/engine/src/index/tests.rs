@@ -103,6 +103,64 @@ async fn planted_faults_are_found_and_repaired() {
     assert_eq!(entries(&database, storage("p")).await, p);
 }
 
+#[tokio::test]
+async fn faults_are_found_where_entries_may_be_left_of_what_has_ended() {
+    let database = database().await;
+    let mut s = connect(&database);
+    for sql in [
+        "CREATE TABLE k (id int PRIMARY KEY, a int, b text) WITH (ttl = '1 day')",
+        "CREATE INDEX ki ON k (a) INCLUDE (b)",
+        "CREATE UNIQUE INDEX ku ON k (b)",
+        "CREATE TABLE h (a int) WITH (ttl = '1 day')",
+        "CREATE INDEX hi ON h (a)",
+        "CREATE TABLE g (id int PRIMARY KEY, a int, b text, FAMILY f (a), FAMILY g (b) WITH (ttl = '1 day'))",
+        "CREATE INDEX gi ON g (b)",
+        "INSERT INTO k SELECT n, n, 'b' || n FROM generate_series(1, 9) n",
+        "INSERT INTO h SELECT n FROM generate_series(1, 9) n",
+        "INSERT INTO g SELECT n, n, nullif('b' || n, 'b3') FROM generate_series(1, 9) n",
+    ] {
+        answer(&mut s, sql).await;
+    }
+    let storage = |table: &TableDescriptor, name: &str| table.indexes.iter().find(|i| i.name == name).unwrap().storage;
+    let (k, h, g) = (table(&database, "k"), table(&database, "h"), table(&database, "g"));
+    let (ki, ku, hi, gi) = (storage(&k, "ki"), storage(&k, "ku"), storage(&h, "hi"), storage(&g, "gi"));
+    let (of_ki, of_ku, of_hi) = (entries(&database, ki).await, entries(&database, ku).await, entries(&database, hi).await);
+    let of_gi = entries(&database, gi).await;
+    for name in ["k", "h", "g"] {
+        assert_eq!(answer(&mut s, &format!("CHECK TABLE {name}")).await, "");
+    }
+    let changed = |key: &[u8]| {
+        let mut key = key.to_vec();
+        key[3] ^= 1;
+        key
+    };
+    change(&database, |m| {
+        m.delete_row(ki, &of_ki[0].0);
+        m.put(ki, &of_ki[1].0, INDEX_FAMILY, &[], &of_ki[2].1);
+        // What a row that ended could have left, if its key was taken since.
+        m.put(ki, &changed(&of_ki[3].0), INDEX_FAMILY, &[], &of_ki[3].1);
+        m.put(ku, &of_ku[4].0, INDEX_FAMILY, &[], &of_ku[5].1);
+        // Numbers of rows are not taken again: no row can have left this.
+        m.delete_row(hi, &of_hi[0].0);
+        m.put(hi, &changed(&of_hi[0].0), INDEX_FAMILY, &[], &of_hi[0].1);
+        // A value that ended is in an entry still, and the row has none without it.
+        let null = of_gi.last().unwrap();
+        m.delete_row(gi, &null.0);
+        m.delete_row(gi, &of_gi[0].0);
+    })
+    .await;
+    for (name, wanted) in [("k", "ki|missing ki|wrong value ku|wrong value"), ("h", "hi|missing hi|stale"), ("g", "gi|missing")] {
+        let told = answer(&mut s, &format!("CHECK TABLE {name}")).await;
+        let mut kinds: Vec<String> = told.split("; ").map(|line| line.split('|').take(2).collect::<Vec<_>>().join("|")).collect();
+        kinds.sort_unstable();
+        assert_eq!(kinds.join(" "), wanted, "{told}");
+        let repaired = answer(&mut s, &format!("CHECK TABLE {name} REPAIR")).await;
+        assert!(repaired.split("; ").all(|line| line.ends_with("|t")), "{repaired}");
+        assert_eq!(answer(&mut s, &format!("CHECK TABLE {name}")).await, "");
+    }
+    assert_eq!((entries(&database, ku).await, entries(&database, hi).await), (of_ku, of_hi));
+}
+
 /// The two ways of reading: what runs without a planner, and what must be planned.
 const WAYS: [&str; 2] = ["SELECT {} b FROM t WHERE {}", "SELECT {} sum(b) FROM t WHERE {} GROUP BY a"];
 

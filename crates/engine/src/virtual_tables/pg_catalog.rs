@@ -768,6 +768,8 @@ fn attributes(ctx: &StatementContext, t: &mut Table<'_>) {
                 );
                 continue;
             }
+            // Where an index says it, it is the index's.
+            let words = if crate::text::settings::words_by(&table, c.id).is_none() { storage_options(&c.words) } else { V::Null };
             let identity = match &c.identity {
                 Some(i) if i.always => "a",
                 Some(_) => "d",
@@ -784,7 +786,7 @@ fn attributes(ctx: &StatementContext, t: &mut Table<'_>) {
                     ("atthasdef", (c.default.is_some() || c.generated.is_some()).into()),
                     ("attidentity", identity.into()),
                     ("attgenerated", if c.generated.is_some() { "s" } else { "" }.into()),
-                    ("attoptions", storage_options(&c.words)),
+                    ("attoptions", words),
                 ],
             );
         }
