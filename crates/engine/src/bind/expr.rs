@@ -16,14 +16,6 @@ pub(crate) fn bool_type() -> SqlType {
 }
 
 /// Joins conditions by AND, flat.
-/// 0A000 for what cannot be an element of an array.
-pub(super) fn check_element(ty: &PgType) -> PgResult<()> {
-    match ty {
-        PgType::Int2Vector | PgType::OidVector => Err(PgError::unsupported(format!("arrays of {ty} are not supported"))),
-        _ => Ok(()),
-    }
-}
-
 pub(crate) fn and(exprs: Vec<Expr>) -> Expr {
     let mut flat = Vec::with_capacity(exprs.len());
     for e in exprs {
@@ -645,8 +637,8 @@ impl Binder<'_> {
             };
             items.push(item);
         }
-        items.iter().try_for_each(|i| check_element(&i.ty.ty)).map_err(|e| e.at(self.pos(syntax)))?;
-        let nested = items.iter().any(|i| i.ty.ty.is_array());
+        // Vectors of the catalogs are elements like any other.
+        let nested = items.iter().any(|i| matches!(i.ty.ty, PgType::Array(_)));
         let (items, ty) = match element {
             Some(element) => {
                 let target = if nested { element.array_of() } else { element.clone() };

@@ -72,7 +72,6 @@ impl Binder<'_> {
             let [one] = query.outputs.as_slice() else {
                 return Err(PgError::new(SqlState::SYNTAX_ERROR, "subquery must return only one column").at(position));
             };
-            super::expr::check_element(&one.ty.ty).map_err(|e| e.at(position))?;
             let ty = one.ty.array_of();
             return Ok(Expr::new(ExprKind::ArraySubquery(Box::new(query)), ty));
         }

@@ -263,7 +263,7 @@ pub(super) fn type_of_key(expr: &crate::bind::tree::Expr) -> PgResult<SqlType> {
     if !is_immutable(expr) {
         return Err(PgError::new(SqlState::INVALID_OBJECT_DEFINITION, "functions in index expression must be marked IMMUTABLE"));
     }
-    Ok(if expr.ty.ty.is_array() { expr.ty.clone() } else { SqlType::new(expr.ty.ty.clone()) })
+    Ok(SqlType::new(expr.ty.ty.clone()))
 }
 
 /// # Errors

@@ -742,9 +742,7 @@ fn query_of(mut bound: Bound, names: &[ast::Ident]) -> PgResult<TableQuery> {
     let mut exprs = Vec::with_capacity(query.outputs.len());
     let mut outputs = Vec::with_capacity(query.outputs.len());
     for (i, output) in query.outputs.iter().enumerate() {
-        let ty = if output.ty.ty.is_array() {
-            output.ty.clone()
-        } else if output.ty.ty == PgType::Unknown {
+        let ty = if output.ty.ty == PgType::Unknown {
             SqlType::new(PgType::Text)
         } else {
             SqlType::with_typmod(output.ty.ty.clone(), output.ty.typmod)

@@ -72,8 +72,6 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateView) -> PgResult<Stri
         }
         let ty = if output.ty.ty == PgType::Unknown {
             SqlType::new(PgType::Text)
-        } else if output.ty.ty.is_array() {
-            output.ty.clone()
         } else {
             SqlType::with_typmod(output.ty.ty.clone(), output.ty.typmod)
         };

@@ -148,7 +148,7 @@ impl Lowering<'_> {
             NativeAggregate::BitAnd => insensitive(one(fa::bit_and_or_xor::bit_and_udaf(), converted()?, Some(a.ty.arrow.clone()))),
             NativeAggregate::BitOr => insensitive(one(fa::bit_and_or_xor::bit_or_udaf(), converted()?, Some(a.ty.arrow.clone()))),
             NativeAggregate::BitXor => one(fa::bit_and_or_xor::bit_xor_udaf(), converted()?, Some(a.ty.arrow.clone())),
-            NativeAggregate::ArrayAgg if args.first().is_some_and(|e| e.ty.ty.is_array()) => {
+            NativeAggregate::ArrayAgg if args.first().is_some_and(|e| matches!(e.ty.ty, PgType::Array(_))) => {
                 one(super::array_agg::nested_array_agg(), converted()?, args.first().map(|e| e.ty.arrow.clone()))
             }
             NativeAggregate::ArrayAgg => {

@@ -303,9 +303,7 @@ impl Planner {
             return Ok(None);
         }
         let negated = all && oper.0.name == "<>";
-        // Arrays have no array that holds them as they are.
-        let array = o.ty.ty.is_array();
-        if array || !(negated || (!all && oper.0.name == "=")) || l.ty.arrow != o.ty.arrow || l.ty.ty != o.ty.ty {
+        if !(negated || (!all && oper.0.name == "=")) || l.ty.arrow != o.ty.arrow || l.ty.ty != o.ty.ty {
             return Ok(None);
         }
         let rows = self.run(&query.rel, &[o.col]).await?;

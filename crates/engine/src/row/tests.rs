@@ -102,7 +102,7 @@ fn types() -> Vec<(SqlType, Vec<Option<&'static str>>)> {
         (of(PgType::Jsonb), vec![Some("{\"a\": [1, 2.50]}"), None, Some("null")]),
         (of(PgType::Json), vec![Some("{ \"a\":1}"), None, Some("[]")]),
         (of(PgType::Int4.array_of()), vec![Some("{1,NULL,3}"), None, Some("{}")]),
-        (of(PgType::Text.array_of()), vec![Some("{a,\"b c\"}"), None, Some("{NULL}")]),
+        (of(PgType::Text.array_of()), vec![Some("[0:0][2:3]={{a,\"b c\"}}"), None, Some("{NULL}")]),
         (of(PgType::Oid), vec![Some("4294967295"), None, Some("0")]),
     ]
 }
