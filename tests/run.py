@@ -380,6 +380,38 @@ def what_is_too_large_or_no_text_is_refused(server):
         assert c.execute("SELECT count(*) FROM big").fetchone() == (0,)
 
 
+def statements_nest_deeply(server):
+    """A thousand levels of each kind and chains of thousands; what is deeper is refused, and the server lives."""
+    n = 1000
+    deep = {
+        "SELECT " + "(" * n + "1" + ")" * n: (1,),
+        "SELECT " + "(a + " * n + "0" + ")" * n + " FROM t": (n,),
+        "SELECT " + "abs(" * n + "a" + ")" * n + " FROM t": (1,),
+        "SELECT a FROM t WHERE " + "NOT " * n + "a = 1": (1,),
+        "SELECT " + "CASE WHEN a = 2 THEN 0 ELSE " * n + "7" + " END" * n + " FROM t": (7,),
+        "SELECT a" + "::bigint::int" * n + " FROM t": (1,),
+        "SELECT a FROM t WHERE " + "".join(f"(a = {i} {'OR' if i % 2 else 'AND a < 9 OR'} " for i in range(n)) + "a = 1" + ")" * n: (1,),
+        "SELECT a FROM " + "(SELECT a FROM " * n + "t" + ") q" * n: (1,),
+        "(" * n + "SELECT 1" + ")" * n: (1,),
+        "SELECT " + "(SELECT " * 100 + "a" + ")" * 100 + " FROM t": (1,),
+        "SELECT a FROM t WHERE " + "EXISTS (SELECT 1 WHERE " * 50 + "a = 1" + ")" * 50: (1,),
+        "SELECT length(" + "||".join(["b"] * 2000) + ") FROM t": (2000,),
+        "SELECT " + "+".join(["a"] * 2000) + " FROM t": (2000,),
+        "SELECT a FROM t WHERE " + " OR ".join(f"a = {i}" for i in range(3000)): (1,),
+        "SELECT a FROM t WHERE " + " AND ".join(f"10 / a > {-i}" for i in range(2000)): (1,),
+        "SELECT count(*) FROM (" + " UNION ALL ".join(["SELECT 1"] * 1000) + ") q": (1000,),
+    }
+    with server.connect() as c:
+        c.execute("CREATE TABLE t (a int, b text)")
+        c.execute("INSERT INTO t VALUES (1, 'x')")
+        for sql, row in deep.items():
+            assert c.execute(sql).fetchall() == [row], sql[:60]
+        for sql in ("SELECT " + "(" * 20_000 + "1" + ")" * 20_000, "SELECT " + "(SELECT " * 20_000 + "1" + ")" * 20_000,
+                    "SELECT " + "+".join(["a"] * 50_000) + " FROM t"):
+            fails("54001", lambda: c.execute(sql))
+        assert c.execute("SELECT 1").fetchone() == (1,)
+
+
 def half_a_copy_leaves_nothing(server):
     """The client goes away in the middle of COPY, or says that it failed."""
     with server.connect() as c:
@@ -566,7 +598,7 @@ def load_dump_and_restore(server):
     assert demo.returncode == 0, demo.stderr
 
 
-TESTS = [errors_point_at_what_they_are_about, what_is_too_large_or_no_text_is_refused, half_a_copy_leaves_nothing, a_corrupted_file_is_told, memory_is_little_and_limited,
+TESTS = [errors_point_at_what_they_are_about, what_is_too_large_or_no_text_is_refused, statements_nest_deeply, half_a_copy_leaves_nothing, a_corrupted_file_is_told, memory_is_little_and_limited,
          a_full_disk_fails_statements_and_loses_nothing, load_dump_and_restore, rows_survive_kill_and_restart, nothing_acknowledged_is_lost, a_second_process_is_refused, malformed_frames_end_one_connection_only,
          parameters_and_results_of_each_type, copy_in_and_out, copies_of_odd_names_and_under_conditions, joins_of_all_pairs_are_cancelled, a_copy_that_waits_is_cancelled, portals_of_a_failed_transaction_are_not_run, cancel_and_timeouts, psql_describes,
          the_examples_of_the_reference_run, indexes_give_what_tables_give, indexes_are_built_while_others_write,
