@@ -96,6 +96,7 @@ class Oracle:
         self.documents = collections.defaultdict(lambda: {None})   # id → texts
         self.tables = collections.defaultdict(lambda: {None})      # name → rows, None without a table
         self.indexes = collections.defaultdict(lambda: {False})    # name → whether it is there
+        self.chained = 0                      # of the chain, the number up to which all is sure to be there
         self.next = 0
 
     def number(self):
@@ -106,7 +107,7 @@ class Oracle:
         out = Oracle()
         for name in ("loads", "documents", "tables", "indexes"):
             setattr(out, name, copy.deepcopy(getattr(self, name)))
-        out.next = self.next
+        out.next, out.chained = self.next, self.chained
         of, to = self.transactions, out.transactions
         to.next_batch, to.fate, to.sequence = of.next_batch, dict(of.fate), collections.Counter(of.sequence)
         to.present, to.absent = set(of.present), set(of.absent)
@@ -135,6 +136,7 @@ def setup(c):
     c.execute("CREATE INDEX loads_n ON loads (n, batch)")
     c.execute("CREATE TABLE document (id int PRIMARY KEY, body text)")
     c.execute("CREATE INDEX document_body ON document USING fulltext (body)")
+    c.execute("CREATE TABLE chain (n int PRIMARY KEY, pad text)")
     c.execute("CREATE TABLE other (id int PRIMARY KEY, body text)")
 
 
@@ -206,6 +208,18 @@ def writer(c, oracle, rng, stop):
             time.sleep(rng.random() * 0.1)
 
 
+def chainer(c, oracle, rng, stop):
+    """Commits that nobody waits for: a later one is not there without the earlier ones, and all that were before one that was waited for are."""
+    n = c.execute("SELECT coalesce(max(n), 0) FROM chain").fetchone()[0]
+    while not stop.is_set():
+        n += 1
+        wait = rng.random() < 0.05
+        c.execute(f"SET synchronous_commit = {'on' if wait else 'off'}")
+        c.execute("INSERT INTO chain VALUES (%s, repeat(chr(%s), %s))", (n, 97 + n % 26, rng.choice([0, 100, 3000, 9000])))
+        if wait:
+            oracle.chained = n
+
+
 def client(work, server, oracle, seed, stop, errors):
     try:
         with server.connect() as c:
@@ -231,6 +245,9 @@ def verify(server, oracle):
             settle(f"load {batch}", states, loads.pop(batch, 0))
         if loads:
             wrong.append(f"loads that nobody made: {loads}")
+        rows, last = c.execute("SELECT count(*), coalesce(max(n), 0) FROM chain").fetchone()
+        if rows != last or last < oracle.chained:
+            wrong.append(f"chain: {rows} rows up to {last}, {oracle.chained} are sure")
         documents = dict(c.execute("SELECT id, body FROM document").fetchall())
         for id_, states in oracle.documents.items():
             settle(f"document {id_}", states, documents.get(id_))
@@ -365,9 +382,9 @@ class Life:
     def at_work(self, server):
         self.control.end_in(int(10 ** self.rng.uniform(0, 3.2)))
         stop, errors, threads = threading.Event(), [], []
-        works = [loader, definer, writer]
+        works = [loader, definer, writer, chainer]
         self.rng.shuffle(works)
-        for work in works[:self.rng.randint(0, 3)]:
+        for work in works[:self.rng.randint(0, 4)]:
             threads.append(threading.Thread(target=client, args=(work, server, self.oracle, self.rng.random(), stop, errors), daemon=True))
         for _ in range(self.rng.randint(1, 4)):
             threads.append(threading.Thread(target=crash.client, args=(server, self.oracle.transactions, self.rng.random(), stop), daemon=True))

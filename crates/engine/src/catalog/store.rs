@@ -229,13 +229,15 @@ pub fn store_tables_of(relation: &Relation) -> impl Iterator<Item = TableId> {
 /// # Errors
 /// What the store reports; XX001 for rows that cannot be read.
 pub async fn open(store: &Arc<dyn Store>) -> PgResult<CatalogSnapshot> {
-    let new = store.describe_table(CATALOG_TABLE).await.map_err(store_error)?.is_none();
-    if new {
+    if store.describe_table(CATALOG_TABLE).await.map_err(store_error)?.is_none() {
         let family = FamilySchema { id: CATALOG_FAMILY, name: "c".into(), options: FamilyOptions::default() };
         let schema = TableSchema { id: CATALOG_TABLE, name: "catalog".into(), families: vec![family], split_points: Vec::new() };
         store.create_table(&schema).await.map_err(store_error)?;
-        put(&**store, FORMAT_KEY, &encode(&u32::from(VERSION))?).await?;
+    }
+    if get(&**store, FORMAT_KEY).await?.is_none() {
+        // At once: a start that is interrupted must not leave a database without the schemas that it begins with.
         let mut mutations = Mutations::new();
+        mutations.put(CATALOG_TABLE, FORMAT_KEY, CATALOG_FAMILY, &[], &encode(&u32::from(VERSION))?);
         for schema in built_in_schemas() {
             mutations.put(CATALOG_TABLE, &schema_key(schema.oid), CATALOG_FAMILY, &[], &encode(&schema)?);
         }
