@@ -21,6 +21,9 @@ pub enum Error {
     /// The files of an index are damaged, or belong to another definition: it must be built again.
     #[error("the full text index is damaged: {0}")]
     Damaged(String),
+    /// The disk is full, or nearly: what was there before is as it was.
+    #[error("the disk is full: {0}")]
+    Full(String),
     /// The disk or the machine failed.
     #[error("the full text index failed: {0}")]
     Failed(String),
@@ -36,6 +39,7 @@ impl From<tantivy::TantivyError> for Error {
                 Error::Damaged(error.to_string())
             }
             T::OpenReadError(_) => Error::Damaged(error.to_string()),
+            T::IoError(error) => Error::of_file(&error),
             other => Error::Failed(other.to_string()),
         }
     }
@@ -43,6 +47,16 @@ impl From<tantivy::TantivyError> for Error {
 
 impl From<std::io::Error> for Error {
     fn from(error: std::io::Error) -> Self {
-        Error::Failed(error.to_string())
+        Error::of_file(&error)
+    }
+}
+
+impl Error {
+    fn of_file(error: &std::io::Error) -> Self {
+        use std::io::ErrorKind as K;
+        match error.kind() {
+            K::StorageFull | K::QuotaExceeded => Error::Full(error.to_string()),
+            _ => Error::Failed(error.to_string()),
+        }
     }
 }

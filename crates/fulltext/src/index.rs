@@ -59,6 +59,10 @@ const DELETED_SHARE: f32 = 0.25;
 /// What writers may keep in memory, all shards together, unless it is said.
 pub const MEMORY: usize = 96 << 20;
 const LEAST_MEMORY: usize = 15 << 20;
+/// What writing leaves of the disk to others, who need less: an index can be made again at any time.
+const RESERVE: u64 = 16 << 20;
+/// Changes after which the disk is looked at again.
+const CHANGES_BETWEEN_LOOKS: usize = 4096;
 
 struct Shard {
     index: Index,
@@ -216,6 +220,7 @@ impl FullTextIndex {
     /// # Errors
     /// The disk failed, or another process has the files.
     pub fn write(&self) -> Result<Writing<'_>> {
+        self.check_space()?;
         let mut writers = self.writers.lock();
         if writers.is_empty() {
             let memory = (self.memory / self.shards.len().max(1)).max(LEAST_MEMORY);
@@ -261,6 +266,24 @@ impl FullTextIndex {
         Ok(())
     }
 
+    fn check_space(&self) -> Result<()> {
+        match free_space(&self.directory) {
+            Some(free) if free < RESERVE => {
+                let (directory, free, wanted) = (self.directory.display(), free >> 20, RESERVE >> 20);
+                Err(Error::Full(format!("{directory} has {free} MiB left, and {wanted} MiB are needed")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What a failure of a writer was, whose threads do not tell.
+    fn failure(&self, error: Error) -> Error {
+        match (error, self.check_space()) {
+            (Error::Failed(_), Err(full)) => full,
+            (error, _) => error,
+        }
+    }
+
     fn shard_of(&self, key: &[u8]) -> usize {
         // FNV-1a: part of the format, as long as an index has its shards.
         let hash = key.iter().fold(0xcbf2_9ce4_8422_2325_u64, |h, b| (h ^ u64::from(*b)).wrapping_mul(0x0100_0000_01b3));
@@ -290,6 +313,9 @@ impl Writing<'_> {
     /// The disk failed.
     pub fn add(&mut self, key: &[u8], texts: &[FieldText<'_>]) -> Result<()> {
         self.changes += 1;
+        if self.changes.is_multiple_of(CHANGES_BETWEEN_LOOKS) {
+            self.index.check_space()?;
+        }
         let mut document = TantivyDocument::default();
         document.add_bytes(self.index.key, key);
         match self.index.definition.key {
@@ -328,7 +354,7 @@ impl Writing<'_> {
             }
         }
         if let Some(writer) = self.writers.get(self.index.shard_of(key)) {
-            writer.add_document(document)?;
+            writer.add_document(document).map_err(|error| self.index.failure(error.into()))?;
         }
         Ok(())
     }
@@ -372,7 +398,7 @@ impl Writing<'_> {
             Err(error) => {
                 // A writer that failed once is of no use.
                 self.writers.clear();
-                Err(error)
+                Err(self.index.failure(error))
             }
         }
     }
@@ -381,6 +407,18 @@ impl Writing<'_> {
     pub fn abandon(mut self) {
         self.writers.clear();
     }
+}
+
+/// Bytes that a directory's file system has left; `None` if that is not known.
+fn free_space(directory: &Path) -> Option<u64> {
+    use std::os::unix::ffi::OsStrExt;
+    let path = std::ffi::CString::new(directory.as_os_str().as_bytes()).ok()?;
+    // SAFETY: all of it may be zero; it is filled in by the call.
+    let mut out: libc::statvfs = unsafe { std::mem::zeroed() };
+    // SAFETY: the path ends in a zero, and both are alive during the call.
+    let known = unsafe { libc::statvfs(path.as_ptr(), &raw mut out) } == 0;
+    #[allow(clippy::unnecessary_cast, reason = "other systems have narrower fields")]
+    known.then(|| (out.f_bavail as u64).saturating_mul(out.f_frsize as u64))
 }
 
 /// Brings the names in a directory to stable storage.

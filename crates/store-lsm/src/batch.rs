@@ -39,6 +39,8 @@ pub(crate) struct EncodedCommit {
     pub written: WrittenRows,
     /// Where entries are deleted by RocksDB's own deletions.
     pub deleted: Vec<(Arc<ColumnFamily>, u32)>,
+    /// Whether it makes room on the disk.
+    pub frees: bool,
     /// The tables as they were when this was encoded.
     pub tables: Vec<Arc<Table>>,
 }
@@ -50,7 +52,7 @@ impl EncodedCommit {
         if mutations.bytes() > MAX_COMMIT_BYTES {
             return Err(StoreError::TooLarge { what: "commit", size: mutations.bytes() as u64, limit: MAX_COMMIT_BYTES as u64 });
         }
-        let mut out = Self { bytes: Vec::with_capacity(mutations.bytes() + 64), ..Self::default() };
+        let mut out = Self { bytes: Vec::with_capacity(mutations.bytes() + 64), frees: mutations.makes_room(), ..Self::default() };
         out.bytes.resize(HEADER_BYTES, 0);
         let deletions = Deletions::find(mutations, tables);
         for (i, mutation) in mutations.iter().enumerate() {
@@ -68,6 +70,7 @@ impl EncodedCommit {
                 return Err(StoreError::TooLarge { what: "commit", size: out.bytes.len() as u64, limit: MAX_ENCODED_BYTES as u64 });
             }
             out.written.push(id, key);
+            out.frees |= !matches!(mutation, MutationRef::Put { .. });
             match mutation {
                 MutationRef::Put { family, qualifier, value, .. } => match deletions.place(i, id, key, family, qualifier) {
                     Place::Before => {}

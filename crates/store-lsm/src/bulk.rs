@@ -12,6 +12,7 @@ use crate::keys::{Form, VALUE_DELETED, VALUE_PUT, VALUE_PUT_AFTER_DELETE, invert
 use crate::metadata::{StoredLoad, load_key};
 use crate::options::OptionClass;
 use crate::sorted_files::{FinishedFiles, SortedFiles, load_directory, remove_file};
+use crate::space::Purpose;
 use crate::view::{Family, Table};
 use async_trait::async_trait;
 use rocksdb::WriteBatch;
@@ -19,6 +20,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 use stoa_store::limits::check_mutation;
 use stoa_store::model::LoadOrder;
 use stoa_store::{BulkLoad, Certainty, Durability, KeyRange, MutationRef, StoreError, StoreResult, Timestamp};
@@ -182,6 +184,19 @@ impl TableLoad {
     }
 }
 
+/// A load of which a part was taken in.
+#[derive(Debug)]
+pub(crate) struct Unfinished {
+    records: Vec<StoredLoad>,
+    by_class: HashMap<OptionClass, Vec<PathBuf>>,
+    /// Why it could not be finished.
+    error: StoreError,
+    tried: Instant,
+}
+
+/// How long a load that is half done is left alone.
+const RETRY: Duration = Duration::from_secs(1);
+
 /// A table's files, complete.
 struct LoadedTable {
     table: Arc<Table>,
@@ -252,6 +267,8 @@ impl Committer {
         if loaded.is_empty() {
             return Ok(finish);
         }
+        // The files are there; what is to come is small, and must not be left half done.
+        self.core.check_space(0, Purpose::Frees)?;
         let mut by_class: HashMap<OptionClass, Vec<PathBuf>> = HashMap::new();
         let mut records = Vec::new();
         for load in &mut loaded {
@@ -287,30 +304,54 @@ impl Committer {
         }
         // Before the first file: a compaction that meets its entries asks when they become visible.
         self.add_loads(records.iter().map(|record| (record.begin, finish)));
-        let result = self.take_in(&by_class).and_then(|()| {
-            let mut done = WriteBatch::default();
-            for record in &mut records {
-                record.pending.clear();
-                done.put(load_key(record.begin), record.encode());
-            }
-            self.write_metadata(done).map_err(|error| (true, error))
-        });
-        match result {
-            Ok(()) => {
-                self.publish();
-                count(&self.core.counters.bulk_loads, 1);
-                Ok(finish)
-            }
+        let taken = self.take_in(&by_class).and_then(|()| self.complete(&records).map_err(|error| (true, error)));
+        match taken {
+            Ok(()) => Ok(finish),
             Err((false, error)) => {
                 by_class.values().flatten().for_each(|path| remove_file(path));
                 self.forget_loads(records.iter().map(|record| record.begin))?;
                 Err(error)
             }
             Err((true, error)) => {
-                self.broken = Some(format!("a bulk load failed half way, it is finished when the store is opened again: {error}"));
-                Err(StoreError::Io { message: error.to_string(), certainty: Certainty::Unknown })
+                let message = error.to_string();
+                self.unfinished = Some(Unfinished { records, by_class, error, tried: Instant::now() });
+                Err(StoreError::Io { message, certainty: Certainty::Unknown })
             }
         }
+    }
+
+    /// Ends a load whose files were taken in, and shows it.
+    fn complete(&mut self, records: &[StoredLoad]) -> StoreResult<()> {
+        let mut done = WriteBatch::default();
+        for record in records {
+            done.put(load_key(record.begin), StoredLoad { pending: Vec::new(), ..record.clone() }.encode());
+        }
+        self.core.database.write(done, Durability::Sync)?;
+        self.publish();
+        count(&self.core.counters.bulk_loads, 1);
+        Ok(())
+    }
+
+    /// Whether anything can be written: not while a load is half done, which is tried again before.
+    ///
+    /// # Errors
+    /// Why the load cannot be finished.
+    pub fn check_working(&mut self) -> StoreResult<()> {
+        let Some(mut unfinished) = self.unfinished.take() else { return Ok(()) };
+        if unfinished.tried.elapsed() >= RETRY {
+            unfinished.tried = Instant::now();
+            unfinished.by_class.values_mut().for_each(|paths| paths.retain(|path| path.exists()));
+            match self.take_in(&unfinished.by_class).map_err(|(_, error)| error).and_then(|()| self.complete(&unfinished.records)) {
+                Ok(()) => return Ok(()),
+                Err(error) => unfinished.error = error,
+            }
+        }
+        let error = match &unfinished.error {
+            StoreError::DiskFull(why) => StoreError::DiskFull(why.clone()),
+            error => StoreError::Io { message: format!("a bulk load is half done: {error}"), certainty: Certainty::NotDone },
+        };
+        self.unfinished = Some(unfinished);
+        Err(error)
     }
 
     /// An error says whether a part was taken in.

@@ -5,13 +5,15 @@
 //! not run beside commits (changes of schemas, the end of a bulk load) runs on the same thread between groups.
 
 use crate::batch::{EncodedCommit, GroupBatch};
-use crate::database::{ColumnFamily, Database, RocksSnapshot};
+use crate::bulk::Unfinished;
+use crate::database::{ColumnFamily, Database, RocksSnapshot, write_error};
 use crate::kept::KeptRows;
 use crate::kept_ranges::KeptRanges;
 use crate::keys::{Form, push_row_bound};
 use crate::metadata::CEILING_KEY;
 use crate::options::{LsmOptions, OptionClass, SharedResources};
 use crate::recent::Recent;
+use crate::space::Purpose;
 use crate::view::{LOAD_COUNTER, LsmSnapshot, Table, Tables, View};
 use parking_lot::{Condvar, Mutex, RwLock};
 use std::collections::{HashMap, VecDeque};
@@ -24,6 +26,10 @@ use tokio::sync::oneshot;
 const MAX_GROUP_BYTES: usize = 8 << 20;
 /// How far ahead the stored ceiling of timestamps is, so that it is seldom written.
 const CEILING_AHEAD_US: u64 = 1_000_000;
+/// Larger groups do not count as making room, whatever they delete.
+const MAX_FREEING_BYTES: usize = 256 << 10;
+/// What memory must hold for it to be written to files early, when the disk is nearly full.
+const WORTH_FLUSHING: u64 = 2 << 20;
 
 pub(crate) struct CommitJob {
     pub encoded: EncodedCommit,
@@ -198,6 +204,25 @@ impl Core {
         answer.await.map_err(|_| closed())?
     }
 
+    /// Whether there is place on the disk for a write.
+    ///
+    /// # Errors
+    /// [`StoreError::DiskFull`].
+    pub fn check_space(&self, bytes: u64, purpose: Purpose) -> StoreResult<()> {
+        let check = || self.database.space.check(bytes, self.shared.write_buffers.get_usage() as u64, purpose);
+        let Err(full) = check() else { return Ok(()) };
+        let in_memory = self.shared.write_buffers.get_usage() as u64;
+        if in_memory < WORTH_FLUSHING || self.database.space.free().is_none_or(|free| free < in_memory) {
+            return Err(full);
+        }
+        // Files take less than memory and the log, which goes with it.
+        let homes: Vec<_> = self.homes.lock().values().map(Arc::clone).collect();
+        for home in homes {
+            self.database.db.flush_cf(&home.handle).map_err(write_error)?;
+        }
+        check()
+    }
+
     pub fn close(&self) {
         self.queue.lock().closed = true;
         self.wake.notify_all();
@@ -245,13 +270,13 @@ pub(crate) struct Committer {
     last: Timestamp,
     ceiling: Timestamp,
     pub next_storage: u32,
-    /// Why nothing can be written any more until the store is opened again.
-    pub broken: Option<String>,
+    /// A load that is to be finished before anything else is written.
+    pub unfinished: Option<Unfinished>,
 }
 
 impl Committer {
     pub fn new(core: Arc<Core>, tables: Arc<Tables>, last: Timestamp, ceiling: Timestamp, next_storage: u32) -> Self {
-        Self { core, tables, last, ceiling, next_storage, broken: None }
+        Self { core, tables, last, ceiling, next_storage, unfinished: None }
     }
 
     /// Works until the store is closed.
@@ -301,7 +326,7 @@ impl Committer {
     fn lower_ceiling(&mut self) {
         let mut ceiling = rocksdb::WriteBatch::default();
         ceiling.put(CEILING_KEY, (self.last.0 + 1).to_be_bytes());
-        if self.broken.is_none()
+        if self.unfinished.is_none()
             && let Err(error) = self.core.database.write(ceiling, Durability::Relaxed)
         {
             tracing::warn!("the last timestamp could not be stored: {error}");
@@ -316,13 +341,6 @@ impl Committer {
             batch.put(CEILING_KEY, self.ceiling.0.to_be_bytes());
         }
         self.core.database.write(batch, Durability::Sync)
-    }
-
-    pub fn check_working(&self) -> StoreResult<()> {
-        match &self.broken {
-            None => Ok(()),
-            Some(message) => Err(StoreError::Io { message: message.clone(), certainty: Certainty::NotDone }),
-        }
     }
 
     /// Makes everything written so far visible.
@@ -344,11 +362,13 @@ impl Committer {
         let mut accepted = Vec::with_capacity(jobs.len());
         let mut durability = Durability::Relaxed;
         let mut deleted = Vec::new();
+        let mut frees = false;
+        let working = self.check_working();
         let mut recent = core.recent.lock();
         for job in jobs {
             let CommitJob { mut encoded, since, validate, durability: wanted, then, reply } = job;
-            if let Err(error) = self.check_working() {
-                let _ = reply.send(Reply::Failed(error));
+            if let Err(error) = &working {
+                let _ = reply.send(Reply::Failed(error.clone()));
                 continue;
             }
             let current = |table: &Arc<Table>| self.tables.map.get(&table.schema.id).is_some_and(|now| Arc::ptr_eq(now, table));
@@ -375,6 +395,7 @@ impl Committer {
                 durability = Durability::Sync;
             }
             deleted.append(&mut encoded.deleted);
+            frees |= encoded.frees;
             if !encoded.is_empty() {
                 batch.add(encoded);
             }
@@ -385,7 +406,7 @@ impl Committer {
             return;
         }
         let ceiling = self.raise_ceiling(&mut batch);
-        let written = self.write_group(batch, durability);
+        let written = self.write_group(batch, durability, frees);
         deleted.iter().for_each(|(home, storage)| home.deleted(*storage));
         match written {
             Ok(()) => {
@@ -409,11 +430,14 @@ impl Committer {
         }
     }
 
-    fn write_group(&self, batch: GroupBatch, durability: Durability) -> StoreResult<()> {
+    fn write_group(&self, batch: GroupBatch, durability: Durability, frees: bool) -> StoreResult<()> {
         let batch = batch.finish();
         if batch.is_empty() {
             return Ok(());
         }
+        let bytes = batch.size_in_bytes();
+        let purpose = if frees && bytes <= MAX_FREEING_BYTES { Purpose::Frees } else { Purpose::Fills };
+        self.core.check_space(bytes as u64, purpose)?;
         count(&self.core.counters.bytes_written, batch.size_in_bytes() as u64);
         if durability == Durability::Sync {
             count(&self.core.counters.syncs, 1);

@@ -7,6 +7,7 @@ use crate::files::{Deletions, FileEntry};
 use crate::iterator::AtRest;
 use crate::log_marks::LogWriter;
 use crate::options::OptionClass;
+use crate::space::Space;
 use librocksdb_sys as ffi;
 use parking_lot::Mutex;
 use rocksdb::{AsColumnFamilyRef, AsRawPtr, BoundColumnFamily, DB, WriteBatch};
@@ -25,6 +26,7 @@ pub(crate) struct Database {
     pub db: DB,
     pub path: PathBuf,
     pub log: Mutex<LogWriter>,
+    pub space: Space,
     /// Behind `db`.
     pub _claim: Claim,
 }
@@ -380,7 +382,9 @@ pub(crate) fn write_error(error: rocksdb::Error) -> StoreError {
 /// Sorts RocksDB's messages into the contract's errors.
 pub(crate) fn message_error(message: &str, certainty: Certainty) -> StoreError {
     let lower = message.to_ascii_lowercase();
-    if lower.contains("no space left") || lower.contains("space limit") {
+    // What failed to be synced may be in the log all the same.
+    let is_certain = certainty == Certainty::NotDone || !lower.contains("sync");
+    if is_certain && (lower.contains("no space left") || lower.contains("space limit")) {
         StoreError::DiskFull(message.into())
     } else if lower.starts_with("corruption") || (lower.contains("no such file") && (lower.contains(".sst") || lower.contains(".blob"))) {
         StoreError::Corruption(message.into())
@@ -398,6 +402,9 @@ mod tests {
     fn messages_become_errors() {
         let of = |message: &str| message_error(message, Certainty::Unknown);
         assert!(matches!(of("IO error: No space left on device: While appending to file: /x/000004.log"), StoreError::DiskFull(_)));
+        let of_a_sync = "IO error: No space left on device: While fdatasync: /x/000004.log";
+        assert!(matches!(of(of_a_sync), StoreError::Io { certainty: Certainty::Unknown, .. }));
+        assert!(matches!(message_error(of_a_sync, Certainty::NotDone), StoreError::DiskFull(_)));
         assert!(matches!(of("Corruption: block checksum mismatch: stored = 1"), StoreError::Corruption(_)));
         assert!(matches!(of("IO error: No such file or directory: While open a file: /x/000007.sst"), StoreError::Corruption(_)));
         assert!(matches!(of("IO error: Input/output error: x"), StoreError::Io { certainty: Certainty::Unknown, .. }));

@@ -2,8 +2,8 @@
 //!
 //! [`LsmStore`] is the door. In reading order: [`keys`] (how cells lie in RocksDB), `view` (what a reader sees), `scan`,
 //! `files`, `get`, `kept`, `kept_ranges` and `iterator` (reading), `batch`, `recent` and `commit` (writing: one thread owns it), `ddl`,
-//! `bulk`, `purge`, `retention`, `regions`, `sweep`, `log_marks`, `log_room` and `log_end` (RocksDB's log) and
-//! `directories` (the disk), and [`metadata`] (what the store remembers of itself).
+//! `bulk`, `purge`, `retention`, `regions`, `sweep`, `log_marks`, `log_room` and `log_end` (RocksDB's log), `directories` and `space`
+//! (the disk), and [`metadata`] (what the store remembers of itself).
 //!
 //! Invariants: a published view holds only what is durable (or was committed as relaxed), and all of it; every entry's
 //! storage id belongs to one family of one table, for ever; timestamps never go back, over restarts too.
@@ -50,6 +50,7 @@ mod retention;
 mod scan;
 mod schedule;
 mod sorted_files;
+mod space;
 mod store;
 mod sweep;
 mod view;

@@ -5,7 +5,8 @@
 
 use crate::keys::{Form, row_prefix};
 use crate::retention::{RetentionFilterFactory, SharedRetention};
-use rocksdb::{BlockBasedOptions, Cache, DBCompressionType, DataBlockIndexType, LogLevel, Options, SliceTransform, WriteBufferManager};
+use rocksdb::{BlockBasedOptions, Cache, DB, DBCompressionType, DataBlockIndexType, LogLevel, Options, SliceTransform, WriteBufferManager};
+use std::path::Path;
 use std::sync::Arc;
 use stoa_store::clock::{Clock, SystemClock};
 use stoa_store::{BloomFilter, Compression, FamilyOptions};
@@ -140,6 +141,7 @@ impl OptionClass {
 
 /// Write buffers of a column family; when all are full, writes wait for a flush.
 const WRITE_BUFFERS: i32 = 4;
+const OPENING_WRITE_BUFFER: usize = 32 << 20;
 
 /// What all column families share: memory, and the rules of what may go at compaction.
 pub(crate) struct SharedResources {
@@ -184,7 +186,8 @@ impl SharedResources {
     }
 
     pub fn database_options(&self, options: &LsmOptions) -> Options {
-        let mut out = Options::default();
+        // Space is not reserved ahead, for it may be the last.
+        let mut out = options_from("allow_fallocate=false");
         out.create_if_missing(true);
         out.create_missing_column_families(true);
         out.set_paranoid_checks(true);
@@ -222,9 +225,55 @@ impl SharedResources {
         out
     }
 
+    /// Those with which a column family is opened. After an error for want of space RocksDB goes on when there is as much as the largest
+    /// write buffer of that time.
+    pub fn opening_options(&self, class: &OptionClass) -> Options {
+        let mut out = self.family_options(class);
+        out.set_write_buffer_size(self.write_buffer_size().min(OPENING_WRITE_BUFFER));
+        out
+    }
+
+    /// Gives a column family that was opened the size that it shall have.
+    pub fn set_write_buffer_size(&self, db: &DB, class: &OptionClass) {
+        let size = self.write_buffer_size();
+        let Some(family) = db.cf_handle(&class.name()).filter(|_| size > OPENING_WRITE_BUFFER) else { return };
+        if let Err(error) = db.set_options_cf(&family, &[("write_buffer_size", &size.to_string())]) {
+            tracing::warn!(%error, "writes are held in smaller buffers");
+        }
+    }
+
+    /// Lets memory hold all that the logs of a directory hold; returns how much that may be.
+    pub fn hold_log(&self, directory: &Path) -> usize {
+        let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+        let logs = entries.filter(|entry| entry.path().extension().is_some_and(|e| e == "log"));
+        let bytes: u64 = logs.filter_map(|log| Some(log.metadata().ok()?.len())).sum();
+        let bytes = usize::try_from(bytes.saturating_mul(3)).unwrap_or(usize::MAX / 2).saturating_add(64 << 20);
+        self.write_buffers.set_buffer_size(bytes);
+        bytes
+    }
+
+    /// The end of [`SharedResources::hold_log`].
+    pub fn hold_writes(&self) {
+        self.write_buffers.set_buffer_size(self.write_buffer_bytes);
+    }
+
+    /// Options with which the log is read into memory and stays what it is, until there is place for files.
+    pub fn replays_into_memory(mut options: Options, bytes: usize) -> Options {
+        options.set_write_buffer_size(bytes);
+        let in_memory = options.get_options_from_string("avoid_flush_during_recovery=true");
+        in_memory.unwrap_or_else(|error| {
+            tracing::warn!(%error, "the log cannot be read without writing files");
+            options
+        })
+    }
+
+    fn write_buffer_size(&self) -> usize {
+        (self.write_buffer_bytes / WRITE_BUFFERS as usize).clamp(1 << 20, 64 << 20)
+    }
+
     pub fn family_options(&self, class: &OptionClass) -> Options {
-        let mut out = unhurried();
-        self.common(&mut out, (self.write_buffer_bytes / WRITE_BUFFERS as usize).clamp(1 << 20, 64 << 20));
+        let mut out = options_from(UNHURRIED);
+        self.common(&mut out, self.write_buffer_size());
         let compression = match class.compression {
             Compression::None => DBCompressionType::None,
             Compression::Snappy => DBCompressionType::Snappy,
@@ -283,12 +332,14 @@ impl SharedResources {
     }
 }
 
-/// Options with which files at the bottom are not written again as soon as no snapshot is older than they are: every file of a bulk
-/// load is such a file, and only its sequence numbers would be other ones.
-fn unhurried() -> Options {
-    const NO_SOONER: &str = "bottommost_file_compaction_delay=86400";
-    Options::default().get_options_from_string(NO_SOONER).unwrap_or_else(|error| {
-        tracing::warn!(%error, "files of bulk loads will be written twice");
+/// With this, files at the bottom are not written again as soon as no snapshot is older than they are: every file of a bulk load is such
+/// a file, and only its sequence numbers would be other ones.
+const UNHURRIED: &str = "bottommost_file_compaction_delay=86400";
+
+/// The default options with some that only RocksDB's own words can set.
+fn options_from(words: &str) -> Options {
+    Options::default().get_options_from_string(words).unwrap_or_else(|error| {
+        tracing::warn!(%error, "RocksDB does not know an option");
         Options::default()
     })
 }

@@ -11,6 +11,7 @@ use crate::commit::Core;
 use crate::database::{ColumnFamily, Database, message_error, read_error, write_error};
 use crate::directories::make_directory;
 use crate::options::OptionClass;
+use crate::space::Purpose;
 use rocksdb::{IngestExternalFileOptions, Options, SstFileWriter};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -179,6 +180,7 @@ impl FileBuilder {
     }
 
     fn add_all(&mut self, mut chunk: &[u8]) -> StoreResult<()> {
+        self.core.database.space.check(chunk.len() as u64, 0, Purpose::Fills)?;
         while let Some((entry, rest)) = split_entry(chunk) {
             let writer = self.writer()?;
             match entry {

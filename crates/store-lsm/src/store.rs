@@ -14,11 +14,12 @@ use crate::metadata::{FORMAT, FORMAT_KEY, Metadata, load_key};
 use crate::options::{LsmOptions, OptionClass, SharedResources};
 use crate::purge::Purge;
 use crate::scan::LsmScan;
+use crate::space::Space;
 use crate::view::{LsmSnapshot, Table, Tables, View};
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use rocksdb::checkpoint::Checkpoint;
-use rocksdb::{ColumnFamilyDescriptor, DB, WriteBatch};
+use rocksdb::{ColumnFamilyDescriptor, DB, Options, WriteBatch};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -150,7 +151,7 @@ fn open_database(path: &Path, options: &LsmOptions, shared: &SharedResources) ->
         _ => io(error),
     })?;
     let database_options = shared.database_options(options);
-    let mut descriptors = Vec::new();
+    let mut classes = Vec::new();
     if path.join("CURRENT").exists() {
         for name in DB::list_cf(&database_options, path).map_err(|e| open_error(path, e))? {
             if name == rocksdb::DEFAULT_COLUMN_FAMILY_NAME {
@@ -159,7 +160,7 @@ fn open_database(path: &Path, options: &LsmOptions, shared: &SharedResources) ->
             let class = OptionClass::parse(&name).ok_or_else(|| {
                 StoreError::Invalid(format!("{} holds column family \"{name}\", which this program does not know", path.display()))
             })?;
-            descriptors.push(ColumnFamilyDescriptor::new(name, shared.family_options(&class)));
+            classes.push(class);
         }
     } else if std::fs::read_dir(path).map_err(io)?.flatten().any(|entry| entry.file_name() != "lost+found") {
         // RocksDB leaves its lock and log when it was stopped before it had made anything.
@@ -171,10 +172,31 @@ fn open_database(path: &Path, options: &LsmOptions, shared: &SharedResources) ->
             return Err(StoreError::Invalid(format!("{} is not empty and not a store: it holds \"{name}\"", path.display())));
         }
     }
-    descriptors.push(ColumnFamilyDescriptor::new(rocksdb::DEFAULT_COLUMN_FAMILY_NAME, database_options.clone()));
-    let db = DB::open_cf_descriptors(&database_options, path, descriptors).map_err(|e| open_error(path, e))?;
-    let log = Mutex::new(LogWriter::new(path));
-    Ok(Database { at_rest: AtRest::default(), db, path: path.to_path_buf(), log, _claim: claim })
+    let mut in_memory = false;
+    let db = match open_families(path, &database_options, &classes, &|class| shared.opening_options(class)) {
+        Err(StoreError::DiskFull(why)) => {
+            tracing::warn!("the disk is nearly full ({why}): what the log holds stays in memory");
+            let bytes = shared.hold_log(path);
+            let of = |options| SharedResources::replays_into_memory(options, bytes);
+            let opened = open_families(path, &of(database_options), &classes, &|class| of(shared.opening_options(class)));
+            shared.hold_writes();
+            in_memory = true;
+            opened?
+        }
+        opened => opened?,
+    };
+    for class in classes.iter().filter(|_| !in_memory) {
+        shared.set_write_buffer_size(&db, class);
+    }
+    let (log, space) = (Mutex::new(LogWriter::new(path)), Space::new(path));
+    Ok(Database { at_rest: AtRest::default(), db, path: path.to_path_buf(), log, space, _claim: claim })
+}
+
+/// Opens RocksDB with a column family for each class and one for the metadata.
+fn open_families(path: &Path, options: &Options, classes: &[OptionClass], of: &dyn Fn(&OptionClass) -> Options) -> StoreResult<DB> {
+    let metadata = ColumnFamilyDescriptor::new(rocksdb::DEFAULT_COLUMN_FAMILY_NAME, options.clone());
+    let families = classes.iter().map(|class| ColumnFamilyDescriptor::new(class.name(), of(class)));
+    DB::open_cf_descriptors(options, path, families.chain([metadata])).map_err(|e| open_error(path, e))
 }
 
 fn open_error(path: &Path, error: rocksdb::Error) -> StoreError {

@@ -53,12 +53,25 @@ struct Entry {
 pub struct Mutations {
     arena: Vec<u8>,
     entries: Vec<Entry>,
+    makes_room: bool,
 }
 
 impl Mutations {
     #[must_use]
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// Lets a store make these changes, if they are few, though its disk is nearly full: they make room, or let others do so. Deletions
+    /// need not say it.
+    pub fn make_room(&mut self) {
+        self.makes_room = true;
+    }
+
+    /// See [`Mutations::make_room`].
+    #[must_use]
+    pub fn makes_room(&self) -> bool {
+        self.makes_room
     }
 
     pub fn put(&mut self, table: TableId, key: &[u8], family: FamilyId, qualifier: &[u8], value: &[u8]) {

@@ -121,8 +121,12 @@ fn head(key: &[u8]) -> u64 {
 
 fn failed(error: &std::io::Error) -> PgError {
     let full = matches!(error.kind(), std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded);
-    let code = if full { SqlState::DISK_FULL } else { SqlState::IO_ERROR };
-    PgError::new(code, format!("could not sort entries on disk: {error}"))
+    let message = format!("could not sort entries on disk: {error}");
+    if full {
+        PgError::new(SqlState::DISK_FULL, message).hint(crate::txn::DISK_FULL_HINT)
+    } else {
+        PgError::new(SqlState::IO_ERROR, message)
+    }
 }
 
 fn too_large() -> PgError {

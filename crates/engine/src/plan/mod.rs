@@ -48,7 +48,7 @@ pub(crate) use key_read::{PlanCache, is_lasting};
 
 use crate::bind::tree::ColId;
 use datafusion::error::DataFusionError;
-use stoa_pg::PgError;
+use stoa_pg::{PgError, SqlState};
 
 /// The name of a column in plans.
 #[must_use]
@@ -95,7 +95,11 @@ pub fn from_datafusion(error: DataFusionError) -> PgError {
         DataFusionError::Collection(errors) => {
             errors.into_iter().next().map_or_else(|| internal("an empty collection of errors"), from_datafusion)
         }
-        DataFusionError::ArrowError(inner, _) => PgError::from(*inner),
+        DataFusionError::IoError(error) => file_error(&error),
+        DataFusionError::ArrowError(inner, _) => match *inner {
+            arrow::error::ArrowError::IoError(_, error) => file_error(&error),
+            inner => PgError::from(inner),
+        },
         DataFusionError::ResourcesExhausted(message) => out_of_memory(&message),
         other => internal(&other.to_string()),
     }
@@ -112,8 +116,10 @@ fn from_shared(error: &DataFusionError) -> PgError {
         },
         DataFusionError::Context(_, inner) | DataFusionError::Diagnostic(_, inner) => from_shared(inner),
         DataFusionError::Shared(inner) => from_shared(inner),
+        DataFusionError::IoError(error) => file_error(error),
         DataFusionError::ResourcesExhausted(message) => out_of_memory(message),
         DataFusionError::ArrowError(inner, _) => match &**inner {
+            arrow::error::ArrowError::IoError(_, error) => file_error(error),
             arrow::error::ArrowError::DivideByZero => PgError::division_by_zero(),
             arrow::error::ArrowError::ExternalError(e) => match e.downcast_ref::<PgError>() {
                 Some(error) => error.clone(),
@@ -122,6 +128,18 @@ fn from_shared(error: &DataFusionError) -> PgError {
             other => internal(&other.to_string()),
         },
         other => internal(&other.to_string()),
+    }
+}
+
+/// A failure of a file that a statement has spilled to.
+fn file_error(error: &std::io::Error) -> PgError {
+    use std::io::ErrorKind;
+    let message = format!("could not use a temporary file: {error}");
+    match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+            PgError::new(SqlState::DISK_FULL, message).hint(crate::txn::DISK_FULL_HINT)
+        }
+        _ => PgError::new(SqlState::IO_ERROR, message),
     }
 }
 

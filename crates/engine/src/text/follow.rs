@@ -13,7 +13,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 use stoa_fulltext::{FieldText, FullTextIndex};
-use stoa_pg::{PgError, PgResult};
+use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_store::{KeyRange, Timestamp};
 
 /// Commits that come within this time are put into the files together.
@@ -51,6 +51,8 @@ pub async fn run(indexes: Weak<TextIndexes>) {
         for index in indexes.all() {
             let outcome = match index.condition() {
                 Condition::Ready(files) => match catch_up(&indexes, &index, &files).await {
+                    // Its files are as of an earlier time, and go on when there is room.
+                    Err(error) if error.code() == SqlState::DISK_FULL => Err(error),
                     Err(error) => {
                         index.give_up(error.message());
                         Err(error)
@@ -126,6 +128,9 @@ pub(crate) async fn build(indexes: &TextIndexes, index: &Arc<TextIndex>, interru
         }
         Err(error) => {
             *index.condition.write() = Condition::Broken(error.message().to_owned());
+            // They are of no use, and the disk may be full.
+            let directory = index.directory.clone();
+            let _ = tokio::task::spawn_blocking(move || std::fs::remove_dir_all(directory)).await;
             Err(error)
         }
     }

@@ -3,6 +3,7 @@
 //! `match_against(configuration, search string, column, …)`: the configuration says how each column is cut into words, so that the
 //! answer is the same whether an index gives it or the text does.
 
+use crate::txn::DISK_FULL_HINT;
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, StringViewBuilder};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, LazyLock};
@@ -94,6 +95,7 @@ pub fn text_error(error: stoa_fulltext::Error) -> PgError {
         E::TooMuch(message) => PgError::new(SqlState::STATEMENT_TOO_COMPLEX, message),
         E::Option(message) => PgError::new(SqlState::INVALID_PARAMETER_VALUE, message),
         E::Damaged(_) => PgError::new(SqlState::INDEX_CORRUPTED, error.to_string()).hint("REINDEX builds it again from the table."),
+        E::Full(_) => PgError::new(SqlState::DISK_FULL, error.to_string()).hint(DISK_FULL_HINT),
         E::Failed(_) => PgError::new(SqlState::IO_ERROR, error.to_string()),
     }
 }

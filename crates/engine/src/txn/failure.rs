@@ -7,6 +7,9 @@ use stoa_store::{Certainty, StoreError};
 /// Never sent to a client: a code outside the classes of the standard and of PostgreSQL.
 const RETRY_STATE: SqlState = SqlState(*b"ZZR01");
 
+/// What to do about 53100.
+pub(crate) const DISK_FULL_HINT: &str = "Free space on the disk of the data directory; writes go on by themselves then.";
+
 /// The signal that a READ COMMITTED statement met a row changed behind its snapshot: throw away what it wrote, take a new
 /// snapshot, run it again. Planning and execution pass it up like an error; [`is_statement_retry`] finds it.
 #[must_use]
@@ -34,7 +37,7 @@ pub fn store_error(error: StoreError) -> PgError {
         StoreError::SnapshotTooOld => PgError::new(SqlState(*b"72000"), "snapshot too old")
             .detail("The requested time is before what the table's families keep.")
             .hint("ALTER TABLE … ALTER FAMILY … WITH (versions = …) keeps more from now on; /*+ FULL(table) */ reads no index."),
-        StoreError::DiskFull(_) => PgError::new(SqlState::DISK_FULL, error.to_string()),
+        StoreError::DiskFull(_) => PgError::new(SqlState::DISK_FULL, error.to_string()).hint(DISK_FULL_HINT),
         StoreError::Corruption(_) => PgError::new(SqlState::DATA_CORRUPTED, error.to_string()),
         StoreError::Io { certainty: Certainty::Unknown, .. } => {
             PgError::new(SqlState(*b"08007"), error.to_string()).detail("It is not known whether the transaction was committed.")

@@ -29,6 +29,7 @@ pub mod write_buffer;
 pub mod write_set;
 pub mod write_space;
 
+pub(crate) use failure::DISK_FULL_HINT;
 pub use failure::{is_statement_retry, statement_retry, store_error};
 pub use locks::GroupId;
 pub use locks::{LockManager, TableLockMode};

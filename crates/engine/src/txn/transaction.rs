@@ -1121,6 +1121,10 @@ impl Transaction {
             return self.commit_bulk(writes).await.map(Some);
         }
         let mut mutations = writes.mutations()?;
+        // An index or a table that is dropped is a change of a definition.
+        if self.has_catalog_changes() {
+            mutations.make_room();
+        }
         let ticket = self.manager.feed().begin(writes, &mut mutations).await?;
         // The locks protect the rows: nothing is left to check.
         let commit = Commit { mutations: &mutations, snapshot: None, validate: &[], durability };

@@ -116,5 +116,7 @@ pub(super) fn file_error(verb: &str, error: &std::io::Error) -> PgError {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => SqlState::DISK_FULL,
         _ => SqlState::IO_ERROR,
     };
-    PgError::new(code, format!("could not {verb} a file for the changes of a transaction: {error}"))
+    let hint = (code == SqlState::DISK_FULL).then_some(super::DISK_FULL_HINT);
+    let error = PgError::new(code, format!("could not {verb} a file for the changes of a transaction: {error}"));
+    hint.into_iter().fold(error, PgError::hint)
 }
