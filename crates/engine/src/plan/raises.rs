@@ -337,11 +337,10 @@ fn plan_cost(expr: &Arc<dyn PhysicalExpr>) -> usize {
 
 /// As [`in_turn`], for a plan. Of what cannot raise, what Arrow compares comes before calls of kernels.
 pub(crate) fn plan_in_turn(conditions: &mut [Arc<dyn PhysicalExpr>]) {
-    let calls = |expr: &Arc<dyn PhysicalExpr>| has_calls(expr);
     if conditions.len() > 1 {
         conditions.sort_by_cached_key(|condition| match plan_may_raise(condition) {
             true => 2 + plan_cost(condition),
-            false => usize::from(calls(condition)),
+            false => usize::from(has_calls(condition)),
         });
     }
 }
