@@ -70,6 +70,10 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateView) -> PgResult<Stri
         if columns.iter().any(|c| c.name == name) {
             return Err(PgError::new(SqlState::DUPLICATE_COLUMN, format!("column \"{name}\" specified more than once")));
         }
+        if output.ty.ty == PgType::Void {
+            let message = format!("column \"{name}\" has pseudo-type void");
+            return Err(PgError::new(SqlState::INVALID_TABLE_DEFINITION, message));
+        }
         let ty = if output.ty.ty == PgType::Unknown {
             SqlType::new(PgType::Text)
         } else {

@@ -193,7 +193,9 @@ fn steps(from: &SqlType, to: &SqlType, explicit: bool) -> PgResult<Vec<Kernel>> 
                 modified = true;
             }
         }
-        None if to.ty.category() == 'S' && !from.ty.is_pseudo() => out.push(text_output(from, &SqlType::new(to.ty.clone()))),
+        None if to.ty.category() == 'S' && (!from.ty.is_pseudo() || from.ty == PgType::Void) => {
+            out.push(text_output(from, &SqlType::new(to.ty.clone())))
+        }
         None => {
             return Err(PgError::new(SqlState::CANNOT_COERCE, format!("cannot cast type {} to {}", from.ty, to.ty)));
         }
