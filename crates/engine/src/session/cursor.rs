@@ -63,6 +63,8 @@ pub(super) struct CursorRows {
     kept_bytes: usize,
     reservation: MemoryReservation,
     history: History,
+    /// It was declared to go forward only.
+    no_scroll: bool,
     locked: Option<LockedRows>,
     /// A fetch failed: there is no more to be had.
     failed: bool,
@@ -102,7 +104,14 @@ impl CursorRows {
 
     /// Takes away rows behind the position, up to row `last`, that the transaction has changed.
     fn pass_changed(&mut self, last: u64) -> PgResult<()> {
-        let Some(locked) = &self.locked else { return Ok(()) };
+        // Those that come in their place are looked at, too.
+        while self.pass_changed_once(last)? {}
+        Ok(())
+    }
+
+    /// Whether there were any.
+    fn pass_changed_once(&mut self, last: u64) -> PgResult<bool> {
+        let Some(locked) = &self.locked else { return Ok(false) };
         let (mut before, mut gone) = (self.dropped, 0);
         for batch in &mut self.kept {
             let rows = batch.num_rows() as u64;
@@ -119,7 +128,7 @@ impl CursorRows {
             }
         }
         self.kept_rows -= gone;
-        Ok(())
+        Ok(gone > 0)
     }
 
     fn keep(&mut self, batch: RecordBatch) -> PgResult<()> {
@@ -370,6 +379,7 @@ impl Session {
             kept_bytes: 0,
             reservation,
             history,
+            no_scroll: history == History::None,
             locked,
             failed: false,
             position: 0,
@@ -424,6 +434,8 @@ impl Session {
                 state.check_backward()?;
                 state.backward(count)?
             }
+            // The row is fetched anew, which takes a step back.
+            Motion::Current if state.no_scroll && !move_only && state.current().is_some() => return Err(forward_only()),
             Motion::Current => state.current().map(|row| state.show(&row)).transpose()?.into_iter().collect(),
             Motion::To(number) => {
                 if number <= position && number != 0 && number != position {
@@ -431,6 +443,7 @@ impl Session {
                 }
                 fetch_at(&mut state, number).await?
             }
+            Motion::ToLast(_) if state.no_scroll => return Err(forward_only()),
             Motion::ToLast(back) => {
                 state.read_all().await?;
                 let total = state.total().unwrap_or(0);
@@ -510,7 +523,8 @@ async fn fetch_at(state: &mut CursorRows, number: u64) -> PgResult<Vec<RecordBat
         state.position = 0;
         return Ok(Vec::new());
     }
-    while state.dropped + state.kept_rows < number {
+    while state.dropped + state.kept_rows < number || !state.reach(number).await? {
+        state.pass_changed(u64::MAX)?;
         // The rows passed by are dropped as they come.
         state.position = state.dropped + state.kept_rows;
         if !state.reach(state.position + 1).await? {
