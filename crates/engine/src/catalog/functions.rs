@@ -782,11 +782,17 @@ fn privilege_on(system: &SessionSystem, function: &str, args: &Args<'_>) -> PgRe
 fn locked_sequence(system: &SessionSystem, args: &Args<'_>) -> PgResult<(SequenceDescriptor, Arc<super::store::CatalogShared>)> {
     let (before, shared) = sequence(system, args)?;
     let (txn, mode) = (&system.txn, TableLockMode::RowExclusive);
-    if before.temporary || txn.try_lock_table(before.oid, mode) {
+    if before.temporary {
         return Ok((before, shared));
     }
-    let work = async { txn.lock_table(before.oid, mode, false, &before.name).await.map(|_| ()) };
-    crate::session::functions::wait_for(&system.session, work, || txn.try_lock_table(before.oid, mode))?;
+    if !txn.try_lock_table(before.oid, mode) {
+        let work = async { txn.lock_table(before.oid, mode, false, &before.name).await.map(|_| ()) };
+        crate::session::functions::wait_for(&system.session, work, || txn.try_lock_table(before.oid, mode))?;
+    }
+    // What holds behind the lock may be newer than what the statement began with.
+    if txn.sees(&system.catalog) {
+        return Ok((before, shared));
+    }
     match txn.catalog().relation(before.oid).map(|r| &**r) {
         Some(Relation::Sequence(sequence)) => Ok((sequence.clone(), shared)),
         _ => Err(PgError::new(SqlState::UNDEFINED_TABLE, format!("could not open relation with OID {}", before.oid))),

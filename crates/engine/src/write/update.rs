@@ -314,6 +314,7 @@ async fn check_unique(
         if let Some(moves) = &mut primary {
             let (old, new) = (old_keys.get(row), new_keys.get(row));
             if old != new && !moves.take(Some(old.to_vec()), new.to_vec()) {
+                txn.check_serializable()?;
                 return Err(duplicate_primary_key(writer, rows, row)?);
             }
         }
@@ -322,6 +323,7 @@ async fn check_unique(
             match pairs.get(row).cloned().unwrap_or_default() {
                 (old, Some(new)) => {
                     if !moves.take(old, new) {
+                        txn.check_serializable()?;
                         return Err(duplicate_entry(writer, index, after, row)?);
                     }
                 }
