@@ -1,9 +1,9 @@
 //! References to columns, whole rows and system columns.
 
 use super::expr::{bool_type, or};
-use super::scope::{Refusal, ScopeColumn, record_type};
+use super::scope::{FromItem, Refusal, record_type};
 use super::sqlparser_span::Span;
-use super::tree::{ColId, Expr, ExprKind};
+use super::tree::{Expr, ExprKind};
 use super::{Binder, fold};
 use crate::catalog::Relation;
 use datafusion::common::ScalarValue;
@@ -48,7 +48,7 @@ impl Binder<'_> {
                     return Ok(Some(one.expr.clone()));
                 }
                 let item = item.clone();
-                let row = whole_row(item.nullable, item.key.as_deref(), item.columns.clone());
+                let row = whole_row(&item);
                 self.note_meaning(span, &item);
                 for c in &item.columns {
                     self.note_origin(c.origin);
@@ -59,10 +59,16 @@ impl Binder<'_> {
         Ok(None)
     }
 
+    /// Whether a name is that of an item's row, and of no column.
+    pub(super) fn names_row(&self, name: &str) -> bool {
+        let is_column = self.scopes.iter().flat_map(|scope| &scope.star).any(|star| star.name == name);
+        !is_column && self.scopes.iter().flat_map(|scope| &scope.items).any(|item| item.alias == name && !item.scalar)
+    }
+
     fn bind_unqualified(&mut self, name: &str, span: Span) -> PgResult<Expr> {
         for depth in (0..self.scopes.len()).rev() {
             let scope = &self.scopes[depth];
-            let mut found: Option<(Expr, Option<(u32, u32)>, Option<PgError>)> = None;
+            let mut found: Option<(Expr, Option<(u32, u32)>, Option<PgError>, Option<usize>)> = None;
             for star in scope.star.iter().filter(|s| s.name == name) {
                 if star.item.is_some_and(|i| scope.items[i].lateral_only) {
                     continue;
@@ -72,11 +78,14 @@ impl Binder<'_> {
                 }
                 let item = star.item.map(|i| &scope.items[i]);
                 let refused = item.and_then(|item| item.refused.map(|why| lateral_error(&item.alias, why)));
-                found = Some((star.expr.clone(), star.origin, refused));
+                found = Some((star.expr.clone(), star.origin, refused, star.item));
             }
-            if let Some((expr, origin, refused)) = found {
+            if let Some((expr, origin, refused, item)) = found {
                 if let Some(error) = refused {
                     return Err(error);
+                }
+                if let Some(item) = item {
+                    self.note_column(span, depth, item);
                 }
                 self.note_origin(origin);
                 return Ok(expr);
@@ -138,7 +147,7 @@ impl Binder<'_> {
         }
     }
 
-    fn bind_qualified(&mut self, schema: Option<&str>, table: &str, column: &str, span: Span) -> PgResult<Expr> {
+    pub(super) fn bind_qualified(&mut self, schema: Option<&str>, table: &str, column: &str, span: Span) -> PgResult<Expr> {
         let mut hidden = false;
         for depth in (0..self.scopes.len()).rev() {
             let scope = &self.scopes[depth];
@@ -237,8 +246,9 @@ fn lateral_error(table: &str, refusal: Refusal) -> PgError {
 }
 
 /// The row of an item as one value; NULL where an outer join found none.
-fn whole_row(nullable: bool, key: Option<&[ColId]>, columns: Vec<ScopeColumn>) -> Expr {
-    let ty = record_type(&columns);
+fn whole_row(item: &FromItem) -> Expr {
+    let (nullable, key, columns) = (item.nullable, item.key.as_deref(), item.columns.clone());
+    let ty = record_type(&columns, &item.fields);
     // A column of the key tells; of what has no key, any column that is not NULL.
     let telling = columns.iter().find(|c| matches!(c.expr.kind, ExprKind::Column(id) if key.is_some_and(|key| key.contains(&id))));
     let tests = match telling {

@@ -194,6 +194,7 @@ impl Binder<'_> {
             schema: None,
             place: None,
             columns,
+            fields: Vec::new(),
             key: None,
             lateral_only: false,
             refused: None,
@@ -330,6 +331,7 @@ impl Binder<'_> {
             schema: None,
             place: None,
             columns,
+            fields: Vec::new(),
             key: None,
             lateral_only: false,
             refused: None,
@@ -450,8 +452,10 @@ impl Binder<'_> {
             }
         }
         self.add_score(table, &mut columns);
+        let fields = names_of(&visible, alias);
         self.hide_later(&mut visible, alias);
         let mut item = self.aliased(visible, alias, table.name.clone())?;
+        item.fields = fields;
         item.table_oid = Some(table.oid);
         if alias.is_none() {
             item.schema = self.schema_of(table);
@@ -489,7 +493,9 @@ impl Binder<'_> {
             rel_columns.push((id, column.clone(), ty.clone()));
             visible.push(ScopeColumn { name: column, expr: Expr::column(id, ty), origin: Some((oid, i as u32 + 1)) });
         }
+        let fields = names_of(&visible, alias);
         let mut item = self.aliased(visible, alias, name.to_owned())?;
+        item.fields = fields;
         item.table_oid = Some(oid);
         if alias.is_none() {
             item.schema = Some(schema.to_owned());
@@ -569,8 +575,10 @@ impl Binder<'_> {
             .enumerate()
             .map(|(i, (name, expr))| ScopeColumn { name, expr, origin: Some((view.oid, i as u32 + 1)) })
             .collect();
+        let fields = names_of(&visible, alias);
         self.hide_later(&mut visible, alias);
         let mut item = self.aliased(visible, alias, view.name.clone())?;
+        item.fields = fields;
         item.table_oid = Some(view.oid);
         if alias.is_none() {
             item.schema = Some(schema);
@@ -922,6 +930,14 @@ fn is_unnamed(record: &RecordType) -> bool {
 
 fn is_unnest(name: &ast::ObjectName) -> bool {
     name_parts(name).is_ok_and(|parts| parts.last().is_some_and(|last| last == "unnest"))
+}
+
+/// What a relation calls its columns, where an alias may call them otherwise.
+fn names_of(columns: &[ScopeColumn], alias: Option<&ast::TableAlias>) -> Vec<String> {
+    match alias {
+        Some(alias) if !alias.columns.is_empty() => columns.iter().map(|c| c.name.clone()).collect(),
+        _ => Vec::new(),
+    }
 }
 
 fn is_rows_from(name: &ast::ObjectName) -> bool {

@@ -209,6 +209,13 @@ pub(crate) fn bind_constant_expr(
     binder.coerce_assignment(expr, target, column)
 }
 
+/// An item of FROM: by the place where FROM names its relation, or by its alias.
+#[derive(Clone, Debug)]
+pub enum ItemName {
+    Place(Span),
+    Alias(String),
+}
+
 /// What the names of a query mean.
 #[derive(Default)]
 pub struct Meanings {
@@ -218,6 +225,8 @@ pub struct Meanings {
     pub relations: HashSet<Span>,
     /// Where names stand for relations without an alias, each with the place where FROM names the relation.
     pub names: HashMap<Span, Span>,
+    /// Where columns are named alone, each with the item that has it.
+    pub columns: HashMap<Span, ItemName>,
 }
 
 /// Binds a query for a view: the typed tree, and what its names mean.
@@ -362,6 +371,19 @@ impl<'a> Binder<'a> {
         {
             meant.names.insert(name, place);
         }
+    }
+
+    /// A name in the text of a view is a column of an item of the scope at a depth.
+    pub(crate) fn note_column(&mut self, name: Span, depth: usize, item: usize) {
+        let (Some(meant), 0) = (&mut self.meant, self.view_depth) else { return };
+        let Some(item) = self.scopes.get(depth).and_then(|scope| scope.items.get(item)) else { return };
+        // Others of its name would be found before it.
+        let called = |scope: &Scope| scope.items.iter().filter(|other| other.alias == item.alias && !other.lateral_only).count();
+        if name == Span::empty() || item.alias.is_empty() || self.scopes.iter().skip(depth).map(called).sum::<usize>() != 1 {
+            return;
+        }
+        let item = item.place.map_or_else(|| ItemName::Alias(item.alias.clone()), ItemName::Place);
+        meant.columns.insert(name, item);
     }
 
     pub(crate) fn note_use(&mut self, relation: Oid, column: Option<ColumnId>) {

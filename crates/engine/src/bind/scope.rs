@@ -108,6 +108,8 @@ pub(crate) struct FromItem {
     /// Where such a table is named in the text.
     pub place: Option<Span>,
     pub columns: Vec<ScopeColumn>,
+    /// What a relation calls its columns, where an alias calls them otherwise: its whole row has these names.
+    pub fields: Vec<String>,
     /// Whether the item is a table whose columns hang on its primary key (for GROUP BY).
     pub key: Option<Vec<ColId>>,
     /// Not visible from a LATERAL item's inside although it stands to the left, or from where a RIGHT or FULL join forbids it.
@@ -205,6 +207,7 @@ impl Scope {
             schema: None,
             place: None,
             columns,
+            fields: Vec::new(),
             key,
             lateral_only: false,
             refused: None,
@@ -215,10 +218,10 @@ impl Scope {
     }
 }
 
-/// The type of a whole row of an item.
-pub(crate) fn record_type(columns: &[ScopeColumn]) -> SqlType {
+/// The type of a whole row of an item; `names`: what the relation calls its columns, unless they are called so here.
+pub(crate) fn record_type(columns: &[ScopeColumn], names: &[String]) -> SqlType {
     // Columns that a view's table got later are hidden from its names, not from whole rows.
-    let name = |c: &ScopeColumn| c.name.trim_start_matches(super::from::LATER).to_owned();
-    let fields = columns.iter().map(|c| (name(c), c.expr.ty.clone())).collect();
+    let own = |c: &ScopeColumn| c.name.trim_start_matches(super::from::LATER).to_owned();
+    let fields = columns.iter().enumerate().map(|(at, c)| (names.get(at).cloned().unwrap_or_else(|| own(c)), c.expr.ty.clone())).collect();
     SqlType::new(stoa_pg::PgType::Record(Some(std::sync::Arc::new(stoa_pg::types::RecordType { fields }))))
 }

@@ -10,7 +10,15 @@ use stoa_syntax::ast::{self, Expr as E};
 
 impl Binder<'_> {
     pub(super) fn bind_access(&mut self, root: &E, chain: &[ast::AccessExpr], syntax: &E) -> PgResult<Expr> {
-        let mut value = match (root, chain) {
+        // The columns of an item's row are called as the item calls them.
+        if let (E::Identifier(ident), [ast::AccessExpr::Dot(E::Identifier(field)), rest @ ..]) = (super::expr::unnested(root), chain)
+            && self.names_row(&fold(ident))
+        {
+            let position = self.pos_span(ident.span);
+            let column = self.bind_qualified(None, &fold(ident), &fold(field), ident.span).map_err(|e| e.at(position))?;
+            return self.bind_parts(column, root, rest, syntax);
+        }
+        let value = match (root, chain) {
             // t.* is of the table t, also where a column has that name.
             (E::Identifier(ident), [ast::AccessExpr::Dot(E::Wildcard(_))]) => {
                 return self.row_of_item(&fold(ident), ident.span)?.ok_or_else(|| {
@@ -20,6 +28,11 @@ impl Binder<'_> {
             }
             _ => self.bind_expr(root)?,
         };
+        self.bind_parts(value, root, chain, syntax)
+    }
+
+    /// Fields, elements and slices of a value.
+    fn bind_parts(&mut self, mut value: Expr, root: &E, chain: &[ast::AccessExpr], syntax: &E) -> PgResult<Expr> {
         let mut i = 0;
         while let Some(access) = chain.get(i) {
             match access {

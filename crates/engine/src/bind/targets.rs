@@ -126,9 +126,16 @@ impl Binder<'_> {
             (E::Identifier(ident), []) => {
                 let value = self.bind_expr(access)?;
                 let alias = fold(ident);
-                let item = self.scopes.iter().rev().flat_map(|s| &s.items).find(|i| i.alias == alias && i.scalar);
-                match item.and_then(|i| i.columns.first()) {
-                    Some(column) => return Ok(Some(vec![(column.name.clone(), value)])),
+                let item = self.scopes.iter().rev().flat_map(|s| &s.items).find(|i| i.alias == alias && !i.lateral_only);
+                match item {
+                    Some(item) if item.scalar && item.columns.len() == 1 => {
+                        return Ok(item.columns.first().map(|column| vec![(column.name.clone(), value)]));
+                    }
+                    // The columns as they are called here.
+                    Some(item) => {
+                        let name = |name: &str| name.trim_start_matches(super::from::LATER).to_owned();
+                        return Ok(Some(item.columns.iter().map(|c| (name(&c.name), c.expr.clone())).collect()));
+                    }
                     None => value,
                 }
             }

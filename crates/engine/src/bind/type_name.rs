@@ -1,6 +1,8 @@
 //! Types as SQL writes them: `varchar(10)`, `numeric(8,2)[]`, `timestamp(3) with time zone`, `pg_catalog.int4`.
 
+use super::scope::Clause;
 use super::{Binder, name_parts};
+use crate::catalog::{ColumnId, Oid};
 use std::sync::Arc;
 use stoa_pg::types::{RecordType, numeric_typmod_of, type_by_name};
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
@@ -8,8 +10,25 @@ use stoa_syntax::ast::{ArrayElemTypeDef, CharacterLength, DataType, ExactNumberI
 
 impl Binder<'_> {
     /// The type that a syntax node names.
-    pub(crate) fn type_of(&self, data_type: &DataType) -> PgResult<SqlType> {
-        sql_type(data_type).or_else(|error| self.row_type(data_type).ok_or_else(|| self.no_schema(data_type).unwrap_or(error)))
+    ///
+    /// # Errors
+    /// 42704 for unknown names; 0A000 for the row type of a table in an expression that is stored, whose text has no name for it.
+    pub(crate) fn type_of(&mut self, data_type: &DataType) -> PgResult<SqlType> {
+        let error = match sql_type(data_type) {
+            Ok(ty) => return Ok(ty),
+            Err(error) => error,
+        };
+        let Some((relation, columns, ty)) = self.row_type(data_type) else { return Err(self.no_schema(data_type).unwrap_or(error)) };
+        let stored = |clause| !matches!(clause, Clause::Transform) && Clause::without_queries(clause).is_some();
+        if self.keep && self.scopes.first().is_some_and(|scope| stored(scope.clause)) {
+            return Err(PgError::unsupported(format!(
+                "the row type of table \"{data_type}\" in an expression that is stored is not supported"
+            ))
+            .hint("Compare the columns one by one, or as rows without a type."));
+        }
+        self.note_use(relation, None);
+        columns.into_iter().for_each(|column| self.note_use(relation, Some(column)));
+        Ok(ty)
     }
 
     /// That the schema which a type's name begins with does not exist.
@@ -22,7 +41,7 @@ impl Binder<'_> {
     }
 
     /// The row type of a table, which has the table's name.
-    fn row_type(&self, data_type: &DataType) -> Option<SqlType> {
+    fn row_type(&self, data_type: &DataType) -> Option<(Oid, Vec<ColumnId>, SqlType)> {
         let DataType::Custom(name, modifiers) = data_type else { return None };
         if !modifiers.is_empty() {
             return None;
@@ -35,7 +54,8 @@ impl Binder<'_> {
         }?;
         let table = self.ctx.catalog.table(relation.oid())?;
         let fields = table.visible_columns().map(|c| (c.name.clone(), c.ty.widened())).collect();
-        Some(SqlType::new(PgType::Record(Some(Arc::new(RecordType { fields })))))
+        let ty = SqlType::new(PgType::Record(Some(Arc::new(RecordType { fields }))));
+        Some((table.oid, table.visible_columns().map(|c| c.id).collect(), ty))
     }
 }
 

@@ -55,6 +55,7 @@ impl ViewTarget {
                 .enumerate()
                 .map(|(i, (name, e))| ScopeColumn { name: name.clone(), expr: renamed(e), origin: Some((self.oid, i as u32 + 1)) })
                 .collect(),
+            fields: Vec::new(),
             key: None,
             lateral_only: false,
             refused: None,

@@ -583,11 +583,13 @@ impl<'a> TableBuilder<'a> {
         if self.table.primary_key.is_none() && self.table.primary_index().is_none() {
             return Ok(());
         }
-        Err(PgError::new(
-            SqlState::INVALID_TABLE_DEFINITION,
-            format!("multiple primary keys for table \"{}\" are not allowed", self.table.name),
-        )
-        .at(Some(constraint.position)))
+        Err(self.second_primary_key().at(Some(constraint.position)))
+    }
+
+    /// 42P16
+    pub fn second_primary_key(&self) -> PgError {
+        let message = format!("multiple primary keys for table \"{}\" are not allowed", self.table.name);
+        PgError::new(SqlState::INVALID_TABLE_DEFINITION, message)
     }
 
     async fn add_primary_key(&mut self, constraint: &Constraint, key: &KeyColumns, on: Option<ColumnId>) -> PgResult<()> {

@@ -7,8 +7,8 @@ use crate::bind::scope::Clause;
 use crate::bind::tree::{Bound, BoundBody, ColId, CteBody, Expr, ExprKind, Output, Query, Rel};
 use crate::bind::{bind_statement, bind_stored_query, fold};
 use crate::catalog::{
-    CheckDescriptor, ColumnId, ConstraintName, Dependency, FamilyDescriptor, IndexKey, OnCommit, Relation, Salt, TableDescriptor,
-    ViewColumn, ViewDescriptor,
+    CheckDescriptor, ColumnId, ConstraintName, FamilyDescriptor, IndexKey, OnCommit, Relation, Salt, TableDescriptor, ViewColumn,
+    ViewDescriptor,
 };
 use crate::row::KeyColumn;
 use arrow::array::ArrayRef;
@@ -350,9 +350,11 @@ async fn like_rest(
         }
     }
     if includes(options, "indexes") {
-        if let Some(key) = &source.primary_key
-            && builder.table.primary_key.is_none()
-        {
+        let is_keyed = |table: &TableDescriptor| table.primary_key.is_some() || table.primary_index().is_some();
+        if is_keyed(source) && is_keyed(&builder.table) {
+            return Err(builder.second_primary_key());
+        }
+        if let Some(key) = &source.primary_key {
             let name = work.choose_name(builder.table.schema, &builder.table.name, None, "pkey", &[]);
             let index_comment = key.index_comment.clone().filter(|_| comments);
             builder.table.primary_key = Some(ConstraintName { oid: work.next_oid().await?, name, index_comment, ..key.clone() });
@@ -380,9 +382,6 @@ async fn like_rest(
                 })
                 .collect();
             let taken: Vec<String> = builder.table.indexes.iter().map(|i| i.name.clone()).collect();
-            if new.primary && (builder.table.primary_key.is_some() || builder.table.primary_index().is_some()) {
-                continue;
-            }
             let listed = names.join("_");
             let (label, middle) = match (new.primary, &new.constraint) {
                 (true, _) => ("pkey", None),
@@ -817,8 +816,7 @@ pub(crate) async fn create_as(work: Work<'_>, create: &CreateTableAs, bound: Opt
     let table = store(work, builder).await?;
     if let (Some(oid), RowSource::Query(written)) = (view_oid, &create.rows) {
         let ast::Statement::Query(written) = &**written else { return Err(PgError::internal("a view of no query")) };
-        let sql = super::view::stored_text(work, written)?;
-        let depends_on: Vec<Dependency> = query.bound.uses.clone();
+        let (sql, depends_on) = super::view::stored_text(work, written)?;
         work.put(Relation::View(ViewDescriptor {
             oid,
             schema,

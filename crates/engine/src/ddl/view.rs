@@ -8,10 +8,11 @@ use super::work::Work;
 use crate::bind::sqlparser_span::Span;
 use crate::bind::targets::fields_star;
 use crate::bind::tree::{BoundBody, CteBody};
-use crate::bind::{BindContext, Meanings, bind_view_query, fold, name_parts};
+use crate::bind::{BindContext, ItemName, Meanings, bind_view_query, fold, name_parts};
 use crate::catalog::{CatalogSnapshot, Dependency, Oid, PG_CATALOG_OID, Relation, ViewColumn, ViewDescriptor};
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
+use stoa_pg::types::type_by_name;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, Ident, ObjectName, ObjectNamePart, SelectItem, Spanned, TableFactor, VisitMut, VisitorMut};
 use stoa_syntax::ddl::{CreateView, StorageOption};
@@ -81,8 +82,8 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateView) -> PgResult<Stri
         };
         columns.push(ViewColumn { name, ty, comment: None, default: None });
     }
-    let sql = text_of(&work.bind_context(&catalog, &path), &create.query, &meanings)?;
-    let depends_on: Vec<Dependency> = bound.uses.clone();
+    let (sql, named) = text_of(&work.bind_context(&catalog, &path), &create.query, &meanings)?;
+    let depends_on = dependencies(&bound.uses, &named);
     let old = catalog.relation_by_name(schema, &name).cloned();
     let mut view = ViewDescriptor {
         oid: 0,
@@ -195,16 +196,29 @@ fn check_replaceable(old: &ViewDescriptor, new: &ViewDescriptor) -> PgResult<()>
     Ok(())
 }
 
-/// The text by which the query of a materialized view is kept.
-pub(crate) fn stored_text(work: Work<'_>, query: &ast::Query) -> PgResult<String> {
+/// The text by which the query of a materialized view is kept, and what it depends on.
+pub(crate) fn stored_text(work: Work<'_>, query: &ast::Query) -> PgResult<(String, Vec<Dependency>)> {
     let catalog = work.catalog();
     let path = work.path();
     let context = work.bind_context(&catalog, &path);
-    let (_, meanings) = bind_view_query(&context, query)?;
-    text_of(&context, query, &meanings)
+    let (bound, meanings) = bind_view_query(&context, query)?;
+    let (sql, named) = text_of(&context, query, &meanings)?;
+    Ok((sql, dependencies(&bound.uses, &named)))
 }
 
-fn text_of(context: &BindContext<'_>, query: &ast::Query, meanings: &Meanings) -> PgResult<String> {
+/// What a query uses, and the relations that its literals name.
+fn dependencies(uses: &[Dependency], named: &[Oid]) -> Vec<Dependency> {
+    let mut out = uses.to_vec();
+    for oid in named {
+        if out.iter().all(|known| known.relation != *oid) {
+            out.push(Dependency { relation: *oid, columns: Vec::new() });
+        }
+    }
+    out
+}
+
+/// The text by which a query is kept, and the relations that its literals name.
+fn text_of(context: &BindContext<'_>, query: &ast::Query, meanings: &Meanings) -> PgResult<(String, Vec<Oid>)> {
     let mut query = query.clone();
     let given = aliases_given(&query);
     let mut qualifier = Qualifier { context, meanings, given, shown: Vec::new(), aliases: HashMap::new(), error: None };
@@ -212,13 +226,13 @@ fn text_of(context: &BindContext<'_>, query: &ast::Query, meanings: &Meanings) -
     match qualifier.error {
         Some(error) => Err(error),
         None => {
-            let _ = VisitMut::visit(&mut query, &mut AliasesOfColumns { meant: &meanings.names, aliases: &qualifier.aliases });
-            super::view_relations::by_oid(context, &mut query);
+            let _ = VisitMut::visit(&mut query, &mut AliasesOfColumns { meanings, aliases: &qualifier.aliases });
+            let named = super::view_relations::by_oid(context, &mut query);
             speak(&mut query);
             let text = said(&query.to_string());
             // A view that cannot be read again would be in the way of all that lists views.
             stoa_syntax::parse(&text).map_err(|_| PgError::unsupported("views of this form are not supported"))?;
-            Ok(text)
+            Ok((text, named))
         }
     }
 }
@@ -284,9 +298,10 @@ impl Qualifier<'_> {
     }
 }
 
-/// In the text every relation has an alias, by which its columns and its rows are called wherever the query names them.
+/// In the text every relation has an alias, by which its columns and its rows are called wherever the query names them; columns that are
+/// named alone get the alias, too, so that none that comes later makes them ambiguous.
 struct AliasesOfColumns<'a> {
-    meant: &'a HashMap<Span, Span>,
+    meanings: &'a Meanings,
     aliases: &'a HashMap<Span, Ident>,
 }
 
@@ -295,10 +310,17 @@ impl VisitorMut for AliasesOfColumns<'_> {
 
     fn post_visit_expr(&mut self, expr: &mut ast::Expr) -> ControlFlow<()> {
         // The columns that `*` stands for have the place of their table.
-        let alias = |name: &Ident| self.aliases.get(self.meant.get(&name.span).unwrap_or(&name.span)).cloned();
+        let alias = |name: &Ident| self.aliases.get(self.meanings.names.get(&name.span).unwrap_or(&name.span)).cloned();
         match expr {
             ast::Expr::Identifier(name) => {
-                if let Some(alias) = alias(name) {
+                let item = match self.meanings.columns.get(&name.span) {
+                    Some(ItemName::Place(place)) => self.aliases.get(place).cloned(),
+                    Some(ItemName::Alias(alias)) => Some(quoted(alias)),
+                    None => None,
+                };
+                if let Some(item) = item {
+                    *expr = ast::Expr::CompoundIdentifier(vec![item, name.clone()]);
+                } else if let Some(alias) = alias(name) {
                     *name = alias;
                 }
             }
@@ -361,6 +383,17 @@ impl VisitorMut for Qualifier<'_> {
         ControlFlow::Continue(())
     }
 
+    fn pre_visit_expr(&mut self, expr: &mut ast::Expr) -> ControlFlow<()> {
+        if let Some(name) = super::view_relations::row_type(expr)
+            && let Ok(parts) = name_parts(name)
+            && type_by_name(parts.last().map_or("", String::as_str)).is_none()
+            && let Some((schema, relation)) = resolve(self.context.catalog, self.context.search_path, &parts)
+        {
+            *name = ObjectName(vec![ObjectNamePart::Identifier(quoted(&schema.1)), ObjectNamePart::Identifier(quoted(&relation))]);
+        }
+        ControlFlow::Continue(())
+    }
+
     fn pre_visit_select(&mut self, select: &mut ast::Select) -> ControlFlow<()> {
         let mut out = Vec::with_capacity(select.projection.len());
         for item in std::mem::take(&mut select.projection) {
@@ -413,6 +446,14 @@ impl<F: FnMut(&mut ObjectName, &mut Option<ast::TableAlias>)> VisitorMut for Cha
     fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<()> {
         if let TableFactor::Table { name, alias, args: None, .. } = factor {
             (self.0)(name, alias);
+        }
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_expr(&mut self, expr: &mut ast::Expr) -> ControlFlow<()> {
+        // The types of rows are called as the tables are.
+        if let Some(name) = super::view_relations::row_type(expr) {
+            (self.0)(name, &mut None);
         }
         ControlFlow::Continue(())
     }

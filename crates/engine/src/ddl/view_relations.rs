@@ -4,29 +4,32 @@
 //! of the relation changes it.
 
 use crate::bind::BindContext;
-use crate::catalog::CatalogSnapshot;
 use crate::catalog::deparse::{quote_name, quote_text};
+use crate::catalog::{CatalogSnapshot, Oid};
 use std::ops::ControlFlow;
 use stoa_pg::PgType;
 use stoa_pg::registry::Registry;
 use stoa_syntax::ast::{
-    self, DataType, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, ObjectNamePart, Value, VisitMut, VisitorMut,
+    self, DataType, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, ObjectName, ObjectNamePart, Value, VisitMut, VisitorMut,
 };
 
-/// Puts OIDs in the place of names.
-pub(super) fn by_oid(context: &BindContext<'_>, query: &mut ast::Query) {
-    let _ = VisitMut::visit(query, &mut ByOid(context));
+/// Puts OIDs in the place of names; gives the relations.
+pub(super) fn by_oid(context: &BindContext<'_>, query: &mut ast::Query) -> Vec<Oid> {
+    let mut by_oid = ByOid(context, Vec::new());
+    let _ = VisitMut::visit(query, &mut by_oid);
+    by_oid.1
 }
 
-struct ByOid<'a>(&'a BindContext<'a>);
+struct ByOid<'a>(&'a BindContext<'a>, Vec<Oid>);
 
 impl ByOid<'_> {
     /// The literal by OID, with its type, if it names a relation.
-    fn literal(&self, e: &Expr) -> Option<Expr> {
+    fn literal(&mut self, e: &Expr) -> Option<Expr> {
         let name = text(e)?;
         let oid = self.0.eval.system.relation_oid(name).ok().flatten()?;
         // Those of the system are called so for ever.
         self.0.catalog.relation(oid)?;
+        self.1.push(oid);
         Some(regclass(&oid.to_string()))
     }
 }
@@ -73,8 +76,8 @@ fn takes_relation(name: &str, count: usize, at: usize) -> bool {
 }
 
 /// Puts the names that relations have now in the place of OIDs: of those that the path finds, without a schema.
-pub(super) fn by_name(catalog: &CatalogSnapshot, path: &[crate::catalog::Oid], query: &mut ast::Query) {
-    struct ByName<'a>(&'a CatalogSnapshot, &'a [crate::catalog::Oid]);
+pub(super) fn by_name(catalog: &CatalogSnapshot, path: &[Oid], query: &mut ast::Query) {
+    struct ByName<'a>(&'a CatalogSnapshot, &'a [Oid]);
     impl VisitorMut for ByName<'_> {
         type Break = ();
         fn post_visit_expr(&mut self, e: &mut Expr) -> ControlFlow<()> {
@@ -94,6 +97,22 @@ pub(super) fn by_name(catalog: &CatalogSnapshot, path: &[crate::catalog::Oid], q
         }
     }
     let _ = VisitMut::visit(query, &mut ByName(catalog, path));
+}
+
+/// The name of the type of a cast that may be the row type of a table, or an array of it.
+pub(super) fn row_type(e: &mut Expr) -> Option<&mut ObjectName> {
+    fn name(ty: &mut DataType) -> Option<&mut ObjectName> {
+        match ty {
+            DataType::Custom(name, modifiers) if modifiers.is_empty() => Some(name),
+            DataType::Array(ast::ArrayElemTypeDef::SquareBracket(element, _)) => name(element),
+            _ => None,
+        }
+    }
+    match e {
+        Expr::Cast { data_type, .. } => name(data_type),
+        Expr::TypedString(typed) => name(&mut typed.data_type),
+        _ => None,
+    }
 }
 
 fn text(e: &Expr) -> Option<&str> {
