@@ -53,7 +53,7 @@ DEFINITION = re.compile(r"\s*(create|alter|drop|comment)\b", re.I)
 ALONE = re.compile(r"\b(concurrently|database|tablespace|system|subscription)\b|\btemp(orary)?\b|\\;", re.I)
 UNDEFINED = ("42P01", "42704", "42883", "42703", "3F000", "26000", "34000", "42P02", "42809", "2BP01", "42P07", "42P16")
 # Refused with another SQLSTATE than 0A000.
-REFUSALS = (("42501", "COPY|is a system catalog"), ("55000", "prepared transactions are disabled"), ("42703", r"column (\w+\.)?(ctid|xmin|xmax|cmin|cmax) does not exist"))
+REFUSALS = (("42501", "COPY|is a system catalog"), ("55000", "prepared transactions are disabled"), ("42703", r'column "?(\w+\.)?(ctid|xmin|xmax|cmin|cmax)"? does not exist'))
 MADE = re.compile(r"\s*(create|alter|prepare|declare|comment|grant|revoke|drop|set\s+role|set\s+session|execute|import|security|reindex)\b", re.I)
 
 
@@ -280,7 +280,7 @@ class File:
     def judge(self, sql, ours, theirs):
         self.align()
         if ours.code != theirs.code:
-            return "follows" if self.run.follows(ours) and self.run.follows(theirs) else "differs"
+            return "follows" if ours.code != "00000" and self.run.follows(theirs) else "differs"
         if ours.code != "00000":
             return "follows" if self.run.follows(ours) else "agrees"
         if re.match(r"\s*explain\b", sql, re.I) and "plan" in [c[0].lower()[-4:] for c in ours.header]:
@@ -359,7 +359,7 @@ def report(files, run, options):
         asked = f.counts["agrees"] + f.counts["explained"] + f.counts["differs"]
         percent = 100 * (asked - f.counts["differs"]) / asked if asked else 100
         floor = floors.get(f.name, 0)
-        written[f.name] = int(percent * 10) / 10
+        written[f.name] = min(99.5, int(percent * 10) / 10)
         if percent < floor:
             low.append(f"{f.name}: {percent:.1f} % is below its floor of {floor} %")
         print(f"{f.name:<26}" + "".join(f"{f.counts[kind]:>11}" for kind in KINDS) + f"{percent:>8.1f}{floor:>7}{f.seconds:>6.0f}")

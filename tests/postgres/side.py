@@ -45,7 +45,7 @@ class Side:
     def status(self):
         return self.pg.transaction_status
 
-    def run(self, sql, data=None, seconds=60):
+    def run(self, sql, data=None, seconds=120):
         """The answer, of several statements in one message all that they gave; `data` goes to a COPY FROM STDIN. The code is LOST
         where the connection went away, TIME where the statement had to be cancelled."""
         try:
