@@ -672,9 +672,10 @@ fn is_consistent(signature: &[PgType], given: &[PgType]) -> bool {
             _ => {}
         }
     }
-    // The element of an array cannot be an array.
-    let arrays = signature.contains(&PgType::AnyArray) && element.as_ref().is_some_and(PgType::is_array);
-    let compatible_arrays = signature.contains(&PgType::AnyCompatibleArray) && compatible.iter().any(PgType::is_array);
+    // The element of an array cannot be an array; a vector of the catalogs can be one.
+    let is_array = |ty: &PgType| matches!(ty, PgType::Array(_));
+    let arrays = signature.contains(&PgType::AnyArray) && element.as_ref().is_some_and(is_array);
+    let compatible_arrays = signature.contains(&PgType::AnyCompatibleArray) && compatible.iter().any(is_array);
     if arrays || compatible_arrays {
         return false;
     }

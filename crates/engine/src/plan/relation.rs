@@ -3,6 +3,7 @@
 use super::decorrelate::{self, Apply, ApplyKind, conjunction};
 use super::expr::{ExprPlanner, binary, column};
 use super::node::StoaNode;
+use super::udf::projected_constant;
 use super::{column_name, from_datafusion};
 use crate::bind::aggregate::walk_volatile;
 use crate::bind::tree::{ColId, CteId, Expr, ExprKind, JoinKind, OperRef, Query, Rel, SetOp, SortKey};
@@ -122,8 +123,11 @@ impl Planner {
                 let ids: Vec<ColId> = exprs.iter().map(|(c, _)| *c).filter(|c| self.is_used(*c)).collect();
                 let plan = self.plan_with(input, &mut list).await?;
                 let exprs = self.exprs();
-                let projected =
-                    ids.iter().zip(&list).map(|(c, e)| Ok(exprs.expr(e)?.alias(column_name(*c)))).collect::<PgResult<Vec<_>>>()?;
+                let projected = ids.iter().zip(&list).map(|(c, e)| {
+                    let value = projected_constant(exprs.expr(e)?, &e.ty, column_name(*c), exprs.eval);
+                    Ok(value.alias(column_name(*c)))
+                });
+                let projected = projected.collect::<PgResult<Vec<_>>>()?;
                 let projection =
                     LogicalPlanBuilder::from(plan).project(projected).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)?;
                 let computed: Vec<_> = ids.into_iter().zip(&list).collect();

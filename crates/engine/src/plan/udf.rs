@@ -113,6 +113,19 @@ impl KernelUdf {
     }
 }
 
+/// A constant as a column of a projection. DataFusion asks constants there for their order, and raises an error where Arrow knows none
+/// between such values, as between arrays: these it is not told to be constants. `column` tells apart what is too long to be a name.
+pub(crate) fn projected_constant(value: Expr, ty: &SqlType, column: String, ctx: &EvalContext) -> Expr {
+    const LONG: usize = 100;
+    let value = match value {
+        Expr::Literal(value, _) if value.data_type().is_nested() && !value.is_null() && value.partial_cmp(&value).is_none() => value,
+        other => return other,
+    };
+    let name = Some(value.to_string()).filter(|text| text.len() < LONG).unwrap_or(column);
+    let kernel: Kernel = Arc::new(move |call, _| value.to_array_of_size(call.rows).map_err(super::from_datafusion));
+    KernelUdf::make(name, kernel, ctx.clone(), Vec::new(), ty.clone(), false, true).call(Vec::new())
+}
+
 /// An argument that no rule takes for constant. The last one of volatile functions that have arguments: DataFusion takes any function of
 /// constants for a constant, and leaves out sorts by it.
 pub(crate) fn each_row() -> Expr {
