@@ -220,8 +220,8 @@ fn dependencies(uses: &[Dependency], named: &[Oid]) -> Vec<Dependency> {
 /// The text by which a query is kept, and the relations that its literals name.
 fn text_of(context: &BindContext<'_>, query: &ast::Query, meanings: &Meanings) -> PgResult<(String, Vec<Oid>)> {
     let mut query = query.clone();
-    let given = aliases_given(&query);
-    let mut qualifier = Qualifier { context, meanings, given, shown: Vec::new(), aliases: HashMap::new(), error: None };
+    let (given, ctes) = names_given(&query);
+    let mut qualifier = Qualifier { context, meanings, given, ctes, shown: Vec::new(), aliases: HashMap::new(), error: None };
     let _ = VisitMut::visit(&mut query, &mut qualifier);
     match qualifier.error {
         Some(error) => Err(error),
@@ -237,11 +237,15 @@ fn text_of(context: &BindContext<'_>, query: &ast::Query, meanings: &Meanings) -
     }
 }
 
-/// The aliases that are written in FROM.
-fn aliases_given(query: &ast::Query) -> HashSet<String> {
-    struct Aliases(HashSet<String>);
-    impl ast::Visitor for Aliases {
+/// The aliases that are written in FROM, and the names of the items of WITH.
+fn names_given(query: &ast::Query) -> (HashSet<String>, HashSet<String>) {
+    struct Names(HashSet<String>, HashSet<String>);
+    impl ast::Visitor for Names {
         type Break = ();
+        fn pre_visit_query(&mut self, query: &ast::Query) -> ControlFlow<()> {
+            self.1.extend(query.with.iter().flat_map(|with| &with.cte_tables).map(|cte| fold(&cte.alias.name)));
+            ControlFlow::Continue(())
+        }
         fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<()> {
             let alias = match factor {
                 TableFactor::Table { alias, .. }
@@ -256,9 +260,9 @@ fn aliases_given(query: &ast::Query) -> HashSet<String> {
             ControlFlow::Continue(())
         }
     }
-    let mut aliases = Aliases(HashSet::new());
-    let _ = ast::Visit::visit(query, &mut aliases);
-    aliases.0
+    let mut names = Names(HashSet::new(), HashSet::new());
+    let _ = ast::Visit::visit(query, &mut names);
+    (names.0, names.1)
 }
 
 /// Writes out what the names of a query mean now.
@@ -267,6 +271,8 @@ struct Qualifier<'a> {
     meanings: &'a Meanings,
     /// Aliases that are written in the query.
     given: HashSet<String>,
+    /// Names of the items of WITH.
+    ctes: HashSet<String>,
     /// Relations that have no alias in the query, and the one that the text gives them.
     shown: Vec<Shown>,
     /// The same by the place where FROM names them.
@@ -354,7 +360,9 @@ impl VisitorMut for Qualifier<'_> {
                 return ControlFlow::Break(());
             }
         };
-        if !self.meanings.relations.contains(&name.span()) {
+        // SEARCH and CYCLE are bound in other words, which have no places in the text.
+        let is_item = parts.len() == 1 && parts.iter().all(|part| self.ctes.contains(part));
+        if is_item && !self.meanings.relations.contains(&name.span()) {
             return ControlFlow::Continue(());
         }
         let Some((schema, relation)) = resolve(self.context.catalog, self.context.search_path, &parts) else {
