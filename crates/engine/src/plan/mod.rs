@@ -135,11 +135,13 @@ fn from_shared(error: &DataFusionError) -> PgError {
 fn file_error(error: &std::io::Error) -> PgError {
     use std::io::ErrorKind;
     let message = format!("could not use a temporary file: {error}");
-    match error.kind() {
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
-            PgError::new(SqlState::DISK_FULL, message).hint(crate::txn::DISK_FULL_HINT)
-        }
-        _ => PgError::new(SqlState::IO_ERROR, message),
+    // Between the file and here errors are wrapped, and keep no kind.
+    let full = matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge)
+        || message.contains("No space left on device");
+    if full {
+        PgError::new(SqlState::DISK_FULL, message).hint(crate::txn::DISK_FULL_HINT)
+    } else {
+        PgError::new(SqlState::IO_ERROR, message)
     }
 }
 

@@ -96,7 +96,7 @@ async fn catch_up(indexes: &TextIndexes, index: &Arc<TextIndex>, files: &Arc<Ful
     }
     let view = ReadView { store: Arc::clone(indexes.store()), snapshot, overlay: Overlay::default() };
     let mut decoder = index.texts.lookup()?;
-    let writer = Writer::start(files);
+    let mut writer = Writer::start(files);
     let keys: Vec<&[u8]> = keys.into_iter().collect();
     for some in keys.chunks(ROWS) {
         let mut gone = KeyList::with_capacity(some.len(), 16);
@@ -152,7 +152,7 @@ async fn build_files(
     let at = snapshot.timestamp();
     let view = ReadView { store: Arc::clone(indexes.store()), snapshot, overlay: Overlay::default() };
     let mut decoder = index.texts.decoder(ROWS)?;
-    let writer = Writer::start(&files);
+    let mut writer = Writer::start(&files);
     let read = RangeRead {
         table: index.table,
         families: decoder.families(),
@@ -209,14 +209,15 @@ impl Writer {
                 }
                 Ok(())
             };
-            match (work(), when.blocking_recv()) {
-                (Ok(()), Ok(at)) => writing.commit(at.0).map_err(text_error),
-                (Err(error), _) => {
-                    writing.abandon();
-                    Err(error)
-                }
+            // At once: whoever sends changes must not wait for a thread that takes none.
+            if let Err(error) = work() {
+                writing.abandon();
+                return Err(error);
+            }
+            match when.blocking_recv() {
+                Ok(at) => writing.commit(at.0).map_err(text_error),
                 // Whoever sent the changes has given up.
-                (Ok(()), Err(_)) => {
+                Err(_) => {
                     writing.abandon();
                     Ok(())
                 }
@@ -225,8 +226,13 @@ impl Writer {
         Self { changes, timestamp, done }
     }
 
-    async fn send(&self, change: Change) -> PgResult<()> {
-        self.changes.send(change).await.map_err(|_| PgError::internal("the thread that writes a full text index has ended"))
+    async fn send(&mut self, change: Change) -> PgResult<()> {
+        if self.changes.send(change).await.is_ok() {
+            return Ok(());
+        }
+        // It has left with an error.
+        let ended = || Err(PgError::internal("the thread that writes a full text index has ended"));
+        (&mut self.done).await.map_or_else(|_| ended(), |outcome| outcome.and_then(|()| ended()))
     }
 
     async fn commit(self, at: Timestamp) -> PgResult<()> {
