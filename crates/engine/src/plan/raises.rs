@@ -221,11 +221,11 @@ fn function_raises(name: &str, args: &[Expr]) -> bool {
         "round" => args.len() > 1 || !args.iter().all(|arg| matches!(arg.ty.ty, PgType::Numeric | PgType::Float8)),
         "substring" | "substr" => match args {
             [_, from] => from.ty.ty != PgType::Int4,
-            [_, _, _] => !count(2).is_some_and(|n| n >= 0),
+            [_, _, _] => count(2).is_none_or(|n| n < 0),
             _ => true,
         },
-        "split_part" => !count(2).is_some_and(|n| n != 0),
-        "lpad" | "rpad" => !count(1).is_some_and(|n| n < 1 << 20),
+        "split_part" => count(2).is_none_or(|n| n == 0),
+        "lpad" | "rpad" => count(1).is_none_or(|n| n >= 1 << 20),
         "extract" | "date_part" => !matches!(
             (text(0), args.get(1).map(|arg| &arg.ty.ty)),
             (

@@ -13,7 +13,8 @@ use crate::bind::literal::folded;
 use crate::bind::tree::{Bound, BoundBody, Expr, ExprKind, Rel};
 use crate::bind::walk;
 use crate::database::now_us;
-use crate::plan::is_brief;
+use crate::plan::raises::may_raise;
+use crate::plan::{constant, is_brief};
 use datafusion::common::ScalarValue;
 use indexmap::IndexMap;
 use parking_lot::Mutex;
@@ -21,6 +22,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use stoa_pg::EvalContext;
+use stoa_pg::registry::Volatility;
 use stoa_pg::types::PgType;
 use stoa_pg::values::input_text;
 use stoa_syntax::{Body, LiteralKind, Shape};
@@ -50,6 +52,8 @@ impl Default for Shapes {
 struct Kept {
     body: Arc<Body>,
     bound: Arc<BoundStatement>,
+    /// Parts of it that read no rows and fail for some literals: they fail before rows are read.
+    constants: Arc<[Expr]>,
     /// Of those that are kept the one with the lowest number has not been wanted for longest.
     wanted: u64,
 }
@@ -71,7 +75,7 @@ impl Session {
         self.shapes.wanted += 1;
         let kept = self.shapes.kept.get_mut(self.shapes.last.key())?;
         kept.wanted = self.shapes.wanted;
-        let (body, bound) = (Arc::clone(&kept.body), Arc::clone(&kept.bound));
+        let (body, bound, constants) = (Arc::clone(&kept.body), Arc::clone(&kept.bound), Arc::clone(&kept.constants));
         self.begin_text(1);
         self.statement_us = now_us();
         // What this raises is raised again on the ordinary way.
@@ -82,7 +86,11 @@ impl Session {
             self.shapes.kept.retain(|_, kept| kept.bound.holds(&system, &values));
             return None;
         }
-        let params = self.literals_of(text, &bound, system)?;
+        let params = self.literals_of(text, &bound, Arc::clone(&system))?;
+        if !constants.is_empty() {
+            let context = self.eval_context(system);
+            constants.iter().try_for_each(|e| constant::evaluate_with(&context, &params, e).map(drop)).ok()?;
+        }
         let whole: Arc<str> = Arc::from(text);
         let statement_text = match text.get(self.shapes.last.start()..self.shapes.last.end()) {
             Some(statement) if statement.len() < text.len() => Arc::from(statement),
@@ -175,7 +183,8 @@ impl Session {
         let keep = same
             && !depends_on_constants(&bound.bound)
             && is_brief(&bound.bound, &bound.plan, settings, &self.database.text, &system.catalog);
-        keep.then_some(Kept { body, bound, wanted: self.shapes.wanted })
+        let constants = constants_that_raise(&bound.bound, &self.eval_context(system)).into();
+        keep.then_some(Kept { body, bound, constants, wanted: self.shapes.wanted })
     }
 }
 
@@ -247,6 +256,43 @@ fn substitute(e: &mut Expr, values: &[ScalarValue], eval: &EvalContext) -> bool 
         *e = folded(eval, changed);
     }
     found
+}
+
+/// The largest parts of a statement that read nothing but parameters and may raise, outside subqueries in expressions. Rows of VALUES are
+/// computed in any case.
+fn constants_that_raise(bound: &Bound, eval: &EvalContext) -> Vec<Expr> {
+    fn gather(e: &Expr, eval: &EvalContext, out: &mut Vec<Expr>) {
+        let mut parameter = false;
+        let reads = e.any(&mut |x| match &x.kind {
+            ExprKind::Param(_) => {
+                parameter = true;
+                false
+            }
+            ExprKind::Func { func, .. } => func.0.volatility != Volatility::Immutable,
+            ExprKind::Oper { oper, .. } => oper.0.volatility != Volatility::Immutable,
+            ExprKind::Const(_) | ExprKind::Cast { .. } => false,
+            _ => true,
+        });
+        if !reads && parameter && may_raise(eval, e) {
+            out.push(e.clone());
+        } else if reads {
+            e.children().into_iter().for_each(|child| gather(child, eval, out));
+        }
+    }
+    let mut out = Vec::new();
+    let source = match &bound.body {
+        BoundBody::Query(query) => &query.rel,
+        BoundBody::Mutation(mutation) => {
+            walk::mutation_exprs(&mutation.kind).into_iter().for_each(|e| gather(e, eval, &mut out));
+            &*mutation.source
+        }
+    };
+    walk::visit_all(source, &mut |rel| {
+        if !matches!(rel, Rel::Values { .. }) {
+            walk::exprs_of(rel).into_iter().for_each(|e| gather(e, eval, &mut out));
+        }
+    });
+    out
 }
 
 /// Whether a way to the rows may be open to constants only: an index with a condition that follows from them, a time in the past.

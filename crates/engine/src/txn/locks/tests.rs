@@ -75,15 +75,19 @@ async fn readers_overtake_where_that_undoes_a_cycle() {
         }
     }
     let mut tasks = tasks.into_iter();
-    let (c, d_waits, a, b) = (tasks.next().unwrap(), tasks.next().unwrap(), tasks.next().unwrap(), tasks.next().unwrap());
-    assert!(matches!(a.await.unwrap(), Acquired::Granted { .. }));
-    locks.release(A, x);
-    locks.release(A, y);
-    assert!(matches!(b.await.unwrap(), Acquired::Granted { .. }));
-    locks.release(B, x);
-    locks.release(B, y);
-    assert!(matches!(c.await.unwrap(), Acquired::Granted { .. }));
-    assert!(matches!(d_waits.await.unwrap(), Acquired::Granted { .. }));
+    let (c, d_waits, mut a, mut b) = (tasks.next().unwrap(), tasks.next().unwrap(), tasks.next().unwrap(), tasks.next().unwrap());
+    // Which of the two goes before a waiter is up to whose search finds the cycle. Behind it go the writer that waits for what it held from
+    // the beginning, the other reader, and the other writer.
+    let (first, rest) = tokio::select! {
+        granted = &mut a => (granted, [(A, c), (C, b), (B, d_waits)]),
+        granted = &mut b => (granted, [(B, d_waits), (d, a), (A, c)]),
+    };
+    assert!(matches!(first.unwrap(), Acquired::Granted { .. }));
+    for (done, next) in rest {
+        locks.release(done, x);
+        locks.release(done, y);
+        assert!(matches!(next.await.unwrap(), Acquired::Granted { .. }));
+    }
 }
 
 #[tokio::test]
