@@ -42,6 +42,10 @@ impl SyntaxError {
         Self::new(b"54001", "stack depth limit exceeded", None).with_hint("The statement nests expressions or queries too deeply.")
     }
 
+    pub(crate) fn is_too_deep(&self) -> bool {
+        self.code == *b"54001"
+    }
+
     /// An error at a token, as PostgreSQL words it: with the token's text.
     pub(crate) fn near(sql: &str, token: &TokenWithSpan) -> Self {
         if token.token == Token::EOF {

@@ -311,7 +311,8 @@ impl Parser<'_> {
         }
         let start = self.at;
         let expr = match self.expr() {
-            Err(error) if !self.labels => {
+            // What is too deep is so with labels too, and each level above would try it once more.
+            Err(error) if !self.labels && !error.is_too_deep() => {
                 self.at = start;
                 self.labels = true;
                 let again = self.expr();
