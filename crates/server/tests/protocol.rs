@@ -51,7 +51,7 @@ async fn simple_queries() {
         ("COMMIT", "C:ROLLBACK Z:I"),
         ("ROLLBACK", "N:25P01 C:ROLLBACK Z:I"),
         ("SAVEPOINT a", "E:25P01 Z:I"),
-        ("BEGIN; SAVEPOINT a; SELECT 1/0", "C:BEGIN C:SAVEPOINT T E:22012 Z:E"),
+        ("BEGIN; SAVEPOINT a; SELECT 1/0", "C:BEGIN C:SAVEPOINT E:22012 Z:E"),
         ("ROLLBACK TO a; RELEASE a; SELECT 1; COMMIT", "C:ROLLBACK C:RELEASE T D:1 C:SELECT_1 C:COMMIT Z:I"),
         ("SET application_name = 'x'", "C:SET S Z:I"),
         ("SHOW application_name", "T D:x C:SHOW Z:I"),
