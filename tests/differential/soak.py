@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """All generators of statements against Stoa and a PostgreSQL 15, until so many statements have been compared.
 
-    soak.py BIN --oracle DSN [--statements N] [--seed N] [--only GENERATOR] [--examples N] [--explained FILE]
+    soak.py BIN --oracle DSN [--statements N] [--seed N] [--only GENERATOR] [--without GENERATOR] [--examples N] [--explained FILE]
 
 Starts the server BIN on an empty directory and makes a database of its own at the oracle. The statements are shared out among the
 generators (SHARES): expressions.py, random_queries.py, subqueries.py, functions.py, mutations.py, references.py, guards.py, and
@@ -74,7 +74,7 @@ def piece(generator, seed, count, dsn, oracle, examples):
 class Soak:
     def __init__(self, options, server, oracle):
         self.options, self.server, self.oracle = options, server, oracle
-        self.totals = {name: Tally(name) for name in SHARES if name == options.only or not options.only}
+        self.totals = {name: Tally(name) for name in SHARES if name == options.only or not options.only and name not in options.without}
         whole = sum(SHARES[name][0] for name in self.totals)
         self.wanted = {name: round(options.statements * SHARES[name][0] / whole) for name in self.totals}
         self.given, self.pieces, self.crashes = collections.Counter(), collections.Counter(), 0
@@ -165,6 +165,7 @@ def main():
     parser.add_argument("--statements", type=int, default=200_000)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", choices=list(SHARES), help="this generator alone")
+    parser.add_argument("--without", choices=list(SHARES), action="append", default=[], help="not this generator")
     parser.add_argument("--examples", type=int, default=3)
     parser.add_argument("--explained", metavar="FILE", help="all differences that explained.py knows are written here")
     options = parser.parse_args()

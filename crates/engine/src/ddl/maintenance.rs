@@ -7,7 +7,7 @@ use super::work::{Work, undefined_relation};
 use crate::catalog::{Oid, OnCommit, Relation, TableDescriptor};
 use crate::exec::StatementContext;
 use crate::txn::store_error;
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::ast::ObjectName;
@@ -88,6 +88,8 @@ pub async fn lock_tables(ctx: &StatementContext, tables: &[ObjectName], mode: Ta
             .detail(format!("This operation is not supported for {kind}."))
     };
     let mut waiting: VecDeque<Arc<Relation>> = VecDeque::new();
+    // Views may be made of each other.
+    let mut seen: HashSet<Oid> = HashSet::new();
     for name in tables {
         let Some(relation) = work.find(name)? else {
             return Err(match work.find_index(name)? {
@@ -97,6 +99,9 @@ pub async fn lock_tables(ctx: &StatementContext, tables: &[ObjectName], mode: Ta
         };
         waiting.push_back(relation);
         while let Some(relation) = waiting.pop_front() {
+            if !seen.insert(relation.oid()) {
+                continue;
+            }
             match &*relation {
                 Relation::Sequence(_) => return Err(refused(relation.name(), "sequences")),
                 Relation::View(view) if view.materialized.is_some() => return Err(refused(relation.name(), "materialized views")),

@@ -92,7 +92,7 @@ pub const RULES: &[Rule] = {
         rule("eliminate_duplicated_expr", L, Kept, false),
         rule("eliminate_filter", L, Kept, false),
         rule("eliminate_cross_join", L, Dropped, false),
-        rule("eliminate_limit", L, Kept, false),
+        rule("eliminate_limit", L, Kept, true),
         rule("propagate_empty_relation", L, Kept, false),
         rule("filter_null_join_keys", L, Dropped, false),
         rule("eliminate_outer_join", L, Kept, false),
