@@ -348,7 +348,15 @@ impl Compiler<'_> {
         }
         let mut columns = Vec::new();
         wanted.for_each(|e| columns_of(e, &mut columns));
-        match KeyRead::compile(self.settings, self.text, &columns.into_iter().collect(), input, None)? {
+        let mut used: HashSet<ColId> = columns.into_iter().collect();
+        let mut below = input;
+        while let Rel::Project { input, exprs } = below {
+            let mut more = Vec::new();
+            exprs.iter().filter(|(id, _)| used.contains(id)).for_each(|(_, e)| columns_of(e, &mut more));
+            used.extend(more);
+            below = input;
+        }
+        match KeyRead::compile(self.settings, self.text, &used, input, None)? {
             Some(read) => Ok(Some(Node::read(read))),
             None => self.node(input),
         }
