@@ -2,13 +2,11 @@
 //!
 //! [`Database`] is a handle; [`DatabaseInner`] is what statements see of it.
 
-use crate::column_cache::ColumnCache;
 use crate::memory::StatementPool;
 use crate::session::admission::Admission;
 use crate::session::notify::NotificationBus;
 use crate::session::{Session, SessionOptions, SessionShared};
 use crate::text::TextIndexes;
-use crate::txn::{GroupId, TransactionManager, WriteSpace};
 use datafusion::execution::TaskContext;
 use datafusion::execution::context::SessionState;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
@@ -22,6 +20,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_store::Store;
+use stoa_table::column_cache::ColumnCache;
+use stoa_table::txn::{GroupId, TransactionManager, WriteSpace};
 
 /// How a database is opened.
 #[derive(Clone, Debug)]
@@ -117,7 +117,7 @@ pub struct DatabaseInner {
     /// The same, for what runs without a plan.
     pub(crate) task: Arc<TaskContext>,
     /// What is known of the values in tables.
-    pub statistics: crate::statistics::Registry,
+    pub statistics: Arc<stoa_table::statistics::Registry>,
     /// The index builds that run.
     pub builds: crate::index::build::Builds,
     /// The last checks of indexes.
@@ -176,8 +176,8 @@ impl Database {
             .build_arc()
             .map_err(|e| PgError::internal(e.to_string()))?;
         let state = crate::plan::execute::database_state(options.pieces(), options.batch_rows(), runtime.clone());
-        let catalog = crate::catalog::open(&store).await?;
-        let statistics = crate::statistics::Registry::load(&store, |oid| catalog.table(oid).is_some()).await?;
+        let catalog = stoa_table::catalog::open(&store).await?;
+        let statistics = Arc::new(stoa_table::statistics::Registry::load(&store, |oid| catalog.table(oid).is_some()).await?);
         let has = |table, index| catalog.table(table).is_some_and(|t| t.indexes.iter().any(|i| i.oid == index));
         let checks = crate::index::scrub::Checks::load(&store, has).await?;
         let transactions = TransactionManager::new(store.clone(), catalog);
@@ -205,7 +205,7 @@ impl Database {
             builds: crate::index::build::Builds::default(),
             checks,
             options,
-            started_us: now_us(),
+            started_us: stoa_table::clock::now_us(),
             sessions: RwLock::default(),
             next_pid: AtomicU32::new(1),
         });
@@ -287,11 +287,4 @@ impl DatabaseInner {
         self.notifications.unregister(pid);
         self.transactions.end_session(GroupId(u64::from(pid)));
     }
-}
-
-/// Microseconds since 1970 UTC.
-#[must_use]
-pub fn now_us() -> i64 {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    i64::try_from(since.as_micros()).unwrap_or(i64::MAX)
 }

@@ -13,13 +13,11 @@
 /// The DataFusion that these providers are made for: a context of another version does not know them.
 pub use datafusion;
 
-use crate::catalog::{ColumnId, Relation, TableDescriptor};
 use crate::database::Database;
 use crate::exec::foreign_form;
 use crate::exec::table_provider::StoaTable;
 use crate::plan::from_datafusion;
 use crate::session::{SessionOptions, copy::BatchInsert};
-use crate::txn::{Overlay, ReadView};
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::catalog::{CatalogProvider, SchemaProvider, Session as ForeignSession, TableProvider};
@@ -34,6 +32,8 @@ use std::fmt;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult};
 use stoa_store::Snapshot;
+use stoa_table::catalog::{ColumnId, Relation, TableDescriptor};
+use stoa_table::txn::{Overlay, ReadView};
 
 /// The schemas of a database, as of now or as of one moment.
 #[derive(Clone, Debug)]

@@ -3,31 +3,26 @@
 //! # Life of a SELECT
 //!
 //! [`session`] is the only entry. The text is parsed once (`stoa_syntax`); [`bind`] resolves names, types and functions as
-//! PostgreSQL does and gives a typed tree ([`bind::tree`]); [`plan`] turns it into a DataFusion plan; [`access`] turns filters
-//! into key ranges; scan nodes in [`exec`] stream from the store and [`row`] decodes Arrow arrays from its bytes.
+//! PostgreSQL does and gives a typed tree ([`bind::tree`]); [`plan`] turns it into a DataFusion plan; `stoa_table` turns
+//! filters into key ranges; scan nodes in [`exec`] stream what it reads.
 //!
 //! # Life of an INSERT
 //!
 //! Same front. The statement becomes a query that yields the rows to write, with [`mod@write`] on top, which checks constraints and
-//! maintains indexes; [`txn`] commits all of it, or nothing.
+//! maintains indexes; `stoa_table` commits all of it, or nothing.
 
-pub mod access;
 pub mod bind;
 pub mod catalog;
-pub mod column_cache;
 pub mod database;
 pub mod ddl;
 pub mod embed;
 pub mod exec;
-pub mod feed;
+pub mod filter;
 pub mod index;
 pub mod memory;
 pub mod plan;
-pub mod row;
 pub mod session;
-pub mod statistics;
 pub mod text;
-pub mod txn;
 pub mod virtual_tables;
 pub mod write;
 

@@ -8,12 +8,12 @@
 //!
 //! Invariant: whoever has little is not refused for the sake of those who have much.
 
-use crate::column_cache::ColumnCache;
 use datafusion::common::DataFusionError;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryLimit, MemoryPool, MemoryReservation};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use stoa_pg::memory::ProcessMemory;
+use stoa_table::column_cache::ColumnCache;
 
 #[derive(Debug, Default)]
 struct Given {

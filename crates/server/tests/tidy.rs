@@ -14,9 +14,10 @@ const CRATES: &[(&str, &[&str])] = &[
     ("stoa-store", &[]),
     ("stoa-syntax", &[]),
     ("stoa-pg", &["stoa-encoding"]),
+    ("stoa-table", &["stoa-encoding", "stoa-pg", "stoa-store"]),
     ("stoa-store-lsm", &["stoa-store"]),
     ("stoa-fulltext", &[]),
-    ("stoa-engine", &["stoa-encoding", "stoa-fulltext", "stoa-pg", "stoa-store", "stoa-syntax"]),
+    ("stoa-engine", &["stoa-encoding", "stoa-fulltext", "stoa-pg", "stoa-store", "stoa-syntax", "stoa-table"]),
     ("stoa-server", &["stoa-engine", "stoa-pg", "stoa-store", "stoa-store-lsm", "stoa-syntax"]),
 ];
 
@@ -25,9 +26,10 @@ const CRATES: &[(&str, &[&str])] = &[
 const DOORS: &[(&str, &[&str])] = &[
     ("sqlparser*", &["stoa-syntax"]),
     ("datafusion-expr", &["stoa-engine", "stoa-pg"]),
-    ("datafusion-common", &["stoa-engine", "stoa-pg"]),
+    ("datafusion-common", &["stoa-engine", "stoa-pg", "stoa-table"]),
+    ("datafusion-execution", &["stoa-engine", "stoa-table"]),
     ("datafusion*", &["stoa-engine"]),
-    ("arrow*", &["stoa-engine", "stoa-pg", "stoa-server"]),
+    ("arrow*", &["stoa-engine", "stoa-pg", "stoa-server", "stoa-table"]),
     ("rocksdb", &["stoa-store-lsm"]),
     ("tantivy*", &["stoa-fulltext"]),
     ("jieba-rs", &["stoa-fulltext"]),

@@ -2,7 +2,6 @@
 
 use super::tree::{Expr, ExprKind, FuncRef};
 use super::{Binder, dml::null_of, syntax_error};
-use crate::catalog::{ColumnDescriptor, ColumnId};
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
 use stoa_pg::functions::subscript::{assign_slice_kernel, assign_subscript_kernel};
@@ -10,6 +9,7 @@ use stoa_pg::registry::{CastContext, Func, FuncKind};
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, AccessExpr, Expr as E, Subscript};
 use stoa_syntax::marks;
+use stoa_table::catalog::{ColumnDescriptor, ColumnId};
 
 /// OIDs of functions that only the binder calls: no catalog gives them.
 const ASSIGN_SUBSCRIPT: u32 = u32::MAX;

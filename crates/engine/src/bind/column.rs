@@ -5,11 +5,11 @@ use super::scope::{FromItem, Refusal, record_type};
 use super::sqlparser_span::Span;
 use super::tree::{Expr, ExprKind};
 use super::{Binder, fold};
-use crate::catalog::Relation;
 use datafusion::common::ScalarValue;
 use stoa_pg::types::RecordType;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast;
+use stoa_table::catalog::Relation;
 
 impl Binder<'_> {
     /// A name of one to four parts: a column, a field, a whole row.
@@ -214,7 +214,7 @@ impl Binder<'_> {
         }
         // A table that stands under an alias.
         let catalog = self.ctx.catalog;
-        let in_schema = |schema: crate::catalog::Oid| catalog.relation_by_name(schema, table).map(|r| r.oid());
+        let in_schema = |schema: stoa_table::catalog::Oid| catalog.relation_by_name(schema, table).map(|r| r.oid());
         let oid = match schema {
             Some(schema) => catalog.schema_by_name(schema).and_then(|s| in_schema(s.oid)),
             None => self.ctx.search_path.iter().find_map(|s| in_schema(*s)),
@@ -229,7 +229,7 @@ impl Binder<'_> {
 
     pub(crate) fn note_origin(&mut self, origin: Option<(u32, u32)>) {
         if let Some((table, column)) = origin {
-            self.note_use(table, Some(crate::catalog::ColumnId(column)));
+            self.note_use(table, Some(stoa_table::catalog::ColumnId(column)));
         }
     }
 }

@@ -7,13 +7,13 @@ use super::scope::{Clause, FromItem, Refusal, Scope};
 use super::tree::{ColId, Expr, ExprKind, JoinKind, Mutation, MutationKind, MutationTarget, Output, Query, Rel};
 use super::updatable::Target;
 use super::{Binder, fold, name_parts, walk};
-use crate::catalog::{ColumnDescriptor, ColumnId, TableDescriptor};
 use crate::session::KEY_OF_CURRENT_ROW;
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, Expr as E, SetExpr, Statement};
 use stoa_syntax::marks;
+use stoa_table::catalog::{ColumnDescriptor, ColumnId, TableDescriptor};
 
 impl Binder<'_> {
     /// Binds a statement that changes rows.

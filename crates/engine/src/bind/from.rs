@@ -5,7 +5,6 @@ use super::scope::{Clause, FromItem, Refusal, Scope, ScopeColumn, StarColumn};
 use super::sqlparser_span::Span;
 use super::tree::{ColId, Expr, ExprKind, JoinKind, Rel, SetExpr, TableScan};
 use super::{Binder, MAX_VIEWS, fold, name_parts};
-use crate::catalog::{Relation, TableDescriptor, ViewDescriptor};
 use std::collections::HashSet;
 use std::sync::Arc;
 use stoa_pg::registry::{CastContext, FuncKind, Registry};
@@ -13,6 +12,7 @@ use stoa_pg::types::RecordType;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, Expr as E, FunctionArg, FunctionArgExpr, JoinConstraint, JoinOperator, Spanned, TableFactor};
 use stoa_syntax::marks;
+use stoa_table::catalog::{Relation, TableDescriptor, ViewDescriptor};
 
 /// A FROM item that was bound: its relation, and whether it refers to items to its left.
 pub(crate) struct Bound {

@@ -1,10 +1,9 @@
 //! Hints in comments behind SELECT, UPDATE and DELETE: which scan each is about.
 
 use super::Binder;
-use crate::access::Hint;
-use crate::access::preferences::read_hints;
-use crate::catalog::TableDescriptor;
 use stoa_syntax::ast::OptimizerHint;
+use stoa_table::access::Hint;
+use stoa_table::catalog::TableDescriptor;
 
 /// The hints of one query, and the warnings of all.
 #[derive(Debug, Default)]
@@ -59,5 +58,67 @@ impl Binder<'_> {
         }
         self.hints.warnings.extend(missing);
         out
+    }
+}
+
+/// The hints of one comment, with the name of the table that each is about: `INDEX(t i)`, `NO_INDEX(t)`, `FULL(t)`,
+/// `USE_INDEX(t USING i)`, `USE_INDEX(t i)`. What is not one of these is given back as it stands.
+#[must_use]
+fn read_hints(text: &str) -> (Vec<(String, Hint)>, Vec<String>) {
+    let (mut hints, mut unknown) = (Vec::new(), Vec::new());
+    let mut rest = text.trim();
+    while !rest.is_empty() {
+        let Some((word, after)) = rest.split_once('(') else {
+            unknown.push(rest.to_owned());
+            break;
+        };
+        let Some((inside, after)) = after.split_once(')') else {
+            unknown.push(rest.to_owned());
+            break;
+        };
+        let written = format!("{}({inside})", word.trim());
+        let fold = |name: &str| match name.strip_prefix('"').and_then(|n| n.strip_suffix('"')) {
+            Some(quoted) => quoted.to_owned(),
+            None => name.to_lowercase(),
+        };
+        let mut words: Vec<String> = inside.split([' ', ',', '\t', '\n']).filter(|w| !w.is_empty()).map(fold).collect();
+        let table = if words.is_empty() { None } else { Some(words.remove(0)) };
+        let hint = match word.trim().to_lowercase().as_str() {
+            "use_index" => {
+                words.retain(|w| w != "using");
+                (!words.is_empty()).then_some(Hint::Index(words))
+            }
+            "index" => (!words.is_empty()).then_some(Hint::Index(words)),
+            "no_index" => Some(Hint::NoIndex(words)),
+            "full" if words.is_empty() => Some(Hint::Full),
+            _ => None,
+        };
+        match (table, hint) {
+            (Some(table), Some(hint)) => hints.push((table, hint)),
+            _ => unknown.push(written),
+        }
+        rest = after.trim_start_matches([' ', ',', '\t', '\n']);
+    }
+    (hints, unknown)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+    use super::*;
+
+    #[test]
+    fn hints_are_read() {
+        let (hints, unknown) = read_hints(" INDEX(t i, j) no_index(\"T\") FULL(a), USE_INDEX(b USING Ix) HASH(x) INDEX(t) oops");
+        assert_eq!(
+            hints,
+            [
+                ("t".to_owned(), Hint::Index(vec!["i".into(), "j".into()])),
+                ("T".to_owned(), Hint::NoIndex(vec![])),
+                ("a".to_owned(), Hint::Full),
+                ("b".to_owned(), Hint::Index(vec!["ix".into()])),
+            ]
+        );
+        assert_eq!(unknown, ["HASH(x)", "INDEX(t)", "oops"]);
     }
 }

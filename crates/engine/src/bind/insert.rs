@@ -7,12 +7,12 @@ use super::scope::{Clause, Scope};
 use super::tree::{ColId, Expr, ExprKind, Mutation, MutationKind, MutationTarget, OnConflict, Rel};
 use super::updatable::Target;
 use super::{BindContext, Binder, fold, name_parts, walk};
-use crate::catalog::{ColumnDescriptor, ColumnId, IndexKey, TableDescriptor};
 use std::collections::HashMap;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::ast::{self, Expr as E, SetExpr};
 use stoa_syntax::marks;
+use stoa_table::catalog::{ColumnDescriptor, ColumnId, IndexKey, TableDescriptor};
 
 impl Binder<'_> {
     pub(super) fn bind_insert(&mut self, insert: &ast::Insert) -> PgResult<Mutation> {
@@ -389,7 +389,7 @@ impl Binder<'_> {
                 out.push(0);
             }
         }
-        for index in table.indexes.iter().filter(|i| i.unique && i.state == crate::catalog::IndexState::Readable) {
+        for index in table.indexes.iter().filter(|i| i.unique && i.state == stoa_table::catalog::IndexState::Readable) {
             let mut key = Vec::new();
             let mut rest = exprs.clone();
             let mut fits = true;

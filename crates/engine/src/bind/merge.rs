@@ -6,10 +6,10 @@ use super::dml::is_default;
 use super::insert::is_overriding;
 use super::scope::{Clause, Scope};
 use super::tree::{Expr, JoinKind, MergeAction, MergeArm, Mutation, MutationKind, MutationTarget, Rel};
-use crate::catalog::TableDescriptor;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::ast;
+use stoa_table::catalog::TableDescriptor;
 
 impl Binder<'_> {
     pub(super) fn bind_merge(&mut self, merge: &ast::Merge) -> PgResult<Mutation> {

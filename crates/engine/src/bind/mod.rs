@@ -33,13 +33,13 @@ pub mod walk;
 mod window;
 mod with;
 
-use crate::catalog::{CatalogSnapshot, ColumnId, Dependency, Oid, TableDescriptor};
 use scope::{Clause, FromItem, Scope};
 use sqlparser_span::Span;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast;
+use stoa_table::catalog::{CatalogSnapshot, ColumnId, Dependency, Oid, TableDescriptor};
 use tree::{Bound, BoundBody, ColId, Cte, CteId, Expr};
 
 /// What binding may look at.
@@ -445,7 +445,7 @@ impl<'a> Binder<'a> {
     }
 
     /// Finds a relation by a name of one to three parts.
-    pub(crate) fn find_relation(&self, name: &ast::ObjectName) -> PgResult<(String, String, Option<Arc<crate::catalog::Relation>>)> {
+    pub(crate) fn find_relation(&self, name: &ast::ObjectName) -> PgResult<(String, String, Option<Arc<stoa_table::catalog::Relation>>)> {
         let parts = name_parts(name)?;
         let (schema, relation) = match parts.as_slice() {
             [relation] => (None, relation.clone()),

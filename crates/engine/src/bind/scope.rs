@@ -2,9 +2,9 @@
 
 use super::sqlparser_span::Span;
 use super::tree::{AggregateExpr, ColId, Expr};
-use crate::catalog::{ColumnId, TableDescriptor};
 use std::collections::HashSet;
 use stoa_pg::SqlType;
+use stoa_table::catalog::{ColumnId, TableDescriptor};
 
 /// Where an expression stands: decides whether aggregates, windows and set-returning functions may appear.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -4,11 +4,12 @@ use super::aggregate::{Grouping, has_aggregate, walk_volatile};
 use super::function::same_expr;
 use super::query::{lacks_equality, no_equality};
 use super::scope::{Clause, Scope};
-use super::tree::{ColId, Expr, ExprKind, JoinKind, LockStrength, LockWait, Output, Query, Rel, SetExpr, SortKey, TableScan};
+use super::tree::{ColId, Expr, ExprKind, JoinKind, Output, Query, Rel, SetExpr, SortKey, TableScan};
 use super::{Binder, fold, walk};
 use stoa_pg::{PgError, PgResult, PgType, SqlState};
 use stoa_syntax::ast::{self, Expr as E};
 use stoa_syntax::locking::Strength;
+use stoa_table::txn::locks::{LockStrength, LockWait};
 
 /// What stands around a SELECT in its query: order, limits, locks.
 #[derive(Default)]

@@ -4,11 +4,12 @@
 //! by id and never by name. Casts are explicit; nothing below coerces again. A reference to a column that no input of the
 //! node gives is an outer reference: the node stands in a correlated subquery or a LATERAL item.
 
-use crate::catalog::{ColumnId, TableDescriptor};
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
 use stoa_pg::SqlType;
 use stoa_pg::registry::{Func, Oper};
+use stoa_table::catalog::{ColumnId, TableDescriptor};
+use stoa_table::txn::locks::{LockStrength, LockWait};
 
 /// A column of some relational node, unique in the statement.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -229,22 +230,6 @@ pub enum SetOp {
     Except,
 }
 
-/// The strength and waiting of `FOR UPDATE …`.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum LockStrength {
-    KeyShare,
-    Share,
-    NoKeyUpdate,
-    Update,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum LockWait {
-    Wait,
-    NoWait,
-    SkipLocked,
-}
-
 /// A table in a query.
 #[derive(Clone, Debug)]
 pub struct TableScan {
@@ -256,7 +241,7 @@ pub struct TableScan {
     /// `AS OF SYSTEM TIME`, as an expression without columns.
     pub as_of: Option<Box<Expr>>,
     /// What hints say about it.
-    pub hints: Vec<crate::access::Hint>,
+    pub hints: Vec<stoa_table::access::Hint>,
     /// Which scan of the statement this is: DML names its target by it.
     pub scan_id: u32,
 }
@@ -522,7 +507,7 @@ pub struct Bound {
     /// Types of `$1`, `$2`, …
     pub params: Vec<SqlType>,
     /// Relations used, with the columns used: for views, privileges and plan invalidation.
-    pub uses: Vec<crate::catalog::Dependency>,
+    pub uses: Vec<stoa_table::catalog::Dependency>,
     /// Hints that could not be understood.
     pub warnings: Vec<String>,
     /// It holds the key of the row that a cursor stood on: it may run once.

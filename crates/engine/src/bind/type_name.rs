@@ -2,11 +2,11 @@
 
 use super::scope::Clause;
 use super::{Binder, name_parts};
-use crate::catalog::{ColumnId, Oid};
 use std::sync::Arc;
 use stoa_pg::types::{RecordType, numeric_typmod_of, type_by_name};
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{ArrayElemTypeDef, CharacterLength, DataType, ExactNumberInfo, IntervalFields, TimezoneInfo};
+use stoa_table::catalog::{ColumnId, Oid};
 
 impl Binder<'_> {
     /// The type that a syntax node names.

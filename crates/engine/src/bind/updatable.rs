@@ -6,11 +6,11 @@
 use super::scope::{Clause, FromItem, Scope, ScopeColumn};
 use super::tree::{ColId, Expr, ExprKind, ViewChecks};
 use super::{Binder, MAX_VIEWS, aggregate, fold, name_parts, syntax_error, walk};
-use crate::catalog::{ColumnId, Relation, TableDescriptor, ViewDescriptor};
 use std::collections::HashMap;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::ast::{self, SetExpr};
+use stoa_table::catalog::{ColumnId, Relation, TableDescriptor, ViewDescriptor};
 
 /// See the module.
 #[derive(Clone)]

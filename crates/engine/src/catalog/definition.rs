@@ -2,13 +2,13 @@
 
 use super::deparse::{Deparser, quote_name};
 use super::names::{class_name, qualified, shown_relation};
-use super::{
-    CatalogSnapshot, ColumnId, ConstraintName, ForeignKeyAction, IndexDescriptor, IndexKey, Oid, PUBLIC_OID, Relation, TableDescriptor,
-};
 use crate::bind::scope::Clause;
 use crate::bind::tree::{ColId, Expr, ExprKind};
 use crate::bind::{BindContext, bind_stored_expr};
 use stoa_pg::{EvalContext, PgResult};
+use stoa_table::catalog::{
+    CatalogSnapshot, ColumnId, ConstraintName, ForeignKeyAction, IndexDescriptor, IndexKey, Oid, PUBLIC_OID, Relation, TableDescriptor,
+};
 
 /// What definitions are printed against.
 pub struct Definitions<'a> {
@@ -29,8 +29,8 @@ fn column_list(table: &TableDescriptor, ids: &[ColumnId]) -> String {
 pub enum Constraint<'t> {
     PrimaryKey(&'t ConstraintName),
     Unique(&'t ConstraintName, &'t IndexDescriptor),
-    Check(&'t super::CheckDescriptor),
-    ForeignKey(&'t super::ForeignKeyDescriptor),
+    Check(&'t stoa_table::catalog::CheckDescriptor),
+    ForeignKey(&'t stoa_table::catalog::ForeignKeyDescriptor),
 }
 
 /// The constraint with an OID, and its table.

@@ -5,10 +5,7 @@
 
 use super::definition::{Constraint, Definitions, constraint, describe};
 use super::names::{class_name, class_named, is_visible, primary_index, qualified, shown_relation};
-use super::sequence::wait;
-use super::{CatalogSnapshot, ColumnId, Oid, Relation, SequenceDescriptor};
 use crate::session::system::SessionSystem;
-use crate::txn::{TableLockMode, store_error};
 use crate::virtual_tables::updatable::Names;
 use crate::virtual_tables::{DATABASE_OWNER, DATABASE_OWNER_NAME};
 use arrow::array::{Int32Array, StringViewArray};
@@ -19,6 +16,9 @@ use stoa_pg::types::format_type;
 use stoa_pg::values::array::array_of_elements;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_store::{KeyRange, TableId};
+use stoa_table::catalog::sequence::wait;
+use stoa_table::catalog::{CatalogSnapshot, ColumnId, Oid, Relation, SequenceDescriptor};
+use stoa_table::txn::{TableLockMode, store_error};
 
 /// The OID of the only role.
 const ROLE: Oid = 10;
@@ -207,10 +207,9 @@ fn answer(system: &SessionSystem, function: &str, args: &Args<'_>, result: &SqlT
         // Storage.
         "pg_relation_filenode" => oid_value(args.oid(0).and_then(|oid| storage(catalog, oid).first().map(|t| t.0))),
         "pg_relation_filepath" => text(args.oid(0).and_then(|oid| storage(catalog, oid).first().map(|t| format!("table/{}", t.0)))),
-        "pg_filenode_relation" => oid_value(
-            args.oid(1)
-                .and_then(|node| catalog.relations().find(|r| super::store::storage_of(r).contains(&TableId(node))).map(|r| r.oid())),
-        ),
+        "pg_filenode_relation" => oid_value(args.oid(1).and_then(|node| {
+            catalog.relations().find(|r| stoa_table::catalog::store::storage_of(r).contains(&TableId(node))).map(|r| r.oid())
+        })),
         "pg_relation_is_publishable" => truth(false),
         "pg_relation_is_updatable" => {
             let Some(oid) = args.oid(0) else { return null(result) };
@@ -239,11 +238,11 @@ fn answer(system: &SessionSystem, function: &str, args: &Args<'_>, result: &SqlT
             size(system, args.oid(0).map(|oid| catalog.table(oid).map_or_else(Vec::new, |t| t.indexes.iter().map(|i| i.storage).collect())))
         }
         "pg_database_size" | "pg_tablespace_size" => {
-            size(system, Some(catalog.relations().flat_map(|r| super::store::storage_of(r)).collect()))
+            size(system, Some(catalog.relations().flat_map(|r| stoa_table::catalog::store::storage_of(r)).collect()))
         }
         // Visibility.
         "pg_table_is_visible" => truth(args.oid(0).and_then(|oid| is_visible(catalog, &system.search_path, oid))),
-        "pg_type_is_visible" => truth(args.oid(0).map(|oid| PgType::from_oid(oid).is_some() || oid >= super::FIRST_USER_OID)),
+        "pg_type_is_visible" => truth(args.oid(0).map(|oid| PgType::from_oid(oid).is_some() || oid >= stoa_table::catalog::FIRST_USER_OID)),
         "pg_function_is_visible"
         | "pg_operator_is_visible"
         | "pg_opclass_is_visible"
@@ -342,12 +341,14 @@ fn answer(system: &SessionSystem, function: &str, args: &Args<'_>, result: &SqlT
             Err(PgError::unsupported(format!("{function} is not supported")).hint("Commit times of transactions are not kept."))
         }
         "stoa_commit_status" => match args.text(0) {
-            Some(token) => text(super::sequence::wait(crate::txn::commit_token::status(system, &token))?.word().to_owned()),
+            Some(token) => {
+                text(stoa_table::catalog::sequence::wait(crate::session::commit_status::status(system, &token))?.word().to_owned())
+            }
             None => text(None),
         },
         "pg_blocking_pids" => {
             let pids = match args.int(0).and_then(|pid| u64::try_from(pid).ok()) {
-                Some(pid) => system.txn.manager().locks().blockers(crate::txn::GroupId(pid)),
+                Some(pid) => system.txn.manager().locks().blockers(stoa_table::txn::GroupId(pid)),
                 None => Vec::new(),
             };
             let mut pids: Vec<i32> = pids.into_iter().filter_map(|group| i32::try_from(group.0).ok()).collect();
@@ -551,7 +552,7 @@ fn storage(catalog: &CatalogSnapshot, oid: Oid) -> Vec<TableId> {
     }
     match catalog.relation(oid).map(|r| &**r) {
         Some(Relation::View(view)) => view.materialized.map_or_else(Vec::new, |table| storage(catalog, table)),
-        Some(relation) => super::store::storage_of(relation),
+        Some(relation) => stoa_table::catalog::store::storage_of(relation),
         None => Vec::new(),
     }
 }
@@ -779,7 +780,10 @@ fn privilege_on(system: &SessionSystem, function: &str, args: &Args<'_>) -> PgRe
 // Sequences.
 
 /// The sequence that is to be advanced or set: whoever is changing its definition is waited for.
-fn locked_sequence(system: &SessionSystem, args: &Args<'_>) -> PgResult<(SequenceDescriptor, Arc<super::store::CatalogShared>)> {
+fn locked_sequence(
+    system: &SessionSystem,
+    args: &Args<'_>,
+) -> PgResult<(SequenceDescriptor, Arc<stoa_table::catalog::store::CatalogShared>)> {
     let (before, shared) = sequence(system, args)?;
     let (txn, mode) = (&system.txn, TableLockMode::RowExclusive);
     if before.temporary {
@@ -799,7 +803,7 @@ fn locked_sequence(system: &SessionSystem, args: &Args<'_>) -> PgResult<(Sequenc
     }
 }
 
-fn sequence(system: &SessionSystem, args: &Args<'_>) -> PgResult<(SequenceDescriptor, Arc<super::store::CatalogShared>)> {
+fn sequence(system: &SessionSystem, args: &Args<'_>) -> PgResult<(SequenceDescriptor, Arc<stoa_table::catalog::store::CatalogShared>)> {
     let oid = args.oid(0).unwrap_or(0);
     // A sequence that the running statement does not know yet was made by it.
     let catalog = if system.catalog.relation(oid).is_some() { Arc::clone(&system.catalog) } else { system.txn.catalog() };

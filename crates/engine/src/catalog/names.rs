@@ -1,8 +1,8 @@
 //! Names of catalog objects as SQL prints and reads them.
 
 use super::deparse::quote_name;
-use super::{CatalogSnapshot, Oid, PG_CATALOG_OID, TableDescriptor};
 use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_table::catalog::{CatalogSnapshot, Oid, PG_CATALOG_OID, TableDescriptor};
 
 /// The index of a primary key is seen under the constraint's OID with this bit: no object has it.
 pub const PRIMARY_INDEX_BIT: u32 = 0x4000_0000;

@@ -6,19 +6,19 @@
 use super::definition::{Constraint, Definitions};
 use super::deparse::{quote_name, quote_text};
 use super::names::qualified;
-use super::store::built_in_schemas;
-use super::{
-    CatalogSnapshot, ColumnDescriptor, ColumnId, ConstraintName, FIRST_USER_OID, FamilyDescriptor, Oid, PG_CATALOG_OID, PUBLIC_OID,
-    Relation, SchemaDescriptor, SequenceDescriptor, TableDescriptor, ViewDescriptor,
-};
-use crate::access::explain;
 use crate::exec::StatementContext;
-use crate::row::KeyCodec;
 use crate::text::settings::words_by;
 use std::collections::HashSet;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState, SqlType};
 use stoa_store::{BloomFilter, Compression, FamilyOptions, Layout};
+use stoa_table::access::explain;
+use stoa_table::catalog::store::built_in_schemas;
+use stoa_table::catalog::{
+    CatalogSnapshot, ColumnDescriptor, ColumnId, ConstraintName, FIRST_USER_OID, FamilyDescriptor, Oid, PG_CATALOG_OID, PUBLIC_OID,
+    Relation, SchemaDescriptor, SequenceDescriptor, TableDescriptor, ViewDescriptor,
+};
+use stoa_table::row::KeyCodec;
 
 /// See the module.
 #[derive(Clone, Debug, Default)]

@@ -17,12 +17,12 @@ use super::work::{Work, has_constraint, undefined_relation, undefined_schema};
 use crate::bind::tree::{ColId, Expr, ExprKind};
 use crate::bind::{fold, type_name};
 use crate::catalog::deparse::quote_name;
-use crate::catalog::{ColumnDescriptor, ColumnId, Oid, Relation, SchemaDescriptor, TableDescriptor};
-use crate::txn::TableLockMode;
 use datafusion::common::ScalarValue;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{Ident, ObjectName};
 use stoa_syntax::ddl::{AlterAction, ConstraintKind, KeyColumns, ObjectKind, StorageOption};
+use stoa_table::catalog::{ColumnDescriptor, ColumnId, Oid, Relation, SchemaDescriptor, TableDescriptor};
+use stoa_table::txn::TableLockMode;
 
 /// How strongly an action locks its table: those that change nothing for who reads it leave readers alone.
 fn lock_of(action: &AlterAction) -> TableLockMode {
@@ -121,7 +121,7 @@ pub(crate) async fn alter(
             }
         }
         Relation::View(view) => {
-            work.lock(&relation, crate::txn::TableLockMode::AccessExclusive).await?;
+            work.lock(&relation, stoa_table::txn::TableLockMode::AccessExclusive).await?;
             for action in actions {
                 let current = match work.catalog().relation(view.oid).map(|r| (**r).clone()) {
                     Some(Relation::View(view)) => view,
@@ -131,7 +131,7 @@ pub(crate) async fn alter(
             }
         }
         Relation::Sequence(sequence) => {
-            work.lock(&relation, crate::txn::TableLockMode::AccessExclusive).await?;
+            work.lock(&relation, stoa_table::txn::TableLockMode::AccessExclusive).await?;
             for action in actions {
                 match action {
                     AlterAction::Rename(new) => rename(work, sequence.oid, &fold(new))?,
@@ -733,7 +733,7 @@ pub(super) async fn apply(work: Work<'_>, old: &TableDescriptor, builder: TableB
 
 /// Copies the rows of a table into its new place. `values`: columns that are not taken over as they are.
 pub(super) async fn write_anew(work: Work<'_>, old: &TableDescriptor, new: &TableDescriptor, values: &[(ColumnId, Expr)]) -> PgResult<()> {
-    crate::row::RowCodec::new(new)?;
+    stoa_table::row::RowCodec::new(new)?;
     work.create_storage_of(new).await?;
     let mut columns: Vec<(ColumnId, Expr)> = Vec::new();
     for column in new.live_columns() {
@@ -755,7 +755,7 @@ pub(super) async fn write_anew(work: Work<'_>, old: &TableDescriptor, new: &Tabl
         columns.push((column.id, expr));
     }
     rewrite(work, old, new, columns).await?;
-    for storage in crate::catalog::store::storage_of(&Relation::Table(old.clone())) {
+    for storage in stoa_table::catalog::store::storage_of(&Relation::Table(old.clone())) {
         work.drop_storage(storage);
     }
     Ok(())

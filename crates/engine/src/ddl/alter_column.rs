@@ -9,10 +9,10 @@ use crate::bind::scope::Clause;
 use crate::bind::tree::{ColId, Expr, ExprKind};
 use crate::bind::{bind_constant_expr, bind_stored_expr, bind_table_expr, fold};
 use crate::catalog::deparse::{Deparser, quote_name};
-use crate::catalog::{ColumnDescriptor, ColumnId, IndexKey, Oid, Relation, TableDescriptor};
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, Ident};
 use stoa_syntax::ddl::{Column, ConstraintKind};
+use stoa_table::catalog::{ColumnDescriptor, ColumnId, IndexKey, Oid, Relation, TableDescriptor};
 
 /// What rows that exist have in a new column.
 pub(super) enum NewValue {

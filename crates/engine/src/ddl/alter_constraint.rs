@@ -5,10 +5,10 @@ use super::dependency::constraint_oid;
 use super::work::{Work, has_constraint};
 use crate::bind::tree::{Expr, ExprKind};
 use crate::catalog::deparse::quote_name;
-use crate::catalog::{ColumnId, Relation, TableDescriptor};
 use datafusion::common::ScalarValue;
 use futures::StreamExt;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_table::catalog::{ColumnId, Relation, TableDescriptor};
 
 pub(super) fn missing_constraint(table: &TableDescriptor, name: &str) -> PgError {
     PgError::new(SqlState::UNDEFINED_OBJECT, format!("constraint \"{name}\" of relation \"{}\" does not exist", table.name))
@@ -99,7 +99,7 @@ pub(super) async fn validate_check(work: Work<'_>, table: &TableDescriptor, name
 pub(super) async fn validate_foreign_key(
     work: Work<'_>,
     table: &TableDescriptor,
-    key: &crate::catalog::ForeignKeyDescriptor,
+    key: &stoa_table::catalog::ForeignKeyDescriptor,
 ) -> PgResult<()> {
     let catalog = work.catalog();
     let Some(target) = catalog.table(key.referenced_table) else { return Ok(()) };

@@ -4,9 +4,9 @@ use super::alter::column;
 use super::work::Work;
 use crate::bind::fold;
 use crate::catalog::deparse::quote_name;
-use crate::catalog::{Relation, TableDescriptor};
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_store::FamilyId;
+use stoa_table::catalog::{Relation, TableDescriptor};
 
 pub(super) fn missing_family(table: &TableDescriptor, name: &str) -> PgError {
     PgError::new(SqlState::UNDEFINED_OBJECT, format!("family \"{name}\" of relation \"{}\" does not exist", table.name))
@@ -14,7 +14,7 @@ pub(super) fn missing_family(table: &TableDescriptor, name: &str) -> PgError {
 
 /// The store's families and their options are not part of the transaction: they follow its commit.
 pub(super) fn families_follow(work: Work<'_>, table: &TableDescriptor) {
-    let schema = crate::row::RowCodec::table_schema(table);
+    let schema = stoa_table::row::RowCodec::table_schema(table);
     let store = std::sync::Arc::clone(&work.ctx.database.store);
     work.ctx.txn.on_commit(move || {
         Box::pin(async move {
@@ -53,7 +53,7 @@ pub(super) async fn add_family(
     let mut schema = store
         .describe_table(table.storage)
         .await
-        .map_err(crate::txn::store_error)?
+        .map_err(stoa_table::txn::store_error)?
         .ok_or_else(|| PgError::internal(format!("table \"{}\" has no rows' place", table.name)))?;
     // Nor is it one that this transaction has dropped, or another one left there.
     while schema.families.iter().any(|f| f.id == new.id) {
@@ -61,7 +61,7 @@ pub(super) async fn add_family(
         new.id = FamilyId(next.ok_or_else(|| PgError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, "a table has too many families"))?);
     }
     schema.families.push(stoa_store::FamilySchema { id: new.id, name: new.name.clone(), options: new.options.clone() });
-    store.alter_table(&schema).await.map_err(crate::txn::store_error)?;
+    store.alter_table(&schema).await.map_err(stoa_table::txn::store_error)?;
     table.families.push(new);
     work.put(Relation::Table(table))
 }

@@ -3,14 +3,14 @@
 use super::alter::{refused, set_options, unsupported};
 use super::work::{FoundIndex, Work};
 use crate::bind::fold;
-use crate::catalog::{Oid, Relation, TableDescriptor};
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::ddl::AlterAction;
+use stoa_table::catalog::{Oid, Relation, TableDescriptor};
 
 pub(super) async fn alter_index(work: Work<'_>, table: Oid, index: FoundIndex, actions: &[AlterAction]) -> PgResult<()> {
     for action in actions {
         let Some(found) = work.catalog().table(table).cloned() else { return Ok(()) };
-        work.lock(&Relation::Table(found), crate::txn::TableLockMode::ShareUpdateExclusive).await?;
+        work.lock(&Relation::Table(found), stoa_table::txn::TableLockMode::ShareUpdateExclusive).await?;
         // What was committed while waiting counts.
         work.refresh()?;
         let Some(mut table) = work.catalog().table(table).cloned() else { return Ok(()) };
@@ -38,7 +38,7 @@ pub(super) async fn alter_index(work: Work<'_>, table: Oid, index: FoundIndex, a
             AlterAction::SetOptions(options) | AlterAction::ResetOptions(options) => {
                 let set = matches!(action, AlterAction::SetOptions(_));
                 if let FoundIndex::Index(oid) = index
-                    && table.indexes.iter().any(|i| i.oid == oid && crate::text::is_text(i))
+                    && table.indexes.iter().any(|i| i.oid == oid && i.is_fulltext())
                 {
                     super::index::change_text_options(work, table, oid, |kept| set_options(kept, options, set)).await?;
                     continue;

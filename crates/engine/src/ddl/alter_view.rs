@@ -4,9 +4,9 @@ use super::alter::{check_owner, duplicate_column, refused, rename, set_schema};
 use super::builder::default_text;
 use super::work::Work;
 use crate::bind::fold;
-use crate::catalog::{Relation, ViewDescriptor};
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::ddl::AlterAction;
+use stoa_table::catalog::{Relation, ViewDescriptor};
 
 pub(super) fn alter_view(work: Work<'_>, mut view: ViewDescriptor, action: &AlterAction) -> PgResult<()> {
     match action {
@@ -52,7 +52,7 @@ pub(super) fn alter_view(work: Work<'_>, mut view: ViewDescriptor, action: &Alte
     }
 }
 
-fn view_column<'v>(view: &'v mut ViewDescriptor, name: &str) -> PgResult<&'v mut crate::catalog::ViewColumn> {
+fn view_column<'v>(view: &'v mut ViewDescriptor, name: &str) -> PgResult<&'v mut stoa_table::catalog::ViewColumn> {
     let missing = || PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" of relation \"{}\" does not exist", view.name));
     let error = missing();
     view.columns.iter_mut().find(|c| c.name == name).ok_or(error)

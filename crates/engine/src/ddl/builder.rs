@@ -8,15 +8,15 @@ use super::work::{Work, folded, has_constraint, undefined_relation};
 use crate::bind::scope::Clause;
 use crate::bind::tree::{Expr, ExprKind};
 use crate::bind::{bind_stored_expr, fold, type_name};
-use crate::catalog::{
-    CheckDescriptor, ColumnDescriptor, ColumnId, ConstraintName, FamilyDescriptor, ForeignKeyAction, ForeignKeyDescriptor, Identity,
-    IndexDescriptor, IndexKey, IndexPart, IndexState, KeyPart, Oid, OnCommit, Relation, SequenceDescriptor, TableDescriptor,
-};
 use stoa_pg::registry::Volatility;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_store::{FamilyId, FamilyOptions, TableId};
 use stoa_syntax::ast;
 use stoa_syntax::ddl::{Column, Constraint, ConstraintKind, IndexElement, KeyColumns, ReferenceAction, References};
+use stoa_table::catalog::{
+    CheckDescriptor, ColumnDescriptor, ColumnId, ConstraintName, FamilyDescriptor, ForeignKeyAction, ForeignKeyDescriptor, Identity,
+    IndexDescriptor, IndexKey, IndexPart, IndexState, KeyPart, Oid, OnCommit, Relation, SequenceDescriptor, TableDescriptor,
+};
 
 /// The hidden column of tables without PRIMARY KEY: far above the columns that a table may have.
 pub(crate) const ROW_ID: ColumnId = ColumnId(60_000);
@@ -723,7 +723,7 @@ impl<'a> TableBuilder<'a> {
         let mut found = self.work.find(&references.table)?;
         if let Some(target) = found.as_deref().filter(|target| target.oid() != self.table.oid) {
             // Nobody may drop it, or its keys, before the reference is there.
-            self.work.lock(target, crate::txn::TableLockMode::ShareRowExclusive).await?;
+            self.work.lock(target, stoa_table::txn::TableLockMode::ShareRowExclusive).await?;
             self.work.refresh()?;
             found = self.work.find(&references.table)?;
         }

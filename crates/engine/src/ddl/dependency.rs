@@ -4,9 +4,9 @@
 
 use super::work::Work;
 use crate::catalog::deparse::quote_name;
-use crate::catalog::{CatalogSnapshot, ColumnId, Oid, Relation, TableDescriptor};
 use std::collections::{BTreeMap, BTreeSet};
 use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_table::catalog::{CatalogSnapshot, ColumnId, Oid, Relation, TableDescriptor};
 
 /// Something that is dropped.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -82,7 +82,7 @@ impl<'a> Dropping<'a> {
                 match object {
                     Object::Relation(oid) => {
                         if let Some(relation) = self.catalog.relation(*oid) {
-                            self.work.lock(relation, crate::txn::TableLockMode::AccessExclusive).await?;
+                            self.work.lock(relation, stoa_table::txn::TableLockMode::AccessExclusive).await?;
                             if let Relation::Table(table) = &**relation {
                                 self.work.check_unused(table, "DROP TABLE")?;
                             }
@@ -491,7 +491,7 @@ fn sorted(catalog: &CatalogSnapshot) -> Vec<std::sync::Arc<Relation>> {
 
 /// Tables that hold the rows of materialized views.
 pub(crate) fn is_hidden(name: &str) -> bool {
-    name.starts_with(super::STORAGE_PREFIX)
+    name.starts_with(stoa_table::catalog::STORAGE_PREFIX)
 }
 
 /// The sequences that a table's columns, or one of them, own.
@@ -505,17 +505,17 @@ pub(crate) fn owned(catalog: &CatalogSnapshot, table: Oid, column: Option<Column
         .collect()
 }
 
-fn default_marks(_: &CatalogSnapshot, sequence: &crate::catalog::SequenceDescriptor) -> [String; 1] {
+fn default_marks(_: &CatalogSnapshot, sequence: &stoa_table::catalog::SequenceDescriptor) -> [String; 1] {
     [format!("'{}'::regclass", sequence.oid)]
 }
 
-fn index_uses(work: Work<'_>, table: &TableDescriptor, index: &crate::catalog::IndexDescriptor, column: ColumnId) -> bool {
+fn index_uses(work: Work<'_>, table: &TableDescriptor, index: &stoa_table::catalog::IndexDescriptor, column: ColumnId) -> bool {
     let in_text = |text: &str| work.read_stored(table, text).is_ok_and(|e| super::builder::columns_of(&e).contains(&column));
     index.include.contains(&column)
         || index.predicate.as_ref().is_some_and(|p| in_text(p))
         || index.parts.iter().any(|p| match &p.key {
-            crate::catalog::IndexKey::Column(id) => *id == column,
-            crate::catalog::IndexKey::Expr(text) => in_text(text),
+            stoa_table::catalog::IndexKey::Column(id) => *id == column,
+            stoa_table::catalog::IndexKey::Expr(text) => in_text(text),
         })
 }
 
@@ -529,8 +529,8 @@ fn key_columns(table: &TableDescriptor, oid: Oid) -> Option<Vec<ColumnId>> {
         .parts
         .iter()
         .map(|p| match &p.key {
-            crate::catalog::IndexKey::Column(id) => Some(*id),
-            crate::catalog::IndexKey::Expr(_) => None,
+            stoa_table::catalog::IndexKey::Column(id) => Some(*id),
+            stoa_table::catalog::IndexKey::Expr(_) => None,
         })
         .collect()
 }

@@ -5,12 +5,12 @@ use super::rows::build_indexes;
 use super::work::{FoundIndex, Work, folded};
 use crate::bind::scope::Clause;
 use crate::bind::{bind_stored_expr, fold};
-use crate::catalog::{IndexDescriptor, IndexKey, IndexPart, IndexState, Oid, Relation, TableDescriptor};
-use crate::txn::TableLockMode;
 use stoa_pg::{PgError, PgResult, SqlState, SqlType};
 use stoa_store::TableId;
 use stoa_syntax::ast::ObjectName;
 use stoa_syntax::ddl::{CreateIndex, ReindexTarget};
+use stoa_table::catalog::{IndexDescriptor, IndexKey, IndexPart, IndexState, Oid, Relation, TableDescriptor};
+use stoa_table::txn::TableLockMode;
 
 /// The table that an index is made on: a table, or the one that holds a materialized view's rows.
 fn indexed_table(work: Work<'_>, name: &ObjectName) -> PgResult<TableDescriptor> {
@@ -219,7 +219,7 @@ pub(crate) async fn drop_full_text(work: Work<'_>, name: &ObjectName, if_exists:
     work.lock_table(&table).await?;
     work.refresh()?;
     let mut table = work.catalog().table(table.oid).cloned().unwrap_or(table);
-    let gone: Vec<TableId> = table.indexes.iter().filter(|i| crate::text::is_text(i)).map(|i| i.storage).collect();
+    let gone: Vec<TableId> = table.indexes.iter().filter(|i| i.is_fulltext()).map(|i| i.storage).collect();
     if gone.is_empty() {
         let message = format!("table \"{}\" has no full text index", table.name);
         if !if_exists {
@@ -228,7 +228,7 @@ pub(crate) async fn drop_full_text(work: Work<'_>, name: &ObjectName, if_exists:
         work.notice(SqlState::SUCCESSFUL_COMPLETION, format!("{message}, skipping"));
         return Ok(TAG.into());
     }
-    table.indexes.retain(|i| !crate::text::is_text(i));
+    table.indexes.retain(|i| !i.is_fulltext());
     for storage in gone {
         work.drop_storage(storage);
     }
@@ -315,13 +315,13 @@ fn bind_over(
 /// Makes an empty index that writers begin to see.
 async fn start_online(work: Work<'_>, table: Oid, index: IndexDescriptor) -> PgResult<()> {
     let descriptor = work.catalog().table(table).cloned().ok_or_else(|| PgError::internal("a table that is not in the catalog"))?;
-    if crate::text::is_text(&index) {
+    if index.is_fulltext() {
         // What cannot be described is refused before anything is there.
         work.ctx.database.text.describe(&work.catalog(), &descriptor, &index)?;
     } else {
-        crate::row::IndexCodec::new(&descriptor, &index)?;
-        let schema = crate::row::IndexCodec::table_schema(&index);
-        work.ctx.database.store.create_table(&schema).await.map_err(crate::txn::store_error)?;
+        stoa_table::row::IndexCodec::new(&descriptor, &index)?;
+        let schema = stoa_table::row::IndexCodec::table_schema(&index);
+        work.ctx.database.store.create_table(&schema).await.map_err(stoa_table::txn::store_error)?;
     }
     crate::index::build::change(work.ctx, table, move |table| table.indexes.push(index)).await
 }
@@ -370,9 +370,9 @@ pub(crate) async fn change_text_options(
 
 /// Makes and fills new indexes of a table, and stores the table.
 pub(crate) async fn finish(work: Work<'_>, table: TableDescriptor, indexes: &[Oid], command: &'static str) -> PgResult<()> {
-    for index in table.indexes.iter().filter(|i| indexes.contains(&i.oid) && !crate::text::is_text(i)) {
-        crate::row::IndexCodec::new(&table, index)?;
-        work.create_storage(&crate::row::IndexCodec::table_schema(index)).await?;
+    for index in table.indexes.iter().filter(|i| indexes.contains(&i.oid) && !i.is_fulltext()) {
+        stoa_table::row::IndexCodec::new(&table, index)?;
+        work.create_storage(&stoa_table::row::IndexCodec::table_schema(index)).await?;
     }
     build_indexes(work, &table, indexes, command).await?;
     let mut table = table;
@@ -439,7 +439,7 @@ pub(crate) async fn reindex(work: Work<'_>, target: &ReindexTarget, concurrently
     Ok("REINDEX".into())
 }
 
-fn tables_of(catalog: &crate::catalog::CatalogSnapshot, schema: Option<Oid>) -> Vec<(Oid, Option<Oid>)> {
+fn tables_of(catalog: &stoa_table::catalog::CatalogSnapshot, schema: Option<Oid>) -> Vec<(Oid, Option<Oid>)> {
     catalog
         .relations()
         .filter(|r| schema.is_none_or(|s| r.schema() == s))

@@ -4,14 +4,14 @@ use super::builder::TableBuilder;
 use super::dependency::owned;
 use super::sequence::restart;
 use super::work::{Work, undefined_relation};
-use crate::catalog::{Oid, OnCommit, Relation, TableDescriptor};
 use crate::exec::StatementContext;
-use crate::txn::store_error;
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::ast::ObjectName;
 use stoa_syntax::utility::{MaintenanceTarget, NamedOption, TableLockMode};
+use stoa_table::catalog::{Oid, OnCommit, Relation, TableDescriptor};
+use stoa_table::txn::store_error;
 
 /// TRUNCATE: the tables get new places for their rows.
 pub(crate) async fn truncate(work: Work<'_>, names: &[ObjectName], restart_identity: bool, cascade: bool) -> PgResult<String> {
@@ -123,8 +123,8 @@ pub async fn lock_tables(ctx: &StatementContext, tables: &[ObjectName], mode: Ta
     Ok(())
 }
 
-fn lock_mode(mode: TableLockMode) -> crate::txn::TableLockMode {
-    use crate::txn::TableLockMode as M;
+fn lock_mode(mode: TableLockMode) -> stoa_table::txn::TableLockMode {
+    use stoa_table::txn::TableLockMode as M;
     match mode {
         TableLockMode::AccessShare => M::AccessShare,
         TableLockMode::RowShare => M::RowShare,
@@ -256,7 +256,7 @@ pub async fn vacuum(ctx: &StatementContext, options: &[NamedOption], names: &[Ma
     }
     let explicit = !names.is_empty() || options.iter().any(|o| o.name.eq_ignore_ascii_case("full"));
     for table in targets(work, names)? {
-        for storage in crate::catalog::store::store_tables_of(&Relation::Table(table)) {
+        for storage in stoa_table::catalog::store::store_tables_of(&Relation::Table(table)) {
             ctx.session.check_interrupt()?;
             if explicit {
                 ctx.database.store.compact(storage).await.map_err(store_error)?;
@@ -288,9 +288,9 @@ pub async fn analyze(ctx: &StatementContext, options: &[NamedOption], names: &[M
 async fn analyze_tables(ctx: &StatementContext, names: &[MaintenanceTarget]) -> PgResult<()> {
     let work = Work { ctx };
     for table in targets(work, names)? {
-        work.lock(&Relation::Table(table.clone()), crate::txn::TableLockMode::ShareUpdateExclusive).await?;
+        work.lock(&Relation::Table(table.clone()), stoa_table::txn::TableLockMode::ShareUpdateExclusive).await?;
         let view = ctx.txn.read_view();
-        let mut statistics = crate::statistics::collect(&view, &table, &|| ctx.session.check_interrupt()).await?;
+        let mut statistics = stoa_table::statistics::collect(&view, &table, &|| ctx.session.check_interrupt()).await?;
         statistics.explicit = true;
         ctx.database.statistics.set(&*ctx.database.store, table.oid, statistics).await?;
     }
@@ -303,7 +303,7 @@ async fn analyze_tables(ctx: &StatementContext, names: &[MaintenanceTarget]) -> 
 /// What the store reports.
 pub async fn checkpoint(ctx: &StatementContext) -> PgResult<()> {
     for relation in ctx.txn.catalog().relations() {
-        for storage in crate::catalog::store::store_tables_of(relation) {
+        for storage in stoa_table::catalog::store::store_tables_of(relation) {
             ctx.database.store.flush(storage).await.map_err(store_error)?;
         }
     }
@@ -354,4 +354,49 @@ pub async fn end_of_transaction(ctx: &StatementContext) -> PgResult<()> {
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+    use crate::write::tests::{answer, connect, database};
+    use datafusion::common::ScalarValue;
+    use stoa_table::access::{Comparison, Predicate};
+    use stoa_table::catalog::ColumnId;
+
+    #[tokio::test]
+    async fn shares_follow_the_values() {
+        let database = database().await;
+        let mut s = connect(&database);
+        answer(&mut s, "CREATE TABLE t (id int PRIMARY KEY, a int, b text, c int)").await;
+        answer(
+            &mut s,
+            "INSERT INTO t SELECT n, n % 10, 'x' || n % 500, CASE WHEN n % 4 > 0 THEN 1 + n % 4 * n % 2 END FROM generate_series(1, 2000) n",
+        )
+        .await;
+        assert_eq!(answer(&mut s, "ANALYZE t").await, "ANALYZE");
+        let oid: u32 = answer(&mut s, "SELECT 't'::regclass::oid").await.parse().unwrap();
+        let statistics = database.inner().statistics.of(oid).unwrap();
+        let catalog = database.inner().transactions.published_catalog();
+        let table = catalog.table(oid).unwrap();
+        let compare = |column: u32, op, value: ScalarValue| Predicate::Compare { column: ColumnId(column), op, value };
+        let int = |n: i32| ScalarValue::Int32(Some(n));
+        for (predicates, low, high) in [
+            (vec![compare(1, Comparison::Equal, int(7))], 0.0003, 0.0007),
+            (vec![compare(1, Comparison::Less, int(501))], 0.24, 0.26),
+            (vec![compare(1, Comparison::Greater, int(500)), compare(1, Comparison::LessEqual, int(1000))], 0.24, 0.26),
+            (vec![compare(2, Comparison::Equal, int(3))], 0.09, 0.11),
+            (vec![compare(2, Comparison::Equal, int(77))], 0.0, 0.02),
+            (vec![compare(3, Comparison::Equal, ScalarValue::Utf8View(Some("x7".into())))], 0.001, 0.004),
+            (vec![Predicate::IsNull(ColumnId(4))], 0.24, 0.26),
+            (vec![Predicate::IsNotNull(ColumnId(4))], 0.74, 0.76),
+            (vec![compare(2, Comparison::Equal, int(3)), compare(1, Comparison::Less, int(501))], 0.02, 0.03),
+            (vec![Predicate::Unknown], 0.3, 0.4),
+            (vec![Predicate::Never], 0.0, 0.0),
+        ] {
+            let all: Vec<&Predicate> = predicates.iter().collect();
+            let share = statistics.share(table, &all);
+            assert!((low..=high).contains(&share), "{predicates:?}: {share}");
+        }
+    }
 }

@@ -30,19 +30,16 @@ pub use maintenance::{analyze, checkpoint, drop_temporary, end_of_transaction, l
 
 use crate::bind::fold;
 use crate::bind::tree::Bound;
-use crate::catalog::{Relation, SchemaDescriptor, SequenceDescriptor};
 use crate::exec::StatementContext;
-use crate::txn::TableLockMode;
 use dependency::{Dropping, Object};
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::ast::{self, ObjectName};
 use stoa_syntax::ddl::{AlterAction, CommentTarget, CreateTableAs, Ddl, ObjectKind, SequenceOption};
+use stoa_table::catalog::{Relation, SchemaDescriptor, SequenceDescriptor};
+use stoa_table::txn::TableLockMode;
 use work::undefined_schema;
 pub(crate) use work::{FoundIndex, Work, undefined_relation};
-
-/// What the tables that hold the rows of materialized views are called, with an OID behind it.
-pub(crate) const STORAGE_PREFIX: &str = "stoa_materialized_";
 
 /// Executes a statement; gives its command tag.
 ///

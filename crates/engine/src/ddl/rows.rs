@@ -7,13 +7,10 @@
 use super::work::Work;
 use crate::bind::tree::{ColId, Expr, ExprKind};
 use crate::bind::walk;
-use crate::catalog::{ColumnId, IndexDescriptor, IndexKey, Oid, TableDescriptor};
 use crate::index::build::Watched;
 use crate::index::sorter::EntrySorter;
 use crate::plan::TableEvaluator;
 use crate::plan::guard::{as_test, only_where};
-use crate::row::{INDEX_FAMILY, IndexCodec, IndexEncoder, RowCodec, RowEncoder};
-use crate::txn::{Isolation, store_error};
 use crate::write::constraint::index_part;
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
 use arrow::datatypes::DataType;
@@ -22,6 +19,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState, SqlType};
 use stoa_store::{Commit, Durability, MutationRef, Mutations, TableId};
+use stoa_table::catalog::{ColumnId, IndexDescriptor, IndexKey, Oid, TableDescriptor};
+use stoa_table::row::{INDEX_FAMILY, IndexCodec, IndexEncoder, RowCodec, RowEncoder};
+use stoa_table::txn::{Isolation, store_error};
 use xxhash_rust::xxh3::xxh3_128;
 
 /// Bytes that are committed at a time, at most: on their way they are copied a few times.
@@ -60,7 +60,7 @@ impl<'a> RowWriter<'a> {
     pub fn new(work: Work<'a>, table: &TableDescriptor, rows: bool, indexes: &[Oid]) -> PgResult<Self> {
         let sorted = work.ctx.txn.isolation() == Isolation::ReadCommitted;
         let mut computed: Vec<(&IndexDescriptor, IndexCodec, Vec<Expr>)> = Vec::new();
-        for index in table.indexes.iter().filter(|i| indexes.contains(&i.oid) && !crate::text::is_text(i)) {
+        for index in table.indexes.iter().filter(|i| indexes.contains(&i.oid) && !i.is_fulltext()) {
             let mut exprs: Vec<Expr> = Vec::new();
             for part in &index.parts {
                 if let IndexKey::Expr(text) = &part.key {
@@ -123,7 +123,7 @@ impl<'a> RowWriter<'a> {
         if let Some(id) = self.table.row_id
             && !arrays.iter().any(|(c, _)| *c == id)
         {
-            arrays.push((id, Arc::new(Int64Array::from(crate::row::row_id::next_row_ids(rows)))));
+            arrays.push((id, Arc::new(Int64Array::from(stoa_table::row::row_id::next_row_ids(rows)))));
         }
         let column = |id: ColumnId| arrays.iter().find(|(c, _)| *c == id).map(|(_, a)| Arc::clone(a));
         let mut encoder = RowEncoder::new(&self.codec, column)?;
@@ -332,10 +332,10 @@ pub(crate) async fn build_indexes(work: Work<'_>, table: &TableDescriptor, index
     let regions = work.ctx.database.store.regions(table.storage).await.map_err(store_error)?;
     let total = regions.iter().map(|r| r.approximate_rows).sum();
     let watched = Watched::start(work.ctx, table.oid, indexes, command, total);
-    for index in table.indexes.iter().filter(|i| indexes.contains(&i.oid) && crate::text::is_text(i)) {
+    for index in table.indexes.iter().filter(|i| indexes.contains(&i.oid) && i.is_fulltext()) {
         work.build_text(table, index, &|rows| watched.rows(rows)).await?;
     }
-    if !table.indexes.iter().any(|i| indexes.contains(&i.oid) && !crate::text::is_text(i)) {
+    if !table.indexes.iter().any(|i| indexes.contains(&i.oid) && !i.is_fulltext()) {
         return Ok(());
     }
     let mut writer = RowWriter::new(work, table, false, indexes)?;
@@ -371,7 +371,7 @@ pub(crate) async fn rewrite(work: Work<'_>, old: &TableDescriptor, new: &TableDe
         writer.write(&arrays, batch.num_rows()).await?;
     }
     let rows = writer.finish().await?;
-    for index in new.indexes.iter().filter(|i| crate::text::is_text(i)) {
+    for index in new.indexes.iter().filter(|i| i.is_fulltext()) {
         work.build_text(new, index, &|_| ()).await?;
     }
     Ok(rows)

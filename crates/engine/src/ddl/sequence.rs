@@ -2,11 +2,11 @@
 
 use super::work::Work;
 use crate::bind::{name_parts, type_name};
-use crate::catalog::sequence::SequenceState;
-use crate::catalog::{ColumnId, Oid, Relation, SequenceDescriptor};
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::ObjectName;
 use stoa_syntax::ddl::{CreateSequence, SequenceOption};
+use stoa_table::catalog::sequence::SequenceState;
+use stoa_table::catalog::{ColumnId, Oid, Relation, SequenceDescriptor};
 
 /// The numbers of a sequence.
 #[derive(Clone, PartialEq, Debug)]
@@ -252,7 +252,7 @@ pub(crate) async fn alter(work: Work<'_>, name: &ObjectName, if_exists: bool, op
 
 /// Applies options to a sequence that exists.
 pub(crate) async fn alter_options(work: Work<'_>, sequence: SequenceDescriptor, options: &[SequenceOption]) -> PgResult<()> {
-    work.lock(&Relation::Sequence(sequence.clone()), crate::txn::TableLockMode::ShareRowExclusive).await?;
+    work.lock(&Relation::Sequence(sequence.clone()), stoa_table::txn::TableLockMode::ShareRowExclusive).await?;
     let mut plan = SequencePlan::of(&sequence);
     let said = apply(&mut plan, options, false)?;
     let mut new = sequence.clone();

@@ -6,11 +6,6 @@ use super::work::{Work, undefined_relation};
 use crate::bind::scope::Clause;
 use crate::bind::tree::{Bound, BoundBody, ColId, CteBody, Expr, ExprKind, Output, Query, Rel};
 use crate::bind::{bind_statement, bind_stored_query, fold};
-use crate::catalog::{
-    CheckDescriptor, ColumnId, ConstraintName, FamilyDescriptor, IndexKey, OnCommit, Relation, Salt, TableDescriptor, ViewColumn,
-    ViewDescriptor,
-};
-use crate::row::KeyColumn;
 use arrow::array::ArrayRef;
 use futures::StreamExt;
 use std::time::Duration;
@@ -21,6 +16,11 @@ use stoa_syntax::ast::{self, ObjectName};
 use stoa_syntax::ddl::{
     Constraint, ConstraintKind, CreateTable, CreateTableAs, OnCommitAction, RowSource, Split, StorageOption, TableElement,
 };
+use stoa_table::catalog::{
+    CheckDescriptor, ColumnId, ConstraintName, FamilyDescriptor, IndexKey, OnCommit, Relation, Salt, TableDescriptor, ViewColumn,
+    ViewDescriptor,
+};
+use stoa_table::row::KeyColumn;
 
 /// CREATE TABLE.
 pub(crate) async fn create(work: Work<'_>, create: &CreateTable) -> PgResult<String> {
@@ -158,9 +158,9 @@ fn merge_keys(constraints: &mut Vec<(Option<ColumnId>, Constraint)>, builder: &T
 async fn store(work: Work<'_>, builder: TableBuilder<'_>) -> PgResult<TableDescriptor> {
     let table = builder.table;
     // What cannot be stored is refused before anything is made.
-    crate::row::RowCodec::new(&table)?;
-    for index in table.indexes.iter().filter(|i| !crate::text::is_text(i)) {
-        crate::row::IndexCodec::new(&table, index)?;
+    stoa_table::row::RowCodec::new(&table)?;
+    for index in table.indexes.iter().filter(|i| !i.is_fulltext()) {
+        stoa_table::row::IndexCodec::new(&table, index)?;
     }
     work.create_storage_of(&table).await?;
     for sequence in builder.sequences {
@@ -245,7 +245,7 @@ async fn like_columns(
 ) -> PgResult<Option<(TableDescriptor, Vec<(ColumnId, ColumnId)>)>> {
     let work = builder.work;
     if let Some(source) = work.find(name)? {
-        work.lock(&source, crate::txn::TableLockMode::AccessShare).await?;
+        work.lock(&source, stoa_table::txn::TableLockMode::AccessShare).await?;
         work.refresh()?;
     }
     let source = match work.find(name)?.as_deref() {
@@ -359,7 +359,7 @@ async fn like_rest(
             let index_comment = key.index_comment.clone().filter(|_| comments);
             builder.table.primary_key = Some(ConstraintName { oid: work.next_oid().await?, name, index_comment, ..key.clone() });
             builder.table.key =
-                source.key.iter().map(|p| crate::catalog::KeyPart { column: to(p.column), descending: p.descending }).collect();
+                source.key.iter().map(|p| stoa_table::catalog::KeyPart { column: to(p.column), descending: p.descending }).collect();
         }
         for index in &source.indexes {
             let mut new = index.clone();
@@ -676,7 +676,7 @@ fn split_points(work: Work<'_>, table: &TableDescriptor, split: &Split) -> PgRes
                 return Err(PgError::new(SqlState::INVALID_TABLE_DEFINITION, "SPLIT AT needs a primary key")
                     .hint("Without one the row key is a number that grows: use SPLIT INTO, or salt_buckets."));
             }
-            let codec = crate::row::KeyCodec::new(table)?;
+            let codec = stoa_table::row::KeyCodec::new(table)?;
             for row in rows {
                 if row.len() > codec.parts.len() {
                     let message = format!("a split point has {} values, but the primary key has {} columns", row.len(), codec.parts.len());
@@ -800,7 +800,7 @@ pub(crate) async fn create_as(work: Work<'_>, create: &CreateTableAs, bound: Opt
     let view_oid = if create.materialized_view { Some(work.next_oid().await?) } else { None };
     // The rows of a materialized view live in a table of their own, whose name no user can write.
     let table_name = match view_oid {
-        Some(oid) => format!("{}{oid}", super::STORAGE_PREFIX),
+        Some(oid) => format!("{}{oid}", stoa_table::catalog::STORAGE_PREFIX),
         None => name.clone(),
     };
     if create.materialized_view && query.bound.ctes.iter().any(|cte| matches!(cte.body, CteBody::Mutation(_))) {
@@ -903,10 +903,10 @@ pub(crate) async fn refresh(work: Work<'_>, name: &ObjectName, concurrently: boo
         )
         .hint("Create a unique index with no WHERE clause on one or more columns of the materialized view."));
     }
-    work.lock(&Relation::View(view.clone()), crate::txn::TableLockMode::AccessExclusive).await?;
+    work.lock(&Relation::View(view.clone()), stoa_table::txn::TableLockMode::AccessExclusive).await?;
     if let Some(rows) = view.materialized {
         // Readers have locked the table that holds the rows.
-        work.ctx.txn.lock_table(rows, crate::txn::TableLockMode::AccessExclusive, false, &view.name).await?;
+        work.ctx.txn.lock_table(rows, stoa_table::txn::TableLockMode::AccessExclusive, false, &view.name).await?;
         work.refresh()?;
     }
     let Some(Relation::Table(old)) = view.materialized.and_then(|oid| work.catalog().relation(oid).map(|r| (**r).clone())) else {

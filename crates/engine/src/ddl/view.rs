@@ -9,7 +9,6 @@ use crate::bind::sqlparser_span::Span;
 use crate::bind::targets::fields_star;
 use crate::bind::tree::{BoundBody, CteBody};
 use crate::bind::{BindContext, ItemName, Meanings, bind_view_query, fold, name_parts};
-use crate::catalog::{CatalogSnapshot, Dependency, Oid, PG_CATALOG_OID, Relation, ViewColumn, ViewDescriptor};
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use stoa_pg::types::type_by_name;
@@ -17,6 +16,7 @@ use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, Ident, ObjectName, ObjectNamePart, SelectItem, Spanned, TableFactor, VisitMut, VisitorMut};
 use stoa_syntax::ddl::{CreateView, StorageOption};
 use stoa_syntax::marks;
+use stoa_table::catalog::{CatalogSnapshot, Dependency, Oid, PG_CATALOG_OID, Relation, ViewColumn, ViewDescriptor};
 
 /// CREATE VIEW.
 pub(crate) async fn create(work: Work<'_>, create: &CreateView) -> PgResult<String> {
@@ -37,7 +37,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateView) -> PgResult<Stri
         // Nobody may change what it is made of before it is there; what was changed while that was waited for is bound again.
         for used in &bound.uses {
             if let Some(relation) = catalog.relation(used.relation) {
-                work.lock(relation, crate::txn::TableLockMode::AccessShare).await?;
+                work.lock(relation, stoa_table::txn::TableLockMode::AccessShare).await?;
             }
         }
         work.refresh()?;
@@ -114,7 +114,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateView) -> PgResult<Stri
                     format!("infinite recursion detected in rules for relation \"{name}\""),
                 ));
             }
-            work.lock(&Relation::View(old.clone()), crate::txn::TableLockMode::AccessExclusive).await?;
+            work.lock(&Relation::View(old.clone()), stoa_table::txn::TableLockMode::AccessExclusive).await?;
         }
         Some(other) if create.or_replace => {
             return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("\"{}\" is not a view", other.name())));

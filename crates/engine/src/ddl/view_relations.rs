@@ -5,13 +5,13 @@
 
 use crate::bind::BindContext;
 use crate::catalog::deparse::{quote_name, quote_text};
-use crate::catalog::{CatalogSnapshot, Oid};
 use std::ops::ControlFlow;
 use stoa_pg::PgType;
 use stoa_pg::registry::Registry;
 use stoa_syntax::ast::{
     self, DataType, Expr, FunctionArg, FunctionArgExpr, FunctionArguments, ObjectName, ObjectNamePart, Value, VisitMut, VisitorMut,
 };
+use stoa_table::catalog::{CatalogSnapshot, Oid};
 
 /// Puts OIDs in the place of names; gives the relations.
 pub(super) fn by_oid(context: &BindContext<'_>, query: &mut ast::Query) -> Vec<Oid> {

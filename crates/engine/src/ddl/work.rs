@@ -6,16 +6,16 @@
 use crate::bind::tree::{Bound, BoundBody, ColId, Expr, Output, Query, Rel, TableScan};
 use crate::bind::{BindContext, fold, name_parts};
 use crate::catalog::deparse::Deparser;
-use crate::catalog::store::{CatalogShared, encode, relation_key, schema_key, storage_of};
-use crate::catalog::{CatalogSnapshot, ColumnId, Oid, PG_CATALOG_OID, Relation, SchemaDescriptor, TableDescriptor};
 use crate::exec::StatementContext;
-use crate::txn::{TableLockMode, store_error};
 use arrow::array::RecordBatch;
 use futures::StreamExt;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_store::{TableId, TableSchema};
 use stoa_syntax::ast::{self, ObjectName};
+use stoa_table::catalog::store::{CatalogShared, encode, relation_key, schema_key, storage_of};
+use stoa_table::catalog::{CatalogSnapshot, ColumnId, Oid, PG_CATALOG_OID, Relation, SchemaDescriptor, TableDescriptor};
+use stoa_table::txn::{TableLockMode, store_error};
 
 /// One statement at work.
 #[derive(Clone, Copy)]
@@ -136,12 +136,12 @@ impl<'a> Work<'a> {
 
     /// Makes the tables of a new or rewritten table and its indexes.
     pub async fn create_storage_of(&self, table: &TableDescriptor) -> PgResult<()> {
-        self.create_storage(&crate::row::RowCodec::table_schema(table)).await?;
+        self.create_storage(&stoa_table::row::RowCodec::table_schema(table)).await?;
         for index in &table.indexes {
-            if crate::text::is_text(index) {
+            if index.is_fulltext() {
                 self.build_text(table, index, &|_| ()).await?;
             } else {
-                self.create_storage(&crate::row::IndexCodec::table_schema(index)).await?;
+                self.create_storage(&stoa_table::row::IndexCodec::table_schema(index)).await?;
             }
         }
         Ok(())
@@ -152,7 +152,7 @@ impl<'a> Work<'a> {
     pub async fn build_text(
         &self,
         table: &TableDescriptor,
-        index: &crate::catalog::IndexDescriptor,
+        index: &stoa_table::catalog::IndexDescriptor,
         progress: &(dyn Fn(u64) + Sync),
     ) -> PgResult<()> {
         let text = &self.ctx.database.text;
@@ -293,7 +293,7 @@ impl<'a> Work<'a> {
             None if temporary => self.temporary_schema().await?,
             None => self.creation_schema()?,
         };
-        if matches!(oid, PG_CATALOG_OID | crate::catalog::INFORMATION_SCHEMA_OID) {
+        if matches!(oid, PG_CATALOG_OID | stoa_table::catalog::INFORMATION_SCHEMA_OID) {
             let schema = catalog.schema(oid).map_or_else(String::new, |s| s.name.clone());
             return Err(PgError::new(SqlState::INSUFFICIENT_PRIVILEGE, format!("permission denied to create \"{schema}.{name_}\""))
                 .detail("System catalog modifications are currently disallowed."));
@@ -391,7 +391,7 @@ impl<'a> Work<'a> {
             columns,
             alias: table.name.clone(),
             as_of: None,
-            hints: vec![crate::access::Hint::NoIndex(Vec::new())],
+            hints: vec![stoa_table::access::Hint::NoIndex(Vec::new())],
             scan_id: 1,
         };
         let mut rel = Rel::Scan(Box::new(scan));

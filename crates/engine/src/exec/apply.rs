@@ -4,7 +4,6 @@
 //! many, what does not depend on the row is read once and kept, and the rest compiled over it. Any other is planned anew with the values
 //! as constants, so that they become key ranges. Results are kept for rows with the same values.
 
-use crate::access::Preferences;
 use crate::bind::tree::{ColId, Expr, ExprKind, Rel};
 use crate::bind::walk;
 use crate::plan::decorrelate::{Apply, ApplyKind};
@@ -36,6 +35,7 @@ use stoa_pg::types::array_item;
 use stoa_pg::values::array::array_of_elements;
 use stoa_pg::values::array::stack::Stack;
 use stoa_pg::{PgError, PgResult, SqlType};
+use stoa_table::access::Preferences;
 use tokio::sync::mpsc::Sender;
 
 /// Results kept for values that come again.
@@ -170,7 +170,7 @@ fn compile(planner: &Planner, bindings: &[(ColId, usize)], rel: &Rel, columns: &
     let settings = planner.ctx.session.settings();
     let given = planner.ctx.params.len();
     let Some(rel) = with_params(planner, bindings, rel) else { return Ok(None) };
-    if !Preferences::new(&settings, &[]).lookup_join {
+    if !Preferences::new(|name| settings.raw(name), &[]).lookup_join {
         return Ok(None);
     }
     // Columns of the planner's own are none that the statement knew of.

@@ -1,12 +1,12 @@
 //! What planning and execution of one statement may use. Cheap to clone: everything is shared.
 
-use crate::catalog::{CatalogSnapshot, Oid};
 use crate::session::system::SessionSystem;
 use crate::virtual_tables::Made;
 use datafusion::common::ScalarValue;
 use std::ops::Deref;
 use std::sync::Arc;
 use stoa_pg::EvalContext;
+use stoa_table::catalog::{CatalogSnapshot, Oid};
 
 /// The surroundings of one statement: those that it shares with others of its transaction, and its own.
 #[derive(Clone)]

@@ -4,9 +4,6 @@ use super::leaf::leaf_methods;
 use super::point_get::get_rows;
 use super::ranges::Ranges;
 use super::scan_output::{Gather, ScanOutput, ScanTable, describe};
-use crate::access::{AccessPath, PathKind};
-use crate::row::{ColumnSource, IndexCodec, ScanDecoder};
-use crate::txn::{RangeRead, ViewScan};
 use arrow::array::RecordBatch;
 use datafusion::common::{DataFusionError, Result, Statistics};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
@@ -19,6 +16,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 use stoa_store::KeyRange;
+use stoa_table::access::{AccessPath, PathKind};
+use stoa_table::row::{ColumnSource, IndexCodec, ScanDecoder};
+use stoa_table::txn::{RangeRead, ViewScan};
 
 /// Entries whose rows are read together.
 const ENTRIES_AT_ONCE: usize = 1024;

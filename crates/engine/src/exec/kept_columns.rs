@@ -4,14 +4,14 @@
 
 use super::ranges::Ranges;
 use super::scan_output::{ScanOutput, ScanTable};
-use crate::column_cache::{ColumnCache, Found, FoundSegment, Reader};
-use crate::row::{ColumnSource, ScanDecoder};
-use crate::txn::{RangeRead, ViewScan};
 use arrow::array::ArrayRef;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult};
 use stoa_store::{CellRef, KeyRange, RowSink};
+use stoa_table::column_cache::{ColumnCache, Found, FoundSegment, Reader};
+use stoa_table::row::{ColumnSource, ScanDecoder};
+use stoa_table::txn::{RangeRead, ViewScan};
 
 /// Rows below which what was read is not worth keeping.
 const MIN_KEPT_ROWS: usize = 16;

@@ -8,9 +8,6 @@ use super::leaf::leaf_methods;
 use super::point_get::get_rows;
 use super::ranges::Ranges;
 use super::scan_output::{Gather, ScanOutput, ScanTable, describe};
-use crate::access::{AccessPath, PathKind, PathOptions, Predicate, candidates, scope};
-use crate::row::{ColumnSource, KeyList, ScanDecoder};
-use crate::txn::{RangeRead, ViewScan, store_error};
 use arrow::array::RecordBatch;
 use datafusion::common::{DataFusionError, Result, Statistics};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
@@ -25,6 +22,9 @@ use std::sync::Arc;
 use std::time::Instant;
 use stoa_pg::PgResult;
 use stoa_store::KeyRange;
+use stoa_table::access::{AccessPath, PathKind, PathOptions, Predicate, candidates, scope};
+use stoa_table::row::{ColumnSource, KeyList, ScanDecoder};
+use stoa_table::txn::{RangeRead, ViewScan, store_error};
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -85,7 +85,7 @@ impl KeyRangeScanExec {
     }
 
     /// The parts by which every partition is ordered.
-    fn order(&self) -> Vec<crate::row::key::KeyPartCodec> {
+    fn order(&self) -> Vec<stoa_table::row::key::KeyPartCodec> {
         let one_bucket = |ranges: &[KeyRange]| {
             let first = ranges.first().and_then(|r| r.start.first().copied());
             ranges.iter().all(|r| !r.start.is_empty() && r.start.first().copied() == first && stays_in_bucket(r))
@@ -281,7 +281,7 @@ impl ScanState {
         let mut best: Option<(f64, AccessPath)> = None;
         for path in candidates(&self.table.table, &self.table.codec, predicates, &options)? {
             let PathKind::Index { codec, at, .. } = &path.kind else { continue };
-            let late = |i: &crate::catalog::IndexDescriptor| i.readable_from > self.table.view.timestamp().0;
+            let late = |i: &stoa_table::catalog::IndexDescriptor| i.readable_from > self.table.view.timestamp().0;
             if self.table.table.indexes.get(*at).is_none_or(late) {
                 continue;
             }

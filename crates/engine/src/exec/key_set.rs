@@ -6,10 +6,6 @@
 use super::leaf::leaf_methods;
 use super::point_get::get_rows;
 use super::scan_output::{Gather, ScanOutput, ScanTable, describe_output};
-use crate::access::combine::Combination;
-use crate::access::{AccessPath, PathKind, explain};
-use crate::row::{ColumnSource, KeyList, ScanDecoder};
-use crate::txn::RangeRead;
 use arrow::array::RecordBatch;
 use datafusion::common::{DataFusionError, Result, Statistics};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
@@ -23,6 +19,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 use stoa_store::KeyRange;
+use stoa_table::access::combine::Combination;
+use stoa_table::access::{AccessPath, PathKind, explain};
+use stoa_table::row::{ColumnSource, KeyList, ScanDecoder};
+use stoa_table::txn::RangeRead;
 
 /// Entries read, and rows read by their keys, at a time.
 const AT_ONCE: usize = 1024;

@@ -1,11 +1,10 @@
 //! FOR UPDATE and its kin: each row's tables are locked by row key before the row goes on.
 
 use super::StatementContext;
-use crate::bind::tree::{LockStrength, LockWait, Rel, TableScan};
+use crate::bind::tree::{Rel, TableScan};
 use crate::bind::walk;
 use crate::plan::column_name;
 use crate::plan::relation::Planner;
-use crate::row::RowCodec;
 use arrow::array::{BooleanArray, RecordBatch};
 use arrow::compute::filter_record_batch;
 use datafusion::common::{DataFusionError, Result};
@@ -20,6 +19,8 @@ use futures::StreamExt;
 use std::fmt;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult};
+use stoa_table::row::RowCodec;
+use stoa_table::txn::locks::{LockStrength, LockWait};
 
 /// Which rows are locked, and how.
 #[derive(Clone, Debug)]
@@ -171,7 +172,7 @@ impl RowLocks {
     /// Locks the rows of a batch, no more of them than are still wanted; `left` counts down.
     ///
     /// # Errors
-    /// As those of [`crate::txn::Transaction::lock_rows`]; the sign to run the statement again on a newer snapshot.
+    /// As those of [`stoa_table::txn::Transaction::lock_rows`]; the sign to run the statement again on a newer snapshot.
     pub(crate) async fn lock_wanted(
         &self,
         ctx: &StatementContext,

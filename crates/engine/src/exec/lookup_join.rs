@@ -5,9 +5,6 @@
 
 use super::point_get::get_rows;
 use super::scan_output::{ScanOutput, ScanTable};
-use crate::access::{PathKind, Probe};
-use crate::row::{ColumnSource, KeyList, ScanDecoder};
-use crate::txn::RangeRead;
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, RecordBatchOptions, UInt32Array, new_null_array};
 use arrow::compute::{filter as filter_array, take};
 use arrow::datatypes::SchemaRef;
@@ -33,6 +30,9 @@ use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 use stoa_store::KeyRange;
+use stoa_table::access::{PathKind, Probe};
+use stoa_table::row::{ColumnSource, KeyList, ScanDecoder};
+use stoa_table::txn::RangeRead;
 
 /// Rows of the outer side whose keys are read together: at first, and at most.
 const FIRST_KEYS: usize = 64;

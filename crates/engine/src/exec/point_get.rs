@@ -2,8 +2,6 @@
 
 use super::leaf::leaf_methods;
 use super::scan_output::{Gather, ScanOutput, ScanTable, describe};
-use crate::access::AccessPath;
-use crate::row::{ColumnSource, KeyList, ScanDecoder};
 use arrow::array::RecordBatch;
 use datafusion::common::{DataFusionError, Result, Statistics};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
@@ -16,6 +14,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 use stoa_pg::PgResult;
+use stoa_table::access::AccessPath;
+use stoa_table::row::{ColumnSource, KeyList, ScanDecoder};
 
 /// Keys read in one call of the store.
 const KEYS_AT_ONCE: usize = 1024;

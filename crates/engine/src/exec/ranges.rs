@@ -1,15 +1,15 @@
 //! The ranges that a scan reads, one after the other; those of a skip scan are found on the way.
 
 use super::scan_output::ScanTable;
-use crate::access::{AccessPath, Skip};
-use crate::row::ColumnSource;
-use crate::txn::RangeRead;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult};
 use stoa_store::range::prefix_successor;
 use stoa_store::{CellRef, FamilyId, KeyRange};
+use stoa_table::access::{AccessPath, Skip};
+use stoa_table::row::ColumnSource;
+use stoa_table::txn::RangeRead;
 
 /// See the module.
 pub(super) struct Ranges {
@@ -108,7 +108,7 @@ impl Ranges {
     async fn first(&self, table: &ScanTable, source: &ColumnSource, range: &KeyRange) -> PgResult<Option<Vec<u8>>> {
         let family = match source {
             ColumnSource::Table(codec) => codec.families.first().map_or(FamilyId(0), |f| f.id),
-            ColumnSource::Index(_) => crate::row::INDEX_FAMILY,
+            ColumnSource::Index(_) => stoa_table::row::INDEX_FAMILY,
         };
         let read = RangeRead {
             table: source.storage(),

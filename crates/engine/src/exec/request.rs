@@ -8,15 +8,7 @@ use super::key_range_scan::KeyRangeScanExec;
 use super::key_set::KeySetExec;
 use super::point_get::PointGetExec;
 use super::scan_output::{Estimate, ScanOutput, ScanTable};
-use crate::access::combine::{Combination, Sources, intersections, unions};
-use crate::access::{
-    AccessPath, KeyShape, PathKind, PathOptions, Predicate, Preferences, Probe, ProbePart, Usable, Ways, cheapest, scope, usable, ways,
-};
-use crate::catalog::{ColumnId, IndexDescriptor, IndexKey};
-use crate::row::ColumnSource;
-use crate::statistics::TableStatistics;
 use crate::text::exec::AmongKeys;
-use crate::txn::store_error;
 use arrow::compute::SortOptions;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::Result;
@@ -27,6 +19,14 @@ use datafusion::physical_plan::{ExecutionPlan, SortOrderPushdownResult, replace_
 use std::sync::Arc;
 use stoa_pg::{PgResult, SqlType};
 use stoa_store::{KeyRange, Region};
+use stoa_table::access::combine::{Combination, Sources, intersections, unions};
+use stoa_table::access::{
+    AccessPath, KeyShape, PathKind, PathOptions, Predicate, Preferences, Probe, ProbePart, Usable, Ways, cheapest, scope, usable, ways,
+};
+use stoa_table::catalog::{ColumnId, IndexDescriptor, IndexKey};
+use stoa_table::row::ColumnSource;
+use stoa_table::statistics::TableStatistics;
+use stoa_table::txn::store_error;
 
 /// Rows below which a scan is not cut into partitions.
 const PARALLEL_ROWS: f64 = 20_000.0;

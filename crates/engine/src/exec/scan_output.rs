@@ -4,13 +4,8 @@
 //! asked for. Filters run one after the other, those that cannot fail first, each on the rows that the ones before left: an error
 //! in a row that another filter excludes is no error.
 
-use crate::access::{AccessPath, Predicate, dynamic, explain};
-use crate::catalog::{ColumnId, TableDescriptor};
-use crate::column_cache::ColumnCache;
+use crate::filter::dynamic;
 use crate::plan::raises::plan_in_turn;
-use crate::row::key::KeyPartCodec;
-use crate::row::{ColumnSource, RowCodec, ScanDecoder};
-use crate::txn::{ReadView, Transaction};
 use arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
 use arrow::compute::{BatchCoalescer, filter_record_batch};
 use arrow::datatypes::SchemaRef;
@@ -25,6 +20,12 @@ use std::sync::Arc;
 use stoa_encoding::keyside::{Direction, NullOrder};
 use stoa_pg::PgResult;
 use stoa_store::KeyRange;
+use stoa_table::access::{AccessPath, Predicate, explain};
+use stoa_table::catalog::{ColumnId, TableDescriptor};
+use stoa_table::column_cache::ColumnCache;
+use stoa_table::row::key::KeyPartCodec;
+use stoa_table::row::{ColumnSource, RowCodec, ScanDecoder};
+use stoa_table::txn::{ReadView, Transaction};
 
 /// The table behind a scan, at the statement's view.
 #[derive(Clone)]
@@ -307,8 +308,11 @@ pub(super) fn describe(
             let name = table.table.column(part.column).map_or("?", |c| c.name.as_str());
             write!(f, "{}{name}", if at > 0 { ", " } else { "" })?;
         }
-        let tail =
-            crate::access::KeyShape { parts: path.key.parts.iter().skip(skip.parts).cloned().collect(), salt: None, ..path.key.clone() };
+        let tail = stoa_table::access::KeyShape {
+            parts: path.key.parts.iter().skip(skip.parts).cloned().collect(),
+            salt: None,
+            ..path.key.clone()
+        };
         write!(f, "], then={}", explain::ranges(&tail, &skip.tail))?;
     }
     describe_output(f, table, output, reverse)

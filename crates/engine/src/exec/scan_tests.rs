@@ -2,10 +2,6 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 use super::table_provider::StoaTable;
-use crate::catalog::{CatalogSnapshot, ColumnId, IndexDescriptor, IndexKey, IndexPart, IndexState, Salt, TableDescriptor};
-use crate::row::tests::{column, table};
-use crate::row::{INDEX_FAMILY, IndexCodec, IndexEncoder, RowCodec, RowEncoder};
-use crate::txn::{GroupId, Transaction, TransactionManager, TxnOptions};
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Int32Type};
 use datafusion::catalog::TableProvider;
@@ -19,6 +15,10 @@ use stoa_pg::SqlType;
 use stoa_pg::types::PgType;
 use stoa_store::model::ModelStore;
 use stoa_store::{Layout, Store, TableId};
+use stoa_table::catalog::{CatalogSnapshot, ColumnId, IndexDescriptor, IndexKey, IndexPart, IndexState, Salt, TableDescriptor};
+use stoa_table::row::samples::{column, table};
+use stoa_table::row::{INDEX_FAMILY, IndexCodec, IndexEncoder, RowCodec, RowEncoder};
+use stoa_table::txn::{GroupId, Transaction, TransactionManager, TxnOptions};
 
 /// (a, b) is the key; c is indexed, nullable; d is nothing.
 fn descriptor(salt: Option<u8>, unique: bool, include: bool) -> TableDescriptor {

@@ -6,22 +6,16 @@
 
 use super::request::ScanRequest;
 use super::scan_output::ScanTable;
-use crate::access::adapter::{ScanColumns, predicate};
-use crate::access::{Predicate, Preferences};
 use crate::bind::tree::TableScan;
 use crate::bind::{BindContext, bind_table_expr};
-use crate::catalog::{ColumnId, IndexDescriptor, IndexKey, TableDescriptor};
-use crate::column_cache::ColumnCache;
+use crate::filter::{ScanColumns, predicate};
 use crate::plan::relation::Planner;
 use crate::plan::{column_name, from_datafusion};
-use crate::row::{RowCodec, expression_column};
 use crate::session::shared::SessionShared;
-use crate::statistics::TableStatistics;
 use crate::text::TextIndexes;
 use crate::text::exec::Among;
 use crate::text::exec::TextSearchExec;
 use crate::text::scan::{SCORE, TextPath};
-use crate::txn::{ReadView, Transaction, store_error};
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
@@ -34,6 +28,12 @@ use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
 use stoa_pg::{EvalContext, PgError, PgResult, SqlState, SqlType};
 use stoa_store::Timestamp;
+use stoa_table::access::{Predicate, Preferences};
+use stoa_table::catalog::{ColumnId, IndexDescriptor, IndexKey, TableDescriptor};
+use stoa_table::column_cache::ColumnCache;
+use stoa_table::row::{RowCodec, expression_column};
+use stoa_table::statistics::TableStatistics;
+use stoa_table::txn::{ReadView, Transaction, store_error};
 
 /// See the module.
 #[derive(Debug)]
@@ -123,21 +123,21 @@ impl StoaTable {
     fn choose_text(&self, filters: &[Expr], predicates: &[Predicate], alone: bool) -> PgResult<Option<TextPath>> {
         let Some(text) = &self.text else { return Ok(None) };
         let table = &self.scan.table;
-        let part_of = |column: ColumnId| -> Option<crate::row::key::KeyPartCodec> {
+        let part_of = |column: ColumnId| -> Option<stoa_table::row::key::KeyPartCodec> {
             let column = table.column(column)?;
             let part = stoa_encoding::keyside::KeyPart::nullable(
-                crate::row::types::part_kind(&column.ty).ok()?,
+                stoa_table::row::types::part_kind(&column.ty).ok()?,
                 stoa_encoding::keyside::Direction::Asc,
                 stoa_encoding::keyside::NullOrder::Last,
             );
-            Some(crate::row::key::KeyPartCodec { column: column.id, ty: column.ty.clone(), part })
+            Some(stoa_table::row::key::KeyPartCodec { column: column.id, ty: column.ty.clone(), part })
         };
         let named = self.named_text().is_some();
         let asked = |index: &IndexDescriptor| !self.preferences.excludes(&index.name) && (!named || self.preferences.names(&index.name));
         let usable = |at: usize| match table.indexes.get(at).filter(|i| asked(i)).map(|i| i.predicate.is_some()) {
             Some(true) => {
                 let predicate = self.index_predicates.get(at).cloned().flatten();
-                predicate.is_some_and(|p| crate::access::ranges::implies(predicates, &p, &part_of))
+                predicate.is_some_and(|p| stoa_table::access::ranges::implies(predicates, &p, &part_of))
             }
             other => other == Some(false),
         };
@@ -157,7 +157,7 @@ impl StoaTable {
 
     /// A full text index that a hint asks for.
     fn named_text(&self) -> Option<&IndexDescriptor> {
-        self.scan.table.indexes.iter().find(|i| crate::text::is_text(i) && self.preferences.names(&i.name))
+        self.scan.table.indexes.iter().find(|i| i.is_fulltext() && self.preferences.names(&i.name))
     }
 
     /// Tells who hears of hints that cannot be followed.
@@ -386,12 +386,15 @@ pub(crate) fn table_of(planner: &Planner, scan: &TableScan) -> PgResult<StoaTabl
             let at = system_time(&ctx.eval, &value)?;
             let mut view = ctx.txn.read_view();
             view.snapshot = view.store.snapshot_at(at).map_err(store_error)?;
-            view.overlay = crate::txn::Overlay::default();
+            view.overlay = stoa_table::txn::Overlay::default();
             (view, None)
         }
     };
     let predicates = index_predicates(planner, &scan.table)?;
-    let preferences = Preferences::new(&ctx.session.settings(), &scan.hints);
+    let preferences = {
+        let settings = ctx.session.settings();
+        Preferences::new(|name| settings.raw(name), &scan.hints)
+    };
     Ok(StoaTable::new(Arc::clone(&scan.table), &columns, view, txn)?
         .with_index_predicates(predicates)
         .with_index_exprs(index_exprs(planner, &scan.table)?)
@@ -458,14 +461,13 @@ impl ScanColumns for OwnColumns<'_> {
 
 /// The expressions of full text indexes, over columns called by their ids.
 fn text_parts(planner: &Planner, table: &TableDescriptor) -> PgResult<Vec<Vec<Option<Expr>>>> {
-    let computes =
-        |i: &crate::catalog::IndexDescriptor| crate::text::is_text(i) && i.parts.iter().any(|p| matches!(p.key, IndexKey::Expr(_)));
+    let computes = |i: &stoa_table::catalog::IndexDescriptor| i.is_fulltext() && i.parts.iter().any(|p| matches!(p.key, IndexKey::Expr(_)));
     if !table.indexes.iter().any(computes) {
         return Ok(Vec::new());
     }
     let ctx = &planner.ctx;
     let bind = BindContext { catalog: &ctx.catalog, search_path: &ctx.search_path, eval: &ctx.eval, param_types: &[], text: "" };
-    let part = |p: &crate::catalog::IndexPart| match &p.key {
+    let part = |p: &stoa_table::catalog::IndexPart| match &p.key {
         IndexKey::Expr(sql) => planner.exprs().expr(&bind_table_expr(&bind, table, sql)?).map(Some),
         IndexKey::Column(_) => Ok(None),
     };

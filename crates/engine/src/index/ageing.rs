@@ -9,8 +9,6 @@ use super::entries::{TableRows, each_entry};
 use super::repair::owns;
 use super::scrub::Pace;
 use crate::exec::StatementContext;
-use crate::row::{INDEX_FAMILY, KeyList};
-use crate::txn::ReadView;
 use crate::write::lookup;
 use crate::write::rows::Rows;
 use crate::write::table_writer::{IndexWriter, TableWriter};
@@ -19,6 +17,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::ControlFlow;
 use stoa_pg::PgResult;
 use stoa_store::{CellRef, KeyRange};
+use stoa_table::row::{INDEX_FAMILY, KeyList};
+use stoa_table::txn::ReadView;
 
 /// Whether entries may be left of what has ended.
 #[must_use]

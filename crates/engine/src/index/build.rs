@@ -15,16 +15,10 @@
 //! goes on at the next start. A build that fails or is cancelled leaves nothing.
 
 use super::entries::{TableRows, each_entry};
-use crate::bind::tree::{LockStrength, LockWait};
-use crate::catalog::store::{decode, delete, encode, get, put};
-use crate::catalog::{IndexDescriptor, IndexState, Oid, Relation, TableDescriptor};
 use crate::database::DatabaseInner;
 use crate::ddl::Work;
 use crate::exec::StatementContext;
-use crate::row::{INDEX_FAMILY, KeyList, RowEncoder};
 use crate::session::system::SessionSystem;
-use crate::txn::locks::LockId;
-use crate::txn::{Overlay, ReadView, TableLockMode, TxnOptions, store_error};
 use crate::write::constraint::duplicate_entry;
 use crate::write::lookup;
 use crate::write::rows::Rows;
@@ -37,6 +31,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_store::{Commit, Durability, KeyRange, Mutations, StoreError};
+use stoa_table::catalog::store::{decode, delete, encode, get, put};
+use stoa_table::catalog::{IndexDescriptor, IndexState, Oid, Relation, TableDescriptor};
+use stoa_table::row::{INDEX_FAMILY, KeyList, RowEncoder};
+use stoa_table::txn::locks::LockId;
+use stoa_table::txn::locks::{LockStrength, LockWait};
+use stoa_table::txn::{Overlay, ReadView, TableLockMode, TxnOptions, store_error};
 
 /// Rows whose keys are recorded as done at a time.
 const RANGE_ROWS: usize = 65_536;
@@ -174,7 +174,7 @@ fn check(ctx: &StatementContext, cancelled: &AtomicBool) -> PgResult<()> {
 async fn advance(ctx: &StatementContext, table: Oid, index: Oid, cancelled: &AtomicBool) -> PgResult<()> {
     let builds = &ctx.database.builds;
     let found = index_of(ctx, table, index)?;
-    if crate::text::is_text(&found) {
+    if found.is_fulltext() {
         fill_text(ctx, table, &found, cancelled).await?;
         check(ctx, cancelled)?;
         return set_state(ctx, table, index, IndexState::Readable).await;

@@ -7,17 +7,17 @@
 use super::ageing;
 use super::entries::{TableRows, each_entry};
 use super::scrub::Pace;
-use crate::access::{KeyShape, explain};
-use crate::catalog::{IndexState, TableDescriptor};
 use crate::exec::StatementContext;
-use crate::row::{ColumnSource, INDEX_FAMILY, ScanDecoder};
-use crate::txn::{RangeRead, ReadView};
 use crate::write::table_writer::{IndexWriter, TableWriter};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_store::{CellRef, KeyRange};
+use stoa_table::access::{KeyShape, explain};
+use stoa_table::catalog::{IndexState, TableDescriptor};
+use stoa_table::row::{ColumnSource, INDEX_FAMILY, ScanDecoder};
+use stoa_table::txn::{RangeRead, ReadView};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128_with_seed};
 
 /// Entries of a range.

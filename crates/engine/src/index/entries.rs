@@ -1,13 +1,13 @@
 //! Rows of a table as the entries that its indexes should have, at one view.
 
-use crate::catalog::ColumnId;
 use crate::exec::StatementContext;
-use crate::row::{ColumnSource, KeyList, ScanDecoder};
-use crate::txn::{RangeRead, ReadView, ViewScan};
 use crate::write::rows::Rows;
 use crate::write::table_writer::{IndexWriter, TableWriter};
 use stoa_pg::PgResult;
 use stoa_store::KeyRange;
+use stoa_table::catalog::ColumnId;
+use stoa_table::row::{ColumnSource, KeyList, ScanDecoder};
+use stoa_table::txn::{RangeRead, ReadView, ViewScan};
 
 /// Rows of a batch.
 const BATCH_ROWS: usize = 4096;

@@ -5,14 +5,14 @@
 
 use super::check::{CheckTarget, Fault, FaultKind};
 use super::entries::each_entry;
-use crate::bind::tree::{LockStrength, LockWait};
 use crate::exec::StatementContext;
-use crate::row::{INDEX_FAMILY, KeyList};
-use crate::txn::ReadView;
 use crate::write::lookup;
 use crate::write::table_writer::TableWriter;
 use std::collections::HashMap;
 use stoa_pg::PgResult;
+use stoa_table::row::{INDEX_FAMILY, KeyList};
+use stoa_table::txn::ReadView;
+use stoa_table::txn::locks::{LockStrength, LockWait};
 
 /// Rows that are locked and repaired together.
 const ROWS_AT_ONCE: usize = 512;
@@ -35,7 +35,7 @@ pub async fn repair(ctx: &StatementContext, target: &CheckTarget, faults: &mut [
         let (found, _) = lookup::rows_by_key(&ctx.txn.newest_view(), &writer.table, &writer.codec, &rows).await?;
         let mut stored = KeyList::new();
         {
-            let encoder = crate::row::RowEncoder::new(&writer.codec, |id| found.get(id).cloned())?;
+            let encoder = stoa_table::row::RowEncoder::new(&writer.codec, |id| found.get(id).cloned())?;
             for row in 0..found.len() {
                 stored.push_with(|out| encoder.key(row, out))?;
             }

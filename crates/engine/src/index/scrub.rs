@@ -4,9 +4,7 @@
 //! A check holds no lock: a table that is dropped or changed meanwhile ends it, and nothing is recorded.
 
 use super::check::{CheckTarget, Report, check};
-use crate::catalog::store::{decode, delete, encode, put, rows};
-use crate::catalog::{IndexState, Oid, Relation, TableDescriptor};
-use crate::database::{DatabaseInner, now_us};
+use crate::database::DatabaseInner;
 use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -14,6 +12,9 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 use stoa_pg::PgResult;
 use stoa_store::Store;
+use stoa_table::catalog::store::{decode, delete, encode, put, rows};
+use stoa_table::catalog::{IndexState, Oid, Relation, TableDescriptor};
+use stoa_table::clock::now_us;
 
 /// How a database is scrubbed.
 #[derive(Clone, Copy, Debug)]
@@ -142,7 +143,7 @@ impl Checks {
 }
 
 /// The indexes of a table that can be checked.
-fn checked(table: &TableDescriptor) -> impl Iterator<Item = &crate::catalog::IndexDescriptor> {
+fn checked(table: &TableDescriptor) -> impl Iterator<Item = &stoa_table::catalog::IndexDescriptor> {
     table.indexes.iter().filter(|i| i.state == IndexState::Readable && i.method == "btree")
 }
 

@@ -4,7 +4,6 @@
 //! A build sorts its entries and hands them to the store in order, which takes them in as files: past its log and its memory, and
 //! without sorting them again in compactions.
 
-use crate::txn::write_space::{WriteMemory, WriteSpace};
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
@@ -13,6 +12,7 @@ use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_table::txn::write_space::{WriteMemory, WriteSpace};
 
 /// Bytes of entries that are sorted at a time, at most.
 const RUN_BYTES: usize = 64 << 20;
@@ -123,7 +123,7 @@ fn failed(error: &std::io::Error) -> PgError {
     let full = matches!(error.kind(), std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded);
     let message = format!("could not sort entries on disk: {error}");
     if full {
-        PgError::new(SqlState::DISK_FULL, message).hint(crate::txn::DISK_FULL_HINT)
+        PgError::new(SqlState::DISK_FULL, message).hint(stoa_table::txn::DISK_FULL_HINT)
     } else {
         PgError::new(SqlState::IO_ERROR, message)
     }

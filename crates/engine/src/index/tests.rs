@@ -2,18 +2,18 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 use crate::Database;
-use crate::catalog::TableDescriptor;
-use crate::row::INDEX_FAMILY;
 use crate::write::tests::{answer, connect, database};
 use std::ops::ControlFlow;
 use stoa_store::{CellRef, Commit, Durability, KeyRange, Mutations, ReadSpec, ScanSpec, TableId};
+use stoa_table::catalog::TableDescriptor;
+use stoa_table::row::INDEX_FAMILY;
 
 pub(crate) fn table(database: &Database, name: &str) -> TableDescriptor {
     let catalog = database.inner().transactions.published_catalog();
     catalog
         .relations()
         .find_map(|r| match &**r {
-            crate::catalog::Relation::Table(t) if t.name == name => Some(t.clone()),
+            stoa_table::catalog::Relation::Table(t) if t.name == name => Some(t.clone()),
             _ => None,
         })
         .unwrap()

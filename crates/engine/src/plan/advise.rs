@@ -5,9 +5,7 @@
 
 use super::index_order::{column_of, scan_below};
 use super::lookup_join::{best_probe, joined};
-use crate::access::{Comparison, Predicate};
 use crate::catalog::deparse::quote_name;
-use crate::catalog::{ColumnId, IndexDescriptor, IndexKey, IndexPart, IndexState, TableDescriptor};
 use crate::exec::request::{ScanRequest, request_of, scan_cost};
 use arrow::compute::SortOptions;
 use datafusion::physical_plan::ExecutionPlan;
@@ -17,6 +15,8 @@ use std::fmt;
 use std::sync::Arc;
 use stoa_pg::PgResult;
 use stoa_store::TableId;
+use stoa_table::access::{Comparison, Predicate};
+use stoa_table::catalog::{ColumnId, IndexDescriptor, IndexKey, IndexPart, IndexState, TableDescriptor};
 
 /// An index is named if what it is for costs less than this share of what it costs now.
 const WORTHWHILE: f64 = 0.6;

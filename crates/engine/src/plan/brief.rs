@@ -6,14 +6,14 @@ use crate::bind::literal::may_make_much;
 use crate::bind::tree::{Bound, BoundBody, Expr, ExprKind, Mutation, MutationKind, OnConflict, Rel};
 use crate::bind::walk;
 use crate::bind::walk::is_plain;
-use crate::catalog::{CatalogSnapshot, Oid};
 use crate::exec::StatementContext;
 use crate::session::settings::Settings;
 use crate::text::TextIndexes;
-use crate::txn::TableLockMode;
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
 use stoa_pg::registry::{FuncKind, Volatility};
+use stoa_table::catalog::{CatalogSnapshot, Oid};
+use stoa_table::txn::TableLockMode;
 
 /// Rows of VALUES that are still few.
 const FEW_ROWS: usize = 32;

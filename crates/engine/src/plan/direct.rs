@@ -13,7 +13,6 @@ use super::rules;
 use super::{column_name, constant, from_datafusion};
 use crate::bind::tree::{ColId, Expr, ExprKind, Rel, SortKey, TableScan};
 use crate::bind::walk::is_plain;
-use crate::catalog::ColumnId;
 use crate::exec::table_provider::table_of;
 use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
@@ -26,6 +25,7 @@ use futures::stream::{BoxStream, StreamExt};
 use std::sync::Arc;
 use stoa_pg::registry::{FuncKind, Volatility};
 use stoa_pg::{PgResult, SqlType};
+use stoa_table::catalog::ColumnId;
 
 /// Rows in VALUES above which the planner's way is as good.
 const MAX_VALUES: usize = 256;

@@ -5,7 +5,6 @@
 //! the planner sees that its input is ordered. An aggregate of minima and maxima alone gets the first rows of such orders as its
 //! input: the aggregate of those is that of all.
 
-use crate::catalog::ColumnId;
 use crate::exec::request::{ScanRequest, request_of, scan_cost, with_rejected};
 use arrow::compute::SortOptions;
 use datafusion::common::Result;
@@ -21,6 +20,7 @@ use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::union::UnionExec;
 use datafusion::physical_plan::{ExecutionPlan, replace_children_if_necessary};
 use std::sync::Arc;
+use stoa_table::catalog::ColumnId;
 
 /// See the module.
 #[derive(Debug)]

@@ -139,7 +139,7 @@ fn file_error(error: &std::io::Error) -> PgError {
     let full = matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge)
         || message.contains("No space left on device");
     if full {
-        PgError::new(SqlState::DISK_FULL, message).hint(crate::txn::DISK_FULL_HINT)
+        PgError::new(SqlState::DISK_FULL, message).hint(stoa_table::txn::DISK_FULL_HINT)
     } else {
         PgError::new(SqlState::IO_ERROR, message)
     }

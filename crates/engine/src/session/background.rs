@@ -2,16 +2,16 @@
 
 use super::SessionOptions;
 use super::session_impl::Session;
-use crate::catalog::{IndexState, Oid, Relation};
 use crate::database::DatabaseInner;
 use crate::ddl::Work;
 use crate::exec::StatementContext;
 use crate::index::CheckTarget;
 use crate::index::check::Report;
 use crate::index::scrub::Pace;
-use crate::txn::TableLockMode;
 use std::sync::Arc;
 use stoa_pg::PgResult;
+use stoa_table::catalog::{IndexState, Oid, Relation};
+use stoa_table::txn::TableLockMode;
 
 /// Finishes an index build that ended with the process.
 ///

@@ -1,13 +1,11 @@
 //! CHECK INDEX and CHECK TABLE as statements: a row for each difference, and a notice of what was compared.
 
 use super::api::{OutputColumn, Rows, RowsTag};
-use crate::catalog::{IndexDescriptor, Relation};
 use crate::ddl::{FoundIndex, Work, undefined_relation};
 use crate::exec::StatementContext;
 use crate::index::repair::repair;
 use crate::index::scrub::check_and_record;
 use crate::index::{CheckTarget, Fault, FaultKind};
-use crate::text::is_text;
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, StringViewArray};
 use arrow::datatypes::{Field, Schema};
 use futures::StreamExt;
@@ -15,6 +13,7 @@ use std::sync::Arc;
 use stoa_pg::types::{PgType, SqlType};
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::ast::ObjectName;
+use stoa_table::catalog::{IndexDescriptor, Relation};
 
 /// What the statement answers.
 pub(crate) fn columns() -> Arc<[OutputColumn]> {
@@ -87,7 +86,7 @@ pub(crate) async fn run(ctx: &StatementContext, table: bool, name: &ObjectName, 
 
 /// Full text indexes are checked as wholes, and repaired by building them again.
 async fn check_texts(ctx: &StatementContext, target: &CheckTarget, with_repair: bool, faults: &mut Vec<Fault>) -> PgResult<()> {
-    let chosen = |i: &&IndexDescriptor| is_text(i) && target.index.is_none_or(|oid| oid == i.oid);
+    let chosen = |i: &&IndexDescriptor| i.is_fulltext() && target.index.is_none_or(|oid| oid == i.oid);
     for index in target.table.indexes.iter().filter(chosen) {
         let Some(text) = ctx.database.text.get(index.storage) else { continue };
         let (rows, fault) = match ctx.database.text.check(&target.table, &text).await {
@@ -108,7 +107,7 @@ async fn check_texts(ctx: &StatementContext, target: &CheckTarget, with_repair: 
     Ok(())
 }
 
-fn table_named(work: Work<'_>, name: &ObjectName) -> PgResult<crate::catalog::TableDescriptor> {
+fn table_named(work: Work<'_>, name: &ObjectName) -> PgResult<stoa_table::catalog::TableDescriptor> {
     if let Some(Relation::View(view)) = work.find(name)?.as_deref()
         && let Some(storage) = view.materialized
     {

@@ -11,9 +11,6 @@ use super::dispatch::{columns_of, writes};
 use super::prepared::PreparedStatement;
 use super::session_impl::Session;
 use super::shared::CursorInfo;
-use crate::catalog::TableDescriptor;
-use crate::row::RowCodec;
-use crate::txn::{Overlay, Transaction};
 use arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch, UInt32Array};
 use arrow::compute::{filter_record_batch, take_record_batch};
 use datafusion::common::ScalarValue;
@@ -25,6 +22,9 @@ use std::sync::Arc;
 use stoa_pg::{EvalContext, PgError, PgResult, SqlState};
 use stoa_syntax::ast;
 use stoa_syntax::utility::{Declare, FetchDirection};
+use stoa_table::catalog::TableDescriptor;
+use stoa_table::row::RowCodec;
+use stoa_table::txn::{Overlay, Transaction};
 use tokio::sync::Mutex;
 
 /// What a cursor without SCROLL or NO SCROLL keeps to go back.

@@ -10,10 +10,10 @@ use super::system::SessionSystem;
 use crate::bind::select::{hand_on, key_columns};
 use crate::bind::tree::{Bound, BoundBody, Output, Rel, TableScan};
 use crate::bind::walk;
-use crate::catalog::{Oid, TableDescriptor};
 use datafusion::common::ScalarValue;
 use std::sync::{Arc, Weak};
 use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_table::catalog::{Oid, TableDescriptor};
 use tokio::sync::Mutex;
 
 /// The name by which the binder asks for a part of the key of a cursor's row: of the cursor, the table's OID and name, the part.

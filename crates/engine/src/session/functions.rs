@@ -5,7 +5,6 @@ use super::guard::interruptible;
 use super::settings::{self, Kind};
 use super::shared::SessionShared;
 use super::system::SessionSystem;
-use crate::txn::advisory::AdvisoryKey;
 use arrow::array::StringViewArray;
 use datafusion::common::ScalarValue;
 use std::future::Future;
@@ -14,6 +13,7 @@ use std::time::{Duration, Instant};
 use stoa_pg::values::array::array_of_elements;
 use stoa_pg::values::interval::Interval;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_table::txn::advisory::AdvisoryKey;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
 /// The function's value; `None` for functions that are not about the session.
@@ -188,7 +188,7 @@ fn sleep(session: &SessionShared, how_long: Option<&ScalarValue>) -> PgResult<Sc
             let micros = Interval::from_arrow(*value).sort_value();
             i64::try_from(micros).unwrap_or(if micros < 0 { i64::MIN } else { i64::MAX })
         }
-        Some(ScalarValue::TimestampMicrosecond(Some(at), _)) => at.saturating_sub(crate::database::now_us()),
+        Some(ScalarValue::TimestampMicrosecond(Some(at), _)) => at.saturating_sub(stoa_table::clock::now_us()),
         _ => return Ok(ScalarValue::Null),
     };
     let Ok(micros) = u64::try_from(micros) else { return Ok(ScalarValue::Null) };

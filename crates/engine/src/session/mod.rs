@@ -9,6 +9,7 @@ pub mod api;
 mod background;
 pub(crate) use background::{background_build, background_check};
 pub(crate) mod check;
+pub(crate) mod commit_status;
 pub mod copy;
 pub mod cursor;
 pub(crate) mod cursor_row;

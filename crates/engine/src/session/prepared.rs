@@ -6,9 +6,6 @@ use super::settings::SETTINGS;
 use super::system::SessionSystem;
 use super::table_locks::{TableLock, table_locks};
 use crate::bind::tree::{Bound, BoundBody};
-use crate::catalog::{CatalogSnapshot, Oid};
-use crate::database::now_us;
-use crate::txn::Transaction;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,6 +15,9 @@ use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::ddl::{CreateTableAs, Ddl, RowSource};
 use stoa_syntax::utility::Utility;
 use stoa_syntax::{Body, Piece, ast};
+use stoa_table::catalog::{CatalogSnapshot, Oid};
+use stoa_table::clock::now_us;
+use stoa_table::txn::Transaction;
 
 /// A statement that was parsed once.
 #[derive(Debug)]

@@ -9,15 +9,16 @@ use super::settings::{Settings, levels};
 use super::shared::SessionShared;
 use super::system::SessionSystem;
 use super::transaction::Block;
-use crate::catalog::{CatalogSnapshot, Oid, PG_CATALOG_OID};
-use crate::database::{DatabaseInner, now_us};
+use crate::database::DatabaseInner;
 use crate::exec::StatementContext;
-use crate::txn::Transaction;
 use datafusion::common::ScalarValue;
 use indexmap::IndexMap;
 use std::pin::pin;
 use std::sync::Arc;
 use stoa_pg::{EvalContext, PgError, PgResult, SqlState};
+use stoa_table::catalog::{CatalogSnapshot, Oid, PG_CATALOG_OID};
+use stoa_table::clock::now_us;
+use stoa_table::txn::Transaction;
 use tokio::sync::mpsc::UnboundedReceiver;
 
 /// One connection's state. Statements run one after another.

@@ -12,7 +12,6 @@ use super::system::SessionSystem;
 use crate::bind::literal::folded;
 use crate::bind::tree::{Bound, BoundBody, Expr, ExprKind, Rel};
 use crate::bind::walk;
-use crate::database::now_us;
 use crate::plan::raises::may_raise;
 use crate::plan::{constant, is_brief};
 use datafusion::common::ScalarValue;
@@ -26,6 +25,7 @@ use stoa_pg::registry::Volatility;
 use stoa_pg::types::PgType;
 use stoa_pg::values::input_text;
 use stoa_syntax::{Body, LiteralKind, Shape};
+use stoa_table::clock::now_us;
 
 /// Statements that a session keeps.
 const KEPT: usize = 32;

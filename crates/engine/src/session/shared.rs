@@ -4,7 +4,6 @@ use super::admission::{Admission, Place};
 use super::api::Notice;
 use super::notify::Outgoing;
 use super::settings::{Levels, Settings, severity_level};
-use crate::catalog::Oid;
 use futures::future::BoxFuture;
 use futures::task::AtomicWaker;
 use hashbrown::HashMap;
@@ -14,6 +13,7 @@ use std::sync::{Arc, LazyLock, OnceLock};
 use std::task::Waker;
 use std::time::{Duration, Instant};
 use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_table::catalog::Oid;
 
 /// What `pg_stat_activity.state` says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -74,7 +74,7 @@ pub struct CursorInfo {
     pub is_scrollable: bool,
     pub creation_time_us: i64,
     /// What it reads; empty when all is read.
-    pub tables: Box<[crate::catalog::Oid]>,
+    pub tables: Box<[stoa_table::catalog::Oid]>,
     pub position: super::cursor_row::CursorPosition,
 }
 
@@ -361,7 +361,7 @@ impl SessionShared {
     #[must_use]
     pub fn is_quiet_for(&self, time: Duration) -> bool {
         let activity = self.activity.lock();
-        let since = u64::try_from(crate::database::now_us() - activity.state_change_us).unwrap_or(0);
+        let since = u64::try_from(stoa_table::clock::now_us() - activity.state_change_us).unwrap_or(0);
         activity.state != ActivityState::Active && Duration::from_micros(since) >= time
     }
 

@@ -4,13 +4,13 @@
 
 use super::functions;
 use super::shared::SessionShared;
-use crate::catalog::{CatalogSnapshot, Oid};
 use crate::database::DatabaseInner;
-use crate::txn::Transaction;
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
 use stoa_pg::context::System;
 use stoa_pg::{PgError, PgResult, SqlType};
+use stoa_table::catalog::{CatalogSnapshot, Oid};
+use stoa_table::txn::Transaction;
 
 /// What the statements of a transaction and their functions have around them, until the catalog or the path is another.
 #[derive(Clone)]

@@ -11,11 +11,11 @@ use super::prepared::{BoundStatement, PreparedStatement};
 use super::session_impl::Session;
 use crate::bind::tree::{Bound, BoundBody, CteBody, Mutation, MutationKind, Rel};
 use crate::bind::walk;
-use crate::catalog::{Oid, TableDescriptor};
-use crate::txn::TableLockMode;
 use std::pin::pin;
 use std::sync::Arc;
 use stoa_pg::PgResult;
+use stoa_table::catalog::{Oid, TableDescriptor};
+use stoa_table::txn::TableLockMode;
 
 /// A table of a statement.
 #[derive(Clone, PartialEq, Eq, Debug)]

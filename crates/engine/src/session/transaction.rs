@@ -7,13 +7,13 @@ use super::api::TransactionStatus;
 use super::session_impl::Session;
 use super::settings::{Settings, isolation_name};
 use super::shared::ActivityState;
-use crate::database::now_us;
-use crate::txn::{GroupId, Transaction, TxnOptions, commit_token};
 use std::sync::Arc;
 use std::time::Duration;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_store::Durability;
 use stoa_syntax::utility::{Isolation, TransactionModes};
+use stoa_table::clock::now_us;
+use stoa_table::txn::{self, GroupId, Transaction, TxnOptions};
 
 /// The modes that a transaction has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,6 +21,15 @@ pub struct Modes {
     pub isolation: Isolation,
     pub read_only: bool,
     pub deferrable: bool,
+}
+
+/// READ UNCOMMITTED is READ COMMITTED, as in PostgreSQL.
+fn level_of(written: Isolation) -> txn::Isolation {
+    match written {
+        Isolation::ReadUncommitted | Isolation::ReadCommitted => txn::Isolation::ReadCommitted,
+        Isolation::RepeatableRead => txn::Isolation::RepeatableRead,
+        Isolation::Serializable => txn::Isolation::Serializable,
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -90,7 +99,7 @@ impl Session {
     fn set_modes(&mut self, modes: Modes) {
         if let Some(txn) = &self.block.txn {
             // What may not be changed any more was refused before.
-            let _ = txn.set_isolation(modes.isolation.into());
+            let _ = txn.set_isolation(level_of(modes.isolation));
             let _ = txn.set_read_only(modes.read_only);
         }
         self.block.modes = Some(modes);
@@ -122,7 +131,7 @@ impl Session {
         let modes = self.modes();
         let settings = self.shared.settings();
         let options = TxnOptions {
-            isolation: modes.isolation.into(),
+            isolation: level_of(modes.isolation),
             read_only: modes.read_only,
             lock_timeout: lock_timeout(&settings),
             deadlock_timeout: Some(Duration::from_millis(settings.deadlock_timeout_ms)),
@@ -389,7 +398,7 @@ impl Session {
                 Ok(false)
             }
             Some(txn) => {
-                let token = self.shared.settings().raw(commit_token::SETTING).filter(|t| !t.is_empty()).map(str::to_owned);
+                let token = self.shared.settings().raw(super::commit_status::SETTING).filter(|t| !t.is_empty()).map(str::to_owned);
                 let named = token.is_some() && txn.has_writes();
                 txn.set_commit_token(token);
                 Box::pin(txn.commit()).await.map(|()| named)
@@ -403,7 +412,7 @@ impl Session {
                 self.end_block(true);
                 if named {
                     // A token names one transaction.
-                    self.shared.change_settings(|levels| levels.set(commit_token::SETTING, Some(""), false))?;
+                    self.shared.change_settings(|levels| levels.set(super::commit_status::SETTING, Some(""), false))?;
                 }
                 Ok(())
             }

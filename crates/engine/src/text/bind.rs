@@ -1,17 +1,17 @@
 //! MATCH … AGAINST, score, snippet and contains: what they mean in a statement.
 
+use super::METHOD;
 use super::matching::{MATCH, MATCH_FUNCTION, MatchColumn, MatchConfig, Mode, SNIPPET, SNIPPET_FUNCTION};
 use super::settings::Settings;
-use super::{METHOD, is_text};
 use crate::bind::tree::{ColId, Expr, ExprKind, FuncRef};
 use crate::bind::{Binder, fold, name_parts};
 use crate::catalog::deparse::quote_name;
-use crate::catalog::{ColumnId, IndexKey, IndexState, TableDescriptor};
 use datafusion::common::ScalarValue;
 use std::ops::ControlFlow;
 use stoa_pg::registry::CastContext;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, Expr as E};
+use stoa_table::catalog::{ColumnId, IndexKey, IndexState, TableDescriptor};
 
 /// A MATCH of the statement: what a snippet marks.
 #[derive(Clone, Debug)]
@@ -34,7 +34,7 @@ fn constant_text(expr: &Expr) -> Option<&str> {
 
 /// Whether a table has a full text index that can be searched.
 pub(crate) fn is_searchable(table: &TableDescriptor) -> bool {
-    table.indexes.iter().any(|i| is_text(i) && i.state == IndexState::Readable)
+    table.indexes.iter().any(|i| i.is_fulltext() && i.state == IndexState::Readable)
 }
 
 /// Whether a select list calls `snippet`.
@@ -142,8 +142,8 @@ impl Binder<'_> {
         }
         let table = table.and_then(|oid| self.ctx.catalog.table(oid));
         let tokenizer = table.and_then(|table| {
-            let has_all = |i: &&crate::catalog::IndexDescriptor| {
-                is_text(i)
+            let has_all = |i: &&stoa_table::catalog::IndexDescriptor| {
+                i.is_fulltext()
                     && i.state == IndexState::Readable
                     && ids.iter().all(|id| i.parts.iter().any(|p| matches!(&p.key, IndexKey::Column(c) if c == id)))
             };

@@ -2,12 +2,12 @@
 //!
 //! Invariant: a row that meets the condition is found. More may be: the condition stays with the scan.
 
-use crate::access::{Comparison, Predicate};
-use crate::catalog::ColumnId;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::Expr;
 use std::ops::Bound;
 use stoa_fulltext::{Analyzer, FieldId, Piece, Query};
+use stoa_table::access::{Comparison, Predicate};
+use stoa_table::catalog::ColumnId;
 
 /// The fields of an index by column.
 pub(super) struct Fields<'a> {

@@ -4,7 +4,6 @@
 
 use super::read::{RowOrder, SearchRows, Sought};
 use super::scan::SCORE;
-use crate::access::combine::Combination;
 use crate::exec::key_set::{KeyCollector, describe_paths};
 use crate::exec::leaf::leaf_methods;
 use crate::exec::scan_output::{Gather, ScanOutput, ScanTable};
@@ -23,6 +22,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 use stoa_store::KeyRange;
+use stoa_table::access::combine::Combination;
 
 /// Rows read together.
 const ROWS: usize = 1024;

@@ -2,16 +2,16 @@
 
 use super::matching::text_error;
 use super::{TextIndex, TextIndexes};
-use crate::catalog::TableDescriptor;
 use crate::exec::scan_output::ScanTable;
-use crate::feed::{Entry, Feed};
-use crate::row::KeyList;
-use crate::txn::{Overlay, RangeRead, ReadView};
 use hashbrown::HashSet;
 use std::sync::Arc;
 use stoa_fulltext::{Evaluator, FieldText, Generation, Query, Statistics, Want};
 use stoa_pg::{PgResult, SqlState};
 use stoa_store::{KeyRange, Timestamp};
+use stoa_table::catalog::TableDescriptor;
+use stoa_table::feed::{Entry, Feed};
+use stoa_table::row::KeyList;
+use stoa_table::txn::{Overlay, RangeRead, ReadView};
 
 /// Rows looked at together.
 const ROWS: usize = 1024;

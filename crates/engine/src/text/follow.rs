@@ -6,8 +6,6 @@
 use super::matching::text_error;
 use super::rows::Texts;
 use super::{Condition, TextIndex, TextIndexes};
-use crate::row::KeyList;
-use crate::txn::{Overlay, RangeRead, ReadView};
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Weak};
@@ -15,6 +13,8 @@ use std::time::{Duration, Instant};
 use stoa_fulltext::{FieldText, FullTextIndex};
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_store::{KeyRange, Timestamp};
+use stoa_table::row::KeyList;
+use stoa_table::txn::{Overlay, RangeRead, ReadView};
 
 /// Commits that come within this time are put into the files together.
 const GROUP: Duration = Duration::from_millis(250);

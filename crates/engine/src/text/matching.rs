@@ -3,7 +3,6 @@
 //! `match_against(configuration, search string, column, …)`: the configuration says how each column is cut into words, so that the
 //! answer is the same whether an index gives it or the text does.
 
-use crate::txn::DISK_FULL_HINT;
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, StringViewBuilder};
 use serde::{Deserialize, Serialize};
 use std::sync::{Arc, LazyLock};
@@ -11,6 +10,7 @@ use stoa_fulltext::{Analyzer, Evaluator, FieldText, Query, SearchField, SnippetO
 use stoa_pg::args::{Arg, Call, Kernel, arg};
 use stoa_pg::registry::{Func, FuncKind};
 use stoa_pg::{PgError, PgResult, PgType, SqlState};
+use stoa_table::txn::DISK_FULL_HINT;
 
 /// The name of the function that MATCH becomes.
 pub const MATCH_FUNCTION: &str = "match_against";

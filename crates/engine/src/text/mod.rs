@@ -20,9 +20,6 @@ pub mod scan;
 pub mod settings;
 pub mod tsquery;
 
-use crate::catalog::{CatalogSnapshot, IndexDescriptor, IndexState, Relation, TableDescriptor};
-use crate::feed::Feed;
-use crate::row::KeyCodec;
 use parking_lot::{Mutex, RwLock};
 use rows::RowTexts;
 use std::collections::{BTreeMap, HashSet};
@@ -33,9 +30,12 @@ use std::time::Instant;
 use stoa_fulltext::{Definition, FieldDefinition, FullTextIndex, KeyForm, TokenizerKind, TokenizerOptions};
 use stoa_pg::{PgError, PgResult, PgType};
 use stoa_store::{Store, TableId, Timestamp};
+use stoa_table::catalog::{CatalogSnapshot, IndexDescriptor, IndexState, Relation, TableDescriptor};
+use stoa_table::feed::Feed;
+use stoa_table::row::KeyCodec;
 
 /// The access method of full text indexes.
-pub const METHOD: &str = "fulltext";
+pub use stoa_table::catalog::FULLTEXT_METHOD as METHOD;
 
 /// What an index is doing.
 #[derive(Clone, Debug)]
@@ -289,12 +289,6 @@ impl TextIndex {
     pub fn progress(&self) -> u64 {
         self.built.load(Ordering::Relaxed)
     }
-}
-
-/// A descriptor's index, if it is one of ours.
-#[must_use]
-pub fn is_text(index: &IndexDescriptor) -> bool {
-    index.method == METHOD
 }
 
 /// 55000 for what needs the files now.

@@ -3,16 +3,16 @@
 use super::TextIndex;
 use super::find::{Found, Sight, Wanted, find};
 use super::scan::SCORE;
-use crate::catalog::ColumnId;
 use crate::exec::scan_output::ScanTable;
-use crate::feed::Feed;
-use crate::row::{ColumnSource, ScanDecoder};
 use arrow::array::{ArrayRef, Float32Array, RecordBatch};
 use hashbrown::HashSet;
 use std::sync::Arc;
 use stoa_fulltext::Query;
 use stoa_pg::{PgError, PgResult};
 use stoa_store::KeyRange;
+use stoa_table::catalog::ColumnId;
+use stoa_table::feed::Feed;
+use stoa_table::row::{ColumnSource, ScanDecoder};
 
 /// Rows read together, at most.
 const ROWS: usize = 1024;

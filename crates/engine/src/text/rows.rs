@@ -2,14 +2,14 @@
 
 use crate::bind::tree::{ColId, Expr, ExprKind};
 use crate::bind::{BindContext, bind_table_expr, walk};
-use crate::catalog::{CatalogSnapshot, ColumnId, IndexDescriptor, IndexKey, TableDescriptor};
 use crate::plan::TableEvaluator;
-use crate::row::{ColumnSource, KeyList, RowCodec, ScanDecoder};
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, StringViewArray};
 use std::sync::Arc;
 use stoa_fulltext::{FieldText, Words};
 use stoa_pg::textsearch::vector::Vector;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlType};
+use stoa_table::catalog::{CatalogSnapshot, ColumnId, IndexDescriptor, IndexKey, TableDescriptor};
+use stoa_table::row::{ColumnSource, KeyList, RowCodec, ScanDecoder};
 
 /// Where a part of the index comes from.
 #[derive(Clone, Copy, Debug)]

@@ -1,17 +1,17 @@
 //! The choice of a full text index for a scan: which filters it answers, and what that costs.
 
+use super::TextIndexes;
 use super::exec::Search;
 use super::matching::{MATCH_FUNCTION, MatchConfig, renumbered, text_error};
 use super::read::Sought;
-use super::{TextIndexes, is_text};
-use crate::access::Predicate;
-use crate::catalog::{ColumnId, IndexDescriptor, IndexKey, IndexState, TableDescriptor};
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, ScalarValue};
 use datafusion::logical_expr::Expr;
 use std::sync::Arc;
 use stoa_fulltext::{Query, SearchField};
 use stoa_pg::{PgError, PgResult, PgType};
+use stoa_table::access::Predicate;
+use stoa_table::catalog::{ColumnId, IndexDescriptor, IndexKey, IndexState, TableDescriptor};
 
 /// The column of a scan that holds the score.
 pub const SCORE: ColumnId = ColumnId(u32::MAX);
@@ -117,14 +117,14 @@ pub fn choose(
     usable: &dyn Fn(usize) -> bool,
     computed: &dyn Fn(usize, usize) -> Option<Expr>,
 ) -> PgResult<Option<TextPath>> {
-    if !table.indexes.iter().any(is_text) {
+    if !table.indexes.iter().any(IndexDescriptor::is_fulltext) {
         return Ok(None);
     }
     let exprs = filters.exprs;
     let matches: Vec<MatchFilter> = exprs.iter().enumerate().filter_map(|(n, f)| read_match(n, f, column)).collect::<PgResult<_>>()?;
     let mut best: Option<TextPath> = None;
     for (at, index) in table.indexes.iter().enumerate() {
-        if !is_text(index) || index.state != IndexState::Readable || !usable(at) {
+        if !index.is_fulltext() || index.state != IndexState::Readable || !usable(at) {
             continue;
         }
         let Some(text) = indexes.get(index.storage) else { continue };

@@ -1,11 +1,11 @@
 //! What `WITH (…)` says about a full text index.
 
 use super::matching::text_error;
-use crate::catalog::{ColumnId, IndexDescriptor, IndexKey, IndexState, TableDescriptor};
 use stoa_fulltext::TokenizerOptions;
 use stoa_fulltext::analyzer::VERSION;
 use stoa_fulltext::index::MAX_SHARDS;
 use stoa_pg::{PgError, PgResult, PgType, SqlState};
+use stoa_table::catalog::{ColumnId, IndexDescriptor, IndexKey, IndexState, TableDescriptor};
 
 /// The option under which the version of the analysis is stored.
 pub const VERSION_OPTION: &str = "tokenizer_version";
@@ -64,7 +64,7 @@ fn of_words(options: &[(String, String)]) -> Vec<(String, String)> {
 /// Keeps with the columns of a table how its full text indexes cut them into words: a MATCH finds the same when an index is gone. Of
 /// several indexes the first counts.
 pub(crate) fn note_words(table: &mut TableDescriptor) {
-    for index in table.indexes.iter().rev().filter(|i| super::is_text(i) && i.state == IndexState::Readable) {
+    for index in table.indexes.iter().rev().filter(|i| i.is_fulltext() && i.state == IndexState::Readable) {
         for part in index.parts.iter().filter(|p| p.ty.ty != PgType::Tsvector) {
             let IndexKey::Column(id) = &part.key else { continue };
             if let Some(column) = table.columns.iter_mut().find(|c| c.id == *id) {
@@ -78,7 +78,7 @@ pub(crate) fn note_words(table: &mut TableDescriptor) {
 pub(crate) fn words_by(table: &TableDescriptor, column: ColumnId) -> Option<&IndexDescriptor> {
     let has =
         |i: &&IndexDescriptor| i.parts.iter().any(|p| p.ty.ty != PgType::Tsvector && matches!(&p.key, IndexKey::Column(c) if *c == column));
-    table.indexes.iter().filter(|i| super::is_text(i)).find(has)
+    table.indexes.iter().filter(|i| i.is_fulltext()).find(has)
 }
 
 #[cfg(test)]

@@ -3,10 +3,10 @@
 use super::cell::{Table, V, yes};
 use super::pg_catalog::{DATABASE_OWNER_NAME, schema_of, tables};
 use super::updatable::Names;
-use crate::catalog::{ForeignKeyAction, IndexKey, PUBLIC_OID, Relation, TableDescriptor, ViewDescriptor};
 use crate::exec::StatementContext;
 use stoa_pg::types::{PgType, length_typmod, numeric_typmod};
 use stoa_pg::{PgResult, SqlType};
+use stoa_table::catalog::{ForeignKeyAction, IndexKey, PUBLIC_OID, Relation, TableDescriptor, ViewDescriptor};
 
 /// The catalog's name in the standard's sense.
 const DATABASE: &str = "stoa";
@@ -388,7 +388,7 @@ fn read_by_views(ctx: &StatementContext) -> Vec<ReadByView<'_>> {
 }
 
 /// A column's default as statements name it.
-fn default_shown(ctx: &StatementContext, table: &TableDescriptor, column: &crate::catalog::ColumnDescriptor) -> Option<String> {
+fn default_shown(ctx: &StatementContext, table: &TableDescriptor, column: &stoa_table::catalog::ColumnDescriptor) -> Option<String> {
     let text = column.default.as_ref()?;
     Some(crate::ddl::clock::as_written(definitions(ctx).expr(Some(table), text, false), text, false))
 }
@@ -397,13 +397,13 @@ struct Constraint {
     name: String,
     kind: &'static str,
     columns: Vec<String>,
-    referenced: Option<(u32, Vec<crate::catalog::ColumnId>)>,
+    referenced: Option<(u32, Vec<stoa_table::catalog::ColumnId>)>,
     deferrable: bool,
     deferred: bool,
 }
 
 fn all_constraints(table: &TableDescriptor) -> Vec<Constraint> {
-    let names = |ids: &[crate::catalog::ColumnId]| -> Vec<String> {
+    let names = |ids: &[stoa_table::catalog::ColumnId]| -> Vec<String> {
         ids.iter().filter_map(|id| table.column(*id).map(|c| c.name.clone())).collect()
     };
     let mut out = Vec::new();
@@ -455,7 +455,7 @@ fn all_constraints(table: &TableDescriptor) -> Vec<Constraint> {
     out
 }
 
-fn unique_name(table: &TableDescriptor, columns: &[crate::catalog::ColumnId]) -> Option<String> {
+fn unique_name(table: &TableDescriptor, columns: &[stoa_table::catalog::ColumnId]) -> Option<String> {
     let key: Vec<_> = table.key.iter().map(|p| p.column).collect();
     if let Some(p) = &table.primary_key
         && key.len() == columns.len()

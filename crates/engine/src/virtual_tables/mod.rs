@@ -15,7 +15,9 @@ use arrow::array::RecordBatch;
 use cell::Table;
 use parking_lot::Mutex;
 use std::collections::HashMap;
-use stoa_pg::{PgError, PgResult, SqlType};
+use std::sync::Arc;
+use stoa_pg::{PgError, PgResult, SqlState, SqlType};
+use stoa_table::catalog::{Oid, Relation};
 
 pub use pg_catalog::{DATABASE_OWNER, DATABASE_OWNER_NAME};
 
@@ -61,6 +63,24 @@ pub fn keys(schema: &str, name: &str) -> &'static [Vec<String>] {
 #[derive(Debug, Default)]
 pub struct Made(Mutex<HashMap<(String, String), RecordBatch>>);
 
+/// What `SELECT * FROM sequence` gives.
+///
+/// # Errors
+/// 42P01 if the sequence is gone; what the store reports.
+fn sequence_row(ctx: &StatementContext, oid: Oid) -> PgResult<RecordBatch> {
+    use arrow::array::{ArrayRef, BooleanArray, Int64Array};
+    let gone = || PgError::new(SqlState::UNDEFINED_TABLE, format!("could not open relation with OID {oid}"));
+    let Some(Relation::Sequence(sequence)) = ctx.catalog.relation(oid).map(|r| &**r) else { return Err(gone()) };
+    let shared = ctx.catalog.shared().ok_or_else(gone)?;
+    let state = shared.sequences.state(sequence)?;
+    let columns: [(&str, ArrayRef); 3] = [
+        ("last_value", Arc::new(Int64Array::from(vec![state.last_value]))),
+        ("log_cnt", Arc::new(Int64Array::from(vec![state.log_cnt]))),
+        ("is_called", Arc::new(BooleanArray::from(vec![state.is_called]))),
+    ];
+    RecordBatch::try_from_iter(columns).map_err(PgError::from)
+}
+
 /// The rows of a computed relation, columns in the order of [`columns`]; the same in all of a statement.
 ///
 /// # Errors
@@ -69,7 +89,7 @@ pub fn rows(ctx: &StatementContext, schema: &str, name: &str) -> PgResult<Record
     if schema == "stoa_sequence" {
         // Its row changes while the statement runs.
         let oid = name.parse().map_err(|_| PgError::internal("a sequence without an OID"))?;
-        return crate::catalog::sequence::state_row(ctx, oid);
+        return sequence_row(ctx, oid);
     }
     let key = (schema.to_owned(), name.to_owned());
     if let Some(made) = ctx.made.0.lock().get(&key) {

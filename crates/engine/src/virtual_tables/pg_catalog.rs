@@ -2,10 +2,6 @@
 
 use super::cell::{Table, V};
 use super::information_schema::definitions;
-use crate::catalog::{
-    CatalogSnapshot, ColumnDescriptor, ColumnId, ForeignKeyAction, INFORMATION_SCHEMA_OID, IndexDescriptor, IndexKey, PG_CATALOG_OID,
-    PUBLIC_OID, Relation, TableDescriptor, ViewDescriptor,
-};
 use crate::exec::StatementContext;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -13,6 +9,10 @@ use stoa_pg::registry::{CastContext, CastKind, FuncKind, Registry, Volatility};
 use stoa_pg::type_functions::{self, TypeForms};
 use stoa_pg::types::{BASE_TYPES, PgType};
 use stoa_pg::{PgResult, SqlType};
+use stoa_table::catalog::{
+    CatalogSnapshot, ColumnDescriptor, ColumnId, ForeignKeyAction, INFORMATION_SCHEMA_OID, IndexDescriptor, IndexKey, PG_CATALOG_OID,
+    PUBLIC_OID, Relation, TableDescriptor, ViewDescriptor,
+};
 
 /// The OID of the only role.
 pub const OWNER: u32 = 10;
@@ -981,7 +981,7 @@ fn index_row(owner: &Indexed, shown: &ShownIndex<'_>, t: &mut Table<'_>) {
             )
         }
     };
-    let valid = shown.index.is_none_or(|i| i.state == crate::catalog::IndexState::Readable);
+    let valid = shown.index.is_none_or(|i| i.state == stoa_table::catalog::IndexState::Readable);
     t.row(vec![
         ("indexrelid", V::Oid(shown.oid)),
         ("indrelid", V::Oid(owner.oid)),
@@ -995,7 +995,7 @@ fn index_row(owner: &Indexed, shown: &ShownIndex<'_>, t: &mut Table<'_>) {
         ("indisclustered", false.into()),
         ("indisvalid", valid.into()),
         ("indcheckxmin", false.into()),
-        ("indisready", shown.index.is_none_or(|i| i.state >= crate::catalog::IndexState::WriteOnly).into()),
+        ("indisready", shown.index.is_none_or(|i| i.state >= stoa_table::catalog::IndexState::WriteOnly).into()),
         ("indislive", true.into()),
         ("indisreplident", false.into()),
         ("indkey", V::Ints(keys)),
@@ -1018,7 +1018,7 @@ fn constraints(ctx: &StatementContext, t: &mut Table<'_>) {
         })
     };
     for table in tables(ctx) {
-        let mut row = |name: &crate::catalog::ConstraintName, kind: &str, more: Vec<(&'static str, V)>| {
+        let mut row = |name: &stoa_table::catalog::ConstraintName, kind: &str, more: Vec<(&'static str, V)>| {
             let mut cells = vec![
                 ("oid", V::Oid(name.oid)),
                 ("conname", name.name.as_str().into()),

@@ -6,11 +6,11 @@ use crate::exec::StatementContext;
 use crate::session::settings::value::unit_name;
 use crate::session::settings::{Kind, SETTINGS};
 use crate::session::shared::ActivityState;
-use crate::statistics::ColumnValues;
-use crate::txn::GroupId;
-use crate::txn::locks::LockId;
 use stoa_pg::PgResult;
 use stoa_pg::values::timezone;
+use stoa_table::statistics::ColumnValues;
+use stoa_table::txn::GroupId;
+use stoa_table::txn::locks::LockId;
 
 /// Fills a relation; those that no file knows stay empty.
 pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<()> {
@@ -194,7 +194,7 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<(
         "pg_stat_index_check" => {
             let count = |n: u64| V::Int(i64::try_from(n).unwrap_or(i64::MAX));
             for table in tables(ctx) {
-                for index in table.indexes.iter().filter(|i| !crate::text::is_text(i)) {
+                for index in table.indexes.iter().filter(|i| !i.is_fulltext()) {
                     let mut row = vec![
                         ("relid", V::Oid(table.oid)),
                         ("indexrelid", V::Oid(index.oid)),
@@ -225,7 +225,7 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<(
         "pg_stat_fulltext" => {
             let lags = ctx.database.text.feed().lag();
             for table in tables(ctx) {
-                for index in table.indexes.iter().filter(|i| crate::text::is_text(i)) {
+                for index in table.indexes.iter().filter(|i| i.is_fulltext()) {
                     let Some(text) = ctx.database.text.get(index.storage) else { continue };
                     let lag = lags.iter().find(|l| l.table == table.storage && l.reader == index.storage.0);
                     let count = |n: u64| V::Int(i64::try_from(n).unwrap_or(i64::MAX));

@@ -3,9 +3,9 @@
 //! Whether a view can be written through at all is [`crate::bind::updatable`]'s to say.
 
 use crate::bind::{BindContext, fold, updatable};
-use crate::catalog::{CatalogSnapshot, Oid, Relation, ViewDescriptor};
 use stoa_pg::EvalContext;
 use stoa_syntax::ast::{self, Expr, SelectItem, SetExpr, TableFactor};
+use stoa_table::catalog::{CatalogSnapshot, Oid, Relation, ViewDescriptor};
 
 /// Bits of PostgreSQL's command types.
 const UPDATE: i32 = 4;

@@ -8,11 +8,11 @@ use super::rows::Rows;
 use super::table_writer::{Entries, IndexWriter, TableWriter};
 use crate::bind::tree::ViewChecks;
 use crate::catalog::deparse::quote_name;
-use crate::catalog::{ColumnId, IndexDescriptor, IndexKey, TableDescriptor};
 use crate::plan::relation::Planner;
 use arrow::array::{Array, ArrayRef};
 use stoa_pg::sqlstate::SqlState;
 use stoa_pg::{EvalContext, PgError, PgResult, SqlType};
+use stoa_table::catalog::{ColumnId, IndexDescriptor, IndexKey, TableDescriptor};
 
 /// How many rows pass, and what the next one fails.
 ///

@@ -8,10 +8,6 @@ use super::constraint::{index_parts, key_text};
 use super::deferred::{CheckKind, DeferredCheck};
 use super::lookup;
 use super::table_writer::{Entries, IndexWriter, TableWriter};
-use crate::bind::tree::{LockStrength, LockWait};
-use crate::catalog::{IndexDescriptor, Oid, TableDescriptor};
-use crate::row::{ColumnSource, INDEX_FAMILY, IndexCodec, IndexEncoder, KeyList, RowCodec, ScanDecoder};
-use crate::txn::{RangeRead, ReadView, Transaction};
 use arrow::array::{ArrayRef, UInt32Array};
 use arrow::compute::take;
 use std::collections::HashMap;
@@ -20,6 +16,10 @@ use std::sync::Arc;
 use stoa_pg::sqlstate::SqlState;
 use stoa_pg::{EvalContext, PgError, PgResult};
 use stoa_store::{CellRef, KeyRange, RowSink};
+use stoa_table::catalog::{IndexDescriptor, Oid, TableDescriptor};
+use stoa_table::row::{ColumnSource, INDEX_FAMILY, IndexCodec, IndexEncoder, KeyList, RowCodec, ScanDecoder};
+use stoa_table::txn::locks::{LockStrength, LockWait};
+use stoa_table::txn::{RangeRead, ReadView, Transaction};
 
 /// Takes the keys of rows that are about to be written to a deferrable index, and leaves checks for those that others have.
 ///
@@ -63,11 +63,11 @@ pub async fn claim(writer: &TableWriter, index: &IndexWriter, entries: &Entries<
     }
     let positions = UInt32Array::from(positions);
     let values = entries.parts.iter().map(|array| Ok(take(array, &positions, None)?)).collect::<PgResult<Vec<_>>>()?;
-    txn.defer(DeferredCheck {
+    txn.defer(Box::new(DeferredCheck {
         constraint: constraint.oid,
         until_commit: txn.is_deferred(constraint),
         kind: CheckKind::Unique { table: Arc::clone(&writer.table), index: index.descriptor.oid, keys: doubtful, values },
-    });
+    }));
     Ok(())
 }
 

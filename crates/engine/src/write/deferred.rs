@@ -6,15 +6,18 @@
 use super::constraint::{key_text, named};
 use super::foreign_key::{Parent, columns_as, find_children, row_values_equal};
 use super::lookup;
-use crate::bind::tree::{LockStrength, LockWait};
-use crate::catalog::{ForeignKeyDescriptor, Oid, TableDescriptor};
-use crate::row::{KeyList, RowCodec, RowEncoder};
-use crate::txn::failure::concurrent_update;
-use crate::txn::{Isolation, Transaction};
 use arrow::array::{Array, ArrayRef};
+use futures::future::BoxFuture;
+use std::any::Any;
 use std::sync::Arc;
 use stoa_pg::sqlstate::SqlState;
 use stoa_pg::{EvalContext, PgError, PgResult};
+use stoa_table::catalog::{ForeignKeyDescriptor, Oid, TableDescriptor};
+use stoa_table::row::{KeyList, RowCodec, RowEncoder};
+use stoa_table::txn::deferred::DeferredWork;
+use stoa_table::txn::failure::concurrent_update;
+use stoa_table::txn::locks::{LockStrength, LockWait};
+use stoa_table::txn::{Isolation, Transaction};
 
 /// One check.
 #[derive(Clone, Debug)]
@@ -25,10 +28,8 @@ pub struct DeferredCheck {
     pub kind: CheckKind,
 }
 
-impl DeferredCheck {
-    /// Whether it came from a change of this table.
-    #[must_use]
-    pub fn is_on(&self, table: Oid) -> bool {
+impl DeferredWork for DeferredCheck {
+    fn is_on(&self, table: Oid) -> bool {
         match &self.kind {
             CheckKind::Child { child, .. } => child.oid == table,
             CheckKind::Unique { table: of, .. } => of.oid == table,
@@ -36,6 +37,12 @@ impl DeferredCheck {
         }
     }
 
+    fn run<'a>(&'a self, txn: &'a Transaction) -> BoxFuture<'a, PgResult<()>> {
+        Box::pin(run(txn, self))
+    }
+}
+
+impl DeferredCheck {
     /// Whether it is about rows of another table than those that were written.
     pub(super) fn is_of_other_rows(&self) -> bool {
         matches!(&self.kind, CheckKind::Child { child, fk, .. } if fk.referenced_table != child.oid)
@@ -59,24 +66,17 @@ pub enum CheckKind {
     },
 }
 
+fn check_of(work: &dyn DeferredWork) -> Option<&DeferredCheck> {
+    (work as &dyn Any).downcast_ref()
+}
+
 /// Runs the checks that wait for the end of the statement.
 ///
 /// # Errors
 /// 23503, 23505.
 pub async fn run_immediate(txn: &Transaction) -> PgResult<()> {
-    for check in txn.take_deferred(|c| !c.until_commit) {
-        run(txn, &check).await?;
-    }
-    Ok(())
-}
-
-/// Runs all that is left: at commit.
-///
-/// # Errors
-/// 23503, 23505.
-pub async fn run_all(txn: &Transaction) -> PgResult<()> {
-    for check in txn.take_deferred(|_| true) {
-        run(txn, &check).await?;
+    for check in txn.take_deferred(|work| check_of(work).is_some_and(|c| !c.until_commit)) {
+        check.run(txn).await?;
     }
     Ok(())
 }
@@ -86,8 +86,9 @@ pub async fn run_all(txn: &Transaction) -> PgResult<()> {
 /// # Errors
 /// 23503, 23505.
 pub async fn run_constraints(txn: &Transaction, constraints: Option<&[Oid]>) -> PgResult<()> {
-    for check in txn.take_deferred(|c| constraints.is_none_or(|list| list.contains(&c.constraint))) {
-        run(txn, &check).await?;
+    let due = |c: &DeferredCheck| constraints.is_none_or(|list| list.contains(&c.constraint));
+    for check in txn.take_deferred(|work| check_of(work).is_some_and(due)) {
+        check.run(txn).await?;
     }
     Ok(())
 }

@@ -9,17 +9,10 @@ use super::lookup;
 use super::rows::Rows;
 use super::table_writer::TableWriter;
 use super::update::{self, Freshness};
-use crate::access::{Comparison, Predicate};
 use crate::bind::scope::Clause;
-use crate::bind::tree::{LockStrength, LockWait};
 use crate::bind::{BindContext, bind_constant_expr};
-use crate::catalog::{ColumnId, ForeignKeyAction, ForeignKeyDescriptor, IndexKey, IndexState, Oid, TableDescriptor};
 use crate::exec::StatementContext;
 use crate::plan::{TableEvaluator, from_datafusion};
-use crate::row::types::part_kind;
-use crate::row::{IndexCodec, IndexEncoder, KeyColumn, KeyList, RowCodec, RowEncoder};
-use crate::txn::failure::concurrent_update;
-use crate::txn::{Isolation, ReadView, TableLockMode, Transaction};
 use arrow::array::{Array, ArrayRef, UInt32Array, new_null_array};
 use arrow::compute::take;
 use arrow::row::{RowConverter, SortField};
@@ -29,6 +22,13 @@ use std::sync::Arc;
 use stoa_encoding::keyside::{Direction, KeyPart};
 use stoa_pg::args::{Arg, Call};
 use stoa_pg::{EvalContext, PgError, PgResult, SqlType};
+use stoa_table::access::{Comparison, Predicate};
+use stoa_table::catalog::{ColumnId, ForeignKeyAction, ForeignKeyDescriptor, IndexKey, IndexState, Oid, TableDescriptor};
+use stoa_table::row::types::part_kind;
+use stoa_table::row::{IndexCodec, IndexEncoder, KeyColumn, KeyList, RowCodec, RowEncoder};
+use stoa_table::txn::failure::concurrent_update;
+use stoa_table::txn::locks::{LockStrength, LockWait};
+use stoa_table::txn::{Isolation, ReadView, TableLockMode, Transaction};
 
 /// A foreign key of another table (or the same) that refers to a table.
 #[derive(Clone, Debug)]
@@ -215,7 +215,7 @@ pub async fn run(ctx: &StatementContext, steps: Vec<Step>, whole: bool) -> PgRes
     let mut steps = VecDeque::from(steps);
     while let Some(step) = steps.pop_front() {
         match step {
-            Step::Check(check) if check.until_commit || !(whole || check.is_of_other_rows()) => ctx.txn.defer(check),
+            Step::Check(check) if check.until_commit || !(whole || check.is_of_other_rows()) => ctx.txn.defer(Box::new(check)),
             Step::Check(check) => deferred::run(&ctx.txn, &check).await?,
             Step::Act(action) => act(ctx, &mut work, &action).await?,
         }

@@ -10,20 +10,21 @@ use super::rows::Rows;
 use super::table_writer::{Entries, TableWriter};
 use super::update::{self, Freshness};
 use super::{Written, lookup};
-use crate::bind::tree::{ColId, Expr, LockStrength, LockWait, OnConflict};
-use crate::catalog::{ColumnId, TableDescriptor};
+use crate::bind::tree::{ColId, Expr, OnConflict};
 use crate::exec::StatementContext;
 use crate::plan::relation::Planner;
-use crate::row::{INDEX_FAMILY, KeyList, RowEncoder};
-use crate::txn::failure::concurrent_update;
-use crate::txn::locks::LockId;
-use crate::txn::{Isolation, Overlay, ReadView, statement_retry};
 use arrow::array::{Array, ArrayRef};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use stoa_pg::sqlstate::SqlState;
 use stoa_pg::{PgError, PgResult};
 use stoa_store::{KeyRange, TableId};
+use stoa_table::catalog::{ColumnId, TableDescriptor};
+use stoa_table::row::{INDEX_FAMILY, KeyList, RowEncoder};
+use stoa_table::txn::failure::concurrent_update;
+use stoa_table::txn::locks::LockId;
+use stoa_table::txn::locks::{LockStrength, LockWait};
+use stoa_table::txn::{Isolation, Overlay, ReadView, statement_retry};
 
 /// What becomes of a row whose key exists.
 pub enum ConflictRule {

@@ -2,15 +2,15 @@
 
 use super::rows::Rows;
 use super::table_writer::{IndexWriter, TableWriter};
-use crate::access::{PathKind, PathOptions, Predicate, candidates, choose};
-use crate::catalog::{ColumnId, TableDescriptor};
-use crate::row::{ColumnSource, INDEX_FAMILY, IndexCodec, IndexEncoder, KeyList, RowCodec, ScanDecoder};
-use crate::txn::{RangeRead, ReadView};
 use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use stoa_pg::PgResult;
 use stoa_store::{CellRef, RowSink};
+use stoa_table::access::{PathKind, PathOptions, Predicate, candidates, choose};
+use stoa_table::catalog::{ColumnId, TableDescriptor};
+use stoa_table::row::{ColumnSource, INDEX_FAMILY, IndexCodec, IndexEncoder, KeyList, RowCodec, ScanDecoder};
+use stoa_table::txn::{RangeRead, ReadView};
 
 /// The row keys that exclusive entries of a unique index point to, by entry key; absent entries are left out.
 ///

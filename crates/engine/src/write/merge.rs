@@ -8,16 +8,16 @@ use super::rows::{Rows, indices};
 use super::table_writer::TableWriter;
 use super::update::{self, Freshness};
 use crate::bind::tree::{ColId, Expr, MergeAction, MergeArm};
-use crate::catalog::ColumnId;
 use crate::exec::StatementContext;
 use crate::plan::column_name;
 use crate::plan::relation::Planner;
-use crate::row::RowEncoder;
 use arrow::array::{Array, ArrayRef, RecordBatch};
 use arrow::compute::take_record_batch;
 use std::collections::HashSet;
 use stoa_pg::sqlstate::SqlState;
 use stoa_pg::{PgError, PgResult};
+use stoa_table::catalog::ColumnId;
+use stoa_table::row::RowEncoder;
 
 /// Expressions over the columns of the source.
 struct BatchExprs(RowExprs);

@@ -30,8 +30,6 @@ use crate::bind::tree::{Mutation, MutationKind};
 use crate::exec::StatementContext;
 use crate::plan::execute::Executed;
 use crate::plan::relation::Planner;
-use crate::statistics::Registry;
-use crate::txn::is_statement_retry;
 use arrow::array::RecordBatch;
 use datafusion::execution::memory_pool::MemoryReservation;
 use foreign_key::ForeignKeyWork;
@@ -42,7 +40,9 @@ use returning::Returning;
 use rows::Rows;
 use std::collections::HashSet;
 use std::future::Future;
+use std::sync::Arc;
 use stoa_pg::{PgError, PgResult};
+use stoa_table::txn::is_statement_retry;
 use table_writer::TableWriter;
 
 /// What a mutation did.
@@ -89,7 +89,7 @@ where
 /// # Errors
 /// Constraint violations.
 pub async fn finish(ctx: &StatementContext, whole: bool) -> PgResult<()> {
-    let steps = ctx.txn.take_steps();
+    let steps = ctx.txn.take_at_end();
     if !steps.is_empty() {
         Box::pin(foreign_key::run(ctx, steps, whole)).await?;
     }
@@ -99,7 +99,7 @@ pub async fn finish(ctx: &StatementContext, whole: bool) -> PgResult<()> {
 /// Does what a mutation says to each row of its source.
 ///
 /// # Errors
-/// Constraint violations; [`crate::txn::statement_retry`] when the statement must run again.
+/// Constraint violations; [`stoa_table::txn::statement_retry`] when the statement must run again.
 pub async fn apply(planner: &Planner, mutation: &Mutation, stream: BoxStream<'static, PgResult<RecordBatch>>) -> PgResult<Applied> {
     let ctx = &planner.ctx;
     let table = &mutation.table.0;
@@ -159,11 +159,12 @@ pub async fn apply(planner: &Planner, mutation: &Mutation, stream: BoxStream<'st
             }
         }
     }
-    ctx.txn.add_steps(work.into_steps());
+    ctx.txn.add_at_end(work.into_steps());
     if applied.count > 0 {
-        let (database, oid, count) = (ctx.database.clone(), table.oid, applied.count);
+        let (statistics, transactions) = (Arc::clone(&ctx.database.statistics), Arc::clone(&ctx.database.transactions));
+        let (oid, count) = (table.oid, applied.count);
         ctx.txn.on_commit(move || {
-            Registry::note_changes(&database, oid, count);
+            statistics.note_changes(&transactions, oid, count);
             Box::pin(async {})
         });
     }

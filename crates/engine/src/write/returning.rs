@@ -4,7 +4,6 @@ use super::missing_column;
 use super::row_exprs::RowExprs;
 use super::rows::{Rows, indices};
 use crate::bind::tree::{ColId, Mutation, Output};
-use crate::catalog::ColumnId;
 use crate::exec::StatementContext;
 use crate::plan::relation::Planner;
 use crate::plan::{column_name, from_datafusion};
@@ -14,6 +13,7 @@ use arrow::datatypes::{Field, Schema, SchemaRef};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use std::sync::Arc;
 use stoa_pg::PgResult;
+use stoa_table::catalog::ColumnId;
 
 /// Where a column that an expression uses comes from.
 enum Origin {

@@ -1,12 +1,12 @@
 //! Rows of one table as columns, by column id.
 
 use crate::bind::tree::ColId;
-use crate::catalog::ColumnId;
 use crate::plan::write_column_name;
 use crate::write::missing_column;
 use arrow::array::{ArrayRef, RecordBatch, UInt32Array};
 use arrow::compute::{concat, take};
 use stoa_pg::{PgError, PgResult};
+use stoa_table::catalog::ColumnId;
 
 /// See the module.
 #[derive(Clone, Debug, Default)]

@@ -3,17 +3,17 @@
 use super::rows::Rows;
 use crate::bind::tree::{ColId, Expr};
 use crate::bind::{BindContext, bind_table_expr, walk};
-use crate::catalog::{ColumnId, ConstraintName, IndexDescriptor, IndexKey, IndexState, TableDescriptor};
 use crate::exec::StatementContext;
 use crate::plan::guard::{as_test, only_where};
 use crate::plan::{TableEvaluator, is_lasting};
-use crate::row::{IndexCodec, IndexEncoder, RowCodec, next_row_id};
 use arrow::array::{Array, ArrayRef, BooleanArray, FixedSizeBinaryBuilder, Int64Array, new_null_array};
 use arrow::datatypes::DataType;
 use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock, Weak};
 use stoa_pg::{EvalContext, PgError, PgResult};
+use stoa_table::catalog::{ColumnId, ConstraintName, IndexDescriptor, IndexKey, IndexState, TableDescriptor};
+use stoa_table::row::{IndexCodec, IndexEncoder, RowCodec, next_row_id};
 
 /// Expressions over a table's own columns.
 pub struct Compiled {

@@ -9,13 +9,13 @@ use super::foreign_key::ForeignKeyWork;
 use super::lookup;
 use super::rows::Rows;
 use super::table_writer::{Entries, TableWriter};
-use crate::bind::tree::{LockStrength, LockWait};
-use crate::catalog::ColumnId;
-use crate::row::{INDEX_FAMILY, KeyList, RowEncoder};
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult};
+use stoa_table::catalog::ColumnId;
+use stoa_table::row::{INDEX_FAMILY, KeyList, RowEncoder};
+use stoa_table::txn::locks::{LockStrength, LockWait};
 
 /// What the old rows were read from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -228,8 +228,8 @@ fn changes_a_key(writer: &TableWriter, old: &Rows, new: &Rows, assigned: &HashSe
             continue;
         }
         columns.extend(index.descriptor.parts.iter().filter_map(|part| match part.key {
-            crate::catalog::IndexKey::Column(id) => Some(id),
-            crate::catalog::IndexKey::Expr(_) => None,
+            stoa_table::catalog::IndexKey::Column(id) => Some(id),
+            stoa_table::catalog::IndexKey::Expr(_) => None,
         }));
     }
     for column in columns.intersection(assigned) {

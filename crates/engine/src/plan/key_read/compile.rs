@@ -3,15 +3,10 @@
 use super::search::TextRead;
 use super::values::{Computed, Projection, Source, comparable};
 use super::{Comparing, KeyRead, Range, Test, Values, Way};
-use crate::access::{Comparison, KeyShape, Preferences};
 use crate::bind::tree::{ColId, Expr, ExprKind, Rel, SortKey, TableScan};
 use crate::bind::walk::columns_of;
-use crate::catalog::{ColumnId, IndexDescriptor, IndexKey, IndexState, TableDescriptor};
 use crate::plan::direct::{Base, Columns, Shape, conjuncts, order_of, schema_of, shape};
 use crate::plan::raises::in_turn;
-use crate::row::key::KeyPartCodec;
-use crate::row::table::StoredColumn;
-use crate::row::{ColumnSource, IndexCodec, RowCodec};
 use crate::session::settings::Settings;
 use crate::text::TextIndexes;
 use crate::text::read::RowOrder;
@@ -22,6 +17,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
 use stoa_encoding::keyside::{Direction, NullOrder};
 use stoa_pg::{EvalContext, PgResult, PgType, SqlType};
+use stoa_table::access::{Comparison, KeyShape, Preferences};
+use stoa_table::catalog::{ColumnId, IndexDescriptor, IndexKey, IndexState, TableDescriptor};
+use stoa_table::row::key::KeyPartCodec;
+use stoa_table::row::table::StoredColumn;
+use stoa_table::row::{ColumnSource, IndexCodec, RowCodec};
 
 /// A filter that asks something of a column that keys can answer.
 struct Bound {
@@ -57,7 +57,7 @@ impl KeyRead {
     ) -> PgResult<Option<Self>> {
         let Some(shape) = shape(rel) else { return Ok(None) };
         let Base::Scan(scan) = shape.base else { return Ok(None) };
-        let preferences = Preferences::new(settings, &scan.hints);
+        let preferences = Preferences::new(|name| settings.raw(name), &scan.hints);
         if preferences.force_index || !preferences.key_ranges || !scan.hints.is_empty() || scan.table.key.is_empty() {
             return Ok(None);
         }

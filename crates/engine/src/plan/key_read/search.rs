@@ -4,13 +4,12 @@ use super::values::{Known, Source};
 use super::{KeyRead, KeyRows, SHORT_ROWS, count};
 use crate::bind::tree::{ColId, Expr, ExprKind, TableScan};
 use crate::bind::walk::columns_of;
-use crate::catalog::{ColumnId, IndexDescriptor, IndexKey, IndexState};
 use crate::exec::StatementContext;
 use crate::exec::scan_output::ScanTable;
 use crate::text::matching::MATCH_FUNCTION;
 use crate::text::read::{RowOrder, SearchRows, SomeRows, Sought};
 use crate::text::scan::Match;
-use crate::text::{TextIndexes, is_text, tsquery};
+use crate::text::{TextIndexes, tsquery};
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::compute::concat_batches;
 use datafusion::common::ScalarValue;
@@ -19,6 +18,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use stoa_fulltext::Query;
 use stoa_pg::{EvalContext, PgError, PgResult};
 use stoa_store::TableId;
+use stoa_table::catalog::{ColumnId, IndexDescriptor, IndexKey, IndexState};
 
 /// The share of rows that are taken to pass conditions before any has.
 const FIRST_SHARE: f32 = 0.3;
@@ -64,7 +64,7 @@ impl TextRead {
         let table = &scan.table;
         let mut found: Option<(&IndexDescriptor, Vec<Part>, Vec<usize>)> = None;
         // Whether a partial index has the rows is the planner's business.
-        for index in table.indexes.iter().filter(|i| is_text(i) && i.state == IndexState::Readable && i.predicate.is_none()) {
+        for index in table.indexes.iter().filter(|i| i.is_fulltext() && i.state == IndexState::Readable && i.predicate.is_none()) {
             let (mut parts, mut answered) = (Vec::new(), Vec::new());
             for (at, filter) in filters.iter().enumerate() {
                 if let Some(part) = Part::of(eval, text, scan, index, filter)? {
@@ -80,7 +80,7 @@ impl TextRead {
         // Keys, other indexes and columns of this one are weighed by the planner.
         let mut weighed: Vec<ColumnId> = table.key.iter().map(|k| k.column).take(1).collect();
         for other in table.indexes.iter().filter(|i| i.state == IndexState::Readable) {
-            let parts = match is_text(other) {
+            let parts = match other.is_fulltext() {
                 true if other.storage == index.storage => other.parts.as_slice(),
                 true => continue,
                 false => other.parts.get(..1).unwrap_or_default(),
@@ -88,7 +88,7 @@ impl TextRead {
             for part in parts {
                 match &part.key {
                     IndexKey::Column(id) => weighed.push(*id),
-                    IndexKey::Expr(_) if is_text(other) => {}
+                    IndexKey::Expr(_) if other.is_fulltext() => {}
                     IndexKey::Expr(_) => return Ok(None),
                 }
             }

@@ -6,7 +6,6 @@ use super::kept::{Keeper, is_steady};
 use super::keys::Keys;
 use super::window::Window;
 use super::{Asked, Combine, Node, ShortQuery, Sort, Step, Value};
-use crate::access::Preferences;
 use crate::bind::tree::{AggregateExpr, ColId, Cte, CteId, Expr, ExprKind, JoinKind, Rel, SetExpr, SetOp, SortKey, WindowExpr};
 use crate::bind::walk::is_plain;
 use crate::bind::walk::{columns_of, free_columns, rewrite_rel};
@@ -28,6 +27,7 @@ use std::sync::atomic::AtomicU32;
 use stoa_pg::registry::Volatility;
 use stoa_pg::types::{PgType, array_item};
 use stoa_pg::{EvalContext, PgResult, SqlType};
+use stoa_table::access::Preferences;
 
 /// Ids of columns that hold the values of subqueries; those of groups are elsewhere.
 const LIFTED_COLUMNS: u32 = 0x5000_0000;
@@ -495,7 +495,7 @@ impl Compiler<'_> {
 
     /// Whether joins by key may be made.
     pub(super) fn looks_up(&self) -> bool {
-        Preferences::new(self.settings, &[]).lookup_join
+        Preferences::new(|name| self.settings.raw(name), &[]).lookup_join
     }
 }
 

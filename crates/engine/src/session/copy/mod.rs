@@ -17,10 +17,8 @@ use super::prepared::PreparedStatement;
 use super::session_impl::Session;
 use crate::bind::tree::{Bound, BoundBody, ColId, Expr, ExprKind, Rel};
 use crate::catalog::deparse::{quote_name, type_name};
-use crate::catalog::{Relation, TableDescriptor};
 use crate::exec::StatementContext;
 use crate::session::table_locks::table_locks;
-use crate::txn::TableLockMode;
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use futures::StreamExt;
@@ -28,6 +26,8 @@ use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::utility::{Copy, CopySource, CopyTarget};
 use stoa_syntax::{Body, ast};
+use stoa_table::catalog::{Relation, TableDescriptor};
+use stoa_table::txn::TableLockMode;
 
 /// Rows that are written together.
 const BATCH_ROWS: usize = 8_192;
@@ -306,7 +306,7 @@ impl Session {
     /// # Errors
     /// The table or a column does not exist, or may not be written.
     pub async fn insert_batches(&mut self, schema: &str, table: &str, columns: Option<&[String]>) -> PgResult<BatchInsert> {
-        self.statement_us = crate::database::now_us();
+        self.statement_us = stoa_table::clock::now_us();
         let name = format!("{}.{}", quote_name(schema), quote_name(table));
         let text: Arc<str> = format!("INSERT INTO {name}").into();
         self.open_implicit();
@@ -517,7 +517,7 @@ fn find_relation(context: &StatementContext, name: &ast::ObjectName) -> PgResult
 
 /// The columns that are copied: those named, or all that are stored and not generated.
 fn copied_columns(table: &TableDescriptor, named: &[ast::Ident]) -> PgResult<Vec<TargetColumn>> {
-    let target = |c: &crate::catalog::ColumnDescriptor| TargetColumn { name: c.name.clone(), ty: c.ty.clone() };
+    let target = |c: &stoa_table::catalog::ColumnDescriptor| TargetColumn { name: c.name.clone(), ty: c.ty.clone() };
     if named.is_empty() {
         return Ok(table.visible_columns().filter(|c| c.generated.is_none()).map(target).collect());
     }

@@ -1,10 +1,10 @@
 //! The options of COPY, checked as PostgreSQL checks them.
 
-use crate::catalog::TableDescriptor;
 use crate::session::api::CopyFormat;
 use crate::session::settings::value::{client_encoding, parse_bool};
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::utility::{NamedOption, OptionValue};
+use stoa_table::catalog::TableDescriptor;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Header {

@@ -209,7 +209,7 @@ impl Settings {
                     .detail("Custom parameter names must be two or more simple identifiers separated by dots."));
             }
             let prefix = name.split('.').next().unwrap_or_default();
-            if prefix.eq_ignore_ascii_case("stoa") && !name.eq_ignore_ascii_case(crate::txn::commit_token::SETTING) {
+            if prefix.eq_ignore_ascii_case("stoa") && !name.eq_ignore_ascii_case(crate::session::commit_status::SETTING) {
                 return Err(PgError::new(SqlState::INVALID_NAME, format!("invalid configuration parameter name \"{name}\""))
                     .detail("\"stoa\" is a reserved prefix."));
             }

@@ -1,0 +1,75 @@
+//! When a later column's filter makes a skip scan, over which ranges, and which filters it answers.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+use super::*;
+use crate::access::{Comparison, PathKind, explain};
+use crate::row::key::KeyPartCodec;
+use crate::row::types::part_kind;
+use datafusion_common::ScalarValue;
+use stoa_encoding::keyside::{Direction, KeyPart};
+use stoa_pg::{PgType, SqlType};
+
+/// A key of four integers.
+fn path(filters: &[Predicate]) -> AccessPath {
+    let ty = SqlType::new(PgType::Int4);
+    let part = |c: u32| KeyPartCodec { column: ColumnId(c), ty: ty.clone(), part: KeyPart::new(part_kind(&ty).unwrap(), Direction::Asc) };
+    let key = KeyShape { parts: (1..=4).map(part).collect(), salt: None, whole: true, unique: true };
+    let scope = scope(&key, filters);
+    AccessPath::new(PathKind::Table, key, scope)
+}
+
+fn is(column: u32, op: Comparison, n: i32) -> Predicate {
+    Predicate::Compare { column: ColumnId(column), op, value: ScalarValue::Int32(Some(n)) }
+}
+
+#[test]
+fn later_columns_are_skipped_to() {
+    use Comparison::{Equal, Greater};
+    let known = |column: ColumnId| (column.0 != 3).then_some(f64::from(column.0) * 10.0);
+    for (filters, wanted) in [
+        (vec![], None),
+        (vec![is(1, Equal, 1)], None),
+        // Narrowed behind an interval: values in between would have to be looked at one by one.
+        (vec![is(1, Greater, 1), is(2, Equal, 1)], None),
+        (vec![is(2, Equal, 5)], Some((0, 1, "[5]", 10.0, vec![]))),
+        (vec![is(2, Greater, 5), is(4, Equal, 1)], Some((0, 1, "[6 … ∞", 10.0, vec![1]))),
+        (vec![is(1, Equal, 7), is(3, Equal, 5)], Some((1, 2, "[5]", 20.0, vec![]))),
+        (vec![is(3, Equal, 5)], Some((0, 2, "[5]", 200.0, vec![]))),
+        // How many values the third column has is not known.
+        (vec![is(1, Equal, 7), is(4, Equal, 5)], None),
+        (vec![is(2, Equal, 5), Predicate::Unknown], Some((0, 1, "[5]", 10.0, vec![1]))),
+        (
+            vec![Predicate::In { column: ColumnId(2), values: vec![ScalarValue::Int32(Some(1)), ScalarValue::Int32(Some(9))] }],
+            Some((0, 1, "[1], [9]", 10.0, vec![])),
+        ),
+    ] {
+        let path = path(&filters);
+        let found = skipping(&path, &filters, &known);
+        let Some((fixed, parts, tail, values, residual)) = wanted else {
+            assert!(found.is_none(), "{filters:?}: {found:?}");
+            continue;
+        };
+        let found = found.unwrap();
+        let skip = found.skip.clone().unwrap();
+        assert_eq!((skip.fixed, skip.parts, skip.values), (fixed, parts, values), "{filters:?}");
+        let key = KeyShape { parts: found.key.parts[skip.parts..].to_vec(), ..found.key.clone() };
+        let shown = explain::ranges(&key, &skip.tail);
+        assert!(shown.starts_with(tail), "{filters:?}: {shown}");
+        assert_eq!(found.scope.residual, residual, "{filters:?}");
+        assert!(found.cost(100.0) > path.cost(100.0) && found.is_narrowed() && !found.is_full());
+    }
+}
+
+#[test]
+fn a_value_found_gives_the_ranges_behind_it() {
+    let filters = [is(2, Comparison::Equal, 5)];
+    let found = skipping(&path(&filters), &filters, &|_| Some(3.0)).unwrap();
+    let skip = found.skip.unwrap();
+    let int = |n: i32| (n as u32 ^ 0x8000_0000).to_be_bytes();
+    let key = [int(4), int(5), int(6), int(7)].concat();
+    let prefix = skip.prefix(&found.key, &key).unwrap();
+    assert_eq!(prefix, int(4));
+    let behind: Vec<KeyRange> = skip.behind(prefix).collect();
+    assert_eq!(behind, [KeyRange::prefix(&[int(4), int(5)].concat())]);
+    assert!(skip.prefix(&found.key, &key[..3]).is_none());
+}

@@ -1,0 +1,563 @@
+//! Descriptors: plain data about catalog objects, stored as rows of the catalog's own table.
+//!
+//! Columns are known by [`ColumnId`], which never changes and is never reused; it is also PostgreSQL's `attnum`. Expressions
+//! (defaults, checks, predicates) are SQL text and are bound again when needed.
+
+use serde::{Deserialize, Serialize};
+use stoa_pg::SqlType;
+use stoa_store::{FamilyId, FamilyOptions, Layout, TableId};
+
+/// The OID of a catalog object, unique over all kinds; user objects start at [`FIRST_USER_OID`].
+pub type Oid = u32;
+
+/// OIDs below are for built-in objects.
+pub const FIRST_USER_OID: Oid = 16_384;
+pub const PG_CATALOG_OID: Oid = 11;
+pub const PUBLIC_OID: Oid = 2_200;
+pub const INFORMATION_SCHEMA_OID: Oid = 13_000;
+/// Tables that hold the rows of materialized views have names that begin so.
+pub const STORAGE_PREFIX: &str = "stoa_materialized_";
+/// The method of full text indexes.
+pub const FULLTEXT_METHOD: &str = "fulltext";
+
+/// A column's number for its whole life: from 1, never reused.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Serialize, Deserialize)]
+pub struct ColumnId(pub u32);
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct SchemaDescriptor {
+    pub oid: Oid,
+    pub name: String,
+    pub comment: Option<String>,
+    /// The session that a temporary schema belongs to.
+    pub temporary: Option<u32>,
+}
+
+/// Anything that lives in a schema and can stand in FROM (or is a sequence).
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub enum Relation {
+    Table(TableDescriptor),
+    View(ViewDescriptor),
+    Sequence(SequenceDescriptor),
+}
+
+impl Relation {
+    #[must_use]
+    pub fn oid(&self) -> Oid {
+        match self {
+            Relation::Table(t) => t.oid,
+            Relation::View(v) => v.oid,
+            Relation::Sequence(s) => s.oid,
+        }
+    }
+
+    #[must_use]
+    pub fn name(&self) -> &str {
+        match self {
+            Relation::Table(t) => &t.name,
+            Relation::View(v) => &v.name,
+            Relation::Sequence(s) => &s.name,
+        }
+    }
+
+    #[must_use]
+    pub fn schema(&self) -> Oid {
+        match self {
+            Relation::Table(t) => t.schema,
+            Relation::View(v) => v.schema,
+            Relation::Sequence(s) => s.schema,
+        }
+    }
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct TableDescriptor {
+    pub oid: Oid,
+    pub schema: Oid,
+    pub name: String,
+    /// Where the rows are; TRUNCATE and rewrites give a new one.
+    #[serde(with = "serde_table_id")]
+    pub storage: TableId,
+    /// In the order of ids, dropped ones included.
+    pub columns: Vec<ColumnDescriptor>,
+    /// The row key's parts in order. Without PRIMARY KEY: one part, the hidden column [`TableDescriptor::row_id`].
+    pub key: Vec<KeyPart>,
+    /// The PRIMARY KEY constraint, if one was declared.
+    pub primary_key: Option<ConstraintName>,
+    /// The hidden column that holds the row id of tables without PRIMARY KEY.
+    pub row_id: Option<ColumnId>,
+    pub families: Vec<FamilyDescriptor>,
+    pub salt: Option<Salt>,
+    pub split_points: Vec<Vec<u8>>,
+    pub checks: Vec<CheckDescriptor>,
+    pub foreign_keys: Vec<ForeignKeyDescriptor>,
+    pub indexes: Vec<IndexDescriptor>,
+    pub comment: Option<String>,
+    /// What `WITH (…)` said and [`FamilyDescriptor`] does not hold, as written.
+    pub options: Vec<(String, String)>,
+    pub temporary: bool,
+    /// For temporary tables: ON COMMIT DELETE ROWS / DROP.
+    pub on_commit: OnCommit,
+    pub next_column_id: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum OnCommit {
+    #[default]
+    PreserveRows,
+    DeleteRows,
+    Drop,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ColumnDescriptor {
+    pub id: ColumnId,
+    pub name: String,
+    #[serde(with = "crate::catalog::descriptor::serde_sql_type")]
+    pub ty: SqlType,
+    pub not_null: bool,
+    /// SQL text of the DEFAULT.
+    pub default: Option<String>,
+    /// What rows written before the column was added have: the default's value at that time, in text form.
+    pub missing: Option<String>,
+    /// SQL text of GENERATED ALWAYS AS (…) STORED.
+    pub generated: Option<String>,
+    pub identity: Option<Identity>,
+    pub comment: Option<String>,
+    pub dropped: bool,
+    /// Hidden columns (row ids) are not part of `*`.
+    pub hidden: bool,
+    /// How a MATCH cuts its texts into words, as options of a full text index: what the last such index said, or ALTER COLUMN.
+    #[serde(default)]
+    pub words: Vec<(String, String)>,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Identity {
+    /// GENERATED ALWAYS, rather than BY DEFAULT.
+    pub always: bool,
+    pub sequence: Oid,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct KeyPart {
+    pub column: ColumnId,
+    pub descending: bool,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ConstraintName {
+    pub oid: Oid,
+    pub name: String,
+    pub deferrable: bool,
+    pub initially_deferred: bool,
+    pub comment: Option<String>,
+    /// Of a primary key: the comment of its index, which has no descriptor of its own.
+    #[serde(default)]
+    pub index_comment: Option<String>,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct FamilyDescriptor {
+    #[serde(with = "serde_family_id")]
+    pub id: FamilyId,
+    pub name: String,
+    /// Columns outside the key that live here.
+    pub columns: Vec<ColumnId>,
+    #[serde(with = "serde_family_options")]
+    pub options: FamilyOptions,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Salt {
+    /// 2 to 256.
+    pub buckets: u16,
+    /// Key columns that the hash covers; a subset of the key.
+    pub columns: Vec<ColumnId>,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct CheckDescriptor {
+    pub name: ConstraintName,
+    /// SQL text, as PostgreSQL prints it.
+    pub expr: String,
+    pub columns: Vec<ColumnId>,
+    pub validated: bool,
+    /// Written NO INHERIT; there is no inheritance that it could be about.
+    #[serde(default)]
+    pub no_inherit: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub enum ForeignKeyAction {
+    NoAction,
+    Restrict,
+    Cascade,
+    SetNull,
+    SetDefault,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ForeignKeyDescriptor {
+    pub name: ConstraintName,
+    pub columns: Vec<ColumnId>,
+    pub referenced_table: Oid,
+    pub referenced_columns: Vec<ColumnId>,
+    pub on_update: ForeignKeyAction,
+    pub on_delete: ForeignKeyAction,
+    /// The columns that ON DELETE SET NULL or SET DEFAULT changes; empty: all of the key.
+    #[serde(default)]
+    pub on_delete_columns: Vec<ColumnId>,
+    /// MATCH FULL rather than MATCH SIMPLE.
+    pub match_full: bool,
+    pub validated: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+pub enum IndexState {
+    DeleteOnly,
+    WriteOnly,
+    Readable,
+    Dropping,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct IndexDescriptor {
+    pub oid: Oid,
+    pub name: String,
+    /// The index table.
+    #[serde(with = "serde_table_id")]
+    pub storage: TableId,
+    pub unique: bool,
+    pub nulls_not_distinct: bool,
+    pub parts: Vec<IndexPart>,
+    pub include: Vec<ColumnId>,
+    /// SQL text of WHERE.
+    pub predicate: Option<String>,
+    pub state: IndexState,
+    /// The first snapshot that it is complete for.
+    #[serde(default)]
+    pub readable_from: u64,
+    /// The index whose place it takes once it is complete.
+    #[serde(default)]
+    pub replaces: Option<Oid>,
+    /// The UNIQUE constraint that owns the index.
+    pub constraint: Option<ConstraintName>,
+    /// The constraint is the PRIMARY KEY: a deferrable one is not the row's place.
+    #[serde(default)]
+    pub primary: bool,
+    /// `btree` or `fulltext`.
+    pub method: String,
+    pub options: Vec<(String, String)>,
+    /// 2 to 256.
+    pub salt_buckets: Option<u16>,
+    pub comment: Option<String>,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct IndexPart {
+    pub key: IndexKey,
+    #[serde(with = "crate::catalog::descriptor::serde_sql_type")]
+    pub ty: SqlType,
+    /// The operator class, where it is not the type's own: to be shown; the order is the same.
+    #[serde(default)]
+    pub class: Option<String>,
+    pub descending: bool,
+    pub nulls_first: bool,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub enum IndexKey {
+    Column(ColumnId),
+    /// SQL text over the table's columns, as PostgreSQL prints it.
+    Expr(String),
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ViewDescriptor {
+    pub oid: Oid,
+    pub schema: Oid,
+    pub name: String,
+    pub columns: Vec<ViewColumn>,
+    /// The query with all names qualified, as `pg_get_viewdef` prints it.
+    pub sql: String,
+    /// Relations that the query reads.
+    pub depends_on: Vec<Dependency>,
+    pub comment: Option<String>,
+    /// Rows are stored in this table.
+    pub materialized: Option<Oid>,
+    /// WITH NO DATA: it cannot be read before it is refreshed.
+    #[serde(default)]
+    pub unpopulated: bool,
+    pub check_option: Option<String>,
+    /// What WITH (…) and ALTER VIEW … SET say, as written, the check option among it.
+    #[serde(default)]
+    pub options: Vec<(String, String)>,
+}
+
+/// A use of a relation, and of some of its columns.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Dependency {
+    pub relation: Oid,
+    pub columns: Vec<ColumnId>,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct ViewColumn {
+    pub name: String,
+    #[serde(with = "crate::catalog::descriptor::serde_sql_type")]
+    pub ty: SqlType,
+    pub comment: Option<String>,
+    /// SQL text of the default that rows inserted through the view get, before the table's.
+    #[serde(default)]
+    pub default: Option<String>,
+}
+
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct SequenceDescriptor {
+    pub oid: Oid,
+    pub schema: Oid,
+    pub name: String,
+    /// `smallint`, `integer` or `bigint`.
+    #[serde(with = "crate::catalog::descriptor::serde_sql_type")]
+    pub ty: SqlType,
+    pub start: i64,
+    pub increment: i64,
+    pub min: i64,
+    pub max: i64,
+    pub cache: i64,
+    pub cycle: bool,
+    /// The column that owns it (serial, identity, OWNED BY).
+    pub owned_by: Option<(Oid, ColumnId)>,
+    pub comment: Option<String>,
+    pub temporary: bool,
+}
+
+impl IndexDescriptor {
+    /// Whether it is an index of words: its files are not a table of the store.
+    #[must_use]
+    pub fn is_fulltext(&self) -> bool {
+        self.method == FULLTEXT_METHOD
+    }
+
+    /// Whether two rows may have one key for a while: entries are those of an index that is not unique.
+    #[must_use]
+    pub fn is_deferrable(&self) -> bool {
+        self.unique && self.constraint.as_ref().is_some_and(|c| c.deferrable)
+    }
+}
+
+impl TableDescriptor {
+    /// Whether rows end by their age.
+    #[must_use]
+    pub fn rows_end(&self) -> bool {
+        self.families.first().is_some_and(|f| f.options.ttl.is_some())
+    }
+
+    /// Whether the value of a column may end by its age while its row stays.
+    #[must_use]
+    pub fn ends_apart(&self, column: ColumnId) -> bool {
+        // Key columns are in no family: they are the row.
+        let place = self.families.iter().enumerate().find(|(_, f)| f.columns.contains(&column) && !self.is_key(column));
+        place.is_some_and(|(at, f)| f.options.ttl.is_some() && (at > 0 || f.options.layout != Layout::Packed))
+    }
+
+    /// The index of a deferrable primary key.
+    #[must_use]
+    pub fn primary_index(&self) -> Option<&IndexDescriptor> {
+        self.indexes.iter().find(|i| i.primary)
+    }
+
+    /// Whether the column is part of the primary key.
+    #[must_use]
+    pub fn is_primary(&self, id: ColumnId) -> bool {
+        self.is_key(id) || self.primary_index().is_some_and(|i| i.parts.iter().any(|p| matches!(p.key, IndexKey::Column(c) if c == id)))
+    }
+
+    /// Columns that exist, hidden ones included.
+    pub fn live_columns(&self) -> impl Iterator<Item = &ColumnDescriptor> {
+        self.columns.iter().filter(|c| !c.dropped)
+    }
+
+    /// Columns that `*` stands for.
+    pub fn visible_columns(&self) -> impl Iterator<Item = &ColumnDescriptor> {
+        self.columns.iter().filter(|c| !c.dropped && !c.hidden)
+    }
+
+    /// The column with this id; ids are positions from 1.
+    #[must_use]
+    pub fn column(&self, id: ColumnId) -> Option<&ColumnDescriptor> {
+        self.columns.iter().find(|c| c.id == id)
+    }
+
+    #[must_use]
+    pub fn column_by_name(&self, name: &str) -> Option<&ColumnDescriptor> {
+        self.visible_columns().find(|c| c.name == name)
+    }
+
+    /// Whether the column is part of the row key.
+    #[must_use]
+    pub fn is_key(&self, id: ColumnId) -> bool {
+        self.key.iter().any(|p| p.column == id)
+    }
+}
+
+mod serde_table_id {
+    use super::TableId;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<S: Serializer>(id: &TableId, s: S) -> Result<S::Ok, S::Error> {
+        id.0.serialize(s)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<TableId, D::Error> {
+        u32::deserialize(d).map(TableId)
+    }
+}
+
+mod serde_family_id {
+    use super::FamilyId;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<S: Serializer>(id: &FamilyId, s: S) -> Result<S::Ok, S::Error> {
+        id.0.serialize(s)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<FamilyId, D::Error> {
+        u16::deserialize(d).map(FamilyId)
+    }
+}
+
+mod serde_family_options {
+    use super::FamilyOptions;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use stoa_store::{BloomFilter, Compression, Layout};
+
+    #[derive(Serialize, Deserialize)]
+    struct Stored {
+        cells: bool,
+        versions: u32,
+        min_versions: u32,
+        ttl_s: Option<u64>,
+        compression: String,
+        bloom_filter: String,
+        block_size: u32,
+        block_cache: bool,
+        in_memory: bool,
+        blob: bool,
+    }
+
+    pub fn serialize<S: Serializer>(o: &FamilyOptions, s: S) -> Result<S::Ok, S::Error> {
+        let compression = match o.compression {
+            Compression::None => "none",
+            Compression::Snappy => "snappy",
+            Compression::Lz4 => "lz4",
+            Compression::Zstd => "zstd",
+        };
+        let bloom_filter = match o.bloom_filter {
+            BloomFilter::None => "none",
+            BloomFilter::Row => "row",
+            BloomFilter::RowCol => "rowcol",
+        };
+        Stored {
+            cells: o.layout == Layout::Cells,
+            versions: o.versions,
+            min_versions: o.min_versions,
+            ttl_s: o.ttl.map(|t| t.as_secs()),
+            compression: compression.into(),
+            bloom_filter: bloom_filter.into(),
+            block_size: o.block_size,
+            block_cache: o.block_cache,
+            in_memory: o.in_memory,
+            blob: o.blob,
+        }
+        .serialize(s)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<FamilyOptions, D::Error> {
+        let o = Stored::deserialize(d)?;
+        Ok(FamilyOptions {
+            layout: if o.cells { Layout::Cells } else { Layout::Packed },
+            versions: o.versions,
+            min_versions: o.min_versions,
+            ttl: o.ttl_s.map(std::time::Duration::from_secs),
+            compression: match o.compression.as_str() {
+                "none" => Compression::None,
+                "snappy" => Compression::Snappy,
+                "zstd" => Compression::Zstd,
+                _ => Compression::Lz4,
+            },
+            bloom_filter: match o.bloom_filter.as_str() {
+                "none" => BloomFilter::None,
+                "rowcol" => BloomFilter::RowCol,
+                _ => BloomFilter::Row,
+            },
+            block_size: o.block_size,
+            block_cache: o.block_cache,
+            in_memory: o.in_memory,
+            blob: o.blob,
+        })
+    }
+}
+
+/// Types are stored by OID and modifier.
+///
+/// Columns of `character` without a length were kept without the blanks at the end of their values once, and their keys are read so: they
+/// have the modifier -1 here, those that keep their blanks [`KEEPS_BLANKS`](serde_sql_type::KEEPS_BLANKS).
+pub mod serde_sql_type {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use stoa_pg::types::{PgType, SqlType, TRIMMED};
+
+    /// The stored modifier of `character` that keeps its blanks.
+    pub const KEEPS_BLANKS: i32 = -2;
+
+    #[derive(Serialize, Deserialize)]
+    struct Stored {
+        oid: u32,
+        typmod: i32,
+    }
+
+    pub fn serialize<S: Serializer>(ty: &SqlType, s: S) -> Result<S::Ok, S::Error> {
+        let typmod = match ty.typmod {
+            -1 if ty.keeps_blanks() => KEEPS_BLANKS,
+            TRIMMED if ty.ty == PgType::Bpchar => -1,
+            other => other,
+        };
+        Stored { oid: ty.ty.oid(), typmod }.serialize(s)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(d: D) -> Result<SqlType, D::Error> {
+        let stored = Stored::deserialize(d)?;
+        let ty = PgType::from_oid(stored.oid).ok_or_else(|| serde::de::Error::custom(format!("unknown type OID {}", stored.oid)))?;
+        let typmod = match stored.typmod {
+            KEEPS_BLANKS => -1,
+            -1 if ty == PgType::Bpchar => TRIMMED,
+            other => other,
+        };
+        Ok(SqlType::with_typmod(ty, typmod))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+    use super::serde_sql_type;
+    use serde::{Deserialize, Serialize};
+    use stoa_pg::{PgType, SqlType};
+
+    #[derive(Serialize, Deserialize)]
+    struct Column {
+        #[serde(with = "serde_sql_type")]
+        ty: SqlType,
+    }
+
+    #[test]
+    fn characters_that_were_stored_without_blanks_stay_so() {
+        let text = r#"{"ty":{"oid":1042,"typmod":-1,"dims":0}}"#;
+        let old: Column = serde_json::from_str(text).unwrap();
+        assert!(old.ty.has_native_order() && !old.ty.keeps_blanks() && old.ty.display_name() == "character");
+        assert_eq!(serde_json::to_string(&old).unwrap(), text.replace(r#","dims":0"#, ""));
+        let new = serde_json::to_string(&Column { ty: SqlType::new(PgType::Bpchar) }).unwrap();
+        assert!(serde_json::from_str::<Column>(&new).unwrap().ty.keeps_blanks(), "{new}");
+    }
+}

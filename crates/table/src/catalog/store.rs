@@ -1,0 +1,341 @@
+//! The catalog as rows of its own table in the store.
+//!
+//! ```text
+//! key    's' oid be   a schema          'r' oid be   a table, view or sequence
+//!        'q' oid be   a sequence's state (outside of transactions)
+//!        't' oid be   a table's statistics (likewise)
+//!        'm' "format", 'm' "ids"
+//! cell   version u8 = 1 | JSON
+//! ```
+//!
+//! Invariant: ids are taken in blocks that are durable before the first of them is used, so that none is ever used twice; a table
+//! of the store that no descriptor names is left over from a transaction that did not commit, and is removed at open.
+
+use super::descriptor::{FIRST_USER_OID, INFORMATION_SCHEMA_OID, Oid, PG_CATALOG_OID, PUBLIC_OID, Relation, SchemaDescriptor};
+use super::sequence::Sequences;
+use super::snapshot::CatalogSnapshot;
+use crate::txn::commit_token::TOKEN_TABLE;
+use crate::txn::{CATALOG_FAMILY, CATALOG_TABLE, store_error};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+use std::ops::ControlFlow;
+use std::sync::Arc;
+use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_store::{
+    CellRef, Commit, Durability, FamilyOptions, FamilySchema, KeyRange, Mutations, ReadSpec, ScanSpec, Store, TableId, TableSchema,
+};
+
+/// The version of what is stored.
+const VERSION: u8 = 1;
+/// How many ids are taken at a time.
+const BLOCK: u32 = 64;
+const FORMAT_KEY: &[u8] = b"mformat";
+const IDS_KEY: &[u8] = b"mids";
+
+/// The key of a schema's row.
+#[must_use]
+pub fn schema_key(oid: Oid) -> Vec<u8> {
+    key(b's', oid)
+}
+
+/// The key of a relation's row.
+#[must_use]
+pub fn relation_key(oid: Oid) -> Vec<u8> {
+    key(b'r', oid)
+}
+
+/// The key of the state of a sequence.
+#[must_use]
+pub fn sequence_key(oid: Oid) -> Vec<u8> {
+    key(b'q', oid)
+}
+
+fn key(kind: u8, oid: Oid) -> Vec<u8> {
+    let mut out = vec![kind];
+    out.extend(oid.to_be_bytes());
+    out
+}
+
+/// A row's cell.
+///
+/// # Errors
+/// XX000 if the value cannot be written as JSON.
+pub fn encode<T: Serialize>(value: &T) -> PgResult<Vec<u8>> {
+    let mut out = vec![VERSION];
+    serde_json::to_writer(&mut out, value).map_err(|e| PgError::internal(format!("a descriptor cannot be written: {e}")))?;
+    Ok(out)
+}
+
+/// Reads a row's cell.
+///
+/// # Errors
+/// XX001 for what no version of the program writes.
+pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> PgResult<T> {
+    let broken = |what: String| PgError::new(SqlState::DATA_CORRUPTED, format!("a row of the catalog cannot be read: {what}"));
+    match bytes.split_first() {
+        Some((&VERSION, json)) => serde_json::from_slice(json).map_err(|e| broken(e.to_string())),
+        Some((version, _)) => Err(broken(format!("version {version} is unknown"))),
+        None => Err(broken("it is empty".into())),
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Ids {
+    next: u32,
+}
+
+#[derive(Debug)]
+struct Range {
+    next: u32,
+    end: u32,
+}
+
+/// What all snapshots of one database share: ids and sequences.
+#[derive(Debug)]
+pub struct CatalogShared {
+    store: Arc<dyn Store>,
+    ids: tokio::sync::Mutex<Range>,
+    pub sequences: Sequences,
+}
+
+impl CatalogShared {
+    /// An id that was never used: OIDs and tables of the store come from one row of numbers.
+    ///
+    /// # Errors
+    /// What the store reports.
+    pub async fn next_id(&self) -> PgResult<u32> {
+        let mut ids = self.ids.lock().await;
+        if ids.next == ids.end {
+            let end =
+                ids.end.checked_add(BLOCK).ok_or_else(|| PgError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, "out of object identifiers"))?;
+            put(&*self.store, IDS_KEY, &encode(&Ids { next: end })?).await?;
+            ids.end = end;
+        }
+        let id = ids.next;
+        ids.next += 1;
+        Ok(id)
+    }
+
+    /// A table of the store that no other ever was.
+    ///
+    /// # Errors
+    /// As [`CatalogShared::next_id`].
+    pub async fn next_table_id(&self) -> PgResult<TableId> {
+        self.next_id().await.map(TableId)
+    }
+}
+
+/// Writes one row of the catalog outside of any transaction, durably.
+pub async fn put(store: &dyn Store, key: &[u8], value: &[u8]) -> PgResult<()> {
+    let mut mutations = Mutations::new();
+    mutations.put(CATALOG_TABLE, key, CATALOG_FAMILY, &[], value);
+    commit(store, &mutations).await
+}
+
+/// Removes one row of the catalog outside of any transaction.
+pub async fn delete(store: &dyn Store, key: &[u8]) -> PgResult<()> {
+    let mut mutations = Mutations::new();
+    mutations.delete_row(CATALOG_TABLE, key);
+    commit(store, &mutations).await
+}
+
+async fn commit(store: &dyn Store, mutations: &Mutations) -> PgResult<()> {
+    let commit = Commit { mutations, snapshot: None, validate: &[], durability: Durability::Sync };
+    store.commit(commit).await.map(|_| ()).map_err(store_error)
+}
+
+/// Reads one row of the catalog.
+pub async fn get(store: &dyn Store, key: &[u8]) -> PgResult<Option<Vec<u8>>> {
+    let spec = read_spec(store);
+    let mut found = None;
+    let mut sink = |_: &[u8], cells: &[CellRef<'_>]| {
+        found = cells.first().map(|c| c.value.to_vec());
+        ControlFlow::Continue(())
+    };
+    store.get(&spec, &[key], &mut sink).await.map_err(store_error)?;
+    Ok(found)
+}
+
+fn read_spec(store: &dyn Store) -> ReadSpec {
+    ReadSpec {
+        table: CATALOG_TABLE,
+        families: vec![CATALOG_FAMILY],
+        qualifiers: None,
+        versions: 1,
+        time_range: None,
+        snapshot: store.snapshot(),
+    }
+}
+
+pub async fn rows(store: &dyn Store) -> PgResult<Vec<(Vec<u8>, Vec<u8>)>> {
+    const BATCH: usize = 1024;
+    let spec = ScanSpec { read: read_spec(store), range: KeyRange::all(), reverse: false, limit: None, fill_cache: false };
+    let mut scan = store.scan(spec).await.map_err(store_error)?;
+    let mut out = Vec::new();
+    loop {
+        let mut sink = |key: &[u8], cells: &[CellRef<'_>]| {
+            if let Some(cell) = cells.first() {
+                out.push((key.to_vec(), cell.value.to_vec()));
+            }
+            ControlFlow::Continue(())
+        };
+        if !scan.next_block(BATCH, &mut sink).await.map_err(store_error)? {
+            return Ok(out);
+        }
+    }
+}
+
+/// Schemas that every database has.
+#[must_use]
+pub fn built_in_schemas() -> [SchemaDescriptor; 3] {
+    let schema = |oid, name: &str, comment: Option<&str>| SchemaDescriptor {
+        oid,
+        name: name.to_owned(),
+        comment: comment.map(str::to_owned),
+        temporary: None,
+    };
+    [
+        schema(PG_CATALOG_OID, "pg_catalog", Some("system catalog schema")),
+        schema(INFORMATION_SCHEMA_OID, "information_schema", None),
+        schema(PUBLIC_OID, "public", Some("standard public schema")),
+    ]
+}
+
+/// The stored ids of tables that a relation has.
+#[must_use]
+pub fn storage_of(relation: &Relation) -> Vec<TableId> {
+    match relation {
+        Relation::Table(table) => {
+            std::iter::once(table.storage).chain(table.indexes.iter().map(|i| i.storage).filter(|s| *s != table.storage)).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// Those of [`storage_of`] that are tables of the store; full text indexes have files of their own.
+pub fn store_tables_of(relation: &Relation) -> impl Iterator<Item = TableId> {
+    let table = match relation {
+        Relation::Table(table) => Some(table),
+        _ => None,
+    };
+    let indexes = table.into_iter().flat_map(|t| &t.indexes).filter(|i| !i.is_fulltext()).map(|i| i.storage);
+    let own = table.map(|t| t.storage);
+    own.into_iter().chain(indexes.filter(move |s| Some(*s) != own))
+}
+
+/// Reads the catalog that a store holds; makes it in an empty store. Temporary objects and tables that nothing names go.
+///
+/// # Errors
+/// What the store reports; XX001 for rows that cannot be read.
+pub async fn open(store: &Arc<dyn Store>) -> PgResult<CatalogSnapshot> {
+    if store.describe_table(CATALOG_TABLE).await.map_err(store_error)?.is_none() {
+        let family = FamilySchema { id: CATALOG_FAMILY, name: "c".into(), options: FamilyOptions::default() };
+        let schema = TableSchema { id: CATALOG_TABLE, name: "catalog".into(), families: vec![family], split_points: Vec::new() };
+        store.create_table(&schema).await.map_err(store_error)?;
+    }
+    if get(&**store, FORMAT_KEY).await?.is_none() {
+        // At once: a start that is interrupted must not leave a database without the schemas that it begins with.
+        let mut mutations = Mutations::new();
+        mutations.put(CATALOG_TABLE, FORMAT_KEY, CATALOG_FAMILY, &[], &encode(&u32::from(VERSION))?);
+        for schema in built_in_schemas() {
+            mutations.put(CATALOG_TABLE, &schema_key(schema.oid), CATALOG_FAMILY, &[], &encode(&schema)?);
+        }
+        commit(&**store, &mutations).await?;
+    }
+    if store.describe_table(TOKEN_TABLE).await.map_err(store_error)?.is_none() {
+        store.create_table(&crate::txn::commit_token::table_schema()).await.map_err(store_error)?;
+    }
+    let mut schemas: Vec<SchemaDescriptor> = Vec::new();
+    let mut relations: Vec<Relation> = Vec::new();
+    let mut states: Vec<Oid> = Vec::new();
+    let mut next = FIRST_USER_OID;
+    for (key, value) in rows(&**store).await? {
+        let oid = key.get(1..5).and_then(|b| <[u8; 4]>::try_from(b).ok()).map(u32::from_be_bytes);
+        match (key.first(), oid) {
+            (Some(b's'), Some(_)) => schemas.push(decode(&value)?),
+            (Some(b'r'), Some(_)) => relations.push(decode(&value)?),
+            (Some(b'q'), Some(oid)) => states.push(oid),
+            (Some(b'm'), _) if key == IDS_KEY => next = decode::<Ids>(&value)?.next.max(FIRST_USER_OID),
+            _ => {}
+        }
+    }
+    for schema in built_in_schemas() {
+        if schema.oid != PUBLIC_OID && !schemas.iter().any(|s| s.oid == schema.oid) {
+            schemas.push(schema);
+        }
+    }
+    let shared = CatalogShared {
+        store: Arc::clone(store),
+        ids: tokio::sync::Mutex::new(Range { next, end: next }),
+        sequences: Sequences::new(Arc::clone(store)),
+    };
+    let mut snapshot = CatalogSnapshot::default();
+    snapshot.version = 1;
+    snapshot.set_shared(Arc::new(shared));
+    let temporary: HashSet<Oid> = schemas.iter().filter(|s| s.temporary.is_some()).map(|s| s.oid).collect();
+    let mut stale = Mutations::new();
+    for schema in schemas {
+        if temporary.contains(&schema.oid) {
+            stale.delete_row(CATALOG_TABLE, &schema_key(schema.oid));
+        } else {
+            snapshot.put_schema(schema);
+        }
+    }
+    for relation in relations {
+        if temporary.contains(&relation.schema()) {
+            stale.delete_row(CATALOG_TABLE, &relation_key(relation.oid()));
+        } else {
+            snapshot.put_relation(relation);
+        }
+    }
+    for oid in states {
+        if snapshot.relation(oid).is_none() {
+            stale.delete_row(CATALOG_TABLE, &sequence_key(oid));
+        }
+    }
+    if !stale.is_empty() {
+        commit(&**store, &stale).await?;
+    }
+    let named: HashSet<TableId> = snapshot.relations().flat_map(|r| storage_of(r)).collect();
+    for table in store.list_tables().await.map_err(store_error)? {
+        if ![CATALOG_TABLE, TOKEN_TABLE, crate::feed::FEED_TABLE].contains(&table.id) && !named.contains(&table.id) {
+            store.drop_table(table.id).await.map_err(store_error)?;
+        }
+    }
+    Ok(snapshot)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+    use super::*;
+    use stoa_store::model::ModelStore;
+
+    #[tokio::test]
+    async fn ids_are_not_used_twice() {
+        let store: Arc<dyn Store> = Arc::new(ModelStore::default());
+        let first = open(&store).await.unwrap();
+        assert!(first.schema_by_name("public").is_some() && first.schema_by_name("pg_catalog").is_some());
+        let mut seen = HashSet::new();
+        for _ in 0..3 {
+            let catalog = open(&store).await.unwrap();
+            for _ in 0..70 {
+                assert!(seen.insert(catalog.shared().unwrap().next_id().await.unwrap()));
+            }
+        }
+        assert!(seen.iter().all(|id| *id >= FIRST_USER_OID));
+    }
+
+    #[tokio::test]
+    async fn tables_that_nothing_names_go() {
+        let store: Arc<dyn Store> = Arc::new(ModelStore::default());
+        open(&store).await.unwrap();
+        let family = FamilySchema { id: CATALOG_FAMILY, name: "f".into(), options: FamilyOptions::default() };
+        let schema = TableSchema { id: TableId(77), name: "x".into(), families: vec![family], split_points: Vec::new() };
+        let kept = store.list_tables().await.unwrap();
+        store.create_table(&schema).await.unwrap();
+        open(&store).await.unwrap();
+        assert_eq!(store.list_tables().await.unwrap(), kept);
+    }
+}

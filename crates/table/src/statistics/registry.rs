@@ -1,0 +1,136 @@
+//! The statistics of all tables: in memory for planning, and as rows of the catalog's table so that they survive.
+//!
+//! Tables whose rows changed much since are analyzed again in the background, one at a time.
+
+use super::{TableStatistics, collect};
+use crate::catalog::store::{decode, delete, encode, put, rows};
+use crate::catalog::{Oid, Relation};
+use crate::txn::{Overlay, ReadView, TransactionManager};
+use parking_lot::{Mutex, RwLock};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use stoa_pg::{PgError, PgResult};
+use stoa_store::Store;
+
+/// Changed rows, beside a fifth of all, after which a table is analyzed again.
+const CHANGES: f64 = 500.0;
+const CHANGED_SHARE: f64 = 0.2;
+/// How long changes are waited for before that.
+const PAUSE: Duration = Duration::from_secs(2);
+
+/// See the module.
+#[derive(Debug, Default)]
+pub struct Registry {
+    tables: RwLock<HashMap<Oid, Arc<TableStatistics>>>,
+    /// Rows changed since the last time.
+    changes: Mutex<HashMap<Oid, u64>>,
+    /// Tables that wait for the background.
+    due: Mutex<BTreeSet<Oid>>,
+    /// Whether someone sees to them.
+    running: Mutex<bool>,
+}
+
+fn key(table: Oid) -> Vec<u8> {
+    let mut out = vec![b't'];
+    out.extend(table.to_be_bytes());
+    out
+}
+
+impl Registry {
+    /// Reads what is stored; statistics of tables that are gone are removed.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn load(store: &Arc<dyn Store>, exists: impl Fn(Oid) -> bool) -> PgResult<Self> {
+        let out = Self::default();
+        for (key, value) in rows(&**store).await? {
+            if key.first() != Some(&b't') {
+                continue;
+            }
+            let Some(table) = key.get(1..5).and_then(|b| <[u8; 4]>::try_from(b).ok()).map(u32::from_be_bytes) else { continue };
+            match decode::<TableStatistics>(&value) {
+                Ok(statistics) if exists(table) => {
+                    out.tables.write().insert(table, Arc::new(statistics));
+                }
+                // A guess that cannot be read is no loss.
+                _ => delete(&**store, &key).await?,
+            }
+        }
+        Ok(out)
+    }
+
+    /// What is known of a table.
+    #[must_use]
+    pub fn of(&self, table: Oid) -> Option<Arc<TableStatistics>> {
+        self.tables.read().get(&table).cloned()
+    }
+
+    /// Rows changed since the table was analyzed.
+    #[must_use]
+    pub fn changed(&self, table: Oid) -> u64 {
+        self.changes.lock().get(&table).copied().unwrap_or(0)
+    }
+
+    /// Keeps new statistics.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn set(&self, store: &dyn Store, table: Oid, statistics: TableStatistics) -> PgResult<()> {
+        put(store, &key(table), &encode(&statistics)?).await?;
+        self.tables.write().insert(table, Arc::new(statistics));
+        self.changes.lock().remove(&table);
+        Ok(())
+    }
+
+    /// Takes note of rows that a committed statement changed.
+    pub fn note_changes(self: &Arc<Self>, transactions: &Arc<TransactionManager>, table: Oid, rows: u64) {
+        let changed = {
+            let mut changes = self.changes.lock();
+            let count = changes.entry(table).or_default();
+            *count += rows;
+            *count as f64
+        };
+        let known = self.tables.read().get(&table).map_or(0.0, |s| s.rows);
+        if changed < CHANGES + CHANGED_SHARE * known || !self.due.lock().insert(table) {
+            return;
+        }
+        let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
+        if !std::mem::replace(&mut *self.running.lock(), true) {
+            runtime.spawn(run(Arc::downgrade(self), Arc::downgrade(transactions)));
+        }
+    }
+}
+
+/// Analyzes the tables that are due, and ends.
+async fn run(registry: Weak<Registry>, transactions: Weak<TransactionManager>) {
+    loop {
+        tokio::time::sleep(PAUSE).await;
+        let (Some(registry), Some(transactions)) = (registry.upgrade(), transactions.upgrade()) else { return };
+        let table = {
+            // Whoever adds a table looks at `running` behind `due`.
+            let mut running = registry.running.lock();
+            let next = registry.due.lock().pop_first();
+            *running = next.is_some();
+            next
+        };
+        let Some(table) = table else { return };
+        match analyze(&registry, &transactions, table).await {
+            Ok(()) => {}
+            // It was given up because nobody else has the database any more.
+            Err(_) if Arc::strong_count(&registry) == 1 => return,
+            Err(error) => tracing::warn!(%error, table, "a table could not be analyzed"),
+        }
+    }
+}
+
+/// Analyzes one table at the newest snapshot.
+async fn analyze(registry: &Arc<Registry>, transactions: &TransactionManager, table: Oid) -> PgResult<()> {
+    let catalog = transactions.published_catalog();
+    let Some(Relation::Table(descriptor)) = catalog.relation(table).map(|r| &**r) else { return Ok(()) };
+    let store = Arc::clone(transactions.store());
+    let view = ReadView { snapshot: store.snapshot(), store: Arc::clone(&store), overlay: Overlay::default() };
+    let gone = || PgError::internal("the database is closed");
+    let statistics = collect(&view, descriptor, &|| if Arc::strong_count(registry) > 1 { Ok(()) } else { Err(gone()) }).await?;
+    registry.set(&*store, table, statistics).await
+}

@@ -1,0 +1,71 @@
+//! Failures of stores and of concurrency, as users see them.
+
+use stoa_pg::PgError;
+use stoa_pg::sqlstate::SqlState;
+use stoa_store::{Certainty, StoreError};
+
+/// Never sent to a client: a code outside the classes of the standard and of PostgreSQL.
+const RETRY_STATE: SqlState = SqlState(*b"ZZR01");
+
+/// What to do about 53100.
+pub const DISK_FULL_HINT: &str = "Free space on the disk of the data directory; writes go on by themselves then.";
+
+/// The signal that a READ COMMITTED statement met a row changed behind its snapshot: throw away what it wrote, take a new
+/// snapshot, run it again. Planning and execution pass it up like an error; [`is_statement_retry`] finds it.
+#[must_use]
+pub fn statement_retry() -> PgError {
+    PgError::new(RETRY_STATE, "a row was changed behind the statement's snapshot")
+}
+
+#[must_use]
+pub fn is_statement_retry(error: &PgError) -> bool {
+    error.code() == RETRY_STATE
+}
+
+/// 40001, as PostgreSQL words it for a row that another transaction changed.
+#[must_use]
+pub fn concurrent_update() -> PgError {
+    PgError::new(SqlState::SERIALIZATION_FAILURE, "could not serialize access due to concurrent update")
+}
+
+/// What a store's failure means to the user.
+#[must_use]
+pub fn store_error(error: StoreError) -> PgError {
+    match error {
+        StoreError::Conflict => concurrent_update(),
+        StoreError::TooLarge { .. } => PgError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, error.to_string()),
+        StoreError::SnapshotTooOld => PgError::new(SqlState(*b"72000"), "snapshot too old")
+            .detail("The requested time is before what the table's families keep.")
+            .hint("ALTER TABLE … ALTER FAMILY … WITH (versions = …) keeps more from now on; /*+ FULL(table) */ reads no index."),
+        StoreError::DiskFull(_) => PgError::new(SqlState::DISK_FULL, error.to_string()).hint(DISK_FULL_HINT),
+        StoreError::Corruption(_) => PgError::new(SqlState::DATA_CORRUPTED, error.to_string()),
+        StoreError::Io { certainty: Certainty::Unknown, .. } => {
+            PgError::new(SqlState(*b"08007"), error.to_string()).detail("It is not known whether the transaction was committed.")
+        }
+        StoreError::Io { .. } => PgError::new(SqlState::IO_ERROR, error.to_string()),
+        StoreError::NoSuchTable(_) | StoreError::TableExists(_) | StoreError::Invalid(_) | StoreError::Locked(_) => {
+            PgError::internal(error.to_string())
+        }
+    }
+}
+
+/// What a lock that was not granted means to the user; `what` is the thing in words: `relation "t"`.
+#[must_use]
+pub fn lock_failure(outcome: &super::locks::Acquired, what: &str) -> PgError {
+    use super::locks::Acquired;
+    match outcome {
+        Acquired::TimedOut => PgError::new(SqlState::LOCK_NOT_AVAILABLE, "canceling statement due to lock timeout"),
+        Acquired::Deadlock(cycle) => {
+            let mut detail = String::new();
+            for (at, group) in cycle.iter().enumerate() {
+                let next = cycle.get(at + 1).or_else(|| cycle.first()).map_or(group.0, |g| g.0);
+                if at > 0 {
+                    detail.push('\n');
+                }
+                detail.push_str(&format!("Process {} waits for a lock on {what}; blocked by process {next}.", group.0));
+            }
+            PgError::new(SqlState::DEADLOCK_DETECTED, "deadlock detected").detail(detail).hint("See server log for query details.")
+        }
+        Acquired::Busy | Acquired::Granted { .. } => PgError::new(SqlState::LOCK_NOT_AVAILABLE, format!("could not obtain lock on {what}")),
+    }
+}

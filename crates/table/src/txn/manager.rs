@@ -1,0 +1,189 @@
+//! The transactions of a database: what they share.
+//!
+//! Invariant: the published catalog changes only under [`TransactionManager::publishing`], after the commit that stored it.
+
+use super::advisory::AdvisoryLocks;
+use super::locks::{GroupId, LockManager};
+use super::serializable::SerializableSet;
+use super::transaction::{Isolation, Transaction};
+use super::write_space::WriteSpace;
+use crate::catalog::CatalogSnapshot;
+use crate::feed::Feed;
+use parking_lot::{Mutex, RwLock};
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+use stoa_store::{Durability, Store};
+
+/// How a transaction begins.
+#[derive(Clone, Debug)]
+pub struct TxnOptions {
+    /// The session, by its process number.
+    pub group: GroupId,
+    pub isolation: Isolation,
+    pub read_only: bool,
+    pub lock_timeout: Option<Duration>,
+    /// `None`: the lock manager's own.
+    pub deadlock_timeout: Option<Duration>,
+    pub durability: Durability,
+}
+
+impl TxnOptions {
+    #[must_use]
+    pub fn new(group: GroupId) -> Self {
+        Self {
+            group,
+            isolation: Isolation::default(),
+            read_only: false,
+            lock_timeout: None,
+            deadlock_timeout: None,
+            durability: Durability::default(),
+        }
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct TransactionManager {
+    store: Arc<dyn Store>,
+    locks: Arc<LockManager>,
+    serializable: SerializableSet,
+    catalog: RwLock<Arc<CatalogSnapshot>>,
+    /// Where the newest catalog is in memory: whoever holds a catalog knows from it whether that is the newest.
+    published_at: AtomicUsize,
+    feed: Arc<Feed>,
+    publishing: tokio::sync::Mutex<()>,
+    next_id: AtomicU64,
+    max_transaction_bytes: AtomicU64,
+    write_space: RwLock<Arc<WriteSpace>>,
+    /// Transactions by the numbers that they began with: those that run, and those that sessions keep for the next.
+    known: Mutex<BTreeMap<u64, Weak<Transaction>>>,
+    /// Advisory locks of the sessions that used any.
+    advisory: Mutex<BTreeMap<GroupId, Arc<AdvisoryLocks>>>,
+}
+
+/// What one transaction may write, unless told otherwise.
+const MAX_TRANSACTION_BYTES: u64 = 64 << 30;
+
+impl TransactionManager {
+    #[must_use]
+    pub fn new(store: Arc<dyn Store>, catalog: CatalogSnapshot) -> Arc<Self> {
+        let catalog = Arc::new(catalog);
+        Arc::new(Self {
+            feed: Feed::new(Arc::clone(&store)),
+            store,
+            locks: Arc::default(),
+            serializable: SerializableSet::default(),
+            published_at: AtomicUsize::new(Arc::as_ptr(&catalog) as usize),
+            catalog: RwLock::new(catalog),
+            publishing: tokio::sync::Mutex::new(()),
+            next_id: AtomicU64::new(1),
+            max_transaction_bytes: AtomicU64::new(MAX_TRANSACTION_BYTES),
+            write_space: RwLock::default(),
+            known: Mutex::default(),
+            advisory: Mutex::default(),
+        })
+    }
+
+    /// The advisory locks of a session.
+    #[must_use]
+    pub fn advisory(&self, group: GroupId) -> Arc<AdvisoryLocks> {
+        let mut sessions = self.advisory.lock();
+        Arc::clone(sessions.entry(group).or_insert_with(|| Arc::new(AdvisoryLocks::new(Arc::clone(&self.locks), group))))
+    }
+
+    /// A session has ended: its advisory locks are given up.
+    pub fn end_session(&self, group: GroupId) {
+        if let Some(locks) = self.advisory.lock().remove(&group) {
+            locks.end_session();
+        }
+    }
+
+    #[must_use]
+    pub fn begin(self: &Arc<Self>, options: TxnOptions) -> Arc<Transaction> {
+        let id = self.next_id();
+        let txn = Arc::new(Transaction::new(id, Arc::clone(self), options));
+        self.known.lock().insert(id, Arc::downgrade(&txn));
+        txn
+    }
+
+    pub(super) fn next_id(&self) -> u64 {
+        self.next_id.fetch_add(1, Ordering::Relaxed)
+    }
+
+    #[must_use]
+    pub fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// What tells derived structures of changes.
+    #[must_use]
+    pub fn feed(&self) -> &Arc<Feed> {
+        &self.feed
+    }
+
+    #[must_use]
+    pub fn locks(&self) -> &Arc<LockManager> {
+        &self.locks
+    }
+
+    pub(super) fn serializable(&self) -> &SerializableSet {
+        &self.serializable
+    }
+
+    /// The newest committed catalog.
+    #[must_use]
+    pub fn published_catalog(&self) -> Arc<CatalogSnapshot> {
+        Arc::clone(&self.catalog.read())
+    }
+
+    /// Whether this is the newest committed catalog.
+    #[must_use]
+    pub fn is_published(&self, catalog: &Arc<CatalogSnapshot>) -> bool {
+        self.published_at.load(Ordering::Acquire) == Arc::as_ptr(catalog) as usize
+    }
+
+    /// Held while a commit that changes the catalog is written and published.
+    pub async fn publishing(&self) -> tokio::sync::MutexGuard<'_, ()> {
+        self.publishing.lock().await
+    }
+
+    /// Makes a catalog the newest; the caller holds [`TransactionManager::publishing`].
+    pub fn publish(&self, catalog: Arc<CatalogSnapshot>) {
+        let mut newest = self.catalog.write();
+        self.published_at.store(Arc::as_ptr(&catalog) as usize, Ordering::Release);
+        *newest = catalog;
+    }
+
+    /// Sets what one transaction may write, in bytes.
+    pub fn set_max_transaction_bytes(&self, bytes: u64) {
+        self.max_transaction_bytes.store(bytes, Ordering::Relaxed);
+    }
+
+    /// Where write sets have their memory and their files from.
+    pub fn set_write_space(&self, space: WriteSpace) {
+        *self.write_space.write() = Arc::new(space);
+    }
+
+    pub fn write_space(&self) -> Arc<WriteSpace> {
+        Arc::clone(&self.write_space.read())
+    }
+
+    pub(super) fn max_transaction_bytes(&self) -> usize {
+        usize::try_from(self.max_transaction_bytes.load(Ordering::Relaxed)).unwrap_or(usize::MAX)
+    }
+
+    /// The running transactions: whose they are, and their ids.
+    #[must_use]
+    pub fn running(&self) -> Vec<(GroupId, u64)> {
+        // The last holder of a transaction must not be here: its end takes the lock.
+        let known: Vec<Arc<Transaction>> = self.known.lock().values().filter_map(Weak::upgrade).collect();
+        known.iter().filter(|txn| txn.is_running()).map(|txn| (txn.group(), txn.id())).collect()
+    }
+
+    /// A transaction is gone that began with this number.
+    pub(super) fn forget(&self, number: u64) {
+        self.known.lock().remove(&number);
+    }
+}

@@ -1,0 +1,43 @@
+//! Transactions: what a statement sees, what it has written, what it has locked, and how all of it becomes durable.
+//!
+//! - A statement reads a [`ReadView`]: a snapshot of the store with the transaction's own earlier writes over it.
+//! - What it writes goes to a buffer of its own ([`WriteSet`]), which joins the transaction's when the statement succeeds and is
+//!   thrown away when it fails or must run again. What memory does not hold goes to disk; a large transaction is committed as one
+//!   bulk load ([`stoa_store::BulkLoad`]).
+//! - READ COMMITTED: each statement takes a new snapshot. One that finds a row changed behind its snapshot waits for the writer
+//!   (row locks), then runs again on a new one ([`statement_retry`]); the user sees neither.
+//! - REPEATABLE READ: one snapshot; a row changed behind it is 40001.
+//! - SERIALIZABLE: as before, and [`serializable`] aborts one of any transactions whose reads and writes cross dangerously.
+//!
+//! Invariant: no row is written without its lock, so a commit has nothing to check but what [`serializable`] asks.
+//!
+//! Reading order: [`row_change`] → [`write_buffer`] → [`run`] → [`write_set`] → [`overlay`] → [`view`] → [`locks`] → [`transaction`] → [`manager`] → [`serializable`].
+
+pub mod advisory;
+pub mod commit_token;
+pub mod deferred;
+pub mod failure;
+pub mod key_filter;
+pub mod locks;
+pub mod manager;
+pub mod overlay;
+pub mod row_change;
+pub mod run;
+pub mod serializable;
+pub mod transaction;
+pub mod view;
+pub mod write_buffer;
+pub mod write_set;
+pub mod write_space;
+
+pub use failure::DISK_FULL_HINT;
+pub use failure::{is_statement_retry, statement_retry, store_error};
+pub use locks::GroupId;
+pub use locks::{LockManager, TableLockMode};
+pub use manager::{TransactionManager, TxnOptions};
+pub use overlay::Overlay;
+pub use row_change::RowChange;
+pub use transaction::{CATALOG_FAMILY, CATALOG_TABLE, Isolation, Transaction};
+pub use view::{RangeRead, ReadView, ViewScan};
+pub use write_set::WriteSet;
+pub use write_space::WriteSpace;
