@@ -11,7 +11,7 @@ use stoa_engine::embed::datafusion::dataframe::DataFrameWriteOptions;
 use stoa_engine::embed::datafusion::functions_aggregate::expr_fn::max;
 use stoa_engine::embed::datafusion::logical_expr::LogicalPlanBuilder;
 use stoa_engine::embed::datafusion::prelude::{DataFrame, SessionContext, col, lit};
-use stoa_engine::{Database, DatabaseOptions, Execution, Session, SessionOptions};
+use stoa_engine::{Database, DatabaseOptions, Execution, Session, SessionOptions, Tables};
 use stoa_store_lsm::{LsmOptions, LsmStore};
 
 /// Executes a text of statements, each in a transaction of its own, and prints the rows that they give.
@@ -45,7 +45,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     std::fs::create_dir_all(&directory)?;
     let store = LsmStore::open(directory.join("store"), LsmOptions::default())?;
     let options = DatabaseOptions { text_directory: Some(directory.join("text")), ..DatabaseOptions::default() };
-    let database = Database::open(Arc::new(store), options).await?;
+    let database = Database::open(Tables::new(Arc::new(store)), options).await?;
 
     // SQL: what psql would send.
     let mut session = database.connect(SessionOptions::default())?;

@@ -19,7 +19,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use stoa_pg::{PgError, PgResult, SqlState};
-use stoa_store::Store;
+use stoa_table::Tables;
 use stoa_table::column_cache::ColumnCache;
 use stoa_table::txn::{GroupId, TransactionManager, WriteSpace};
 
@@ -99,7 +99,7 @@ const MAX_WRITE_SET_MEMORY: usize = 128 << 20;
 
 /// What sessions and statements share.
 pub struct DatabaseInner {
-    pub store: Arc<dyn Store>,
+    pub tables: Tables,
     pub transactions: Arc<TransactionManager>,
     pub notifications: NotificationBus,
     /// The full text indexes.
@@ -130,7 +130,7 @@ pub struct DatabaseInner {
 
 impl std::fmt::Debug for DatabaseInner {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("DatabaseInner").field("store", &self.store).field("options", &self.options).finish_non_exhaustive()
+        f.debug_struct("DatabaseInner").field("tables", &self.tables).field("options", &self.options).finish_non_exhaustive()
     }
 }
 
@@ -141,11 +141,11 @@ pub struct Database {
 }
 
 impl Database {
-    /// Opens the database that a store holds; makes an empty one in an empty store.
+    /// Opens the database that the tables of a store hold; makes an empty one in an empty store.
     ///
     /// # Errors
     /// What the store reports; XX001 for a catalog that cannot be read.
-    pub async fn open(store: Arc<dyn Store>, options: DatabaseOptions) -> PgResult<Self> {
+    pub async fn open(tables: Tables, options: DatabaseOptions) -> PgResult<Self> {
         let columns = Arc::new(ColumnCache::new(options.query_memory_bytes));
         let process = options.process_memory_bytes.map(|bytes| {
             let process = stoa_pg::memory::process();
@@ -176,22 +176,22 @@ impl Database {
             .build_arc()
             .map_err(|e| PgError::internal(e.to_string()))?;
         let state = crate::plan::execute::database_state(options.pieces(), options.batch_rows(), runtime.clone());
-        let catalog = stoa_table::catalog::open(&store).await?;
-        let statistics = Arc::new(stoa_table::statistics::Registry::load(&store, |oid| catalog.table(oid).is_some()).await?);
+        let catalog = stoa_table::catalog::open(&tables).await?;
+        let statistics = Arc::new(stoa_table::statistics::Registry::load(&tables, |oid| catalog.table(oid).is_some()).await?);
         let has = |table, index| catalog.table(table).is_some_and(|t| t.indexes.iter().any(|i| i.oid == index));
-        let checks = crate::index::scrub::Checks::load(&store, has).await?;
-        let transactions = TransactionManager::new(store.clone(), catalog);
+        let checks = crate::index::scrub::Checks::load(&tables, has).await?;
+        let transactions = TransactionManager::new(&tables, catalog);
         let directory = options.spill_directory.clone().unwrap_or_else(std::env::temp_dir);
         let most = (options.query_memory_bytes / 4).min(MAX_WRITE_SET_MEMORY);
         transactions.set_write_space(WriteSpace::new(directory, runtime.memory_pool.clone(), most));
         transactions.set_max_transaction_bytes(options.spill_bytes);
         let text_directory = options.text_directory.as_deref();
         let text =
-            TextIndexes::open(&store, transactions.feed(), text_directory, options.text_writer_bytes(), &transactions.published_catalog())
+            TextIndexes::open(&tables, transactions.feed(), text_directory, options.text_writer_bytes(), &transactions.published_catalog())
                 .await?;
         tokio::spawn(crate::text::follow::run(Arc::downgrade(&text)));
         let inner = Arc::new(DatabaseInner {
-            store,
+            tables,
             transactions,
             text,
             columns,

@@ -31,29 +31,28 @@ use futures::StreamExt;
 use std::fmt;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult};
-use stoa_store::Snapshot;
 use stoa_table::catalog::{ColumnId, Relation, TableDescriptor};
-use stoa_table::txn::{Overlay, ReadView};
+use stoa_table::txn::ReadView;
 
 /// The schemas of a database, as of now or as of one moment.
 #[derive(Clone, Debug)]
 pub struct StoaCatalog {
     database: Database,
-    snapshot: Option<Arc<dyn Snapshot>>,
+    moment: Option<ReadView>,
 }
 
 impl StoaCatalog {
     /// Each scan sees what is committed when it is planned.
     #[must_use]
     pub fn new(database: &Database) -> Self {
-        Self { database: database.clone(), snapshot: None }
+        Self { database: database.clone(), moment: None }
     }
 
     /// All scans see what is committed now, whatever is written later, inserts through this catalog included. The past is kept
     /// for as long as the catalog or one of its tables lives.
     #[must_use]
     pub fn at_snapshot(database: &Database) -> Self {
-        Self { database: database.clone(), snapshot: Some(database.inner().store.snapshot()) }
+        Self { database: database.clone(), moment: Some(database.inner().tables.newest()) }
     }
 }
 
@@ -129,9 +128,7 @@ impl ForeignTable {
     /// The table at the catalog's moment.
     fn at_view(&self) -> PgResult<StoaTable> {
         let database = self.catalog.database.inner();
-        let store = &database.store;
-        let snapshot = self.catalog.snapshot.clone().unwrap_or_else(|| store.snapshot());
-        let view = ReadView { store: Arc::clone(store), snapshot, overlay: Overlay::default() };
+        let view = self.catalog.moment.clone().unwrap_or_else(|| database.tables.newest());
         let statistics = database.statistics.of(self.table.oid);
         Ok(StoaTable::new(Arc::clone(&self.table), &self.columns, view, None)?
             .with_column_cache(&database.columns)
@@ -261,10 +258,9 @@ mod tests {
     use datafusion::prelude::{DataFrame, SessionContext, col, lit};
     use futures::FutureExt;
     use stoa_pg::SqlState;
-    use stoa_store::model::ModelStore;
 
     async fn database(script: &str) -> (Database, SessionContext) {
-        let database = Database::open(Arc::new(ModelStore::default()), DatabaseOptions::default()).await.unwrap();
+        let database = Database::open(stoa_table::Tables::in_memory(), DatabaseOptions::default()).await.unwrap();
         let mut session = database.connect(SessionOptions::default()).unwrap();
         for piece in session.parse(script).unwrap() {
             let prepared = session.prepare(Some(piece), script.into(), Vec::new()).unwrap();

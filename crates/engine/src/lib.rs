@@ -28,3 +28,5 @@ pub mod write;
 
 pub use database::{Database, DatabaseOptions};
 pub use session::{Execution, OutputColumn, Prepared, Session, SessionOptions};
+/// What a [`Database`] is opened on.
+pub use stoa_table::Tables;

@@ -1,11 +1,10 @@
 //! The wire protocol, byte by byte, on a server in this process over the model store.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-use std::sync::Arc;
 use std::time::Duration;
+use stoa_engine::Tables;
 use stoa_engine::{Database, DatabaseOptions};
 use stoa_server::wire::{Server, ServerOptions};
-use stoa_store::model::ModelStore;
 use tokio::sync::oneshot;
 
 mod wire_client;
@@ -21,7 +20,7 @@ struct Running {
 }
 
 async fn start() -> Running {
-    let database = Database::open(Arc::new(ModelStore::new()), DatabaseOptions::default()).await.unwrap();
+    let database = Database::open(Tables::in_memory(), DatabaseOptions::default()).await.unwrap();
     let options = ServerOptions { shutdown_grace: Duration::from_millis(300) };
     let server = Server::bind("127.0.0.1:0".parse().unwrap(), database, options).await.unwrap();
     let address = server.local_address().unwrap();

@@ -22,7 +22,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use stoa_engine::{Database, DatabaseOptions};
+use stoa_engine::{Database, DatabaseOptions, Tables};
 use stoa_server::wire::{Server, ServerOptions};
 use stoa_store::Store;
 use stoa_store::model::ModelStore;
@@ -212,7 +212,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 
 /// Runs a file on a server of its own in this process.
 async fn run_here(text: &str, store: Arc<dyn Store>, protocol: Protocol) -> (Vec<String>, String) {
-    let database = Database::open(store, DatabaseOptions::default()).await.unwrap();
+    let database = Database::open(Tables::new(store), DatabaseOptions::default()).await.unwrap();
     let options = ServerOptions { shutdown_grace: Duration::from_millis(300) };
     let server = Server::bind("127.0.0.1:0".parse().unwrap(), database, options).await.unwrap();
     let address = server.local_address().unwrap();

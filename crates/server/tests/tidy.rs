@@ -17,7 +17,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("stoa-table", &["stoa-encoding", "stoa-pg", "stoa-store"]),
     ("stoa-store-lsm", &["stoa-store"]),
     ("stoa-fulltext", &[]),
-    ("stoa-engine", &["stoa-encoding", "stoa-fulltext", "stoa-pg", "stoa-store", "stoa-syntax", "stoa-table"]),
+    ("stoa-engine", &["stoa-encoding", "stoa-fulltext", "stoa-pg", "stoa-syntax", "stoa-table"]),
     ("stoa-server", &["stoa-engine", "stoa-pg", "stoa-store", "stoa-store-lsm", "stoa-syntax"]),
 ];
 

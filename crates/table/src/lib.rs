@@ -12,4 +12,12 @@ pub mod column_cache;
 pub mod feed;
 pub mod row;
 pub mod statistics;
+pub mod tables;
 pub mod txn;
+
+/// The words of a store in which ranges, rows and definitions are told; who else uses them names no store.
+pub use stoa_store::{
+    BloomFilter, CellRef, Compression, Durability, FamilyId, FamilyOptions, FamilySchema, KeyRange, Layout, MutationRef, Mutations, Region,
+    RowSink, TableId, TableSchema, Timestamp, range,
+};
+pub use tables::{Extents, Tables};

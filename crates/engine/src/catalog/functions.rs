@@ -15,10 +15,10 @@ use stoa_pg::registry::{Func, Registry};
 use stoa_pg::types::format_type;
 use stoa_pg::values::array::array_of_elements;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
-use stoa_store::{KeyRange, TableId};
+use stoa_table::TableId;
 use stoa_table::catalog::sequence::wait;
 use stoa_table::catalog::{CatalogSnapshot, ColumnId, Oid, Relation, SequenceDescriptor};
-use stoa_table::txn::{TableLockMode, store_error};
+use stoa_table::txn::TableLockMode;
 
 /// The OID of the only role.
 const ROLE: Oid = 10;
@@ -580,7 +580,7 @@ fn measured(system: &SessionSystem, storage: TableId) -> PgResult<(u64, u64)> {
             let generation = files.generation();
             (generation.bytes(), generation.documents())
         })),
-        None => wait(system.database.store.approximate_size(storage, &KeyRange::all())).map_err(store_error),
+        None => wait(system.database.tables.size(storage)),
     }
 }
 

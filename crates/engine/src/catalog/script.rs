@@ -11,7 +11,6 @@ use crate::text::settings::words_by;
 use std::collections::HashSet;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState, SqlType};
-use stoa_store::{BloomFilter, Compression, FamilyOptions, Layout};
 use stoa_table::access::explain;
 use stoa_table::catalog::store::built_in_schemas;
 use stoa_table::catalog::{
@@ -19,6 +18,7 @@ use stoa_table::catalog::{
     Relation, SchemaDescriptor, SequenceDescriptor, TableDescriptor, ViewDescriptor,
 };
 use stoa_table::row::KeyCodec;
+use stoa_table::{BloomFilter, Compression, FamilyOptions, Layout};
 
 /// See the module.
 #[derive(Clone, Debug, Default)]

@@ -5,7 +5,7 @@ use super::work::Work;
 use crate::bind::fold;
 use crate::catalog::deparse::quote_name;
 use stoa_pg::{PgError, PgResult, SqlState};
-use stoa_store::FamilyId;
+use stoa_table::FamilyId;
 use stoa_table::catalog::{Relation, TableDescriptor};
 
 pub(super) fn missing_family(table: &TableDescriptor, name: &str) -> PgError {
@@ -15,10 +15,10 @@ pub(super) fn missing_family(table: &TableDescriptor, name: &str) -> PgError {
 /// The store's families and their options are not part of the transaction: they follow its commit.
 pub(super) fn families_follow(work: Work<'_>, table: &TableDescriptor) {
     let schema = stoa_table::row::RowCodec::table_schema(table);
-    let store = std::sync::Arc::clone(&work.ctx.database.store);
+    let tables = work.ctx.database.tables.clone();
     work.ctx.txn.on_commit(move || {
         Box::pin(async move {
-            if let Err(error) = store.alter_table(&schema).await {
+            if let Err(error) = tables.alter(&schema).await {
                 tracing::warn!(%error, table = schema.name, "the families of a table could not be changed");
             }
         })
@@ -49,19 +49,16 @@ pub(super) async fn add_family(
     let mut new = super::table::new_family(&table, name, &family.options)?;
     // Rows of this transaction may have columns in it, so that the store has it at once; one that is rolled back leaves it empty there,
     // and the next change of families takes it away.
-    let store = &work.ctx.database.store;
-    let mut schema = store
-        .describe_table(table.storage)
-        .await
-        .map_err(stoa_table::txn::store_error)?
-        .ok_or_else(|| PgError::internal(format!("table \"{}\" has no rows' place", table.name)))?;
+    let tables = &work.ctx.database.tables;
+    let mut schema =
+        tables.describe(table.storage).await?.ok_or_else(|| PgError::internal(format!("table \"{}\" has no rows' place", table.name)))?;
     // Nor is it one that this transaction has dropped, or another one left there.
     while schema.families.iter().any(|f| f.id == new.id) {
         let next = new.id.0.checked_add(1);
         new.id = FamilyId(next.ok_or_else(|| PgError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, "a table has too many families"))?);
     }
-    schema.families.push(stoa_store::FamilySchema { id: new.id, name: new.name.clone(), options: new.options.clone() });
-    store.alter_table(&schema).await.map_err(stoa_table::txn::store_error)?;
+    schema.families.push(stoa_table::FamilySchema { id: new.id, name: new.name.clone(), options: new.options.clone() });
+    tables.alter(&schema).await?;
     table.families.push(new);
     work.put(Relation::Table(table))
 }

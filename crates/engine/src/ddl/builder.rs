@@ -10,13 +10,13 @@ use crate::bind::tree::{Expr, ExprKind};
 use crate::bind::{bind_stored_expr, fold, type_name};
 use stoa_pg::registry::Volatility;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
-use stoa_store::{FamilyId, FamilyOptions, TableId};
 use stoa_syntax::ast;
 use stoa_syntax::ddl::{Column, Constraint, ConstraintKind, IndexElement, KeyColumns, ReferenceAction, References};
 use stoa_table::catalog::{
     CheckDescriptor, ColumnDescriptor, ColumnId, ConstraintName, FamilyDescriptor, ForeignKeyAction, ForeignKeyDescriptor, Identity,
     IndexDescriptor, IndexKey, IndexPart, IndexState, KeyPart, Oid, OnCommit, Relation, SequenceDescriptor, TableDescriptor,
 };
+use stoa_table::{FamilyId, FamilyOptions, TableId};
 
 /// The hidden column of tables without PRIMARY KEY: far above the columns that a table may have.
 pub(crate) const ROW_ID: ColumnId = ColumnId(60_000);

@@ -6,9 +6,9 @@ use super::work::{FoundIndex, Work, folded};
 use crate::bind::scope::Clause;
 use crate::bind::{bind_stored_expr, fold};
 use stoa_pg::{PgError, PgResult, SqlState, SqlType};
-use stoa_store::TableId;
 use stoa_syntax::ast::ObjectName;
 use stoa_syntax::ddl::{CreateIndex, ReindexTarget};
+use stoa_table::TableId;
 use stoa_table::catalog::{IndexDescriptor, IndexKey, IndexPart, IndexState, Oid, Relation, TableDescriptor};
 use stoa_table::txn::TableLockMode;
 
@@ -321,7 +321,7 @@ async fn start_online(work: Work<'_>, table: Oid, index: IndexDescriptor) -> PgR
     } else {
         stoa_table::row::IndexCodec::new(&descriptor, &index)?;
         let schema = stoa_table::row::IndexCodec::table_schema(&index);
-        work.ctx.database.store.create_table(&schema).await.map_err(stoa_table::txn::store_error)?;
+        work.ctx.database.tables.create(&schema).await?;
     }
     crate::index::build::change(work.ctx, table, move |table| table.indexes.push(index)).await
 }
@@ -377,7 +377,7 @@ pub(crate) async fn finish(work: Work<'_>, table: TableDescriptor, indexes: &[Oi
     build_indexes(work, &table, indexes, command).await?;
     let mut table = table;
     // Entries that were committed on the way are not seen by older snapshots.
-    let now = work.ctx.database.store.snapshot().timestamp().0;
+    let now = work.ctx.database.tables.now().0;
     table.indexes.iter_mut().filter(|i| indexes.contains(&i.oid)).for_each(|i| i.readable_from = now);
     work.put(Relation::Table(table))
 }

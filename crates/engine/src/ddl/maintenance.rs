@@ -11,7 +11,6 @@ use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::ast::ObjectName;
 use stoa_syntax::utility::{MaintenanceTarget, NamedOption, TableLockMode};
 use stoa_table::catalog::{Oid, OnCommit, Relation, TableDescriptor};
-use stoa_table::txn::store_error;
 
 /// TRUNCATE: the tables get new places for their rows.
 pub(crate) async fn truncate(work: Work<'_>, names: &[ObjectName], restart_identity: bool, cascade: bool) -> PgResult<String> {
@@ -259,9 +258,9 @@ pub async fn vacuum(ctx: &StatementContext, options: &[NamedOption], names: &[Ma
         for storage in stoa_table::catalog::store::store_tables_of(&Relation::Table(table)) {
             ctx.session.check_interrupt()?;
             if explicit {
-                ctx.database.store.compact(storage).await.map_err(store_error)?;
+                ctx.database.tables.compact(storage).await?;
             } else {
-                ctx.database.store.flush(storage).await.map_err(store_error)?;
+                ctx.database.tables.flush(storage).await?;
             }
         }
     }
@@ -292,7 +291,7 @@ async fn analyze_tables(ctx: &StatementContext, names: &[MaintenanceTarget]) -> 
         let view = ctx.txn.read_view();
         let mut statistics = stoa_table::statistics::collect(&view, &table, &|| ctx.session.check_interrupt()).await?;
         statistics.explicit = true;
-        ctx.database.statistics.set(&*ctx.database.store, table.oid, statistics).await?;
+        ctx.database.statistics.set(&ctx.database.tables, table.oid, statistics).await?;
     }
     Ok(())
 }
@@ -304,7 +303,7 @@ async fn analyze_tables(ctx: &StatementContext, names: &[MaintenanceTarget]) -> 
 pub async fn checkpoint(ctx: &StatementContext) -> PgResult<()> {
     for relation in ctx.txn.catalog().relations() {
         for storage in stoa_table::catalog::store::store_tables_of(relation) {
-            ctx.database.store.flush(storage).await.map_err(store_error)?;
+            ctx.database.tables.flush(storage).await?;
         }
     }
     Ok(())

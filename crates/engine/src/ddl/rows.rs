@@ -18,10 +18,10 @@ use futures::StreamExt;
 use std::collections::HashSet;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState, SqlType};
-use stoa_store::{Commit, Durability, MutationRef, Mutations, TableId};
 use stoa_table::catalog::{ColumnId, IndexDescriptor, IndexKey, Oid, TableDescriptor};
 use stoa_table::row::{INDEX_FAMILY, IndexCodec, IndexEncoder, RowCodec, RowEncoder};
-use stoa_table::txn::{Isolation, store_error};
+use stoa_table::txn::Isolation;
+use stoa_table::{MutationRef, Mutations, TableId};
 use xxhash_rust::xxh3::xxh3_128;
 
 /// Bytes that are committed at a time, at most: on their way they are copied a few times.
@@ -232,8 +232,7 @@ impl<'a> RowWriter<'a> {
         }
         if self.work.ctx.txn.isolation() == Isolation::ReadCommitted {
             // The commit of the catalog, behind these in the log, is the one that must be on stable storage.
-            let commit = Commit { mutations: &self.pending, snapshot: None, validate: &[], durability: Durability::Relaxed };
-            self.work.ctx.database.store.commit(commit).await.map_err(store_error)?;
+            self.work.ctx.database.tables.write(&self.pending).await?;
         } else {
             let pending = &self.pending;
             self.work.ctx.txn.write(|set| {
@@ -271,12 +270,12 @@ impl<'a> RowWriter<'a> {
     /// Hands entries to the store in order, as files.
     async fn load(&self, sorters: Vec<(TableId, EntrySorter)>) -> PgResult<()> {
         let tables: Vec<TableId> = sorters.iter().map(|(storage, _)| *storage).collect();
-        let mut load = self.work.ctx.database.store.bulk_load(&tables).await.map_err(store_error)?;
+        let mut load = self.work.ctx.database.tables.load(&tables).await?;
         for (storage, sorter) in sorters {
             let mut entries = sorter.finish()?;
             let mut count = 0u32;
             while let Some((key, cell)) = entries.next_entry()? {
-                load.put(storage, key, INDEX_FAMILY, &[], cell).map_err(store_error)?;
+                load.entry(storage, key, cell)?;
                 count = count.wrapping_add(1);
                 if count.is_multiple_of(8192) {
                     self.work.ctx.session.check_interrupt()?;
@@ -284,8 +283,7 @@ impl<'a> RowWriter<'a> {
                 }
             }
         }
-        load.finish().await.map_err(store_error)?;
-        Ok(())
+        load.finish().await
     }
 }
 
@@ -329,8 +327,7 @@ fn duplicate(
 
 /// Fills indexes of a table with the rows that it has, for a command that is told with the progress.
 pub(crate) async fn build_indexes(work: Work<'_>, table: &TableDescriptor, indexes: &[Oid], command: &'static str) -> PgResult<()> {
-    let regions = work.ctx.database.store.regions(table.storage).await.map_err(store_error)?;
-    let total = regions.iter().map(|r| r.approximate_rows).sum();
+    let total = work.ctx.database.tables.approximate_rows(table.storage).await?;
     let watched = Watched::start(work.ctx, table.oid, indexes, command, total);
     for index in table.indexes.iter().filter(|i| indexes.contains(&i.oid) && i.is_fulltext()) {
         work.build_text(table, index, &|rows| watched.rows(rows)).await?;

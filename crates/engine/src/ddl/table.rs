@@ -11,7 +11,6 @@ use futures::StreamExt;
 use std::time::Duration;
 use stoa_pg::values::interval::Interval;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
-use stoa_store::{BloomFilter, Compression, FamilyId, FamilyOptions, Layout};
 use stoa_syntax::ast::{self, ObjectName};
 use stoa_syntax::ddl::{
     Constraint, ConstraintKind, CreateTable, CreateTableAs, OnCommitAction, RowSource, Split, StorageOption, TableElement,
@@ -21,6 +20,7 @@ use stoa_table::catalog::{
     ViewDescriptor,
 };
 use stoa_table::row::KeyColumn;
+use stoa_table::{BloomFilter, Compression, FamilyId, FamilyOptions, Layout};
 
 /// CREATE TABLE.
 pub(crate) async fn create(work: Work<'_>, create: &CreateTable) -> PgResult<String> {

@@ -11,11 +11,11 @@ use arrow::array::RecordBatch;
 use futures::StreamExt;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
-use stoa_store::{TableId, TableSchema};
 use stoa_syntax::ast::{self, ObjectName};
 use stoa_table::catalog::store::{CatalogShared, encode, relation_key, schema_key, storage_of};
 use stoa_table::catalog::{CatalogSnapshot, ColumnId, Oid, PG_CATALOG_OID, Relation, SchemaDescriptor, TableDescriptor};
-use stoa_table::txn::{TableLockMode, store_error};
+use stoa_table::txn::TableLockMode;
+use stoa_table::{TableId, TableSchema};
 
 /// One statement at work.
 #[derive(Clone, Copy)]
@@ -102,22 +102,22 @@ impl<'a> Work<'a> {
 
     /// Makes a table of the store, which goes if the transaction does.
     pub async fn create_storage(&self, schema: &TableSchema) -> PgResult<()> {
-        let store = Arc::clone(&self.ctx.database.store);
-        store.create_table(schema).await.map_err(store_error)?;
+        let tables = self.ctx.database.tables.clone();
+        tables.create(schema).await?;
         let id = schema.id;
-        self.ctx.txn.on_rollback(move || Box::pin(drop_table(store, id)));
+        self.ctx.txn.on_rollback(move || Box::pin(async move { tables.drop(id).await }));
         Ok(())
     }
 
     /// Removes a table of the store when the transaction has committed.
     pub fn drop_storage(&self, id: TableId) {
         self.ctx.txn.forget_table(id);
-        let store = Arc::clone(&self.ctx.database.store);
+        let tables = self.ctx.database.tables.clone();
         let text = Arc::clone(&self.ctx.database.text);
         self.ctx.txn.on_commit(move || {
             Box::pin(async move {
                 text.forget(id).await;
-                drop_table(store, id).await;
+                tables.drop(id).await;
             })
         });
     }
@@ -475,13 +475,6 @@ impl<'a> Work<'a> {
 pub(crate) enum FoundIndex {
     Index(Oid),
     PrimaryKey,
-}
-
-async fn drop_table(store: Arc<dyn stoa_store::Store>, id: TableId) {
-    if let Err(error) = store.drop_table(id).await {
-        // What is left is removed at the next open.
-        tracing::warn!(%error, table = id.0, "a table of the store could not be removed");
-    }
 }
 
 /// A column's name in expressions.

@@ -15,7 +15,7 @@ use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Pla
 use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
-use stoa_store::KeyRange;
+use stoa_table::KeyRange;
 use stoa_table::access::{AccessPath, PathKind};
 use stoa_table::row::{ColumnSource, IndexCodec, ScanDecoder};
 use stoa_table::txn::{RangeRead, ViewScan};

@@ -8,10 +8,10 @@ use arrow::array::ArrayRef;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult};
-use stoa_store::{CellRef, KeyRange, RowSink};
 use stoa_table::column_cache::{ColumnCache, Found, FoundSegment, Reader};
 use stoa_table::row::{ColumnSource, ScanDecoder};
 use stoa_table::txn::{RangeRead, ViewScan};
+use stoa_table::{CellRef, KeyRange, RowSink};
 
 /// Rows below which what was read is not worth keeping.
 const MIN_KEPT_ROWS: usize = 16;
@@ -115,7 +115,7 @@ impl KeptColumns {
         if gap.keep && rows >= MIN_KEPT_ROWS {
             let range = KeyRange::new(rest.start, end.clone());
             let view = &from.table.view;
-            self.cache.keep(&mut self.reader, &*view.store, &view.snapshot, &range, rows, &columns);
+            self.cache.keep(&mut self.reader, view, &range, rows, &columns);
         }
         self.rest = end.map(|end| KeyRange::new(end, rest.end));
         self.gap = more.then_some(gap);

@@ -21,10 +21,10 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
 use stoa_pg::PgResult;
-use stoa_store::KeyRange;
+use stoa_table::KeyRange;
 use stoa_table::access::{AccessPath, PathKind, PathOptions, Predicate, candidates, scope};
 use stoa_table::row::{ColumnSource, KeyList, ScanDecoder};
-use stoa_table::txn::{RangeRead, ViewScan, store_error};
+use stoa_table::txn::{RangeRead, ViewScan};
 
 /// See the module.
 #[derive(Clone, Debug)]
@@ -277,7 +277,7 @@ impl ScanState {
         /// More ranges than this are not worth asking for.
         const MAX_PROBES: usize = 4096;
         let options = PathOptions { columns: &self.output.read, index_predicates: &|_| None, distinct: None };
-        let store = Arc::clone(&self.table.view.store);
+        let tables = self.table.view.tables();
         let mut best: Option<(f64, AccessPath)> = None;
         for path in candidates(&self.table.table, &self.table.codec, predicates, &options)? {
             let PathKind::Index { codec, at, .. } = &path.kind else { continue };
@@ -288,10 +288,9 @@ impl ScanState {
             if path.scope.equal_parts == 0 || path.scope.ranges.len() > MAX_PROBES {
                 continue;
             }
-            let mut rows = 0u64;
-            for range in path.scope.ranges.iter().take(SAMPLED_PROBES) {
-                rows += store.approximate_size(codec.storage, range).await.map_err(store_error)?.1.max(1);
-            }
+            let probed: Vec<_> =
+                path.scope.ranges.iter().take(SAMPLED_PROBES).map(|range| (codec.storage, std::slice::from_ref(range))).collect();
+            let rows: u64 = tables.extents(&[], &probed).await?.sizes.iter().map(|(_, rows)| (*rows).max(1)).sum();
             let sampled = path.scope.ranges.len().clamp(1, SAMPLED_PROBES);
             let rows = path.unique_rows().map_or(rows as f64 * path.scope.ranges.len() as f64 / sampled as f64, |n| n as f64);
             let scatter = self.output.request.as_ref().map_or(1.0, |request| request.scatter(&path.key));

@@ -18,7 +18,7 @@ use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Pla
 use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
-use stoa_store::KeyRange;
+use stoa_table::KeyRange;
 use stoa_table::access::combine::Combination;
 use stoa_table::access::{AccessPath, PathKind, explain};
 use stoa_table::row::{ColumnSource, KeyList, ScanDecoder};

@@ -29,7 +29,7 @@ use futures::StreamExt;
 use std::collections::{HashMap, VecDeque};
 use std::fmt;
 use std::sync::Arc;
-use stoa_store::KeyRange;
+use stoa_table::KeyRange;
 use stoa_table::access::{PathKind, Probe};
 use stoa_table::row::{ColumnSource, KeyList, ScanDecoder};
 use stoa_table::txn::RangeRead;

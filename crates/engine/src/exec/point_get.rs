@@ -45,7 +45,7 @@ impl PointGetExec {
 
     fn directed(table: ScanTable, path: Arc<AccessPath>, output: ScanOutput, reverse: bool) -> Self {
         let mut keys = KeyList::new();
-        let mut push = |range: &stoa_store::KeyRange| keys.push(range.as_point().unwrap_or(&range.start));
+        let mut push = |range: &stoa_table::KeyRange| keys.push(range.as_point().unwrap_or(&range.start));
         if reverse {
             path.scope.ranges.iter().rev().for_each(&mut push);
         } else {

@@ -5,11 +5,11 @@ use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult};
-use stoa_store::range::prefix_successor;
-use stoa_store::{CellRef, FamilyId, KeyRange};
 use stoa_table::access::{AccessPath, Skip};
+use stoa_table::range::prefix_successor;
 use stoa_table::row::ColumnSource;
 use stoa_table::txn::RangeRead;
+use stoa_table::{CellRef, FamilyId, KeyRange};
 
 /// See the module.
 pub(super) struct Ranges {

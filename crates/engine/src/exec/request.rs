@@ -18,7 +18,6 @@ use datafusion::physical_expr::{PhysicalExpr, PhysicalSortExpr};
 use datafusion::physical_plan::{ExecutionPlan, SortOrderPushdownResult, replace_children_if_necessary};
 use std::sync::Arc;
 use stoa_pg::{PgResult, SqlType};
-use stoa_store::{KeyRange, Region};
 use stoa_table::access::combine::{Combination, Sources, intersections, unions};
 use stoa_table::access::{
     AccessPath, KeyShape, PathKind, PathOptions, Predicate, Preferences, Probe, ProbePart, Usable, Ways, cheapest, scope, usable, ways,
@@ -26,7 +25,7 @@ use stoa_table::access::{
 use stoa_table::catalog::{ColumnId, IndexDescriptor, IndexKey};
 use stoa_table::row::ColumnSource;
 use stoa_table::statistics::TableStatistics;
-use stoa_table::txn::store_error;
+use stoa_table::{KeyRange, Region, TableId};
 
 /// Rows below which a scan is not cut into partitions.
 const PARALLEL_ROWS: f64 = 20_000.0;
@@ -72,6 +71,19 @@ pub struct ScanRequest {
     pub parallelism: usize,
     /// Whether nothing is planned around the scan, so that sizes need not be known well.
     pub alone: bool,
+}
+
+/// What the store says of the paths of a scan.
+struct PathExtents {
+    regions: Vec<(TableId, Vec<Region>)>,
+    /// By path: bytes and rows of its ranges, where the store can tell.
+    sizes: Vec<Option<(u64, f64)>>,
+}
+
+impl PathExtents {
+    fn regions_of(&self, storage: TableId) -> &[Region] {
+        self.regions.iter().find(|(own, _)| *own == storage).map_or(&[], |(_, regions)| regions)
+    }
 }
 
 /// How a scan is answered.
@@ -167,22 +179,21 @@ impl ScanRequest {
             let rows = path.scope.ranges.len() as f64;
             return Ok((Choice::Path(path), Sizes { rows, bytes: 0, regions: Vec::new(), rejected }));
         }
-        let store = &self.scan.view.store;
         if self.alone
             && let Some((at, bytes)) = self.short_path(&paths).await?
         {
             let rows = (bytes / 64).max(1) as f64;
             return Ok((Choice::Path(paths.swap_remove(at)), Sizes { rows, bytes, regions: Vec::new(), rejected }));
         }
-        let regions = store.regions(self.scan.codec.storage).await.map_err(store_error)?;
+        let extents = self.extents(&paths).await?;
+        let regions = extents.regions_of(self.scan.codec.storage).to_vec();
         let table_rows: u64 = regions.iter().map(|r| r.approximate_rows).sum();
         let table_bytes: u64 = regions.iter().map(|r| r.approximate_bytes).sum();
         // Nothing is known of a table that was just made: be prepared for a middling one.
         self.table_rows = if table_rows == 0 { 1000.0 } else { table_rows as f64 };
         self.table_bytes = table_bytes;
         let mut sizes = Vec::with_capacity(paths.len());
-        for path in &mut paths {
-            let size = self.size(path).await?;
+        for (path, size) in paths.iter_mut().zip(extents.sizes.iter().copied()) {
             match &path.kind {
                 PathKind::Index { covered: true, .. } if !path.is_narrowed() => {
                     // Rows of small tables keep their order; it makes no difference to the cost.
@@ -238,7 +249,7 @@ impl ScanRequest {
         let bytes = known.map_or_else(|| (table_bytes as f64 * path.guessed_share()) as u64, |(bytes, _)| bytes);
         let regions = match &path.kind {
             PathKind::Table => regions,
-            PathKind::Index { codec, covered: true, .. } => store.regions(codec.storage).await.map_err(store_error)?,
+            PathKind::Index { codec, covered: true, .. } => extents.regions_of(codec.storage).to_vec(),
             PathKind::Index { .. } => Vec::new(),
         };
         Ok((Choice::Path(path), Sizes { rows: expected, bytes, regions, rejected }))
@@ -346,29 +357,39 @@ impl ScanRequest {
         if path.scope.ranges.len() > SIZED_RANGES {
             return Ok(None);
         }
-        let mut bytes = 0u64;
-        for range in &path.scope.ranges {
-            bytes = bytes.saturating_add(self.scan.view.store.approximate_bytes(storage, range).await.map_err(store_error)?);
-        }
+        let bytes = self.scan.view.approximate_bytes(storage, &path.scope.ranges).await?;
         Ok((bytes < most).then_some((at, bytes)))
     }
 
-    /// Bytes and rows in a path's ranges, where the store can tell.
-    async fn size(&self, path: &AccessPath) -> PgResult<Option<(u64, f64)>> {
-        if path.scope.ranges.len() > SIZED_RANGES || path.skip.is_some() {
-            return Ok(None);
+    /// What the store says of all paths, asked once: the regions of what a path may read as a whole, and the sizes of ranges.
+    async fn extents(&self, paths: &[AccessPath]) -> PgResult<PathExtents> {
+        let own = self.scan.codec.storage;
+        let mut tables = vec![own];
+        let mut asked = Vec::new();
+        let mut positions = Vec::new();
+        for (at, path) in paths.iter().enumerate() {
+            let storage = match &path.kind {
+                PathKind::Table => own,
+                PathKind::Index { codec, covered, .. } => {
+                    if *covered && !tables.contains(&codec.storage) {
+                        tables.push(codec.storage);
+                    }
+                    codec.storage
+                }
+            };
+            if path.scope.ranges.len() <= SIZED_RANGES && path.skip.is_none() {
+                asked.push((storage, path.scope.ranges.as_slice()));
+                positions.push(at);
+            }
         }
-        let storage = match &path.kind {
-            PathKind::Table => self.scan.codec.storage,
-            PathKind::Index { codec, .. } => codec.storage,
-        };
-        let (mut bytes, mut rows) = (0u64, 0u64);
-        for range in &path.scope.ranges {
-            let (b, r) = self.scan.view.store.approximate_size(storage, range).await.map_err(store_error)?;
-            bytes = bytes.saturating_add(b);
-            rows = rows.saturating_add(r);
+        let extents = self.scan.view.tables().extents(&tables, &asked).await?;
+        let mut sizes = vec![None; paths.len()];
+        for (at, (bytes, rows)) in positions.into_iter().zip(extents.sizes) {
+            if let Some(size) = sizes.get_mut(at).filter(|_| rows > 0) {
+                *size = Some((bytes, rows as f64));
+            }
         }
-        Ok((rows > 0).then_some((bytes, rows as f64)))
+        Ok(PathExtents { regions: tables.into_iter().zip(extents.regions).collect(), sizes })
     }
 
     /// How many rows a path's ranges are expected to hold: of a match of a unique key one each; what the store says of ranges that

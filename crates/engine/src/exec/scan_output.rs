@@ -19,7 +19,7 @@ use std::fmt;
 use std::sync::Arc;
 use stoa_encoding::keyside::{Direction, NullOrder};
 use stoa_pg::PgResult;
-use stoa_store::KeyRange;
+use stoa_table::KeyRange;
 use stoa_table::access::{AccessPath, Predicate, explain};
 use stoa_table::catalog::{ColumnId, TableDescriptor};
 use stoa_table::column_cache::ColumnCache;
@@ -47,7 +47,7 @@ impl fmt::Debug for ScanTable {
 
 impl ScanTable {
     /// SERIALIZABLE: remembers that ranges were read.
-    pub fn record(&self, storage: stoa_store::TableId, ranges: &[KeyRange]) {
+    pub fn record(&self, storage: stoa_table::TableId, ranges: &[KeyRange]) {
         if let Some(txn) = self.txn.as_ref().filter(|t| t.records_reads()) {
             ranges.iter().for_each(|range| txn.record_read(storage, range));
         }

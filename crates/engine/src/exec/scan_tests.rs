@@ -13,12 +13,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use stoa_pg::SqlType;
 use stoa_pg::types::PgType;
-use stoa_store::model::ModelStore;
-use stoa_store::{Layout, Store, TableId};
 use stoa_table::catalog::{CatalogSnapshot, ColumnId, IndexDescriptor, IndexKey, IndexPart, IndexState, Salt, TableDescriptor};
 use stoa_table::row::samples::{column, table};
 use stoa_table::row::{INDEX_FAMILY, IndexCodec, IndexEncoder, RowCodec, RowEncoder};
 use stoa_table::txn::{GroupId, Transaction, TransactionManager, TxnOptions};
+use stoa_table::{Layout, TableId};
 
 /// (a, b) is the key; c is indexed, nullable; d is nothing.
 fn descriptor(salt: Option<u8>, unique: bool, include: bool) -> TableDescriptor {
@@ -96,10 +95,10 @@ fn delete(txn: &Transaction, t: &TableDescriptor, row: &Row) {
 }
 
 async fn world(t: &TableDescriptor) -> Arc<TransactionManager> {
-    let store = Arc::new(ModelStore::new());
-    store.create_table(&RowCodec::table_schema(t)).await.unwrap();
-    store.create_table(&IndexCodec::table_schema(&t.indexes[0])).await.unwrap();
-    TransactionManager::new(store, CatalogSnapshot::default())
+    let tables = stoa_table::Tables::in_memory();
+    tables.create(&RowCodec::table_schema(t)).await.unwrap();
+    tables.create(&IndexCodec::table_schema(&t.indexes[0])).await.unwrap();
+    TransactionManager::new(&tables, CatalogSnapshot::default())
 }
 
 fn session(txn: &Arc<Transaction>, t: &Arc<TableDescriptor>) -> SessionContext {

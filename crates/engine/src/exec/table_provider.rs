@@ -27,13 +27,13 @@ use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
 use stoa_pg::{EvalContext, PgError, PgResult, SqlState, SqlType};
-use stoa_store::Timestamp;
+use stoa_table::Timestamp;
 use stoa_table::access::{Predicate, Preferences};
 use stoa_table::catalog::{ColumnId, IndexDescriptor, IndexKey, TableDescriptor};
 use stoa_table::column_cache::ColumnCache;
 use stoa_table::row::{RowCodec, expression_column};
 use stoa_table::statistics::TableStatistics;
-use stoa_table::txn::{ReadView, Transaction, store_error};
+use stoa_table::txn::{ReadView, Transaction};
 
 /// See the module.
 #[derive(Debug)]
@@ -384,10 +384,7 @@ pub(crate) fn table_of(planner: &Planner, scan: &TableScan) -> PgResult<StoaTabl
             let value = crate::plan::constant::evaluate(&ctx.eval, time)?;
             let value = value.ok_or_else(|| PgError::unsupported("AS OF SYSTEM TIME takes a constant"))?;
             let at = system_time(&ctx.eval, &value)?;
-            let mut view = ctx.txn.read_view();
-            view.snapshot = view.store.snapshot_at(at).map_err(store_error)?;
-            view.overlay = stoa_table::txn::Overlay::default();
-            (view, None)
+            (ctx.txn.read_view().as_of(at)?, None)
         }
     };
     let predicates = index_predicates(planner, &scan.table)?;

@@ -16,9 +16,9 @@ use arrow::array::Array;
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::ControlFlow;
 use stoa_pg::PgResult;
-use stoa_store::{CellRef, KeyRange};
 use stoa_table::row::{INDEX_FAMILY, KeyList};
 use stoa_table::txn::ReadView;
+use stoa_table::{CellRef, KeyRange};
 
 /// Whether entries may be left of what has ended.
 #[must_use]

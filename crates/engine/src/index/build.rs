@@ -30,13 +30,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use stoa_pg::{PgError, PgResult, SqlState};
-use stoa_store::{Commit, Durability, KeyRange, Mutations, StoreError};
-use stoa_table::catalog::store::{decode, delete, encode, get, put};
+use stoa_table::KeyRange;
+use stoa_table::catalog::store::{decode, encode};
 use stoa_table::catalog::{IndexDescriptor, IndexState, Oid, Relation, TableDescriptor};
 use stoa_table::row::{INDEX_FAMILY, KeyList, RowEncoder};
 use stoa_table::txn::locks::LockId;
 use stoa_table::txn::locks::{LockStrength, LockWait};
-use stoa_table::txn::{Overlay, ReadView, TableLockMode, TxnOptions, store_error};
+use stoa_table::txn::{ReadView, TableLockMode, TxnOptions};
 
 /// Rows whose keys are recorded as done at a time.
 const RANGE_ROWS: usize = 65_536;
@@ -149,7 +149,7 @@ pub async fn run(ctx: &StatementContext, table: Oid, index: Oid, command: &'stat
             remove(&ctx, table, index).await?;
         }
         builds.end(index);
-        delete(&*ctx.database.store, &done_key(index)).await?;
+        ctx.database.tables.delete_note(&done_key(index)).await?;
         outcome
     });
     task.await.map_err(|e| PgError::internal(format!("an index build ended: {e}")))?
@@ -210,8 +210,7 @@ async fn fill_text(ctx: &StatementContext, table: Oid, index: &IndexDescriptor, 
     text.admit(&described).await?;
     builds.change(index.oid, |p| p.phase = "waiting for writers before build");
     wait_for_writers(ctx, table, cancelled).await?;
-    let regions = ctx.database.store.regions(described.table).await.map_err(store_error)?;
-    let total: u64 = regions.iter().map(|r| r.approximate_rows).sum();
+    let total = ctx.database.tables.approximate_rows(described.table).await?;
     builds.change(index.oid, |p| p.phase = "building index");
     let interrupt = || {
         let rows = described.progress();
@@ -232,7 +231,7 @@ fn inner(ctx: &StatementContext) -> StatementContext {
 }
 
 async fn set_state(ctx: &StatementContext, table: Oid, index: Oid, to: IndexState) -> PgResult<()> {
-    let now = ctx.database.store.snapshot().timestamp().0;
+    let now = ctx.database.tables.now().0;
     change(ctx, table, move |table| {
         for index in table.indexes.iter_mut().filter(|i| i.oid == index) {
             index.state = to;
@@ -294,7 +293,7 @@ pub(crate) async fn take_place(ctx: &StatementContext, table: Oid, new: Oid) -> 
 }
 
 /// Removes a table of the store, or the files of a full text index, once nobody reads or writes it any more.
-pub(crate) fn drop_later(ctx: &StatementContext, table: Oid, storage: stoa_store::TableId) {
+pub(crate) fn drop_later(ctx: &StatementContext, table: Oid, storage: stoa_table::TableId) {
     let ctx = ctx.clone();
     let waited = users(&ctx, table, true);
     tokio::spawn(async move {
@@ -302,10 +301,7 @@ pub(crate) fn drop_later(ctx: &StatementContext, table: Oid, storage: stoa_store
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
         ctx.database.text.forget(storage).await;
-        if let Err(error) = ctx.database.store.drop_table(storage).await {
-            // What is left is removed at the next open.
-            tracing::warn!(%error, table = storage.0, "a table of the store could not be removed");
-        }
+        ctx.database.tables.drop(storage).await;
     });
 }
 
@@ -342,10 +338,9 @@ async fn wait_for_writers(ctx: &StatementContext, table: Oid, cancelled: &Atomic
 
 /// Gives entries to the rows that are there.
 async fn fill(ctx: &StatementContext, table: Oid, index: Oid, cancelled: &AtomicBool) -> PgResult<()> {
-    let store = Arc::clone(&ctx.database.store);
-    let regions = store.regions(descriptor(ctx, table)?.storage).await.map_err(store_error)?;
-    let total = regions.iter().map(|r| r.approximate_rows).sum();
-    let mut done = match get(&*store, &done_key(index)).await? {
+    let tables = &ctx.database.tables;
+    let total = tables.approximate_rows(descriptor(ctx, table)?.storage).await?;
+    let mut done = match tables.note(&done_key(index)).await? {
         Some(bytes) => decode::<Done>(&bytes)?,
         None => Done { next: Vec::new(), rows: 0 },
     };
@@ -363,7 +358,7 @@ async fn fill(ctx: &StatementContext, table: Oid, index: Oid, cancelled: &Atomic
         if outcome? {
             return Ok(());
         }
-        put(&*store, &done_key(index), &encode(&done)?).await?;
+        tables.put_note(&done_key(index), &encode(&done)?).await?;
         // Others come first.
         tokio::task::yield_now().await;
     }
@@ -374,8 +369,7 @@ async fn fill_range(ctx: &StatementContext, table: Oid, index: Oid, done: &mut D
     let writer = TableWriter::new(ctx, &Arc::new(descriptor(ctx, table)?))?;
     let gone = || PgError::new(SqlState::UNDEFINED_OBJECT, "the index was dropped");
     let at = writer.indexes.iter().find(|i| i.descriptor.oid == index).ok_or_else(gone)?;
-    let store = Arc::clone(&ctx.database.store);
-    let view = ReadView { snapshot: store.snapshot(), store, overlay: Overlay::default() };
+    let view = ctx.database.tables.newest();
     let mut rows = TableRows::open(&view, &writer, KeyRange::new(done.next.clone(), None)).await?;
     let mut seen = 0;
     while seen < RANGE_ROWS {
@@ -409,8 +403,7 @@ async fn fill_batch(
     let mut contested: Vec<usize> = Vec::new();
     if index.descriptor.unique {
         let listed: Vec<&[u8]> = entries.iter().map(|(key, ..)| key.as_slice()).collect();
-        let store = Arc::clone(&ctx.database.store);
-        let newest = ReadView { snapshot: store.snapshot(), store, overlay: Overlay::default() };
+        let newest = ctx.database.tables.newest();
         let owners = lookup::entries(&newest, &index.codec, &listed).await?;
         let mut first: HashMap<&[u8], usize> = HashMap::with_capacity(entries.len());
         for (key, _, row) in &entries {
@@ -421,36 +414,10 @@ async fn fill_batch(
         }
     }
     contested.sort_unstable();
-    let mut pending: Vec<(Vec<u8>, Vec<u8>, usize)> = entries;
-    pending.retain(|(_, _, row)| contested.binary_search(row).is_err());
-    for attempt in 0.. {
-        let mut mutations = Mutations::new();
-        for (key, cell, _) in &pending {
-            mutations.put(index.codec.storage, key, INDEX_FAMILY, &[], cell);
-        }
-        if mutations.is_empty() {
-            break;
-        }
-        let commit = Commit { mutations: &mutations, snapshot: Some(view.timestamp()), validate: &[], durability: Durability::Relaxed };
-        match ctx.database.store.commit(commit).await {
-            Ok(_) => break,
-            Err(StoreError::Conflict) => {
-                let before = pending.len();
-                let store = &ctx.database.store;
-                pending.retain(|(key, _, row)| {
-                    let touched = store.rows_changed_since(&mut std::iter::once((index.codec.storage, key.as_slice())), view.timestamp());
-                    if touched || attempt > 8 {
-                        contested.push(*row);
-                    }
-                    !touched && attempt <= 8
-                });
-                if pending.len() == before && attempt > 8 {
-                    return Err(PgError::internal("an index build met a conflict that is none"));
-                }
-            }
-            Err(other) => return Err(store_error(other)),
-        }
-    }
+    entries.retain(|(_, _, row)| contested.binary_search(row).is_err());
+    let listed: Vec<(&[u8], &[u8])> = entries.iter().map(|(key, cell, _)| (key.as_slice(), cell.as_slice())).collect();
+    let newer = ctx.database.tables.backfill(index.codec.storage, &listed, view.timestamp()).await?;
+    contested.extend(newer.into_iter().filter_map(|at| entries.get(at)).map(|(_, _, row)| *row));
     for rows in contested.chunks(LOCKED_ROWS) {
         let list: Vec<&[u8]> = rows.iter().map(|row| keys.get(*row)).collect();
         fill_contested(ctx, writer, index, &list).await?;

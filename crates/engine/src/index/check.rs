@@ -13,11 +13,11 @@ use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState};
-use stoa_store::{CellRef, KeyRange};
 use stoa_table::access::{KeyShape, explain};
 use stoa_table::catalog::{IndexState, TableDescriptor};
 use stoa_table::row::{ColumnSource, INDEX_FAMILY, ScanDecoder};
 use stoa_table::txn::{RangeRead, ReadView};
+use stoa_table::{CellRef, KeyRange};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128_with_seed};
 
 /// Entries of a range.
@@ -286,8 +286,8 @@ pub(super) fn fault(writer: &TableWriter, index: &IndexWriter, kind: FaultKind, 
 pub fn pointed(index: &IndexWriter, key: &[u8], cell: &[u8]) -> Option<Vec<u8>> {
     let source = ColumnSource::Index(Arc::clone(&index.codec));
     let mut decoder = ScanDecoder::new(&source, &[], 1).ok()?.collect_row_keys(&source).ok()?;
-    let cells = [CellRef { family: INDEX_FAMILY, qualifier: &[], timestamp: stoa_store::Timestamp(0), value: cell }];
-    let _ = stoa_store::RowSink::row(&mut decoder, key, &cells);
+    let cells = [CellRef { family: INDEX_FAMILY, qualifier: &[], timestamp: stoa_table::Timestamp(0), value: cell }];
+    let _ = stoa_table::RowSink::row(&mut decoder, key, &cells);
     if decoder.take_error().is_some() {
         return None;
     }

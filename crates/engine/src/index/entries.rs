@@ -4,7 +4,7 @@ use crate::exec::StatementContext;
 use crate::write::rows::Rows;
 use crate::write::table_writer::{IndexWriter, TableWriter};
 use stoa_pg::PgResult;
-use stoa_store::KeyRange;
+use stoa_table::KeyRange;
 use stoa_table::catalog::ColumnId;
 use stoa_table::row::{ColumnSource, KeyList, ScanDecoder};
 use stoa_table::txn::{RangeRead, ReadView, ViewScan};

@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 use stoa_pg::PgResult;
-use stoa_store::Store;
-use stoa_table::catalog::store::{decode, delete, encode, put, rows};
+use stoa_table::Tables;
+use stoa_table::catalog::store::{decode, encode};
 use stoa_table::catalog::{IndexState, Oid, Relation, TableDescriptor};
 use stoa_table::clock::now_us;
 
@@ -66,9 +66,9 @@ impl Checks {
     ///
     /// # Errors
     /// The store failed.
-    pub async fn load(store: &Arc<dyn Store>, exists: impl Fn(Oid, Oid) -> bool) -> PgResult<Self> {
+    pub async fn load(tables: &Tables, exists: impl Fn(Oid, Oid) -> bool) -> PgResult<Self> {
         let out = Self::default();
-        for (key, value) in rows(&**store).await? {
+        for (key, value) in tables.notes().await? {
             let index = match key.split_first() {
                 Some((b'v', rest)) => <[u8; 4]>::try_from(rest).ok().map(u32::from_be_bytes),
                 _ => None,
@@ -79,7 +79,7 @@ impl Checks {
                     out.0.lock().insert(index, check);
                 }
                 // What cannot be read is checked again.
-                _ => delete(&**store, &key).await?,
+                _ => tables.delete_note(&key).await?,
             }
         }
         Ok(out)
@@ -97,7 +97,7 @@ impl Checks {
     /// The store failed.
     pub async fn record(
         &self,
-        store: &dyn Store,
+        tables: &Tables,
         target: &CheckTarget,
         report: &Result<Report, String>,
         started_us: i64,
@@ -125,7 +125,7 @@ impl Checks {
                 }
                 Err(error) => check.failure = Some(error.clone()),
             }
-            put(store, &key(index.oid), &encode(&check)?).await?;
+            tables.put_note(&key(index.oid), &encode(&check)?).await?;
             self.0.lock().insert(index.oid, check);
         }
         Ok(())
@@ -221,7 +221,7 @@ async fn scrub(database: &Arc<DatabaseInner>, table: TableDescriptor) -> PgResul
         return Ok(());
     }
     let report = report.map_err(|error| error.message().to_owned());
-    database.checks.record(&*database.store, &target, &report, started_us, true).await
+    database.checks.record(&database.tables, &target, &report, started_us, true).await
 }
 
 /// Checks what a statement names, and keeps what was found.
@@ -235,11 +235,11 @@ pub async fn check_and_record(ctx: &crate::exec::StatementContext, target: &Chec
         Ok(report) => Ok(report),
         Err(error) => {
             let told = Err(error.message().to_owned());
-            ctx.database.checks.record(&*ctx.database.store, target, &told, started_us, false).await?;
+            ctx.database.checks.record(&ctx.database.tables, target, &told, started_us, false).await?;
             return Err(error);
         }
     };
-    ctx.database.checks.record(&*ctx.database.store, target, &kept, started_us, false).await?;
+    ctx.database.checks.record(&ctx.database.tables, target, &kept, started_us, false).await?;
     kept.map_err(|error: String| stoa_pg::PgError::internal(error))
 }
 
@@ -250,7 +250,6 @@ mod tests {
     use crate::index::tests::{change, entries, table};
     use crate::write::tests::{answer, connect};
     use crate::{Database, DatabaseOptions};
-    use stoa_store::model::ModelStore;
 
     #[test]
     fn a_pace_waits_for_what_is_ahead_of_it() {
@@ -264,10 +263,10 @@ mod tests {
 
     #[tokio::test]
     async fn drift_is_found_without_being_asked_for_and_kept() {
-        let store: Arc<dyn Store> = Arc::new(ModelStore::new());
+        let tables = Tables::in_memory();
         let scrub = ScrubOptions { rows_per_second: 1_000_000, interval: Duration::from_millis(50) };
         let options = DatabaseOptions { scrub, ..DatabaseOptions::default() };
-        let database = Database::open(Arc::clone(&store), options.clone()).await.unwrap();
+        let database = Database::open(tables.clone(), options.clone()).await.unwrap();
         let mut s = connect(&database);
         for sql in [
             "CREATE TABLE t (id int PRIMARY KEY, a int)",
@@ -296,7 +295,7 @@ mod tests {
         drop((s, database));
         // It survives, without the background when that is off.
         let off = DatabaseOptions { scrub: ScrubOptions { rows_per_second: 0, ..scrub }, ..options };
-        let database = Database::open(store, off).await.unwrap();
+        let database = Database::open(tables, off).await.unwrap();
         let mut s = connect(&database);
         let kept = answer(&mut s, "SELECT checks > 1, faults_ever > 0, last_check <= now() FROM pg_stat_index_check").await;
         assert_eq!(kept, "t|t|t");

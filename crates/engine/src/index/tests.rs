@@ -4,9 +4,10 @@
 use crate::Database;
 use crate::write::tests::{answer, connect, database};
 use std::ops::ControlFlow;
-use stoa_store::{CellRef, Commit, Durability, KeyRange, Mutations, ReadSpec, ScanSpec, TableId};
 use stoa_table::catalog::TableDescriptor;
 use stoa_table::row::INDEX_FAMILY;
+use stoa_table::txn::RangeRead;
+use stoa_table::{CellRef, KeyRange, Mutations, TableId};
 
 pub(crate) fn table(database: &Database, name: &str) -> TableDescriptor {
     let catalog = database.inner().transactions.published_catalog();
@@ -21,17 +22,9 @@ pub(crate) fn table(database: &Database, name: &str) -> TableDescriptor {
 
 /// The rows of an index table.
 pub(crate) async fn entries(database: &Database, index: TableId) -> Vec<(Vec<u8>, Vec<u8>)> {
-    let store = &database.inner().store;
-    let read = ReadSpec {
-        table: index,
-        families: vec![INDEX_FAMILY],
-        qualifiers: None,
-        versions: 1,
-        time_range: None,
-        snapshot: store.snapshot(),
-    };
-    let spec = ScanSpec { read, range: KeyRange::all(), reverse: false, limit: None, fill_cache: false };
-    let mut scan = store.scan(spec).await.unwrap();
+    let read =
+        RangeRead { table: index, families: vec![INDEX_FAMILY], range: KeyRange::all(), reverse: false, limit: None, fill_cache: false };
+    let mut scan = database.inner().tables.newest().scan(read).await.unwrap();
     let mut out = Vec::new();
     let mut sink = |key: &[u8], cells: &[CellRef<'_>]| {
         out.push((key.to_vec(), cells[0].value.to_vec()));
@@ -44,8 +37,7 @@ pub(crate) async fn entries(database: &Database, index: TableId) -> Vec<(Vec<u8>
 pub(crate) async fn change(database: &Database, change: impl FnOnce(&mut Mutations)) {
     let mut mutations = Mutations::new();
     change(&mut mutations);
-    let commit = Commit { mutations: &mutations, snapshot: None, validate: &[], durability: Durability::Relaxed };
-    database.inner().store.commit(commit).await.unwrap();
+    database.inner().tables.write(&mutations).await.unwrap();
 }
 
 #[tokio::test]

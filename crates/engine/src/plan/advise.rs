@@ -14,7 +14,7 @@ use datafusion::physical_plan::sorts::sort::SortExec;
 use std::fmt;
 use std::sync::Arc;
 use stoa_pg::PgResult;
-use stoa_store::TableId;
+use stoa_table::TableId;
 use stoa_table::access::{Comparison, Predicate};
 use stoa_table::catalog::{ColumnId, IndexDescriptor, IndexKey, IndexPart, IndexState, TableDescriptor};
 

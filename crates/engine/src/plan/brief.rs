@@ -137,7 +137,7 @@ mod tests {
     fn what_takes_long_is_told_from_what_is_brief() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let database = Database::open(Arc::new(stoa_store::model::ModelStore::new()), DatabaseOptions::default()).await.unwrap();
+            let database = Database::open(stoa_table::Tables::in_memory(), DatabaseOptions::default()).await.unwrap();
             let mut session = connect(&database);
             let setup =
                 "CREATE TABLE t (id int PRIMARY KEY, n int, v text); INSERT INTO t SELECT g, g % 10, 'x' FROM generate_series(1, 100) g";

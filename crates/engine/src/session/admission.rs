@@ -106,7 +106,7 @@ mod tests {
         use crate::write::tests::{answer, connect};
         paused().block_on(async {
             let options = crate::DatabaseOptions { query_memory_bytes: PLACE_BYTES, ..crate::DatabaseOptions::default() };
-            let store = Arc::new(stoa_store::model::ModelStore::new());
+            let store = stoa_table::Tables::in_memory();
             let database = crate::Database::open(store, options).await.unwrap();
             let free = || database.inner().admission.places.as_ref().unwrap().available_permits();
             let (mut first, mut second) = (connect(&database), connect(&database));

@@ -40,7 +40,7 @@ pub async fn status(system: &SessionSystem, token: &str) -> PgResult<CommitStatu
             && session.activity().state != ActivityState::Idle
             && session.settings().raw(SETTING) == Some(token)
     });
-    Ok(match (is_committed(&*system.database.store, token).await?, open) {
+    Ok(match (is_committed(&system.database.tables, token).await?, open) {
         (true, _) => CommitStatus::Committed,
         (false, true) => CommitStatus::Unknown,
         (false, false) => CommitStatus::Aborted,

@@ -320,7 +320,6 @@ mod tests {
     use rand::rngs::StdRng;
     use rand::{Rng, SeedableRng};
     use stoa_pg::PgResult;
-    use stoa_store::model::ModelStore;
 
     /// What clients see: names and types of columns, rows, the tag; or the error.
     async fn execute(session: &mut Session, prepared: &Prepared, params: Vec<ScalarValue>) -> PgResult<String> {
@@ -381,7 +380,7 @@ mod tests {
     }
 
     async fn database(script: &str) -> (Database, Session) {
-        let database = Database::open(Arc::new(ModelStore::new()), DatabaseOptions::default()).await.unwrap();
+        let database = Database::open(stoa_table::Tables::in_memory(), DatabaseOptions::default()).await.unwrap();
         let mut session = database.connect(SessionOptions::default()).unwrap();
         for text in script.split_inclusive(';') {
             let (out, _) = run(&mut session, text, false).await;

@@ -10,8 +10,8 @@ use super::shared::ActivityState;
 use std::sync::Arc;
 use std::time::Duration;
 use stoa_pg::{PgError, PgResult, SqlState};
-use stoa_store::Durability;
 use stoa_syntax::utility::{Isolation, TransactionModes};
+use stoa_table::Durability;
 use stoa_table::clock::now_us;
 use stoa_table::txn::{self, GroupId, Transaction, TxnOptions};
 

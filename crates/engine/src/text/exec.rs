@@ -21,7 +21,7 @@ use hashbrown::HashSet;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
-use stoa_store::KeyRange;
+use stoa_table::KeyRange;
 use stoa_table::access::combine::Combination;
 
 /// Rows read together.

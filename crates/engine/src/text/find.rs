@@ -7,11 +7,11 @@ use hashbrown::HashSet;
 use std::sync::Arc;
 use stoa_fulltext::{Evaluator, FieldText, Generation, Query, Statistics, Want};
 use stoa_pg::{PgResult, SqlState};
-use stoa_store::{KeyRange, Timestamp};
 use stoa_table::catalog::TableDescriptor;
 use stoa_table::feed::{Entry, Feed};
 use stoa_table::row::KeyList;
-use stoa_table::txn::{Overlay, RangeRead, ReadView};
+use stoa_table::txn::RangeRead;
+use stoa_table::{KeyRange, Timestamp};
 
 /// Rows looked at together.
 const ROWS: usize = 1024;
@@ -264,15 +264,14 @@ pub(super) async fn check(indexes: &TextIndexes, table: &TableDescriptor, index:
         return Err(super::not_ready(&index.storage.0.to_string(), &index.condition()));
     };
     let generation = files.generation();
-    let snapshot = indexes.store().snapshot();
+    let view = indexes.tables().newest();
     let since = Timestamp(generation.timestamp);
-    let entries = indexes.feed().changed(index.table, since, snapshot.timestamp());
+    let entries = indexes.feed().changed(index.table, since, view.timestamp());
     let Some(entries) = entries else { return Err(super::not_ready(&index.storage.0.to_string(), &index.condition())) };
     let changed: HashSet<&[u8]> = entries.iter().flat_map(|e| e.keys.iter()).collect();
     let check_files = Arc::clone(&files);
     let verified = tokio::task::spawn_blocking(move || check_files.verify()).await;
     verified.map_err(|e| stoa_pg::PgError::internal(e.to_string()))?.map_err(text_error)?;
-    let view = ReadView { store: Arc::clone(indexes.store()), snapshot, overlay: Overlay::default() };
     let hits = generation.search(&Query::All, Want::All { scores: false }).map_err(text_error)?;
     let (mut rows, mut differ) = (0u64, 0u64);
     let conditions_end = index.texts.ending(table).is_none();

@@ -12,9 +12,9 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 use stoa_fulltext::{FieldText, FullTextIndex};
 use stoa_pg::{PgError, PgResult, SqlState};
-use stoa_store::{KeyRange, Timestamp};
 use stoa_table::row::KeyList;
-use stoa_table::txn::{Overlay, RangeRead, ReadView};
+use stoa_table::txn::RangeRead;
+use stoa_table::{KeyRange, Timestamp};
 
 /// Commits that come within this time are put into the files together.
 const GROUP: Duration = Duration::from_millis(250);
@@ -80,8 +80,8 @@ pub async fn run(indexes: Weak<TextIndexes>) {
 async fn catch_up(indexes: &TextIndexes, index: &Arc<TextIndex>, files: &Arc<FullTextIndex>) -> PgResult<()> {
     let _turn = index.turn.lock().await;
     let from = Timestamp(files.generation().timestamp);
-    let snapshot = indexes.store().snapshot();
-    let to = snapshot.timestamp();
+    let view = indexes.tables().newest();
+    let to = view.timestamp();
     let entries = indexes.feed().changed(index.table, from, to);
     let entries = entries.ok_or_else(|| PgError::internal("the change feed does not reach back to a full text index"))?;
     let keys: BTreeSet<&[u8]> = entries.iter().flat_map(|e| e.keys.iter()).collect();
@@ -94,7 +94,6 @@ async fn catch_up(indexes: &TextIndexes, index: &Arc<TextIndex>, files: &Arc<Ful
         }
         return Ok(());
     }
-    let view = ReadView { store: Arc::clone(indexes.store()), snapshot, overlay: Overlay::default() };
     let mut decoder = index.texts.lookup()?;
     let mut writer = Writer::start(files);
     let keys: Vec<&[u8]> = keys.into_iter().collect();
@@ -148,9 +147,8 @@ async fn build_files(
         tokio::task::spawn_blocking(move || FullTextIndex::create(&directory, &definition).map(|files| files.with_memory(memory))).await;
     let files = created.map_err(|e| PgError::internal(e.to_string()))?.map_err(text_error)?;
     let files = Arc::new(files);
-    let snapshot = indexes.store().snapshot();
-    let at = snapshot.timestamp();
-    let view = ReadView { store: Arc::clone(indexes.store()), snapshot, overlay: Overlay::default() };
+    let view = indexes.tables().newest();
+    let at = view.timestamp();
     let mut decoder = index.texts.decoder(ROWS)?;
     let mut writer = Writer::start(&files);
     let read = RangeRead {

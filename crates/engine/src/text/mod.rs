@@ -29,10 +29,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 use stoa_fulltext::{Definition, FieldDefinition, FullTextIndex, KeyForm, TokenizerKind, TokenizerOptions};
 use stoa_pg::{PgError, PgResult, PgType};
-use stoa_store::{Store, TableId, Timestamp};
 use stoa_table::catalog::{CatalogSnapshot, IndexDescriptor, IndexState, Relation, TableDescriptor};
 use stoa_table::feed::Feed;
 use stoa_table::row::KeyCodec;
+use stoa_table::{TableId, Tables, Timestamp};
 
 /// The access method of full text indexes.
 pub use stoa_table::catalog::FULLTEXT_METHOD as METHOD;
@@ -94,7 +94,7 @@ impl TextIndex {
 /// See the module.
 #[derive(Debug)]
 pub struct TextIndexes {
-    store: Arc<dyn Store>,
+    tables: Tables,
     feed: Arc<Feed>,
     directory: PathBuf,
     /// What the writer of an index may keep in memory.
@@ -120,7 +120,7 @@ impl TextIndexes {
     /// # Errors
     /// What the store and the file system report. Damaged indexes are no error.
     pub async fn open(
-        store: &Arc<dyn Store>,
+        tables: &Tables,
         feed: &Arc<Feed>,
         directory: Option<&Path>,
         writer_bytes: usize,
@@ -134,7 +134,7 @@ impl TextIndexes {
             }
         };
         let out = Self {
-            store: Arc::clone(store),
+            tables: tables.clone(),
             feed: Arc::clone(feed),
             directory,
             writer_bytes,
@@ -168,7 +168,7 @@ impl TextIndexes {
 
     async fn reopen(&self, index: &Arc<TextIndex>) -> PgResult<()> {
         self.feed.prepare().await?;
-        let newest = self.store.snapshot().timestamp();
+        let newest = self.tables.now();
         let opened = FullTextIndex::open(&index.directory, &index.definition).map(|files| files.with_memory(self.writer_bytes));
         let condition = match opened {
             Ok(files) => match Timestamp(files.generation().timestamp) {
@@ -278,8 +278,8 @@ impl TextIndexes {
         follow::build(self, index, &|| Ok(())).await
     }
 
-    pub(crate) fn store(&self) -> &Arc<dyn Store> {
-        &self.store
+    pub(crate) fn tables(&self) -> &Tables {
+        &self.tables
     }
 }
 

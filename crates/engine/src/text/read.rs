@@ -9,7 +9,7 @@ use hashbrown::HashSet;
 use std::sync::Arc;
 use stoa_fulltext::Query;
 use stoa_pg::{PgError, PgResult};
-use stoa_store::KeyRange;
+use stoa_table::KeyRange;
 use stoa_table::catalog::ColumnId;
 use stoa_table::feed::Feed;
 use stoa_table::row::{ColumnSource, ScanDecoder};

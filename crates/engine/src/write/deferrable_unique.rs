@@ -15,11 +15,11 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use stoa_pg::sqlstate::SqlState;
 use stoa_pg::{EvalContext, PgError, PgResult};
-use stoa_store::{CellRef, KeyRange, RowSink};
 use stoa_table::catalog::{IndexDescriptor, Oid, TableDescriptor};
 use stoa_table::row::{ColumnSource, INDEX_FAMILY, IndexCodec, IndexEncoder, KeyList, RowCodec, ScanDecoder};
 use stoa_table::txn::locks::{LockStrength, LockWait};
 use stoa_table::txn::{RangeRead, ReadView, Transaction};
+use stoa_table::{CellRef, KeyRange, RowSink};
 
 /// Takes the keys of rows that are about to be written to a deferrable index, and leaves checks for those that others have.
 ///

@@ -18,13 +18,13 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use stoa_pg::sqlstate::SqlState;
 use stoa_pg::{PgError, PgResult};
-use stoa_store::{KeyRange, TableId};
 use stoa_table::catalog::{ColumnId, TableDescriptor};
 use stoa_table::row::{INDEX_FAMILY, KeyList, RowEncoder};
 use stoa_table::txn::failure::concurrent_update;
 use stoa_table::txn::locks::LockId;
 use stoa_table::txn::locks::{LockStrength, LockWait};
-use stoa_table::txn::{Isolation, Overlay, ReadView, statement_retry};
+use stoa_table::txn::{Isolation, statement_retry};
+use stoa_table::{KeyRange, TableId};
 
 /// What becomes of a row whose key exists.
 pub enum ConflictRule {
@@ -355,7 +355,7 @@ async fn find_existing(writer: &TableWriter, unique: &mut UniqueKeys) -> PgResul
 /// level count.
 async fn check_absent(writer: &TableWriter, unique: &UniqueKeys, storage: TableId, wanted: &[&[u8]]) -> PgResult<()> {
     let txn = &writer.ctx.txn;
-    let snapshot = ReadView { overlay: Overlay::default(), ..txn.read_view() };
+    let snapshot = txn.read_view().stored();
     let mut freed = Vec::new();
     for key in wanted {
         if unique.existing.contains_key(*key) {

@@ -6,11 +6,11 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use stoa_pg::PgResult;
-use stoa_store::{CellRef, RowSink};
 use stoa_table::access::{PathKind, PathOptions, Predicate, candidates, choose};
 use stoa_table::catalog::{ColumnId, TableDescriptor};
 use stoa_table::row::{ColumnSource, INDEX_FAMILY, IndexCodec, IndexEncoder, KeyList, RowCodec, ScanDecoder};
 use stoa_table::txn::{RangeRead, ReadView};
+use stoa_table::{CellRef, RowSink};
 
 /// The row keys that exclusive entries of a unique index point to, by entry key; absent entries are left out.
 ///
@@ -182,7 +182,7 @@ pub async fn matching(view: &ReadView, table: &TableDescriptor, codec: &Arc<RowC
     finish(&mut decoder, &columns)
 }
 
-async fn scan(view: &ReadView, table: stoa_store::TableId, ranges: &[stoa_store::KeyRange], decoder: &mut ScanDecoder) -> PgResult<()> {
+async fn scan(view: &ReadView, table: stoa_table::TableId, ranges: &[stoa_table::KeyRange], decoder: &mut ScanDecoder) -> PgResult<()> {
     for range in ranges {
         let read = RangeRead { table, families: decoder.families(), range: range.clone(), reverse: false, limit: None, fill_cache: true };
         let mut scan = view.scan(read).await?;

@@ -9,10 +9,9 @@ use crate::{Database, DatabaseOptions};
 use futures::StreamExt;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult};
-use stoa_store::model::ModelStore;
 
 pub(crate) async fn database() -> Database {
-    Database::open(Arc::new(ModelStore::new()), DatabaseOptions::default()).await.unwrap()
+    Database::open(stoa_table::Tables::in_memory(), DatabaseOptions::default()).await.unwrap()
 }
 
 pub(crate) fn connect(database: &Database) -> Session {

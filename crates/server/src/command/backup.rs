@@ -18,7 +18,7 @@ impl Backup {
         let database = open_existing(&self.data).await?;
         stoa_store_lsm::make_directory(&self.to)
             .map_err(|error| CommandError::Io { what: format!("cannot make the directory {}", self.to.display()), error })?;
-        let at = database.inner().store.backup(&self.to.join("store")).await?;
+        let at = database.inner().tables.backup(&self.to.join("store")).await?;
         eprintln!("a copy as of {} µs since 1970 is in {}", at.micros(), self.to.display());
         Ok(ExitCode::SUCCESS)
     }

@@ -3,7 +3,7 @@
 use super::CommandError;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use stoa_engine::{Database, DatabaseOptions};
+use stoa_engine::{Database, DatabaseOptions, Tables};
 
 /// Options of every command that opens a database.
 #[derive(clap::Args, Clone, Debug)]
@@ -75,7 +75,7 @@ pub async fn open_for(options: &DataOptions, max_sessions: usize, port: Option<u
         memory_limit_bytes: Some(limit),
         ..DatabaseOptions::default()
     };
-    Ok(Database::open(Arc::new(store), database).await?)
+    Ok(Database::open(Tables::new(Arc::new(store)), database).await?)
 }
 
 fn make_directory(path: &Path) -> Result<(), CommandError> {

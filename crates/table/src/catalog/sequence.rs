@@ -224,7 +224,7 @@ mod tests {
     #[tokio::test]
     async fn values_are_never_given_twice() {
         let store: Arc<dyn Store> = Arc::new(ModelStore::default());
-        let catalog = crate::catalog::open(&store).await.unwrap();
+        let catalog = crate::catalog::open(&crate::Tables::new(Arc::clone(&store))).await.unwrap();
         drop(catalog);
         let s = sequence(1, 1, 100_000, 1, false);
         let first = Sequences::new(Arc::clone(&store));
@@ -247,7 +247,7 @@ mod tests {
     #[tokio::test]
     async fn bounds_and_cycles() {
         let store: Arc<dyn Store> = Arc::new(ModelStore::default());
-        crate::catalog::open(&store).await.unwrap();
+        crate::catalog::open(&crate::Tables::new(Arc::clone(&store))).await.unwrap();
         let sequences = Sequences::new(store);
         let s = sequence(2, 1, 4, 1, false);
         assert_eq!((sequences.next(&s).unwrap(), sequences.next(&s).unwrap()), (1, 3));

@@ -14,6 +14,7 @@
 use super::descriptor::{FIRST_USER_OID, INFORMATION_SCHEMA_OID, Oid, PG_CATALOG_OID, PUBLIC_OID, Relation, SchemaDescriptor};
 use super::sequence::Sequences;
 use super::snapshot::CatalogSnapshot;
+use crate::tables::Tables;
 use crate::txn::commit_token::TOKEN_TABLE;
 use crate::txn::{CATALOG_FAMILY, CATALOG_TABLE, store_error};
 use serde::de::DeserializeOwned;
@@ -228,7 +229,8 @@ pub fn store_tables_of(relation: &Relation) -> impl Iterator<Item = TableId> {
 ///
 /// # Errors
 /// What the store reports; XX001 for rows that cannot be read.
-pub async fn open(store: &Arc<dyn Store>) -> PgResult<CatalogSnapshot> {
+pub async fn open(tables: &Tables) -> PgResult<CatalogSnapshot> {
+    let store = tables.store();
     if store.describe_table(CATALOG_TABLE).await.map_err(store_error)?.is_none() {
         let family = FamilySchema { id: CATALOG_FAMILY, name: "c".into(), options: FamilyOptions::default() };
         let schema = TableSchema { id: CATALOG_TABLE, name: "catalog".into(), families: vec![family], split_points: Vec::new() };
@@ -315,11 +317,11 @@ mod tests {
     #[tokio::test]
     async fn ids_are_not_used_twice() {
         let store: Arc<dyn Store> = Arc::new(ModelStore::default());
-        let first = open(&store).await.unwrap();
+        let first = open(&Tables::new(Arc::clone(&store))).await.unwrap();
         assert!(first.schema_by_name("public").is_some() && first.schema_by_name("pg_catalog").is_some());
         let mut seen = HashSet::new();
         for _ in 0..3 {
-            let catalog = open(&store).await.unwrap();
+            let catalog = open(&Tables::new(Arc::clone(&store))).await.unwrap();
             for _ in 0..70 {
                 assert!(seen.insert(catalog.shared().unwrap().next_id().await.unwrap()));
             }
@@ -330,12 +332,12 @@ mod tests {
     #[tokio::test]
     async fn tables_that_nothing_names_go() {
         let store: Arc<dyn Store> = Arc::new(ModelStore::default());
-        open(&store).await.unwrap();
+        open(&Tables::new(Arc::clone(&store))).await.unwrap();
         let family = FamilySchema { id: CATALOG_FAMILY, name: "f".into(), options: FamilyOptions::default() };
         let schema = TableSchema { id: TableId(77), name: "x".into(), families: vec![family], split_points: Vec::new() };
         let kept = store.list_tables().await.unwrap();
         store.create_table(&schema).await.unwrap();
-        open(&store).await.unwrap();
+        open(&Tables::new(Arc::clone(&store))).await.unwrap();
         assert_eq!(store.list_tables().await.unwrap(), kept);
     }
 }

@@ -11,6 +11,7 @@
 mod values;
 
 use crate::catalog::ColumnId;
+use crate::txn::ReadView;
 use arrow::array::ArrayRef;
 use parking_lot::Mutex;
 use std::collections::{BTreeMap, HashMap};
@@ -18,7 +19,7 @@ use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use stoa_pg::SqlType;
-use stoa_store::{KeyRange, Snapshot, Store, TableId, Timestamp, Watch};
+use stoa_store::{KeyRange, TableId, Timestamp, Watch};
 use values::Values;
 
 /// A column as it is read: the id stays when a table is altered, the rest may change.
@@ -216,15 +217,7 @@ impl ColumnCache {
     }
 
     /// Keeps what a reader has read of a range at a snapshot: all its columns, in its order.
-    pub fn keep(
-        &self,
-        reader: &mut Reader,
-        store: &dyn Store,
-        snapshot: &Arc<dyn Snapshot>,
-        range: &KeyRange,
-        rows: usize,
-        columns: &[ArrayRef],
-    ) {
+    pub fn keep(&self, reader: &mut Reader, view: &ReadView, range: &KeyRange, rows: usize, columns: &[ArrayRef]) {
         if reader.full || columns.len() != reader.columns.len() {
             return;
         }
@@ -246,7 +239,7 @@ impl ColumnCache {
         }
         let stale: Vec<Vec<u8>> = others.into_iter().map(|(start, _)| start.clone()).collect();
         let freed: usize = stale.iter().filter_map(|start| segments.remove(start)).map(|own| own.all_bytes()).sum();
-        let watch = store.watch(reader.source, range, snapshot);
+        let watch = view.watch(reader.source, range);
         let added = watch.map(|watch| {
             let segment = Segment { end: range.end.clone(), rows, watch, bytes, used: reader.number, columns };
             segments.insert(range.start.clone(), segment);
@@ -338,16 +331,21 @@ fn kept_column(key: &Arc<ColumnKey>, values: &ArrayRef, reader: &Reader) -> Kept
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
     use super::*;
+    use crate::txn::Overlay;
     use arrow::array::{AsArray, Int64Array};
     use stoa_pg::PgType;
     use stoa_store::conformance::block_on;
     use stoa_store::model::ModelStore;
-    use stoa_store::{Commit, Durability, FamilyId, FamilyOptions, FamilySchema, Mutations, TableSchema};
+    use stoa_store::{Commit, Durability, FamilyId, FamilyOptions, FamilySchema, Mutations, Snapshot, Store, TableSchema};
 
     const T: TableId = TableId(1);
 
-    fn store() -> ModelStore {
-        let store = ModelStore::new();
+    fn view(store: &Arc<ModelStore>, snapshot: &Arc<dyn Snapshot>) -> ReadView {
+        ReadView { store: Arc::clone(store) as Arc<dyn Store>, snapshot: Arc::clone(snapshot), overlay: Overlay::default() }
+    }
+
+    fn store() -> Arc<ModelStore> {
+        let store = Arc::new(ModelStore::new());
         let family = FamilySchema { id: FamilyId(0), name: "f".into(), options: FamilyOptions::default() };
         let schema = TableSchema { id: T, name: "t".into(), families: vec![family], split_points: vec![] };
         block_on(store.create_table(&schema)).unwrap();
@@ -398,7 +396,7 @@ mod tests {
         let mut reader = cache.reader(T, vec![column(1)], snapshot.timestamp());
         assert_eq!(find(&cache, &reader, "", ""), "keep to end");
         for (from, to, first) in [("", "d", 10), ("d", "h", 20), ("p", "", 30)] {
-            cache.keep(&mut reader, &store, &snapshot, &range(from, to), 4, &[values(first, 4)]);
+            cache.keep(&mut reader, &view(&store, &snapshot), &range(from, to), 4, &[values(first, 4)]);
         }
         assert_eq!(find(&cache, &reader, "", ""), "4 rows to d: 10");
         assert_eq!(find(&cache, &reader, "d", "h"), "4 rows to h: 20");
@@ -422,9 +420,9 @@ mod tests {
         let Found::Segment(found) = cache.find(&reader, b"", None) else { panic!("it is there") };
         cache.complete(&mut reader, b"", &found, &[(1, values(11, 4))]);
         assert_eq!(find(&cache, &reader, "", ""), "4 rows to d: 10 11");
-        cache.keep(&mut reader, &store, &later, &range("d", "k"), 7, &[values(1, 7), values(2, 7)]);
+        cache.keep(&mut reader, &view(&store, &later), &range("d", "k"), 7, &[values(1, 7), values(2, 7)]);
         assert_eq!(find(&cache, &reader, "d", ""), "7 rows to k: 1 2");
-        cache.keep(&mut reader, &store, &later, &range("j", "m"), 7, &[values(3, 7), values(4, 7)]);
+        cache.keep(&mut reader, &view(&store, &later), &range("j", "m"), 7, &[values(3, 7), values(4, 7)]);
         assert_eq!(find(&cache, &reader, "d", ""), "7 rows to k: 1 2", "who comes later leaves what is there");
 
         let other = Arc::new(ColumnKey { missing: Some(Arc::from(&b"x"[..])), ..ColumnKey::clone(&column(1)) });
@@ -438,9 +436,9 @@ mod tests {
         let snapshot = store.snapshot();
         change(&store, "b");
         let mut reader = cache.reader(T, vec![], snapshot.timestamp());
-        cache.keep(&mut reader, &store, &snapshot, &range("a", "c"), 0, &[]);
+        cache.keep(&mut reader, &view(&store, &snapshot), &range("a", "c"), 0, &[]);
         assert_eq!(find(&cache, &reader, "a", ""), "keep to end");
-        cache.keep(&mut reader, &store, &snapshot, &range("c", "d"), 5, &[]);
+        cache.keep(&mut reader, &view(&store, &snapshot), &range("c", "d"), 5, &[]);
         assert_eq!(find(&cache, &reader, "c", ""), "5 rows to d: ", "rows without columns are counted");
     }
 
@@ -457,7 +455,7 @@ mod tests {
                 match cache.find(&reader, &place.start, place.end.as_deref()) {
                     Found::Segment(segment) if segment.columns[0].is_some() => found += 1,
                     Found::Segment(segment) => cache.complete(&mut reader, &place.start, &segment, &[(0, values(1 << 40, 1000))]),
-                    Found::Gap { .. } => cache.keep(&mut reader, &store, &snapshot, &place, 1000, &[values(1 << 40, 1000)]),
+                    Found::Gap { .. } => cache.keep(&mut reader, &view(&store, &snapshot), &place, 1000, &[values(1 << 40, 1000)]),
                 }
                 assert!(cache.bytes() <= 100_000);
             }

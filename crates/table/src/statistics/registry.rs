@@ -3,15 +3,15 @@
 //! Tables whose rows changed much since are analyzed again in the background, one at a time.
 
 use super::{TableStatistics, collect};
-use crate::catalog::store::{decode, delete, encode, put, rows};
+use crate::catalog::store::{decode, delete, encode, rows};
 use crate::catalog::{Oid, Relation};
-use crate::txn::{Overlay, ReadView, TransactionManager};
+use crate::tables::Tables;
+use crate::txn::TransactionManager;
 use parking_lot::{Mutex, RwLock};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use stoa_pg::{PgError, PgResult};
-use stoa_store::Store;
 
 /// Changed rows, beside a fifth of all, after which a table is analyzed again.
 const CHANGES: f64 = 500.0;
@@ -42,7 +42,8 @@ impl Registry {
     ///
     /// # Errors
     /// The store failed.
-    pub async fn load(store: &Arc<dyn Store>, exists: impl Fn(Oid) -> bool) -> PgResult<Self> {
+    pub async fn load(tables: &Tables, exists: impl Fn(Oid) -> bool) -> PgResult<Self> {
+        let store = tables.store();
         let out = Self::default();
         for (key, value) in rows(&**store).await? {
             if key.first() != Some(&b't') {
@@ -76,8 +77,8 @@ impl Registry {
     ///
     /// # Errors
     /// The store failed.
-    pub async fn set(&self, store: &dyn Store, table: Oid, statistics: TableStatistics) -> PgResult<()> {
-        put(store, &key(table), &encode(&statistics)?).await?;
+    pub async fn set(&self, tables: &Tables, table: Oid, statistics: TableStatistics) -> PgResult<()> {
+        tables.put_note(&key(table), &encode(&statistics)?).await?;
         self.tables.write().insert(table, Arc::new(statistics));
         self.changes.lock().remove(&table);
         Ok(())
@@ -128,9 +129,9 @@ async fn run(registry: Weak<Registry>, transactions: Weak<TransactionManager>) {
 async fn analyze(registry: &Arc<Registry>, transactions: &TransactionManager, table: Oid) -> PgResult<()> {
     let catalog = transactions.published_catalog();
     let Some(Relation::Table(descriptor)) = catalog.relation(table).map(|r| &**r) else { return Ok(()) };
-    let store = Arc::clone(transactions.store());
-    let view = ReadView { snapshot: store.snapshot(), store: Arc::clone(&store), overlay: Overlay::default() };
+    let tables = transactions.tables();
+    let view = tables.newest();
     let gone = || PgError::internal("the database is closed");
     let statistics = collect(&view, descriptor, &|| if Arc::strong_count(registry) > 1 { Ok(()) } else { Err(gone()) }).await?;
-    registry.set(&*store, table, statistics).await
+    registry.set(&tables, table, statistics).await
 }

@@ -11,10 +11,11 @@
 use super::failure::{lock_failure, store_error};
 use super::locks::{Acquired, LockId, Mode, Wait};
 use super::transaction::Transaction;
+use crate::tables::Tables;
 use std::ops::ControlFlow;
 use std::time::Duration;
 use stoa_pg::{PgError, PgResult, SqlState};
-use stoa_store::{CellRef, FamilyId, FamilyOptions, FamilySchema, ReadSpec, Store, TableId, TableSchema};
+use stoa_store::{CellRef, FamilyId, FamilyOptions, FamilySchema, ReadSpec, TableId, TableSchema};
 
 /// The table of tokens.
 pub const TOKEN_TABLE: TableId = TableId(3);
@@ -35,7 +36,8 @@ pub fn table_schema() -> TableSchema {
 ///
 /// # Errors
 /// What the store reports.
-pub async fn is_committed(store: &dyn Store, token: &str) -> PgResult<bool> {
+pub async fn is_committed(tables: &Tables, token: &str) -> PgResult<bool> {
+    let store = tables.store();
     let spec = ReadSpec {
         table: TOKEN_TABLE,
         families: vec![FAMILY],
@@ -67,7 +69,7 @@ pub async fn write(txn: &Transaction, token: &str) -> PgResult<()> {
         Acquired::Granted { new } => txn.keep_lock(id, new, None),
         other => return Err(lock_failure(&other, "commit token")),
     }
-    if is_committed(&**txn.manager().store(), token).await? {
+    if is_committed(&txn.manager().tables(), token).await? {
         return Err(PgError::new(SqlState(*b"40002"), format!("a transaction with the commit token \"{token}\" is committed already"))
             .hint("What it was to do has been done; choose another token for other work."));
     }

@@ -9,6 +9,7 @@ use super::transaction::{Isolation, Transaction};
 use super::write_space::WriteSpace;
 use crate::catalog::CatalogSnapshot;
 use crate::feed::Feed;
+use crate::tables::Tables;
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
@@ -68,7 +69,8 @@ const MAX_TRANSACTION_BYTES: u64 = 64 << 30;
 
 impl TransactionManager {
     #[must_use]
-    pub fn new(store: Arc<dyn Store>, catalog: CatalogSnapshot) -> Arc<Self> {
+    pub fn new(tables: &Tables, catalog: CatalogSnapshot) -> Arc<Self> {
+        let store = Arc::clone(tables.store());
         let catalog = Arc::new(catalog);
         Arc::new(Self {
             feed: Feed::new(Arc::clone(&store)),
@@ -112,8 +114,13 @@ impl TransactionManager {
         self.next_id.fetch_add(1, Ordering::Relaxed)
     }
 
+    /// The tables that the transactions read and write.
     #[must_use]
-    pub fn store(&self) -> &Arc<dyn Store> {
+    pub fn tables(&self) -> Tables {
+        Tables::new(Arc::clone(&self.store))
+    }
+
+    pub(crate) fn store(&self) -> &Arc<dyn Store> {
         &self.store
     }
 

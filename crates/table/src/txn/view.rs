@@ -6,16 +6,17 @@
 use super::failure::store_error;
 use super::overlay::{Overlay, OverlayCursor};
 use super::row_change::{ChangedRow, RowChange};
+use crate::tables::Tables;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult};
-use stoa_store::{CellRef, FamilyId, KeyRange, ReadSpec, RowSink, Scan, ScanSpec, Snapshot, Store, TableId, Timestamp};
+use stoa_store::{CellRef, FamilyId, KeyRange, ReadSpec, RowSink, Scan, ScanSpec, Snapshot, Store, TableId, Timestamp, Watch};
 
 /// A consistent view for one statement. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct ReadView {
-    pub store: Arc<dyn Store>,
-    pub snapshot: Arc<dyn Snapshot>,
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) snapshot: Arc<dyn Snapshot>,
     pub overlay: Overlay,
 }
 
@@ -152,6 +153,43 @@ impl ReadView {
             while scan.next_block(block_rows, sink).await.map_err(store_error)? {}
         }
         Ok(())
+    }
+
+    /// The same store at an earlier time, without the transaction's own writes.
+    ///
+    /// # Errors
+    /// 72000 for a time that the store has forgotten.
+    pub fn as_of(&self, at: Timestamp) -> PgResult<Self> {
+        let snapshot = self.store.snapshot_at(at).map_err(store_error)?;
+        Ok(Self { store: Arc::clone(&self.store), snapshot, overlay: Overlay::default() })
+    }
+
+    /// What is stored, without the transaction's own writes.
+    #[must_use]
+    pub fn stored(&self) -> Self {
+        Self { overlay: Overlay::default(), ..self.clone() }
+    }
+
+    /// The tables that it reads.
+    #[must_use]
+    pub fn tables(&self) -> Tables {
+        Tables::new(Arc::clone(&self.store))
+    }
+
+    pub(crate) fn watch(&self, table: TableId, range: &KeyRange) -> Option<Arc<Watch>> {
+        self.store.watch(table, range, &self.snapshot)
+    }
+
+    /// The bytes of some ranges, without a look at their rows: cheap enough to be asked before every read.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn approximate_bytes(&self, table: TableId, ranges: &[KeyRange]) -> PgResult<u64> {
+        let mut bytes = 0u64;
+        for range in ranges {
+            bytes = bytes.saturating_add(self.store.approximate_bytes(table, range).await.map_err(store_error)?);
+        }
+        Ok(bytes)
     }
 
     /// The view's time.

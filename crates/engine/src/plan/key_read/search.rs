@@ -17,7 +17,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use stoa_fulltext::Query;
 use stoa_pg::{EvalContext, PgError, PgResult};
-use stoa_store::TableId;
+use stoa_table::TableId;
 use stoa_table::catalog::{ColumnId, IndexDescriptor, IndexKey, IndexState};
 
 /// The share of rows that are taken to pass conditions before any has.

@@ -10,9 +10,7 @@ use datafusion::common::ScalarValue;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use std::collections::HashMap;
-use std::sync::Arc;
 use stoa_pg::PgType;
-use stoa_store::model::ModelStore;
 
 const WORDS: [&str; 9] = ["alpha", "beta", "gamma", "delta", "alphabet", "betas", "running", "run", "the"];
 
@@ -194,7 +192,7 @@ async fn compare(session: &mut Session, rng: &mut StdRng, what: &str) -> bool {
 
 async fn rounds(seed: u64) -> usize {
     let mut rng = StdRng::seed_from_u64(seed);
-    let database = Database::open(Arc::new(ModelStore::default()), DatabaseOptions::default()).await.unwrap();
+    let database = Database::open(stoa_table::Tables::in_memory(), DatabaseOptions::default()).await.unwrap();
     let mut session = database.connect(SessionOptions::default()).unwrap();
     all(
         &mut session,
@@ -247,7 +245,7 @@ async fn compiled_searches_give_what_the_planner_gives() {
 
 #[tokio::test]
 async fn a_filter_is_looked_for_further_down() {
-    let database = Database::open(Arc::new(ModelStore::default()), DatabaseOptions::default()).await.unwrap();
+    let database = Database::open(stoa_table::Tables::in_memory(), DatabaseOptions::default()).await.unwrap();
     let mut session = database.connect(SessionOptions::default()).unwrap();
     // The better a row, the less it passes: the first that do are behind some hundreds.
     all(

@@ -9,9 +9,7 @@ use arrow::util::display::{ArrayFormatter, FormatOptions};
 use datafusion::common::ScalarValue;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
-use std::sync::Arc;
 use stoa_pg::{PgResult, PgType};
-use stoa_store::model::ModelStore;
 
 const COLUMNS: [(&str, &str); 5] = [("a", "int4"), ("b", "int8"), ("c", "text"), ("d", "varchar(10)"), ("e", "int2")];
 
@@ -252,7 +250,7 @@ pub(in crate::plan) fn check(statement: &Statement, what: &str, given: PgResult<
 
 async fn compare(seed: u64, tables: usize, statements: usize, long: bool) {
     let mut rng = StdRng::seed_from_u64(seed);
-    let database = Database::open(Arc::new(ModelStore::default()), DatabaseOptions::default()).await.unwrap();
+    let database = Database::open(stoa_table::Tables::in_memory(), DatabaseOptions::default()).await.unwrap();
     let mut session = database.connect(SessionOptions::default()).unwrap();
     let mut compiled = 0;
     for _ in 0..tables {

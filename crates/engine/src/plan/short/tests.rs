@@ -8,9 +8,7 @@ use crate::{Database, DatabaseOptions};
 use datafusion::common::ScalarValue;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
-use std::sync::Arc;
 use stoa_pg::PgType;
-use stoa_store::model::ModelStore;
 
 const COLUMNS: [(&str, PgType); 5] =
     [("a", PgType::Int4), ("b", PgType::Int8), ("c", PgType::Text), ("d", PgType::Varchar), ("e", PgType::Int2)];
@@ -258,7 +256,7 @@ const SHAPES: [(&str, usize); 9] = [
 /// How many statements of each shape were compiled.
 async fn compare(seed: u64, rounds: usize, statements: usize) -> [usize; SHAPES.len()] {
     let mut rng = StdRng::seed_from_u64(seed);
-    let database = Database::open(Arc::new(ModelStore::default()), DatabaseOptions::default()).await.unwrap();
+    let database = Database::open(stoa_table::Tables::in_memory(), DatabaseOptions::default()).await.unwrap();
     let mut session = database.connect(SessionOptions::default()).unwrap();
     let mut compiled = [0; SHAPES.len()];
     for _ in 0..rounds {
@@ -309,7 +307,7 @@ async fn short_queries_give_what_the_planner_gives() {
 
 #[tokio::test]
 async fn a_query_that_turns_out_long_is_left_to_the_planner() {
-    let database = Database::open(Arc::new(ModelStore::default()), DatabaseOptions::default()).await.unwrap();
+    let database = Database::open(stoa_table::Tables::in_memory(), DatabaseOptions::default()).await.unwrap();
     let mut session = database.connect(SessionOptions::default()).unwrap();
     all(
         &mut session,
@@ -337,7 +335,7 @@ async fn a_query_that_turns_out_long_is_left_to_the_planner() {
 
 #[tokio::test]
 async fn changes_by_joins_are_those_of_the_planner() {
-    let database = Database::open(Arc::new(ModelStore::default()), DatabaseOptions::default()).await.unwrap();
+    let database = Database::open(stoa_table::Tables::in_memory(), DatabaseOptions::default()).await.unwrap();
     let mut session = database.connect(SessionOptions::default()).unwrap();
     let statements = [
         "UPDATE $t SET n = $t.n + u.n, s = u.s FROM u WHERE u.id = $t.u AND $t.id = $1",
@@ -386,7 +384,7 @@ async fn changes_by_joins_are_those_of_the_planner() {
 
 #[tokio::test]
 async fn a_queue_locks_no_more_rows_than_it_takes() {
-    let database = Database::open(Arc::new(ModelStore::default()), DatabaseOptions::default()).await.unwrap();
+    let database = Database::open(stoa_table::Tables::in_memory(), DatabaseOptions::default()).await.unwrap();
     let mut sessions = Vec::new();
     for _ in 0..3 {
         sessions.push(database.connect(SessionOptions::default()).unwrap());

@@ -17,7 +17,7 @@ async fn world() -> Arc<TransactionManager> {
         let families = vec![FamilySchema { id: F, name: "f".into(), options: FamilyOptions::default() }];
         store.create_table(&TableSchema { id, name: "t".into(), families, split_points: Vec::new() }).await.unwrap();
     }
-    TransactionManager::new(store, CatalogSnapshot::default())
+    TransactionManager::new(&crate::Tables::new(store), CatalogSnapshot::default())
 }
 
 fn begin(manager: &Arc<TransactionManager>, group: u64, isolation: Isolation) -> Arc<Transaction> {

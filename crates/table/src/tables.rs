@@ -1,0 +1,271 @@
+//! The tables of a store: the one way to it from above.
+
+use crate::catalog::store as rows;
+use crate::txn::{Overlay, ReadView, store_error};
+use std::sync::Arc;
+use stoa_pg::PgResult;
+use stoa_store::{BulkLoad, Commit, Durability, KeyRange, Mutations, Region, Store, StoreError, TableId, TableSchema, Timestamp};
+
+/// A handle on the tables of a store; cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Tables {
+    store: Arc<dyn Store>,
+}
+
+/// What planning asks a store in one call: see [`Tables::extents`].
+#[derive(Clone, Debug, Default)]
+pub struct Extents {
+    /// The regions of each table, in key order.
+    pub regions: Vec<Vec<Region>>,
+    /// Bytes and rows of each set of ranges, approximately.
+    pub sizes: Vec<(u64, u64)>,
+}
+
+/// Entries of an index that is being filled: keys and cells, ascending.
+pub type Entries<'a> = &'a [(&'a [u8], &'a [u8])];
+
+impl Tables {
+    #[must_use]
+    pub fn new(store: Arc<dyn Store>) -> Self {
+        Self { store }
+    }
+
+    /// Tables in memory, over the model of a store: for tests.
+    #[must_use]
+    pub fn in_memory() -> Self {
+        Self::new(Arc::new(stoa_store::model::ModelStore::new()))
+    }
+
+    pub(crate) fn store(&self) -> &Arc<dyn Store> {
+        &self.store
+    }
+
+    /// Writes a consistent copy of everything, as of the returned time, into an empty directory.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn backup(&self, directory: &std::path::Path) -> PgResult<Timestamp> {
+        self.store.backup(directory).await.map_err(store_error)
+    }
+
+    /// Counters of the store, for monitoring: name and value.
+    #[must_use]
+    pub fn metrics(&self) -> Vec<(String, u64)> {
+        self.store.metrics()
+    }
+
+    // Reading.
+
+    /// Everything that is committed, without anybody's own writes.
+    #[must_use]
+    pub fn newest(&self) -> ReadView {
+        ReadView { store: Arc::clone(&self.store), snapshot: self.store.snapshot(), overlay: Overlay::default() }
+    }
+
+    /// The time of the newest commit that is visible.
+    #[must_use]
+    pub fn now(&self) -> Timestamp {
+        self.store.snapshot().timestamp()
+    }
+
+    /// The regions of some tables, and the sizes of some sets of key ranges.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn extents(&self, tables: &[TableId], ranges: &[(TableId, &[KeyRange])]) -> PgResult<Extents> {
+        let mut out = Extents { regions: Vec::with_capacity(tables.len()), sizes: Vec::with_capacity(ranges.len()) };
+        for table in tables {
+            out.regions.push(self.store.regions(*table).await.map_err(store_error)?);
+        }
+        for (table, ranges) in ranges {
+            let (mut bytes, mut rows) = (0u64, 0u64);
+            for range in *ranges {
+                let (b, r) = self.store.approximate_size(*table, range).await.map_err(store_error)?;
+                bytes = bytes.saturating_add(b);
+                rows = rows.saturating_add(r);
+            }
+            out.sizes.push((bytes, rows));
+        }
+        Ok(out)
+    }
+
+    /// The rows that a table has, approximately.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn approximate_rows(&self, table: TableId) -> PgResult<u64> {
+        let extents = self.extents(&[table], &[]).await?;
+        Ok(extents.regions.iter().flatten().map(|r| r.approximate_rows).sum())
+    }
+
+    /// The bytes and rows of a table, approximately.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn size(&self, table: TableId) -> PgResult<(u64, u64)> {
+        let all = [KeyRange::all()];
+        let extents = self.extents(&[], &[(table, &all)]).await?;
+        Ok(extents.sizes.first().copied().unwrap_or_default())
+    }
+
+    // Definitions: each is durable when the call returns.
+
+    /// Makes a table.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn create(&self, schema: &TableSchema) -> PgResult<()> {
+        self.store.create_table(schema).await.map_err(store_error)
+    }
+
+    /// How a table is stored.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn describe(&self, table: TableId) -> PgResult<Option<TableSchema>> {
+        self.store.describe_table(table).await.map_err(store_error)
+    }
+
+    /// Gives a table these families and options: new families are empty, those left out are removed.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn alter(&self, schema: &TableSchema) -> PgResult<()> {
+        self.store.alter_table(schema).await.map_err(store_error)
+    }
+
+    /// Removes a table. What cannot be removed now is when the database is opened the next time.
+    pub async fn drop(&self, table: TableId) {
+        if let Err(error) = self.store.drop_table(table).await {
+            tracing::warn!(%error, table = table.0, "a table of the store could not be removed");
+        }
+    }
+
+    /// Writes what a table has in memory to files.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn flush(&self, table: TableId) -> PgResult<()> {
+        self.store.flush(table).await.map_err(store_error)
+    }
+
+    /// Rewrites a table's files without what is deleted, expired or replaced.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn compact(&self, table: TableId) -> PgResult<()> {
+        self.store.compact(table).await.map_err(store_error)
+    }
+
+    // Writing past transactions.
+
+    /// Writes rows that nobody else can see or write yet. They are on stable storage with the next commit that is.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn write(&self, mutations: &Mutations) -> PgResult<()> {
+        let commit = Commit { mutations, snapshot: None, validate: &[], durability: Durability::Relaxed };
+        self.store.commit(commit).await.map(|_| ()).map_err(store_error)
+    }
+
+    /// Writes entries of rows as they were at a time, where no entry was written since. The positions of the others come back: what is
+    /// newer stays.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn backfill(&self, table: TableId, entries: Entries<'_>, at: Timestamp) -> PgResult<Vec<usize>> {
+        let mut pending: Vec<usize> = (0..entries.len()).collect();
+        let mut newer = Vec::new();
+        loop {
+            let mut mutations = Mutations::new();
+            for (key, cell) in pending.iter().filter_map(|n| entries.get(*n)) {
+                mutations.put(table, key, crate::row::INDEX_FAMILY, &[], cell);
+            }
+            if mutations.is_empty() {
+                return Ok(newer);
+            }
+            let commit = Commit { mutations: &mutations, snapshot: Some(at), validate: &[], durability: Durability::Relaxed };
+            match self.store.commit(commit).await {
+                Ok(_) => return Ok(newer),
+                Err(StoreError::Conflict) => {
+                    let before = pending.len();
+                    let changed = |n: &usize| {
+                        let key = entries.get(*n).map(|(key, _)| (table, *key));
+                        self.store.rows_changed_since(&mut key.into_iter(), at)
+                    };
+                    let (gone, left): (Vec<_>, Vec<_>) = pending.into_iter().partition(changed);
+                    newer.extend(gone);
+                    pending = left;
+                    if pending.len() == before {
+                        // A conflict with what is not to be found any more: all of them are looked at one by one.
+                        newer.append(&mut pending);
+                    }
+                }
+                Err(other) => return Err(store_error(other)),
+            }
+        }
+    }
+
+    /// Starts a load of sorted rows into some tables, which becomes visible at its end.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn load(&self, tables: &[TableId]) -> PgResult<Load> {
+        Ok(Load(self.store.bulk_load(tables).await.map_err(store_error)?))
+    }
+
+    // What the engine keeps about tables, beside the catalog: a small value by its key.
+
+    /// The value of a key.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn note(&self, key: &[u8]) -> PgResult<Option<Vec<u8>>> {
+        rows::get(&*self.store, key).await
+    }
+
+    /// All keys and values, the catalog's own among them.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn notes(&self) -> PgResult<Vec<(Vec<u8>, Vec<u8>)>> {
+        rows::rows(&*self.store).await
+    }
+
+    /// Sets the value of a key.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn put_note(&self, key: &[u8], value: &[u8]) -> PgResult<()> {
+        rows::put(&*self.store, key, value).await
+    }
+
+    /// Removes a key.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn delete_note(&self, key: &[u8]) -> PgResult<()> {
+        rows::delete(&*self.store, key).await
+    }
+}
+
+/// A load of sorted rows.
+pub struct Load(Box<dyn BulkLoad>);
+
+impl Load {
+    /// Sets an entry; a table comes once, its keys ascend.
+    ///
+    /// # Errors
+    /// The store failed; the load is unusable then.
+    pub fn entry(&mut self, table: TableId, key: &[u8], cell: &[u8]) -> PgResult<()> {
+        self.0.put(table, key, crate::row::INDEX_FAMILY, &[], cell).map_err(store_error)
+    }
+
+    /// Makes all of it visible and durable.
+    ///
+    /// # Errors
+    /// The store failed; nothing is visible then.
+    pub async fn finish(self) -> PgResult<()> {
+        self.0.finish().await.map(|_| ()).map_err(store_error)
+    }
+}
