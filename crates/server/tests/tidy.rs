@@ -306,13 +306,15 @@ fn an_arrow_that_goes_up_or_aside_is_told() {
         ("stoa-syntax", "stoa-pg"),
         ("stoa-store-lsm", "stoa-engine"),
         ("stoa-engine", "stoa-server"),
+        ("stoa-engine", "stoa-store"),
+        ("stoa-table", "stoa-syntax"),
         ("stoa-engine", "stoa-store-lsm"),
         ("stoa-server", "stoa-unheard-of"),
     ] {
         assert_eq!(arrows(package, &names(&["serde", dependency])).len(), 1, "{package} and {dependency}");
     }
     assert_eq!(arrows("stoa-unheard-of", &names(&[])).len(), 1);
-    assert!(arrows("stoa-engine", &names(&["serde", "stoa-encoding", "stoa-pg", "stoa-store", "stoa-syntax"])).is_empty());
+    assert!(arrows("stoa-engine", &names(&["serde", "stoa-encoding", "stoa-pg", "stoa-syntax", "stoa-table"])).is_empty());
 }
 
 #[test]
