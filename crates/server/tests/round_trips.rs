@@ -121,7 +121,7 @@ async fn statements_ask_no_more_than_is_written_down() {
     for (name, sql) in STATEMENTS {
         let mut counts = Vec::new();
         for n in 1..=3 {
-            calls.take();
+            let _ = calls.take();
             run(&mut session, &sql.replace("{n}", &n.to_string())).await;
             counts.push(calls.take());
         }
@@ -146,7 +146,7 @@ async fn a_late_store_makes_statements_late_by_its_calls() {
     run(&mut session, "CREATE TABLE t (id int PRIMARY KEY, v int)").await;
     run(&mut session, "INSERT INTO t VALUES (1, 2)").await;
     run(&mut session, "SELECT v FROM t WHERE id = 1").await;
-    calls.take();
+    let _ = calls.take();
     let began = Instant::now();
     run(&mut session, "SELECT v FROM t WHERE id = 1").await;
     let count: u64 = calls.take().values().sum();

@@ -15,6 +15,7 @@ pub mod limits;
 pub mod mirror;
 pub mod model;
 pub mod mutations;
+pub mod parts;
 pub mod range;
 pub mod schema;
 pub mod watch;
@@ -122,6 +123,15 @@ pub struct Region {
     pub server: Option<String>,
 }
 
+/// See [`Store::extents`].
+#[derive(Clone, Debug, Default)]
+pub struct Extents {
+    /// The regions of each table, in key order.
+    pub regions: Vec<Vec<Region>>,
+    /// Bytes and rows of each set of ranges, approximately.
+    pub sizes: Vec<(u64, u64)>,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Durability {
     /// On stable storage before the call returns.
@@ -194,6 +204,23 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     async fn regions(&self, table: TableId) -> StoreResult<Vec<Region>>;
     /// The approximate bytes and rows in a key range.
     async fn approximate_size(&self, table: TableId, range: &KeyRange) -> StoreResult<(u64, u64)>;
+    /// The regions of some tables and the approximate bytes and rows of some sets of key ranges: what planning asks, in one call.
+    async fn extents(&self, tables: &[TableId], ranges: &[(TableId, &[KeyRange])]) -> StoreResult<Extents> {
+        let mut out = Extents { regions: Vec::with_capacity(tables.len()), sizes: Vec::with_capacity(ranges.len()) };
+        for table in tables {
+            out.regions.push(self.regions(*table).await?);
+        }
+        for (table, ranges) in ranges {
+            let (mut bytes, mut rows) = (0u64, 0u64);
+            for range in *ranges {
+                let (b, r) = self.approximate_size(*table, range).await?;
+                bytes = bytes.saturating_add(b);
+                rows = rows.saturating_add(r);
+            }
+            out.sizes.push((bytes, rows));
+        }
+        Ok(out)
+    }
     /// The bytes of a range, without a look at its rows: cheap enough to be asked before every read.
     async fn approximate_bytes(&self, table: TableId, range: &KeyRange) -> StoreResult<u64> {
         Ok(self.approximate_size(table, range).await?.0)
@@ -213,6 +240,10 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     async fn get(&self, spec: &ReadSpec, keys: &[&[u8]], sink: &mut dyn RowSink) -> StoreResult<()>;
     /// Opens a scan.
     async fn scan(&self, spec: ScanSpec) -> StoreResult<Box<dyn Scan>>;
+    /// Opens a scan over parts of the spec's range alone, which come in the order of the scan and do not overlap: many lookups at once.
+    async fn scan_parts(&self, spec: ScanSpec, parts: Arc<[KeyRange]>) -> StoreResult<Box<dyn Scan>> {
+        Ok(Box::new(parts::PartScan::new(self.scan(spec).await?, parts)))
+    }
 
     /// Watches a range: as long as the watch holds at the time of a snapshot, reads of the range at it give what they give at
     /// `snapshot`, which is held until the call returns. `None` where that cannot be promised: the range has changed since, its rows

@@ -17,7 +17,7 @@ pub mod txn;
 
 /// The words of a store in which ranges, rows and definitions are told; who else uses them names no store.
 pub use stoa_store::{
-    BloomFilter, CellRef, Compression, Durability, FamilyId, FamilyOptions, FamilySchema, KeyRange, Layout, MutationRef, Mutations, Region,
-    RowSink, TableId, TableSchema, Timestamp, range,
+    BloomFilter, CellRef, Compression, Durability, Extents, FamilyId, FamilyOptions, FamilySchema, KeyRange, Layout, MutationRef,
+    Mutations, Region, RowSink, TableId, TableSchema, Timestamp, range,
 };
-pub use tables::{Extents, Tables};
+pub use tables::Tables;

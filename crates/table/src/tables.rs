@@ -4,21 +4,12 @@ use crate::catalog::store as rows;
 use crate::txn::{Overlay, ReadView, store_error};
 use std::sync::Arc;
 use stoa_pg::PgResult;
-use stoa_store::{BulkLoad, Commit, Durability, KeyRange, Mutations, Region, Store, StoreError, TableId, TableSchema, Timestamp};
+use stoa_store::{BulkLoad, Commit, Durability, Extents, KeyRange, Mutations, Store, StoreError, TableId, TableSchema, Timestamp};
 
 /// A handle on the tables of a store; cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Tables {
     store: Arc<dyn Store>,
-}
-
-/// What planning asks a store in one call: see [`Tables::extents`].
-#[derive(Clone, Debug, Default)]
-pub struct Extents {
-    /// The regions of each table, in key order.
-    pub regions: Vec<Vec<Region>>,
-    /// Bytes and rows of each set of ranges, approximately.
-    pub sizes: Vec<(u64, u64)>,
 }
 
 /// Entries of an index that is being filled: keys and cells, ascending.
@@ -73,20 +64,7 @@ impl Tables {
     /// # Errors
     /// The store failed.
     pub async fn extents(&self, tables: &[TableId], ranges: &[(TableId, &[KeyRange])]) -> PgResult<Extents> {
-        let mut out = Extents { regions: Vec::with_capacity(tables.len()), sizes: Vec::with_capacity(ranges.len()) };
-        for table in tables {
-            out.regions.push(self.store.regions(*table).await.map_err(store_error)?);
-        }
-        for (table, ranges) in ranges {
-            let (mut bytes, mut rows) = (0u64, 0u64);
-            for range in *ranges {
-                let (b, r) = self.store.approximate_size(*table, range).await.map_err(store_error)?;
-                bytes = bytes.saturating_add(b);
-                rows = rows.saturating_add(r);
-            }
-            out.sizes.push((bytes, rows));
-        }
-        Ok(out)
+        self.store.extents(tables, ranges).await.map_err(store_error)
     }
 
     /// The rows that a table has, approximately.

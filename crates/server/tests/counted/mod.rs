@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 use stoa_store::{
-    BulkLoad, Commit, KeyRange, MutationRef, ReadSpec, Region, RowSink, Scan, ScanSpec, Snapshot, Store, StoreResult, TableId, TableSchema,
-    Then, Timestamp,
+    BulkLoad, Commit, Extents, KeyRange, MutationRef, ReadSpec, Region, RowSink, Scan, ScanSpec, Snapshot, Store, StoreResult, TableId,
+    TableSchema, Then, Timestamp,
 };
 
 /// Calls by kind.
@@ -137,6 +137,11 @@ impl Store for CountedStore {
         self.store.regions(table).await
     }
 
+    async fn extents(&self, tables: &[TableId], ranges: &[(TableId, &[KeyRange])]) -> StoreResult<Extents> {
+        self.count("size").await;
+        self.store.extents(tables, ranges).await
+    }
+
     async fn approximate_size(&self, table: TableId, range: &KeyRange) -> StoreResult<(u64, u64)> {
         self.count("size").await;
         self.store.approximate_size(table, range).await
@@ -177,6 +182,11 @@ impl Store for CountedStore {
 
     async fn scan(&self, spec: ScanSpec) -> StoreResult<Box<dyn Scan>> {
         let scan = self.store.scan(spec).await?;
+        Ok(Box::new(CountedScan { scan, calls: Arc::clone(&self.calls), delay: self.delay, done: false }))
+    }
+
+    async fn scan_parts(&self, spec: ScanSpec, parts: Arc<[KeyRange]>) -> StoreResult<Box<dyn Scan>> {
+        let scan = self.store.scan_parts(spec, parts).await?;
         Ok(Box::new(CountedScan { scan, calls: Arc::clone(&self.calls), delay: self.delay, done: false }))
     }
 

@@ -131,6 +131,15 @@ pub fn a_scan_goes_from_part_to_part(make: MakeStore<'_>) {
                     if reverse {
                         order.reverse();
                     }
+                    let all: Vec<KeyRange> = order.iter().map(|part| (*part).clone()).collect();
+                    let mut expected = super::Rows::default();
+                    for part in &all {
+                        expected.rows.extend(run_scan(store, crate::ScanSpec { range: part.clone(), ..spec.clone() }, 100).unwrap().rows);
+                    }
+                    let mut together = block_on(store.scan_parts(spec.clone(), all.into())).unwrap();
+                    let mut rows = super::Rows::default();
+                    while block_on(together.next_block(max_rows, &mut rows)).unwrap() {}
+                    assert_eq!(rows.rows, expected.rows, "all parts in blocks of {max_rows}, reverse: {reverse}");
                     for part in order {
                         let expected = run_scan(store, crate::ScanSpec { range: part.clone(), ..spec.clone() }, 100).unwrap();
                         scan.enter(part).unwrap();

@@ -146,12 +146,9 @@ impl ReadView {
             limit: None,
             fill_cache: read.fill_cache,
         };
-        // One for all: to open a scan costs more than to read a few rows.
-        let mut scan = self.store.scan(spec).await.map_err(store_error)?;
-        for range in ranges {
-            scan.enter(range).map_err(store_error)?;
-            while scan.next_block(block_rows, sink).await.map_err(store_error)? {}
-        }
+        // One for all: to open a scan, or to ask a store for one more, costs more than to read a few rows.
+        let mut scan = self.store.scan_parts(spec, Arc::from(ranges)).await.map_err(store_error)?;
+        while scan.next_block(block_rows, sink).await.map_err(store_error)? {}
         Ok(())
     }
 
