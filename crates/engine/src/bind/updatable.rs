@@ -5,7 +5,7 @@
 
 use super::scope::{Clause, FromItem, Scope, ScopeColumn};
 use super::tree::{ColId, Expr, ExprKind, ViewChecks};
-use super::{Binder, MAX_VIEWS, aggregate, fold, name_parts, syntax_error, walk};
+use super::{Binder, aggregate, fold, name_parts, syntax_error, walk};
 use crate::catalog::{ColumnId, Relation, TableDescriptor, ViewDescriptor};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -149,7 +149,7 @@ impl Binder<'_> {
             Some(Relation::View(view)) => {
                 let view = view.clone();
                 self.note_use(view.oid, None);
-                let (table, target) = self.view_target(&view, verb, 0)?;
+                let (table, target) = self.view_target(&view, verb)?;
                 let mut shape = table.clone();
                 shape.name.clone_from(&view.name);
                 for column in &mut shape.columns {
@@ -170,7 +170,7 @@ impl Binder<'_> {
         }
     }
 
-    fn view_target(&mut self, view: &ViewDescriptor, verb: &str, depth: usize) -> PgResult<(TableDescriptor, ViewTarget)> {
+    fn view_target(&mut self, view: &ViewDescriptor, verb: &str) -> PgResult<(TableDescriptor, ViewTarget)> {
         let refuse = |detail: &str| {
             let (doing, word) = match verb {
                 "insert into" => ("inserting into", "INSERT"),
@@ -183,9 +183,7 @@ impl Binder<'_> {
                     "To enable {doing} the view, provide an INSTEAD OF {word} trigger or an unconditional ON {word} DO INSTEAD rule."
                 ))
         };
-        if depth > MAX_VIEWS {
-            return Err(PgError::new(SqlState::STATEMENT_TOO_COMPLEX, "views are nested too deeply"));
-        }
+        self.enter_view(view)?;
         let parsed = stoa_syntax::parse(&view.sql).map_err(syntax_error)?;
         let Some(ast::Statement::Query(query)) = parsed.first().map(|p| &p.statement) else {
             return Err(PgError::internal("the definition of a view is not a query"));
@@ -205,7 +203,7 @@ impl Binder<'_> {
             }
             Some(Relation::View(below)) if below.materialized.is_none() => {
                 let below = below.clone();
-                let (table, inner) = self.view_target(&below, verb, depth + 1)?;
+                let (table, inner) = self.view_target(&below, verb)?;
                 (table, inner.base.clone(), Some(inner))
             }
             _ => return Err(refuse("that do not select from a single table or view")),
@@ -236,6 +234,7 @@ impl Binder<'_> {
             e.fields_mut().position = None;
             e
         })?;
+        self.views.pop();
         for (_, e) in &targets {
             if aggregate::has_aggregate(e) {
                 return Err(refuse("that return aggregate functions"));
@@ -320,7 +319,7 @@ fn simple_selection(query: &ast::Query) -> Result<(&ast::Select, &ast::TableFact
 
 /// Why no rows are written through a view by itself, as a hint says it; that the views below it are no better is not looked at.
 pub(crate) fn refusal(ctx: &super::BindContext<'_>, view: &ViewDescriptor) -> Option<String> {
-    match Binder::new(ctx.clone()).view_target(view, "update", 0) {
+    match Binder::new(ctx.clone()).view_target(view, "update") {
         Ok((_, target)) if target.columns.iter().all(|(_, e)| target.table_column(e).is_none()) => {
             Some("Views that have no updatable columns are not automatically updatable.".to_owned())
         }
@@ -332,5 +331,5 @@ pub(crate) fn refusal(ctx: &super::BindContext<'_>, view: &ViewDescriptor) -> Op
 
 /// Whether INSERT, UPDATE and DELETE can go through a view: what `information_schema` says of it.
 pub(crate) fn is_updatable(ctx: &super::BindContext<'_>, view: &ViewDescriptor) -> bool {
-    view.materialized.is_none() && Binder::new(ctx.clone()).view_target(view, "update", 0).is_ok()
+    view.materialized.is_none() && Binder::new(ctx.clone()).view_target(view, "update").is_ok()
 }

@@ -918,7 +918,7 @@ pub(crate) async fn refresh(work: Work<'_>, name: &ObjectName, concurrently: boo
     };
     let catalog = work.catalog();
     let path = work.path();
-    let query = query_of(bind_stored_query(&work.bind_context(&catalog, &path), &syntax)?, &[])?;
+    let query = query_of(bind_stored_query(&work.bind_context(&catalog, &path), view.oid, &syntax)?, &[])?;
     let mut builder = TableBuilder::of(work, old.clone());
     builder.move_storage().await?;
     let table = builder.table;

@@ -108,12 +108,6 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateView) -> PgResult<Stri
                 column.comment.clone_from(&before.comment);
                 column.default.clone_from(&before.default);
             }
-            if view.depends_on.iter().any(|d| d.relation == old.oid) {
-                return Err(PgError::new(
-                    SqlState::INVALID_OBJECT_DEFINITION,
-                    format!("infinite recursion detected in rules for relation \"{name}\""),
-                ));
-            }
             work.lock(&Relation::View(old.clone()), crate::txn::TableLockMode::AccessExclusive).await?;
         }
         Some(other) if create.or_replace => {
