@@ -225,7 +225,10 @@ fn text_of(context: &BindContext<'_>, query: &ast::Query, meanings: &Meanings) -
             speak(&mut query);
             let text = said(&query.to_string());
             // A view that cannot be read again would be in the way of all that lists views.
-            stoa_syntax::parse(&text).map_err(|_| PgError::unsupported("views of this form are not supported"))?;
+            stoa_syntax::parse(&text).map_err(|_| {
+                PgError::unsupported("views of this form are not supported")
+                    .hint("The definition is kept as text, which could not be read again. Write its expressions in another form.")
+            })?;
             Ok((text, named))
         }
     }
