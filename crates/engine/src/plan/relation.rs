@@ -22,8 +22,8 @@ use datafusion::logical_expr::expr::Sort;
 use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
 use datafusion::logical_expr::{Expr as DfExpr, LogicalPlan, LogicalPlanBuilder, Operator, SortExpr};
 use datafusion::physical_expr::create_physical_expr;
-use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::filter::FilterExec;
+use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream};
 use futures::future::BoxFuture;
 use std::collections::{HashMap, HashSet};
 use std::pin::Pin;
@@ -323,6 +323,12 @@ impl Planner {
     pub(crate) async fn plan_rounds(&self, rel: &Rel, columns: &[ColId]) -> PgResult<Arc<dyn ExecutionPlan>> {
         let plan = select_columns(self.plan(rel).await?, columns)?;
         super::execute::physical_in(&self.ctx, &self.ctx.database.rounds, plan).await
+    }
+
+    /// Begins to run a relation, and gives the named columns as they come.
+    pub(crate) async fn start(&self, rel: &Rel, columns: &[ColId]) -> PgResult<SendableRecordBatchStream> {
+        let plan = select_columns(self.plan(rel).await?, columns)?;
+        super::execute::start(&self.ctx, plan).await
     }
 
     /// Runs a relation now and gives the named columns.
