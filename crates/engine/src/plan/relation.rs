@@ -466,7 +466,6 @@ impl Planner {
         if super::never::contradict(&rest) {
             rest = vec![crate::bind::function::bool_const(false)];
         }
-        super::sink::sink(&self.ctx.eval, &mut rel, &mut rest);
         if rest.is_empty() {
             return self.plan(&rel).await;
         }
@@ -529,12 +528,6 @@ impl Planner {
                     left_rel = self.lift(left_rel, c, &mut of_left, false).await?;
                 }
             }
-        }
-        match kind {
-            JoinKind::Inner => super::sink::sink_into(&self.ctx.eval, &mut left_rel, &mut right_rel, &mut conditions),
-            JoinKind::Left => super::sink::hold(self, &mut left_rel, &mut conditions),
-            JoinKind::Right => super::sink::hold(self, &mut right_rel, &mut conditions),
-            _ => {}
         }
         let mut left_plan = self.plan(&left_rel).await?;
         for apply in of_left {
