@@ -406,6 +406,8 @@ def statements_nest_deeply(server):
         c.execute("INSERT INTO t VALUES (1, 'x')")
         for sql, row in deep.items():
             assert c.execute(sql).fetchall() == [row], sql[:60]
+        # What is wrong far below is told once, and not sought anew at each level.
+        fails("42601", lambda: c.execute("SELECT (" * n + "SELECT 1 +" + ")" * n))
         for sql in ("SELECT " + "(" * 20_000 + "1" + ")" * 20_000, "SELECT " + "(SELECT " * 20_000 + "1" + ")" * 20_000,
                     "SELECT " + "+".join(["a"] * 50_000) + " FROM t"):
             fails("54001", lambda: c.execute(sql))
