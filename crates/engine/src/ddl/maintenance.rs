@@ -289,6 +289,15 @@ async fn analyze_tables(ctx: &StatementContext, names: &[MaintenanceTarget]) -> 
     let work = Work { ctx };
     for table in targets(work, names)? {
         work.lock(&Relation::Table(table.clone()), crate::txn::TableLockMode::ShareUpdateExclusive).await?;
+        work.refresh()?;
+        // Another session may have dropped it meanwhile.
+        let Some(table) = work.catalog().table(table.oid).cloned() else {
+            if !names.is_empty() {
+                let message = format!("skipping analyze of \"{}\" --- relation no longer exists", table.name);
+                ctx.session.warning(SqlState::UNDEFINED_TABLE, message);
+            }
+            continue;
+        };
         let view = ctx.txn.read_view();
         let mut statistics = crate::statistics::collect(&view, &table, &|| ctx.session.check_interrupt()).await?;
         statistics.explicit = true;
