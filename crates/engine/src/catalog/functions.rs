@@ -10,7 +10,7 @@ use super::{CatalogSnapshot, ColumnId, Oid, Relation, SequenceDescriptor};
 use crate::session::system::SessionSystem;
 use crate::txn::{TableLockMode, store_error};
 use crate::virtual_tables::updatable::Names;
-use crate::virtual_tables::{DATABASE_OWNER, DATABASE_OWNER_NAME};
+use crate::virtual_tables::{DATABASE_OWNER, DATABASE_OWNER_NAME, OWNER};
 use arrow::array::{Int32Array, StringViewArray};
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
@@ -695,7 +695,14 @@ fn privilege(system: &SessionSystem, function: &str, args: &Args<'_>) -> PgResul
         }
         some |= base != "rule";
     }
-    if some || held.is_null() { Ok(held) } else { truth(false) }
+    if held.is_null() || (some && !of_nobody(function, args)) { Ok(held) } else { truth(false) }
+}
+
+/// Whether the role is told by a number that no role has: not even what everybody may do.
+fn of_nobody(function: &str, args: &Args<'_>) -> bool {
+    const EVERYBODY: Oid = 0;
+    let given = args.len() > if function == "has_column_privilege" { 3 } else { 2 };
+    given && args.text(0).is_none() && args.oid(0).is_some_and(|oid| ![EVERYBODY, OWNER, DATABASE_OWNER].contains(&oid))
 }
 
 /// The columns of a relation that are there, with their numbers.

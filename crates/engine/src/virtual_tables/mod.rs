@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 use std::collections::HashMap;
 use stoa_pg::{PgError, PgResult, SqlType};
 
-pub use pg_catalog::{DATABASE_OWNER, DATABASE_OWNER_NAME};
+pub use pg_catalog::{DATABASE_OWNER, DATABASE_OWNER_NAME, OWNER};
 
 pub use crate::catalog::functions::{call, relation_name, relation_oid, schema_name, schema_oid};
 
