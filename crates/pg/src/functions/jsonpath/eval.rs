@@ -598,7 +598,7 @@ impl<'a> Evaluation<'a> {
             Expr::LikeRegex { of, regex, .. } => {
                 let Some(of) = self.known(of, scope)? else { return Ok(None) };
                 self.any_pair(&of, &[Item::Node(Node::Null)], |value, _| {
-                    Ok(value.string().map(|v| regex.is_match(v)).transpose().map_err(Fault::Fatal)?)
+                    value.string().map(|v| regex.is_match(v)).transpose().map_err(Fault::Fatal)
                 })?
             }
             // The parser lets nothing else stand here.
