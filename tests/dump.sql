@@ -60,3 +60,9 @@ CREATE VIEW groups_having AS SELECT parent, count(*) AS n FROM children GROUP BY
 CREATE VIEW labelled AS SELECT id + 1 AS next, count(*) AS n FROM children GROUP BY next;
 CREATE VIEW hinted AS SELECT /*+ INDEX(children children_born) */ born FROM children WHERE parent IS NOT NULL;
 COMMENT ON INDEX s.kept_id IS 'of a materialized view';
+CREATE VIEW circle_1 AS SELECT id AS a, body AS b FROM pages;
+CREATE VIEW circle_2 AS SELECT a, b FROM circle_1;
+CREATE OR REPLACE VIEW circle_1 AS SELECT a, b FROM circle_2 UNION SELECT id, 'x' FROM pages;
+CREATE VIEW of_circles AS SELECT b FROM circle_2;
+CREATE VIEW of_itself AS SELECT 1 AS a;
+CREATE OR REPLACE VIEW of_itself AS SELECT a FROM of_itself;

@@ -3,7 +3,7 @@
 
     run.py BINARY
 """
-import json, os, pathlib, random, re, resource, signal, socket, struct, subprocess, sys, tempfile, threading, time
+import concurrent.futures, json, os, pathlib, random, re, resource, signal, socket, struct, subprocess, sys, tempfile, threading, time
 
 import psycopg
 
@@ -228,6 +228,26 @@ def joins_of_all_pairs_are_cancelled(server):
                 assert time.monotonic() - began < 15, f"{sql} was cancelled after {time.monotonic() - began:.1f} s"
 
 
+def analyze_passes_over_tables_that_go(server):
+    """ANALYZE waits for who drops a table, and goes on with the others."""
+    with server.connect() as holder, server.connect() as c:
+        holder.execute("CREATE TABLE goes (id int)")
+        holder.execute("CREATE TABLE stays (id int)")
+        warnings = []
+        c.add_notice_handler(lambda diagnostic: warnings.append(diagnostic.sqlstate))
+        for sql, warned in (("ANALYZE", []), ("ANALYZE goes, stays", ["42P01"])):
+            pid = c.execute("SELECT pg_backend_pid()").fetchone()[0]
+            with concurrent.futures.ThreadPoolExecutor(1) as pool:
+                with holder.transaction():
+                    holder.execute("DROP TABLE goes")
+                    analyzed = pool.submit(c.execute, sql)
+                    while holder.execute("SELECT wait_event_type FROM pg_stat_activity WHERE pid = %s", (pid,)).fetchone() != ("Lock",):
+                        assert not analyzed.done(), "it did not wait"
+                assert analyzed.result().statusmessage == "ANALYZE"
+            assert warnings == warned, warnings
+            holder.execute("CREATE TABLE goes (id int)")
+
+
 def portals_of_a_failed_transaction_are_not_run(server):
     def message(kind, body=b""):
         return kind + struct.pack("!I", 4 + len(body)) + body
@@ -406,6 +426,8 @@ def statements_nest_deeply(server):
         c.execute("INSERT INTO t VALUES (1, 'x')")
         for sql, row in deep.items():
             assert c.execute(sql).fetchall() == [row], sql[:60]
+        # What is wrong far below is told once, and not sought anew at each level.
+        fails("42601", lambda: c.execute("SELECT (" * n + "SELECT 1 +" + ")" * n))
         for sql in ("SELECT " + "(" * 20_000 + "1" + ")" * 20_000, "SELECT " + "(SELECT " * 20_000 + "1" + ")" * 20_000,
                     "SELECT " + "+".join(["a"] * 50_000) + " FROM t"):
             fails("54001", lambda: c.execute(sql))
@@ -600,7 +622,7 @@ def load_dump_and_restore(server):
 
 TESTS = [errors_point_at_what_they_are_about, what_is_too_large_or_no_text_is_refused, statements_nest_deeply, half_a_copy_leaves_nothing, a_corrupted_file_is_told, memory_is_little_and_limited,
          a_full_disk_fails_statements_and_loses_nothing, load_dump_and_restore, rows_survive_kill_and_restart, nothing_acknowledged_is_lost, a_second_process_is_refused, malformed_frames_end_one_connection_only,
-         parameters_and_results_of_each_type, copy_in_and_out, copies_of_odd_names_and_under_conditions, joins_of_all_pairs_are_cancelled, a_copy_that_waits_is_cancelled, portals_of_a_failed_transaction_are_not_run, cancel_and_timeouts, psql_describes,
+         parameters_and_results_of_each_type, copy_in_and_out, copies_of_odd_names_and_under_conditions, joins_of_all_pairs_are_cancelled, a_copy_that_waits_is_cancelled, analyze_passes_over_tables_that_go, portals_of_a_failed_transaction_are_not_run, cancel_and_timeouts, psql_describes,
          the_examples_of_the_reference_run, indexes_give_what_tables_give, indexes_are_built_while_others_write,
          a_killed_index_build_is_finished, killed_rebuilds_of_indexes_take_their_place]
 for t in TESTS:

@@ -9,14 +9,12 @@ aggregates and windows, UPDATE, DELETE, MERGE, ON CONFLICT, CHECK, generated col
 one row, of some and of thousands. Where PostgreSQL answers Stoa must give the same; where it raises an error, which rows it has met by
 then depends on its plan, and Stoa may answer. The exit status is 1 if anything differs; XX000 and a lost connection count always.
 """
-import argparse
 import pathlib
-import random
 import re
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from sides import Side, Tally  # noqa: E402
+import generated  # noqa: E402
 
 COLUMNS = "id int PRIMARY KEY, n int, m int, k text, v text, s text, f float8"
 # Of seven rows one is bad for each of what follows, and some are NULL.
@@ -187,49 +185,19 @@ def same(sql, ours, theirs):
     return rows(ours) == rows(theirs)
 
 
+def different(sql, ours, theirs, _):
+    return None if same(sql, ours, theirs) else f"{theirs[0]} became {ours[0]}"
+
+
+def made(rng):
+    make = Make(rng)
+    return make.statement() if make.chance(0.8) else make.transaction(), False
+
+
 def run(tally, stoa, oracle, seed, count, stop=None):
-    """Compares `count` statements; the same seed makes the same ones. Works in a schema of its own, named after the seed."""
-    schema = f"guards_{seed}"
-    for side in (stoa, oracle):
-        for sql in SETUP:
-            state, _, _, message = side.run(sql.replace("{schema}", schema))
-            assert state == "00000", f"{sql}: {message}"
-        side.start = side.start + [f"SET search_path = {schema}"]
-    n = 0
-    while tally.statements < count and not (stop and tally.differences >= stop):
-        n += 1
-        make = Make(random.Random(f"{seed}/{n}"))
-        if make.chance(0.8):
-            sql = make.statement()
-            ours, theirs = tally.ask(stoa, oracle, sql)
-            alike = same(sql, ours, theirs)
-            tally.judge(f"{theirs[0]} became {ours[0]}", sql, ours, theirs, alike, f"statement {n} of seed {seed}")
-            continue
-        made = make.transaction()
-        for at, sql in enumerate(made):
-            ours, theirs = tally.ask(stoa, oracle, sql, again=False)
-            alike = same(sql, ours, theirs)
-            tally.judge(f"{theirs[0]} became {ours[0]}", "; ".join(made[:at + 1]), ours, theirs, alike, f"transaction {n} of seed {seed}")
-            if not alike or ours[0] != theirs[0] or theirs[0] != "00000":
-                for side in (stoa, oracle):
-                    side.run("ROLLBACK")
-                break
-    for side in (stoa, oracle):
-        side.run(f"DROP SCHEMA {schema} CASCADE")
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--oracle", default="host=127.0.0.1 port=5432 user=postgres dbname=postgres")
-    parser.add_argument("--dsn", default="host=127.0.0.1 port=5433 user=stoa dbname=stoa")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=1000)
-    parser.add_argument("--stop", type=int, default=25, help="stop after so many differences")
-    options = parser.parse_args()
-    tally = Tally("guards", examples=options.stop)
-    run(tally, Side(options.dsn), Side(options.oracle), options.seed, options.count, options.stop)
-    return tally.report()
+    """Compares about `count` statements; see generated.py."""
+    generated.run(tally, stoa, oracle, "guards", seed, count, SETUP, made, different, stop)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    generated.main(__doc__, "guards", run, 1000)

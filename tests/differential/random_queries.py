@@ -8,10 +8,11 @@ data-modifying), set operations, grouping sets, windows with all frames and over
 DISTINCT ON, limits, UPDATE, DELETE and INSERT with RETURNING (rolled back), over three small tables full of NULLs. Queries whose order is not fixed are
 compared as multisets. The exit status is 1 if anything differs; XX000 and a lost connection count as differences always.
 """
-import argparse, pathlib, random, re, sys
+import pathlib, re, sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
-from sides import FIRST_NORMAL_OID, Side, Tally  # noqa: E402
+import generated  # noqa: E402
+from sides import FIRST_NORMAL_OID  # noqa: E402
 
 SETUP = [
     "DROP SCHEMA IF EXISTS {schema} CASCADE", "CREATE SCHEMA {schema}", "SET search_path = {schema}",
@@ -446,45 +447,10 @@ def different(sql, ours, theirs, ordered):
 
 
 def run(tally, stoa, oracle, seed, count, stop=None):
-    """Compares `count` queries; the same seed makes the same ones. Works in a schema of its own, named after the seed."""
-    schema = f"rq_{seed}"
-    for side in (stoa, oracle):
-        for sql in SETUP:
-            state, _, _, message = side.run(sql.replace("{schema}", schema))
-            assert state == "00000", f"{sql}: {message}"
-        side.start = side.start + [f"SET search_path = {schema}", "SET statement_timeout = '10s'"]
-        side.run(side.start[-1])
-    for n in range(count):
-        made, ordered = Make(random.Random(f"{seed}/{n}")).statement()
-        if isinstance(made, str):
-            ours, theirs = tally.ask(stoa, oracle, made)
-            kind = different(made, ours, theirs, ordered)
-            tally.judge(kind, made, ours, theirs, not kind, f"query {n} of seed {seed}")
-        else:
-            answers = [(sql, *tally.ask(stoa, oracle, sql, again=False)) for sql in made]
-            # Of a transaction the first that differs.
-            for sql, ours, theirs in answers[1:-1]:
-                kind = different(sql, ours, theirs, False)
-                if tally.judge(kind, "; ".join(made), ours, theirs, not kind, f"query {n} of seed {seed}, in {sql.split()[0]}"):
-                    break
-        if stop and tally.differences >= stop:
-            break
-    for side in (stoa, oracle):
-        side.run(f"DROP SCHEMA {schema} CASCADE")
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--oracle", default="host=127.0.0.1 port=5432 user=postgres dbname=postgres")
-    parser.add_argument("--dsn", default="host=127.0.0.1 port=5433 user=stoa dbname=stoa")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=1000)
-    parser.add_argument("--stop", type=int, default=25, help="stop after so many differences")
-    options = parser.parse_args()
-    tally = Tally("queries", examples=options.stop)
-    run(tally, Side(options.dsn), Side(options.oracle), options.seed, options.count, options.stop)
-    return tally.report()
+    """Compares about `count` queries; see generated.py."""
+    make = lambda rng: Make(rng).statement()
+    generated.run(tally, stoa, oracle, "rq", seed, count, SETUP, make, different, stop)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    generated.main(__doc__, "queries", run, 1000)

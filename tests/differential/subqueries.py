@@ -8,11 +8,11 @@ by other conditions and by nothing, with FILTER, DISTINCT, HAVING, and in expres
 LATERAL in LATERAL, inner and outer; GROUP BY a subquery; the same as conditions of UPDATE and DELETE. Columns are full of NULLs, arrays hold
 NULLs and are of several lengths. `--count 1500` takes less than a minute. The exit status is 1 if anything differs.
 """
-import argparse, pathlib, random, sys
+import pathlib, sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import generated  # noqa: E402
 from random_queries import different  # noqa: E402
-from sides import Side, Tally  # noqa: E402
 
 SETUP = [
     "DROP SCHEMA IF EXISTS {schema} CASCADE", "CREATE SCHEMA {schema}", "SET search_path = {schema}",
@@ -152,39 +152,10 @@ class Make:
 
 
 def run(tally, stoa, oracle, seed, count, stop=None):
-    """Compares `count` statements; the same seed makes the same ones. Works in a schema of its own, named after the seed."""
-    schema = f"subqueries_{seed}"
-    for side in (stoa, oracle):
-        for sql in SETUP:
-            state, _, _, message = side.run(sql.replace("{schema}", schema))
-            assert state == "00000", f"{sql}: {message}"
-        side.start = side.start + [f"SET search_path = {schema}", "SET statement_timeout = '10s'"]
-        side.run(side.start[-1])
-    for n in range(count):
-        made = Make(random.Random(f"{seed}/{n}")).statement()
-        statements = [made] if isinstance(made, str) else made
-        answers = [(sql, *tally.ask(stoa, oracle, sql, again=len(statements) == 1)) for sql in statements]
-        sql, ours, theirs = answers[len(answers) // 2]
-        kind = different(sql, ours, theirs, False)
-        tally.judge(kind, "; ".join(statements), ours, theirs, not kind, f"statement {n} of seed {seed}")
-        if stop and tally.differences >= stop:
-            break
-    for side in (stoa, oracle):
-        side.run(f"DROP SCHEMA {schema} CASCADE")
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--oracle", default="host=127.0.0.1 port=5432 user=postgres dbname=postgres")
-    parser.add_argument("--dsn", default="host=127.0.0.1 port=5433 user=stoa dbname=stoa")
-    parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--count", type=int, default=1500)
-    parser.add_argument("--stop", type=int, default=25, help="stop after so many differences")
-    options = parser.parse_args()
-    tally = Tally("subqueries", examples=options.stop)
-    run(tally, Side(options.dsn), Side(options.oracle), options.seed, options.count, options.stop)
-    return tally.report()
+    """Compares about `count` statements; see generated.py."""
+    make = lambda rng: (Make(rng).statement(), False)
+    generated.run(tally, stoa, oracle, "subqueries", seed, count, SETUP, make, different, stop)
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    generated.main(__doc__, "subqueries", run, 1500)

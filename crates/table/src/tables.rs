@@ -27,7 +27,7 @@ impl Tables {
         Self::new(Arc::new(stoa_store::model::ModelStore::new()))
     }
 
-    pub(crate) fn store(&self) -> &Arc<dyn Store> {
+    pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
     }
 

@@ -78,11 +78,7 @@ impl Binder<'_> {
     /// Whether a statement may give a column a value of its own.
     pub(super) fn check_assignable(&self, column: &ColumnDescriptor) -> PgResult<()> {
         if column.generated.is_some() {
-            return Err(PgError::new(
-                SqlState::GENERATED_ALWAYS,
-                format!("cannot insert a non-DEFAULT value into column \"{}\"", column.name),
-            )
-            .detail(format!("Column \"{}\" is a generated column.", column.name)));
+            return Err(given_though_generated(column));
         }
         if column.identity.as_ref().is_some_and(|i| i.always) && !self.overriding_system && !self.overriding_user {
             return Err(PgError::new(
@@ -595,7 +591,12 @@ pub(crate) fn is_default(e: &E) -> bool {
     }
 }
 
-fn twice(column: &ColumnDescriptor) -> PgError {
+pub(super) fn given_though_generated(column: &ColumnDescriptor) -> PgError {
+    PgError::new(SqlState::GENERATED_ALWAYS, format!("cannot insert a non-DEFAULT value into column \"{}\"", column.name))
+        .detail(format!("Column \"{}\" is a generated column.", column.name))
+}
+
+pub(super) fn twice(column: &ColumnDescriptor) -> PgError {
     PgError::new(SqlState::SYNTAX_ERROR, format!("multiple assignments to same column \"{}\"", column.name))
 }
 

@@ -306,7 +306,7 @@ impl Binder<'_> {
     /// part of a NATURAL join, or makes a name ambiguous.
     fn hide_later(&self, columns: &mut [ScopeColumn], alias: Option<&ast::TableAlias>) {
         let listed = alias.map_or(0, |alias| alias.columns.len());
-        if self.view_depth > 0 && listed > 0 {
+        if !self.views.is_empty() && listed > 0 {
             columns.iter_mut().skip(listed).for_each(|column| column.name.insert(0, LATER));
         }
     }
@@ -355,7 +355,7 @@ impl Binder<'_> {
             return self.bind_cte_reference(&entry, alias).map_err(|e| e.at(position));
         }
         let (schema, relation_name, found) = self.find_relation(name).map_err(|e| e.at(position))?;
-        if let (Some(meant), 0) = (&mut self.meant, self.view_depth) {
+        if let (Some(meant), true) = (&mut self.meant, self.views.is_empty()) {
             meant.relations.insert(name.span());
         }
         match found.as_deref() {
@@ -543,33 +543,11 @@ impl Binder<'_> {
             self.push_item(item, position)?;
             return Ok(Bound { rel: Rel::Scan(Box::new(scan)), lateral: false });
         }
-        self.view_depth += 1;
-        if self.view_depth > MAX_VIEWS {
-            return Err(PgError::new(SqlState::STATEMENT_TOO_COMPLEX, format!("view \"{}\" is nested too deeply", view.name)));
-        }
-        let parsed = stoa_syntax::parse(&view.sql).map_err(super::syntax_error)?;
-        let Some(ast::Statement::Query(query)) = parsed.first().map(|p| &p.statement) else {
-            return Err(PgError::internal(format!("the definition of view \"{}\" is not a query", view.name)));
-        };
-        // A view knows nothing of the statement around it, and columns are noted for the view alone.
-        let scopes = std::mem::take(&mut self.scopes);
-        let ctes = std::mem::take(&mut self.cte_scope);
-        let uses = std::mem::take(&mut self.uses);
-        let no_sets = self.no_sets.take();
-        let bound = self.bind_query(query);
-        self.scopes = scopes;
-        self.cte_scope = ctes;
-        self.uses = uses;
-        self.no_sets = no_sets;
-        self.view_depth -= 1;
-        let bound = bound.map_err(|mut e| {
-            e.fields_mut().position = None;
-            e
-        })?;
-        let mut columns = Vec::with_capacity(bound.outputs.len());
-        for (output, declared) in bound.outputs.iter().zip(&view.columns) {
-            columns.push((declared.name.clone(), Expr::column(output.col, output.ty.clone())));
-        }
+        // A definition may go in a circle: it is who reads it that finds no end.
+        let circle = self.meant.is_some() && self.views.contains(&view.oid);
+        let (rel, outputs) = if circle { self.declared_columns(view)? } else { self.bind_definition(view)? };
+        let columns: Vec<(String, Expr)> =
+            outputs.into_iter().zip(&view.columns).map(|((col, ty), declared)| (declared.name.clone(), Expr::column(col, ty))).collect();
         let mut visible: Vec<ScopeColumn> = columns
             .into_iter()
             .enumerate()
@@ -585,7 +563,57 @@ impl Binder<'_> {
             item.place = Some(place);
         }
         self.push_item(item, position)?;
-        Ok(Bound { rel: bound.rel, lateral: false })
+        Ok(Bound { rel, lateral: false })
+    }
+
+    /// The query of a view, with its columns.
+    fn bind_definition(&mut self, view: &ViewDescriptor) -> PgResult<(Rel, Vec<(ColId, SqlType)>)> {
+        self.enter_view(view)?;
+        let parsed = stoa_syntax::parse(&view.sql).map_err(super::syntax_error)?;
+        let Some(ast::Statement::Query(query)) = parsed.first().map(|p| &p.statement) else {
+            return Err(PgError::internal(format!("the definition of view \"{}\" is not a query", view.name)));
+        };
+        // A view knows nothing of the statement around it, and columns are noted for the view alone.
+        let scopes = std::mem::take(&mut self.scopes);
+        let ctes = std::mem::take(&mut self.cte_scope);
+        let uses = std::mem::take(&mut self.uses);
+        let no_sets = self.no_sets.take();
+        let bound = self.bind_query(query);
+        self.scopes = scopes;
+        self.cte_scope = ctes;
+        self.uses = uses;
+        self.no_sets = no_sets;
+        self.views.pop();
+        let bound = bound.map_err(|mut e| {
+            e.fields_mut().position = None;
+            e
+        })?;
+        Ok((bound.rel, bound.outputs.into_iter().map(|output| (output.col, output.ty)).collect()))
+    }
+
+    /// The columns of a view, and no rows of it that would be anything.
+    fn declared_columns(&mut self, view: &ViewDescriptor) -> PgResult<(Rel, Vec<(ColId, SqlType)>)> {
+        let columns: Vec<(ColId, SqlType)> = view.columns.iter().map(|column| (self.new_col(), column.ty.clone())).collect();
+        let exprs = columns.iter().map(|(id, ty)| Ok((*id, super::dml::null_of(ty)?))).collect::<PgResult<_>>()?;
+        Ok((Rel::Project { input: Box::new(Rel::One), exprs }, columns))
+    }
+
+    /// Notes that a view is expanded now.
+    ///
+    /// # Errors
+    /// 42P17 for a view that is made of itself, 54001.
+    pub(super) fn enter_view(&mut self, view: &ViewDescriptor) -> PgResult<()> {
+        if self.views.contains(&view.oid) {
+            return Err(PgError::new(
+                SqlState::INVALID_OBJECT_DEFINITION,
+                format!("infinite recursion detected in rules for relation \"{}\"", view.name),
+            ));
+        }
+        if self.views.len() >= MAX_VIEWS {
+            return Err(PgError::new(SqlState::STATEMENT_TOO_COMPLEX, format!("view \"{}\" is nested too deeply", view.name)));
+        }
+        self.views.push(view.oid);
+        Ok(())
     }
 
     fn bind_cte_reference(&mut self, entry: &super::CteEntry, alias: Option<&ast::TableAlias>) -> PgResult<Bound> {

@@ -108,8 +108,8 @@ pub struct Binder<'a> {
     pub(crate) overriding_user: bool,
     /// The statement has a FULL JOIN.
     pub(crate) full_joins: bool,
-    /// How deep views are expanded.
-    pub(crate) view_depth: usize,
+    /// The views that are being expanded, from the outside in.
+    pub(crate) views: Vec<Oid>,
     /// The lines of the text, once a place is asked for.
     lines: std::cell::OnceCell<stoa_syntax::Lines>,
     /// The error of an aggregate or a set-returning function in the arguments of the aggregate being bound.
@@ -167,9 +167,9 @@ pub fn bind_statement(ctx: &BindContext<'_>, statement: &ast::Statement) -> PgRe
 ///
 /// # Errors
 /// As [`bind_statement`].
-pub fn bind_stored_query(ctx: &BindContext<'_>, query: &ast::Query) -> PgResult<Bound> {
+pub fn bind_stored_query(ctx: &BindContext<'_>, view: Oid, query: &ast::Query) -> PgResult<Bound> {
     let mut binder = Binder::new(ctx.clone());
-    binder.view_depth = 1;
+    binder.views.push(view);
     let body = binder.bind_top_query(query)?;
     binder.finish(body)
 }
@@ -333,7 +333,7 @@ impl<'a> Binder<'a> {
             overriding_system: false,
             overriding_user: false,
             full_joins: false,
-            view_depth: 0,
+            views: Vec::new(),
             lines: std::cell::OnceCell::new(),
             misplaced: None,
             no_sets: None,
@@ -366,7 +366,7 @@ impl<'a> Binder<'a> {
 
     /// A name in the text of a view stands for an item.
     pub(crate) fn note_meaning(&mut self, name: Span, item: &FromItem) {
-        if let (Some(meant), Some(place), 0) = (&mut self.meant, item.place, self.view_depth)
+        if let (Some(meant), Some(place), true) = (&mut self.meant, item.place, self.views.is_empty())
             && name != Span::empty()
         {
             meant.names.insert(name, place);
@@ -375,7 +375,7 @@ impl<'a> Binder<'a> {
 
     /// A name in the text of a view is a column of an item of the scope at a depth.
     pub(crate) fn note_column(&mut self, name: Span, depth: usize, item: usize) {
-        let (Some(meant), 0) = (&mut self.meant, self.view_depth) else { return };
+        let (Some(meant), true) = (&mut self.meant, self.views.is_empty()) else { return };
         let Some(item) = self.scopes.get(depth).and_then(|scope| scope.items.get(item)) else { return };
         // Others of its name would be found before it.
         let called = |scope: &Scope| scope.items.iter().filter(|other| other.alias == item.alias && !other.lateral_only).count();

@@ -412,10 +412,10 @@ impl Binder<'_> {
     }
 }
 
-/// Whether values of the type cannot be told apart: json, and what holds it.
+/// Whether values of the type cannot be told apart: json and its paths, void, and what holds them.
 pub(super) fn lacks_equality(ty: &PgType) -> bool {
     match ty {
-        PgType::Json => true,
+        PgType::Json | PgType::Jsonpath | PgType::Void => true,
         PgType::Record(Some(record)) => record.fields.iter().any(|(_, ty)| lacks_equality(&ty.ty)),
         other => other.element().is_some_and(|e| lacks_equality(&e)),
     }

@@ -394,11 +394,14 @@ impl Binder<'_> {
         if tail.with_ties && keys.is_empty() {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, "WITH TIES cannot be specified without ORDER BY clause"));
         }
-        if tail.with_ties && fetch.as_ref().is_some_and(Expr::is_null_const) {
+        let null = |e: &E| matches!(super::expr::unnested(e), E::Value(value) if matches!(value.value, ast::Value::Null));
+        if tail.with_ties && tail.fetch.is_some_and(null) {
             let message = "row count cannot be null in FETCH FIRST ... WITH TIES clause";
             return Err(PgError::new(SqlState::INVALID_ROW_COUNT_IN_LIMIT_CLAUSE, message));
         }
-        let ties = tail.with_ties.then_some(keys);
+        // A count that comes out as NULL is none.
+        let fetch = fetch.filter(|count| !count.is_null_const());
+        let ties = (tail.with_ties && fetch.is_some()).then_some(keys);
         Ok(Rel::Limit { input: Box::new(rel), offset, fetch, ties })
     }
 

@@ -3,9 +3,10 @@
 //! A view is updatable when its query is a plain selection of one table or updatable view. Its columns and conditions become
 //! expressions over the table's columns under ids of their own ([`ViewTarget::base`]), which each use renames.
 
+use super::dml::{given_though_generated, twice};
 use super::scope::{Clause, FromItem, Scope, ScopeColumn};
 use super::tree::{ColId, Expr, ExprKind, ViewChecks};
-use super::{Binder, MAX_VIEWS, aggregate, fold, name_parts, syntax_error, walk};
+use super::{Binder, aggregate, fold, name_parts, syntax_error, walk};
 use std::collections::HashMap;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState};
@@ -32,8 +33,8 @@ pub(super) struct ViewTarget {
     pub predicates: Vec<Expr>,
     /// What new rows must satisfy, by the view whose check option asks for it.
     pub checks: Vec<(String, Expr)>,
-    /// A column with a default that is no column of the table: no row can be inserted.
-    defaulted: Option<String>,
+    /// Why no row can be inserted: a column has a default that is no column of the table, or one that is generated.
+    defaulted: Option<PgError>,
 }
 
 impl ViewTarget {
@@ -95,6 +96,10 @@ impl Target {
         let mut out = Vec::with_capacity(view.columns.len());
         for (at, (name, e)) in view.columns.iter().enumerate() {
             match view.table_column(e) {
+                Some(id) if out.contains(&id) => match self.table.column(id) {
+                    Some(column) if at < given => return Err(twice(column)),
+                    _ => break,
+                },
                 Some(id) => out.push(id),
                 None if at < given => return Err(not_a_column(name, &view.name, verb)),
                 None => break,
@@ -105,8 +110,7 @@ impl Target {
 
     /// Refuses rows that would get a default where the view computes.
     pub fn check_defaults(&self) -> PgResult<()> {
-        let view = self.view.as_ref().filter(|v| v.defaulted.is_some());
-        view.map_or(Ok(()), |v| Err(not_a_column(v.defaulted.as_deref().unwrap_or_default(), &v.name, "insert into")))
+        self.view.as_ref().and_then(|view| view.defaulted.clone()).map_or(Ok(()), Err)
     }
 
     /// What rows that are written must satisfy for the view's check options.
@@ -149,7 +153,7 @@ impl Binder<'_> {
             Some(Relation::View(view)) => {
                 let view = view.clone();
                 self.note_use(view.oid, None);
-                let (table, target) = self.view_target(&view, verb, 0)?;
+                let (table, target) = self.view_target(&view, verb)?;
                 let mut shape = table.clone();
                 shape.name.clone_from(&view.name);
                 for column in &mut shape.columns {
@@ -170,7 +174,7 @@ impl Binder<'_> {
         }
     }
 
-    fn view_target(&mut self, view: &ViewDescriptor, verb: &str, depth: usize) -> PgResult<(TableDescriptor, ViewTarget)> {
+    fn view_target(&mut self, view: &ViewDescriptor, verb: &str) -> PgResult<(TableDescriptor, ViewTarget)> {
         let refuse = |detail: &str| {
             let (doing, word) = match verb {
                 "insert into" => ("inserting into", "INSERT"),
@@ -183,9 +187,7 @@ impl Binder<'_> {
                     "To enable {doing} the view, provide an INSTEAD OF {word} trigger or an unconditional ON {word} DO INSTEAD rule."
                 ))
         };
-        if depth > MAX_VIEWS {
-            return Err(PgError::new(SqlState::STATEMENT_TOO_COMPLEX, "views are nested too deeply"));
-        }
+        self.enter_view(view)?;
         let parsed = stoa_syntax::parse(&view.sql).map_err(syntax_error)?;
         let Some(ast::Statement::Query(query)) = parsed.first().map(|p| &p.statement) else {
             return Err(PgError::internal("the definition of a view is not a query"));
@@ -205,7 +207,7 @@ impl Binder<'_> {
             }
             Some(Relation::View(below)) if below.materialized.is_none() => {
                 let below = below.clone();
-                let (table, inner) = self.view_target(&below, verb, depth + 1)?;
+                let (table, inner) = self.view_target(&below, verb)?;
                 (table, inner.base.clone(), Some(inner))
             }
             _ => return Err(refuse("that do not select from a single table or view")),
@@ -232,6 +234,7 @@ impl Binder<'_> {
         let bound = self.bind_view_parts(select);
         self.scopes = scopes;
         self.cte_scope = ctes;
+        self.views.pop();
         let (targets, condition) = bound.map_err(|mut e| {
             e.fields_mut().position = None;
             e
@@ -248,17 +251,22 @@ impl Binder<'_> {
             }
         }
         let mut table = table;
+        let mut defaulted = None;
         for (declared, (_, e)) in view.columns.iter().zip(&targets) {
             if let (Some(default), ExprKind::Column(col)) = (&declared.default, &e.kind)
                 && let Some((id, _)) = base.iter().find(|(_, c)| c == col)
-                && let Some(column) = table.columns.iter_mut().find(|c| c.id == *id && c.generated.is_none())
+                && let Some(column) = table.columns.iter_mut().find(|c| c.id == *id)
             {
-                column.default = Some(default.clone());
+                if column.generated.is_some() {
+                    defaulted.get_or_insert_with(|| given_though_generated(column));
+                } else {
+                    column.default = Some(default.clone());
+                }
             }
         }
         let computed = |e: &Expr| !matches!(&e.kind, ExprKind::Column(col) if base.iter().any(|(_, c)| c == col));
-        let defaulted =
-            view.columns.iter().zip(&targets).find(|(c, (_, e))| c.default.is_some() && computed(e)).map(|(c, _)| c.name.clone());
+        let no_column = view.columns.iter().zip(&targets).find(|(c, (_, e))| c.default.is_some() && computed(e));
+        let defaulted = no_column.map(|(c, _)| not_a_column(&c.name, &view.name, "insert into")).or(defaulted);
         let columns = view.columns.iter().zip(targets).map(|(declared, (_, e))| (declared.name.clone(), e)).collect();
         let (mut predicates, mut checks) = inner.map_or_else(|| (Vec::new(), Vec::new()), |i| (i.predicates, i.checks));
         if let Some(option) = &view.check_option {
@@ -320,7 +328,7 @@ fn simple_selection(query: &ast::Query) -> Result<(&ast::Select, &ast::TableFact
 
 /// Why no rows are written through a view by itself, as a hint says it; that the views below it are no better is not looked at.
 pub(crate) fn refusal(ctx: &super::BindContext<'_>, view: &ViewDescriptor) -> Option<String> {
-    match Binder::new(ctx.clone()).view_target(view, "update", 0) {
+    match Binder::new(ctx.clone()).view_target(view, "update") {
         Ok((_, target)) if target.columns.iter().all(|(_, e)| target.table_column(e).is_none()) => {
             Some("Views that have no updatable columns are not automatically updatable.".to_owned())
         }
@@ -332,5 +340,5 @@ pub(crate) fn refusal(ctx: &super::BindContext<'_>, view: &ViewDescriptor) -> Op
 
 /// Whether INSERT, UPDATE and DELETE can go through a view: what `information_schema` says of it.
 pub(crate) fn is_updatable(ctx: &super::BindContext<'_>, view: &ViewDescriptor) -> bool {
-    view.materialized.is_none() && Binder::new(ctx.clone()).view_target(view, "update", 0).is_ok()
+    view.materialized.is_none() && Binder::new(ctx.clone()).view_target(view, "update").is_ok()
 }

@@ -227,6 +227,7 @@ pub(crate) fn type_name(ty: &SqlType) -> String {
 /// A stored text would have to follow the table.
 fn row_type() -> PgError {
     PgError::unsupported("the row type of a table cannot be used in an expression that is stored")
+        .hint("Compare the columns one by one, or as rows without a type.")
 }
 
 impl Deparser<'_> {

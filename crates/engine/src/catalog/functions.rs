@@ -7,7 +7,7 @@ use super::definition::{Constraint, Definitions, constraint, describe};
 use super::names::{class_name, class_named, is_visible, primary_index, qualified, shown_relation};
 use crate::session::system::SessionSystem;
 use crate::virtual_tables::updatable::Names;
-use crate::virtual_tables::{DATABASE_OWNER, DATABASE_OWNER_NAME};
+use crate::virtual_tables::{DATABASE_OWNER, DATABASE_OWNER_NAME, OWNER};
 use arrow::array::{Int32Array, StringViewArray};
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
@@ -696,7 +696,14 @@ fn privilege(system: &SessionSystem, function: &str, args: &Args<'_>) -> PgResul
         }
         some |= base != "rule";
     }
-    if some || held.is_null() { Ok(held) } else { truth(false) }
+    if held.is_null() || (some && !of_nobody(function, args)) { Ok(held) } else { truth(false) }
+}
+
+/// Whether the role is told by a number that no role has: not even what everybody may do.
+fn of_nobody(function: &str, args: &Args<'_>) -> bool {
+    const EVERYBODY: Oid = 0;
+    let given = args.len() > if function == "has_column_privilege" { 3 } else { 2 };
+    given && args.text(0).is_none() && args.oid(0).is_some_and(|oid| ![EVERYBODY, OWNER, DATABASE_OWNER].contains(&oid))
 }
 
 /// The columns of a relation that are there, with their numbers.

@@ -8,7 +8,7 @@ use super::deparse::{quote_name, quote_text};
 use super::names::qualified;
 use crate::exec::StatementContext;
 use crate::text::settings::words_by;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState, SqlType};
 use stoa_table::access::explain;
@@ -130,9 +130,14 @@ impl Writer<'_> {
             }
         }
         // Behind indexes: score() needs one, and GROUP BY of a key the constraint.
-        let views = self.ordered(&views);
+        let (views, circles) = self.ordered(&views);
         for view in &views {
-            out.after.push(self.view(view)?);
+            if circles.contains(&view.oid) {
+                out.after.push(self.stand_in(view)?);
+            }
+        }
+        for view in &views {
+            out.after.push(self.view(view, circles.contains(&view.oid))?);
         }
         for view in views.iter().filter(|v| v.materialized.is_some()) {
             if !view.unpopulated {
@@ -213,13 +218,22 @@ impl Writer<'_> {
         Ok(out)
     }
 
-    fn view(&self, view: &ViewDescriptor) -> PgResult<String> {
+    /// A view with the columns of one that is made of itself, for those that read it until it is made.
+    fn stand_in(&self, view: &ViewDescriptor) -> PgResult<String> {
+        let columns: Vec<String> =
+            view.columns.iter().map(|column| format!("NULL::{} AS {}", type_name(&column.ty), quote_name(&column.name))).collect();
+        Ok(format!("CREATE VIEW {} AS\nSELECT {};", self.name(view.oid)?, columns.join(", ")))
+    }
+
+    /// `again`: its stand-in is there.
+    fn view(&self, view: &ViewDescriptor, again: bool) -> PgResult<String> {
         let query = self.definitions.view(view.oid, false)?.unwrap_or_default();
         let query = query.trim_end().trim_end_matches(';');
         let columns: Vec<String> = view.columns.iter().map(|c| quote_name(&c.name)).collect();
         let (kind, end) = match (&view.materialized, &view.check_option) {
             (Some(_), _) => ("MATERIALIZED VIEW", " WITH NO DATA".to_owned()),
             (None, Some(option)) => ("VIEW", format!(" WITH {} CHECK OPTION", option.to_uppercase())),
+            (None, None) if again => ("OR REPLACE VIEW", String::new()),
             (None, None) => ("VIEW", String::new()),
         };
         let name = self.name(view.oid)?;
@@ -236,24 +250,33 @@ impl Writer<'_> {
         Ok(out)
     }
 
-    /// Views behind those that they read.
-    fn ordered<'v>(&self, views: &[&'v ViewDescriptor]) -> Vec<&'v ViewDescriptor> {
-        fn visit<'v>(view: &'v ViewDescriptor, all: &[&'v ViewDescriptor], seen: &mut HashSet<Oid>, out: &mut Vec<&'v ViewDescriptor>) {
-            if !seen.insert(view.oid) {
-                return;
-            }
-            for used in &view.depends_on {
-                if let Some(other) = all.iter().find(|v| v.oid == used.relation || v.materialized == Some(used.relation)) {
+    /// Views behind those that they read, but for those that are made of themselves, which come second: all others may read them.
+    fn ordered<'v>(&self, views: &[&'v ViewDescriptor]) -> (Vec<&'v ViewDescriptor>, HashSet<Oid>) {
+        type Views<'v> = HashMap<Oid, &'v ViewDescriptor>;
+        fn visit<'v>(view: &'v ViewDescriptor, all: &Views<'v>, seen: &mut HashSet<Oid>, out: &mut Vec<&'v ViewDescriptor>) {
+            for other in view.depends_on.iter().filter_map(|used| all.get(&used.relation)) {
+                if seen.insert(other.oid) {
                     visit(other, all, seen, out);
                 }
             }
             out.push(view);
         }
-        let (mut seen, mut out) = (HashSet::new(), Vec::new());
+        let all: Views<'v> = views.iter().flat_map(|v| [Some(v.oid), v.materialized].into_iter().flatten().map(|oid| (oid, *v))).collect();
+        // A materialized view has rows of its own, and cannot be replaced; but then there is a plain one in the circle.
+        let made_of_itself = |view: &ViewDescriptor| {
+            let mut seen = HashSet::new();
+            visit(view, &all, &mut seen, &mut Vec::new());
+            view.materialized.is_none() && seen.contains(&view.oid)
+        };
+        let circles: HashSet<Oid> = views.iter().filter(|view| made_of_itself(view)).map(|view| view.oid).collect();
+        let (mut seen, mut out) = (circles.clone(), Vec::new());
         for view in views {
-            visit(view, views, &mut seen, &mut out);
+            if seen.insert(view.oid) {
+                visit(view, &all, &mut seen, &mut out);
+            }
         }
-        out
+        out.extend(views.iter().filter(|view| circles.contains(&view.oid)));
+        (out, circles)
     }
 
     fn constraints_and_indexes(&self, table: &TableDescriptor, out: &mut Vec<String>) -> PgResult<()> {

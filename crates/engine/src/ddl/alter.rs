@@ -13,6 +13,7 @@ use super::dependency::{Dropping, Object, constraint_oid};
 use super::index::finish;
 use super::passes::{Pass, in_passes, pass};
 use super::rows::{contains_nulls, rewrite};
+use super::storage_parameters::{self, Of};
 use super::work::{Work, has_constraint, undefined_relation, undefined_schema};
 use crate::bind::tree::{ColId, Expr, ExprKind};
 use crate::bind::{fold, type_name};
@@ -530,8 +531,9 @@ pub(super) async fn alter_table(work: Work<'_>, mut table: TableDescriptor, acti
         AlterAction::SetSchema(schema) => set_schema(work, table.oid, &fold(schema)),
         AlterAction::OwnerTo(role) => check_owner(work, role),
         AlterAction::SetOptions(options) | AlterAction::ResetOptions(options) => {
-            if let Some(unknown) = options.iter().find(|o| !super::table::is_postgres_option(&o.name)) {
-                let error = PgError::new(SqlState::INVALID_PARAMETER_VALUE, format!("unrecognized parameter \"{}\"", unknown.name));
+            storage_parameters::check_once(options)?;
+            if let Some(unknown) = options.iter().find(|o| !storage_parameters::is_known(&o.name, Of::Table)) {
+                let error = storage_parameters::unrecognized(&unknown.name);
                 return Err(match unknown.name.as_str() {
                     name if super::table::is_family_option(name) => {
                         let family = table.families.first().map_or("f", |f| f.name.as_str());
@@ -546,7 +548,9 @@ pub(super) async fn alter_table(work: Work<'_>, mut table: TableDescriptor, acti
                 });
             }
             if matches!(action, AlterAction::SetOptions(_)) {
-                options.iter().try_for_each(super::table::check_postgres_option)?;
+                options.iter().try_for_each(|option| storage_parameters::check(option, Of::Table))?;
+            } else {
+                storage_parameters::check_reset(options)?;
             }
             set_options(&mut table.options, options, matches!(action, AlterAction::SetOptions(_)));
             work.put(Relation::Table(table))

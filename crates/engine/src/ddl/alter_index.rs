@@ -1,9 +1,10 @@
 //! ALTER INDEX.
 
 use super::alter::{refused, set_options, unsupported};
+use super::storage_parameters::{self, Of};
 use super::work::{FoundIndex, Work};
 use crate::bind::fold;
-use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_pg::PgResult;
 use stoa_syntax::ddl::AlterAction;
 use stoa_table::catalog::{Oid, Relation, TableDescriptor};
 
@@ -43,11 +44,14 @@ pub(super) async fn alter_index(work: Work<'_>, table: Oid, index: FoundIndex, a
                     super::index::change_text_options(work, table, oid, |kept| set_options(kept, options, set)).await?;
                     continue;
                 }
-                if let Some(unknown) = options.iter().find(|o| !super::table::is_postgres_option(&o.name)) {
-                    return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, format!("unrecognized parameter \"{}\"", unknown.name)));
+                storage_parameters::check_once(options)?;
+                if let Some(unknown) = options.iter().find(|o| !storage_parameters::is_known(&o.name, Of::Index)) {
+                    return Err(storage_parameters::unrecognized(&unknown.name));
                 }
                 if set {
-                    options.iter().try_for_each(super::table::check_postgres_option)?;
+                    options.iter().try_for_each(|option| storage_parameters::check(option, Of::Index))?;
+                } else {
+                    storage_parameters::check_reset(options)?;
                 }
                 if let FoundIndex::Index(oid) = index
                     && let Some(index) = table.indexes.iter_mut().find(|i| i.oid == oid)

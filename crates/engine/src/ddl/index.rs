@@ -2,6 +2,7 @@
 
 use super::builder::{TableBuilder, check_order, column_of, columns_of, is_immutable, require_boolean};
 use super::rows::build_indexes;
+use super::storage_parameters::{self, Of};
 use super::work::{FoundIndex, Work, folded};
 use crate::bind::scope::Clause;
 use crate::bind::{bind_stored_expr, fold};
@@ -83,6 +84,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
     if full_text {
         refuse_for_text(create)?;
     }
+    storage_parameters::check_once(&create.options)?;
     for option in &create.options {
         match option.name.as_str() {
             name if full_text => {
@@ -93,13 +95,11 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
                 salt_buckets =
                     Some(n.ok_or_else(|| PgError::new(SqlState::INVALID_PARAMETER_VALUE, "salt_buckets must be between 2 and 256"))?);
             }
-            name if super::table::is_postgres_option(name) => {
-                super::table::check_postgres_option(option)?;
+            name if storage_parameters::is_known(name, Of::Index) => {
+                storage_parameters::check(option, Of::Index)?;
                 options.push((option.name.clone(), option.value.clone().unwrap_or_else(|| "true".into())));
             }
-            other => {
-                return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, format!("unrecognized parameter \"{other}\"")));
-            }
+            other => return Err(storage_parameters::unrecognized(other)),
         }
     }
     let mut parts = Vec::with_capacity(create.elements.len());

@@ -5,11 +5,12 @@ use super::dependency::owned;
 use super::sequence::restart;
 use super::work::{Work, undefined_relation};
 use crate::exec::StatementContext;
+use crate::session::explain::boolean;
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::ast::ObjectName;
-use stoa_syntax::utility::{MaintenanceTarget, NamedOption, TableLockMode};
+use stoa_syntax::utility::{MaintenanceTarget, NamedOption, OptionValue, TableLockMode};
 use stoa_table::catalog::{Oid, OnCommit, Relation, TableDescriptor};
 
 /// TRUNCATE: the tables get new places for their rows.
@@ -248,12 +249,13 @@ pub async fn vacuum(ctx: &StatementContext, options: &[NamedOption], names: &[Ma
         "parallel",
     ];
     check_options(options, KNOWN, "VACUUM")?;
+    let (analyzes, full) = vacuum_options(options, names)?;
     let work = Work { ctx };
-    if options.iter().any(|o| o.name.eq_ignore_ascii_case("analyze")) {
+    if analyzes {
         ctx.txn.start_statement()?;
         analyze_tables(ctx, names).await?;
     }
-    let explicit = !names.is_empty() || options.iter().any(|o| o.name.eq_ignore_ascii_case("full"));
+    let explicit = !names.is_empty() || full;
     for table in targets(work, names)? {
         for storage in stoa_table::catalog::store::store_tables_of(&Relation::Table(table)) {
             ctx.session.check_interrupt()?;
@@ -265,6 +267,45 @@ pub async fn vacuum(ctx: &StatementContext, options: &[NamedOption], names: &[Ma
         }
     }
     Ok(())
+}
+
+/// Whether VACUUM is to analyze, and whether it is to be full.
+///
+/// # Errors
+/// 42601 and 0A000 for values, and options that PostgreSQL does not take together.
+fn vacuum_options(options: &[NamedOption], names: &[MaintenanceTarget]) -> PgResult<(bool, bool)> {
+    let (mut analyzes, mut full, mut toast, mut parallel) = (false, false, true, false);
+    for option in options {
+        match option.name.to_ascii_lowercase().as_str() {
+            "analyze" => analyzes = boolean(option)?,
+            "full" => full = boolean(option)?,
+            "process_toast" => toast = boolean(option)?,
+            "parallel" => {
+                let wrong = |message: &str| PgError::new(SqlState::SYNTAX_ERROR, message).at(Some(option.position));
+                let workers = match &option.value {
+                    None => return Err(wrong("parallel option requires a value between 0 and 1024")),
+                    Some(OptionValue::Number(text)) => text.parse::<i64>().ok(),
+                    Some(_) => None,
+                };
+                match workers {
+                    Some(workers) if (0..=1024).contains(&workers) => parallel = workers > 0,
+                    Some(_) => return Err(wrong("parallel workers for vacuum must be between 0 and 1024")),
+                    None => return Err(PgError::new(SqlState::SYNTAX_ERROR, format!("{} requires an integer value", option.name))),
+                }
+            }
+            _ => {}
+        }
+    }
+    if full && parallel {
+        return Err(PgError::unsupported("VACUUM FULL cannot be performed in parallel"));
+    }
+    if !analyzes && names.iter().any(|name| !name.columns.is_empty()) {
+        return Err(PgError::unsupported("ANALYZE option must be specified when a column list is provided"));
+    }
+    if full && !toast {
+        return Err(PgError::unsupported("PROCESS_TOAST required with VACUUM FULL"));
+    }
+    Ok((analyzes, full))
 }
 
 fn check_options(options: &[NamedOption], known: &[&str], statement: &str) -> PgResult<()> {
@@ -288,6 +329,15 @@ async fn analyze_tables(ctx: &StatementContext, names: &[MaintenanceTarget]) -> 
     let work = Work { ctx };
     for table in targets(work, names)? {
         work.lock(&Relation::Table(table.clone()), stoa_table::txn::TableLockMode::ShareUpdateExclusive).await?;
+        work.refresh()?;
+        // Another session may have dropped it meanwhile.
+        let Some(table) = work.catalog().table(table.oid).cloned() else {
+            if !names.is_empty() {
+                let message = format!("skipping analyze of \"{}\" --- relation no longer exists", table.name);
+                ctx.session.warning(SqlState::UNDEFINED_TABLE, message);
+            }
+            continue;
+        };
         let view = ctx.txn.read_view();
         let mut statistics = stoa_table::statistics::collect(&view, &table, &|| ctx.session.check_interrupt()).await?;
         statistics.explicit = true;

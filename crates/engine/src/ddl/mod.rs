@@ -19,6 +19,7 @@ mod opclass;
 mod passes;
 mod rows;
 mod sequence;
+pub(crate) mod storage_parameters;
 mod table;
 pub(crate) mod view;
 mod view_relations;

@@ -2,6 +2,7 @@
 
 use super::builder::TableBuilder;
 use super::rows::RowWriter;
+use super::storage_parameters::{self, Of};
 use super::work::{Work, undefined_relation};
 use crate::bind::scope::Clause;
 use crate::bind::tree::{Bound, BoundBody, ColId, CteBody, Expr, ExprKind, Output, Query, Rel};
@@ -457,7 +458,7 @@ pub(crate) fn family_options(options: &mut FamilyOptions, given: &[StorageOption
             "block_cache" => options.block_cache = boolean(option)?,
             "in_memory" => options.in_memory = boolean(option)?,
             "blob" => options.blob = boolean(option)?,
-            other => return Err(unrecognized(other)),
+            other => return Err(storage_parameters::unrecognized(other)),
         }
     }
     if options.versions == 0 {
@@ -467,10 +468,6 @@ pub(crate) fn family_options(options: &mut FamilyOptions, given: &[StorageOption
         return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, "min_versions needs a ttl and must be below versions"));
     }
     Ok(())
-}
-
-fn unrecognized(name: &str) -> PgError {
-    PgError::new(SqlState::INVALID_PARAMETER_VALUE, format!("unrecognized parameter \"{name}\""))
 }
 
 /// A duration, as an interval's text or as seconds.
@@ -570,6 +567,7 @@ pub(super) fn place_in_family(builder: &mut TableBuilder<'_>, column: ColumnId, 
 /// `WITH (…)` of a table: its salt; PostgreSQL's storage parameters are kept and shown, and change nothing.
 fn table_options(builder: &mut TableBuilder<'_>, options: &[StorageOption]) -> PgResult<()> {
     let (mut buckets, mut columns) = (None, None);
+    storage_parameters::check_once(options)?;
     for option in options {
         let value = option.value.clone().unwrap_or_else(|| "true".into());
         match option.name.as_str() {
@@ -584,8 +582,8 @@ fn table_options(builder: &mut TableBuilder<'_>, options: &[StorageOption]) -> P
                 let names: Vec<String> = value.split(',').map(|n| n.trim().to_lowercase()).collect();
                 columns = Some(builder.columns_named(&names, "named in salt_columns")?);
             }
-            name if is_postgres_option(name) => {
-                check_postgres_option(option)?;
+            name if storage_parameters::is_known(name, Of::Table) => {
+                storage_parameters::check(option, Of::Table)?;
                 builder.table.options.push((option.name.clone(), value));
             }
             "oids" => match boolean(option)? {
@@ -598,7 +596,7 @@ fn table_options(builder: &mut TableBuilder<'_>, options: &[StorageOption]) -> P
                     family_options(&mut family.options, std::slice::from_ref(option))?;
                 }
             }
-            other => return Err(unrecognized(other)),
+            other => return Err(storage_parameters::unrecognized(other)),
         }
     }
     match (buckets, columns) {
@@ -615,46 +613,6 @@ fn table_options(builder: &mut TableBuilder<'_>, options: &[StorageOption]) -> P
         }
         (None, Some(_)) => Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, "salt_columns needs salt_buckets")),
         (None, None) => Ok(()),
-    }
-}
-
-/// PostgreSQL's storage parameters of tables and indexes.
-pub(crate) fn is_postgres_option(name: &str) -> bool {
-    name.starts_with("autovacuum_")
-        || name.starts_with("toast.")
-        || matches!(
-            name,
-            "fillfactor"
-                | "toast_tuple_target"
-                | "parallel_workers"
-                | "vacuum_index_cleanup"
-                | "vacuum_truncate"
-                | "user_catalog_table"
-                | "log_autovacuum_min_duration"
-                | "deduplicate_items"
-        )
-}
-
-/// # Errors
-/// 22023 for a value that PostgreSQL's storage parameter does not take.
-pub(crate) fn check_postgres_option(option: &StorageOption) -> PgResult<()> {
-    let name = &option.name;
-    let value = option.value.as_deref().unwrap_or("true");
-    let invalid = |message: String| PgError::new(SqlState::INVALID_PARAMETER_VALUE, message);
-    let limits = match name.as_str() {
-        "fillfactor" => (10, 100),
-        "parallel_workers" => (0, 1024),
-        "toast_tuple_target" => (128, 8160),
-        "autovacuum_enabled" | "toast.autovacuum_enabled" | "vacuum_truncate" | "user_catalog_table" | "deduplicate_items" => {
-            return boolean(option).map(|_| ()).map_err(|_| invalid(format!("invalid value for boolean option \"{name}\": {value}")));
-        }
-        _ => return Ok(()),
-    };
-    match value.parse::<i64>() {
-        Err(_) => Err(invalid(format!("invalid value for integer option \"{name}\": {value}"))),
-        Ok(n) if n < limits.0 || n > limits.1 => Err(invalid(format!("value {value} out of bounds for option \"{name}\""))
-            .detail(format!("Valid values are between \"{}\" and \"{}\".", limits.0, limits.1))),
-        Ok(_) => Ok(()),
     }
 }
 
@@ -918,7 +876,7 @@ pub(crate) async fn refresh(work: Work<'_>, name: &ObjectName, concurrently: boo
     };
     let catalog = work.catalog();
     let path = work.path();
-    let query = query_of(bind_stored_query(&work.bind_context(&catalog, &path), &syntax)?, &[])?;
+    let query = query_of(bind_stored_query(&work.bind_context(&catalog, &path), view.oid, &syntax)?, &[])?;
     let mut builder = TableBuilder::of(work, old.clone());
     builder.move_storage().await?;
     let table = builder.table;

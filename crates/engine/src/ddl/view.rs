@@ -108,12 +108,6 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateView) -> PgResult<Stri
                 column.comment.clone_from(&before.comment);
                 column.default.clone_from(&before.default);
             }
-            if view.depends_on.iter().any(|d| d.relation == old.oid) {
-                return Err(PgError::new(
-                    SqlState::INVALID_OBJECT_DEFINITION,
-                    format!("infinite recursion detected in rules for relation \"{name}\""),
-                ));
-            }
             work.lock(&Relation::View(old.clone()), stoa_table::txn::TableLockMode::AccessExclusive).await?;
         }
         Some(other) if create.or_replace => {
@@ -231,7 +225,10 @@ fn text_of(context: &BindContext<'_>, query: &ast::Query, meanings: &Meanings) -
             speak(&mut query);
             let text = said(&query.to_string());
             // A view that cannot be read again would be in the way of all that lists views.
-            stoa_syntax::parse(&text).map_err(|_| PgError::unsupported("views of this form are not supported"))?;
+            stoa_syntax::parse(&text).map_err(|_| {
+                PgError::unsupported("views of this form are not supported")
+                    .hint("The definition is kept as text, which could not be read again. Write its expressions in another form.")
+            })?;
             Ok((text, named))
         }
     }

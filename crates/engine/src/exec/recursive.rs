@@ -1,6 +1,7 @@
 //! WITH RECURSIVE: the base's rows, then the step over the rows of the round before, until a round gives nothing new.
 //!
-//! Rounds run one after the other, each when its rows are asked for: a limit above ends a recursion that would not end by itself.
+//! Rounds run one after the other, each when its rows are asked for, and give their rows as they come: a limit above ends a recursion that
+//! would not end by itself, and one of whose rounds one would not end.
 //! The step is planned once, with what the first rows tell, and executed for each round.
 //! The working table is in memory, as is the set of rows seen for UNION.
 
@@ -21,6 +22,7 @@ use datafusion::physical_expr::{EquivalenceProperties, Partitioning, PhysicalExp
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType, reset_plan_states};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SendableRecordBatchStream};
+use futures::StreamExt;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
@@ -132,8 +134,7 @@ impl ExecutionPlan for RecursiveExec {
             let error = DataFusionError::from;
             let memory = MemoryConsumer::new("rows of UNION").register(&planner.ctx.database.runtime.memory_pool);
             let mut seen = Seen::new(&r.columns, r.all, memory).map_err(error)?;
-            let first = planner.run(&r.base, &r.base_columns).await.map_err(error)?;
-            let mut working = take(first, &schema, &mut seen, &reservation).map_err(error)?;
+            let mut rows = planner.start(&r.base, &r.base_columns).await.map_err(error)?;
             let round = Round::default();
             let mut ctes: HashMap<CteId, Materialized> = (*planner.ctes).clone();
             let ids = r.columns.iter().map(|(c, _)| *c).collect();
@@ -141,14 +142,21 @@ impl ExecutionPlan for RecursiveExec {
             let rounds = Planner { ctes: Arc::new(ctes), ..planner.clone() };
             // Planned once, when the first rows are there.
             let mut step: Option<Arc<dyn ExecutionPlan>> = None;
-            while !working.is_empty() {
-                planner.ctx.session.check_interrupt().map_err(error)?;
-                *round.lock() = Arc::new(working.clone());
-                for batch in working {
+            loop {
+                let mut working = Vec::new();
+                while let Some(batch) = rows.next().await {
+                    planner.ctx.session.check_interrupt().map_err(error)?;
+                    let Some(batch) = take(batch?, &schema, &mut seen, &reservation).map_err(error)? else { continue };
+                    working.push(batch.clone());
                     if tx.send(Ok(batch)).await.is_err() {
                         return Ok(());
                     }
                 }
+                if working.is_empty() {
+                    return Ok(());
+                }
+                planner.ctx.session.check_interrupt().map_err(error)?;
+                *round.lock() = Arc::new(working);
                 if r.all {
                     // Nothing is kept of the rounds before.
                     reservation.free();
@@ -158,28 +166,23 @@ impl ExecutionPlan for RecursiveExec {
                     Some(step) => reset_plan_states(Arc::clone(step))?,
                     None => Arc::clone(step.insert(rounds.plan_rounds(&r.step, &r.step_columns).await.map_err(error)?)),
                 };
-                let rows = datafusion::physical_plan::collect(plan, Arc::clone(&planner.ctx.database.task)).await?;
-                working = take(rows, &schema, &mut seen, &reservation).map_err(error)?;
+                rows = super::in_order::stream(plan, &planner.ctx.database.task)?;
             }
-            Ok(())
         });
         Ok(Box::pin(RecordBatchStreamAdapter::new(out_schema, stream)))
     }
 }
 
-/// A round's rows under the recursion's names, without those that were seen.
-fn take(batches: Vec<RecordBatch>, schema: &SchemaRef, seen: &mut Seen, reservation: &MemoryReservation) -> PgResult<Vec<RecordBatch>> {
-    let mut out = Vec::with_capacity(batches.len());
-    for batch in batches {
-        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-        let batch = RecordBatch::try_new_with_options(schema.clone(), batch.columns().to_vec(), &options)?;
-        let batch = seen.fresh(batch)?;
-        if batch.num_rows() > 0 {
-            reservation.try_grow(batch.get_array_memory_size()).map_err(from_datafusion)?;
-            out.push(batch);
-        }
+/// Rows of a round under the recursion's names, without those that were seen; `None` if there are none.
+fn take(batch: RecordBatch, schema: &SchemaRef, seen: &mut Seen, reservation: &MemoryReservation) -> PgResult<Option<RecordBatch>> {
+    let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+    let batch = RecordBatch::try_new_with_options(schema.clone(), batch.columns().to_vec(), &options)?;
+    let batch = seen.fresh(batch)?;
+    if batch.num_rows() == 0 {
+        return Ok(None);
     }
-    Ok(out)
+    reservation.try_grow(batch.get_array_memory_size()).map_err(from_datafusion)?;
+    Ok(Some(batch))
 }
 
 /// What a row that is remembered takes beside its bytes, about.

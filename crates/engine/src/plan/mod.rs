@@ -34,7 +34,6 @@ mod readable;
 pub mod relation;
 pub mod rules;
 pub(crate) mod short;
-mod sink;
 pub mod sliding;
 pub mod udf;
 mod values_row;

@@ -22,8 +22,8 @@ use datafusion::logical_expr::expr::Sort;
 use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
 use datafusion::logical_expr::{Expr as DfExpr, LogicalPlan, LogicalPlanBuilder, Operator, SortExpr};
 use datafusion::physical_expr::create_physical_expr;
-use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::filter::FilterExec;
+use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream};
 use futures::future::BoxFuture;
 use std::collections::{HashMap, HashSet};
 use std::pin::Pin;
@@ -325,6 +325,12 @@ impl Planner {
         super::execute::physical_in(&self.ctx, &self.ctx.database.rounds, plan).await
     }
 
+    /// Begins to run a relation, and gives the named columns as they come.
+    pub(crate) async fn start(&self, rel: &Rel, columns: &[ColId]) -> PgResult<SendableRecordBatchStream> {
+        let plan = select_columns(self.plan(rel).await?, columns)?;
+        super::execute::start(&self.ctx, plan).await
+    }
+
     /// Runs a relation now and gives the named columns.
     pub(crate) async fn run(&self, rel: &Rel, columns: &[ColId]) -> PgResult<Vec<RecordBatch>> {
         let plan = self.plan(rel).await?;
@@ -460,7 +466,6 @@ impl Planner {
         if super::never::contradict(&rest) {
             rest = vec![crate::bind::function::bool_const(false)];
         }
-        super::sink::sink(&self.ctx.eval, &mut rel, &mut rest);
         if rest.is_empty() {
             return self.plan(&rel).await;
         }
@@ -523,12 +528,6 @@ impl Planner {
                     left_rel = self.lift(left_rel, c, &mut of_left, false).await?;
                 }
             }
-        }
-        match kind {
-            JoinKind::Inner => super::sink::sink_into(&self.ctx.eval, &mut left_rel, &mut right_rel, &mut conditions),
-            JoinKind::Left => super::sink::hold(self, &mut left_rel, &mut conditions),
-            JoinKind::Right => super::sink::hold(self, &mut right_rel, &mut conditions),
-            _ => {}
         }
         let mut left_plan = self.plan(&left_rel).await?;
         for apply in of_left {

@@ -113,12 +113,18 @@ impl KernelUdf {
     }
 }
 
-/// A constant as a column of a projection. DataFusion asks constants there for their order, and raises an error where Arrow knows none
-/// between such values, as between arrays: these it is not told to be constants. `column` tells apart what is too long to be a name.
+/// Whether Arrow knows no order between such values, as between some rows and arrays: DataFusion raises an error where it asks constants
+/// for one.
+pub(crate) fn has_no_order(value: &ScalarValue) -> bool {
+    value.data_type().is_nested() && !value.is_null() && value.partial_cmp(value).is_none()
+}
+
+/// A constant as a column of a projection. DataFusion asks constants there for their order: those that have none it is not told to
+/// be constants. `column` tells apart what is too long to be a name.
 pub(crate) fn projected_constant(value: Expr, ty: &SqlType, column: String, ctx: &EvalContext) -> Expr {
     const LONG: usize = 100;
     let value = match value {
-        Expr::Literal(value, _) if value.data_type().is_nested() && !value.is_null() && value.partial_cmp(&value).is_none() => value,
+        Expr::Literal(value, _) if has_no_order(&value) => value,
         other => return other,
     };
     let name = Some(value.to_string()).filter(|text| text.len() < LONG).unwrap_or(column);

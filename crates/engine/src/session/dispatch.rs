@@ -296,7 +296,7 @@ impl Session {
         }
     }
 
-    /// There are no procedures: 42883 with the types of the arguments.
+    /// There are no procedures: 42883 with the types of the arguments, 42809 for functions.
     fn undefined_procedure(&mut self, call: &ast::Expr, outer: &PreparedStatement) -> PgError {
         let ast::Expr::Function(function) = call else {
             return PgError::new(SqlState::SYNTAX_ERROR, "CALL takes a procedure and its arguments");
@@ -319,6 +319,11 @@ impl Session {
             }
             _ => String::new(),
         };
+        let query = stoa_syntax::parse(&format!("SELECT {call}")).ok().and_then(|mut parsed| parsed.pop());
+        if query.is_some_and(|parsed| self.prepare_query(&parsed.statement, outer).is_ok()) {
+            return PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("{}({types}) is not a procedure", function.name))
+                .hint("To call a function, use SELECT.");
+        }
         PgError::new(SqlState::UNDEFINED_FUNCTION, format!("procedure {}({types}) does not exist", function.name))
             .hint("No procedure matches the given name and argument types. You might need to add explicit type casts.")
     }

@@ -77,7 +77,11 @@ pub fn options(given: &[NamedOption]) -> PgResult<ExplainOptions> {
     Ok(out)
 }
 
-fn boolean(option: &NamedOption) -> PgResult<bool> {
+/// The truth that an option says, by itself or with a word.
+///
+/// # Errors
+/// 42601 for another value.
+pub(crate) fn boolean(option: &NamedOption) -> PgResult<bool> {
     let text = match &option.value {
         None => return Ok(true),
         Some(OptionValue::Word(text) | OptionValue::Text(text) | OptionValue::Number(text)) => text.as_str(),

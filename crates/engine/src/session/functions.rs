@@ -13,6 +13,7 @@ use std::time::{Duration, Instant};
 use stoa_pg::values::array::array_of_elements;
 use stoa_pg::values::interval::Interval;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_table::catalog::Oid;
 use stoa_table::txn::advisory::AdvisoryKey;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
@@ -110,9 +111,18 @@ fn integer(args: &[ScalarValue], at: usize) -> Option<i64> {
 fn schemas(system: &SessionSystem, implicit: bool) -> Vec<String> {
     let named = &system.session.settings().search_path;
     let user = system.session.current_user();
-    let is_named = |name: &str| named.iter().any(|n| n == name || (n == "$user" && name == user));
-    let found = system.search_path.iter().filter_map(|oid| system.catalog.schema(*oid)).map(|s| s.name.clone());
-    found.filter(|name| implicit || is_named(name)).collect()
+    let temporary = system.session.temporary_schema();
+    let is_named = |oid: Oid, name: &str| {
+        named.iter().any(|n| n == name || (n == "$user" && name == user) || (n == "pg_temp" && temporary == Some(oid)))
+    };
+    let found = system.search_path.iter().filter_map(|oid| system.catalog.schema(*oid));
+    let mut out: Vec<String> = found.filter(|s| implicit || is_named(s.oid, &s.name)).map(|s| s.name.clone()).collect();
+    // PostgreSQL makes it for whoever names it first; here it is made with what is put into it.
+    if temporary.is_none() && named.first().is_some_and(|n| n == "pg_temp") {
+        let at = usize::from(out.first().is_some_and(|name| name == "pg_catalog"));
+        out.insert(at, format!("pg_temp_{}", system.session.pid));
+    }
+    out
 }
 
 // Settings.

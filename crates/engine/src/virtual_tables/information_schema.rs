@@ -3,6 +3,9 @@
 use super::cell::{Table, V, yes};
 use super::pg_catalog::{DATABASE_OWNER_NAME, schema_of, tables};
 use super::updatable::Names;
+use crate::bind::tree::ColId;
+use crate::bind::walk::columns_of;
+use crate::bind::{BindContext, bind_table_expr};
 use crate::exec::StatementContext;
 use stoa_pg::types::{PgType, length_typmod, numeric_typmod};
 use stoa_pg::{PgResult, SqlType};
@@ -183,6 +186,26 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<(
                             ("column_name", column.as_str().into()),
                             ("ordinal_position", V::Int(position)),
                             ("position_in_unique_constraint", if c.kind == "FOREIGN KEY" { V::Int(position) } else { V::Null }),
+                        ]);
+                    }
+                }
+            }
+        }
+        "column_column_usage" => {
+            for table in tables(ctx) {
+                for column in table.visible_columns() {
+                    let Some(generated) = &column.generated else { continue };
+                    let bind =
+                        BindContext { catalog: &ctx.catalog, search_path: &ctx.search_path, eval: &ctx.eval, param_types: &[], text: "" };
+                    let mut used = Vec::new();
+                    columns_of(&bind_table_expr(&bind, &table, generated)?, &mut used);
+                    for read in table.visible_columns().filter(|c| used.contains(&ColId(c.id.0))) {
+                        t.row(vec![
+                            ("table_catalog", DATABASE.into()),
+                            ("table_schema", schema_of(ctx, table.schema).into()),
+                            ("table_name", table.name.as_str().into()),
+                            ("column_name", read.name.as_str().into()),
+                            ("dependent_column", column.name.as_str().into()),
                         ]);
                     }
                 }

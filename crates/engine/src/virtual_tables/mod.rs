@@ -19,7 +19,7 @@ use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState, SqlType};
 use stoa_table::catalog::{Oid, Relation};
 
-pub use pg_catalog::{DATABASE_OWNER, DATABASE_OWNER_NAME};
+pub use pg_catalog::{DATABASE_OWNER, DATABASE_OWNER_NAME, OWNER};
 
 pub use crate::catalog::functions::{call, relation_name, relation_oid, schema_name, schema_oid};
 

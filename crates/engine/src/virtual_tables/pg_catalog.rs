@@ -424,7 +424,9 @@ fn attrdef_oid(table: &TableDescriptor, column: &ColumnDescriptor) -> u32 {
 
 /// `name=value` of WITH (…); NULL where there are none.
 fn storage_options(options: &[(String, String)]) -> V {
-    if options.is_empty() { V::Null } else { V::Texts(options.iter().map(|(name, value)| format!("{name}={value}")).collect()) }
+    let shown = options.iter().filter(|(name, _)| crate::ddl::storage_parameters::is_shown(name));
+    let texts: Vec<String> = shown.map(|(name, value)| format!("{name}={value}")).collect();
+    if texts.is_empty() { V::Null } else { V::Texts(texts) }
 }
 
 fn class_row(t: &mut Table<'_>, oid: u32, name: &str, schema: u32, kind: &str, natts: usize, more: Vec<(&'static str, V)>) {
@@ -817,25 +819,27 @@ fn attributes(ctx: &StatementContext, t: &mut Table<'_>) {
     }
 }
 
-/// The columns of an index as PostgreSQL names them, with those that it only includes: `expr`, `expr1`, … are expressions.
+/// The columns of an index as PostgreSQL names them, with those that it only includes: `expr`, `expr1`, … are expressions, and a
+/// column that stands there twice is `a`, `a1`.
 fn index_columns(table: &TableDescriptor, shown: &ShownIndex<'_>) -> Vec<(String, SqlType)> {
     let column = |id: ColumnId| table.column(id).map(|c| (c.name.clone(), c.ty.clone()));
     let Some(index) = shown.index else { return table.key.iter().filter_map(|p| column(p.column)).collect() };
     let mut out: Vec<(String, SqlType)> = Vec::new();
     for part in &index.parts {
-        match &part.key {
-            IndexKey::Column(id) => out.extend(column(*id)),
-            IndexKey::Expr(_) => {
-                let taken = |name: &str| out.iter().any(|(n, _)| n == name);
-                let mut name = "expr".to_owned();
-                let mut n = 0;
-                while taken(&name) {
-                    n += 1;
-                    name = format!("expr{n}");
-                }
-                out.push((name, part.ty.clone()));
-            }
+        let (first, ty) = match &part.key {
+            IndexKey::Column(id) => match column(*id) {
+                Some(column) => column,
+                None => continue,
+            },
+            IndexKey::Expr(_) => ("expr".to_owned(), part.ty.clone()),
+        };
+        let mut name = first.clone();
+        let mut n = 0;
+        while out.iter().any(|(taken, _)| *taken == name) {
+            n += 1;
+            name = format!("{first}{n}");
         }
+        out.push((name, ty));
     }
     out.extend(index.include.iter().filter_map(|id| column(*id)));
     out

@@ -126,12 +126,13 @@ fn numeric_series() -> SetKernel {
         if step.is_zero() {
             return Err(zero_step());
         }
-        Ok(Box::new(Numerics { next: start, stop, step }))
+        Ok(Box::new(Numerics { next: Some(start), stop, step }))
     })
 }
 
 struct Numerics {
-    next: Numeric,
+    /// `None` behind the largest there is.
+    next: Option<Numeric>,
     stop: Numeric,
     step: Numeric,
 }
@@ -140,9 +141,12 @@ impl RowSource for Numerics {
     fn next_chunk(&mut self, limit: usize) -> PgResult<Option<Vec<ArrayRef>>> {
         let mut out = NumericKind::builder(0);
         let mut count = 0;
-        while count < limit.max(1) && if self.step.signum() > 0 { self.next <= self.stop } else { self.next >= self.stop } {
-            let following = self.next.add(&self.step)?;
-            NumericKind::push(&mut out, Some(std::mem::replace(&mut self.next, following)))?;
+        let up = self.step.signum() > 0;
+        while count < limit.max(1)
+            && let Some(value) = self.next.take_if(|value| if up { *value <= self.stop } else { *value >= self.stop })
+        {
+            self.next = value.add(&self.step).ok();
+            NumericKind::push(&mut out, Some(value))?;
             count += 1;
         }
         if count == 0 {

@@ -74,7 +74,7 @@ fn web(config: Config, text: &str) -> String {
             None => node,
             Some(before) => and(before, node),
         });
-        while chars.get(at).is_some_and(|c| c.is_whitespace()) {
+        while chars.get(at).is_some_and(|c| c.is_whitespace() || is_operator(*c)) {
             at += 1;
         }
     }

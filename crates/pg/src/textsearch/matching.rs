@@ -16,7 +16,7 @@ fn fits(node: &Node, vector: &Vector) -> bool {
         Node::Not(inner) => !fits(inner, vector),
         Node::And(a, b) => fits(a, vector) && fits(b, vector),
         Node::Or(a, b) => fits(a, vector) || fits(b, vector),
-        Node::Phrase(..) => within(node, vector).is_some(),
+        Node::Phrase(..) => matches!(within(node, vector), Within::Places(_)),
     }
 }
 
@@ -48,11 +48,27 @@ enum Keep {
     All,
 }
 
-/// `None`: it fits nowhere.
-fn within(node: &Node, vector: &Vector) -> Option<Ends> {
+/// How a part of a phrase fits.
+enum Within {
+    Nowhere,
+    /// It may: a lexeme of it has no positions.
+    Perhaps,
+    Places(Ends),
+}
+
+impl From<Option<Ends>> for Within {
+    fn from(ends: Option<Ends>) -> Self {
+        ends.map_or(Within::Nowhere, Within::Places)
+    }
+}
+
+fn within(node: &Node, vector: &Vector) -> Within {
     match node {
-        Node::Stop => None,
+        Node::Stop => Within::Nowhere,
         Node::Lexeme { text, weights, prefix } => {
+            if entries(vector, text, *prefix).any(|(_, positions)| positions.is_empty()) {
+                return Within::Perhaps;
+            }
             let mut at: Vec<u32> = entries(vector, text, *prefix)
                 .flat_map(|(_, positions)| positions)
                 .filter(|p| *weights == 0 || weights & (1 << p.weight) != 0)
@@ -60,40 +76,46 @@ fn within(node: &Node, vector: &Vector) -> Option<Ends> {
                 .collect();
             at.sort_unstable();
             at.dedup();
-            // Without positions there are no phrases.
-            (!at.is_empty()).then_some(Ends { at, ..Ends::default() })
+            (!at.is_empty()).then_some(Ends { at, ..Ends::default() }).into()
         }
         Node::Not(inner) => match within(inner, vector) {
-            None => Some(Ends { negated: true, ..Ends::default() }),
-            Some(ends) if ends.at.is_empty() && ends.negated => None,
-            Some(ends) => Some(Ends { negated: !ends.negated, ..ends }),
+            Within::Nowhere => Within::Places(Ends { negated: true, ..Ends::default() }),
+            Within::Perhaps => Within::Perhaps,
+            Within::Places(ends) if ends.at.is_empty() && ends.negated => Within::Nowhere,
+            Within::Places(ends) => Within::Places(Ends { negated: !ends.negated, ..ends }),
         },
-        Node::And(a, b) => {
-            let (left, right) = (within(a, vector)?, within(b, vector)?);
-            let width = left.width.max(right.width);
-            let shifts = (width - left.width, width - right.width);
-            both(&left, &right, shifts, width)
-        }
-        Node::Phrase(a, b, distance) => {
-            let (left, right) = (within(a, vector)?, within(b, vector)?);
-            let shift = u32::from(*distance) + right.width;
-            let width = u32::from(*distance) + left.width + right.width;
-            both(&left, &right, (shift, 0), width)
+        Node::And(a, b) | Node::Phrase(a, b, _) => {
+            let (left, right) = match (within(a, vector), within(b, vector)) {
+                (Within::Nowhere, _) | (_, Within::Nowhere) => return Within::Nowhere,
+                (Within::Places(left), Within::Places(right)) => (left, right),
+                _ => return Within::Perhaps,
+            };
+            let (shifts, width) = if let Node::Phrase(_, _, distance) = node {
+                let distance = u32::from(*distance);
+                ((distance + right.width, 0), distance + left.width + right.width)
+            } else {
+                let width = left.width.max(right.width);
+                ((width - left.width, width - right.width), width)
+            };
+            both(&left, &right, shifts, width).into()
         }
         Node::Or(a, b) => {
-            let (left, right) = (within(a, vector), within(b, vector));
-            if left.is_none() && right.is_none() {
-                return None;
-            }
-            let (left, right) = (left.unwrap_or_default(), right.unwrap_or_default());
+            let (left, right) = match (within(a, vector), within(b, vector)) {
+                (Within::Nowhere, Within::Nowhere) => return Within::Nowhere,
+                (Within::Perhaps, _) | (_, Within::Perhaps) => return Within::Perhaps,
+                (Within::Places(left), Within::Nowhere) => (left, Ends::default()),
+                (Within::Nowhere, Within::Places(right)) => (Ends::default(), right),
+                (Within::Places(left), Within::Places(right)) => (left, right),
+            };
             let width = left.width.max(right.width);
             let shifts = (width - left.width, width - right.width);
-            match (left.negated, right.negated) {
+            let merged = match (left.negated, right.negated) {
                 (true, true) => merged(&left, &right, shifts, width, Keep::Both, true),
                 (true, false) => merged(&left, &right, shifts, width, Keep::Left, true),
                 (false, true) => merged(&left, &right, shifts, width, Keep::Right, true),
                 (false, false) => merged(&left, &right, shifts, width, Keep::All, false),
-            }
+            };
+            merged.into()
         }
     }
 }

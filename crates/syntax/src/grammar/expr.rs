@@ -222,8 +222,11 @@ impl Parser<'_> {
         // The level whose operators do not associate, when the last one was of it.
         let mut single = 0;
         loop {
-            if self.labels && self.at_label() {
-                return Ok(left);
+            if self.at_label() {
+                if self.labels {
+                    return Ok(left);
+                }
+                self.label_met = true;
             }
             if self.peek(0) == Some(&Token::DoubleColon) {
                 self.at += 1;
@@ -302,9 +305,10 @@ impl Parser<'_> {
 
     /// Whether a key word that may be a label ends the select item.
     fn at_label(&self) -> bool {
-        self.class(0).is_some_and(|(_, bare)| bare)
-            && (self.peek_any(1, BEHIND_SELECT_LIST)
-                || matches!(self.peek(1), Some(Token::Comma | Token::RParen | Token::SemiColon) | None))
+        self.is_word(0)
+            && (matches!(self.peek(1), Some(Token::Comma | Token::RParen | Token::SemiColon) | None)
+                || self.peek_any(1, BEHIND_SELECT_LIST))
+            && self.class(0).is_some_and(|(_, bare)| bare)
     }
 
     /// Whether ANY, SOME or ALL with a parenthesis stands there.

@@ -35,6 +35,8 @@ pub(crate) struct Parser<'a> {
     depth: usize,
     /// Behind an operand a word that is an operator elsewhere may be the label of the select item: `SELECT a LIKE FROM t`.
     labels: bool,
+    /// Such a word was read as an operator in the select item that is being read.
+    label_met: bool,
     /// For each opening parenthesis the place of the closing one; made when first asked for.
     closing: Option<Vec<usize>>,
 }
@@ -62,7 +64,7 @@ impl<'a> Parser<'a> {
     }
 
     pub(crate) fn new(sql: &'a str, tokens: &'a [TokenWithSpan], end: Option<&'a TokenWithSpan>) -> Self {
-        Self { sql, tokens, at: 0, end, depth: 0, labels: false, closing: None }
+        Self { sql, tokens, at: 0, end, depth: 0, labels: false, label_met: false, closing: None }
     }
 
     pub(crate) fn peek(&self, ahead: usize) -> Option<&'a Token> {

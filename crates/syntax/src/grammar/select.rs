@@ -310,9 +310,13 @@ impl Parser<'_> {
             return Ok(SelectItem::Wildcard(wildcard(token)));
         }
         let start = self.at;
-        let expr = match self.expr() {
-            // What is too deep is so with labels too, and each level above would try it once more.
-            Err(error) if !self.labels && !error.is_too_deep() => {
+        // Queries in the item tell nothing of it: each level above would read what is wrong below once more.
+        let around = std::mem::replace(&mut self.label_met, false);
+        let read = self.expr();
+        let met = std::mem::replace(&mut self.label_met, around);
+        let expr = match read {
+            // What is too deep is so with labels too.
+            Err(error) if met && !self.labels && !error.is_too_deep() => {
                 self.at = start;
                 self.labels = true;
                 let again = self.expr();

@@ -262,6 +262,18 @@ impl Entry {
         (0..4).rev().map(Mode).find(|mode| holder.modes & mode.bit() != 0)
     }
 
+    /// Who waits for this group already, and would be waited for. With rows it is a search that tells, as in PostgreSQL, where one waits
+    /// for the other's transaction.
+    fn faces(&self, group: GroupId, id: LockId, mode: Mode) -> Option<GroupId> {
+        if matches!(id, LockId::Row(_)) {
+            return None;
+        }
+        let held = |group| self.holders().find(|h| h.group == group).map_or(0, |h| h.modes);
+        let (own, against) = (held(group), conflicts(id, mode));
+        let faces = |w: &&Waiter| conflicts(id, w.mode) & own != 0 && held(w.group) & against != 0;
+        self.queue.iter().find(faces).map(|w| w.group)
+    }
+
     fn is_free(&self) -> bool {
         self.first.is_none() && self.queue.is_empty()
     }
@@ -504,6 +516,9 @@ impl LockManager {
                 }
                 return Acquired::Busy;
             }
+            if let Some(other) = entry.faces(group, id, mode) {
+                return Acquired::Deadlock(vec![group, other]);
+            }
             let ticket = self.tickets.fetch_add(1, Ordering::Relaxed);
             let (grant, granted) = oneshot::channel();
             let waiter = Waiter { group, mode, ticket, grant };
@@ -692,8 +707,9 @@ impl LockManager {
         let mut moved = Vec::new();
         loop {
             let cycle = self.cycle_of(place.group)?;
-            let edges = cycle.iter().zip(cycle.iter().cycle().skip(1));
-            let undone = edges.map(|(waiter, ahead)| (*waiter, *ahead)).find(|edge| !moved.contains(edge) && self.overtake(edge.0, edge.1));
+            // The one who looks goes before others last, as in PostgreSQL.
+            let edges: Vec<_> = cycle.iter().copied().zip(cycle.iter().copied().cycle().skip(1)).collect();
+            let undone = edges.into_iter().rev().find(|edge| !moved.contains(edge) && self.overtake(edge.0, edge.1));
             match undone {
                 // It does not go back behind the one that it has overtaken.
                 Some((waiter, ahead)) => moved.extend([(waiter, ahead), (ahead, waiter)]),
@@ -726,9 +742,11 @@ impl LockManager {
         true
     }
 
-    /// A cycle of groups that wait for each other, the first of them this one.
+    /// A cycle of groups that wait for each other, the first of them this one. Holders are followed before those who wait, and these in
+    /// their order.
     fn cycle_of(&self, start: GroupId) -> Option<Vec<GroupId>> {
-        let mut path = vec![(start, self.blockers(start))];
+        let blockers = |group| self.blockers(group).into_iter().rev().collect::<Vec<_>>();
+        let mut path = vec![(start, blockers(start))];
         let mut seen = std::collections::HashSet::from([start]);
         while let Some((_, next)) = path.last_mut() {
             match next.pop() {
@@ -740,8 +758,7 @@ impl LockManager {
                 }
                 Some(group) => {
                     if seen.insert(group) {
-                        let blockers = self.blockers(group);
-                        path.push((group, blockers));
+                        path.push((group, blockers(group)));
                     }
                 }
             }

@@ -120,7 +120,7 @@ impl TransactionManager {
         Tables::new(Arc::clone(&self.store))
     }
 
-    pub(crate) fn store(&self) -> &Arc<dyn Store> {
+    pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
     }
 

@@ -15,8 +15,8 @@ use stoa_store::{CellRef, FamilyId, KeyRange, ReadSpec, RowSink, Scan, ScanSpec,
 /// A consistent view for one statement. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct ReadView {
-    pub(crate) store: Arc<dyn Store>,
-    pub(crate) snapshot: Arc<dyn Snapshot>,
+    pub store: Arc<dyn Store>,
+    pub snapshot: Arc<dyn Snapshot>,
     pub overlay: Overlay,
 }
 
@@ -173,7 +173,7 @@ impl ReadView {
         Tables::new(Arc::clone(&self.store))
     }
 
-    pub(crate) fn watch(&self, table: TableId, range: &KeyRange) -> Option<Arc<Watch>> {
+    pub fn watch(&self, table: TableId, range: &KeyRange) -> Option<Arc<Watch>> {
         self.store.watch(table, range, &self.snapshot)
     }
 

@@ -64,6 +64,11 @@ pub fn canonical(setting: &Setting, name: &str, text: &str) -> PgResult<String> 
 #[must_use]
 pub fn display(kind: &Kind, raw: &str) -> String {
     let (Kind::Integer { unit, .. } | Kind::Real { unit, .. }) = kind else { return raw.to_owned() };
+    if let (Kind::Real { unit: Unit::Milliseconds, .. }, Ok(value)) = (kind, raw.parse::<f64>())
+        && value > 0.0
+    {
+        return real_milliseconds(value);
+    }
     let Some(value) = raw.parse::<i64>().ok().filter(|v| *v > 0) else { return raw.to_owned() };
     // From the setting's unit up: how many of it make one of the larger unit.
     let larger: &[(i64, &str)] = match unit {
@@ -83,6 +88,15 @@ pub fn display(kind: &Kind, raw: &str) -> String {
         Some((n, name)) => format!("{}{name}", value / n),
         None => raw.to_owned(),
     }
+}
+
+/// In the largest unit that divides it, give or take what rounding costs; six digits, as C's `%g` prints.
+fn real_milliseconds(value: f64) -> String {
+    const UNITS: &[(f64, &str)] = &[(86_400_000.0, "d"), (3_600_000.0, "h"), (60_000.0, "min"), (1_000.0, "s"), (1.0, "ms")];
+    let whole = |(unit, _): &&(f64, &str)| ((value / unit).round_ties_even() / (value / unit) - 1.0).abs() <= 1e-8;
+    let (unit, name) = UNITS.iter().find(whole).copied().unwrap_or((0.001, "us"));
+    let number = format!("{:.5e}", value / unit);
+    format!("{}{name}", number.parse::<f64>().unwrap_or(value / unit))
 }
 
 /// The unit as `pg_settings.unit` says it.

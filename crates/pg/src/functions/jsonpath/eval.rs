@@ -597,7 +597,9 @@ impl<'a> Evaluation<'a> {
             }
             Expr::LikeRegex { of, regex, .. } => {
                 let Some(of) = self.known(of, scope)? else { return Ok(None) };
-                self.any_pair(&of, &[Item::Node(Node::Null)], |value, _| Ok(value.string().and_then(|v| regex.is_match(v).ok())))?
+                self.any_pair(&of, &[Item::Node(Node::Null)], |value, _| {
+                    value.string().map(|v| regex.is_match(v)).transpose().map_err(Fault::Fatal)
+                })?
             }
             // The parser lets nothing else stand here.
             _ => None,

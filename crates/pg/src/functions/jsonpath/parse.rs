@@ -2,9 +2,11 @@
 
 use super::syntax::{Arithmetic, Comparison, Expr, Method, Path, Step};
 use crate::error::{PgError, PgResult};
+use crate::functions::regexp::engine::{Regexp, compiled};
+use crate::functions::regexp::syntax::{Mode, Options};
 use crate::sqlstate::SqlState;
 use crate::values::json::number;
-use fancy_regex::Regex;
+use std::sync::Arc;
 
 /// How deep expressions may be nested.
 const MAX_DEPTH: usize = 400;
@@ -432,7 +434,7 @@ impl Parser<'_> {
                 self.at += 1;
                 flags = canonical_flags(&given)?;
             }
-            let regex = Box::new(compile(&pattern, &flags)?);
+            let regex = compile(&pattern, &flags)?;
             return Ok(Expr::LikeRegex { of: Box::new(left), pattern, flags, regex });
         }
         Ok(left)
@@ -675,18 +677,16 @@ fn canonical_flags(given: &str) -> PgResult<String> {
     Ok("ismq".chars().filter(|flag| given.contains(*flag)).collect())
 }
 
-fn compile(pattern: &str, flags: &str) -> PgResult<Regex> {
-    let mut text = String::new();
-    let inline: String = flags.chars().filter(|flag| *flag != 'q').collect();
-    if !inline.is_empty() {
-        text.push_str(&format!("(?{inline})"));
-    }
-    if flags.contains('q') {
-        text.push_str(&regex::escape(pattern));
+/// As XQuery has it, a point matches no newline unless `s` says so, and with `q` the other flags but `i` mean nothing.
+fn compile(pattern: &str, flags: &str) -> PgResult<Arc<Regexp>> {
+    let has = |flag| flags.contains(flag);
+    let mut options = Options { ignore_case: has('i'), ..Options::default() };
+    if has('q') {
+        options.mode = Mode::Literal;
     } else {
-        text.push_str(pattern);
+        (options.newline_stops, options.newline_anchors) = (!has('s'), has('m'));
     }
-    Regex::new(&text).map_err(|error| PgError::new(SqlState::INVALID_REGULAR_EXPRESSION, format!("invalid regular expression: {error}")))
+    compiled(pattern, options)
 }
 
 #[cfg(test)]

@@ -2,9 +2,10 @@
 //!
 //! [`Path`]'s `Display` is what `jsonpath` prints in PostgreSQL, and reads back as the same tree.
 
+use crate::functions::regexp::engine::Regexp;
 use crate::values::json::text::write_string;
-use fancy_regex::Regex;
 use std::fmt;
+use std::sync::Arc;
 
 /// A whole path.
 #[derive(Debug)]
@@ -140,7 +141,7 @@ pub enum Expr {
         of: Box<Expr>,
         pattern: String,
         flags: String,
-        regex: Box<Regex>,
+        regex: Arc<Regexp>,
     },
 }
 

@@ -737,9 +737,9 @@ pub fn time_of_day(ctx: &EvalContext, text: &str, want_offset: bool) -> Result<(
     }
     let mut at = s.civil;
     if !s.has(DATE) {
-        // A zone with changing offsets needs a day; the session's takes today.
-        let session = s.zone.is_none() && s.seen & DATE == 0;
-        if !(session || matches!(s.zone, Some(ZoneSpec::Abbreviation(..))) || s.has(ZONE) && s.zone.is_none()) {
+        // A zone with changing offsets needs a day; the session's and those of abbreviations take today, unless some of a day is written.
+        let today = s.seen & DATE == 0 && matches!(s.zone, None | Some(ZoneSpec::Abbreviation(..)));
+        if !(today || s.has(ZONE) && s.zone.is_none()) {
             return Err(Fault::Format);
         }
         let today = s.now().0;

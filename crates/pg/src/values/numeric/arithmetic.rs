@@ -264,7 +264,8 @@ impl Numeric {
         if !self.is_finite() {
             return self.clone();
         }
-        let places = places.clamp(-(MAX_DIGITS as i32), MAX_SCALE as i32);
+        // One place more than the format has digits leaves nothing of any number.
+        let places = places.clamp(-(MAX_DIGITS as i32) - 1, MAX_SCALE as i32);
         let scale = places.max(0) as u32;
         let drop = self.display_scale() as i32 - places;
         let raise = (-places).max(0) as u32;

@@ -58,36 +58,79 @@ async fn who_shares_a_row_does_not_wait_for_those_who_wait_for_it_alone() {
     assert_eq!(b.await.unwrap(), Acquired::Granted { new: true });
 }
 
-/// A and B read two tables that C and D wait for, and then each the other: they go before those who wait.
+/// A and B read two tables that C and D wait for, and then each the other: the one of them who does not look goes before those who wait.
 #[tokio::test]
 async fn readers_overtake_where_that_undoes_a_cycle() {
-    let locks = Arc::new(LockManager::new(Duration::from_millis(5)));
-    let (x, y) = (LockId::Table(1), LockId::Table(2));
     let (share, exclusive): (Mode, Mode) = (TableLockMode::AccessShare.into(), TableLockMode::AccessExclusive.into());
     let d = GroupId(4);
-    assert_eq!((locks.try_acquire(A, x, share), locks.try_acquire(B, y, share)), (Some(true), Some(true)));
+    for looks in [A, B] {
+        let locks = Arc::new(LockManager::default());
+        let (x, y) = (LockId::Table(1), LockId::Table(2));
+        assert_eq!((locks.try_acquire(A, x, share), locks.try_acquire(B, y, share)), (Some(true), Some(true)));
+        let mut tasks = Vec::new();
+        for (n, (group, id, mode)) in [(C, x, exclusive), (d, y, exclusive), (A, y, share), (B, x, share)].into_iter().enumerate() {
+            let l = Arc::clone(&locks);
+            let patience = if group == looks { Duration::from_millis(5) } else { Duration::from_secs(600) };
+            tasks.push(tokio::spawn(async move { l.acquire_watchful(group, id, mode, Wait::Until(None), patience).await }));
+            while n < 3 && locks.waiting.lock().len() <= n {
+                tokio::task::yield_now().await;
+            }
+        }
+        let mut tasks = tasks.into_iter();
+        let (c, d_waits, a, b) = (tasks.next().unwrap(), tasks.next().unwrap(), tasks.next().unwrap(), tasks.next().unwrap());
+        // Behind the first go the writer that waits for what it held from the beginning, the other reader, and the other writer.
+        let (first, rest) = if looks == B { (a, [(A, c), (C, b), (B, d_waits)]) } else { (b, [(B, d_waits), (d, a), (A, c)]) };
+        assert!(matches!(first.await.unwrap(), Acquired::Granted { .. }));
+        for (done, next) in rest {
+            assert!(!next.is_finished());
+            locks.release(done, x);
+            locks.release(done, y);
+            assert!(matches!(next.await.unwrap(), Acquired::Granted { .. }));
+        }
+    }
+}
+
+/// C and D wait for a table that B reads, B for one that A has, and A for the first: A goes before both writers, whose order stays.
+#[tokio::test]
+async fn who_goes_before_others_leaves_their_order() {
+    let locks = Arc::new(LockManager::default());
+    let (x, y) = (LockId::Table(1), LockId::Table(2));
+    let (share, update, exclusive): (Mode, Mode, Mode) =
+        (TableLockMode::AccessShare.into(), TableLockMode::ShareUpdateExclusive.into(), TableLockMode::AccessExclusive.into());
+    let d = GroupId(4);
+    assert_eq!((locks.try_acquire(A, x, update), locks.try_acquire(B, y, share)), (Some(true), Some(true)));
     let mut tasks = Vec::new();
-    for (n, (group, id, mode)) in [(C, x, exclusive), (d, y, exclusive), (A, y, share), (B, x, share)].into_iter().enumerate() {
-        let l = Arc::clone(&locks);
-        tasks.push(tokio::spawn(async move { l.acquire(group, id, mode, Wait::Until(None)).await }));
-        while locks.waiting.lock().len() <= n && !tasks[n].is_finished() {
+    for (n, (group, id, mode)) in [(B, x, update), (C, y, exclusive), (d, y, exclusive)].into_iter().enumerate() {
+        let (l, patience) = (Arc::clone(&locks), Duration::from_secs(600));
+        tasks.push(tokio::spawn(async move { l.acquire_watchful(group, id, mode, Wait::Until(None), patience).await }));
+        while locks.waiting.lock().len() <= n {
             tokio::task::yield_now().await;
         }
     }
-    let mut tasks = tasks.into_iter();
-    let (c, d_waits, mut a, mut b) = (tasks.next().unwrap(), tasks.next().unwrap(), tasks.next().unwrap(), tasks.next().unwrap());
-    // Which of the two goes before a waiter is up to whose search finds the cycle. Behind it go the writer that waits for what it held from
-    // the beginning, the other reader, and the other writer.
-    let (first, rest) = tokio::select! {
-        granted = &mut a => (granted, [(A, c), (C, b), (B, d_waits)]),
-        granted = &mut b => (granted, [(B, d_waits), (d, a), (A, c)]),
-    };
-    assert!(matches!(first.unwrap(), Acquired::Granted { .. }));
-    for (done, next) in rest {
-        locks.release(done, x);
-        locks.release(done, y);
-        assert!(matches!(next.await.unwrap(), Acquired::Granted { .. }));
+    let a = locks.acquire_watchful(A, y, update, Wait::Until(None), Duration::from_millis(5)).await;
+    assert_eq!(a, Acquired::Granted { new: true });
+    for (task, (group, id)) in tasks.into_iter().zip([(A, x), (B, y), (C, y)]) {
+        locks.release(group, id);
+        locks.release(A, y);
+        assert_eq!(task.await.unwrap(), Acquired::Granted { new: true });
     }
+}
+
+/// Both hold a table and want it alone: the second is told at once, since the first waits for it.
+#[tokio::test]
+async fn who_would_wait_for_one_that_waits_for_it_is_told_at_once() {
+    let locks = Arc::new(LockManager::default());
+    let (id, share, exclusive) = (LockId::Table(1), TableLockMode::AccessShare.into(), TableLockMode::AccessExclusive.into());
+    assert_eq!((locks.try_acquire(A, id, share), locks.try_acquire(B, id, share)), (Some(true), Some(true)));
+    let (l, patience) = (Arc::clone(&locks), Duration::from_secs(600));
+    let a = tokio::spawn(async move { l.acquire_watchful(A, id, exclusive, Wait::Until(None), patience).await });
+    while locks.waiting.lock().is_empty() {
+        tokio::task::yield_now().await;
+    }
+    let b = locks.acquire_watchful(B, id, exclusive, Wait::Until(None), patience).await;
+    assert_eq!(b, Acquired::Deadlock(vec![B, A]));
+    locks.release(B, id);
+    assert_eq!(a.await.unwrap(), Acquired::Granted { new: false });
 }
 
 #[tokio::test]
