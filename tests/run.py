@@ -591,6 +591,9 @@ def load_dump_and_restore(server):
     server.stop()
     second = stoa("dump", data=server.data)
     assert second.stdout == first.stdout, "the dump of the restored database differs"
+    # A name without a directory is one in the working directory.
+    here = subprocess.run([pathlib.Path(BINARY).resolve(), "dump", "--data", pathlib.Path(server.data).resolve(), "-o", "here.sql"], cwd=work, capture_output=True, text=True, timeout=120)
+    assert here.returncode == 0 and (work / "here.sql").read_text() == first.stdout, here.stderr
     backup = stoa("backup", str(work / "copy"), data=server.data)
     assert backup.returncode == 0, backup.stderr
     assert stoa("dump", data=str(work / "copy")).stdout == first.stdout, "the backup differs"
