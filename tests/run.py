@@ -550,6 +550,9 @@ def load_dump_and_restore(server):
     assert other.returncode != 0 and "another size" in other.stderr, other.stderr
     lines = stoa("load", "--skip", "200", *args)
     assert lines.returncode == 0 and "\n50 rows" in lines.stderr, lines.stderr
+    (work / "rows.csv").write_text('300,"{}"\n')
+    headless = stoa("load", "--table", "lines", str(work / "rows.csv"))
+    assert headless.returncode != 0 and "42703" in headless.stderr and "--columns" in headless.stderr, headless.stderr
     parquet = stoa("load", "--table", "typed", "--create", "--key", "id", str(pathlib.Path(__file__).resolve().parent / "load" / "types.parquet"))
     assert parquet.returncode == 0 and "300 rows" in parquet.stderr, parquet.stderr
     for sql, wanted in [
