@@ -572,6 +572,9 @@ def load_dump_and_restore(server):
     assert other.returncode != 0 and "another size" in other.stderr, other.stderr
     lines = stoa("load", "--skip", "200", *args)
     assert lines.returncode == 0 and "\n50 rows" in lines.stderr, lines.stderr
+    (work / "rows.csv").write_text('300,"{}"\n')
+    headless = stoa("load", "--table", "lines", str(work / "rows.csv"))
+    assert headless.returncode != 0 and "42703" in headless.stderr and "--columns" in headless.stderr, headless.stderr
     parquet = stoa("load", "--table", "typed", "--create", "--key", "id", str(pathlib.Path(__file__).resolve().parent / "load" / "types.parquet"))
     assert parquet.returncode == 0 and "300 rows" in parquet.stderr, parquet.stderr
     for sql, wanted in [
@@ -613,6 +616,9 @@ def load_dump_and_restore(server):
     server.stop()
     second = stoa("dump", data=server.data)
     assert second.stdout == first.stdout, "the dump of the restored database differs"
+    # A name without a directory is one in the working directory.
+    here = subprocess.run([pathlib.Path(BINARY).resolve(), "dump", "--data", pathlib.Path(server.data).resolve(), "-o", "here.sql"], cwd=work, capture_output=True, text=True, timeout=120)
+    assert here.returncode == 0 and (work / "here.sql").read_text() == first.stdout, here.stderr
     backup = stoa("backup", str(work / "copy"), data=server.data)
     assert backup.returncode == 0, backup.stderr
     assert stoa("dump", data=str(work / "copy")).stdout == first.stdout, "the backup differs"

@@ -14,6 +14,7 @@ values (as many rows pass WHERE p as have p true: NoREC). Kinds of statements:
   shapes      subqueries in subqueries: groups, distinct values, set operations, windows, orders and limits above joins and each other
   conditions  trees of lists with NULLs, comparisons and their negations over columns full of NULLs, over a few rows and over 20,000;
               groups, distinct values, set operations, limits
+  firsts      the first row of each group, ends by group and distinct values, over keys and indexes of few leading values, with salt, DESC and NULLs
 
 XX000 and a lost connection are always a difference. An error of a value (class 22, 21000) that one plan meets and another does not is counted
 by itself: which side of an AND or of a join is asked first is nobody's promise. Statements that take too long are left out. The exit
@@ -33,7 +34,7 @@ import random_queries  # noqa: E402
 from sides import Side, server  # noqa: E402
 
 ENGINE = HERE.parent.parent / "crates/engine/src"
-KINDS = {"queries": 0.15, "joins": 0.3, "shapes": 0.3, "conditions": 0.25}
+KINDS = {"queries": 0.15, "joins": 0.25, "shapes": 0.25, "conditions": 0.2, "firsts": 0.15}
 # The share of statements over many rows: one of them takes the time of twenty others.
 MANY = 0.04
 
@@ -73,6 +74,26 @@ def filled(rows, spread):
                    null(8, f"(i * 11 % {spread})::numeric / 4"), null(5, days)]
         yield f"INSERT INTO {table} SELECT i, {', '.join(columns)} FROM generate_series({1 + n}, {rows + n}) i"
         yield from (part for part in index.split("; ") if part)
+
+
+def grouped(rows):
+    """Tables whose keys and indexes begin with columns of few values."""
+    rest = "a int, b int"
+    yield f"CREATE TABLE g0 (g int, t int, {rest}, PRIMARY KEY (g, t DESC))"
+    yield f"CREATE TABLE g1 (g text, h int, t int, {rest}, PRIMARY KEY (g, h DESC, t))"
+    yield f"CREATE TABLE g2 (g text, h int, t int, {rest}, PRIMARY KEY (g, h, t)) WITH (salt_buckets = 3)"
+    yield f"CREATE TABLE g3 (g int, h int, t int, {rest}, PRIMARY KEY (g, h, t)) WITH (salt_buckets = 4, salt_columns = 'g')"
+    yield f"CREATE TABLE g4 (k int PRIMARY KEY, g text, h int, t int, {rest})"
+    mixed = "(i::bigint * 2654435761 % 4294967296 / 4096)::int"
+    random_values = f"{mixed} % 1000, CASE WHEN i % 11 > 0 THEN {mixed} / 7 % 50 END"
+    for n, g in enumerate(["i % 23", "chr(97 + i % 5), i % 4", "chr(97 + i % 7), i % 3", "i % 13, i % 2"]):
+        yield f"INSERT INTO g{n} SELECT {g}, (i * 7919) % {rows + 1}, {random_values} FROM generate_series(1, {rows}) i ON CONFLICT DO NOTHING"
+    null = "CASE WHEN i % 9 > 0 THEN {} END"
+    yield (f"INSERT INTO g4 SELECT i, {null.format('chr(97 + i % 6)')}, i % 3, CASE WHEN i % 17 > 3 AND i % 6 <> 2 THEN (i * 7919) % {rows + 1} END, {random_values} "
+           f"FROM generate_series(1, {rows}) i")
+    for index in ("(g, t)", "(g, t DESC NULLS LAST) INCLUDE (a, b)", "(h, g DESC, t NULLS FIRST)", "(t) WHERE g IS NOT NULL", "(h, a) WITH (salt_buckets = 3)"):
+        yield f"CREATE INDEX ON g4 {index}"
+    yield "DELETE FROM g0 WHERE t % 5 = 0"
 
 
 def days(text):
@@ -336,6 +357,55 @@ class Conditions:
         return self.r.choice(["t1", "t2", "t3"]), "k", self.tree(self.r.choice([1, 2, 3]), self.r.choice([*self.VALUES, None]))
 
 
+class Firsts:
+    """First rows of groups. Every order is whole, so that there is one first row."""
+
+    KEYS = {"g0": "gt", "g1": "ght", "g2": "ght", "g3": "ght", "g4": "ghtk"}
+
+    def __init__(self, rng, many):
+        self.r = rng
+
+    def condition(self, table):
+        r, text = self.r, table in ("g1", "g2", "g4")
+        g = lambda: r.choice(["'a'", "'b'", "'c'", "'e'", "'x'"] if text else ["0", "1", "3", "7", "22"])
+        return r.choice([f"g {r.choice(['=', '<', '>=', '<>'])} {g()}", f"g IN ({g()}, {g()}, {g()})", f"t {r.choice(['<', '>', '>=', '='])} {r.choice([0, 3, 500, 9000, 19000])}",
+                         f"t BETWEEN {r.choice([0, 100])} AND {r.choice([50, 5000])}", f"(t < 20 OR t > {r.choice([5000, 19000])})", f"a < {r.choice([1, 50, 900])}", "b IS NULL", "b > 40",
+                         f"(g, t) > ({g()}, 300)", "t IS NOT NULL", "t % 7 = 3", f"{'h = 1' if table != 'g0' else 'a > 100'}"])
+
+    def parts(self):
+        table = self.r.choice(list(self.KEYS))
+        where = " AND ".join(self.condition(table) for _ in range(self.r.choice([0, 0, 1, 1, 2])))
+        return table, f" WHERE {where}" if where else ""
+
+    def order(self, columns):
+        return ", ".join(f"{c} {self.r.choice(['', 'DESC'])} {self.r.choice(['', '', 'NULLS FIRST', 'NULLS LAST'])}" for c in columns)
+
+    def statement(self):
+        r = self.r
+        table, where = self.parts()
+        key = list(self.KEYS[table])
+        groups = r.sample([c for c in key if c in "gh"], r.randint(1, len(key) - 1) if len(key) == 2 else r.randint(1, 2))
+        rest = [c for c in key if c not in groups]
+        whole = rest if "k" not in rest else [*[c for c in rest if c != "k"], "k"]
+        limit = r.choice(["", "", " LIMIT 3", " LIMIT 1 OFFSET 2"])
+        by = ", ".join(groups)
+        shown = ", ".join(r.sample([*key, "a", "b"], r.randint(1, 3)))
+        number = f"row_number() OVER (PARTITION BY {by} ORDER BY {self.order(whole)})"
+        return r.choice([
+            lambda: f"SELECT DISTINCT ON ({by}) {shown} FROM {table}{where} ORDER BY {self.order(groups)}, {self.order(whole)}{limit}",
+            lambda: f"SELECT DISTINCT {by} FROM {table}{where} ORDER BY {by}{limit}",
+            lambda: f"SELECT {by}, {r.choice(['max', 'min'])}(t) FROM {table}{where} GROUP BY {by} ORDER BY {by}{limit}",
+            lambda: f"SELECT {by}, max(t), min(t), max({r.choice(groups)}) FROM {table}{where} GROUP BY {by}",
+            lambda: f"SELECT count(DISTINCT {groups[0]}) FROM {table}{where}",
+            lambda: f"SELECT {shown} FROM (SELECT *, {number} n FROM {table}{where}) q WHERE n {r.choice(['= 1', '<= 1', '< 2', '= 2', '<= 2', '= 1 AND a > 300'])}",
+        ])()
+
+    def partitioned(self):
+        table, where = self.parts()
+        by = self.r.choice(["g", "g, h"] if table != "g0" else ["g"])
+        return f"(SELECT {by}, {self.r.choice(['max', 'min'])}(t) t, max({by[0]}) m FROM {table}{where} GROUP BY {by}) q", "t", self.r.choice(["t > 500", "t < 20", "g IS NULL", "t IS NULL OR t % 2 = 0"])
+
+
 class Run:
     def __init__(self, side, options):
         self.side, self.options, self.variants = side, options, variants()
@@ -346,7 +416,8 @@ class Run:
         base = f"self_{self.options.seed}"
         self.schemas = {}
         self.side.run("SET statement_timeout = '120s'")
-        for name, setup in (("queries", [s.replace("{schema}", "x") for s in random_queries.SETUP[3:]]), ("few", list(filled(13, 7))), ("many", list(filled(self.options.rows, 2000)))):
+        for name, setup in (("queries", [s.replace("{schema}", "x") for s in random_queries.SETUP[3:]]), ("few", list(filled(13, 7))), ("many", list(filled(self.options.rows, 2000))),
+                            ("firsts", list(grouped(self.options.rows)))):
             for kind in ("analyzed", "plain"):
                 schema = self.schemas[name, kind] = f"{base}_{name}_{kind}"
                 for sql in [f"DROP SCHEMA IF EXISTS {schema} CASCADE", f"CREATE SCHEMA {schema}", f"SET search_path = {schema}", *setup, *(["ANALYZE"] if kind == "analyzed" else [])]:
@@ -436,7 +507,7 @@ class Run:
     def statement(self, n):
         rng = random.Random(f"{self.options.seed}/{n}")
         kind = self.options.only or rng.choices(list(KINDS), KINDS.values())[0]
-        size = "queries" if kind == "queries" else "many" if rng.random() < MANY else "few"
+        size = kind if kind in ("queries", "firsts") else "many" if rng.random() < MANY else "few"
         schemas = {state: self.schemas[size, state] for state in ("analyzed", "plain")}
         self.path = schemas["analyzed"]
         self.side.run(f"SET search_path = {self.path}")
@@ -446,7 +517,7 @@ class Run:
             if isinstance(made, str):
                 self.vary(n, schemas, made, ordered)
             return
-        make = {"joins": Joins, "shapes": Shapes, "conditions": Conditions}[kind](rng, size == "many")
+        make = {"joins": Joins, "shapes": Shapes, "conditions": Conditions, "firsts": Firsts}[kind](rng, size == "many")
         if rng.random() < 0.25:
             self.partition(n, *make.partitioned())
         else:

@@ -445,7 +445,7 @@ mod tests {
 
     fn fits(query: &str, text: &str) -> bool {
         let analyzer = Analyzer::new(&TokenizerOptions::default()).unwrap();
-        let query = parse(query, &[SearchField { name: "b".into(), analyzer: Arc::clone(&analyzer) }]).unwrap();
+        let query = parse(query, &[SearchField { name: "b".into(), analyzer: Arc::clone(&analyzer) }], &[]).unwrap();
         Evaluator::new(&query, &[analyzer], None).evaluate(&[FieldText::Text(text)]).is_some()
     }
 
@@ -487,7 +487,7 @@ mod tests {
         let mut options = TokenizerOptions::default();
         options.set("tokenizer", tokenizer).unwrap();
         let analyzer = Analyzer::new(&options).unwrap();
-        let query = parse(query, &[SearchField { name: "b".into(), analyzer: Arc::clone(&analyzer) }]).unwrap();
+        let query = parse(query, &[SearchField { name: "b".into(), analyzer: Arc::clone(&analyzer) }], &[]).unwrap();
         let mut places = Evaluator::new(&query, &[analyzer], None).highlight(0, FieldText::Text(text));
         places.sort_by_key(|p| p.start);
         places.into_iter().map(|p| &text[p]).collect::<Vec<_>>().join("|")
@@ -520,7 +520,7 @@ mod tests {
             let mut options = TokenizerOptions::default();
             options.set("tokenizer", "jieba").unwrap();
             let analyzer = Analyzer::new(&options).unwrap();
-            let parsed = parse(query, &[SearchField { name: "b".into(), analyzer: Arc::clone(&analyzer) }]).unwrap();
+            let parsed = parse(query, &[SearchField { name: "b".into(), analyzer: Arc::clone(&analyzer) }], &[]).unwrap();
             let found = Evaluator::new(&parsed, &[analyzer], None).evaluate(&[FieldText::Text(text)]).is_some();
             assert_eq!(found, wanted, "{query} in {text}");
         }

@@ -30,16 +30,16 @@ pub struct SearchField {
     pub analyzer: Arc<Analyzer>,
 }
 
-/// Reads a search string over some columns.
+/// Reads a search string over some columns; `others` are names of columns that it does not search, which it may not name.
 ///
 /// # Errors
 /// [`Error::Syntax`] with the position; [`Error::TooMuch`].
-pub fn parse(text: &str, fields: &[SearchField]) -> Result<Query> {
+pub fn parse(text: &str, fields: &[SearchField], others: &[String]) -> Result<Query> {
     if text.len() > MAX_BYTES {
         return Err(Error::TooMuch(format!("the search string is longer than {MAX_BYTES} bytes")));
     }
     let chars: Vec<char> = text.chars().collect();
-    let mut parser = Parser { chars, at: 0, fields, depth: 0, clauses: 0, words: Words::default() };
+    let mut parser = Parser { chars, at: 0, fields, others, depth: 0, clauses: 0, words: Words::default() };
     let query = parser.list(None)?;
     parser.blanks();
     if parser.peek().is_some() {
@@ -86,6 +86,7 @@ struct Parser<'a> {
     chars: Vec<char>,
     at: usize,
     fields: &'a [SearchField],
+    others: &'a [String],
     depth: usize,
     clauses: usize,
     words: Words,
@@ -387,15 +388,16 @@ impl Parser<'_> {
                     }
                 }
                 ':' if field.is_none() && length > 0 => {
-                    let named = self.fields.iter().position(|f| f.name == out || f.name == out.to_lowercase());
-                    if let Some(named) = named
-                        && self.chars.get(self.at + 1).is_some_and(|c| !c.is_whitespace() && *c != ')')
-                    {
+                    let is = |name: &str| name == out || name == out.to_lowercase();
+                    let next = self.chars.get(self.at + 1).copied();
+                    let names = next.is_some_and(|c| !c.is_whitespace() && c != ')');
+                    if let Some(named) = self.fields.iter().position(|f| is(&f.name)).filter(|_| names) {
                         self.at += 1;
                         return self.primary(Some(named));
                     }
-                    let name = out.chars().all(|c| c.is_alphanumeric() || c == '_');
-                    if name && matches!(self.chars.get(self.at + 1), Some('[' | '{' | '(' | '<' | '>')) {
+                    let other = names && self.others.iter().any(|name| is(name));
+                    let word = out.chars().all(|c| c.is_alphanumeric() || c == '_');
+                    if other || (word && matches!(next, Some('[' | '{' | '(' | '<' | '>'))) {
                         return Err(self.error(&format!("\"{out}\" in search string is not a column of the MATCH"), start));
                     }
                     out.push(c);
@@ -547,7 +549,7 @@ mod tests {
             ("... fox", "0:fox"),
             ("wi-fi* foo-*", "((+0:wi +0:fi*) 0:foo)"),
         ] {
-            assert_eq!(parse(text, &fields(&["body"])).unwrap().to_string(), wanted, "{text}");
+            assert_eq!(parse(text, &fields(&["body"]), &[]).unwrap().to_string(), wanted, "{text}");
         }
     }
 
@@ -566,7 +568,7 @@ mod tests {
             let mut options = TokenizerOptions::default();
             options.set("tokenizer", tokenizer).unwrap();
             let fields = [SearchField { name: "b".into(), analyzer: Analyzer::new(&options).unwrap() }];
-            assert_eq!(parse(text, &fields).unwrap().to_string(), wanted, "{text}");
+            assert_eq!(parse(text, &fields, &[]).unwrap().to_string(), wanted, "{text}");
         }
     }
 
@@ -586,7 +588,7 @@ mod tests {
             ("body:(fox \"a b\")", "(1:fox 1:\"a b\")"),
             ("+title:fox other:x", "(+0:fox (0:\"other x\" 1:\"other x\"))"),
         ] {
-            assert_eq!(parse(text, &fields(&["title", "body"])).unwrap().to_string(), wanted, "{text}");
+            assert_eq!(parse(text, &fields(&["title", "body"]), &[]).unwrap().to_string(), wanted, "{text}");
         }
     }
 
@@ -609,15 +611,17 @@ mod tests {
             ("fox \\", 5),
             ("a price:[1 TO 5]", 3),
             ("price:>=5", 1),
-            ("other:(a b)", 1),
+            ("name:(a b)", 1),
+            ("fox other:5", 5),
+            ("OTHER:\"5 6\"", 1),
         ] {
-            match parse(text, &fields(&["body"])) {
+            match parse(text, &fields(&["body"]), &["other".to_owned()]) {
                 Err(Error::Syntax { position, .. }) => assert_eq!(position, at, "{text}"),
                 other => panic!("{text}: {other:?}"),
             }
         }
-        assert!(matches!(parse(&"(".repeat(100), &fields(&["b"])), Err(Error::TooMuch(_))));
-        assert!(matches!(parse(&"a ".repeat(2000), &fields(&["b"])), Err(Error::TooMuch(_))));
+        assert!(matches!(parse(&"(".repeat(100), &fields(&["b"]), &[]), Err(Error::TooMuch(_))));
+        assert!(matches!(parse(&"a ".repeat(2000), &fields(&["b"]), &[]), Err(Error::TooMuch(_))));
     }
 
     #[test]
@@ -631,7 +635,7 @@ mod tests {
                     signs[(seed >> 33) as usize % signs.len()]
                 })
                 .collect();
-            let _ = parse(&text, &fields(&["a", "b"]));
+            let _ = parse(&text, &fields(&["a", "b"]), &[]);
         }
     }
 }

@@ -132,7 +132,7 @@ mod tests {
 
     fn shown(query: &str, text: &str, length: usize) -> String {
         let analyzer = Analyzer::new(&TokenizerOptions::default()).unwrap();
-        let query = parse(query, &[SearchField { name: "b".into(), analyzer: Arc::clone(&analyzer) }]).unwrap();
+        let query = parse(query, &[SearchField { name: "b".into(), analyzer: Arc::clone(&analyzer) }], &[]).unwrap();
         let mut evaluator = Evaluator::new(&query, &[analyzer], None);
         snippet(&mut evaluator, 0, text, &SnippetOptions { length, ..SnippetOptions::default() })
     }
@@ -151,7 +151,7 @@ mod tests {
     #[test]
     fn texts_can_be_escaped_for_html() {
         let analyzer = Analyzer::new(&TokenizerOptions::default()).unwrap();
-        let query = parse("bold", &[SearchField { name: "b".into(), analyzer: Arc::clone(&analyzer) }]).unwrap();
+        let query = parse("bold", &[SearchField { name: "b".into(), analyzer: Arc::clone(&analyzer) }], &[]).unwrap();
         let mut evaluator = Evaluator::new(&query, &[analyzer], None);
         let options = SnippetOptions { html: true, ..SnippetOptions::default() };
         let text = "<i>bold</i> & 'it'";

@@ -12,8 +12,8 @@ pub fn make_directory(path: &Path) -> Result<()> {
     if path.is_dir() {
         return Ok(());
     }
-    let parent = path.parent().map(|parent| if parent.as_os_str().is_empty() { Path::new(".") } else { parent });
-    if let Some(parent) = parent {
+    let parent = path.parent();
+    if let Some(parent) = parent.filter(|parent| !parent.as_os_str().is_empty()) {
         make_directory(parent)?;
     }
     match std::fs::create_dir(path) {
@@ -24,11 +24,12 @@ pub fn make_directory(path: &Path) -> Result<()> {
     parent.map_or(Ok(()), sync_directory)
 }
 
-/// Brings the names in a directory to stable storage.
+/// Brings the names in a directory to stable storage; the parent of a plain file name, which is empty, is the working directory.
 ///
 /// # Errors
 /// What the file system says.
 pub fn sync_directory(path: &Path) -> Result<()> {
+    let path = if path.as_os_str().is_empty() { Path::new(".") } else { path };
     if cfg!(unix) { File::open(path)?.sync_all() } else { Ok(()) }
 }
 

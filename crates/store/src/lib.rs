@@ -245,6 +245,12 @@ pub trait Store: Send + Sync + std::fmt::Debug {
         Ok(Box::new(parts::PartScan::new(self.scan(spec).await?, parts)))
     }
 
+    /// What it costs to go on at another place of an open scan ([`Scan::enter`]), in rows that the scan would have given meanwhile: a
+    /// block to be found in memory here; where it is a call over a network, of a millisecond, some 700.
+    fn seek_cost(&self) -> f64 {
+        20.0
+    }
+
     /// Watches a range: as long as the watch holds at the time of a snapshot, reads of the range at it give what they give at
     /// `snapshot`, which is held until the call returns. `None` where that cannot be promised: the range has changed since, its rows
     /// change by themselves (expiry, kept versions), or the store watches nothing. A later watch may end those that it overlaps.

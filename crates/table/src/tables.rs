@@ -67,6 +67,12 @@ impl Tables {
         self.store.extents(tables, ranges).await.map_err(store_error)
     }
 
+    /// What it costs to go on at another place of a scan, in rows that are read one behind the other.
+    #[must_use]
+    pub fn seek_cost(&self) -> f64 {
+        self.store.seek_cost()
+    }
+
     /// The rows that a table has, approximately.
     ///
     /// # Errors

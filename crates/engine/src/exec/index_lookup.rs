@@ -2,7 +2,7 @@
 
 use super::leaf::leaf_methods;
 use super::point_get::get_rows;
-use super::ranges::Ranges;
+use super::ranges::{FirstRows, Ranges};
 use super::scan_output::{Gather, ScanOutput, ScanTable, describe};
 use arrow::array::RecordBatch;
 use datafusion::common::{DataFusionError, Result, Statistics};
@@ -62,6 +62,16 @@ impl IndexLookupExec {
         Self { table, path, index, partitions, output, reverse: false, rows, properties, metrics: ExecutionPlanMetricsSet::new() }
     }
 
+    /// The same lookup, in its order, of fewer entries of the same ranges.
+    pub(crate) fn with_path(&self, path: Arc<AccessPath>, rows: f64) -> Self {
+        Self { path, rows, metrics: ExecutionPlanMetricsSet::new(), ..self.clone() }
+    }
+
+    /// As of a scan: whether it gives one row of each value that it skips over, and in the order of the values.
+    pub(crate) fn gives_one_of_each(&self) -> bool {
+        self.path.takes_first() && self.partitions.len() == 1 && self.path.scope.one_bucket
+    }
+
     /// What it is expected to cost.
     #[must_use]
     pub fn cost(&self) -> f64 {
@@ -116,8 +126,11 @@ impl ExecutionPlan for IndexLookupExec {
         let own = self.partitions.get(partition).cloned().unwrap_or_default();
         self.table.record(self.index.storage, &own);
         let ranges = Ranges::new(&self.path, own, self.reverse);
+        let firsts = self.path.takes_first().then(|| FirstRows::new(true));
         let state = LookupState {
             scan: None,
+            seeks: firsts.is_some().then(|| MetricBuilder::new(&self.metrics).counter("seeks", partition)),
+            firsts,
             entries,
             decoder: self.output.decoder(&rows, first).map_err(DataFusionError::from)?,
             gather: Gather::new(&self.output, context.session_config().batch_size().max(1)),
@@ -151,7 +164,7 @@ impl ExecutionPlan for IndexLookupExec {
     fn try_pushdown_sort(&self, order: &[PhysicalSortExpr]) -> Result<SortOrderPushdownResult<Arc<dyn ExecutionPlan>>> {
         for reverse in [self.reverse, !self.reverse] {
             // The first rows of one order are not those of the other.
-            if reverse != self.reverse && self.output.fetch.is_some() {
+            if reverse != self.reverse && (self.output.fetch.is_some() || self.path.takes_first()) {
                 break;
             }
             let scan = self.with(self.output.clone(), reverse);
@@ -165,6 +178,9 @@ impl ExecutionPlan for IndexLookupExec {
 
 struct LookupState {
     scan: Option<ViewScan>,
+    /// Reads the first entry of each value, where no others are wanted.
+    firsts: Option<FirstRows>,
+    seeks: Option<Count>,
     /// Collects the keys that entries point to.
     entries: ScanDecoder,
     decoder: ScanDecoder,
@@ -221,6 +237,21 @@ impl LookupState {
 
     /// Collects keys; false when the index has no more.
     async fn fill(&mut self) -> Result<bool> {
+        if let Some(firsts) = &mut self.firsts {
+            let mut more = true;
+            while more && !self.entries.is_full() {
+                let before = self.entries.rows();
+                let read = firsts.read(&mut self.ranges, &self.table, &self.source, &mut self.entries);
+                more = read.await.map_err(DataFusionError::from)?;
+                if self.entries.rows() > before {
+                    firsts.take(&mut self.ranges);
+                }
+            }
+            if let Some(seeks) = &self.seeks {
+                seeks.add(self.ranges.take_seeks());
+            }
+            return Ok(more);
+        }
         while !self.entries.is_full() {
             let scan = match &mut self.scan {
                 Some(scan) => scan,

@@ -11,7 +11,7 @@ use stoa_pg::{PgError, PgResult};
 use stoa_table::column_cache::{ColumnCache, Found, FoundSegment, Reader};
 use stoa_table::row::{ColumnSource, ScanDecoder};
 use stoa_table::txn::{RangeRead, ViewScan};
-use stoa_table::{CellRef, KeyRange, RowSink};
+use stoa_table::{CellRef, FamilyId, KeyRange, RowSink};
 
 /// Rows below which what was read is not worth keeping.
 const MIN_KEPT_ROWS: usize = 16;
@@ -95,7 +95,7 @@ impl KeptColumns {
                     Found::Gap { end, keep } => {
                         let end = end.or_else(|| rest.end.clone());
                         let range = KeyRange::new(rest.start.clone(), end.clone());
-                        OpenGap { scan: open(from, from.decoder, range).await?, end, keep }
+                        OpenGap { scan: open(from, from.decoder.families(), range).await?, end, keep }
                     }
                 },
             };
@@ -123,7 +123,7 @@ impl KeptColumns {
     }
 
     /// The columns of a segment at the front of `rest`; those that it lacks are read and left there.
-    async fn columns_of(&mut self, found: &FoundSegment, rest: &KeyRange, from: &ReadFrom<'_>) -> PgResult<Vec<ArrayRef>> {
+    async fn columns_of(&mut self, found: &FoundSegment, rest: &KeyRange, from: &mut ReadFrom<'_>) -> PgResult<Vec<ArrayRef>> {
         let columns: Vec<usize> = found.columns.iter().enumerate().filter(|(_, c)| c.is_none()).map(|(at, _)| at).collect();
         let mut read = Vec::new();
         if !columns.is_empty() {
@@ -133,7 +133,7 @@ impl KeptColumns {
                     let ids: Vec<_> = columns.iter().filter_map(|at| from.output.read.get(*at)).copied().collect();
                     let mut decoder = ScanDecoder::new(from.source, &ids, found.rows)?;
                     decoder.set_max_rows(usize::MAX);
-                    let scan = open(from, &decoder, rest.clone()).await?;
+                    let scan = open(from, decoder.families(), rest.clone()).await?;
                     Lacking { columns, decoder, scan }
                 }
             };
@@ -154,15 +154,8 @@ impl KeptColumns {
     }
 }
 
-async fn open(from: &ReadFrom<'_>, decoder: &ScanDecoder, range: KeyRange) -> PgResult<ViewScan> {
-    let read = RangeRead {
-        table: from.source.storage(),
-        families: decoder.families(),
-        range,
-        reverse: false,
-        limit: None,
-        fill_cache: from.fill_cache,
-    };
+async fn open(from: &mut ReadFrom<'_>, families: Vec<FamilyId>, range: KeyRange) -> PgResult<ViewScan> {
+    let read = RangeRead { table: from.source.storage(), families, range, reverse: false, limit: None, fill_cache: from.fill_cache };
     from.table.view.scan(read).await
 }
 

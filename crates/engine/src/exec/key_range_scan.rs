@@ -6,9 +6,10 @@
 use super::kept_columns::{KeptColumns, ReadFrom, Rows};
 use super::leaf::leaf_methods;
 use super::point_get::get_rows;
-use super::ranges::Ranges;
+use super::ranges::{FirstRows, Ranges};
 use super::scan_output::{Gather, ScanOutput, ScanTable, describe};
 use arrow::array::RecordBatch;
+use arrow::compute::BatchCoalescer;
 use datafusion::common::{DataFusionError, Result, Statistics};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::PhysicalSortExpr;
@@ -106,6 +107,16 @@ impl KeyRangeScanExec {
         scan
     }
 
+    /// The same scan, in its order, of fewer rows of the same ranges.
+    pub(crate) fn with_path(&self, path: Arc<AccessPath>, rows: f64) -> Self {
+        Self { path, rows, metrics: ExecutionPlanMetricsSet::new(), ..self.clone() }
+    }
+
+    /// Whether it gives one row of each value that it skips over, and in the order of the values.
+    pub(crate) fn gives_one_of_each(&self) -> bool {
+        self.path.takes_first() && self.partitions.len() == 1
+    }
+
     /// What it is expected to cost.
     #[must_use]
     pub fn cost(&self) -> f64 {
@@ -153,15 +164,20 @@ impl ExecutionPlan for KeyRangeScanExec {
         let own = self.partitions.get(partition).cloned().unwrap_or_default();
         self.table.record(self.source.storage(), &own);
         let ranges = Ranges::new(&self.path, own, self.reverse);
+        let firsts = self.path.takes_first().then(|| FirstRows::new(self.output.is_unfiltered()));
         // A short scan reads no more than it needs.
         let block_rows = match self.output.fetch {
-            Some(fetch) if self.output.is_unfiltered() => fetch.clamp(1, batch_rows),
+            Some(fetch) if self.output.is_unfiltered() || firsts.is_some() => fetch.clamp(1, batch_rows),
+            _ if firsts.is_some() => FIRST_VALUES.min(batch_rows),
             _ => batch_rows,
         };
         let state = ScanState {
             scan: None,
             decoder: self.output.decoder(&self.source, block_rows).map_err(DataFusionError::from)?,
-            gather: Gather::new(&self.output, batch_rows),
+            gather: if firsts.is_some() { Gather::whole_batches(&self.output) } else { Gather::new(&self.output, batch_rows) },
+            firsts,
+            batch_rows,
+            values: 0,
             seeks: MetricBuilder::new(&self.metrics).counter("seeks", partition),
             rows_read: MetricBuilder::new(&self.metrics).counter("rows_read", partition),
             bytes_read: MetricBuilder::new(&self.metrics).counter("bytes_read", partition),
@@ -202,7 +218,7 @@ impl ExecutionPlan for KeyRangeScanExec {
             return Ok(SortOrderPushdownResult::Exact { inner: Arc::new(self.clone()) });
         }
         // The first rows of one order are not those of the other.
-        if self.output.fetch.is_some() {
+        if self.output.fetch.is_some() || self.path.takes_first() {
             return Ok(SortOrderPushdownResult::Unsupported);
         }
         let reversed = self.reversed();
@@ -219,8 +235,13 @@ const SAMPLED_PROBES: usize = 16;
 /// Ranges of a partition up to which columns are kept, and looked for.
 const MAX_KEPT_RANGES: usize = 16;
 
+/// Values of which the first rows are read before any is given, at first: a LIMIT above may want no more.
+const FIRST_VALUES: usize = 16;
+
 struct ScanState {
     scan: Option<ViewScan>,
+    /// Reads the first row of each value, where no others are wanted.
+    firsts: Option<FirstRows>,
     decoder: ScanDecoder,
     gather: Gather,
     seeks: Count,
@@ -237,6 +258,9 @@ struct ScanState {
     reverse: bool,
     fill_cache: bool,
     block_rows: usize,
+    batch_rows: usize,
+    /// Values whose first rows have been given.
+    values: usize,
     path: Arc<AccessPath>,
     /// Rows expected in all partitions.
     rows: f64,
@@ -340,6 +364,17 @@ impl ScanState {
                 }
                 return Ok(batch);
             }
+            if self.firsts.is_some() {
+                let Some(batch) = self.first_rows().await? else {
+                    self.ended = true;
+                    continue;
+                };
+                if let Some(out) = self.gather.push(batch)? {
+                    self.baseline.record_output(out.num_rows());
+                    return Ok(Some(out));
+                }
+                continue;
+            }
             let kept = match &mut self.kept {
                 None => {
                     self.ended = !self.fill().await?;
@@ -383,6 +418,46 @@ impl ScanState {
                 return Ok(Some(batch));
             }
         }
+    }
+
+    /// The first rows of the next values, of more the more were asked for; `None` at the end.
+    async fn first_rows(&mut self) -> Result<Option<RecordBatch>> {
+        let Some(firsts) = &mut self.firsts else { return Ok(None) };
+        let wanted = self.block_rows;
+        let unfiltered = self.output.is_unfiltered();
+        self.decoder.set_max_rows(if unfiltered { wanted } else { self.batch_rows });
+        let mut passed = BatchCoalescer::new(Arc::clone(&self.output.schema), wanted);
+        let mut more = true;
+        while more && !self.decoder.is_full() && !passed.has_completed_batch() {
+            let before = self.decoder.rows();
+            let read = firsts.read(&mut self.ranges, &self.table, &self.source, &mut self.decoder);
+            more = read.await.map_err(DataFusionError::from)?;
+            let rows = self.decoder.rows() - before;
+            self.rows_read.add(rows);
+            if rows == 0 {
+                continue;
+            }
+            if unfiltered {
+                firsts.take(&mut self.ranges);
+                continue;
+            }
+            let batch = self.output.apply(self.output.batch(&mut self.decoder)?)?;
+            if batch.num_rows() > 0 {
+                firsts.take(&mut self.ranges);
+                passed.push_batch(batch.slice(0, 1))?;
+            }
+        }
+        self.bytes_read.add(self.decoder.take_bytes_read());
+        self.seeks.add(self.ranges.take_seeks());
+        // A LIMIT above ends the scan a few batches late.
+        self.values += wanted;
+        self.block_rows = (self.values / 4).clamp(wanted, self.batch_rows);
+        if unfiltered {
+            let any = self.decoder.rows() > 0;
+            return if any { self.output.apply(self.output.batch(&mut self.decoder)?).map(Some) } else { Ok(None) };
+        }
+        passed.finish_buffered_batch()?;
+        Ok(passed.next_completed_batch())
     }
 
     /// Reads until the decoder is full; false when there is no more.

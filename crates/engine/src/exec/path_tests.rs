@@ -64,6 +64,76 @@ async fn ways_to_read_agree_and_can_be_switched_off() {
     assert!(explained.contains("td: reading in its order costs"), "{explained}");
 }
 
+/// The first rows of values are read with a seek each, and no others; a limit ends the scan.
+#[tokio::test]
+async fn what_wants_the_first_row_of_each_value_reads_no_others() {
+    let database = database().await;
+    let mut s = connect(&database);
+    for sql in [
+        "CREATE TABLE t (g int, at int, v int, PRIMARY KEY (g, at DESC))",
+        "INSERT INTO t SELECT i % 40, i, i % 500 FROM generate_series(1, 20000) i",
+        "CREATE INDEX tv ON t (v, at)",
+        "CREATE TABLE salted (g int, at int, PRIMARY KEY (g, at)) WITH (salt_buckets = 2, salt_columns = 'at')",
+        "INSERT INTO salted SELECT i % 10, i FROM generate_series(1, 5000) i",
+        "ANALYZE",
+    ] {
+        answer(&mut s, sql).await;
+    }
+    for (sql, read) in [
+        ("SELECT DISTINCT ON (g) g, at FROM t ORDER BY g, at DESC", "rows_read=40, seeks=41"),
+        ("SELECT DISTINCT ON (g) g, at FROM t ORDER BY g, at", "rows_read=40, seeks=41"),
+        ("SELECT DISTINCT ON (g) g, at FROM t ORDER BY g, at DESC LIMIT 5", "rows_read=5, seeks=5"),
+        ("SELECT DISTINCT ON (g) g, at FROM t WHERE g IN (3, 9, 77) ORDER BY g, at DESC", "rows_read=2, seeks=3"),
+        ("SELECT DISTINCT ON (g) g, at FROM t WHERE at < 10000 ORDER BY g, at DESC LIMIT 5 OFFSET 3", "rows_read=8, seeks=16"),
+        ("SELECT g, max(at) FROM t GROUP BY g", "rows_read=40, seeks=41"),
+        ("SELECT g, max(at) FROM t GROUP BY g ORDER BY g LIMIT 4", "rows_read=4, seeks=4"),
+        ("SELECT DISTINCT g FROM t WHERE g > 4", "rows_read=35, seeks=36"),
+        ("SELECT DISTINCT g FROM t ORDER BY g LIMIT 3", "rows_read=3, seeks=3"),
+        (
+            "SELECT g, at FROM (SELECT *, row_number() OVER (PARTITION BY g ORDER BY at DESC) n FROM t) q WHERE n = 1",
+            "rows_read=40, seeks=41",
+        ),
+        // Rows of a value are read on until one passes.
+        ("SELECT g, max(at) FROM t WHERE v % 2 = g % 2 AND at % 80 = g GROUP BY g", "skip over (g)"),
+        ("SELECT DISTINCT ON (v) v, at FROM t WHERE v < 30 ORDER BY v, at", "rows_read=30, seeks=30"),
+        ("SELECT DISTINCT ON (v) v, at, g FROM t WHERE v IN (7, 8, 400) ORDER BY v, at", "rows_read=3, seeks=3"),
+        // A value may have rows in each bucket.
+        ("SELECT g, max(at) FROM salted GROUP BY g", "rows_read=20, seeks=22"),
+    ] {
+        let told = answer(&mut s, &format!("EXPLAIN ANALYZE {sql}")).await;
+        assert!(told.contains(read), "{sql}: {told}");
+        let found = answer(&mut s, sql).await;
+        answer(&mut s, "SET stoa.enable_skipscan = off").await;
+        assert!(!answer(&mut s, &format!("EXPLAIN {sql}")).await.contains("skip over"), "{sql}");
+        let rows = |told: String| told.split(';').map(|row| row.trim().to_owned()).collect::<Vec<_>>();
+        let (mut all, mut first) = (rows(answer(&mut s, sql).await), rows(found));
+        if !sql.contains("ORDER BY g") || !sql.contains("LIMIT") {
+            all.sort();
+            first.sort();
+        }
+        assert_eq!((first, sql), (all, sql));
+        answer(&mut s, "RESET ALL").await;
+    }
+    for sql in [
+        // A row of each costs more than all rows.
+        "SELECT DISTINCT ON (g, at) * FROM t",
+        "SELECT DISTINCT v, at FROM t",
+        // Other rows count.
+        "SELECT g, max(at), count(*) FROM t GROUP BY g",
+        "SELECT g, max(v) FROM t GROUP BY g",
+        "SELECT g, max(at) FILTER (WHERE v > 3) FROM t GROUP BY g",
+        "SELECT g, array_agg(at) FROM t GROUP BY g",
+        "SELECT g, at, c FROM (SELECT *, row_number() OVER (PARTITION BY g ORDER BY at DESC) n, count(*) OVER (PARTITION BY g) c FROM t) q WHERE n = 1",
+        "SELECT g, at FROM (SELECT *, row_number() OVER (PARTITION BY g ORDER BY at DESC) n FROM t) q WHERE n = 2",
+        "SELECT g, at FROM (SELECT *, rank() OVER (PARTITION BY g ORDER BY at DESC) n FROM t) q WHERE n = 1",
+        "SELECT DISTINCT ON (g) g, at FROM t ORDER BY g, v, at",
+        "SELECT g, max(at) FROM t GROUP BY ROLLUP (g)",
+    ] {
+        let told = answer(&mut s, &format!("EXPLAIN {sql}")).await;
+        assert!(!told.contains("skip over") && told.contains("table=t"), "{sql}: {told}");
+    }
+}
+
 /// A limit below a join is taken before the join, whatever the join's other side asks for.
 #[tokio::test]
 async fn a_limited_side_of_a_join_stays_as_it_is() {

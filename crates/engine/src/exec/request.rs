@@ -7,7 +7,7 @@ use super::index_lookup::IndexLookupExec;
 use super::key_range_scan::KeyRangeScanExec;
 use super::key_set::KeySetExec;
 use super::point_get::PointGetExec;
-use super::scan_output::{Estimate, ScanOutput, ScanTable};
+use super::scan_output::{Estimate, ScanOutput, ScanTable, sort_options};
 use crate::text::exec::AmongKeys;
 use arrow::compute::SortOptions;
 use arrow::datatypes::SchemaRef;
@@ -20,7 +20,8 @@ use std::sync::Arc;
 use stoa_pg::{PgResult, SqlType};
 use stoa_table::access::combine::{Combination, Sources, intersections, unions};
 use stoa_table::access::{
-    AccessPath, KeyShape, PathKind, PathOptions, Predicate, Preferences, Probe, ProbePart, Usable, Ways, cheapest, scope, usable, ways,
+    AccessPath, KeyShape, PathKind, PathOptions, Predicate, Preferences, Probe, ProbePart, Usable, Ways, cheapest, first_of_each, scope,
+    usable, ways,
 };
 use stoa_table::catalog::{ColumnId, IndexDescriptor, IndexKey};
 use stoa_table::row::ColumnSource;
@@ -41,6 +42,8 @@ const UNCACHED_BYTES: u64 = 64 << 20;
 const KEPT_COST: f64 = 0.1;
 /// What a row costs that lies in a block of its own, beside one that does not.
 const SCATTERED: f64 = 3.2;
+/// The share of the rows that are taken to be of values that have no row which passes the filters.
+const VAIN: f64 = 0.1;
 /// Rows of a table from which a narrow index is read instead of it.
 const NARROW_ROWS: f64 = 2000.0;
 
@@ -533,19 +536,7 @@ impl ScanRequest {
     /// A filter or an index cannot be described.
     pub fn ordered(&self, order: &[(ColumnId, SortOptions)], limit: usize) -> Result<Option<(Arc<dyn ExecutionPlan>, f64)>> {
         let Some((first, _)) = order.first() else { return Ok(None) };
-        let understood = |at: usize| self.index_predicate(at);
-        let options = PathOptions { columns: &self.needed, index_predicates: &understood, distinct: None };
-        let table = &self.scan.table;
-        let mut paths = Vec::new();
-        if self.preferences.key_ranges && !self.preferences.names_any() {
-            let key = KeyShape::of_table(&self.scan.codec.key);
-            paths.push(AccessPath::new(PathKind::Table, key.clone(), scope(&key, &self.predicates)));
-        }
-        for found in usable(table, &self.predicates, &options, &self.preferences)? {
-            let Usable { at, codec, covered, unusable: None } = found else { continue };
-            let key = KeyShape::of_index(&codec);
-            paths.push(AccessPath::new(PathKind::Index { at, codec, covered }, key.clone(), scope(&key, &self.predicates)));
-        }
+        let paths = self.ordered_paths()?;
         let positions: Option<Vec<usize>> =
             order.iter().map(|(c, _)| self.projected.iter().position(|p| self.columns.get(*p).is_some_and(|(id, ..)| id == c))).collect();
         let Some(positions) = positions else { return Ok(None) };
@@ -554,10 +545,6 @@ impl ScanRequest {
             // Behind parts of one value.
             let fixed = path.scope.constant_parts;
             if path.scope.points || !path.key.parts.iter().take(fixed + 1).any(|p| p.column == *first) {
-                continue;
-            }
-            let named = self.index_of(&path).is_some_and(|name| self.preferences.names(name));
-            if self.preferences.names_any() && !named {
                 continue;
             }
             let rows = self.path_rows(&path, None);
@@ -571,14 +558,116 @@ impl ScanRequest {
             if best.as_ref().is_some_and(|(_, least)| *least <= cost) {
                 continue;
             }
-            let keys: Vec<PhysicalSortExpr> = order
-                .iter()
-                .zip(&positions)
-                .map(|((_, options), at)| PhysicalSortExpr::new(Arc::new(Column::new(output.schema.field(*at).name(), *at)), *options))
-                .collect();
+            let keys: Vec<PhysicalSortExpr> =
+                order.iter().zip(&positions).map(|((_, options), at)| sort_key(&output, *at, *options)).collect();
             let node = self.node(Choice::Path(path), &Sizes { rows, ..Sizes::default() }, output, true);
             if let SortOrderPushdownResult::Exact { inner } = node.try_pushdown_sort(&keys)? {
                 best = Some((inner, cost));
+            }
+        }
+        Ok(best)
+    }
+
+    /// The paths that may be read for the sake of their order: the table's key, and the indexes that can be used.
+    fn ordered_paths(&self) -> PgResult<Vec<AccessPath>> {
+        let understood = |at: usize| self.index_predicate(at);
+        let options = PathOptions { columns: &self.needed, index_predicates: &understood, distinct: None };
+        let mut paths = Vec::new();
+        if self.preferences.key_ranges && !self.preferences.names_any() {
+            let key = KeyShape::of_table(&self.scan.codec.key);
+            paths.push(AccessPath::new(PathKind::Table, key.clone(), scope(&key, &self.predicates)));
+        }
+        for found in usable(&self.scan.table, &self.predicates, &options, &self.preferences)? {
+            let Usable { at, codec, covered, unusable: None } = found else { continue };
+            let key = KeyShape::of_index(&codec);
+            paths.push(AccessPath::new(PathKind::Index { at, codec, covered }, key.clone(), scope(&key, &self.predicates)));
+        }
+        let named = |path: &AccessPath| self.index_of(path).is_some_and(|name| self.preferences.names(name));
+        paths.retain(|path| !self.preferences.names_any() || named(path));
+        Ok(paths)
+    }
+
+    /// The cheapest node that gives, of each value that some columns have together, the first row in an order, and skips over others; with
+    /// its cost. There may be more rows of a value, one for each partition.
+    ///
+    /// The rest of a value's rows is not read but sought over: a place for each value, and again one where the order's column is narrowed.
+    /// What a place costs beside a row is the store's to say ([`stoa_table::Tables::seek_cost`]), so that where each is a call
+    /// over a network only values of very many rows are skipped over.
+    ///
+    /// # Errors
+    /// A filter or an index cannot be described.
+    pub fn first_of_each(&self, columns: &[ColumnId], order: &[(ColumnId, SortOptions)]) -> Result<Option<(Arc<dyn ExecutionPlan>, f64)>> {
+        if !self.preferences.skip_scan || self.preferences.is_full() || self.projected.is_empty() {
+            return Ok(None);
+        }
+        let position = |c: &ColumnId| self.projected.iter().position(|p| self.columns.get(*p).is_some_and(|(id, ..)| id == c));
+        let seek = self.scan.view.tables().seek_cost();
+        let mut best: Option<(Arc<dyn ExecutionPlan>, f64)> = None;
+        for path in self.ordered_paths()? {
+            let rows = self.path_rows(&path, None);
+            let distinct = |column: ColumnId| {
+                let part = path.key.parts.iter().find(|part| part.column == column)?;
+                let share = self.statistics.as_ref().map_or(1.0, |s| s.share_of_column(part, &self.predicates));
+                Some(self.distinct(column)? * share)
+            };
+            let Some(mut skipping) = first_of_each(&path, &self.predicates, columns, &distinct, rows, seek) else { continue };
+            let Some(skip) = &skipping.skip else { continue };
+            let values = skip.values * skipping.scope.ranges.len() as f64;
+            let output = self.output(&skipping.scope.residual, rows)?;
+            if let PathKind::Index { covered: false, .. } = &path.kind {
+                // Entries are taken as they are: whether their rows pass, or have ended, would be known too late.
+                if !output.is_unfiltered() || self.scan.table.rows_end() {
+                    continue;
+                }
+                skipping.width = self.scatter(&path.key);
+            }
+            // As many rows of a value as it takes until one passes; some values may have none, and are read to their ends.
+            let (wanted, vain) = match output.is_unfiltered() {
+                true => (values, 0.0),
+                false => ((values / output.selectivity().max(1e-6)).min(rows).max(values), VAIN * rows),
+            };
+            let mut cost = skipping.cost(wanted + vain);
+            if self.preferences.force_index && path.kind.is_table() {
+                cost += 1e12;
+            }
+            if best.as_ref().is_some_and(|(_, least)| *least <= cost) {
+                continue;
+            }
+            // The columns in whichever direction the key has them, then the order; a whole key leaves nothing to be ordered.
+            let leading = path.key.parts.get(skip.fixed..skip.parts).unwrap_or_default();
+            let mut open: Vec<ColumnId> = path.key.parts.iter().skip(skip.parts).map(|part| part.column).collect();
+            let whole = path.key.whole;
+            let mut behind = Vec::new();
+            for (column, options) in order.iter().filter(|(column, _)| !columns.contains(column)) {
+                if whole && open.is_empty() {
+                    break;
+                }
+                open.retain(|c| c != column);
+                let Some(at) = position(column) else { return Ok(None) };
+                behind.push(sort_key(&output, at, *options));
+            }
+            let Some(places) = leading.iter().map(|part| position(&part.column)).collect::<Option<Vec<_>>>() else { return Ok(None) };
+            let node = self.node(Choice::Path(path.clone()), &Sizes { rows, ..Sizes::default() }, output.clone(), true);
+            for reverse in [false, true] {
+                let keys = leading.iter().zip(&places).map(|(part, at)| sort_key(&output, *at, sort_options(part, reverse)));
+                let keys: Vec<PhysicalSortExpr> = keys.chain(behind.iter().cloned()).collect();
+                let inner = if keys.is_empty() {
+                    Arc::clone(&node)
+                } else if let SortOrderPushdownResult::Exact { inner } = node.try_pushdown_sort(&keys)? {
+                    inner
+                } else {
+                    continue;
+                };
+                let path = Arc::new(skipping.clone());
+                let inner: Arc<dyn ExecutionPlan> = if let Some(scan) = inner.downcast_ref::<KeyRangeScanExec>() {
+                    Arc::new(scan.with_path(path, wanted))
+                } else if let Some(scan) = inner.downcast_ref::<IndexLookupExec>() {
+                    Arc::new(scan.with_path(path, wanted))
+                } else {
+                    continue;
+                };
+                best = Some((inner, cost));
+                break;
             }
         }
         Ok(best)
@@ -605,6 +694,11 @@ impl ScanRequest {
         }
         out
     }
+}
+
+/// What is given at a position, as a key of an order.
+fn sort_key(output: &ScanOutput, at: usize, options: SortOptions) -> PhysicalSortExpr {
+    PhysicalSortExpr::new(Arc::new(Column::new(output.schema.field(at).name(), at)), options)
 }
 
 /// What the scan node of a plan gives.

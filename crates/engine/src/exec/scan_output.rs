@@ -216,7 +216,7 @@ impl ScanOutput {
 }
 
 /// As the parts of a key sort, read forwards or backwards.
-fn sort_options(part: &KeyPartCodec, reverse: bool) -> arrow::compute::SortOptions {
+pub(super) fn sort_options(part: &KeyPartCodec, reverse: bool) -> arrow::compute::SortOptions {
     let descending = part.part.direction == Direction::Desc;
     let nulls_first = match part.part.nulls {
         Some(nulls) => nulls == NullOrder::First,
@@ -252,6 +252,11 @@ impl Gather {
         let gathers = !output.is_unfiltered() && !output.schema.fields().is_empty();
         let coalescer = gathers.then(|| BatchCoalescer::new(Arc::clone(&output.schema), batch_rows));
         Self { coalescer, remaining: output.fetch, done: output.fetch == Some(0) }
+    }
+
+    /// Stops at the limit; batches go on as they come.
+    pub(crate) fn whole_batches(output: &ScanOutput) -> Self {
+        Self { coalescer: None, remaining: output.fetch, done: output.fetch == Some(0) }
     }
 
     /// No more rows are wanted.
@@ -303,17 +308,18 @@ pub(super) fn describe(
 ) -> fmt::Result {
     write!(f, "table={}, ranges={}", table.table.name, explain::ranges(&path.key, &path.scope.ranges))?;
     if let Some(skip) = &path.skip {
-        write!(f, ", skip=[")?;
-        for (at, part) in path.key.parts.iter().take(skip.parts).skip(skip.fixed).enumerate() {
+        write!(f, "{}", if skip.first { ", skip over (" } else { ", skip=[" })?;
+        let shown = path.key.parts.iter().take(skip.parts).skip(skip.fixed.min(skip.parts - usize::from(skip.first)));
+        for (at, part) in shown.enumerate() {
             let name = table.table.column(part.column).map_or("?", |c| c.name.as_str());
             write!(f, "{}{name}", if at > 0 { ", " } else { "" })?;
         }
-        let tail = stoa_table::access::KeyShape {
-            parts: path.key.parts.iter().skip(skip.parts).cloned().collect(),
-            salt: None,
-            ..path.key.clone()
-        };
-        write!(f, "], then={}", explain::ranges(&tail, &skip.tail))?;
+        write!(f, "{}", if skip.first { ")" } else { "]" })?;
+        if !skip.reads_all() {
+            let parts = path.key.parts.iter().skip(skip.parts).cloned().collect();
+            let tail = stoa_table::access::KeyShape { parts, salt: None, ..path.key.clone() };
+            write!(f, ", then={}", explain::ranges(&tail, &skip.tail))?;
+        }
     }
     describe_output(f, table, output, reverse)
 }

@@ -1,10 +1,11 @@
-//! The order of keys and indexes put to use where the filters did not choose them: ORDER BY … LIMIT reads no more than the limit, and
-//! min and max read one row from an end.
+//! The order of keys and indexes put to use where the filters did not choose them: ORDER BY … LIMIT reads no more than the limit,
+//! min and max read one row from an end, and what looks at the first row of each group skips over the others ([`first_rows`]).
 //!
 //! A sort with a limit gets another input if reading in its order costs less than to read all and sort; the sort itself goes when
 //! the planner sees that its input is ordered. An aggregate of minima and maxima alone gets the first rows of such orders as its
 //! input: the aggregate of those is that of all.
 
+use super::first_rows;
 use crate::exec::request::{ScanRequest, request_of, scan_cost, with_rejected};
 use arrow::compute::SortOptions;
 use datafusion::common::Result;
@@ -15,6 +16,7 @@ use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_plan::aggregates::{AggregateExec, AggregateMode};
 use datafusion::physical_plan::coop::CooperativeExec;
+use datafusion::physical_plan::filter::FilterExec;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::union::UnionExec;
@@ -30,11 +32,19 @@ impl PhysicalOptimizerRule for IndexOrders {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
         plan.transform_up(|plan| {
             let input = if let Some(sort) = plan.downcast_ref::<SortExec>() {
-                sorted(sort)?
+                match sorted(sort)? {
+                    None => first_rows::of_limit(&plan)?,
+                    found => found,
+                }
             } else if let Some(aggregate) = plan.downcast_ref::<AggregateExec>() {
-                ends(aggregate)?
+                match ends(aggregate)? {
+                    None => first_rows::of_groups(aggregate)?,
+                    found => found,
+                }
+            } else if let Some(filter) = plan.downcast_ref::<FilterExec>() {
+                first_rows::of_numbered(filter)?
             } else {
-                None
+                first_rows::of_limit(&plan)?
             };
             match input {
                 Some(input) => Ok(Transformed::yes(replace_children_if_necessary(plan, vec![input])?)),
@@ -70,7 +80,7 @@ pub(crate) fn scan_below(plan: &Arc<dyn ExecutionPlan>) -> Option<(&Arc<dyn Exec
 }
 
 /// The same projections over another scan.
-fn over(plan: &Arc<dyn ExecutionPlan>, scan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
+pub(crate) fn over(plan: &Arc<dyn ExecutionPlan>, scan: Arc<dyn ExecutionPlan>) -> Result<Arc<dyn ExecutionPlan>> {
     match plan.downcast_ref::<ProjectionExec>() {
         Some(projection) => {
             let input = over(projection.input(), scan)?;

@@ -18,6 +18,7 @@ pub mod distinct;
 pub mod evaluator;
 pub mod execute;
 pub mod expr;
+mod first_rows;
 mod frame;
 pub(crate) mod guard;
 pub mod index_order;

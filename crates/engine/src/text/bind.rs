@@ -135,6 +135,7 @@ impl Binder<'_> {
                 _ => {
                     return MatchConfig {
                         columns: names.into_iter().map(|name| MatchColumn { name, tokenizer: Default::default() }).collect(),
+                        others: Vec::new(),
                         mode,
                     };
                 }
@@ -151,9 +152,11 @@ impl Binder<'_> {
             table.indexes.iter().find(has_all).and_then(|i| Settings::read(&i.options).ok()).map(|s| s.tokenizer)
         });
         let known = |id: ColumnId| Some(Settings::read(&table?.column(id)?.words).ok()?.tokenizer);
+        let others =
+            table.map_or_else(Vec::new, |table| table.visible_columns().filter(|c| !ids.contains(&c.id)).map(|c| c.name.clone()).collect());
         let columns = names.into_iter().zip(ids);
         let of = |(name, id)| MatchColumn { name, tokenizer: tokenizer.clone().or_else(|| known(id)).unwrap_or_default() };
-        MatchConfig { columns: columns.map(of).collect(), mode }
+        MatchConfig { columns: columns.map(of).collect(), others, mode }
     }
 
     /// The functions of this module; `None` for other names and for what is not meant for them.

@@ -32,6 +32,9 @@ pub struct MatchColumn {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct MatchConfig {
     pub columns: Vec<MatchColumn>,
+    /// The names of the table's other columns, which a search string may not name.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<String>,
     #[serde(default)]
     pub mode: Mode,
 }
@@ -67,7 +70,7 @@ impl MatchConfig {
     /// 42601 and 54001.
     pub fn query(&self, search: &str, fields: &[SearchField]) -> PgResult<Query> {
         let query = match self.mode {
-            Mode::SearchString => stoa_fulltext::parse(search, fields),
+            Mode::SearchString => stoa_fulltext::parse(search, fields, &self.others),
             Mode::Words => stoa_fulltext::parse_words(search, fields, false),
             Mode::SimilarWords => stoa_fulltext::parse_words(search, fields, true),
         };

@@ -98,7 +98,7 @@ fn files_and_evaluation_find_the_same() {
                 index.analyzers().iter().enumerate().map(|(n, a)| SearchField { name: format!("c{n}"), analyzer: Arc::clone(a) }).collect();
             for _ in 0..120 {
                 let text = rng.list(2);
-                let query = parse(&text, &fields).unwrap();
+                let query = parse(&text, &fields, &[]).unwrap();
                 let statistics = generation.statistics(&query).unwrap();
                 let mut evaluator = Evaluator::new(&query, index.analyzers(), Some(&statistics));
                 let mut wanted: BTreeMap<Vec<u8>, f32> = BTreeMap::new();

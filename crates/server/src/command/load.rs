@@ -327,7 +327,11 @@ impl Load {
                 if let Some(hint) = &fields.hint {
                     eprintln!("HINT:  {hint}");
                 } else if fields.code == SqlState::CHARACTER_NOT_IN_REPERTOIRE && format.is_text() {
-                    eprintln!("HINT:  The file is not UTF-8: {}.", text::NOT_UTF8);
+                    eprintln!("HINT:  The file is not UTF-8: {}.", text::LATIN1);
+                } else if fields.code == SqlState::UNDEFINED_COLUMN && format.is_text() && self.columns.is_none() {
+                    eprintln!(
+                        "HINT:  The first line of the file is taken for the names of its columns; --columns names those of a file without."
+                    );
                 }
                 if let Some(context) = &fields.context {
                     eprintln!("CONTEXT:  {}", in_file(context, records.unit(), progress.place));

@@ -26,4 +26,4 @@ pub use predicate::{Comparison, Predicate};
 pub use preferences::{Hint, Preferences};
 pub use probe::{Probe, ProbePart, probes};
 pub use ranges::{KeyShape, Scope, scope};
-pub use skip::Skip;
+pub use skip::{Skip, first_of_each};

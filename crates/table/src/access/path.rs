@@ -6,7 +6,7 @@
 use super::predicate::Predicate;
 use super::preferences::Preferences;
 use super::ranges::{KeyShape, Scope, implies, scope};
-use super::skip::{Skip, skipping};
+use super::skip::{SEEK, Skip, skipping};
 use crate::catalog::{ColumnId, IndexDescriptor, IndexKey, IndexState, TableDescriptor};
 use crate::row::key::KeyPartCodec;
 use crate::row::types::part_kind;
@@ -69,6 +69,12 @@ impl AccessPath {
         out
     }
 
+    /// Whether of each value of the leading parts only the first row is wanted.
+    #[must_use]
+    pub fn takes_first(&self) -> bool {
+        self.skip.as_ref().is_some_and(|skip| skip.first)
+    }
+
     /// Whether everything is read.
     #[must_use]
     pub fn is_full(&self) -> bool {
@@ -108,7 +114,7 @@ impl AccessPath {
     /// The cost of reading `rows` rows this way.
     #[must_use]
     pub fn cost(&self, rows: f64) -> f64 {
-        let seek = 3.0 * self.scope.ranges.len() as f64 * self.skip.as_ref().map_or(1.0, Skip::seeks);
+        let seek = self.scope.ranges.len() as f64 * self.skip.as_ref().map_or(SEEK, |skip| skip.seek * skip.seeks());
         let row = match &self.kind {
             PathKind::Table => self.width,
             PathKind::Index { covered: true, .. } => 0.9 * self.width,

@@ -93,6 +93,9 @@ impl TextFile {
         if let Some((kind, command)) = compression(file.fill_buf()?) {
             return Err(FileError::Content(format!("it is compressed with {kind}: make a file of its contents with {command} first")));
         }
+        if is_utf16(file.fill_buf()?) {
+            return Err(FileError::Content("it is UTF-16: iconv -f UTF-16 -t UTF-8 makes a file that can be loaded".into()));
+        }
         Ok(Self { file, format, total, bytes: 0, lines: 0 })
     }
 
@@ -144,12 +147,17 @@ fn compression(start: &[u8]) -> Option<(&'static str, &'static str)> {
 fn check_utf8(record: &[u8], line: u64) -> Result<(), FileError> {
     match std::str::from_utf8(record) {
         Ok(_) => Ok(()),
-        Err(_) => Err(FileError::Content(format!("line {line} is not UTF-8: {NOT_UTF8}"))),
+        Err(_) => Err(FileError::Content(format!("line {line} is not UTF-8: {LATIN1}"))),
     }
 }
 
-/// What to do with a file of another encoding.
-pub(super) const NOT_UTF8: &str = "iconv -f LATIN1 -t UTF-8 makes a file that is, of one in Latin-1";
+/// What to do with a file of one byte a character, the most frequent other encoding.
+pub(super) const LATIN1: &str = "iconv -f LATIN1 -t UTF-8 makes a file that is, of one in Latin-1";
+
+/// Whether a file begins with the mark of UTF-16.
+fn is_utf16(start: &[u8]) -> bool {
+    start.starts_with(b"\xff\xfe") || start.starts_with(b"\xfe\xff")
+}
 
 /// The values of a record.
 fn split(record: &[u8], format: Format, delimiter: char) -> Option<Vec<String>> {
@@ -232,6 +240,7 @@ mod tests {
             ),
             ("tab.csv", b"a\tb\n", "its first line has no \",\", but tab: if a tab stands between values, load it with --format tsv"),
             ("latin.csv", b"caf\xe9,b\n", "line 1 is not UTF-8: iconv -f LATIN1 -t UTF-8 makes a file that is, of one in Latin-1"),
+            ("wide.csv", b"\xff\xfea\0,\0b\0\n\0", "it is UTF-16: iconv -f UTF-16 -t UTF-8 makes a file that can be loaded"),
         ] {
             let path = std::env::temp_dir().join(format!("stoa-load-{}-{name}", std::process::id()));
             std::fs::write(&path, bytes).unwrap();

@@ -73,3 +73,47 @@ fn a_value_found_gives_the_ranges_behind_it() {
     assert_eq!(behind, [KeyRange::prefix(&[int(4), int(5)].concat())]);
     assert!(skip.prefix(&found.key, &key[..3]).is_none());
 }
+
+#[test]
+fn first_rows_are_of_leading_columns() {
+    use Comparison::{Equal, Greater, Less};
+    let known = |column: ColumnId| (column.0 != 3).then_some(f64::from(column.0) * 10.0);
+    let within = Predicate::In { column: ColumnId(1), values: vec![ScalarValue::Int32(Some(1)), ScalarValue::Int32(Some(9))] };
+    for (columns, filters, wanted) in [
+        (&[1][..], vec![], Some((0, 1, "", 10.0, vec![]))),
+        (&[2, 1], vec![], Some((0, 2, "", 200.0, vec![]))),
+        (&[2], vec![], None),
+        (&[1, 5], vec![], None),
+        // How many values the third column has is not known; a whole key has one row of each.
+        (&[1, 2, 3], vec![], None),
+        (&[1, 2, 3, 4], vec![is(3, Equal, 5)], None),
+        // A column that has one value is passed by, and may be left out.
+        (&[2], vec![is(1, Equal, 7)], Some((1, 2, "", 20.0, vec![]))),
+        (&[1], vec![is(1, Equal, 7)], Some((1, 1, "", 1.0, vec![]))),
+        // What narrows the column behind is looked for in each value, or is in the ranges already.
+        (&[1], vec![is(2, Less, 5)], Some((0, 1, "[-∞ … 5)", 10.0, vec![]))),
+        (&[1], vec![is(1, Greater, 2), is(2, Less, 5)], Some((0, 1, "[-∞ … 5)", 10.0, vec![]))),
+        (&[1], vec![within.clone(), is(2, Less, 5)], Some((0, 1, "", 5.0, vec![]))),
+        (&[1], vec![is(3, Equal, 5), Predicate::Unknown], Some((0, 1, "", 10.0, vec![0, 1]))),
+    ] {
+        let path = path(&filters);
+        let ids: Vec<ColumnId> = columns.iter().map(|c| ColumnId(*c)).collect();
+        let found = first_of_each(&path, &filters, &ids, &known, 10_000.0, 20.0);
+        let Some((fixed, parts, tail, values, residual)) = wanted else {
+            assert!(found.is_none(), "{columns:?} {filters:?}: {found:?}");
+            continue;
+        };
+        let found = found.unwrap();
+        let skip = found.skip.clone().unwrap();
+        assert_eq!((skip.fixed, skip.parts, skip.values), (fixed, parts, values), "{columns:?} {filters:?}");
+        let key = KeyShape { parts: found.key.parts[skip.parts..].to_vec(), ..found.key.clone() };
+        let shown = if skip.reads_all() { String::new() } else { explain::ranges(&key, &skip.tail) };
+        assert_eq!(shown, tail, "{columns:?} {filters:?}");
+        assert_eq!(found.scope.residual, residual, "{columns:?} {filters:?}");
+        let places = values * found.scope.ranges.len() as f64 * if tail.is_empty() { 1.0 } else { 2.0 };
+        assert_eq!(found.cost(7.0), places * 20.0 + 7.0, "{columns:?} {filters:?}");
+    }
+    // Where to go on costs a call over a network, only values of very many rows are skipped over.
+    let far = first_of_each(&path(&[]), &[], &[ColumnId(1)], &known, 10_000.0, 700.0).unwrap();
+    assert!(far.cost(10.0) < 10_000.0 && far.cost(10.0) > 7_000.0);
+}
