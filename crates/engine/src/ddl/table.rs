@@ -10,7 +10,6 @@ use crate::catalog::{
     CheckDescriptor, ColumnId, ConstraintName, FamilyDescriptor, IndexKey, OnCommit, Relation, Salt, TableDescriptor, ViewColumn,
     ViewDescriptor,
 };
-use crate::row::KeyColumn;
 use arrow::array::ArrayRef;
 use futures::StreamExt;
 use std::time::Duration;
@@ -699,7 +698,7 @@ fn split_points(work: Work<'_>, table: &TableDescriptor, split: &Split) -> PgRes
                         return Err(PgError::new(SqlState::NULL_VALUE_NOT_ALLOWED, "a split point cannot be NULL"));
                     }
                     let array = value.to_array().map_err(crate::plan::from_datafusion)?;
-                    KeyColumn::new(&part.ty, &array)?.encode(part.part, 0, &mut key)?;
+                    part.open(&array)?.encode(part.part, 0, &mut key)?;
                 }
                 points.push(key);
             }

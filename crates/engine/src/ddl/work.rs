@@ -6,7 +6,7 @@
 use crate::bind::tree::{Bound, BoundBody, ColId, Expr, Output, Query, Rel, TableScan};
 use crate::bind::{BindContext, fold, name_parts};
 use crate::catalog::deparse::Deparser;
-use crate::catalog::store::{CatalogShared, encode, relation_key, schema_key, storage_of};
+use crate::catalog::store::{CatalogShared, encode, encode_relation, relation_key, schema_key, storage_of};
 use crate::catalog::{CatalogSnapshot, ColumnId, Oid, PG_CATALOG_OID, Relation, SchemaDescriptor, TableDescriptor};
 use crate::exec::StatementContext;
 use crate::txn::{TableLockMode, store_error};
@@ -52,7 +52,7 @@ impl<'a> Work<'a> {
             check_lifetimes(table)?;
             crate::text::settings::note_words(table);
         }
-        self.ctx.txn.add_catalog_mutation(&relation_key(relation.oid()), Some(&encode(&relation)?))?;
+        self.ctx.txn.add_catalog_mutation(&relation_key(relation.oid()), Some(&encode_relation(&relation)?))?;
         self.ctx.txn.change_catalog(move |catalog| {
             if catalog.schema(relation.schema()).is_none() {
                 return Err(PgError::new(SqlState::INVALID_SCHEMA_NAME, "the schema was dropped by another transaction"));

@@ -10,7 +10,7 @@ use crate::access::adapter::{ScanColumns, predicate};
 use crate::access::{Predicate, Preferences};
 use crate::bind::tree::TableScan;
 use crate::bind::{BindContext, bind_table_expr};
-use crate::catalog::{ColumnId, IndexDescriptor, IndexKey, TableDescriptor};
+use crate::catalog::{ColumnId, Epoch, IndexDescriptor, IndexKey, TableDescriptor};
 use crate::column_cache::ColumnCache;
 use crate::plan::relation::Planner;
 use crate::plan::{column_name, from_datafusion};
@@ -32,6 +32,7 @@ use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, TableProvi
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
+use stoa_pg::values::datetime::epoch::to_unix_micros;
 use stoa_pg::{EvalContext, PgError, PgResult, SqlState, SqlType};
 use stoa_store::Timestamp;
 
@@ -130,7 +131,7 @@ impl StoaTable {
                 stoa_encoding::keyside::Direction::Asc,
                 stoa_encoding::keyside::NullOrder::Last,
             );
-            Some(crate::row::key::KeyPartCodec { column: column.id, ty: column.ty.clone(), part })
+            Some(crate::row::key::KeyPartCodec { column: column.id, ty: column.ty.clone(), part, epoch: Epoch::Postgres })
         };
         let named = self.named_text().is_some();
         let asked = |index: &IndexDescriptor| !self.preferences.excludes(&index.name) && (!named || self.preferences.names(&index.name));
@@ -441,7 +442,7 @@ fn system_time(eval: &EvalContext, value: &ScalarValue) -> PgResult<Timestamp> {
         }
         _ => return Err(invalid()),
     };
-    let us = u64::try_from(us).map_err(|_| invalid())?;
+    let us = to_unix_micros(us).and_then(|us| u64::try_from(us).ok()).ok_or_else(invalid)?;
     // Every commit of that microsecond counts.
     us.checked_add(1).and_then(|next| next.checked_mul(1 << Timestamp::COUNTER_BITS)).map(|next| Timestamp(next - 1)).ok_or_else(invalid)
 }
