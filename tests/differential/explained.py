@@ -46,7 +46,6 @@ def _but_modifiers(answer):
 # (reason, a piece of the line of docs/postgresql.md that says so, whether a difference `d` is of that kind). `d` has the statement,
 # the answers (state, types, rows, message), and whether each failed.
 EXPLAINED = [
-    ("ages of infinite times", "of infinite times is 22008", lambda d: "infinity" in d.sql and d.ours[0] == "22008" and ("age(" in d.sql or d.ours[3] == "timestamp out of range")),
     ("time zones in odd POSIX forms", "of POSIX forms", lambda d: d.ours[0] == "22023" and re.match(r'time zone ".*\d', d.ours[3]) and d.theirs[0] in ("00000", "22007")),
     ("the last digit", "the last digit of `width_bucket`", lambda d: "width_bucket" in d.sql and (d.ours[:2] == d.theirs[:2] or d.theirs[0] == "22003" and "2147483647" in d.sql)),
     ("objects of the catalogs", "OIDs are Stoa's own", lambda d: not d.failed and not d.they_failed and any(t in d.sql for t in ("::regproc", "::regrole", "::regclass", " regproc", " regrole", "::oid"))),

@@ -18,10 +18,11 @@ use crate::exec::foreign_form;
 use crate::exec::table_provider::StoaTable;
 use crate::plan::from_datafusion;
 use crate::session::{SessionOptions, copy::BatchInsert};
+use arrow::array::RecordBatch;
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::catalog::{CatalogProvider, SchemaProvider, Session as ForeignSession, TableProvider};
-use datafusion::common::{DataFusionError, Result, not_impl_err};
+use datafusion::common::{DFSchema, DataFusionError, Result, not_impl_err};
 use datafusion::datasource::sink::{DataSink, DataSinkExec};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::dml::InsertOp;
@@ -33,6 +34,25 @@ use std::sync::Arc;
 use stoa_pg::{PgError, PgResult};
 use stoa_table::catalog::{ColumnId, Relation, TableDescriptor};
 use stoa_table::txn::ReadView;
+
+/// A batch of a session's answer as other programs read Arrow: timestamps count from 1970, intervals end with nanoseconds.
+///
+/// # Errors
+/// 22008 for timestamps and intervals beyond what Arrow holds, 22003 for a NaN of `numeric(p, s)`.
+pub fn to_arrow(batch: &RecordBatch) -> PgResult<RecordBatch> {
+    foreign_form::to_foreign(batch)
+}
+
+/// The way back, for [`Session::insert_batches`].
+///
+/// [`Session::insert_batches`]: crate::session::Session::insert_batches
+///
+/// # Errors
+/// 22008 for timestamps before 4714 BC.
+pub fn from_arrow(batch: &RecordBatch) -> PgResult<RecordBatch> {
+    let columns = batch.columns().iter().map(foreign_form::to_own).collect::<PgResult<Vec<_>>>()?;
+    Ok(RecordBatch::try_new(batch.schema(), columns)?)
+}
 
 /// The schemas of a database, as of now or as of one moment.
 #[derive(Clone, Debug)]
@@ -125,6 +145,17 @@ impl ForeignTable {
         Self { catalog, schema_name, schema: Arc::new(Schema::new(fields)), columns, table }
     }
 
+    /// A condition in our form, if it has one.
+    fn own_filter(&self, filter: &Expr) -> Result<Option<Expr>> {
+        // Conditions name the columns by the name that the table has in the statement.
+        let relation = filter.column_refs().into_iter().find_map(|column| column.relation.clone());
+        let columns = match relation {
+            Some(relation) => DFSchema::try_from_qualified_schema(relation, &self.schema)?,
+            None => DFSchema::try_from(Arc::clone(&self.schema))?,
+        };
+        Ok(foreign_form::own_filter(filter, &columns))
+    }
+
     /// The table at the catalog's moment.
     fn at_view(&self) -> PgResult<StoaTable> {
         let database = self.catalog.database.inner();
@@ -148,9 +179,8 @@ impl TableProvider for ForeignTable {
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
         let mut supported = self.at_view()?.supports_filters_pushdown(filters)?;
-        let interval = |name: &str| self.schema.field_with_name(name).is_ok_and(|field| foreign_form::is_interval(field.data_type()));
         for (filter, supported) in filters.iter().zip(&mut supported) {
-            if filter.column_refs().iter().any(|column| interval(&column.name)) {
+            if self.own_filter(filter)?.is_none() {
                 *supported = TableProviderFilterPushDown::Unsupported;
             }
         }
@@ -164,7 +194,9 @@ impl TableProvider for ForeignTable {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(foreign_form::wrap(self.at_view()?.scan(state, projection, filters, limit).await?))
+        // Only those are here that can be ours.
+        let filters = filters.iter().filter_map(|filter| self.own_filter(filter).transpose()).collect::<Result<Vec<_>>>()?;
+        Ok(foreign_form::wrap(self.at_view()?.scan(state, projection, &filters, limit).await?))
     }
 
     async fn insert_into(&self, _: &dyn ForeignSession, input: Arc<dyn ExecutionPlan>, op: InsertOp) -> Result<Arc<dyn ExecutionPlan>> {
@@ -215,7 +247,7 @@ impl Inserts {
             let arrays = columns
                 .map(|(array, field)| foreign_form::to_own(&arrow::compute::cast(array, field.data_type())?))
                 .collect::<PgResult<Vec<_>>>()?;
-            rows += target.write(arrow::array::RecordBatch::try_new(Arc::clone(target.schema()), arrays)?).await?;
+            rows += target.write(RecordBatch::try_new(Arc::clone(target.schema()), arrays)?).await?;
         }
         Ok(rows)
     }
@@ -250,11 +282,11 @@ mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
     use super::*;
     use crate::DatabaseOptions;
-    use arrow::array::RecordBatch;
-    use arrow::datatypes::IntervalMonthDayNano;
-    use datafusion::common::ScalarValue;
+    use arrow::datatypes::{DataType, IntervalMonthDayNano};
+    use datafusion::common::{JoinType, ScalarValue};
     use datafusion::dataframe::DataFrameWriteOptions;
-    use datafusion::logical_expr::LogicalPlanBuilder;
+    use datafusion::functions_aggregate::expr_fn::min;
+    use datafusion::logical_expr::{LogicalPlanBuilder, cast};
     use datafusion::prelude::{DataFrame, SessionContext, col, lit};
     use futures::FutureExt;
     use stoa_pg::SqlState;
@@ -360,5 +392,50 @@ mod tests {
         of(1).await.write_table("stoa.public.j", DataFrameWriteOptions::new()).await.unwrap();
         let batches = table(&context, "stoa.public.j").await.select_columns(&["i"]).unwrap().collect().await.unwrap();
         assert_eq!(ScalarValue::try_from_array(batches[0].column(0), 0).unwrap(), value);
+    }
+
+    #[tokio::test]
+    async fn timestamps_count_from_1970_there() {
+        let (database, context) = database(
+            "CREATE TABLE h (k timestamp PRIMARY KEY, z timestamptz, a timestamp[]); CREATE TABLE w (k timestamp PRIMARY KEY, z timestamptz, a timestamp[]); \
+             INSERT INTO h VALUES ('1970-01-01 00:00:01', '2001-02-03 04:05:06+00', '{1970-01-02}'), ('infinity', '-infinity', NULL); ANALYZE h",
+        )
+        .await;
+        let at = |us: i64| lit(ScalarValue::TimestampMicrosecond(Some(us), None));
+        let named = || table(&context, "stoa.public.h");
+        let of = |frame: DataFrame| async move { shown(frame.sort(vec![col("k").sort(true, true)]).unwrap()).await.unwrap() };
+        let all = of(named().await.filter(col("k").lt(at(i64::MAX))).unwrap()).await;
+        assert!(
+            all.contains("1970-01-01T00:00:01") && all.contains("2001-02-03T04:05:06Z") && all.contains("1970-01-02T00:00:00"),
+            "{all}"
+        );
+        // Comparisons are the table's to make, other conditions are not.
+        let found = named().await.filter(col("k").eq(at(1_000_000)).and(col("z").is_not_null())).unwrap();
+        let plan = shown(found.clone().explain(false, false).unwrap()).await.unwrap();
+        assert!(plan.contains("ranges=") && !plan.contains("FilterExec"), "{plan}");
+        assert_eq!(found.count().await.unwrap(), 1);
+        assert_eq!(named().await.filter(col("k").in_list(vec![at(1_000_000), at(5)], false)).unwrap().count().await.unwrap(), 1);
+        assert_eq!(named().await.filter(col("k").lt(at(1_000_000)).or(col("k").gt(at(1_000_000)))).unwrap().count().await.unwrap(), 1);
+        let number = cast(col("k"), DataType::Int64).eq(lit(1_000_000_i64));
+        assert_eq!(named().await.filter(number).unwrap().count().await.unwrap(), 1);
+        let least = named().await.aggregate(vec![], vec![min(col("k"))]).unwrap();
+        assert!(shown(least).await.unwrap().contains("1970-01-01T00:00:01"));
+        let other = named().await.select(vec![col("k").alias("l"), col("z").alias("y")]).unwrap();
+        let joined = named().await.join(other, JoinType::Inner, &["k"], &["l"], None).unwrap();
+        assert_eq!(joined.filter(col("y").gt(col("z")).or(col("l").eq(at(1_000_000)))).unwrap().count().await.unwrap(), 1);
+        named().await.write_table("stoa.public.w", DataFrameWriteOptions::new()).await.unwrap();
+        let mut session = database.connect(SessionOptions::default()).unwrap();
+        let same = "SELECT count(*) FROM h JOIN w USING (k) WHERE h.z = w.z AND h.a IS NOT DISTINCT FROM w.a";
+        assert_eq!(crate::write::tests::answer(&mut session, same).await, "2");
+        // Batches of a session turned, and back.
+        let batches = named().await.collect().await.unwrap();
+        for batch in batches {
+            assert_eq!(to_arrow(&from_arrow(&batch).unwrap()).unwrap(), batch);
+        }
+        crate::write::tests::answer(&mut session, "INSERT INTO h VALUES ('294260-01-01')").await;
+        session.close().await;
+        let beyond = named().await.collect().await.unwrap_err();
+        assert_eq!(from_datafusion(beyond).code(), SqlState::DATETIME_FIELD_OVERFLOW);
+        assert_eq!(named().await.filter(col("k").lt(at(5_000_000))).unwrap().count().await.unwrap(), 1);
     }
 }

@@ -123,7 +123,7 @@ primitive_kind!(
     Time, Time64MicrosecondType, i64
 );
 primitive_kind!(
-    /// timestamp and timestamptz: microseconds since 1970-01-01; `i64::MAX` and `i64::MIN` are ±infinity.
+    /// timestamp and timestamptz: microseconds since 2000-01-01; `i64::MAX` and `i64::MIN` are ±infinity.
     Timestamp, TimestampMicrosecondType, i64
 );
 #[derive(Debug)]

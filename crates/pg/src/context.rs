@@ -10,10 +10,10 @@ use std::sync::{Arc, LazyLock};
 #[derive(Clone, Debug)]
 pub struct EvalContext {
     pub settings: Arc<ValueSettings>,
-    /// Microseconds since 1970-01-01 UTC at which the transaction began: `now()`.
-    pub transaction_time_us: i64,
-    /// Microseconds since 1970-01-01 UTC at which the statement began.
-    pub statement_time_us: i64,
+    /// When the transaction began, as a timestamptz: `now()`.
+    pub transaction_time: i64,
+    /// When the statement began, as a timestamptz.
+    pub statement_time: i64,
     pub system: Arc<dyn System>,
 }
 
@@ -52,6 +52,6 @@ impl Default for EvalContext {
     fn default() -> Self {
         static NOTHING: LazyLock<(Arc<ValueSettings>, Arc<NoSystem>)> = LazyLock::new(|| (Arc::default(), Arc::new(NoSystem)));
         let (settings, system) = &*NOTHING;
-        Self { settings: Arc::clone(settings), transaction_time_us: 0, statement_time_us: 0, system: system.clone() }
+        Self { settings: Arc::clone(settings), transaction_time: 0, statement_time: 0, system: system.clone() }
     }
 }

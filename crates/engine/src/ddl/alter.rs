@@ -675,9 +675,11 @@ pub(super) async fn apply(work: Work<'_>, old: &TableDescriptor, builder: TableB
             NewValue::Null => needs_rows |= column.not_null,
             NewValue::Constant(text) => {
                 let ends = builder.table.families.iter().skip(1).any(|f| f.options.ttl.is_some() && f.columns.contains(&column.id));
-                if ends {
+                let value = stoa_pg::values::input_text(&EvalContext::default(), &column.ty, &text)?;
+                // What an older table has no number for makes a newer one of it.
+                let lacks = builder.table.epoch.to_stored(&value.to_array().map_err(crate::plan::from_datafusion)?).is_err();
+                if ends || lacks {
                     // What ends is NULL then, and not what rows before the column have.
-                    let value = stoa_pg::values::input_text(&EvalContext::default(), &column.ty, &text)?;
                     rewritten = true;
                     values.push((column.id, Expr::new(ExprKind::Const(value), column.ty.clone())));
                 } else {

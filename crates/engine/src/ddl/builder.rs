@@ -12,10 +12,13 @@ use stoa_pg::registry::Volatility;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast;
 use stoa_syntax::ddl::{Column, Constraint, ConstraintKind, IndexElement, KeyColumns, ReferenceAction, References};
+use stoa_table::catalog::Epoch;
 use stoa_table::catalog::{
     CheckDescriptor, ColumnDescriptor, ColumnId, ConstraintName, FamilyDescriptor, ForeignKeyAction, ForeignKeyDescriptor, Identity,
     IndexDescriptor, IndexKey, IndexPart, IndexState, KeyPart, Oid, OnCommit, Relation, SequenceDescriptor, TableDescriptor,
 };
+use stoa_table::row::KeyCodec;
+use stoa_table::row::epoch::counted_from_2000;
 use stoa_table::{FamilyId, FamilyOptions, TableId};
 
 /// The hidden column of tables without PRIMARY KEY: far above the columns that a table may have.
@@ -66,6 +69,7 @@ impl<'a> TableBuilder<'a> {
             temporary,
             on_commit: OnCommit::PreserveRows,
             next_column_id: 1,
+            epoch: Epoch::Postgres,
         };
         Ok(Self::over(work, table, names))
     }
@@ -885,9 +889,14 @@ impl<'a> TableBuilder<'a> {
         self.table.key = vec![KeyPart { column: ROW_ID, descending: false }];
     }
 
-    /// A new place for the rows and all index entries.
+    /// A new place for the rows and all index entries, in the form of this version.
     pub async fn move_storage(&mut self) -> PgResult<()> {
         self.table.storage = self.work.next_table_id().await?;
+        if self.table.epoch != Epoch::Postgres {
+            let key = KeyCodec::new(&self.table)?;
+            self.table.split_points = self.table.split_points.iter().map(|point| counted_from_2000(&key, point)).collect();
+            self.table.epoch = Epoch::Postgres;
+        }
         for index in &mut self.table.indexes {
             index.storage = fresh(self.work).await?;
         }

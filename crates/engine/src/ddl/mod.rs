@@ -13,6 +13,8 @@ mod alter_view;
 mod builder;
 pub(crate) mod clock;
 mod dependency;
+#[cfg(test)]
+mod epoch_tests;
 mod index;
 mod maintenance;
 mod opclass;

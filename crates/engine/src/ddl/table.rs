@@ -20,7 +20,6 @@ use stoa_table::catalog::{
     CheckDescriptor, ColumnId, ConstraintName, FamilyDescriptor, IndexKey, OnCommit, Relation, Salt, TableDescriptor, ViewColumn,
     ViewDescriptor,
 };
-use stoa_table::row::KeyColumn;
 use stoa_table::{BloomFilter, Compression, FamilyId, FamilyOptions, Layout};
 
 /// CREATE TABLE.
@@ -657,7 +656,7 @@ fn split_points(work: Work<'_>, table: &TableDescriptor, split: &Split) -> PgRes
                         return Err(PgError::new(SqlState::NULL_VALUE_NOT_ALLOWED, "a split point cannot be NULL"));
                     }
                     let array = value.to_array().map_err(crate::plan::from_datafusion)?;
-                    KeyColumn::new(&part.ty, &array)?.encode(part.part, 0, &mut key)?;
+                    part.open(&array)?.encode(part.part, 0, &mut key)?;
                 }
                 points.push(key);
             }

@@ -12,7 +12,7 @@ use futures::StreamExt;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, ObjectName};
-use stoa_table::catalog::store::{CatalogShared, encode, relation_key, schema_key, storage_of};
+use stoa_table::catalog::store::{CatalogShared, encode, encode_relation, relation_key, schema_key, storage_of};
 use stoa_table::catalog::{CatalogSnapshot, ColumnId, Oid, PG_CATALOG_OID, Relation, SchemaDescriptor, TableDescriptor};
 use stoa_table::txn::TableLockMode;
 use stoa_table::{TableId, TableSchema};
@@ -52,7 +52,7 @@ impl<'a> Work<'a> {
             check_lifetimes(table)?;
             crate::text::settings::note_words(table);
         }
-        self.ctx.txn.add_catalog_mutation(&relation_key(relation.oid()), Some(&encode(&relation)?))?;
+        self.ctx.txn.add_catalog_mutation(&relation_key(relation.oid()), Some(&encode_relation(&relation)?))?;
         self.ctx.txn.change_catalog(move |catalog| {
             if catalog.schema(relation.schema()).is_none() {
                 return Err(PgError::new(SqlState::INVALID_SCHEMA_NAME, "the schema was dropped by another transaction"));

@@ -1,16 +1,18 @@
 //! Rows as another program's DataFusion takes them, where Arrow's form of a type means something else there than here.
 //!
-//! Intervals count microseconds here and nanoseconds there; NaN among decimals is a number that is none there, and is refused (22003),
-//! because a sum over it would be wrong. [`to_own`] is the way back, for rows that are written.
+//! Intervals count microseconds here and nanoseconds there; timestamps count from 2000 here and from 1970 there; NaN among decimals is a
+//! number that is none there, and is refused (22003), because a sum over it would be wrong. [`to_own`] is the way back, for rows that are
+//! written, and [`own_filter`] that for conditions.
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
-use arrow::datatypes::{DataType, Decimal128Type, IntervalMonthDayNano, IntervalMonthDayNanoType, SchemaRef};
+use arrow::datatypes::{DataType, Decimal128Type, IntervalMonthDayNano, IntervalMonthDayNanoType, TimeUnit, TimestampMicrosecondType};
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{DataFusionError, Result, Statistics};
+use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
+use datafusion::common::{ColumnStatistics, DFSchema, DataFusionError, Result, ScalarValue, Statistics};
 use datafusion::execution::TaskContext;
+use datafusion::logical_expr::{Expr, ExprSchemable, Operator};
 use datafusion::physical_expr::PhysicalExpr;
-use datafusion::physical_plan::filter_pushdown::{FilterDescription, FilterPushdownPhase};
+use datafusion::physical_plan::filter_pushdown::{ChildFilterDescription, FilterDescription, FilterPushdownPhase};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties, SendableRecordBatchStream, StatisticsArgs};
 use futures::StreamExt;
@@ -19,7 +21,10 @@ use std::sync::Arc;
 use stoa_encoding::valueside::DECIMAL_NAN;
 use stoa_pg::types::array_item;
 use stoa_pg::values::array::{elements_of, with_elements};
+use stoa_pg::values::datetime::calendar::timestamp_out_of_range;
+use stoa_pg::values::datetime::epoch::{from_unix_micros, to_unix_micros};
 use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_table::row::epoch::{has_timestamps, turned};
 
 /// See the module.
 #[derive(Debug)]
@@ -29,22 +34,60 @@ pub struct ForeignFormExec {
 
 /// The plan, with its rows in the foreign form.
 pub fn wrap(input: Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
-    let differs = input.schema().fields().iter().any(|field| is_interval(field.data_type()) || is_decimal(field.data_type()));
+    let differs = input.schema().fields().iter().any(|field| differs(field.data_type()) || is_decimal(field.data_type()));
     if differs { Arc::new(ForeignFormExec { input }) } else { input }
 }
 
-/// Whether a column's values are other ones there: conditions on them cannot be handed over.
-#[must_use]
-pub fn is_interval(ty: &DataType) -> bool {
+/// Whether a column's values are other ones there.
+fn differs(ty: &DataType) -> bool {
+    is_interval(ty) || has_timestamps(ty)
+}
+
+fn is_interval(ty: &DataType) -> bool {
     matches!(array_item(ty).unwrap_or(ty), DataType::Interval(_))
+}
+
+/// A condition of theirs on a table's columns as one of ours; `None` if it stays theirs: what it computes of such values, but for comparing
+/// timestamps, has their meaning.
+#[must_use]
+pub fn own_filter(filter: &Expr, columns: &DFSchema) -> Option<Expr> {
+    let differs_in = |e: &Expr| e.get_type(columns).map_or(true, |ty| differs(&ty));
+    if !filter.exists(|e| Ok(differs_in(e))).unwrap_or(true) {
+        return Some(filter.clone());
+    }
+    let compared = |op: Operator| {
+        use Operator::{Eq, Gt, GtEq, IsDistinctFrom, IsNotDistinctFrom, Lt, LtEq, NotEq};
+        matches!(op, Eq | NotEq | Lt | LtEq | Gt | GtEq | IsDistinctFrom | IsNotDistinctFrom)
+    };
+    // Of what has such values there may be timestamps, and what compares them.
+    let plain = |e: &Expr| match e {
+        Expr::Column(_) | Expr::Literal(..) => e.get_type(columns).is_ok_and(|ty| !differs(&ty) || is_own(&ty)),
+        Expr::BinaryExpr(binary) => compared(binary.op) || matches!(binary.op, Operator::And | Operator::Or),
+        Expr::Not(_) | Expr::IsNull(_) | Expr::IsNotNull(_) | Expr::Between(_) | Expr::InList(_) | Expr::Alias(_) => true,
+        _ => false,
+    };
+    if filter.exists(|e| Ok(!plain(e))).unwrap_or(true) {
+        return None;
+    }
+    let mut known = true;
+    let turned = filter.clone().transform(|e| match e {
+        Expr::Literal(ScalarValue::TimestampMicrosecond(Some(unix), zone), metadata) => {
+            let own = from_unix_micros(unix);
+            known &= own.is_some();
+            Ok(Transformed::yes(Expr::Literal(ScalarValue::TimestampMicrosecond(own, zone), metadata)))
+        }
+        other => Ok(Transformed::no(other)),
+    });
+    turned.ok().map(|turned| turned.data).filter(|_| known)
+}
+
+/// A timestamp in the unit of ours.
+fn is_own(ty: &DataType) -> bool {
+    matches!(ty, DataType::Timestamp(TimeUnit::Microsecond, _))
 }
 
 fn is_decimal(ty: &DataType) -> bool {
     matches!(array_item(ty).unwrap_or(ty), DataType::Decimal128(..))
-}
-
-fn has_intervals(schema: &SchemaRef) -> bool {
-    schema.fields().iter().any(|field| is_interval(field.data_type()))
 }
 
 /// Intervals scaled by `scale` where they are intervals, also those in arrays.
@@ -67,7 +110,11 @@ fn has_nan(array: &ArrayRef) -> bool {
         .is_some_and(|column| column.values().contains(&DECIMAL_NAN) && column.iter().any(|value| value == Some(DECIMAL_NAN)))
 }
 
-fn to_foreign(batch: &RecordBatch) -> PgResult<RecordBatch> {
+/// Rows in the foreign form.
+///
+/// # Errors
+/// 22008 for intervals and timestamps that Arrow has not, 22003 for NaN.
+pub fn to_foreign(batch: &RecordBatch) -> PgResult<RecordBatch> {
     let beyond = || {
         PgError::new(SqlState::DATETIME_FIELD_OVERFLOW, "interval out of range")
             .detail("Nanoseconds in 64 bits hold 292 years of hours, minutes and seconds.")
@@ -78,20 +125,30 @@ fn to_foreign(batch: &RecordBatch) -> PgResult<RecordBatch> {
             return Err(PgError::new(SqlState::NUMERIC_VALUE_OUT_OF_RANGE, "NaN is no decimal of Arrow's")
                 .hint("Leave the rows out, or read them in a session of the database."));
         }
-        columns.push(match is_interval(column.data_type()) {
-            true => intervals(column, &|micros| micros.checked_mul(1000).ok_or_else(beyond))?,
-            false => Arc::clone(column),
+        columns.push(match column.data_type() {
+            ty if is_interval(ty) => intervals(column, &|micros| micros.checked_mul(1000).ok_or_else(beyond))?,
+            _ => turned(column, &|column| column.try_unary::<_, TimestampMicrosecondType, PgError>(unix))?,
         });
     }
     Ok(RecordBatch::try_new(batch.schema(), columns)?)
 }
 
+/// Microseconds since 1970, which end in the year 294247.
+fn unix(timestamp: i64) -> PgResult<i64> {
+    to_unix_micros(timestamp)
+        .ok_or_else(|| timestamp_out_of_range().detail("Microseconds since 1970 in 64 bits hold times until January of the year 294247."))
+}
+
 /// A foreign column in our form: parts of microseconds are cut off.
 ///
 /// # Errors
-/// XX000: Arrow refuses the parts, which is a bug.
+/// 22008 for times before 4714 BC.
 pub fn to_own(array: &ArrayRef) -> PgResult<ArrayRef> {
-    if is_interval(array.data_type()) { intervals(array, &|nanos| Ok(nanos / 1000)) } else { Ok(Arc::clone(array)) }
+    if is_interval(array.data_type()) {
+        return intervals(array, &|nanos| Ok(nanos / 1000));
+    }
+    let own = |unix: i64| from_unix_micros(unix).ok_or_else(timestamp_out_of_range);
+    turned(array, &|column| column.try_unary::<_, TimestampMicrosecondType, PgError>(own))
 }
 
 impl DisplayAs for ForeignFormExec {
@@ -126,10 +183,16 @@ impl ExecutionPlan for ForeignFormExec {
     }
 
     fn statistics_from_inputs(&self, inputs: &[Arc<Statistics>], _: &StatisticsArgs) -> Result<Arc<Statistics>> {
-        match inputs.first() {
-            Some(statistics) if !has_intervals(&self.schema()) => Ok(Arc::clone(statistics)),
-            _ => Ok(Arc::new(Statistics::new_unknown(&self.schema()))),
+        let Some(statistics) = inputs.first() else { return Ok(Arc::new(Statistics::new_unknown(&self.schema()))) };
+        let mut statistics = Statistics::clone(statistics);
+        for (field, column) in self.schema().fields().iter().zip(&mut statistics.column_statistics) {
+            if differs(field.data_type()) {
+                // Numbers of values are the same, the least and the greatest are not.
+                let (null_count, distinct_count) = (column.null_count, column.distinct_count);
+                *column = ColumnStatistics { null_count, distinct_count, ..ColumnStatistics::new_unknown() };
+            }
         }
+        Ok(Arc::new(statistics))
     }
 
     fn apply_expressions(&self, _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>) -> Result<TreeNodeRecursion> {
@@ -142,10 +205,10 @@ impl ExecutionPlan for ForeignFormExec {
         filters: Vec<Arc<dyn PhysicalExpr>>,
         _: &ConfigOptions,
     ) -> Result<FilterDescription> {
-        if has_intervals(&self.schema()) {
-            return Ok(FilterDescription::all_unsupported(&filters, &self.children()));
-        }
-        FilterDescription::from_children(filters, &self.children())
+        let schema = self.schema();
+        let same = (0..).zip(schema.fields()).filter(|(_, field)| !differs(field.data_type())).map(|(at, _)| at).collect();
+        let child = ChildFilterDescription::from_child_with_allowed_indices(&filters, same, &self.input)?;
+        Ok(FilterDescription::new().with_child(child))
     }
 
     fn with_new_children(self: Arc<Self>, mut children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {

@@ -26,10 +26,11 @@ use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, TableProvi
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
+use stoa_pg::values::datetime::epoch::to_unix_micros;
 use stoa_pg::{EvalContext, PgError, PgResult, SqlState, SqlType};
 use stoa_table::Timestamp;
 use stoa_table::access::{Predicate, Preferences};
-use stoa_table::catalog::{ColumnId, IndexDescriptor, IndexKey, TableDescriptor};
+use stoa_table::catalog::{ColumnId, Epoch, IndexDescriptor, IndexKey, TableDescriptor};
 use stoa_table::column_cache::ColumnCache;
 use stoa_table::row::{RowCodec, expression_column};
 use stoa_table::statistics::TableStatistics;
@@ -130,7 +131,7 @@ impl StoaTable {
                 stoa_encoding::keyside::Direction::Asc,
                 stoa_encoding::keyside::NullOrder::Last,
             );
-            Some(stoa_table::row::key::KeyPartCodec { column: column.id, ty: column.ty.clone(), part })
+            Some(stoa_table::row::key::KeyPartCodec { column: column.id, ty: column.ty.clone(), part, epoch: Epoch::Postgres })
         };
         let named = self.named_text().is_some();
         let asked = |index: &IndexDescriptor| !self.preferences.excludes(&index.name) && (!named || self.preferences.names(&index.name));
@@ -441,7 +442,7 @@ fn system_time(eval: &EvalContext, value: &ScalarValue) -> PgResult<Timestamp> {
         }
         _ => return Err(invalid()),
     };
-    let us = u64::try_from(us).map_err(|_| invalid())?;
+    let us = to_unix_micros(us).and_then(|us| u64::try_from(us).ok()).ok_or_else(invalid)?;
     // Every commit of that microsecond counts.
     us.checked_add(1).and_then(|next| next.checked_mul(1 << Timestamp::COUNTER_BITS)).map(|next| Timestamp(next - 1)).ok_or_else(invalid)
 }

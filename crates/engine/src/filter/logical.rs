@@ -15,6 +15,7 @@ use datafusion::logical_expr::{Between, BinaryExpr, Case, Expr, Like, Operator};
 use stoa_pg::SqlType;
 use stoa_pg::types::PgType;
 use stoa_pg::values::array::elements_of_value;
+use stoa_pg::values::datetime::epoch;
 use stoa_table::access::{Comparison, Predicate};
 use stoa_table::catalog::ColumnId;
 
@@ -27,8 +28,6 @@ pub trait ScanColumns {
         None
     }
 }
-
-const DAY_US: i64 = 86_400_000_000;
 
 /// What a filter says.
 #[must_use]
@@ -409,7 +408,7 @@ impl<'a> Target<'a> {
         if matches!(*day, i32::MAX | i32::MIN) {
             return Predicate::Unknown;
         }
-        let midnight = |day: i64| day.checked_mul(DAY_US).map(|us| ScalarValue::TimestampMicrosecond(Some(us), None));
+        let midnight = |day: i64| i64::try_from(epoch::midnight(day)).ok().map(|t| ScalarValue::TimestampMicrosecond(Some(t), None));
         let (Some(from), Some(to)) = (midnight(i64::from(*day)), midnight(i64::from(*day) + 1)) else { return Predicate::Unknown };
         let one = |op, value| Predicate::Compare { column, op, value };
         match op {
@@ -541,7 +540,7 @@ mod tests {
             (
                 Expr::Cast(datafusion::logical_expr::Cast::new(Box::new(col("ts")), DataType::Date32))
                     .eq(lit(ScalarValue::Date32(Some(1)))),
-                "(c4>=86400000000 & c4<172800000000)",
+                "(c4>=-946598400000000 & c4<-946512000000000)",
             ),
         ];
         for (expr, wanted) in cases {

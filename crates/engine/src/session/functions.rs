@@ -11,6 +11,7 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stoa_pg::values::array::array_of_elements;
+use stoa_pg::values::datetime::epoch::from_clock;
 use stoa_pg::values::interval::Interval;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_table::catalog::Oid;
@@ -43,7 +44,7 @@ pub(super) fn call(system: &SessionSystem, function: &str, args: &[ScalarValue])
             Ok(ScalarValue::Int32(session.client_address.and(port)))
         }
         "pg_postmaster_start_time" | "pg_conf_load_time" => {
-            Ok(ScalarValue::TimestampMicrosecond(Some(system.database.started_us), Some("UTC".into())))
+            Ok(ScalarValue::TimestampMicrosecond(Some(from_clock(system.database.started_us)), Some("UTC".into())))
         }
         "getdatabaseencoding" => text(Some("UTF8".into())),
         "pg_my_temp_schema" => Ok(ScalarValue::UInt32(Some(session.temporary_schema().unwrap_or(0)))),
@@ -198,7 +199,7 @@ fn sleep(session: &SessionShared, how_long: Option<&ScalarValue>) -> PgResult<Sc
             let micros = Interval::from_arrow(*value).sort_value();
             i64::try_from(micros).unwrap_or(if micros < 0 { i64::MIN } else { i64::MAX })
         }
-        Some(ScalarValue::TimestampMicrosecond(Some(at), _)) => at.saturating_sub(stoa_table::clock::now_us()),
+        Some(ScalarValue::TimestampMicrosecond(Some(at), _)) => at.saturating_sub(from_clock(stoa_table::clock::now_us())),
         _ => return Ok(ScalarValue::Null),
     };
     let Ok(micros) = u64::try_from(micros) else { return Ok(ScalarValue::Null) };

@@ -15,6 +15,7 @@ use datafusion::common::ScalarValue;
 use indexmap::IndexMap;
 use std::pin::pin;
 use std::sync::Arc;
+use stoa_pg::values::datetime::epoch::from_clock;
 use stoa_pg::{EvalContext, PgError, PgResult, SqlState};
 use stoa_table::catalog::{CatalogSnapshot, Oid, PG_CATALOG_OID};
 use stoa_table::clock::now_us;
@@ -222,8 +223,8 @@ impl Session {
     pub(crate) fn eval_context(&self, system: Arc<SessionSystem>) -> EvalContext {
         EvalContext {
             settings: self.shared.settings().value.clone(),
-            transaction_time_us: if self.block.active { self.block.started_us } else { self.statement_us },
-            statement_time_us: self.statement_us,
+            transaction_time: from_clock(if self.block.active { self.block.started_us } else { self.statement_us }),
+            statement_time: from_clock(self.statement_us),
             system,
         }
     }
@@ -247,8 +248,8 @@ impl Session {
     pub fn value_context(&self) -> EvalContext {
         EvalContext {
             settings: self.shared.settings().value.clone(),
-            transaction_time_us: self.statement_us,
-            statement_time_us: self.statement_us,
+            transaction_time: from_clock(self.statement_us),
+            statement_time: from_clock(self.statement_us),
             ..EvalContext::default()
         }
     }

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use stoa_pg::types::PgType;
 use stoa_pg::values::array::{Rows, Shape};
+use stoa_pg::values::datetime::epoch::from_clock;
 use stoa_pg::values::interval::Interval;
 use stoa_pg::{PgError, PgResult, SqlType};
 
@@ -140,7 +141,7 @@ fn column(ty: &DataType, vector: bool, values: Vec<V>) -> PgResult<ArrayRef> {
         DataType::Timestamp(_, zone) => Arc::new(
             values
                 .iter()
-                .map(|v| if let V::Time(t) = v { Some(*t) } else { None })
+                .map(|v| if let V::Time(t) = v { Some(from_clock(*t)) } else { None })
                 .collect::<TimestampMicrosecondArray>()
                 .with_timezone_opt(zone.clone()),
         ),

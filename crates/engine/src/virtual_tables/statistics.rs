@@ -16,7 +16,7 @@ use stoa_table::txn::locks::LockId;
 pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<()> {
     match name {
         "pg_timezone_names" => {
-            let now = ctx.eval.transaction_time_us;
+            let now = ctx.eval.transaction_time;
             for (name, zone) in timezone::names().iter().filter_map(|name| timezone::named(name)) {
                 let (offset, is_dst, abbreviation) = timezone::offset_info(&zone, now);
                 t.row(vec![
@@ -28,7 +28,7 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<(
             }
         }
         "pg_timezone_abbrevs" => {
-            for (name, offset, is_dst) in timezone::abbreviations_at(ctx.eval.transaction_time_us) {
+            for (name, offset, is_dst) in timezone::abbreviations_at(ctx.eval.transaction_time) {
                 t.row(vec![("abbrev", name.into()), ("utc_offset", V::Span(i64::from(offset) * 1_000_000)), ("is_dst", is_dst.into())]);
             }
         }

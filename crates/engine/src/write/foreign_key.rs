@@ -611,7 +611,7 @@ impl<'a> Parent<'a> {
             ParentAccess::Key(positions) => {
                 let arrays = at(positions)?;
                 let columns: Vec<KeyColumn> =
-                    self.codec.key.parts.iter().zip(&arrays).map(|(p, a)| KeyColumn::new(&p.ty, a)).collect::<PgResult<Vec<_>>>()?;
+                    self.codec.key.parts.iter().zip(&arrays).map(|(p, a)| p.open_sought(a)).collect::<PgResult<Vec<_>>>()?;
                 let mut keys = Vec::with_capacity(wanted.len());
                 for row in wanted {
                     if columns.iter().any(|c| c.is_null(*row)) {

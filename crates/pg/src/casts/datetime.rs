@@ -11,7 +11,7 @@ use crate::values::datetime::calendar::{
     Civil, DATE_INFINITY, DATE_NEG_INFINITY, TIMESTAMP_INFINITY, TIMESTAMP_NEG_INFINITY, USECS_PER_DAY, USECS_PER_SEC, is_finite_timestamp,
     is_valid_timestamp,
 };
-use crate::values::datetime::{TimeTz, TimeTzKind, from_session_local, round_time, round_timestamp, to_session_local};
+use crate::values::datetime::{TimeTz, TimeTzKind, epoch, from_session_local, round_time, round_timestamp, to_session_local};
 use crate::values::interval::{Interval, IntervalKind, apply_typmod};
 use crate::values::timezone;
 
@@ -20,7 +20,7 @@ pub fn date_to_timestamp(days: i32) -> PgResult<i64> {
     match days {
         DATE_INFINITY => Ok(TIMESTAMP_INFINITY),
         DATE_NEG_INFINITY => Ok(TIMESTAMP_NEG_INFINITY),
-        _ => i64::from(days).checked_mul(USECS_PER_DAY).filter(|&t| is_valid_timestamp(t)).ok_or_else(date_out_of_range),
+        _ => i64::try_from(epoch::midnight(days.into())).ok().filter(|&t| is_valid_timestamp(t)).ok_or_else(date_out_of_range),
     }
 }
 
@@ -39,7 +39,7 @@ pub fn timestamp_to_date(micros: i64) -> i32 {
     match micros {
         TIMESTAMP_INFINITY => DATE_INFINITY,
         TIMESTAMP_NEG_INFINITY => DATE_NEG_INFINITY,
-        _ => micros.div_euclid(USECS_PER_DAY) as i32,
+        _ => epoch::unix_days(micros) as i32,
     }
 }
 
@@ -86,13 +86,13 @@ pub fn register(r: &mut Registry) {
         T::Date,
         T::Timestamp,
         Implicit,
-        strict1::<Date, Timestamp>(|call, days| round_timestamp(date_to_timestamp(days)?, call.ret.typmod)),
+        strict1::<Date, Timestamp>(|call, days| Ok(round_timestamp(date_to_timestamp(days)?, call.ret.typmod))),
     );
     add(
         T::Date,
         T::Timestamptz,
         Implicit,
-        strict1::<Date, Timestamp>(|call, days| round_timestamp(date_to_timestamptz(call.ctx, days)?, call.ret.typmod)),
+        strict1::<Date, Timestamp>(|call, days| Ok(round_timestamp(date_to_timestamptz(call.ctx, days)?, call.ret.typmod))),
     );
     add(T::Time, T::Time, Implicit, strict1::<Time, Time>(|call, time| Ok(round_time(time, call.ret.typmod))));
     add(
@@ -116,12 +116,12 @@ pub fn register(r: &mut Registry) {
             Ok(is_finite_timestamp(ts).then(|| round_time(ts.rem_euclid(USECS_PER_DAY), call.ret.typmod)))
         }),
     );
-    add(T::Timestamp, T::Timestamp, Implicit, strict1::<Timestamp, Timestamp>(|call, ts| round_timestamp(ts, call.ret.typmod)));
+    add(T::Timestamp, T::Timestamp, Implicit, strict1::<Timestamp, Timestamp>(|call, ts| Ok(round_timestamp(ts, call.ret.typmod))));
     add(
         T::Timestamp,
         T::Timestamptz,
         Implicit,
-        strict1::<Timestamp, Timestamp>(|call, ts| round_timestamp(from_session_local(call.ctx, ts)?, call.ret.typmod)),
+        strict1::<Timestamp, Timestamp>(|call, ts| Ok(round_timestamp(from_session_local(call.ctx, ts)?, call.ret.typmod))),
     );
     add(T::Timestamptz, T::Date, Assignment, strict1::<Timestamp, Date>(|call, ts| Ok(timestamptz_to_date(call.ctx, ts))));
     add(
@@ -136,9 +136,9 @@ pub fn register(r: &mut Registry) {
         T::Timestamptz,
         T::Timestamp,
         Assignment,
-        strict1::<Timestamp, Timestamp>(|call, ts| round_timestamp(to_session_local(call.ctx, ts)?, call.ret.typmod)),
+        strict1::<Timestamp, Timestamp>(|call, ts| Ok(round_timestamp(to_session_local(call.ctx, ts)?, call.ret.typmod))),
     );
-    add(T::Timestamptz, T::Timestamptz, Implicit, strict1::<Timestamp, Timestamp>(|call, ts| round_timestamp(ts, call.ret.typmod)));
+    add(T::Timestamptz, T::Timestamptz, Implicit, strict1::<Timestamp, Timestamp>(|call, ts| Ok(round_timestamp(ts, call.ret.typmod))));
     add(
         T::Timestamptz,
         T::Timetz,

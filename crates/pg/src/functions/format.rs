@@ -110,7 +110,7 @@ pub fn register(r: &mut Registry) {
         let moment = date_in::read(nodes, text)?;
         let offset = moment.offset.unwrap_or_else(|| timezone::offset_for_local(&call.ctx.settings.time_zone, moment.civil.seconds()));
         let micros = moment.civil.micros_at(offset).ok_or_else(calendar::timestamp_out_of_range)?;
-        round_timestamp(micros, moment.precision.unwrap_or(-1)).map(Some)
+        Ok(Some(round_timestamp(micros, moment.precision.unwrap_or(-1))))
     });
     r.add(Func::scalar("to_timestamp", &[T::Text, T::Text], T::Timestamptz, kernel, "A time read by a template.").stable());
 }

@@ -14,7 +14,7 @@ use crate::values::datetime::calendar::{
     Civil, DATE_INFINITY, DATE_NEG_INFINITY, TIMESTAMP_INFINITY, TIMESTAMP_NEG_INFINITY, USECS_PER_DAY, USECS_PER_SEC, check_date,
     check_timestamp, days_in_month, is_finite_date, is_finite_timestamp, timestamp_out_of_range,
 };
-use crate::values::datetime::{TimeTz, TimeTzKind};
+use crate::values::datetime::{TimeTz, TimeTzKind, epoch};
 use crate::values::interval::{Interval, IntervalKind, out_of_range};
 use crate::values::timezone;
 use jiff::tz::TimeZone;
@@ -47,7 +47,9 @@ pub fn add_interval_timestamp(micros: i64, interval: Interval) -> PgResult<i64> 
         sum = check_timestamp(moved)?;
     }
     if interval.days != 0 {
-        sum = check_timestamp(i64::from(interval.days).checked_mul(USECS_PER_DAY).and_then(|days| sum.checked_add(days)))?;
+        // Days from one end of the range to the other are more microseconds than 64 bits hold.
+        let moved = i128::from(sum) + i128::from(interval.days) * i128::from(USECS_PER_DAY);
+        sum = check_timestamp(i64::try_from(moved).ok())?;
     }
     check_timestamp(sum.checked_add(interval.micros))
 }
@@ -133,7 +135,7 @@ fn wide_date(days: i32) -> i128 {
     match days {
         DATE_INFINITY => i128::MAX,
         DATE_NEG_INFINITY => i128::MIN,
-        _ => i128::from(days) * i128::from(USECS_PER_DAY),
+        _ => epoch::midnight(days.into()),
     }
 }
 
@@ -142,9 +144,8 @@ fn wide_in_zone(ctx: &EvalContext, local: i128) -> i128 {
     if local == i128::MAX || local == i128::MIN {
         return local;
     }
-    let usecs = i128::from(USECS_PER_SEC);
-    let seconds = i64::try_from(local.div_euclid(usecs)).unwrap_or(i64::MAX);
-    local - i128::from(timezone::offset_for_local(&ctx.settings.time_zone, seconds)) * usecs
+    let seconds = i64::try_from(local).map_or(i64::MAX, epoch::unix_seconds);
+    local - i128::from(timezone::offset_for_local(&ctx.settings.time_zone, seconds)) * i128::from(USECS_PER_SEC)
 }
 
 type Test = fn(Ordering) -> bool;

@@ -1,8 +1,8 @@
 //! Values of date, time, timetz, timestamp and timestamptz: text, binary, modifiers.
 //!
-//! date is days since 1970-01-01, time microseconds since midnight, timestamps microseconds since 1970 (UTC for timestamptz);
+//! date is days since 1970-01-01, time microseconds since midnight, timestamps microseconds since 2000 (UTC for timestamptz);
 //! the largest and smallest numbers are ±infinity. A timetz is [`TimeTz`]: 12 bytes whose order is the order of the values.
-//! Reading order: [`calendar`] → [`fields`] → [`parse`] → [`text`].
+//! Reading order: [`calendar`] → [`epoch`] → [`fields`] → [`parse`] → [`text`].
 
 use crate::args::Kind;
 use crate::context::EvalContext;
@@ -17,13 +17,14 @@ use arrow::array::{
 };
 use arrow::datatypes::{Date32Type, Time64MicrosecondType, TimestampMicrosecondType};
 use calendar::{
-    Civil, DATE_INFINITY, DATE_NEG_INFINITY, PG_EPOCH_DAYS, PG_EPOCH_USECS, TIMESTAMP_INFINITY, TIMESTAMP_NEG_INFINITY, USECS_PER_DAY,
-    USECS_PER_SEC, check_date, is_finite_date, is_finite_timestamp, is_valid_timestamp,
+    Civil, DATE_INFINITY, DATE_NEG_INFINITY, TIMESTAMP_INFINITY, TIMESTAMP_NEG_INFINITY, USECS_PER_DAY, USECS_PER_SEC, check_date,
+    is_finite_date, is_finite_timestamp,
 };
 use parse::Moment;
 use std::sync::Arc;
 
 pub mod calendar;
+pub mod epoch;
 pub mod fields;
 pub mod parse;
 pub mod text;
@@ -129,7 +130,7 @@ pub fn parse_timestamp(ctx: &EvalContext, text: &str, with_zone: bool) -> PgResu
         return Ok(micros);
     }
     match parse::moment(ctx, text).map_err(|fault| fault.error(type_name, text))? {
-        Moment::Epoch => Ok(0),
+        Moment::Epoch => Ok(-epoch::MICROS),
         Moment::Infinity => Ok(TIMESTAMP_INFINITY),
         Moment::MinusInfinity => Ok(TIMESTAMP_NEG_INFINITY),
         Moment::Local(civil, offset) => civil
@@ -171,16 +172,13 @@ pub fn round_time(micros: i64, typmod: i32) -> i64 {
     step(typmod).map_or(micros, |step| round_to(micros, step))
 }
 
-/// A timestamp rounded to the precision of `timestamp(p)`, as PostgreSQL does: halves away from 2000-01-01.
-pub fn round_timestamp(micros: i64, typmod: i32) -> PgResult<i64> {
+/// A timestamp rounded to the precision of `timestamp(p)`: halves away from 2000-01-01. The last moment of the range becomes the
+/// midnight behind it, as it does in PostgreSQL.
+#[must_use]
+pub fn round_timestamp(timestamp: i64, typmod: i32) -> i64 {
     match step(typmod) {
-        Some(step) if is_finite_timestamp(micros) => {
-            let since_2000 = i128::from(micros) - i128::from(PG_EPOCH_USECS);
-            let (half, step) = (i128::from(step / 2), i128::from(step));
-            let rounded = if since_2000 >= 0 { (since_2000 + half) / step * step } else { -((half - since_2000) / step * step) };
-            calendar::check_timestamp(i64::try_from(rounded + i128::from(PG_EPOCH_USECS)).ok())
-        }
-        _ => Ok(micros),
+        Some(step) if is_finite_timestamp(timestamp) => round_to(timestamp, step),
+        _ => timestamp,
     }
 }
 
@@ -212,11 +210,6 @@ pub fn writer<'a>(ctx: &'a EvalContext, ty: &SqlType, array: &'a dyn Array) -> P
     Ok(Box::new(Writer { ctx, values: values.ok_or_else(|| wrong(&ty.display_name(), array))? }))
 }
 
-/// A timestamp in PostgreSQL's binary form: microseconds since 2000.
-fn timestamp_to_binary(micros: i64) -> i64 {
-    if is_finite_timestamp(micros) { micros.saturating_sub(PG_EPOCH_USECS) } else { micros }
-}
-
 impl ValueWriter for Writer<'_> {
     fn text(&self, row: usize, out: &mut Vec<u8>) -> PgResult<()> {
         let settings = &self.ctx.settings;
@@ -241,7 +234,7 @@ impl ValueWriter for Writer<'_> {
         match &self.values {
             Values::Date(array) => {
                 let days = array.value(row);
-                let days = if is_finite_date(days) { days.saturating_sub(PG_EPOCH_DAYS) } else { days };
+                let days = if is_finite_date(days) { days.saturating_sub(epoch::DAYS as i32) } else { days };
                 out.extend_from_slice(&days.to_be_bytes());
             }
             Values::Time(array) => out.extend_from_slice(&array.value(row).to_be_bytes()),
@@ -251,7 +244,7 @@ impl ValueWriter for Writer<'_> {
                 out.extend_from_slice(&(-value.offset).to_be_bytes());
             }
             Values::Timestamp(array) | Values::TimestampTz(array) => {
-                out.extend_from_slice(&timestamp_to_binary(array.value(row)).to_be_bytes());
+                out.extend_from_slice(&array.value(row).to_be_bytes());
             }
         }
         Ok(())
@@ -296,8 +289,8 @@ impl ValueBuilder for Builder {
                 let time = parse_timetz(ctx, value)?;
                 b.append_value(TimeTz { micros: round_time(time.micros, typmod), ..time }.to_bytes())?;
             }
-            Columns::Timestamp(b) => b.append_value(round_timestamp(parse_timestamp(ctx, value, false)?, typmod)?),
-            Columns::TimestampTz(b) => b.append_value(round_timestamp(parse_timestamp(ctx, value, true)?, typmod)?),
+            Columns::Timestamp(b) => b.append_value(round_timestamp(parse_timestamp(ctx, value, false)?, typmod)),
+            Columns::TimestampTz(b) => b.append_value(round_timestamp(parse_timestamp(ctx, value, true)?, typmod)),
         }
         Ok(())
     }
@@ -315,7 +308,7 @@ impl ValueBuilder for Builder {
         match &mut self.columns {
             Columns::Date(b) => {
                 let days = value.try_into().map(i32::from_be_bytes).map_err(|_| bad_length("date"))?;
-                b.append_value(if is_finite_date(days) { check_date(i64::from(days) + i64::from(PG_EPOCH_DAYS))? } else { days });
+                b.append_value(if is_finite_date(days) { check_date(i64::from(days) + epoch::DAYS)? } else { days });
             }
             Columns::Time(b) => b.append_value(round_time(time_in_range(eight("time")?)?, typmod)),
             Columns::TimeTz(b) => {
@@ -331,12 +324,10 @@ impl ValueBuilder for Builder {
             }
             Columns::Timestamp(b) | Columns::TimestampTz(b) => {
                 let micros = eight("timestamp")?;
-                let micros = if is_finite_timestamp(micros) {
-                    calendar::check_timestamp(micros.checked_add(PG_EPOCH_USECS).filter(|&t| is_valid_timestamp(t)))?
-                } else {
-                    micros
-                };
-                b.append_value(round_timestamp(micros, typmod)?);
+                if is_finite_timestamp(micros) {
+                    calendar::check_timestamp(Some(micros))?;
+                }
+                b.append_value(round_timestamp(micros, typmod));
             }
         }
         Ok(())

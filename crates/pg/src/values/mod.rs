@@ -157,7 +157,7 @@ pub fn apply_typmod(ty: &SqlType, explicit: bool) -> Option<Kernel> {
             Ok(datetime::TimeTz { micros: datetime::round_time(time.micros, typmod), ..time })
         })),
         PgType::Timestamp | PgType::Timestamptz => {
-            Some(strict1::<Timestamp, Timestamp>(move |_, micros| datetime::round_timestamp(micros, typmod)))
+            Some(strict1::<Timestamp, Timestamp>(move |_, t| Ok(datetime::round_timestamp(t, typmod))))
         }
         PgType::Interval => {
             Some(strict1::<interval::IntervalKind, interval::IntervalKind>(move |_, value| interval::apply_typmod(value, typmod)))

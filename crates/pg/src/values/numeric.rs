@@ -485,7 +485,11 @@ impl Numeric {
 
     /// Appends PostgreSQL's binary form: digits of base 10000.
     pub fn write_binary(&self, out: &mut Vec<u8>) {
-        let special = |sign: u16, out: &mut Vec<u8>| out.extend([0, 0, 0, 0, (sign >> 8) as u8, sign as u8, 0, 0]);
+        // What PostgreSQL sends as the scale of infinities is a bit of their sign.
+        let special = |sign: u16, out: &mut Vec<u8>| {
+            let scale = if sign & 0x1000 != 0 { 0x20 } else { 0 };
+            out.extend([0, 0, 0, 0, (sign >> 8) as u8, sign as u8, 0, scale]);
+        };
         let scale = self.display_scale();
         let (negative, digits) = match &self.0 {
             Repr::NaN => return special(0xC000, out),

@@ -6,6 +6,7 @@
 use crate::error::{PgError, PgResult};
 use crate::sqlstate::SqlState;
 use crate::values::datetime::calendar::{Civil, USECS_PER_DAY, USECS_PER_SEC};
+use crate::values::datetime::epoch::unix_seconds;
 use crate::values::interval::Interval;
 use jiff::Timestamp;
 use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
@@ -28,16 +29,16 @@ fn timestamp_of(seconds: i64) -> Timestamp {
     Timestamp::from_second(fold(seconds)).unwrap_or(Timestamp::UNIX_EPOCH)
 }
 
-/// Offset at microseconds since 1970 UTC.
+/// Offset at a point in time.
 #[must_use]
 pub fn offset_at(zone: &TimeZone, micros: i64) -> i32 {
-    zone.to_offset(timestamp_of(micros.div_euclid(USECS_PER_SEC))).seconds()
+    zone.to_offset(timestamp_of(unix_seconds(micros))).seconds()
 }
 
-/// Offset, daylight saving, and abbreviation at microseconds since 1970 UTC.
+/// Offset, daylight saving, and abbreviation at a point in time.
 #[must_use]
 pub fn offset_info(zone: &TimeZone, micros: i64) -> (i32, bool, String) {
-    let info = zone.to_offset_info(timestamp_of(micros.div_euclid(USECS_PER_SEC)));
+    let info = zone.to_offset_info(timestamp_of(unix_seconds(micros)));
     (info.offset().seconds(), info.dst().is_dst(), info.abbreviation().to_string())
 }
 
@@ -52,7 +53,7 @@ pub fn offset_for_local(zone: &TimeZone, local_seconds: i64) -> i32 {
     }
 }
 
-/// Microseconds since 1970 UTC of a local time in a zone; `None` outside what timestamps hold.
+/// The point in time of a local time in a zone; `None` outside what timestamps hold.
 #[must_use]
 pub fn to_utc(zone: &TimeZone, local: &Civil) -> Option<i64> {
     local.micros_at(offset_for_local(zone, local.seconds()))
@@ -75,7 +76,7 @@ pub fn from_local(zone: &TimeZone, micros: i64) -> Option<i64> {
     if !is_finite_timestamp(micros) {
         return Some(micros);
     }
-    let offset = offset_for_local(zone, micros.div_euclid(USECS_PER_SEC));
+    let offset = offset_for_local(zone, unix_seconds(micros));
     micros.checked_sub(i64::from(offset) * USECS_PER_SEC).filter(|&t| is_valid_timestamp(t))
 }
 
@@ -119,6 +120,15 @@ impl ZoneSpec {
         }
     }
 
+    /// The zone whose meaning of an abbreviation counts, where times are not read by the abbreviation but moved in the zone.
+    #[must_use]
+    pub fn without_abbreviation(self) -> ZoneSpec {
+        match self {
+            ZoneSpec::Abbreviation(_, zone) => ZoneSpec::Zone(zone),
+            other => other,
+        }
+    }
+
     /// From an interval that has neither months nor days.
     pub fn from_interval(interval: Interval) -> PgResult<ZoneSpec> {
         if interval.months != 0 || interval.days != 0 {
@@ -136,7 +146,9 @@ impl ZoneSpec {
         match self {
             ZoneSpec::Offset(offset) => *offset,
             ZoneSpec::Zone(zone) => offset_at(zone, micros),
-            ZoneSpec::Abbreviation(name, zone) => abbreviation_offset(zone, name, micros).unwrap_or_else(|| offset_at(zone, micros)),
+            ZoneSpec::Abbreviation(name, zone) => {
+                abbreviation_offset(zone, name, unix_seconds(micros)).unwrap_or_else(|| offset_at(zone, micros))
+            }
         }
     }
 
@@ -149,15 +161,15 @@ impl ZoneSpec {
             ZoneSpec::Abbreviation(name, zone) => {
                 let offset = offset_for_local(zone, local_seconds);
                 let seconds = fold(local_seconds) - i64::from(offset);
-                abbreviation_offset(zone, name, seconds.saturating_mul(USECS_PER_SEC)).unwrap_or(offset)
+                abbreviation_offset(zone, name, seconds).unwrap_or(offset)
             }
         }
     }
 }
 
-/// What an abbreviation meant in a zone when it was last in use there, at or before a time, or else first after it.
-fn abbreviation_offset(zone: &TimeZone, name: &str, micros: i64) -> Option<i32> {
-    let at = timestamp_of(micros.div_euclid(USECS_PER_SEC));
+/// What an abbreviation meant in a zone when it was last in use there, at or before a time in seconds since 1970, or else first after it.
+fn abbreviation_offset(zone: &TimeZone, name: &str, seconds: i64) -> Option<i32> {
+    let at = timestamp_of(seconds);
     let info = zone.to_offset_info(at);
     if info.abbreviation() == name {
         return Some(info.offset().seconds());
@@ -201,7 +213,7 @@ pub fn names() -> Vec<String> {
     jiff::tz::db().available().map(|name| name.to_string()).collect()
 }
 
-/// The abbreviations, each with its seconds east of UTC at microseconds since 1970 and whether that is daylight saving time.
+/// The abbreviations, each with its seconds east of UTC at a point in time and whether that is daylight saving time.
 #[must_use]
 pub fn abbreviations_at(micros: i64) -> Vec<(&'static str, i32, bool)> {
     let at = |name: &'static str, meaning| match meaning {
@@ -209,7 +221,7 @@ pub fn abbreviations_at(micros: i64) -> Vec<(&'static str, i32, bool)> {
         abbreviations::Meaning::Zone(zone) => {
             let zone = TimeZone::get(zone).ok()?;
             let (now, is_dst, _) = offset_info(&zone, micros);
-            Some(abbreviation_offset(&zone, name, micros).map_or((name, now, is_dst), |offset| (name, offset, false)))
+            Some(abbreviation_offset(&zone, name, unix_seconds(micros)).map_or((name, now, is_dst), |offset| (name, offset, false)))
         }
     };
     abbreviations::ABBREVIATIONS.iter().filter_map(|(name, meaning)| at(name, *meaning)).collect()
@@ -345,7 +357,7 @@ mod tests {
         ] {
             let (name, zone) = lookup(given).unwrap();
             assert_eq!(name, shown);
-            assert_eq!(offset_at(&zone, 1_719_792_000_000_000), summer, "{given}");
+            assert_eq!(offset_at(&zone, crate::values::datetime::epoch::from_clock(1_719_792_000_000_000)), summer, "{given}");
         }
         for wrong in ["PST", "foo", "200", "Z", "", "UTC ", "Mars/Base", "UTC+25:70"] {
             assert_eq!(lookup(wrong).unwrap_err().code(), SqlState::INVALID_PARAMETER_VALUE, "{wrong}");

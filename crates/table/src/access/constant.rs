@@ -9,6 +9,8 @@ use datafusion_common::ScalarValue;
 use stoa_encoding::valueside::DECIMAL_NAN;
 use stoa_pg::SqlType;
 use stoa_pg::types::PgType;
+use stoa_pg::values::datetime::calendar::USECS_PER_DAY;
+use stoa_pg::values::datetime::epoch;
 use stoa_pg::values::numeric::Numeric;
 
 /// A comparison as the column's own type can answer it.
@@ -22,8 +24,6 @@ pub enum Fitted {
     /// Not expressible.
     Unknown,
 }
-
-const DAY_US: i64 = 86_400_000_000;
 
 /// Fits `column op value`; the value is not NULL.
 #[must_use]
@@ -87,9 +87,9 @@ pub fn fit(ty: &SqlType, op: Comparison, value: &ScalarValue) -> Fitted {
         DataType::Timestamp(TimeUnit::Microsecond, None) => match value {
             ScalarValue::Date32(Some(i32::MAX)) => Fitted::Compare(op, ScalarValue::TimestampMicrosecond(Some(i64::MAX), None)),
             ScalarValue::Date32(Some(i32::MIN)) => Fitted::Compare(op, ScalarValue::TimestampMicrosecond(Some(i64::MIN), None)),
-            ScalarValue::Date32(Some(days)) => match i64::from(*days).checked_mul(DAY_US) {
-                Some(us) => Fitted::Compare(op, ScalarValue::TimestampMicrosecond(Some(us), None)),
-                None => Fitted::Unknown,
+            ScalarValue::Date32(Some(days)) => match i64::try_from(epoch::midnight((*days).into())) {
+                Ok(midnight) => Fitted::Compare(op, ScalarValue::TimestampMicrosecond(Some(midnight), None)),
+                Err(_) => Fitted::Unknown,
             },
             _ => Fitted::Unknown,
         },
@@ -210,7 +210,7 @@ fn fit_date(op: Comparison, us: i64) -> Fitted {
         i64::MIN => return Fitted::Compare(op, ScalarValue::Date32(Some(i32::MIN))),
         _ => {}
     }
-    let (day, whole) = (us.div_euclid(DAY_US), us.rem_euclid(DAY_US) == 0);
+    let (day, whole) = (epoch::unix_days(us), us.rem_euclid(USECS_PER_DAY) == 0);
     // The extreme dates are the infinities, which lie beyond every moment.
     bounded(op, i128::from(day), whole, i128::from(i32::MIN) + 1, i128::from(i32::MAX) - 1, |v| ScalarValue::Date32(i32::try_from(v).ok()))
 }
@@ -251,7 +251,7 @@ mod tests {
         assert_eq!(fit(&numeric, Greater, &ScalarValue::Int64(Some(-1000))), Fitted::All);
         assert_eq!(fit(&numeric, Less, &ScalarValue::Decimal128(Some(DECIMAL_NAN), 9, 0)), Fitted::Unknown);
         let date = SqlType::new(PgType::Date);
-        let noon = ScalarValue::TimestampMicrosecond(Some(DAY_US + DAY_US / 2), None);
+        let noon = ScalarValue::TimestampMicrosecond(Some(USECS_PER_DAY + USECS_PER_DAY / 2 - epoch::MICROS), None);
         assert_eq!(fit(&date, Less, &noon), Fitted::Compare(LessEqual, ScalarValue::Date32(Some(1))));
         assert_eq!(fit(&date, Equal, &noon), Fitted::None);
     }

@@ -188,7 +188,7 @@ fn value(part: &KeyPartCodec, bytes: &[u8]) -> String {
     let text = || -> stoa_pg::PgResult<Option<String>> {
         let mut column = ColumnBuilder::new(&part.ty, 1)?;
         column.push_key(part.part, bytes, &mut Vec::new())?;
-        let array = column.finish()?;
+        let array = part.epoch.from_stored(&column.finish()?)?;
         if array.is_null(0) {
             return Ok(None);
         }

@@ -7,6 +7,7 @@ use super::predicate::Predicate;
 use super::preferences::Preferences;
 use super::ranges::{KeyShape, Scope, implies, scope};
 use super::skip::{SEEK, Skip, skipping};
+use crate::catalog::Epoch;
 use crate::catalog::{ColumnId, IndexDescriptor, IndexKey, IndexState, TableDescriptor};
 use crate::row::key::KeyPartCodec;
 use crate::row::types::part_kind;
@@ -229,7 +230,7 @@ pub fn usable(
     let part_of = |column: ColumnId| -> Option<KeyPartCodec> {
         let column = table.column(column)?;
         let part = KeyPart::nullable(part_kind(&column.ty).ok()?, Direction::Asc, NullOrder::Last);
-        Some(KeyPartCodec { column: column.id, ty: column.ty.clone(), part })
+        Some(KeyPartCodec { column: column.id, ty: column.ty.clone(), part, epoch: Epoch::Postgres })
     };
     let ages = Ages::new(table);
     let mut out = Vec::with_capacity(table.indexes.len());

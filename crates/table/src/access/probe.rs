@@ -70,7 +70,7 @@ impl Probe {
             .iter()
             .zip(&self.key.parts)
             .map(|(part, codec)| match part {
-                ProbePart::Joined(at) => joined.get(*at).map(|array| KeyColumn::new(&codec.ty, array)).transpose(),
+                ProbePart::Joined(at) => joined.get(*at).map(|array| codec.open_sought(array)).transpose(),
                 ProbePart::Constant(_) => Ok(None),
             })
             .collect()

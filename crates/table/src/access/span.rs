@@ -5,7 +5,7 @@
 
 use super::constant::{Fitted, fit};
 use super::predicate::Comparison;
-use crate::row::key::{KeyPartCodec, encode_value};
+use crate::row::key::KeyPartCodec;
 use datafusion_common::ScalarValue;
 use stoa_encoding::keyside::{self, Direction, NullOrder, encode_null, encode_present};
 use stoa_store::range::prefix_successor;
@@ -218,11 +218,10 @@ impl Spans {
     }
 }
 
-/// The encoding of a constant of the part's type, tag included.
+/// The encoding of a constant of the part's type, tag included, if it has one.
 fn encode(part: &KeyPartCodec, value: &ScalarValue) -> Option<Vec<u8>> {
     let mut out = Vec::new();
-    encode_value(&part.ty, part.part, value, &mut out).ok()?;
-    Some(out)
+    part.encode_sought(value, &mut out).ok()?.then_some(out)
 }
 
 fn present(direction: Direction) -> Vec<u8> {

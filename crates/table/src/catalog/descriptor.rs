@@ -99,6 +99,19 @@ pub struct TableDescriptor {
     /// For temporary tables: ON COMMIT DELETE ROWS / DROP.
     pub on_commit: OnCommit,
     pub next_column_id: u32,
+    /// From when timestamps count in keys and cells of the table and of its indexes.
+    #[serde(default)]
+    pub epoch: Epoch,
+}
+
+/// From when stored timestamps count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum Epoch {
+    /// 1970-01-01: tables, and statistics, of versions that knew no other.
+    #[default]
+    Unix,
+    /// 2000-01-01.
+    Postgres,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]

@@ -5,13 +5,13 @@
 //!        'q' oid be   a sequence's state (outside of transactions)
 //!        't' oid be   a table's statistics (likewise)
 //!        'm' "format", 'm' "ids"
-//! cell   version u8 = 1 | JSON
+//! cell   version u8 | JSON        2: a table whose timestamps count from 2000, which older versions of the program would misread; else 1
 //! ```
 //!
 //! Invariant: ids are taken in blocks that are durable before the first of them is used, so that none is ever used twice; a table
 //! of the store that no descriptor names is left over from a transaction that did not commit, and is removed at open.
 
-use super::descriptor::{FIRST_USER_OID, INFORMATION_SCHEMA_OID, Oid, PG_CATALOG_OID, PUBLIC_OID, Relation, SchemaDescriptor};
+use super::descriptor::{Epoch, FIRST_USER_OID, INFORMATION_SCHEMA_OID, Oid, PG_CATALOG_OID, PUBLIC_OID, Relation, SchemaDescriptor};
 use super::sequence::Sequences;
 use super::snapshot::CatalogSnapshot;
 use crate::tables::Tables;
@@ -29,6 +29,8 @@ use stoa_store::{
 
 /// The version of what is stored.
 const VERSION: u8 = 1;
+/// That of tables whose timestamps count from 2000.
+const SINCE_2000: u8 = 2;
 /// How many ids are taken at a time.
 const BLOCK: u32 = 64;
 const FORMAT_KEY: &[u8] = b"mformat";
@@ -63,7 +65,20 @@ fn key(kind: u8, oid: Oid) -> Vec<u8> {
 /// # Errors
 /// XX000 if the value cannot be written as JSON.
 pub fn encode<T: Serialize>(value: &T) -> PgResult<Vec<u8>> {
-    let mut out = vec![VERSION];
+    versioned(VERSION, value)
+}
+
+/// The cell of a relation's row.
+///
+/// # Errors
+/// As [`encode`].
+pub fn encode_relation(relation: &Relation) -> PgResult<Vec<u8>> {
+    let newer = matches!(relation, Relation::Table(table) if table.epoch == Epoch::Postgres);
+    versioned(if newer { SINCE_2000 } else { VERSION }, relation)
+}
+
+fn versioned<T: Serialize>(version: u8, value: &T) -> PgResult<Vec<u8>> {
+    let mut out = vec![version];
     serde_json::to_writer(&mut out, value).map_err(|e| PgError::internal(format!("a descriptor cannot be written: {e}")))?;
     Ok(out)
 }
@@ -75,7 +90,7 @@ pub fn encode<T: Serialize>(value: &T) -> PgResult<Vec<u8>> {
 pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> PgResult<T> {
     let broken = |what: String| PgError::new(SqlState::DATA_CORRUPTED, format!("a row of the catalog cannot be read: {what}"));
     match bytes.split_first() {
-        Some((&VERSION, json)) => serde_json::from_slice(json).map_err(|e| broken(e.to_string())),
+        Some((&(VERSION | SINCE_2000), json)) => serde_json::from_slice(json).map_err(|e| broken(e.to_string())),
         Some((version, _)) => Err(broken(format!("version {version} is unknown"))),
         None => Err(broken("it is empty".into())),
     }

@@ -9,7 +9,7 @@ use super::index::{INDEX_FAMILY, IndexCodec, ROW_KEY_COLUMN};
 use super::key::{KeyCodec, KeyList, KeyPartCodec};
 use super::table::{Place, RowCodec, qualifier};
 use super::types::key_is_lossless;
-use crate::catalog::ColumnId;
+use crate::catalog::{ColumnId, Epoch};
 use crate::column_cache::ColumnKey;
 use arrow::array::ArrayRef;
 use std::ops::ControlFlow;
@@ -114,6 +114,8 @@ const BATCH_BYTES: usize = 4 << 20;
 #[derive(Debug)]
 pub struct ScanDecoder {
     columns: Vec<ColumnBuilder>,
+    /// From when timestamps count in what is read.
+    epoch: Epoch,
     key: KeyWalk,
     /// The walk over the data row's key, in an entry of an index.
     row_key: Option<KeyWalk>,
@@ -173,6 +175,7 @@ impl ScanDecoder {
         }
         Ok(Self {
             columns: builders,
+            epoch: codec.epoch,
             key,
             row_key: None,
             row_key_place: RowKeyPlace::Whole,
@@ -221,6 +224,7 @@ impl ScanDecoder {
         };
         Ok(Self {
             columns: builders,
+            epoch: codec.epoch,
             key,
             row_key,
             row_key_place: place,
@@ -311,7 +315,8 @@ impl ScanDecoder {
             return Err(error);
         }
         (self.rows, self.bytes) = (0, 0);
-        self.columns.iter_mut().map(ColumnBuilder::finish).collect()
+        let epoch = self.epoch;
+        self.columns.iter_mut().map(|column| epoch.from_stored(&column.finish()?)).collect()
     }
 
     /// The row keys collected since the last call.

@@ -12,7 +12,7 @@ use super::key::{KeyCodec, KeyColumn, KeyPartCodec, SaltCodec, check_key_len, en
 use super::types::{key_is_lossless, part_kind, value_kind};
 use super::unencodable;
 use super::value::ValueColumn;
-use crate::catalog::{ColumnId, IndexDescriptor, IndexKey, TableDescriptor};
+use crate::catalog::{ColumnId, Epoch, IndexDescriptor, IndexKey, TableDescriptor};
 use arrow::array::ArrayRef;
 use std::sync::Arc;
 use stoa_encoding::keyside::{Direction, KeyLayout, KeyPart, SaltBuckets};
@@ -42,6 +42,8 @@ pub struct IndexCodec {
     /// Columns in the cell, by ascending id.
     pub values: Vec<(ColumnId, SqlType)>,
     pub shape: Arc<RowShape>,
+    /// From when timestamps count.
+    pub epoch: Epoch,
 }
 
 /// What stands for an index's part that is an expression: an id that no column has.
@@ -72,6 +74,7 @@ impl IndexCodec {
                 column,
                 ty: part.ty.clone(),
                 part: KeyPart::nullable(part_kind(&part.ty)?, direction, null_order(part.nulls_first)),
+                epoch: table.epoch,
             });
         }
         let row_key = KeyCodec::new(table)?;
@@ -102,6 +105,7 @@ impl IndexCodec {
             row_key,
             values,
             shape: Arc::new(RowShape::new(shape).map_err(unencodable)?),
+            epoch: table.epoch,
         })
     }
 
@@ -146,14 +150,9 @@ impl<'a> IndexEncoder<'a> {
         column: impl Fn(ColumnId) -> Option<ArrayRef>,
     ) -> PgResult<Self> {
         let missing = || PgError::internal("a column of an index is missing from the rows to write");
-        let parts = codec
-            .parts
-            .iter()
-            .enumerate()
-            .map(|(n, p)| KeyColumn::new(&p.ty, &part(n).ok_or_else(missing)?))
-            .collect::<PgResult<Vec<_>>>()?;
-        let values =
-            codec.values.iter().map(|(id, ty)| ValueColumn::new(ty, &column(*id).ok_or_else(missing)?)).collect::<PgResult<Vec<_>>>()?;
+        let parts = codec.parts.iter().enumerate().map(|(n, p)| p.open(&part(n).ok_or_else(missing)?)).collect::<PgResult<Vec<_>>>()?;
+        let value = |(id, ty): &(ColumnId, SqlType)| ValueColumn::new(ty, &codec.epoch.to_stored(&column(*id).ok_or_else(missing)?)?);
+        let values = codec.values.iter().map(value).collect::<PgResult<Vec<_>>>()?;
         Ok(Self { codec, parts, values, builder: RowBuilder::new(), scratch: Vec::new() })
     }
 

@@ -4,7 +4,7 @@
 
 use super::types::{part_kind, sorts_by_key};
 use super::{corrupt, unencodable};
-use crate::catalog::{ColumnId, TableDescriptor};
+use crate::catalog::{ColumnId, Epoch, TableDescriptor};
 use arrow::array::{
     Array, ArrayRef, AsArray, BinaryViewArray, BooleanArray, Date32Array, Decimal128Array, FixedSizeBinaryArray, Float32Array,
     Float64Array, Int16Array, Int32Array, Int64Array, StringViewArray, Time64MicrosecondArray, TimestampMicrosecondArray, UInt32Array,
@@ -25,6 +25,57 @@ pub struct KeyPartCodec {
     pub column: ColumnId,
     pub ty: SqlType,
     pub part: KeyPart,
+    /// From when the part's timestamps count.
+    pub epoch: Epoch,
+}
+
+impl KeyPartCodec {
+    /// Opens a column whose values are to be stored.
+    ///
+    /// # Errors
+    /// As [`KeyColumn::new`]; a value has no stored form.
+    pub fn open(&self, array: &ArrayRef) -> PgResult<KeyColumn> {
+        KeyColumn::new(&self.ty, &self.epoch.to_stored(array)?)
+    }
+
+    /// Opens a column whose values are looked for: those that have no stored form are NULL.
+    ///
+    /// # Errors
+    /// As [`KeyColumn::new`].
+    pub fn open_sought(&self, array: &ArrayRef) -> PgResult<KeyColumn> {
+        KeyColumn::new(&self.ty, &self.epoch.to_sought(array)?)
+    }
+
+    /// Appends the part of one value that is looked for, tag included; nothing, and false, for NULL and what has no stored form.
+    ///
+    /// # Errors
+    /// As [`KeyColumn::new`] and [`KeyColumn::encode`].
+    pub fn encode_sought(&self, value: &ScalarValue, out: &mut Vec<u8>) -> PgResult<bool> {
+        let direction = self.part.direction;
+        let from = out.len();
+        if self.part.nulls.is_some() {
+            keyside::encode_present(out, direction);
+        }
+        // The most common types, without an array.
+        match (value, &self.ty.arrow) {
+            (ScalarValue::Int16(Some(n)), DataType::Int16) => keyside::encode_i16(out, *n, direction),
+            (ScalarValue::Int32(Some(n)), DataType::Int32) => keyside::encode_i32(out, *n, direction),
+            (ScalarValue::Int64(Some(n)), DataType::Int64) => keyside::encode_i64(out, *n, direction),
+            (ScalarValue::Utf8View(Some(text)), DataType::Utf8View) if !sorts_by_key(&self.ty) => {
+                keyside::encode_bytes(out, text.as_bytes(), direction);
+            }
+            _ => {
+                out.truncate(from);
+                let array = value.to_array_of_size(1).map_err(|e| PgError::internal(e.to_string()))?;
+                let column = self.open_sought(&array)?;
+                if column.is_null(0) {
+                    return Ok(false);
+                }
+                column.encode(self.part, 0, out)?;
+            }
+        }
+        Ok(true)
+    }
 }
 
 /// Which parts the salt's hash covers, and over how many buckets.
@@ -51,7 +102,8 @@ impl KeyCodec {
         for part in &table.key {
             let column = table.column(part.column).ok_or_else(|| PgError::internal("a key column is missing from its table"))?;
             let direction = if part.descending { Direction::Desc } else { Direction::Asc };
-            parts.push(KeyPartCodec { column: column.id, ty: column.ty.clone(), part: KeyPart::new(part_kind(&column.ty)?, direction) });
+            let part = KeyPart::new(part_kind(&column.ty)?, direction);
+            parts.push(KeyPartCodec { column: column.id, ty: column.ty.clone(), part, epoch: table.epoch });
         }
         let salt = match &table.salt {
             None => None,
@@ -276,33 +328,6 @@ impl KeyColumn {
         }
         Ok(())
     }
-}
-
-/// Appends the part of one value, tag included: what [`KeyColumn::encode`] gives for a column of it.
-///
-/// # Errors
-/// As [`KeyColumn::new`] and [`KeyColumn::encode`].
-pub fn encode_value(ty: &SqlType, part: KeyPart, value: &ScalarValue, out: &mut Vec<u8>) -> PgResult<()> {
-    let direction = part.direction;
-    let from = out.len();
-    if part.nulls.is_some() {
-        keyside::encode_present(out, direction);
-    }
-    // The most common types, without an array.
-    match (value, &ty.arrow) {
-        (ScalarValue::Int16(Some(n)), DataType::Int16) => keyside::encode_i16(out, *n, direction),
-        (ScalarValue::Int32(Some(n)), DataType::Int32) => keyside::encode_i32(out, *n, direction),
-        (ScalarValue::Int64(Some(n)), DataType::Int64) => keyside::encode_i64(out, *n, direction),
-        (ScalarValue::Utf8View(Some(text)), DataType::Utf8View) if !sorts_by_key(ty) => {
-            keyside::encode_bytes(out, text.as_bytes(), direction);
-        }
-        _ => {
-            out.truncate(from);
-            let array = value.to_array_of_size(1).map_err(|e| PgError::internal(e.to_string()))?;
-            return KeyColumn::new(ty, &array)?.encode(part, 0, out);
-        }
-    }
-    Ok(())
 }
 
 /// Where NULLs of an index part stand.

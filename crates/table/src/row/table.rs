@@ -4,7 +4,7 @@ use super::key::{KeyCodec, KeyColumn, KeyList, check_key_len, encode_key};
 use super::types::{key_is_lossless, type_tag, value_kind};
 use super::unencodable;
 use super::value::ValueColumn;
-use crate::catalog::{ColumnDescriptor, ColumnId, TableDescriptor};
+use crate::catalog::{ColumnDescriptor, ColumnId, Epoch, TableDescriptor};
 use arrow::array::ArrayRef;
 use parking_lot::Mutex;
 use std::collections::HashMap;
@@ -49,6 +49,8 @@ pub struct RowCodec {
     pub key: KeyCodec,
     /// The first one always has a cell.
     pub families: Vec<FamilyCodec>,
+    /// From when timestamps count.
+    pub epoch: Epoch,
     columns: HashMap<ColumnId, StoredColumn>,
 }
 
@@ -83,7 +85,7 @@ impl RowCodec {
             let mut shape = Vec::with_capacity(members.len());
             for column in &members {
                 shape.push((column.id.0, value_kind(&column.ty)?));
-                let missing = column.missing.as_deref().map(|text| missing_body(&column.ty, text)).transpose()?;
+                let missing = column.missing.as_deref().map(|text| missing_body(table.epoch, &column.ty, text)).transpose()?;
                 columns.insert(column.id, StoredColumn { ty: column.ty.clone(), place: Place::Family(at), missing });
             }
             families.push(FamilyCodec {
@@ -96,7 +98,7 @@ impl RowCodec {
         if families.is_empty() {
             return Err(PgError::internal(format!("table \"{}\" has no column family", table.name)));
         }
-        Ok(Self { storage: table.storage, key, families, columns })
+        Ok(Self { storage: table.storage, key, families, epoch: table.epoch, columns })
     }
 
     /// The codec of a descriptor, made once for as long as the descriptor lives.
@@ -125,8 +127,7 @@ impl RowCodec {
     /// # Errors
     /// A key column is NULL or of another type.
     pub fn encode_keys(&self, columns: &[ArrayRef], rows: usize, present: Option<&[bool]>) -> PgResult<KeyList> {
-        let opened =
-            self.key.parts.iter().zip(columns).map(|(part, array)| KeyColumn::new(&part.ty, array)).collect::<PgResult<Vec<_>>>()?;
+        let opened = self.key.parts.iter().zip(columns).map(|(part, array)| part.open(array)).collect::<PgResult<Vec<_>>>()?;
         let mut keys = KeyList::with_capacity(rows, 16);
         for row in (0..rows).filter(|row| present.is_none_or(|present| present.get(*row).copied().unwrap_or(false))) {
             keys.push_with(|out| self.key.encode(&opened, row, out))?;
@@ -152,10 +153,10 @@ impl RowCodec {
 }
 
 /// The body of a value given as text, as rows that lack the column have it.
-fn missing_body(ty: &SqlType, text: &str) -> PgResult<Arc<[u8]>> {
+fn missing_body(epoch: Epoch, ty: &SqlType, text: &str) -> PgResult<Arc<[u8]>> {
     let mut builder = stoa_pg::values::builder(ty)?;
     builder.text(&EvalContext::default(), text)?;
-    let column = ValueColumn::new(ty, &builder.finish()?)?;
+    let column = ValueColumn::new(ty, &epoch.to_stored(&builder.finish()?)?)?;
     let mut body = Vec::new();
     column.append(0, &mut body)?;
     Ok(body.into())
@@ -184,13 +185,18 @@ impl<'a> RowEncoder<'a> {
             .iter()
             .map(|part| {
                 let array = column(part.column).ok_or_else(|| PgError::internal("a key column is missing from the rows to write"))?;
-                KeyColumn::new(&part.ty, &array)
+                part.open(&array)
             })
             .collect::<PgResult<Vec<_>>>()?;
         let families = codec
             .families
             .iter()
-            .map(|family| family.columns.iter().map(|(id, ty)| column(*id).map(|array| ValueColumn::new(ty, &array)).transpose()).collect())
+            .map(|family| {
+                let open = |(id, ty): &(ColumnId, SqlType)| {
+                    column(*id).map(|array| ValueColumn::new(ty, &codec.epoch.to_stored(&array)?)).transpose()
+                };
+                family.columns.iter().map(open).collect()
+            })
             .collect::<PgResult<Vec<_>>>()?;
         Ok(Self { codec, key, families, builder: RowBuilder::new(), scratch: Vec::new() })
     }

@@ -4,6 +4,7 @@
 use super::samples::{column, table};
 use super::*;
 use crate::catalog::{ColumnId, IndexDescriptor, IndexKey, IndexPart, IndexState, Salt};
+use crate::catalog::{Epoch, TableDescriptor};
 use arrow::array::ArrayRef;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -36,6 +37,7 @@ fn types() -> Vec<(SqlType, Vec<Option<&'static str>>)> {
         (of(PgType::Jsonb), vec![Some("{\"a\": [1, 2.50]}"), None, Some("null")]),
         (of(PgType::Json), vec![Some("{ \"a\":1}"), None, Some("[]")]),
         (of(PgType::Int4.array_of()), vec![Some("{1,NULL,3}"), None, Some("{}")]),
+        (of(PgType::Timestamp.array_of()), vec![Some("{2024-02-29,NULL,infinity}"), None, Some("{1969-12-31 BC}")]),
         (of(PgType::Text.array_of()), vec![Some("[0:0][2:3]={{a,\"b c\"}}"), None, Some("{NULL}")]),
         (of(PgType::Oid), vec![Some("4294967295"), None, Some("0")]),
     ]
@@ -85,9 +87,10 @@ fn feed(decoder: &mut ScanDecoder, rows: &[(Vec<u8>, Cells)]) {
 
 #[test]
 fn every_type_comes_back_in_both_layouts() {
-    for layout in [Layout::Packed, Layout::Cells] {
+    for (layout, epoch) in [(Layout::Packed, Epoch::Postgres), (Layout::Cells, Epoch::Postgres), (Layout::Packed, Epoch::Unix)] {
         for (ty, values) in types() {
-            let t = table(&[("k", SqlType::new(PgType::Int4)), ("v", ty.clone())], &[(0, false)], &[(layout, &[1])]);
+            let of_version = table(&[("k", SqlType::new(PgType::Int4)), ("v", ty.clone())], &[(0, false)], &[(layout, &[1])]);
+            let t = TableDescriptor { epoch, ..of_version };
             let codec = Arc::new(RowCodec::new(&t).unwrap());
             let k = column(&SqlType::new(PgType::Int4), &[Some("1"), Some("2"), Some("3")]);
             let v = column(&ty, &values);
@@ -104,12 +107,13 @@ fn every_type_comes_back_in_both_layouts() {
 
 #[test]
 fn every_type_comes_back_from_keys_in_the_order_of_its_values() {
-    for descending in [false, true] {
+    for (descending, epoch) in [(false, Epoch::Postgres), (true, Epoch::Postgres), (true, Epoch::Unix)] {
         for (ty, values) in types() {
             if ty.ty == PgType::Json {
                 continue;
             }
-            let t = table(&[("k", ty.clone()), ("v", SqlType::new(PgType::Int4))], &[(0, descending)], &[(Layout::Packed, &[1])]);
+            let of_version = table(&[("k", ty.clone()), ("v", SqlType::new(PgType::Int4))], &[(0, descending)], &[(Layout::Packed, &[1])]);
+            let t = TableDescriptor { epoch, ..of_version };
             let codec = Arc::new(RowCodec::new(&t).unwrap());
             let present: Vec<Option<&str>> = values.iter().copied().flatten().map(Some).collect();
             let k = column(&ty, &present);

@@ -5,7 +5,7 @@
 //! 1998, the estimator Duj1).
 
 use super::{ColumnValues, TableStatistics, Value};
-use crate::catalog::{ColumnDescriptor, ColumnId, TableDescriptor};
+use crate::catalog::{ColumnDescriptor, ColumnId, Epoch, TableDescriptor};
 use crate::row::types::part_kind;
 use crate::row::{ColumnSource, KeyColumn, RowCodec, ScanDecoder};
 use crate::txn::{RangeRead, ReadView, store_error};
@@ -63,7 +63,13 @@ pub async fn collect(view: &ReadView, table: &TableDescriptor, check: &(dyn Fn()
     let Sampler { mut decoder, rows, .. } = sampler;
     let sampled = decoder.rows();
     let arrays = decoder.finish()?;
-    let mut out = TableStatistics { rows: rows as f64, collected_us: crate::clock::now_us(), explicit: false, columns: Vec::new() };
+    let mut out = TableStatistics {
+        rows: rows as f64,
+        collected_us: crate::clock::now_us(),
+        explicit: false,
+        columns: Vec::new(),
+        epoch: Epoch::Postgres,
+    };
     for (column, array) in columns.iter().zip(&arrays) {
         check()?;
         out.columns.push(values_of(column, array, sampled, rows as f64)?);

@@ -11,7 +11,7 @@ pub mod registry;
 pub use collect::collect;
 pub use registry::Registry;
 
-use crate::catalog::ColumnId;
+use crate::catalog::{ColumnId, Epoch};
 use serde::{Deserialize, Serialize};
 
 /// Of one table.
@@ -22,6 +22,9 @@ pub struct TableStatistics {
     pub collected_us: i64,
     pub explicit: bool,
     pub columns: Vec<ColumnValues>,
+    /// From when timestamps count in keys of values, whatever the table's do.
+    #[serde(default)]
+    pub epoch: Epoch,
 }
 
 /// Of one column.

@@ -46,7 +46,6 @@ use stoa_table::KeyRange;
 use stoa_table::access::{Comparison, KeyShape, Predicate, scope};
 use stoa_table::catalog::{ColumnId, Oid, TableDescriptor};
 use stoa_table::range::prefix_successor;
-use stoa_table::row::key::{KeyColumn, encode_value};
 use stoa_table::row::{ColumnSource, KeyList, RowCodec, ScanDecoder};
 use stoa_table::txn::RangeRead;
 use values::of_type;
@@ -562,9 +561,15 @@ impl KeyRead {
         for (source, part) in key.iter().zip(&codec.parts) {
             let Some(value) = of_type(&*source.value(known)?, &part.ty.arrow) else { return Ok(None) };
             if codec.salt.is_none() {
-                encode_value(&part.ty, part.part, &value, &mut out)?;
+                if !part.encode_sought(&value, &mut out)? {
+                    return Ok(None);
+                }
             } else {
-                columns.push(KeyColumn::new(&part.ty, &value.to_array().map_err(from_datafusion)?)?);
+                let column = part.open_sought(&value.to_array().map_err(from_datafusion)?)?;
+                if column.is_null(0) {
+                    return Ok(None);
+                }
+                columns.push(column);
             }
         }
         if codec.salt.is_some() {
@@ -604,8 +609,10 @@ impl Range {
                 // What a bound raises is raised only if there is a row.
                 let Ok(value) = source.value(known) else { return Narrowed::Unsuitable };
                 let Some(value) = of_type(&value, &part.ty.arrow) else { return Narrowed::Nothing };
-                if encode_value(&part.ty, part.part, &value, &mut prefix).is_err() {
-                    return Narrowed::Unsuitable;
+                match part.encode_sought(&value, &mut prefix) {
+                    Ok(true) => {}
+                    Ok(false) => return Narrowed::Nothing,
+                    Err(_) => return Narrowed::Unsuitable,
                 }
             }
             let end = prefix_successor(&prefix);

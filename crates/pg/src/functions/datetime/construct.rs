@@ -6,11 +6,11 @@ use crate::registry::{Func, Registry};
 use crate::sqlstate::SqlState;
 use crate::types::PgType;
 use crate::values::datetime::calendar::{
-    Civil, PG_EPOCH_USECS, TIMESTAMP_INFINITY, TIMESTAMP_NEG_INFINITY, USECS_PER_DAY, USECS_PER_HOUR, USECS_PER_MINUTE, USECS_PER_SEC,
-    check_date, days_in_month, is_valid_julian, is_valid_timestamp,
+    Civil, TIMESTAMP_INFINITY, TIMESTAMP_NEG_INFINITY, USECS_PER_DAY, USECS_PER_HOUR, USECS_PER_MINUTE, USECS_PER_SEC, check_date,
+    days_in_month, is_valid_julian, is_valid_timestamp,
 };
 use crate::values::datetime::fields::Fault;
-use crate::values::datetime::parse;
+use crate::values::datetime::{epoch, parse};
 use crate::values::interval::{Interval, IntervalKind, out_of_range};
 use crate::values::timezone::{self, ZoneSpec};
 use std::sync::Arc;
@@ -114,17 +114,10 @@ fn from_seconds(seconds: f64) -> PgResult<i64> {
     if seconds.is_infinite() {
         return Ok(if seconds < 0.0 { TIMESTAMP_NEG_INFINITY } else { TIMESTAMP_INFINITY });
     }
-    // Seconds from 2000 keep the digits that PostgreSQL keeps.
-    let micros = ((seconds - (PG_EPOCH_USECS / USECS_PER_SEC) as f64) * 1e6).round_ties_even();
-    let total = micros + PG_EPOCH_USECS as f64;
-    if total.abs() >= 9.3e18 {
-        return Err(overflow(format!("timestamp out of range: \"{}\"", general(seconds))));
-    }
-    let total = micros as i128 + i128::from(PG_EPOCH_USECS);
-    i64::try_from(total)
-        .ok()
-        .filter(|&t| is_valid_timestamp(t))
-        .ok_or_else(|| overflow(format!("timestamp out of range: \"{}\"", general(seconds))))
+    let micros = ((seconds - (epoch::MICROS / USECS_PER_SEC) as f64) * 1e6).round_ties_even();
+    // A float beyond 64 bits becomes the end of them, which is no time.
+    let timestamp = Some(micros as i64).filter(|&t| is_valid_timestamp(t));
+    timestamp.ok_or_else(|| overflow(format!("timestamp out of range: \"{}\"", general(seconds))))
 }
 
 /// Parts that do not fit wrap around, as PostgreSQL 15's do.

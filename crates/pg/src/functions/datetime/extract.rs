@@ -14,7 +14,7 @@ use crate::values::datetime::calendar::{
     iso_weekday, weekday,
 };
 use crate::values::datetime::fields::{Unit, Word, unit, word};
-use crate::values::datetime::{TimeTz, TimeTzKind};
+use crate::values::datetime::{TimeTz, TimeTzKind, epoch};
 use crate::values::interval::{Interval, IntervalKind};
 use crate::values::numeric::{Numeric, NumericKind};
 use crate::values::timezone;
@@ -72,6 +72,10 @@ enum Part {
     Int(i64),
     /// A number and how many of its last digits are behind the point.
     Scaled(i128, u16),
+    /// The seconds of a minute in microseconds, and how many of their last digits are behind the point.
+    Seconds(i64, u16),
+    /// Seconds since 1970 of a timestamp.
+    Epoch(i64),
     /// A Julian day and microseconds of it.
     Julian(i64, i64),
     /// Seconds of a time: minus its offset, and microseconds.
@@ -92,6 +96,15 @@ impl Target for NumericKind {
             Part::Infinity(negative) => Numeric::from_f64(if negative { f64::NEG_INFINITY } else { f64::INFINITY }),
             Part::Int(value) => Numeric::from_i64(value),
             Part::Scaled(mantissa, scale) => Numeric::from_i128(mantissa, scale),
+            Part::Seconds(micros, scale) => Numeric::from_i128(micros.into(), scale),
+            Part::Epoch(micros) => match fits_unix(micros) {
+                Some(unix) => Numeric::from_i128(unix.into(), 6),
+                // Beyond 64 bits PostgreSQL divides numbers of any size, which gives fewer digits.
+                None => {
+                    let unix = Numeric::from_i128(i128::from(micros) + i128::from(epoch::MICROS), 0);
+                    unix.div(&Numeric::from_i64(USECS_PER_SEC))?.round(6)
+                }
+            },
             Part::Julian(day, micros) => Numeric::from_i64(day).add(&Numeric::from_i64(micros).div(&Numeric::from_i64(USECS_PER_DAY))?)?,
             Part::TimeEpoch(west, micros) => Numeric::from_i128(i128::from(west) * i128::from(USECS_PER_SEC) + i128::from(micros), 6),
             Part::IntervalEpoch(value) => {
@@ -117,6 +130,13 @@ impl Target for Float8 {
             }
             Part::Int(value) => value as f64,
             Part::Scaled(mantissa, scale) => mantissa as f64 / 10_f64.powi(scale.into()),
+            // Whole seconds and the rest are added, which shows in the last digit.
+            Part::Seconds(micros, scale) => {
+                let unit = 10_f64.powi(6 - i32::from(scale));
+                (micros / USECS_PER_SEC) as f64 * unit + (micros % USECS_PER_SEC) as f64 / 10_f64.powi(scale.into())
+            }
+            // Beyond 64 bits PostgreSQL adds what is rounded already.
+            Part::Epoch(micros) => fits_unix(micros).map_or(micros as f64 + epoch::MICROS as f64, |sum| sum as f64) / 1e6,
             Part::Julian(day, micros) => day as f64 + micros as f64 / USECS_PER_DAY as f64,
             Part::TimeEpoch(west, micros) => micros as f64 / 1e6 + f64::from(west),
             Part::IntervalEpoch(value) => {
@@ -127,6 +147,11 @@ impl Target for Float8 {
             }
         }))
     }
+}
+
+/// Microseconds since 1970, as far as PostgreSQL computes them in 64 bits.
+fn fits_unix(micros: i64) -> Option<i64> {
+    micros.checked_add(epoch::MICROS).filter(|&unix| unix < i64::MAX)
 }
 
 /// Years as people count them: none is 0.
@@ -172,8 +197,8 @@ fn time_part(unit: Unit, civil: &Civil) -> Option<Part> {
     let micros = i64::from(civil.second) * USECS_PER_SEC + i64::from(civil.micros);
     Some(match unit {
         Unit::Microsecond => Part::Int(micros),
-        Unit::Millisecond => Part::Scaled(micros.into(), 3),
-        Unit::Second => Part::Scaled(micros.into(), 6),
+        Unit::Millisecond => Part::Seconds(micros, 3),
+        Unit::Second => Part::Seconds(micros, 6),
         Unit::Minute => Part::Int(civil.minute.into()),
         Unit::Hour => Part::Int(civil.hour.into()),
         _ => return None,
@@ -208,7 +233,7 @@ fn of_timestamp(call: &Call, field: &Field, micros: i64, with_zone: bool) -> PgR
         return Ok(infinite_part(unit, micros < 0));
     }
     if unit == Unit::Epoch {
-        return Ok(Part::Scaled(micros.into(), 6));
+        return Ok(Part::Epoch(micros));
     }
     let offset = if with_zone { timezone::offset_at(&call.ctx.settings.time_zone, micros) } else { 0 };
     let civil = Civil::from_micros(micros, offset);
@@ -259,8 +284,8 @@ fn of_interval(_: &Call, field: &Field, value: Interval) -> PgResult<Part> {
     let seconds = value.micros % (60 * USECS_PER_SEC);
     Ok(match unit {
         Unit::Microsecond => Part::Int(seconds),
-        Unit::Millisecond => Part::Scaled(seconds.into(), 3),
-        Unit::Second => Part::Scaled(seconds.into(), 6),
+        Unit::Millisecond => Part::Seconds(seconds, 3),
+        Unit::Second => Part::Seconds(seconds, 6),
         Unit::Minute => Part::Int(value.micros / (60 * USECS_PER_SEC) % 60),
         Unit::Hour => Part::Int(value.micros / (3600 * USECS_PER_SEC)),
         Unit::Day => Part::Int(value.days.into()),

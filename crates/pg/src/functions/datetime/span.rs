@@ -6,7 +6,9 @@ use crate::error::PgResult;
 use crate::operators::datetime::{add_interval_timestamp, add_interval_timestamptz};
 use crate::registry::{Func, Registry};
 use crate::types::PgType;
-use crate::values::datetime::calendar::{Civil, USECS_PER_DAY, days_in_month, is_finite_date, is_finite_timestamp, timestamp_out_of_range};
+use crate::values::datetime::calendar::{
+    Civil, TIMESTAMP_NEG_INFINITY, USECS_PER_DAY, days_in_month, is_finite_date, is_finite_timestamp, timestamp_out_of_range,
+};
 use crate::values::datetime::{TimeTz, TimeTzKind, from_session_local};
 use crate::values::interval::{Interval, IntervalKind, out_of_range};
 use crate::values::timezone;
@@ -31,25 +33,24 @@ fn difference(a: &Civil, b: &Civil, negative: bool) -> Interval {
     Interval { months: months * sign, days: days * sign, micros: micros * i64::from(sign) }
 }
 
+/// A local time; infinity has that of its number, as in PostgreSQL, whose calendar -infinity is before.
+fn local_time(t: i64, offset: i32) -> PgResult<Civil> {
+    if t == TIMESTAMP_NEG_INFINITY { Err(timestamp_out_of_range()) } else { Ok(Civil::from_micros(t, offset)) }
+}
+
 fn age(a: i64, b: i64) -> PgResult<Interval> {
-    if !is_finite_timestamp(a) || !is_finite_timestamp(b) {
-        return Err(timestamp_out_of_range());
-    }
-    Ok(difference(&Civil::from_micros(a, 0), &Civil::from_micros(b, 0), a < b))
+    Ok(difference(&local_time(a, 0)?, &local_time(b, 0)?, a < b))
 }
 
 fn age_in_zone(call: &Call, a: i64, b: i64) -> PgResult<Interval> {
-    if !is_finite_timestamp(a) || !is_finite_timestamp(b) {
-        return Err(timestamp_out_of_range());
-    }
     let zone = &call.ctx.settings.time_zone;
-    let local = |t| Civil::from_micros(t, timezone::offset_at(zone, t));
-    Ok(difference(&local(a), &local(b), a < b))
+    let local = |t| local_time(t, timezone::offset_at(zone, t));
+    Ok(difference(&local(a)?, &local(b)?, a < b))
 }
 
 /// Today's midnight, from which `age` with one argument counts.
 fn today(call: &Call) -> PgResult<i64> {
-    date_to_timestamp(timestamptz_to_date(call.ctx, call.ctx.transaction_time_us))
+    date_to_timestamp(timestamptz_to_date(call.ctx, call.ctx.transaction_time))
 }
 
 /// SQL's `(a, b) OVERLAPS (c, d)`, ends known only in part.

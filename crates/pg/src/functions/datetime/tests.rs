@@ -7,6 +7,7 @@ use crate::error::PgResult;
 use crate::registry::{CastKind, FuncKind, OperKind, Registry};
 use crate::settings::ValueSettings;
 use crate::types::{SqlType, type_by_name};
+use crate::values::datetime::epoch;
 use crate::values::{builder, timezone, writer};
 use arrow::array::Array;
 use std::sync::Arc;
@@ -16,7 +17,8 @@ use std::sync::Arc;
 pub(crate) fn evaluate(zone: &str, name: &str, args: &str) -> String {
     let mut settings = ValueSettings::default();
     (settings.time_zone_name, settings.time_zone) = timezone::lookup(zone).unwrap();
-    let ctx = EvalContext { settings: Arc::new(settings), transaction_time_us: 1_750_000_000_000_000, ..EvalContext::default() };
+    let ctx =
+        EvalContext { settings: Arc::new(settings), transaction_time: epoch::from_clock(1_750_000_000_000_000), ..EvalContext::default() };
     call(&ctx, name, args).unwrap_or_else(|error| error.code().to_string())
 }
 

@@ -179,7 +179,11 @@ pub fn register(r: &mut Registry) {
                 (Some(name), Some(value), Some(zone_name)) => {
                     if is_finite_timestamp(value) {
                         let unit = unit.get(name, |name| Precision::parse(call, name))?;
-                        Some(truncate_timestamptz(unit, value, zone.get(zone_name, ZoneSpec::parse)?)?)
+                        Some(truncate_timestamptz(
+                            unit,
+                            value,
+                            zone.get(zone_name, |name| ZoneSpec::parse(name).map(ZoneSpec::without_abbreviation))?,
+                        )?)
                     } else {
                         Some(value)
                     }

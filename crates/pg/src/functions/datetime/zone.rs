@@ -6,6 +6,7 @@ use crate::error::PgResult;
 use crate::registry::{Func, Registry};
 use crate::types::PgType;
 use crate::values::datetime::calendar::{USECS_PER_DAY, USECS_PER_SEC, check_timestamp, is_finite_timestamp};
+use crate::values::datetime::epoch::unix_seconds;
 use crate::values::datetime::{TimeTz, TimeTzKind};
 use crate::values::interval::IntervalKind;
 use crate::values::timezone::ZoneSpec;
@@ -16,7 +17,7 @@ fn from_local(zone: &ZoneSpec, micros: i64) -> PgResult<i64> {
     if !is_finite_timestamp(micros) {
         return Ok(micros);
     }
-    let offset = zone.offset_for_local(micros.div_euclid(USECS_PER_SEC));
+    let offset = zone.offset_for_local(unix_seconds(micros));
     check_timestamp(micros.checked_sub(i64::from(offset) * USECS_PER_SEC))
 }
 
@@ -61,7 +62,7 @@ pub fn register(r: &mut Registry) {
     r.scalar("timezone", &[T::Text, T::Timestamp], T::Timestamptz, zone_kernel(from_local), doc);
     r.scalar("timezone", &[T::Text, T::Timestamptz], T::Timestamp, zone_kernel(to_local), doc);
     let of_time =
-        named::<ZoneSpec, TimeTzKind, TimeTzKind>(0, 1, find, |call, zone, t| Ok(Some(move_timetz(zone, t, call.ctx.transaction_time_us))));
+        named::<ZoneSpec, TimeTzKind, TimeTzKind>(0, 1, find, |call, zone, t| Ok(Some(move_timetz(zone, t, call.ctx.transaction_time))));
     r.add(Func::scalar("timezone", &[T::Text, T::Timetz], T::Timetz, of_time, doc).stable());
     r.scalar(
         "timezone",

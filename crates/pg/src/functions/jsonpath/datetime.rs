@@ -185,7 +185,7 @@ impl Datetime {
         let zone = &ctx.settings.time_zone;
         let mut seconds = self.local.seconds();
         if self.kind.is_time() {
-            let now = ctx.transaction_time_us;
+            let now = ctx.transaction_time;
             let today = Civil::from_micros(now, timezone::offset_at(zone, now)).days();
             seconds = today.saturating_mul(SECS_PER_DAY).saturating_add(seconds);
         }

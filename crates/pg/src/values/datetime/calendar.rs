@@ -3,6 +3,7 @@
 //! Years are astronomical (0 is 1 BC). Everything here is total: arguments out of any range give far days, never a panic; the
 //! limits of SQL's types are checked by [`check_date`] and [`check_timestamp`]. Next: [`super::parse`].
 
+use super::epoch;
 use crate::error::{PgError, PgResult};
 use crate::sqlstate::SqlState;
 
@@ -12,10 +13,6 @@ pub const USECS_PER_HOUR: i64 = 3600 * USECS_PER_SEC;
 pub const USECS_PER_DAY: i64 = 86_400 * USECS_PER_SEC;
 pub const SECS_PER_DAY: i64 = 86_400;
 
-/// Days from 1970-01-01 to 2000-01-01, where PostgreSQL's binary forms start.
-pub const PG_EPOCH_DAYS: i32 = 10_957;
-/// Microseconds from 1970-01-01 to 2000-01-01.
-pub const PG_EPOCH_USECS: i64 = PG_EPOCH_DAYS as i64 * USECS_PER_DAY;
 /// The Julian day of 1970-01-01.
 pub const UNIX_EPOCH_JULIAN: i64 = 2_440_588;
 
@@ -31,7 +28,9 @@ pub const MIN_DATE: i32 = -2_440_588;
 /// 5874897-12-31.
 pub const MAX_DATE: i32 = 2_145_042_905;
 /// The first microsecond of [`MIN_DATE`].
-pub const MIN_TIMESTAMP: i64 = MIN_DATE as i64 * USECS_PER_DAY;
+pub const MIN_TIMESTAMP: i64 = (MIN_DATE as i64 - epoch::DAYS) * USECS_PER_DAY;
+/// The first microsecond of 294277-01-01, which is no timestamp any more.
+pub const END_TIMESTAMP: i64 = 9_223_371_331_200_000_000;
 
 /// A local date and time by its parts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -46,10 +45,10 @@ pub struct Civil {
 }
 
 impl Civil {
-    /// The local time of microseconds since 1970, `offset` seconds east of them.
+    /// The local time of a timestamp, `offset` seconds east of it.
     #[must_use]
     pub fn from_micros(micros: i64, offset: i32) -> Civil {
-        let mut days = micros.div_euclid(USECS_PER_DAY);
+        let mut days = epoch::unix_days(micros);
         let shifted = micros.rem_euclid(USECS_PER_DAY) + i64::from(offset) * USECS_PER_SEC;
         days += shifted.div_euclid(USECS_PER_DAY);
         let (year, month, day) = civil_from_days(days);
@@ -89,14 +88,13 @@ impl Civil {
         self.days().saturating_mul(SECS_PER_DAY).saturating_add(self.time().div_euclid(USECS_PER_SEC))
     }
 
-    /// Microseconds since 1970-01-01 UTC of a local time `offset` seconds east; `None` outside what timestamps hold.
+    /// The timestamp of a local time `offset` seconds east; `None` outside what timestamps hold.
     #[must_use]
     pub fn micros_at(&self, offset: i32) -> Option<i64> {
         if !is_valid_julian(self.year, self.month) {
             return None;
         }
-        let total =
-            i128::from(self.days()) * i128::from(USECS_PER_DAY) + i128::from(self.time()) - i128::from(offset) * i128::from(USECS_PER_SEC);
+        let total = epoch::midnight(self.days()) + i128::from(self.time()) - i128::from(offset) * i128::from(USECS_PER_SEC);
         i64::try_from(total).ok().filter(|&t| is_valid_timestamp(t))
     }
 }
@@ -110,7 +108,7 @@ pub fn is_valid_julian(year: i32, month: i32) -> bool {
 /// Whether these are microseconds of a finite timestamp.
 #[must_use]
 pub fn is_valid_timestamp(micros: i64) -> bool {
-    (MIN_TIMESTAMP..TIMESTAMP_INFINITY).contains(&micros)
+    (MIN_TIMESTAMP..END_TIMESTAMP).contains(&micros)
 }
 
 /// A finite date that fits, or 22008.
@@ -233,7 +231,8 @@ mod tests {
         }
         assert_eq!(civil_from_days(MIN_DATE.into()), (-4713, 11, 24));
         assert_eq!(civil_from_days(MAX_DATE.into()), (5_874_897, 12, 31));
-        assert_eq!(days_from_civil(2000, 1, 1), i64::from(PG_EPOCH_DAYS));
+        assert_eq!(days_from_civil(2000, 1, 1), epoch::DAYS);
+        assert_eq!(epoch::midnight(days_from_civil(294_277, 1, 1)), i128::from(END_TIMESTAMP));
     }
 
     #[test]

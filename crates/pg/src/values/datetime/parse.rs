@@ -444,8 +444,8 @@ fn local_seconds(civil: &Civil) -> i64 {
 /// The session's local time at the start of the transaction, and its offset.
 #[must_use]
 pub fn now(ctx: &EvalContext) -> (Civil, i32) {
-    let offset = timezone::offset_at(&ctx.settings.time_zone, ctx.transaction_time_us);
-    (Civil::from_micros(ctx.transaction_time_us, offset), offset)
+    let offset = timezone::offset_at(&ctx.settings.time_zone, ctx.transaction_time);
+    (Civil::from_micros(ctx.transaction_time, offset), offset)
 }
 
 /// A time of a day or of an interval, not yet checked against 24 hours.

@@ -5,13 +5,13 @@ use super::*;
 use crate::settings::ValueSettings;
 
 /// 2025-06-15 15:06:40 UTC, a Sunday.
-const NOW: i64 = 1_750_000_000_000_000;
+const NOW: i64 = 1_750_000_000_000_000 - epoch::MICROS;
 
 fn context(zone: &str, style: &str) -> EvalContext {
     let mut settings = ValueSettings::default();
     (settings.time_zone_name, settings.time_zone) = timezone::lookup(zone).unwrap();
     (settings.date_format, settings.date_order) = parse_date_style(style, (settings.date_format, settings.date_order)).unwrap();
-    EvalContext { settings: Arc::new(settings), transaction_time_us: NOW, ..EvalContext::default() }
+    EvalContext { settings: Arc::new(settings), transaction_time: NOW, ..EvalContext::default() }
 }
 
 /// The text of a value, or the code of its error; the value also makes its way through the binary form.

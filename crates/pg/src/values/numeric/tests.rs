@@ -30,6 +30,11 @@ fn text() {
         n(input).write_binary(&mut wire);
         assert_eq!(Numeric::from_binary(&wire).unwrap().to_string(), output);
     }
+    for (special, bytes) in [("NaN", [0xc0, 0, 0, 0]), ("Infinity", [0xd0, 0, 0, 0x20]), ("-Infinity", [0xf0, 0, 0, 0x20])] {
+        let mut wire = Vec::new();
+        n(special).write_binary(&mut wire);
+        assert_eq!(wire[4..], bytes, "{special}");
+    }
     for bad in ["", " ", "1_0", "1e", "1e+", "+nan", "0x10", "infinityx", ".", "-", "1 2", "--1"] {
         assert_eq!(Numeric::parse(bad).unwrap_err().code(), SqlState::INVALID_TEXT_REPRESENTATION, "{bad}");
     }

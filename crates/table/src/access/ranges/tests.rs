@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 use super::*;
+use crate::catalog::Epoch;
 use crate::row::KeyColumn;
 use crate::row::key::null_order;
 use crate::row::types::part_kind;
@@ -28,7 +29,7 @@ fn part(column: ColumnId, ty: PgType, descending: bool, nullable: Option<bool>) 
         None => KeyPart::new(kind, direction),
         Some(first) => KeyPart::nullable(kind, direction, null_order(first)),
     };
-    KeyPartCodec { column, ty, part }
+    KeyPartCodec { column, ty, part, epoch: Epoch::Postgres }
 }
 
 fn shape(rng: &mut StdRng) -> KeyShape {

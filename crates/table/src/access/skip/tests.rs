@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 use super::*;
 use crate::access::{Comparison, PathKind, explain};
+use crate::catalog::Epoch;
 use crate::row::key::KeyPartCodec;
 use crate::row::types::part_kind;
 use datafusion_common::ScalarValue;
@@ -12,7 +13,12 @@ use stoa_pg::{PgType, SqlType};
 /// A key of four integers.
 fn path(filters: &[Predicate]) -> AccessPath {
     let ty = SqlType::new(PgType::Int4);
-    let part = |c: u32| KeyPartCodec { column: ColumnId(c), ty: ty.clone(), part: KeyPart::new(part_kind(&ty).unwrap(), Direction::Asc) };
+    let part = |c: u32| KeyPartCodec {
+        column: ColumnId(c),
+        ty: ty.clone(),
+        part: KeyPart::new(part_kind(&ty).unwrap(), Direction::Asc),
+        epoch: Epoch::Postgres,
+    };
     let key = KeyShape { parts: (1..=4).map(part).collect(), salt: None, whole: true, unique: true };
     let scope = scope(&key, filters);
     AccessPath::new(PathKind::Table, key, scope)
