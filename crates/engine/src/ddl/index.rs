@@ -118,6 +118,11 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
             }
             None => {
                 let bound = bind_over(work, &table, Clause::IndexKey, expr)?;
+                if matches!(bound.ty.ty.element().unwrap_or_else(|| bound.ty.ty.clone()), stoa_pg::PgType::Record(_)) {
+                    let name = crate::bind::targets::column_name(expr).unwrap_or_else(|| "expr".into());
+                    let message = format!("column \"{name}\" has pseudo-type {}", bound.ty.ty);
+                    return Err(PgError::new(SqlState::INVALID_TABLE_DEFINITION, message));
+                }
                 (IndexKey::Expr(work.stored(&table, &bound)?), type_of_key(&bound)?)
             }
         };

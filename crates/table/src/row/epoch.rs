@@ -1,11 +1,11 @@
 //! Timestamps as a table stores them: as they are, or, in tables that were made before they counted from 2000, since 1970.
 //!
 //! Invariant: only whole columns are turned, on their way to and from keys and cells; what encodes and decodes knows one form. Timestamps
-//! in arrays and rows are turned with them. The order is the same, so keys sort alike.
+//! in arrays are turned with them. The order is the same, so keys sort alike.
 
 use super::key::KeyCodec;
 use crate::catalog::Epoch;
-use arrow::array::{Array, ArrayRef, AsArray, StructArray, TimestampMicrosecondArray};
+use arrow::array::{Array, ArrayRef, AsArray, TimestampMicrosecondArray};
 use arrow::datatypes::{DataType, TimestampMicrosecondType as Micros};
 use std::sync::Arc;
 use stoa_encoding::keyside;
@@ -24,7 +24,7 @@ impl Epoch {
     }
 
     /// A column of values that are looked for among those stored: a time that has no number there is NULL, which equals none. In arrays
-    /// and rows it is an error, as it is to [`Epoch::to_stored`].
+    /// it is an error, as it is to [`Epoch::to_stored`].
     ///
     /// # Errors
     /// 22008.
@@ -76,31 +76,21 @@ pub fn counted_from_2000(key: &KeyCodec, point: &[u8]) -> Vec<u8> {
 /// What makes of each value of a column another.
 type Turn<'a> = &'a dyn Fn(&TimestampMicrosecondArray) -> PgResult<TimestampMicrosecondArray>;
 
-/// The timestamps of a column turned, also those in arrays and rows; another column as it is.
+/// The timestamps of a column turned, also those in arrays; another column as it is.
 pub fn turned(array: &ArrayRef, turn: Turn<'_>) -> PgResult<ArrayRef> {
     if !has_timestamps(array.data_type()) {
         return Ok(Arc::clone(array));
     }
-    if let Some(column) = array.as_primitive_opt::<Micros>() {
-        return Ok(Arc::new(turn(column)?.with_data_type(array.data_type().clone())));
-    }
-    match array.as_struct_opt().filter(|_| array_item(array.data_type()).is_none()) {
-        Some(rows) => {
-            let columns = rows.columns().iter().map(|column| turned(column, turn)).collect::<PgResult<Vec<_>>>()?;
-            Ok(Arc::new(StructArray::try_new(rows.fields().clone(), columns, rows.nulls().cloned())?))
-        }
+    match array.as_primitive_opt::<Micros>() {
+        Some(column) => Ok(Arc::new(turn(column)?.with_data_type(array.data_type().clone()))),
         None => with_elements(array, |elements| turned(elements, turn)),
     }
 }
 
-/// Whether values of a column are timestamps, or have some in them.
+/// Whether values of a column are timestamps, or arrays of them. Rows are neither stored nor indexed.
 #[must_use]
 pub fn has_timestamps(ty: &DataType) -> bool {
-    match array_item(ty).unwrap_or(ty) {
-        DataType::Timestamp(..) => true,
-        DataType::Struct(fields) => fields.iter().any(|field| has_timestamps(field.data_type())),
-        _ => false,
-    }
+    matches!(array_item(ty).unwrap_or(ty), DataType::Timestamp(..))
 }
 
 #[cold]
