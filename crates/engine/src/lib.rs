@@ -3,7 +3,7 @@
 //! # Life of a SELECT
 //!
 //! [`session`] is the only entry. The text is parsed once (`stoa_syntax`); [`bind`] resolves names, types and functions as
-//! PostgreSQL does and gives a typed tree ([`bind::tree`]); [`plan`] turns it into a DataFusion plan; `stoa_table` turns
+//! PostgreSQL does and gives a typed tree ([`typed::tree`]); [`plan`] turns it into a DataFusion plan; `stoa_table` turns
 //! filters into key ranges; scan nodes in [`exec`] stream what it reads.
 //!
 //! # Life of an INSERT
@@ -23,6 +23,7 @@ pub mod memory;
 pub mod plan;
 pub mod session;
 pub mod text;
+pub mod typed;
 pub mod virtual_tables;
 pub mod write;
 

@@ -1,9 +1,11 @@
 //! GROUP BY: which expressions are grouped, the aggregate node, and what may stand above it.
 
+use super::Binder;
 use super::function::same_expr;
 use super::scope::Scope;
-use super::tree::{AggregateExpr, ColId, Expr, ExprKind, Rel};
-use super::{Binder, walk};
+use crate::typed::tree::{AggregateExpr, ColId, Expr, ExprKind, Rel};
+use crate::typed::walk;
+use crate::typed::walk::walk_volatile;
 use std::collections::HashSet;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 
@@ -196,15 +198,6 @@ impl Binder<'_> {
 
 fn is_volatile(aggregate: &AggregateExpr) -> bool {
     aggregate.args.iter().any(walk_volatile)
-}
-
-/// Whether an expression calls a volatile function.
-pub(crate) fn walk_volatile(expr: &Expr) -> bool {
-    expr.any(&mut |e| match &e.kind {
-        ExprKind::Func { func, .. } => func.0.volatility == stoa_pg::registry::Volatility::Volatile,
-        ExprKind::Set(s) => s.func.0.volatility == stoa_pg::registry::Volatility::Volatile,
-        _ => false,
-    })
 }
 
 /// Whether an expression does something beside giving its value.

@@ -4,7 +4,7 @@ use super::Binder;
 use super::expr::unnested;
 use super::function::{CallArgs, same_expr};
 use super::scope::{Clause, Scope};
-use super::tree::{AggregateExpr, Expr, ExprKind, FuncRef};
+use crate::typed::tree::{AggregateExpr, Expr, ExprKind, FuncRef};
 use std::sync::Arc;
 use stoa_pg::registry::{Func, FuncKind, NativeAggregate};
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
@@ -176,7 +176,7 @@ impl Binder<'_> {
     }
 
     /// The depth of the innermost query that gives one of the columns: aggregates of them, and GROUPING, are its own.
-    pub(super) fn owner_of(&self, columns: &[super::tree::ColId]) -> usize {
+    pub(super) fn owner_of(&self, columns: &[crate::typed::tree::ColId]) -> usize {
         let gives = |s: &Scope| columns.iter().any(|c| s.local.contains(c));
         self.scopes.iter().rposition(gives).unwrap_or(self.scopes.len().saturating_sub(1))
     }
@@ -186,7 +186,7 @@ impl Binder<'_> {
         let ty = aggregate.ty.clone();
         let mut columns = Vec::new();
         for e in aggregate.args.iter().chain(aggregate.filter.as_ref()).chain(aggregate.order_by.iter().map(|k| &k.expr)) {
-            super::walk::columns_of(e, &mut columns);
+            crate::typed::walk::columns_of(e, &mut columns);
         }
         let innermost = self.scopes.len().saturating_sub(1);
         let owner = self.owner_of(&columns);

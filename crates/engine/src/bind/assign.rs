@@ -1,7 +1,7 @@
 //! Assignments to a part of a value: `SET a[1] = x`, `SET a[2:3] = y`, `SET doc['key'] = z`.
 
-use super::tree::{Expr, ExprKind, FuncRef};
 use super::{Binder, dml::null_of, syntax_error};
+use crate::typed::tree::{Expr, ExprKind, FuncRef};
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
 use stoa_pg::functions::subscript::{assign_slice_kernel, assign_subscript_kernel};

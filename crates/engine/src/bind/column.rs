@@ -3,8 +3,8 @@
 use super::expr::{bool_type, or};
 use super::scope::{FromItem, Refusal, record_type};
 use super::sqlparser_span::Span;
-use super::tree::{Expr, ExprKind};
 use super::{Binder, fold};
+use crate::typed::tree::{Expr, ExprKind};
 use datafusion::common::ScalarValue;
 use stoa_pg::types::RecordType;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};

@@ -1,10 +1,11 @@
 //! Comparisons: of values and rows, with lists, arrays and queries.
 
+use super::Binder;
 use super::expr::{and, bool_type, is_row_syntax, not, or};
 use super::resolve::can_coerce;
 use super::subscript::is_reference;
-use super::tree::{Expr, ExprKind, OperRef, Query};
-use super::{Binder, walk};
+use crate::typed::tree::{Expr, ExprKind, OperRef, Query};
+use crate::typed::walk;
 use datafusion::common::ScalarValue;
 use stoa_pg::registry::CastContext;
 use stoa_pg::types::TRIMMED;

@@ -1,13 +1,14 @@
 //! UPDATE and DELETE, RETURNING and what all changes share: a query that yields the rows, and what is done with each.
 
-use super::aggregate::walk_volatile;
 use super::assign::{Place, no_default_of_parts};
 use super::expr::and;
 use super::scope::{Clause, FromItem, Refusal, Scope};
-use super::tree::{ColId, Expr, ExprKind, JoinKind, Mutation, MutationKind, MutationTarget, Output, Query, Rel};
 use super::updatable::Target;
-use super::{Binder, fold, name_parts, walk};
+use super::{Binder, fold, name_parts};
 use crate::session::KEY_OF_CURRENT_ROW;
+use crate::typed::tree::{ColId, Expr, ExprKind, JoinKind, Mutation, MutationKind, MutationTarget, Output, Query, Rel};
+use crate::typed::walk;
+use crate::typed::walk::walk_volatile;
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};

@@ -2,8 +2,9 @@
 
 use super::literal::unknown;
 use super::scope::Clause;
-use super::tree::{Expr, ExprKind, Query};
-use super::{Binder, MAX_DEPTH, deeper};
+use super::{Binder, MAX_DEPTH};
+use crate::typed::deeper;
+use crate::typed::tree::{Expr, ExprKind, Query};
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
 use stoa_pg::registry::CastContext;
@@ -266,7 +267,7 @@ impl Binder<'_> {
             E::Exists { subquery, negated } => {
                 let mut query = self.bind_subquery(subquery)?;
                 // Nobody asks what the rows are: what their columns would do is not done.
-                if let super::tree::Rel::Project { exprs, .. } = &mut query.rel {
+                if let crate::typed::tree::Rel::Project { exprs, .. } = &mut query.rel {
                     exprs.retain(|(_, e)| !super::aggregate::walk_effects(e));
                     query.outputs.retain(|o| exprs.iter().any(|(id, _)| *id == o.col));
                 }

@@ -3,8 +3,8 @@
 use super::expr::and;
 use super::scope::{Clause, FromItem, Refusal, Scope, ScopeColumn, StarColumn};
 use super::sqlparser_span::Span;
-use super::tree::{ColId, Expr, ExprKind, JoinKind, Rel, SetExpr, TableScan};
 use super::{Binder, MAX_VIEWS, fold, name_parts};
+use crate::typed::tree::{ColId, Expr, ExprKind, JoinKind, Rel, SetExpr, TableScan};
 use std::collections::HashSet;
 use std::sync::Arc;
 use stoa_pg::registry::{CastContext, FuncKind, Registry};
@@ -925,7 +925,7 @@ impl Binder<'_> {
             let exprs = direct.collect::<Vec<_>>().into_iter().chain(fields).collect();
             rel = Rel::Project { input: Box::new(rel), exprs };
         }
-        let lateral = !super::walk::free_columns(&rel).is_empty();
+        let lateral = !crate::typed::walk::free_columns(&rel).is_empty();
         let mut item = self.aliased(visible, alias, default_name)?;
         item.scalar = is_scalar_item && item.columns.len() == 1;
         self.push_item(item, alias.and_then(|a| self.pos_span(a.name.span)))?;

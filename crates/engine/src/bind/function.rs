@@ -3,8 +3,9 @@
 use super::expr::bool_type;
 use super::resolve::{Choice, select_candidate};
 use super::scope::Clause;
-use super::tree::{Expr, ExprKind, FuncRef, SetExpr, SortKey};
-use super::{Binder, fold, name_parts, walk};
+use super::{Binder, fold, name_parts};
+use crate::typed::tree::{Expr, ExprKind, FuncRef, SetExpr, SortKey};
+use crate::typed::walk;
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
 use stoa_pg::registry::{Called, CastContext, Func, FuncKind, Registry};
@@ -150,7 +151,7 @@ impl Binder<'_> {
             "grouping" => {
                 let list = args(self, "GROUPING")?;
                 let mut columns = Vec::new();
-                list.iter().for_each(|e| super::walk::columns_of(e, &mut columns));
+                list.iter().for_each(|e| crate::typed::walk::columns_of(e, &mut columns));
                 let owner = self.owner_of(&columns);
                 match self.scopes.get(owner).map_or(Clause::Default, |s| s.clause) {
                     Clause::SelectList | Clause::Having | Clause::OrderBy | Clause::Window | Clause::WindowArgument => {}

@@ -4,8 +4,8 @@ use super::aggregate::has_aggregate;
 use super::function::same_expr;
 use super::query::{lacks_equality, no_equality};
 use super::select::Target;
-use super::tree::{Expr, ExprKind, SortKey};
 use super::{Binder, fold};
+use crate::typed::tree::{Expr, ExprKind, SortKey};
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::ast::{self, Expr as E};
 

@@ -1,12 +1,13 @@
 //! INSERT and ON CONFLICT.
 
-use super::aggregate::walk_volatile;
 use super::assign::{Place, no_default_of_parts};
 use super::dml::{is_default, lookup, null_of};
 use super::scope::{Clause, Scope};
-use super::tree::{ColId, Expr, ExprKind, Mutation, MutationKind, MutationTarget, OnConflict, Rel};
 use super::updatable::Target;
-use super::{BindContext, Binder, fold, name_parts, walk};
+use super::{BindContext, Binder, fold, name_parts};
+use crate::typed::tree::{ColId, Expr, ExprKind, Mutation, MutationKind, MutationTarget, OnConflict, Rel};
+use crate::typed::walk;
+use crate::typed::walk::walk_volatile;
 use std::collections::HashMap;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState};

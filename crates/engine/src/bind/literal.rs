@@ -1,7 +1,8 @@
 //! Constants: numbers and strings as written, literals read as a type, and folding of what depends on nothing.
 
 use super::Binder;
-use super::tree::{Expr, ExprKind};
+use crate::typed::raises::may_make_much;
+use crate::typed::tree::{Expr, ExprKind};
 use datafusion::common::ScalarValue;
 use stoa_pg::registry::{CastContext, Volatility};
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
@@ -129,23 +130,10 @@ pub(crate) fn folded(eval: &EvalContext, expr: Expr) -> Expr {
         ExprKind::Func { func, args } => immutable(func.0.volatility, args) && !may_make_much(&expr),
         _ => false,
     };
-    if constant && let Ok(Some(value)) = crate::plan::constant::evaluate(eval, &expr) {
+    if constant && let Ok(Some(value)) = crate::typed::constant::evaluate(eval, &expr) {
         return Expr::new(ExprKind::Const(value), expr.ty);
     }
     expr
-}
-
-/// Whether a call may give much more than it is given: a number among its arguments says how much.
-pub(crate) fn may_make_much(expr: &Expr) -> bool {
-    const MUCH: i64 = 10_000;
-    let ExprKind::Func { func, args } = &expr.kind else { return false };
-    matches!(func.0.name, "repeat" | "lpad" | "rpad" | "array_fill")
-        && args.iter().any(|arg| match &arg.kind {
-            ExprKind::Const(ScalarValue::Int32(Some(n))) => i64::from(*n) > MUCH,
-            ExprKind::Const(ScalarValue::Struct(_)) => true,
-            ExprKind::Const(_) => false,
-            _ => matches!(arg.ty.ty, PgType::Int4 | PgType::Array(_)),
-        })
 }
 
 /// A string literal whose type is not known yet.

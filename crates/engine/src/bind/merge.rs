@@ -5,7 +5,7 @@ use super::assign::{Place, no_default_of_parts};
 use super::dml::is_default;
 use super::insert::is_overriding;
 use super::scope::{Clause, Scope};
-use super::tree::{Expr, JoinKind, MergeAction, MergeArm, Mutation, MutationKind, MutationTarget, Rel};
+use crate::typed::tree::{Expr, JoinKind, MergeAction, MergeArm, Mutation, MutationKind, MutationTarget, Rel};
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::ast;

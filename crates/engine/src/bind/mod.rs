@@ -26,13 +26,12 @@ pub mod select;
 mod subscript;
 pub mod suggest;
 pub(crate) mod targets;
-pub mod tree;
 pub mod type_name;
 pub(crate) mod updatable;
-pub mod walk;
 mod window;
 mod with;
 
+use crate::typed::tree::{Bound, BoundBody, ColId, Cte, CteId, Expr};
 use scope::{Clause, FromItem, Scope};
 use sqlparser_span::Span;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -40,7 +39,6 @@ use std::sync::Arc;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast;
 use stoa_table::catalog::{CatalogSnapshot, ColumnId, Dependency, Oid, TableDescriptor};
-use tree::{Bound, BoundBody, ColId, Cte, CteId, Expr};
 
 /// What binding may look at.
 #[derive(Clone, Debug)]
@@ -138,14 +136,6 @@ pub struct Binder<'a> {
 pub(crate) const MAX_DEPTH: usize = 6000;
 /// The same of views.
 pub(crate) const MAX_VIEWS: usize = 150;
-
-/// Runs a step of a recursion, on more stack if there is little left.
-pub(crate) fn deeper<T>(step: impl FnOnce() -> T) -> T {
-    /// What a step takes at most, and by how much the stack grows.
-    const STEP_BYTES: usize = 256 << 10;
-    const STACK_BYTES: usize = 4 << 20;
-    stacker::maybe_grow(STEP_BYTES, STACK_BYTES, step)
-}
 
 /// Binds SELECT, VALUES, TABLE, WITH, INSERT, UPDATE, DELETE and MERGE.
 ///

@@ -2,8 +2,9 @@
 
 use super::scope::{Clause, Scope, StarColumn};
 use super::select::Tail;
-use super::tree::{BoundBody, ColId, Expr, ExprKind, Output, Query, Rel, SetOp};
-use super::{Binder, MAX_DEPTH, deeper, fold, walk};
+use super::{Binder, MAX_DEPTH, fold};
+use crate::typed::tree::{BoundBody, ColId, Expr, ExprKind, Output, Query, Rel, SetOp};
+use crate::typed::{deeper, walk};
 use datafusion::common::ScalarValue;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, Expr as E, SetExpr};

@@ -2,7 +2,7 @@
 //! ("Functions and Operators: Type Conversion").
 
 use super::Binder;
-use super::tree::{Expr, ExprKind, OperRef};
+use crate::typed::tree::{Expr, ExprKind, OperRef};
 use arrow::datatypes::DataType;
 use std::sync::Arc;
 use stoa_pg::registry::{CastContext, Oper, Registry};

@@ -1,7 +1,7 @@
 //! What names mean inside one query: its FROM items, the columns that `*` stands for, and what the clause allows.
 
 use super::sqlparser_span::Span;
-use super::tree::{AggregateExpr, ColId, Expr};
+use crate::typed::tree::{AggregateExpr, ColId, Expr};
 use std::collections::HashSet;
 use stoa_pg::SqlType;
 use stoa_table::catalog::{ColumnId, TableDescriptor};

@@ -1,11 +1,13 @@
 //! One SELECT: its lists and clauses, in the order in which SQL evaluates them.
 
-use super::aggregate::{Grouping, has_aggregate, walk_volatile};
+use super::aggregate::{Grouping, has_aggregate};
 use super::function::same_expr;
 use super::query::{lacks_equality, no_equality};
 use super::scope::{Clause, Scope};
-use super::tree::{ColId, Expr, ExprKind, JoinKind, Output, Query, Rel, SetExpr, SortKey, TableScan};
-use super::{Binder, fold, walk};
+use super::{Binder, fold};
+use crate::typed::tree::{ColId, Expr, ExprKind, JoinKind, Output, Query, Rel, SetExpr, SortKey, TableScan};
+use crate::typed::walk;
+use crate::typed::walk::walk_volatile;
 use stoa_pg::{PgError, PgResult, PgType, SqlState};
 use stoa_syntax::ast::{self, Expr as E};
 use stoa_syntax::locking::Strength;
@@ -422,7 +424,7 @@ impl Binder<'_> {
     }
 
     /// Replaces window calls by columns.
-    pub(crate) fn take_windows(&mut self, expr: &mut Expr, windows: &mut Vec<(ColId, super::tree::WindowExpr)>) {
+    pub(crate) fn take_windows(&mut self, expr: &mut Expr, windows: &mut Vec<(ColId, crate::typed::tree::WindowExpr)>) {
         if let ExprKind::Window(window) = &expr.kind {
             let ty = window.ty.clone();
             let id = match windows.iter().find(|(_, w)| *w == **window) {
@@ -449,7 +451,7 @@ impl Binder<'_> {
             if !nested {
                 let set = (**set).clone();
                 let existing = sets.iter().find(|(_, s)| {
-                    *s == set && !super::aggregate::walk_volatile(&Expr::new(ExprKind::Set(Box::new(s.clone())), s.ty.clone()))
+                    *s == set && !crate::typed::walk::walk_volatile(&Expr::new(ExprKind::Set(Box::new(s.clone())), s.ty.clone()))
                 });
                 let ids = match existing {
                     Some((ids, _)) => ids.clone(),

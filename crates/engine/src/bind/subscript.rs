@@ -1,8 +1,8 @@
 //! Parts of values: fields of rows, elements and slices of arrays, subscripts of json.
 
 use super::resolve::can_coerce;
-use super::tree::{Expr, ExprKind};
 use super::{Binder, fold};
+use crate::typed::tree::{Expr, ExprKind};
 use datafusion::common::ScalarValue;
 use stoa_pg::registry::CastContext;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};

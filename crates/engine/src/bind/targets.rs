@@ -3,8 +3,8 @@
 use super::scope::FromItem;
 use super::select::Target;
 use super::sqlparser_span::Span;
-use super::tree::{Expr, ExprKind};
 use super::{Binder, fold, name_parts};
+use crate::typed::tree::{Expr, ExprKind};
 use stoa_pg::types::type_by_name;
 use stoa_pg::{PgError, PgResult, PgType, SqlState};
 use stoa_syntax::ast::{self, Expr as E, SelectItem};

@@ -5,8 +5,9 @@
 
 use super::dml::{given_though_generated, twice};
 use super::scope::{Clause, FromItem, Scope, ScopeColumn};
-use super::tree::{ColId, Expr, ExprKind, ViewChecks};
-use super::{Binder, aggregate, fold, name_parts, syntax_error, walk};
+use super::{Binder, aggregate, fold, name_parts, syntax_error};
+use crate::typed::tree::{ColId, Expr, ExprKind, ViewChecks};
+use crate::typed::walk;
 use std::collections::HashMap;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState};

@@ -4,8 +4,8 @@ use super::aggregate_call::count_of_nothing;
 use super::function::CallArgs;
 use super::resolve::can_coerce;
 use super::scope::Clause;
-use super::tree::{AggregateExpr, Expr, ExprKind, Frame, FrameBound, FrameExclusion, FrameUnits, FuncRef, SortKey, WindowExpr};
 use super::{Binder, fold};
+use crate::typed::tree::{AggregateExpr, Expr, ExprKind, Frame, FrameBound, FrameExclusion, FrameUnits, FuncRef, SortKey, WindowExpr};
 use stoa_pg::registry::{CastContext, FuncKind, NativeWindow};
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, Expr as E};
@@ -271,7 +271,7 @@ impl Binder<'_> {
             .hint("Cast the offset value to an appropriate type."));
         }
         let mut columns = Vec::new();
-        super::walk::columns_of(&expr, &mut columns);
+        crate::typed::walk::columns_of(&expr, &mut columns);
         if columns.iter().any(|c| self.scopes.last().is_some_and(|s| s.local.contains(c))) {
             return Err(PgError::new(SqlState::INVALID_COLUMN_REFERENCE, format!("argument of {word} must not contain variables"))
                 .at(self.pos(offset.as_ref())));

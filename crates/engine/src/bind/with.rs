@@ -2,8 +2,9 @@
 
 use super::query::Branch;
 use super::select::Tail;
-use super::tree::{Bound, BoundBody, ColId, Cte, CteBody, CteId, Expr, Output, Query, Rel, SetOp};
-use super::{Binder, CteEntry, fold, walk};
+use super::{Binder, CteEntry, fold};
+use crate::typed::tree::{Bound, BoundBody, ColId, Cte, CteBody, CteId, Expr, Output, Query, Rel, SetOp};
+use crate::typed::walk;
 use std::collections::HashMap;
 use std::sync::Arc;
 use stoa_pg::types::RecordType;
@@ -317,7 +318,7 @@ fn check_recursion(step: &Rel, id: CteId, name: &str) -> PgResult<()> {
             problem = Some("aggregate functions are not allowed in a recursive query's recursive term".to_owned())
         }
         Rel::Join { left, right, kind, .. } => {
-            use super::tree::JoinKind;
+            use crate::typed::tree::JoinKind;
             let nullable = match kind {
                 JoinKind::Left => reads(right, id),
                 JoinKind::Right => reads(left, id),
@@ -437,7 +438,7 @@ pub(crate) fn inline_ctes(bound: &mut Bound, next_col: u32, materialized: &[CteI
         let cte = bound.ctes[index].clone();
         let CteBody::Query(body) = &cte.body else { continue };
         let mut volatile = false;
-        walk::visit_all(body, &mut |r| volatile |= walk::exprs_of(r).into_iter().any(super::aggregate::walk_volatile));
+        walk::visit_all(body, &mut |r| volatile |= walk::exprs_of(r).into_iter().any(crate::typed::walk::walk_volatile));
         let mut counts = HashMap::new();
         each_rel(bound, &mut |rel| walk::count_ctes(rel, &mut counts));
         let count = counts.get(&cte.id).copied().unwrap_or(0);
@@ -470,7 +471,7 @@ fn each_rel(bound: &Bound, f: &mut dyn FnMut(&Rel)) {
     }
 }
 
-fn mutation_rels(m: &super::tree::Mutation, f: &mut dyn FnMut(&Rel)) {
+fn mutation_rels(m: &crate::typed::tree::Mutation, f: &mut dyn FnMut(&Rel)) {
     f(&m.source);
     let checks = m.checks.iter().flat_map(|c| c.checks.iter().map(|(_, e)| e));
     for e in walk::mutation_exprs(&m.kind).into_iter().chain(m.returning.iter().flatten().map(|(_, e)| e)).chain(checks) {
@@ -491,7 +492,7 @@ fn each_rel_mut(bound: &mut Bound, f: &mut dyn FnMut(&mut Rel)) {
     }
 }
 
-fn mutation_rels_mut(m: &mut super::tree::Mutation, f: &mut dyn FnMut(&mut Rel)) {
+fn mutation_rels_mut(m: &mut crate::typed::tree::Mutation, f: &mut dyn FnMut(&mut Rel)) {
     f(&mut m.source);
     let kind =
         walk::mutation_exprs_mut(&mut m.kind).into_iter().chain(m.checks.iter_mut().flat_map(|c| c.checks.iter_mut().map(|(_, e)| e)));

@@ -3,8 +3,8 @@
 use super::deparse::{Deparser, quote_name};
 use super::names::{class_name, qualified, shown_relation};
 use crate::bind::scope::Clause;
-use crate::bind::tree::{ColId, Expr, ExprKind};
 use crate::bind::{BindContext, bind_stored_expr};
+use crate::typed::tree::{ColId, Expr, ExprKind};
 use stoa_pg::{EvalContext, PgResult};
 use stoa_table::catalog::{
     CatalogSnapshot, ColumnId, ConstraintName, ForeignKeyAction, IndexDescriptor, IndexKey, Oid, PUBLIC_OID, Relation, TableDescriptor,

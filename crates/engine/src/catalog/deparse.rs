@@ -5,7 +5,7 @@
 
 pub use super::definition::index_definition;
 
-use crate::bind::tree::{ColId, Expr, ExprKind};
+use crate::typed::tree::{ColId, Expr, ExprKind};
 use datafusion::common::ScalarValue;
 use stoa_pg::types::{TRIMMED, format_type};
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlType};

@@ -15,9 +15,9 @@ use super::passes::{Pass, in_passes, pass};
 use super::rows::{contains_nulls, rewrite};
 use super::storage_parameters::{self, Of};
 use super::work::{Work, has_constraint, undefined_relation, undefined_schema};
-use crate::bind::tree::{ColId, Expr, ExprKind};
 use crate::bind::{fold, type_name};
 use crate::catalog::deparse::quote_name;
+use crate::typed::tree::{ColId, Expr, ExprKind};
 use datafusion::common::ScalarValue;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{Ident, ObjectName};
@@ -677,7 +677,7 @@ pub(super) async fn apply(work: Work<'_>, old: &TableDescriptor, builder: TableB
                 let ends = builder.table.families.iter().skip(1).any(|f| f.options.ttl.is_some() && f.columns.contains(&column.id));
                 let value = stoa_pg::values::input_text(&EvalContext::default(), &column.ty, &text)?;
                 // What an older table has no number for makes a newer one of it.
-                let lacks = builder.table.epoch.to_stored(&value.to_array().map_err(crate::plan::from_datafusion)?).is_err();
+                let lacks = builder.table.epoch.to_stored(&value.to_array().map_err(crate::typed::from_datafusion)?).is_err();
                 if ends || lacks {
                     // What ends is NULL then, and not what rows before the column have.
                     rewritten = true;
@@ -752,7 +752,7 @@ pub(super) async fn write_anew(work: Work<'_>, old: &TableDescriptor, new: &Tabl
                 None => {
                     let null = match &column.missing {
                         Some(text) => stoa_pg::values::input_text(&EvalContext::default(), &column.ty, text)?,
-                        None => ScalarValue::try_from(&column.ty.arrow).map_err(crate::plan::from_datafusion)?,
+                        None => ScalarValue::try_from(&column.ty.arrow).map_err(crate::typed::from_datafusion)?,
                     };
                     Expr::new(ExprKind::Const(null), column.ty.clone())
                 }

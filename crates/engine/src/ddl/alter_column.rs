@@ -6,9 +6,9 @@ use super::builder::{TableBuilder, columns_of, default_text, is_volatile};
 use super::dependency::{Dropping, Object, is_hidden};
 use super::work::Work;
 use crate::bind::scope::Clause;
-use crate::bind::tree::{ColId, Expr, ExprKind};
 use crate::bind::{bind_constant_expr, bind_stored_expr, bind_table_expr, fold};
 use crate::catalog::deparse::{Deparser, quote_name};
+use crate::typed::tree::{ColId, Expr, ExprKind};
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, Ident};
 use stoa_syntax::ddl::{Column, ConstraintKind};
@@ -43,7 +43,7 @@ pub(super) fn new_value(work: Work<'_>, table: &TableDescriptor, column: &Column
     if is_volatile(&expr) {
         return Ok(NewValue::PerRow(expr));
     }
-    match crate::plan::constant::evaluate(&work.ctx.eval, &expr)? {
+    match crate::typed::constant::evaluate(&work.ctx.eval, &expr)? {
         Some(value) if value.is_null() => Ok(NewValue::Null),
         Some(value) => Ok(NewValue::Constant(stoa_pg::values::output_text(&EvalContext::default(), &column.ty, &value)?)),
         None => Ok(NewValue::PerRow(expr)),

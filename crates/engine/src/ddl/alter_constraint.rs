@@ -3,8 +3,8 @@
 use super::alter::schema_name;
 use super::dependency::constraint_oid;
 use super::work::{Work, has_constraint};
-use crate::bind::tree::{Expr, ExprKind};
 use crate::catalog::deparse::quote_name;
+use crate::typed::tree::{Expr, ExprKind};
 use datafusion::common::ScalarValue;
 use futures::StreamExt;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
@@ -133,7 +133,7 @@ pub(super) async fn validate_foreign_key(
         let mut values = Vec::with_capacity(own.len());
         for (id, array) in key.columns.iter().zip(batch.columns()) {
             let ty = table.column(*id).map_or_else(|| SqlType::new(PgType::Text), |c| c.ty.clone());
-            let value = ScalarValue::try_from_array(array, 0).map_err(crate::plan::from_datafusion)?;
+            let value = ScalarValue::try_from_array(array, 0).map_err(crate::typed::from_datafusion)?;
             values.push(if value.is_null() { "null".to_owned() } else { stoa_pg::values::output_text(&work.ctx.eval, &ty, &value)? });
         }
         return Err(PgError::new(

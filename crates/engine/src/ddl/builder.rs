@@ -6,8 +6,8 @@
 use super::sequence::{self, SequencePlan};
 use super::work::{Work, folded, has_constraint, undefined_relation};
 use crate::bind::scope::Clause;
-use crate::bind::tree::{Expr, ExprKind};
 use crate::bind::{bind_stored_expr, fold, type_name};
+use crate::typed::tree::{Expr, ExprKind};
 use stoa_pg::registry::Volatility;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast;

@@ -264,7 +264,7 @@ fn refuse_for_text(create: &CreateIndex) -> PgResult<()> {
 ///
 /// # Errors
 /// 42P17 for an expression that may give something else another time.
-pub(super) fn type_of_key(expr: &crate::bind::tree::Expr) -> PgResult<SqlType> {
+pub(super) fn type_of_key(expr: &crate::typed::tree::Expr) -> PgResult<SqlType> {
     if !is_immutable(expr) {
         return Err(PgError::new(SqlState::INVALID_OBJECT_DEFINITION, "functions in index expression must be marked IMMUTABLE"));
     }
@@ -273,7 +273,7 @@ pub(super) fn type_of_key(expr: &crate::bind::tree::Expr) -> PgResult<SqlType> {
 
 /// # Errors
 /// 42804 and 42P17 for what cannot be the condition of a partial index.
-pub(super) fn check_predicate(expr: &crate::bind::tree::Expr) -> PgResult<()> {
+pub(super) fn check_predicate(expr: &crate::typed::tree::Expr) -> PgResult<()> {
     require_boolean(expr, "WHERE")?;
     if is_immutable(expr) {
         return Ok(());
@@ -308,7 +308,7 @@ fn bind_over(
     table: &TableDescriptor,
     clause: Clause,
     syntax: &stoa_syntax::ast::Expr,
-) -> PgResult<crate::bind::tree::Expr> {
+) -> PgResult<crate::typed::tree::Expr> {
     let catalog = work.catalog();
     let path = work.path();
     let bound = bind_stored_expr(&work.bind_context(&catalog, &path), Some(table), clause, syntax, None)?;

@@ -32,8 +32,8 @@ pub(crate) use work::has_constraint;
 pub use maintenance::{analyze, checkpoint, drop_temporary, end_of_transaction, lock_tables, set_constraints, vacuum};
 
 use crate::bind::fold;
-use crate::bind::tree::Bound;
 use crate::exec::StatementContext;
+use crate::typed::tree::Bound;
 use dependency::{Dropping, Object};
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState};

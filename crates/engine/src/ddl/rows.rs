@@ -5,12 +5,12 @@
 //! older, they go through it. Entries of indexes are sorted first; many of them the store takes in as files.
 
 use super::work::Work;
-use crate::bind::tree::{ColId, Expr, ExprKind};
-use crate::bind::walk;
 use crate::index::build::Watched;
 use crate::index::sorter::EntrySorter;
-use crate::plan::TableEvaluator;
-use crate::plan::guard::{as_test, only_where};
+use crate::typed::evaluator::TableEvaluator;
+use crate::typed::guard::{as_test, only_where};
+use crate::typed::tree::{ColId, Expr, ExprKind};
+use crate::typed::walk;
 use crate::write::constraint::index_part;
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
 use arrow::datatypes::DataType;

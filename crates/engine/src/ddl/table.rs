@@ -5,8 +5,8 @@ use super::rows::RowWriter;
 use super::storage_parameters::{self, Of};
 use super::work::{Work, undefined_relation};
 use crate::bind::scope::Clause;
-use crate::bind::tree::{Bound, BoundBody, ColId, CteBody, Expr, ExprKind, Output, Query, Rel};
 use crate::bind::{bind_statement, bind_stored_query, fold};
+use crate::typed::tree::{Bound, BoundBody, ColId, CteBody, Expr, ExprKind, Output, Query, Rel};
 use arrow::array::ArrayRef;
 use futures::StreamExt;
 use std::time::Duration;
@@ -650,12 +650,12 @@ fn split_points(work: Work<'_>, table: &TableDescriptor, split: &Split) -> PgRes
                         &part.ty,
                         "split point",
                     )?;
-                    let value = crate::plan::constant::evaluate(&work.ctx.eval, &expr)?
+                    let value = crate::typed::constant::evaluate(&work.ctx.eval, &expr)?
                         .ok_or_else(|| PgError::unsupported("a split point must be a constant"))?;
                     if value.is_null() {
                         return Err(PgError::new(SqlState::NULL_VALUE_NOT_ALLOWED, "a split point cannot be NULL"));
                     }
-                    let array = value.to_array().map_err(crate::plan::from_datafusion)?;
+                    let array = value.to_array().map_err(crate::typed::from_datafusion)?;
                     part.open(&array)?.encode(part.part, 0, &mut key)?;
                 }
                 points.push(key);

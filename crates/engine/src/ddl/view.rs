@@ -7,8 +7,8 @@
 use super::work::Work;
 use crate::bind::sqlparser_span::Span;
 use crate::bind::targets::fields_star;
-use crate::bind::tree::{BoundBody, CteBody};
 use crate::bind::{BindContext, ItemName, Meanings, bind_view_query, fold, name_parts};
+use crate::typed::tree::{BoundBody, CteBody};
 use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use stoa_pg::types::type_by_name;

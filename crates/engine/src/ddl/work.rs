@@ -3,10 +3,10 @@
 //! Invariant: a change of the catalog is made in the transaction's own snapshot and as a row that the transaction writes; tables of
 //! the store are made at once and removed when the transaction is rolled back, and removed only when it has committed.
 
-use crate::bind::tree::{Bound, BoundBody, ColId, Expr, Output, Query, Rel, TableScan};
 use crate::bind::{BindContext, fold, name_parts};
 use crate::catalog::deparse::Deparser;
 use crate::exec::StatementContext;
+use crate::typed::tree::{Bound, BoundBody, ColId, Expr, Output, Query, Rel, TableScan};
 use arrow::array::RecordBatch;
 use futures::StreamExt;
 use std::sync::Arc;
@@ -422,7 +422,7 @@ impl<'a> Work<'a> {
     /// Whether any row of a table satisfies a condition.
     pub async fn any_row(&self, table: &TableDescriptor, filter: Option<Expr>) -> PgResult<bool> {
         let one =
-            Expr::new(crate::bind::tree::ExprKind::Const(datafusion::common::ScalarValue::Int32(Some(1))), SqlType::new(PgType::Int4));
+            Expr::new(crate::typed::tree::ExprKind::Const(datafusion::common::ScalarValue::Int32(Some(1))), SqlType::new(PgType::Int4));
         let mut stream = self.scan(table, vec![one], filter).await?;
         while let Some(batch) = stream.next().await {
             if batch?.num_rows() > 0 {

@@ -4,15 +4,15 @@
 //! many, what does not depend on the row is read once and kept, and the rest compiled over it. Any other is planned anew with the values
 //! as constants, so that they become key ranges. Results are kept for rows with the same values.
 
-use crate::bind::tree::{ColId, Expr, ExprKind, Rel};
-use crate::bind::walk;
 use crate::plan::decorrelate::{Apply, ApplyKind};
 use crate::plan::key_read::KeyRows;
 use crate::plan::node::MakeExec;
 use crate::plan::relation::{Planner, too_many_rows};
 use crate::plan::short::ShortQuery;
 use crate::plan::short::kept::is_steady;
-use crate::plan::{column_name, from_datafusion};
+use crate::typed::tree::{ColId, Expr, ExprKind, Rel};
+use crate::typed::walk;
+use crate::typed::{column_name, from_datafusion};
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions, UInt32Array, new_null_array};
 use arrow::compute::{concat, concat_batches, take};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};

@@ -2,9 +2,9 @@
 //! asks for them or not. An optimizer would leave out what nobody asks for.
 
 use crate::bind::aggregate::walk_effects;
-use crate::bind::tree::{ColId, Expr};
-use crate::plan::column_name;
 use crate::plan::node::StoaNode;
+use crate::typed::column_name;
+use crate::typed::tree::{ColId, Expr};
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};

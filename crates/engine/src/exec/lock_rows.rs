@@ -1,10 +1,10 @@
 //! FOR UPDATE and its kin: each row's tables are locked by row key before the row goes on.
 
 use super::StatementContext;
-use crate::bind::tree::{Rel, TableScan};
-use crate::bind::walk;
-use crate::plan::column_name;
 use crate::plan::relation::Planner;
+use crate::typed::column_name;
+use crate::typed::tree::{Rel, TableScan};
+use crate::typed::walk;
 use arrow::array::{BooleanArray, RecordBatch};
 use arrow::compute::filter_record_batch;
 use datafusion::common::{DataFusionError, Result};

@@ -2,9 +2,9 @@
 //!
 //! Functions are opened row by row and read in chunks, so that a long series takes no memory.
 
-use crate::bind::tree::{ColId, Expr, SetExpr};
-use crate::plan::column_name;
 use crate::plan::relation::Planner;
+use crate::typed::column_name;
+use crate::typed::tree::{ColId, Expr, SetExpr};
 use arrow::array::{Array, ArrayRef, Int64Array, RecordBatch, RecordBatchOptions, UInt32Array, new_null_array};
 use arrow::compute::{concat, take};
 use arrow::datatypes::SchemaRef;
@@ -193,7 +193,7 @@ pub(crate) struct Sets {
 }
 
 impl Sets {
-    /// As [`Rel::ProjectSet`](crate::bind::tree::Rel::ProjectSet) has them; `None` if a function gives no set.
+    /// As [`Rel::ProjectSet`](crate::typed::tree::Rel::ProjectSet) has them; `None` if a function gives no set.
     pub(crate) fn new(sets: &[(Vec<ColId>, SetExpr)], outer: bool, ordinality: bool) -> Option<Self> {
         let calls = sets.iter().map(|(_, set)| SetCall::new(set, Vec::new())).collect::<Option<_>>()?;
         Some(Self { calls, outer, ordinality })

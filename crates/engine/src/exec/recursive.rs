@@ -5,11 +5,11 @@
 //! The step is planned once, with what the first rows tell, and executed for each round.
 //! The working table is in memory, as is the set of rows seen for UNION.
 
-use crate::bind::tree::{ColId, CteId, Rel};
 use crate::exec::working_table::Round;
 use crate::plan::node::{MakeExec, StoaNode};
 use crate::plan::relation::{CteRows, Materialized, Planner};
-use crate::plan::{column_name, from_datafusion};
+use crate::typed::tree::{ColId, CteId, Rel};
+use crate::typed::{column_name, from_datafusion};
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
 use arrow::compute::filter_record_batch;
 use arrow::datatypes::{Field, Schema, SchemaRef};

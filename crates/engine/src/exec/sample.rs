@@ -1,9 +1,9 @@
 //! TABLESAMPLE: each row is kept with a probability, the same ones for the same seed.
 
-use crate::bind::tree::Expr;
-use crate::plan::from_datafusion;
 use crate::plan::relation::Planner;
-use crate::plan::udf::KernelUdf;
+use crate::typed::from_datafusion;
+use crate::typed::tree::Expr;
+use crate::typed::udf::KernelUdf;
 use arrow::array::BooleanArray;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};

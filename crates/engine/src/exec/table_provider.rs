@@ -6,16 +6,16 @@
 
 use super::request::ScanRequest;
 use super::scan_output::ScanTable;
-use crate::bind::tree::TableScan;
 use crate::bind::{BindContext, bind_table_expr};
 use crate::filter::{ScanColumns, predicate};
 use crate::plan::relation::Planner;
-use crate::plan::{column_name, from_datafusion};
 use crate::session::shared::SessionShared;
 use crate::text::TextIndexes;
 use crate::text::exec::Among;
 use crate::text::exec::TextSearchExec;
 use crate::text::scan::{SCORE, TextPath};
+use crate::typed::tree::TableScan;
+use crate::typed::{column_name, from_datafusion};
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
@@ -382,7 +382,7 @@ pub(crate) fn table_of(planner: &Planner, scan: &TableScan) -> PgResult<StoaTabl
     let (view, txn) = match &scan.as_of {
         None => (ctx.txn.read_view(), Some(Arc::clone(&ctx.txn))),
         Some(time) => {
-            let value = crate::plan::constant::evaluate(&ctx.eval, time)?;
+            let value = crate::typed::constant::evaluate(&ctx.eval, time)?;
             let value = value.ok_or_else(|| PgError::unsupported("AS OF SYSTEM TIME takes a constant"))?;
             let at = system_time(&ctx.eval, &value)?;
             (ctx.txn.read_view().as_of(at)?, None)

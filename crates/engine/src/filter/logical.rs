@@ -6,7 +6,7 @@
 //! Invariant: casts are looked through only where they keep order and lose nothing, so that the constant can be brought to the
 //! column's type instead.
 
-use crate::plan::expr::IN_ROWS;
+use crate::typed::expr::IN_ROWS;
 use arrow::array::{Array, ArrayRef};
 use arrow::datatypes::{DataType, TimeUnit};
 use datafusion::common::ScalarValue;

@@ -73,7 +73,7 @@ pub fn advise(plan: &Arc<dyn ExecutionPlan>) -> PgResult<Vec<Advice>> {
 }
 
 fn visit(plan: &Arc<dyn ExecutionPlan>, out: &mut Vec<Advice>) -> PgResult<()> {
-    let from = super::from_datafusion;
+    let from = crate::typed::from_datafusion;
     let plan = &crate::exec::bounded::as_planned(plan).map_err(from)?;
     if let Some(request) = request_of(plan) {
         out.extend(of_filters(request)?);
@@ -124,7 +124,8 @@ fn of_order(request: &ScanRequest, order: &[(ColumnId, SortOptions)], limit: usi
     let mut parts: Vec<(ColumnId, SortOptions)> = equal.into_iter().map(|c| (c, ASCENDING)).collect();
     parts.extend(order.iter().filter(|(c, _)| !parts.iter().any(|(own, _)| own == c)).copied().collect::<Vec<_>>());
     let purpose = format!("the first {limit} of {} in order", request.scan.table.name);
-    let cost = |with: &ScanRequest| Ok(with.ordered(order, limit).map_err(super::from_datafusion)?.map_or(f64::MAX, |(_, cost)| cost));
+    let cost =
+        |with: &ScanRequest| Ok(with.ordered(order, limit).map_err(crate::typed::from_datafusion)?.map_or(f64::MAX, |(_, cost)| cost));
     best(request, &[parts], purpose, now, &cost)
 }
 

@@ -1,12 +1,12 @@
 //! Aggregates: GROUP BY with PostgreSQL's equality, grouping sets, DISTINCT, averages as quotients.
 
 use super::distinct::DistinctUdaf;
-use super::expr::{ExprPlanner, column};
-use super::guard::only_where;
 use super::relation::Planner;
-use super::udf::KernelUdf;
-use super::{column_name, from_datafusion};
-use crate::bind::tree::{AggregateExpr, ColId, Expr, ExprKind, OperRef, Rel, SortKey};
+use crate::typed::expr::{ExprPlanner, column};
+use crate::typed::guard::only_where;
+use crate::typed::tree::{AggregateExpr, ColId, Expr, ExprKind, OperRef, Rel, SortKey};
+use crate::typed::udf::KernelUdf;
+use crate::typed::{column_name, from_datafusion};
 use arrow::compute::SortOptions;
 use arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
@@ -182,10 +182,10 @@ impl Lowering<'_> {
             sum_type = SqlType::decimal(38, s);
         }
         let mut sum = a.clone();
-        sum.func = crate::bind::tree::FuncRef(sum_func);
+        sum.func = crate::typed::tree::FuncRef(sum_func);
         sum.ty = sum_type.clone();
         let mut count = a.clone();
-        count.func = crate::bind::tree::FuncRef(find("count")?);
+        count.func = crate::typed::tree::FuncRef(find("count")?);
         count.ty = SqlType::new(PgType::Int8);
         let mut arg_list = args.to_vec();
         if arg.ty.decimal_parts().is_some_and(|(p, _)| p > 28) {
@@ -227,7 +227,7 @@ impl Lowering<'_> {
         let quotient_df = substitute(quotient_df)?;
         // No rows: no division by the count 0.
         let zero = DfExpr::Literal(ScalarValue::Int64(Some(0)), None);
-        let empty = super::expr::binary(lowered_count.value.clone(), Operator::Eq, zero);
+        let empty = crate::typed::expr::binary(lowered_count.value.clone(), Operator::Eq, zero);
         let null = DfExpr::Literal(ScalarValue::try_from(&a.ty.arrow).map_err(from_datafusion)?, None);
         let value = DfExpr::Case(Case::new(None, vec![(Box::new(empty), Box::new(null))], Some(Box::new(quotient_df))));
         let mut parts = lowered_sum.parts;
@@ -447,16 +447,16 @@ impl Planner {
             let term = match order.iter().position(|o| o == position) {
                 Some(at) => {
                     let bit = order.len() - 1 - at;
-                    let shifted = super::expr::binary(id.clone(), Operator::BitwiseShiftRight, lit(bit as i64));
-                    let masked = super::expr::binary(shifted, Operator::BitwiseAnd, lit(1));
-                    super::expr::binary(masked, Operator::BitwiseShiftLeft, lit(out_bit as i64))
+                    let shifted = crate::typed::expr::binary(id.clone(), Operator::BitwiseShiftRight, lit(bit as i64));
+                    let masked = crate::typed::expr::binary(shifted, Operator::BitwiseAnd, lit(1));
+                    crate::typed::expr::binary(masked, Operator::BitwiseShiftLeft, lit(out_bit as i64))
                 }
                 // In no set: always aggregated over.
                 None => lit(1 << out_bit),
             };
             sum = Some(match sum {
                 None => term,
-                Some(before) => super::expr::binary(before, Operator::BitwiseOr, term),
+                Some(before) => crate::typed::expr::binary(before, Operator::BitwiseOr, term),
             });
         }
         let sum = sum.unwrap_or_else(|| lit(0));

@@ -7,10 +7,10 @@
 //! One that reads nothing of its outer query is left as it is: it is computed once, and [`super::relation`] keeps its error until a row needs
 //! it.
 
-use super::raises::may_raise;
-use crate::bind::aggregate::walk_volatile;
-use crate::bind::tree::{Expr, ExprKind, FuncRef, Query, Rel};
-use crate::bind::walk;
+use crate::typed::raises::may_raise;
+use crate::typed::tree::{Expr, ExprKind, FuncRef, Query, Rel};
+use crate::typed::walk;
+use crate::typed::walk::walk_volatile;
 use std::sync::Arc;
 use stoa_pg::args::Kernel;
 use stoa_pg::registry::Func;

@@ -2,13 +2,13 @@
 
 use super::direct::{Base, shape};
 use super::key_read::PlanCache;
-use crate::bind::literal::may_make_much;
-use crate::bind::tree::{Bound, BoundBody, Expr, ExprKind, Mutation, MutationKind, OnConflict, Rel};
-use crate::bind::walk;
-use crate::bind::walk::is_plain;
 use crate::exec::StatementContext;
 use crate::session::settings::Settings;
 use crate::text::TextIndexes;
+use crate::typed::raises::may_make_much;
+use crate::typed::tree::{Bound, BoundBody, Expr, ExprKind, Mutation, MutationKind, OnConflict, Rel};
+use crate::typed::walk;
+use crate::typed::walk::is_plain;
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
 use stoa_pg::registry::{FuncKind, Volatility};

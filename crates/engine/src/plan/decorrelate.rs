@@ -5,9 +5,9 @@
 //! matched by equalities becomes a grouped outer join (Galindo-Legaria and Joshi 2001). The rest is left as [`Apply`] items.
 
 use super::short::kept::is_steady;
-use crate::bind::aggregate::walk_volatile;
-use crate::bind::tree::{AggregateExpr, ColId, Expr, ExprKind, JoinKind, Query, Rel};
-use crate::bind::walk;
+use crate::typed::tree::{AggregateExpr, ColId, Expr, ExprKind, JoinKind, Query, Rel};
+use crate::typed::walk;
+use crate::typed::walk::walk_volatile;
 use datafusion::common::ScalarValue;
 use std::collections::HashSet;
 use stoa_pg::registry::{FuncKind, NativeAggregate};

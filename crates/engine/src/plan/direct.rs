@@ -7,13 +7,13 @@
 //!
 //! Invariant: what is not recognised, or reads in several partitions, goes to the planner, whose answer this one's equals.
 
-use super::evaluator::TableEvaluator;
 use super::relation::Planner;
 use super::rules;
-use super::{column_name, constant, from_datafusion};
-use crate::bind::tree::{ColId, Expr, ExprKind, Rel, SortKey, TableScan};
-use crate::bind::walk::is_plain;
 use crate::exec::table_provider::table_of;
+use crate::typed::evaluator::TableEvaluator;
+use crate::typed::tree::{ColId, Expr, ExprKind, Rel, SortKey, TableScan};
+use crate::typed::walk::is_plain;
+use crate::typed::{column_name, constant, from_datafusion};
 use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::catalog::TableProvider;
@@ -282,7 +282,7 @@ fn values(planner: &Planner, columns: &[(ColId, SqlType)], rows: &[Vec<Expr>]) -
             out.push(match value {
                 Some(value) => value,
                 None => match arrays.next() {
-                    Some(array) => super::udf::constant_of(array.as_ref())?,
+                    Some(array) => crate::typed::udf::constant_of(array.as_ref())?,
                     None => return Ok(None),
                 },
             });

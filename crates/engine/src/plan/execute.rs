@@ -1,7 +1,6 @@
 //! Execution of bound statements: CTEs first, then the body, as a stream of batches.
 
 use super::advise::Advice;
-use super::from_datafusion;
 use super::key_read::{Compiled, KeyRows, PlanCache};
 use super::node::StoaQueryPlanner;
 use super::readable::{Names, render};
@@ -9,11 +8,12 @@ use super::relation::{CteRows, Materialized, Planner, select_columns};
 use super::rules;
 use super::short::Ctes;
 use crate::bind::aggregate::walk_effects;
-use crate::bind::tree::{Bound, BoundBody, ColId, CteBody, CteId, Expr, Mutation, MutationKind, OnConflict, Query, Rel};
-use crate::bind::walk;
 use crate::exec::StatementContext;
 use crate::exec::working_table::RowsOnDemand;
 use crate::session::explain::{ExplainFormat, ExplainOptions};
+use crate::typed::from_datafusion;
+use crate::typed::tree::{Bound, BoundBody, ColId, CteBody, CteId, Expr, Mutation, MutationKind, OnConflict, Query, Rel};
+use crate::typed::walk;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use datafusion::execution::SessionStateBuilder;
@@ -249,7 +249,7 @@ fn makes_rows(rel: &Rel) -> bool {
 
 fn empty_schema(columns: &[(ColId, stoa_pg::SqlType)]) -> SchemaRef {
     let fields: Vec<arrow::datatypes::Field> =
-        columns.iter().map(|(c, ty)| arrow::datatypes::Field::new(super::column_name(*c), ty.arrow.clone(), true)).collect();
+        columns.iter().map(|(c, ty)| arrow::datatypes::Field::new(crate::typed::column_name(*c), ty.arrow.clone(), true)).collect();
     Arc::new(arrow::datatypes::Schema::new(fields))
 }
 
@@ -279,8 +279,11 @@ fn select_repeated(plan: LogicalPlan, columns: &[ColId]) -> PgResult<LogicalPlan
     if columns.iter().all(|c| seen.insert(*c)) {
         return select_columns(plan, columns);
     }
-    let exprs: Vec<_> =
-        columns.iter().enumerate().map(|(i, c)| super::expr::column(*c).alias(format!("{}_{i}", super::column_name(*c)))).collect();
+    let exprs: Vec<_> = columns
+        .iter()
+        .enumerate()
+        .map(|(i, c)| crate::typed::expr::column(*c).alias(format!("{}_{i}", crate::typed::column_name(*c))))
+        .collect();
     datafusion::logical_expr::LogicalPlanBuilder::from(plan)
         .project(exprs)
         .and_then(datafusion::logical_expr::LogicalPlanBuilder::build)

@@ -3,8 +3,8 @@
 //! DataFusion moves a condition without columns, such as the NULL that it makes of `NOT (x = x)`, below such aggregates, where it does not
 //! mean the same. [`barrier`] keeps it above; [`WithoutBarriers`] takes the barrier out of the physical plan.
 
-use super::from_datafusion;
-use crate::bind::tree::{Expr, ExprKind};
+use crate::typed::from_datafusion;
+use crate::typed::tree::{Expr, ExprKind};
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};

@@ -1,18 +1,18 @@
 //! Relations of the typed tree to DataFusion's logical plans.
 
 use super::decorrelate::{self, Apply, ApplyKind, conjunction};
-use super::expr::{ExprPlanner, binary, column};
 use super::node::StoaNode;
-use super::udf::projected_constant;
-use super::{column_name, from_datafusion};
-use crate::bind::aggregate::walk_volatile;
-use crate::bind::tree::{ColId, CteId, Expr, ExprKind, JoinKind, OperRef, Query, Rel, SetOp, SortKey};
-use crate::bind::{deeper, walk};
 use crate::exec::StatementContext;
 use crate::exec::apply::{ApplyExec, LateralSpec};
 use crate::exec::lock_rows::RowLocks;
 use crate::exec::project_set::ProjectSetExec;
 use crate::exec::working_table::{Round, Rows, RowsOnDemand, WorkingTableExec};
+use crate::typed::expr::{ExprPlanner, binary, column};
+use crate::typed::tree::{ColId, CteId, Expr, ExprKind, JoinKind, OperRef, Query, Rel, SetOp, SortKey};
+use crate::typed::udf::projected_constant;
+use crate::typed::walk::walk_volatile;
+use crate::typed::{column_name, from_datafusion};
+use crate::typed::{deeper, walk};
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use datafusion::common::{Column, DFSchema, DataFusionError, JoinType, NullEquality, ScalarValue};
@@ -278,7 +278,7 @@ impl Planner {
                     let id = self.fresh();
                     let ty = SqlType::new(PgType::Bool);
                     let rel = Rel::Project { input: Box::new(query.rel), exprs: vec![(id, conjunction(tests))] };
-                    let outputs = vec![crate::bind::tree::Output { name: String::new(), col: id, ty: ty.clone(), origin: None }];
+                    let outputs = vec![crate::typed::tree::Output { name: String::new(), col: id, ty: ty.clone(), origin: None }];
                     let kind = if all { ApplyKind::All } else { ApplyKind::Any };
                     self.apply(e, kind, Query { rel, outputs }, ty, applies);
                 }
@@ -300,7 +300,7 @@ impl Planner {
     }
 
     /// `left op ANY (query)` over the query's rows in memory, as a membership test in a hash table.
-    async fn membership(&self, left: &[Expr], opers: &[crate::bind::tree::OperRef], query: &Query, all: bool) -> PgResult<Option<Expr>> {
+    async fn membership(&self, left: &[Expr], opers: &[crate::typed::tree::OperRef], query: &Query, all: bool) -> PgResult<Option<Expr>> {
         let ([l], [oper], [o]) = (left, opers, query.outputs.as_slice()) else { return Ok(None) };
         // An array of arrays is one array of more dimensions: its elements are not they.
         if o.ty.ty.is_array() {

@@ -6,14 +6,14 @@
 //!
 //! Invariant: the row is that of [`super::direct`], which does what is not recognised here.
 
-use super::constant;
 use super::direct::{Base, schema_of, shape};
-use super::from_datafusion;
 use super::key_read::{Known, Source};
-use crate::bind::tree::{ColId, Expr, ExprKind, Rel};
-use crate::bind::walk::is_plain;
 use crate::exec::StatementContext;
 use crate::session::settings::Settings;
+use crate::typed::constant;
+use crate::typed::from_datafusion;
+use crate::typed::tree::{ColId, Expr, ExprKind, Rel};
+use crate::typed::walk::is_plain;
 use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
 use datafusion::common::ScalarValue;

@@ -2,10 +2,10 @@
 
 use super::aggregate::Lowering;
 use super::frame::{End, Framed, FramedCall, FramedUdwf, RangeKey};
-use super::guard::only_where;
 use super::relation::Planner;
-use super::{column_name, from_datafusion};
-use crate::bind::tree::{AggregateExpr, ColId, Expr, ExprKind, FrameBound, FrameExclusion, FrameUnits, OperRef, Rel, SortKey, WindowExpr};
+use crate::typed::guard::only_where;
+use crate::typed::tree::{AggregateExpr, ColId, Expr, ExprKind, FrameBound, FrameExclusion, FrameUnits, OperRef, Rel, SortKey, WindowExpr};
+use crate::typed::{column_name, from_datafusion};
 use arrow::datatypes::DataType;
 use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::logical_expr::expr::{Cast, WindowFunction, WindowFunctionParams};
@@ -209,7 +209,7 @@ impl Lowering<'_> {
                 };
                 let call = WindowFunction { fun: WindowFunctionDefinition::WindowUDF(udf), params: params(df_args) };
                 calls.push((part, DfExpr::WindowFunction(Box::new(call))));
-                DfExpr::Cast(Cast::new(Box::new(super::expr::column(part)), w.ty.arrow.clone()))
+                DfExpr::Cast(Cast::new(Box::new(crate::typed::expr::column(part)), w.ty.arrow.clone()))
             } else {
                 let aggregate = AggregateExpr {
                     func: w.func.clone(),

@@ -5,7 +5,7 @@ use super::session_impl::Session;
 use super::settings::SETTINGS;
 use super::system::SessionSystem;
 use super::table_locks::{TableLock, table_locks};
-use crate::bind::tree::{Bound, BoundBody};
+use crate::typed::tree::{Bound, BoundBody};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -351,7 +351,7 @@ impl Session {
 
 /// The columns that a typed tree gives to clients.
 pub(crate) fn output_columns(bound: &Bound) -> Option<Arc<[OutputColumn]>> {
-    let column = |o: &crate::bind::tree::Output| OutputColumn {
+    let column = |o: &crate::typed::tree::Output| OutputColumn {
         name: o.name.clone(),
         ty: o.ty.clone(),
         table_oid: o.origin.map_or(0, |(table, _)| table),

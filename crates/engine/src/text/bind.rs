@@ -3,9 +3,9 @@
 use super::METHOD;
 use super::matching::{MATCH, MATCH_FUNCTION, MatchColumn, MatchConfig, Mode, SNIPPET, SNIPPET_FUNCTION};
 use super::settings::Settings;
-use crate::bind::tree::{ColId, Expr, ExprKind, FuncRef};
 use crate::bind::{Binder, fold, name_parts};
 use crate::catalog::deparse::quote_name;
+use crate::typed::tree::{ColId, Expr, ExprKind, FuncRef};
 use datafusion::common::ScalarValue;
 use std::ops::ControlFlow;
 use stoa_pg::registry::CastContext;

@@ -7,7 +7,7 @@ use super::scan::SCORE;
 use crate::exec::key_set::{KeyCollector, describe_paths};
 use crate::exec::leaf::leaf_methods;
 use crate::exec::scan_output::{Gather, ScanOutput, ScanTable};
-use crate::plan::from_datafusion;
+use crate::typed::from_datafusion;
 use arrow::array::RecordBatch;
 use datafusion::common::{DataFusionError, Result, Statistics};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};

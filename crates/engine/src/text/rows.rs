@@ -1,8 +1,9 @@
 //! The texts of rows: what an index has of them.
 
-use crate::bind::tree::{ColId, Expr, ExprKind};
-use crate::bind::{BindContext, bind_table_expr, walk};
-use crate::plan::TableEvaluator;
+use crate::bind::{BindContext, bind_table_expr};
+use crate::typed::evaluator::TableEvaluator;
+use crate::typed::tree::{ColId, Expr, ExprKind};
+use crate::typed::walk;
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, StringViewArray};
 use std::sync::Arc;
 use stoa_fulltext::{FieldText, Words};

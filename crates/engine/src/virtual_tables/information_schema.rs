@@ -3,10 +3,10 @@
 use super::cell::{Table, V, yes};
 use super::pg_catalog::{DATABASE_OWNER_NAME, schema_of, tables};
 use super::updatable::Names;
-use crate::bind::tree::ColId;
-use crate::bind::walk::columns_of;
 use crate::bind::{BindContext, bind_table_expr};
 use crate::exec::StatementContext;
+use crate::typed::tree::ColId;
+use crate::typed::walk::columns_of;
 use stoa_pg::types::{PgType, length_typmod, numeric_typmod};
 use stoa_pg::{PgResult, SqlType};
 use stoa_table::catalog::{ForeignKeyAction, IndexKey, PUBLIC_OID, Relation, TableDescriptor, ViewDescriptor};

@@ -10,9 +10,9 @@ use super::rows::Rows;
 use super::table_writer::{Entries, TableWriter};
 use super::update::{self, Freshness};
 use super::{Written, lookup};
-use crate::bind::tree::{ColId, Expr, OnConflict};
 use crate::exec::StatementContext;
 use crate::plan::relation::Planner;
+use crate::typed::tree::{ColId, Expr, OnConflict};
 use arrow::array::{Array, ArrayRef};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -466,7 +466,7 @@ async fn update_existing(
         Some(condition) => {
             let out = condition.evaluate(&ctx, &existing, &excluded).await?;
             let mask = out.first().ok_or_else(|| PgError::internal("a condition without a value"))?;
-            let mask = datafusion::common::cast::as_boolean_array(mask).map_err(crate::plan::from_datafusion)?;
+            let mask = datafusion::common::cast::as_boolean_array(mask).map_err(crate::typed::from_datafusion)?;
             (0..existing.len()).filter(|row| mask.is_valid(*row) && mask.value(*row)).collect()
         }
     };

@@ -26,10 +26,10 @@ pub mod update;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use crate::bind::tree::{Mutation, MutationKind};
 use crate::exec::StatementContext;
 use crate::plan::execute::Executed;
 use crate::plan::relation::Planner;
+use crate::typed::tree::{Mutation, MutationKind};
 use arrow::array::RecordBatch;
 use datafusion::execution::memory_pool::MemoryReservation;
 use foreign_key::ForeignKeyWork;

@@ -3,10 +3,10 @@
 use super::missing_column;
 use super::row_exprs::RowExprs;
 use super::rows::{Rows, indices};
-use crate::bind::tree::{ColId, Mutation, Output};
 use crate::exec::StatementContext;
 use crate::plan::relation::Planner;
-use crate::plan::{column_name, from_datafusion};
+use crate::typed::tree::{ColId, Mutation, Output};
+use crate::typed::{column_name, from_datafusion};
 use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::compute::take;
 use arrow::datatypes::{Field, Schema, SchemaRef};

@@ -1,11 +1,11 @@
 //! Expressions over rows that a statement has in its hands: RETURNING, DO UPDATE, the arms of MERGE. Those with subqueries are planned as
 //! a projection of the rows; the others are computed as they are.
 
-use crate::bind::tree::{ColId, Expr, ExprKind, Rel};
-use crate::bind::walk;
-use crate::plan::TableEvaluator;
-use crate::plan::column_name;
 use crate::plan::relation::Planner;
+use crate::typed::column_name;
+use crate::typed::evaluator::TableEvaluator;
+use crate::typed::tree::{ColId, Expr, ExprKind, Rel};
+use crate::typed::walk;
 use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch, RecordBatchOptions};
 use arrow::compute::{concat_batches, sort_to_indices, take};
 use arrow::datatypes::{DataType, Field, Int64Type, Schema};

@@ -1,7 +1,7 @@
 //! Rows of one table as columns, by column id.
 
-use crate::bind::tree::ColId;
-use crate::plan::write_column_name;
+use crate::typed::tree::ColId;
+use crate::typed::write_column_name;
 use crate::write::missing_column;
 use arrow::array::{ArrayRef, RecordBatch, UInt32Array};
 use arrow::compute::{concat, take};

@@ -1,11 +1,13 @@
 //! A table prepared for writing: its codec, its indexes, its checks and generated columns, compiled once a statement.
 
 use super::rows::Rows;
-use crate::bind::tree::{ColId, Expr};
-use crate::bind::{BindContext, bind_table_expr, walk};
+use crate::bind::{BindContext, bind_table_expr};
 use crate::exec::StatementContext;
-use crate::plan::guard::{as_test, only_where};
-use crate::plan::{TableEvaluator, is_lasting};
+use crate::typed::evaluator::TableEvaluator;
+use crate::typed::guard::{as_test, only_where};
+use crate::typed::tree::{ColId, Expr};
+use crate::typed::walk;
+use crate::typed::walk::is_lasting;
 use arrow::array::{Array, ArrayRef, BooleanArray, FixedSizeBinaryBuilder, Int64Array, new_null_array};
 use arrow::datatypes::DataType;
 use parking_lot::Mutex;
@@ -127,7 +129,7 @@ impl IndexWriter {
             Some(predicate) => {
                 let out = predicate.evaluate(rows)?;
                 let array = out.first().ok_or_else(|| PgError::internal("a predicate without a value"))?;
-                Some(datafusion::common::cast::as_boolean_array(array).map_err(crate::plan::from_datafusion)?.clone())
+                Some(datafusion::common::cast::as_boolean_array(array).map_err(crate::typed::from_datafusion)?.clone())
             }
         };
         let mut computed = match &self.exprs {

@@ -3,14 +3,14 @@
 use super::search::TextRead;
 use super::values::{Computed, Projection, Source, comparable};
 use super::{Comparing, KeyRead, Range, Test, Values, Way};
-use crate::bind::tree::{ColId, Expr, ExprKind, Rel, SortKey, TableScan};
-use crate::bind::walk::columns_of;
 use crate::plan::direct::{Base, Columns, Shape, conjuncts, order_of, schema_of, shape};
-use crate::plan::raises::in_turn;
 use crate::session::settings::Settings;
 use crate::text::TextIndexes;
 use crate::text::read::RowOrder;
 use crate::text::scan::SCORE;
+use crate::typed::raises::in_turn;
+use crate::typed::tree::{ColId, Expr, ExprKind, Rel, SortKey, TableScan};
+use crate::typed::walk::columns_of;
 use parking_lot::Mutex;
 use std::collections::HashSet;
 use std::sync::Arc;

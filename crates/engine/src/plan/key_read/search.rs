@@ -2,14 +2,14 @@
 
 use super::values::{Known, Source};
 use super::{KeyRead, KeyRows, SHORT_ROWS, count};
-use crate::bind::tree::{ColId, Expr, ExprKind, TableScan};
-use crate::bind::walk::columns_of;
 use crate::exec::StatementContext;
 use crate::exec::scan_output::ScanTable;
 use crate::text::matching::MATCH_FUNCTION;
 use crate::text::read::{RowOrder, SearchRows, SomeRows, Sought};
 use crate::text::scan::Match;
 use crate::text::{TextIndexes, tsquery};
+use crate::typed::tree::{ColId, Expr, ExprKind, TableScan};
+use crate::typed::walk::columns_of;
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::compute::concat_batches;
 use datafusion::common::ScalarValue;

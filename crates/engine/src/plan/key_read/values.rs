@@ -1,12 +1,13 @@
 //! Values of a compiled read: those known before any row is, and those computed from a row.
 
-use crate::bind::tree::{ColId, Expr, ExprKind};
-use crate::bind::walk::is_plain;
 use crate::plan::direct::{Columns, schema_of};
-use crate::plan::evaluator::TableEvaluator;
-use crate::plan::guard::as_test;
-use crate::plan::udf::{constant_of, evaluated_for};
-use crate::plan::{constant, from_datafusion, kernel};
+use crate::typed::evaluator::TableEvaluator;
+use crate::typed::guard::as_test;
+use crate::typed::tree::{ColId, Expr, ExprKind};
+use crate::typed::udf::{constant_of, evaluated_for};
+use crate::typed::walk::is_lasting;
+use crate::typed::walk::is_plain;
+use crate::typed::{constant, from_datafusion, kernel};
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::ScalarValue;
@@ -393,53 +394,6 @@ fn is_steady(e: &Expr) -> bool {
     match &e.kind {
         ExprKind::Func { func, .. } => func.0.volatility != Volatility::Volatile,
         ExprKind::Oper { oper, .. } => oper.0.volatility != Volatility::Volatile,
-        _ => true,
-    }
-}
-
-/// Whether a node means the same in every execution under the same settings.
-pub(crate) fn is_lasting(e: &Expr) -> bool {
-    match &e.kind {
-        ExprKind::Func { func, .. } => func.0.volatility == Volatility::Immutable,
-        // Concatenation of any value counts as stable, for those whose text depends on settings.
-        ExprKind::Oper { oper, args } => {
-            let fixed = |arg: &Expr| {
-                matches!(
-                    arg.ty.ty,
-                    PgType::Bool
-                        | PgType::Int2
-                        | PgType::Int4
-                        | PgType::Int8
-                        | PgType::Numeric
-                        | PgType::Text
-                        | PgType::Varchar
-                        | PgType::Bpchar
-                )
-            };
-            match oper.0.volatility {
-                Volatility::Immutable => true,
-                Volatility::Stable => oper.0.name == "||" && args.iter().all(fixed),
-                Volatility::Volatile => false,
-            }
-        }
-        ExprKind::Cast { arg, .. } => {
-            let simple = |ty: &SqlType| {
-                matches!(
-                    ty.ty,
-                    PgType::Bool
-                        | PgType::Int2
-                        | PgType::Int4
-                        | PgType::Int8
-                        | PgType::Float4
-                        | PgType::Float8
-                        | PgType::Numeric
-                        | PgType::Text
-                        | PgType::Varchar
-                        | PgType::Bpchar
-                )
-            };
-            simple(&arg.ty) && simple(&e.ty)
-        }
         _ => true,
     }
 }

@@ -6,7 +6,7 @@
 //! Invariant: a simpler expression gives the same for every row, NULL where the other gave NULL, and raises nothing that the other did not.
 //! (Among the hundred rules of DataFusion's simplifier are some, about lists of values, that take NULL for false.)
 
-use crate::plan::udf::has_no_order;
+use crate::typed::udf::has_no_order;
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{DataType, Schema};
 use datafusion::common::tree_node::{Transformed, TreeNode};

@@ -3,13 +3,13 @@
 use super::super::aggregate::{Lowered, Lowering};
 use super::super::direct::Columns;
 use super::super::distinct::DistinctUdaf;
-use super::super::evaluator::TableEvaluator;
-use super::super::expr::{ExprPlanner, column};
-use super::super::guard::only_where;
 use super::super::key_read::{Computed, Known};
-use super::super::{column_name, from_datafusion};
 use super::keys::Keys;
-use crate::bind::tree::{AggregateExpr, ColId, Expr, SortKey};
+use crate::typed::evaluator::TableEvaluator;
+use crate::typed::expr::{ExprPlanner, column};
+use crate::typed::guard::only_where;
+use crate::typed::tree::{AggregateExpr, ColId, Expr, SortKey};
+use crate::typed::{column_name, from_datafusion};
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions, UInt32Array};
 use arrow::compute::{SortOptions, filter, prep_null_mask_filter, take};
 use arrow::datatypes::{DataType, SchemaRef};

@@ -2,12 +2,12 @@
 
 use super::compile::{Compiled, Compiler};
 use super::{Join, Node, Probe, Step};
-use crate::bind::tree::{ColId, Expr, ExprKind, JoinKind, Query, Rel};
-use crate::bind::walk::is_plain;
-use crate::bind::walk::{columns_of, free_columns};
 use crate::plan::decorrelate::given_columns;
 use crate::plan::direct::{Columns, conjuncts};
 use crate::plan::key_read::KeyRead;
+use crate::typed::tree::{ColId, Expr, ExprKind, JoinKind, Query, Rel};
+use crate::typed::walk::is_plain;
+use crate::typed::walk::{columns_of, free_columns};
 use std::collections::HashSet;
 use stoa_pg::PgResult;
 

@@ -5,12 +5,12 @@
 
 use super::compile::{Compiled, Compiler};
 use super::{Node, ShortQuery, Step};
-use crate::bind::aggregate::walk_volatile;
-use crate::bind::tree::{ColId, Expr, ExprKind, Rel};
-use crate::bind::walk::is_plain;
-use crate::bind::walk::{exprs_of, free_columns, visit_all, visit_subqueries};
 use crate::plan::direct::{Columns, order_of, schema_of};
 use crate::plan::relation::Planner;
+use crate::typed::tree::{ColId, Expr, ExprKind, Rel};
+use crate::typed::walk::is_plain;
+use crate::typed::walk::walk_volatile;
+use crate::typed::walk::{exprs_of, free_columns, visit_all, visit_subqueries};
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::compute::concat_batches;
 use datafusion::common::ScalarValue;

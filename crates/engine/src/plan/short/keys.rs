@@ -1,8 +1,8 @@
 //! Rows that are equal: what DISTINCT ON, INTERSECT, EXCEPT and groups ask.
 
 use super::super::key_read::{Computed, Known};
-use crate::bind::tree::{Expr, SetOp};
 use crate::plan::direct::Columns;
+use crate::typed::tree::{Expr, SetOp};
 use arrow::array::{RecordBatch, UInt32Array};
 use arrow::compute::take_record_batch;
 use arrow::row::{RowConverter, Rows, SortField};

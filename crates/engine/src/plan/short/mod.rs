@@ -21,14 +21,14 @@ mod keys;
 mod tests;
 mod window;
 
-use super::from_datafusion;
 use super::key_read::{Computed, KeyRead, KeyRows, Known, MAX_MISSES, Projection, Source, count};
-use crate::bind::tree::{CteId, SetOp};
 use crate::exec::StatementContext;
 use crate::exec::apply::array_of_rows;
 use crate::exec::lock_rows::RowLocks;
 use crate::exec::project_set::Sets;
 use crate::plan::relation::{CteRows, Materialized};
+use crate::typed::from_datafusion;
+use crate::typed::tree::{CteId, SetOp};
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, UInt32Array, new_null_array};
 use arrow::compute::{SortColumn, SortOptions, concat, concat_batches, filter_record_batch, lexsort_to_indices, take, take_record_batch};
 use arrow::datatypes::SchemaRef;

@@ -1,13 +1,13 @@
 //! Window functions over one batch.
 
 use super::super::aggregate::Lowering;
-use super::super::expr::ExprPlanner;
 use super::super::key_read::{Computed, Known};
 use super::super::window::{Windows, expressions_of, leave_out_keys};
-use super::super::{column_name, from_datafusion};
-use crate::bind::tree::{ColId, Expr, WindowExpr};
 use crate::plan::direct::{Columns, schema_of};
-use crate::plan::evaluator::TableEvaluator;
+use crate::typed::evaluator::TableEvaluator;
+use crate::typed::expr::ExprPlanner;
+use crate::typed::tree::{ColId, Expr, WindowExpr};
+use crate::typed::{column_name, from_datafusion};
 use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array};
 use arrow::compute::{SortColumn, concat, lexsort_to_indices, partition, take_record_batch};
 use arrow::datatypes::{DataType, Schema, SchemaRef};

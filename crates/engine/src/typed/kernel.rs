@@ -1,6 +1,6 @@
 //! The kernel of each operator, cast and construct: one way to compute them, for constants, plans and constraints.
 
-use crate::bind::tree::{Expr, ExprKind};
+use crate::typed::tree::{Expr, ExprKind};
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Datum, Scalar, StructArray, new_null_array};
 use arrow::compute::kernels::{cmp, zip::zip};
 use arrow::datatypes::{DataType, Field};
@@ -46,8 +46,8 @@ fn bitwise(op: NativeOp, call: &Call, args: &[Arg]) -> PgResult<ArrayRef> {
     use arrow::datatypes::{Int16Type, Int32Type, Int64Type};
     let full = |a: &Arg| -> PgResult<ArrayRef> {
         if a.constant && call.rows != 1 {
-            let value = datafusion::common::ScalarValue::try_from_array(&a.array, 0).map_err(super::from_datafusion)?;
-            value.to_array_of_size(call.rows).map_err(super::from_datafusion)
+            let value = datafusion::common::ScalarValue::try_from_array(&a.array, 0).map_err(crate::typed::from_datafusion)?;
+            value.to_array_of_size(call.rows).map_err(crate::typed::from_datafusion)
         } else {
             Ok(a.array.clone())
         }
@@ -154,10 +154,10 @@ fn system(name: &'static str, strict: bool) -> Kernel {
         for row in 0..call.rows {
             values.clear();
             for a in args {
-                values.push(datafusion::common::ScalarValue::try_from_array(&a.array, a.at(row)).map_err(super::from_datafusion)?);
+                values.push(datafusion::common::ScalarValue::try_from_array(&a.array, a.at(row)).map_err(crate::typed::from_datafusion)?);
             }
             if strict && values.iter().any(datafusion::common::ScalarValue::is_null) {
-                out.push(datafusion::common::ScalarValue::try_from(&call.ret.arrow).map_err(super::from_datafusion)?);
+                out.push(datafusion::common::ScalarValue::try_from(&call.ret.arrow).map_err(crate::typed::from_datafusion)?);
             } else {
                 let value = call.ctx.system.call(name, &values, call.ret)?;
                 out.push(if call.ret.ty == PgType::Void { datafusion::common::ScalarValue::Utf8View(Some(String::new())) } else { value });
@@ -166,14 +166,14 @@ fn system(name: &'static str, strict: bool) -> Kernel {
         if out.is_empty() {
             return Ok(new_null_array(&call.ret.arrow, 0));
         }
-        datafusion::common::ScalarValue::iter_to_array(out).map_err(super::from_datafusion)
+        datafusion::common::ScalarValue::iter_to_array(out).map_err(crate::typed::from_datafusion)
     })
 }
 
 fn expand(arg: &Arg, rows: usize) -> PgResult<ArrayRef> {
     if arg.constant && rows != arg.array.len() {
-        let value = datafusion::common::ScalarValue::try_from_array(&arg.array, 0).map_err(super::from_datafusion)?;
-        return value.to_array_of_size(rows).map_err(super::from_datafusion);
+        let value = datafusion::common::ScalarValue::try_from_array(&arg.array, 0).map_err(crate::typed::from_datafusion)?;
+        return value.to_array_of_size(rows).map_err(crate::typed::from_datafusion);
     }
     Ok(arg.array.clone())
 }

@@ -27,7 +27,7 @@ pub struct KernelUdf {
     signature: Signature,
     /// For some values it raises an error.
     raises: bool,
-    /// See [`super::raises::own_cost`].
+    /// See [`crate::typed::raises::own_cost`].
     cost: usize,
     /// The most that a row of an earlier batch took; 0 before the first one.
     row_bytes: AtomicUsize,
@@ -79,7 +79,7 @@ impl KernelUdf {
     }
 
     /// As [`KernelUdf::make`], before it is shared.
-    pub(super) fn new(
+    pub(crate) fn new(
         name: String,
         kernel: Kernel,
         ctx: EvalContext,
@@ -96,19 +96,19 @@ impl KernelUdf {
     }
 
     /// Tells whether it raises an error for some values, and what a call costs.
-    pub(super) fn tell(&mut self, raises: bool, cost: usize) {
+    pub(crate) fn tell(&mut self, raises: bool, cost: usize) {
         (self.raises, self.cost) = (raises, cost);
     }
 
-    pub(super) fn raises(&self) -> bool {
+    pub(crate) fn raises(&self) -> bool {
         self.raises
     }
 
-    pub(super) fn cost(&self) -> usize {
+    pub(crate) fn cost(&self) -> usize {
         self.cost
     }
 
-    pub(super) fn shared(self) -> Arc<ScalarUDF> {
+    pub(crate) fn shared(self) -> Arc<ScalarUDF> {
         Arc::new(ScalarUDF::new_from_impl(self))
     }
 }
@@ -128,7 +128,7 @@ pub(crate) fn projected_constant(value: Expr, ty: &SqlType, column: String, ctx:
         other => return other,
     };
     let name = Some(value.to_string()).filter(|text| text.len() < LONG).unwrap_or(column);
-    let kernel: Kernel = Arc::new(move |call, _| value.to_array_of_size(call.rows).map_err(super::from_datafusion));
+    let kernel: Kernel = Arc::new(move |call, _| value.to_array_of_size(call.rows).map_err(crate::typed::from_datafusion));
     KernelUdf::make(name, kernel, ctx.clone(), Vec::new(), ty.clone(), false, true).call(Vec::new())
 }
 
@@ -170,7 +170,7 @@ pub(crate) fn constant_of(array: &dyn Array) -> PgResult<ScalarValue> {
     if may_be_long(array.data_type()) {
         stoa_pg::memory::process().claim(2 * value_bytes(array.slice(0, 1.min(array.len())).as_ref()))?;
     }
-    ScalarValue::try_from_array(array, 0).map_err(super::from_datafusion)
+    ScalarValue::try_from_array(array, 0).map_err(crate::typed::from_datafusion)
 }
 
 impl KernelUdf {

@@ -1,11 +1,11 @@
 //! Typed expressions to DataFusion's.
 
-use super::guard::{balanced, in_branches};
-use super::raises::{may_raise, own_cost, raises_itself};
-use super::udf::{KernelUdf, each_row};
-use super::{column_name, from_datafusion, kernel};
-use crate::bind::deeper;
-use crate::bind::tree::{Expr, ExprKind, OperRef, SortKey};
+use crate::typed::deeper;
+use crate::typed::guard::{balanced, in_branches};
+use crate::typed::raises::{may_raise, own_cost, raises_itself};
+use crate::typed::tree::{Expr, ExprKind, OperRef, SortKey};
+use crate::typed::udf::{KernelUdf, each_row};
+use crate::typed::{column_name, from_datafusion, kernel};
 use datafusion::common::{Column, ScalarValue};
 use datafusion::logical_expr::expr::{Cast, InList, Sort};
 use datafusion::logical_expr::{BinaryExpr, Case, Expr as DfExpr, Operator};
@@ -39,7 +39,7 @@ fn wider_integer(l: &SqlType, r: &SqlType) -> Option<arrow::datatypes::DataType>
 
 /// A reference to a column of the plan.
 #[must_use]
-pub fn column(id: crate::bind::tree::ColId) -> DfExpr {
+pub fn column(id: crate::typed::tree::ColId) -> DfExpr {
     DfExpr::Column(Column::new_unqualified(column_name(id)))
 }
 

@@ -1,7 +1,9 @@
 //! Walks over the typed tree: columns that an expression uses, free columns of a relation, replacement, renaming.
 
-use super::tree::{ColId, CteId, Expr, ExprKind, FrameBound, MutationKind, Query, Rel, SortKey};
+use crate::typed::tree::{ColId, CteId, Expr, ExprKind, FrameBound, MutationKind, Query, Rel, SortKey};
 use std::collections::{HashMap, HashSet};
+use stoa_pg::registry::Volatility;
+use stoa_pg::{PgType, SqlType};
 
 /// All columns that an expression refers to, those inside its subqueries that come from outside them included.
 pub fn columns_of(expr: &Expr, out: &mut Vec<ColId>) {
@@ -494,7 +496,7 @@ pub fn count_ctes(rel: &Rel, out: &mut HashMap<CteId, usize>) {
 
 /// Expressions of a mutation outside its source.
 pub fn mutation_exprs(kind: &MutationKind) -> Vec<&Expr> {
-    use super::tree::{MergeAction, OnConflict};
+    use crate::typed::tree::{MergeAction, OnConflict};
     match kind {
         MutationKind::Insert { on_conflict: OnConflict::DoUpdate { assignments, condition, .. }, .. } => {
             assignments.iter().map(|(_, e)| e).chain(condition.as_ref()).collect()
@@ -515,7 +517,7 @@ pub fn mutation_exprs(kind: &MutationKind) -> Vec<&Expr> {
 
 /// Mutable form of [`mutation_exprs`].
 pub fn mutation_exprs_mut(kind: &mut MutationKind) -> Vec<&mut Expr> {
-    use super::tree::{MergeAction, OnConflict};
+    use crate::typed::tree::{MergeAction, OnConflict};
     match kind {
         MutationKind::Insert { on_conflict: OnConflict::DoUpdate { assignments, condition, .. }, .. } => {
             assignments.iter_mut().map(|(_, e)| e).chain(condition.as_mut()).collect()
@@ -531,5 +533,61 @@ pub fn mutation_exprs_mut(kind: &mut MutationKind) -> Vec<&mut Expr> {
             out
         }
         _ => Vec::new(),
+    }
+}
+
+/// Whether an expression calls a volatile function.
+pub(crate) fn walk_volatile(expr: &Expr) -> bool {
+    expr.any(&mut |e| match &e.kind {
+        ExprKind::Func { func, .. } => func.0.volatility == stoa_pg::registry::Volatility::Volatile,
+        ExprKind::Set(s) => s.func.0.volatility == stoa_pg::registry::Volatility::Volatile,
+        _ => false,
+    })
+}
+
+/// Whether a node means the same in every execution under the same settings.
+pub(crate) fn is_lasting(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Func { func, .. } => func.0.volatility == Volatility::Immutable,
+        // Concatenation of any value counts as stable, for those whose text depends on settings.
+        ExprKind::Oper { oper, args } => {
+            let fixed = |arg: &Expr| {
+                matches!(
+                    arg.ty.ty,
+                    PgType::Bool
+                        | PgType::Int2
+                        | PgType::Int4
+                        | PgType::Int8
+                        | PgType::Numeric
+                        | PgType::Text
+                        | PgType::Varchar
+                        | PgType::Bpchar
+                )
+            };
+            match oper.0.volatility {
+                Volatility::Immutable => true,
+                Volatility::Stable => oper.0.name == "||" && args.iter().all(fixed),
+                Volatility::Volatile => false,
+            }
+        }
+        ExprKind::Cast { arg, .. } => {
+            let simple = |ty: &SqlType| {
+                matches!(
+                    ty.ty,
+                    PgType::Bool
+                        | PgType::Int2
+                        | PgType::Int4
+                        | PgType::Int8
+                        | PgType::Float4
+                        | PgType::Float8
+                        | PgType::Numeric
+                        | PgType::Text
+                        | PgType::Varchar
+                        | PgType::Bpchar
+                )
+            };
+            simple(&arg.ty) && simple(&e.ty)
+        }
+        _ => true,
     }
 }

@@ -1,11 +1,11 @@
 //! Evaluation of expressions without columns, outside any plan: for folding at bind time, LIMIT counts, column defaults; and what constants
 //! raise before a row is read.
 
-use super::kernel;
-use super::key_read::is_lasting;
-use crate::bind::literal::may_make_much;
-use crate::bind::tree::{Bound, BoundBody, ColId, CteBody, Expr, ExprKind, Mutation, Rel};
-use crate::bind::walk;
+use crate::typed::kernel;
+use crate::typed::raises::may_make_much;
+use crate::typed::tree::{Bound, BoundBody, ColId, CteBody, Expr, ExprKind, Mutation, Rel};
+use crate::typed::walk;
+use crate::typed::walk::is_lasting;
 use datafusion::common::ScalarValue;
 use std::collections::HashSet;
 use stoa_pg::args::{Arg, Call};
@@ -44,13 +44,13 @@ pub fn evaluate_with(ctx: &EvalContext, params: &[ScalarValue], expr: &Expr) -> 
     let mut types = Vec::with_capacity(children.len());
     for child in children {
         let Some(value) = evaluate_with(ctx, params, child)? else { return Ok(None) };
-        args.push(Arg { array: value.to_array().map_err(super::from_datafusion)?, constant: true });
+        args.push(Arg { array: value.to_array().map_err(crate::typed::from_datafusion)?, constant: true });
         types.push(child.ty.clone());
     }
     let explicit = matches!(expr.kind, ExprKind::Cast { explicit: true, .. });
     let call = Call { ctx, rows: 1, arg_types: &types, ret: &expr.ty, explicit };
     let array = kernel(&call, &args)?;
-    super::udf::constant_of(array.as_ref()).map(Some)
+    crate::typed::udf::constant_of(array.as_ref()).map(Some)
 }
 
 /// What is known of an expression before any row is read.

@@ -1,9 +1,9 @@
 //! Expressions over the rows of one table, evaluated on batches: CHECK, generated columns, index expressions and predicates,
 //! ON CONFLICT's assignments, RETURNING.
 
-use super::expr::ExprPlanner;
-use super::{column_name, from_datafusion};
-use crate::bind::tree::{ColId, Expr};
+use crate::typed::expr::ExprPlanner;
+use crate::typed::tree::{ColId, Expr};
+use crate::typed::{column_name, from_datafusion};
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::common::{DFSchema, ScalarValue};
@@ -34,13 +34,13 @@ impl TableEvaluator {
     ///
     /// # Errors
     /// As [`TableEvaluator::new`].
-    pub(super) fn of_keys(eval: &EvalContext, columns: &[(ColId, DataType)], exprs: &[Expr]) -> PgResult<Self> {
+    pub(crate) fn of_keys(eval: &EvalContext, columns: &[(ColId, DataType)], exprs: &[Expr]) -> PgResult<Self> {
         let planner = ExprPlanner { eval, params: &[] };
         Self::of(columns, &exprs.iter().map(|e| planner.sort_key(e)).collect::<PgResult<Vec<_>>>()?)
     }
 
     /// Compiles converted expressions.
-    pub(super) fn of(columns: &[(ColId, DataType)], exprs: &[DfExpr]) -> PgResult<Self> {
+    pub(crate) fn of(columns: &[(ColId, DataType)], exprs: &[DfExpr]) -> PgResult<Self> {
         let fields: Vec<Field> = columns.iter().map(|(c, ty)| Field::new(column_name(*c), ty.clone(), true)).collect();
         let schema = Arc::new(Schema::new(fields));
         let df_schema = DFSchema::try_from(schema.as_ref().clone()).map_err(from_datafusion)?;
@@ -54,7 +54,7 @@ impl TableEvaluator {
     }
 
     /// The compiled expressions.
-    pub(super) fn exprs(&self) -> &[Arc<dyn PhysicalExpr>] {
+    pub(crate) fn exprs(&self) -> &[Arc<dyn PhysicalExpr>] {
         &self.exprs
     }
 

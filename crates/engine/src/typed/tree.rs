@@ -24,7 +24,7 @@ pub struct Expr {
 
 impl Clone for Expr {
     fn clone(&self) -> Self {
-        super::deeper(|| Self { kind: self.kind.clone(), ty: self.ty.clone() })
+        crate::typed::deeper(|| Self { kind: self.kind.clone(), ty: self.ty.clone() })
     }
 }
 
