@@ -4,6 +4,8 @@
 //! itself against all of them. The tables below are `ARCHITECTURE.md` in the form that is checked: change both or neither.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+mod modules;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -200,6 +200,10 @@ impl Store for CountedStore {
         self.store.commit_then(commit, then).await
     }
 
+    fn seek_cost(&self) -> f64 {
+        700.0
+    }
+
     fn rows_changed_since(&self, rows: &mut dyn Iterator<Item = (TableId, &[u8])>, since: Timestamp) -> bool {
         self.store.rows_changed_since(rows, since)
     }
