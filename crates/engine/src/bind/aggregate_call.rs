@@ -184,12 +184,20 @@ impl Binder<'_> {
     /// Decides to which query an aggregate belongs, and whether it may stand here.
     fn place_aggregate(&mut self, aggregate: AggregateExpr, position: Option<usize>) -> PgResult<Expr> {
         let ty = aggregate.ty.clone();
-        let mut columns = Vec::new();
-        for e in aggregate.args.iter().chain(aggregate.filter.as_ref()).chain(aggregate.order_by.iter().map(|k| &k.expr)) {
-            crate::typed::walk::columns_of(e, &mut columns);
-        }
+        let columns_of = |exprs: &mut dyn Iterator<Item = &Expr>| {
+            let mut columns = Vec::new();
+            exprs.for_each(|e| crate::typed::walk::columns_of(e, &mut columns));
+            columns
+        };
+        let rest = || aggregate.filter.as_ref().into_iter().chain(aggregate.order_by.iter().map(|k| &k.expr));
+        let columns = columns_of(&mut aggregate.args.iter().chain(rest()));
         let innermost = self.scopes.len().saturating_sub(1);
-        let owner = self.owner_of(&columns);
+        // Direct arguments are values for the whole of a group: they do not say whose aggregate it is.
+        let owner = if aggregate.within_group { self.owner_of(&columns_of(&mut rest())) } else { self.owner_of(&columns) };
+        if aggregate.within_group && self.owner_of(&columns) > owner {
+            let message = "outer-level aggregate cannot contain a lower-level variable in its direct arguments";
+            return Err(PgError::new(SqlState::GROUPING_ERROR, message).at(position));
+        }
         let nested = |s: &Scope| s.outer_aggregates.iter().any(|(id, _)| columns.contains(id));
         if owner != innermost && self.scopes.get(owner).is_some_and(nested) {
             return Err(PgError::new(SqlState::GROUPING_ERROR, "aggregate function calls cannot be nested").at(position));
