@@ -190,6 +190,10 @@ impl Store for CountedStore {
         Ok(Box::new(CountedScan { scan, calls: Arc::clone(&self.calls), delay: self.delay, done: false }))
     }
 
+    fn seek_cost(&self) -> f64 {
+        700.0
+    }
+
     async fn commit(&self, commit: Commit<'_>) -> StoreResult<Timestamp> {
         self.count("commit").await;
         self.store.commit(commit).await
