@@ -10,7 +10,7 @@
 use crate::commit::Core;
 use crate::kept::{Kept, Validity};
 use crate::keys::{Form, STORAGE_ID_BYTES};
-use crate::scan::Visibility;
+use crate::scan::{LsmScan, Visibility};
 use crate::view::{Family, LsmSnapshot, Table, View};
 use async_trait::async_trait;
 use std::sync::Arc;
@@ -206,18 +206,8 @@ impl KeptScan {
             }
         }
     }
-}
 
-#[async_trait]
-impl Scan for KeptScan {
-    fn enter(&mut self, part: &KeyRange) -> StoreResult<()> {
-        self.part = Some(part.clone());
-        // What is passed over may be of this part.
-        self.at = Place::begin(matches!(self.at, Place::Reverse(_)));
-        Ok(())
-    }
-
-    async fn next_block(&mut self, max_rows: usize, sink: &mut dyn RowSink) -> StoreResult<bool> {
+    fn block(&mut self, max_rows: usize, sink: &mut dyn RowSink) -> StoreResult<bool> {
         let mut rows = u64::try_from(max_rows.max(1)).unwrap_or(u64::MAX).min(self.left);
         while rows > 0 {
             let Some(at) = self.next_place() else { return Ok(false) };
@@ -233,6 +223,71 @@ impl Scan for KeptScan {
             }
         }
         Ok(self.left > 0)
+    }
+}
+
+#[async_trait]
+impl Scan for KeptScan {
+    fn enter(&mut self, part: &KeyRange) -> StoreResult<()> {
+        self.part = Some(part.clone());
+        // What is passed over may be of this part.
+        self.at = Place::begin(matches!(self.at, Place::Reverse(_)));
+        Ok(())
+    }
+
+    async fn next_block(&mut self, max_rows: usize, sink: &mut dyn RowSink) -> StoreResult<bool> {
+        self.block(max_rows, sink)
+    }
+}
+
+/// Parts of a scan, above which none is looked for among those that are kept, nor kept: to read them costs less.
+const MOST_PARTS: usize = 256;
+
+/// A scan that goes from part to part: what is kept is taken from there, and the rest read by one iterator and kept.
+pub(crate) struct PartsOrKept {
+    core: Arc<Core>,
+    spec: ScanSpec,
+    /// `None` if it did not exist at the snapshot.
+    table: Option<Arc<Table>>,
+    kept: Option<KeptScan>,
+    scan: Option<LsmScan>,
+}
+
+impl PartsOrKept {
+    /// `None` for parts of which none is kept.
+    pub fn new(core: &Arc<Core>, spec: &ScanSpec, table: Option<&Arc<Table>>, parts: usize) -> Option<Self> {
+        let few = parts <= MOST_PARTS && spec.fill_cache && spec.limit.is_none() && spec.read.families.len() == 1;
+        few.then(|| Self { core: Arc::clone(core), spec: spec.clone(), table: table.cloned(), kept: None, scan: None })
+    }
+}
+
+#[async_trait]
+impl Scan for PartsOrKept {
+    fn enter(&mut self, part: &KeyRange) -> StoreResult<()> {
+        let Self { core, spec, table, kept, scan } = self;
+        let snapshot = LsmSnapshot::of(&spec.read.snapshot)?;
+        let of_part = ScanSpec { read: spec.read.clone(), range: part.clone(), ..*spec };
+        let candidate = table.as_ref().and_then(|table| Candidate::of(&of_part, snapshot, table));
+        *kept = match &candidate {
+            Some(candidate) => candidate.kept(core, &of_part, snapshot)?,
+            None => None,
+        };
+        if kept.is_some() {
+            return Ok(());
+        }
+        let scan = match scan {
+            Some(scan) => scan,
+            None => scan.insert(LsmScan::open(spec, snapshot, table.as_deref(), None, core.options.file_scan_bytes)?),
+        };
+        scan.enter_for(part, candidate.and_then(|candidate| candidate.gather(core, &of_part)))
+    }
+
+    async fn next_block(&mut self, max_rows: usize, sink: &mut dyn RowSink) -> StoreResult<bool> {
+        match (&mut self.kept, &mut self.scan) {
+            (Some(kept), _) => kept.block(max_rows, sink),
+            (None, Some(scan)) => scan.block(max_rows, sink),
+            (None, None) => Ok(false),
+        }
     }
 }
 

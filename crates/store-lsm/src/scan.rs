@@ -479,7 +479,7 @@ impl LsmScan {
         Ok(())
     }
 
-    fn block(&mut self, max_rows: usize, sink: &mut dyn RowSink) -> StoreResult<bool> {
+    pub fn block(&mut self, max_rows: usize, sink: &mut dyn RowSink) -> StoreResult<bool> {
         if !self.started {
             self.start()?;
         }
@@ -496,8 +496,9 @@ impl LsmScan {
         Ok(self.left > 0 && self.on_row.contains(&true))
     }
 
-    fn enter(&mut self, part: &KeyRange) -> StoreResult<()> {
-        self.gather = None;
+    /// Goes to a part, whose entries are gathered.
+    pub fn enter_for(&mut self, part: &KeyRange, gather: Option<Gather>) -> StoreResult<()> {
+        self.gather = gather;
         let view = &LsmSnapshot::of(&self.snapshot)?.view;
         for ((cursor, home), on_row) in self.cursors.iter_mut().zip(&self.homes).zip(&mut self.on_row) {
             if let Cursor::Plain(cursor) = cursor {
@@ -648,7 +649,7 @@ impl Drop for LsmScan {
 #[async_trait]
 impl Scan for LsmScan {
     fn enter(&mut self, part: &KeyRange) -> StoreResult<()> {
-        LsmScan::enter(self, part)
+        self.enter_for(part, None)
     }
 
     async fn next_block(&mut self, max_rows: usize, sink: &mut dyn RowSink) -> StoreResult<bool> {

@@ -6,7 +6,7 @@ use crate::commit::{Committer, Core, Reply, count};
 use crate::database::{Claim, Database, RocksSnapshot, message_error, read_error, write_error};
 use crate::directories::{make_directory, sync_all, sync_directory};
 use crate::iterator::AtRest;
-use crate::kept_ranges::Candidate;
+use crate::kept_ranges::{Candidate, PartsOrKept};
 use crate::keys::Form;
 use crate::log_end::cut_logs;
 use crate::log_marks::LogWriter;
@@ -24,6 +24,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
+use stoa_store::parts::PartScan;
 use stoa_store::{
     BulkLoad, Certainty, Commit, Durability, KeyRange, ReadSpec, Region, RowSink, Scan, ScanSpec, Snapshot, Store, StoreError, StoreResult,
     TableId, TableSchema, Then, Timestamp, Watch,
@@ -328,6 +329,19 @@ impl Store for LsmStore {
         }
         let gather = candidate.and_then(|candidate| candidate.gather(&self.core, &spec));
         Ok(Box::new(LsmScan::open(&spec, snapshot, table.map(|table| &**table), gather, self.core.options.file_scan_bytes)?))
+    }
+
+    async fn scan_parts(&self, spec: ScanSpec, parts: Arc<[KeyRange]>) -> StoreResult<Box<dyn Scan>> {
+        let snapshot = LsmSnapshot::of(&spec.read.snapshot)?;
+        let table = self.table_at(snapshot, spec.read.table)?;
+        let scan: Box<dyn Scan> = match PartsOrKept::new(&self.core, &spec, table, parts.len()) {
+            Some(scan) => {
+                count(&self.core.counters.scans, 1);
+                Box::new(scan)
+            }
+            None => self.scan(spec).await?,
+        };
+        Ok(Box::new(PartScan::new(scan, parts)))
     }
 
     fn watch(&self, table: TableId, range: &KeyRange, snapshot: &Arc<dyn Snapshot>) -> Option<Arc<Watch>> {

@@ -266,7 +266,7 @@ impl LookupState {
                         limit: None,
                         fill_cache: true,
                     };
-                    self.scan.insert(self.table.view.scan(read).await.map_err(DataFusionError::from)?)
+                    self.scan.insert(self.ranges.open(&self.table, read).await.map_err(DataFusionError::from)?)
                 }
             };
             let wanted = self.block.saturating_sub(self.entries.rows()).max(1);

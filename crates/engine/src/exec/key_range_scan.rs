@@ -487,7 +487,7 @@ impl ScanState {
                         limit,
                         fill_cache: self.fill_cache,
                     };
-                    self.scan.insert(self.table.view.scan(read).await.map_err(DataFusionError::from)?)
+                    self.scan.insert(self.ranges.open(&self.table, read).await.map_err(DataFusionError::from)?)
                 }
             };
             let wanted = self.block_rows.saturating_sub(self.decoder.rows()).max(1);

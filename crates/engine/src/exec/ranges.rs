@@ -81,6 +81,19 @@ impl Ranges {
         self.pending.len()
     }
 
+    /// Opens a scan of a range that was given, and of those behind it, where one scan can read all of them.
+    pub(super) async fn open(&mut self, table: &ScanTable, read: RangeRead) -> PgResult<ViewScan> {
+        if !self.pending.is_empty() && self.path.skip.is_none() {
+            let ranges = std::iter::once(read.range.clone()).chain(self.pending.iter().cloned()).collect();
+            if let Some(scan) = table.view.scan_parts(read.clone(), ranges).await? {
+                self.seeks += self.pending.len();
+                self.pending.clear();
+                return Ok(scan);
+            }
+        }
+        table.view.scan(read).await
+    }
+
     pub(super) fn clear(&mut self) {
         self.pending.clear();
         self.found.clear();

@@ -14,6 +14,7 @@ use crate::exec::StatementContext;
 use crate::plan::relation::Planner;
 use crate::typed::tree::{ColId, Expr, OnConflict};
 use arrow::array::{Array, ArrayRef};
+use futures::future::try_join_all;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use stoa_pg::sqlstate::SqlState;
@@ -232,8 +233,13 @@ pub async fn insert(writer: &TableWriter, work: &mut ForeignKeyWork, rows: &Rows
         }
         unique.push(UniqueKeys::new(index.descriptor.oid, Some(at), keys));
     }
+    for unique in &unique {
+        lock_keys(writer, unique).await?;
+    }
+    try_join_all(unique.iter_mut().map(|unique| find_existing(writer, unique))).await?;
+    // A transaction waits for one lock at a time.
     for unique in &mut unique {
-        find_existing(writer, unique).await?;
+        confirm_existing(writer, unique).await?;
     }
 
     let mut outcome = Outcome::default();
@@ -288,20 +294,19 @@ fn unused_locks(writer: &TableWriter, unique: &[UniqueKeys], conflicts: &[(usize
     if conflicts.is_empty() {
         return out;
     }
-    let storage = |c: &UniqueKeys| c.index.and_then(|at| writer.indexes.get(at)).map_or(writer.codec.storage, |i| i.codec.storage);
     for constraint in unique {
         for (row, _) in conflicts {
             let key = constraint.keys.get(*row);
             if key.is_empty() {
                 continue;
             }
-            out.insert(LockId::row(storage(constraint), key));
+            out.insert(LockId::row(constraint.storage(writer), key));
             out.extend(constraint.existing.get(key).map(|row| LockId::row(writer.codec.storage, row)));
         }
     }
     for constraint in unique {
         constraint.seen.iter().for_each(|key| {
-            out.remove(&LockId::row(storage(constraint), key));
+            out.remove(&LockId::row(constraint.storage(writer), key));
         });
     }
     out
@@ -315,39 +320,61 @@ fn violation(writer: &TableWriter, rows: &Rows, entries: &[Entries<'_>], constra
     }
 }
 
-/// Locks the keys of a constraint and looks up which exist.
-async fn find_existing(writer: &TableWriter, unique: &mut UniqueKeys) -> PgResult<()> {
-    let txn = &writer.ctx.txn;
-    let wanted: Vec<&[u8]> = unique.keys.iter().filter(|k| !k.is_empty()).collect();
-    if wanted.is_empty() {
+impl UniqueKeys {
+    /// Keys of rows that exclude others.
+    fn wanted(&self) -> Vec<&[u8]> {
+        self.keys.iter().filter(|key| !key.is_empty()).collect()
+    }
+
+    /// Where rows have the keys.
+    fn storage(&self, writer: &TableWriter) -> TableId {
+        self.index.and_then(|at| writer.indexes.get(at)).map_or(writer.codec.storage, |index| index.codec.storage)
+    }
+}
+
+async fn lock_keys(writer: &TableWriter, unique: &UniqueKeys) -> PgResult<()> {
+    let mut keys = KeyList::with_capacity(unique.keys.len(), 24);
+    unique.wanted().into_iter().for_each(|key| keys.push(key));
+    if keys.is_empty() {
         return Ok(());
     }
-    let index = unique.index.and_then(|at| writer.indexes.get(at));
-    let storage = index.map_or(writer.codec.storage, |i| i.codec.storage);
-    let mut keys = KeyList::with_capacity(wanted.len(), 24);
-    wanted.iter().for_each(|k| keys.push(k));
-    txn.lock_rows(storage, &keys, LockStrength::Update, LockWait::Wait, &writer.table.name).await?;
-    match index {
+    let storage = unique.storage(writer);
+    writer.ctx.txn.lock_rows(storage, &keys, LockStrength::Update, LockWait::Wait, &writer.table.name).await?;
+    Ok(())
+}
+
+/// Looks up which keys of a constraint exist, behind their locks.
+async fn find_existing(writer: &TableWriter, unique: &mut UniqueKeys) -> PgResult<()> {
+    let view = writer.ctx.txn.newest_view();
+    let wanted = unique.wanted();
+    unique.existing = match unique.index.and_then(|at| writer.indexes.get(at)) {
         None => {
             let family = writer.codec.families.first().map(|f| f.id).ok_or_else(|| PgError::internal("a table without families"))?;
-            let found = txn.newest_view().exists(storage, family, &wanted).await?;
-            unique.existing = wanted.iter().zip(found).filter(|(_, found)| *found).map(|(k, _)| (k.to_vec(), k.to_vec())).collect();
+            let found = view.exists(writer.codec.storage, family, &wanted).await?;
+            wanted.iter().zip(found).filter(|(_, found)| *found).map(|(k, _)| (k.to_vec(), k.to_vec())).collect()
         }
-        Some(index) => {
-            let found = lookup::live_entries(&txn.newest_view(), writer, index, &wanted).await?;
-            unique.existing = if found.is_empty() {
-                found
-            } else {
-                // The rows behind the entries may be on their way out: wait for whoever has them, and look again.
-                let mut behind = KeyList::new();
-                found.values().for_each(|key| behind.push(key));
-                txn.lock_rows(writer.codec.storage, &behind, LockStrength::KeyShare, LockWait::Wait, &writer.table.name).await?;
-                let again: Vec<&[u8]> = found.keys().map(Vec::as_slice).collect();
-                lookup::live_entries(&txn.newest_view(), writer, index, &again).await?
-            };
-        }
+        Some(index) => lookup::live_entries(&view, writer, index, &wanted).await?,
+    };
+    Ok(())
+}
+
+/// The rows behind entries that were found may be on their way out: waits for whoever has them, and looks again.
+async fn confirm_existing(writer: &TableWriter, unique: &mut UniqueKeys) -> PgResult<()> {
+    let txn = &writer.ctx.txn;
+    if let Some(index) = unique.index.and_then(|at| writer.indexes.get(at))
+        && !unique.existing.is_empty()
+    {
+        let mut behind = KeyList::new();
+        unique.existing.values().for_each(|key| behind.push(key));
+        txn.lock_rows(writer.codec.storage, &behind, LockStrength::KeyShare, LockWait::Wait, &writer.table.name).await?;
+        let again: Vec<&[u8]> = unique.existing.keys().map(Vec::as_slice).collect();
+        let found = lookup::live_entries(&txn.newest_view(), writer, index, &again).await?;
+        unique.existing = found;
     }
-    if txn.records_reads() { check_absent(writer, unique, storage, &wanted).await } else { Ok(()) }
+    match txn.records_reads() {
+        true => check_absent(writer, unique, unique.storage(writer), &unique.wanted()).await,
+        false => Ok(()),
+    }
 }
 
 /// SERIALIZABLE: a key that exists has been read. One that does not exist any more, but does in the snapshot, was freed by a

@@ -183,14 +183,8 @@ pub async fn matching(view: &ReadView, table: &TableDescriptor, codec: &Arc<RowC
 }
 
 async fn scan(view: &ReadView, table: stoa_table::TableId, ranges: &[stoa_table::KeyRange], decoder: &mut ScanDecoder) -> PgResult<()> {
-    for range in ranges {
-        let read = RangeRead { table, families: decoder.families(), range: range.clone(), reverse: false, limit: None, fill_cache: true };
-        let mut scan = view.scan(read).await?;
-        while scan.next_block(4096, decoder).await? {
-            if let Some(error) = decoder.take_error() {
-                return Err(error);
-            }
-        }
-    }
-    Ok(())
+    let range = stoa_table::KeyRange::empty();
+    let read = RangeRead { table, families: decoder.families(), range, reverse: false, limit: None, fill_cache: true };
+    view.scan_ranges(read, ranges, 4096, decoder).await?;
+    decoder.take_error().map_or(Ok(()), Err)
 }

@@ -190,6 +190,10 @@ impl Store for CountedStore {
         Ok(Box::new(CountedScan { scan, calls: Arc::clone(&self.calls), delay: self.delay, done: false }))
     }
 
+    fn seek_cost(&self) -> f64 {
+        700.0
+    }
+
     async fn commit(&self, commit: Commit<'_>) -> StoreResult<Timestamp> {
         self.count("commit").await;
         self.store.commit(commit).await
@@ -198,10 +202,6 @@ impl Store for CountedStore {
     async fn commit_then(&self, commit: Commit<'_>, then: Then) -> StoreResult<Timestamp> {
         self.count("commit").await;
         self.store.commit_then(commit, then).await
-    }
-
-    fn seek_cost(&self) -> f64 {
-        700.0
     }
 
     fn rows_changed_since(&self, rows: &mut dyn Iterator<Item = (TableId, &[u8])>, since: Timestamp) -> bool {

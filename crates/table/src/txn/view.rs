@@ -43,35 +43,37 @@ impl ReadView {
     /// # Errors
     /// The store failed.
     pub async fn get(&self, table: TableId, families: Vec<FamilyId>, keys: &[&[u8]], sink: &mut dyn RowSink) -> PgResult<()> {
+        if keys.is_empty() {
+            return Ok(());
+        }
         let spec = self.read_spec(table, families);
         if !self.overlay.touches(table) {
             return self.store.get(&spec, keys, sink).await.map_err(store_error);
         }
-        // One by one only where the overlay has the row: runs of untouched keys are read together.
-        let mut from = 0;
+        let mut changes: Vec<(usize, RowChange)> = Vec::new();
         let mut change = RowChange::default();
         for (at, key) in keys.iter().enumerate() {
-            let Some(change) = self.overlay.get(table, key, &mut change)? else { continue };
-            let run = keys.get(from..at).unwrap_or_default();
-            if !run.is_empty() {
-                self.store.get(&spec, run, sink).await.map_err(store_error)?;
-            }
-            from = at + 1;
-            if change.reset() {
-                let _ = emit(key, &[], change, &spec.families, sink);
-            } else {
-                let mut merge = MergeOne { change, families: &spec.families, sink, met: false };
-                self.store.get(&spec, &[key], &mut merge).await.map_err(store_error)?;
-                if !merge.met {
-                    let _ = emit(key, &[], change, &spec.families, sink);
-                }
+            if self.overlay.get(table, key, &mut change)?.is_some() {
+                changes.push((at, std::mem::take(&mut change)));
             }
         }
-        let run = keys.get(from..).unwrap_or_default();
-        if !run.is_empty() {
-            self.store.get(&spec, run, sink).await.map_err(store_error)?;
+        // One call for all: changes are laid over the rows that come. A row that was written whole is not asked for.
+        let whole =
+            |at: usize| changes.binary_search_by_key(&at, |(of, _)| *of).is_ok_and(|n| changes.get(n).is_some_and(|(_, c)| c.reset()));
+        let stored: Vec<&[u8]> = keys.iter().enumerate().filter(|(at, _)| !whole(*at)).map(|(_, key)| *key).collect();
+        let mut merge = MergeKeys { keys, changes: &changes, at: 0, families: &spec.families, sink };
+        if !stored.is_empty() && self.get_stored(&spec, &stored, &mut merge).await?.is_break() {
+            return Ok(());
         }
+        let _ = merge.emit_before(None);
         Ok(())
+    }
+
+    /// Reads rows of the store; tells whether the sink has enough.
+    async fn get_stored(&self, spec: &ReadSpec, keys: &[&[u8]], sink: &mut dyn RowSink) -> PgResult<ControlFlow<()>> {
+        let mut sink = Stopping { sink, flow: ControlFlow::Continue(()) };
+        self.store.get(spec, keys, &mut sink).await.map_err(store_error)?;
+        Ok(sink.flow)
     }
 
     /// Which of the keys have a row, in the order of the keys.
@@ -125,30 +127,48 @@ impl ReadView {
         Ok(ViewScan { scan, overlay, store_done: false })
     }
 
-    /// Reads many ranges, ascending and apart from each other, to their ends; `read` has all but the range. The sink is for all of
-    /// them: it breaks for errors only, and those it keeps.
+    /// Opens a scan over many ranges, which come in the order of the scan and are apart from each other; `read` has all but the range,
+    /// and its limit is for all of them. `None` for a table that the transaction has written, whose ranges are read one by one.
+    ///
+    /// # Errors
+    /// The store failed.
+    pub async fn scan_parts(&self, read: RangeRead, ranges: Vec<KeyRange>) -> PgResult<Option<ViewScan>> {
+        if self.overlay.touches(read.table) {
+            return Ok(None);
+        }
+        let (Some(first), Some(last)) = (ranges.first(), ranges.last()) else { return Ok(None) };
+        let (first, last) = if read.reverse { (last, first) } else { (first, last) };
+        let spec = ScanSpec {
+            read: self.read_spec(read.table, read.families),
+            range: KeyRange::new(first.start.clone(), last.end.clone()),
+            reverse: read.reverse,
+            limit: read.limit,
+            fill_cache: read.fill_cache,
+        };
+        // One for all: to open a scan, or to ask a store for one more, costs more than to read a few rows.
+        let scan = self.store.scan_parts(spec, ranges.into()).await.map_err(store_error)?;
+        Ok(Some(ViewScan { scan, overlay: None, store_done: false }))
+    }
+
+    /// Reads many ranges, ascending and apart from each other, to their ends or until the sink breaks; `read` has all but the range.
     ///
     /// # Errors
     /// The store failed.
     pub async fn scan_ranges(&self, read: RangeRead, ranges: &[KeyRange], block_rows: usize, sink: &mut dyn RowSink) -> PgResult<()> {
-        let (Some(first), Some(last)) = (ranges.first(), ranges.last()) else { return Ok(()) };
-        if ranges.len() == 1 || self.overlay.touches(read.table) {
-            for range in ranges {
-                let mut scan = self.scan(RangeRead { range: range.clone(), ..read.clone() }).await?;
-                while scan.next_block(block_rows, sink).await? {}
-            }
+        let mut sink = Stopping { sink, flow: ControlFlow::Continue(()) };
+        if ranges.len() > 1
+            && let Some(mut scan) = self.scan_parts(read.clone(), ranges.to_vec()).await?
+        {
+            while sink.flow.is_continue() && scan.next_block(block_rows, &mut sink).await? {}
             return Ok(());
         }
-        let spec = ScanSpec {
-            read: self.read_spec(read.table, read.families),
-            range: KeyRange::new(first.start.clone(), last.end.clone()),
-            reverse: false,
-            limit: None,
-            fill_cache: read.fill_cache,
-        };
-        // One for all: to open a scan, or to ask a store for one more, costs more than to read a few rows.
-        let mut scan = self.store.scan_parts(spec, Arc::from(ranges)).await.map_err(store_error)?;
-        while scan.next_block(block_rows, sink).await.map_err(store_error)? {}
+        for range in ranges {
+            if sink.flow.is_break() {
+                break;
+            }
+            let mut scan = self.scan(RangeRead { range: range.clone(), ..read.clone() }).await?;
+            while sink.flow.is_continue() && scan.next_block(block_rows, &mut sink).await? {}
+        }
         Ok(())
     }
 
@@ -231,17 +251,62 @@ impl RowSink for SeenKeys<'_> {
     }
 }
 
-struct MergeOne<'a> {
-    change: &'a RowChange,
-    families: &'a [FamilyId],
+/// Remembers that a sink broke.
+struct Stopping<'a> {
     sink: &'a mut dyn RowSink,
-    met: bool,
+    flow: ControlFlow<()>,
 }
 
-impl RowSink for MergeOne<'_> {
+impl RowSink for Stopping<'_> {
     fn row(&mut self, key: &[u8], cells: &[CellRef<'_>]) -> ControlFlow<()> {
-        self.met = true;
-        emit(key, cells, self.change, self.families, self.sink)
+        self.flow = self.sink.row(key, cells);
+        self.flow
+    }
+}
+
+/// Lays changes over rows that come in the order of their keys.
+struct MergeKeys<'a> {
+    keys: &'a [&'a [u8]],
+    /// Ascending positions among the keys, and the changes of those rows that are still to come.
+    changes: &'a [(usize, RowChange)],
+    at: usize,
+    families: &'a [FamilyId],
+    sink: &'a mut dyn RowSink,
+}
+
+impl<'a> MergeKeys<'a> {
+    /// The change of the row at the present position.
+    fn take_change(&mut self) -> Option<&'a RowChange> {
+        let ((of, change), rest) = self.changes.split_first()?;
+        if *of != self.at {
+            return None;
+        }
+        self.changes = rest;
+        Some(change)
+    }
+
+    /// Gives the rows up to a key (all that are left without one) that the store does not have.
+    fn emit_before(&mut self, key: Option<&[u8]>) -> ControlFlow<()> {
+        while let Some(wanted) = self.keys.get(self.at).filter(|wanted| Some(**wanted) != key) {
+            let change = self.take_change();
+            self.at += 1;
+            if let Some(change) = change {
+                emit(wanted, &[], change, self.families, self.sink)?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl RowSink for MergeKeys<'_> {
+    fn row(&mut self, key: &[u8], cells: &[CellRef<'_>]) -> ControlFlow<()> {
+        self.emit_before(Some(key))?;
+        let change = self.take_change();
+        self.at += 1;
+        match change {
+            Some(change) => emit(key, cells, change, self.families, self.sink),
+            None => self.sink.row(key, cells),
+        }
     }
 }
 

@@ -11,6 +11,7 @@
 //! Invariant: the answer is that of [`super::direct`] and the planner; what is not recognised is left to them.
 
 mod compile;
+mod many;
 mod search;
 mod values;
 
@@ -390,13 +391,7 @@ impl KeyRead {
     /// The store failed; what the expressions raise.
     pub(crate) async fn run(&self, ctx: &StatementContext, params: &[ScalarValue]) -> PgResult<KeyRows> {
         let known = Known { eval: &ctx.eval, params };
-        let table = ScanTable {
-            table: Arc::clone(&self.table),
-            codec: Arc::clone(&self.codec),
-            view: ctx.txn.read_view(),
-            txn: Some(Arc::clone(&ctx.txn)),
-            columns: None,
-        };
+        let table = self.scan_table(ctx);
         match &self.way {
             Way::Row(key) => {
                 let Some(key) = self.encode_key(key, known)? else { return Ok(KeyRows::Rows(None)) };
@@ -410,6 +405,16 @@ impl KeyRead {
             // Boxed, so that the future of a read by key stays small.
             Way::Range(range) => Box::pin(self.read_range(range, &table, known)).await,
             Way::Search(search) => Box::pin(self.read_search(search, table, ctx, known)).await,
+        }
+    }
+
+    fn scan_table(&self, ctx: &StatementContext) -> ScanTable {
+        ScanTable {
+            table: Arc::clone(&self.table),
+            codec: Arc::clone(&self.codec),
+            view: ctx.txn.read_view(),
+            txn: Some(Arc::clone(&ctx.txn)),
+            columns: None,
         }
     }
 

@@ -3,8 +3,9 @@
 //!
 //! Planning costs DataFusion about a millisecond for a join or a group, and again for each execution, since its plans hold the values
 //! that they were made for. An application's statements mostly read some rows by a key, and for each of them some more by another.
-//! Here such a statement is a tree of nodes over [`KeyRead`]s; a join reads its inner side once for each row of the outer one, whose
-//! values stand for parameters of that read; so does a subquery. Each node gives one batch.
+//! Here such a statement is a tree of nodes over [`KeyRead`]s. The inner side of a join is asked with each row of the outer one, whose
+//! values stand for parameters there; so is a subquery. A node is run for many such sets of values at once and gives a batch for each,
+//! so that what all of them read comes in one call of the store.
 //!
 //! How many rows there will be is not known before. A statement that reads more than [`MOST_ROWS`] is given up, for the planner to
 //! weigh other ways; one that has been given up several times is no longer tried.
@@ -39,7 +40,7 @@ use keys::Keys;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use stoa_pg::{PgError, PgResult};
+use stoa_pg::{EvalContext, PgError, PgResult};
 use window::Window;
 
 /// Rows that all reads of a statement give together, above which it is no longer short.
@@ -168,6 +169,8 @@ pub(crate) type Ctes = HashMap<CteId, Materialized>;
 
 /// The rows of a node; `None` when the budget is spent, or a read is not short.
 type Given = PgResult<Option<RecordBatch>>;
+/// The same for each set of values.
+type GivenEach = PgResult<Option<Vec<RecordBatch>>>;
 
 impl ShortQuery {
     /// Whether what it reads has been short so far.
@@ -195,12 +198,12 @@ impl ShortQuery {
             return Err(PgError::internal("parameters that the statement does not have"));
         }
         let mut budget = Budget { rows: MOST_ROWS, reads: MOST_READS, ctes };
-        let batch = match self.root.run(ctx, params, &mut budget).await {
+        let batches = match self.root.run(ctx, &[params], &mut budget).await {
             // Values are computed here in another order than the planner's, some of them for nothing: what they raise is for it to say.
             Err(error) if error.code().class() == "22" => return Ok(KeyRows::Unsuitable),
-            batch => batch?,
+            batches => batches?,
         };
-        let Some(batch) = batch else {
+        let Some(batch) = batches.and_then(|mut batches| batches.pop()) else {
             self.misses.fetch_add(1, Ordering::Relaxed);
             return Ok(KeyRows::Unsuitable);
         };
@@ -213,139 +216,189 @@ impl ShortQuery {
 }
 
 impl Node {
-    fn run<'a>(&'a self, ctx: &'a StatementContext, params: &'a [ScalarValue], budget: &'a mut Budget<'_>) -> BoxFuture<'a, Given> {
+    /// The rows for each of some sets of parameters' values.
+    fn run<'a>(&'a self, ctx: &'a StatementContext, sets: &'a [&'a [ScalarValue]], budget: &'a mut Budget<'_>) -> BoxFuture<'a, GivenEach> {
         Box::pin(async move {
-            let known = Known { eval: &ctx.eval, params };
+            let eval = &ctx.eval;
             match &self.step {
                 Step::Read(read) => {
-                    let KeyRows::Rows(batch) = read.run(ctx, params).await? else { return Ok(None) };
-                    let batch = batch.unwrap_or_else(|| RecordBatch::new_empty(self.schema.clone()));
-                    // Rows without columns are a number.
-                    let rows = if batch.num_columns() == 0 { 1 } else { batch.num_rows() };
-                    Ok(budget.take(rows).then_some(batch))
-                }
-                Step::Join(join) => self.join(join, ctx, params, budget).await,
-                Step::Filter(input, conditions) => {
-                    let Some(mut batch) = input.run(ctx, params, budget).await? else { return Ok(None) };
-                    for condition in conditions {
-                        if batch.num_rows() == 0 {
-                            break;
+                    let found = match sets {
+                        [params] => match read.run(ctx, params).await? {
+                            KeyRows::Rows(rows) => vec![rows],
+                            KeyRows::Unsuitable => return Ok(None),
+                        },
+                        _ => match read.run_many(ctx, sets, budget.rows).await? {
+                            Some(found) => found,
+                            None => return Ok(None),
+                        },
+                    };
+                    let mut out = Vec::with_capacity(found.len());
+                    for batch in found {
+                        let batch = batch.unwrap_or_else(|| RecordBatch::new_empty(self.schema.clone()));
+                        // Rows without columns are a number.
+                        let rows = if batch.num_columns() == 0 { 1 } else { batch.num_rows() };
+                        if !budget.take(rows) {
+                            return Ok(None);
                         }
-                        batch = condition.filter(batch, known)?;
+                        out.push(batch);
                     }
-                    Ok(Some(batch))
+                    Ok(Some(out))
+                }
+                Step::Join(join) => self.join(join, ctx, sets, budget).await,
+                Step::Filter(input, conditions) => {
+                    let Some(batches) = input.run(ctx, sets, budget).await? else { return Ok(None) };
+                    each(batches, sets, eval, |mut batch, known| {
+                        for condition in conditions {
+                            if batch.num_rows() == 0 {
+                                break;
+                            }
+                            batch = condition.filter(batch, known)?;
+                        }
+                        Ok(batch)
+                    })
                 }
                 Step::Project(input, projection) => {
-                    let Some(batch) = input.run(ctx, params, budget).await? else { return Ok(None) };
-                    if batch.num_rows() == 0 {
-                        return Ok(Some(RecordBatch::new_empty(self.schema.clone())));
-                    }
-                    projection.apply(&batch, known).map(Some)
+                    let Some(batches) = input.run(ctx, sets, budget).await? else { return Ok(None) };
+                    each(batches, sets, eval, |batch, known| match batch.num_rows() {
+                        0 => Ok(RecordBatch::new_empty(self.schema.clone())),
+                        _ => projection.apply(&batch, known),
+                    })
                 }
                 Step::Sort(input, sort) => {
-                    let Some(batch) = input.run(ctx, params, budget).await? else { return Ok(None) };
-                    sort.apply(batch, known).map(Some)
+                    let Some(batches) = input.run(ctx, sets, budget).await? else { return Ok(None) };
+                    each(batches, sets, eval, |batch, known| sort.apply(batch, known))
                 }
                 Step::Limit(input, offset, limit) => {
-                    // What a count raises is the planner's business.
-                    let (Ok(offset), Ok(limit)) = (count(offset.as_ref(), known), count(limit.as_ref(), known)) else {
-                        return Ok(None);
-                    };
-                    let Some(batch) = input.run(ctx, params, budget).await? else { return Ok(None) };
-                    let from = offset.unwrap_or(0).min(batch.num_rows());
-                    let rows = limit.unwrap_or(usize::MAX).min(batch.num_rows() - from);
-                    Ok(Some(batch.slice(from, rows)))
+                    let Some(counts) = counts(offset.as_ref(), limit.as_ref(), sets, eval) else { return Ok(None) };
+                    let Some(batches) = input.run(ctx, sets, budget).await? else { return Ok(None) };
+                    let limited = batches.iter().zip(counts).map(|(batch, (offset, limit))| {
+                        let from = offset.unwrap_or(0).min(batch.num_rows());
+                        batch.slice(from, limit.unwrap_or(usize::MAX).min(batch.num_rows() - from))
+                    });
+                    Ok(Some(limited.collect()))
                 }
                 Step::Lock(input, locks, offset, limit) => {
                     locks.check(ctx)?;
-                    let (Ok(offset), Ok(limit)) = (count(offset.as_ref(), known), count(limit.as_ref(), known)) else {
-                        return Ok(None);
-                    };
-                    let Some(batch) = input.run(ctx, params, budget).await? else { return Ok(None) };
-                    let offset = offset.unwrap_or(0);
-                    let mut left = limit.map(|limit| limit.saturating_add(offset));
-                    let locked = concat_batches(&self.schema, &locks.lock_wanted(ctx, batch, &mut left).await?)?;
-                    let from = offset.min(locked.num_rows());
-                    Ok(Some(locked.slice(from, locked.num_rows() - from)))
+                    let Some(counts) = counts(offset.as_ref(), limit.as_ref(), sets, eval) else { return Ok(None) };
+                    let Some(batches) = input.run(ctx, sets, budget).await? else { return Ok(None) };
+                    let mut out = Vec::with_capacity(batches.len());
+                    for (batch, (offset, limit)) in batches.into_iter().zip(counts) {
+                        let offset = offset.unwrap_or(0);
+                        let mut left = limit.map(|limit| limit.saturating_add(offset));
+                        let locked = concat_batches(&self.schema, &locks.lock_wanted(ctx, batch, &mut left).await?)?;
+                        let from = offset.min(locked.num_rows());
+                        out.push(locked.slice(from, locked.num_rows() - from));
+                    }
+                    Ok(Some(out))
                 }
                 Step::Probe(input, probe) => {
-                    let Some(batch) = input.run(ctx, params, budget).await? else { return Ok(None) };
-                    if !budget.read(batch.num_rows()) {
+                    let Some(batches) = input.run(ctx, sets, budget).await? else { return Ok(None) };
+                    if !budget.read(rows_of(&batches, usize::MAX)) {
                         return Ok(None);
                     }
-                    let mut mask = Vec::with_capacity(batch.num_rows());
-                    let mut values = params.to_vec();
-                    for row in 0..batch.num_rows() {
-                        values.truncate(params.len());
-                        push_values(&mut values, &batch, &probe.values, row)?;
-                        let KeyRows::Rows(found) = probe.inner.run(ctx, &values).await? else { return Ok(None) };
-                        let found = found.map_or(0, |found| found.num_rows());
-                        if !budget.take(found) {
-                            return Ok(None);
+                    let inner = inner_sets(&batches, sets, &probe.values, usize::MAX)?;
+                    let inner: Vec<&[ScalarValue]> = inner.iter().map(Vec::as_slice).collect();
+                    let Some(found) = probe.inner.run_many(ctx, &inner, budget.rows).await? else { return Ok(None) };
+                    let mut found = found.into_iter().map(|rows| rows.map_or(0, |rows| rows.num_rows()));
+                    let mut out = Vec::with_capacity(batches.len());
+                    for batch in batches {
+                        let mut mask = Vec::with_capacity(batch.num_rows());
+                        for found in found.by_ref().take(batch.num_rows()) {
+                            if !budget.take(found) {
+                                return Ok(None);
+                            }
+                            mask.push((found > 0) != probe.anti);
                         }
-                        mask.push((found > 0) != probe.anti);
+                        out.push(filter_record_batch(&batch, &BooleanArray::from(mask))?);
                     }
-                    Ok(Some(filter_record_batch(&batch, &BooleanArray::from(mask))?))
+                    Ok(Some(out))
                 }
                 Step::Value(input, value) => {
-                    let Some(batch) = input.run(ctx, params, budget).await? else { return Ok(None) };
-                    self.value(value, batch, ctx, params, budget).await
+                    let Some(batches) = input.run(ctx, sets, budget).await? else { return Ok(None) };
+                    self.value(value, batches, ctx, sets, budget).await
                 }
                 Step::Union(inputs) => {
-                    let mut batches = Vec::with_capacity(inputs.len());
+                    let mut parts: Vec<Vec<RecordBatch>> = sets.iter().map(|_| Vec::with_capacity(inputs.len())).collect();
                     for (input, positions) in inputs {
-                        let Some(batch) = input.run(ctx, params, budget).await? else { return Ok(None) };
-                        batches.push(self.named(&batch, positions)?);
+                        let Some(batches) = input.run(ctx, sets, budget).await? else { return Ok(None) };
+                        for (parts, batch) in parts.iter_mut().zip(batches) {
+                            parts.push(self.named(&batch, positions)?);
+                        }
                     }
-                    Ok(Some(concat_batches(&self.schema, &batches)?))
+                    parts.iter().map(|parts| Ok(concat_batches(&self.schema, parts)?)).collect::<PgResult<Vec<_>>>().map(Some)
                 }
                 Step::Combine(combine) => {
                     let Combine { left: (left, of_left), right: (right, of_right), op, all, keys } = &**combine;
-                    let Some(left) = left.run(ctx, params, budget).await? else { return Ok(None) };
-                    let Some(right) = right.run(ctx, params, budget).await? else { return Ok(None) };
-                    let (left, right) = (self.named(&left, of_left)?, self.named(&right, of_right)?);
-                    keys.combine(*op, *all, &left, &right, known).map(Some)
+                    let Some(left) = left.run(ctx, sets, budget).await? else { return Ok(None) };
+                    let Some(right) = right.run(ctx, sets, budget).await? else { return Ok(None) };
+                    let mut right = right.into_iter();
+                    each(left, sets, eval, |left, known| {
+                        let right = right.next().ok_or_else(|| PgError::internal("a side of a set operation without rows"))?;
+                        let (left, right) = (self.named(&left, of_left)?, self.named(&right, of_right)?);
+                        keys.combine(*op, *all, &left, &right, known)
+                    })
                 }
                 Step::First(input, keys) => {
-                    let Some(batch) = input.run(ctx, params, budget).await? else { return Ok(None) };
-                    keys.first_rows(&batch, known).map(Some)
+                    let Some(batches) = input.run(ctx, sets, budget).await? else { return Ok(None) };
+                    each(batches, sets, eval, |batch, known| keys.first_rows(&batch, known))
                 }
                 Step::Window(input, window) => {
-                    let Some(batch) = input.run(ctx, params, budget).await? else { return Ok(None) };
-                    window.apply(&batch, &self.schema, known).map(Some)
-                }
-                Step::Values(rows) => match budget.take(rows.len()) {
-                    true => values(&self.schema, rows, known),
-                    false => Ok(None),
-                },
-                Step::Sets(input, args, sets) => {
-                    let Some(batch) = input.run(ctx, params, budget).await? else { return Ok(None) };
-                    let args = match args {
-                        Some(args) => args.evaluate(batch.columns(), batch.num_rows(), known)?,
-                        None => Vec::new(),
-                    };
-                    let Some(batch) = sets.apply(&ctx.eval, &batch, args, &self.schema, budget.rows)? else { return Ok(None) };
-                    Ok(budget.take(batch.num_rows()).then_some(batch))
-                }
-                Step::Kept(kept) => Ok(kept.rows()),
-                Step::Cte(cte, positions) => {
-                    let Some(Materialized { rows: CteRows::All(batches), .. }) = budget.ctes.get(cte) else { return Ok(None) };
-                    if !budget.take(batches.iter().map(RecordBatch::num_rows).sum()) {
-                        return Ok(None);
-                    }
-                    let named = batches.iter().map(|batch| self.named(batch, positions)).collect::<PgResult<Vec<_>>>()?;
-                    Ok(Some(concat_batches(&self.schema, &named)?))
-                }
-                Step::One => {
-                    let options = RecordBatchOptions::new().with_row_count(Some(1));
-                    Ok(Some(RecordBatch::try_new_with_options(self.schema.clone(), Vec::new(), &options)?))
+                    let Some(batches) = input.run(ctx, sets, budget).await? else { return Ok(None) };
+                    each(batches, sets, eval, |batch, known| window.apply(&batch, &self.schema, known))
                 }
                 Step::Group(input, group) => {
-                    let Some(batch) = input.run(ctx, params, budget).await? else { return Ok(None) };
-                    group.apply(&batch, &self.schema, known).map(Some)
+                    let Some(batches) = input.run(ctx, sets, budget).await? else { return Ok(None) };
+                    each(batches, sets, eval, |batch, known| group.apply(&batch, &self.schema, known))
+                }
+                Step::Sets(input, args, functions) => {
+                    let Some(batches) = input.run(ctx, sets, budget).await? else { return Ok(None) };
+                    let mut out = Vec::with_capacity(batches.len());
+                    for (batch, params) in batches.iter().zip(sets) {
+                        let args = match args {
+                            Some(args) => args.evaluate(batch.columns(), batch.num_rows(), Known { eval, params })?,
+                            None => Vec::new(),
+                        };
+                        let Some(batch) = functions.apply(eval, batch, args, &self.schema, budget.rows)? else { return Ok(None) };
+                        if !budget.take(batch.num_rows()) {
+                            return Ok(None);
+                        }
+                        out.push(batch);
+                    }
+                    Ok(Some(out))
+                }
+                Step::Values(_) | Step::Kept(_) | Step::Cte(..) | Step::One => {
+                    let mut out = Vec::with_capacity(sets.len());
+                    for params in sets {
+                        let Some(batch) = self.present(Known { eval, params }, budget)? else { return Ok(None) };
+                        out.push(batch);
+                    }
+                    Ok(Some(out))
                 }
             }
         })
+    }
+
+    /// Rows that nothing is read for.
+    fn present(&self, known: Known<'_>, budget: &mut Budget<'_>) -> Given {
+        match &self.step {
+            Step::Values(rows) => match budget.take(rows.len()) {
+                true => values(&self.schema, rows, known),
+                false => Ok(None),
+            },
+            Step::Kept(kept) => Ok(kept.rows()),
+            Step::Cte(cte, positions) => {
+                let Some(Materialized { rows: CteRows::All(batches), .. }) = budget.ctes.get(cte) else { return Ok(None) };
+                if !budget.take(batches.iter().map(RecordBatch::num_rows).sum()) {
+                    return Ok(None);
+                }
+                let named = batches.iter().map(|batch| self.named(batch, positions)).collect::<PgResult<Vec<_>>>()?;
+                Ok(Some(concat_batches(&self.schema, &named)?))
+            }
+            _ => {
+                let options = RecordBatchOptions::new().with_row_count(Some(1));
+                Ok(Some(RecordBatch::try_new_with_options(self.schema.clone(), Vec::new(), &options)?))
+            }
+        }
     }
 
     fn describe(&self, depth: usize, out: &mut Vec<String>) {
@@ -408,57 +461,74 @@ impl Node {
     async fn value(
         &self,
         value: &Value,
-        batch: RecordBatch,
+        batches: Vec<RecordBatch>,
         ctx: &StatementContext,
-        params: &[ScalarValue],
+        sets: &[&[ScalarValue]],
         budget: &mut Budget<'_>,
-    ) -> Given {
-        let ty = self.schema.field(batch.num_columns()).data_type();
-        let asked = if value.values.is_empty() { batch.num_rows().min(1) } else { batch.num_rows() };
-        if !budget.read(asked) {
+    ) -> GivenEach {
+        let most = if value.values.is_empty() { 1 } else { usize::MAX };
+        if !budget.read(rows_of(&batches, most)) {
             return Ok(None);
         }
-        let mut values = Vec::with_capacity(params.len() + value.values.len());
-        values.extend_from_slice(params);
-        let mut found: Vec<ArrayRef> = Vec::with_capacity(asked);
-        for row in 0..asked {
-            values.truncate(params.len());
-            push_values(&mut values, &batch, &value.values, row)?;
-            let Some(rows) = value.inner.run(ctx, &values, budget).await? else { return Ok(None) };
-            found.push(match value.asked {
-                Asked::Exists => Arc::new(BooleanArray::from(vec![rows.num_rows() > 0])),
-                Asked::All(at) => array_of_rows(&[rows.project(&[at])?], ty)?.to_array().map_err(from_datafusion)?,
-                Asked::One(at) if rows.num_rows() == 1 => Arc::clone(rows.column(at)),
-                Asked::One(_) if rows.num_rows() == 0 => new_null_array(ty, 1),
-                // An error, and the planner's to raise.
-                Asked::One(_) => return Ok(None),
-            });
+        let inner = inner_sets(&batches, sets, &value.values, most)?;
+        let inner: Vec<&[ScalarValue]> = inner.iter().map(Vec::as_slice).collect();
+        let Some(found) = value.inner.run(ctx, &inner, budget).await? else { return Ok(None) };
+        let mut found = found.into_iter();
+        let mut out = Vec::with_capacity(batches.len());
+        for batch in batches {
+            let ty = self.schema.field(batch.num_columns()).data_type();
+            let mut values: Vec<ArrayRef> = Vec::with_capacity(batch.num_rows().min(most));
+            for rows in found.by_ref().take(batch.num_rows().min(most)) {
+                values.push(match value.asked {
+                    Asked::Exists => Arc::new(BooleanArray::from(vec![rows.num_rows() > 0])),
+                    Asked::All(at) => array_of_rows(&[rows.project(&[at])?], ty)?.to_array().map_err(from_datafusion)?,
+                    Asked::One(at) if rows.num_rows() == 1 => Arc::clone(rows.column(at)),
+                    Asked::One(_) if rows.num_rows() == 0 => new_null_array(ty, 1),
+                    // An error, and the planner's to raise.
+                    Asked::One(_) => return Ok(None),
+                });
+            }
+            let column = match values.as_slice() {
+                [] => new_null_array(ty, 0),
+                [one] if batch.num_rows() == 1 => Arc::clone(one),
+                [one] => take(one, &UInt32Array::from(vec![0; batch.num_rows()]), None)?,
+                several => concat(&several.iter().map(|a| &**a).collect::<Vec<_>>())?,
+            };
+            let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+            let mut columns = batch.columns().to_vec();
+            columns.push(column);
+            out.push(RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?);
         }
-        let column = match found.as_slice() {
-            [] => new_null_array(ty, 0),
-            [one] if batch.num_rows() == 1 => Arc::clone(one),
-            [one] => take(one, &UInt32Array::from(vec![0; batch.num_rows()]), None)?,
-            several => concat(&several.iter().map(|a| &**a).collect::<Vec<_>>())?,
-        };
-        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-        let mut columns = batch.columns().to_vec();
-        columns.push(column);
-        Ok(Some(RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?))
+        Ok(Some(out))
     }
 
-    async fn join(&self, join: &Join, ctx: &StatementContext, params: &[ScalarValue], budget: &mut Budget<'_>) -> Given {
-        let Some(outer) = join.outer.run(ctx, params, budget).await? else { return Ok(None) };
-        if !budget.read(outer.num_rows()) {
+    async fn join(&self, join: &Join, ctx: &StatementContext, sets: &[&[ScalarValue]], budget: &mut Budget<'_>) -> GivenEach {
+        let Some(outers) = join.outer.run(ctx, sets, budget).await? else { return Ok(None) };
+        if !budget.read(rows_of(&outers, usize::MAX)) {
             return Ok(None);
         }
-        let mut values = Vec::with_capacity(params.len() + join.values.len());
-        values.extend_from_slice(params);
+        let inner = inner_sets(&outers, sets, &join.values, usize::MAX)?;
+        let inner: Vec<&[ScalarValue]> = inner.iter().map(Vec::as_slice).collect();
+        let found = match inner.is_empty() {
+            true => Vec::new(),
+            false => match join.inner.run(ctx, &inner, budget).await? {
+                Some(found) => found,
+                None => return Ok(None),
+            },
+        };
+        let mut found = found.into_iter();
+        let mut out = Vec::with_capacity(outers.len());
+        for outer in &outers {
+            out.push(self.joined_rows(join, outer, found.by_ref().take(outer.num_rows()))?);
+        }
+        Ok(Some(out))
+    }
+
+    /// The rows of the outer side with those that the inner one gives for each of them.
+    fn joined_rows(&self, join: &Join, outer: &RecordBatch, inner: impl Iterator<Item = RecordBatch>) -> PgResult<RecordBatch> {
         let mut found: Vec<RecordBatch> = Vec::with_capacity(outer.num_rows());
         let mut rows_of: Vec<u32> = Vec::with_capacity(outer.num_rows());
-        for (number, row) in (0u32..).zip(0..outer.num_rows()) {
-            values.truncate(params.len());
-            push_values(&mut values, &outer, &join.values, row)?;
-            let Some(batch) = join.inner.run(ctx, &values, budget).await? else { return Ok(None) };
+        for (number, batch) in (0u32..).zip(inner) {
             let batch = match batch.num_rows() {
                 0 if join.optional => nulls(&join.inner.schema)?,
                 0 => continue,
@@ -468,7 +538,7 @@ impl Node {
             found.push(batch);
         }
         let inner = match found.as_slice() {
-            [] => return Ok(Some(RecordBatch::new_empty(self.schema.clone()))),
+            [] => return Ok(RecordBatch::new_empty(self.schema.clone())),
             [one] => one.clone(),
             several => concat_batches(&join.inner.schema, several)?,
         };
@@ -484,16 +554,58 @@ impl Node {
         }
         columns.extend_from_slice(inner.columns());
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
-        Ok(Some(RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?))
+        Ok(RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?)
     }
 }
 
-/// Adds the values of some columns of a row.
-fn push_values(values: &mut Vec<ScalarValue>, batch: &RecordBatch, columns: &[usize], row: usize) -> PgResult<()> {
-    for column in columns {
-        values.push(ScalarValue::try_from_array(batch.column(*column), row).map_err(from_datafusion)?);
+/// Each set's rows, made into others.
+fn each(
+    batches: Vec<RecordBatch>,
+    sets: &[&[ScalarValue]],
+    eval: &EvalContext,
+    mut make: impl FnMut(RecordBatch, Known<'_>) -> PgResult<RecordBatch>,
+) -> GivenEach {
+    let mut out = Vec::with_capacity(batches.len());
+    for (batch, params) in batches.into_iter().zip(sets) {
+        out.push(make(batch, Known { eval, params })?);
     }
-    Ok(())
+    Ok(Some(out))
+}
+
+/// OFFSET and LIMIT of each set; `None` if one of them raises something, which is the planner's business.
+fn counts(
+    offset: Option<&Source>,
+    limit: Option<&Source>,
+    sets: &[&[ScalarValue]],
+    eval: &EvalContext,
+) -> Option<Vec<(Option<usize>, Option<usize>)>> {
+    let of = |params: &&[ScalarValue]| {
+        let known = Known { eval, params };
+        Some((count(offset, known).ok()?, count(limit, known).ok()?))
+    };
+    sets.iter().map(of).collect()
+}
+
+/// Rows of all batches, of each up to `most`.
+fn rows_of(batches: &[RecordBatch], most: usize) -> usize {
+    batches.iter().map(|batch| batch.num_rows().min(most)).sum()
+}
+
+/// The sets of values for which an inner side is asked: those of the statement, and behind them values of a row, of up to `most` rows of
+/// each batch.
+fn inner_sets(batches: &[RecordBatch], sets: &[&[ScalarValue]], columns: &[usize], most: usize) -> PgResult<Vec<Vec<ScalarValue>>> {
+    let mut out = Vec::with_capacity(rows_of(batches, most));
+    for (batch, params) in batches.iter().zip(sets) {
+        for row in 0..batch.num_rows().min(most) {
+            let mut values = Vec::with_capacity(params.len() + columns.len());
+            values.extend_from_slice(params);
+            for column in columns {
+                values.push(ScalarValue::try_from_array(batch.column(*column), row).map_err(from_datafusion)?);
+            }
+            out.push(values);
+        }
+    }
+    Ok(out)
 }
 
 impl Budget<'_> {
