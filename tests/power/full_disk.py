@@ -240,7 +240,7 @@ def loads_are_whole_or_nothing(disk, server):
 def indexes_are_built_or_not_there(disk, server):
     with server.connect() as c:
         c.execute("CREATE TABLE t (id bigint PRIMARY KEY, v bytea, w text)")
-        c.execute(f"INSERT INTO t SELECT g, {NOISE.format(3)}, md5(g::text) || ' fox' FROM generate_series(1, 60000) g")
+        c.execute(f"INSERT INTO t SELECT g, {NOISE.format(3)}, md5(g::text) || ' ' || md5((-g)::text) || ' fox' FROM generate_series(1, 60000) g")
         # Read again from files, not from the log.
         c.execute("CHECKPOINT")
         for statement in ("CREATE INDEX i ON t (v, w)", "CREATE INDEX CONCURRENTLY i ON t (v, w)", "CREATE INDEX i ON t USING fulltext (w)"):
