@@ -1,6 +1,6 @@
 //! Syntax tree and catalog to typed tree: names, types, functions, parameters, and errors with positions.
 //!
-//! [`bind_statement`] is the entry. Reading order: [`tree`] → [`scope`] → [`resolve`] (types and signatures) → [`expr`] →
+//! [`bind_statement`] is the entry. Reading order: [`crate::typed::tree`] → [`scope`] → [`resolve`] (types and signatures) → [`expr`] →
 //! [`function`] → [`from`] → [`select`] → [`query`] → [`dml`].
 
 pub mod aggregate;

@@ -51,7 +51,7 @@ fn is_safe(expr: &Arc<dyn PhysicalExpr>) -> bool {
         || any.is::<CaseExpr>()
 }
 
-/// As [`cost`].
+/// What an expression of a plan costs, as [`crate::typed::raises::own_cost`] counts.
 fn plan_cost(expr: &Arc<dyn PhysicalExpr>) -> usize {
     let any = expr.as_ref() as &dyn std::any::Any;
     let own = if let Some(binary) = any.downcast_ref::<BinaryExpr>() {
@@ -66,7 +66,7 @@ fn plan_cost(expr: &Arc<dyn PhysicalExpr>) -> usize {
     own + expr.children().into_iter().map(plan_cost).sum::<usize>()
 }
 
-/// As [`in_turn`], for a plan. Of what cannot raise, what Arrow compares comes before calls of kernels.
+/// As [`crate::typed::raises::in_turn`], for a plan. Of what cannot raise, what Arrow compares comes before calls of kernels.
 pub(crate) fn plan_in_turn(conditions: &mut [Arc<dyn PhysicalExpr>]) {
     if conditions.len() > 1 {
         conditions.sort_by_cached_key(|condition| match plan_may_raise(condition) {

@@ -7,7 +7,7 @@
 //! Where only truth counts, as in WHERE, one CASE says it; as a value, with NULL, a condition is two of them: whether it is true, and whether
 //! it is false. Operands that cannot raise come first, as one.
 //!
-//! The conjuncts of a whole filter are not written so, since key ranges, join keys and sides of joins are found among them: [`InTurn`]
+//! The conjuncts of a whole filter are not written so, since key ranges, join keys and sides of joins are found among them: [`crate::plan::guard::InTurn`]
 //! does it to what is left of them in the physical plan.
 
 use crate::typed::expr::{ExprPlanner, binary};
