@@ -18,10 +18,11 @@ use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use tantivy::directory::error::OpenReadError;
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy, UserOperation};
 use tantivy::schema::{BytesOptions, Field, IndexRecordOption, NumericOptions, Schema, TextFieldIndexing, TextOptions};
 use tantivy::tokenizer::{PreTokenizedString, TextAnalyzer, Token};
-use tantivy::{Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, TantivyDocument, Term};
+use tantivy::{Index, IndexReader, IndexSettings, IndexWriter, ReloadPolicy, TantivyDocument, TantivyError, Term};
 
 /// How keys are kept beside documents.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -107,6 +108,19 @@ impl Definition {
     }
 }
 
+/// A reader of a shard's newest state. A merge that an earlier handle began may end meanwhile and take away the files that it has replaced:
+/// then what is named now is read.
+fn reader_of(index: &Index) -> tantivy::Result<IndexReader> {
+    const TRIES: usize = 5;
+    let mut tries = 1;
+    loop {
+        match index.reader_builder().reload_policy(ReloadPolicy::Manual).doc_store_cache_num_blocks(1).try_into() {
+            Err(TantivyError::OpenReadError(OpenReadError::FileDoesNotExist(_))) if tries < TRIES => tries += 1,
+            reader => return reader,
+        }
+    }
+}
+
 impl FullTextIndex {
     /// Makes an empty index; what the directory held is removed.
     ///
@@ -161,12 +175,7 @@ impl FullTextIndex {
                         index.tokenizers().register(&tokenizer_name(name, letters), TextAnalyzer::from(tokenizer));
                     }
                 }
-                let reader = index
-                    .reader_builder()
-                    .reload_policy(ReloadPolicy::Manual)
-                    .doc_store_cache_num_blocks(1)
-                    .try_into()
-                    .map_err(|e: tantivy::TantivyError| Error::Damaged(e.to_string()))?;
+                let reader = reader_of(&index).map_err(|e| Error::Damaged(e.to_string()))?;
                 Ok(Shard { index, reader })
             })?);
         }
