@@ -15,7 +15,7 @@ pub mod statistics;
 pub mod tables;
 pub mod txn;
 
-/// The words of a store in which ranges, rows and definitions are told; who else uses them names no store.
+/// The types of a store in which ranges, rows and definitions are written; who uses them from here names no store.
 pub use stoa_store::{
     BloomFilter, CellRef, Compression, Durability, Extents, FamilyId, FamilyOptions, FamilySchema, KeyRange, Layout, MutationRef,
     Mutations, Region, RowSink, TableId, TableSchema, Timestamp, range,

@@ -1,6 +1,6 @@
 //! Which expressions of a physical plan may raise an error, and their order: what [`crate::typed::raises`] says of typed ones.
 //!
-//! Invariant: what is told not to raise does not.
+//! Invariant: an expression that is reported not to raise does not.
 
 use crate::typed::udf::KernelUdf;
 use arrow::datatypes::DataType;

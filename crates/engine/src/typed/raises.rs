@@ -4,7 +4,7 @@
 //! decided: users write `n = 0 OR 10 / n > 1`. What cannot raise may run for any rows, and is what vectors, key ranges and join keys
 //! are made of. So everything that chooses between the two asks here.
 //!
-//! Invariant: what is told not to raise does not; telling too much of raising only costs time.
+//! Invariant: an expression that is reported not to raise does not; to report too many as raising only costs time.
 //! Read [`crate::plan::guard`] next.
 
 use crate::typed::constant;
