@@ -351,7 +351,7 @@ impl TableProvider for StoaTable {
 const NARROWED_COST: f64 = 2000.0;
 
 /// Whether a scan can evaluate a filter by itself: nothing in it stands for what another node computes.
-fn is_evaluable(filter: &Expr) -> Result<bool> {
+pub(crate) fn is_evaluable(filter: &Expr) -> Result<bool> {
     let mut evaluable = true;
     filter.apply(|e| {
         evaluable = !matches!(

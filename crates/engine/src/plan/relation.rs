@@ -109,14 +109,7 @@ impl Planner {
                 memory_scan(schema, typed)
             }
             Rel::Scan(scan) => crate::exec::table_provider::plan_scan(self, scan),
-            Rel::Virtual { schema, name, columns } => {
-                let batch = crate::virtual_tables::rows(&self.ctx, schema, name)?;
-                let fields: Vec<Field> = columns.iter().map(|(c, _, ty)| Field::new(column_name(*c), ty.arrow.clone(), true)).collect();
-                let schema = Arc::new(Schema::new(fields));
-                let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-                let batch = RecordBatch::try_new_with_options(schema.clone(), batch.columns().to_vec(), &options)?;
-                memory_scan(schema, vec![batch])
-            }
+            Rel::Virtual { schema, name, columns } => crate::virtual_tables::scan::plan(&self.ctx, schema, name, columns),
             Rel::Filter { input, predicate } => self.plan_filter(input, predicate).await,
             Rel::Project { input, exprs } => {
                 let mut list: Vec<Expr> = exprs.iter().filter(|(c, _)| self.is_used(*c)).map(|(_, e)| e.clone()).collect();

@@ -1,18 +1,21 @@
-//! Rows of computed relations as they are put together: values by column name, then Arrow columns of the declared types.
+//! Rows of system relations as they are put together: values by column name, then Arrow columns of the declared types. Rows and columns
+//! that the query does not want are left out as they come.
 
+use super::definitions::Definition;
+use super::wanted::Wanted;
 use arrow::array::{
     Array, ArrayRef, BooleanArray, Float32Array, Float64Array, Int16Array, Int32Array, Int64Array, IntervalMonthDayNanoArray, RecordBatch,
     RecordBatchOptions, StringViewArray, TimestampMicrosecondArray, UInt32Array, new_null_array,
 };
 use arrow::compute::concat;
 use arrow::datatypes::{DataType, Field, Schema};
-use std::collections::HashMap;
 use std::sync::Arc;
 use stoa_pg::types::PgType;
 use stoa_pg::values::array::{Rows, Shape};
 use stoa_pg::values::datetime::epoch::from_clock;
 use stoa_pg::values::interval::Interval;
-use stoa_pg::{PgError, PgResult, SqlType};
+use stoa_pg::{PgError, PgResult};
+use stoa_table::catalog::ColumnId;
 
 /// One value.
 #[derive(Clone, Debug)]
@@ -62,25 +65,61 @@ pub fn yes(b: bool) -> V {
     V::from(if b { "YES" } else { "NO" })
 }
 
-/// The rows so far.
-pub struct Table<'a> {
-    columns: &'a [(String, SqlType)],
-    places: HashMap<&'a str, usize>,
+/// The rows so far, of the columns that are read.
+pub struct Builder<'a> {
+    definition: &'a Definition,
+    wanted: &'a Wanted,
+    /// Positions in the definition of the columns that are built.
+    read: &'a [usize],
+    /// By position in the definition: the place among those that are built.
+    places: Vec<Option<usize>>,
     values: Vec<Vec<V>>,
     rows: usize,
 }
 
-impl<'a> Table<'a> {
-    pub fn new(columns: &'a [(String, SqlType)]) -> Self {
-        let places = columns.iter().enumerate().map(|(i, (n, _))| (n.as_str(), i)).collect();
-        Self { columns, places, values: vec![Vec::new(); columns.len()], rows: 0 }
+impl<'a> Builder<'a> {
+    pub fn new(definition: &'a Definition, read: &'a [usize], wanted: &'a Wanted) -> Self {
+        let mut places = vec![None; definition.columns.len()];
+        for (place, position) in read.iter().enumerate() {
+            if let Some(slot) = places.get_mut(*position) {
+                *slot = Some(place);
+            }
+        }
+        Self { definition, wanted, read, places, values: vec![Vec::new(); read.len()], rows: 0 }
     }
 
-    /// Adds a row; columns that are not named are NULL.
+    fn id(&self, column: &str) -> Option<ColumnId> {
+        self.definition.position(column).map(column_id)
+    }
+
+    /// Whether the query reads a column: what is costly to find out need not be otherwise.
+    pub fn reads(&self, column: &str) -> bool {
+        self.definition.position(column).and_then(|at| self.places.get(at)).is_some_and(Option::is_some)
+    }
+
+    /// Whether rows with this value in a column are wanted: a loop may go on to the next object otherwise.
+    pub fn wants(&self, column: &str, value: impl Into<V>) -> bool {
+        self.wanted.is_everything() || self.id(column).is_none_or(|id| self.wanted.admits(id, &value.into()))
+    }
+
+    /// As [`Builder::wants`], of OIDs.
+    pub fn wants_oid(&self, column: &str, oid: u32) -> bool {
+        self.wants(column, V::Oid(oid))
+    }
+
+    /// The only OIDs that a column of wanted rows can have, ascending; `None` if any will do.
+    pub fn oids(&self, column: &str) -> Option<Vec<u32>> {
+        self.wanted.numbers(self.id(column)?)
+    }
+
+    /// Adds a row, if it is wanted; columns that are not named are NULL.
     pub fn row(&mut self, cells: Vec<(&str, V)>) {
+        if !self.wanted.is_everything() && !cells.iter().all(|(name, value)| self.id(name).is_none_or(|id| self.wanted.admits(id, value))) {
+            return;
+        }
         self.rows += 1;
         for (name, value) in cells {
-            if let Some(place) = self.places.get(name)
+            if let Some(Some(place)) = self.definition.position(name).and_then(|at| self.places.get(at))
                 && let Some(column) = self.values.get_mut(*place)
             {
                 column.push(value);
@@ -93,19 +132,27 @@ impl<'a> Table<'a> {
         }
     }
 
+    /// The rows, with the columns that are read in their order.
     pub fn finish(self) -> PgResult<RecordBatch> {
-        let fields: Vec<Field> = self.columns.iter().map(|(n, t)| Field::new(n, t.arrow.clone(), true)).collect();
-        let mut arrays = Vec::with_capacity(fields.len());
-        for ((name, ty), values) in self.columns.iter().zip(self.values) {
+        let columns = self.read.iter().filter_map(|at| self.definition.columns.get(*at));
+        let mut fields = Vec::with_capacity(self.read.len());
+        let mut arrays = Vec::with_capacity(self.read.len());
+        for ((name, ty), values) in columns.zip(self.values) {
             let array = column(&ty.arrow, matches!(ty.ty, PgType::Int2Vector | PgType::OidVector), values)?;
             if array.data_type() != &ty.arrow {
                 return Err(PgError::internal(format!("column {name} of a system relation has no builder for {}", ty.arrow)));
             }
+            fields.push(Field::new(name, ty.arrow.clone(), true));
             arrays.push(array);
         }
         let options = RecordBatchOptions::new().with_row_count(Some(self.rows));
         Ok(RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options)?)
     }
+}
+
+/// The number by which filters know the column at a position of a definition.
+pub fn column_id(position: usize) -> ColumnId {
+    ColumnId(u32::try_from(position).unwrap_or(u32::MAX).saturating_add(1))
 }
 
 fn int(v: &V) -> Option<i64> {

@@ -1,4 +1,4 @@
-//! Names, OIDs, kinds, columns, types and unique keys of PostgreSQL 15's system relations, from `shapes.tsv`: a relation a line.
+//! Names, OIDs, kinds, columns, types and unique keys of PostgreSQL 15's system relations, from `definitions.tsv`: a relation a line.
 //!
 //! A line's fields: schema, name, OID, `relkind`, the columns (`name:type`, behind it a length or precision in parentheses, and `!` where
 //! NULL is refused), and for tables the keys of their unique indexes, parted by `;`.
@@ -10,30 +10,31 @@ use stoa_pg::{PgType, SqlType};
 
 /// One relation.
 #[derive(Debug)]
-pub struct Shape {
+pub struct Definition {
     pub schema: String,
     pub name: String,
     pub oid: u32,
     /// `r` or `v`, as `pg_class` has it.
     pub kind: String,
     pub columns: Vec<(String, SqlType)>,
+    positions: HashMap<String, usize>,
     /// Of each column.
     pub not_null: Vec<bool>,
     /// Sets of columns of which no two rows have the same values.
     pub keys: Vec<Vec<String>>,
 }
 
-static SHAPES: LazyLock<Vec<Shape>> = LazyLock::new(|| include_str!("shapes.tsv").lines().filter_map(parse).collect());
+static DEFINITIONS: LazyLock<Vec<Definition>> = LazyLock::new(|| include_str!("definitions.tsv").lines().filter_map(parse).collect());
 
-static BY_NAME: LazyLock<HashMap<(&'static str, &'static str), &'static Shape>> =
-    LazyLock::new(|| SHAPES.iter().map(|s| ((s.schema.as_str(), s.name.as_str()), s)).collect());
+static BY_NAME: LazyLock<HashMap<(&'static str, &'static str), &'static Definition>> =
+    LazyLock::new(|| DEFINITIONS.iter().map(|s| ((s.schema.as_str(), s.name.as_str()), s)).collect());
 
-fn parse(line: &str) -> Option<Shape> {
+fn parse(line: &str) -> Option<Definition> {
     let mut fields = line.split('\t');
     let (schema, name, oid, kind, columns) = (fields.next()?, fields.next()?, fields.next()?, fields.next()?, fields.next()?);
     let keys = fields.next().map_or_else(Vec::new, |keys| keys.split(';').map(|key| key.split(',').map(str::to_owned).collect()).collect());
     let not_null = columns.split(',').map(|c| c.ends_with('!')).collect();
-    let columns = columns
+    let columns: Vec<(String, SqlType)> = columns
         .split(',')
         .filter_map(|c| {
             let (name, ty) = c.trim_end_matches('!').split_once(':')?;
@@ -55,31 +56,48 @@ fn parse(line: &str) -> Option<Shape> {
             ))
         })
         .collect();
-    Some(Shape { schema: schema.to_owned(), name: name.to_owned(), oid: oid.parse().ok()?, kind: kind.to_owned(), columns, not_null, keys })
+    let positions = columns.iter().enumerate().map(|(at, (name, _))| (name.clone(), at)).collect();
+    Some(Definition {
+        schema: schema.to_owned(),
+        name: name.to_owned(),
+        oid: oid.parse().ok()?,
+        kind: kind.to_owned(),
+        columns,
+        positions,
+        not_null,
+        keys,
+    })
+}
+
+impl Definition {
+    /// Where a column stands, from 0.
+    pub fn position(&self, column: &str) -> Option<usize> {
+        self.positions.get(column).copied()
+    }
 }
 
 /// The relation of this name.
-pub fn find(schema: &str, name: &str) -> Option<&'static Shape> {
+pub fn find(schema: &str, name: &str) -> Option<&'static Definition> {
     BY_NAME.get(&(schema, name)).copied()
 }
 
 /// All relations.
-pub fn all() -> impl Iterator<Item = &'static Shape> {
-    SHAPES.iter()
+pub fn all() -> impl Iterator<Item = &'static Definition> {
+    DEFINITIONS.iter()
 }
 
 #[cfg(test)]
 mod tests {
     #[test]
     fn every_line_is_read_with_all_its_columns() {
-        let lines: Vec<&str> = include_str!("shapes.tsv").lines().collect();
-        assert_eq!(super::SHAPES.len(), lines.len());
-        for (shape, line) in super::SHAPES.iter().zip(lines) {
+        let lines: Vec<&str> = include_str!("definitions.tsv").lines().collect();
+        assert_eq!(super::DEFINITIONS.len(), lines.len());
+        for (definition, line) in super::DEFINITIONS.iter().zip(lines) {
             let wanted = line.split('\t').nth(4).map_or(0, |c| c.split(',').count());
-            assert_eq!(shape.columns.len(), wanted, "{}", shape.name);
-            assert!(matches!(shape.kind.as_str(), "r" | "v"), "{}", shape.name);
-            for column in shape.keys.iter().flatten() {
-                assert!(shape.columns.iter().any(|(name, _)| name == column), "{}.{column}", shape.name);
+            assert_eq!(definition.columns.len(), wanted, "{}", definition.name);
+            assert!(matches!(definition.kind.as_str(), "r" | "v"), "{}", definition.name);
+            for column in definition.keys.iter().flatten() {
+                assert!(definition.columns.iter().any(|(name, _)| name == column), "{}.{column}", definition.name);
             }
         }
     }

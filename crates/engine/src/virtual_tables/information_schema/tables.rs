@@ -1,0 +1,51 @@
+//! `tables`: tables and views.
+
+use super::super::builder::{Builder, yes};
+use super::super::definitions;
+use super::super::objects::{schema_of, tables};
+use super::{DATABASE, written};
+use crate::exec::StatementContext;
+use stoa_pg::PgResult;
+use stoa_table::catalog::Relation;
+
+/// Adds the rows.
+pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
+    for table in tables(ctx) {
+        if !t.wants("table_name", table.name.as_str()) {
+            continue;
+        }
+        let kind = if table.temporary { "LOCAL TEMPORARY" } else { "BASE TABLE" };
+        table_row(ctx, t, table.schema, &table.name, kind, true);
+    }
+    for relation in ctx.catalog.relations() {
+        if let Relation::View(v) = &**relation
+            && v.materialized.is_none()
+            && t.wants("table_name", v.name.as_str())
+        {
+            table_row(ctx, t, v.schema, &v.name, "VIEW", t.reads("is_insertable_into") && written(ctx).is_updatable(v));
+        }
+    }
+    for definition in definitions::all() {
+        let is_table = definition.kind == "r";
+        t.row(vec![
+            ("table_catalog", DATABASE.into()),
+            ("table_schema", definition.schema.as_str().into()),
+            ("table_name", definition.name.as_str().into()),
+            ("table_type", if is_table { "BASE TABLE" } else { "VIEW" }.into()),
+            ("is_insertable_into", yes(is_table)),
+            ("is_typed", yes(false)),
+        ]);
+    }
+    Ok(())
+}
+
+fn table_row(ctx: &StatementContext, t: &mut Builder<'_>, schema: u32, name: &str, kind: &str, writable: bool) {
+    t.row(vec![
+        ("table_catalog", DATABASE.into()),
+        ("table_schema", schema_of(ctx, schema).into()),
+        ("table_name", name.into()),
+        ("table_type", kind.into()),
+        ("is_insertable_into", yes(writable)),
+        ("is_typed", yes(false)),
+    ]);
+}

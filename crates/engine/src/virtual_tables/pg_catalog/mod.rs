@@ -1,0 +1,93 @@
+//! The relations of `pg_catalog`, a file each.
+
+mod pg_am;
+mod pg_attrdef;
+mod pg_attribute;
+mod pg_cast;
+mod pg_class;
+mod pg_collation;
+mod pg_constraint;
+mod pg_cursors;
+mod pg_database;
+mod pg_depend;
+mod pg_description;
+mod pg_index;
+mod pg_indexes;
+mod pg_language;
+mod pg_locks;
+mod pg_matviews;
+mod pg_namespace;
+mod pg_opclass;
+mod pg_operator;
+mod pg_prepared_statements;
+mod pg_proc;
+mod pg_rewrite;
+mod pg_roles;
+mod pg_sequence;
+mod pg_settings;
+mod pg_stat_activity;
+mod pg_stat_fulltext;
+mod pg_stat_index_check;
+mod pg_stat_progress_create_index;
+mod pg_stat_user_indexes;
+mod pg_stat_user_tables;
+mod pg_stats;
+mod pg_tables;
+mod pg_tablespace;
+mod pg_timezone_abbrevs;
+mod pg_timezone_names;
+mod pg_type;
+mod pg_user;
+mod pg_views;
+
+/// What adds the rows of a relation; `None` for those that Stoa has nothing to say in.
+pub fn filler(name: &str) -> Option<super::Fill> {
+    Some(match name {
+        "pg_am" => pg_am::fill,
+        "pg_attrdef" => pg_attrdef::fill,
+        "pg_attribute" => pg_attribute::fill,
+        "pg_cast" => pg_cast::fill,
+        "pg_class" => pg_class::fill,
+        "pg_collation" => pg_collation::fill,
+        "pg_constraint" => pg_constraint::fill,
+        "pg_cursors" => pg_cursors::fill,
+        "pg_database" => pg_database::fill,
+        "pg_depend" => pg_depend::fill,
+        "pg_description" => pg_description::fill,
+        "pg_index" => pg_index::fill,
+        "pg_indexes" => pg_indexes::fill,
+        "pg_language" => pg_language::fill,
+        "pg_locks" => pg_locks::fill,
+        "pg_matviews" => pg_matviews::fill,
+        "pg_namespace" => pg_namespace::fill,
+        "pg_opclass" => pg_opclass::fill,
+        "pg_operator" => pg_operator::fill,
+        "pg_prepared_statements" => pg_prepared_statements::fill,
+        "pg_proc" => pg_proc::fill,
+        "pg_rewrite" => pg_rewrite::fill,
+        "pg_roles" | "pg_authid" => pg_roles::fill,
+        "pg_sequence" | "pg_sequences" => pg_sequence::fill,
+        "pg_settings" => pg_settings::fill,
+        "pg_stat_activity" => pg_stat_activity::fill,
+        "pg_stat_fulltext" => pg_stat_fulltext::fill,
+        "pg_stat_index_check" => pg_stat_index_check::fill,
+        "pg_stat_progress_create_index" => pg_stat_progress_create_index::fill,
+        "pg_stat_user_indexes" | "pg_stat_all_indexes" => pg_stat_user_indexes::fill,
+        "pg_stat_user_tables" | "pg_stat_all_tables" | "pg_statio_user_tables" => pg_stat_user_tables::fill,
+        "pg_stats" => pg_stats::fill,
+        "pg_tables" => pg_tables::fill,
+        "pg_tablespace" => pg_tablespace::fill,
+        "pg_timezone_abbrevs" => pg_timezone_abbrevs::fill,
+        "pg_timezone_names" => pg_timezone_names::fill,
+        "pg_type" => pg_type::fill,
+        "pg_user" => pg_user::fill,
+        "pg_views" => pg_views::fill,
+        _ => return None,
+    })
+}
+
+/// Whether a relation's rows change while nothing is defined: what sessions do, what statistics say, where sequences stand.
+pub fn is_live(name: &str) -> bool {
+    name.starts_with("pg_stat")
+        || matches!(name, "pg_locks" | "pg_cursors" | "pg_prepared_statements" | "pg_settings" | "pg_sequence" | "pg_sequences")
+}

@@ -1,0 +1,23 @@
+//! `pg_collation`: the collations.
+
+use super::super::builder::{Builder, V};
+use super::super::objects::{DEFAULT_COLLATION, OWNER};
+use crate::exec::StatementContext;
+use stoa_pg::PgResult;
+use stoa_table::catalog::PG_CATALOG_OID;
+
+/// Adds the rows.
+pub fn fill(_: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
+    for (oid, name, provider) in [(DEFAULT_COLLATION, "default", "d"), (950, "C", "c"), (951, "POSIX", "c"), (952, "ucs_basic", "c")] {
+        t.row(vec![
+            ("oid", V::Oid(oid)),
+            ("collname", name.into()),
+            ("collnamespace", V::Oid(PG_CATALOG_OID)),
+            ("collowner", V::Oid(OWNER)),
+            ("collprovider", provider.into()),
+            ("collisdeterministic", true.into()),
+            ("collencoding", V::Int(-1)),
+        ]);
+    }
+    Ok(())
+}

@@ -1,0 +1,47 @@
+//! `pg_stat_activity`: the sessions, and what they do.
+
+use super::super::builder::{Builder, V};
+use super::super::objects::{DATABASE_OID, OWNER};
+use super::pg_locks::lock_type;
+use crate::exec::StatementContext;
+use crate::session::shared::ActivityState;
+use stoa_pg::PgResult;
+use stoa_table::txn::GroupId;
+
+/// Adds the rows.
+pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
+    for session in ctx.database.sessions() {
+        let activity = session.activity();
+        let waits = ctx.txn.manager().locks().waits_for(GroupId(u64::from(session.pid)));
+        let (wait_type, wait_event) = match waits {
+            Some(id) => ("Lock".into(), lock_type(id).into()),
+            None if activity.state == ActivityState::Active => (V::Null, V::Null),
+            None => ("Client".into(), "ClientRead".into()),
+        };
+        t.row(vec![
+            ("wait_event_type", wait_type),
+            ("wait_event", wait_event),
+            ("datid", V::Oid(DATABASE_OID)),
+            ("datname", "stoa".into()),
+            ("pid", V::Int(i64::from(session.pid))),
+            ("usesysid", V::Oid(OWNER)),
+            ("usename", session.current_user().into()),
+            ("application_name", session.show("application_name").unwrap_or_default().into()),
+            ("client_addr", session.client_address.map(|a| a.ip().to_string()).into()),
+            ("client_port", session.client_address.map_or(V::Null, |a| V::Int(i64::from(a.port())))),
+            ("backend_start", V::Time(session.started_us)),
+            ("query_start", time(activity.query_start_us)),
+            ("xact_start", time(activity.transaction_start_us)),
+            ("state_change", time(activity.state_change_us)),
+            ("state", activity.state.name().into()),
+            ("query", activity.query.to_string().into()),
+            ("backend_type", "client backend".into()),
+        ]);
+    }
+    Ok(())
+}
+
+/// 0 where there is none.
+fn time(us: i64) -> V {
+    if us == 0 { V::Null } else { V::Time(us) }
+}

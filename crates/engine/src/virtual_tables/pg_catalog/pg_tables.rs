@@ -1,0 +1,26 @@
+//! `pg_tables`: the tables, by name.
+
+use super::super::builder::Builder;
+use super::super::objects::{has_triggers, indexes, referenced_tables, schema_of, tables};
+use crate::exec::StatementContext;
+use stoa_pg::PgResult;
+
+/// Adds the rows.
+pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
+    let referenced = referenced_tables(ctx);
+    for table in tables(ctx) {
+        if !t.wants("tablename", table.name.as_str()) {
+            continue;
+        }
+        t.row(vec![
+            ("schemaname", schema_of(ctx, table.schema).into()),
+            ("tablename", table.name.as_str().into()),
+            ("tableowner", ctx.session.current_user().into()),
+            ("hasindexes", (!indexes(&table).is_empty()).into()),
+            ("hasrules", false.into()),
+            ("hastriggers", has_triggers(&table, &referenced).into()),
+            ("rowsecurity", false.into()),
+        ]);
+    }
+    Ok(())
+}

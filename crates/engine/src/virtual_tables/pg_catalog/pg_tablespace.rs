@@ -1,0 +1,14 @@
+//! `pg_tablespace`: the two tablespaces that PostgreSQL always has.
+
+use super::super::builder::{Builder, V};
+use super::super::objects::OWNER;
+use crate::exec::StatementContext;
+use stoa_pg::PgResult;
+
+/// Adds the rows.
+pub fn fill(_: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
+    for (oid, name) in [(1663, "pg_default"), (1664, "pg_global")] {
+        t.row(vec![("oid", V::Oid(oid)), ("spcname", name.into()), ("spcowner", V::Oid(OWNER))]);
+    }
+    Ok(())
+}
