@@ -418,7 +418,7 @@ impl Binder<'_> {
                 Some(cursor) => self.is_current(target, &fold(cursor), &old)?,
                 _ => vec![self.in_clause(Clause::Where, |b| {
                     let bound = b.bind_expr(condition)?;
-                    b.coerce_bool(bound, "WHERE").map_err(|e| e.at(b.pos(condition)))
+                    b.coerce_condition(bound, "WHERE").map_err(|e| e.at(b.pos(condition)))
                 })?],
             };
             rel = Rel::Filter { input: Box::new(rel), predicate: and(predicate) };

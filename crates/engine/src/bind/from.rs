@@ -62,7 +62,7 @@ impl Binder<'_> {
                     self.each_item(0, first_item, |i| i.lateral_only = true);
                     let bound = self.in_clause(Clause::JoinOn, |b| {
                         let e = b.bind_expr(on)?;
-                        b.coerce_bool(e, "JOIN/ON").map_err(|e| e.at(b.pos(on)))
+                        b.coerce_condition(e, "JOIN/ON").map_err(|e| e.at(b.pos(on)))
                     });
                     self.each_item(0, first_item, |i| i.lateral_only = false);
                     Some(bound?)

@@ -342,7 +342,7 @@ impl Binder<'_> {
         let condition = match &update.selection {
             Some(e) => Some(self.in_clause(Clause::Where, |b| {
                 let bound = b.bind_expr(e)?;
-                b.coerce_bool(bound, "WHERE").map_err(|err| err.at(b.pos(e)))
+                b.coerce_condition(bound, "WHERE").map_err(|err| err.at(b.pos(e)))
             })?),
             None => None,
         };

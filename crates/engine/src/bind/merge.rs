@@ -38,7 +38,7 @@ impl Binder<'_> {
         let right = self.bind_beside_target(std::slice::from_ref(&source))?;
         let on = self.in_clause(Clause::JoinOn, |b| {
             let bound = b.bind_expr(&merge.on)?;
-            b.coerce_bool(bound, "JOIN/ON").map_err(|e| e.at(b.pos(merge.on.as_ref())))
+            b.coerce_condition(bound, "JOIN/ON").map_err(|e| e.at(b.pos(merge.on.as_ref())))
         })?;
         let inserts = merge.clauses.iter().any(|c| !matches!(c.clause_kind, ast::MergeClauseKind::Matched));
         let kind = if inserts { JoinKind::Left } else { JoinKind::Inner };

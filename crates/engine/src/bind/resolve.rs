@@ -2,6 +2,7 @@
 //! ("Functions and Operators: Type Conversion").
 
 use super::Binder;
+use crate::typed::condition::settled;
 use crate::typed::tree::{Expr, ExprKind, OperRef};
 use arrow::datatypes::DataType;
 use std::sync::Arc;
@@ -138,6 +139,11 @@ impl Binder<'_> {
             ));
         }
         self.coerce(expr, &SqlType::new(PgType::Bool), CastContext::Implicit)
+    }
+
+    /// As [`Self::coerce_bool`], of a condition that rows pass or do not: WHERE, HAVING, ON.
+    pub(crate) fn coerce_condition(&mut self, expr: Expr, what: &str) -> PgResult<Expr> {
+        Ok(settled(self.coerce_bool(expr, what)?))
     }
 
     /// The type that UNION, CASE, COALESCE, VALUES and ARRAY give to several expressions.

@@ -77,7 +77,7 @@ impl Binder<'_> {
             None => Ok(None),
             Some(condition) => b.in_clause(Clause::Where, |b| {
                 let bound = b.bind_expr(condition)?;
-                b.coerce_bool(bound, "WHERE").map_err(|e| e.at(b.pos(condition))).map(Some)
+                b.coerce_condition(bound, "WHERE").map_err(|e| e.at(b.pos(condition))).map(Some)
             }),
         };
         // As in PostgreSQL the select list is read, and its errors are told, before the condition. What it shows of a text is for a
@@ -93,7 +93,7 @@ impl Binder<'_> {
         let mut having = match &select.having {
             Some(condition) => Some(self.in_clause(Clause::Having, |b| {
                 let bound = b.bind_expr(condition)?;
-                b.coerce_bool(bound, "HAVING").map_err(|e| e.at(b.pos(condition)))
+                b.coerce_condition(bound, "HAVING").map_err(|e| e.at(b.pos(condition)))
             })?),
             None => None,
         };

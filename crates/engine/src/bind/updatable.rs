@@ -291,7 +291,7 @@ impl Binder<'_> {
         let condition = match &select.selection {
             Some(e) => Some(self.in_clause(Clause::Where, |b| {
                 let bound = b.bind_expr(e)?;
-                b.coerce_bool(bound, "WHERE")
+                b.coerce_condition(bound, "WHERE")
             })?),
             None => None,
         };

@@ -3,6 +3,7 @@
 //! The binder makes the tree; planning, writing and the search for words read it. Nothing here looks at a catalog or runs a plan.
 //! Reading order: [`tree`] → [`walk`] → [`kernel`] → [`constant`] → [`udf`] → [`raises`] → [`guard`] → [`expr`] → [`evaluator`].
 
+pub mod condition;
 pub mod constant;
 pub mod error;
 pub mod evaluator;
