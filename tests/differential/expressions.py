@@ -102,7 +102,7 @@ def signatures(stoa, oracle):
     theirs = {(n, a or ""): (k, s, v, r) for n, a, k, s, v, r in oracle.all(sql)}
     ours = {(n, a or ""): (k, s, v, r) for n, a, k, s, v, r in stoa.all(sql)}
     if not ours:
-        ours = theirs
+        sys.exit("expressions: Stoa does not list its functions")
     functions = [(n, a.split(), *theirs[(n, a)]) for (n, a) in sorted(ours) if (n, a) in theirs and n not in CHANCE and not n.startswith(NATURE)]
     sql = "SELECT o.oprname, l.typname, r.typname FROM pg_operator o LEFT JOIN pg_type l ON l.oid = o.oprleft JOIN pg_type r ON r.oid = o.oprright"
     theirs = set(oracle.all(sql))

@@ -54,6 +54,13 @@ fn syntax(message: String) -> PgError {
     PgError::new(SqlState::SYNTAX_ERROR, message)
 }
 
+/// A CTE as it is without SEARCH and CYCLE.
+pub(super) fn without_clauses(cte: &ast::Cte) -> ast::Cte {
+    let mut out = cte.clone();
+    take_clauses(&mut out.alias);
+    out
+}
+
 impl Binder<'_> {
     /// A CTE with SEARCH or CYCLE as one without, and the names that its last columns have outside; `None` if it has neither.
     pub(super) fn without_search(&mut self, cte: &ast::Cte, recursive: bool) -> PgResult<Option<(ast::Cte, Vec<String>)>> {

@@ -55,10 +55,12 @@ impl Binder<'_> {
                 continue;
             }
             if let Some((rewritten, outside)) = self.without_search(cte, with.recursive)? {
-                self.bind_recursive(&rewritten, name).map_err(|mut e| {
-                    e.fields_mut().position = None;
-                    e
-                })?;
+                if let Err(mut error) = self.bind_recursive(&rewritten, name.clone()) {
+                    // What is wrong without the clauses is told as it would be.
+                    self.bind_recursive(&super::search::without_clauses(cte), name)?;
+                    error.fields_mut().position = None;
+                    return Err(error);
+                }
                 // Outside, the hidden columns have their names; what is behind them is not shown.
                 if let Some(entry) = self.cte_scope.last_mut() {
                     let plain = entry.columns.iter().take_while(|(n, _)| !n.starts_with(super::search::HIDDEN)).count();

@@ -38,7 +38,7 @@ pub fn relation_name(system: &SessionSystem, oid: u32) -> Option<String> {
 /// # Errors
 /// 42602 for what is no name.
 pub fn relation_oid(system: &SessionSystem, name: &str) -> PgResult<Option<u32>> {
-    class_named(&system.catalog, &system.search_path, system.session.temporary_schema(), name)
+    class_named(&system.catalog, &system.session.database, &system.search_path, system.session.temporary_schema(), name)
 }
 
 /// The name of a schema.
@@ -439,7 +439,13 @@ fn with_definitions<T>(system: &SessionSystem, run: impl FnOnce(&Definitions<'_>
 
 /// What can be written of views, by the names that the session sees.
 fn written<'a>(system: &'a SessionSystem, eval: &'a EvalContext) -> Names<'a> {
-    Names { catalog: &system.catalog, path: &system.search_path, temporary: system.session.temporary_schema(), eval }
+    Names {
+        catalog: &system.catalog,
+        database: &system.session.database,
+        path: &system.search_path,
+        temporary: system.session.temporary_schema(),
+        eval,
+    }
 }
 
 fn index_definition(system: &SessionSystem, args: &Args<'_>) -> PgResult<ScalarValue> {
