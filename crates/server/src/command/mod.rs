@@ -51,7 +51,7 @@ impl Command {
     pub fn run(self) -> Result<ExitCode, CommandError> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .enable_all()
-            .thread_stack_size(crate::wire::threads::STACK_BYTES)
+            .thread_stack_size(crate::wire::event_loops::STACK_BYTES)
             .build()
             .map_err(|error| CommandError::Io { what: "cannot start threads".into(), error })?;
         if !matches!(self, Command::Serve(_)) {
@@ -68,7 +68,7 @@ impl Command {
             Command::Backup(command) => runtime.block_on(command.run()),
             Command::Demo(command) => runtime.block_on(command.run()),
         };
-        let thread = std::thread::Builder::new().stack_size(crate::wire::threads::STACK_BYTES).spawn(work);
+        let thread = std::thread::Builder::new().stack_size(crate::wire::event_loops::STACK_BYTES).spawn(work);
         let thread = thread.map_err(|error| CommandError::Io { what: "cannot start a thread".into(), error })?;
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     }

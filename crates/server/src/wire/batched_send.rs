@@ -1,7 +1,7 @@
-//! Answers of several connections, handed to the kernel in one call.
+//! Batched sends: answers of several connections, given to the kernel in one call.
 //!
 //! A client that is woken by an answer takes the processor: where each connection sends by itself, the client finds one answer, deals
-//! with it, and sleeps until the next one wakes it. Handed over together, all are there before the first client runs. Linux takes
+//! with it, and sleeps until the next one wakes it. Sent in one batch, all are there before the first client runs. Linux takes
 //! writes to several sockets in one call through `io_uring`; where there is none, or it is forbidden, each connection sends by itself.
 
 use slab::Slab;
@@ -10,12 +10,12 @@ use std::io;
 use std::os::fd::RawFd;
 
 thread_local! {
-    static POST: RefCell<Post> = RefCell::default();
+    static PENDING: RefCell<Pending> = RefCell::default();
 }
 
 /// What the connections of a thread have to send.
 #[derive(Default)]
-struct Post {
+struct Pending {
     entries: Slab<Entry>,
     queue: Queue,
 }
@@ -30,35 +30,35 @@ struct Entry {
 enum Outcome {
     /// Not sent.
     Waits,
-    /// The kernel has it, and has not told yet what became of it.
-    Handed,
+    /// The kernel has it, and has not reported yet what became of it.
+    Submitted,
     /// So many bytes are gone.
     Sent(usize),
 }
 
-/// What a connection has to send, until it asks what became of it. Dropped before that, it may have been sent or not.
-pub struct Letter {
+/// A send that waits for others of its thread, until its connection asks what became of it. Dropped before that, it may have been sent or not.
+pub struct PendingSend {
     key: usize,
 }
 
-/// Leaves `bytes` to be sent with those of others of this thread. The socket must stay open until the letter is opened or dropped, which
+/// Enqueues `bytes` to be sent with those of others of this thread. The socket must stay open until the send is completed or dropped, which
 /// must be on this thread.
-pub fn post(socket: RawFd, bytes: Vec<u8>) -> Letter {
-    POST.with_borrow_mut(|post| Letter { key: post.entries.insert(Entry { socket, bytes, outcome: Outcome::Waits }) })
+pub fn enqueue(socket: RawFd, bytes: Vec<u8>) -> PendingSend {
+    PENDING.with_borrow_mut(|pending| PendingSend { key: pending.entries.insert(Entry { socket, bytes, outcome: Outcome::Waits }) })
 }
 
-impl Letter {
+impl PendingSend {
     /// Sends it and all others that wait, unless that has been done. Gives the bytes back, and how many of them are gone: none, where
     /// the connection may as well send them by itself. An error of the socket is found by who sends the rest.
     ///
     /// # Errors
     /// When it is not known what has been sent.
-    pub fn open(self) -> io::Result<(Vec<u8>, usize)> {
-        let entry = POST.with_borrow_mut(|post| {
-            if post.entries.get(self.key).is_some_and(|entry| entry.outcome == Outcome::Waits) {
-                post.queue.send(&mut post.entries);
+    pub fn complete(self) -> io::Result<(Vec<u8>, usize)> {
+        let entry = PENDING.with_borrow_mut(|pending| {
+            if pending.entries.get(self.key).is_some_and(|entry| entry.outcome == Outcome::Waits) {
+                pending.queue.send(&mut pending.entries);
             }
-            post.entries.try_remove(self.key)
+            pending.entries.try_remove(self.key)
         });
         // What `drop` does has been done.
         std::mem::forget(self);
@@ -73,16 +73,16 @@ impl Letter {
     }
 }
 
-impl Drop for Letter {
+impl Drop for PendingSend {
     fn drop(&mut self) {
         // The thread may be ending.
-        let _ = POST.try_with(|post| forget(post.borrow_mut().entries.try_remove(self.key)));
+        let _ = PENDING.try_with(|pending| forget(pending.borrow_mut().entries.try_remove(self.key)));
     }
 }
 
 /// Drops an entry; bytes that the kernel may still read are never freed.
 fn forget(entry: Option<Entry>) {
-    if let Some(Entry { bytes, outcome: Outcome::Handed, .. }) = entry {
+    if let Some(Entry { bytes, outcome: Outcome::Submitted, .. }) = entry {
         std::mem::forget(bytes);
     }
 }
@@ -109,7 +109,7 @@ mod with_io_uring {
     use slab::Slab;
     use std::io;
 
-    /// More than so many are handed over in several calls.
+    /// More than so many are submitted in several calls.
     pub const MOST: u32 = 64;
 
     /// The thread's queue of the kernel.
@@ -129,7 +129,7 @@ mod with_io_uring {
             while entries.iter().filter(|(_, entry)| entry.outcome == Outcome::Waits).nth(1).is_some() {
                 let Some(ring) = self.ring() else { return };
                 if let Err(error) = send_all(ring, entries) {
-                    tracing::warn!(%error, "sending answers together failed: connections send by themselves");
+                    tracing::warn!(%error, "a batched send failed: connections send by themselves");
                     *self = Self::Closed;
                 }
             }
@@ -168,7 +168,7 @@ mod with_io_uring {
             if unsafe { ring.submission().push(&send) }.is_err() {
                 break;
             }
-            entry.outcome = Outcome::Handed;
+            entry.outcome = Outcome::Submitted;
             handed += 1;
         }
         if handed == 0 {
@@ -204,8 +204,8 @@ mod tests {
     }
 
     /// As a connection does it: what has not been sent is sent by itself.
-    fn deliver(letter: Letter, socket: &mut UnixStream) -> usize {
-        let (bytes, sent) = letter.open().unwrap();
+    fn deliver(send: PendingSend, socket: &mut UnixStream) -> usize {
+        let (bytes, sent) = send.complete().unwrap();
         socket.write_all(bytes.get(sent..).unwrap()).unwrap();
         sent
     }
@@ -215,21 +215,21 @@ mod tests {
         for count in [1, 2, 5, 150] {
             let mut pairs = pairs(count);
             let text = |n: usize| format!("answer {n} of {count}").into_bytes();
-            let letters: Vec<_> = pairs.iter().enumerate().map(|(n, (here, _))| post(here.as_raw_fd(), text(n))).collect();
-            let mut together = 0;
-            for (n, letter) in letters.into_iter().enumerate() {
-                together += usize::from(deliver(letter, &mut pairs[n].0) == text(n).len());
+            let sends: Vec<_> = pairs.iter().enumerate().map(|(n, (here, _))| enqueue(here.as_raw_fd(), text(n))).collect();
+            let mut batched = 0;
+            for (n, send) in sends.into_iter().enumerate() {
+                batched += usize::from(deliver(send, &mut pairs[n].0) == text(n).len());
             }
-            let open = POST.with_borrow(|post| matches!(post.queue, Queue::Open(_)));
-            assert!(together == 0 || open, "{together}");
-            assert!(!open || count == 1 || together >= count - 1, "{together} of {count}");
+            let open = PENDING.with_borrow(|pending| matches!(pending.queue, Queue::Open(_)));
+            assert!(batched == 0 || open, "{batched}");
+            assert!(!open || count == 1 || batched >= count - 1, "{batched} of {count}");
             for (n, (here, mut there)) in pairs.into_iter().enumerate() {
                 drop(here);
                 let mut got = Vec::new();
                 there.read_to_end(&mut got).unwrap();
                 assert_eq!(got, text(n));
             }
-            assert!(POST.with_borrow(|post| post.entries.is_empty()));
+            assert!(PENDING.with_borrow(|pending| pending.entries.is_empty()));
         }
     }
 
@@ -238,10 +238,10 @@ mod tests {
         let mut pairs = pairs(3);
         let large = vec![7; 4 << 20];
         // The first is full, the second's client is gone.
-        let letters: Vec<_> = pairs.iter().map(|(here, _)| post(here.as_raw_fd(), large.clone())).collect();
+        let sends: Vec<_> = pairs.iter().map(|(here, _)| enqueue(here.as_raw_fd(), large.clone())).collect();
         let (_, gone) = &pairs[1];
         gone.shutdown(std::net::Shutdown::Both).unwrap();
-        let outcomes: Vec<_> = letters.into_iter().map(|letter| letter.open().unwrap()).collect();
+        let outcomes: Vec<_> = sends.into_iter().map(|send| send.complete().unwrap()).collect();
         for (n, (bytes, sent)) in outcomes.into_iter().enumerate() {
             assert_eq!(bytes.len(), large.len());
             assert!(sent < large.len());
@@ -265,10 +265,10 @@ mod tests {
     #[test]
     fn a_dropped_letter_is_not_sent() {
         let mut pairs = pairs(3);
-        let mut letters: Vec<_> = pairs.iter().map(|(here, _)| post(here.as_raw_fd(), b"x".to_vec())).collect();
-        drop(letters.remove(1));
-        for (letter, n) in letters.into_iter().zip([0, 2]) {
-            deliver(letter, &mut pairs[n].0);
+        let mut sends: Vec<_> = pairs.iter().map(|(here, _)| enqueue(here.as_raw_fd(), b"x".to_vec())).collect();
+        drop(sends.remove(1));
+        for (send, n) in sends.into_iter().zip([0, 2]) {
+            deliver(send, &mut pairs[n].0);
         }
         let got: Vec<_> = pairs
             .drain(..)
@@ -280,17 +280,17 @@ mod tests {
             })
             .collect();
         assert_eq!(got, [1, 0, 1]);
-        assert!(POST.with_borrow(|post| post.entries.is_empty()));
+        assert!(PENDING.with_borrow(|pending| pending.entries.is_empty()));
     }
 
     #[test]
     fn without_a_queue_connections_send_by_themselves() {
         std::thread::spawn(|| {
-            POST.with_borrow_mut(|post| post.queue = Queue::Closed);
+            PENDING.with_borrow_mut(|pending| pending.queue = Queue::Closed);
             let mut pairs = pairs(2);
-            let letters: Vec<_> = pairs.iter().map(|(here, _)| post(here.as_raw_fd(), b"x".to_vec())).collect();
-            for (letter, (here, there)) in letters.into_iter().zip(&mut pairs) {
-                assert_eq!(deliver(letter, here), 0);
+            let sends: Vec<_> = pairs.iter().map(|(here, _)| enqueue(here.as_raw_fd(), b"x".to_vec())).collect();
+            for (send, (here, there)) in sends.into_iter().zip(&mut pairs) {
+                assert_eq!(deliver(send, here), 0);
                 let mut got = [0];
                 there.read_exact(&mut got).unwrap();
                 assert_eq!(&got, b"x");

@@ -1,9 +1,9 @@
 //! One connection: read, handle all complete messages, write.
 
+use super::event_loops::ConnectionTask;
 use super::extended::Portal;
 use super::frame::{self, Frame, kind, violation};
 use super::output::Output;
-use super::threads::Place;
 use bytes::BytesMut;
 use std::collections::HashMap;
 use std::future::Future;
@@ -73,7 +73,7 @@ pub struct Connection {
     notifications: Option<UnboundedReceiver<Notification>>,
     /// Changes when the server is told to stop.
     shutdown: watch::Receiver<bool>,
-    pub(super) place: Place,
+    pub(super) task: ConnectionTask,
     /// After an error of the extended protocol, until Sync.
     pub(super) skip_to_sync: bool,
     /// Sync or Flush asked for the output.
@@ -84,12 +84,12 @@ pub struct Connection {
 }
 
 impl Connection {
-    pub fn new(socket: TcpStream, input: BytesMut, mut session: Session, shutdown: watch::Receiver<bool>, place: Place) -> Self {
+    pub fn new(socket: TcpStream, input: BytesMut, mut session: Session, shutdown: watch::Receiver<bool>, task: ConnectionTask) -> Self {
         let notifications = session.take_notifications();
-        let elsewhere = place.clone();
+        let elsewhere = task.clone();
         session.shared().set_long_work(move || {
-            let place = elsewhere.clone();
-            Box::pin(async move { place.leave().await })
+            let task = elsewhere.clone();
+            Box::pin(async move { task.offload().await })
         });
         Self {
             socket,
@@ -99,7 +99,7 @@ impl Connection {
             portals: HashMap::new(),
             notifications,
             shutdown,
-            place,
+            task,
             skip_to_sync: false,
             flush_due: false,
             told: Vec::new(),
@@ -137,7 +137,7 @@ impl Connection {
                 }
             }
             if std::mem::take(&mut self.flush_due) {
-                let sent = self.place.send_with_neighbours(self.socket.as_raw_fd(), &mut self.output.bytes).await?;
+                let sent = self.task.send_batched(self.socket.as_raw_fd(), &mut self.output.bytes).await?;
                 self.output.sent(sent);
                 if !self.output.is_empty() {
                     self.write().await?;
@@ -149,7 +149,7 @@ impl Connection {
 
     async fn handle(&mut self, frame: Frame) -> Result<Flow, Failure> {
         if matches!(frame.kind, kind::QUERY | kind::PARSE | kind::BIND) && frame.body.len() > LONG_TEXT_BYTES {
-            self.place.leave().await;
+            self.task.offload().await;
         }
         match frame.kind {
             kind::TERMINATE => return Ok(Flow::Close),
@@ -286,7 +286,7 @@ impl Connection {
     /// Waits for bytes from the client while nothing runs; what else happens is dealt with.
     async fn wait(&mut self) -> Result<(), Failure> {
         self.session.shared().rests();
-        self.place.come_home().await;
+        self.task.resume().await;
         self.reserve_input();
         let settings = self.session.shared().settings();
         let status = self.session.transaction_status();

@@ -1,13 +1,13 @@
-//! Where connections run: at home on one of a few threads, or on the runtime's workers.
+//! Where connections run: on one of a few event loops, or on the runtime's workers.
 //!
-//! A connection waits for its client and executes brief statements at home, on a thread that it shares with some of the others: a
+//! A connection waits for its client and executes inline statements on its event loop, a thread that it shares with some of the others: a
 //! message is read, answered and written there without one more thread to wake, which would cost as much as a read by key. Work that
-//! may take long goes over to the workers, which share it among them, and comes home to wait for the client again: so no connection
-//! is held up by a neighbour's.
+//! may take long is offloaded to the workers, which share it among them, and the connection resumes on its event loop to wait for the
+//! client again: so no connection is held up by a neighbour's.
 //!
-//! Going over is a suspended future that is polled on by another runtime. Its socket stays with the driver of its home.
+//! An offloaded connection is a suspended future that is polled on by another runtime. Its socket stays with the driver of its event loop.
 
-use super::together;
+use super::batched_send;
 use std::future::{Future, poll_fn};
 use std::os::fd::RawFd;
 use std::pin::Pin;
@@ -20,13 +20,13 @@ use tokio::sync::oneshot;
 /// Deeply nested statements recurse deeply, and not every step grows the stack; memory is taken only where it is touched.
 pub const STACK_BYTES: usize = 256 << 20;
 
-/// The threads at which connections are at home. Dropping it ends them, with the connections that are still there.
-pub struct Threads {
-    homes: Vec<Home>,
+/// The event loops. Dropping them ends their threads, with the connections that are still there.
+pub struct EventLoops {
+    loops: Vec<EventLoop>,
     workers: Handle,
 }
 
-struct Home {
+struct EventLoop {
     handle: Handle,
     connections: Arc<AtomicUsize>,
     /// Dropped to end the thread.
@@ -35,32 +35,34 @@ struct Home {
 
 type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-impl Threads {
+impl EventLoops {
     /// Starts the threads; to be called on the runtime whose workers do the long work.
     ///
     /// # Errors
     /// What the operating system says.
     pub fn start(count: usize) -> std::io::Result<Self> {
-        let homes = (0..count.max(1)).map(Home::start).collect::<std::io::Result<_>>()?;
-        Ok(Self { homes, workers: Handle::current() })
+        let loops = (0..count.max(1)).map(EventLoop::start).collect::<std::io::Result<_>>()?;
+        Ok(Self { loops, workers: Handle::current() })
     }
 
-    /// Runs a connection at the home that has the fewest; `work` begins there. The receiver ends with it.
-    pub fn spawn<F: Future<Output = ()> + Send + 'static>(&self, work: impl FnOnce(Place) -> F) -> oneshot::Receiver<()> {
+    /// Runs a connection on the event loop that has the fewest; `work` begins there. The receiver ends with it.
+    pub fn spawn<F: Future<Output = ()> + Send + 'static>(&self, work: impl FnOnce(ConnectionTask) -> F) -> oneshot::Receiver<()> {
         let (ended, end) = oneshot::channel();
-        let Some(home) = self.homes.iter().min_by_key(|home| home.connections.load(Ordering::Relaxed)) else { return end };
-        let place = Place(Arc::new(Seat {
-            home: home.handle.clone(),
+        let Some(event_loop) = self.loops.iter().min_by_key(|event_loop| event_loop.connections.load(Ordering::Relaxed)) else {
+            return end;
+        };
+        let task = ConnectionTask(Arc::new(TaskState {
+            event_loop: event_loop.handle.clone(),
             workers: self.workers.clone(),
-            connections: Arc::clone(&home.connections),
-            away: AtomicBool::new(false),
+            connections: Arc::clone(&event_loop.connections),
+            offloaded: AtomicBool::new(false),
         }));
-        home.connections.fetch_add(1, Ordering::Relaxed);
-        let seat = Arc::clone(&place.0);
-        let guard = Guard { connections: Arc::clone(&home.connections), _ended: ended };
-        let work = work(place);
+        event_loop.connections.fetch_add(1, Ordering::Relaxed);
+        let state = Arc::clone(&task.0);
+        let guard = Guard { connections: Arc::clone(&event_loop.connections), _ended: ended };
+        let work = work(task);
         run(
-            seat,
+            state,
             Box::pin(async move {
                 let _guard = guard;
                 work.await;
@@ -71,7 +73,7 @@ impl Threads {
     }
 }
 
-impl Home {
+impl EventLoop {
     fn start(number: usize) -> std::io::Result<Self> {
         // Before it sleeps, a thread lets others run that wait for its processor: often clients, whose next messages it then finds
         // without having to be woken, which costs the client and it more than the messages do.
@@ -97,56 +99,56 @@ impl Drop for Guard {
     }
 }
 
-struct Seat {
-    home: Handle,
+struct TaskState {
+    event_loop: Handle,
     workers: Handle,
-    /// How many are at this home.
+    /// How many the event loop has.
     connections: Arc<AtomicUsize>,
     /// Where the connection is, or wants to be.
-    away: AtomicBool,
+    offloaded: AtomicBool,
 }
 
 /// Polls `work` where it wants to be, until it wants to be elsewhere.
-fn run(seat: Arc<Seat>, mut work: Work, away: bool) {
-    let handle = if away { seat.workers.clone() } else { seat.home.clone() };
+fn run(state: Arc<TaskState>, mut work: Work, offloaded: bool) {
+    let handle = if offloaded { state.workers.clone() } else { state.event_loop.clone() };
     handle.spawn(async move {
         let moves = poll_fn(|cx| match work.as_mut().poll(cx) {
             Poll::Ready(()) => Poll::Ready(false),
-            Poll::Pending if seat.away.load(Ordering::Relaxed) != away => Poll::Ready(true),
+            Poll::Pending if state.offloaded.load(Ordering::Relaxed) != offloaded => Poll::Ready(true),
             Poll::Pending => Poll::Pending,
         })
         .await;
         if moves {
-            run(seat, work, !away);
+            run(state, work, !offloaded);
         }
     });
 }
 
-/// A connection's way from home to the workers and back.
+/// A connection's task, which runs on its event loop or offloaded on the workers.
 #[derive(Clone)]
-pub struct Place(Arc<Seat>);
+pub struct ConnectionTask(Arc<TaskState>);
 
-impl Place {
+impl ConnectionTask {
     /// Goes on at the workers, for what may take long.
-    pub async fn leave(&self) {
+    pub async fn offload(&self) {
         self.go(true).await;
     }
 
-    /// Goes on at home.
-    pub async fn come_home(&self) {
+    /// Goes on on its event loop.
+    pub async fn resume(&self) {
         self.go(false).await;
     }
 
-    /// At home, sends `bytes` together with what those of the thread's other connections that have something to do send, each once.
+    /// On its event loop, sends `bytes` in one batch with what those of the thread's other connections that have something to do send, each once.
     /// Gives the number of bytes that are gone; the rest is the connection's to send.
     ///
     /// # Errors
     /// When it is not known what has been sent.
-    pub async fn send_with_neighbours(&self, socket: RawFd, bytes: &mut Vec<u8>) -> std::io::Result<usize> {
-        if bytes.is_empty() || self.0.away.load(Ordering::Relaxed) || self.0.connections.load(Ordering::Relaxed) <= 1 {
+    pub async fn send_batched(&self, socket: RawFd, bytes: &mut Vec<u8>) -> std::io::Result<usize> {
+        if bytes.is_empty() || self.0.offloaded.load(Ordering::Relaxed) || self.0.connections.load(Ordering::Relaxed) <= 1 {
             return Ok(0);
         }
-        let letter = together::post(socket, std::mem::take(bytes));
+        let pending = batched_send::enqueue(socket, std::mem::take(bytes));
         let mut waited = false;
         poll_fn(|cx| {
             if std::mem::replace(&mut waited, true) {
@@ -158,12 +160,12 @@ impl Place {
         })
         .await;
         let sent;
-        (*bytes, sent) = letter.open()?;
+        (*bytes, sent) = pending.complete()?;
         Ok(sent)
     }
 
-    async fn go(&self, away: bool) {
-        if self.0.away.swap(away, Ordering::Relaxed) == away {
+    async fn go(&self, offloaded: bool) {
+        if self.0.offloaded.swap(offloaded, Ordering::Relaxed) == offloaded {
             return;
         }
         let mut gone = false;
@@ -185,17 +187,17 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
     async fn connections_go_over_and_come_home() {
-        let threads = Threads::start(2).unwrap();
+        let threads = EventLoops::start(2).unwrap();
         let (tell, told) = oneshot::channel();
-        let end = threads.spawn(|place| async move {
+        let end = threads.spawn(|task| async move {
             let mut seen = Vec::new();
             for _ in 0..3 {
                 seen.push(thread_name());
-                place.leave().await;
-                place.leave().await;
+                task.offload().await;
+                task.offload().await;
                 seen.push(thread_name());
                 tokio::task::yield_now().await;
-                place.come_home().await;
+                task.resume().await;
             }
             tell.send(seen).unwrap();
         });
@@ -208,7 +210,7 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
     async fn connections_spread_over_the_threads() {
-        let threads = Threads::start(2).unwrap();
+        let threads = EventLoops::start(2).unwrap();
         let mut ends = Vec::new();
         let (stop, stopped) = tokio::sync::watch::channel(false);
         for _ in 0..5 {
@@ -217,7 +219,7 @@ mod tests {
                 let _ = stopped.wait_for(|stop| *stop).await;
             }));
         }
-        let counts = || threads.homes.iter().map(|h| h.connections.load(Ordering::Relaxed)).collect::<Vec<_>>();
+        let counts = || threads.loops.iter().map(|h| h.connections.load(Ordering::Relaxed)).collect::<Vec<_>>();
         assert_eq!(counts(), [3, 2]);
         stop.send(true).unwrap();
         for end in ends {
@@ -228,20 +230,20 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
     async fn neighbours_go_first() {
-        let threads = Threads::start(1).unwrap();
+        let threads = EventLoops::start(1).unwrap();
         let (start, started) = tokio::sync::watch::channel(false);
         let order = Arc::new(std::sync::Mutex::new(Vec::new()));
         let waiting = Arc::new(AtomicUsize::new(0));
         let mut ends: Vec<_> = (0..3)
             .map(|_| {
                 let (mut started, order, waiting) = (started.clone(), Arc::clone(&order), Arc::clone(&waiting));
-                threads.spawn(move |place| async move {
+                threads.spawn(move |task| async move {
                     waiting.fetch_add(1, Ordering::Relaxed);
                     let _ = started.wait_for(|start| *start).await;
                     let (here, mut there) = UnixStream::pair().unwrap();
                     order.lock().unwrap().push("read");
                     let mut bytes = b"answer".to_vec();
-                    let sent = place.send_with_neighbours(here.as_raw_fd(), &mut bytes).await.unwrap();
+                    let sent = task.send_batched(here.as_raw_fd(), &mut bytes).await.unwrap();
                     order.lock().unwrap().push("answer");
                     assert!(bytes == b"answer" && (sent == 0 || sent == 6));
                     drop(here);
@@ -266,11 +268,11 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
     async fn a_connection_without_neighbours_does_not_wait() {
-        let threads = Threads::start(1).unwrap();
+        let threads = EventLoops::start(1).unwrap();
         let (tell, told) = oneshot::channel();
-        let end = threads.spawn(|place| async move {
+        let end = threads.spawn(|task| async move {
             let mut bytes = b"answer".to_vec();
-            let mut send = std::pin::pin!(place.send_with_neighbours(-1, &mut bytes));
+            let mut send = std::pin::pin!(task.send_batched(-1, &mut bytes));
             tell.send(poll_fn(|cx| Poll::Ready(matches!(send.as_mut().poll(cx), Poll::Ready(Ok(0))))).await).unwrap();
         });
         assert!(told.await.unwrap());
@@ -279,7 +281,7 @@ mod tests {
 
     #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
     async fn dropping_the_threads_ends_connections() {
-        let threads = Threads::start(1).unwrap();
+        let threads = EventLoops::start(1).unwrap();
         let end = threads.spawn(|_| std::future::pending());
         drop(threads);
         assert!(end.await.is_err());

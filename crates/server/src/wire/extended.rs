@@ -185,7 +185,7 @@ impl Connection {
                 return Err(PgError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, format!("portal \"{name}\" cannot be run")).into());
             }
             State::Rows(_) => {
-                self.place.leave().await;
+                self.task.offload().await;
                 self.session.resume();
             }
             State::Bound => {

@@ -6,8 +6,10 @@
 //! Reading order: [`server`] (listening, shutting down) → [`threads`] (where connections run) → [`startup`] → [`connection`] (the loop) → [`simple`], [`extended`],
 //! [`copy`] (what messages ask for) → [`rows`], [`params`] (values) → [`frame`], [`output`] (bytes).
 
+mod batched_send;
 pub mod connection;
 pub mod copy;
+pub mod event_loops;
 pub mod extended;
 pub mod frame;
 pub mod output;
@@ -16,7 +18,5 @@ pub mod rows;
 pub mod server;
 pub mod simple;
 pub mod startup;
-pub mod threads;
-mod together;
 
 pub use server::{Server, ServerOptions};

@@ -1,7 +1,7 @@
 //! Listening and shutting down.
 
+use super::event_loops::{ConnectionTask, EventLoops};
 use super::startup;
-use super::threads::{Place, Threads};
 use futures::FutureExt;
 use futures::stream::{FuturesUnordered, StreamExt};
 use std::net::SocketAddr;
@@ -27,7 +27,7 @@ impl Default for ServerOptions {
 /// A server that listens.
 pub struct Server {
     listener: TcpListener,
-    threads: Threads,
+    event_loops: EventLoops,
     database: Database,
     options: ServerOptions,
 }
@@ -36,8 +36,8 @@ impl Server {
     /// # Errors
     /// What the operating system says about the address, or about threads.
     pub async fn bind(address: SocketAddr, database: Database, options: ServerOptions) -> std::io::Result<Self> {
-        let threads = Threads::start(std::thread::available_parallelism().map_or(1, usize::from))?;
-        Ok(Self { listener: TcpListener::bind(address).await?, threads, database, options })
+        let event_loops = EventLoops::start(std::thread::available_parallelism().map_or(1, usize::from))?;
+        Ok(Self { listener: TcpListener::bind(address).await?, event_loops, database, options })
     }
 
     /// # Errors
@@ -58,7 +58,7 @@ impl Server {
                     Ok((socket, peer)) => {
                         let (database, is_down) = (self.database.clone(), is_down.clone());
                         match socket.into_std() {
-                            Ok(socket) => connections.push(self.threads.spawn(|place| serve(socket, peer, database, is_down, place))),
+                            Ok(socket) => connections.push(self.event_loops.spawn(|task| serve(socket, peer, database, is_down, task))),
                             Err(error) => tracing::warn!(%error, "a connection could not be handed on"),
                         }
                     }
@@ -85,10 +85,10 @@ impl Server {
 }
 
 /// One connection; a panic in it ends it and nothing else.
-async fn serve(socket: std::net::TcpStream, peer: SocketAddr, database: Database, down: watch::Receiver<bool>, place: Place) {
+async fn serve(socket: std::net::TcpStream, peer: SocketAddr, database: Database, down: watch::Receiver<bool>, task: ConnectionTask) {
     let _ = socket.set_nodelay(true);
     let Ok(socket) = TcpStream::from_std(socket) else { return };
-    let Some(mut connection) = startup::start(socket, peer, &database, down, place).await else { return };
+    let Some(mut connection) = startup::start(socket, peer, &database, down, task).await else { return };
     if let Err(panic) = AssertUnwindSafe(connection.run()).catch_unwind().await {
         let message = panic
             .downcast_ref::<&str>()

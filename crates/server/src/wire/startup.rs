@@ -1,9 +1,9 @@
 //! From the first byte to the first ReadyForQuery: encryption is declined, the protocol's version agreed on, the session opened.
 
 use super::connection::Connection;
+use super::event_loops::ConnectionTask;
 use super::frame::violation;
 use super::output::Output;
-use super::threads::Place;
 use bytes::{Buf, BytesMut};
 use pgwire::messages::startup::Startup;
 use pgwire::messages::{DecodeContext, Message, ProtocolVersion, cancel::CancelRequest, startup::SecretKey};
@@ -30,14 +30,14 @@ pub async fn start(
     peer: SocketAddr,
     database: &Database,
     shutdown: watch::Receiver<bool>,
-    place: Place,
+    task: ConnectionTask,
 ) -> Option<Connection> {
     let mut input = BytesMut::with_capacity(8 << 10);
     let down = *shutdown.borrow();
     let opened = tokio::time::timeout(STARTUP_TIMEOUT, open(&mut socket, &mut input, peer, database, down)).await;
     match opened {
         Ok(Ok(Some((session, greeting)))) => {
-            let mut connection = Connection::new(socket, input, session, shutdown, place);
+            let mut connection = Connection::new(socket, input, session, shutdown, task);
             connection.output = greeting;
             connection.send_parameter_changes();
             let shared = connection.session.shared().clone();
