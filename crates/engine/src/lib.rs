@@ -14,20 +14,26 @@
 pub mod bind;
 pub mod catalog;
 pub mod database;
+pub(crate) mod datafusion_faults;
 pub mod ddl;
 pub mod embed;
+pub mod environment;
 pub mod exec;
 pub mod filter;
 pub mod index;
 pub mod memory;
+pub mod node;
 pub mod plan;
+pub mod scan_table;
 pub mod session;
+pub mod settings;
 pub mod text;
 pub mod typed;
 pub mod virtual_tables;
 pub mod write;
 
-pub use database::{Database, DatabaseOptions};
+pub use database::Database;
+pub use environment::DatabaseOptions;
 pub use session::{Execution, OutputColumn, Prepared, Session, SessionOptions};
 /// What a [`Database`] is opened on.
 pub use stoa_table::Tables;

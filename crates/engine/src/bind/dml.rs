@@ -5,7 +5,6 @@ use super::expr::and;
 use super::scope::{Clause, FromItem, Refusal, Scope};
 use super::updatable::Target;
 use super::{Binder, fold, name_parts};
-use crate::session::KEY_OF_CURRENT_ROW;
 use crate::typed::tree::{ColId, Expr, ExprKind, JoinKind, Mutation, MutationKind, MutationTarget, Output, Query, Rel};
 use crate::typed::walk;
 use crate::typed::walk::walk_volatile;
@@ -15,6 +14,9 @@ use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, Expr as E, SetExpr, Statement};
 use stoa_syntax::marks;
 use stoa_table::catalog::{ColumnDescriptor, ColumnId, TableDescriptor};
+
+/// The name by which the binder asks for a part of the key of a cursor's row: of the cursor, the table's OID and name, the part.
+pub(crate) const KEY_OF_CURRENT_ROW: &str = "key of current row";
 
 impl Binder<'_> {
     /// Binds a statement that changes rows.

@@ -284,7 +284,7 @@ impl Binder<'_> {
                 let index = table.indexes.iter().find(|i| i.unique && i.constraint.as_ref().is_some_and(|c| c.name == name)).map(|i| i.oid);
                 match primary.or(index) {
                     Some(oid) => Some(vec![oid]),
-                    None if crate::ddl::has_constraint(table, &name) => {
+                    None if crate::catalog::names::has_constraint(table, &name) => {
                         return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, "constraint in ON CONFLICT clause has no associated index"));
                     }
                     None => {

@@ -26,6 +26,7 @@ pub mod select;
 mod subscript;
 pub mod suggest;
 pub(crate) mod targets;
+pub(crate) mod text_match;
 pub mod type_name;
 pub(crate) mod updatable;
 mod window;
@@ -121,7 +122,7 @@ pub struct Binder<'a> {
     /// The column of the score by any column of its table.
     pub(crate) scores: std::collections::HashMap<ColId, ColId>,
     /// The MATCHes so far.
-    pub(crate) matches: Vec<crate::text::bind::MatchUse>,
+    pub(crate) matches: Vec<text_match::MatchUse>,
     /// For views: what names mean.
     pub(crate) meant: Option<Meanings>,
     /// For views: what each `*` stood for, by its place in the text.
@@ -416,7 +417,7 @@ impl<'a> Binder<'a> {
         if self.full_joins {
             outer_join::check(&mut bound)?;
         }
-        crate::plan::pull_up::pull_up(eval, &mut bound);
+        crate::typed::pull_up::pull_up(eval, &mut bound);
         Ok(bound)
     }
 

@@ -3,9 +3,9 @@
 //! As in PostgreSQL, a FULL JOIN needs an equality of its sides, unless a condition above that is strict in a side's column makes a
 //! LEFT, RIGHT or inner join of it (Galindo-Legaria and Rosenthal 1997). [`check`] narrows first and then refuses.
 
-use crate::plan::decorrelate::given_columns;
 use crate::typed::tree::{Bound, BoundBody, ColId, CteBody, Expr, ExprKind, JoinKind, Query, Rel};
 use crate::typed::walk;
+use crate::typed::walk::given_columns;
 use std::collections::HashSet;
 use stoa_pg::{PgError, PgResult};
 

@@ -82,7 +82,7 @@ impl Binder<'_> {
         };
         // As in PostgreSQL the select list is read, and its errors are told, before the condition. What it shows of a text is for a
         // MATCH in that.
-        let first = if crate::text::bind::has_snippet(&select.projection) { condition(self)? } else { None };
+        let first = if super::text_match::has_snippet(&select.projection) { condition(self)? } else { None };
         let mut targets = self.in_clause(Clause::SelectList, |b| b.bind_select_list(&select.projection))?;
         let predicate = if first.is_some() { first } else { condition(self)? };
         if let Some(predicate) = predicate {

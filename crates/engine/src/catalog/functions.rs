@@ -5,7 +5,7 @@
 
 use super::definition::{Constraint, Definitions, constraint, describe};
 use super::names::{class_name, class_named, is_visible, primary_index, qualified, shown_relation};
-use crate::session::system::SessionSystem;
+use crate::environment::SessionEnvironment;
 use crate::virtual_tables::updatable::Names;
 use crate::virtual_tables::{DATABASE_OWNER, DATABASE_OWNER_NAME, OWNER};
 use arrow::array::{Int32Array, StringViewArray};
@@ -29,7 +29,7 @@ const PG_TYPE: Oid = 1247;
 
 /// The relation's name as `regclass` prints it.
 #[must_use]
-pub fn relation_name(system: &SessionSystem, oid: u32) -> Option<String> {
+pub fn relation_name(system: &SessionEnvironment, oid: u32) -> Option<String> {
     shown_relation(&system.catalog, &system.search_path, oid)
 }
 
@@ -37,19 +37,19 @@ pub fn relation_name(system: &SessionSystem, oid: u32) -> Option<String> {
 ///
 /// # Errors
 /// 42602 for what is no name.
-pub fn relation_oid(system: &SessionSystem, name: &str) -> PgResult<Option<u32>> {
+pub fn relation_oid(system: &SessionEnvironment, name: &str) -> PgResult<Option<u32>> {
     class_named(&system.catalog, &system.search_path, system.session.temporary_schema(), name)
 }
 
 /// The name of a schema.
 #[must_use]
-pub fn schema_name(system: &SessionSystem, oid: u32) -> Option<String> {
+pub fn schema_name(system: &SessionEnvironment, oid: u32) -> Option<String> {
     system.catalog.schema(oid).map(|s| s.name.clone())
 }
 
 /// The OID of a schema.
 #[must_use]
-pub fn schema_oid(system: &SessionSystem, name: &str) -> Option<u32> {
+pub fn schema_oid(system: &SessionEnvironment, name: &str) -> Option<u32> {
     system.catalog.schema_by_name(name).map(|s| s.oid)
 }
 
@@ -57,7 +57,7 @@ pub fn schema_oid(system: &SessionSystem, name: &str) -> Option<u32> {
 ///
 /// # Errors
 /// What the function raises; 0A000 for functions that nobody answers.
-pub fn call(system: &SessionSystem, function: &str, args: &[ScalarValue], result: &SqlType) -> PgResult<ScalarValue> {
+pub fn call(system: &SessionEnvironment, function: &str, args: &[ScalarValue], result: &SqlType) -> PgResult<ScalarValue> {
     let value = answer(system, function, &Args(args), result)?;
     if value.data_type() == result.arrow {
         return Ok(value);
@@ -118,7 +118,7 @@ fn oid_value(value: Option<Oid>) -> PgResult<ScalarValue> {
     Ok(ScalarValue::UInt32(value))
 }
 
-fn answer(system: &SessionSystem, function: &str, args: &Args<'_>, result: &SqlType) -> PgResult<ScalarValue> {
+fn answer(system: &SessionEnvironment, function: &str, args: &Args<'_>, result: &SqlType) -> PgResult<ScalarValue> {
     let catalog = &*system.catalog;
     match function {
         // Definitions.
@@ -388,7 +388,7 @@ fn null(result: &SqlType) -> PgResult<ScalarValue> {
     ScalarValue::try_from(&result.arrow).map_err(|e| PgError::internal(e.to_string()))
 }
 
-fn owner(system: &SessionSystem) -> String {
+fn owner(system: &SessionEnvironment) -> String {
     system.session.session_user.clone()
 }
 
@@ -412,7 +412,7 @@ fn found<T>(result: PgResult<T>, missing: &[SqlState]) -> PgResult<Option<T>> {
     }
 }
 
-fn is_role(system: &SessionSystem, name: &str) -> bool {
+fn is_role(system: &SessionEnvironment, name: &str) -> bool {
     name == system.session.session_user || matches!(name, "stoa" | "postgres")
 }
 
@@ -425,8 +425,8 @@ fn constraint_name<'a>(constraint: &'a Constraint<'_>) -> &'a str {
 }
 
 /// Runs with what definitions are printed against: the session's own settings and names.
-fn with_definitions<T>(system: &SessionSystem, run: impl FnOnce(&Definitions<'_>) -> PgResult<T>) -> PgResult<T> {
-    let own = SessionSystem {
+fn with_definitions<T>(system: &SessionEnvironment, run: impl FnOnce(&Definitions<'_>) -> PgResult<T>) -> PgResult<T> {
+    let own = SessionEnvironment {
         database: Arc::clone(&system.database),
         session: Arc::clone(&system.session),
         catalog: Arc::clone(&system.catalog),
@@ -438,11 +438,11 @@ fn with_definitions<T>(system: &SessionSystem, run: impl FnOnce(&Definitions<'_>
 }
 
 /// What can be written of views, by the names that the session sees.
-fn written<'a>(system: &'a SessionSystem, eval: &'a EvalContext) -> Names<'a> {
+fn written<'a>(system: &'a SessionEnvironment, eval: &'a EvalContext) -> Names<'a> {
     Names { catalog: &system.catalog, path: &system.search_path, temporary: system.session.temporary_schema(), eval }
 }
 
-fn index_definition(system: &SessionSystem, args: &Args<'_>) -> PgResult<ScalarValue> {
+fn index_definition(system: &SessionEnvironment, args: &Args<'_>) -> PgResult<ScalarValue> {
     let catalog = &*system.catalog;
     let Some(oid) = args.oid(0) else { return text(None) };
     let (table, index) = match catalog.index(oid) {
@@ -481,7 +481,7 @@ fn arguments(func: &Func) -> String {
     args.join(", ")
 }
 
-fn serial_sequence(system: &SessionSystem, args: &Args<'_>) -> PgResult<ScalarValue> {
+fn serial_sequence(system: &SessionEnvironment, args: &Args<'_>) -> PgResult<ScalarValue> {
     let catalog = &*system.catalog;
     let (Some(name), Some(column)) = (args.text(0), args.text(1)) else { return text(None) };
     let missing = || PgError::new(SqlState::UNDEFINED_TABLE, format!("relation \"{name}\" does not exist"));
@@ -564,7 +564,7 @@ fn own_storage(catalog: &CatalogSnapshot, oid: Oid) -> Vec<TableId> {
     all
 }
 
-fn size(system: &SessionSystem, tables: Option<Vec<TableId>>) -> PgResult<ScalarValue> {
+fn size(system: &SessionEnvironment, tables: Option<Vec<TableId>>) -> PgResult<ScalarValue> {
     let Some(tables) = tables else { return big(None) };
     let mut bytes = 0_u64;
     for table in tables {
@@ -574,7 +574,7 @@ fn size(system: &SessionSystem, tables: Option<Vec<TableId>>) -> PgResult<Scalar
 }
 
 /// The bytes and rows of what has a number in the store's numbering: a table, or the files of a full text index.
-fn measured(system: &SessionSystem, storage: TableId) -> PgResult<(u64, u64)> {
+fn measured(system: &SessionEnvironment, storage: TableId) -> PgResult<(u64, u64)> {
     match system.database.text.get(storage) {
         Some(index) => Ok(index.files().map_or((0, 0), |files| {
             let generation = files.generation();
@@ -584,7 +584,7 @@ fn measured(system: &SessionSystem, storage: TableId) -> PgResult<(u64, u64)> {
     }
 }
 
-fn rows(system: &SessionSystem, tables: &[TableId]) -> PgResult<i64> {
+fn rows(system: &SessionEnvironment, tables: &[TableId]) -> PgResult<i64> {
     let mut count = 0_u64;
     for table in tables {
         count = count.saturating_add(measured(system, *table)?.1);
@@ -593,7 +593,7 @@ fn rows(system: &SessionSystem, tables: &[TableId]) -> PgResult<i64> {
 }
 
 /// The privileges that an object of a kind has by default, its owner's behind everybody's.
-fn default_privileges(system: &SessionSystem, args: &Args<'_>) -> PgResult<ScalarValue> {
+fn default_privileges(system: &SessionEnvironment, args: &Args<'_>) -> PgResult<ScalarValue> {
     let (Some(kind), Some(oid)) = (args.text(0), args.oid(1)) else { return null(&SqlType::new(PgType::Text.array_of())) };
     let (everybody, own) = match kind.as_str() {
         "c" => ("", ""),
@@ -682,7 +682,7 @@ fn known_privileges(function: &str) -> &'static [&'static str] {
     }
 }
 
-fn privilege(system: &SessionSystem, function: &str, args: &Args<'_>) -> PgResult<ScalarValue> {
+fn privilege(system: &SessionEnvironment, function: &str, args: &Args<'_>) -> PgResult<ScalarValue> {
     let held = privilege_on(system, function, args)?;
     // The role and the object are looked up before.
     let kinds = args.text(args.len().saturating_sub(1)).unwrap_or_default();
@@ -720,7 +720,7 @@ fn columns_by_number(catalog: &CatalogSnapshot, oid: Oid) -> Vec<(i64, String)> 
     }
 }
 
-fn privilege_on(system: &SessionSystem, function: &str, args: &Args<'_>) -> PgResult<ScalarValue> {
+fn privilege_on(system: &SessionEnvironment, function: &str, args: &Args<'_>) -> PgResult<ScalarValue> {
     let objects = if function == "has_column_privilege" { 2 } else { 1 };
     let at = args.len().saturating_sub(1 + objects);
     if at == 1
@@ -788,7 +788,7 @@ fn privilege_on(system: &SessionSystem, function: &str, args: &Args<'_>) -> PgRe
 
 /// The sequence that is to be advanced or set: whoever is changing its definition is waited for.
 fn locked_sequence(
-    system: &SessionSystem,
+    system: &SessionEnvironment,
     args: &Args<'_>,
 ) -> PgResult<(SequenceDescriptor, Arc<stoa_table::catalog::store::CatalogShared>)> {
     let (before, shared) = sequence(system, args)?;
@@ -810,7 +810,10 @@ fn locked_sequence(
     }
 }
 
-fn sequence(system: &SessionSystem, args: &Args<'_>) -> PgResult<(SequenceDescriptor, Arc<stoa_table::catalog::store::CatalogShared>)> {
+fn sequence(
+    system: &SessionEnvironment,
+    args: &Args<'_>,
+) -> PgResult<(SequenceDescriptor, Arc<stoa_table::catalog::store::CatalogShared>)> {
     let oid = args.oid(0).unwrap_or(0);
     // A sequence that the running statement does not know yet was made by it.
     let catalog = if system.catalog.relation(oid).is_some() { Arc::clone(&system.catalog) } else { system.txn.catalog() };

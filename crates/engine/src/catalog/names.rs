@@ -85,6 +85,14 @@ pub fn qualified(catalog: &CatalogSnapshot, oid: Oid) -> Option<String> {
     Some(format!("{}.{}", quote_name(&schema.name), quote_name(&class.name)))
 }
 
+/// Whether a table has a constraint of this name.
+pub(crate) fn has_constraint(table: &TableDescriptor, name: &str) -> bool {
+    table.primary_key.as_ref().is_some_and(|k| k.name == name)
+        || table.checks.iter().any(|c| c.name.name == name)
+        || table.foreign_keys.iter().any(|f| f.name.name == name)
+        || table.indexes.iter().any(|i| i.constraint.as_ref().is_some_and(|c| c.name == name))
+}
+
 /// The parts of a name in a string, as `regclass` reads them.
 ///
 /// # Errors

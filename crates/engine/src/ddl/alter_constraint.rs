@@ -2,8 +2,9 @@
 
 use super::alter::schema_name;
 use super::dependency::constraint_oid;
-use super::work::{Work, has_constraint};
+use super::work::Work;
 use crate::catalog::deparse::quote_name;
+use crate::catalog::names::has_constraint;
 use crate::typed::tree::{Expr, ExprKind};
 use datafusion::common::ScalarValue;
 use futures::StreamExt;

@@ -4,9 +4,10 @@
 //! [`super::alter`] does it.
 
 use super::sequence::{self, SequencePlan};
-use super::work::{Work, folded, has_constraint, undefined_relation};
+use super::work::{Work, folded, undefined_relation};
 use crate::bind::scope::Clause;
 use crate::bind::{bind_stored_expr, fold, type_name};
+use crate::catalog::names::has_constraint;
 use crate::typed::tree::{Expr, ExprKind};
 use stoa_pg::registry::Volatility;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};

@@ -5,7 +5,7 @@ use super::dependency::owned;
 use super::sequence::restart;
 use super::work::{Work, undefined_relation};
 use crate::exec::StatementContext;
-use crate::session::explain::boolean;
+use crate::settings::value::boolean;
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState};

@@ -27,8 +27,6 @@ pub(crate) mod view;
 mod view_relations;
 mod work;
 
-pub(crate) use work::has_constraint;
-
 pub use maintenance::{analyze, checkpoint, drop_temporary, end_of_transaction, lock_tables, set_constraints, vacuum};
 
 use crate::bind::fold;

@@ -5,6 +5,7 @@
 
 use crate::bind::{BindContext, fold, name_parts};
 use crate::catalog::deparse::Deparser;
+use crate::catalog::names::has_constraint;
 use crate::exec::StatementContext;
 use crate::typed::tree::{Bound, BoundBody, ColId, Expr, Output, Query, Rel, TableScan};
 use arrow::array::RecordBatch;
@@ -12,7 +13,7 @@ use futures::StreamExt;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, ObjectName};
-use stoa_table::catalog::store::{CatalogShared, encode, encode_relation, relation_key, schema_key, storage_of};
+use stoa_table::catalog::store::{CatalogShared, encode, relation_key, schema_key, storage_of};
 use stoa_table::catalog::{CatalogSnapshot, ColumnId, Oid, PG_CATALOG_OID, Relation, SchemaDescriptor, TableDescriptor};
 use stoa_table::txn::TableLockMode;
 use stoa_table::{TableId, TableSchema};
@@ -47,22 +48,11 @@ impl<'a> Work<'a> {
     // The catalog.
 
     /// Stores a relation, new or changed. Names are checked again when the transaction commits.
-    pub fn put(&self, mut relation: Relation) -> PgResult<()> {
-        if let Relation::Table(table) = &mut relation {
+    pub fn put(&self, relation: Relation) -> PgResult<()> {
+        if let Relation::Table(table) = &relation {
             check_lifetimes(table)?;
-            crate::text::settings::note_words(table);
         }
-        self.ctx.txn.add_catalog_mutation(&relation_key(relation.oid()), Some(&encode_relation(&relation)?))?;
-        self.ctx.txn.change_catalog(move |catalog| {
-            if catalog.schema(relation.schema()).is_none() {
-                return Err(PgError::new(SqlState::INVALID_SCHEMA_NAME, "the schema was dropped by another transaction"));
-            }
-            if catalog.relation_by_name(relation.schema(), relation.name()).is_some_and(|other| other.oid() != relation.oid()) {
-                return Err(PgError::new(SqlState::DUPLICATE_TABLE, format!("relation \"{}\" already exists", relation.name())));
-            }
-            catalog.put_relation(relation.clone());
-            Ok(())
-        })
+        self.ctx.put_relation(relation)
     }
 
     pub fn remove(&self, oid: Oid) -> PgResult<()> {
@@ -488,14 +478,6 @@ pub(crate) fn constraint_exists(catalog: &CatalogSnapshot, schema: Oid, name: &s
         Relation::Table(table) => has_constraint(table, name),
         _ => false,
     })
-}
-
-/// Whether a table has a constraint of this name.
-pub(crate) fn has_constraint(table: &TableDescriptor, name: &str) -> bool {
-    table.primary_key.as_ref().is_some_and(|k| k.name == name)
-        || table.checks.iter().any(|c| c.name.name == name)
-        || table.foreign_keys.iter().any(|f| f.name.name == name)
-        || table.indexes.iter().any(|i| i.constraint.as_ref().is_some_and(|c| c.name == name))
 }
 
 /// PostgreSQL's `makeObjectName`: the longer of the two names is cut until all fits.

@@ -1,7 +1,7 @@
 //! FOR UPDATE and its kin: each row's tables are locked by row key before the row goes on.
 
 use super::StatementContext;
-use crate::plan::relation::Planner;
+use crate::node::{MakeExec, extend};
 use crate::typed::column_name;
 use crate::typed::tree::{Rel, TableScan};
 use crate::typed::walk;
@@ -49,15 +49,15 @@ impl fmt::Debug for LockRowsExec {
 }
 
 /// The logical node over a plan of a relation that holds the scans which are locked. `limit`: how many locked rows are wanted.
-pub(crate) fn plan(planner: &Planner, input: LogicalPlan, locks: RowLocks, limit: Option<usize>) -> PgResult<LogicalPlan> {
-    locks.check(&planner.ctx)?;
-    let (ctx, locks) = (planner.ctx.clone(), Arc::new(locks));
-    let make: crate::plan::node::MakeExec = Arc::new(move |mut inputs| {
+pub(crate) fn plan(ctx: &StatementContext, input: LogicalPlan, locks: RowLocks, limit: Option<usize>) -> PgResult<LogicalPlan> {
+    locks.check(ctx)?;
+    let (ctx, locks) = (ctx.clone(), Arc::new(locks));
+    let make: MakeExec = Arc::new(move |mut inputs| {
         let Some(input) = inputs.pop() else { return Err(DataFusionError::Internal("LockRows has one input".into())) };
         let order = input.output_ordering().cloned();
         Ok(Arc::new(LockRowsExec::new(input, ctx.clone(), locks.clone(), limit, order)))
     });
-    planner.extend("LockRows".into(), input, &[], make)
+    extend("LockRows".into(), input, &[], make)
 }
 
 impl LockRowsExec {

@@ -2,6 +2,7 @@
 
 use super::distinct::DistinctUdaf;
 use super::relation::Planner;
+use crate::datafusion_faults::{filter_barrier, forget_properties};
 use crate::typed::expr::{ExprPlanner, column};
 use crate::typed::guard::only_where;
 use crate::typed::tree::{AggregateExpr, ColId, Expr, ExprKind, OperRef, Rel, SortKey};
@@ -388,7 +389,7 @@ impl Planner {
                 .map(|(c, v)| v.alias(column_name(c)))
                 .chain(grouping.iter().map(|(c, _)| DfExpr::Literal(ScalarValue::Int32(Some(0)), None).alias(column_name(*c))))
                 .collect();
-            let aggregated = super::never::barrier(aggregated.build().map_err(from_datafusion)?)?;
+            let aggregated = filter_barrier::barrier(aggregated.build().map_err(from_datafusion)?)?;
             let one = LogicalPlanBuilder::from(aggregated).project(after).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)?;
             let mut out = LogicalPlanBuilder::from(one.clone());
             for _ in 1..count {
@@ -402,7 +403,7 @@ impl Planner {
         }
         let mut prepared = LogicalPlanBuilder::from(plan).project(before).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)?;
         if sets.is_some() {
-            prepared = crate::exec::plain::plan(self, prepared)?;
+            prepared = forget_properties::plan(prepared)?;
         }
         let aggregated =
             LogicalPlanBuilder::from(prepared).aggregate(grouped, calls).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)?;
@@ -423,7 +424,7 @@ impl Planner {
         for (c, positions) in grouping {
             after.push(self.grouping_value(sets, groups.len(), positions)?.alias(column_name(*c)));
         }
-        let aggregated = if groups.is_empty() || sets.is_some() { super::never::barrier(aggregated)? } else { aggregated };
+        let aggregated = if groups.is_empty() || sets.is_some() { filter_barrier::barrier(aggregated)? } else { aggregated };
         LogicalPlanBuilder::from(aggregated).project(after).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)
     }
 

@@ -5,25 +5,15 @@
 //! matched by equalities becomes a grouped outer join (Galindo-Legaria and Joshi 2001). The rest is left as [`Apply`] items.
 
 use super::short::kept::is_steady;
+pub use crate::exec::apply::ApplyKind;
 use crate::typed::tree::{AggregateExpr, ColId, Expr, ExprKind, JoinKind, Query, Rel};
 use crate::typed::walk;
 use crate::typed::walk::walk_volatile;
+pub(crate) use crate::typed::walk::{conjunction, given_columns};
 use datafusion::common::ScalarValue;
 use std::collections::HashSet;
 use stoa_pg::registry::{FuncKind, NativeAggregate};
 use stoa_pg::{PgType, SqlType};
-
-/// What an apply gives for each row of its input.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ApplyKind {
-    /// The value of the only row; NULL for none; 21000 for several.
-    Scalar,
-    Exists,
-    Array,
-    /// Three-valued OR, AND over the rows' only column.
-    Any,
-    All,
-}
 
 /// A subquery to run for each distinct binding of its free columns; adds one column.
 #[derive(Clone, Debug)]
@@ -32,55 +22,6 @@ pub struct Apply {
     pub query: Query,
     pub output: ColId,
     pub ty: SqlType,
-}
-
-/// Columns that a relation gives to the nodes above it.
-pub fn given_columns(rel: &Rel) -> HashSet<ColId> {
-    let mut out = HashSet::new();
-    collect_given(rel, &mut out);
-    out
-}
-
-fn collect_given(rel: &Rel, out: &mut HashSet<ColId>) {
-    match rel {
-        Rel::One => {}
-        Rel::Values { columns, .. } | Rel::Batches { columns, .. } => out.extend(columns.iter().map(|(c, _)| *c)),
-        Rel::Scan(scan) => out.extend(scan.columns.iter().map(|(_, c)| *c)),
-        Rel::Virtual { columns, .. } => out.extend(columns.iter().map(|(c, ..)| *c)),
-        Rel::Filter { input, .. }
-        | Rel::Sort { input, .. }
-        | Rel::Limit { input, .. }
-        | Rel::DistinctOn { input, .. }
-        | Rel::Sample { input, .. }
-        | Rel::Lock { input, .. } => {
-            collect_given(input, out);
-        }
-        Rel::Project { exprs, .. } => out.extend(exprs.iter().map(|(c, _)| *c)),
-        Rel::Join { left, right, kind, .. } => {
-            collect_given(left, out);
-            if !matches!(kind, JoinKind::Semi | JoinKind::Anti) {
-                collect_given(right, out);
-            }
-        }
-        Rel::Aggregate { groups, aggregates, grouping, .. } => {
-            out.extend(groups.iter().map(|(c, _)| *c));
-            out.extend(aggregates.iter().map(|(c, _)| *c));
-            out.extend(grouping.iter().map(|(c, _)| *c));
-        }
-        Rel::Window { input, windows } => {
-            collect_given(input, out);
-            out.extend(windows.iter().map(|(c, _)| *c));
-        }
-        Rel::ProjectSet { input, sets, ordinality, .. } => {
-            collect_given(input, out);
-            out.extend(sets.iter().flat_map(|(c, _)| c.iter().copied()));
-            out.extend(ordinality);
-        }
-        Rel::Distinct { columns, .. } | Rel::SetOp { columns, .. } | Rel::Recursive { columns, .. } => {
-            out.extend(columns.iter().map(|(c, _)| *c))
-        }
-        Rel::CteScan { columns, .. } => out.extend(columns.iter().map(|(c, ..)| *c)),
-    }
 }
 
 /// Splits a relation whose free columns stand only in filters at its top into the uncorrelated part and the conditions.
@@ -225,16 +166,6 @@ pub fn type_of_column(rel: &Rel, id: ColId) -> Option<SqlType> {
         | Rel::Sample { input, .. }
         | Rel::Lock { input, .. } => type_of_column(input, id),
     }
-}
-
-/// All conditions in one.
-pub fn conjunction(mut parts: Vec<Expr>) -> Expr {
-    if parts.len() == 1
-        && let Some(one) = parts.pop()
-    {
-        return one;
-    }
-    Expr::new(ExprKind::And(parts), SqlType::new(PgType::Bool))
 }
 
 /// A filter's conjunct as a semi- or anti-join of the input, if it can be one.

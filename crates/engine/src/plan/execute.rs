@@ -2,7 +2,6 @@
 
 use super::advise::Advice;
 use super::key_read::{Compiled, KeyRows, PlanCache};
-use super::node::StoaQueryPlanner;
 use super::readable::{Names, render};
 use super::relation::{CteRows, Materialized, Planner, select_columns};
 use super::rules;
@@ -10,7 +9,8 @@ use super::short::Ctes;
 use crate::bind::aggregate::walk_effects;
 use crate::exec::StatementContext;
 use crate::exec::working_table::RowsOnDemand;
-use crate::session::explain::{ExplainFormat, ExplainOptions};
+use crate::node::StoaQueryPlanner;
+use crate::plan::explain::{ExplainFormat, ExplainOptions};
 use crate::typed::from_datafusion;
 use crate::typed::tree::{Bound, BoundBody, ColId, CteBody, CteId, Expr, Mutation, MutationKind, OnConflict, Query, Rel};
 use crate::typed::walk;
@@ -103,7 +103,7 @@ pub(crate) async fn collect(ctx: &StatementContext, plan: LogicalPlan) -> PgResu
 /// Starts a plan.
 pub(crate) async fn start(ctx: &StatementContext, plan: LogicalPlan) -> PgResult<SendableRecordBatchStream> {
     let physical = physical(ctx, plan).await?;
-    crate::exec::in_order::stream(physical, &ctx.database.task).map_err(from_datafusion)
+    crate::datafusion_faults::in_order::stream(physical, &ctx.database.task).map_err(from_datafusion)
 }
 
 /// Executes a bound statement.
@@ -316,7 +316,7 @@ async fn mutate(planner: &Planner, mutation: &Mutation, compiled: Compiled) -> P
         // Boxed, as all that is rare, so that the futures of what changes one row are not moved by the page.
         Box::pin(start(ctx, plan)).await?.map(|b| b.map_err(from_datafusion)).boxed()
     };
-    let applied = crate::write::apply(planner, mutation, stream).await?;
+    let applied = crate::write::apply(ctx, planner, mutation, stream).await?;
     let memory = applied.memory;
     let rows = futures::stream::iter(applied.returning).map(move |batch| {
         let _held = &memory;
@@ -478,7 +478,7 @@ pub async fn explain(ctx: &StatementContext, bound: &Bound, options: &ExplainOpt
             }
             BoundBody::Mutation(m) => {
                 let stream = execute_stream(physical_plan.clone(), Arc::clone(&ctx.database.task)).map_err(from_datafusion)?;
-                let applied = crate::write::apply(&planner, m, stream.map(|b| b.map_err(from_datafusion)).boxed()).await?;
+                let applied = crate::write::apply(ctx, &planner, m, stream.map(|b| b.map_err(from_datafusion)).boxed()).await?;
                 crate::write::finish(ctx, true).await?;
                 rows = applied.count as usize;
             }

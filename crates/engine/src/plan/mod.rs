@@ -7,14 +7,15 @@
 
 pub mod advise;
 pub mod aggregate;
+mod apply;
 mod array_agg;
-mod branches;
 mod brief;
 mod decimal_sum;
 pub mod decorrelate;
 mod direct;
 pub mod distinct;
 pub mod execute;
+pub mod explain;
 mod first_rows;
 mod frame;
 pub(crate) mod guard;
@@ -22,16 +23,15 @@ pub mod index_order;
 mod join_order;
 pub(crate) mod key_read;
 pub mod lookup_join;
-mod mend;
-mod never;
-pub mod node;
-pub(crate) mod pull_up;
-pub(crate) mod raises;
 mod readable;
+mod recursive;
 pub mod relation;
 pub mod rules;
+mod sample;
+mod scan;
+mod search_limit;
+mod sets;
 pub(crate) mod short;
-pub mod sliding;
 mod values_row;
 pub mod window;
 

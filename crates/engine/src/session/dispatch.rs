@@ -1,14 +1,15 @@
 //! One statement: queries to the planner, DDL to its executor, everything about the session done here.
 
 use super::api::{Execution, Rows, RowsTag};
-use super::guard::GuardedRows;
-use super::notify::ListenChange;
 use super::prepared::{BoundStatement, PreparedStatement, is_bindable, output_columns};
 use super::session_impl::Session;
-use super::settings::{self, isolation_of, value};
 use super::{explain, show};
 use crate::bind::scope::Clause;
+use crate::environment::guard::GuardedRows;
+use crate::environment::notify::ListenChange;
+use crate::environment::session::SequenceValues;
 use crate::plan::Executed;
+use crate::settings::{self, isolation_of, value};
 use crate::typed::tree::{Bound, BoundBody, ColId, CteBody, Expr, MutationKind, Output, Query, Rel};
 use datafusion::common::ScalarValue;
 use futures::StreamExt;
@@ -414,7 +415,7 @@ impl Session {
 
     fn reset(&mut self, name: Option<&str>) -> PgResult<()> {
         let Some(name) = name else {
-            self.shared.change_settings(super::settings::Levels::reset_all);
+            self.shared.change_settings(settings::Levels::reset_all);
             return Ok(());
         };
         let own = settings::find(name).is_none();
@@ -447,7 +448,7 @@ impl Session {
         let tag = match target {
             DiscardTarget::Plans => "DISCARD PLANS",
             DiscardTarget::Sequences => {
-                *self.shared.sequences.lock() = super::shared::SequenceValues::default();
+                *self.shared.sequences.lock() = SequenceValues::default();
                 "DISCARD SEQUENCES"
             }
             DiscardTarget::Temp => {
@@ -457,10 +458,10 @@ impl Session {
             DiscardTarget::All => {
                 self.check_not_in_block("DISCARD ALL")?;
                 self.close_all_cursors();
-                self.shared.change_settings(super::settings::Levels::reset_all);
+                self.shared.change_settings(settings::Levels::reset_all);
                 self.close_all_prepared();
                 self.listen(ListenChange::UnlistenAll);
-                *self.shared.sequences.lock() = super::shared::SequenceValues::default();
+                *self.shared.sequences.lock() = SequenceValues::default();
                 let txn = self.transaction()?;
                 txn.release_session_locks();
                 self.discard_temporary().await?;

@@ -3,33 +3,12 @@
 //! Functions about objects are answered by the catalog, those about the session by [`super::functions`].
 
 use super::functions;
-use super::shared::SessionShared;
-use crate::database::DatabaseInner;
+use crate::environment::SessionEnvironment;
 use datafusion::common::ScalarValue;
-use std::sync::Arc;
 use stoa_pg::context::System;
 use stoa_pg::{PgError, PgResult, SqlType};
-use stoa_table::catalog::{CatalogSnapshot, Oid};
-use stoa_table::txn::Transaction;
 
-/// What the statements of a transaction and their functions have around them, until the catalog or the path is another.
-#[derive(Clone)]
-pub struct SessionSystem {
-    pub database: Arc<DatabaseInner>,
-    pub session: Arc<SessionShared>,
-    pub catalog: Arc<CatalogSnapshot>,
-    /// Schemas in which unqualified names are looked up, in order, `pg_catalog` (and the temporary schema) included.
-    pub search_path: Arc<[Oid]>,
-    pub txn: Arc<Transaction>,
-}
-
-impl std::fmt::Debug for SessionSystem {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("SessionSystem").field("pid", &self.session.pid).finish_non_exhaustive()
-    }
-}
-
-impl System for SessionSystem {
+impl System for SessionEnvironment {
     fn relation_name(&self, oid: u32) -> Option<String> {
         crate::virtual_tables::relation_name(self, oid)
     }

@@ -6,9 +6,9 @@
 //! Invariant: when [`Session::bound_and_locked`] returns, the typed tree is that of the catalog that holds behind the locks.
 
 use super::api::Prepared;
-use super::guard::interruptible;
 use super::prepared::{BoundStatement, PreparedStatement};
 use super::session_impl::Session;
+use crate::environment::guard::interruptible;
 use crate::typed::tree::{Bound, BoundBody, CteBody, Mutation, MutationKind, Rel};
 use crate::typed::walk;
 use std::pin::pin;

@@ -2,7 +2,7 @@
 
 use super::matching::text_error;
 use super::{TextIndex, TextIndexes};
-use crate::exec::scan_output::ScanTable;
+use crate::scan_table::ScanTable;
 use hashbrown::HashSet;
 use std::sync::Arc;
 use stoa_fulltext::{Evaluator, FieldText, Generation, Query, Statistics, Want};

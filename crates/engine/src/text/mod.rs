@@ -2,17 +2,14 @@
 //!
 //! An index is as of a time T, and right at every snapshot S: what its files find, minus the rows that changed between T and S, plus
 //! those of them that fit when they are looked at, the transaction's own changes among both. [`find`] does that, [`read`] reads their
-//! rows; [`follow`] brings the files up to date behind the commits; [`exec`] is the node of a plan; [`scan`] chooses it; [`bind`] reads MATCH and what belongs to it.
+//! rows; [`follow`] brings the files up to date behind the commits; [`scan`] chooses an index for the filters of a scan.
 //!
 //! Invariant: rows never depend on the files. Whatever happens to those, statements fall back to the table, and the files are made again.
 
-pub mod bind;
 mod columns;
 pub mod contains;
-pub mod exec;
 pub mod find;
 pub mod follow;
-pub mod limit;
 pub mod matching;
 pub mod read;
 pub mod rows;

@@ -1,7 +1,6 @@
 //! The choice of a full text index for a scan: which filters it answers, and what that costs.
 
 use super::TextIndexes;
-use super::exec::Search;
 use super::matching::{MATCH_FUNCTION, MatchConfig, renumbered, text_error};
 use super::read::Sought;
 use datafusion::common::tree_node::{Transformed, TreeNode};
@@ -23,6 +22,17 @@ const SEARCH_COST: f64 = 20.0;
 const KEY_COST: f64 = 0.3;
 /// What it costs to cut the text of a row into words and look at them.
 pub(crate) const LOOK_COST: f64 = 15.0;
+
+/// What is searched, and how.
+#[derive(Debug)]
+pub struct Search {
+    pub sought: Sought,
+    /// The index's name, and those of its fields.
+    pub name: String,
+    pub fields: Vec<String>,
+    /// Rows that it is expected to find.
+    pub rows: f64,
+}
 
 /// A search that answers some filters of a scan.
 #[derive(Debug)]

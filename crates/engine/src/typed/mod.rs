@@ -3,12 +3,14 @@
 //! The binder makes the tree; planning, writing and the search for words read it. Nothing here looks at a catalog or runs a plan.
 //! Reading order: [`tree`] → [`walk`] → [`kernel`] → [`constant`] → [`udf`] → [`raises`] → [`guard`] → [`expr`] → [`evaluator`].
 
+pub mod branches;
 pub mod constant;
 pub mod error;
 pub mod evaluator;
 pub mod expr;
 pub(crate) mod guard;
 pub mod kernel;
+pub mod pull_up;
 pub(crate) mod raises;
 pub mod tree;
 pub mod udf;

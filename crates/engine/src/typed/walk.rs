@@ -1,6 +1,6 @@
 //! Walks over the typed tree: columns that an expression uses, free columns of a relation, replacement, renaming.
 
-use crate::typed::tree::{ColId, CteId, Expr, ExprKind, FrameBound, MutationKind, Query, Rel, SortKey};
+use crate::typed::tree::{ColId, CteId, Expr, ExprKind, FrameBound, JoinKind, MutationKind, Query, Rel, SortKey};
 use std::collections::{HashMap, HashSet};
 use stoa_pg::registry::Volatility;
 use stoa_pg::{PgType, SqlType};
@@ -590,4 +590,63 @@ pub(crate) fn is_lasting(e: &Expr) -> bool {
         }
         _ => true,
     }
+}
+
+/// Columns that a relation gives to the nodes above it.
+pub fn given_columns(rel: &Rel) -> HashSet<ColId> {
+    let mut out = HashSet::new();
+    collect_given(rel, &mut out);
+    out
+}
+
+fn collect_given(rel: &Rel, out: &mut HashSet<ColId>) {
+    match rel {
+        Rel::One => {}
+        Rel::Values { columns, .. } | Rel::Batches { columns, .. } => out.extend(columns.iter().map(|(c, _)| *c)),
+        Rel::Scan(scan) => out.extend(scan.columns.iter().map(|(_, c)| *c)),
+        Rel::Virtual { columns, .. } => out.extend(columns.iter().map(|(c, ..)| *c)),
+        Rel::Filter { input, .. }
+        | Rel::Sort { input, .. }
+        | Rel::Limit { input, .. }
+        | Rel::DistinctOn { input, .. }
+        | Rel::Sample { input, .. }
+        | Rel::Lock { input, .. } => {
+            collect_given(input, out);
+        }
+        Rel::Project { exprs, .. } => out.extend(exprs.iter().map(|(c, _)| *c)),
+        Rel::Join { left, right, kind, .. } => {
+            collect_given(left, out);
+            if !matches!(kind, JoinKind::Semi | JoinKind::Anti) {
+                collect_given(right, out);
+            }
+        }
+        Rel::Aggregate { groups, aggregates, grouping, .. } => {
+            out.extend(groups.iter().map(|(c, _)| *c));
+            out.extend(aggregates.iter().map(|(c, _)| *c));
+            out.extend(grouping.iter().map(|(c, _)| *c));
+        }
+        Rel::Window { input, windows } => {
+            collect_given(input, out);
+            out.extend(windows.iter().map(|(c, _)| *c));
+        }
+        Rel::ProjectSet { input, sets, ordinality, .. } => {
+            collect_given(input, out);
+            out.extend(sets.iter().flat_map(|(c, _)| c.iter().copied()));
+            out.extend(ordinality);
+        }
+        Rel::Distinct { columns, .. } | Rel::SetOp { columns, .. } | Rel::Recursive { columns, .. } => {
+            out.extend(columns.iter().map(|(c, _)| *c))
+        }
+        Rel::CteScan { columns, .. } => out.extend(columns.iter().map(|(c, ..)| *c)),
+    }
+}
+
+/// All conditions in one.
+pub fn conjunction(mut parts: Vec<Expr>) -> Expr {
+    if parts.len() == 1
+        && let Some(one) = parts.pop()
+    {
+        return one;
+    }
+    Expr::new(ExprKind::And(parts), SqlType::new(PgType::Bool))
 }

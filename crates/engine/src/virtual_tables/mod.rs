@@ -13,8 +13,6 @@ pub(crate) mod updatable;
 use crate::exec::StatementContext;
 use arrow::array::RecordBatch;
 use cell::Table;
-use parking_lot::Mutex;
-use std::collections::HashMap;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState, SqlType};
 use stoa_table::catalog::{Oid, Relation};
@@ -58,10 +56,6 @@ pub fn is_table(oid: u32) -> bool {
 pub fn keys(schema: &str, name: &str) -> &'static [Vec<String>] {
     shapes::find(schema, name).map_or(&[], |s| s.keys.as_slice())
 }
-
-/// What a statement has read of computed relations: it sees each of them in one state, made once.
-#[derive(Debug, Default)]
-pub struct Made(Mutex<HashMap<(String, String), RecordBatch>>);
 
 /// What `SELECT * FROM sequence` gives.
 ///

@@ -2,10 +2,10 @@
 
 use super::cell::{Table, V};
 use super::pg_catalog::{DATABASE, OWNER, indexed, indexes, schema_of, tables};
+use crate::environment::session::ActivityState;
 use crate::exec::StatementContext;
-use crate::session::settings::value::unit_name;
-use crate::session::settings::{Kind, SETTINGS};
-use crate::session::shared::ActivityState;
+use crate::settings::value::unit_name;
+use crate::settings::{Kind, SETTINGS};
 use stoa_pg::PgResult;
 use stoa_pg::values::timezone;
 use stoa_table::statistics::ColumnValues;

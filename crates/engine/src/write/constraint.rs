@@ -3,11 +3,10 @@
 //! PostgreSQL checks row by row: the first row that fails is the one that is told, and of its constraints NOT NULL comes first,
 //! by column, then CHECK by name, then uniqueness.
 
-use super::row_exprs::RowExprs;
+use super::row_exprs::{RowExprs, Subqueries};
 use super::rows::Rows;
 use super::table_writer::{Entries, IndexWriter, TableWriter};
 use crate::catalog::deparse::quote_name;
-use crate::plan::relation::Planner;
 use crate::typed::tree::ViewChecks;
 use arrow::array::{Array, ArrayRef};
 use stoa_pg::sqlstate::SqlState;
@@ -58,8 +57,8 @@ pub struct ViewCheck {
 
 impl ViewCheck {
     #[must_use]
-    pub fn new(planner: &Planner, checks: &ViewChecks) -> Self {
-        let exprs = RowExprs::new(planner, checks.checks.iter().map(|(_, e)| e.clone()).collect());
+    pub fn new(queries: &dyn Subqueries, checks: &ViewChecks) -> Self {
+        let exprs = RowExprs::new(queries, checks.checks.iter().map(|(_, e)| e.clone()).collect());
         let used = exprs.columns().filter_map(|col| checks.columns.iter().find(|(_, c)| *c == col).map(|(id, _)| *id)).collect();
         Self { exprs, used, views: checks.checks.iter().map(|(view, _)| view.clone()).collect() }
     }

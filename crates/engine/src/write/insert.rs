@@ -5,13 +5,12 @@
 
 use super::constraint::{duplicate_entry, duplicate_primary_key, first_failure};
 use super::foreign_key::ForeignKeyWork;
-use super::row_exprs::RowExprs;
+use super::row_exprs::{RowExprs, Subqueries};
 use super::rows::Rows;
 use super::table_writer::{Entries, TableWriter};
 use super::update::{self, Freshness};
 use super::{Written, lookup};
 use crate::exec::StatementContext;
-use crate::plan::relation::Planner;
 use crate::typed::tree::{ColId, Expr, OnConflict};
 use arrow::array::{Array, ArrayRef};
 use futures::future::try_join_all;
@@ -43,7 +42,7 @@ const PRIMARY: u32 = 0;
 impl ConflictRule {
     /// # Errors
     /// XX000 for expressions over other columns than the two rows'.
-    pub fn new(planner: &Planner, table: &TableDescriptor, on_conflict: &OnConflict) -> PgResult<Self> {
+    pub fn new(queries: &dyn Subqueries, table: &TableDescriptor, on_conflict: &OnConflict) -> PgResult<Self> {
         Ok(match on_conflict {
             OnConflict::Error => ConflictRule::Error,
             OnConflict::DoNothing { arbiters } => ConflictRule::Nothing(arbiters.clone()),
@@ -51,7 +50,7 @@ impl ConflictRule {
             OnConflict::DoUpdate { arbiters, existing, excluded, assignments, condition } => {
                 let columns = DoUpdateColumns { existing: existing.clone(), excluded: excluded.clone() };
                 let exprs: Vec<Expr> = assignments.iter().map(|(_, e)| e.clone()).collect();
-                let compile = |exprs: &[Expr]| DoUpdateExprs::new(planner, table, &columns, exprs);
+                let compile = |exprs: &[Expr]| DoUpdateExprs::new(queries, table, &columns, exprs);
                 ConflictRule::Update(Box::new(DoUpdate {
                     arbiters: arbiters.clone(),
                     targets: assignments.iter().map(|(id, _)| *id).collect(),
@@ -84,8 +83,8 @@ struct DoUpdateExprs {
 }
 
 impl DoUpdateExprs {
-    fn new(planner: &Planner, table: &TableDescriptor, columns: &DoUpdateColumns, exprs: &[Expr]) -> PgResult<Self> {
-        let exprs = RowExprs::new(planner, exprs.to_vec());
+    fn new(queries: &dyn Subqueries, table: &TableDescriptor, columns: &DoUpdateColumns, exprs: &[Expr]) -> PgResult<Self> {
+        let exprs = RowExprs::new(queries, exprs.to_vec());
         let mut used = Vec::new();
         for col in exprs.columns() {
             let find = |list: &[(ColumnId, ColId)]| list.iter().find(|(_, c)| *c == col).map(|(id, _)| *id);

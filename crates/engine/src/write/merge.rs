@@ -3,12 +3,11 @@
 use super::foreign_key::ForeignKeyWork;
 use super::insert::{Arbiters, insert};
 use super::missing_column;
-use super::row_exprs::RowExprs;
+use super::row_exprs::{RowExprs, Subqueries};
 use super::rows::{Rows, indices};
 use super::table_writer::TableWriter;
 use super::update::{self, Freshness};
 use crate::exec::StatementContext;
-use crate::plan::relation::Planner;
 use crate::typed::column_name;
 use crate::typed::tree::{ColId, Expr, MergeAction, MergeArm};
 use arrow::array::{Array, ArrayRef, RecordBatch};
@@ -54,8 +53,8 @@ pub struct Arms(Vec<Arm>);
 
 impl Arms {
     #[must_use]
-    pub fn new(planner: &Planner, arms: &[MergeArm]) -> Self {
-        let compile = |exprs: Vec<Expr>| BatchExprs(RowExprs::new(planner, exprs));
+    pub fn new(queries: &dyn Subqueries, arms: &[MergeArm]) -> Self {
+        let compile = |exprs: Vec<Expr>| BatchExprs(RowExprs::new(queries, exprs));
         let split = |list: &[(ColumnId, Expr)]| -> (Vec<ColumnId>, BatchExprs) {
             (list.iter().map(|(id, _)| *id).collect(), compile(list.iter().map(|(_, e)| e.clone()).collect()))
         };

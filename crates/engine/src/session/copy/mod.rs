@@ -12,10 +12,10 @@ pub use encode::{BatchEncoder, Encoder};
 pub use options::{ColumnSet, CopyOptions, Header};
 
 use super::api::{CopyFormat, Execution, Rows};
-use super::guard::interruptible;
 use super::prepared::PreparedStatement;
 use super::session_impl::Session;
 use crate::catalog::deparse::{quote_name, type_name};
+use crate::environment::guard::interruptible;
 use crate::exec::StatementContext;
 use crate::session::table_locks::table_locks;
 use crate::typed::tree::{Bound, BoundBody, ColId, Expr, ExprKind, Rel};

@@ -5,9 +5,11 @@
 //! The step is planned once, with what the first rows tell, and executed for each round.
 //! The working table is in memory, as is the set of rows seen for UNION.
 
+use super::relation::{CteRows, Materialized, Planner};
+use crate::datafusion_faults::in_order;
+use crate::exec::project_set::async_stream;
 use crate::exec::working_table::Round;
-use crate::plan::node::{MakeExec, StoaNode};
-use crate::plan::relation::{CteRows, Materialized, Planner};
+use crate::node::{MakeExec, StoaNode};
 use crate::typed::tree::{ColId, CteId, Rel};
 use crate::typed::{column_name, from_datafusion};
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
@@ -128,7 +130,7 @@ impl ExecutionPlan for RecursiveExec {
     fn execute(&self, _: usize, _: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let (planner, recursion, schema) = (self.planner.clone(), Arc::clone(&self.recursion), Arc::clone(&self.schema));
         let out_schema = Arc::clone(&schema);
-        let stream = super::project_set::async_stream(move |tx| async move {
+        let stream = async_stream(move |tx| async move {
             let reservation = MemoryConsumer::new("recursive query").register(&planner.ctx.database.runtime.memory_pool);
             let r = recursion.as_ref();
             let error = DataFusionError::from;
@@ -166,7 +168,7 @@ impl ExecutionPlan for RecursiveExec {
                     Some(step) => reset_plan_states(Arc::clone(step))?,
                     None => Arc::clone(step.insert(rounds.plan_rounds(&r.step, &r.step_columns).await.map_err(error)?)),
                 };
-                rows = super::in_order::stream(plan, &planner.ctx.database.task)?;
+                rows = in_order::stream(plan, &planner.ctx.database.task)?;
             }
         });
         Ok(Box::pin(RecordBatchStreamAdapter::new(out_schema, stream)))

@@ -1,6 +1,6 @@
 //! Work that can be stopped: by a cancel request, by `statement_timeout`, by the end of the session.
 
-use super::shared::SessionShared;
+use super::session::SessionShared;
 use arrow::array::RecordBatch;
 use futures::Stream;
 use futures::stream::BoxStream;

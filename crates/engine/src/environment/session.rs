@@ -1,9 +1,9 @@
 //! The part of a session that others may see: functions of its statements, `pg_stat_activity`, cancel requests.
 
 use super::admission::{Admission, Place};
-use super::api::Notice;
 use super::notify::Outgoing;
-use super::settings::{Levels, Settings, severity_level};
+use crate::settings::{Levels, Settings, severity_level};
+use datafusion::common::ScalarValue;
 use futures::future::BoxFuture;
 use futures::task::AtomicWaker;
 use hashbrown::HashMap;
@@ -14,6 +14,14 @@ use std::task::Waker;
 use std::time::{Duration, Instant};
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_table::catalog::Oid;
+
+/// A message to the client that is no answer.
+#[derive(Clone, Debug)]
+pub struct Notice {
+    /// `NOTICE`, `WARNING`, `INFO`, `LOG`, `DEBUG`.
+    pub severity: &'static str,
+    pub error: PgError,
+}
 
 /// What `pg_stat_activity.state` says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -64,6 +72,15 @@ pub struct PreparedInfo {
     pub from_sql: bool,
 }
 
+/// The row that a cursor stands on.
+pub trait CursorPosition: std::fmt::Debug + Send + Sync {
+    /// A part of the key of the row of a table, which has an OID and a name; `cursor` is the cursor's name, for errors.
+    ///
+    /// # Errors
+    /// 24000 if the cursor stands on no row, or its rows are not those of the table.
+    fn key_part(&self, cursor: &str, table: Oid, name: &str, part: u64) -> PgResult<ScalarValue>;
+}
+
 /// A row of `pg_cursors`.
 #[derive(Clone, Debug)]
 pub struct CursorInfo {
@@ -75,7 +92,9 @@ pub struct CursorInfo {
     pub creation_time_us: i64,
     /// What it reads; empty when all is read.
     pub tables: Box<[stoa_table::catalog::Oid]>,
-    pub position: super::cursor_row::CursorPosition,
+    /// Its transaction is over.
+    pub held: bool,
+    pub position: Arc<dyn CursorPosition>,
 }
 
 /// One session as everybody may see it.

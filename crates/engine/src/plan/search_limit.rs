@@ -3,7 +3,7 @@
 //! A limit stays where it is written; what lies between it and a search that gives the best rows first may change rows, but neither
 //! adds nor drops any: the search need not look for more.
 
-use super::exec::TextSearchExec;
+use crate::exec::text_search::TextSearchExec;
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::config::ConfigOptions;

@@ -4,7 +4,7 @@
 //! and a constant of the side that an outer join extends with NULLs for one above the join. Sorts and groupings by it would go wrong.
 //! Read [`crate::plan::aggregate`] next.
 
-use crate::plan::relation::Planner;
+use crate::node::{MakeExec, extend};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{DataFusionError, JoinType, Result};
@@ -25,21 +25,21 @@ use stoa_pg::PgResult;
 
 /// See the module.
 #[derive(Debug)]
-pub struct PlainExec {
+pub struct ForgetPropertiesExec {
     input: Arc<dyn ExecutionPlan>,
     properties: Arc<PlanProperties>,
 }
 
 /// The input behind such a node.
-pub fn plan(planner: &Planner, input: LogicalPlan) -> PgResult<LogicalPlan> {
-    let make: crate::plan::node::MakeExec = Arc::new(|mut inputs| {
-        let Some(input) = inputs.pop() else { return Err(DataFusionError::Internal("Plain has one input".into())) };
-        Ok(Arc::new(PlainExec::new(input)))
+pub fn plan(input: LogicalPlan) -> PgResult<LogicalPlan> {
+    let make: MakeExec = Arc::new(|mut inputs| {
+        let Some(input) = inputs.pop() else { return Err(DataFusionError::Internal("ForgetProperties has one input".into())) };
+        Ok(Arc::new(ForgetPropertiesExec::new(input)))
     });
-    planner.extend("Plain".into(), input, &[], make)
+    extend("ForgetProperties".into(), input, &[], make)
 }
 
-/// Puts [`PlainExec`] over the sides of outer joins that have constants and are extended with NULLs, over sides of joins that have keys,
+/// Puts [`ForgetPropertiesExec`] over the sides of outer joins that have constants and are extended with NULLs, over sides of joins that have keys,
 /// and over unions of parts that have constants or equal columns. Runs when joins have their sides.
 #[derive(Debug)]
 pub struct DoubtfulConstants;
@@ -50,7 +50,7 @@ impl PhysicalOptimizerRule for DoubtfulConstants {
             // A sort of each part leaves its constants and the second of two equal columns out; the other parts have not the same.
             let known = |part: &Arc<dyn ExecutionPlan>| !part.equivalence_properties().eq_group().is_empty();
             if plan.downcast_ref::<UnionExec>().is_some_and(|union| union.inputs().iter().any(known)) {
-                return Ok(Transformed::yes(Arc::new(PlainExec::new(plan))));
+                return Ok(Transformed::yes(Arc::new(ForgetPropertiesExec::new(plan))));
             }
             let hash = plan.downcast_ref::<HashJoinExec>().map(|join| *join.join_type());
             let Some(kind) = hash.or_else(|| plan.downcast_ref::<NestedLoopJoinExec>().map(|join| *join.join_type())) else {
@@ -69,7 +69,7 @@ impl PhysicalOptimizerRule for DoubtfulConstants {
                 // A key is forgotten above the join, and a sort that was left out for it is missed there.
                 let doubtful = (extended && !known.constants().is_empty()) || !known.constraints().is_empty();
                 changed |= doubtful;
-                children.push(if doubtful { Arc::new(PlainExec::new(child.clone())) } else { child.clone() });
+                children.push(if doubtful { Arc::new(ForgetPropertiesExec::new(child.clone())) } else { child.clone() });
             }
             if changed { replace_children_if_necessary(plan, children).map(Transformed::yes) } else { Ok(Transformed::no(plan)) }
         })
@@ -85,7 +85,7 @@ impl PhysicalOptimizerRule for DoubtfulConstants {
     }
 }
 
-impl PlainExec {
+impl ForgetPropertiesExec {
     fn new(input: Arc<dyn ExecutionPlan>) -> Self {
         let properties = Arc::new(PlanProperties::new(
             EquivalenceProperties::new(input.schema()),
@@ -97,15 +97,15 @@ impl PlainExec {
     }
 }
 
-impl DisplayAs for PlainExec {
+impl DisplayAs for ForgetPropertiesExec {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("PlainExec")
+        f.write_str("ForgetPropertiesExec")
     }
 }
 
-impl ExecutionPlan for PlainExec {
+impl ExecutionPlan for ForgetPropertiesExec {
     fn name(&self) -> &str {
-        "PlainExec"
+        "ForgetPropertiesExec"
     }
 
     fn properties(&self) -> &Arc<PlanProperties> {
@@ -128,7 +128,7 @@ impl ExecutionPlan for PlainExec {
     }
 
     fn with_new_children(self: Arc<Self>, mut children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        let Some(input) = children.pop() else { return Err(DataFusionError::Internal("Plain has one input".into())) };
+        let Some(input) = children.pop() else { return Err(DataFusionError::Internal("ForgetProperties has one input".into())) };
         Ok(Arc::new(Self::new(input)))
     }
 

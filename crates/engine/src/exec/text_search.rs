@@ -2,11 +2,12 @@
 //!
 //! Unordered it gives all of them; ordered by score it asks the files for the best, and for more of them while filters leave too few.
 
-use super::read::{RowOrder, SearchRows, Sought};
-use super::scan::SCORE;
-use crate::exec::key_set::{KeyCollector, describe_paths};
-use crate::exec::leaf::leaf_methods;
-use crate::exec::scan_output::{Gather, ScanOutput, ScanTable};
+use super::key_set::{KeyCollector, describe_paths};
+use super::leaf::leaf_methods;
+use super::scan_output::{Gather, ScanOutput};
+use crate::scan_table::ScanTable;
+use crate::text::read::{RowOrder, SearchRows};
+use crate::text::scan::{SCORE, Search};
 use crate::typed::from_datafusion;
 use arrow::array::RecordBatch;
 use datafusion::common::{DataFusionError, Result, Statistics};
@@ -26,17 +27,6 @@ use stoa_table::access::combine::Combination;
 
 /// Rows read together.
 const ROWS: usize = 1024;
-
-/// What is searched, and how.
-#[derive(Debug)]
-pub struct Search {
-    pub sought: Sought,
-    /// The index's name, and those of its fields.
-    pub name: String,
-    pub fields: Vec<String>,
-    /// Rows that it is expected to find.
-    pub rows: f64,
-}
 
 /// What says of keys that are found, before their rows are read, that other filters do not pass them.
 #[derive(Clone, Debug)]

@@ -18,7 +18,7 @@ use stoa_pg::{PgResult, PgType};
 
 /// Whether conditions that must all hold ask a column for two values: nothing else is asked of the rows then. DataFusion sees that as well,
 /// but lets the other conditions run over the other sides of joins.
-pub(super) fn contradict(conditions: &[Expr]) -> bool {
+pub(crate) fn contradict(conditions: &[Expr]) -> bool {
     let value = |e: &Expr| {
         let ExprKind::Oper { oper, args } = &e.kind else { return None };
         match args.as_slice() {

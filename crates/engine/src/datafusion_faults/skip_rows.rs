@@ -4,7 +4,7 @@
 //! where nothing above asks for the order, and move sorts from above below it: other rows are left out then. This node asks for the order
 //! that its input has.
 
-use crate::plan::relation::Planner;
+use crate::node::{MakeExec, extend};
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::TaskContext;
 use datafusion::logical_expr::LogicalPlan;
@@ -29,13 +29,13 @@ pub struct SkipRowsExec {
 }
 
 /// The rows of a plan but so many first ones.
-pub fn plan(planner: &Planner, input: LogicalPlan, skip: usize) -> PgResult<LogicalPlan> {
-    let make: crate::plan::node::MakeExec = Arc::new(move |mut inputs| {
+pub fn plan(input: LogicalPlan, skip: usize) -> PgResult<LogicalPlan> {
+    let make: MakeExec = Arc::new(move |mut inputs| {
         let Some(input) = inputs.pop() else { return Err(DataFusionError::Internal("SkipRows has one input".into())) };
         let order = input.output_ordering().cloned();
         Ok(Arc::new(SkipRowsExec::new(input, skip, order)))
     });
-    planner.extend("SkipRows".into(), input, &[], make)
+    extend("SkipRows".into(), input, &[], make)
 }
 
 impl SkipRowsExec {

@@ -2,6 +2,7 @@
 
 use super::{Kind, Setting, Unit};
 use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_syntax::utility::{NamedOption, OptionValue};
 
 /// `invalid value for parameter`, 22023.
 #[must_use]
@@ -286,6 +287,22 @@ pub fn split_identifiers(text: &str) -> Option<Vec<String>> {
             None if rest.is_empty() => return Some(out),
             None => return None,
         }
+    }
+}
+
+/// The truth that an option says, by itself or with a word.
+///
+/// # Errors
+/// 42601 for another value.
+pub fn boolean(option: &NamedOption) -> PgResult<bool> {
+    let text = match &option.value {
+        None => return Ok(true),
+        Some(OptionValue::Word(text) | OptionValue::Text(text) | OptionValue::Number(text)) => text.as_str(),
+        Some(_) => "",
+    };
+    match parse_bool(text).filter(|_| matches!(text.to_ascii_lowercase().as_str(), "true" | "false" | "on" | "off" | "1" | "0")) {
+        Some(value) => Ok(value),
+        None => Err(PgError::new(SqlState::SYNTAX_ERROR, format!("{} requires a Boolean value", option.name))),
     }
 }
 

@@ -1,10 +1,10 @@
 //! MATCH … AGAINST, score, snippet and contains: what they mean in a statement.
 
-use super::METHOD;
-use super::matching::{MATCH, MATCH_FUNCTION, MatchColumn, MatchConfig, Mode, SNIPPET, SNIPPET_FUNCTION};
-use super::settings::Settings;
-use crate::bind::{Binder, fold, name_parts};
+use super::{Binder, fold, name_parts};
 use crate::catalog::deparse::quote_name;
+use crate::text::METHOD;
+use crate::text::matching::{MATCH, MATCH_FUNCTION, MatchColumn, MatchConfig, Mode, SNIPPET, SNIPPET_FUNCTION};
+use crate::text::settings::Settings;
 use crate::typed::tree::{ColId, Expr, ExprKind, FuncRef};
 use datafusion::common::ScalarValue;
 use std::ops::ControlFlow;
@@ -244,7 +244,7 @@ impl Binder<'_> {
         }
         let score = self.new_col();
         self.scores.extend(columns.iter().map(|(_, id)| (*id, score)));
-        columns.push((super::scan::SCORE, score));
+        columns.push((crate::text::scan::SCORE, score));
     }
 
     /// `snippet(column [, length [, before, after]])`: the piece of the text that shows why MATCH found it; `snippet_html`, for a page.
@@ -289,7 +289,7 @@ impl Binder<'_> {
             _ => "?".into(),
         };
         let bound = self.bind_expr(column)?;
-        let search = super::contains::search_string(condition)?;
+        let search = crate::text::contains::search_string(condition)?;
         self.match_call(vec![bound], vec![name], text(&search), Mode::SearchString)
     }
 }

@@ -4,7 +4,7 @@
 //! raise an error, or give more rows than it may, is therefore told when a row does: the condition stands in it, as one on rows of its
 //! outer query, and it finds nothing where that does not hold. What it gives there nobody reads.
 //!
-//! One that reads nothing of its outer query is left as it is: it is computed once, and [`super::relation`] keeps its error until a row needs
+//! One that reads nothing of its outer query is left as it is: it is computed once, and [`crate::plan::relation`] keeps its error until a row needs
 //! it.
 
 use crate::typed::raises::may_raise;
@@ -17,7 +17,7 @@ use stoa_pg::registry::Func;
 use stoa_pg::{EvalContext, PgError, PgType, SqlType};
 
 /// Tells the subqueries in branches of an expression when they are needed.
-pub(super) fn tell(eval: &EvalContext, e: &mut Expr) {
+pub(crate) fn tell(eval: &EvalContext, e: &mut Expr) {
     let mut has_queries = false;
     walk::visit_subqueries(e, &mut |_| has_queries = true);
     if has_queries {
@@ -81,12 +81,12 @@ fn note(needed: &mut Vec<Expr>, condition: Expr) {
 
 fn tell_query(eval: &EvalContext, query: &mut Query, needed: &[Expr], one: bool) {
     if !needed.is_empty() && !walk::free_columns(&query.rel).is_empty() && raises(eval, &query.rel, one) {
-        only_where(&mut query.rel, &super::decorrelate::conjunction(needed.to_vec()));
+        only_where(&mut query.rel, &walk::conjunction(needed.to_vec()));
     }
 }
 
 /// Whether reading a relation, of which one row may be wanted, may raise an error.
-pub(super) fn raises(eval: &EvalContext, rel: &Rel, one: bool) -> bool {
+pub(crate) fn raises(eval: &EvalContext, rel: &Rel, one: bool) -> bool {
     let mut raises = one && !gives_one(rel);
     walk::visit_all(rel, &mut |rel| {
         raises |= matches!(rel, Rel::ProjectSet { .. }) || walk::exprs_of(rel).into_iter().any(|e| may_raise(eval, e));
@@ -95,7 +95,7 @@ pub(super) fn raises(eval: &EvalContext, rel: &Rel, one: bool) -> bool {
 }
 
 /// What raises an error for each row that needs it.
-pub(super) fn raising(error: PgError, ty: &SqlType) -> ExprKind {
+pub(crate) fn raising(error: PgError, ty: &SqlType) -> ExprKind {
     let kernel: Kernel = Arc::new(move |_, _| Err(error.clone()));
     let func = Func::scalar("raise", &[], ty.ty.clone(), kernel, "").volatile();
     ExprKind::Func { func: FuncRef(Arc::new(func)), args: Vec::new() }

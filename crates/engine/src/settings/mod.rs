@@ -4,6 +4,7 @@
 
 pub mod known;
 pub mod levels;
+pub mod planner_rules;
 pub mod value;
 
 pub use known::SETTINGS;
@@ -14,6 +15,9 @@ use std::sync::{Arc, LazyLock};
 use stoa_pg::settings::{ByteaOutput, DateFormat, DateOrder, IntervalStyle, ValueSettings};
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::utility::Isolation;
+
+/// The setting by which a transaction is named for [`stoa_table::txn::commit_token`].
+pub const COMMIT_TOKEN: &str = "stoa.commit_token";
 
 /// Who may change a setting, and when.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -209,7 +213,7 @@ impl Settings {
                     .detail("Custom parameter names must be two or more simple identifiers separated by dots."));
             }
             let prefix = name.split('.').next().unwrap_or_default();
-            if prefix.eq_ignore_ascii_case("stoa") && !name.eq_ignore_ascii_case(crate::session::commit_status::SETTING) {
+            if prefix.eq_ignore_ascii_case("stoa") && !name.eq_ignore_ascii_case(COMMIT_TOKEN) {
                 return Err(PgError::new(SqlState::INVALID_NAME, format!("invalid configuration parameter name \"{name}\""))
                     .detail("\"stoa\" is a reserved prefix."));
             }
@@ -261,8 +265,8 @@ impl Settings {
                 stoa_pg::functions::math::set_seed(seed)?;
                 setting.default.to_owned()
             }
-            crate::plan::rules::DISABLED => {
-                crate::plan::rules::check_disabled(text)?;
+            planner_rules::DISABLED => {
+                planner_rules::check_disabled(text)?;
                 text.to_owned()
             }
             _ => value::canonical(setting, name, text)?,

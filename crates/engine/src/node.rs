@@ -1,8 +1,11 @@
 //! One logical extension node for all our execution nodes: it passes its input's columns on, adds some of its own, and knows
 //! how to make the physical node.
 
+use crate::typed::tree::ColId;
+use crate::typed::{column_name, from_datafusion};
+use arrow::datatypes::{Field, Schema};
 use async_trait::async_trait;
-use datafusion::common::{DFSchemaRef, Result};
+use datafusion::common::{DFSchema, DFSchemaRef, Result};
 use datafusion::execution::context::QueryPlanner;
 use datafusion::logical_expr::{Expr, Extension, LogicalPlan, UserDefinedLogicalNode, UserDefinedLogicalNodeCore};
 use datafusion::physical_plan::ExecutionPlan;
@@ -10,6 +13,7 @@ use datafusion::physical_planner::{DefaultPhysicalPlanner, ExtensionPlanner, Phy
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
+use stoa_pg::{PgResult, SqlType};
 
 /// Makes the physical node from physical inputs.
 pub type MakeExec = Arc<dyn Fn(Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> + Send + Sync>;
@@ -41,6 +45,20 @@ impl StoaNode {
         let id = NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         LogicalPlan::Extension(Extension { node: Arc::new(StoaNode { label, id, inputs, schema, above, make }) })
     }
+}
+
+/// A node of ours on top of a plan, adding columns. A node that adds columns works on each row by itself, so that filters on
+/// other columns come first, as in PostgreSQL; one that adds none does something to the rows that are left.
+pub(crate) fn extend(label: String, input: LogicalPlan, added: &[(ColId, SqlType)], make: MakeExec) -> PgResult<LogicalPlan> {
+    let mut fields: Vec<Field> = input.schema().fields().iter().map(|f| f.as_ref().clone().with_nullable(true)).collect();
+    fields.extend(added.iter().map(|(c, ty)| Field::new(column_name(*c), ty.arrow.clone(), true)));
+    let schema = Arc::new(DFSchema::try_from(Schema::new(fields)).map_err(from_datafusion)?);
+    let above = if added.is_empty() {
+        schema.fields().iter().map(|f| f.name().clone()).collect()
+    } else {
+        added.iter().map(|(c, _)| column_name(*c)).collect()
+    };
+    Ok(StoaNode::plan(label, vec![input], schema, above, make))
 }
 
 impl fmt::Debug for StoaNode {

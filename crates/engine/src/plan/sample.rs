@@ -1,6 +1,6 @@
 //! TABLESAMPLE: each row is kept with a probability, the same ones for the same seed.
 
-use crate::plan::relation::Planner;
+use super::relation::Planner;
 use crate::typed::from_datafusion;
 use crate::typed::tree::Expr;
 use crate::typed::udf::KernelUdf;

@@ -2,7 +2,7 @@
 //! asks for them or not. An optimizer would leave out what nobody asks for.
 
 use crate::bind::aggregate::walk_effects;
-use crate::plan::node::StoaNode;
+use crate::node::{MakeExec, StoaNode};
 use crate::typed::column_name;
 use crate::typed::tree::{ColId, Expr};
 use datafusion::common::tree_node::TreeNodeRecursion;
@@ -22,7 +22,7 @@ pub fn keep(projection: LogicalPlan, columns: &[(ColId, &Expr)]) -> LogicalPlan 
         return projection;
     }
     let schema = Arc::clone(projection.schema());
-    let make: crate::plan::node::MakeExec = Arc::new(|mut inputs| {
+    let make: MakeExec = Arc::new(|mut inputs| {
         let Some(input) = inputs.pop() else { return Err(DataFusionError::Internal("effects have one input".into())) };
         Ok(Arc::new(EffectsExec { input }))
     });

@@ -7,12 +7,11 @@
 //!
 //! Invariant: a relation that goes to its end without an error gives the rows that it gave before.
 
-use super::decorrelate::given_columns;
 use crate::typed::guard::as_test;
 use crate::typed::raises::may_raise;
 use crate::typed::tree::{Bound, BoundBody, ColId, CteBody, Expr, ExprKind, JoinKind, Mutation, MutationKind, OnConflict, Rel};
 use crate::typed::walk;
-use crate::typed::walk::walk_volatile;
+use crate::typed::walk::{given_columns, walk_volatile};
 use std::collections::HashMap;
 use stoa_pg::{EvalContext, SqlType};
 
