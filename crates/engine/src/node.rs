@@ -1,8 +1,6 @@
 //! One logical extension node for all our execution nodes: it passes its input's columns on, adds some of its own, and knows
 //! how to make the physical node.
 
-use crate::typed::tree::ColId;
-use crate::typed::{column_name, from_datafusion};
 use arrow::datatypes::{Field, Schema};
 use async_trait::async_trait;
 use datafusion::common::{DFSchema, DFSchemaRef, Result};
@@ -14,6 +12,8 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use stoa_pg::{PgResult, SqlType};
+use stoa_sql::typed::tree::ColId;
+use stoa_sql::typed::{column_name, from_datafusion};
 
 /// Makes the physical node from physical inputs.
 pub type MakeExec = Arc<dyn Fn(Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> + Send + Sync>;

@@ -1,10 +1,7 @@
 //! Columns whose computation does something, such as taking a value of a sequence: they are computed for each row, whether anybody
 //! asks for them or not. An optimizer would leave out what nobody asks for.
 
-use crate::bind::aggregate::walk_effects;
 use crate::node::{MakeExec, StoaNode};
-use crate::typed::column_name;
-use crate::typed::tree::{ColId, Expr};
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
@@ -14,6 +11,9 @@ use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Pla
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
+use stoa_sql::bind::aggregate::walk_effects;
+use stoa_sql::typed::column_name;
+use stoa_sql::typed::tree::{ColId, Expr};
 
 /// A projection of these columns, so that those with effects stay in it. Filters on the others go below it, as in PostgreSQL.
 pub fn keep(projection: LogicalPlan, columns: &[(ColId, &Expr)]) -> LogicalPlan {

@@ -3,8 +3,6 @@
 //! DataFusion moves a condition without columns, such as the NULL that it makes of `NOT (x = x)`, below such aggregates, where it does not
 //! mean the same. [`barrier`] keeps it above; [`WithoutBarriers`] takes the barrier out of the physical plan.
 
-use crate::typed::from_datafusion;
-use crate::typed::tree::{Expr, ExprKind};
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
@@ -15,6 +13,8 @@ use datafusion::physical_plan::limit::GlobalLimitExec;
 use std::sync::Arc;
 use stoa_pg::registry::NativeOp;
 use stoa_pg::{PgResult, PgType};
+use stoa_sql::typed::from_datafusion;
+use stoa_sql::typed::tree::{Expr, ExprKind};
 
 /// Whether conditions that must all hold ask a column for two values: nothing else is asked of the rows then. DataFusion sees that as well,
 /// but lets the other conditions run over the other sides of joins.

@@ -42,9 +42,9 @@ pub fn plan(input: LogicalPlan) -> PgResult<LogicalPlan> {
 /// Puts [`ForgetPropertiesExec`] over the sides of outer joins that have constants and are extended with NULLs, over sides of joins that have keys,
 /// and over unions of parts that have constants or equal columns. Runs when joins have their sides.
 #[derive(Debug)]
-pub struct DoubtfulConstants;
+pub struct UnsafeConstants;
 
-impl PhysicalOptimizerRule for DoubtfulConstants {
+impl PhysicalOptimizerRule for UnsafeConstants {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
         plan.transform_up(|plan| {
             // A sort of each part leaves its constants and the second of two equal columns out; the other parts have not the same.
@@ -77,7 +77,7 @@ impl PhysicalOptimizerRule for DoubtfulConstants {
     }
 
     fn name(&self) -> &str {
-        "DoubtfulConstants"
+        "UnsafeConstants"
     }
 
     fn schema_check(&self) -> bool {

@@ -19,9 +19,9 @@ use std::sync::Arc;
 
 /// See the module.
 #[derive(Debug)]
-pub struct Mend;
+pub struct RestoreSorts;
 
-impl PhysicalOptimizerRule for Mend {
+impl PhysicalOptimizerRule for RestoreSorts {
     fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
         plan.transform_up(|plan| {
             let limited = plan.downcast_ref::<AggregateExec>().filter(|groups| {
@@ -53,7 +53,7 @@ impl PhysicalOptimizerRule for Mend {
     }
 
     fn name(&self) -> &'static str {
-        "Mend"
+        "RestoreSorts"
     }
 
     fn schema_check(&self) -> bool {
@@ -93,10 +93,10 @@ mod tests {
         let lines = |plan: &Arc<dyn ExecutionPlan>| displayable(plan.as_ref()).indent(false).to_string();
         let expected = "SortPreservingMergeExec: [a@0 ASC, b@1 ASC]\n  \
                         SortExec: TopK(fetch=3), expr=[a@0 ASC, b@1 ASC], preserve_partitioning=[true]\n    EmptyExec\n";
-        let mended = Mend.optimize(plan, &ConfigOptions::default()).unwrap();
+        let mended = RestoreSorts.optimize(plan, &ConfigOptions::default()).unwrap();
         assert_eq!(lines(&mended), expected);
         // What is complete stays.
-        let again = Mend.optimize(Arc::clone(&mended), &ConfigOptions::default()).unwrap();
+        let again = RestoreSorts.optimize(Arc::clone(&mended), &ConfigOptions::default()).unwrap();
         assert!(Arc::ptr_eq(&again, &mended));
     }
 }

@@ -218,7 +218,7 @@ fn targets(work: Work<'_>, targets: &[MaintenanceTarget]) -> PgResult<Vec<TableD
             None => return Err(work.missing(&target.table)),
         };
         for column in &target.columns {
-            let name = crate::bind::fold(column);
+            let name = stoa_sql::bind::fold(column);
             if table.column_by_name(&name).is_none() {
                 return Err(PgError::new(
                     SqlState::UNDEFINED_COLUMN,

@@ -68,7 +68,7 @@ impl StatementContext {
     /// Stores a relation, new or changed, in the transaction's catalog. Names are checked again when it commits.
     pub(crate) fn put_relation(&self, mut relation: Relation) -> PgResult<()> {
         if let Relation::Table(table) = &mut relation {
-            crate::text::settings::note_words(table);
+            stoa_sql::fulltext::settings::note_words(table);
         }
         self.txn.add_catalog_mutation(&relation_key(relation.oid()), Some(&encode_relation(&relation)?))?;
         self.txn.change_catalog(move |catalog| {

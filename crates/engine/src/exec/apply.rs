@@ -4,8 +4,6 @@
 //! row that they are for; they are kept for rows with the same values.
 
 use crate::node::MakeExec;
-use crate::typed::tree::ColId;
-use crate::typed::{column_name, from_datafusion};
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions, UInt32Array, new_null_array};
 use arrow::compute::{concat, concat_batches, take};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
@@ -26,6 +24,8 @@ use stoa_pg::types::array_item;
 use stoa_pg::values::array::array_of_elements;
 use stoa_pg::values::array::stack::Stack;
 use stoa_pg::{PgError, PgResult, SqlState, SqlType};
+use stoa_sql::typed::tree::ColId;
+use stoa_sql::typed::{column_name, from_datafusion};
 use tokio::sync::mpsc::Sender;
 
 /// Results kept for values that come again.

@@ -2,9 +2,6 @@
 
 use super::StatementContext;
 use crate::node::{MakeExec, extend};
-use crate::typed::column_name;
-use crate::typed::tree::{Rel, TableScan};
-use crate::typed::walk;
 use arrow::array::{BooleanArray, RecordBatch};
 use arrow::compute::filter_record_batch;
 use datafusion::common::{DataFusionError, Result};
@@ -19,6 +16,9 @@ use futures::StreamExt;
 use std::fmt;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult};
+use stoa_sql::typed::column_name;
+use stoa_sql::typed::tree::{Rel, TableScan};
+use stoa_sql::typed::walk;
 use stoa_table::row::RowCodec;
 use stoa_table::txn::locks::{LockStrength, LockWait};
 

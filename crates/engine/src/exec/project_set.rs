@@ -2,8 +2,6 @@
 //!
 //! Functions are opened row by row and read in chunks, so that a long series takes no memory.
 
-use crate::typed::column_name;
-use crate::typed::tree::{ColId, SetExpr};
 use arrow::array::{Array, ArrayRef, Int64Array, RecordBatch, RecordBatchOptions, UInt32Array, new_null_array};
 use arrow::compute::{concat, take};
 use arrow::datatypes::SchemaRef;
@@ -26,6 +24,8 @@ use stoa_pg::memory::{SMALL_BYTES, process, value_bytes};
 use stoa_pg::registry::{FuncKind, RowSource, SetKernel};
 use stoa_pg::values::array::elements_of_value;
 use stoa_pg::{EvalContext, PgError, PgResult, SqlType};
+use stoa_sql::typed::column_name;
+use stoa_sql::typed::tree::{ColId, SetExpr};
 
 /// Rows that one function is asked for at a time.
 const CHUNK: usize = 4096;
@@ -159,7 +159,7 @@ pub(crate) struct Sets {
 }
 
 impl Sets {
-    /// As [`Rel::ProjectSet`](crate::typed::tree::Rel::ProjectSet) has them; `None` if a function gives no set.
+    /// As [`Rel::ProjectSet`](stoa_sql::typed::tree::Rel::ProjectSet) has them; `None` if a function gives no set.
     pub(crate) fn new(sets: &[(Vec<ColId>, SetExpr)], outer: bool, ordinality: bool) -> Option<Self> {
         let calls = sets.iter().map(|(_, set)| SetCall::new(set, Vec::new())).collect::<Option<_>>()?;
         Some(Self { calls, outer, ordinality })

@@ -1,8 +1,7 @@
-//! Which expressions of a physical plan may raise an error, and their order: what [`crate::typed::raises`] says of typed ones.
+//! Which expressions of a physical plan may raise an error, and their order: what [`stoa_sql::typed::raises`] says of typed ones.
 //!
 //! Invariant: an expression that is reported not to raise does not.
 
-use crate::typed::udf::KernelUdf;
 use arrow::datatypes::DataType;
 use datafusion::logical_expr::Operator;
 use datafusion::physical_expr::expressions::{
@@ -10,6 +9,7 @@ use datafusion::physical_expr::expressions::{
 };
 use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
 use std::sync::Arc;
+use stoa_sql::typed::udf::KernelUdf;
 
 /// Whether an expression of a plan may raise.
 #[must_use]
@@ -51,7 +51,7 @@ fn is_safe(expr: &Arc<dyn PhysicalExpr>) -> bool {
         || any.is::<CaseExpr>()
 }
 
-/// What an expression of a plan costs, as [`crate::typed::raises::own_cost`] counts.
+/// What an expression of a plan costs, as [`stoa_sql::typed::raises::own_cost`] counts.
 fn plan_cost(expr: &Arc<dyn PhysicalExpr>) -> usize {
     let any = expr.as_ref() as &dyn std::any::Any;
     let own = if let Some(binary) = any.downcast_ref::<BinaryExpr>() {
@@ -66,7 +66,7 @@ fn plan_cost(expr: &Arc<dyn PhysicalExpr>) -> usize {
     own + expr.children().into_iter().map(plan_cost).sum::<usize>()
 }
 
-/// As [`crate::typed::raises::in_turn`], for a plan. Of what cannot raise, what Arrow compares comes before calls of kernels.
+/// As [`stoa_sql::typed::raises::in_turn`], for a plan. Of what cannot raise, what Arrow compares comes before calls of kernels.
 pub(crate) fn plan_in_turn(conditions: &mut [Arc<dyn PhysicalExpr>]) {
     if conditions.len() > 1 {
         conditions.sort_by_cached_key(|condition| match plan_may_raise(condition) {

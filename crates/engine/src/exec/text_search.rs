@@ -8,7 +8,6 @@ use super::scan_output::{Gather, ScanOutput};
 use crate::scan_table::ScanTable;
 use crate::text::read::{RowOrder, SearchRows};
 use crate::text::scan::{SCORE, Search};
-use crate::typed::from_datafusion;
 use arrow::array::RecordBatch;
 use datafusion::common::{DataFusionError, Result, Statistics};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
@@ -22,6 +21,7 @@ use hashbrown::HashSet;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
+use stoa_sql::typed::from_datafusion;
 use stoa_table::KeyRange;
 use stoa_table::access::combine::Combination;
 

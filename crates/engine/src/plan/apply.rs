@@ -11,8 +11,6 @@ use super::short::ShortQuery;
 use super::short::kept::is_steady;
 use crate::exec::apply::{ApplyExec, Correlated, Gives, Subquery};
 use crate::node::extend;
-use crate::typed::tree::{ColId, Expr, ExprKind, Rel};
-use crate::typed::walk;
 use arrow::array::RecordBatch;
 use async_trait::async_trait;
 use datafusion::common::ScalarValue;
@@ -21,6 +19,8 @@ use datafusion::logical_expr::LogicalPlan;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stoa_pg::{PgResult, SqlType};
+use stoa_sql::typed::tree::{ColId, Expr, ExprKind, Rel};
+use stoa_sql::typed::walk;
 use stoa_table::access::Preferences;
 
 /// Rows for which a subquery is planned anew before its relations are kept.

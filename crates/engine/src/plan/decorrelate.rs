@@ -6,14 +6,14 @@
 
 use super::short::kept::is_steady;
 pub use crate::exec::apply::ApplyKind;
-use crate::typed::tree::{AggregateExpr, ColId, Expr, ExprKind, JoinKind, Query, Rel};
-use crate::typed::walk;
-use crate::typed::walk::walk_volatile;
-pub(crate) use crate::typed::walk::{conjunction, given_columns};
 use datafusion::common::ScalarValue;
 use std::collections::HashSet;
 use stoa_pg::registry::{FuncKind, NativeAggregate};
 use stoa_pg::{PgType, SqlType};
+use stoa_sql::typed::tree::{AggregateExpr, ColId, Expr, ExprKind, JoinKind, Query, Rel};
+use stoa_sql::typed::walk;
+use stoa_sql::typed::walk::walk_volatile;
+pub(crate) use stoa_sql::typed::walk::{conjunction, given_columns};
 
 /// A subquery to run for each distinct binding of its free columns; adds one column.
 #[derive(Clone, Debug)]
@@ -274,7 +274,7 @@ pub fn scalar_as_join(input: &Rel, query: &Query, fresh: &mut dyn FnMut() -> Col
         Rel::Aggregate { input: Box::new(rows), groups: keys.clone(), sets: None, aggregates: aggregates.clone(), grouping: Vec::new() };
     let mut through: Vec<(ColId, Expr)> = keys.iter().map(|(c, e)| (*c, Expr::column(*c, e.ty.clone()))).collect();
     through.extend(aggregates.iter().map(|(c, a)| (*c, Expr::column(*c, a.ty.clone()))));
-    through.push((marker, crate::bind::function::bool_const(true)));
+    through.push((marker, stoa_sql::bind::function::bool_const(true)));
     let right = Rel::Project { input: Box::new(right), exprs: through };
     let joined = Rel::Join {
         left: Box::new(input.clone()),
@@ -322,7 +322,7 @@ pub fn scalar_by_key(input: &Rel, query: &Query, fresh: &mut dyn FnMut() -> ColI
         through.push((*c, Expr::column(*c, type_of_column(&inner, *c)?)));
     }
     let marker = fresh();
-    through.push((marker, crate::bind::function::bool_const(true)));
+    through.push((marker, stoa_sql::bind::function::bool_const(true)));
     let joined = Rel::Join {
         left: Box::new(input.clone()),
         right: Box::new(Rel::Project { input: Box::new(inner), exprs: through }),
@@ -350,7 +350,7 @@ fn finds_one(rel: &Rel, conditions: &[Expr], outer: &HashSet<ColId>) -> bool {
                 let Some((id, ..)) = columns.iter().find(|(_, name, _)| name == column) else { return false };
                 conjuncts.iter().any(|c| equals(c, *id, &fixed))
             };
-            let found = crate::virtual_tables::keys(schema, name).iter().any(|key| key.iter().all(&is_fixed));
+            let found = stoa_sql::system_relations::keys(schema, name).iter().any(|key| key.iter().all(&is_fixed));
             if found {
                 fixed.extend(columns.iter().map(|(id, ..)| *id));
             }

@@ -6,14 +6,10 @@ use super::readable::{Names, render};
 use super::relation::{CteRows, Materialized, Planner, select_columns};
 use super::rules;
 use super::short::Ctes;
-use crate::bind::aggregate::walk_effects;
 use crate::exec::StatementContext;
 use crate::exec::working_table::RowsOnDemand;
 use crate::node::StoaQueryPlanner;
 use crate::plan::explain::{ExplainFormat, ExplainOptions};
-use crate::typed::from_datafusion;
-use crate::typed::tree::{Bound, BoundBody, ColId, CteBody, CteId, Expr, Mutation, MutationKind, OnConflict, Query, Rel};
-use crate::typed::walk;
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use datafusion::execution::SessionStateBuilder;
@@ -27,6 +23,10 @@ use futures::stream::{BoxStream, StreamExt};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_sql::bind::aggregate::walk_effects;
+use stoa_sql::typed::from_datafusion;
+use stoa_sql::typed::tree::{Bound, BoundBody, ColId, CteBody, CteId, Expr, Mutation, MutationKind, OnConflict, Query, Rel};
+use stoa_sql::typed::walk;
 
 /// What a statement gave: rows (possibly none) and, for statements that change rows, how many.
 pub struct Executed {
@@ -249,7 +249,7 @@ fn makes_rows(rel: &Rel) -> bool {
 
 fn empty_schema(columns: &[(ColId, stoa_pg::SqlType)]) -> SchemaRef {
     let fields: Vec<arrow::datatypes::Field> =
-        columns.iter().map(|(c, ty)| arrow::datatypes::Field::new(crate::typed::column_name(*c), ty.arrow.clone(), true)).collect();
+        columns.iter().map(|(c, ty)| arrow::datatypes::Field::new(stoa_sql::typed::column_name(*c), ty.arrow.clone(), true)).collect();
     Arc::new(arrow::datatypes::Schema::new(fields))
 }
 
@@ -282,7 +282,7 @@ fn select_repeated(plan: LogicalPlan, columns: &[ColId]) -> PgResult<LogicalPlan
     let exprs: Vec<_> = columns
         .iter()
         .enumerate()
-        .map(|(i, c)| crate::typed::expr::column(*c).alias(format!("{}_{i}", crate::typed::column_name(*c))))
+        .map(|(i, c)| stoa_sql::typed::expr::column(*c).alias(format!("{}_{i}", stoa_sql::typed::column_name(*c))))
         .collect();
     datafusion::logical_expr::LogicalPlanBuilder::from(plan)
         .project(exprs)

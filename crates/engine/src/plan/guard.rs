@@ -1,4 +1,4 @@
-//! The conjuncts of a filter that may raise, computed in turn: the last step of what [`crate::typed::guard`] does to other conditions.
+//! The conjuncts of a filter that may raise, computed in turn: the last step of what [`stoa_sql::typed::guard`] does to other conditions.
 
 use crate::exec::raises::{plan_in_turn, plan_may_raise};
 use datafusion::common::Result;

@@ -10,8 +10,6 @@ use crate::datafusion_faults::in_order;
 use crate::exec::project_set::async_stream;
 use crate::exec::working_table::Round;
 use crate::node::{MakeExec, StoaNode};
-use crate::typed::tree::{ColId, CteId, Rel};
-use crate::typed::{column_name, from_datafusion};
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
 use arrow::compute::filter_record_batch;
 use arrow::datatypes::{Field, Schema, SchemaRef};
@@ -29,6 +27,8 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
 use stoa_pg::{PgResult, SqlType};
+use stoa_sql::typed::tree::{ColId, CteId, Rel};
+use stoa_sql::typed::{column_name, from_datafusion};
 
 /// What a recursion consists of.
 struct Recursion {

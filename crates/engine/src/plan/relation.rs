@@ -8,12 +8,6 @@ use crate::exec::apply::too_many_rows;
 use crate::exec::lock_rows::RowLocks;
 use crate::exec::working_table::{Round, Rows, RowsOnDemand, WorkingTableExec};
 use crate::node::{MakeExec, StoaNode, extend};
-use crate::typed::expr::{ExprPlanner, binary, column};
-use crate::typed::tree::{ColId, CteId, Expr, ExprKind, JoinKind, OperRef, Query, Rel, SetOp, SortKey};
-use crate::typed::udf::projected_constant;
-use crate::typed::walk::walk_volatile;
-use crate::typed::{column_name, from_datafusion};
-use crate::typed::{deeper, walk};
 use crate::write::Subqueries;
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema, SchemaRef};
@@ -34,6 +28,12 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use stoa_pg::registry::Registry;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_sql::typed::expr::{ExprPlanner, binary, column};
+use stoa_sql::typed::tree::{ColId, CteId, Expr, ExprKind, JoinKind, OperRef, Query, Rel, SetOp, SortKey};
+use stoa_sql::typed::udf::projected_constant;
+use stoa_sql::typed::walk::walk_volatile;
+use stoa_sql::typed::{column_name, from_datafusion};
+use stoa_sql::typed::{deeper, walk};
 
 /// The rows of a CTE that was computed, or that a recursion is computing.
 #[derive(Clone, Debug)]
@@ -206,7 +206,7 @@ impl Planner {
         Box::pin(Deeper(Box::pin(async move {
             let mut input = input;
             let computed = |value: PgResult<ScalarValue>, ty: &SqlType| match value {
-                Err(error) if branch && error.code().as_str().starts_with('2') => Ok(crate::typed::branches::raising(error, ty)),
+                Err(error) if branch && error.code().as_str().starts_with('2') => Ok(stoa_sql::typed::branches::raising(error, ty)),
                 value => value.map(ExprKind::Const),
             };
             match &e.kind {
@@ -281,7 +281,7 @@ impl Planner {
                     let id = self.fresh();
                     let ty = SqlType::new(PgType::Bool);
                     let rel = Rel::Project { input: Box::new(query.rel), exprs: vec![(id, conjunction(tests))] };
-                    let outputs = vec![crate::typed::tree::Output { name: String::new(), col: id, ty: ty.clone(), origin: None }];
+                    let outputs = vec![stoa_sql::typed::tree::Output { name: String::new(), col: id, ty: ty.clone(), origin: None }];
                     let kind = if all { ApplyKind::All } else { ApplyKind::Any };
                     self.apply(e, kind, Query { rel, outputs }, ty, applies);
                 }
@@ -303,7 +303,13 @@ impl Planner {
     }
 
     /// `left op ANY (query)` over the query's rows in memory, as a membership test in a hash table.
-    async fn membership(&self, left: &[Expr], opers: &[crate::typed::tree::OperRef], query: &Query, all: bool) -> PgResult<Option<Expr>> {
+    async fn membership(
+        &self,
+        left: &[Expr],
+        opers: &[stoa_sql::typed::tree::OperRef],
+        query: &Query,
+        all: bool,
+    ) -> PgResult<Option<Expr>> {
         let ([l], [oper], [o]) = (left, opers, query.outputs.as_slice()) else { return Ok(None) };
         // An array of arrays is one array of more dimensions: its elements are not they.
         if o.ty.ty.is_array() {
@@ -467,7 +473,7 @@ impl Planner {
             return self.plan_volatile_filter(&rel, volatile).await;
         }
         if filter_barrier::contradict(&rest) {
-            rest = vec![crate::bind::function::bool_const(false)];
+            rest = vec![stoa_sql::bind::function::bool_const(false)];
         }
         if rest.is_empty() {
             return self.plan(&rel).await;

@@ -1,9 +1,6 @@
 //! TABLESAMPLE: each row is kept with a probability, the same ones for the same seed.
 
 use super::relation::Planner;
-use crate::typed::from_datafusion;
-use crate::typed::tree::Expr;
-use crate::typed::udf::KernelUdf;
 use arrow::array::BooleanArray;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
@@ -14,6 +11,9 @@ use rand::{Rng, SeedableRng};
 use std::sync::Arc;
 use stoa_pg::args::Kernel;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_sql::typed::from_datafusion;
+use stoa_sql::typed::tree::Expr;
+use stoa_sql::typed::udf::KernelUdf;
 
 /// Keeps about `percent` of the plan's rows.
 pub fn plan(planner: &Planner, input: LogicalPlan, percent: &Expr, seed: Option<&Expr>) -> PgResult<LogicalPlan> {

@@ -1,11 +1,8 @@
 //! A table of a query as DataFusion's planner takes it: the provider, with all that the choice of a path goes by.
 
 use super::relation::Planner;
-use crate::bind::{BindContext, bind_table_expr};
 use crate::exec::table_provider::{OwnColumns, StoaTable};
 use crate::filter::predicate;
-use crate::typed::tree::TableScan;
-use crate::typed::{column_name, from_datafusion};
 use datafusion::catalog::TableProvider;
 use datafusion::common::ScalarValue;
 use datafusion::datasource::provider_as_source;
@@ -13,6 +10,9 @@ use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use std::sync::Arc;
 use stoa_pg::values::datetime::epoch::to_unix_micros;
 use stoa_pg::{EvalContext, PgError, PgResult, SqlState, SqlType};
+use stoa_sql::bind::{BindContext, bind_table_expr};
+use stoa_sql::typed::tree::TableScan;
+use stoa_sql::typed::{column_name, from_datafusion};
 use stoa_table::Timestamp;
 use stoa_table::access::{Predicate, Preferences};
 use stoa_table::catalog::{ColumnId, IndexKey, TableDescriptor};
@@ -30,7 +30,7 @@ pub(crate) fn table_of(planner: &Planner, scan: &TableScan) -> PgResult<StoaTabl
     let (view, txn) = match &scan.as_of {
         None => (ctx.txn.read_view(), Some(Arc::clone(&ctx.txn))),
         Some(time) => {
-            let value = crate::typed::constant::evaluate(&ctx.eval, time)?;
+            let value = stoa_sql::typed::constant::evaluate(&ctx.eval, time)?;
             let value = value.ok_or_else(|| PgError::unsupported("AS OF SYSTEM TIME takes a constant"))?;
             let at = system_time(&ctx.eval, &value)?;
             (ctx.txn.read_view().as_of(at)?, None)

@@ -3,7 +3,6 @@
 use super::relation::Planner;
 use crate::exec::project_set::ProjectSetExec;
 use crate::node::{MakeExec, extend};
-use crate::typed::tree::{ColId, Expr, SetExpr};
 use datafusion::common::{DFSchema, DataFusionError, Result};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::logical_expr::execution_props::ExecutionProps;
@@ -11,6 +10,7 @@ use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext
 use datafusion::physical_expr::create_physical_expr;
 use std::sync::Arc;
 use stoa_pg::{PgResult, PgType, SqlType};
+use stoa_sql::typed::tree::{ColId, Expr, SetExpr};
 
 /// The plan's rows, repeated for those that the functions give: `args` are their arguments one after the other, without subqueries.
 pub(super) fn plan(

@@ -342,7 +342,7 @@ impl Session {
             return Err(PgError::new(SqlState::DUPLICATE_CURSOR, format!("cursor \"{}\" already exists", declare.name)));
         }
         let bound = self.bound_and_locked(statement).await?;
-        if matches!(bound.bound.body, crate::typed::tree::BoundBody::Mutation(_)) {
+        if matches!(bound.bound.body, stoa_sql::typed::tree::BoundBody::Mutation(_)) {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, "DECLARE CURSOR takes a query"));
         }
         if writes(&bound.bound).is_some() {

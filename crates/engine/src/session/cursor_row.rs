@@ -5,14 +5,14 @@
 //! bound anew each time it runs, with the key of the row that the cursor stands on as constants.
 
 use super::cursor::CursorRows;
-use crate::bind::select::{hand_on, key_columns};
 use crate::environment::SessionEnvironment;
 use crate::environment::session;
-use crate::typed::tree::{Bound, BoundBody, Output, Rel, TableScan};
-use crate::typed::walk;
 use datafusion::common::ScalarValue;
 use std::sync::{Arc, Weak};
 use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_sql::bind::select::{hand_on, key_columns};
+use stoa_sql::typed::tree::{Bound, BoundBody, Output, Rel, TableScan};
+use stoa_sql::typed::walk;
 use stoa_table::catalog::{Oid, TableDescriptor};
 use tokio::sync::Mutex;
 
@@ -107,7 +107,7 @@ fn reached<'r>(rel: &'r Rel, joined: bool, out: &mut Vec<&'r TableScan>) {
     }
 }
 
-/// A part of the key of a table's row that a cursor stands on. The arguments are those of [`crate::bind::dml::KEY_OF_CURRENT_ROW`].
+/// A part of the key of a table's row that a cursor stands on. The arguments are those of [`stoa_sql::bind::dml::KEY_OF_CURRENT_ROW`].
 ///
 /// # Errors
 /// 34000 without the cursor; 24000 if it is held, stands on no row, or its rows are not those of the table.

@@ -1,7 +1,6 @@
 //! Functions about the session, its transaction and its server, called for one row.
 
 use super::cursor_row;
-use crate::bind::dml::KEY_OF_CURRENT_ROW;
 use crate::environment::guard::interruptible;
 use crate::environment::{SessionEnvironment, SessionShared};
 use crate::settings::{self, Kind};
@@ -14,6 +13,7 @@ use stoa_pg::values::array::array_of_elements;
 use stoa_pg::values::datetime::epoch::from_clock;
 use stoa_pg::values::interval::Interval;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_sql::bind::dml::KEY_OF_CURRENT_ROW;
 use stoa_table::catalog::Oid;
 use stoa_table::txn::advisory::AdvisoryKey;
 use tokio::runtime::{Handle, RuntimeFlavor};

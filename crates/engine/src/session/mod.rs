@@ -14,6 +14,7 @@ pub(crate) mod cursor_row;
 pub mod dispatch;
 pub mod explain;
 pub mod functions;
+mod object_functions;
 pub mod prepared;
 pub mod session_impl;
 mod shapes;

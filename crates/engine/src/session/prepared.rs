@@ -5,13 +5,13 @@ use super::session_impl::Session;
 use super::table_locks::{TableLock, table_locks};
 use crate::environment::SessionEnvironment;
 use crate::settings::SETTINGS;
-use crate::typed::tree::{Bound, BoundBody};
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use stoa_pg::settings::ValueSettings;
 use stoa_pg::types::{PgType, SqlType};
 use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_sql::typed::tree::{Bound, BoundBody};
 use stoa_syntax::ddl::{CreateTableAs, Ddl, RowSource};
 use stoa_syntax::utility::Utility;
 use stoa_syntax::{Body, Piece, ast};
@@ -318,8 +318,8 @@ impl Session {
             }
             None => &statement.declared,
         };
-        let context = crate::bind::BindContext { catalog, search_path, eval: &eval, param_types, text: &statement.text };
-        let bound = crate::bind::bind_statement(&context, syntax)?;
+        let context = stoa_sql::bind::BindContext { catalog, search_path, eval: &eval, param_types, text: &statement.text };
+        let bound = stoa_sql::bind::bind_statement(&context, syntax)?;
         let columns = output_columns(&bound);
         // Of DECLARE, CREATE TABLE AS and EXPLAIN no columns of the query were told.
         if let (Some(old), Some(Body::Sql(_))) = (&old, statement.body.as_deref())
@@ -351,7 +351,7 @@ impl Session {
 
 /// The columns that a typed tree gives to clients.
 pub(crate) fn output_columns(bound: &Bound) -> Option<Arc<[OutputColumn]>> {
-    let column = |o: &crate::typed::tree::Output| OutputColumn {
+    let column = |o: &stoa_sql::typed::tree::Output| OutputColumn {
         name: o.name.clone(),
         ty: o.ty.clone(),
         table_oid: o.origin.map_or(0, |(table, _)| table),

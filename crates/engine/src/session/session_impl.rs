@@ -161,9 +161,9 @@ impl Session {
     ///
     /// # Errors
     /// What reading the catalog raises.
-    pub fn dump_script(&mut self) -> PgResult<crate::catalog::script::DumpScript> {
+    pub fn dump_script(&mut self) -> PgResult<stoa_sql::definition::script::DumpScript> {
         let context = self.statement_context("stoa dump".into(), Arc::from([]))?;
-        crate::catalog::script::dump_script(&context)
+        stoa_sql::definition::script::dump_script(&context.catalog, &context.eval)
     }
 
     /// Ends the session: what is open is rolled back, temporary tables go.

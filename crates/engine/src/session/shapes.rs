@@ -8,13 +8,8 @@
 use super::api::Prepared;
 use super::prepared::{BoundStatement, PreparedStatement};
 use super::session_impl::Session;
-use crate::bind::literal::folded;
 use crate::environment::SessionEnvironment;
 use crate::plan::is_brief;
-use crate::typed::constant;
-use crate::typed::raises::may_raise;
-use crate::typed::tree::{Bound, BoundBody, Expr, ExprKind, Rel};
-use crate::typed::walk;
 use datafusion::common::ScalarValue;
 use indexmap::IndexMap;
 use parking_lot::Mutex;
@@ -25,6 +20,11 @@ use stoa_pg::EvalContext;
 use stoa_pg::registry::Volatility;
 use stoa_pg::types::PgType;
 use stoa_pg::values::input_text;
+use stoa_sql::bind::literal::folded;
+use stoa_sql::typed::constant;
+use stoa_sql::typed::raises::may_raise;
+use stoa_sql::typed::tree::{Bound, BoundBody, Expr, ExprKind, Rel};
+use stoa_sql::typed::walk;
 use stoa_syntax::{Body, LiteralKind, Shape};
 use stoa_table::clock::now_us;
 

@@ -9,11 +9,11 @@ use super::api::Prepared;
 use super::prepared::{BoundStatement, PreparedStatement};
 use super::session_impl::Session;
 use crate::environment::guard::interruptible;
-use crate::typed::tree::{Bound, BoundBody, CteBody, Mutation, MutationKind, Rel};
-use crate::typed::walk;
 use std::pin::pin;
 use std::sync::Arc;
 use stoa_pg::PgResult;
+use stoa_sql::typed::tree::{Bound, BoundBody, CteBody, Mutation, MutationKind, Rel};
+use stoa_sql::typed::walk;
 use stoa_table::catalog::{Oid, TableDescriptor};
 use stoa_table::txn::TableLockMode;
 

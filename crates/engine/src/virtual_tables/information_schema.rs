@@ -1,14 +1,15 @@
 //! `information_schema`: the standard's view of tables, columns and constraints.
 
 use super::cell::{Table, V, yes};
-use super::pg_catalog::{DATABASE_OWNER_NAME, schema_of, tables};
-use super::updatable::Names;
-use crate::bind::{BindContext, bind_table_expr};
+use super::pg_catalog::{schema_of, tables};
 use crate::exec::StatementContext;
-use crate::typed::tree::ColId;
-use crate::typed::walk::columns_of;
 use stoa_pg::types::{PgType, length_typmod, numeric_typmod};
 use stoa_pg::{PgResult, SqlType};
+use stoa_sql::bind::{BindContext, bind_table_expr};
+use stoa_sql::catalog::names::DATABASE_OWNER_NAME;
+use stoa_sql::definition::updatable::Names;
+use stoa_sql::typed::tree::ColId;
+use stoa_sql::typed::walk::columns_of;
 use stoa_table::catalog::{ForeignKeyAction, IndexKey, PUBLIC_OID, Relation, TableDescriptor, ViewDescriptor};
 
 /// The catalog's name in the standard's sense.
@@ -41,7 +42,7 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<(
                     table_row(ctx, t, v.schema, &v.name, "VIEW", written(ctx).is_updatable(v));
                 }
             }
-            for shape in super::shapes::all() {
+            for shape in stoa_sql::system_relations::all() {
                 let is_table = shape.kind == "r";
                 t.row(vec![
                     ("table_catalog", DATABASE.into()),
@@ -74,7 +75,7 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<(
             }
         }
         "columns" => {
-            for shape in super::shapes::all() {
+            for shape in stoa_sql::system_relations::all() {
                 for (i, ((name, ty), not_null)) in shape.columns.iter().zip(&shape.not_null).enumerate() {
                     let mut cells = column_cells(ctx, 0, &shape.name, name, i as i64 + 1, ty);
                     cells.retain(|(cell, _)| *cell != "table_schema");
@@ -413,7 +414,7 @@ fn read_by_views(ctx: &StatementContext) -> Vec<ReadByView<'_>> {
 /// A column's default as statements name it.
 fn default_shown(ctx: &StatementContext, table: &TableDescriptor, column: &stoa_table::catalog::ColumnDescriptor) -> Option<String> {
     let text = column.default.as_ref()?;
-    Some(crate::ddl::clock::as_written(definitions(ctx).expr(Some(table), text, false), text, false))
+    Some(stoa_sql::definition::written_time::as_written(definitions(ctx).expr(Some(table), text, false), text, false))
 }
 
 struct Constraint {
@@ -541,6 +542,6 @@ fn column_cells(ctx: &StatementContext, schema: u32, table: &str, name: &str, po
 }
 
 /// What definitions of objects are printed against.
-pub fn definitions(ctx: &StatementContext) -> crate::catalog::definition::Definitions<'_> {
-    crate::catalog::definition::Definitions { catalog: &ctx.catalog, path: &ctx.search_path, eval: &ctx.eval }
+pub fn definitions(ctx: &StatementContext) -> stoa_sql::definition::Definitions<'_> {
+    stoa_sql::definition::Definitions { catalog: &ctx.catalog, path: &ctx.search_path, eval: &ctx.eval }
 }

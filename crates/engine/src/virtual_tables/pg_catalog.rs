@@ -9,16 +9,12 @@ use stoa_pg::registry::{CastContext, CastKind, FuncKind, Registry, Volatility};
 use stoa_pg::type_functions::{self, TypeForms};
 use stoa_pg::types::{BASE_TYPES, PgType};
 use stoa_pg::{PgResult, SqlType};
+use stoa_sql::catalog::names::{DATABASE_OWNER, DATABASE_OWNER_NAME, OWNER};
 use stoa_table::catalog::{
     CatalogSnapshot, ColumnDescriptor, ColumnId, ForeignKeyAction, INFORMATION_SCHEMA_OID, IndexDescriptor, IndexKey, PG_CATALOG_OID,
     PUBLIC_OID, Relation, TableDescriptor, ViewDescriptor,
 };
 
-/// The OID of the only role.
-pub const OWNER: u32 = 10;
-/// The role that stands for the owner of the database; the schema `public` is its.
-pub const DATABASE_OWNER: u32 = 6171;
-pub const DATABASE_OWNER_NAME: &str = "pg_database_owner";
 /// The OID of the database `stoa`.
 pub const DATABASE: u32 = 16_383;
 const HEAP_AM: u32 = 2;
@@ -266,7 +262,7 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<b
                         ("schemaname", schema_of(ctx, owner.table.schema).into()),
                         ("tablename", owner.name.as_str().into()),
                         ("indexname", shown.name.into()),
-                        ("indexdef", crate::catalog::deparse::index_definition(catalog, &owner.table, shown.index).into()),
+                        ("indexdef", stoa_sql::definition::index_definition(catalog, &owner.table, shown.index).into()),
                     ]);
                 }
             }
@@ -424,7 +420,7 @@ fn attrdef_oid(table: &TableDescriptor, column: &ColumnDescriptor) -> u32 {
 
 /// `name=value` of WITH (…); NULL where there are none.
 fn storage_options(options: &[(String, String)]) -> V {
-    let shown = options.iter().filter(|(name, _)| crate::ddl::storage_parameters::is_shown(name));
+    let shown = options.iter().filter(|(name, _)| stoa_sql::definition::is_shown(name));
     let texts: Vec<String> = shown.map(|(name, value)| format!("{name}={value}")).collect();
     if texts.is_empty() { V::Null } else { V::Texts(texts) }
 }
@@ -487,7 +483,7 @@ fn classes(ctx: &StatementContext, t: &mut Table<'_>) {
     let rows = |oid: u32| V::Float(ctx.database.statistics.of(oid).map_or(-1.0, |s| s.rows));
     let persistence = |temporary: bool| V::from(if temporary { "t" } else { "p" });
     let referenced = referenced_tables(ctx);
-    for shape in super::shapes::all() {
+    for shape in stoa_sql::system_relations::all() {
         let schema = if shape.schema == "pg_catalog" { PG_CATALOG_OID } else { INFORMATION_SCHEMA_OID };
         let mut more = vec![("relreplident", V::from("n"))];
         if shape.kind == "r" {
@@ -751,7 +747,7 @@ fn attribute_row(t: &mut Table<'_>, relation: u32, name: &str, number: i64, ty: 
 }
 
 fn attributes(ctx: &StatementContext, t: &mut Table<'_>) {
-    for shape in super::shapes::all() {
+    for shape in stoa_sql::system_relations::all() {
         for (i, ((name, ty), not_null)) in shape.columns.iter().zip(&shape.not_null).enumerate() {
             attribute_row(t, shape.oid, name, i as i64 + 1, ty, vec![("attnotnull", (*not_null).into())]);
         }
@@ -771,7 +767,7 @@ fn attributes(ctx: &StatementContext, t: &mut Table<'_>) {
                 continue;
             }
             // Where an index says it, it is the index's.
-            let words = if crate::text::settings::words_by(&table, c.id).is_none() { storage_options(&c.words) } else { V::Null };
+            let words = if stoa_sql::fulltext::settings::words_by(&table, c.id).is_none() { storage_options(&c.words) } else { V::Null };
             let identity = match &c.identity {
                 Some(i) if i.always => "a",
                 Some(_) => "d",

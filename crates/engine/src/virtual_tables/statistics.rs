@@ -1,13 +1,14 @@
 //! The relations of `pg_catalog` that tell what goes on: settings, sessions, statistics.
 
 use super::cell::{Table, V};
-use super::pg_catalog::{DATABASE, OWNER, indexed, indexes, schema_of, tables};
+use super::pg_catalog::{DATABASE, indexed, indexes, schema_of, tables};
 use crate::environment::session::ActivityState;
 use crate::exec::StatementContext;
 use crate::settings::value::unit_name;
 use crate::settings::{Kind, SETTINGS};
 use stoa_pg::PgResult;
 use stoa_pg::values::timezone;
+use stoa_sql::catalog::names::OWNER;
 use stoa_table::statistics::ColumnValues;
 use stoa_table::txn::GroupId;
 use stoa_table::txn::locks::LockId;

@@ -6,11 +6,11 @@
 use super::row_exprs::{RowExprs, Subqueries};
 use super::rows::Rows;
 use super::table_writer::{Entries, IndexWriter, TableWriter};
-use crate::catalog::deparse::quote_name;
-use crate::typed::tree::ViewChecks;
 use arrow::array::{Array, ArrayRef};
 use stoa_pg::sqlstate::SqlState;
 use stoa_pg::{EvalContext, PgError, PgResult, SqlType};
+use stoa_sql::catalog::deparse::quote_name;
+use stoa_sql::typed::tree::ViewChecks;
 use stoa_table::catalog::{ColumnId, IndexDescriptor, IndexKey, TableDescriptor};
 
 /// How many rows pass, and what the next one fails.
@@ -37,7 +37,7 @@ pub fn first_failure(writer: &TableWriter, rows: &Rows) -> PgResult<(usize, Opti
             false => check.compiled.evaluate(rows)?,
         };
         let Some(array) = out.first() else { continue };
-        let passed = datafusion::common::cast::as_boolean_array(array).map_err(crate::typed::from_datafusion)?;
+        let passed = datafusion::common::cast::as_boolean_array(array).map_err(stoa_sql::typed::from_datafusion)?;
         if let Some(row) = (0..limit).find(|row| passed.is_valid(*row) && !passed.value(*row)) {
             limit = row;
             failure = Some(Failure::Check(at));
@@ -70,7 +70,7 @@ impl ViewCheck {
         let results = self.exprs.evaluate(&writer.ctx.eval, &writer.ctx.params, columns, rows.len()).await?;
         for row in 0..rows.len() {
             for (view, passed) in self.views.iter().zip(&results) {
-                let passed = datafusion::common::cast::as_boolean_array(passed).map_err(crate::typed::from_datafusion)?;
+                let passed = datafusion::common::cast::as_boolean_array(passed).map_err(stoa_sql::typed::from_datafusion)?;
                 if !(passed.is_valid(row) && passed.value(row)) {
                     return Err(PgError::new(
                         SqlState::WITH_CHECK_OPTION_VIOLATION,

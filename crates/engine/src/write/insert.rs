@@ -11,13 +11,13 @@ use super::table_writer::{Entries, TableWriter};
 use super::update::{self, Freshness};
 use super::{Written, lookup};
 use crate::exec::StatementContext;
-use crate::typed::tree::{ColId, Expr, OnConflict};
 use arrow::array::{Array, ArrayRef};
 use futures::future::try_join_all;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use stoa_pg::sqlstate::SqlState;
 use stoa_pg::{PgError, PgResult};
+use stoa_sql::typed::tree::{ColId, Expr, OnConflict};
 use stoa_table::catalog::{ColumnId, TableDescriptor};
 use stoa_table::row::{INDEX_FAMILY, KeyList, RowEncoder};
 use stoa_table::txn::failure::concurrent_update;
@@ -492,7 +492,7 @@ async fn update_existing(
         Some(condition) => {
             let out = condition.evaluate(&ctx, &existing, &excluded).await?;
             let mask = out.first().ok_or_else(|| PgError::internal("a condition without a value"))?;
-            let mask = datafusion::common::cast::as_boolean_array(mask).map_err(crate::typed::from_datafusion)?;
+            let mask = datafusion::common::cast::as_boolean_array(mask).map_err(stoa_sql::typed::from_datafusion)?;
             (0..existing.len()).filter(|row| mask.is_valid(*row) && mask.value(*row)).collect()
         }
     };

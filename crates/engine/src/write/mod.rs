@@ -27,7 +27,6 @@ pub mod update;
 pub(crate) mod tests;
 
 use crate::exec::StatementContext;
-use crate::typed::tree::{Mutation, MutationKind};
 use arrow::array::RecordBatch;
 use datafusion::execution::memory_pool::MemoryReservation;
 use foreign_key::ForeignKeyWork;
@@ -41,6 +40,7 @@ use std::collections::HashSet;
 use std::future::Future;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult};
+use stoa_sql::typed::tree::{Mutation, MutationKind};
 use stoa_table::txn::is_statement_retry;
 use table_writer::TableWriter;
 

@@ -4,14 +4,14 @@ use super::missing_column;
 use super::row_exprs::{RowExprs, Subqueries};
 use super::rows::{Rows, indices};
 use crate::exec::StatementContext;
-use crate::typed::tree::{ColId, Mutation, Output};
-use crate::typed::{column_name, from_datafusion};
 use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::compute::take;
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use std::sync::Arc;
 use stoa_pg::PgResult;
+use stoa_sql::typed::tree::{ColId, Mutation, Output};
+use stoa_sql::typed::{column_name, from_datafusion};
 use stoa_table::catalog::ColumnId;
 
 /// Where a column that an expression uses comes from.

@@ -1,10 +1,6 @@
 //! Expressions over rows that a statement has in its hands: RETURNING, DO UPDATE, the arms of MERGE. Those with subqueries are planned as
 //! a projection of the rows; the others are computed as they are.
 
-use crate::typed::column_name;
-use crate::typed::evaluator::TableEvaluator;
-use crate::typed::tree::{ColId, Expr, ExprKind, Rel};
-use crate::typed::walk;
 use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch, RecordBatchOptions};
 use arrow::compute::{concat_batches, sort_to_indices, take};
 use arrow::datatypes::{DataType, Field, Int64Type, Schema};
@@ -12,6 +8,10 @@ use async_trait::async_trait;
 use std::collections::HashMap;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, PgType, SqlType};
+use stoa_sql::typed::column_name;
+use stoa_sql::typed::evaluator::TableEvaluator;
+use stoa_sql::typed::tree::{ColId, Expr, ExprKind, Rel};
+use stoa_sql::typed::walk;
 
 /// Who runs the subqueries of such expressions.
 #[async_trait]

@@ -77,9 +77,9 @@ pub(super) fn physical() -> Vec<Physical> {
     before(&mut rules, "EnsureRequirements", Arc::new(super::guard::InTurn));
     before(&mut rules, "EnsureRequirements", Arc::new(super::lookup_join::LookupJoins));
     before(&mut rules, "EnsureRequirements", Arc::new(super::index_order::IndexOrders));
-    before(&mut rules, "EnsureRequirements", Arc::new(crate::datafusion_faults::forget_properties::DoubtfulConstants));
+    before(&mut rules, "EnsureRequirements", Arc::new(crate::datafusion_faults::forget_properties::UnsafeConstants));
     rules.insert(0, Arc::new(crate::datafusion_faults::filter_barrier::WithoutBarriers));
-    before(&mut rules, "SanityCheckPlan", Arc::new(crate::datafusion_faults::restore_sorts::Mend));
+    before(&mut rules, "SanityCheckPlan", Arc::new(crate::datafusion_faults::restore_sorts::RestoreSorts));
     rules.push(Arc::new(super::search_limit::SearchLimit));
     rules.push(Arc::new(crate::exec::bounded::Bounds));
     rules
