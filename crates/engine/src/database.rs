@@ -1,138 +1,27 @@
-//! A database: a store, its transactions, the sessions on it, and what all of them share.
-//!
-//! [`Database`] is a handle; [`DatabaseInner`] is what statements see of it.
+//! A database that is opened: a handle on what its sessions share.
 
+use crate::environment::admission::Admission;
+use crate::environment::builds::Builds;
+use crate::environment::checks::Checks;
+use crate::environment::database::Sessions;
+use crate::environment::notify::NotificationBus;
+use crate::environment::{DatabaseInner, DatabaseOptions};
 use crate::memory::StatementPool;
-use crate::session::admission::Admission;
-use crate::session::notify::NotificationBus;
-use crate::session::{Session, SessionOptions, SessionShared};
+use crate::session::background::{background_build, background_check};
+use crate::session::{Session, SessionOptions};
 use crate::text::TextIndexes;
-use datafusion::execution::TaskContext;
-use datafusion::execution::context::SessionState;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::TrackConsumersPool;
-use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
-use parking_lot::RwLock;
-use std::collections::BTreeMap;
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_pg::{PgError, PgResult};
 use stoa_table::Tables;
 use stoa_table::column_cache::ColumnCache;
-use stoa_table::txn::{GroupId, TransactionManager, WriteSpace};
-
-/// How a database is opened.
-#[derive(Clone, Debug)]
-pub struct DatabaseOptions {
-    /// For sorts, joins, aggregations and changes of all statements together; what needs more spills, or fails with 53200. Columns
-    /// that are kept for later scans have up to half of it while statements don't need it.
-    pub query_memory_bytes: usize,
-    /// What the process should not exceed: statements that want much are refused before.
-    pub process_memory_bytes: Option<usize>,
-    /// Told from time to time whether the process is near that: the allocator may give back what it keeps.
-    pub memory_pressure: Option<fn(bool)>,
-    /// Where statements spill; `None` for the system's temporary directory.
-    pub spill_directory: Option<PathBuf>,
-    /// Upper limit of what is spilled at one time.
-    pub spill_bytes: u64,
-    /// Where full text indexes are; `None` for a directory that goes with the process.
-    pub text_directory: Option<PathBuf>,
-    /// Sessions at a time; what `max_connections` says.
-    pub max_sessions: usize,
-    /// What `port` says, if somebody listens.
-    pub port: Option<u16>,
-    /// What `stoa.memory_limit` says: the limit that the others are shares of.
-    pub memory_limit_bytes: Option<u64>,
-    /// How indexes are checked in the background.
-    pub scrub: crate::index::scrub::ScrubOptions,
-    /// Parallel pieces of one statement; 0 for the number of cores.
-    pub parallelism: usize,
-}
-
-/// Memory of statements for which a statement has one more piece.
-const PIECE_BYTES: usize = 64 << 20;
-/// Memory of statements for which batches have one more row.
-const BATCH_ROW_BYTES: usize = 48 << 10;
-
-impl DatabaseOptions {
-    /// Parallel pieces of one statement: in little memory fewer, since each has buffers of its own.
-    fn pieces(&self) -> usize {
-        match self.parallelism {
-            0 => std::thread::available_parallelism().map_or(1, NonZeroUsize::get).min((self.query_memory_bytes / PIECE_BYTES).max(1)),
-            n => n,
-        }
-    }
-
-    /// What the writer of a full text index may keep in memory.
-    fn text_writer_bytes(&self) -> usize {
-        (self.query_memory_bytes / 8).min(stoa_fulltext::index::MEMORY)
-    }
-
-    /// Rows of a batch.
-    fn batch_rows(&self) -> usize {
-        (self.query_memory_bytes / BATCH_ROW_BYTES).next_power_of_two().clamp(1024, 8192)
-    }
-}
-
-impl Default for DatabaseOptions {
-    fn default() -> Self {
-        Self {
-            query_memory_bytes: 1 << 30,
-            process_memory_bytes: None,
-            memory_pressure: None,
-            spill_directory: None,
-            spill_bytes: 64 << 30,
-            text_directory: None,
-            max_sessions: 100,
-            port: None,
-            memory_limit_bytes: None,
-            scrub: crate::index::scrub::ScrubOptions::default(),
-            parallelism: 0,
-        }
-    }
-}
+use stoa_table::txn::{TransactionManager, WriteSpace};
 
 /// What the changes of one transaction take of memory at most, however much there is.
 const MAX_WRITE_SET_MEMORY: usize = 128 << 20;
-
-/// What sessions and statements share.
-pub struct DatabaseInner {
-    pub tables: Tables,
-    pub transactions: Arc<TransactionManager>,
-    pub notifications: NotificationBus,
-    /// The full text indexes.
-    pub text: Arc<TextIndexes>,
-    /// Columns that scans have left for later ones.
-    pub columns: Arc<ColumnCache>,
-    /// Places of statements that work.
-    pub(crate) admission: Admission,
-    /// Memory and spill files of all statements.
-    pub runtime: Arc<RuntimeEnv>,
-    /// What DataFusion plans and runs statements with.
-    pub(crate) state: Arc<SessionState>,
-    /// The same for plans that are executed in rounds.
-    pub(crate) rounds: Arc<SessionState>,
-    /// The same, for what runs without a plan.
-    pub(crate) task: Arc<TaskContext>,
-    /// What is known of the values in tables.
-    pub statistics: Arc<stoa_table::statistics::Registry>,
-    /// The index builds that run.
-    pub builds: crate::index::build::Builds,
-    /// The last checks of indexes.
-    pub checks: crate::index::scrub::Checks,
-    pub options: DatabaseOptions,
-    pub started_us: i64,
-    sessions: RwLock<BTreeMap<u32, Arc<SessionShared>>>,
-    next_pid: AtomicU32,
-}
-
-impl std::fmt::Debug for DatabaseInner {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("DatabaseInner").field("tables", &self.tables).field("options", &self.options).finish_non_exhaustive()
-    }
-}
 
 /// A handle on an open database; cheap to clone.
 #[derive(Clone, Debug)]
@@ -179,7 +68,7 @@ impl Database {
         let catalog = stoa_table::catalog::open(&tables).await?;
         let statistics = Arc::new(stoa_table::statistics::Registry::load(&tables, |oid| catalog.table(oid).is_some()).await?);
         let has = |table, index| catalog.table(table).is_some_and(|t| t.indexes.iter().any(|i| i.oid == index));
-        let checks = crate::index::scrub::Checks::load(&tables, has).await?;
+        let checks = Checks::load(&tables, has).await?;
         let transactions = TransactionManager::new(&tables, catalog);
         let directory = options.spill_directory.clone().unwrap_or_else(std::env::temp_dir);
         let most = (options.query_memory_bytes / 4).min(MAX_WRITE_SET_MEMORY);
@@ -202,16 +91,15 @@ impl Database {
             state,
             runtime,
             statistics,
-            builds: crate::index::build::Builds::default(),
+            builds: Builds::default(),
             checks,
             options,
             started_us: stoa_table::clock::now_us(),
-            sessions: RwLock::default(),
-            next_pid: AtomicU32::new(1),
+            sessions: Sessions::default(),
         });
-        crate::index::build::resume(&inner);
+        crate::index::build::resume(&inner, background_build);
         if inner.options.scrub.rows_per_second > 0 {
-            tokio::spawn(crate::index::scrub::run(Arc::downgrade(&inner)));
+            tokio::spawn(crate::index::scrub::run(Arc::downgrade(&inner), background_check));
         }
         Ok(Self { inner })
     }
@@ -227,64 +115,5 @@ impl Database {
     #[must_use]
     pub fn inner(&self) -> &Arc<DatabaseInner> {
         &self.inner
-    }
-}
-
-impl DatabaseInner {
-    /// The sessions that are connected, by pid.
-    #[must_use]
-    pub fn sessions(&self) -> Vec<Arc<SessionShared>> {
-        self.sessions.read().values().cloned().collect()
-    }
-
-    #[must_use]
-    pub fn session(&self, pid: u32) -> Option<Arc<SessionShared>> {
-        self.sessions.read().get(&pid).cloned()
-    }
-
-    /// What a cancel request does: nothing unless it knows the session's secret.
-    pub fn cancel(&self, pid: u32, secret: u32) {
-        if let Some(session) = self.session(pid).filter(|s| s.secret == secret) {
-            session.cancel();
-        }
-    }
-
-    /// Lets all sessions look at what they wait for.
-    pub fn wake_sessions(&self) {
-        for session in self.sessions() {
-            session.wake();
-        }
-    }
-
-    /// Ends all sessions with 57P01.
-    pub fn terminate_sessions(&self) {
-        for session in self.sessions() {
-            session.terminate();
-        }
-    }
-
-    /// How many sessions have begun since the database was opened.
-    #[must_use]
-    pub fn sessions_begun(&self) -> u32 {
-        self.next_pid.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn next_pid(&self) -> u32 {
-        self.next_pid.fetch_add(1, Ordering::Relaxed)
-    }
-
-    pub(crate) fn register(&self, session: &Arc<SessionShared>) -> PgResult<()> {
-        let mut sessions = self.sessions.write();
-        if sessions.len() >= self.options.max_sessions {
-            return Err(PgError::new(SqlState::TOO_MANY_CONNECTIONS, "sorry, too many clients already"));
-        }
-        sessions.insert(session.pid, session.clone());
-        Ok(())
-    }
-
-    pub(crate) fn unregister(&self, pid: u32) {
-        self.sessions.write().remove(&pid);
-        self.notifications.unregister(pid);
-        self.transactions.end_session(GroupId(u64::from(pid)));
     }
 }

@@ -17,7 +17,6 @@ use crate::database::Database;
 use crate::exec::foreign_form;
 use crate::exec::table_provider::StoaTable;
 use crate::session::{SessionOptions, copy::BatchInsert};
-use crate::typed::from_datafusion;
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use async_trait::async_trait;
@@ -32,6 +31,7 @@ use futures::StreamExt;
 use std::fmt;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult};
+use stoa_sql::typed::from_datafusion;
 use stoa_table::catalog::{ColumnId, Relation, TableDescriptor};
 use stoa_table::txn::ReadView;
 

@@ -19,7 +19,8 @@ const CRATES: &[(&str, &[&str])] = &[
     ("stoa-table", &["stoa-encoding", "stoa-pg", "stoa-store"]),
     ("stoa-store-lsm", &["stoa-store"]),
     ("stoa-fulltext", &[]),
-    ("stoa-engine", &["stoa-encoding", "stoa-fulltext", "stoa-pg", "stoa-syntax", "stoa-table"]),
+    ("stoa-sql", &["stoa-fulltext", "stoa-pg", "stoa-syntax", "stoa-table"]),
+    ("stoa-engine", &["stoa-encoding", "stoa-fulltext", "stoa-pg", "stoa-sql", "stoa-syntax", "stoa-table"]),
     ("stoa-server", &["stoa-engine", "stoa-pg", "stoa-store", "stoa-store-lsm", "stoa-syntax"]),
 ];
 
@@ -27,11 +28,12 @@ const CRATES: &[(&str, &[&str])] = &[
 /// line that fits a name counts.
 const DOORS: &[(&str, &[&str])] = &[
     ("sqlparser*", &["stoa-syntax"]),
-    ("datafusion-expr", &["stoa-engine", "stoa-pg"]),
-    ("datafusion-common", &["stoa-engine", "stoa-pg", "stoa-table"]),
+    ("datafusion-expr", &["stoa-engine", "stoa-pg", "stoa-sql"]),
+    ("datafusion-physical-expr", &["stoa-engine", "stoa-sql"]),
+    ("datafusion-common", &["stoa-engine", "stoa-pg", "stoa-sql", "stoa-table"]),
     ("datafusion-execution", &["stoa-engine", "stoa-table"]),
     ("datafusion*", &["stoa-engine"]),
-    ("arrow*", &["stoa-engine", "stoa-pg", "stoa-server", "stoa-table"]),
+    ("arrow*", &["stoa-engine", "stoa-pg", "stoa-server", "stoa-sql", "stoa-table"]),
     ("rocksdb", &["stoa-store-lsm"]),
     ("tantivy*", &["stoa-fulltext"]),
     ("jieba-rs", &["stoa-fulltext"]),
@@ -275,6 +277,7 @@ fn a_second_door_is_told() {
         ("stoa-pg", "datafusion"),
         ("stoa-pg", "datafusion-physical-plan"),
         ("stoa-server", "datafusion"),
+        ("stoa-sql", "datafusion"),
         ("stoa-server", "datafusion-common"),
         ("stoa-syntax", "datafusion-expr"),
         ("stoa-store", "arrow"),
@@ -310,6 +313,8 @@ fn an_arrow_that_goes_up_or_aside_is_told() {
         ("stoa-engine", "stoa-server"),
         ("stoa-engine", "stoa-store"),
         ("stoa-table", "stoa-syntax"),
+        ("stoa-sql", "stoa-engine"),
+        ("stoa-table", "stoa-sql"),
         ("stoa-engine", "stoa-store-lsm"),
         ("stoa-server", "stoa-unheard-of"),
     ] {

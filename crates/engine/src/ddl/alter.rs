@@ -14,12 +14,13 @@ use super::index::finish;
 use super::passes::{Pass, in_passes, pass};
 use super::rows::{contains_nulls, rewrite};
 use super::storage_parameters::{self, Of};
-use super::work::{Work, has_constraint, undefined_relation, undefined_schema};
-use crate::bind::{fold, type_name};
-use crate::catalog::deparse::quote_name;
-use crate::typed::tree::{ColId, Expr, ExprKind};
+use super::work::{Work, undefined_relation, undefined_schema};
 use datafusion::common::ScalarValue;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_sql::bind::{fold, type_name};
+use stoa_sql::catalog::deparse::quote_name;
+use stoa_sql::catalog::names::has_constraint;
+use stoa_sql::typed::tree::{ColId, Expr, ExprKind};
 use stoa_syntax::ast::{Ident, ObjectName};
 use stoa_syntax::ddl::{AlterAction, ConstraintKind, KeyColumns, ObjectKind, StorageOption};
 use stoa_table::catalog::{ColumnDescriptor, ColumnId, Oid, Relation, SchemaDescriptor, TableDescriptor};
@@ -582,14 +583,14 @@ fn column_options(work: Work<'_>, mut table: TableDescriptor, name: &str, option
         return Err(PgError::unsupported(format!("option \"{}\" of columns is not supported", other.name))
             .hint("Columns have options of words for MATCH: tokenizer, lowercase, stop_words, min_gram, max_gram."));
     }
-    if let Some(index) = crate::text::settings::words_by(&table, id) {
+    if let Some(index) = stoa_sql::fulltext::settings::words_by(&table, id) {
         let message = format!("index \"{}\" says how column \"{name}\" is cut into words", index.name);
         let change = format!("ALTER INDEX {} SET (…) changes it.", quote_name(&index.name));
         return Err(PgError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, message).hint(change));
     }
     let mut words = column(&table, name)?.words.clone();
     set_options(&mut words, options, set);
-    crate::text::settings::Settings::read(&words)?;
+    stoa_sql::fulltext::settings::Settings::read(&words)?;
     change_column(&mut table, id, |c| c.words = words);
     work.put(Relation::Table(table))
 }
@@ -677,7 +678,7 @@ pub(super) async fn apply(work: Work<'_>, old: &TableDescriptor, builder: TableB
                 let ends = builder.table.families.iter().skip(1).any(|f| f.options.ttl.is_some() && f.columns.contains(&column.id));
                 let value = stoa_pg::values::input_text(&EvalContext::default(), &column.ty, &text)?;
                 // What an older table has no number for makes a newer one of it.
-                let lacks = builder.table.epoch.to_stored(&value.to_array().map_err(crate::typed::from_datafusion)?).is_err();
+                let lacks = builder.table.epoch.to_stored(&value.to_array().map_err(stoa_sql::typed::from_datafusion)?).is_err();
                 if ends || lacks {
                     // What ends is NULL then, and not what rows before the column have.
                     rewritten = true;
@@ -752,7 +753,7 @@ pub(super) async fn write_anew(work: Work<'_>, old: &TableDescriptor, new: &Tabl
                 None => {
                     let null = match &column.missing {
                         Some(text) => stoa_pg::values::input_text(&EvalContext::default(), &column.ty, text)?,
-                        None => ScalarValue::try_from(&column.ty.arrow).map_err(crate::typed::from_datafusion)?,
+                        None => ScalarValue::try_from(&column.ty.arrow).map_err(stoa_sql::typed::from_datafusion)?,
                     };
                     Expr::new(ExprKind::Const(null), column.ty.clone())
                 }

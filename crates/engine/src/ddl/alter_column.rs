@@ -5,11 +5,11 @@ use super::alter_constraint::{validate_check, validate_foreign_key};
 use super::builder::{TableBuilder, columns_of, default_text, is_volatile};
 use super::dependency::{Dropping, Object, is_hidden};
 use super::work::Work;
-use crate::bind::scope::Clause;
-use crate::bind::{bind_constant_expr, bind_stored_expr, bind_table_expr, fold};
-use crate::catalog::deparse::{Deparser, quote_name};
-use crate::typed::tree::{ColId, Expr, ExprKind};
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_sql::bind::scope::Clause;
+use stoa_sql::bind::{bind_constant_expr, bind_stored_expr, bind_table_expr, fold};
+use stoa_sql::catalog::deparse::{Deparser, quote_name};
+use stoa_sql::typed::tree::{ColId, Expr, ExprKind};
 use stoa_syntax::ast::{self, Ident};
 use stoa_syntax::ddl::{Column, ConstraintKind};
 use stoa_table::catalog::{ColumnDescriptor, ColumnId, IndexKey, Oid, Relation, TableDescriptor};
@@ -38,12 +38,12 @@ pub(super) fn new_value(work: Work<'_>, table: &TableDescriptor, column: &Column
         (None, Some(identity)) => format!("nextval('{}'::regclass)", identity.sequence),
         (None, None) => return Ok(NewValue::Null),
     };
-    let syntax = stoa_syntax::parse_expression(&text).map_err(crate::bind::syntax_error)?;
+    let syntax = stoa_syntax::parse_expression(&text).map_err(stoa_sql::bind::syntax_error)?;
     let expr = bind_constant_expr(&context, Clause::Default, &syntax, &column.ty, &column.name)?;
     if is_volatile(&expr) {
         return Ok(NewValue::PerRow(expr));
     }
-    match crate::typed::constant::evaluate(&work.ctx.eval, &expr)? {
+    match stoa_sql::typed::constant::evaluate(&work.ctx.eval, &expr)? {
         Some(value) if value.is_null() => Ok(NewValue::Null),
         Some(value) => Ok(NewValue::Constant(stoa_pg::values::output_text(&EvalContext::default(), &column.ty, &value)?)),
         None => Ok(NewValue::PerRow(expr)),
@@ -124,7 +124,7 @@ fn retext(work: Work<'_>, old: &TableDescriptor, new: &mut TableDescriptor) -> P
     let again = |text: &str| -> PgResult<String> {
         let catalog = work.catalog();
         let path = work.path();
-        let syntax = stoa_syntax::parse_expression(text).map_err(crate::bind::syntax_error)?;
+        let syntax = stoa_syntax::parse_expression(text).map_err(stoa_sql::bind::syntax_error)?;
         let expr = bind_stored_expr(&work.bind_context(&catalog, &path), Some(old), Clause::Check, &syntax, None)?;
         let column = |id: ColId| names.column(ColumnId(id.0)).map_or_else(String::new, |c| quote_name(&c.name));
         Deparser { eval: &work.ctx.eval, column: &column, pretty: false, oids: true }.print(&expr)
@@ -275,7 +275,7 @@ fn retype(
     let value = bind_stored_expr(&context, Some(before), Clause::Transform, using.unwrap_or(&own), Some((ty, name))).map_err(cannot)?;
     let default = match &found.default {
         Some(text) => {
-            let syntax = stoa_syntax::parse_expression(text).map_err(crate::bind::syntax_error)?;
+            let syntax = stoa_syntax::parse_expression(text).map_err(stoa_sql::bind::syntax_error)?;
             default_text(work, &syntax, ty, name).map_err(|e| {
                 if e.code() == SqlState::DATATYPE_MISMATCH {
                     PgError::new(

@@ -2,12 +2,13 @@
 
 use super::alter::schema_name;
 use super::dependency::constraint_oid;
-use super::work::{Work, has_constraint};
-use crate::catalog::deparse::quote_name;
-use crate::typed::tree::{Expr, ExprKind};
+use super::work::Work;
 use datafusion::common::ScalarValue;
 use futures::StreamExt;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_sql::catalog::deparse::quote_name;
+use stoa_sql::catalog::names::has_constraint;
+use stoa_sql::typed::tree::{Expr, ExprKind};
 use stoa_table::catalog::{ColumnId, Relation, TableDescriptor};
 
 pub(super) fn missing_constraint(table: &TableDescriptor, name: &str) -> PgError {
@@ -118,12 +119,12 @@ pub(super) async fn validate_foreign_key(
         qualified(target),
         pairs.join(" AND ")
     );
-    let parsed = stoa_syntax::parse(&sql).map_err(crate::bind::syntax_error)?;
+    let parsed = stoa_syntax::parse(&sql).map_err(stoa_sql::bind::syntax_error)?;
     let Some(statement) = parsed.into_iter().next().map(|p| p.statement) else { return Ok(()) };
     let path = work.path();
     let mut context = work.bind_context(&catalog, &path);
     context.text = &sql;
-    let bound = crate::bind::bind_statement(&context, &statement)?;
+    let bound = stoa_sql::bind::bind_statement(&context, &statement)?;
     let mut stream = crate::plan::execute(&work.current(), &bound).await?.stream;
     while let Some(batch) = stream.next().await {
         let batch = batch?;
@@ -133,7 +134,7 @@ pub(super) async fn validate_foreign_key(
         let mut values = Vec::with_capacity(own.len());
         for (id, array) in key.columns.iter().zip(batch.columns()) {
             let ty = table.column(*id).map_or_else(|| SqlType::new(PgType::Text), |c| c.ty.clone());
-            let value = ScalarValue::try_from_array(array, 0).map_err(crate::typed::from_datafusion)?;
+            let value = ScalarValue::try_from_array(array, 0).map_err(stoa_sql::typed::from_datafusion)?;
             values.push(if value.is_null() { "null".to_owned() } else { stoa_pg::values::output_text(&work.ctx.eval, &ty, &value)? });
         }
         return Err(PgError::new(

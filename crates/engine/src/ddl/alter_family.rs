@@ -2,9 +2,9 @@
 
 use super::alter::column;
 use super::work::Work;
-use crate::bind::fold;
-use crate::catalog::deparse::quote_name;
 use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_sql::bind::fold;
+use stoa_sql::catalog::deparse::quote_name;
 use stoa_table::FamilyId;
 use stoa_table::catalog::{Relation, TableDescriptor};
 

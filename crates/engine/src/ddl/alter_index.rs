@@ -3,8 +3,8 @@
 use super::alter::{refused, set_options, unsupported};
 use super::storage_parameters::{self, Of};
 use super::work::{FoundIndex, Work};
-use crate::bind::fold;
 use stoa_pg::PgResult;
+use stoa_sql::bind::fold;
 use stoa_syntax::ddl::AlterAction;
 use stoa_table::catalog::{Oid, Relation, TableDescriptor};
 

@@ -3,8 +3,8 @@
 use super::alter::{check_owner, duplicate_column, refused, rename, set_schema};
 use super::builder::default_text;
 use super::work::Work;
-use crate::bind::fold;
 use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_sql::bind::fold;
 use stoa_syntax::ddl::AlterAction;
 use stoa_table::catalog::{Relation, ViewDescriptor};
 

@@ -4,12 +4,13 @@
 //! [`super::alter`] does it.
 
 use super::sequence::{self, SequencePlan};
-use super::work::{Work, folded, has_constraint, undefined_relation};
-use crate::bind::scope::Clause;
-use crate::bind::{bind_stored_expr, fold, type_name};
-use crate::typed::tree::{Expr, ExprKind};
+use super::work::{Work, folded, undefined_relation};
 use stoa_pg::registry::Volatility;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_sql::bind::scope::Clause;
+use stoa_sql::bind::{bind_stored_expr, fold, type_name};
+use stoa_sql::catalog::names::has_constraint;
+use stoa_sql::typed::tree::{Expr, ExprKind};
 use stoa_syntax::ast;
 use stoa_syntax::ddl::{Column, Constraint, ConstraintKind, IndexElement, KeyColumns, ReferenceAction, References};
 use stoa_table::catalog::Epoch;
@@ -909,7 +910,7 @@ async fn fresh(work: Work<'_>) -> PgResult<TableId> {
 }
 
 fn fold_last(name: &ast::ObjectName) -> String {
-    crate::bind::name_parts(name).ok().and_then(|p| p.last().cloned()).unwrap_or_default()
+    stoa_sql::bind::name_parts(name).ok().and_then(|p| p.last().cloned()).unwrap_or_default()
 }
 
 /// The text of a DEFAULT as it is stored; `None` for NULL.
@@ -936,15 +937,15 @@ pub(crate) fn default_text(work: Work<'_>, syntax: &ast::Expr, ty: &SqlType, col
         return Ok(None);
     }
     let none = |_| String::new();
-    let printer = crate::catalog::deparse::Deparser { eval: &work.ctx.eval, column: &none, pretty: false, oids: true };
+    let printer = stoa_sql::catalog::deparse::Deparser { eval: &work.ctx.eval, column: &none, pretty: false, oids: true };
     let printed = printer.print(&expr)?;
-    let written = super::clock::as_written(printed.clone(), &syntax.to_string(), false);
+    let written = stoa_sql::definition::written_time::as_written(printed.clone(), &syntax.to_string(), false);
     if written == printed {
         return Ok(Some(printed));
     }
     // The words are kept if they mean the same.
     let again = stoa_syntax::parse_expression(&written)
-        .map_err(crate::bind::syntax_error)
+        .map_err(stoa_sql::bind::syntax_error)
         .and_then(|syntax| bind_stored_expr(&context, None, Clause::Default, &syntax, Some((ty, column))))
         .and_then(|expr| printer.print(&expr));
     Ok(Some(if again.is_ok_and(|text| text == printed) { written } else { printed }))

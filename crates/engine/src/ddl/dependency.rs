@@ -3,9 +3,9 @@
 //! Invariant: nothing is dropped that something else still names, unless that goes too (CASCADE).
 
 use super::work::Work;
-use crate::catalog::deparse::quote_name;
 use std::collections::{BTreeMap, BTreeSet};
 use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_sql::catalog::deparse::quote_name;
 use stoa_table::catalog::{CatalogSnapshot, ColumnId, Oid, Relation, TableDescriptor};
 
 /// Something that is dropped.
@@ -407,7 +407,7 @@ impl<'a> Dropping<'a> {
 
     /// Qualified where the search path does not find it.
     fn relation_name(&self, oid: Oid) -> String {
-        crate::catalog::names::shown_relation(&self.catalog, &self.work.path(), oid).unwrap_or_default()
+        stoa_sql::catalog::names::shown_relation(&self.catalog, &self.work.path(), oid).unwrap_or_default()
     }
 
     /// Carries it out. What others might change meanwhile is locked: see [`Dropping::settle`].

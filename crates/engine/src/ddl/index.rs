@@ -4,9 +4,9 @@ use super::builder::{TableBuilder, check_order, column_of, columns_of, is_immuta
 use super::rows::build_indexes;
 use super::storage_parameters::{self, Of};
 use super::work::{FoundIndex, Work, folded};
-use crate::bind::scope::Clause;
-use crate::bind::{bind_stored_expr, fold};
 use stoa_pg::{PgError, PgResult, SqlState, SqlType};
+use stoa_sql::bind::scope::Clause;
+use stoa_sql::bind::{bind_stored_expr, fold};
 use stoa_syntax::ast::ObjectName;
 use stoa_syntax::ddl::{CreateIndex, ReindexTarget};
 use stoa_table::TableId;
@@ -119,7 +119,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
             None => {
                 let bound = bind_over(work, &table, Clause::IndexKey, expr)?;
                 if matches!(bound.ty.ty.element().unwrap_or_else(|| bound.ty.ty.clone()), stoa_pg::PgType::Record(_)) {
-                    let name = crate::bind::targets::column_name(expr).unwrap_or_else(|| "expr".into());
+                    let name = stoa_sql::bind::targets::column_name(expr).unwrap_or_else(|| "expr".into());
                     let message = format!("column \"{name}\" has pseudo-type {}", bound.ty.ty);
                     return Err(PgError::new(SqlState::INVALID_TABLE_DEFINITION, message));
                 }
@@ -186,15 +186,15 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
         replaces: None,
         constraint: None,
         method: method.to_owned(),
-        options: if full_text { crate::text::settings::Settings::stored(&options) } else { options },
+        options: if full_text { stoa_sql::fulltext::settings::Settings::stored(&options) } else { options },
         salt_buckets,
         comment: None,
     };
     if full_text {
-        let tokenizer = crate::text::settings::Settings::read(&index.options)?.tokenizer;
+        let tokenizer = stoa_sql::fulltext::settings::Settings::read(&index.options)?.tokenizer;
         let columns = index.parts.iter().filter_map(|p| if let IndexKey::Column(id) = &p.key { Some(*id) } else { None });
-        if let Some(first) = columns.filter_map(|id| crate::text::settings::words_by(&builder.table, id)).next()
-            && crate::text::settings::Settings::read(&first.options)?.tokenizer != tokenizer
+        if let Some(first) = columns.filter_map(|id| stoa_sql::fulltext::settings::words_by(&builder.table, id)).next()
+            && stoa_sql::fulltext::settings::Settings::read(&first.options)?.tokenizer != tokenizer
         {
             let message = format!("MATCH over columns of both goes by the words of index \"{}\", which is older", first.name);
             work.ctx
@@ -264,7 +264,7 @@ fn refuse_for_text(create: &CreateIndex) -> PgResult<()> {
 ///
 /// # Errors
 /// 42P17 for an expression that may give something else another time.
-pub(super) fn type_of_key(expr: &crate::typed::tree::Expr) -> PgResult<SqlType> {
+pub(super) fn type_of_key(expr: &stoa_sql::typed::tree::Expr) -> PgResult<SqlType> {
     if !is_immutable(expr) {
         return Err(PgError::new(SqlState::INVALID_OBJECT_DEFINITION, "functions in index expression must be marked IMMUTABLE"));
     }
@@ -273,7 +273,7 @@ pub(super) fn type_of_key(expr: &crate::typed::tree::Expr) -> PgResult<SqlType> 
 
 /// # Errors
 /// 42804 and 42P17 for what cannot be the condition of a partial index.
-pub(super) fn check_predicate(expr: &crate::typed::tree::Expr) -> PgResult<()> {
+pub(super) fn check_predicate(expr: &stoa_sql::typed::tree::Expr) -> PgResult<()> {
     require_boolean(expr, "WHERE")?;
     if is_immutable(expr) {
         return Ok(());
@@ -308,7 +308,7 @@ fn bind_over(
     table: &TableDescriptor,
     clause: Clause,
     syntax: &stoa_syntax::ast::Expr,
-) -> PgResult<crate::typed::tree::Expr> {
+) -> PgResult<stoa_sql::typed::tree::Expr> {
     let catalog = work.catalog();
     let path = work.path();
     let bound = bind_stored_expr(&work.bind_context(&catalog, &path), Some(table), clause, syntax, None)?;
@@ -356,7 +356,7 @@ pub(crate) async fn change_text_options(
     index: Oid,
     change: impl FnOnce(&mut Vec<(String, String)>),
 ) -> PgResult<()> {
-    use crate::text::settings::Settings;
+    use stoa_sql::fulltext::settings::Settings;
     work.lock_table(&table).await?;
     work.refresh()?;
     let mut table = work.catalog().table(table.oid).cloned().unwrap_or(table);

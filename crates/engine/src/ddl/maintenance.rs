@@ -5,7 +5,7 @@ use super::dependency::owned;
 use super::sequence::restart;
 use super::work::{Work, undefined_relation};
 use crate::exec::StatementContext;
-use crate::session::explain::boolean;
+use crate::settings::value::boolean;
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState};
@@ -218,7 +218,7 @@ fn targets(work: Work<'_>, targets: &[MaintenanceTarget]) -> PgResult<Vec<TableD
             None => return Err(work.missing(&target.table)),
         };
         for column in &target.columns {
-            let name = crate::bind::fold(column);
+            let name = stoa_sql::bind::fold(column);
             if table.column_by_name(&name).is_none() {
                 return Err(PgError::new(
                     SqlState::UNDEFINED_COLUMN,

@@ -11,7 +11,6 @@ mod alter_family;
 mod alter_index;
 mod alter_view;
 mod builder;
-pub(crate) mod clock;
 mod dependency;
 #[cfg(test)]
 mod epoch_tests;
@@ -24,19 +23,16 @@ mod sequence;
 pub(crate) mod storage_parameters;
 mod table;
 pub(crate) mod view;
-mod view_relations;
 mod work;
-
-pub(crate) use work::has_constraint;
 
 pub use maintenance::{analyze, checkpoint, drop_temporary, end_of_transaction, lock_tables, set_constraints, vacuum};
 
-use crate::bind::fold;
 use crate::exec::StatementContext;
-use crate::typed::tree::Bound;
 use dependency::{Dropping, Object};
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_sql::bind::fold;
+use stoa_sql::typed::tree::Bound;
 use stoa_syntax::ast::{self, ObjectName};
 use stoa_syntax::ddl::{AlterAction, CommentTarget, CreateTableAs, Ddl, ObjectKind, SequenceOption};
 use stoa_table::catalog::{Relation, SchemaDescriptor, SequenceDescriptor};
@@ -367,7 +363,7 @@ async fn drop_objects(work: Work<'_>, kind: ObjectKind, names: &[ObjectName], if
 
 /// As in PostgreSQL, names of relations are quoted where SQL would, and that of the constraint is not.
 fn required_by(index: &str, constraint: &str, table: &str) -> PgError {
-    let quote = crate::catalog::deparse::quote_name;
+    let quote = stoa_sql::catalog::deparse::quote_name;
     PgError::new(
         SqlState::DEPENDENT_OBJECTS_STILL_EXIST,
         format!("cannot drop index {} because constraint {constraint} on table {} requires it", quote(index), quote(table)),
@@ -377,7 +373,7 @@ fn required_by(index: &str, constraint: &str, table: &str) -> PgError {
 
 /// A sequence of an identity column goes with the column only.
 fn check_sequence_free(work: Work<'_>, sequence: &SequenceDescriptor) -> PgResult<()> {
-    let quote = crate::catalog::deparse::quote_name;
+    let quote = stoa_sql::catalog::deparse::quote_name;
     let catalog = work.catalog();
     let Some((table, column)) = sequence.owned_by else { return Ok(()) };
     let Some(table) = catalog.table(table) else { return Ok(()) };

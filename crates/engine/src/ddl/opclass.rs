@@ -4,8 +4,8 @@
 //! its name is kept to be shown where it is not what PostgreSQL takes by default.
 
 use super::work::Work;
-use crate::bind::name_parts;
 use stoa_pg::{PgError, PgResult, PgType, SqlState};
+use stoa_sql::bind::name_parts;
 use stoa_syntax::ast::{Ident, ObjectName};
 
 /// The classes of btree that PostgreSQL has for types that Stoa has, with the type that each takes and whether it is that type's own.

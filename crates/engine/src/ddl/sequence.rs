@@ -1,8 +1,8 @@
 //! CREATE SEQUENCE, ALTER SEQUENCE, and the sequences that columns own.
 
 use super::work::Work;
-use crate::bind::{name_parts, type_name};
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_sql::bind::{name_parts, type_name};
 use stoa_syntax::ast::ObjectName;
 use stoa_syntax::ddl::{CreateSequence, SequenceOption};
 use stoa_table::catalog::sequence::SequenceState;

@@ -1,6 +1,7 @@
 //! PostgreSQL's storage parameters of tables and indexes: kept, shown, and without effect.
 
 use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_sql::definition::TOAST;
 use stoa_syntax::ddl::StorageOption;
 
 /// What has a parameter.
@@ -61,7 +62,6 @@ const PARAMETERS: &[Parameter] = {
 };
 
 /// The prefix of parameters that are kept and not shown, since they are not the table's own.
-const TOAST: &str = "toast.";
 
 fn found(name: &str, of: Of) -> Option<&'static Parameter> {
     let (name, toast) = name.strip_prefix(TOAST).map_or((name, false), |name| (name, true));
@@ -78,11 +78,6 @@ fn found(name: &str, of: Of) -> Option<&'static Parameter> {
 /// Whether a table or an index has such a parameter in PostgreSQL.
 pub(crate) fn is_known(name: &str, of: Of) -> bool {
     found(name, of).is_some()
-}
-
-/// Whether `pg_class.reloptions` of the table or index has a parameter.
-pub(crate) fn is_shown(name: &str) -> bool {
-    !name.starts_with(TOAST)
 }
 
 fn invalid(message: impl Into<String>) -> PgError {
@@ -123,7 +118,7 @@ pub(crate) fn check(option: &StorageOption, of: Of) -> PgResult<()> {
         Err(invalid(format!("value {value} out of bounds for option \"{name}\""))
             .detail(format!("Valid values are between \"{low}\" and \"{high}\".")))
     };
-    let boolean = crate::session::settings::value::parse_bool(value).is_some();
+    let boolean = crate::settings::value::parse_bool(value).is_some();
     match parameter.values {
         Values::Bool if boolean => Ok(()),
         Values::Bool => Err(invalid(format!("invalid value for boolean option \"{name}\": {value}"))),

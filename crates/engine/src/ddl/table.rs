@@ -4,14 +4,14 @@ use super::builder::TableBuilder;
 use super::rows::RowWriter;
 use super::storage_parameters::{self, Of};
 use super::work::{Work, undefined_relation};
-use crate::bind::scope::Clause;
-use crate::bind::{bind_statement, bind_stored_query, fold};
-use crate::typed::tree::{Bound, BoundBody, ColId, CteBody, Expr, ExprKind, Output, Query, Rel};
 use arrow::array::ArrayRef;
 use futures::StreamExt;
 use std::time::Duration;
 use stoa_pg::values::interval::Interval;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_sql::bind::scope::Clause;
+use stoa_sql::bind::{bind_statement, bind_stored_query, fold};
+use stoa_sql::typed::tree::{Bound, BoundBody, ColId, CteBody, Expr, ExprKind, Output, Query, Rel};
 use stoa_syntax::ast::{self, ObjectName};
 use stoa_syntax::ddl::{
     Constraint, ConstraintKind, CreateTable, CreateTableAs, OnCommitAction, RowSource, Split, StorageOption, TableElement,
@@ -643,19 +643,19 @@ fn split_points(work: Work<'_>, table: &TableDescriptor, split: &Split) -> PgRes
                 for (value, part) in row.iter().zip(&codec.parts) {
                     let catalog = work.catalog();
                     let path = work.path();
-                    let expr = crate::bind::bind_constant_expr(
+                    let expr = stoa_sql::bind::bind_constant_expr(
                         &work.bind_context(&catalog, &path),
                         Clause::Default,
                         value,
                         &part.ty,
                         "split point",
                     )?;
-                    let value = crate::typed::constant::evaluate(&work.ctx.eval, &expr)?
+                    let value = stoa_sql::typed::constant::evaluate(&work.ctx.eval, &expr)?
                         .ok_or_else(|| PgError::unsupported("a split point must be a constant"))?;
                     if value.is_null() {
                         return Err(PgError::new(SqlState::NULL_VALUE_NOT_ALLOWED, "a split point cannot be NULL"));
                     }
-                    let array = value.to_array().map_err(crate::typed::from_datafusion)?;
+                    let array = value.to_array().map_err(stoa_sql::typed::from_datafusion)?;
                     part.open(&array)?.encode(part.part, 0, &mut key)?;
                 }
                 points.push(key);
@@ -852,7 +852,7 @@ pub(crate) async fn refresh(work: Work<'_>, name: &ObjectName, concurrently: boo
         && let Some(rows) = view.materialized.and_then(|oid| work.catalog().table(oid).cloned())
         && !rows.indexes.iter().any(|i| i.unique && i.predicate.is_none() && i.parts.iter().all(|p| matches!(p.key, IndexKey::Column(_))))
     {
-        let quote = crate::catalog::deparse::quote_name;
+        let quote = stoa_sql::catalog::deparse::quote_name;
         let schema = work.catalog().schema(view.schema).map_or_else(String::new, |s| s.name.clone());
         return Err(PgError::new(
             SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
@@ -869,7 +869,7 @@ pub(crate) async fn refresh(work: Work<'_>, name: &ObjectName, concurrently: boo
     let Some(Relation::Table(old)) = view.materialized.and_then(|oid| work.catalog().relation(oid).map(|r| (**r).clone())) else {
         return Err(PgError::internal(format!("materialized view \"{}\" has no rows", view.name)));
     };
-    let parsed = stoa_syntax::parse(&view.sql).map_err(crate::bind::syntax_error)?;
+    let parsed = stoa_syntax::parse(&view.sql).map_err(stoa_sql::bind::syntax_error)?;
     let Some(ast::Statement::Query(syntax)) = parsed.into_iter().next().map(|p| p.statement) else {
         return Err(PgError::internal(format!("the definition of view \"{}\" is not a query", view.name)));
     };

@@ -3,16 +3,17 @@
 //! Invariant: a change of the catalog is made in the transaction's own snapshot and as a row that the transaction writes; tables of
 //! the store are made at once and removed when the transaction is rolled back, and removed only when it has committed.
 
-use crate::bind::{BindContext, fold, name_parts};
-use crate::catalog::deparse::Deparser;
 use crate::exec::StatementContext;
-use crate::typed::tree::{Bound, BoundBody, ColId, Expr, Output, Query, Rel, TableScan};
 use arrow::array::RecordBatch;
 use futures::StreamExt;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_sql::bind::{BindContext, fold, name_parts};
+use stoa_sql::catalog::deparse::Deparser;
+use stoa_sql::catalog::names::has_constraint;
+use stoa_sql::typed::tree::{Bound, BoundBody, ColId, Expr, Output, Query, Rel, TableScan};
 use stoa_syntax::ast::{self, ObjectName};
-use stoa_table::catalog::store::{CatalogShared, encode, encode_relation, relation_key, schema_key, storage_of};
+use stoa_table::catalog::store::{CatalogShared, encode, relation_key, schema_key, storage_of};
 use stoa_table::catalog::{CatalogSnapshot, ColumnId, Oid, PG_CATALOG_OID, Relation, SchemaDescriptor, TableDescriptor};
 use stoa_table::txn::TableLockMode;
 use stoa_table::{TableId, TableSchema};
@@ -47,22 +48,11 @@ impl<'a> Work<'a> {
     // The catalog.
 
     /// Stores a relation, new or changed. Names are checked again when the transaction commits.
-    pub fn put(&self, mut relation: Relation) -> PgResult<()> {
-        if let Relation::Table(table) = &mut relation {
+    pub fn put(&self, relation: Relation) -> PgResult<()> {
+        if let Relation::Table(table) = &relation {
             check_lifetimes(table)?;
-            crate::text::settings::note_words(table);
         }
-        self.ctx.txn.add_catalog_mutation(&relation_key(relation.oid()), Some(&encode_relation(&relation)?))?;
-        self.ctx.txn.change_catalog(move |catalog| {
-            if catalog.schema(relation.schema()).is_none() {
-                return Err(PgError::new(SqlState::INVALID_SCHEMA_NAME, "the schema was dropped by another transaction"));
-            }
-            if catalog.relation_by_name(relation.schema(), relation.name()).is_some_and(|other| other.oid() != relation.oid()) {
-                return Err(PgError::new(SqlState::DUPLICATE_TABLE, format!("relation \"{}\" already exists", relation.name())));
-            }
-            catalog.put_relation(relation.clone());
-            Ok(())
-        })
+        self.ctx.put_relation(relation)
     }
 
     pub fn remove(&self, oid: Oid) -> PgResult<()> {
@@ -254,7 +244,7 @@ impl<'a> Work<'a> {
             [relation] => ("pg_catalog", relation.as_str()),
             [] => ("", ""),
         };
-        if crate::virtual_tables::exists(schema, relation) {
+        if stoa_sql::system_relations::exists(schema, relation) {
             let message = format!("permission denied: \"{relation}\" is a system catalog");
             return PgError::new(SqlState::INSUFFICIENT_PRIVILEGE, message);
         }
@@ -370,7 +360,7 @@ impl<'a> Work<'a> {
     /// Reads a stored expression over a table's columns.
     pub fn read_stored(&self, table: &TableDescriptor, text: &str) -> PgResult<Expr> {
         let catalog = self.catalog();
-        crate::bind::bind_table_expr(&self.bind_context(&catalog, &self.path()), table, text)
+        stoa_sql::bind::bind_table_expr(&self.bind_context(&catalog, &self.path()), table, text)
     }
 
     /// The statement's context with the catalog as it is now.
@@ -422,7 +412,7 @@ impl<'a> Work<'a> {
     /// Whether any row of a table satisfies a condition.
     pub async fn any_row(&self, table: &TableDescriptor, filter: Option<Expr>) -> PgResult<bool> {
         let one =
-            Expr::new(crate::typed::tree::ExprKind::Const(datafusion::common::ScalarValue::Int32(Some(1))), SqlType::new(PgType::Int4));
+            Expr::new(stoa_sql::typed::tree::ExprKind::Const(datafusion::common::ScalarValue::Int32(Some(1))), SqlType::new(PgType::Int4));
         let mut stream = self.scan(table, vec![one], filter).await?;
         while let Some(batch) = stream.next().await {
             if batch?.num_rows() > 0 {
@@ -479,7 +469,7 @@ pub(crate) enum FoundIndex {
 
 /// A column's name in expressions.
 pub(crate) fn column_sql(table: &TableDescriptor, id: ColId) -> String {
-    table.column(ColumnId(id.0)).map_or_else(|| "?".into(), |c| crate::catalog::deparse::quote_name(&c.name))
+    table.column(ColumnId(id.0)).map_or_else(|| "?".into(), |c| stoa_sql::catalog::deparse::quote_name(&c.name))
 }
 
 /// Whether a constraint of a table in the schema has this name.
@@ -488,14 +478,6 @@ pub(crate) fn constraint_exists(catalog: &CatalogSnapshot, schema: Oid, name: &s
         Relation::Table(table) => has_constraint(table, name),
         _ => false,
     })
-}
-
-/// Whether a table has a constraint of this name.
-pub(crate) fn has_constraint(table: &TableDescriptor, name: &str) -> bool {
-    table.primary_key.as_ref().is_some_and(|k| k.name == name)
-        || table.checks.iter().any(|c| c.name.name == name)
-        || table.foreign_keys.iter().any(|f| f.name.name == name)
-        || table.indexes.iter().any(|i| i.constraint.as_ref().is_some_and(|c| c.name == name))
 }
 
 /// PostgreSQL's `makeObjectName`: the longer of the two names is cut until all fits.

@@ -1,25 +1,15 @@
 //! A subquery run for each distinct row of what it uses of its outer query: what no join can say.
 //!
-//! A subquery that reads some rows by keys is compiled once, with the row's values as parameters. Where no key helps, or a row asks for
-//! many, what does not depend on the row is read once and kept, and the rest compiled over it. Any other is planned anew with the values
-//! as constants, so that they become key ranges. Results are kept for rows with the same values.
+//! How it is run for a row is a [`Correlated`] subquery's business (`plan::apply`). Here its results become columns, or rows beside the
+//! row that they are for; they are kept for rows with the same values.
 
-use crate::plan::decorrelate::{Apply, ApplyKind};
-use crate::plan::key_read::KeyRows;
-use crate::plan::node::MakeExec;
-use crate::plan::relation::{Planner, too_many_rows};
-use crate::plan::short::ShortQuery;
-use crate::plan::short::kept::is_steady;
-use crate::typed::tree::{ColId, Expr, ExprKind, Rel};
-use crate::typed::walk;
-use crate::typed::{column_name, from_datafusion};
+use crate::node::MakeExec;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions, UInt32Array, new_null_array};
 use arrow::compute::{concat, concat_batches, take};
 use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::row::{OwnedRow, RowConverter, SortField};
+use async_trait::async_trait;
 use datafusion::common::{DataFusionError, Result, ScalarValue};
-use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
-use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
@@ -30,12 +20,12 @@ use futures::StreamExt;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 use stoa_pg::types::array_item;
 use stoa_pg::values::array::array_of_elements;
 use stoa_pg::values::array::stack::Stack;
-use stoa_pg::{PgError, PgResult, SqlType};
-use stoa_table::access::Preferences;
+use stoa_pg::{PgError, PgResult, SqlState, SqlType};
+use stoa_sql::typed::tree::ColId;
+use stoa_sql::typed::{column_name, from_datafusion};
 use tokio::sync::mpsc::Sender;
 
 /// Results kept for values that come again.
@@ -45,59 +35,79 @@ const CACHE_BYTES: usize = 16 << 20;
 /// Rows, or bytes of what subqueries give, after which a batch is given on.
 const BATCH_ROWS: usize = 8192;
 const BATCH_BYTES: usize = 8 << 20;
-/// Rows for which a subquery is planned anew before its relations are kept.
-const FIRST_ROWS: usize = 2;
-/// How long rows are dealt with before others have their turn.
-const TURN: Duration = Duration::from_millis(20);
-
-/// A LATERAL item: its relation (the join's condition included) and the columns that it gives.
-#[derive(Clone)]
-pub struct LateralSpec {
-    pub rel: Rel,
-    pub columns: Vec<(ColId, SqlType)>,
-    /// Rows without a match stay, with NULLs.
-    pub outer: bool,
+/// What an apply gives for each row of its input.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ApplyKind {
+    /// The value of the only row; NULL for none; 21000 for several.
+    Scalar,
+    Exists,
+    Array,
+    /// Three-valued OR, AND over the rows' only column.
+    Any,
+    All,
 }
 
-#[derive(Clone)]
-enum Work {
-    Value(Apply),
-    Lateral(LateralSpec),
+/// What comes of a subquery's rows.
+#[derive(Clone, Debug)]
+pub enum Gives {
+    /// A column.
+    Value { kind: ApplyKind, column: ColId, ty: SqlType },
+    /// These columns of its rows, beside the row that they are for.
+    Rows {
+        columns: Vec<(ColId, SqlType)>,
+        /// Rows without a match stay, with NULLs.
+        outer: bool,
+    },
 }
 
-impl Work {
-    fn rel(&self) -> &Rel {
+impl Gives {
+    /// The columns that are added.
+    #[must_use]
+    pub fn columns(&self) -> Vec<(ColId, SqlType)> {
         match self {
-            Work::Value(apply) => &apply.query.rel,
-            Work::Lateral(spec) => &spec.rel,
-        }
-    }
-
-    /// What is asked for a row: the relation, and which of its columns.
-    fn question(&self) -> (Rel, Vec<ColId>) {
-        match self {
-            Work::Value(Apply { kind: ApplyKind::Exists, query, .. }) => {
-                let one = Expr::new(ExprKind::Const(ScalarValue::Int64(Some(1))), SqlType::new(stoa_pg::PgType::Int8));
-                (Rel::Limit { input: Box::new(query.rel.clone()), offset: None, fetch: Some(one), ties: None }, Vec::new())
-            }
-            Work::Value(apply) => (apply.query.rel.clone(), apply.query.outputs.iter().map(|o| o.col).take(1).collect()),
-            Work::Lateral(spec) => (spec.rel.clone(), spec.columns.iter().map(|(c, _)| *c).collect()),
+            Gives::Value { column, ty, .. } => vec![(*column, ty.clone())],
+            Gives::Rows { columns, .. } => columns.clone(),
         }
     }
 
     fn fields(&self) -> Vec<Field> {
-        match self {
-            Work::Value(apply) => vec![Field::new(column_name(apply.output), apply.ty.arrow.clone(), true)],
-            Work::Lateral(spec) => spec.columns.iter().map(|(c, ty)| Field::new(column_name(*c), ty.arrow.clone(), true)).collect(),
-        }
+        self.columns().iter().map(|(c, ty)| Field::new(column_name(*c), ty.arrow.clone(), true)).collect()
     }
+}
+
+/// A subquery with columns of the rows that it is run for.
+pub trait Correlated: Send + Sync {
+    /// Those columns.
+    fn free_columns(&self) -> Vec<ColId>;
+
+    /// Whether it gives the same rows when it is run again with the same values.
+    fn is_steady(&self) -> bool;
+
+    /// How it is run for a row with values of these columns, where that is known before.
+    fn shown(&self, bound: &[ColId]) -> Option<String>;
+
+    /// Ready to be run for rows with values of these columns.
+    ///
+    /// # Errors
+    /// What planning raises.
+    fn open(&self, bound: &[ColId]) -> PgResult<Box<dyn Subquery>>;
+}
+
+/// See [`Correlated::open`].
+#[async_trait]
+pub trait Subquery: Send {
+    /// The rows for these values of the bound columns.
+    ///
+    /// # Errors
+    /// What the subquery raises.
+    async fn rows(&mut self, values: Vec<ScalarValue>) -> PgResult<Vec<RecordBatch>>;
 }
 
 /// See the module.
 pub struct ApplyExec {
     input: Arc<dyn ExecutionPlan>,
-    work: Arc<Work>,
-    planner: Planner,
+    gives: Arc<Gives>,
+    subquery: Arc<dyn Correlated>,
     /// Free columns of the subquery, with their places in the input.
     bindings: Arc<Vec<(ColId, usize)>>,
     schema: SchemaRef,
@@ -111,35 +121,21 @@ impl fmt::Debug for ApplyExec {
 }
 
 impl ApplyExec {
-    /// Adds the subquery's value as a column.
-    pub fn plan(planner: &Planner, input: LogicalPlan, apply: Apply) -> PgResult<LogicalPlan> {
-        let added = vec![(apply.output, apply.ty.clone())];
-        let label = format!("Apply: {:?}", apply.kind);
-        planner.extend(label, input, &added, Self::maker(planner, Work::Value(apply)))
-    }
-
-    /// Joins each row with the rows of a LATERAL item.
-    pub fn plan_lateral(planner: &Planner, input: LogicalPlan, spec: LateralSpec) -> PgResult<LogicalPlan> {
-        let added = spec.columns.clone();
-        planner.extend("Apply: lateral".into(), input, &added, Self::maker(planner, Work::Lateral(spec)))
-    }
-
-    fn maker(planner: &Planner, work: Work) -> MakeExec {
-        let (planner, work) = (planner.clone(), Arc::new(work));
+    /// What makes the node.
+    pub(crate) fn maker(gives: Gives, subquery: Arc<dyn Correlated>) -> MakeExec {
+        let gives = Arc::new(gives);
         Arc::new(move |mut inputs| {
             let Some(input) = inputs.pop() else { return Err(DataFusionError::Internal("Apply has one input".into())) };
-            Ok(Arc::new(ApplyExec::new(input, work.clone(), planner.clone())?))
+            Ok(Arc::new(ApplyExec::new(input, gives.clone(), subquery.clone())))
         })
     }
 
-    fn new(input: Arc<dyn ExecutionPlan>, work: Arc<Work>, planner: Planner) -> Result<Self> {
+    fn new(input: Arc<dyn ExecutionPlan>, gives: Arc<Gives>, subquery: Arc<dyn Correlated>) -> Self {
         let schema = input.schema();
-        let bindings = walk::free_columns(work.rel())
-            .into_iter()
-            .filter_map(|c| schema.index_of(&column_name(c)).ok().map(|i| (c, i)))
-            .collect::<Vec<_>>();
+        let bindings =
+            subquery.free_columns().into_iter().filter_map(|c| schema.index_of(&column_name(c)).ok().map(|i| (c, i))).collect::<Vec<_>>();
         let mut fields: Vec<Field> = schema.fields().iter().map(|f| f.as_ref().clone().with_nullable(true)).collect();
-        fields.extend(work.fields());
+        fields.extend(gives.fields());
         let schema = Arc::new(Schema::new(fields));
         let properties = Arc::new(PlanProperties::new(
             EquivalenceProperties::new(schema.clone()),
@@ -147,51 +143,27 @@ impl ApplyExec {
             EmissionType::Incremental,
             Boundedness::Bounded,
         ));
-        Ok(Self { input, work, planner, bindings: Arc::new(bindings), schema, properties })
+        Self { input, gives, subquery, bindings: Arc::new(bindings), schema, properties }
     }
-}
 
-/// The subquery with the values of a row as parameters behind those of the statement.
-fn with_params(planner: &Planner, bindings: &[(ColId, usize)], rel: &Rel) -> Option<Rel> {
-    let given = planner.ctx.params.len();
-    let mut rel = rel.clone();
-    walk::rewrite_rel(&mut rel, &mut |e| match e.kind {
-        ExprKind::Column(id) => {
-            let at = bindings.iter().position(|(c, _)| *c == id)?;
-            Some(Expr { kind: ExprKind::Param(given + at), ..e.clone() })
-        }
-        _ => None,
-    });
-    walk::free_columns(&rel).is_empty().then_some(rel)
-}
-
-/// The subquery compiled, if it reads by keys.
-fn compile(planner: &Planner, bindings: &[(ColId, usize)], rel: &Rel, columns: &[ColId]) -> PgResult<Option<ShortQuery>> {
-    let settings = planner.ctx.session.settings();
-    let given = planner.ctx.params.len();
-    let Some(rel) = with_params(planner, bindings, rel) else { return Ok(None) };
-    if !Preferences::new(|name| settings.raw(name), &[]).lookup_join {
-        return Ok(None);
+    fn bound(&self) -> Vec<ColId> {
+        self.bindings.iter().map(|(c, _)| *c).collect()
     }
-    // Columns of the planner's own are none that the statement knew of.
-    let mut used = (*planner.used).clone();
-    used.extend(columns);
-    ShortQuery::compile(&settings, None, &used, &rel, (given + bindings.len(), &[]), Some(columns))
 }
 
 impl DisplayAs for ApplyExec {
     fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
-        let what = match &*self.work {
-            Work::Value(apply) => format!("{:?}", apply.kind).to_lowercase(),
-            Work::Lateral(spec) if spec.outer => "lateral outer".into(),
-            Work::Lateral(_) => "lateral".into(),
+        let what = match &*self.gives {
+            Gives::Value { kind, .. } => format!("{kind:?}").to_lowercase(),
+            Gives::Rows { outer: true, .. } => "lateral outer".into(),
+            Gives::Rows { outer: false, .. } => "lateral".into(),
         };
-        let columns: Vec<String> = self.bindings.iter().map(|(c, _)| column_name(*c)).collect();
+        let bound = self.bound();
+        let columns: Vec<String> = bound.iter().map(|c| column_name(*c)).collect();
         write!(f, "ApplyExec: kind={what}, bindings=[{}]", columns.join(", "))?;
-        let (rel, columns) = self.work.question();
-        match compile(&self.planner, &self.bindings, &rel, &columns) {
-            Ok(Some(short)) => write!(f, ", for each row=[{}]", short.describe().iter().map(|l| l.trim()).collect::<Vec<_>>().join(" < ")),
-            _ => Ok(()),
+        match self.subquery.shown(&bound) {
+            Some(shown) => write!(f, ", for each row=[{shown}]"),
+            None => Ok(()),
         }
     }
 }
@@ -218,33 +190,22 @@ impl ExecutionPlan for ApplyExec {
 
     fn with_new_children(self: Arc<Self>, mut children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
         let Some(input) = children.pop() else { return Err(DataFusionError::Internal("Apply has one input".into())) };
-        Ok(Arc::new(Self::new(input, self.work.clone(), self.planner.clone())?))
+        Ok(Arc::new(Self::new(input, self.gives.clone(), self.subquery.clone())))
     }
 
     fn execute(&self, partition: usize, context: Arc<datafusion::execution::TaskContext>) -> Result<SendableRecordBatchStream> {
         let mut input = self.input.execute(partition, context)?;
-        let (work, planner, bindings, schema) = (self.work.clone(), self.planner.clone(), self.bindings.clone(), self.schema.clone());
-        let out_schema = schema.clone();
+        let (gives, subquery, bindings, schema) = (self.gives.clone(), self.subquery.clone(), self.bindings.clone(), self.schema.clone());
+        let (out_schema, bound) = (schema.clone(), self.bound());
         let stream = super::project_set::async_stream(move |tx| async move {
             let fields = bindings.iter().map(|(_, i)| SortField::new(schema.field(*i).data_type().clone())).collect();
             let converter = RowConverter::new(fields)?;
-            let (rel, columns) = work.question();
-            let most_kept = if is_steady(&rel) { CACHE_ENTRIES } else { 0 };
-            let short = compile(&planner, &bindings, &rel, &columns).map_err(DataFusionError::from)?;
             let mut runner = Runner {
-                work: &work,
-                planner: &planner,
+                gives: &gives,
                 bindings: &bindings,
-                rel,
-                columns,
-                short,
-                kept: None,
-                asked: 0,
-                turn: Instant::now(),
-                memory: MemoryConsumer::new("ApplyExec").register(&planner.ctx.database.runtime.memory_pool),
-                params: planner.ctx.params.to_vec(),
+                subquery: subquery.open(&bound).map_err(DataFusionError::from)?,
                 converter,
-                most_kept,
+                most_kept: if subquery.is_steady() { CACHE_ENTRIES } else { 0 },
                 kept_bytes: 0,
                 values: HashMap::new(),
                 rows: HashMap::new(),
@@ -261,20 +222,9 @@ impl ExecutionPlan for ApplyExec {
 }
 
 struct Runner<'a> {
-    work: &'a Work,
-    planner: &'a Planner,
+    gives: &'a Gives,
     bindings: &'a [(ColId, usize)],
-    rel: Rel,
-    columns: Vec<ColId>,
-    short: Option<ShortQuery>,
-    /// The subquery over relations that were read once, when that has been tried.
-    kept: Option<Option<ShortQuery>>,
-    /// Rows that were not short.
-    asked: usize,
-    turn: Instant,
-    memory: MemoryReservation,
-    /// Those of the statement, with those of a row behind them while that is asked for.
-    params: Vec<ScalarValue>,
+    subquery: Box<dyn Subquery>,
     converter: RowConverter,
     /// How many results are kept: none where another call may give another.
     most_kept: usize,
@@ -293,11 +243,11 @@ impl Runner<'_> {
         } else {
             self.converter.convert_columns(&bound)?.iter().map(|r| r.owned()).collect()
         };
-        let (work, mut from) = (self.work, 0);
+        let (gives, mut from) = (self.gives, 0);
         while from < batch.num_rows() {
-            let (arrays, count, next) = match work {
-                Work::Value(apply) => self.with_values(apply, batch, from, &bound, &keys).await?,
-                Work::Lateral(spec) => self.with_rows(spec, batch, from, &bound, &keys).await?,
+            let (arrays, count, next) = match gives {
+                Gives::Value { kind, ty, .. } => self.with_values(*kind, ty, batch, from, &bound, &keys).await?,
+                Gives::Rows { columns, outer } => self.with_rows(columns, *outer, batch, from, &bound, &keys).await?,
             };
             from = next;
             let options = RecordBatchOptions::new().with_row_count(Some(count));
@@ -321,7 +271,8 @@ impl Runner<'_> {
     /// The columns of rows from `from` on with the subquery's value, how many these are, and where the next begin.
     async fn with_values(
         &mut self,
-        apply: &Apply,
+        kind: ApplyKind,
+        ty: &SqlType,
         batch: &RecordBatch,
         from: usize,
         bound: &[ArrayRef],
@@ -341,7 +292,7 @@ impl Runner<'_> {
             let value = match known {
                 Some(value) => value,
                 None => {
-                    let value = self.value(apply, bound, row).await?;
+                    let value = self.value(kind, ty, bound, row).await?;
                     match key {
                         Some(key) if self.keeps(self.values.len(), value.size()) => {
                             self.values.insert(key.clone(), value.clone());
@@ -364,21 +315,22 @@ impl Runner<'_> {
     /// The columns of rows from `from` on, each beside the rows that the subquery gives for it.
     async fn with_rows(
         &mut self,
-        spec: &LateralSpec,
+        columns: &[(ColId, SqlType)],
+        outer: bool,
         batch: &RecordBatch,
         from: usize,
         bound: &[ArrayRef],
         keys: &[OwnedRow],
     ) -> PgResult<(Vec<ArrayRef>, usize, usize)> {
         let mut indices: Vec<u32> = Vec::new();
-        let mut pieces: Vec<Vec<ArrayRef>> = vec![Vec::new(); spec.columns.len()];
+        let mut pieces: Vec<Vec<ArrayRef>> = vec![Vec::new(); columns.len()];
         let (mut row, mut bytes) = (from, 0);
         while row < batch.num_rows() && indices.len() < BATCH_ROWS && bytes <= BATCH_BYTES {
             let key = keys.get(row);
             let found = match key.and_then(|key| self.rows.get(key)) {
                 Some(rows) => rows.clone(),
                 None => {
-                    let rows = self.lateral(spec, bound, row).await?;
+                    let rows = self.lateral(columns, bound, row).await?;
                     if let Some(key) = key
                         && self.keeps(self.rows.len(), rows.get_array_memory_size())
                     {
@@ -387,13 +339,13 @@ impl Runner<'_> {
                     rows
                 }
             };
-            let count = if spec.outer { found.num_rows().max(1) } else { found.num_rows() };
+            let count = if outer { found.num_rows().max(1) } else { found.num_rows() };
             indices.extend(std::iter::repeat_n(row as u32, count));
             if found.num_rows() > 0 {
                 bytes += found.get_array_memory_size();
                 pieces.iter_mut().zip(found.columns()).for_each(|(piece, array)| piece.push(array.clone()));
-            } else if spec.outer {
-                pieces.iter_mut().zip(&spec.columns).for_each(|(piece, (_, ty))| piece.push(new_null_array(&ty.arrow, 1)));
+            } else if outer {
+                pieces.iter_mut().zip(columns).for_each(|(piece, (_, ty))| piece.push(new_null_array(&ty.arrow, 1)));
             }
             row += 1;
         }
@@ -403,7 +355,7 @@ impl Runner<'_> {
         for column in batch.columns() {
             arrays.push(take(column, &indices, None)?);
         }
-        for (piece, (_, ty)) in pieces.iter().zip(&spec.columns) {
+        for (piece, (_, ty)) in pieces.iter().zip(columns) {
             let refs: Vec<&dyn Array> = piece.iter().map(AsRef::as_ref).collect();
             arrays.push(if refs.is_empty() { new_null_array(&ty.arrow, 0) } else { concat(&refs)? });
         }
@@ -412,59 +364,15 @@ impl Runner<'_> {
 
     /// The subquery's rows for a row of the input.
     async fn ask(&mut self, bound: &[ArrayRef], row: usize) -> PgResult<Vec<RecordBatch>> {
-        let given = self.planner.ctx.params.len();
-        self.params.truncate(given);
-        for array in bound {
-            self.params.push(ScalarValue::try_from_array(array, row).map_err(from_datafusion)?);
-        }
-        if let Some(short) = &self.short
-            && let KeyRows::Rows(rows) = short.run(&self.planner.ctx, &self.params, &self.planner.ctes).await?
-        {
-            return Ok(rows.into_iter().collect());
-        }
-        if self.turn.elapsed() > TURN {
-            tokio::task::yield_now().await;
-            self.turn = Instant::now();
-        }
-        self.asked += 1;
-        if self.asked > FIRST_ROWS && !self.bindings.is_empty() {
-            if self.kept.is_none() {
-                self.kept = Some(self.over_kept().await?);
-            }
-            // What fails may not be asked for by the plan.
-            if let Some(Some(kept)) = &self.kept
-                && let Ok(KeyRows::Rows(rows)) = kept.run(&self.planner.ctx, &self.params, &self.planner.ctes).await
-            {
-                return Ok(rows.into_iter().collect());
-            }
-        }
-        let values = self.params.get(given..).unwrap_or_default();
-        let mut rel = self.rel.clone();
-        walk::rewrite_rel(&mut rel, &mut |e| match &e.kind {
-            ExprKind::Column(id) => self
-                .bindings
-                .iter()
-                .zip(values)
-                .find(|((c, _), _)| c == id)
-                .map(|(_, value)| Expr::new(ExprKind::Const(value.clone()), e.ty.clone())),
-            _ => None,
-        });
-        self.planner.run(&rel, &self.columns).await
+        let values = bound.iter().map(|array| ScalarValue::try_from_array(array, row).map_err(from_datafusion));
+        let values = values.collect::<PgResult<Vec<_>>>()?;
+        self.subquery.rows(values).await
     }
 
-    /// The subquery over what does not depend on the row; `None` if there is no such way, or too much to keep.
-    async fn over_kept(&self) -> PgResult<Option<ShortQuery>> {
-        let given = self.planner.ctx.params.len();
-        let Some(rel) = with_params(self.planner, self.bindings, &self.rel) else { return Ok(None) };
-        let Some(query) = ShortQuery::over_kept(self.planner, &rel, given + self.bindings.len(), &self.columns)? else { return Ok(None) };
-        // The plan may leave rows out that are read here, and not fail.
-        Ok(matches!(query.read_kept(self.planner, &self.memory).await, Ok(true)).then_some(query))
-    }
-
-    async fn value(&mut self, apply: &Apply, bound: &[ArrayRef], row: usize) -> PgResult<ScalarValue> {
+    async fn value(&mut self, kind: ApplyKind, ty: &SqlType, bound: &[ArrayRef], row: usize) -> PgResult<ScalarValue> {
         let rows = self.ask(bound, row).await?;
         let count: usize = rows.iter().map(RecordBatch::num_rows).sum();
-        match apply.kind {
+        match kind {
             ApplyKind::Exists => Ok(ScalarValue::Boolean(Some(count > 0))),
             ApplyKind::Scalar => {
                 if count > 1 {
@@ -472,12 +380,12 @@ impl Runner<'_> {
                 }
                 match rows.iter().find(|b| b.num_rows() > 0) {
                     Some(batch) => ScalarValue::try_from_array(batch.column(0), 0).map_err(from_datafusion),
-                    None => ScalarValue::try_from(&apply.ty.arrow).map_err(from_datafusion),
+                    None => ScalarValue::try_from(&ty.arrow).map_err(from_datafusion),
                 }
             }
-            ApplyKind::Array => array_of_rows(&rows, &apply.ty.arrow),
+            ApplyKind::Array => array_of_rows(&rows, &ty.arrow),
             ApplyKind::Any | ApplyKind::All => {
-                let decisive = apply.kind == ApplyKind::Any;
+                let decisive = kind == ApplyKind::Any;
                 let mut unknown = false;
                 for batch in &rows {
                     let column = batch.column(0).as_boolean();
@@ -494,17 +402,17 @@ impl Runner<'_> {
         }
     }
 
-    async fn lateral(&mut self, spec: &LateralSpec, bound: &[ArrayRef], row: usize) -> PgResult<RecordBatch> {
+    async fn lateral(&mut self, columns: &[(ColId, SqlType)], bound: &[ArrayRef], row: usize) -> PgResult<RecordBatch> {
         let rows = self.ask(bound, row).await?;
-        let fields: Vec<Field> = spec.columns.iter().map(|(c, ty)| Field::new(column_name(*c), ty.arrow.clone(), true)).collect();
+        let fields: Vec<Field> = columns.iter().map(|(c, ty)| Field::new(column_name(*c), ty.arrow.clone(), true)).collect();
         let schema = Arc::new(Schema::new(fields));
         let mut typed = Vec::with_capacity(rows.len());
         for batch in rows {
             let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
-            let arrays = if spec.columns.is_empty() { Vec::new() } else { batch.columns().to_vec() };
+            let arrays = if columns.is_empty() { Vec::new() } else { batch.columns().to_vec() };
             typed.push(RecordBatch::try_new_with_options(schema.clone(), arrays, &options)?);
         }
-        if spec.columns.is_empty() {
+        if columns.is_empty() {
             let count = typed.iter().map(RecordBatch::num_rows).sum();
             return Ok(RecordBatch::try_new_with_options(schema, Vec::new(), &RecordBatchOptions::new().with_row_count(Some(count)))?);
         }
@@ -526,4 +434,9 @@ pub fn array_of_rows(rows: &[RecordBatch], ty: &DataType) -> PgResult<ScalarValu
     }
     let refs: Vec<&dyn Array> = columns.iter().map(AsRef::as_ref).collect();
     array_of_elements(if refs.is_empty() { new_null_array(item, 0) } else { concat(&refs)? })
+}
+
+/// 21000
+pub(crate) fn too_many_rows() -> PgError {
+    PgError::new(SqlState::CARDINALITY_VIOLATION, "more than one row returned by a subquery used as an expression")
 }

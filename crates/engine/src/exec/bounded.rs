@@ -1,7 +1,7 @@
 //! Nodes whose batches are kept small in bytes, where DataFusion counts rows alone, and joins that let others have their turn.
 //!
 //! A node that computes long values makes them for all rows of a batch at once: eight thousand texts of a megabyte. Its input comes in
-//! slices here, few rows first, then as many as the values leave room for ([`crate::typed::udf::bytes_made`]).
+//! slices here, few rows first, then as many as the values leave room for ([`stoa_sql::typed::udf::bytes_made`]).
 //!
 //! Batches share texts: those of a sort the texts of all its input, those of kept columns the texts of a whole segment. Who keeps batches
 //! reserves memory for each with all that it shares, many times what there is; so what sorts and joins keep, and what sorts give, gets
@@ -13,7 +13,6 @@
 //!
 //! Such a node shows itself as the one that it stands for.
 
-use crate::typed::udf::{KernelUdf, bytes_made, may_be_long};
 use datafusion::arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::config::ConfigOptions;
@@ -40,6 +39,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 use stoa_pg::memory::value_bytes;
+use stoa_sql::typed::udf::{KernelUdf, bytes_made, may_be_long};
 
 /// Rows of the first slice.
 const FIRST_ROWS: usize = 64;
@@ -460,7 +460,7 @@ mod tests {
                 assert!(*n == next || *n == 0, "{n} where {next} comes");
                 next = *n + 1;
             });
-            crate::typed::udf::make_for_test(made * slice.num_rows());
+            stoa_sql::typed::udf::make_for_test(made * slice.num_rows());
             rows.push(slice.num_rows());
         }
         assert_eq!(rows.iter().sum::<usize>(), expected);

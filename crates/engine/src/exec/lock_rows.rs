@@ -1,10 +1,7 @@
 //! FOR UPDATE and its kin: each row's tables are locked by row key before the row goes on.
 
 use super::StatementContext;
-use crate::plan::relation::Planner;
-use crate::typed::column_name;
-use crate::typed::tree::{Rel, TableScan};
-use crate::typed::walk;
+use crate::node::{MakeExec, extend};
 use arrow::array::{BooleanArray, RecordBatch};
 use arrow::compute::filter_record_batch;
 use datafusion::common::{DataFusionError, Result};
@@ -19,6 +16,9 @@ use futures::StreamExt;
 use std::fmt;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult};
+use stoa_sql::typed::column_name;
+use stoa_sql::typed::tree::{Rel, TableScan};
+use stoa_sql::typed::walk;
 use stoa_table::row::RowCodec;
 use stoa_table::txn::locks::{LockStrength, LockWait};
 
@@ -49,15 +49,15 @@ impl fmt::Debug for LockRowsExec {
 }
 
 /// The logical node over a plan of a relation that holds the scans which are locked. `limit`: how many locked rows are wanted.
-pub(crate) fn plan(planner: &Planner, input: LogicalPlan, locks: RowLocks, limit: Option<usize>) -> PgResult<LogicalPlan> {
-    locks.check(&planner.ctx)?;
-    let (ctx, locks) = (planner.ctx.clone(), Arc::new(locks));
-    let make: crate::plan::node::MakeExec = Arc::new(move |mut inputs| {
+pub(crate) fn plan(ctx: &StatementContext, input: LogicalPlan, locks: RowLocks, limit: Option<usize>) -> PgResult<LogicalPlan> {
+    locks.check(ctx)?;
+    let (ctx, locks) = (ctx.clone(), Arc::new(locks));
+    let make: MakeExec = Arc::new(move |mut inputs| {
         let Some(input) = inputs.pop() else { return Err(DataFusionError::Internal("LockRows has one input".into())) };
         let order = input.output_ordering().cloned();
         Ok(Arc::new(LockRowsExec::new(input, ctx.clone(), locks.clone(), limit, order)))
     });
-    planner.extend("LockRows".into(), input, &[], make)
+    extend("LockRows".into(), input, &[], make)
 }
 
 impl LockRowsExec {

@@ -2,10 +2,7 @@
 
 pub mod apply;
 pub(crate) mod bounded;
-pub mod context;
-pub mod effects;
 pub(crate) mod foreign_form;
-pub mod in_order;
 pub mod index_lookup;
 mod kept_columns;
 pub mod key_range_scan;
@@ -13,16 +10,14 @@ pub mod key_set;
 pub(crate) mod leaf;
 pub mod lock_rows;
 pub mod lookup_join;
-pub mod plain;
 pub mod point_get;
 pub mod project_set;
+pub(crate) mod raises;
 mod ranges;
-pub mod recursive;
 pub mod request;
-pub mod sample;
 pub mod scan_output;
-pub mod skip_rows;
 pub mod table_provider;
+pub mod text_search;
 pub mod working_table;
 
 #[cfg(test)]
@@ -32,4 +27,4 @@ mod path_tests;
 #[cfg(test)]
 mod scan_tests;
 
-pub use context::StatementContext;
+pub use crate::environment::StatementContext;

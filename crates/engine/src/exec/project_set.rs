@@ -2,19 +2,14 @@
 //!
 //! Functions are opened row by row and read in chunks, so that a long series takes no memory.
 
-use crate::plan::relation::Planner;
-use crate::typed::column_name;
-use crate::typed::tree::{ColId, Expr, SetExpr};
 use arrow::array::{Array, ArrayRef, Int64Array, RecordBatch, RecordBatchOptions, UInt32Array, new_null_array};
 use arrow::compute::{concat, take};
 use arrow::datatypes::SchemaRef;
 use datafusion::common::stats::Precision;
-use datafusion::common::{DFSchema, DataFusionError, Result, ScalarValue, Statistics};
-use datafusion::logical_expr::execution_props::ExecutionProps;
-use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
-use datafusion::logical_expr::{ColumnarValue, LogicalPlan};
+use datafusion::common::{DataFusionError, Result, ScalarValue, Statistics};
+use datafusion::logical_expr::ColumnarValue;
 use datafusion::physical_expr::expressions::Literal;
-use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr, create_physical_expr};
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
 use datafusion::physical_plan::statistics::{ChildStats, StatisticsArgs};
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
@@ -28,7 +23,9 @@ use stoa_pg::args::{Arg, Call};
 use stoa_pg::memory::{SMALL_BYTES, process, value_bytes};
 use stoa_pg::registry::{FuncKind, RowSource, SetKernel};
 use stoa_pg::values::array::elements_of_value;
-use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlType};
+use stoa_pg::{EvalContext, PgError, PgResult, SqlType};
+use stoa_sql::typed::column_name;
+use stoa_sql::typed::tree::{ColId, SetExpr};
 
 /// Rows that one function is asked for at a time.
 const CHUNK: usize = 4096;
@@ -113,53 +110,22 @@ impl fmt::Debug for ProjectSetExec {
 }
 
 impl ProjectSetExec {
-    /// The logical node: `args` are the functions' arguments one after the other, without subqueries.
-    pub fn plan(
-        planner: &Planner,
-        input: LogicalPlan,
+    /// Over the rows of an input; `args` are the functions' arguments one after the other, over its columns.
+    pub(crate) fn of(
+        input: Arc<dyn ExecutionPlan>,
         sets: &[(Vec<ColId>, SetExpr)],
-        args: Vec<Expr>,
+        args: Vec<Arc<dyn PhysicalExpr>>,
+        eval: EvalContext,
         outer: bool,
         ordinality: Option<ColId>,
-    ) -> PgResult<LogicalPlan> {
-        let mut added: Vec<(ColId, SqlType)> = Vec::new();
-        for (ids, set) in sets {
-            added.extend(ids.iter().zip(&set.columns).map(|(c, (_, ty))| (*c, ty.clone())));
-        }
-        if let Some(id) = ordinality {
-            added.push((id, SqlType::new(PgType::Int8)));
-        }
-        let input_schema: Arc<DFSchema> = input.schema().clone();
-        let names: Vec<String> = sets.iter().map(|(_, s)| s.func.0.name.to_owned()).collect();
-        let (sets, planner_copy) = (sets.to_vec(), planner.clone());
-        let make: crate::plan::node::MakeExec = Arc::new(move |mut inputs| {
-            let Some(input) = inputs.pop() else { return Err(DataFusionError::Internal("ProjectSet has one input".into())) };
-            // Columns may have moved since the logical plan was made.
-            let df_schema = DFSchema::try_from(input.schema().as_ref().clone())?;
-            let _ = &input_schema;
-            let exprs = planner_copy.exprs();
-            let props = ExecutionProps::new();
-            let planning = PhysicalPlanningContext::default();
-            let mut rest = args.iter();
-            let mut calls = Vec::with_capacity(sets.len());
-            for (_, set) in &sets {
-                let mut compiled = Vec::with_capacity(set.args.len());
-                for e in rest.by_ref().take(set.args.len()) {
-                    compiled.push(create_physical_expr(&exprs.expr(e)?, &df_schema, &props, &planning)?);
-                }
-                let call = SetCall::new(set, compiled);
-                calls.push(call.ok_or_else(|| DataFusionError::Internal("not a set-returning function".into()))?);
-            }
-            Ok(Arc::new(ProjectSetExec::new(
-                input,
-                Arc::new(calls),
-                planner_copy.ctx.eval.clone(),
-                outer,
-                ordinality.is_some(),
-                added_fields(&sets, ordinality),
-            )?))
+    ) -> Result<Self> {
+        let mut rest = args.into_iter();
+        let calls = sets.iter().map(|(_, set)| {
+            let call = SetCall::new(set, rest.by_ref().take(set.args.len()).collect());
+            call.ok_or_else(|| DataFusionError::Internal("not a set-returning function".into()))
         });
-        planner.extend(format!("ProjectSet: {}", names.join(", ")), input, &added, make)
+        let calls = Arc::new(calls.collect::<Result<Vec<_>>>()?);
+        Self::new(input, calls, eval, outer, ordinality.is_some(), added_fields(sets, ordinality))
     }
 
     fn new(
@@ -193,7 +159,7 @@ pub(crate) struct Sets {
 }
 
 impl Sets {
-    /// As [`Rel::ProjectSet`](crate::typed::tree::Rel::ProjectSet) has them; `None` if a function gives no set.
+    /// As [`Rel::ProjectSet`](stoa_sql::typed::tree::Rel::ProjectSet) has them; `None` if a function gives no set.
     pub(crate) fn new(sets: &[(Vec<ColId>, SetExpr)], outer: bool, ordinality: bool) -> Option<Self> {
         let calls = sets.iter().map(|(_, set)| SetCall::new(set, Vec::new())).collect::<Option<_>>()?;
         Some(Self { calls, outer, ordinality })

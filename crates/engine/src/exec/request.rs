@@ -8,7 +8,7 @@ use super::key_range_scan::KeyRangeScanExec;
 use super::key_set::KeySetExec;
 use super::point_get::PointGetExec;
 use super::scan_output::{Estimate, ScanOutput, ScanTable, sort_options};
-use crate::text::exec::AmongKeys;
+use super::text_search::AmongKeys;
 use arrow::compute::SortOptions;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::Result;

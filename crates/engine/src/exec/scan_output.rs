@@ -4,8 +4,9 @@
 //! asked for. Filters run one after the other, those that cannot fail first, each on the rows that the ones before left: an error
 //! in a row that another filter excludes is no error.
 
+use super::raises::plan_in_turn;
 use crate::filter::dynamic;
-use crate::plan::raises::plan_in_turn;
+pub use crate::scan_table::ScanTable;
 use arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
 use arrow::compute::{BatchCoalescer, filter_record_batch};
 use arrow::datatypes::SchemaRef;
@@ -19,40 +20,10 @@ use std::fmt;
 use std::sync::Arc;
 use stoa_encoding::keyside::{Direction, NullOrder};
 use stoa_pg::PgResult;
-use stoa_table::KeyRange;
 use stoa_table::access::{AccessPath, Predicate, explain};
-use stoa_table::catalog::{ColumnId, TableDescriptor};
-use stoa_table::column_cache::ColumnCache;
+use stoa_table::catalog::ColumnId;
 use stoa_table::row::key::KeyPartCodec;
-use stoa_table::row::{ColumnSource, RowCodec, ScanDecoder};
-use stoa_table::txn::{ReadView, Transaction};
-
-/// The table behind a scan, at the statement's view.
-#[derive(Clone)]
-pub struct ScanTable {
-    pub table: Arc<TableDescriptor>,
-    pub codec: Arc<RowCodec>,
-    pub view: ReadView,
-    /// For recording what is read; `None` outside transactions.
-    pub txn: Option<Arc<Transaction>>,
-    /// Where long scans leave columns for later ones.
-    pub columns: Option<Arc<ColumnCache>>,
-}
-
-impl fmt::Debug for ScanTable {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.table.name)
-    }
-}
-
-impl ScanTable {
-    /// SERIALIZABLE: remembers that ranges were read.
-    pub fn record(&self, storage: stoa_table::TableId, ranges: &[KeyRange]) {
-        if let Some(txn) = self.txn.as_ref().filter(|t| t.records_reads()) {
-            ranges.iter().for_each(|range| txn.record_read(storage, range));
-        }
-    }
-}
+use stoa_table::row::{ColumnSource, ScanDecoder};
 
 /// Columns, filters and limits of a scan. Cheap to clone.
 #[derive(Clone, Debug)]

@@ -5,34 +5,26 @@
 //! refused, because they lose filters.
 
 use super::request::ScanRequest;
-use super::scan_output::ScanTable;
-use crate::bind::{BindContext, bind_table_expr};
+use super::text_search::{Among, TextSearchExec};
+use crate::environment::SessionShared;
 use crate::filter::{ScanColumns, predicate};
-use crate::plan::relation::Planner;
-use crate::session::shared::SessionShared;
+use crate::scan_table::ScanTable;
 use crate::text::TextIndexes;
-use crate::text::exec::Among;
-use crate::text::exec::TextSearchExec;
 use crate::text::scan::{SCORE, TextPath};
-use crate::typed::tree::TableScan;
-use crate::typed::{column_name, from_datafusion};
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::common::tree_node::{Transformed, TreeNode, TreeNodeRecursion};
-use datafusion::common::{Column, DFSchema, DataFusionError, Result, ScalarValue};
-use datafusion::datasource::provider_as_source;
-use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder, TableProviderFilterPushDown, TableType};
+use datafusion::common::{Column, DFSchema, DataFusionError, Result};
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
-use stoa_pg::values::datetime::epoch::to_unix_micros;
-use stoa_pg::{EvalContext, PgError, PgResult, SqlState, SqlType};
-use stoa_table::Timestamp;
+use stoa_pg::{PgError, PgResult, SqlState, SqlType};
 use stoa_table::access::{Predicate, Preferences};
-use stoa_table::catalog::{ColumnId, Epoch, IndexDescriptor, IndexKey, TableDescriptor};
+use stoa_table::catalog::{ColumnId, Epoch, IndexDescriptor, TableDescriptor};
 use stoa_table::column_cache::ColumnCache;
-use stoa_table::row::{RowCodec, expression_column};
+use stoa_table::row::RowCodec;
 use stoa_table::statistics::TableStatistics;
 use stoa_table::txn::{ReadView, Transaction};
 
@@ -370,140 +362,12 @@ pub(crate) fn is_evaluable(filter: &Expr) -> Result<bool> {
     Ok(evaluable)
 }
 
-/// The table of a scan, with everything that the choice of a path goes by: hints and settings, statistics, what partial and full
-/// text indexes say. Its columns are those that the statement uses.
-///
-/// # Errors
-/// `AS OF SYSTEM TIME` is no time, or one that the store has forgotten.
-pub(crate) fn table_of(planner: &Planner, scan: &TableScan) -> PgResult<StoaTable> {
-    let ctx = &planner.ctx;
-    let columns: Vec<(ColumnId, String)> =
-        scan.columns.iter().filter(|(_, col)| planner.is_used(*col)).map(|(id, col)| (*id, column_name(*col))).collect();
-    let (view, txn) = match &scan.as_of {
-        None => (ctx.txn.read_view(), Some(Arc::clone(&ctx.txn))),
-        Some(time) => {
-            let value = crate::typed::constant::evaluate(&ctx.eval, time)?;
-            let value = value.ok_or_else(|| PgError::unsupported("AS OF SYSTEM TIME takes a constant"))?;
-            let at = system_time(&ctx.eval, &value)?;
-            (ctx.txn.read_view().as_of(at)?, None)
-        }
-    };
-    let predicates = index_predicates(planner, &scan.table)?;
-    let preferences = {
-        let settings = ctx.session.settings();
-        Preferences::new(|name| settings.raw(name), &scan.hints)
-    };
-    Ok(StoaTable::new(Arc::clone(&scan.table), &columns, view, txn)?
-        .with_index_predicates(predicates)
-        .with_index_exprs(index_exprs(planner, &scan.table)?)
-        .with_column_cache(&ctx.database.columns)
-        .with_text(&ctx.database.text, text_parts(planner, &scan.table)?)
-        .with_session(&ctx.session)
-        .with_preferences(preferences)
-        .with_statistics(ctx.database.statistics.of(scan.table.oid)))
-}
-
-/// The plan of a table in a query: only the columns that the statement uses, without a qualifier.
-///
-/// # Errors
-/// `AS OF SYSTEM TIME` is no time, or one that the store has forgotten.
-pub fn plan_scan(planner: &Planner, scan: &TableScan) -> PgResult<LogicalPlan> {
-    let table = table_of(planner, scan)?;
-    let unused = table.columns.is_empty();
-    let source = provider_as_source(Arc::new(table));
-    let builder = LogicalPlanBuilder::scan(scan.table.name.clone(), source, None).map_err(from_datafusion)?;
-    if unused {
-        return builder.build().map_err(from_datafusion);
-    }
-    let exprs: Vec<Expr> = builder
-        .schema()
-        .columns()
-        .into_iter()
-        .map(|c| {
-            let name = c.name.clone();
-            Expr::Column(c).alias(name)
-        })
-        .collect();
-    builder.project(exprs).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)
-}
-
-/// The commit timestamp up to which a time sees.
-fn system_time(eval: &EvalContext, value: &ScalarValue) -> PgResult<Timestamp> {
-    let invalid = || PgError::new(SqlState::INVALID_PARAMETER_VALUE, "AS OF SYSTEM TIME needs a timestamp that is not NULL");
-    let us = match value {
-        ScalarValue::TimestampMicrosecond(Some(us), _) => *us,
-        ScalarValue::Utf8View(Some(text)) | ScalarValue::Utf8(Some(text)) => {
-            let mut builder = stoa_pg::values::builder(&SqlType::new(stoa_pg::PgType::Timestamptz))?;
-            builder.text(eval, text)?;
-            match ScalarValue::try_from_array(&builder.finish()?, 0).map_err(from_datafusion)? {
-                ScalarValue::TimestampMicrosecond(Some(us), _) => us,
-                _ => return Err(invalid()),
-            }
-        }
-        _ => return Err(invalid()),
-    };
-    let us = to_unix_micros(us).and_then(|us| u64::try_from(us).ok()).ok_or_else(invalid)?;
-    // Every commit of that microsecond counts.
-    us.checked_add(1).and_then(|next| next.checked_mul(1 << Timestamp::COUNTER_BITS)).map(|next| Timestamp(next - 1)).ok_or_else(invalid)
-}
-
 /// A table's own columns, called `c` and their id: how its expressions are bound.
-struct OwnColumns<'a>(&'a TableDescriptor);
+pub(crate) struct OwnColumns<'a>(pub(crate) &'a TableDescriptor);
 
 impl ScanColumns for OwnColumns<'_> {
     fn column(&self, name: &str) -> Option<(ColumnId, &SqlType)> {
         let id = ColumnId(name.strip_prefix('c')?.parse().ok()?);
         self.0.column(id).map(|c| (id, &c.ty))
     }
-}
-
-/// The expressions of full text indexes, over columns called by their ids.
-fn text_parts(planner: &Planner, table: &TableDescriptor) -> PgResult<Vec<Vec<Option<Expr>>>> {
-    let computes = |i: &stoa_table::catalog::IndexDescriptor| i.is_fulltext() && i.parts.iter().any(|p| matches!(p.key, IndexKey::Expr(_)));
-    if !table.indexes.iter().any(computes) {
-        return Ok(Vec::new());
-    }
-    let ctx = &planner.ctx;
-    let bind = BindContext { catalog: &ctx.catalog, search_path: &ctx.search_path, eval: &ctx.eval, param_types: &[], text: "" };
-    let part = |p: &stoa_table::catalog::IndexPart| match &p.key {
-        IndexKey::Expr(sql) => planner.exprs().expr(&bind_table_expr(&bind, table, sql)?).map(Some),
-        IndexKey::Column(_) => Ok(None),
-    };
-    table.indexes.iter().map(|i| if computes(i) { i.parts.iter().map(part).collect() } else { Ok(Vec::new()) }).collect()
-}
-
-/// The expressions that btree indexes have as parts, over columns called by their ids.
-fn index_exprs(planner: &Planner, table: &TableDescriptor) -> PgResult<Vec<(Expr, ColumnId, SqlType)>> {
-    let ctx = &planner.ctx;
-    let mut out = Vec::new();
-    for index in table.indexes.iter().filter(|i| i.method == "btree") {
-        for (at, part) in index.parts.iter().enumerate() {
-            if let IndexKey::Expr(sql) = &part.key {
-                let bind =
-                    BindContext { catalog: &ctx.catalog, search_path: &ctx.search_path, eval: &ctx.eval, param_types: &[], text: "" };
-                let expr = planner.exprs().expr(&bind_table_expr(&bind, table, sql)?)?;
-                out.push((expr, expression_column(index, at), part.ty.clone()));
-            }
-        }
-    }
-    Ok(out)
-}
-
-/// What the predicates of partial indexes say.
-fn index_predicates(planner: &Planner, table: &TableDescriptor) -> PgResult<Vec<Option<Predicate>>> {
-    if table.indexes.iter().all(|i| i.predicate.is_none()) {
-        return Ok(Vec::new());
-    }
-    let ctx = &planner.ctx;
-    let bind = BindContext { catalog: &ctx.catalog, search_path: &ctx.search_path, eval: &ctx.eval, param_types: &[], text: "" };
-    table
-        .indexes
-        .iter()
-        .map(|index| {
-            let Some(sql) = &index.predicate else { return Ok(None) };
-            let expr = bind_table_expr(&bind, table, sql)?;
-            let expr = planner.exprs().expr(&expr)?;
-            Ok(Some(predicate(&expr, &OwnColumns(table))))
-        })
-        .collect()
 }

@@ -74,7 +74,7 @@ impl RowsOnDemand {
                 Source::Failed(error) => return Poll::Ready(Some(Err(DataFusionError::Shared(Arc::clone(error))))),
                 Source::Running(stream) => stream,
                 Source::Planned(plan, task) => {
-                    making.source = match super::in_order::stream(Arc::clone(plan), task) {
+                    making.source = match crate::datafusion_faults::in_order::stream(Arc::clone(plan), task) {
                         Ok(stream) => Source::Running(stream),
                         Err(error) => Source::Failed(Arc::new(error)),
                     };

@@ -6,7 +6,6 @@
 //! Invariant: casts are looked through only where they keep order and lose nothing, so that the constant can be brought to the
 //! column's type instead.
 
-use crate::typed::expr::IN_ROWS;
 use arrow::array::{Array, ArrayRef};
 use arrow::datatypes::{DataType, TimeUnit};
 use datafusion::common::ScalarValue;
@@ -16,6 +15,7 @@ use stoa_pg::SqlType;
 use stoa_pg::types::PgType;
 use stoa_pg::values::array::elements_of_value;
 use stoa_pg::values::datetime::epoch;
+use stoa_sql::typed::expr::IN_ROWS;
 use stoa_table::access::{Comparison, Predicate};
 use stoa_table::catalog::ColumnId;
 

@@ -15,15 +15,13 @@
 //! goes on at the next start. A build that fails or is cancelled leaves nothing.
 
 use super::entries::{TableRows, each_entry};
-use crate::database::DatabaseInner;
-use crate::ddl::Work;
-use crate::exec::StatementContext;
-use crate::session::system::SessionSystem;
+use crate::environment::builds::Progress;
+use crate::environment::{DatabaseInner, SessionEnvironment, StatementContext};
 use crate::write::constraint::duplicate_entry;
 use crate::write::lookup;
 use crate::write::rows::Rows;
 use crate::write::table_writer::{IndexWriter, TableWriter};
-use parking_lot::Mutex;
+use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -44,41 +42,6 @@ const RANGE_ROWS: usize = 65_536;
 const LOCKED_ROWS: usize = 256;
 /// After so many in one batch a build gives up: each takes `deadlock_timeout`.
 const MAX_DEADLOCKS: u32 = 100;
-
-/// How far a build is, for `pg_stat_progress_create_index`.
-#[derive(Clone, Debug)]
-pub struct Progress {
-    pub pid: u32,
-    pub table: Oid,
-    pub index: Oid,
-    pub command: &'static str,
-    pub phase: &'static str,
-    pub rows_total: u64,
-    pub rows_done: u64,
-}
-
-/// The builds that run.
-#[derive(Debug, Default)]
-pub struct Builds(Mutex<Vec<Progress>>);
-
-impl Builds {
-    #[must_use]
-    pub fn list(&self) -> Vec<Progress> {
-        self.0.lock().clone()
-    }
-
-    fn start(&self, progress: Progress) {
-        self.0.lock().push(progress);
-    }
-
-    fn change(&self, index: Oid, change: impl Fn(&mut Progress)) {
-        self.0.lock().iter_mut().filter(|p| p.index == index).for_each(change);
-    }
-
-    fn end(&self, index: Oid) {
-        self.0.lock().retain(|p| p.index != index);
-    }
-}
 
 /// The progress of a build that a statement waits for; it ends when this is dropped.
 pub(crate) struct Watched {
@@ -226,7 +189,7 @@ async fn fill_text(ctx: &StatementContext, table: Oid, index: &IndexDescriptor, 
 /// The statement's context in a transaction of its own, which shares the session's locks.
 fn inner(ctx: &StatementContext) -> StatementContext {
     let txn = ctx.database.transactions.begin(TxnOptions::new(ctx.txn.group()));
-    let system = SessionSystem { catalog: txn.catalog(), txn, ..(*ctx.system).clone() };
+    let system = SessionEnvironment { catalog: txn.catalog(), txn, ..(*ctx.system).clone() };
     StatementContext { system: Arc::new(system), made: Arc::default(), ..ctx.clone() }
 }
 
@@ -248,7 +211,7 @@ pub(crate) async fn change(ctx: &StatementContext, table: Oid, change: impl FnOn
     ctx.txn.start_statement()?;
     let mut table = descriptor(&ctx, table)?;
     change(&mut table);
-    Work { ctx: &ctx }.put(Relation::Table(table))?;
+    ctx.put_relation(Relation::Table(table))?;
     ctx.txn.end_statement();
     ctx.txn.commit().await
 }
@@ -535,8 +498,11 @@ fn duplicated(writer: &TableWriter, index: &IndexWriter, rows: &Rows, row: usize
         .constraint(name))
 }
 
+/// Finishes the build of an index of a table, in a session of its own.
+pub(crate) type Build = fn(Arc<DatabaseInner>, Oid, Oid) -> BoxFuture<'static, PgResult<()>>;
+
 /// Goes on with builds that ended with the process.
-pub(crate) fn resume(database: &Arc<DatabaseInner>) {
+pub(crate) fn resume(database: &Arc<DatabaseInner>, build: Build) {
     let catalog = database.transactions.published_catalog();
     let mut left: Vec<(Oid, Oid)> = Vec::new();
     for relation in catalog.relations() {
@@ -550,7 +516,7 @@ pub(crate) fn resume(database: &Arc<DatabaseInner>) {
         let database = Arc::downgrade(database);
         tokio::spawn(async move {
             let Some(database) = database.upgrade() else { return };
-            if let Err(error) = crate::session::background_build(database, table, index).await {
+            if let Err(error) = build(database, table, index).await {
                 tracing::warn!(%error, index, "an index build could not be finished");
             }
         });

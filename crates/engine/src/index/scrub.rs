@@ -4,148 +4,15 @@
 //! A check holds no lock: a table that is dropped or changed meanwhile ends it, and nothing is recorded.
 
 use super::check::{CheckTarget, Report, check};
-use crate::database::DatabaseInner;
-use parking_lot::Mutex;
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use crate::environment::checks::{Checks, checked};
+use crate::environment::{DatabaseInner, StatementContext};
+use futures::future::BoxFuture;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 use stoa_pg::PgResult;
 use stoa_table::Tables;
-use stoa_table::catalog::store::{decode, encode};
-use stoa_table::catalog::{IndexState, Oid, Relation, TableDescriptor};
+use stoa_table::catalog::{Relation, TableDescriptor};
 use stoa_table::clock::now_us;
-
-/// How a database is scrubbed.
-#[derive(Clone, Copy, Debug)]
-pub struct ScrubOptions {
-    /// Rows and entries read in a second; 0 for no scrubbing.
-    pub rows_per_second: u64,
-    /// How long a check of a table counts.
-    pub interval: Duration,
-}
-
-impl Default for ScrubOptions {
-    fn default() -> Self {
-        Self { rows_per_second: 10_000, interval: Duration::from_secs(24 * 3600) }
-    }
-}
-
-/// What is known of the checks of one index.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct IndexCheck {
-    pub table: Oid,
-    /// When the last one ended, in microseconds since 1970, and how long it took.
-    pub ended_us: i64,
-    pub duration_us: i64,
-    /// No statement asked for it.
-    pub background: bool,
-    pub entries: u64,
-    pub ranges: u64,
-    /// Of the last one. Anything but zero means that the index had drifted.
-    pub faults: u64,
-    /// What the last one failed with, if it did.
-    pub failure: Option<String>,
-    /// Of all of them.
-    pub checks: u64,
-    pub faults_ever: u64,
-}
-
-/// The checks of all indexes: in memory, and as rows of the catalog's table.
-#[derive(Debug, Default)]
-pub struct Checks(Mutex<BTreeMap<Oid, IndexCheck>>);
-
-fn key(index: Oid) -> Vec<u8> {
-    let mut out = vec![b'v'];
-    out.extend(index.to_be_bytes());
-    out
-}
-
-impl Checks {
-    /// Reads what is stored; checks of indexes that are gone are removed.
-    ///
-    /// # Errors
-    /// The store failed.
-    pub async fn load(tables: &Tables, exists: impl Fn(Oid, Oid) -> bool) -> PgResult<Self> {
-        let out = Self::default();
-        for (key, value) in tables.notes().await? {
-            let index = match key.split_first() {
-                Some((b'v', rest)) => <[u8; 4]>::try_from(rest).ok().map(u32::from_be_bytes),
-                _ => None,
-            };
-            let Some(index) = index else { continue };
-            match decode::<IndexCheck>(&value) {
-                Ok(check) if exists(check.table, index) => {
-                    out.0.lock().insert(index, check);
-                }
-                // What cannot be read is checked again.
-                _ => tables.delete_note(&key).await?,
-            }
-        }
-        Ok(out)
-    }
-
-    /// The last check of an index.
-    #[must_use]
-    pub fn of(&self, index: Oid) -> Option<IndexCheck> {
-        self.0.lock().get(&index).cloned()
-    }
-
-    /// Keeps what a check of a table's indexes (or of one) came to.
-    ///
-    /// # Errors
-    /// The store failed.
-    pub async fn record(
-        &self,
-        tables: &Tables,
-        target: &CheckTarget,
-        report: &Result<Report, String>,
-        started_us: i64,
-        background: bool,
-    ) -> PgResult<()> {
-        let ended_us = now_us();
-        for index in checked(&target.table).filter(|i| target.index.is_none_or(|oid| oid == i.oid)) {
-            let mut check = self.of(index.oid).unwrap_or_default();
-            check.table = target.table.oid;
-            check.ended_us = ended_us;
-            check.duration_us = ended_us - started_us;
-            check.background = background;
-            check.checks += 1;
-            match report {
-                Ok(report) => {
-                    let Some((_, entries, ranges)) = report.checked.iter().find(|(name, ..)| *name == index.name) else { continue };
-                    check.entries = *entries;
-                    check.ranges = *ranges as u64;
-                    check.faults = report.faults.iter().filter(|f| f.index == index.name).count() as u64;
-                    check.faults_ever += check.faults;
-                    check.failure = None;
-                    if check.faults > 0 {
-                        tracing::error!(index = index.name, faults = check.faults, "an index differs from its table");
-                    }
-                }
-                Err(error) => check.failure = Some(error.clone()),
-            }
-            tables.put_note(&key(index.oid), &encode(&check)?).await?;
-            self.0.lock().insert(index.oid, check);
-        }
-        Ok(())
-    }
-
-    /// The table that is due, by the oldest check of its indexes; those never checked count from `since`.
-    fn due(&self, tables: &[TableDescriptor], since: i64, interval: Duration) -> Option<TableDescriptor> {
-        let interval = i64::try_from(interval.as_micros()).unwrap_or(i64::MAX);
-        let known = self.0.lock();
-        let last = |table: &TableDescriptor| checked(table).map(|i| known.get(&i.oid).map_or(since, |c| c.ended_us.max(0))).min();
-        let due = tables.iter().filter_map(|table| Some((last(table)?, table)));
-        let (last, table) = due.min_by_key(|(last, table)| (*last, table.oid))?;
-        (now_us().saturating_sub(last) >= interval).then(|| table.clone())
-    }
-}
-
-/// The indexes of a table that can be checked.
-fn checked(table: &TableDescriptor) -> impl Iterator<Item = &stoa_table::catalog::IndexDescriptor> {
-    table.indexes.iter().filter(|i| i.state == IndexState::Readable && i.method == "btree")
-}
 
 /// Keeps to a rate.
 #[derive(Clone, Copy, Debug)]
@@ -183,8 +50,11 @@ impl Pace {
     }
 }
 
+/// Checks what a target names at a pace, in a session of its own.
+pub(crate) type Checking = for<'a> fn(Arc<DatabaseInner>, &'a CheckTarget, &'a mut Pace) -> BoxFuture<'a, PgResult<Report>>;
+
 /// Checks tables as they become due, until the database is closed.
-pub(crate) async fn run(database: Weak<DatabaseInner>) {
+pub(crate) async fn run(database: Weak<DatabaseInner>, checking: Checking) {
     let since = now_us();
     loop {
         let pause = match database.upgrade() {
@@ -202,18 +72,18 @@ pub(crate) async fn run(database: Weak<DatabaseInner>) {
             })
             .collect();
         let Some(table) = database.checks.due(&tables, since, database.options.scrub.interval) else { continue };
-        if let Err(error) = scrub(&database, table).await {
+        if let Err(error) = scrub(&database, table, checking).await {
             tracing::warn!(%error, "a background check of indexes failed");
         }
     }
 }
 
 /// Checks the indexes of one table.
-async fn scrub(database: &Arc<DatabaseInner>, table: TableDescriptor) -> PgResult<()> {
+async fn scrub(database: &Arc<DatabaseInner>, table: TableDescriptor, checking: Checking) -> PgResult<()> {
     let started_us = now_us();
     let target = CheckTarget { table: Arc::new(table), index: None };
     let mut pace = Pace::of(database.options.scrub.rows_per_second);
-    let report = crate::session::background_check(Arc::clone(database), &target, &mut pace).await;
+    let report = checking(Arc::clone(database), &target, &mut pace).await;
     // Indexes that came, went or were built again since are another matter.
     let now = database.transactions.published_catalog();
     let same = now.table(target.table.oid).is_some_and(|now| now.indexes == target.table.indexes && now.storage == target.table.storage);
@@ -221,25 +91,64 @@ async fn scrub(database: &Arc<DatabaseInner>, table: TableDescriptor) -> PgResul
         return Ok(());
     }
     let report = report.map_err(|error| error.message().to_owned());
-    database.checks.record(&database.tables, &target, &report, started_us, true).await
+    record(&database.checks, &database.tables, &target, &report, started_us, true).await
+}
+
+/// Keeps what a check of a table's indexes (or of one) came to.
+///
+/// # Errors
+/// The store failed.
+async fn record(
+    checks: &Checks,
+    tables: &Tables,
+    target: &CheckTarget,
+    report: &Result<Report, String>,
+    started_us: i64,
+    background: bool,
+) -> PgResult<()> {
+    let ended_us = now_us();
+    for index in checked(&target.table).filter(|i| target.index.is_none_or(|oid| oid == i.oid)) {
+        let mut check = checks.of(index.oid).unwrap_or_default();
+        check.table = target.table.oid;
+        check.ended_us = ended_us;
+        check.duration_us = ended_us - started_us;
+        check.background = background;
+        check.checks += 1;
+        match report {
+            Ok(report) => {
+                let Some((_, entries, ranges)) = report.checked.iter().find(|(name, ..)| *name == index.name) else { continue };
+                check.entries = *entries;
+                check.ranges = *ranges as u64;
+                check.faults = report.faults.iter().filter(|f| f.index == index.name).count() as u64;
+                check.faults_ever += check.faults;
+                check.failure = None;
+                if check.faults > 0 {
+                    tracing::error!(index = index.name, faults = check.faults, "an index differs from its table");
+                }
+            }
+            Err(error) => check.failure = Some(error.clone()),
+        }
+        checks.put(tables, index.oid, check).await?;
+    }
+    Ok(())
 }
 
 /// Checks what a statement names, and keeps what was found.
 ///
 /// # Errors
 /// Those of [`check`].
-pub async fn check_and_record(ctx: &crate::exec::StatementContext, target: &CheckTarget) -> PgResult<Report> {
+pub async fn check_and_record(ctx: &StatementContext, target: &CheckTarget) -> PgResult<Report> {
     let started_us = now_us();
     let report = check(ctx, target, &mut Pace::unlimited()).await;
     let kept = match report {
         Ok(report) => Ok(report),
         Err(error) => {
             let told = Err(error.message().to_owned());
-            ctx.database.checks.record(&ctx.database.tables, target, &told, started_us, false).await?;
+            record(&ctx.database.checks, &ctx.database.tables, target, &told, started_us, false).await?;
             return Err(error);
         }
     };
-    ctx.database.checks.record(&ctx.database.tables, target, &kept, started_us, false).await?;
+    record(&ctx.database.checks, &ctx.database.tables, target, &kept, started_us, false).await?;
     kept.map_err(|error: String| stoa_pg::PgError::internal(error))
 }
 
@@ -247,6 +156,7 @@ pub async fn check_and_record(ctx: &crate::exec::StatementContext, target: &Chec
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
     use super::*;
+    use crate::environment::checks::ScrubOptions;
     use crate::index::tests::{change, entries, table};
     use crate::write::tests::{answer, connect};
     use crate::{Database, DatabaseOptions};

@@ -5,7 +5,6 @@
 
 use super::index_order::{column_of, scan_below};
 use super::lookup_join::{best_probe, joined};
-use crate::catalog::deparse::quote_name;
 use crate::exec::request::{ScanRequest, request_of, scan_cost};
 use arrow::compute::SortOptions;
 use datafusion::physical_plan::ExecutionPlan;
@@ -14,6 +13,7 @@ use datafusion::physical_plan::sorts::sort::SortExec;
 use std::fmt;
 use std::sync::Arc;
 use stoa_pg::PgResult;
+use stoa_sql::catalog::deparse::quote_name;
 use stoa_table::TableId;
 use stoa_table::access::{Comparison, Predicate};
 use stoa_table::catalog::{ColumnId, IndexDescriptor, IndexKey, IndexPart, IndexState, TableDescriptor};
@@ -73,7 +73,7 @@ pub fn advise(plan: &Arc<dyn ExecutionPlan>) -> PgResult<Vec<Advice>> {
 }
 
 fn visit(plan: &Arc<dyn ExecutionPlan>, out: &mut Vec<Advice>) -> PgResult<()> {
-    let from = crate::typed::from_datafusion;
+    let from = stoa_sql::typed::from_datafusion;
     let plan = &crate::exec::bounded::as_planned(plan).map_err(from)?;
     if let Some(request) = request_of(plan) {
         out.extend(of_filters(request)?);
@@ -125,7 +125,7 @@ fn of_order(request: &ScanRequest, order: &[(ColumnId, SortOptions)], limit: usi
     parts.extend(order.iter().filter(|(c, _)| !parts.iter().any(|(own, _)| own == c)).copied().collect::<Vec<_>>());
     let purpose = format!("the first {limit} of {} in order", request.scan.table.name);
     let cost =
-        |with: &ScanRequest| Ok(with.ordered(order, limit).map_err(crate::typed::from_datafusion)?.map_or(f64::MAX, |(_, cost)| cost));
+        |with: &ScanRequest| Ok(with.ordered(order, limit).map_err(stoa_sql::typed::from_datafusion)?.map_or(f64::MAX, |(_, cost)| cost));
     best(request, &[parts], purpose, now, &cost)
 }
 

@@ -2,11 +2,7 @@
 
 use super::distinct::DistinctUdaf;
 use super::relation::Planner;
-use crate::typed::expr::{ExprPlanner, column};
-use crate::typed::guard::only_where;
-use crate::typed::tree::{AggregateExpr, ColId, Expr, ExprKind, OperRef, Rel, SortKey};
-use crate::typed::udf::KernelUdf;
-use crate::typed::{column_name, from_datafusion};
+use crate::datafusion_faults::{filter_barrier, forget_properties};
 use arrow::compute::SortOptions;
 use arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
@@ -16,6 +12,11 @@ use datafusion::logical_expr::{AggregateUDF, Case, Expr as DfExpr, GroupingSet, 
 use std::sync::Arc;
 use stoa_pg::registry::{AggregateCall, FuncKind, NativeAggregate, Registry};
 use stoa_pg::{PgError, PgResult, PgType, SqlType};
+use stoa_sql::typed::expr::{ExprPlanner, column};
+use stoa_sql::typed::guard::only_where;
+use stoa_sql::typed::tree::{AggregateExpr, ColId, Expr, ExprKind, OperRef, Rel, SortKey};
+use stoa_sql::typed::udf::KernelUdf;
+use stoa_sql::typed::{column_name, from_datafusion};
 
 /// One call that DataFusion makes for an aggregate.
 pub(super) struct Part {
@@ -182,10 +183,10 @@ impl Lowering<'_> {
             sum_type = SqlType::decimal(38, s);
         }
         let mut sum = a.clone();
-        sum.func = crate::typed::tree::FuncRef(sum_func);
+        sum.func = stoa_sql::typed::tree::FuncRef(sum_func);
         sum.ty = sum_type.clone();
         let mut count = a.clone();
-        count.func = crate::typed::tree::FuncRef(find("count")?);
+        count.func = stoa_sql::typed::tree::FuncRef(find("count")?);
         count.ty = SqlType::new(PgType::Int8);
         let mut arg_list = args.to_vec();
         if arg.ty.decimal_parts().is_some_and(|(p, _)| p > 28) {
@@ -227,7 +228,7 @@ impl Lowering<'_> {
         let quotient_df = substitute(quotient_df)?;
         // No rows: no division by the count 0.
         let zero = DfExpr::Literal(ScalarValue::Int64(Some(0)), None);
-        let empty = crate::typed::expr::binary(lowered_count.value.clone(), Operator::Eq, zero);
+        let empty = stoa_sql::typed::expr::binary(lowered_count.value.clone(), Operator::Eq, zero);
         let null = DfExpr::Literal(ScalarValue::try_from(&a.ty.arrow).map_err(from_datafusion)?, None);
         let value = DfExpr::Case(Case::new(None, vec![(Box::new(empty), Box::new(null))], Some(Box::new(quotient_df))));
         let mut parts = lowered_sum.parts;
@@ -388,7 +389,7 @@ impl Planner {
                 .map(|(c, v)| v.alias(column_name(c)))
                 .chain(grouping.iter().map(|(c, _)| DfExpr::Literal(ScalarValue::Int32(Some(0)), None).alias(column_name(*c))))
                 .collect();
-            let aggregated = super::never::barrier(aggregated.build().map_err(from_datafusion)?)?;
+            let aggregated = filter_barrier::barrier(aggregated.build().map_err(from_datafusion)?)?;
             let one = LogicalPlanBuilder::from(aggregated).project(after).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)?;
             let mut out = LogicalPlanBuilder::from(one.clone());
             for _ in 1..count {
@@ -402,7 +403,7 @@ impl Planner {
         }
         let mut prepared = LogicalPlanBuilder::from(plan).project(before).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)?;
         if sets.is_some() {
-            prepared = crate::exec::plain::plan(self, prepared)?;
+            prepared = forget_properties::plan(prepared)?;
         }
         let aggregated =
             LogicalPlanBuilder::from(prepared).aggregate(grouped, calls).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)?;
@@ -423,7 +424,7 @@ impl Planner {
         for (c, positions) in grouping {
             after.push(self.grouping_value(sets, groups.len(), positions)?.alias(column_name(*c)));
         }
-        let aggregated = if groups.is_empty() || sets.is_some() { super::never::barrier(aggregated)? } else { aggregated };
+        let aggregated = if groups.is_empty() || sets.is_some() { filter_barrier::barrier(aggregated)? } else { aggregated };
         LogicalPlanBuilder::from(aggregated).project(after).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)
     }
 
@@ -447,16 +448,16 @@ impl Planner {
             let term = match order.iter().position(|o| o == position) {
                 Some(at) => {
                     let bit = order.len() - 1 - at;
-                    let shifted = crate::typed::expr::binary(id.clone(), Operator::BitwiseShiftRight, lit(bit as i64));
-                    let masked = crate::typed::expr::binary(shifted, Operator::BitwiseAnd, lit(1));
-                    crate::typed::expr::binary(masked, Operator::BitwiseShiftLeft, lit(out_bit as i64))
+                    let shifted = stoa_sql::typed::expr::binary(id.clone(), Operator::BitwiseShiftRight, lit(bit as i64));
+                    let masked = stoa_sql::typed::expr::binary(shifted, Operator::BitwiseAnd, lit(1));
+                    stoa_sql::typed::expr::binary(masked, Operator::BitwiseShiftLeft, lit(out_bit as i64))
                 }
                 // In no set: always aggregated over.
                 None => lit(1 << out_bit),
             };
             sum = Some(match sum {
                 None => term,
-                Some(before) => crate::typed::expr::binary(before, Operator::BitwiseOr, term),
+                Some(before) => stoa_sql::typed::expr::binary(before, Operator::BitwiseOr, term),
             });
         }
         let sum = sum.unwrap_or_else(|| lit(0));

@@ -3,7 +3,7 @@
 use super::direct::{Base, shape};
 use super::key_read::PlanCache;
 use crate::exec::StatementContext;
-use crate::session::settings::Settings;
+use crate::settings::Settings;
 use crate::text::TextIndexes;
 use crate::typed::raises::may_make_much;
 use crate::typed::tree::{Bound, BoundBody, Expr, ExprKind, Mutation, MutationKind, OnConflict, Rel};

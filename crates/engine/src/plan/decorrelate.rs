@@ -5,25 +5,15 @@
 //! matched by equalities becomes a grouped outer join (Galindo-Legaria and Joshi 2001). The rest is left as [`Apply`] items.
 
 use super::short::kept::is_steady;
-use crate::typed::tree::{AggregateExpr, ColId, Expr, ExprKind, JoinKind, Query, Rel};
-use crate::typed::walk;
-use crate::typed::walk::walk_volatile;
+pub use crate::exec::apply::ApplyKind;
 use datafusion::common::ScalarValue;
 use std::collections::HashSet;
 use stoa_pg::registry::{FuncKind, NativeAggregate};
 use stoa_pg::{PgType, SqlType};
-
-/// What an apply gives for each row of its input.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum ApplyKind {
-    /// The value of the only row; NULL for none; 21000 for several.
-    Scalar,
-    Exists,
-    Array,
-    /// Three-valued OR, AND over the rows' only column.
-    Any,
-    All,
-}
+use stoa_sql::typed::tree::{AggregateExpr, ColId, Expr, ExprKind, JoinKind, Query, Rel};
+use stoa_sql::typed::walk;
+use stoa_sql::typed::walk::walk_volatile;
+pub(crate) use stoa_sql::typed::walk::{conjunction, given_columns};
 
 /// A subquery to run for each distinct binding of its free columns; adds one column.
 #[derive(Clone, Debug)]
@@ -32,55 +22,6 @@ pub struct Apply {
     pub query: Query,
     pub output: ColId,
     pub ty: SqlType,
-}
-
-/// Columns that a relation gives to the nodes above it.
-pub fn given_columns(rel: &Rel) -> HashSet<ColId> {
-    let mut out = HashSet::new();
-    collect_given(rel, &mut out);
-    out
-}
-
-fn collect_given(rel: &Rel, out: &mut HashSet<ColId>) {
-    match rel {
-        Rel::One => {}
-        Rel::Values { columns, .. } | Rel::Batches { columns, .. } => out.extend(columns.iter().map(|(c, _)| *c)),
-        Rel::Scan(scan) => out.extend(scan.columns.iter().map(|(_, c)| *c)),
-        Rel::Virtual { columns, .. } => out.extend(columns.iter().map(|(c, ..)| *c)),
-        Rel::Filter { input, .. }
-        | Rel::Sort { input, .. }
-        | Rel::Limit { input, .. }
-        | Rel::DistinctOn { input, .. }
-        | Rel::Sample { input, .. }
-        | Rel::Lock { input, .. } => {
-            collect_given(input, out);
-        }
-        Rel::Project { exprs, .. } => out.extend(exprs.iter().map(|(c, _)| *c)),
-        Rel::Join { left, right, kind, .. } => {
-            collect_given(left, out);
-            if !matches!(kind, JoinKind::Semi | JoinKind::Anti) {
-                collect_given(right, out);
-            }
-        }
-        Rel::Aggregate { groups, aggregates, grouping, .. } => {
-            out.extend(groups.iter().map(|(c, _)| *c));
-            out.extend(aggregates.iter().map(|(c, _)| *c));
-            out.extend(grouping.iter().map(|(c, _)| *c));
-        }
-        Rel::Window { input, windows } => {
-            collect_given(input, out);
-            out.extend(windows.iter().map(|(c, _)| *c));
-        }
-        Rel::ProjectSet { input, sets, ordinality, .. } => {
-            collect_given(input, out);
-            out.extend(sets.iter().flat_map(|(c, _)| c.iter().copied()));
-            out.extend(ordinality);
-        }
-        Rel::Distinct { columns, .. } | Rel::SetOp { columns, .. } | Rel::Recursive { columns, .. } => {
-            out.extend(columns.iter().map(|(c, _)| *c))
-        }
-        Rel::CteScan { columns, .. } => out.extend(columns.iter().map(|(c, ..)| *c)),
-    }
 }
 
 /// Splits a relation whose free columns stand only in filters at its top into the uncorrelated part and the conditions.
@@ -227,16 +168,6 @@ pub fn type_of_column(rel: &Rel, id: ColId) -> Option<SqlType> {
     }
 }
 
-/// All conditions in one.
-pub fn conjunction(mut parts: Vec<Expr>) -> Expr {
-    if parts.len() == 1
-        && let Some(one) = parts.pop()
-    {
-        return one;
-    }
-    Expr::new(ExprKind::And(parts), SqlType::new(PgType::Bool))
-}
-
 /// A filter's conjunct as a semi- or anti-join of the input, if it can be one.
 pub fn as_join(input: Rel, conjunct: &Expr) -> Result<Rel, Rel> {
     let (query, kind, comparisons) = match &conjunct.kind {
@@ -343,7 +274,7 @@ pub fn scalar_as_join(input: &Rel, query: &Query, fresh: &mut dyn FnMut() -> Col
         Rel::Aggregate { input: Box::new(rows), groups: keys.clone(), sets: None, aggregates: aggregates.clone(), grouping: Vec::new() };
     let mut through: Vec<(ColId, Expr)> = keys.iter().map(|(c, e)| (*c, Expr::column(*c, e.ty.clone()))).collect();
     through.extend(aggregates.iter().map(|(c, a)| (*c, Expr::column(*c, a.ty.clone()))));
-    through.push((marker, crate::bind::function::bool_const(true)));
+    through.push((marker, stoa_sql::bind::function::bool_const(true)));
     let right = Rel::Project { input: Box::new(right), exprs: through };
     let joined = Rel::Join {
         left: Box::new(input.clone()),
@@ -391,7 +322,7 @@ pub fn scalar_by_key(input: &Rel, query: &Query, fresh: &mut dyn FnMut() -> ColI
         through.push((*c, Expr::column(*c, type_of_column(&inner, *c)?)));
     }
     let marker = fresh();
-    through.push((marker, crate::bind::function::bool_const(true)));
+    through.push((marker, stoa_sql::bind::function::bool_const(true)));
     let joined = Rel::Join {
         left: Box::new(input.clone()),
         right: Box::new(Rel::Project { input: Box::new(inner), exprs: through }),
@@ -419,7 +350,7 @@ fn finds_one(rel: &Rel, conditions: &[Expr], outer: &HashSet<ColId>) -> bool {
                 let Some((id, ..)) = columns.iter().find(|(_, name, _)| name == column) else { return false };
                 conjuncts.iter().any(|c| equals(c, *id, &fixed))
             };
-            let found = crate::virtual_tables::keys(schema, name).iter().any(|key| key.iter().all(&is_fixed));
+            let found = stoa_sql::system_relations::keys(schema, name).iter().any(|key| key.iter().all(&is_fixed));
             if found {
                 fixed.extend(columns.iter().map(|(id, ..)| *id));
             }

@@ -9,7 +9,7 @@
 
 use super::relation::Planner;
 use super::rules;
-use crate::exec::table_provider::table_of;
+use crate::plan::scan::table_of;
 use crate::typed::evaluator::TableEvaluator;
 use crate::typed::tree::{ColId, Expr, ExprKind, Rel, SortKey, TableScan};
 use crate::typed::walk::is_plain;

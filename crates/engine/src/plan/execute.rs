@@ -2,18 +2,14 @@
 
 use super::advise::Advice;
 use super::key_read::{Compiled, KeyRows, PlanCache};
-use super::node::StoaQueryPlanner;
 use super::readable::{Names, render};
 use super::relation::{CteRows, Materialized, Planner, select_columns};
 use super::rules;
 use super::short::Ctes;
-use crate::bind::aggregate::walk_effects;
 use crate::exec::StatementContext;
 use crate::exec::working_table::RowsOnDemand;
-use crate::session::explain::{ExplainFormat, ExplainOptions};
-use crate::typed::from_datafusion;
-use crate::typed::tree::{Bound, BoundBody, ColId, CteBody, CteId, Expr, Mutation, MutationKind, OnConflict, Query, Rel};
-use crate::typed::walk;
+use crate::node::StoaQueryPlanner;
+use crate::plan::explain::{ExplainFormat, ExplainOptions};
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use datafusion::execution::SessionStateBuilder;
@@ -27,6 +23,10 @@ use futures::stream::{BoxStream, StreamExt};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_sql::bind::aggregate::walk_effects;
+use stoa_sql::typed::from_datafusion;
+use stoa_sql::typed::tree::{Bound, BoundBody, ColId, CteBody, CteId, Expr, Mutation, MutationKind, OnConflict, Query, Rel};
+use stoa_sql::typed::walk;
 
 /// What a statement gave: rows (possibly none) and, for statements that change rows, how many.
 pub struct Executed {
@@ -103,7 +103,7 @@ pub(crate) async fn collect(ctx: &StatementContext, plan: LogicalPlan) -> PgResu
 /// Starts a plan.
 pub(crate) async fn start(ctx: &StatementContext, plan: LogicalPlan) -> PgResult<SendableRecordBatchStream> {
     let physical = physical(ctx, plan).await?;
-    crate::exec::in_order::stream(physical, &ctx.database.task).map_err(from_datafusion)
+    crate::datafusion_faults::in_order::stream(physical, &ctx.database.task).map_err(from_datafusion)
 }
 
 /// Executes a bound statement.
@@ -249,7 +249,7 @@ fn makes_rows(rel: &Rel) -> bool {
 
 fn empty_schema(columns: &[(ColId, stoa_pg::SqlType)]) -> SchemaRef {
     let fields: Vec<arrow::datatypes::Field> =
-        columns.iter().map(|(c, ty)| arrow::datatypes::Field::new(crate::typed::column_name(*c), ty.arrow.clone(), true)).collect();
+        columns.iter().map(|(c, ty)| arrow::datatypes::Field::new(stoa_sql::typed::column_name(*c), ty.arrow.clone(), true)).collect();
     Arc::new(arrow::datatypes::Schema::new(fields))
 }
 
@@ -282,7 +282,7 @@ fn select_repeated(plan: LogicalPlan, columns: &[ColId]) -> PgResult<LogicalPlan
     let exprs: Vec<_> = columns
         .iter()
         .enumerate()
-        .map(|(i, c)| crate::typed::expr::column(*c).alias(format!("{}_{i}", crate::typed::column_name(*c))))
+        .map(|(i, c)| stoa_sql::typed::expr::column(*c).alias(format!("{}_{i}", stoa_sql::typed::column_name(*c))))
         .collect();
     datafusion::logical_expr::LogicalPlanBuilder::from(plan)
         .project(exprs)
@@ -316,7 +316,7 @@ async fn mutate(planner: &Planner, mutation: &Mutation, compiled: Compiled) -> P
         // Boxed, as all that is rare, so that the futures of what changes one row are not moved by the page.
         Box::pin(start(ctx, plan)).await?.map(|b| b.map_err(from_datafusion)).boxed()
     };
-    let applied = crate::write::apply(planner, mutation, stream).await?;
+    let applied = crate::write::apply(ctx, planner, mutation, stream).await?;
     let memory = applied.memory;
     let rows = futures::stream::iter(applied.returning).map(move |batch| {
         let _held = &memory;
@@ -478,7 +478,7 @@ pub async fn explain(ctx: &StatementContext, bound: &Bound, options: &ExplainOpt
             }
             BoundBody::Mutation(m) => {
                 let stream = execute_stream(physical_plan.clone(), Arc::clone(&ctx.database.task)).map_err(from_datafusion)?;
-                let applied = crate::write::apply(&planner, m, stream.map(|b| b.map_err(from_datafusion)).boxed()).await?;
+                let applied = crate::write::apply(ctx, &planner, m, stream.map(|b| b.map_err(from_datafusion)).boxed()).await?;
                 crate::write::finish(ctx, true).await?;
                 rows = applied.count as usize;
             }

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use stoa_pg::values::interval::Interval;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 
-use crate::typed::tree::{FrameExclusion, FrameUnits};
+use stoa_sql::typed::tree::{FrameExclusion, FrameUnits};
 
 /// What is computed of the frame.
 #[derive(Clone, Debug)]
@@ -220,7 +220,7 @@ fn check_distance(offset: &ArrayRef, ty: &SqlType, which: &str) -> PgResult<()> 
     } else {
         let key = stoa_pg::values::sort_key(ty, &offset.slice(0, 1))?;
         let ctx = stoa_pg::EvalContext::default();
-        let zero = stoa_pg::values::input_text(&ctx, ty, "0")?.to_array().map_err(crate::typed::from_datafusion)?;
+        let zero = stoa_pg::values::input_text(&ctx, ty, "0")?.to_array().map_err(stoa_sql::typed::from_datafusion)?;
         let zero = stoa_pg::values::sort_key(ty, &zero)?;
         let nan = ty.ty == PgType::Numeric
             && stoa_pg::values::numeric::Numeric::decode(offset.as_binary_view_opt().ok_or_else(wrong)?.value(0))?.is_nan();
@@ -527,11 +527,11 @@ impl<'a> Partition<'a> {
                 }
             }
             seen = whole.clone();
-            let value = accumulator.evaluate().map_err(crate::typed::from_datafusion)?;
+            let value = accumulator.evaluate().map_err(stoa_sql::typed::from_datafusion)?;
             out.push(value.clone());
             last = Some((frame, value));
         }
-        ScalarValue::iter_to_array(out).map_err(crate::typed::from_datafusion)
+        ScalarValue::iter_to_array(out).map_err(stoa_sql::typed::from_datafusion)
     }
 
     /// Gives rows to an accumulator, or takes them back.
@@ -547,7 +547,7 @@ impl<'a> Partition<'a> {
                 return Ok(());
             }
         }
-        if add { accumulator.update_batch(&values) } else { accumulator.retract_batch(&values) }.map_err(crate::typed::from_datafusion)
+        if add { accumulator.update_batch(&values) } else { accumulator.retract_batch(&values) }.map_err(stoa_sql::typed::from_datafusion)
     }
 }
 
@@ -623,7 +623,7 @@ impl Maker {
     fn new(udf: &Arc<AggregateUDF>, types: &[DataType]) -> PgResult<Self> {
         let fields: Vec<FieldRef> = types.iter().enumerate().map(|(i, t)| Arc::new(Field::new(format!("a{i}"), t.clone(), true))).collect();
         let exprs = (0..fields.len()).map(|i| Arc::new(Column::new(&format!("a{i}"), i)) as Arc<dyn PhysicalExpr>).collect();
-        let ret = udf.return_field(&fields).map_err(crate::typed::from_datafusion)?;
+        let ret = udf.return_field(&fields).map_err(stoa_sql::typed::from_datafusion)?;
         Ok(Self { udf: Arc::clone(udf), schema: Schema::new(fields.clone()), exprs, fields, ret })
     }
 
@@ -639,6 +639,7 @@ impl Maker {
             exprs: &self.exprs,
             expr_fields: &self.fields,
         };
-        if sliding { self.udf.create_sliding_accumulator(args) } else { self.udf.accumulator(args) }.map_err(crate::typed::from_datafusion)
+        if sliding { self.udf.create_sliding_accumulator(args) } else { self.udf.accumulator(args) }
+            .map_err(stoa_sql::typed::from_datafusion)
     }
 }

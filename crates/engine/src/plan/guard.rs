@@ -1,6 +1,6 @@
-//! The conjuncts of a filter that may raise, computed in turn: the last step of what [`crate::typed::guard`] does to other conditions.
+//! The conjuncts of a filter that may raise, computed in turn: the last step of what [`stoa_sql::typed::guard`] does to other conditions.
 
-use crate::plan::raises::{plan_in_turn, plan_may_raise};
+use crate::exec::raises::{plan_in_turn, plan_may_raise};
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};

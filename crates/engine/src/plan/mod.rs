@@ -2,19 +2,20 @@
 //!
 //! Columns are called `c` and their id: names are unique in a plan. Subqueries never reach DataFusion as such: [`decorrelate`]
 //! makes joins of what can be joined, values that do not depend on a row are computed first, and the rest runs by
-//! [`crate::exec::apply`]. Reading order: [`crate::typed`] → [`decorrelate`] → [`relation`] →
+//! [`crate::exec::apply`]. Reading order: [`stoa_sql::typed`] → [`decorrelate`] → [`relation`] →
 //! [`aggregate`] → [`mod@execute`].
 
 pub mod advise;
 pub mod aggregate;
+mod apply;
 mod array_agg;
-mod branches;
 mod brief;
 mod decimal_sum;
 pub mod decorrelate;
 mod direct;
 pub mod distinct;
 pub mod execute;
+pub mod explain;
 mod first_rows;
 mod frame;
 pub(crate) mod guard;
@@ -22,16 +23,15 @@ pub mod index_order;
 mod join_order;
 pub(crate) mod key_read;
 pub mod lookup_join;
-mod mend;
-mod never;
-pub mod node;
-pub(crate) mod pull_up;
-pub(crate) mod raises;
 mod readable;
+mod recursive;
 pub mod relation;
 pub mod rules;
+mod sample;
+mod scan;
+mod search_limit;
+mod sets;
 pub(crate) mod short;
-pub mod sliding;
 mod values_row;
 pub mod window;
 

@@ -3,7 +3,7 @@
 //! In a plan a column is called `c` and its id, with its position behind it (`c4@0`), and a kernel by its name and OID
 //! (`lower#10533`). [`Names`] knows what the statement calls them, and [`render`] adds what was expected of a node and what it did.
 
-use crate::session::explain::ExplainOptions;
+use crate::plan::explain::ExplainOptions;
 use crate::typed::column_name;
 use crate::typed::tree::{Bound, BoundBody, CteBody, Rel};
 use crate::typed::walk;

@@ -1,20 +1,17 @@
 //! Relations of the typed tree to DataFusion's logical plans.
 
+use super::apply;
 use super::decorrelate::{self, Apply, ApplyKind, conjunction};
-use super::node::StoaNode;
+use crate::datafusion_faults::{effects, filter_barrier, skip_rows};
 use crate::exec::StatementContext;
-use crate::exec::apply::{ApplyExec, LateralSpec};
+use crate::exec::apply::too_many_rows;
 use crate::exec::lock_rows::RowLocks;
-use crate::exec::project_set::ProjectSetExec;
 use crate::exec::working_table::{Round, Rows, RowsOnDemand, WorkingTableExec};
-use crate::typed::expr::{ExprPlanner, binary, column};
-use crate::typed::tree::{ColId, CteId, Expr, ExprKind, JoinKind, OperRef, Query, Rel, SetOp, SortKey};
-use crate::typed::udf::projected_constant;
-use crate::typed::walk::walk_volatile;
-use crate::typed::{column_name, from_datafusion};
-use crate::typed::{deeper, walk};
+use crate::node::{MakeExec, StoaNode, extend};
+use crate::write::Subqueries;
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema, SchemaRef};
+use async_trait::async_trait;
 use datafusion::common::{Column, DFSchema, DataFusionError, JoinType, NullEquality, ScalarValue};
 use datafusion::datasource::{MemTable, provider_as_source};
 use datafusion::logical_expr::execution_props::ExecutionProps;
@@ -31,6 +28,12 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use stoa_pg::registry::Registry;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_sql::typed::expr::{ExprPlanner, binary, column};
+use stoa_sql::typed::tree::{ColId, CteId, Expr, ExprKind, JoinKind, OperRef, Query, Rel, SetOp, SortKey};
+use stoa_sql::typed::udf::projected_constant;
+use stoa_sql::typed::walk::walk_volatile;
+use stoa_sql::typed::{column_name, from_datafusion};
+use stoa_sql::typed::{deeper, walk};
 
 /// The rows of a CTE that was computed, or that a recursion is computing.
 #[derive(Clone, Debug)]
@@ -108,7 +111,7 @@ impl Planner {
                 }
                 memory_scan(schema, typed)
             }
-            Rel::Scan(scan) => crate::exec::table_provider::plan_scan(self, scan),
+            Rel::Scan(scan) => super::scan::plan_scan(self, scan),
             Rel::Virtual { schema, name, columns } => crate::virtual_tables::scan::plan(&self.ctx, schema, name, columns),
             Rel::Filter { input, predicate } => self.plan_filter(input, predicate).await,
             Rel::Project { input, exprs } => {
@@ -124,7 +127,7 @@ impl Planner {
                 let projection =
                     LogicalPlanBuilder::from(plan).project(projected).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)?;
                 let computed: Vec<_> = ids.into_iter().zip(&list).collect();
-                Ok(crate::exec::effects::keep(projection, &computed))
+                Ok(effects::keep(projection, &computed))
             }
             Rel::Join { left, right, kind, on, lateral } => self.plan_join(left, right, *kind, on.as_ref(), *lateral).await,
             Rel::Aggregate { input, groups, sets, aggregates, grouping } => {
@@ -134,7 +137,7 @@ impl Planner {
             Rel::ProjectSet { input, sets, outer, ordinality } => {
                 let mut args: Vec<Expr> = sets.iter().flat_map(|(_, s)| s.args.clone()).collect();
                 let plan = self.plan_with(input, &mut args).await?;
-                ProjectSetExec::plan(self, plan, sets, args, *outer, *ordinality)
+                super::sets::plan(self, plan, sets, args, *outer, *ordinality)
             }
             Rel::Sort { input, keys } => {
                 let mut list: Vec<Expr> = keys.iter().map(|k| k.expr.clone()).collect();
@@ -155,15 +158,15 @@ impl Planner {
             }
             Rel::CteScan { cte, columns } => self.plan_cte_scan(*cte, columns),
             Rel::Recursive { cte, columns, base, base_columns, step, step_columns, all } => {
-                crate::exec::recursive::plan(self, *cte, columns, base, base_columns, step, step_columns, *all)
+                super::recursive::plan(self, *cte, columns, base, base_columns, step, step_columns, *all)
             }
             Rel::Sample { input, percent, seed, .. } => {
                 let plan = self.plan(input).await?;
-                crate::exec::sample::plan(self, plan, percent, seed.as_ref())
+                super::sample::plan(self, plan, percent, seed.as_ref())
             }
             Rel::Lock { input, scans, strength, wait } => {
                 let plan = self.plan(input).await?;
-                crate::exec::lock_rows::plan(self, plan, RowLocks::new(input, scans, *strength, *wait), None)
+                crate::exec::lock_rows::plan(&self.ctx, plan, RowLocks::new(input, scans, *strength, *wait), None)
             }
         }
     }
@@ -185,7 +188,7 @@ impl Planner {
         }
         let mut plan = self.plan(&input).await?;
         for apply in applies {
-            plan = ApplyExec::plan(self, plan, apply)?;
+            plan = apply::plan_value(self, plan, apply)?;
         }
         Ok(plan)
     }
@@ -196,7 +199,7 @@ impl Planner {
         Box::pin(Deeper(Box::pin(async move {
             let mut input = input;
             let computed = |value: PgResult<ScalarValue>, ty: &SqlType| match value {
-                Err(error) if branch && error.code().as_str().starts_with('2') => Ok(super::branches::raising(error, ty)),
+                Err(error) if branch && error.code().as_str().starts_with('2') => Ok(stoa_sql::typed::branches::raising(error, ty)),
                 value => value.map(ExprKind::Const),
             };
             match &e.kind {
@@ -271,7 +274,7 @@ impl Planner {
                     let id = self.fresh();
                     let ty = SqlType::new(PgType::Bool);
                     let rel = Rel::Project { input: Box::new(query.rel), exprs: vec![(id, conjunction(tests))] };
-                    let outputs = vec![crate::typed::tree::Output { name: String::new(), col: id, ty: ty.clone(), origin: None }];
+                    let outputs = vec![stoa_sql::typed::tree::Output { name: String::new(), col: id, ty: ty.clone(), origin: None }];
                     let kind = if all { ApplyKind::All } else { ApplyKind::Any };
                     self.apply(e, kind, Query { rel, outputs }, ty, applies);
                 }
@@ -293,7 +296,13 @@ impl Planner {
     }
 
     /// `left op ANY (query)` over the query's rows in memory, as a membership test in a hash table.
-    async fn membership(&self, left: &[Expr], opers: &[crate::typed::tree::OperRef], query: &Query, all: bool) -> PgResult<Option<Expr>> {
+    async fn membership(
+        &self,
+        left: &[Expr],
+        opers: &[stoa_sql::typed::tree::OperRef],
+        query: &Query,
+        all: bool,
+    ) -> PgResult<Option<Expr>> {
         let ([l], [oper], [o]) = (left, opers, query.outputs.as_slice()) else { return Ok(None) };
         // An array of arrays is one array of more dimensions: its elements are not they.
         if o.ty.ty.is_array() {
@@ -456,8 +465,8 @@ impl Planner {
             }
             return self.plan_volatile_filter(&rel, volatile).await;
         }
-        if super::never::contradict(&rest) {
-            rest = vec![crate::bind::function::bool_const(false)];
+        if filter_barrier::contradict(&rest) {
+            rest = vec![stoa_sql::bind::function::bool_const(false)];
         }
         if rest.is_empty() {
             return self.plan(&rel).await;
@@ -470,14 +479,14 @@ impl Planner {
     async fn plan_volatile_filter(&self, input: &Rel, mut conditions: Vec<Expr>) -> PgResult<LogicalPlan> {
         let plan = self.plan_with(input, &mut conditions).await?;
         let planner = self.clone();
-        let make: super::node::MakeExec = Arc::new(move |mut inputs| {
+        let make: MakeExec = Arc::new(move |mut inputs| {
             let Some(input) = inputs.pop() else { return Err(DataFusionError::Internal("a filter has one input".into())) };
             let condition = planner.exprs().all(&conditions)?;
             let schema = DFSchema::try_from(input.schema().as_ref().clone())?;
             let condition = create_physical_expr(&condition, &schema, &ExecutionProps::new(), &PhysicalPlanningContext::default())?;
             Ok(Arc::new(FilterExec::try_new(condition, input)?))
         });
-        self.extend("Filter".into(), plan, &[], make)
+        extend("Filter".into(), plan, &[], make)
     }
 
     async fn plan_join(&self, left: &Rel, right: &Rel, kind: JoinKind, on: Option<&Expr>, lateral: bool) -> PgResult<LogicalPlan> {
@@ -524,11 +533,11 @@ impl Planner {
         }
         let mut left_plan = self.plan(&left_rel).await?;
         for apply in of_left {
-            left_plan = ApplyExec::plan(self, left_plan, apply)?;
+            left_plan = apply::plan_value(self, left_plan, apply)?;
         }
         let mut right_plan = self.plan(&right_rel).await?;
         for apply in of_right {
-            right_plan = ApplyExec::plan(self, right_plan, apply)?;
+            right_plan = apply::plan_value(self, right_plan, apply)?;
         }
         let exprs = self.exprs();
         let conditions = conditions.iter().map(|c| exprs.test(c)).collect::<PgResult<Vec<_>>>()?;
@@ -559,8 +568,8 @@ impl Planner {
             _ => return Err(PgError::internal("a subquery in the condition of this join")),
         };
         if kind != JoinKind::Full {
-            let spec = LateralSpec { columns: self.columns_given(other), rel: filtered(other.clone(), on), outer: true };
-            return ApplyExec::plan_lateral(self, self.plan(kept).await?, spec);
+            let rel = filtered(other.clone(), on);
+            return apply::plan_lateral(self, self.plan(kept).await?, rel, self.columns_given(other), true);
         }
         // Left rows with their matches, and right rows that have none.
         let (of_left, of_right) = (self.columns_given(left), self.columns_given(right));
@@ -654,7 +663,7 @@ impl Planner {
             Some(on) => filtered(right.clone(), on.clone()),
             None => right.clone(),
         };
-        ApplyExec::plan_lateral(self, left_plan, LateralSpec { rel: inner, columns, outer: kind == JoinKind::Left })
+        apply::plan_lateral(self, left_plan, inner, columns, kind == JoinKind::Left)
     }
 
     async fn plan_limit(
@@ -670,7 +679,7 @@ impl Planner {
             Rel::Lock { input, scans, strength, wait } if ties.is_none() => {
                 let plan = self.plan(input).await?;
                 let wanted = fetch.map(|rows| rows.saturating_add(skip));
-                crate::exec::lock_rows::plan(self, plan, RowLocks::new(input, scans, *strength, *wait), wanted)?
+                crate::exec::lock_rows::plan(&self.ctx, plan, RowLocks::new(input, scans, *strength, *wait), wanted)?
             }
             _ => self.plan(input).await?,
         };
@@ -683,7 +692,7 @@ impl Planner {
                 }
                 None => plan,
             };
-            return if skip > 0 { crate::exec::skip_rows::plan(self, given, skip) } else { Ok(given) };
+            return if skip > 0 { skip_rows::plan(given, skip) } else { Ok(given) };
         };
         // Rows whose rank is within the limit, and then the offset.
         let rank = self.fresh();
@@ -698,7 +707,7 @@ impl Planner {
             .and_then(|b| b.sort(sort))
             .and_then(LogicalPlanBuilder::build)
             .map_err(from_datafusion)?;
-        let given = if skip > 0 { crate::exec::skip_rows::plan(self, within, skip)? } else { within };
+        let given = if skip > 0 { skip_rows::plan(within, skip)? } else { within };
         LogicalPlanBuilder::from(given).project(columns).and_then(LogicalPlanBuilder::build).map_err(from_datafusion)
     }
 
@@ -843,7 +852,7 @@ impl Planner {
         let scanned = |rows: Rows, positions: Vec<usize>, schema: SchemaRef| -> PgResult<LogicalPlan> {
             let df_schema = Arc::new(DFSchema::try_from(schema.as_ref().clone()).map_err(from_datafusion)?);
             let above = df_schema.fields().iter().map(|f| f.name().clone()).collect();
-            let make: super::node::MakeExec =
+            let make: MakeExec =
                 Arc::new(move |_| Ok(Arc::new(WorkingTableExec::new(rows.clone(), positions.clone(), Arc::clone(&schema)))));
             Ok(StoaNode::plan("Working table".into(), Vec::new(), df_schema, above, make))
         };
@@ -860,25 +869,20 @@ impl Planner {
         }
         memory_scan(schema, batches)
     }
+}
 
-    /// A node of ours on top of a plan, adding columns. A node that adds columns works on each row by itself, so that filters on
-    /// other columns come first, as in PostgreSQL; one that adds none does something to the rows that are left.
-    pub(crate) fn extend(
-        &self,
-        label: String,
-        input: LogicalPlan,
-        added: &[(ColId, SqlType)],
-        make: super::node::MakeExec,
-    ) -> PgResult<LogicalPlan> {
-        let mut fields: Vec<Field> = input.schema().fields().iter().map(|f| f.as_ref().clone().with_nullable(true)).collect();
-        fields.extend(added.iter().map(|(c, ty)| Field::new(column_name(*c), ty.arrow.clone(), true)));
-        let schema = Arc::new(DFSchema::try_from(Schema::new(fields)).map_err(from_datafusion)?);
-        let above = if added.is_empty() {
-            schema.fields().iter().map(|f| f.name().clone()).collect()
-        } else {
-            added.iter().map(|(c, _)| column_name(*c)).collect()
-        };
-        Ok(StoaNode::plan(label, vec![input], schema, above, make))
+#[async_trait]
+impl Subqueries for Planner {
+    fn fresh(&self) -> ColId {
+        Planner::fresh(self)
+    }
+
+    async fn run(&self, rel: &Rel, columns: &[ColId]) -> PgResult<Vec<RecordBatch>> {
+        Planner::run(self, rel, columns).await
+    }
+
+    fn share(&self) -> Arc<dyn Subqueries> {
+        Arc::new(self.clone())
     }
 }
 
@@ -925,11 +929,6 @@ fn only_value(rows: &[RecordBatch], ty: &SqlType) -> PgResult<ScalarValue> {
         Some(batch) => ScalarValue::try_from_array(batch.column(0), 0).map_err(from_datafusion),
         None => ScalarValue::try_from(&ty.arrow).map_err(from_datafusion),
     }
-}
-
-/// 21000
-pub(crate) fn too_many_rows() -> PgError {
-    PgError::new(SqlState::CARDINALITY_VIOLATION, "more than one row returned by a subquery used as an expression")
 }
 
 fn int8(n: i64) -> Expr {

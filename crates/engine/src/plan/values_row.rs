@@ -9,7 +9,7 @@
 use super::direct::{Base, schema_of, shape};
 use super::key_read::{Known, Source};
 use crate::exec::StatementContext;
-use crate::session::settings::Settings;
+use crate::settings::Settings;
 use crate::typed::constant;
 use crate::typed::from_datafusion;
 use crate::typed::tree::{ColId, Expr, ExprKind, Rel};

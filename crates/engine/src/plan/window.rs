@@ -3,9 +3,6 @@
 use super::aggregate::Lowering;
 use super::frame::{End, Framed, FramedCall, FramedUdwf, RangeKey};
 use super::relation::Planner;
-use crate::typed::guard::only_where;
-use crate::typed::tree::{AggregateExpr, ColId, Expr, ExprKind, FrameBound, FrameExclusion, FrameUnits, OperRef, Rel, SortKey, WindowExpr};
-use crate::typed::{column_name, from_datafusion};
 use arrow::datatypes::DataType;
 use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::logical_expr::expr::{Cast, WindowFunction, WindowFunctionParams};
@@ -15,6 +12,11 @@ use datafusion::logical_expr::{
 use std::sync::Arc;
 use stoa_pg::registry::{FuncKind, NativeWindow, Registry};
 use stoa_pg::{PgError, PgResult, PgType, SqlType};
+use stoa_sql::typed::guard::only_where;
+use stoa_sql::typed::tree::{
+    AggregateExpr, ColId, Expr, ExprKind, FrameBound, FrameExclusion, FrameUnits, OperRef, Rel, SortKey, WindowExpr,
+};
+use stoa_sql::typed::{column_name, from_datafusion};
 
 /// `row_number()` or `rank()` over partitions in an order.
 #[must_use]
@@ -209,7 +211,7 @@ impl Lowering<'_> {
                 };
                 let call = WindowFunction { fun: WindowFunctionDefinition::WindowUDF(udf), params: params(df_args) };
                 calls.push((part, DfExpr::WindowFunction(Box::new(call))));
-                DfExpr::Cast(Cast::new(Box::new(crate::typed::expr::column(part)), w.ty.arrow.clone()))
+                DfExpr::Cast(Cast::new(Box::new(stoa_sql::typed::expr::column(part)), w.ty.arrow.clone()))
             } else {
                 let aggregate = AggregateExpr {
                     func: w.func.clone(),
@@ -226,7 +228,7 @@ impl Lowering<'_> {
                     let call = if whole {
                         let mut params = params(part.args);
                         params.filter = filter.clone().map(Box::new);
-                        let udf = super::sliding::SlidingUdaf::wrap(part.udf);
+                        let udf = crate::datafusion_faults::sliding::SlidingUdaf::wrap(part.udf);
                         WindowFunction { fun: WindowFunctionDefinition::AggregateUDF(udf), params }
                     } else {
                         let types = part

@@ -6,7 +6,7 @@ use datafusion::common::ScalarValue;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use std::sync::Arc;
-use stoa_pg::{EvalContext, PgError, PgResult, SqlType};
+use stoa_pg::{EvalContext, PgResult, SqlType};
 
 /// Who connects.
 #[derive(Clone, Debug, Default)]
@@ -34,13 +34,6 @@ pub enum TransactionStatus {
     Idle,
     InTransaction,
     Failed,
-}
-
-#[derive(Clone, Debug)]
-pub struct Notice {
-    /// `NOTICE`, `WARNING`, `INFO`, `LOG`, `DEBUG`.
-    pub severity: &'static str,
-    pub error: PgError,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

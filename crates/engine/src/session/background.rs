@@ -2,12 +2,12 @@
 
 use super::SessionOptions;
 use super::session_impl::Session;
-use crate::database::DatabaseInner;
 use crate::ddl::Work;
-use crate::exec::StatementContext;
+use crate::environment::{DatabaseInner, StatementContext};
 use crate::index::CheckTarget;
 use crate::index::check::Report;
 use crate::index::scrub::Pace;
+use futures::future::BoxFuture;
 use std::sync::Arc;
 use stoa_pg::PgResult;
 use stoa_table::catalog::{IndexState, Oid, Relation};
@@ -17,7 +17,11 @@ use stoa_table::txn::TableLockMode;
 ///
 /// # Errors
 /// Those of the build.
-pub(crate) async fn background_build(database: Arc<DatabaseInner>, table: Oid, index: Oid) -> PgResult<()> {
+pub(crate) fn background_build(database: Arc<DatabaseInner>, table: Oid, index: Oid) -> BoxFuture<'static, PgResult<()>> {
+    Box::pin(build(database, table, index))
+}
+
+async fn build(database: Arc<DatabaseInner>, table: Oid, index: Oid) -> PgResult<()> {
     let options = SessionOptions { user: "stoa".into(), database: "stoa".into(), ..SessionOptions::default() };
     let mut session = Session::open(database, options)?;
     session.start_query().await?;
@@ -48,7 +52,15 @@ async fn finish_build(context: &StatementContext, table: Oid, index: Oid) -> PgR
 ///
 /// # Errors
 /// Those of the check.
-pub(crate) async fn background_check(database: Arc<DatabaseInner>, target: &CheckTarget, pace: &mut Pace) -> PgResult<Report> {
+pub(crate) fn background_check<'a>(
+    database: Arc<DatabaseInner>,
+    target: &'a CheckTarget,
+    pace: &'a mut Pace,
+) -> BoxFuture<'a, PgResult<Report>> {
+    Box::pin(check(database, target, pace))
+}
+
+async fn check(database: Arc<DatabaseInner>, target: &CheckTarget, pace: &mut Pace) -> PgResult<Report> {
     let options = SessionOptions { user: "stoa".into(), database: "stoa".into(), ..SessionOptions::default() };
     let mut session = Session::open(database, options)?;
     session.start_query().await?;

@@ -1,12 +1,10 @@
 //! `stoa_commit_status`: what became of the transaction that a [commit token](stoa_table::txn::commit_token) names.
 
-use super::shared::ActivityState;
-use super::system::SessionSystem;
+use crate::environment::SessionEnvironment;
+use crate::environment::session::ActivityState;
+use crate::settings::COMMIT_TOKEN;
 use stoa_pg::PgResult;
 use stoa_table::txn::commit_token::is_committed;
-
-/// The setting that names a transaction.
-pub const SETTING: &str = "stoa.commit_token";
 
 /// What became of a transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,12 +31,12 @@ impl CommitStatus {
 ///
 /// # Errors
 /// What the store reports.
-pub async fn status(system: &SessionSystem, token: &str) -> PgResult<CommitStatus> {
+pub async fn status(system: &SessionEnvironment, token: &str) -> PgResult<CommitStatus> {
     // Sessions first: one that commits in between has left its row.
     let open = system.database.sessions().into_iter().any(|session| {
         session.pid != system.session.pid
             && session.activity().state != ActivityState::Idle
-            && session.settings().raw(SETTING) == Some(token)
+            && session.settings().raw(COMMIT_TOKEN) == Some(token)
     });
     Ok(match (is_committed(&system.database.tables, token).await?, open) {
         (true, _) => CommitStatus::Committed,

@@ -10,7 +10,7 @@ use super::cursor_row::{self, BaseRows, CursorPosition};
 use super::dispatch::{columns_of, writes};
 use super::prepared::PreparedStatement;
 use super::session_impl::Session;
-use super::shared::CursorInfo;
+use crate::environment::session::CursorInfo;
 use arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch, UInt32Array};
 use arrow::compute::{filter_record_batch, take_record_batch};
 use datafusion::common::ScalarValue;
@@ -342,7 +342,7 @@ impl Session {
             return Err(PgError::new(SqlState::DUPLICATE_CURSOR, format!("cursor \"{}\" already exists", declare.name)));
         }
         let bound = self.bound_and_locked(statement).await?;
-        if matches!(bound.bound.body, crate::typed::tree::BoundBody::Mutation(_)) {
+        if matches!(bound.bound.body, stoa_sql::typed::tree::BoundBody::Mutation(_)) {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, "DECLARE CURSOR takes a query"));
         }
         if writes(&bound.bound).is_some() {
@@ -393,7 +393,8 @@ impl Session {
             is_scrollable: declare.scroll != Some(false),
             creation_time_us: self.statement_us,
             tables: bound.locks.iter().map(|lock| lock.table).collect(),
-            position: CursorPosition { base, rows: Arc::downgrade(&state), held: false },
+            held: false,
+            position: Arc::new(CursorPosition { base, rows: Arc::downgrade(&state) }),
         });
         let cursor = Cursor { columns, context: rows.context, hold: declare.hold, depth: self.block.depth(), held: false, state };
         self.cursors.insert(declare.name.clone(), cursor);
@@ -507,7 +508,7 @@ impl Session {
         }
         for info in self.shared.cursors.lock().iter_mut() {
             info.tables = Box::default();
-            info.position.held = true;
+            info.held = true;
         }
     }
 }

@@ -5,19 +5,16 @@
 //! bound anew each time it runs, with the key of the row that the cursor stands on as constants.
 
 use super::cursor::CursorRows;
-use super::shared::CursorInfo;
-use super::system::SessionSystem;
-use crate::bind::select::{hand_on, key_columns};
-use crate::typed::tree::{Bound, BoundBody, Output, Rel, TableScan};
-use crate::typed::walk;
+use crate::environment::SessionEnvironment;
+use crate::environment::session;
 use datafusion::common::ScalarValue;
 use std::sync::{Arc, Weak};
 use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_sql::bind::select::{hand_on, key_columns};
+use stoa_sql::typed::tree::{Bound, BoundBody, Output, Rel, TableScan};
+use stoa_sql::typed::walk;
 use stoa_table::catalog::{Oid, TableDescriptor};
 use tokio::sync::Mutex;
-
-/// The name by which the binder asks for a part of the key of a cursor's row: of the cursor, the table's OID and name, the part.
-pub(crate) const KEY_OF_CURRENT_ROW: &str = "key of current row";
 
 /// The rows of tables behind a cursor's rows.
 #[derive(Clone, Debug, Default)]
@@ -49,8 +46,6 @@ pub struct CursorPosition {
     pub(super) base: BaseRows,
     /// The session has the rows: what still reads them knows the session.
     pub(super) rows: Weak<Mutex<CursorRows>>,
-    /// Its transaction is over.
-    pub(super) held: bool,
 }
 
 impl std::fmt::Debug for CursorPosition {
@@ -112,35 +107,45 @@ fn reached<'r>(rel: &'r Rel, joined: bool, out: &mut Vec<&'r TableScan>) {
     }
 }
 
-/// A part of the key of a table's row that a cursor stands on. The arguments are those of [`KEY_OF_CURRENT_ROW`].
+/// A part of the key of a table's row that a cursor stands on. The arguments are those of [`stoa_sql::bind::dml::KEY_OF_CURRENT_ROW`].
 ///
 /// # Errors
 /// 34000 without the cursor; 24000 if it is held, stands on no row, or its rows are not those of the table.
-pub(super) fn key_part(system: &SessionSystem, args: &[ScalarValue]) -> PgResult<ScalarValue> {
+pub(super) fn key_part(system: &SessionEnvironment, args: &[ScalarValue]) -> PgResult<ScalarValue> {
     let [ScalarValue::Utf8(Some(cursor)), ScalarValue::UInt32(Some(table)), ScalarValue::Utf8(Some(name)), ScalarValue::UInt64(Some(part))] =
         args
     else {
         return Err(PgError::internal("a cursor's row is asked for wrongly"));
     };
     let cursors = system.session.cursors.lock();
-    let Some(CursorInfo { position, .. }) = cursors.iter().find(|c| c.name == *cursor) else {
+    let Some(info) = cursors.iter().find(|c| c.name == *cursor) else {
         return Err(PgError::new(SqlState::INVALID_CURSOR_NAME, format!("cursor \"{cursor}\" does not exist")));
     };
-    let refused = |what: &str| Err(PgError::new(SqlState::INVALID_CURSOR_STATE, format!("cursor \"{cursor}\" {what}")));
-    if position.held {
-        return refused("is held from a previous transaction");
+    if info.held {
+        return Err(refused(cursor, "is held from a previous transaction"));
     }
-    let mut of_table = position.base.tables.iter().filter(|(oid, _)| oid == table);
-    let columns = match (of_table.next(), of_table.next(), position.base.locked) {
-        (Some((_, columns)), None, _) => columns,
-        (None, _, true) => return refused(&format!("does not have a FOR UPDATE/SHARE reference to table \"{name}\"")),
-        (Some(_), Some(_), true) => return refused(&format!("has multiple FOR UPDATE/SHARE references to table \"{name}\"")),
-        (_, _, false) => return refused(&format!("is not a simply updatable scan of table \"{name}\"")),
-    };
-    let rows = position.rows.upgrade();
-    let Some(Ok(rows)) = rows.as_ref().map(|rows| rows.try_lock()) else { return refused("is being read") };
-    let Some(row) = rows.current() else { return refused("is not positioned on a row") };
-    let column = usize::try_from(*part).ok().and_then(|part| columns.get(part)).and_then(|at| row.columns().get(*at));
-    let Some(column) = column else { return Err(PgError::internal("a cursor's row without its key")) };
-    ScalarValue::try_from_array(column, 0).map_err(|e| PgError::internal(e.to_string()))
+    info.position.key_part(cursor, *table, name, *part)
+}
+
+fn refused(cursor: &str, what: &str) -> PgError {
+    PgError::new(SqlState::INVALID_CURSOR_STATE, format!("cursor \"{cursor}\" {what}"))
+}
+
+impl session::CursorPosition for CursorPosition {
+    fn key_part(&self, cursor: &str, table: Oid, name: &str, part: u64) -> PgResult<ScalarValue> {
+        let refused = |what: &str| Err(refused(cursor, what));
+        let mut of_table = self.base.tables.iter().filter(|(oid, _)| *oid == table);
+        let columns = match (of_table.next(), of_table.next(), self.base.locked) {
+            (Some((_, columns)), None, _) => columns,
+            (None, _, true) => return refused(&format!("does not have a FOR UPDATE/SHARE reference to table \"{name}\"")),
+            (Some(_), Some(_), true) => return refused(&format!("has multiple FOR UPDATE/SHARE references to table \"{name}\"")),
+            (_, _, false) => return refused(&format!("is not a simply updatable scan of table \"{name}\"")),
+        };
+        let rows = self.rows.upgrade();
+        let Some(Ok(rows)) = rows.as_ref().map(|rows| rows.try_lock()) else { return refused("is being read") };
+        let Some(row) = rows.current() else { return refused("is not positioned on a row") };
+        let column = usize::try_from(part).ok().and_then(|part| columns.get(part)).and_then(|at| row.columns().get(*at));
+        let Some(column) = column else { return Err(PgError::internal("a cursor's row without its key")) };
+        ScalarValue::try_from_array(column, 0).map_err(|e| PgError::internal(e.to_string()))
+    }
 }

@@ -1,20 +1,21 @@
 //! One statement: queries to the planner, DDL to its executor, everything about the session done here.
 
 use super::api::{Execution, Rows, RowsTag};
-use super::guard::GuardedRows;
-use super::notify::ListenChange;
 use super::prepared::{BoundStatement, PreparedStatement, is_bindable, output_columns};
 use super::session_impl::Session;
-use super::settings::{self, isolation_of, value};
 use super::{explain, show};
-use crate::bind::scope::Clause;
+use crate::environment::guard::GuardedRows;
+use crate::environment::notify::ListenChange;
+use crate::environment::session::SequenceValues;
 use crate::plan::Executed;
-use crate::typed::tree::{Bound, BoundBody, ColId, CteBody, Expr, MutationKind, Output, Query, Rel};
+use crate::settings::{self, isolation_of, value};
 use datafusion::common::ScalarValue;
 use futures::StreamExt;
 use std::sync::Arc;
 use stoa_pg::types::{PgType, SqlType};
 use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_sql::bind::scope::Clause;
+use stoa_sql::typed::tree::{Bound, BoundBody, ColId, CteBody, Expr, MutationKind, Output, Query, Rel};
 use stoa_syntax::ddl::{CreateTableAs, Ddl, RowSource};
 use stoa_syntax::utility::{DiscardTarget, Isolation, SetValue, TransactionModes, Utility};
 use stoa_syntax::{Body, ast};
@@ -342,7 +343,7 @@ impl Session {
                 field => format!("INTERVAL '{text} {field}'"),
             }),
             SetValue::Values(items) if matches!(lower.as_str(), "search_path" | "temp_tablespaces") => {
-                let names: Vec<String> = items.iter().map(|i| crate::catalog::deparse::quote_name(&i.text)).collect();
+                let names: Vec<String> = items.iter().map(|i| stoa_sql::catalog::deparse::quote_name(&i.text)).collect();
                 Some(names.join(", "))
             }
             SetValue::Values(items) if lower == "datestyle" => Some(items.iter().map(|i| i.text.as_str()).collect::<Vec<_>>().join(", ")),
@@ -414,7 +415,7 @@ impl Session {
 
     fn reset(&mut self, name: Option<&str>) -> PgResult<()> {
         let Some(name) = name else {
-            self.shared.change_settings(super::settings::Levels::reset_all);
+            self.shared.change_settings(settings::Levels::reset_all);
             return Ok(());
         };
         let own = settings::find(name).is_none();
@@ -447,7 +448,7 @@ impl Session {
         let tag = match target {
             DiscardTarget::Plans => "DISCARD PLANS",
             DiscardTarget::Sequences => {
-                *self.shared.sequences.lock() = super::shared::SequenceValues::default();
+                *self.shared.sequences.lock() = SequenceValues::default();
                 "DISCARD SEQUENCES"
             }
             DiscardTarget::Temp => {
@@ -457,10 +458,10 @@ impl Session {
             DiscardTarget::All => {
                 self.check_not_in_block("DISCARD ALL")?;
                 self.close_all_cursors();
-                self.shared.change_settings(super::settings::Levels::reset_all);
+                self.shared.change_settings(settings::Levels::reset_all);
                 self.close_all_prepared();
                 self.listen(ListenChange::UnlistenAll);
-                *self.shared.sequences.lock() = super::shared::SequenceValues::default();
+                *self.shared.sequences.lock() = SequenceValues::default();
                 let txn = self.transaction()?;
                 txn.release_session_locks();
                 self.discard_temporary().await?;
@@ -500,7 +501,7 @@ impl Session {
         }
         let mut declared = Vec::with_capacity(types.len());
         for ty in types {
-            declared.push(Some(crate::bind::type_name::sql_type(ty)?.ty));
+            declared.push(Some(stoa_sql::bind::type_name::sql_type(ty)?.ty));
         }
         let piece = stoa_syntax::Piece { body: Body::Sql(Box::new(inner.clone())), text: outer.statement_text.to_string(), offset: 0 };
         self.start_query().await?;
@@ -532,14 +533,14 @@ impl Session {
         let context = self.statement_context(outer.text.clone(), Arc::from([]))?;
         let mut exprs = Vec::with_capacity(args.len());
         for (number, (arg, ty)) in args.iter().zip(params.iter()).enumerate() {
-            let bind = crate::bind::BindContext {
+            let bind = stoa_sql::bind::BindContext {
                 catalog: &context.catalog,
                 search_path: &context.search_path,
                 eval: &context.eval,
                 param_types: &[],
                 text: &outer.text,
             };
-            let expr = crate::bind::bind_constant_expr(&bind, Clause::ExecuteArgument, arg, ty, &format!("${}", number + 1))
+            let expr = stoa_sql::bind::bind_constant_expr(&bind, Clause::ExecuteArgument, arg, ty, &format!("${}", number + 1))
                 .map_err(|e| argument_error(e, number + 1, ty))?;
             exprs.push(expr);
         }

@@ -1,33 +1,13 @@
 //! EXPLAIN: its options, and its lines as rows.
 
 use super::api::{OutputColumn, Rows, RowsTag};
-use super::settings::value::parse_bool;
 use super::show::text_rows;
+use crate::plan::explain::{ExplainFormat, ExplainOptions};
+use crate::settings::value::boolean;
 use std::sync::Arc;
 use stoa_pg::types::{PgType, SqlType};
 use stoa_pg::{EvalContext, PgError, PgResult, SqlState};
 use stoa_syntax::utility::{NamedOption, OptionValue};
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum ExplainFormat {
-    #[default]
-    Text,
-    Json,
-}
-
-/// What EXPLAIN shows.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ExplainOptions {
-    /// Execute the statement, and show what happened.
-    pub analyze: bool,
-    pub verbose: bool,
-    pub costs: bool,
-    pub timing: bool,
-    pub summary: bool,
-    /// Name indexes that would help.
-    pub advise: bool,
-    pub format: ExplainFormat,
-}
 
 /// The options as PostgreSQL reads them.
 ///
@@ -75,22 +55,6 @@ pub fn options(given: &[NamedOption]) -> PgResult<ExplainOptions> {
     out.timing = timing.unwrap_or(out.analyze);
     out.summary = summary.unwrap_or(out.analyze);
     Ok(out)
-}
-
-/// The truth that an option says, by itself or with a word.
-///
-/// # Errors
-/// 42601 for another value.
-pub(crate) fn boolean(option: &NamedOption) -> PgResult<bool> {
-    let text = match &option.value {
-        None => return Ok(true),
-        Some(OptionValue::Word(text) | OptionValue::Text(text) | OptionValue::Number(text)) => text.as_str(),
-        Some(_) => "",
-    };
-    match parse_bool(text).filter(|_| matches!(text.to_ascii_lowercase().as_str(), "true" | "false" | "on" | "off" | "1" | "0")) {
-        Some(value) => Ok(value),
-        None => Err(PgError::new(SqlState::SYNTAX_ERROR, format!("{} requires a Boolean value", option.name))),
-    }
 }
 
 fn format(option: &NamedOption) -> PgResult<ExplainFormat> {

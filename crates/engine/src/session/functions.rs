@@ -1,10 +1,9 @@
 //! Functions about the session, its transaction and its server, called for one row.
 
-use super::cursor_row::{self, KEY_OF_CURRENT_ROW};
-use super::guard::interruptible;
-use super::settings::{self, Kind};
-use super::shared::SessionShared;
-use super::system::SessionSystem;
+use super::cursor_row;
+use crate::environment::guard::interruptible;
+use crate::environment::{SessionEnvironment, SessionShared};
+use crate::settings::{self, Kind};
 use arrow::array::StringViewArray;
 use datafusion::common::ScalarValue;
 use std::future::Future;
@@ -14,12 +13,13 @@ use stoa_pg::values::array::array_of_elements;
 use stoa_pg::values::datetime::epoch::from_clock;
 use stoa_pg::values::interval::Interval;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_sql::bind::dml::KEY_OF_CURRENT_ROW;
 use stoa_table::catalog::Oid;
 use stoa_table::txn::advisory::AdvisoryKey;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
 /// The function's value; `None` for functions that are not about the session.
-pub(super) fn call(system: &SessionSystem, function: &str, args: &[ScalarValue]) -> Option<PgResult<ScalarValue>> {
+pub(super) fn call(system: &SessionEnvironment, function: &str, args: &[ScalarValue]) -> Option<PgResult<ScalarValue>> {
     let session = &*system.session;
     let txn_id = || ScalarValue::Int64(i64::try_from(system.txn.id()).ok());
     Some(match function {
@@ -109,7 +109,7 @@ fn integer(args: &[ScalarValue], at: usize) -> Option<i64> {
 }
 
 /// The schemas of the search path, with those that are there without being named if `implicit`.
-fn schemas(system: &SessionSystem, implicit: bool) -> Vec<String> {
+fn schemas(system: &SessionEnvironment, implicit: bool) -> Vec<String> {
     let named = &system.session.settings().search_path;
     let user = system.session.current_user();
     let temporary = system.session.temporary_schema();
@@ -172,12 +172,12 @@ fn flags(name: Option<String>) -> PgResult<ScalarValue> {
 
 // Other sessions.
 
-fn is_other_temporary(system: &SessionSystem, args: &[ScalarValue]) -> bool {
+fn is_other_temporary(system: &SessionEnvironment, args: &[ScalarValue]) -> bool {
     let schema = integer(args, 0).and_then(|oid| u32::try_from(oid).ok()).and_then(|oid| system.catalog.schema(oid));
     schema.is_some_and(|s| s.temporary.is_some() && Some(s.oid) != system.session.temporary_schema())
 }
 
-fn signal(system: &SessionSystem, args: &[ScalarValue], send: impl FnOnce(&SessionShared)) -> PgResult<ScalarValue> {
+fn signal(system: &SessionEnvironment, args: &[ScalarValue], send: impl FnOnce(&SessionShared)) -> PgResult<ScalarValue> {
     let pid = integer(args, 0);
     let target = pid.and_then(|pid| u32::try_from(pid).ok()).and_then(|pid| system.database.session(pid));
     match &target {
@@ -245,7 +245,7 @@ pub(crate) fn wait_for(session: &SessionShared, work: impl Future<Output = PgRes
 
 // Advisory locks.
 
-fn advisory(system: &SessionSystem, function: &str, args: &[ScalarValue]) -> PgResult<ScalarValue> {
+fn advisory(system: &SessionEnvironment, function: &str, args: &[ScalarValue]) -> PgResult<ScalarValue> {
     let locks = system.txn.advisory();
     if function == "pg_advisory_unlock_all" {
         locks.unlock_all();

@@ -4,10 +4,8 @@
 //! [`session_impl`] (life of a session and of a statement) → [`dispatch`] (one statement) → [`transaction`] → [`prepared`], [`shapes`] →
 //! [`cursor`] → [`copy`] → [`explain`] → [`notify`] → [`system`], [`functions`] (what functions may ask).
 
-pub(crate) mod admission;
 pub mod api;
-mod background;
-pub(crate) use background::{background_build, background_check};
+pub(crate) mod background;
 pub(crate) mod check;
 pub(crate) mod commit_status;
 pub mod copy;
@@ -16,22 +14,16 @@ pub(crate) mod cursor_row;
 pub mod dispatch;
 pub mod explain;
 pub mod functions;
-pub mod guard;
-pub mod notify;
+mod object_functions;
 pub mod prepared;
 pub mod session_impl;
-pub mod settings;
 mod shapes;
-pub mod shared;
 pub mod show;
 pub mod system;
 pub(crate) mod table_locks;
 pub mod transaction;
 
-pub use api::{
-    CopyFormat, Execution, Notice, OutputColumn, ParamValue, Prepared, Rows, RowsTag, Session, SessionOptions, TransactionStatus,
-};
-pub(crate) use cursor_row::KEY_OF_CURRENT_ROW;
-pub use notify::Notification;
+pub use crate::environment::notify::Notification;
+pub use crate::environment::{Notice, SessionShared};
+pub use api::{CopyFormat, Execution, OutputColumn, ParamValue, Prepared, Rows, RowsTag, Session, SessionOptions, TransactionStatus};
 pub use prepared::Description;
-pub use shared::SessionShared;

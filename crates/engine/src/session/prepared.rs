@@ -2,16 +2,16 @@
 
 use super::api::{OutputColumn, Prepared};
 use super::session_impl::Session;
-use super::settings::SETTINGS;
-use super::system::SessionSystem;
 use super::table_locks::{TableLock, table_locks};
-use crate::typed::tree::{Bound, BoundBody};
+use crate::environment::SessionEnvironment;
+use crate::settings::SETTINGS;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use stoa_pg::settings::ValueSettings;
 use stoa_pg::types::{PgType, SqlType};
 use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_sql::typed::tree::{Bound, BoundBody};
 use stoa_syntax::ddl::{CreateTableAs, Ddl, RowSource};
 use stoa_syntax::utility::Utility;
 use stoa_syntax::{Body, Piece, ast};
@@ -74,7 +74,7 @@ impl BoundStatement {
     }
 
     /// Whether it would be bound in the same way now.
-    pub(super) fn holds(&self, system: &SessionSystem, values: &Arc<ValueSettings>) -> bool {
+    pub(super) fn holds(&self, system: &SessionEnvironment, values: &Arc<ValueSettings>) -> bool {
         Arc::ptr_eq(&self.catalog, &system.catalog)
             && Arc::ptr_eq(&self.values, values)
             && (Arc::ptr_eq(&self.search_path, &system.search_path) || self.search_path == system.search_path)
@@ -194,7 +194,7 @@ impl Session {
         if self.prepared.contains_key(name) {
             return Err(PgError::new(SqlState::DUPLICATE_PREPARED_STATEMENT, format!("prepared statement \"{name}\" already exists")));
         }
-        self.shared.prepared.lock().push(super::shared::PreparedInfo {
+        self.shared.prepared.lock().push(crate::environment::session::PreparedInfo {
             name: name.to_owned(),
             statement: if from_sql { prepared.inner.text.clone() } else { prepared.inner.statement_text.clone() },
             prepare_time_us: self.statement_us,
@@ -289,7 +289,7 @@ impl Session {
     /// The typed tree of a statement, bound against what holds now.
     pub(crate) fn bound(&mut self, statement: &PreparedStatement) -> PgResult<Arc<BoundStatement>> {
         let Some(mut syntax) = statement.bindable() else { return Err(PgError::internal("a statement that is not bound")) };
-        let system = self.surroundings()?;
+        let system = self.environment()?;
         let (catalog, search_path) = (&system.catalog, &system.search_path);
         let settings = self.shared.settings();
         let mut old = statement.bound.lock().clone();
@@ -318,8 +318,8 @@ impl Session {
             }
             None => &statement.declared,
         };
-        let context = crate::bind::BindContext { catalog, search_path, eval: &eval, param_types, text: &statement.text };
-        let bound = crate::bind::bind_statement(&context, syntax)?;
+        let context = stoa_sql::bind::BindContext { catalog, search_path, eval: &eval, param_types, text: &statement.text };
+        let bound = stoa_sql::bind::bind_statement(&context, syntax)?;
         let columns = output_columns(&bound);
         // Of DECLARE, CREATE TABLE AS and EXPLAIN no columns of the query were told.
         if let (Some(old), Some(Body::Sql(_))) = (&old, statement.body.as_deref())
@@ -351,7 +351,7 @@ impl Session {
 
 /// The columns that a typed tree gives to clients.
 pub(crate) fn output_columns(bound: &Bound) -> Option<Arc<[OutputColumn]>> {
-    let column = |o: &crate::typed::tree::Output| OutputColumn {
+    let column = |o: &stoa_sql::typed::tree::Output| OutputColumn {
         name: o.name.clone(),
         ty: o.ty.clone(),
         table_oid: o.origin.map_or(0, |(table, _)| table),

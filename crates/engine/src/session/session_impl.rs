@@ -2,15 +2,12 @@
 
 use super::api::{Execution, Prepared, SessionOptions};
 use super::cursor::Cursor;
-use super::guard::interruptible;
-use super::notify::Notification;
 use super::prepared::ends_block;
-use super::settings::{Settings, levels};
-use super::shared::SessionShared;
-use super::system::SessionSystem;
 use super::transaction::Block;
-use crate::database::DatabaseInner;
-use crate::exec::StatementContext;
+use crate::environment::guard::interruptible;
+use crate::environment::notify::Notification;
+use crate::environment::{DatabaseInner, SessionEnvironment, SessionShared, StatementContext};
+use crate::settings::{Settings, levels};
 use datafusion::common::ScalarValue;
 use indexmap::IndexMap;
 use std::pin::pin;
@@ -36,7 +33,7 @@ pub struct Session {
     notifications: Option<UnboundedReceiver<Notification>>,
     search_path: Option<SearchPath>,
     /// What the statements of the open transaction have around them, until it, the catalog or the path is another.
-    system: Option<Arc<SessionSystem>>,
+    system: Option<Arc<SessionEnvironment>>,
     /// A transaction that only read, kept to begin anew.
     pub(crate) idle: Option<Arc<Transaction>>,
 }
@@ -164,9 +161,9 @@ impl Session {
     ///
     /// # Errors
     /// What reading the catalog raises.
-    pub fn dump_script(&mut self) -> PgResult<crate::catalog::script::DumpScript> {
+    pub fn dump_script(&mut self) -> PgResult<stoa_sql::definition::script::DumpScript> {
         let context = self.statement_context("stoa dump".into(), Arc::from([]))?;
-        crate::catalog::script::dump_script(&context)
+        stoa_sql::definition::script::dump_script(&context.catalog, &context.eval)
     }
 
     /// Ends the session: what is open is rolled back, temporary tables go.
@@ -195,13 +192,13 @@ impl Session {
 
     /// Everything that planning and execution of one statement may use.
     pub(crate) fn statement_context(&mut self, text: Arc<str>, params: Arc<[ScalarValue]>) -> PgResult<StatementContext> {
-        let system = self.surroundings()?;
+        let system = self.environment()?;
         let eval = self.eval_context(Arc::clone(&system));
         Ok(StatementContext { system, eval, params, text, made: Arc::default() })
     }
 
     /// The open transaction with its catalog and the schemas to look in.
-    pub(crate) fn surroundings(&mut self) -> PgResult<Arc<SessionSystem>> {
+    pub(crate) fn environment(&mut self) -> PgResult<Arc<SessionEnvironment>> {
         let txn = self.transaction()?;
         if let Some(system) = &self.system
             && Arc::ptr_eq(&system.txn, &txn)
@@ -215,12 +212,13 @@ impl Session {
         }
         let catalog = txn.catalog();
         let search_path = self.search_path(&catalog);
-        let system = Arc::new(SessionSystem { database: self.database.clone(), session: self.shared.clone(), catalog, search_path, txn });
+        let system =
+            Arc::new(SessionEnvironment { database: self.database.clone(), session: self.shared.clone(), catalog, search_path, txn });
         self.system = Some(Arc::clone(&system));
         Ok(system)
     }
 
-    pub(crate) fn eval_context(&self, system: Arc<SessionSystem>) -> EvalContext {
+    pub(crate) fn eval_context(&self, system: Arc<SessionEnvironment>) -> EvalContext {
         EvalContext {
             settings: self.shared.settings().value.clone(),
             transaction_time: from_clock(if self.block.active { self.block.started_us } else { self.statement_us }),
@@ -259,7 +257,7 @@ impl Session {
     /// # Errors
     /// What the start of a transaction raises.
     pub fn parameter_context(&mut self) -> PgResult<EvalContext> {
-        let system = self.surroundings()?;
+        let system = self.environment()?;
         Ok(self.eval_context(system))
     }
 

@@ -8,13 +8,8 @@
 use super::api::Prepared;
 use super::prepared::{BoundStatement, PreparedStatement};
 use super::session_impl::Session;
-use super::system::SessionSystem;
-use crate::bind::literal::folded;
+use crate::environment::SessionEnvironment;
 use crate::plan::is_brief;
-use crate::typed::constant;
-use crate::typed::raises::may_raise;
-use crate::typed::tree::{Bound, BoundBody, Expr, ExprKind, Rel};
-use crate::typed::walk;
 use datafusion::common::ScalarValue;
 use indexmap::IndexMap;
 use parking_lot::Mutex;
@@ -25,6 +20,11 @@ use stoa_pg::EvalContext;
 use stoa_pg::registry::Volatility;
 use stoa_pg::types::PgType;
 use stoa_pg::values::input_text;
+use stoa_sql::bind::literal::folded;
+use stoa_sql::typed::constant;
+use stoa_sql::typed::raises::may_raise;
+use stoa_sql::typed::tree::{Bound, BoundBody, Expr, ExprKind, Rel};
+use stoa_sql::typed::walk;
 use stoa_syntax::{Body, LiteralKind, Shape};
 use stoa_table::clock::now_us;
 
@@ -80,7 +80,7 @@ impl Session {
         self.begin_text(1);
         self.statement_us = now_us();
         // What this raises is raised again on the ordinary way.
-        let system = self.surroundings().ok()?;
+        let system = self.environment().ok()?;
         let values = self.shared.settings().value.clone();
         if !bound.holds(&system, &values) {
             // Nor will the others, most likely, and each holds a catalog.
@@ -111,7 +111,7 @@ impl Session {
     }
 
     /// What the literals of the last text are as parameters of a statement; `None` if its types do not take one.
-    fn literals_of(&self, text: &str, bound: &BoundStatement, system: Arc<SessionSystem>) -> Option<Vec<ScalarValue>> {
+    fn literals_of(&self, text: &str, bound: &BoundStatement, system: Arc<SessionEnvironment>) -> Option<Vec<ScalarValue>> {
         let literals = self.shapes.last.literals();
         if literals.len() != bound.params.len() {
             return None;
@@ -174,7 +174,7 @@ impl Session {
             recalled: false,
         };
         let bound = self.bound(&statement).ok()?;
-        let system = self.surroundings().ok()?;
+        let system = self.environment().ok()?;
         let settings = self.shared.settings();
         let values = self.literals_of(text, &bound, Arc::clone(&system))?;
         let same = literal.columns == bound.columns

@@ -2,8 +2,8 @@
 
 use super::api::{OutputColumn, Rows, RowsTag};
 use super::prepared::text_column;
-use super::settings::{SETTINGS, find, unrecognized};
-use super::shared::SessionShared;
+use crate::environment::SessionShared;
+use crate::settings::{SETTINGS, find, unrecognized};
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, StringViewArray};
 use arrow::datatypes::{DataType, Field, Schema};
 use futures::StreamExt;

@@ -6,14 +6,14 @@
 //! Invariant: when [`Session::bound_and_locked`] returns, the typed tree is that of the catalog that holds behind the locks.
 
 use super::api::Prepared;
-use super::guard::interruptible;
 use super::prepared::{BoundStatement, PreparedStatement};
 use super::session_impl::Session;
-use crate::typed::tree::{Bound, BoundBody, CteBody, Mutation, MutationKind, Rel};
-use crate::typed::walk;
+use crate::environment::guard::interruptible;
 use std::pin::pin;
 use std::sync::Arc;
 use stoa_pg::PgResult;
+use stoa_sql::typed::tree::{Bound, BoundBody, CteBody, Mutation, MutationKind, Rel};
+use stoa_sql::typed::walk;
 use stoa_table::catalog::{Oid, TableDescriptor};
 use stoa_table::txn::TableLockMode;
 

@@ -5,8 +5,8 @@
 
 use super::api::TransactionStatus;
 use super::session_impl::Session;
-use super::settings::{Settings, isolation_name};
-use super::shared::ActivityState;
+use crate::environment::session::ActivityState;
+use crate::settings::{COMMIT_TOKEN, Settings, isolation_name};
 use std::sync::Arc;
 use std::time::Duration;
 use stoa_pg::{PgError, PgResult, SqlState};
@@ -398,7 +398,7 @@ impl Session {
                 Ok(false)
             }
             Some(txn) => {
-                let token = self.shared.settings().raw(super::commit_status::SETTING).filter(|t| !t.is_empty()).map(str::to_owned);
+                let token = self.shared.settings().raw(COMMIT_TOKEN).filter(|t| !t.is_empty()).map(str::to_owned);
                 let named = token.is_some() && txn.has_writes();
                 txn.set_commit_token(token);
                 Box::pin(txn.commit()).await.map(|()| named)
@@ -412,7 +412,7 @@ impl Session {
                 self.end_block(true);
                 if named {
                     // A token names one transaction.
-                    self.shared.change_settings(|levels| levels.set(super::commit_status::SETTING, Some(""), false))?;
+                    self.shared.change_settings(|levels| levels.set(COMMIT_TOKEN, Some(""), false))?;
                 }
                 Ok(())
             }

@@ -1,12 +1,12 @@
 //! The rows that a query finds, at a statement's snapshot and with its transaction's own changes.
 
-use super::matching::text_error;
 use super::{TextIndex, TextIndexes};
-use crate::exec::scan_output::ScanTable;
+use crate::scan_table::ScanTable;
 use hashbrown::HashSet;
 use std::sync::Arc;
 use stoa_fulltext::{Evaluator, FieldText, Generation, Query, Statistics, Want};
 use stoa_pg::{PgResult, SqlState};
+use stoa_sql::fulltext::matching::text_error;
 use stoa_table::catalog::TableDescriptor;
 use stoa_table::feed::{Entry, Feed};
 use stoa_table::row::KeyList;

@@ -3,7 +3,6 @@
 //! Invariant: files are never ahead of the store. Before they are committed as of T, all commits up to T are made durable, whatever
 //! their transactions asked for. A set of changes may be put in twice: each row is deleted by its key before it is added.
 
-use super::matching::text_error;
 use super::rows::Texts;
 use super::{Condition, TextIndex, TextIndexes};
 use std::collections::BTreeSet;
@@ -12,6 +11,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 use stoa_fulltext::{FieldText, FullTextIndex};
 use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_sql::fulltext::matching::text_error;
 use stoa_table::row::KeyList;
 use stoa_table::txn::RangeRead;
 use stoa_table::{KeyRange, Timestamp};

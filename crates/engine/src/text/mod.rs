@@ -2,22 +2,16 @@
 //!
 //! An index is as of a time T, and right at every snapshot S: what its files find, minus the rows that changed between T and S, plus
 //! those of them that fit when they are looked at, the transaction's own changes among both. [`find`] does that, [`read`] reads their
-//! rows; [`follow`] brings the files up to date behind the commits; [`exec`] is the node of a plan; [`scan`] chooses it; [`bind`] reads MATCH and what belongs to it.
+//! rows; [`follow`] brings the files up to date behind the commits; [`scan`] chooses an index for the filters of a scan.
 //!
 //! Invariant: rows never depend on the files. Whatever happens to those, statements fall back to the table, and the files are made again.
 
-pub mod bind;
 mod columns;
-pub mod contains;
-pub mod exec;
 pub mod find;
 pub mod follow;
-pub mod limit;
-pub mod matching;
 pub mod read;
 pub mod rows;
 pub mod scan;
-pub mod settings;
 pub mod tsquery;
 
 use parking_lot::{Mutex, RwLock};
@@ -33,6 +27,8 @@ use stoa_table::catalog::{CatalogSnapshot, IndexDescriptor, IndexState, Relation
 use stoa_table::feed::Feed;
 use stoa_table::row::KeyCodec;
 use stoa_table::{TableId, Tables, Timestamp};
+
+pub use stoa_sql::fulltext::matching;
 
 /// The access method of full text indexes.
 pub use stoa_table::catalog::FULLTEXT_METHOD as METHOD;
@@ -198,7 +194,7 @@ impl TextIndexes {
         let key = KeyCodec::new(table)?;
         let widths: Option<usize> = key.parts.iter().map(|p| p.part.width()).sum();
         let form = if key.salt.is_none() && widths == Some(8) { KeyForm::EightBytes } else { KeyForm::Words };
-        let settings = settings::Settings::read(&index.options)?;
+        let settings = stoa_sql::fulltext::settings::Settings::read(&index.options)?;
         let fields = index.parts.iter().enumerate().map(|(n, part)| {
             let tokenizer = match part.ty.ty {
                 PgType::Tsvector => TokenizerOptions { kind: TokenizerKind::Lexemes, ..TokenizerOptions::default() },

@@ -3,7 +3,7 @@
 use super::TextIndex;
 use super::find::{Found, Sight, Wanted, find};
 use super::scan::SCORE;
-use crate::exec::scan_output::ScanTable;
+use crate::scan_table::ScanTable;
 use arrow::array::{ArrayRef, Float32Array, RecordBatch};
 use hashbrown::HashSet;
 use std::sync::Arc;

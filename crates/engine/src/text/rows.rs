@@ -1,14 +1,14 @@
 //! The texts of rows: what an index has of them.
 
-use crate::bind::{BindContext, bind_table_expr};
-use crate::typed::evaluator::TableEvaluator;
-use crate::typed::tree::{ColId, Expr, ExprKind};
-use crate::typed::walk;
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, StringViewArray};
 use std::sync::Arc;
 use stoa_fulltext::{FieldText, Words};
 use stoa_pg::textsearch::vector::Vector;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlType};
+use stoa_sql::bind::{BindContext, bind_table_expr};
+use stoa_sql::typed::evaluator::TableEvaluator;
+use stoa_sql::typed::tree::{ColId, Expr, ExprKind};
+use stoa_sql::typed::walk;
 use stoa_table::catalog::{CatalogSnapshot, ColumnId, IndexDescriptor, IndexKey, TableDescriptor};
 use stoa_table::row::{ColumnSource, KeyList, RowCodec, ScanDecoder};
 

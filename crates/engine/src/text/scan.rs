@@ -1,8 +1,6 @@
 //! The choice of a full text index for a scan: which filters it answers, and what that costs.
 
 use super::TextIndexes;
-use super::exec::Search;
-use super::matching::{MATCH_FUNCTION, MatchConfig, renumbered, text_error};
 use super::read::Sought;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, ScalarValue};
@@ -10,11 +8,10 @@ use datafusion::logical_expr::Expr;
 use std::sync::Arc;
 use stoa_fulltext::{Query, SearchField};
 use stoa_pg::{PgError, PgResult, PgType};
+pub use stoa_sql::fulltext::SCORE;
+use stoa_sql::fulltext::matching::{MATCH_FUNCTION, MatchConfig, renumbered, text_error};
 use stoa_table::access::Predicate;
 use stoa_table::catalog::{ColumnId, IndexDescriptor, IndexKey, IndexState, TableDescriptor};
-
-/// The column of a scan that holds the score.
-pub const SCORE: ColumnId = ColumnId(u32::MAX);
 
 /// What reading a row costs that a search has found, in rows of a sequential scan; and what the search costs itself.
 const ROW_COST: f64 = 5.0;
@@ -23,6 +20,17 @@ const SEARCH_COST: f64 = 20.0;
 const KEY_COST: f64 = 0.3;
 /// What it costs to cut the text of a row into words and look at them.
 pub(crate) const LOOK_COST: f64 = 15.0;
+
+/// What is searched, and how.
+#[derive(Debug)]
+pub struct Search {
+    pub sought: Sought,
+    /// The index's name, and those of its fields.
+    pub name: String,
+    pub fields: Vec<String>,
+    /// Rows that it is expected to find.
+    pub rows: f64,
+}
 
 /// A search that answers some filters of a scan.
 #[derive(Debug)]
@@ -71,7 +79,7 @@ impl Match {
     /// Where its columns are in an index, if that has all of them, cut into the same words.
     #[must_use]
     pub fn places(&self, index: &IndexDescriptor, fields: &[stoa_fulltext::FieldDefinition]) -> Option<Vec<usize>> {
-        let place = |(id, column): (&ColumnId, &super::matching::MatchColumn)| {
+        let place = |(id, column): (&ColumnId, &stoa_sql::fulltext::matching::MatchColumn)| {
             let fits = |n: usize| fields.get(n).is_some_and(|f| f.tokenizer == column.tokenizer);
             index.parts.iter().enumerate().position(|(n, p)| matches!(&p.key, IndexKey::Column(c) if c == id) && fits(n))
         };

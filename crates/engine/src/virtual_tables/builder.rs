@@ -1,7 +1,6 @@
 //! Rows of system relations as they are put together: values by column name, then Arrow columns of the declared types. Rows and columns
 //! that the query does not want are left out as they come.
 
-use super::definitions::Definition;
 use super::wanted::Wanted;
 use arrow::array::{
     Array, ArrayRef, BooleanArray, Float32Array, Float64Array, Int16Array, Int32Array, Int64Array, IntervalMonthDayNanoArray, RecordBatch,
@@ -15,6 +14,7 @@ use stoa_pg::values::array::{Rows, Shape};
 use stoa_pg::values::datetime::epoch::from_clock;
 use stoa_pg::values::interval::Interval;
 use stoa_pg::{PgError, PgResult};
+use stoa_sql::system_relations::Definition;
 use stoa_table::catalog::ColumnId;
 
 /// One value.

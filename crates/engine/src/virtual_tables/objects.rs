@@ -12,14 +12,6 @@ use stoa_table::catalog::IndexKey;
 use stoa_table::catalog::TableDescriptor;
 use stoa_table::catalog::ViewDescriptor;
 
-/// The OID of the only role.
-pub const OWNER: u32 = 10;
-
-/// The role that stands for the owner of the database; the schema `public` is its.
-pub const DATABASE_OWNER: u32 = 6171;
-
-pub const DATABASE_OWNER_NAME: &str = "pg_database_owner";
-
 /// The OID of the database `stoa`.
 pub const DATABASE_OID: u32 = 16_383;
 
@@ -150,7 +142,7 @@ pub fn attrdef_oid(table: &TableDescriptor, column: &ColumnDescriptor) -> u32 {
 
 /// `name=value` of WITH (…); NULL where there are none.
 pub fn storage_options(options: &[(String, String)]) -> V {
-    let shown = options.iter().filter(|(name, _)| crate::ddl::storage_parameters::is_shown(name));
+    let shown = options.iter().filter(|(name, _)| stoa_sql::definition::is_shown(name));
     let texts: Vec<String> = shown.map(|(name, value)| format!("{name}={value}")).collect();
     if texts.is_empty() { V::Null } else { V::Texts(texts) }
 }
@@ -198,6 +190,6 @@ pub fn referenced_index(table: &TableDescriptor, columns: &[ColumnId]) -> u32 {
 }
 
 /// What definitions of objects are printed against.
-pub fn definitions_of(ctx: &StatementContext) -> crate::catalog::definition::Definitions<'_> {
-    crate::catalog::definition::Definitions { catalog: &ctx.catalog, path: &ctx.search_path, eval: &ctx.eval }
+pub fn definitions_of(ctx: &StatementContext) -> stoa_sql::definition::Definitions<'_> {
+    stoa_sql::definition::Definitions { catalog: &ctx.catalog, path: &ctx.search_path, eval: &ctx.eval }
 }

@@ -1,15 +1,13 @@
 //! The scan of a system relation: a node that makes its rows when it runs, by what the filters ask and what is read.
 
 use super::builder::column_id;
+use super::rows;
 use super::wanted::Wanted;
-use super::{SEQUENCES, definitions, rows};
 use crate::exec::StatementContext;
 use crate::exec::leaf::leaf_methods;
 use crate::exec::scan_output::{Estimate, Gather, ScanOutput};
 use crate::exec::table_provider::is_evaluable;
 use crate::filter::{ScanColumns, predicate};
-use crate::typed::tree::ColId;
-use crate::typed::{column_name, from_datafusion};
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use async_trait::async_trait;
@@ -28,6 +26,9 @@ use futures::StreamExt;
 use std::fmt;
 use std::sync::Arc;
 use stoa_pg::{PgResult, SqlType};
+use stoa_sql::system_relations::{self as definitions, SEQUENCES};
+use stoa_sql::typed::tree::ColId;
+use stoa_sql::typed::{column_name, from_datafusion};
 use stoa_table::access::Predicate;
 use stoa_table::catalog::ColumnId;
 

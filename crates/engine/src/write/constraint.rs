@@ -3,15 +3,14 @@
 //! PostgreSQL checks row by row: the first row that fails is the one that is told, and of its constraints NOT NULL comes first,
 //! by column, then CHECK by name, then uniqueness.
 
-use super::row_exprs::RowExprs;
+use super::row_exprs::{RowExprs, Subqueries};
 use super::rows::Rows;
 use super::table_writer::{Entries, IndexWriter, TableWriter};
-use crate::catalog::deparse::quote_name;
-use crate::plan::relation::Planner;
-use crate::typed::tree::ViewChecks;
 use arrow::array::{Array, ArrayRef};
 use stoa_pg::sqlstate::SqlState;
 use stoa_pg::{EvalContext, PgError, PgResult, SqlType};
+use stoa_sql::catalog::deparse::quote_name;
+use stoa_sql::typed::tree::ViewChecks;
 use stoa_table::catalog::{ColumnId, IndexDescriptor, IndexKey, TableDescriptor};
 
 /// How many rows pass, and what the next one fails.
@@ -38,7 +37,7 @@ pub fn first_failure(writer: &TableWriter, rows: &Rows) -> PgResult<(usize, Opti
             false => check.compiled.evaluate(rows)?,
         };
         let Some(array) = out.first() else { continue };
-        let passed = datafusion::common::cast::as_boolean_array(array).map_err(crate::typed::from_datafusion)?;
+        let passed = datafusion::common::cast::as_boolean_array(array).map_err(stoa_sql::typed::from_datafusion)?;
         if let Some(row) = (0..limit).find(|row| passed.is_valid(*row) && !passed.value(*row)) {
             limit = row;
             failure = Some(Failure::Check(at));
@@ -58,8 +57,8 @@ pub struct ViewCheck {
 
 impl ViewCheck {
     #[must_use]
-    pub fn new(planner: &Planner, checks: &ViewChecks) -> Self {
-        let exprs = RowExprs::new(planner, checks.checks.iter().map(|(_, e)| e.clone()).collect());
+    pub fn new(queries: &dyn Subqueries, checks: &ViewChecks) -> Self {
+        let exprs = RowExprs::new(queries, checks.checks.iter().map(|(_, e)| e.clone()).collect());
         let used = exprs.columns().filter_map(|col| checks.columns.iter().find(|(_, c)| *c == col).map(|(id, _)| *id)).collect();
         Self { exprs, used, views: checks.checks.iter().map(|(view, _)| view.clone()).collect() }
     }
@@ -71,7 +70,7 @@ impl ViewCheck {
         let results = self.exprs.evaluate(&writer.ctx.eval, &writer.ctx.params, columns, rows.len()).await?;
         for row in 0..rows.len() {
             for (view, passed) in self.views.iter().zip(&results) {
-                let passed = datafusion::common::cast::as_boolean_array(passed).map_err(crate::typed::from_datafusion)?;
+                let passed = datafusion::common::cast::as_boolean_array(passed).map_err(stoa_sql::typed::from_datafusion)?;
                 if !(passed.is_valid(row) && passed.value(row)) {
                     return Err(PgError::new(
                         SqlState::WITH_CHECK_OPTION_VIOLATION,

@@ -5,20 +5,19 @@
 
 use super::constraint::{duplicate_entry, duplicate_primary_key, first_failure};
 use super::foreign_key::ForeignKeyWork;
-use super::row_exprs::RowExprs;
+use super::row_exprs::{RowExprs, Subqueries};
 use super::rows::Rows;
 use super::table_writer::{Entries, TableWriter};
 use super::update::{self, Freshness};
 use super::{Written, lookup};
 use crate::exec::StatementContext;
-use crate::plan::relation::Planner;
-use crate::typed::tree::{ColId, Expr, OnConflict};
 use arrow::array::{Array, ArrayRef};
 use futures::future::try_join_all;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use stoa_pg::sqlstate::SqlState;
 use stoa_pg::{PgError, PgResult};
+use stoa_sql::typed::tree::{ColId, Expr, OnConflict};
 use stoa_table::catalog::{ColumnId, TableDescriptor};
 use stoa_table::row::{INDEX_FAMILY, KeyList, RowEncoder};
 use stoa_table::txn::failure::concurrent_update;
@@ -43,7 +42,7 @@ const PRIMARY: u32 = 0;
 impl ConflictRule {
     /// # Errors
     /// XX000 for expressions over other columns than the two rows'.
-    pub fn new(planner: &Planner, table: &TableDescriptor, on_conflict: &OnConflict) -> PgResult<Self> {
+    pub fn new(queries: &dyn Subqueries, table: &TableDescriptor, on_conflict: &OnConflict) -> PgResult<Self> {
         Ok(match on_conflict {
             OnConflict::Error => ConflictRule::Error,
             OnConflict::DoNothing { arbiters } => ConflictRule::Nothing(arbiters.clone()),
@@ -51,7 +50,7 @@ impl ConflictRule {
             OnConflict::DoUpdate { arbiters, existing, excluded, assignments, condition } => {
                 let columns = DoUpdateColumns { existing: existing.clone(), excluded: excluded.clone() };
                 let exprs: Vec<Expr> = assignments.iter().map(|(_, e)| e.clone()).collect();
-                let compile = |exprs: &[Expr]| DoUpdateExprs::new(planner, table, &columns, exprs);
+                let compile = |exprs: &[Expr]| DoUpdateExprs::new(queries, table, &columns, exprs);
                 ConflictRule::Update(Box::new(DoUpdate {
                     arbiters: arbiters.clone(),
                     targets: assignments.iter().map(|(id, _)| *id).collect(),
@@ -84,8 +83,8 @@ struct DoUpdateExprs {
 }
 
 impl DoUpdateExprs {
-    fn new(planner: &Planner, table: &TableDescriptor, columns: &DoUpdateColumns, exprs: &[Expr]) -> PgResult<Self> {
-        let exprs = RowExprs::new(planner, exprs.to_vec());
+    fn new(queries: &dyn Subqueries, table: &TableDescriptor, columns: &DoUpdateColumns, exprs: &[Expr]) -> PgResult<Self> {
+        let exprs = RowExprs::new(queries, exprs.to_vec());
         let mut used = Vec::new();
         for col in exprs.columns() {
             let find = |list: &[(ColumnId, ColId)]| list.iter().find(|(_, c)| *c == col).map(|(id, _)| *id);
@@ -493,7 +492,7 @@ async fn update_existing(
         Some(condition) => {
             let out = condition.evaluate(&ctx, &existing, &excluded).await?;
             let mask = out.first().ok_or_else(|| PgError::internal("a condition without a value"))?;
-            let mask = datafusion::common::cast::as_boolean_array(mask).map_err(crate::typed::from_datafusion)?;
+            let mask = datafusion::common::cast::as_boolean_array(mask).map_err(stoa_sql::typed::from_datafusion)?;
             (0..existing.len()).filter(|row| mask.is_valid(*row) && mask.value(*row)).collect()
         }
     };

@@ -3,19 +3,18 @@
 use super::foreign_key::ForeignKeyWork;
 use super::insert::{Arbiters, insert};
 use super::missing_column;
-use super::row_exprs::RowExprs;
+use super::row_exprs::{RowExprs, Subqueries};
 use super::rows::{Rows, indices};
 use super::table_writer::TableWriter;
 use super::update::{self, Freshness};
 use crate::exec::StatementContext;
-use crate::plan::relation::Planner;
-use crate::typed::column_name;
-use crate::typed::tree::{ColId, Expr, MergeAction, MergeArm};
 use arrow::array::{Array, ArrayRef, RecordBatch};
 use arrow::compute::take_record_batch;
 use std::collections::HashSet;
 use stoa_pg::sqlstate::SqlState;
 use stoa_pg::{PgError, PgResult};
+use stoa_sql::typed::column_name;
+use stoa_sql::typed::tree::{ColId, Expr, MergeAction, MergeArm};
 use stoa_table::catalog::ColumnId;
 use stoa_table::row::RowEncoder;
 
@@ -54,8 +53,8 @@ pub struct Arms(Vec<Arm>);
 
 impl Arms {
     #[must_use]
-    pub fn new(planner: &Planner, arms: &[MergeArm]) -> Self {
-        let compile = |exprs: Vec<Expr>| BatchExprs(RowExprs::new(planner, exprs));
+    pub fn new(queries: &dyn Subqueries, arms: &[MergeArm]) -> Self {
+        let compile = |exprs: Vec<Expr>| BatchExprs(RowExprs::new(queries, exprs));
         let split = |list: &[(ColumnId, Expr)]| -> (Vec<ColumnId>, BatchExprs) {
             (list.iter().map(|(id, _)| *id).collect(), compile(list.iter().map(|(_, e)| e.clone()).collect()))
         };
@@ -107,7 +106,7 @@ pub async fn apply(
             Some(condition) => {
                 let out = condition.evaluate(&ctx, &take_record_batch(batch, &indices(&fitting))?).await?;
                 let mask = out.first().ok_or_else(|| PgError::internal("a condition without a value"))?;
-                let mask = datafusion::common::cast::as_boolean_array(mask).map_err(crate::typed::from_datafusion)?;
+                let mask = datafusion::common::cast::as_boolean_array(mask).map_err(stoa_sql::typed::from_datafusion)?;
                 fitting.into_iter().enumerate().filter(|(at, _)| mask.is_valid(*at) && mask.value(*at)).map(|(_, row)| row).collect()
             }
         };

@@ -27,9 +27,6 @@ pub mod update;
 pub(crate) mod tests;
 
 use crate::exec::StatementContext;
-use crate::plan::execute::Executed;
-use crate::plan::relation::Planner;
-use crate::typed::tree::{Mutation, MutationKind};
 use arrow::array::RecordBatch;
 use datafusion::execution::memory_pool::MemoryReservation;
 use foreign_key::ForeignKeyWork;
@@ -37,11 +34,13 @@ use futures::StreamExt;
 use futures::stream::BoxStream;
 use insert::ConflictRule;
 use returning::Returning;
+pub use row_exprs::Subqueries;
 use rows::Rows;
 use std::collections::HashSet;
 use std::future::Future;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult};
+use stoa_sql::typed::tree::{Mutation, MutationKind};
 use stoa_table::txn::is_statement_retry;
 use table_writer::TableWriter;
 
@@ -60,10 +59,10 @@ pub struct Applied {
 ///
 /// # Errors
 /// Those of the statement.
-pub async fn with_retry<F, Fut>(ctx: &StatementContext, whole: bool, run: F) -> PgResult<Executed>
+pub async fn with_retry<T, F, Fut>(ctx: &StatementContext, whole: bool, run: F) -> PgResult<T>
 where
     F: Fn() -> Fut,
-    Fut: Future<Output = PgResult<Executed>>,
+    Fut: Future<Output = PgResult<T>>,
 {
     loop {
         let outcome = match run().await {
@@ -100,18 +99,22 @@ pub async fn finish(ctx: &StatementContext, whole: bool) -> PgResult<()> {
 ///
 /// # Errors
 /// Constraint violations; [`stoa_table::txn::statement_retry`] when the statement must run again.
-pub async fn apply(planner: &Planner, mutation: &Mutation, stream: BoxStream<'static, PgResult<RecordBatch>>) -> PgResult<Applied> {
-    let ctx = &planner.ctx;
+pub async fn apply(
+    ctx: &StatementContext,
+    queries: &dyn Subqueries,
+    mutation: &Mutation,
+    stream: BoxStream<'static, PgResult<RecordBatch>>,
+) -> PgResult<Applied> {
     let table = &mutation.table.0;
     let mut writer = TableWriter::new(ctx, table)?;
     let mut work = ForeignKeyWork::default();
-    let mut returning = Returning::new(planner, mutation);
+    let mut returning = Returning::new(ctx, queries, mutation);
     let mut applied = Applied::default();
-    let mut checks = mutation.checks.as_ref().map(|c| constraint::ViewCheck::new(planner, c));
+    let mut checks = mutation.checks.as_ref().map(|c| constraint::ViewCheck::new(queries, c));
     let mut stream = stream;
     match &mutation.kind {
         MutationKind::Insert { columns, on_conflict } => {
-            let mut rule = ConflictRule::new(planner, table, on_conflict)?;
+            let mut rule = ConflictRule::new(queries, table, on_conflict)?;
             let mut before = 0;
             while let Some(batch) = stream.next().await {
                 let batch = batch?;
@@ -153,7 +156,7 @@ pub async fn apply(planner: &Planner, mutation: &Mutation, stream: BoxStream<'st
             }
         }
         MutationKind::Merge { old, arms } => {
-            let mut arms = merge::Arms::new(planner, arms);
+            let mut arms = merge::Arms::new(queries, arms);
             while let Some(batch) = stream.next().await {
                 applied.count += Box::pin(merge::apply(&mut writer, &mut work, &mut arms, old, &batch?)).await?;
             }

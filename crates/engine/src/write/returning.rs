@@ -1,18 +1,17 @@
 //! RETURNING: expressions over the rows written and the source's columns.
 
 use super::missing_column;
-use super::row_exprs::RowExprs;
+use super::row_exprs::{RowExprs, Subqueries};
 use super::rows::{Rows, indices};
 use crate::exec::StatementContext;
-use crate::plan::relation::Planner;
-use crate::typed::tree::{ColId, Mutation, Output};
-use crate::typed::{column_name, from_datafusion};
 use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::compute::take;
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use std::sync::Arc;
 use stoa_pg::PgResult;
+use stoa_sql::typed::tree::{ColId, Mutation, Output};
+use stoa_sql::typed::{column_name, from_datafusion};
 use stoa_table::catalog::ColumnId;
 
 /// Where a column that an expression uses comes from.
@@ -39,9 +38,9 @@ pub struct Returning {
 
 impl Returning {
     #[must_use]
-    pub fn new(planner: &Planner, mutation: &Mutation) -> Self {
+    pub fn new(ctx: &StatementContext, queries: &dyn Subqueries, mutation: &Mutation) -> Self {
         let Some(list) = &mutation.returning else { return Self { plan: None, rows: Vec::new() } };
-        let exprs = RowExprs::new(planner, list.iter().map(|(_, e)| e.clone()).collect());
+        let exprs = RowExprs::new(queries, list.iter().map(|(_, e)| e.clone()).collect());
         let used = exprs
             .columns()
             .map(|col| match mutation.returning_columns.iter().find(|(_, c)| *c == col) {
@@ -50,8 +49,8 @@ impl Returning {
             })
             .collect();
         let fields: Vec<Field> = list.iter().map(|(o, _): &(Output, _)| Field::new(column_name(o.col), o.ty.arrow.clone(), true)).collect();
-        let memory = MemoryConsumer::new("rows of RETURNING").register(&planner.ctx.database.runtime.memory_pool);
-        let plan = Plan { exprs, used, schema: Arc::new(Schema::new(fields)), ctx: planner.ctx.clone(), memory };
+        let memory = MemoryConsumer::new("rows of RETURNING").register(&ctx.database.runtime.memory_pool);
+        let plan = Plan { exprs, used, schema: Arc::new(Schema::new(fields)), ctx: ctx.clone(), memory };
         Self { plan: Some(plan), rows: Vec::new() }
     }
 

@@ -1,17 +1,33 @@
 //! Expressions over rows that a statement has in its hands: RETURNING, DO UPDATE, the arms of MERGE. Those with subqueries are planned as
 //! a projection of the rows; the others are computed as they are.
 
-use crate::plan::relation::Planner;
-use crate::typed::column_name;
-use crate::typed::evaluator::TableEvaluator;
-use crate::typed::tree::{ColId, Expr, ExprKind, Rel};
-use crate::typed::walk;
 use arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch, RecordBatchOptions};
 use arrow::compute::{concat_batches, sort_to_indices, take};
 use arrow::datatypes::{DataType, Field, Int64Type, Schema};
+use async_trait::async_trait;
 use std::collections::HashMap;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, PgType, SqlType};
+use stoa_sql::typed::column_name;
+use stoa_sql::typed::evaluator::TableEvaluator;
+use stoa_sql::typed::tree::{ColId, Expr, ExprKind, Rel};
+use stoa_sql::typed::walk;
+
+/// Who runs the subqueries of such expressions.
+#[async_trait]
+pub trait Subqueries: Send + Sync {
+    /// A column that the statement does not have yet.
+    fn fresh(&self) -> ColId;
+
+    /// The rows of a relation, with these of its columns.
+    ///
+    /// # Errors
+    /// What planning and the relation raise.
+    async fn run(&self, rel: &Rel, columns: &[ColId]) -> PgResult<Vec<RecordBatch>>;
+
+    /// The same, for as long as it is needed.
+    fn share(&self) -> Arc<dyn Subqueries>;
+}
 
 /// See the module.
 pub struct RowExprs {
@@ -21,12 +37,12 @@ pub struct RowExprs {
     /// Compiled for the Arrow types that the first rows had.
     compiled: Option<TableEvaluator>,
     /// Where the expressions hold subqueries.
-    planner: Option<Planner>,
+    queries: Option<Arc<dyn Subqueries>>,
 }
 
 impl RowExprs {
     #[must_use]
-    pub fn new(planner: &Planner, exprs: Vec<Expr>) -> Self {
+    pub fn new(queries: &dyn Subqueries, exprs: Vec<Expr>) -> Self {
         let mut types = HashMap::new();
         let mut columns = Vec::new();
         let mut subqueries = false;
@@ -38,7 +54,7 @@ impl RowExprs {
         columns.sort_unstable();
         columns.dedup();
         let used = columns.into_iter().filter_map(|c| types.get(&c).map(|ty| (c, ty.clone()))).collect();
-        Self { exprs, used, compiled: None, planner: subqueries.then(|| planner.clone()) }
+        Self { exprs, used, compiled: None, queries: subqueries.then(|| queries.share()) }
     }
 
     /// The columns that [`RowExprs::evaluate`] wants.
@@ -49,7 +65,7 @@ impl RowExprs {
     /// Whether evaluating means running queries.
     #[must_use]
     pub fn has_subqueries(&self) -> bool {
-        self.planner.is_some()
+        self.queries.is_some()
     }
 
     /// The value of each expression for each row; `columns` in the order of [`RowExprs::columns`].
@@ -63,8 +79,8 @@ impl RowExprs {
         columns: Vec<ArrayRef>,
         rows: usize,
     ) -> PgResult<Vec<ArrayRef>> {
-        if let Some(planner) = self.planner.clone() {
-            return self.evaluate_planned(&planner, columns, rows).await;
+        if let Some(queries) = self.queries.clone() {
+            return self.evaluate_planned(&*queries, columns, rows).await;
         }
         let compiled = match &mut self.compiled {
             Some(compiled) => compiled,
@@ -76,9 +92,9 @@ impl RowExprs {
         compiled.evaluate(columns, rows)
     }
 
-    async fn evaluate_planned(&self, planner: &Planner, columns: Vec<ArrayRef>, rows: usize) -> PgResult<Vec<ArrayRef>> {
+    async fn evaluate_planned(&self, queries: &dyn Subqueries, columns: Vec<ArrayRef>, rows: usize) -> PgResult<Vec<ArrayRef>> {
         // A number keeps the rows in order whatever the plan does with them.
-        let number = planner.fresh();
+        let number = queries.fresh();
         let mut fields = vec![Field::new(column_name(number), DataType::Int64, true)];
         let mut arrays: Vec<ArrayRef> = vec![Arc::new((0..rows as i64).collect::<Int64Array>())];
         let mut given = vec![(number, SqlType::new(PgType::Int8))];
@@ -90,10 +106,10 @@ impl RowExprs {
         let options = RecordBatchOptions::new().with_row_count(Some(rows));
         let batch = RecordBatch::try_new_with_options(Arc::new(Schema::new(fields)), arrays, &options)?;
         let mut exprs = vec![(number, Expr::column(number, SqlType::new(PgType::Int8)))];
-        exprs.extend(self.exprs.iter().map(|e| (planner.fresh(), e.clone())));
+        exprs.extend(self.exprs.iter().map(|e| (queries.fresh(), e.clone())));
         let ids: Vec<ColId> = exprs.iter().map(|(c, _)| *c).collect();
         let rel = Rel::Project { input: Box::new(Rel::Batches { columns: given, batches: vec![batch] }), exprs };
-        let out = planner.run(&rel, &ids).await?;
+        let out = queries.run(&rel, &ids).await?;
         let Some(first) = out.first() else {
             return if rows == 0 {
                 Ok(self.exprs.iter().map(|e| arrow::array::new_empty_array(&e.ty.arrow)).collect())

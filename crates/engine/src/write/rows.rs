@@ -1,11 +1,11 @@
 //! Rows of one table as columns, by column id.
 
-use crate::typed::tree::ColId;
-use crate::typed::write_column_name;
 use crate::write::missing_column;
 use arrow::array::{ArrayRef, RecordBatch, UInt32Array};
 use arrow::compute::{concat, take};
 use stoa_pg::{PgError, PgResult};
+use stoa_sql::typed::tree::ColId;
+use stoa_sql::typed::write_column_name;
 use stoa_table::catalog::ColumnId;
 
 /// See the module.

@@ -1,19 +1,19 @@
 //! A table prepared for writing: its codec, its indexes, its checks and generated columns, compiled once a statement.
 
 use super::rows::Rows;
-use crate::bind::{BindContext, bind_table_expr};
 use crate::exec::StatementContext;
-use crate::typed::evaluator::TableEvaluator;
-use crate::typed::guard::{as_test, only_where};
-use crate::typed::tree::{ColId, Expr};
-use crate::typed::walk;
-use crate::typed::walk::is_lasting;
 use arrow::array::{Array, ArrayRef, BooleanArray, FixedSizeBinaryBuilder, Int64Array, new_null_array};
 use arrow::datatypes::DataType;
 use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, LazyLock, Weak};
 use stoa_pg::{EvalContext, PgError, PgResult};
+use stoa_sql::bind::{BindContext, bind_table_expr};
+use stoa_sql::typed::evaluator::TableEvaluator;
+use stoa_sql::typed::guard::{as_test, only_where};
+use stoa_sql::typed::tree::{ColId, Expr};
+use stoa_sql::typed::walk;
+use stoa_sql::typed::walk::is_lasting;
 use stoa_table::catalog::{ColumnId, ConstraintName, IndexDescriptor, IndexKey, IndexState, TableDescriptor};
 use stoa_table::row::{IndexCodec, IndexEncoder, RowCodec, next_row_id};
 
@@ -129,7 +129,7 @@ impl IndexWriter {
             Some(predicate) => {
                 let out = predicate.evaluate(rows)?;
                 let array = out.first().ok_or_else(|| PgError::internal("a predicate without a value"))?;
-                Some(datafusion::common::cast::as_boolean_array(array).map_err(crate::typed::from_datafusion)?.clone())
+                Some(datafusion::common::cast::as_boolean_array(array).map_err(stoa_sql::typed::from_datafusion)?.clone())
             }
         };
         let mut computed = match &self.exprs {

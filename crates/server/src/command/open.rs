@@ -64,7 +64,7 @@ pub async fn open_for(options: &DataOptions, max_sessions: usize, port: Option<u
     let interval = std::time::Duration::try_from_secs_f64(options.scrub_interval * 3600.0)
         .map_err(|_| CommandError::Usage("--scrub-interval must be a number of hours".into()))?;
     let database = DatabaseOptions {
-        scrub: stoa_engine::index::scrub::ScrubOptions { rows_per_second: options.scrub_rate, interval },
+        scrub: stoa_engine::environment::checks::ScrubOptions { rows_per_second: options.scrub_rate, interval },
         query_memory_bytes: usize::try_from(shared / 2).unwrap_or(usize::MAX),
         process_memory_bytes: Some(usize::try_from(limit - unasked_bytes(limit)).unwrap_or(usize::MAX)),
         memory_pressure: Some(crate::allocator::under_pressure),

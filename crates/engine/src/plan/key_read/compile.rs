@@ -4,7 +4,7 @@ use super::search::TextRead;
 use super::values::{Computed, Projection, Source, comparable};
 use super::{Comparing, KeyRead, Range, Test, Values, Way};
 use crate::plan::direct::{Base, Columns, Shape, conjuncts, order_of, schema_of, shape};
-use crate::session::settings::Settings;
+use crate::settings::Settings;
 use crate::text::TextIndexes;
 use crate::text::read::RowOrder;
 use crate::text::scan::SCORE;

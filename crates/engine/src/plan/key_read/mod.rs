@@ -25,7 +25,7 @@ use super::values_row::ValuesRow;
 use crate::exec::StatementContext;
 use crate::exec::point_get::get_rows;
 use crate::exec::scan_output::ScanTable;
-use crate::session::settings::Settings;
+use crate::settings::Settings;
 use crate::text::TextIndexes;
 use crate::typed::constant;
 use crate::typed::from_datafusion;

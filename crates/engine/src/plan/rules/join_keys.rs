@@ -73,7 +73,7 @@ impl<'a> Parts<'a> {
             NullEquality::NullEqualsNothing => Operator::Eq,
             NullEquality::NullEqualsNull => Operator::IsNotDistinctFrom,
         };
-        self.conditions.extend(join.on.iter().map(|(l, r)| crate::typed::expr::binary(l.clone(), equal, r.clone())));
+        self.conditions.extend(join.on.iter().map(|(l, r)| stoa_sql::typed::expr::binary(l.clone(), equal, r.clone())));
         self.conditions.extend(join.filter.iter().flat_map(split_conjunction).cloned());
         self.joins.push((left, right));
         left | right

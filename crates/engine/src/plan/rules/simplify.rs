@@ -6,7 +6,6 @@
 //! Invariant: a simpler expression gives the same for every row, NULL where the other gave NULL, and raises nothing that the other did not.
 //! (Among the hundred rules of DataFusion's simplifier are some, about lists of values, that take NULL for false.)
 
-use crate::typed::udf::has_no_order;
 use datafusion::arrow::array::{RecordBatch, RecordBatchOptions};
 use datafusion::arrow::datatypes::{DataType, Schema};
 use datafusion::common::tree_node::{Transformed, TreeNode};
@@ -22,6 +21,7 @@ use datafusion::physical_expr::create_physical_expr;
 use datafusion::physical_plan::ColumnarValue;
 use std::collections::HashSet;
 use std::sync::Arc;
+use stoa_sql::typed::udf::has_no_order;
 
 /// Lists of no more values are written as comparisons, which are quicker than a look into a table.
 const SHORT_LIST: usize = 3;

@@ -12,18 +12,18 @@ pub use encode::{BatchEncoder, Encoder};
 pub use options::{ColumnSet, CopyOptions, Header};
 
 use super::api::{CopyFormat, Execution, Rows};
-use super::guard::interruptible;
 use super::prepared::PreparedStatement;
 use super::session_impl::Session;
-use crate::catalog::deparse::{quote_name, type_name};
+use crate::environment::guard::interruptible;
 use crate::exec::StatementContext;
 use crate::session::table_locks::table_locks;
-use crate::typed::tree::{Bound, BoundBody, ColId, Expr, ExprKind, Rel};
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use futures::StreamExt;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_sql::catalog::deparse::{quote_name, type_name};
+use stoa_sql::typed::tree::{Bound, BoundBody, ColId, Expr, ExprKind, Rel};
 use stoa_syntax::utility::{Copy, CopySource, CopyTarget};
 use stoa_syntax::{Body, ast};
 use stoa_table::catalog::{Relation, TableDescriptor};
@@ -333,7 +333,7 @@ impl Session {
         columns: &[TargetColumn],
         filter: Option<&ast::Expr>,
     ) -> PgResult<BatchInsert> {
-        if filter.is_some_and(crate::bind::contains_query) {
+        if filter.is_some_and(stoa_sql::bind::contains_query) {
             return Err(PgError::unsupported("cannot use subquery in COPY FROM WHERE condition"));
         }
         let mut generated = AnyGenerated(table, None);
@@ -365,7 +365,7 @@ impl Session {
         };
         let insert = one_statement(&text)?;
         let declared = columns.iter().map(|c| Some(c.ty.ty.clone())).collect::<Vec<_>>();
-        let bind = crate::bind::BindContext {
+        let bind = stoa_sql::bind::BindContext {
             catalog: &context.catalog,
             search_path: &context.search_path,
             eval: &context.eval,
@@ -373,7 +373,7 @@ impl Session {
             text: &text,
         };
         // Positions would be those of a text that nobody wrote.
-        let mut bound = crate::bind::bind_statement(&bind, &insert).map_err(|mut error| {
+        let mut bound = stoa_sql::bind::bind_statement(&bind, &insert).map_err(|mut error| {
             error.fields_mut().position = None;
             error
         })?;
@@ -500,7 +500,7 @@ fn copied_table(context: &StatementContext, name: &ast::ObjectName, from: bool) 
 }
 
 fn find_relation(context: &StatementContext, name: &ast::ObjectName) -> PgResult<Arc<Relation>> {
-    let parts = crate::bind::name_parts(name)?;
+    let parts = stoa_sql::bind::name_parts(name)?;
     let catalog = &context.catalog;
     let found = match parts.as_slice() {
         [relation] => context.search_path.iter().find_map(|schema| catalog.relation_by_name(*schema, relation)),
@@ -523,7 +523,7 @@ fn copied_columns(table: &TableDescriptor, named: &[ast::Ident]) -> PgResult<Vec
     }
     let mut out: Vec<TargetColumn> = Vec::new();
     for ident in named {
-        let name = crate::bind::fold(ident);
+        let name = stoa_sql::bind::fold(ident);
         let Some(column) = table.column_by_name(&name) else {
             return Err(PgError::new(
                 SqlState::UNDEFINED_COLUMN,
@@ -565,7 +565,7 @@ impl ast::Visitor for AnyGenerated<'_> {
             ast::Expr::CompoundIdentifier(names) => names.last(),
             _ => None,
         };
-        let column = name.and_then(|name| self.0.column_by_name(&crate::bind::fold(name))).filter(|c| c.generated.is_some());
+        let column = name.and_then(|name| self.0.column_by_name(&stoa_sql::bind::fold(name))).filter(|c| c.generated.is_some());
         match column {
             Some(column) => {
                 self.1 = Some(column.name.clone());

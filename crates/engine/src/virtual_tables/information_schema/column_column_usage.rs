@@ -3,11 +3,11 @@
 use super::super::builder::Builder;
 use super::super::objects::{schema_of, tables};
 use super::DATABASE;
-use crate::bind::{BindContext, bind_table_expr};
 use crate::exec::StatementContext;
-use crate::typed::tree::ColId;
-use crate::typed::walk::columns_of;
 use stoa_pg::PgResult;
+use stoa_sql::bind::{BindContext, bind_table_expr};
+use stoa_sql::typed::tree::ColId;
+use stoa_sql::typed::walk::columns_of;
 
 /// Adds the rows.
 pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {

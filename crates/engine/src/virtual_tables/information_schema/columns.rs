@@ -1,12 +1,12 @@
 //! `columns`: the columns of tables and views.
 
 use super::super::builder::{Builder, V, yes};
-use super::super::definitions;
 use super::super::objects::{definitions_of, schema_of, tables};
 use super::{DATABASE, written};
 use crate::exec::StatementContext;
 use stoa_pg::types::{PgType, length_typmod, numeric_typmod};
 use stoa_pg::{PgResult, SqlType};
+use stoa_sql::system_relations as definitions;
 use stoa_table::catalog::{Relation, TableDescriptor};
 
 /// Adds the rows.
@@ -88,7 +88,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
 /// A column's default as statements name it.
 fn default_shown(ctx: &StatementContext, table: &TableDescriptor, column: &stoa_table::catalog::ColumnDescriptor) -> Option<String> {
     let text = column.default.as_ref()?;
-    Some(crate::ddl::clock::as_written(definitions_of(ctx).expr(Some(table), text, false), text, false))
+    Some(stoa_sql::definition::written_time::as_written(definitions_of(ctx).expr(Some(table), text, false), text, false))
 }
 
 fn column_cells(ctx: &StatementContext, schema: u32, table: &str, name: &str, position: i64, ty: &SqlType) -> Vec<(&'static str, V)> {

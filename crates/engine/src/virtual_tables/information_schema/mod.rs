@@ -18,8 +18,8 @@ mod views;
 
 use super::builder::V;
 use super::objects::schema_of;
-use super::updatable::Names;
 use crate::exec::StatementContext;
+use stoa_sql::definition::updatable::Names;
 use stoa_table::catalog::{IndexKey, Relation, TableDescriptor, ViewDescriptor};
 
 /// What adds the rows of a relation; `None` for those that Stoa has nothing to say in.

@@ -1,10 +1,10 @@
 //! `schemata`: the schemas.
 
 use super::super::builder::Builder;
-use super::super::objects::DATABASE_OWNER_NAME;
 use super::DATABASE;
 use crate::exec::StatementContext;
 use stoa_pg::PgResult;
+use stoa_sql::catalog::names::DATABASE_OWNER_NAME;
 use stoa_table::catalog::PUBLIC_OID;
 
 /// Adds the rows.

@@ -1,11 +1,11 @@
 //! `tables`: tables and views.
 
 use super::super::builder::{Builder, yes};
-use super::super::definitions;
 use super::super::objects::{schema_of, tables};
 use super::{DATABASE, written};
 use crate::exec::StatementContext;
 use stoa_pg::PgResult;
+use stoa_sql::system_relations as definitions;
 use stoa_table::catalog::Relation;
 
 /// Adds the rows.

@@ -1,11 +1,11 @@
 //! `pg_attribute`: the columns of everything in `pg_class`.
 
 use super::super::builder::{Builder, V};
-use super::super::definitions;
 use super::super::objects::{ShownIndex, collation, indexed, indexes, storage_options, tables_among};
 use crate::exec::StatementContext;
 use stoa_pg::types::PgType;
 use stoa_pg::{PgResult, SqlType, type_functions};
+use stoa_sql::system_relations as definitions;
 use stoa_table::catalog::{ColumnId, IndexKey, Relation, TableDescriptor};
 
 /// Adds the rows.
@@ -33,7 +33,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
                 continue;
             }
             // Where an index says it, it is the index's.
-            let words = if crate::text::settings::words_by(&table, c.id).is_none() { storage_options(&c.words) } else { V::Null };
+            let words = if stoa_sql::fulltext::settings::words_by(&table, c.id).is_none() { storage_options(&c.words) } else { V::Null };
             let identity = match &c.identity {
                 Some(i) if i.always => "a",
                 Some(_) => "d",

@@ -1,11 +1,12 @@
 //! `pg_class`: tables, indexes, views and sequences, and the relations of this module themselves.
 
 use super::super::builder::{Builder, V};
-use super::super::definitions;
-use super::super::objects::{BTREE_AM, HEAP_AM, OWNER, has_triggers, indexed, indexes, referenced_tables, row_type_oid, storage_options};
+use super::super::objects::{BTREE_AM, HEAP_AM, has_triggers, indexed, indexes, referenced_tables, row_type_oid, storage_options};
 use crate::exec::StatementContext;
 use std::collections::HashSet;
 use stoa_pg::PgResult;
+use stoa_sql::catalog::names::OWNER;
+use stoa_sql::system_relations as definitions;
 use stoa_table::catalog::{INFORMATION_SCHEMA_OID, PG_CATALOG_OID, Relation};
 
 /// Adds the rows.

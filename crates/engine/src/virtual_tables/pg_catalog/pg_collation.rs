@@ -1,9 +1,10 @@
 //! `pg_collation`: the collations.
 
 use super::super::builder::{Builder, V};
-use super::super::objects::{DEFAULT_COLLATION, OWNER};
+use super::super::objects::DEFAULT_COLLATION;
 use crate::exec::StatementContext;
 use stoa_pg::PgResult;
+use stoa_sql::catalog::names::OWNER;
 use stoa_table::catalog::PG_CATALOG_OID;
 
 /// Adds the rows.

@@ -1,9 +1,10 @@
 //! `pg_database`: the databases.
 
 use super::super::builder::{Builder, V};
-use super::super::objects::{DATABASE_OID, OWNER};
+use super::super::objects::DATABASE_OID;
 use crate::exec::StatementContext;
 use stoa_pg::PgResult;
+use stoa_sql::catalog::names::OWNER;
 
 /// Adds the rows.
 pub fn fill(_: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {

@@ -16,7 +16,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
                 ("schemaname", schema_of(ctx, owner.table.schema).into()),
                 ("tablename", owner.name.as_str().into()),
                 ("indexname", shown.name.into()),
-                ("indexdef", crate::catalog::deparse::index_definition(&ctx.catalog, &owner.table, shown.index).into()),
+                ("indexdef", stoa_sql::definition::index_definition(&ctx.catalog, &owner.table, shown.index).into()),
             ]);
         }
     }

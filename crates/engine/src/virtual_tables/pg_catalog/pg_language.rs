@@ -1,9 +1,9 @@
 //! `pg_language`: the languages of functions.
 
 use super::super::builder::{Builder, V};
-use super::super::objects::OWNER;
 use crate::exec::StatementContext;
 use stoa_pg::PgResult;
+use stoa_sql::catalog::names::OWNER;
 
 /// Adds the rows.
 pub fn fill(_: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {

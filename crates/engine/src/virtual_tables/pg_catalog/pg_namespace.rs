@@ -1,9 +1,9 @@
 //! `pg_namespace`: the schemas.
 
 use super::super::builder::{Builder, V};
-use super::super::objects::{DATABASE_OWNER, DATABASE_OWNER_NAME, OWNER};
 use crate::exec::StatementContext;
 use stoa_pg::PgResult;
+use stoa_sql::catalog::names::{DATABASE_OWNER, DATABASE_OWNER_NAME, OWNER};
 use stoa_table::catalog::PUBLIC_OID;
 
 /// Adds the rows.

@@ -1,9 +1,10 @@
 //! `pg_opclass`: the operator class of all indexes.
 
 use super::super::builder::{Builder, V};
-use super::super::objects::{BTREE_AM, OWNER};
+use super::super::objects::BTREE_AM;
 use crate::exec::StatementContext;
 use stoa_pg::PgResult;
+use stoa_sql::catalog::names::OWNER;
 use stoa_table::catalog::PG_CATALOG_OID;
 
 /// Adds the rows.

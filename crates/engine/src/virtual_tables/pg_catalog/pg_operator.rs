@@ -1,11 +1,11 @@
 //! `pg_operator`: the operators.
 
 use super::super::builder::{Builder, V};
-use super::super::objects::OWNER;
 use crate::exec::StatementContext;
 use stoa_pg::PgResult;
 use stoa_pg::registry::Registry;
 use stoa_pg::types::PgType;
+use stoa_sql::catalog::names::OWNER;
 use stoa_table::catalog::PG_CATALOG_OID;
 
 /// Adds the rows.

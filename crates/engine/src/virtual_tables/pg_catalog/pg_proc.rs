@@ -1,11 +1,11 @@
 //! `pg_proc`: the functions, aggregates and window functions, with those that read and write types.
 
 use super::super::builder::{Builder, V};
-use super::super::objects::OWNER;
 use crate::exec::StatementContext;
 use stoa_pg::registry::{FuncKind, Registry, Volatility};
 use stoa_pg::types::PgType;
 use stoa_pg::{PgResult, type_functions};
+use stoa_sql::catalog::names::OWNER;
 use stoa_table::catalog::PG_CATALOG_OID;
 
 /// Adds the rows.

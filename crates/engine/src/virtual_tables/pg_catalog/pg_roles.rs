@@ -1,9 +1,9 @@
 //! `pg_roles` and `pg_authid`: the roles.
 
 use super::super::builder::{Builder, V};
-use super::super::objects::{DATABASE_OWNER, DATABASE_OWNER_NAME, OWNER};
 use crate::exec::StatementContext;
 use stoa_pg::PgResult;
+use stoa_sql::catalog::names::{DATABASE_OWNER, DATABASE_OWNER_NAME, OWNER};
 
 /// Adds the rows.
 pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {

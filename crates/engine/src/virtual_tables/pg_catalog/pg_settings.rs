@@ -2,8 +2,8 @@
 
 use super::super::builder::{Builder, V};
 use crate::exec::StatementContext;
-use crate::session::settings::value::unit_name;
-use crate::session::settings::{Kind, SETTINGS};
+use crate::settings::value::unit_name;
+use crate::settings::{Kind, SETTINGS};
 use stoa_pg::PgResult;
 
 /// Adds the rows.

@@ -1,11 +1,12 @@
 //! `pg_stat_activity`: the sessions, and what they do.
 
 use super::super::builder::{Builder, V};
-use super::super::objects::{DATABASE_OID, OWNER};
+use super::super::objects::DATABASE_OID;
 use super::pg_locks::lock_type;
+use crate::environment::session::ActivityState;
 use crate::exec::StatementContext;
-use crate::session::shared::ActivityState;
 use stoa_pg::PgResult;
+use stoa_sql::catalog::names::OWNER;
 use stoa_table::txn::GroupId;
 
 /// Adds the rows.

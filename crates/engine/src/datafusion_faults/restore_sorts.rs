@@ -1,0 +1,102 @@
+//! What DataFusion's rules leave broken in a finished physical plan.
+//!
+//! Sorts: a sort leaves out the columns that are constant or equal to another where it stands. DataFusion's later rules, and nodes that forget
+//! what they know of their input, may leave the node above without that knowledge; its check of the finished plan then fails. Here
+//! such a node gets its whole sort back: the rows are the same, at worst they are compared by one more column.
+//!
+//! Limits of groups without aggregates: one that was given to a node which has an order by then is taken for one of the best groups by
+//! some aggregate, and fails for want of it. It is only a hint, and is taken away.
+
+use datafusion::common::Result;
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
+use datafusion::physical_expr::LexOrdering;
+use datafusion::physical_optimizer::PhysicalOptimizerRule;
+use datafusion::physical_plan::aggregates::AggregateExec;
+use datafusion::physical_plan::sorts::sort::SortExec;
+use datafusion::physical_plan::{ExecutionPlan, ExecutionPlanProperties, replace_children_if_necessary};
+use std::sync::Arc;
+
+/// See the module.
+#[derive(Debug)]
+pub struct RestoreSorts;
+
+impl PhysicalOptimizerRule for RestoreSorts {
+    fn optimize(&self, plan: Arc<dyn ExecutionPlan>, _: &ConfigOptions) -> Result<Arc<dyn ExecutionPlan>> {
+        plan.transform_up(|plan| {
+            let limited = plan.downcast_ref::<AggregateExec>().filter(|groups| {
+                groups.limit_options().is_some_and(|limit| limit.descending().is_none())
+                    && groups.aggr_expr().is_empty()
+                    && !groups.is_unordered_unfiltered_group_by_distinct()
+            });
+            let unlimited = limited.map(|groups| Arc::new(groups.with_new_limit_options(None)) as Arc<dyn ExecutionPlan>);
+            let mended = unlimited.is_some();
+            let plan = unlimited.unwrap_or(plan);
+            let mut changed = false;
+            let mut children = Vec::with_capacity(plan.children().len());
+            for (child, required) in plan.children().into_iter().zip(plan.required_input_ordering()) {
+                let required = required.map(|required| required.into_single());
+                match required {
+                    Some(required) if !child.equivalence_properties().ordering_satisfy_requirement(required.clone())? => {
+                        changed = true;
+                        children.push(sorted(child, LexOrdering::from(required)));
+                    }
+                    _ => children.push(Arc::clone(child)),
+                }
+            }
+            match changed {
+                true => replace_children_if_necessary(plan, children).map(Transformed::yes),
+                false => Ok(Transformed::new_transformed(plan, mended)),
+            }
+        })
+        .data()
+    }
+
+    fn name(&self) -> &'static str {
+        "RestoreSorts"
+    }
+
+    fn schema_check(&self) -> bool {
+        true
+    }
+}
+
+/// The input in an order; a sort of it is replaced.
+fn sorted(input: &Arc<dyn ExecutionPlan>, order: LexOrdering) -> Arc<dyn ExecutionPlan> {
+    let (input, fetch) = match input.downcast_ref::<SortExec>() {
+        Some(sort) => (sort.input(), sort.fetch()),
+        None => (input, None),
+    };
+    let partitioned = input.output_partitioning().partition_count() > 1;
+    Arc::new(SortExec::new(order, Arc::clone(input)).with_fetch(fetch).with_preserve_partitioning(partitioned))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+    use super::*;
+    use datafusion::arrow::datatypes::{DataType, Field, Schema};
+    use datafusion::physical_expr::PhysicalSortExpr;
+    use datafusion::physical_expr::expressions::col;
+    use datafusion::physical_plan::displayable;
+    use datafusion::physical_plan::empty::EmptyExec;
+    use datafusion::physical_plan::sorts::sort_preserving_merge::SortPreservingMergeExec;
+
+    #[test]
+    fn a_merge_gets_the_whole_sort_that_it_asks_for() {
+        let schema = Arc::new(Schema::new(vec![Field::new("a", DataType::Int32, true), Field::new("b", DataType::Int32, true)]));
+        let order =
+            |columns: &[&str]| LexOrdering::new(columns.iter().map(|c| PhysicalSortExpr::new_default(col(c, &schema).unwrap()))).unwrap();
+        let input = Arc::new(EmptyExec::new(Arc::clone(&schema)).with_partitions(2));
+        let sort = SortExec::new(order(&["a"]), input).with_fetch(Some(3)).with_preserve_partitioning(true);
+        let plan: Arc<dyn ExecutionPlan> = Arc::new(SortPreservingMergeExec::new(order(&["a", "b"]), Arc::new(sort)));
+        let lines = |plan: &Arc<dyn ExecutionPlan>| displayable(plan.as_ref()).indent(false).to_string();
+        let expected = "SortPreservingMergeExec: [a@0 ASC, b@1 ASC]\n  \
+                        SortExec: TopK(fetch=3), expr=[a@0 ASC, b@1 ASC], preserve_partitioning=[true]\n    EmptyExec\n";
+        let mended = RestoreSorts.optimize(plan, &ConfigOptions::default()).unwrap();
+        assert_eq!(lines(&mended), expected);
+        // What is complete stays.
+        let again = RestoreSorts.optimize(Arc::clone(&mended), &ConfigOptions::default()).unwrap();
+        assert!(Arc::ptr_eq(&again, &mended));
+    }
+}

@@ -1,0 +1,112 @@
+//! OFFSET: the first rows are left out, in the order in which the input has them. What LIMIT wants is below: these rows and those after.
+//!
+//! DataFusion's limit leaves rows out too, but says nothing of the order that it counts in. Its rules take a sort below one for useless
+//! where nothing above asks for the order, and move sorts from above below it: other rows are left out then. This node asks for the order
+//! that its input has.
+
+use crate::node::{MakeExec, extend};
+use datafusion::common::{DataFusionError, Result};
+use datafusion::execution::TaskContext;
+use datafusion::logical_expr::LogicalPlan;
+use datafusion::physical_expr::{Distribution, LexOrdering, OrderingRequirements, PhysicalExpr};
+use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, Partitioning, PlanProperties, SendableRecordBatchStream,
+};
+use futures::{StreamExt, future};
+use std::fmt;
+use std::sync::Arc;
+use stoa_pg::PgResult;
+
+/// See the module.
+#[derive(Debug)]
+pub struct SkipRowsExec {
+    input: Arc<dyn ExecutionPlan>,
+    skip: usize,
+    order: Option<LexOrdering>,
+    properties: Arc<PlanProperties>,
+}
+
+/// The rows of a plan but so many first ones.
+pub fn plan(input: LogicalPlan, skip: usize) -> PgResult<LogicalPlan> {
+    let make: MakeExec = Arc::new(move |mut inputs| {
+        let Some(input) = inputs.pop() else { return Err(DataFusionError::Internal("SkipRows has one input".into())) };
+        let order = input.output_ordering().cloned();
+        Ok(Arc::new(SkipRowsExec::new(input, skip, order)))
+    });
+    extend("SkipRows".into(), input, &[], make)
+}
+
+impl SkipRowsExec {
+    fn new(input: Arc<dyn ExecutionPlan>, skip: usize, order: Option<LexOrdering>) -> Self {
+        let properties = Arc::new(PlanProperties::new(
+            input.equivalence_properties().clone(),
+            Partitioning::UnknownPartitioning(1),
+            EmissionType::Incremental,
+            Boundedness::Bounded,
+        ));
+        Self { input, skip, order, properties }
+    }
+}
+
+impl DisplayAs for SkipRowsExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter) -> fmt::Result {
+        write!(f, "SkipRowsExec: skip={}", self.skip)
+    }
+}
+
+impl ExecutionPlan for SkipRowsExec {
+    fn name(&self) -> &str {
+        "SkipRowsExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+
+    fn required_input_distribution(&self) -> Vec<Distribution> {
+        vec![Distribution::SinglePartition]
+    }
+
+    fn required_input_ordering(&self) -> Vec<Option<OrderingRequirements>> {
+        vec![self.order.clone().map(OrderingRequirements::from)]
+    }
+
+    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
+        vec![false]
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<datafusion::common::tree_node::TreeNodeRecursion>,
+    ) -> Result<datafusion::common::tree_node::TreeNodeRecursion> {
+        Ok(datafusion::common::tree_node::TreeNodeRecursion::Continue)
+    }
+
+    fn with_new_children(self: Arc<Self>, mut children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        let Some(input) = children.pop() else { return Err(DataFusionError::Internal("SkipRows has one input".into())) };
+        Ok(Arc::new(Self::new(input, self.skip, self.order.clone())))
+    }
+
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let input = self.input.execute(partition, context)?;
+        let mut left = self.skip;
+        let rows = input.filter_map(move |batch| {
+            future::ready(match batch {
+                Ok(batch) if left == 0 => Some(Ok(batch)),
+                Ok(batch) => {
+                    let skipped = left.min(batch.num_rows());
+                    left -= skipped;
+                    (skipped < batch.num_rows()).then(|| Ok(batch.slice(skipped, batch.num_rows() - skipped)))
+                }
+                Err(error) => Some(Err(error)),
+            })
+        });
+        Ok(Box::pin(RecordBatchStreamAdapter::new(self.input.schema(), rows)))
+    }
+}

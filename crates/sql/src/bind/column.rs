@@ -1,0 +1,262 @@
+//! References to columns, whole rows and system columns.
+
+use super::expr::{bool_type, or};
+use super::scope::{FromItem, Refusal, record_type};
+use super::sqlparser_span::Span;
+use super::{Binder, fold};
+use crate::typed::tree::{Expr, ExprKind};
+use datafusion_common::ScalarValue;
+use stoa_pg::types::RecordType;
+use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_syntax::ast;
+use stoa_table::catalog::Relation;
+
+impl Binder<'_> {
+    /// A name of one to four parts: a column, a field, a whole row.
+    pub fn bind_column(&mut self, parts: &[ast::Ident]) -> PgResult<Expr> {
+        let names: Vec<String> = parts.iter().map(fold).collect();
+        let span = parts.first().map_or_else(Span::empty, |p| p.span);
+        let position = self.pos_span(span);
+        let result = match names.as_slice() {
+            [column] => self.bind_unqualified(column, span),
+            [table, column] => self.bind_qualified(None, table, column, span),
+            [schema, table, column] => self.bind_qualified(Some(schema), table, column, span),
+            [database, _, _, _] if !matches!(database.as_str(), "stoa" | "postgres") => {
+                Err(PgError::unsupported(format!("cross-database references are not implemented: {}", names.join("."))))
+            }
+            [_, schema, table, column] => self.bind_qualified(Some(schema), table, column, span),
+            _ => Err(PgError::new(SqlState::SYNTAX_ERROR, format!("improper qualified name (too many dotted names): {}", names.join(".")))),
+        };
+        if let (Ok(Expr { kind: ExprKind::Column(id), .. }), Some(position)) = (&result, position) {
+            self.column_positions.insert(*id, position);
+        }
+        result.map_err(|e| e.at(position))
+    }
+
+    /// The name of a FROM item is its whole row; of a function with one column, that column.
+    pub(super) fn row_of_item(&mut self, name: &str, span: Span) -> PgResult<Option<Expr>> {
+        for depth in (0..self.scopes.len()).rev() {
+            let scope = &self.scopes[depth];
+            let item = scope.items.iter().find(|i| i.alias == name && !i.lateral_only);
+            if let Some(item) = item {
+                if let Some(refusal) = item.refused {
+                    return Err(lateral_error(name, refusal));
+                }
+                if item.scalar
+                    && let [one] = item.columns.as_slice()
+                {
+                    return Ok(Some(one.expr.clone()));
+                }
+                let item = item.clone();
+                let row = whole_row(&item);
+                self.note_meaning(span, &item);
+                for c in &item.columns {
+                    self.note_origin(c.origin);
+                }
+                return Ok(Some(row));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether a name is that of an item's row, and of no column.
+    pub(super) fn names_row(&self, name: &str) -> bool {
+        let is_column = self.scopes.iter().flat_map(|scope| &scope.star).any(|star| star.name == name);
+        !is_column && self.scopes.iter().flat_map(|scope| &scope.items).any(|item| item.alias == name && !item.scalar)
+    }
+
+    fn bind_unqualified(&mut self, name: &str, span: Span) -> PgResult<Expr> {
+        for depth in (0..self.scopes.len()).rev() {
+            let scope = &self.scopes[depth];
+            let mut found: Option<(Expr, Option<(u32, u32)>, Option<PgError>, Option<usize>)> = None;
+            for star in scope.star.iter().filter(|s| s.name == name) {
+                if star.item.is_some_and(|i| scope.items[i].lateral_only) {
+                    continue;
+                }
+                if found.is_some() {
+                    return Err(PgError::new(SqlState::AMBIGUOUS_COLUMN, format!("column reference \"{name}\" is ambiguous")));
+                }
+                let item = star.item.map(|i| &scope.items[i]);
+                let refused = item.and_then(|item| item.refused.map(|why| lateral_error(&item.alias, why)));
+                found = Some((star.expr.clone(), star.origin, refused, star.item));
+            }
+            if let Some((expr, origin, refused, item)) = found {
+                if let Some(error) = refused {
+                    return Err(error);
+                }
+                if let Some(item) = item {
+                    self.note_column(span, depth, item);
+                }
+                self.note_origin(origin);
+                return Ok(expr);
+            }
+            if name == "tableoid"
+                && let Some(expr) = self.table_oid(depth)?
+            {
+                return Ok(expr);
+            }
+        }
+        // What SEARCH and CYCLE add may be used in the recursion.
+        let hidden = format!("{}{name}", super::search::HIDDEN);
+        let added = self.scopes.iter().rev().flat_map(|s| &s.star).find(|s| s.name == hidden);
+        if let Some(added) = added {
+            return Ok(added.expr.clone());
+        }
+        // Columns, of outer queries too, go before.
+        if let Some(row) = self.row_of_item(name, span)? {
+            return Ok(row);
+        }
+        let error = PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" does not exist"));
+        let known = self
+            .scopes
+            .iter()
+            .rev()
+            .flat_map(|s| s.items.iter().flat_map(|i| i.columns.iter().map(move |c| (i.alias.as_str(), c.name.as_str()))));
+        let known: Vec<(&str, &str)> = known.collect();
+        if let Some(better) = super::suggest::closest_column(name, known.iter().map(|(_, c)| *c)) {
+            let table = known.iter().find(|(_, c)| *c == better).map_or("", |(t, _)| *t);
+            let full = if table.is_empty() { better.to_owned() } else { format!("{table}.{better}") };
+            return Err(error.hint(format!("Perhaps you meant to reference the column \"{full}\".")));
+        }
+        Err(error)
+    }
+
+    /// `tableoid` of the one table in a scope; none if no item is a table.
+    fn table_oid(&self, depth: usize) -> PgResult<Option<Expr>> {
+        let mut found = None;
+        for item in self.scopes[depth].items.iter().filter(|i| !i.lateral_only) {
+            let Some(oid) = item.table_oid.filter(|oid| self.has_system_columns(*oid)) else { continue };
+            if found.is_some() {
+                return Err(PgError::new(SqlState::AMBIGUOUS_COLUMN, "column reference \"tableoid\" is ambiguous"));
+            }
+            if let Some(why) = item.refused {
+                return Err(lateral_error(&item.alias, why));
+            }
+            found = Some(Expr::new(ExprKind::Const(ScalarValue::UInt32(Some(oid))), SqlType::new(PgType::Oid)));
+        }
+        Ok(found)
+    }
+
+    /// Tables and materialized views have them, views have not.
+    fn has_system_columns(&self, relation: u32) -> bool {
+        match self.ctx.catalog.relation(relation).map(|r| &**r) {
+            Some(Relation::Table(_)) => true,
+            Some(Relation::View(view)) => view.materialized.is_some(),
+            Some(Relation::Sequence(_)) => false,
+            None => crate::system_relations::is_table(relation),
+        }
+    }
+
+    pub(super) fn bind_qualified(&mut self, schema: Option<&str>, table: &str, column: &str, span: Span) -> PgResult<Expr> {
+        let mut hidden = false;
+        for depth in (0..self.scopes.len()).rev() {
+            let scope = &self.scopes[depth];
+            let mut items = scope.items.iter().filter(|i| i.alias == table && schema.is_none_or(|s| i.schema.as_deref() == Some(s)));
+            let Some(item) = items.next() else { continue };
+            if item.lateral_only {
+                hidden = true;
+                continue;
+            }
+            if items.next().is_some() {
+                return Err(PgError::new(SqlState::AMBIGUOUS_ALIAS, format!("table reference \"{table}\" is ambiguous")));
+            }
+            if let Some(refusal) = item.refused {
+                return Err(lateral_error(table, refusal));
+            }
+            let mut matches =
+                item.columns.iter().filter(|c| c.name == column || c.name.strip_prefix(super::search::HIDDEN) == Some(column));
+            if let Some(found) = matches.next() {
+                if matches.next().is_some() {
+                    return Err(PgError::new(SqlState::AMBIGUOUS_COLUMN, format!("column reference \"{column}\" is ambiguous")));
+                }
+                let (expr, origin) = (found.expr.clone(), found.origin);
+                if self.meant.is_some() {
+                    let item = item.clone();
+                    self.note_meaning(span, &item);
+                }
+                self.note_origin(origin);
+                return Ok(expr);
+            }
+            if column == "tableoid"
+                && let Some(oid) = item.table_oid.filter(|oid| self.has_system_columns(*oid))
+            {
+                let item = item.clone();
+                self.note_meaning(span, &item);
+                return Ok(Expr::new(ExprKind::Const(ScalarValue::UInt32(Some(oid))), SqlType::new(PgType::Oid)));
+            }
+            let error = PgError::new(SqlState::UNDEFINED_COLUMN, format!("column {table}.{column} does not exist"));
+            return Err(match super::suggest::closest_column(column, item.columns.iter().map(|c| c.name.as_str())) {
+                Some(better) => error.hint(format!("Perhaps you meant to reference the column \"{table}.{better}\".")),
+                None => error,
+            });
+        }
+        // column.field of a composite column
+        if schema.is_none() {
+            for depth in (0..self.scopes.len()).rev() {
+                let found = self.scopes[depth]
+                    .star
+                    .iter()
+                    .find(|s| {
+                        let fields = |record: &RecordType| record.fields.iter().any(|(name, _)| name == column);
+                        s.name == table && matches!(&s.expr.ty.ty, PgType::Record(Some(record)) if fields(record))
+                    })
+                    .map(|s| s.expr.clone());
+                if let Some(expr) = found {
+                    return self.field(expr, column);
+                }
+            }
+        }
+        let invalid = || PgError::new(SqlState::UNDEFINED_TABLE, format!("invalid reference to FROM-clause entry for table \"{table}\""));
+        let out_of_reach =
+            || invalid().hint(format!("There is an entry for table \"{table}\", but it cannot be referenced from this part of the query."));
+        if hidden {
+            return Err(out_of_reach());
+        }
+        // A table that stands under an alias.
+        let catalog = self.ctx.catalog;
+        let in_schema = |schema: stoa_table::catalog::Oid| catalog.relation_by_name(schema, table).map(|r| r.oid());
+        let oid = match schema {
+            Some(schema) => catalog.schema_by_name(schema).and_then(|s| in_schema(s.oid)),
+            None => self.ctx.search_path.iter().find_map(|s| in_schema(*s)),
+        };
+        let alias = self.scopes.iter().rev().flat_map(|s| &s.items).find(|i| oid.is_some() && i.table_oid == oid).map(|i| &i.alias);
+        Err(match alias {
+            Some(alias) if alias == table => out_of_reach(),
+            Some(alias) => invalid().hint(format!("Perhaps you meant to reference the table alias \"{alias}\".")),
+            None => PgError::new(SqlState::UNDEFINED_TABLE, format!("missing FROM-clause entry for table \"{table}\"")),
+        })
+    }
+
+    pub fn note_origin(&mut self, origin: Option<(u32, u32)>) {
+        if let Some((table, column)) = origin {
+            self.note_use(table, Some(stoa_table::catalog::ColumnId(column)));
+        }
+    }
+}
+
+fn lateral_error(table: &str, refusal: Refusal) -> PgError {
+    let message = format!("invalid reference to FROM-clause entry for table \"{table}\"");
+    let error = PgError::new(SqlState::INVALID_COLUMN_REFERENCE, message);
+    match refusal {
+        Refusal::Nullable => error.detail("The combining JOIN type must be INNER or LEFT for a LATERAL reference."),
+        Refusal::Target => {
+            error.hint(format!("There is an entry for table \"{table}\", but it cannot be referenced from this part of the query."))
+        }
+    }
+}
+
+/// The row of an item as one value; NULL where an outer join found none.
+fn whole_row(item: &FromItem) -> Expr {
+    let (nullable, key, columns) = (item.nullable, item.key.as_deref(), item.columns.clone());
+    let ty = record_type(&columns, &item.fields);
+    // A column of the key tells; of what has no key, any column that is not NULL.
+    let telling = columns.iter().find(|c| matches!(c.expr.kind, ExprKind::Column(id) if key.is_some_and(|key| key.contains(&id))));
+    let tests = match telling {
+        _ if !nullable => Vec::new(),
+        Some(column) => vec![column.expr.clone()],
+        None => columns.iter().map(|c| c.expr.clone()).collect(),
+    };
+    let found: Vec<Expr> = tests.into_iter().map(|e| Expr::new(ExprKind::IsNotNull(Box::new(e)), bool_type())).collect();
+    let row = Expr::new(ExprKind::Row(columns.into_iter().map(|c| c.expr).collect()), ty.clone());
+    if found.is_empty() { row } else { Expr::new(ExprKind::Case { whens: vec![(or(found), row)], otherwise: None }, ty) }
+}

@@ -1,0 +1,617 @@
+//! UPDATE and DELETE, RETURNING and what all changes share: a query that yields the rows, and what is done with each.
+
+use super::assign::{Place, no_default_of_parts};
+use super::expr::and;
+use super::scope::{Clause, FromItem, Refusal, Scope};
+use super::updatable::Target;
+use super::{Binder, fold, name_parts};
+use crate::typed::tree::{ColId, Expr, ExprKind, JoinKind, Mutation, MutationKind, MutationTarget, Output, Query, Rel};
+use crate::typed::walk;
+use crate::typed::walk::walk_volatile;
+use datafusion_common::ScalarValue;
+use std::sync::Arc;
+use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_syntax::ast::{self, Expr as E, SetExpr, Statement};
+use stoa_syntax::marks;
+use stoa_table::catalog::{ColumnDescriptor, ColumnId, TableDescriptor};
+
+/// The name by which the binder asks for a part of the key of a cursor's row: of the cursor, the table's OID and name, the part.
+pub const KEY_OF_CURRENT_ROW: &str = "key of current row";
+
+impl Binder<'_> {
+    /// Binds a statement that changes rows.
+    pub fn bind_mutation(&mut self, statement: &Statement, _top: bool) -> PgResult<Mutation> {
+        match statement {
+            Statement::Insert(insert) => self.bind_insert(insert),
+            Statement::Update(update) => self.bind_update(update),
+            Statement::Delete(delete) => self.bind_delete(delete),
+            Statement::Merge(merge) => self.bind_merge(merge),
+            Statement::Query(query) => {
+                // WITH … INSERT wraps the statement in a query.
+                match &*query.body {
+                    SetExpr::Insert(s) | SetExpr::Update(s) | SetExpr::Delete(s) | SetExpr::Merge(s) => {
+                        if let Some(with) = &query.with {
+                            self.bind_with(with, true)?;
+                        }
+                        self.bind_mutation(s, _top)
+                    }
+                    _ => Err(PgError::internal("a query is no mutation")),
+                }
+            }
+            other => Err(PgError::unsupported(format!("statement does not change rows: {}", super::first_word(&other.to_string())))),
+        }
+    }
+
+    /// A column of the target by name.
+    pub(super) fn target_column<'t>(&self, table: &'t TableDescriptor, name: &str) -> PgResult<&'t ColumnDescriptor> {
+        table.column_by_name(name).ok_or_else(|| {
+            let error =
+                PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" of relation \"{}\" does not exist", table.name));
+            match super::suggest::closest(name, table.visible_columns().map(|c| c.name.as_str())) {
+                Some(better) => error.hint(format!("Perhaps you meant the column \"{better}\".")),
+                None => error,
+            }
+        })
+    }
+
+    /// What a column gets when the statement gives it nothing.
+    pub fn default_of(&mut self, column: &ColumnDescriptor) -> PgResult<Expr> {
+        if let Some(identity) = &column.identity {
+            let sequence = Expr::new(ExprKind::Const(ScalarValue::UInt32(Some(identity.sequence))), SqlType::new(PgType::Regclass));
+            let next = self.call("nextval", vec![sequence])?;
+            return self.coerce_assignment(next, &column.ty, &column.name);
+        }
+        match &column.default {
+            Some(sql) => {
+                let syntax = stoa_syntax::parse_expression(sql).map_err(super::syntax_error)?;
+                // Positions inside a default say nothing about the statement.
+                let scopes = std::mem::take(&mut self.scopes);
+                self.scopes.push(Scope::new(Clause::Default));
+                let bound = self.bind_expr(&syntax).and_then(|e| self.coerce_assignment(e, &column.ty, &column.name));
+                self.scopes = scopes;
+                bound.map_err(|mut e| {
+                    e.fields_mut().position = None;
+                    e
+                })
+            }
+            None => null_of(&column.ty),
+        }
+    }
+
+    /// Whether a statement may give a column a value of its own.
+    pub(super) fn check_assignable(&self, column: &ColumnDescriptor) -> PgResult<()> {
+        if column.generated.is_some() {
+            return Err(given_though_generated(column));
+        }
+        if column.identity.as_ref().is_some_and(|i| i.always) && !self.overriding_system && !self.overriding_user {
+            return Err(PgError::new(
+                SqlState::GENERATED_ALWAYS,
+                format!("cannot insert a non-DEFAULT value into column \"{}\"", column.name),
+            )
+            .detail(format!("Column \"{}\" is an identity column defined as GENERATED ALWAYS.", column.name))
+            .hint("Use OVERRIDING SYSTEM VALUE to override."));
+        }
+        Ok(())
+    }
+
+    /// `SET a = x, (b, c) = (y, z)`: values cast to their columns.
+    pub(super) fn bind_assignments(
+        &mut self,
+        table: &Arc<TableDescriptor>,
+        assignments: &[ast::Assignment],
+    ) -> PgResult<Vec<(ColumnId, Expr)>> {
+        let mut out: Vec<(ColumnId, Expr)> = Vec::new();
+        for assignment in assignments {
+            match &assignment.target {
+                ast::AssignmentTarget::ColumnName(name) => {
+                    let (plain, subscripts) = self.subscripts_of(name)?;
+                    if !subscripts.is_empty() {
+                        self.push_bound_part(&mut out, table, &plain, subscripts, &assignment.value)?;
+                        continue;
+                    }
+                    let column = match self.assigned_column(table, name) {
+                        Ok(column) => column,
+                        Err(missing) => {
+                            // Errors in the values come first.
+                            for value in assignments.iter().map(|a| &a.value).filter(|v| !is_default(v)) {
+                                self.in_clause(Clause::UpdateSet, |b| b.bind_expr(value))?;
+                            }
+                            return Err(missing);
+                        }
+                    };
+                    let value = self.assigned_value(&column, &assignment.value)?;
+                    push_assignment(&mut out, &column, value)?;
+                }
+                ast::AssignmentTarget::Tuple(names) => {
+                    let mut inner = &assignment.value;
+                    while let E::Nested(next) = inner {
+                        inner = next;
+                    }
+                    if let E::Subquery(query) = inner {
+                        let query = self.bind_subquery(query)?;
+                        if query.outputs.len() != names.len() {
+                            return Err(PgError::new(SqlState::SYNTAX_ERROR, "number of columns does not match number of values")
+                                .at(self.pos(inner)));
+                        }
+                        let row = self.one_choice(&query)?;
+                        for (index, (name, output)) in names.iter().zip(&query.outputs).enumerate() {
+                            let (name, subscripts) = self.subscripts_of(name)?;
+                            let place = Place { column: self.assigned_column(table, &name)?, subscripts };
+                            let value = match &row {
+                                Some(row) => ExprKind::Field { arg: Box::new(row.clone()), index },
+                                None => {
+                                    let one = Query { rel: query.rel.clone(), outputs: vec![output.clone()] };
+                                    ExprKind::ScalarSubquery(Box::new(one))
+                                }
+                            };
+                            let value = Expr::new(value, output.ty.clone());
+                            let value = self.coerce_assignment(value, &place.ty()?, &place.column.name)?;
+                            if place.subscripts.is_empty() {
+                                push_assignment(&mut out, &place.column, value)?;
+                            } else {
+                                self.push_part(&mut out, &place, value)?;
+                            }
+                        }
+                        continue;
+                    }
+                    let items: Vec<&E> = match inner {
+                        E::Tuple(items) => items.iter().collect(),
+                        E::Function(f) if f.name.to_string().eq_ignore_ascii_case("row") => match &f.args {
+                            ast::FunctionArguments::List(list) => list
+                                .args
+                                .iter()
+                                .filter_map(
+                                    |a| if let ast::FunctionArg::Unnamed(ast::FunctionArgExpr::Expr(e)) = a { Some(e) } else { None },
+                                )
+                                .collect(),
+                            _ => Vec::new(),
+                        },
+                        other => {
+                            return Err(PgError::unsupported(
+                                "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() expression",
+                            )
+                            .at(self.pos(other)));
+                        }
+                    };
+                    // (a, b) = ROW(v.*) assigns the fields.
+                    let mut values: Vec<(Option<Expr>, &E)> = Vec::with_capacity(items.len());
+                    for item in items {
+                        match self.in_clause(Clause::UpdateSet, |b| b.expanded(item))? {
+                            Some(fields) => values.extend(fields.into_iter().map(|(_, field)| (Some(field), item))),
+                            None => values.push((None, item)),
+                        }
+                    }
+                    if values.len() != names.len() {
+                        return Err(
+                            PgError::new(SqlState::SYNTAX_ERROR, "number of columns does not match number of values").at(self.pos(inner))
+                        );
+                    }
+                    let names = names.iter().map(|n| self.subscripts_of(n)).collect::<PgResult<Vec<_>>>()?;
+                    let columns = names.iter().map(|(n, _)| self.assigned_column(table, n)).collect::<PgResult<Vec<_>>>()?;
+                    for ((column, (name, subscripts)), (field, item)) in columns.iter().zip(names).zip(values) {
+                        match (field, subscripts.is_empty()) {
+                            (None, true) => {
+                                let value = self.assigned_value(column, item)?;
+                                push_assignment(&mut out, column, value)?;
+                            }
+                            (None, false) => self.push_bound_part(&mut out, table, &name, subscripts, item)?,
+                            (Some(field), true) => {
+                                self.check_updatable(column)?;
+                                let value = self.coerce_assignment(field, &column.ty, &column.name).map_err(|e| e.at(self.pos(item)))?;
+                                push_assignment(&mut out, column, value)?;
+                            }
+                            (Some(field), false) => {
+                                let place = Place { column: column.clone(), subscripts };
+                                let value = self.coerce_assignment(field, &place.ty()?, &column.name).map_err(|e| e.at(self.pos(item)))?;
+                                self.push_part(&mut out, &place, value)?;
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        Ok(out)
+    }
+
+    /// `SET a[1] = x`, of what is written.
+    fn push_bound_part(
+        &mut self,
+        out: &mut Vec<(ColumnId, Expr)>,
+        table: &TableDescriptor,
+        name: &ast::ObjectName,
+        subscripts: Vec<ast::Subscript>,
+        value: &E,
+    ) -> PgResult<()> {
+        let place = Place { column: self.assigned_column(table, name)?, subscripts };
+        if is_default(value) {
+            return Err(no_default_of_parts().at(self.pos(value)));
+        }
+        let ty = place.ty()?;
+        let bound = self.in_clause(Clause::UpdateSet, |b| b.bind_expr(value))?;
+        let value = self.coerce_assignment(bound, &ty, &place.column.name).map_err(|e| e.at(self.pos(value)))?;
+        self.push_part(out, &place, value)
+    }
+
+    /// `SET a[1] = x`: what the statement has already put into the column stays.
+    fn push_part(&mut self, out: &mut Vec<(ColumnId, Expr)>, place: &Place, value: Expr) -> PgResult<()> {
+        let Place { column, subscripts } = place;
+        self.check_updatable(column)?;
+        let before = out.iter().position(|(c, _)| *c == column.id).map(|at| out.remove(at).1);
+        let base = match before {
+            Some(Expr { kind: kind @ ExprKind::Func { .. }, ty }) => Expr::new(kind, ty),
+            Some(_) => return Err(twice(column)),
+            None => self
+                .scope()
+                .items
+                .first()
+                .and_then(|i| i.columns.iter().find(|c| c.name == column.name))
+                .map(|c| c.expr.clone())
+                .ok_or_else(|| PgError::internal("the target has no such column"))?,
+        };
+        let value = self.in_clause(Clause::UpdateSet, |b| b.assign_part(column, base, subscripts, value))?;
+        out.push((column.id, value));
+        Ok(())
+    }
+
+    /// A subquery for several columns that might give another row when it is asked again: a column that holds its row, computed once below
+    /// the assignments. `None` where each column may ask on its own.
+    fn one_choice(&mut self, query: &Query) -> PgResult<Option<Expr>> {
+        let mut chooses = false;
+        walk::visit_all(&query.rel, &mut |rel| {
+            chooses |= matches!(rel, Rel::Limit { .. } | Rel::DistinctOn { .. }) || walk::exprs_of(rel).into_iter().any(walk_volatile);
+        });
+        if query.outputs.len() < 2 || !chooses || self.chosen_rows.is_none() {
+            return Ok(None);
+        }
+        let row = self.row(query.outputs.iter().map(|o| Expr::column(o.col, o.ty.clone())).collect())?;
+        let (inner, outer, ty) = (self.new_col(), self.new_col(), row.ty.clone());
+        let rel = Rel::Project { input: Box::new(query.rel.clone()), exprs: vec![(inner, row)] };
+        let Some(output) = query.outputs.first().cloned() else { return Ok(None) };
+        let outputs = vec![Output { col: inner, ty: ty.clone(), ..output }];
+        let asked = Expr::new(ExprKind::ScalarSubquery(Box::new(Query { rel, outputs })), ty.clone());
+        if let Some(rows) = &mut self.chosen_rows {
+            rows.push((outer, asked));
+        }
+        Ok(Some(Expr::column(outer, ty)))
+    }
+
+    pub(super) fn assigned_column(&self, table: &TableDescriptor, name: &ast::ObjectName) -> PgResult<ColumnDescriptor> {
+        let column = self.column_name(table, name).and_then(|column| self.target_column(table, &column).cloned());
+        column.map_err(|e| e.at(self.pos(name)))
+    }
+
+    /// The one name by which a column of the target is told: what stands behind a dot is a field of it.
+    pub(super) fn column_name(&self, table: &TableDescriptor, name: &ast::ObjectName) -> PgResult<String> {
+        let mut parts = name_parts(name)?;
+        if let [column, field, ..] = parts.as_slice() {
+            let Some(found) = table.column_by_name(column) else {
+                let message = format!("column \"{column}\" of relation \"{}\" does not exist", table.name);
+                return Err(PgError::new(SqlState::UNDEFINED_COLUMN, message));
+            };
+            let ty = &found.ty.ty;
+            let message =
+                format!("cannot assign to field \"{field}\" of column \"{column}\" because its type {ty} is not a composite type");
+            return Err(PgError::new(SqlState::DATATYPE_MISMATCH, message));
+        }
+        Ok(parts.pop().unwrap_or_default())
+    }
+
+    fn assigned_value(&mut self, column: &ColumnDescriptor, e: &E) -> PgResult<Expr> {
+        if is_default(e) {
+            return if column.generated.is_some() { null_of(&column.ty) } else { self.default_of(column) };
+        }
+        self.check_updatable(column)?;
+        let bound = self.in_clause(Clause::UpdateSet, |b| b.bind_expr(e))?;
+        self.coerce_assignment(bound, &column.ty, &column.name).map_err(|err| err.at(self.pos(e)))
+    }
+
+    /// Whether UPDATE may give a column a value of its own.
+    fn check_updatable(&self, column: &ColumnDescriptor) -> PgResult<()> {
+        if column.generated.is_some() || column.identity.as_ref().is_some_and(|i| i.always) {
+            let kind = if column.generated.is_some() { "a generated column" } else { "an identity column defined as GENERATED ALWAYS" };
+            return Err(PgError::new(SqlState::GENERATED_ALWAYS, format!("column \"{}\" can only be updated to DEFAULT", column.name))
+                .detail(format!("Column \"{}\" is {kind}.", column.name)));
+        }
+        Ok(())
+    }
+
+    fn bind_update(&mut self, update: &ast::Update) -> PgResult<Mutation> {
+        let ast::TableFactor::Table { name, alias, .. } = &update.table.relation else {
+            return Err(PgError::new(SqlState::SYNTAX_ERROR, "UPDATE needs the name of a table"));
+        };
+        if !update.table.joins.is_empty() || update.or.is_some() || !update.order_by.is_empty() || update.limit.is_some() {
+            return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error: this clause is not part of UPDATE"));
+        }
+        let target = self.target(name, "update")?;
+        self.scopes.push(Scope::new(Clause::From));
+        let from: &[ast::TableWithJoins] = match &update.from {
+            Some(ast::UpdateTableFromKind::BeforeSet(from) | ast::UpdateTableFromKind::AfterSet(from)) => from,
+            None => &[],
+        };
+        let outer = self.hints.enter(&update.optimizer_hints);
+        let result = self.bind_update_in_scope(update, &target, alias.as_ref(), from);
+        self.hints.leave(outer);
+        self.scopes.pop();
+        result
+    }
+
+    fn bind_update_in_scope(
+        &mut self,
+        update: &ast::Update,
+        target: &Target,
+        alias: Option<&ast::TableAlias>,
+        from: &[ast::TableWithJoins],
+    ) -> PgResult<Mutation> {
+        let table = &target.table;
+        let (rel, old) = self.target_source(target, alias, from, update.selection.as_ref())?;
+        for name in update.assignments.iter().flat_map(|a| assigned_names(&a.target)) {
+            target.check_column(&name, "update")?;
+        }
+        let outer = self.chosen_rows.replace(Vec::new());
+        let assignments = self.in_clause(Clause::UpdateSet, |b| b.bind_assignments(&target.shape, &update.assignments));
+        let chosen = std::mem::replace(&mut self.chosen_rows, outer).unwrap_or_default();
+        let mut assignments = assignments?;
+        // The order in which they are computed.
+        assignments.sort_by_key(|(column, _)| *column);
+        let mut exprs = self.passed_through(&rel, &old, table);
+        let rel = if chosen.is_empty() {
+            rel
+        } else {
+            Rel::Project { input: Box::new(rel), exprs: exprs.iter().cloned().chain(chosen).collect() }
+        };
+        let mut new: Vec<(ColumnId, ColId)> = Vec::new();
+        for (column, value) in assignments {
+            if table.column(column).is_some_and(|c| c.generated.is_some()) {
+                continue;
+            }
+            let id = self.new_col();
+            exprs.push((id, value));
+            new.push((column, id));
+        }
+        let mut rel = Rel::Project { input: Box::new(rel), exprs };
+        // Generated columns follow from the new row.
+        let mut all: Vec<(ColumnId, ColId)> =
+            old.iter().map(|(c, id)| new.iter().find(|(n, _)| n == c).copied().unwrap_or((*c, *id))).collect();
+        rel = self.with_generated(rel, table, &mut all)?;
+        for column in table.visible_columns().filter(|c| c.generated.is_some()) {
+            if let Some(found) = all.iter().find(|(c, _)| *c == column.id) {
+                new.push(*found);
+            }
+        }
+        let alias = alias.map_or_else(|| target.shape.name.clone(), |a| fold(&a.name));
+        let (returning, returning_columns) = self.bind_returning(target, &alias, update.returning.as_deref(), Some(()))?;
+        Ok(Mutation {
+            table: MutationTarget(table.clone()),
+            kind: MutationKind::Update { old, new },
+            source: Box::new(rel),
+            returning,
+            returning_columns,
+            checks: target.view_checks(),
+        })
+    }
+
+    /// The target joined with FROM or USING and filtered; and the target's columns.
+    fn target_source(
+        &mut self,
+        target: &Target,
+        alias: Option<&ast::TableAlias>,
+        from: &[ast::TableWithJoins],
+        selection: Option<&E>,
+    ) -> PgResult<(Rel, Vec<(ColumnId, ColId)>)> {
+        let (scan, mut item) = self.scan_table(&target.table, alias)?;
+        let old: Vec<_> = scan.columns.iter().copied().filter(|(id, _)| *id != crate::fulltext::SCORE).collect();
+        let mut rel = Rel::Scan(Box::new(scan));
+        if let Some(view) = &target.view {
+            item = view.item(&alias.map_or_else(|| view.name.clone(), |a| fold(&a.name)), &old);
+            let conditions = view.conditions(&old);
+            if !conditions.is_empty() {
+                rel = Rel::Filter { input: Box::new(rel), predicate: and(conditions) };
+            }
+        }
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.add_item(item);
+        }
+        if !from.is_empty() {
+            let right = self.bind_beside_target(from)?;
+            rel = Rel::Join { left: Box::new(rel), right: Box::new(right), kind: JoinKind::Inner, on: None, lateral: false };
+        }
+        if let Some(condition) = selection {
+            let predicate = match marks::cursor(condition) {
+                Some(cursor) => self.is_current(target, &fold(cursor), &old)?,
+                _ => vec![self.in_clause(Clause::Where, |b| {
+                    let bound = b.bind_expr(condition)?;
+                    b.coerce_condition(bound, "WHERE").map_err(|e| e.at(b.pos(condition)))
+                })?],
+            };
+            rel = Rel::Filter { input: Box::new(rel), predicate: and(predicate) };
+        }
+        Ok((rel, old))
+    }
+
+    /// That a row of the target is the one on which a cursor stands.
+    fn is_current(&mut self, target: &Target, cursor: &str, columns: &[(ColumnId, ColId)]) -> PgResult<Vec<Expr>> {
+        if target.view.is_some() {
+            return Err(PgError::unsupported("WHERE CURRENT OF on a view is not implemented").hint("Name the table that the view reads."));
+        }
+        self.names_cursor = true;
+        let (table, system) = (&target.table, Arc::clone(&self.ctx.eval.system));
+        let mut conditions = Vec::with_capacity(table.key.len());
+        for (part, key) in (0_u64..).zip(&table.key) {
+            let (Some((_, id)), Some(column)) = (columns.iter().find(|(c, _)| *c == key.column), table.column(key.column)) else {
+                return Err(PgError::internal("a table without its key"));
+            };
+            let asked = [
+                ScalarValue::from(cursor),
+                ScalarValue::UInt32(Some(table.oid)),
+                ScalarValue::from(table.name.as_str()),
+                ScalarValue::UInt64(Some(part)),
+            ];
+            let value = system.call(KEY_OF_CURRENT_ROW, &asked, &column.ty)?;
+            let value = Expr::new(ExprKind::Const(value), column.ty.clone());
+            conditions.push(self.operator("=", Some(Expr::column(*id, column.ty.clone())), value)?);
+        }
+        Ok(conditions)
+    }
+
+    /// Columns of the source that the mutation and RETURNING may use.
+    pub(super) fn passed_through(&self, _rel: &Rel, old: &[(ColumnId, ColId)], table: &TableDescriptor) -> Vec<(ColId, Expr)> {
+        let mut out: Vec<(ColId, Expr)> =
+            old.iter().filter_map(|(column, id)| table.column(*column).map(|c| (*id, Expr::column(*id, c.ty.clone())))).collect();
+        for column in self.scope().items.iter().skip(1).flat_map(|i| &i.columns) {
+            if let ExprKind::Column(id) = column.expr.kind
+                && !out.iter().any(|(c, _)| *c == id)
+            {
+                out.push((id, column.expr.clone()));
+            }
+        }
+        out
+    }
+
+    fn bind_delete(&mut self, delete: &ast::Delete) -> PgResult<Mutation> {
+        let (ast::FromTable::WithFromKeyword(from) | ast::FromTable::WithoutKeyword(from)) = &delete.from;
+        let [target] = from.as_slice() else {
+            return Err(PgError::new(SqlState::SYNTAX_ERROR, "DELETE takes one table"));
+        };
+        let ast::TableFactor::Table { name, alias, .. } = &target.relation else {
+            return Err(PgError::new(SqlState::SYNTAX_ERROR, "DELETE needs the name of a table"));
+        };
+        if !delete.order_by.is_empty() || delete.limit.is_some() || !delete.tables.is_empty() || !target.joins.is_empty() {
+            return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error: this clause is not part of DELETE"));
+        }
+        let target = self.target(name, "delete from")?;
+        let table = target.table.clone();
+        self.scopes.push(Scope::new(Clause::From));
+        let outer = self.hints.enter(&delete.optimizer_hints);
+        let using: &[ast::TableWithJoins] = delete.using.as_deref().unwrap_or(&[]);
+        let result = self.target_source(&target, alias.as_ref(), using, delete.selection.as_ref()).and_then(|(rel, old)| {
+            let exprs = self.passed_through(&rel, &old, &table);
+            let rel = Rel::Project { input: Box::new(rel), exprs };
+            let alias = alias.as_ref().map_or_else(|| target.shape.name.clone(), |a| fold(&a.name));
+            let (returning, returning_columns) = self.bind_returning(&target, &alias, delete.returning.as_deref(), Some(()))?;
+            Ok(Mutation {
+                table: MutationTarget(table.clone()),
+                kind: MutationKind::Delete { old },
+                source: Box::new(rel),
+                returning,
+                returning_columns,
+                checks: None,
+            })
+        });
+        self.hints.leave(outer);
+        self.scopes.pop();
+        result
+    }
+
+    /// RETURNING: over the row as it is afterwards (for DELETE: as it was) and the other FROM items.
+    #[allow(clippy::type_complexity)] // the list and the columns it is over
+    pub(super) fn bind_returning(
+        &mut self,
+        target: &Target,
+        alias: &str,
+        items: Option<&[ast::SelectItem]>,
+        in_scope: Option<()>,
+    ) -> PgResult<(Option<Vec<(Output, Expr)>>, Vec<(ColumnId, ColId)>)> {
+        let table = &target.table;
+        let Some(items) = items else { return Ok((None, Vec::new())) };
+        let columns: Vec<(ColumnId, ColId)> = table.live_columns().map(|c| (c.id, self.new_col())).collect();
+        let mut scope = Scope::new(Clause::Returning);
+        match &target.view {
+            Some(view) => {
+                scope.local.extend(columns.iter().map(|(_, c)| *c));
+                scope.add_item(view.item(alias, &columns));
+            }
+            None => {
+                scope.add_table(table, alias, &|id| lookup(&columns, id));
+                scope.set_schema(self.schema_of(table).filter(|_| alias == table.name));
+            }
+        }
+        if in_scope.is_some() {
+            let others: Vec<FromItem> = self.scope().items.iter().skip(1).cloned().collect();
+            for item in others {
+                for c in &item.columns {
+                    if let ExprKind::Column(id) = c.expr.kind {
+                        scope.local.insert(id);
+                    }
+                }
+                scope.add_item(item);
+            }
+        }
+        self.scopes.push(scope);
+        let result = self.bind_returning_list(items);
+        self.scopes.pop();
+        Ok((Some(result?), columns))
+    }
+
+    /// The items beside a target, which none of them may refer to.
+    pub(super) fn bind_beside_target(&mut self, from: &[ast::TableWithJoins]) -> PgResult<Rel> {
+        self.refuse_target(Some(Refusal::Target));
+        let bound = self.bind_from(from);
+        self.refuse_target(None);
+        bound
+    }
+
+    fn refuse_target(&mut self, refused: Option<Refusal>) {
+        if let Some(target) = self.scopes.last_mut().and_then(|s| s.items.first_mut()) {
+            target.refused = refused;
+        }
+    }
+
+    fn bind_returning_list(&mut self, items: &[ast::SelectItem]) -> PgResult<Vec<(Output, Expr)>> {
+        let targets = self.bind_targets(items)?;
+        let mut out = Vec::with_capacity(targets.len());
+        for (name, expr) in targets {
+            if super::aggregate::has_aggregate(&expr) {
+                return Err(PgError::new(SqlState::GROUPING_ERROR, "aggregate functions are not allowed in RETURNING"));
+            }
+            let expr = self.resolve_unknown(expr)?;
+            let origin = self.origin_of(&expr);
+            let col = self.new_col();
+            out.push((Output { name, col, ty: expr.ty.clone(), origin }, expr));
+        }
+        Ok(out)
+    }
+}
+
+pub(super) fn lookup(columns: &[(ColumnId, ColId)], id: ColumnId) -> ColId {
+    columns.iter().find(|(c, _)| *c == id).map_or(ColId(0), |(_, col)| *col)
+}
+
+/// The columns that an assignment names.
+fn assigned_names(target: &ast::AssignmentTarget) -> Vec<String> {
+    let names: &[ast::ObjectName] = match target {
+        ast::AssignmentTarget::ColumnName(name) => std::slice::from_ref(name),
+        ast::AssignmentTarget::Tuple(names) => names,
+    };
+    names.iter().filter_map(|n| n.0.first()?.as_ident().map(fold)).collect()
+}
+
+/// Whether a value is the word DEFAULT.
+pub fn is_default(e: &E) -> bool {
+    match e {
+        E::Nested(inner) => is_default(inner),
+        E::Identifier(i) => i.quote_style.is_none() && i.value.eq_ignore_ascii_case("default"),
+        _ => false,
+    }
+}
+
+pub(super) fn given_though_generated(column: &ColumnDescriptor) -> PgError {
+    PgError::new(SqlState::GENERATED_ALWAYS, format!("cannot insert a non-DEFAULT value into column \"{}\"", column.name))
+        .detail(format!("Column \"{}\" is a generated column.", column.name))
+}
+
+pub(super) fn twice(column: &ColumnDescriptor) -> PgError {
+    PgError::new(SqlState::SYNTAX_ERROR, format!("multiple assignments to same column \"{}\"", column.name))
+}
+
+fn push_assignment(out: &mut Vec<(ColumnId, Expr)>, column: &ColumnDescriptor, value: Expr) -> PgResult<()> {
+    if out.iter().any(|(c, _)| *c == column.id) {
+        return Err(twice(column));
+    }
+    out.push((column.id, value));
+    Ok(())
+}
+
+pub(super) fn null_of(ty: &SqlType) -> PgResult<Expr> {
+    let value = ScalarValue::try_from(&ty.arrow).map_err(|e| PgError::internal(e.to_string()))?;
+    Ok(Expr::new(ExprKind::Const(value), ty.clone()))
+}

@@ -1,0 +1,997 @@
+//! FROM: tables, views, subqueries, functions, joins; and what each lets the others see.
+
+use super::expr::and;
+use super::scope::{Clause, FromItem, Refusal, Scope, ScopeColumn, StarColumn};
+use super::sqlparser_span::Span;
+use super::{Binder, MAX_VIEWS, fold, name_parts};
+use crate::typed::tree::{ColId, Expr, ExprKind, JoinKind, Rel, SetExpr, TableScan};
+use std::collections::HashSet;
+use std::sync::Arc;
+use stoa_pg::registry::{CastContext, FuncKind, Registry};
+use stoa_pg::types::RecordType;
+use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_syntax::ast::{self, Expr as E, FunctionArg, FunctionArgExpr, JoinConstraint, JoinOperator, Spanned, TableFactor};
+use stoa_syntax::marks;
+use stoa_table::catalog::{Relation, TableDescriptor, ViewDescriptor};
+
+/// A FROM item that was bound: its relation, and whether it refers to items to its left.
+pub struct Bound {
+    rel: Rel,
+    lateral: bool,
+}
+
+/// What begins the names of columns that a view's relations got after it.
+pub(super) const LATER: char = '\u{3}';
+
+impl Binder<'_> {
+    /// Binds the FROM list into the innermost scope.
+    pub fn bind_from(&mut self, from: &[ast::TableWithJoins]) -> PgResult<Rel> {
+        let mut rel: Option<Rel> = None;
+        for item in from {
+            let right = self.bind_joined(item)?;
+            rel = Some(match rel {
+                None => right.rel,
+                Some(left) => self.join(left, right, JoinKind::Inner, None),
+            });
+        }
+        Ok(rel.unwrap_or(Rel::One))
+    }
+
+    fn join(&mut self, left: Rel, right: Bound, kind: JoinKind, on: Option<Expr>) -> Rel {
+        Rel::Join { left: Box::new(left), right: Box::new(right.rel), kind, on, lateral: right.lateral }
+    }
+
+    fn bind_joined(&mut self, item: &ast::TableWithJoins) -> PgResult<Bound> {
+        let first_item = self.scope().items.len();
+        let first_star = self.scope().star.len();
+        let mut left = self.bind_factor(&item.relation)?;
+        for join in &item.joins {
+            let right_item = self.scope().items.len();
+            let right_star = self.scope().star.len();
+            let (kind, constraint) = join_kind(&join.join_operator)?;
+            // A LATERAL item may not refer to the side that a RIGHT or FULL join extends with NULLs.
+            if matches!(kind, JoinKind::Right | JoinKind::Full) {
+                self.each_item(first_item, right_item, |i| i.refused = Some(Refusal::Nullable));
+            }
+            let right = self.bind_factor(&join.relation);
+            self.each_item(first_item, right_item, |i| i.refused = None);
+            let right = right?;
+            let on = match constraint {
+                JoinConstraint::On(on) => {
+                    // Only the two sides are visible.
+                    self.each_item(0, first_item, |i| i.lateral_only = true);
+                    let bound = self.in_clause(Clause::JoinOn, |b| {
+                        let e = b.bind_expr(on)?;
+                        b.coerce_condition(e, "JOIN/ON").map_err(|e| e.at(b.pos(on)))
+                    });
+                    self.each_item(0, first_item, |i| i.lateral_only = false);
+                    Some(bound?)
+                }
+                JoinConstraint::Using(names) => {
+                    let mut columns = Vec::with_capacity(names.len());
+                    let mut alias = None;
+                    for name in names {
+                        let parts = name_parts(name)?;
+                        let column = parts.last().cloned().unwrap_or_default();
+                        if let Some(name_of_join) = column.strip_prefix(marks::USING_ALIAS) {
+                            alias = Some((name_of_join.to_owned(), self.pos(name)));
+                            continue;
+                        }
+                        if columns.contains(&column) {
+                            return Err(PgError::new(
+                                SqlState::DUPLICATE_COLUMN,
+                                format!("column name \"{column}\" appears more than once in USING clause"),
+                            ));
+                        }
+                        columns.push(column);
+                    }
+                    let on = self.merge_using(&columns, first_star, right_star, kind)?;
+                    if let Some((alias, position)) = alias {
+                        self.name_merged(alias, first_star, columns.len()).map_err(|e| e.at(position))?;
+                    }
+                    on
+                }
+                JoinConstraint::Natural => {
+                    let scope = self.scope();
+                    let right: HashSet<&str> = scope.star[right_star..].iter().map(|s| s.name.as_str()).collect();
+                    let columns: Vec<String> = scope.star[first_star..right_star]
+                        .iter()
+                        .filter(|s| right.contains(s.name.as_str()))
+                        .map(|s| s.name.clone())
+                        .collect();
+                    self.merge_using(&columns, first_star, right_star, kind)?
+                }
+                JoinConstraint::None => {
+                    let cross = matches!(join.join_operator, JoinOperator::CrossJoin(_));
+                    if !cross {
+                        return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error: a join needs ON or USING"));
+                    }
+                    None
+                }
+            };
+            self.full_joins |= kind == JoinKind::Full;
+            let here = self.scope().items.len();
+            if matches!(kind, JoinKind::Left | JoinKind::Full) {
+                self.each_item(right_item, here, |i| i.nullable = true);
+            }
+            if matches!(kind, JoinKind::Right | JoinKind::Full) {
+                self.each_item(first_item, right_item, |i| i.nullable = true);
+            }
+            // The right side may refer to an item further left than its own join.
+            let lateral = left.lateral || right.lateral;
+            let rel = self.join(left.rel, right, kind, on);
+            left = Bound { rel, lateral };
+        }
+        Ok(left)
+    }
+
+    pub fn scope(&self) -> &Scope {
+        // A scope is pushed before FROM is bound.
+        static EMPTY: std::sync::LazyLock<Scope> = std::sync::LazyLock::new(|| Scope::new(Clause::From));
+        self.scopes.last().unwrap_or(&EMPTY)
+    }
+
+    fn each_item(&mut self, from: usize, to: usize, f: impl Fn(&mut FromItem)) {
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.items[from..to].iter_mut().for_each(f);
+        }
+    }
+
+    /// USING and NATURAL: the condition, and one merged column in place of each pair.
+    fn merge_using(&mut self, columns: &[String], left_star: usize, right_star: usize, kind: JoinKind) -> PgResult<Option<Expr>> {
+        let mut conditions = Vec::with_capacity(columns.len());
+        let mut merged = Vec::with_capacity(columns.len());
+        for name in columns {
+            let find = |range: &[StarColumn], side: &str| -> PgResult<StarColumn> {
+                let mut found = range.iter().filter(|s| s.name == *name);
+                let first = found.next().cloned().ok_or_else(|| {
+                    PgError::new(
+                        SqlState::UNDEFINED_COLUMN,
+                        format!("column \"{name}\" specified in USING clause does not exist in {side} table"),
+                    )
+                })?;
+                if found.next().is_some() {
+                    return Err(PgError::new(
+                        SqlState::AMBIGUOUS_COLUMN,
+                        format!("common column name \"{name}\" appears more than once in {side} table"),
+                    ));
+                }
+                Ok(first)
+            };
+            let star = &self.scope().star;
+            let left = find(&star[left_star..right_star], "left")?;
+            let right = find(&star[right_star..], "right")?;
+            self.note_origin(left.origin);
+            self.note_origin(right.origin);
+            let ty = self.common_type([&left.expr, &right.expr], "JOIN/USING")?;
+            conditions.push(self.operator("=", Some(left.expr.clone()), right.expr.clone())?);
+            let expr = match kind {
+                JoinKind::Full => {
+                    let (both, ty) = self.unify(vec![left.expr, right.expr], "JOIN/USING")?;
+                    Expr::new(ExprKind::Coalesce(both), ty)
+                }
+                JoinKind::Right => self.coerce(right.expr, &SqlType::new(ty), CastContext::Implicit)?,
+                _ => self.coerce(left.expr, &SqlType::new(ty), CastContext::Implicit)?,
+            };
+            merged.push(StarColumn { name: name.clone(), expr, item: None, origin: left.origin });
+        }
+        if let Some(scope) = self.scopes.last_mut() {
+            let mut rest: Vec<StarColumn> = scope.star.split_off(left_star);
+            rest.retain(|s| !columns.contains(&s.name));
+            scope.star.extend(merged);
+            scope.star.extend(rest);
+        }
+        Ok(if conditions.is_empty() { None } else { Some(and(conditions)) })
+    }
+
+    /// `JOIN … USING (…) AS alias`: the merged columns, which begin at `first` of `*`, under a name of their own too.
+    fn name_merged(&mut self, alias: String, first: usize, count: usize) -> PgResult<()> {
+        let Some(scope) = self.scopes.last_mut() else { return Ok(()) };
+        let merged = scope.star.iter().skip(first).take(count);
+        let columns = merged.map(|s| ScopeColumn { name: s.name.clone(), expr: s.expr.clone(), origin: s.origin }).collect();
+        let item = FromItem {
+            alias,
+            schema: None,
+            place: None,
+            columns,
+            fields: Vec::new(),
+            key: None,
+            lateral_only: false,
+            refused: None,
+            nullable: false,
+            table_oid: None,
+            scalar: false,
+        };
+        is_new(scope, &item)?;
+        scope.items.push(item);
+        Ok(())
+    }
+
+    /// Adds an item under its alias; the alias must be new.
+    fn push_item(&mut self, item: FromItem, position: Option<usize>) -> PgResult<()> {
+        let Some(scope) = self.scopes.last_mut() else { return Ok(()) };
+        is_new(scope, &item).map_err(|e| e.at(position))?;
+        for c in &item.columns {
+            if let ExprKind::Column(id) = c.expr.kind {
+                scope.local.insert(id);
+            }
+        }
+        scope.add_item(item);
+        Ok(())
+    }
+
+    fn bind_factor(&mut self, factor: &TableFactor) -> PgResult<Bound> {
+        match factor {
+            TableFactor::Table { name, alias, args: None, version, sample, with_ordinality: false, .. } => {
+                let mut bound = self.bind_table(name, alias.as_ref(), version.as_ref())?;
+                if let Some(sample) = sample {
+                    bound.rel = self.bind_sample(bound.rel, sample)?;
+                }
+                Ok(bound)
+            }
+            TableFactor::Table { name, alias, args, with_ordinality, .. } => {
+                let empty = Vec::new();
+                let args = args.as_ref().map_or(&empty, |a| &a.args);
+                self.bind_table_function(&[(name.clone(), args.clone())], alias.as_ref(), *with_ordinality)
+            }
+            TableFactor::Function { name, args, with_ordinality, alias, .. } if is_rows_from(name) => {
+                let mut calls = Vec::with_capacity(args.len());
+                for arg in args {
+                    match arg {
+                        FunctionArg::Unnamed(FunctionArgExpr::Expr(E::Function(f))) => calls.push((
+                            f.name.clone(),
+                            match &f.args {
+                                ast::FunctionArguments::List(list) => list.args.clone(),
+                                _ => Vec::new(),
+                            },
+                        )),
+                        other => return Err(PgError::unsupported(format!("{other} in ROWS FROM is not supported"))),
+                    }
+                }
+                self.bind_table_function(&calls, alias.as_ref(), *with_ordinality)
+            }
+            TableFactor::Function { name, args, with_ordinality, alias, .. } => {
+                self.bind_table_function(&[(name.clone(), args.clone())], alias.as_ref(), *with_ordinality)
+            }
+            TableFactor::UNNEST { alias, array_exprs, with_ordinality, .. } => {
+                // Several arrays run in step: ROWS FROM (unnest(a), unnest(b)).
+                let calls: Vec<(ast::ObjectName, Vec<FunctionArg>)> = array_exprs
+                    .iter()
+                    .map(|e| {
+                        (
+                            ast::ObjectName::from(vec![ast::Ident::new("unnest")]),
+                            vec![FunctionArg::Unnamed(FunctionArgExpr::Expr(e.clone()))],
+                        )
+                    })
+                    .collect();
+                self.bind_table_function(&calls, alias.as_ref(), *with_ordinality)
+            }
+            TableFactor::TableFunction { expr: E::Function(f), alias } => {
+                let ast::FunctionArguments::List(list) = &f.args else {
+                    return self.bind_table_function(&[(f.name.clone(), Vec::new())], alias.as_ref(), false);
+                };
+                self.bind_table_function(&[(f.name.clone(), list.args.clone())], alias.as_ref(), false)
+            }
+            TableFactor::Derived { lateral, subquery, alias, .. } => self.bind_derived(*lateral, subquery, alias.as_ref()),
+            TableFactor::NestedJoin { table_with_joins, alias } => self.bind_nested(table_with_joins, alias.as_ref()),
+            other => Err(PgError::unsupported(format!("FROM item is not supported: {other}"))),
+        }
+    }
+
+    /// A join in brackets; an alias hides the names inside.
+    fn bind_nested(&mut self, joined: &ast::TableWithJoins, alias: Option<&ast::TableAlias>) -> PgResult<Bound> {
+        let Some(alias) = alias else { return self.bind_joined(joined) };
+        let first_item = self.scope().items.len();
+        let first_star = self.scope().star.len();
+        // What the join holds is hidden by its alias, and may have names that are taken outside.
+        let names_from = self.scopes.last_mut().map_or(0, |scope| std::mem::replace(&mut scope.names_from, first_item));
+        let bound = self.bind_joined(joined);
+        let Some(scope) = self.scopes.last_mut() else { return bound };
+        scope.names_from = names_from;
+        let bound = bound?;
+        let stars = scope.star.split_off(first_star);
+        scope.items.truncate(first_item);
+        let columns = stars.into_iter().map(|s| ScopeColumn { name: s.name, expr: s.expr, origin: s.origin }).collect();
+        let item = self.aliased(columns, Some(alias), String::new())?;
+        self.push_item(item, self.pos_span(alias.name.span))?;
+        Ok(bound)
+    }
+
+    /// The table as the catalog shares it.
+    pub(super) fn shared_table(&self, table: &TableDescriptor) -> Arc<TableDescriptor> {
+        self.ctx.catalog.shared_table(table.oid).unwrap_or_else(|| Arc::new(table.clone()))
+    }
+
+    /// The text of a view lists the columns that its relations had: those that they got later have no name there, so that none becomes
+    /// part of a NATURAL join, or makes a name ambiguous.
+    fn hide_later(&self, columns: &mut [ScopeColumn], alias: Option<&ast::TableAlias>) {
+        let listed = alias.map_or(0, |alias| alias.columns.len());
+        if !self.views.is_empty() && listed > 0 {
+            columns.iter_mut().skip(listed).for_each(|column| column.name.insert(0, LATER));
+        }
+    }
+
+    /// Names columns as an alias says.
+    fn aliased(&self, mut columns: Vec<ScopeColumn>, alias: Option<&ast::TableAlias>, default_name: String) -> PgResult<FromItem> {
+        let mut name = default_name;
+        if let Some(alias) = alias {
+            name = fold(&alias.name);
+            if alias.columns.len() > columns.len() {
+                return Err(PgError::new(
+                    SqlState::INVALID_COLUMN_REFERENCE,
+                    format!("table \"{name}\" has {} columns available but {} columns specified", columns.len(), alias.columns.len()),
+                ));
+            }
+            for (column, new) in columns.iter_mut().zip(&alias.columns) {
+                column.name = fold(&new.name);
+            }
+        }
+        Ok(FromItem {
+            alias: name,
+            schema: None,
+            place: None,
+            columns,
+            fields: Vec::new(),
+            key: None,
+            lateral_only: false,
+            refused: None,
+            nullable: false,
+            table_oid: None,
+            scalar: false,
+        })
+    }
+
+    fn bind_table(
+        &mut self,
+        name: &ast::ObjectName,
+        alias: Option<&ast::TableAlias>,
+        version: Option<&ast::TableVersion>,
+    ) -> PgResult<Bound> {
+        let position = self.pos(name);
+        let parts = name_parts(name)?;
+        if let [single] = parts.as_slice()
+            && let Some(entry) = self.cte_scope.iter().rev().find(|c| c.name == *single).cloned()
+        {
+            return self.bind_cte_reference(&entry, alias).map_err(|e| e.at(position));
+        }
+        let (schema, relation_name, found) = self.find_relation(name).map_err(|e| e.at(position))?;
+        if let (Some(meant), true) = (&mut self.meant, self.views.is_empty()) {
+            meant.relations.insert(name.span());
+        }
+        match found.as_deref() {
+            Some(Relation::Table(table)) => {
+                let table = self.shared_table(table);
+                self.bind_base_table(&table, schema, alias, version, name.span())
+            }
+            Some(Relation::View(view)) => {
+                let view = view.clone();
+                self.bind_view(&view, schema, alias, name.span())
+            }
+            Some(Relation::Sequence(sequence)) => {
+                let name = sequence.name.clone();
+                let oid = sequence.oid;
+                self.bind_sequence(oid, &name, alias, position)
+            }
+            None => {
+                if let Some(columns) = crate::system_relations::columns(&schema, &relation_name) {
+                    let oid = crate::system_relations::oid(&schema, &relation_name);
+                    return self.bind_virtual(&schema, &relation_name, columns, oid, alias, name.span());
+                }
+                Err(self.undefined_table(&parts).at(position))
+            }
+        }
+    }
+
+    /// 42P01 with a hint when a near name exists.
+    pub fn undefined_table(&self, parts: &[String]) -> PgError {
+        let full = parts.join(".");
+        let error = PgError::new(SqlState::UNDEFINED_TABLE, format!("relation \"{full}\" does not exist"));
+        if let [single] = parts
+            && self.later_ctes.contains(single)
+        {
+            return error
+                .detail(format!("There is a WITH item named \"{single}\", but it cannot be referenced from this part of the query."))
+                .hint("Use WITH RECURSIVE, or re-order the WITH items to remove forward references.");
+        }
+        let wanted = parts.last().map_or("", String::as_str);
+        let names: Vec<&str> = self
+            .ctx
+            .catalog
+            .relations()
+            .filter(|r| self.ctx.search_path.contains(&r.schema()))
+            .map(|r| r.name())
+            .chain(self.cte_scope.iter().map(|c| c.name.as_str()))
+            .collect();
+        match super::suggest::closest(wanted, names) {
+            Some(better) => error.hint(format!("Perhaps you meant the table \"{better}\".")),
+            None => error,
+        }
+    }
+
+    fn bind_base_table(
+        &mut self,
+        table: &Arc<TableDescriptor>,
+        schema: String,
+        alias: Option<&ast::TableAlias>,
+        version: Option<&ast::TableVersion>,
+        place: Span,
+    ) -> PgResult<Bound> {
+        let position = self.pos_span(place);
+        let (scan, mut item) = self.scan_table(table, alias)?;
+        if alias.is_none() {
+            item.schema = Some(schema);
+            item.place = Some(place);
+        }
+        let mut scan = scan;
+        if let Some(version) = version {
+            let (ast::TableVersion::ForSystemTimeAsOf(e) | ast::TableVersion::TimestampAsOf(e)) = version else {
+                return Err(PgError::unsupported("this table version is not supported").at(position));
+            };
+            let bound = self.bind_expr(e)?;
+            let bound = self.coerce(bound, &SqlType::new(PgType::Timestamptz), CastContext::Explicit)?;
+            scan.as_of = Some(Box::new(bound));
+        }
+        self.push_item(item, position)?;
+        Ok(Bound { rel: Rel::Scan(Box::new(scan)), lateral: false })
+    }
+
+    /// A scan of a table under fresh column ids, and the FROM item that shows it.
+    pub fn scan_table(&mut self, table: &Arc<TableDescriptor>, alias: Option<&ast::TableAlias>) -> PgResult<(TableScan, FromItem)> {
+        self.note_use(table.oid, None);
+        let mut columns = Vec::new();
+        let mut visible = Vec::new();
+        for column in table.live_columns() {
+            let id = self.new_col();
+            columns.push((column.id, id));
+            if !column.hidden {
+                visible.push(ScopeColumn {
+                    name: column.name.clone(),
+                    expr: Expr::column(id, column.ty.clone()),
+                    origin: Some((table.oid, column.id.0)),
+                });
+            }
+        }
+        self.add_score(table, &mut columns);
+        let fields = names_of(&visible, alias);
+        self.hide_later(&mut visible, alias);
+        let mut item = self.aliased(visible, alias, table.name.clone())?;
+        item.fields = fields;
+        item.table_oid = Some(table.oid);
+        if alias.is_none() {
+            item.schema = self.schema_of(table);
+        }
+        if table.primary_key.is_some() {
+            item.key = Some(table.key.iter().filter_map(|p| columns.iter().find(|(c, _)| *c == p.column).map(|(_, id)| *id)).collect());
+        }
+        if let Some(scope) = self.scopes.last_mut() {
+            scope.local.extend(columns.iter().map(|(_, id)| *id));
+        }
+        let hints = self.hints_of(&item.alias, table);
+        let scan = TableScan { table: table.clone(), columns, alias: item.alias.clone(), as_of: None, hints, scan_id: self.new_scan() };
+        Ok((scan, item))
+    }
+
+    /// The schema by which columns of a table without an alias may be named.
+    pub fn schema_of(&self, table: &TableDescriptor) -> Option<String> {
+        self.ctx.catalog.schema(table.schema).map(|s| s.name.clone())
+    }
+
+    fn bind_virtual(
+        &mut self,
+        schema: &str,
+        name: &str,
+        columns: Vec<(String, SqlType)>,
+        oid: u32,
+        alias: Option<&ast::TableAlias>,
+        place: Span,
+    ) -> PgResult<Bound> {
+        let position = self.pos_span(place);
+        let mut rel_columns = Vec::with_capacity(columns.len());
+        let mut visible = Vec::with_capacity(columns.len());
+        for (i, (column, ty)) in columns.into_iter().enumerate() {
+            let id = self.new_col();
+            rel_columns.push((id, column.clone(), ty.clone()));
+            visible.push(ScopeColumn { name: column, expr: Expr::column(id, ty), origin: Some((oid, i as u32 + 1)) });
+        }
+        let fields = names_of(&visible, alias);
+        let mut item = self.aliased(visible, alias, name.to_owned())?;
+        item.fields = fields;
+        item.table_oid = Some(oid);
+        if alias.is_none() {
+            item.schema = Some(schema.to_owned());
+            item.place = Some(place);
+        }
+        self.push_item(item, position)?;
+        Ok(Bound { rel: Rel::Virtual { schema: schema.to_owned(), name: name.to_owned(), columns: rel_columns }, lateral: false })
+    }
+
+    /// `SELECT last_value FROM sequence`.
+    fn bind_sequence(&mut self, oid: u32, name: &str, alias: Option<&ast::TableAlias>, position: Option<usize>) -> PgResult<Bound> {
+        self.note_use(oid, None);
+        let columns = vec![
+            ("last_value".to_owned(), SqlType::new(PgType::Int8)),
+            ("log_cnt".to_owned(), SqlType::new(PgType::Int8)),
+            ("is_called".to_owned(), SqlType::new(PgType::Bool)),
+        ];
+        let mut rel_columns = Vec::new();
+        let mut visible = Vec::new();
+        for (column, ty) in columns {
+            let id = self.new_col();
+            rel_columns.push((id, column.clone(), ty.clone()));
+            visible.push(ScopeColumn { name: column, expr: Expr::column(id, ty), origin: None });
+        }
+        let item = self.aliased(visible, alias, name.to_owned())?;
+        self.push_item(item, position)?;
+        Ok(Bound { rel: Rel::Virtual { schema: "stoa_sequence".into(), name: oid.to_string(), columns: rel_columns }, lateral: false })
+    }
+
+    fn bind_view(&mut self, view: &ViewDescriptor, schema: String, alias: Option<&ast::TableAlias>, place: Span) -> PgResult<Bound> {
+        let position = self.pos_span(place);
+        self.note_use(view.oid, None);
+        if let Some(storage) = view.materialized
+            && let Some(table) = self.ctx.catalog.shared_table(storage)
+        {
+            if view.unpopulated {
+                self.unpopulated.get_or_insert_with(|| view.name.as_str().into());
+            }
+            let (scan, mut item) = self.scan_table(&table, alias)?;
+            if alias.is_none() {
+                item.alias.clone_from(&view.name);
+                item.schema = Some(schema);
+                item.place = Some(place);
+            }
+            self.push_item(item, position)?;
+            return Ok(Bound { rel: Rel::Scan(Box::new(scan)), lateral: false });
+        }
+        // A definition may go in a circle: it is who reads it that finds no end.
+        let circle = self.meant.is_some() && self.views.contains(&view.oid);
+        let (rel, outputs) = if circle { self.declared_columns(view)? } else { self.bind_definition(view)? };
+        let columns: Vec<(String, Expr)> =
+            outputs.into_iter().zip(&view.columns).map(|((col, ty), declared)| (declared.name.clone(), Expr::column(col, ty))).collect();
+        let mut visible: Vec<ScopeColumn> = columns
+            .into_iter()
+            .enumerate()
+            .map(|(i, (name, expr))| ScopeColumn { name, expr, origin: Some((view.oid, i as u32 + 1)) })
+            .collect();
+        let fields = names_of(&visible, alias);
+        self.hide_later(&mut visible, alias);
+        let mut item = self.aliased(visible, alias, view.name.clone())?;
+        item.fields = fields;
+        item.table_oid = Some(view.oid);
+        if alias.is_none() {
+            item.schema = Some(schema);
+            item.place = Some(place);
+        }
+        self.push_item(item, position)?;
+        Ok(Bound { rel, lateral: false })
+    }
+
+    /// The query of a view, with its columns.
+    fn bind_definition(&mut self, view: &ViewDescriptor) -> PgResult<(Rel, Vec<(ColId, SqlType)>)> {
+        self.enter_view(view)?;
+        let parsed = stoa_syntax::parse(&view.sql).map_err(super::syntax_error)?;
+        let Some(ast::Statement::Query(query)) = parsed.first().map(|p| &p.statement) else {
+            return Err(PgError::internal(format!("the definition of view \"{}\" is not a query", view.name)));
+        };
+        // A view knows nothing of the statement around it, and columns are noted for the view alone.
+        let scopes = std::mem::take(&mut self.scopes);
+        let ctes = std::mem::take(&mut self.cte_scope);
+        let uses = std::mem::take(&mut self.uses);
+        let no_sets = self.no_sets.take();
+        let bound = self.bind_query(query);
+        self.scopes = scopes;
+        self.cte_scope = ctes;
+        self.uses = uses;
+        self.no_sets = no_sets;
+        self.views.pop();
+        let bound = bound.map_err(|mut e| {
+            e.fields_mut().position = None;
+            e
+        })?;
+        Ok((bound.rel, bound.outputs.into_iter().map(|output| (output.col, output.ty)).collect()))
+    }
+
+    /// The columns of a view, and no rows of it that would be anything.
+    fn declared_columns(&mut self, view: &ViewDescriptor) -> PgResult<(Rel, Vec<(ColId, SqlType)>)> {
+        let columns: Vec<(ColId, SqlType)> = view.columns.iter().map(|column| (self.new_col(), column.ty.clone())).collect();
+        let exprs = columns.iter().map(|(id, ty)| Ok((*id, super::dml::null_of(ty)?))).collect::<PgResult<_>>()?;
+        Ok((Rel::Project { input: Box::new(Rel::One), exprs }, columns))
+    }
+
+    /// Notes that a view is expanded now.
+    ///
+    /// # Errors
+    /// 42P17 for a view that is made of itself, 54001.
+    pub(super) fn enter_view(&mut self, view: &ViewDescriptor) -> PgResult<()> {
+        if self.views.contains(&view.oid) {
+            return Err(PgError::new(
+                SqlState::INVALID_OBJECT_DEFINITION,
+                format!("infinite recursion detected in rules for relation \"{}\"", view.name),
+            ));
+        }
+        if self.views.len() >= MAX_VIEWS {
+            return Err(PgError::new(SqlState::STATEMENT_TOO_COMPLEX, format!("view \"{}\" is nested too deeply", view.name)));
+        }
+        self.views.push(view.oid);
+        Ok(())
+    }
+
+    fn bind_cte_reference(&mut self, entry: &super::CteEntry, alias: Option<&ast::TableAlias>) -> PgResult<Bound> {
+        if !entry.readable {
+            return Err(PgError::unsupported(format!("WITH query \"{}\" does not have a RETURNING clause", entry.name)));
+        }
+        let sources: Vec<ColId> = self.cte_columns(entry.id);
+        let mut columns = Vec::with_capacity(entry.columns.len());
+        let mut visible = Vec::with_capacity(entry.columns.len());
+        for ((name, ty), source) in entry.columns.iter().zip(sources) {
+            let id = self.new_col();
+            columns.push((id, source, ty.clone()));
+            visible.push(ScopeColumn { name: name.clone(), expr: Expr::column(id, ty.clone()), origin: None });
+        }
+        let item = self.aliased(visible, alias, entry.name.clone())?;
+        self.push_item(item, None)?;
+        Ok(Bound { rel: Rel::CteScan { cte: entry.id, columns }, lateral: false })
+    }
+
+    fn bind_derived(&mut self, lateral: bool, subquery: &ast::Query, alias: Option<&ast::TableAlias>) -> PgResult<Bound> {
+        let Some(alias) = alias else {
+            return Err(PgError::new(SqlState::SYNTAX_ERROR, "subquery in FROM must have an alias")
+                .hint("For example, FROM (SELECT ...) [AS] foo."));
+        };
+        let count = self.scope().items.len();
+        if !lateral {
+            self.each_item(0, count, |i| i.lateral_only = true);
+        }
+        let query = self.bind_query(subquery);
+        if !lateral {
+            self.each_item(0, count, |i| i.lateral_only = false);
+        }
+        let query = query?;
+        let visible = query
+            .outputs
+            .iter()
+            .map(|o| ScopeColumn { name: o.name.clone(), expr: Expr::column(o.col, o.ty.clone()), origin: o.origin })
+            .collect();
+        let mut item = self.aliased(visible, Some(alias), String::new())?;
+        // A subquery that only passes a table through keeps no key.
+        item.key = None;
+        self.push_item(item, self.pos_span(alias.name.span))?;
+        Ok(Bound { rel: query.rel, lateral })
+    }
+
+    fn bind_sample(&mut self, rel: Rel, sample: &ast::TableSampleKind) -> PgResult<Rel> {
+        let (ast::TableSampleKind::BeforeTableAlias(sample) | ast::TableSampleKind::AfterTableAlias(sample)) = sample;
+        let method = sample.name.as_ref().map(|n| n.to_string().to_lowercase()).unwrap_or_default();
+        let system = match method.as_str() {
+            "system" => true,
+            "bernoulli" => false,
+            other => return Err(PgError::new(SqlState::UNDEFINED_OBJECT, format!("tablesample method {other} does not exist"))),
+        };
+        let Some(quantity) = &sample.quantity else {
+            return Err(PgError::new(
+                SqlState::INVALID_TABLESAMPLE_ARGUMENT,
+                format!("tablesample method {method} requires 1 argument, not 0"),
+            ));
+        };
+        let percent = self.bind_expr(&quantity.value)?;
+        let percent = self.coerce(percent, &SqlType::new(PgType::Float8), CastContext::Assignment)?;
+        let seed = match &sample.seed {
+            Some(seed) => {
+                let value = self.bind_value(&seed.value)?;
+                Some(self.coerce(value, &SqlType::new(PgType::Float8), CastContext::Assignment)?)
+            }
+            None => None,
+        };
+        Ok(Rel::Sample { input: Box::new(rel), percent, system, seed })
+    }
+
+    /// Functions in FROM, run in step when there are several.
+    pub fn bind_table_function(
+        &mut self,
+        calls: &[(ast::ObjectName, Vec<FunctionArg>)],
+        alias: Option<&ast::TableAlias>,
+        ordinality: bool,
+    ) -> PgResult<Bound> {
+        let mut sets: Vec<(Vec<ColId>, SetExpr)> = Vec::new();
+        let mut scalars: Vec<(ColId, Expr)> = Vec::new();
+        let mut fields: Vec<(ColId, Expr)> = Vec::new();
+        let mut visible: Vec<ScopeColumn> = Vec::new();
+        let mut default_name = String::new();
+        let definitions: Vec<(String, SqlType)> = match alias {
+            Some(alias) if ordinality && alias.columns.iter().any(|c| c.data_type.is_some()) => {
+                return Err(PgError::new(SqlState::SYNTAX_ERROR, "WITH ORDINALITY cannot be used with a column definition list")
+                    .hint("Put the column definition list inside ROWS FROM()."));
+            }
+            Some(alias)
+                if calls.iter().any(|(name, args)| args.len() > 1 && is_unnest(name))
+                    && alias.columns.iter().any(|c| c.data_type.is_some()) =>
+            {
+                let message = "UNNEST() with multiple arguments cannot have a column definition list";
+                return Err(PgError::new(SqlState::SYNTAX_ERROR, message)
+                    .hint("Use separate UNNEST() calls inside ROWS FROM(), and attach a column definition list to each one."));
+            }
+            Some(alias) if calls.len() > 1 && alias.columns.iter().any(|c| c.data_type.is_some()) => {
+                let message = "ROWS FROM() with multiple functions cannot have a column definition list";
+                return Err(PgError::new(SqlState::SYNTAX_ERROR, message)
+                    .hint("Put a separate column definition list for each function inside ROWS FROM()."));
+            }
+            Some(alias) => alias
+                .columns
+                .iter()
+                .filter_map(|c| c.data_type.as_ref().map(|t| self.type_of(t).map(|t| (fold(&c.name), t))))
+                .collect::<PgResult<_>>()?,
+            None => Vec::new(),
+        };
+        for (i, (name, _)) in definitions.iter().enumerate() {
+            if definitions[..i].iter().any(|(before, _)| before == name) {
+                return Err(PgError::new(SqlState::DUPLICATE_COLUMN, format!("column name \"{name}\" specified more than once")));
+            }
+        }
+        let several = |(name, args): &(ast::ObjectName, Vec<FunctionArg>)| is_unnest(name) && args.len() > 1;
+        if calls.iter().any(several) {
+            // unnest of several arrays is several calls, side by side with the others.
+            let each = |call: &(ast::ObjectName, Vec<FunctionArg>)| -> Vec<(ast::ObjectName, Vec<FunctionArg>)> {
+                if several(call) { call.1.iter().map(|arg| (call.0.clone(), vec![arg.clone()])).collect() } else { vec![call.clone()] }
+            };
+            let all: Vec<_> = calls.iter().flat_map(each).collect();
+            return self.bind_table_function(&all, alias, ordinality);
+        }
+        let single = calls.len() == 1;
+        let mut is_scalar_item = single && !ordinality;
+        for (name, args) in calls {
+            let position = self.pos(name);
+            let function_name = name_parts(name)?.last().cloned().unwrap_or_default();
+            if default_name.is_empty() {
+                default_name.clone_from(&function_name);
+            }
+            let mut call = ast::Function {
+                name: name.clone(),
+                uses_odbc_syntax: false,
+                parameters: ast::FunctionArguments::None,
+                args: ast::FunctionArguments::List(ast::FunctionArgumentList {
+                    duplicate_treatment: None,
+                    args: args.clone(),
+                    clauses: Vec::new(),
+                }),
+                filter: None,
+                null_treatment: None,
+                over: None,
+                within_group: Vec::new(),
+            };
+            // A record function takes its columns from the definition list.
+            let registry = Registry::get();
+            let returns_record = registry.functions(&function_name).iter().any(|f| {
+                matches!(&f.kind, FuncKind::Set { columns, .. } if columns.is_empty()) && matches!(f.ret, PgType::Record(_))
+                    || (matches!(f.ret, PgType::Record(None)) && matches!(f.kind, FuncKind::Scalar(_)))
+            });
+            if function_name.is_empty() {
+                call.args = ast::FunctionArguments::None;
+            }
+            let syntax = E::Function(call);
+            let bound = self.in_clause(Clause::FunctionInFrom, |b| b.bind_expr(&syntax)).map_err(|e| e.at(position))?;
+            let is_set = |e: &Expr| e.any(&mut |e| matches!(e.kind, ExprKind::Set(_)));
+            let nested = match &bound.kind {
+                ExprKind::Set(set) => set.args.iter().any(is_set),
+                _ => is_set(&bound),
+            };
+            if nested {
+                return Err(PgError::unsupported("set-returning functions must appear at top level of FROM").at(position));
+            }
+            match bound.kind {
+                ExprKind::Set(mut set) => {
+                    // Rows of an unnamed type take their columns from the definition list.
+                    let unnamed = match &set.ty.ty {
+                        PgType::Record(Some(record)) if super::function::takes_row_type(&set.func.0) => is_unnamed(record),
+                        _ => returns_record && set.columns.len() <= 1 && matches!(set.func.0.ret, PgType::Record(None)),
+                    } || (super::function::takes_row_type(&set.func.0) && matches!(set.ty.ty, PgType::Record(None)));
+                    if unnamed {
+                        if definitions.is_empty() {
+                            return Err(PgError::new(
+                                SqlState::SYNTAX_ERROR,
+                                "a column definition list is required for functions returning \"record\"",
+                            )
+                            .at(position));
+                        }
+                        set.columns = definitions.iter().map(|(n, t)| (n.clone(), t.widened())).collect();
+                        match &set.ty.ty {
+                            // The row that was given keeps its own names.
+                            PgType::Record(Some(given)) => row_matches(given, &set.columns)?,
+                            _ => set.ty = SqlType::new(PgType::Record(Some(Arc::new(RecordType { fields: set.columns.clone() })))),
+                        }
+                    } else if !definitions.is_empty() {
+                        return Err(PgError::new(
+                            SqlState::SYNTAX_ERROR,
+                            "a column definition list is only allowed for functions returning \"record\"",
+                        )
+                        .at(position));
+                    }
+                    let ids: Vec<ColId> = set.columns.iter().map(|_| self.new_col()).collect();
+                    if set.columns.len() != 1 {
+                        is_scalar_item = false;
+                    }
+                    let only = match set.columns.as_slice() {
+                        [(_, SqlType { ty: PgType::Record(Some(record)), .. })] if !is_unnamed(record) => Some(record.clone()),
+                        _ => None,
+                    };
+                    if let (Some(record), [id]) = (only, ids.as_slice()) {
+                        // Rows as values, of unnest say: a column for each of their fields.
+                        let row = Expr::column(*id, set.columns[0].1.clone());
+                        for (index, (column, ty)) in record.fields.iter().enumerate() {
+                            let field = Expr::new(ExprKind::Field { arg: Box::new(row.clone()), index }, ty.clone());
+                            let id = self.new_col();
+                            fields.push((id, field));
+                            visible.push(ScopeColumn { name: column.clone(), expr: Expr::column(id, ty.clone()), origin: None });
+                        }
+                        is_scalar_item = false;
+                        sets.push((ids, *set));
+                        continue;
+                    }
+                    for ((column, ty), id) in set.columns.iter().zip(&ids) {
+                        visible.push(ScopeColumn { name: column.clone(), expr: Expr::column(*id, ty.clone()), origin: None });
+                    }
+                    sets.push((ids, *set));
+                }
+                kind => {
+                    // A function that gives one value is a row of one column; a record, a row of its fields.
+                    let value = Expr::new(kind, bound.ty);
+                    match (&value.ty.ty, definitions.is_empty()) {
+                        (PgType::Record(None), false) => {
+                            let record = SqlType::new(PgType::Record(Some(Arc::new(RecordType {
+                                fields: definitions.iter().map(|(n, t)| (n.clone(), t.widened())).collect(),
+                            }))));
+                            let typed = Expr::new(value.kind, record);
+                            for (i, (column, ty)) in definitions.iter().enumerate() {
+                                let id = self.new_col();
+                                scalars.push((id, Expr::new(ExprKind::Field { arg: Box::new(typed.clone()), index: i }, ty.widened())));
+                                visible.push(ScopeColumn { name: column.clone(), expr: Expr::column(id, ty.widened()), origin: None });
+                            }
+                            is_scalar_item = false;
+                        }
+                        (PgType::Record(None), true) => {
+                            return Err(PgError::new(
+                                SqlState::SYNTAX_ERROR,
+                                "a column definition list is required for functions returning \"record\"",
+                            )
+                            .at(position));
+                        }
+                        (_, false) => {
+                            return Err(PgError::new(
+                                SqlState::SYNTAX_ERROR,
+                                "a column definition list is only allowed for functions returning \"record\"",
+                            )
+                            .at(position));
+                        }
+                        _ => {
+                            let value = self.resolve_unknown(value)?;
+                            let id = self.new_col();
+                            visible.push(ScopeColumn {
+                                name: function_name.clone(),
+                                expr: Expr::column(id, value.ty.clone()),
+                                origin: None,
+                            });
+                            scalars.push((id, value));
+                        }
+                    }
+                }
+            }
+        }
+        let ordinality_id = ordinality.then(|| self.new_col());
+        if let Some(id) = ordinality_id {
+            visible.push(ScopeColumn { name: "ordinality".into(), expr: Expr::column(id, SqlType::new(PgType::Int8)), origin: None });
+        }
+        // One column of one function takes the alias' name: FROM generate_series(1, 3) AS g.
+        if let (true, Some(alias), [one, ..]) = (single, alias, visible.as_mut_slice()) {
+            let columns_of_function = sets.first().map_or(1, |(c, _)| c.len());
+            let unnamed = sets.first().is_none_or(|(_, s)| match &s.func.0.kind {
+                FuncKind::Set { columns, .. } => columns.first().is_none_or(|(n, _)| n.is_empty()),
+                _ => true,
+            });
+            if columns_of_function == 1 && fields.is_empty() && alias.columns.is_empty() && unnamed && definitions.is_empty() {
+                one.name = fold(&alias.name);
+            }
+        }
+        let mut rel = Rel::One;
+        if sets.is_empty() {
+            // One row of values.
+            if let Some(id) = ordinality_id {
+                scalars.push((id, first_ordinal()));
+            }
+            rel = Rel::Project { input: Box::new(rel), exprs: scalars };
+        } else if scalars.is_empty() {
+            rel = Rel::ProjectSet { input: Box::new(rel), sets, outer: false, ordinality: ordinality_id };
+        } else {
+            // A value stands in the first row, which there is even if no function gives one.
+            let counter = self.new_col();
+            let mut exprs: Vec<(ColId, Expr)> = Vec::new();
+            for (ids, set) in &sets {
+                exprs.extend(ids.iter().zip(&set.columns).map(|(id, (_, ty))| (*id, Expr::column(*id, ty.clone()))));
+            }
+            let number = Expr::column(counter, SqlType::new(PgType::Int8));
+            let number = Expr::new(ExprKind::Coalesce(vec![number, first_ordinal()]), SqlType::new(PgType::Int8));
+            let first = self.operator("=", Some(number.clone()), first_ordinal())?;
+            exprs.extend(scalars.into_iter().map(|(id, value)| {
+                let ty = value.ty.clone();
+                (id, Expr::new(ExprKind::Case { whens: vec![(first.clone(), value)], otherwise: None }, ty))
+            }));
+            exprs.extend(ordinality_id.map(|id| (id, number)));
+            rel = Rel::ProjectSet { input: Box::new(rel), sets, outer: true, ordinality: Some(counter) };
+            rel = Rel::Project { input: Box::new(rel), exprs };
+        }
+        if !fields.is_empty() {
+            let direct = visible.iter().filter_map(|c| match c.expr.kind {
+                ExprKind::Column(id) if !fields.iter().any(|(f, _)| *f == id) => Some((id, c.expr.clone())),
+                _ => None,
+            });
+            let exprs = direct.collect::<Vec<_>>().into_iter().chain(fields).collect();
+            rel = Rel::Project { input: Box::new(rel), exprs };
+        }
+        let lateral = !crate::typed::walk::free_columns(&rel).is_empty();
+        let mut item = self.aliased(visible, alias, default_name)?;
+        item.scalar = is_scalar_item && item.columns.len() == 1;
+        self.push_item(item, alias.and_then(|a| self.pos_span(a.name.span)))?;
+        Ok(Bound { rel, lateral })
+    }
+}
+
+/// Whether the row that a function gives is the one that the query says.
+fn row_matches(given: &RecordType, said: &[(String, SqlType)]) -> PgResult<()> {
+    let error = |detail: String| {
+        let message = "function return row and query-specified return row do not match";
+        Err(PgError::new(SqlState::DATATYPE_MISMATCH, message).detail(detail))
+    };
+    if given.fields.len() != said.len() {
+        let s = if given.fields.len() == 1 { "" } else { "s" };
+        return error(format!("Returned row contains {} attribute{s}, but query expects {}.", given.fields.len(), said.len()));
+    }
+    for (i, ((_, given), (_, said))) in given.fields.iter().zip(said).enumerate() {
+        if given.ty != said.ty {
+            return error(format!("Returned type {} at ordinal position {}, but query expects {}.", given.ty, i + 1, said.ty));
+        }
+    }
+    Ok(())
+}
+
+/// Whether a row type is one of ROW(…), which names no columns.
+fn is_unnamed(record: &RecordType) -> bool {
+    record.fields.iter().enumerate().all(|(i, (name, _))| name.strip_prefix('f').is_some_and(|n| n == (i + 1).to_string()))
+}
+
+fn is_unnest(name: &ast::ObjectName) -> bool {
+    name_parts(name).is_ok_and(|parts| parts.last().is_some_and(|last| last == "unnest"))
+}
+
+/// What a relation calls its columns, where an alias may call them otherwise.
+fn names_of(columns: &[ScopeColumn], alias: Option<&ast::TableAlias>) -> Vec<String> {
+    match alias {
+        Some(alias) if !alias.columns.is_empty() => columns.iter().map(|c| c.name.clone()).collect(),
+        _ => Vec::new(),
+    }
+}
+
+fn is_rows_from(name: &ast::ObjectName) -> bool {
+    matches!(name.0.as_slice(), [ast::ObjectNamePart::Identifier(i)] if i.quote_style.is_some() && i.value == marks::ROWS_FROM)
+}
+
+fn join_kind(operator: &JoinOperator) -> PgResult<(JoinKind, &JoinConstraint)> {
+    Ok(match operator {
+        JoinOperator::Join(c) | JoinOperator::Inner(c) | JoinOperator::CrossJoin(c) => (JoinKind::Inner, c),
+        JoinOperator::Left(c) | JoinOperator::LeftOuter(c) => (JoinKind::Left, c),
+        JoinOperator::Right(c) | JoinOperator::RightOuter(c) => (JoinKind::Right, c),
+        JoinOperator::FullOuter(c) => (JoinKind::Full, c),
+        _ => return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error: this join is not part of the dialect")),
+    })
+}
+
+/// 42712 if the scope has an item of this name; tables of several schemas may share theirs.
+fn is_new(scope: &Scope, item: &FromItem) -> PgResult<()> {
+    let same = |i: &FromItem| i.alias == item.alias && (i.schema.is_none() || item.schema.is_none() || i.schema == item.schema);
+    if !item.alias.is_empty() && scope.items.iter().skip(scope.names_from).any(same) {
+        return Err(PgError::new(SqlState::DUPLICATE_ALIAS, format!("table name \"{}\" specified more than once", item.alias)));
+    }
+    Ok(())
+}
+
+/// The number of the first row.
+fn first_ordinal() -> Expr {
+    Expr::new(ExprKind::Const(datafusion_common::ScalarValue::Int64(Some(1))), SqlType::new(PgType::Int8))
+}

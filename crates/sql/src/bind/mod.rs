@@ -1,0 +1,506 @@
+//! Syntax tree and catalog to typed tree: names, types, functions, parameters, and errors with positions.
+//!
+//! [`bind_statement`] is the entry. Reading order: [`crate::typed::tree`] → [`scope`] → [`resolve`] (types and signatures) → [`expr`] →
+//! [`function`] → [`from`] → [`select`] → [`query`] → [`dml`].
+
+pub mod aggregate;
+mod aggregate_call;
+mod assign;
+mod column;
+mod compare;
+pub mod dml;
+pub mod expr;
+pub mod from;
+pub mod function;
+mod group_by;
+mod hint;
+mod insert;
+pub mod literal;
+mod merge;
+mod outer_join;
+pub mod query;
+pub mod resolve;
+pub mod scope;
+mod search;
+pub mod select;
+mod subscript;
+pub mod suggest;
+pub mod targets;
+pub mod text_match;
+pub mod type_name;
+pub mod updatable;
+mod window;
+mod with;
+
+use crate::typed::tree::{Bound, BoundBody, ColId, Cte, CteId, Expr};
+use scope::{Clause, FromItem, Scope};
+use sqlparser_span::Span;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
+use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_syntax::ast;
+use stoa_table::catalog::{CatalogSnapshot, ColumnId, Dependency, Oid, TableDescriptor};
+
+/// What binding may look at.
+#[derive(Clone, Debug)]
+pub struct BindContext<'a> {
+    pub catalog: &'a CatalogSnapshot,
+    /// Schemas for unqualified names, in order.
+    pub search_path: &'a [Oid],
+    pub eval: &'a EvalContext,
+    /// Types that the client declared for `$1`, `$2`, …
+    pub param_types: &'a [Option<PgType>],
+    /// The whole text, for positions.
+    pub text: &'a str,
+}
+
+/// A CTE in scope.
+#[derive(Clone)]
+pub struct CteEntry {
+    pub name: String,
+    pub id: CteId,
+    pub columns: Vec<(String, SqlType)>,
+    /// Data-modifying without RETURNING: cannot be read.
+    pub readable: bool,
+}
+
+/// The state of binding one statement.
+pub struct Binder<'a> {
+    pub ctx: BindContext<'a>,
+    next_col: u32,
+    next_scan: u32,
+    next_cte: u32,
+    /// Parameter types, as far as known.
+    pub params: Vec<Option<SqlType>>,
+    /// How often each is named.
+    pub param_uses: Vec<usize>,
+    /// Rows that subqueries choose for several columns of an UPDATE; `None` where nothing computes them.
+    pub chosen_rows: Option<Vec<(ColId, Expr)>>,
+    /// Those that stand where any type will do, once for each place.
+    pub unlearned: Vec<usize>,
+    /// Enclosing queries, the innermost last.
+    pub scopes: Vec<Scope>,
+    /// CTEs in scope, later ones hide earlier ones.
+    pub cte_scope: Vec<CteEntry>,
+    /// Names of the WITH clause that are defined behind the query being bound.
+    pub later_ctes: Vec<String>,
+    /// Where literals without a type stand, by their text: for errors of reading them.
+    pub literals: HashMap<String, usize>,
+    /// Where columns were named.
+    pub column_positions: HashMap<ColId, usize>,
+    /// All CTEs of the statement, in order of definition.
+    pub ctes: Vec<Cte>,
+    /// Columns of a view's or table's relation used by the statement.
+    uses: BTreeMap<Oid, Vec<ColumnId>>,
+    /// A materialized view without data that is read.
+    unpopulated: Option<Box<str>>,
+    /// CTEs written MATERIALIZED, and NOT MATERIALIZED.
+    pub materialized: Vec<CteId>,
+    pub not_materialized: Vec<CteId>,
+    /// Columns of select lists that are literals without a type of their own.
+    pub untyped: HashSet<ColId>,
+    /// Recursions being bound, with the columns of their working tables.
+    pub recursing: Vec<(CteId, Vec<ColId>)>,
+    /// OVERRIDING SYSTEM VALUE was written.
+    pub overriding_system: bool,
+    /// OVERRIDING USER VALUE was written.
+    pub overriding_user: bool,
+    /// The statement has a FULL JOIN.
+    pub full_joins: bool,
+    /// The views that are being expanded, from the outside in.
+    pub views: Vec<Oid>,
+    /// The lines of the text, once a place is asked for.
+    lines: std::cell::OnceCell<stoa_syntax::Lines>,
+    /// The error of an aggregate or a set-returning function in the arguments of the aggregate being bound.
+    pub misplaced: Option<PgError>,
+    /// Where set-returning functions are refused: CASE, COALESCE, aggregate arguments.
+    pub no_sets: Option<&'static str>,
+    /// Queries nested in one another.
+    pub depth: usize,
+    /// The expression will be stored as text: constants are not folded.
+    pub keep: bool,
+    /// The column of the score by any column of its table.
+    pub scores: std::collections::HashMap<ColId, ColId>,
+    /// The MATCHes so far.
+    pub matches: Vec<text_match::MatchUse>,
+    /// For views: what names mean.
+    pub meant: Option<Meanings>,
+    /// For views: what each `*` stood for, by its place in the text.
+    pub stars: Vec<(Span, Vec<ast::Expr>)>,
+    /// Hints of the query being bound, and what could not be understood of any.
+    pub hints: hint::Hints,
+    /// See [`Bound::names_cursor`].
+    pub names_cursor: bool,
+}
+
+/// How deep queries, subqueries and expressions may nest before 54001.
+pub const MAX_DEPTH: usize = 6000;
+/// The same of views.
+pub const MAX_VIEWS: usize = 150;
+
+/// Binds SELECT, VALUES, TABLE, WITH, INSERT, UPDATE, DELETE and MERGE.
+///
+/// # Errors
+/// What PostgreSQL's parse analysis raises; 0A000 for other statements.
+pub fn bind_statement(ctx: &BindContext<'_>, statement: &ast::Statement) -> PgResult<Bound> {
+    let mut binder = Binder::new(ctx.clone());
+    let body = match statement {
+        ast::Statement::Query(query) => binder.bind_top_query(query)?,
+        ast::Statement::Insert(_) | ast::Statement::Update { .. } | ast::Statement::Delete(_) | ast::Statement::Merge { .. } => {
+            BoundBody::Mutation(binder.bind_mutation(statement, true)?)
+        }
+        other => return Err(PgError::unsupported(format!("statement is not a query: {}", first_word(&other.to_string())))),
+    };
+    binder.finish(body)
+}
+
+/// Binds the query of a materialized view from the text that is kept of it.
+///
+/// # Errors
+/// As [`bind_statement`].
+pub fn bind_stored_query(ctx: &BindContext<'_>, view: Oid, query: &ast::Query) -> PgResult<Bound> {
+    let mut binder = Binder::new(ctx.clone());
+    binder.views.push(view);
+    let body = binder.bind_top_query(query)?;
+    binder.finish(body)
+}
+
+/// Binds an expression over the columns of a table: CHECK, generated columns, index expressions and predicates.
+///
+/// Returns the expression and the columns that it may refer to, each as `ColId(column id)`.
+pub fn bind_table_expr(ctx: &BindContext<'_>, table: &TableDescriptor, sql: &str) -> PgResult<Expr> {
+    let syntax = stoa_syntax::parse_expression(sql).map_err(syntax_error)?;
+    bind_table_syntax(ctx, table, &syntax)
+}
+
+/// As [`bind_table_expr`], from syntax.
+pub fn bind_table_syntax(ctx: &BindContext<'_>, table: &TableDescriptor, syntax: &ast::Expr) -> PgResult<Expr> {
+    let mut binder = Binder::new(ctx.clone());
+    let mut scope = Scope::new(scope::Clause::Check);
+    scope.add_table(table, &table.name, &|id: ColumnId| ColId(id.0));
+    binder.next_col = table.next_column_id + 1;
+    binder.scopes.push(scope);
+    let expr = binder.bind_expr(syntax)?;
+    binder.resolve_unknown(expr)
+}
+
+/// Binds an expression without columns (a DEFAULT, an argument of EXECUTE: `clause` says which) and casts it to a type as an
+/// assignment does.
+pub fn bind_constant_expr(ctx: &BindContext<'_>, clause: Clause, syntax: &ast::Expr, target: &SqlType, column: &str) -> PgResult<Expr> {
+    refuse_queries(clause, syntax)?;
+    let mut binder = Binder::new(ctx.clone());
+    binder.scopes.push(Scope::new(clause));
+    let expr = binder.bind_expr(syntax)?;
+    binder.coerce_assignment(expr, target, column)
+}
+
+/// An item of FROM: by the place where FROM names its relation, or by its alias.
+#[derive(Clone, Debug)]
+pub enum ItemName {
+    Place(Span),
+    Alias(String),
+}
+
+/// What the names of a query mean.
+#[derive(Default)]
+pub struct Meanings {
+    /// What each `*` stands for, by its place in the text.
+    pub stars: Vec<(Span, Vec<ast::Expr>)>,
+    /// The places where FROM names relations, and not items of WITH.
+    pub relations: HashSet<Span>,
+    /// Where names stand for relations without an alias, each with the place where FROM names the relation.
+    pub names: HashMap<Span, Span>,
+    /// Where columns are named alone, each with the item that has it.
+    pub columns: HashMap<Span, ItemName>,
+}
+
+/// Binds a query for a view: the typed tree, and what its names mean.
+///
+/// # Errors
+/// As [`bind_statement`].
+pub fn bind_view_query(ctx: &BindContext<'_>, query: &ast::Query) -> PgResult<(Bound, Meanings)> {
+    let mut binder = Binder::new(ctx.clone());
+    binder.meant = Some(Meanings::default());
+    let body = binder.bind_top_query(query)?;
+    let meanings = Meanings { stars: std::mem::take(&mut binder.stars), ..binder.meant.take().unwrap_or_default() };
+    Ok((binder.finish(body)?, meanings))
+}
+
+/// 0A000 if there is a query in an expression of a clause that can have none.
+fn refuse_queries(clause: Clause, syntax: &ast::Expr) -> PgResult<()> {
+    match clause.without_queries() {
+        Some(what) if contains_query(syntax) => Err(PgError::unsupported(format!("cannot use subquery in {what}"))),
+        _ => Ok(()),
+    }
+}
+
+/// Whether a query stands somewhere in an expression.
+pub fn contains_query(syntax: &ast::Expr) -> bool {
+    struct AnyQuery;
+    impl ast::Visitor for AnyQuery {
+        type Break = ();
+
+        fn pre_visit_query(&mut self, _: &ast::Query) -> std::ops::ControlFlow<()> {
+            std::ops::ControlFlow::Break(())
+        }
+    }
+    ast::Visit::visit(syntax, &mut AnyQuery).is_break()
+}
+
+/// Binds an expression that will be stored as text, without folding: over the columns of `table` if there is one, cast to `target`
+/// (of the column named) as an assignment does. `clause` says what it is the text of, and thereby what may not stand in it.
+pub fn bind_stored_expr(
+    ctx: &BindContext<'_>,
+    table: Option<&TableDescriptor>,
+    clause: Clause,
+    syntax: &ast::Expr,
+    target: Option<(&SqlType, &str)>,
+) -> PgResult<Expr> {
+    refuse_queries(clause, syntax)?;
+    let mut binder = Binder::new(ctx.clone());
+    binder.keep = true;
+    match table {
+        Some(table) => {
+            let mut scope = Scope::new(clause);
+            scope.add_table(table, &table.name, &|id: ColumnId| ColId(id.0));
+            binder.next_col = table.next_column_id + 1;
+            binder.scopes.push(scope);
+        }
+        None => binder.scopes.push(Scope::new(clause)),
+    }
+    let expr = binder.bind_expr(syntax)?;
+    match target {
+        Some((target, column)) => binder.coerce_assignment(expr, target, column),
+        None => binder.resolve_unknown(expr),
+    }
+}
+
+pub fn syntax_error(error: stoa_syntax::SyntaxError) -> PgError {
+    let mut out = PgError::new(SqlState(error.code), error.message).at(error.position);
+    if let Some(detail) = error.detail {
+        out = out.detail(detail);
+    }
+    match error.hint {
+        Some(hint) => out.hint(hint),
+        None => out,
+    }
+}
+
+pub fn first_word(text: &str) -> &str {
+    text.split_whitespace().next().unwrap_or("")
+}
+
+impl<'a> Binder<'a> {
+    #[must_use]
+    pub fn new(ctx: BindContext<'a>) -> Self {
+        let params = ctx.param_types.iter().map(|p| p.clone().filter(|t| *t != PgType::Unknown).map(SqlType::new)).collect();
+        Self {
+            ctx,
+            next_col: 1,
+            next_scan: 0,
+            next_cte: 0,
+            params,
+            param_uses: Vec::new(),
+            unlearned: Vec::new(),
+            chosen_rows: None,
+            scopes: Vec::new(),
+            cte_scope: Vec::new(),
+            later_ctes: Vec::new(),
+            literals: HashMap::new(),
+            column_positions: HashMap::new(),
+            ctes: Vec::new(),
+            uses: BTreeMap::new(),
+            unpopulated: None,
+            materialized: Vec::new(),
+            not_materialized: Vec::new(),
+            untyped: HashSet::new(),
+            recursing: Vec::new(),
+            overriding_system: false,
+            overriding_user: false,
+            full_joins: false,
+            views: Vec::new(),
+            lines: std::cell::OnceCell::new(),
+            misplaced: None,
+            no_sets: None,
+            depth: 0,
+            keep: false,
+            scores: std::collections::HashMap::new(),
+            matches: Vec::new(),
+            meant: None,
+            stars: Vec::new(),
+            hints: hint::Hints::default(),
+            names_cursor: false,
+        }
+    }
+
+    pub fn new_col(&mut self) -> ColId {
+        let id = ColId(self.next_col);
+        self.next_col += 1;
+        id
+    }
+
+    pub fn new_scan(&mut self) -> u32 {
+        self.next_scan += 1;
+        self.next_scan
+    }
+
+    pub fn new_cte(&mut self) -> CteId {
+        self.next_cte += 1;
+        CteId(self.next_cte)
+    }
+
+    /// A name in the text of a view stands for an item.
+    pub fn note_meaning(&mut self, name: Span, item: &FromItem) {
+        if let (Some(meant), Some(place), true) = (&mut self.meant, item.place, self.views.is_empty())
+            && name != Span::empty()
+        {
+            meant.names.insert(name, place);
+        }
+    }
+
+    /// A name in the text of a view is a column of an item of the scope at a depth.
+    pub fn note_column(&mut self, name: Span, depth: usize, item: usize) {
+        let (Some(meant), true) = (&mut self.meant, self.views.is_empty()) else { return };
+        let Some(item) = self.scopes.get(depth).and_then(|scope| scope.items.get(item)) else { return };
+        // Others of its name would be found before it.
+        let called = |scope: &Scope| scope.items.iter().filter(|other| other.alias == item.alias && !other.lateral_only).count();
+        if name == Span::empty() || item.alias.is_empty() || self.scopes.iter().skip(depth).map(called).sum::<usize>() != 1 {
+            return;
+        }
+        let item = item.place.map_or_else(|| ItemName::Alias(item.alias.clone()), ItemName::Place);
+        meant.columns.insert(name, item);
+    }
+
+    pub fn note_use(&mut self, relation: Oid, column: Option<ColumnId>) {
+        let columns = self.uses.entry(relation).or_default();
+        if let Some(column) = column
+            && !columns.contains(&column)
+        {
+            columns.push(column);
+        }
+    }
+
+    fn finish(self, body: BoundBody) -> PgResult<Bound> {
+        let unknown =
+            |code: SqlState, index: usize| PgError::new(code, format!("could not determine data type of parameter ${}", index + 1));
+        // How many of a parameter's places say nothing of its type.
+        let silent = |index: usize| self.unlearned.iter().filter(|one| **one == index).count();
+        let uses = |index: usize| self.param_uses.get(index).copied().unwrap_or(0);
+        if let Some(index) = self.unlearned.iter().find(|index| silent(**index) < uses(**index)) {
+            return Err(unknown(SqlState(*b"42P08"), *index));
+        }
+        let mut params = Vec::with_capacity(self.params.len());
+        for (index, param) in self.params.iter().enumerate() {
+            match param {
+                Some(ty) if silent(index) == 0 => params.push(ty.clone()),
+                _ => return Err(unknown(SqlState::INDETERMINATE_DATATYPE, index)),
+            }
+        }
+        let eval = self.ctx.eval;
+        let uses = self.uses.into_iter().map(|(relation, columns)| Dependency { relation, columns }).collect();
+        let mut bound = Bound {
+            ctes: self.ctes,
+            body,
+            params,
+            uses,
+            warnings: self.hints.into_warnings(),
+            names_cursor: self.names_cursor,
+            unpopulated: self.unpopulated,
+        };
+        with::inline_ctes(&mut bound, self.next_col, &self.materialized, &self.not_materialized);
+        if self.full_joins {
+            outer_join::check(&mut bound)?;
+        }
+        crate::typed::pull_up::pull_up(eval, &mut bound);
+        Ok(bound)
+    }
+
+    /// The position of a syntax node, in characters from 1.
+    pub fn pos(&self, node: &impl ast::Spanned) -> Option<usize> {
+        self.pos_span(node.span())
+    }
+
+    pub fn pos_span(&self, span: sqlparser_span::Span) -> Option<usize> {
+        self.offset(span.start)
+    }
+
+    /// A place in the text, in characters from 1.
+    fn offset(&self, at: stoa_syntax::Location) -> Option<usize> {
+        (at.line > 0).then(|| self.lines.get_or_init(|| stoa_syntax::Lines::new(self.ctx.text)).char_offset(at) + 1)
+    }
+
+    /// Finds a relation by a name of one to three parts.
+    pub fn find_relation(&self, name: &ast::ObjectName) -> PgResult<(String, String, Option<Arc<stoa_table::catalog::Relation>>)> {
+        let parts = name_parts(name)?;
+        let (schema, relation) = match parts.as_slice() {
+            [relation] => (None, relation.clone()),
+            [schema, relation] => (Some(schema.clone()), relation.clone()),
+            [database, schema, relation] => {
+                if database != "stoa" && database != "postgres" {
+                    return Err(PgError::unsupported(format!("cross-database references are not implemented: \"{}\"", parts.join("."))));
+                }
+                (Some(schema.clone()), relation.clone())
+            }
+            _ => {
+                return Err(PgError::new(
+                    SqlState::SYNTAX_ERROR,
+                    format!("improper qualified name (too many dotted names): {}", parts.join(".")),
+                ));
+            }
+        };
+        match schema {
+            Some(schema) if schema == "pg_temp" => {
+                let temporary = |oid: &&Oid| self.ctx.catalog.schema(**oid).is_some_and(|s| s.temporary.is_some());
+                let own = self.ctx.search_path.iter().find(temporary);
+                let found = own.and_then(|own| self.ctx.catalog.relation_by_name(*own, &relation)).cloned();
+                Ok((schema, relation, found))
+            }
+            Some(schema) => {
+                let found =
+                    self.ctx.catalog.schema_by_name(&schema).and_then(|s| self.ctx.catalog.relation_by_name(s.oid, &relation)).cloned();
+                Ok((schema, relation, found))
+            }
+            None => {
+                for oid in self.ctx.search_path {
+                    let Some(schema) = self.ctx.catalog.schema(*oid) else { continue };
+                    if let Some(found) = self.ctx.catalog.relation_by_name(*oid, &relation) {
+                        return Ok((schema.name.clone(), relation, Some(found.clone())));
+                    }
+                    if crate::system_relations::exists(&schema.name, &relation) {
+                        return Ok((schema.name.clone(), relation, None));
+                    }
+                }
+                Ok((String::new(), relation, None))
+            }
+        }
+    }
+}
+
+/// The parts of a dotted name, folded.
+pub fn name_parts(name: &ast::ObjectName) -> PgResult<Vec<String>> {
+    name.0
+        .iter()
+        .map(|part| match part {
+            ast::ObjectNamePart::Identifier(ident) => Ok(fold(ident)),
+            ast::ObjectNamePart::Function(_) => Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error in name")),
+        })
+        .collect()
+}
+
+/// An identifier as SQL means it: lower case unless quoted, cut to 63 bytes.
+#[must_use]
+pub fn fold(ident: &ast::Ident) -> String {
+    let mut name = if ident.quote_style.is_some() { ident.value.clone() } else { ident.value.to_ascii_lowercase() };
+    if name.len() > 63 {
+        let mut end = 63;
+        while !name.is_char_boundary(end) {
+            end -= 1;
+        }
+        name.truncate(end);
+    }
+    name
+}
+
+pub mod sqlparser_span {
+    pub use stoa_syntax::Span;
+}

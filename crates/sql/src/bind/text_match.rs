@@ -1,0 +1,295 @@
+//! MATCH … AGAINST, score, snippet and contains: what they mean in a statement.
+
+use super::{Binder, fold, name_parts};
+use crate::catalog::deparse::quote_name;
+use crate::fulltext::matching::{MATCH, MATCH_FUNCTION, MatchColumn, MatchConfig, Mode, SNIPPET, SNIPPET_FUNCTION};
+use crate::fulltext::settings::Settings;
+use crate::typed::tree::{ColId, Expr, ExprKind, FuncRef};
+use datafusion_common::ScalarValue;
+use std::ops::ControlFlow;
+use stoa_pg::registry::CastContext;
+use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_syntax::ast::{self, Expr as E};
+use stoa_table::catalog::FULLTEXT_METHOD as METHOD;
+use stoa_table::catalog::{ColumnId, IndexKey, IndexState, TableDescriptor};
+
+/// A MATCH of the statement: what a snippet marks.
+#[derive(Clone, Debug)]
+pub struct MatchUse {
+    config: String,
+    search: Expr,
+    columns: Vec<Expr>,
+}
+
+fn text(value: &str) -> Expr {
+    Expr::new(ExprKind::Const(ScalarValue::Utf8View(Some(value.to_owned()))), SqlType::new(PgType::Text))
+}
+
+fn constant_text(expr: &Expr) -> Option<&str> {
+    match &expr.kind {
+        ExprKind::Const(ScalarValue::Utf8View(Some(text)) | ScalarValue::Utf8(Some(text))) => Some(text),
+        _ => None,
+    }
+}
+
+/// Whether a table has a full text index that can be searched.
+pub fn is_searchable(table: &TableDescriptor) -> bool {
+    table.indexes.iter().any(|i| i.is_fulltext() && i.state == IndexState::Readable)
+}
+
+/// Whether a select list calls `snippet`.
+pub fn has_snippet(list: &[ast::SelectItem]) -> bool {
+    struct Finder;
+
+    impl ast::Visitor for Finder {
+        type Break = ();
+
+        fn pre_visit_expr(&mut self, expr: &E) -> ControlFlow<()> {
+            match expr {
+                E::Function(call) => match call.name.0.as_slice() {
+                    [ast::ObjectNamePart::Identifier(name)] if matches!(fold(name).as_str(), "snippet" | "snippet_html") => {
+                        ControlFlow::Break(())
+                    }
+                    _ => ControlFlow::Continue(()),
+                },
+                _ => ControlFlow::Continue(()),
+            }
+        }
+    }
+
+    list.iter().any(|item| ast::Visit::visit(item, &mut Finder).is_break())
+}
+
+impl Binder<'_> {
+    /// `MATCH (column, …) AGAINST ('search string' [mode])`.
+    pub fn bind_match(
+        &mut self,
+        columns: &[ast::ObjectName],
+        search: &ast::ValueWithSpan,
+        modifier: Option<&ast::SearchModifier>,
+    ) -> PgResult<Expr> {
+        let mode = match modifier {
+            None | Some(ast::SearchModifier::InBooleanMode) => Mode::SearchString,
+            Some(ast::SearchModifier::InNaturalLanguageMode) => Mode::Words,
+            Some(ast::SearchModifier::InNaturalLanguageModeWithQueryExpansion | ast::SearchModifier::WithQueryExpansion) => {
+                Mode::SimilarWords
+            }
+        };
+        let mut bound = Vec::with_capacity(columns.len());
+        let mut names = Vec::with_capacity(columns.len());
+        for name in columns {
+            let idents: Vec<ast::Ident> = name
+                .0
+                .iter()
+                .filter_map(|part| match part {
+                    ast::ObjectNamePart::Identifier(ident) => Some(ident.clone()),
+                    ast::ObjectNamePart::Function(_) => None,
+                })
+                .collect();
+            bound.push(self.bind_column(&idents)?);
+            names.push(name_parts(name)?.pop().unwrap_or_default());
+        }
+        let search = self.bind_value(search)?;
+        self.match_call(bound, names, search, mode)
+    }
+
+    fn match_call(&mut self, columns: Vec<Expr>, names: Vec<String>, search: Expr, mode: Mode) -> PgResult<Expr> {
+        let text_type = SqlType::new(PgType::Text);
+        let search = self.coerce(search, &text_type, CastContext::Assignment)?;
+        let mut args = Vec::with_capacity(columns.len());
+        for (column, name) in columns.into_iter().zip(&names) {
+            let is_text =
+                matches!(column.ty.ty, PgType::Text | PgType::Varchar | PgType::Bpchar | PgType::Name | PgType::Unknown | PgType::Json);
+            if !is_text || column.ty.arrow != text_type.arrow {
+                return Err(PgError::new(
+                    SqlState::DATATYPE_MISMATCH,
+                    format!("MATCH needs text, but \"{name}\" is of type {}", column.ty.ty),
+                )
+                .hint("Cast the column, or search in a column of type text."));
+            }
+            args.push(column);
+        }
+        let config = self.match_config(&args, names, mode);
+        // Constants are checked where they are written.
+        if let Some(constant) = constant_text(&search) {
+            config.query(constant, &config.fields()?)?;
+        }
+        let config = config.to_text();
+        self.matches.push(MatchUse { config: config.clone(), search: search.clone(), columns: args.clone() });
+        let mut all = vec![text(&config), search];
+        all.append(&mut args);
+        Ok(Expr::new(ExprKind::Func { func: FuncRef(MATCH.clone()), args: all }, SqlType::new(PgType::Bool)))
+    }
+
+    /// How the columns are cut into words: as the first index says that has all of them, else as is known of each, else as is usual.
+    fn match_config(&self, columns: &[Expr], names: Vec<String>, mode: Mode) -> MatchConfig {
+        let mut table = None;
+        let mut ids = Vec::with_capacity(columns.len());
+        for column in columns {
+            let origin = self.scopes.iter().rev().flat_map(|s| &s.star).find(|s| s.expr == *column).and_then(|s| s.origin);
+            match origin {
+                Some((oid, id)) if table.is_none_or(|t| t == oid) => {
+                    table = Some(oid);
+                    ids.push(ColumnId(id));
+                }
+                _ => {
+                    return MatchConfig {
+                        columns: names.into_iter().map(|name| MatchColumn { name, tokenizer: Default::default() }).collect(),
+                        others: Vec::new(),
+                        mode,
+                    };
+                }
+            }
+        }
+        let table = table.and_then(|oid| self.ctx.catalog.table(oid));
+        let tokenizer = table.and_then(|table| {
+            let has_all = |i: &&stoa_table::catalog::IndexDescriptor| {
+                i.is_fulltext()
+                    && i.state == IndexState::Readable
+                    && ids.iter().all(|id| i.parts.iter().any(|p| matches!(&p.key, IndexKey::Column(c) if c == id)))
+            };
+            // The column's own name in the table is what search strings may use.
+            table.indexes.iter().find(has_all).and_then(|i| Settings::read(&i.options).ok()).map(|s| s.tokenizer)
+        });
+        let known = |id: ColumnId| Some(Settings::read(&table?.column(id)?.words).ok()?.tokenizer);
+        let others =
+            table.map_or_else(Vec::new, |table| table.visible_columns().filter(|c| !ids.contains(&c.id)).map(|c| c.name.clone()).collect());
+        let columns = names.into_iter().zip(ids);
+        let of = |(name, id)| MatchColumn { name, tokenizer: tokenizer.clone().or_else(|| known(id)).unwrap_or_default() };
+        MatchConfig { columns: columns.map(of).collect(), others, mode }
+    }
+
+    /// The functions of this module; `None` for other names and for what is not meant for them.
+    pub fn bind_text_function(&mut self, name: &str, args: &[&E]) -> PgResult<Option<Expr>> {
+        match (name, args) {
+            ("score", []) | ("score", [_]) => self.bind_score(args.first().copied()),
+            ("snippet" | "snippet_html", [column, rest @ ..]) => self.bind_snippet(column, rest, name == "snippet_html").map(Some),
+            ("contains", [column, E::Identifier(condition)]) if condition.quote_style == Some('"') => {
+                self.bind_contains(column, &condition.value).map(Some)
+            }
+            ("contains", [column, E::Value(value)]) => {
+                let bound = self.bind_value(value)?;
+                match constant_text(&bound).map(str::to_owned) {
+                    Some(condition) => self.bind_contains(column, &condition).map(Some),
+                    None => Ok(None),
+                }
+            }
+            (MATCH_FUNCTION, _) | (SNIPPET_FUNCTION, _) => {
+                let func = if name == MATCH_FUNCTION { MATCH.clone() } else { SNIPPET.clone() };
+                let mut bound = Vec::with_capacity(args.len());
+                for (n, arg) in args.iter().enumerate() {
+                    let expr = self.bind_expr(arg)?;
+                    let ty = SqlType::new(func.args.get(n.min(func.args.len() - 1)).cloned().unwrap_or(PgType::Text));
+                    bound.push(if expr.ty.arrow == ty.arrow && expr.ty.ty != PgType::Unknown {
+                        expr
+                    } else {
+                        self.coerce(expr, &ty, CastContext::Assignment)?
+                    });
+                }
+                let fewest = if name == MATCH_FUNCTION { 3 } else { 8 };
+                if bound.len() < fewest {
+                    return Ok(None);
+                }
+                let ret = SqlType::new(func.ret.clone());
+                Ok(Some(Expr::new(ExprKind::Func { func: FuncRef(func), args: bound }, ret)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// `score(t)`: how well a row of t fits the MATCH.
+    fn bind_score(&mut self, table: Option<&E>) -> PgResult<Option<Expr>> {
+        let alias = match table {
+            Some(E::Identifier(ident)) => Some((fold(ident), self.pos_span(ident.span))),
+            Some(_) => return Ok(None),
+            None => None,
+        };
+        for scope in self.scopes.iter().rev() {
+            let mut items = scope.items.iter().filter(|i| match &alias {
+                Some((alias, _)) => i.alias == *alias,
+                None => i.table_oid.is_some(),
+            });
+            let Some(item) = items.next() else { continue };
+            if item.columns.iter().any(|c| c.name == "score") && alias.is_some() {
+                return Ok(None);
+            }
+            let id = item.columns.iter().find_map(|c| match c.expr.kind {
+                ExprKind::Column(id) => self.scores.get(&id).copied(),
+                _ => None,
+            });
+            return match id {
+                Some(id) => Ok(Some(Expr::column(id, SqlType::new(PgType::Float4)))),
+                None => {
+                    let table = item.table_oid.and_then(|oid| self.ctx.catalog.relation(oid)).map(|r| quote_name(r.name()));
+                    let error = PgError::unsupported(format!("score({}) needs a full text index", item.alias));
+                    Err(match table {
+                        Some(table) => error.hint(format!("CREATE INDEX ON {table} USING {METHOD} (column).")),
+                        None => error,
+                    })
+                }
+            };
+        }
+        match alias {
+            Some((alias, position)) => {
+                Err(PgError::new(SqlState::UNDEFINED_TABLE, format!("missing FROM-clause entry for table \"{alias}\"")).at(position))
+            }
+            None => Ok(None),
+        }
+    }
+
+    /// Gives a scan a column for its score; `columns` are those of the table.
+    pub fn add_score(&mut self, table: &TableDescriptor, columns: &mut Vec<(ColumnId, ColId)>) {
+        if !is_searchable(table) {
+            return;
+        }
+        let score = self.new_col();
+        self.scores.extend(columns.iter().map(|(_, id)| (*id, score)));
+        columns.push((crate::fulltext::SCORE, score));
+    }
+
+    /// `snippet(column [, length [, before, after]])`: the piece of the text that shows why MATCH found it; `snippet_html`, for a page.
+    fn bind_snippet(&mut self, column: &E, rest: &[&E], html: bool) -> PgResult<Expr> {
+        let bound = self.bind_expr(column)?;
+        let found = self.matches.iter().rev().find_map(|m| m.columns.iter().position(|c| *c == bound).map(|n| (m.clone(), n)));
+        let Some((used, field)) = found else {
+            return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, "snippet() needs a MATCH over the same column in WHERE")
+                .at(self.pos(column)));
+        };
+        let int = |n: i32| Expr::new(ExprKind::Const(ScalarValue::Int32(Some(n))), SqlType::new(PgType::Int4));
+        let mut args = vec![text(&used.config), used.search, int(i32::try_from(field).unwrap_or(0)), bound];
+        let mut given = rest.iter();
+        args.push(match given.next() {
+            Some(length) => {
+                let length = self.bind_expr(length)?;
+                self.coerce(length, &SqlType::new(PgType::Int4), CastContext::Assignment)?
+            }
+            None => int(150),
+        });
+        for usual in ["<b>", "</b>"] {
+            args.push(match given.next() {
+                Some(mark) => {
+                    let mark = self.bind_expr(mark)?;
+                    self.coerce(mark, &SqlType::new(PgType::Text), CastContext::Assignment)?
+                }
+                None => text(usual),
+            });
+        }
+        if given.next().is_some() {
+            return Err(PgError::new(SqlState::UNDEFINED_FUNCTION, "snippet() takes a column, a length and two marks"));
+        }
+        args.push(Expr::new(ExprKind::Const(ScalarValue::Boolean(Some(html))), SqlType::new(PgType::Bool)));
+        Ok(Expr::new(ExprKind::Func { func: FuncRef(SNIPPET.clone()), args }, SqlType::new(PgType::Text)))
+    }
+
+    /// Hyperdrive's `contains(column, "term 'x' and prefix 'y'")`.
+    fn bind_contains(&mut self, column: &E, condition: &str) -> PgResult<Expr> {
+        let name = match column {
+            E::Identifier(ident) => fold(ident),
+            E::CompoundIdentifier(parts) => parts.last().map(fold).unwrap_or_default(),
+            _ => "?".into(),
+        };
+        let bound = self.bind_expr(column)?;
+        let search = crate::fulltext::contains::search_string(condition)?;
+        self.match_call(vec![bound], vec![name], text(&search), Mode::SearchString)
+    }
+}

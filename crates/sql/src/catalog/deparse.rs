@@ -1,0 +1,496 @@
+//! Typed expressions back to SQL, as PostgreSQL prints what it stores: every operator in parentheses and every literal with its
+//! type, or (pretty) only where they are needed.
+//!
+//! Invariant: the text binds again to the same expression.
+
+use crate::typed::tree::{ColId, Expr, ExprKind};
+use datafusion_common::ScalarValue;
+use stoa_pg::types::{TRIMMED, format_type};
+use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlType};
+
+/// How expressions are printed.
+pub struct Deparser<'a> {
+    pub eval: &'a EvalContext,
+    /// The SQL name of a column.
+    pub column: &'a dyn Fn(ColId) -> String,
+    pub pretty: bool,
+    /// Names of relations as their OIDs, which neither renaming nor the search path changes: for what is stored.
+    pub oids: bool,
+}
+
+/// Words that PostgreSQL quotes when they are names.
+const RESERVED: &[&str] = &[
+    "all",
+    "analyse",
+    "analyze",
+    "and",
+    "any",
+    "array",
+    "as",
+    "asc",
+    "asymmetric",
+    "authorization",
+    "between",
+    "bigint",
+    "binary",
+    "bit",
+    "boolean",
+    "both",
+    "case",
+    "cast",
+    "char",
+    "character",
+    "check",
+    "coalesce",
+    "collate",
+    "collation",
+    "column",
+    "concurrently",
+    "constraint",
+    "create",
+    "cross",
+    "current_catalog",
+    "current_date",
+    "current_role",
+    "current_schema",
+    "current_time",
+    "current_timestamp",
+    "current_user",
+    "dec",
+    "decimal",
+    "default",
+    "deferrable",
+    "desc",
+    "distinct",
+    "do",
+    "else",
+    "end",
+    "except",
+    "exists",
+    "extract",
+    "false",
+    "fetch",
+    "float",
+    "for",
+    "foreign",
+    "freeze",
+    "from",
+    "full",
+    "grant",
+    "greatest",
+    "group",
+    "grouping",
+    "having",
+    "ilike",
+    "in",
+    "initially",
+    "inner",
+    "inout",
+    "int",
+    "integer",
+    "intersect",
+    "interval",
+    "into",
+    "is",
+    "isnull",
+    "join",
+    "lateral",
+    "leading",
+    "least",
+    "left",
+    "like",
+    "limit",
+    "localtime",
+    "localtimestamp",
+    "national",
+    "natural",
+    "nchar",
+    "none",
+    "normalize",
+    "not",
+    "notnull",
+    "null",
+    "nullif",
+    "numeric",
+    "offset",
+    "on",
+    "only",
+    "or",
+    "order",
+    "out",
+    "outer",
+    "overlaps",
+    "overlay",
+    "placing",
+    "position",
+    "precision",
+    "primary",
+    "real",
+    "references",
+    "returning",
+    "right",
+    "row",
+    "select",
+    "session_user",
+    "setof",
+    "similar",
+    "smallint",
+    "some",
+    "substring",
+    "symmetric",
+    "table",
+    "tablesample",
+    "then",
+    "time",
+    "timestamp",
+    "to",
+    "trailing",
+    "treat",
+    "trim",
+    "true",
+    "union",
+    "unique",
+    "user",
+    "using",
+    "values",
+    "varchar",
+    "variadic",
+    "verbose",
+    "when",
+    "where",
+    "window",
+    "with",
+    "xmlattributes",
+    "xmlconcat",
+    "xmlelement",
+    "xmlexists",
+    "xmlforest",
+    "xmlnamespaces",
+    "xmlparse",
+    "xmlpi",
+    "xmlroot",
+    "xmlserialize",
+    "xmltable",
+];
+
+/// An identifier with quotes where SQL needs them, as PostgreSQL's `quote_identifier`.
+#[must_use]
+pub fn quote_name(name: &str) -> String {
+    let plain = name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_')
+        && name.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_');
+    if plain && RESERVED.binary_search(&name).is_err() { name.to_owned() } else { format!("\"{}\"", name.replace('"', "\"\"")) }
+}
+
+/// A string literal without escapes: backslashes stand for themselves.
+fn quote_plain(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+/// Whether pretty printing takes an expression for one that holds together without parentheses.
+fn is_one_word(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Column(_)
+        | ExprKind::Const(_)
+        | ExprKind::Func { .. }
+        | ExprKind::Case { .. }
+        | ExprKind::Coalesce(_)
+        | ExprKind::Extreme { .. }
+        | ExprKind::Array(_)
+        | ExprKind::Row(_)
+        | ExprKind::Subscript { .. }
+        | ExprKind::Slice { .. } => true,
+        // A cast by way of the text form is no call of a function in PostgreSQL.
+        ExprKind::Cast { arg, .. } if arg.ty.ty.is_string() || expr.ty.ty.is_string() => is_one_word(arg),
+        ExprKind::Cast { .. } => true,
+        _ => false,
+    }
+}
+
+/// A string literal.
+#[must_use]
+pub fn quote_text(text: &str) -> String {
+    let quoted = text.replace('\'', "''");
+    if text.contains('\\') { format!("E'{}'", quoted.replace('\\', "\\\\")) } else { format!("'{quoted}'") }
+}
+
+/// A type as casts print it.
+pub fn type_name(ty: &SqlType) -> String {
+    match &ty.ty {
+        PgType::Bpchar if ty.typmod <= TRIMMED => "bpchar".to_owned(),
+        PgType::Array(inner) if **inner == PgType::Bpchar && ty.typmod < 0 => "bpchar[]".to_owned(),
+        other => format_type(other, ty.typmod),
+    }
+}
+
+/// A stored text would have to follow the table.
+fn row_type() -> PgError {
+    PgError::unsupported("the row type of a table cannot be used in an expression that is stored")
+        .hint("Compare the columns one by one, or as rows without a type.")
+}
+
+impl Deparser<'_> {
+    /// The text of an expression.
+    ///
+    /// # Errors
+    /// 0A000 for expressions that cannot be stored: subqueries, aggregates.
+    pub fn print(&self, expr: &Expr) -> PgResult<String> {
+        // What an assignment casts by itself is not shown at the top.
+        let mut expr = expr;
+        while let ExprKind::Cast { arg, explicit: false } = &expr.kind {
+            expr = arg;
+        }
+        self.expr(expr)
+    }
+
+    /// The text as an argument: in parentheses, unless it is one word.
+    ///
+    /// # Errors
+    /// As [`Deparser::print`].
+    pub fn expr(&self, expr: &Expr) -> PgResult<String> {
+        Ok(match &expr.kind {
+            ExprKind::Column(id) => (self.column)(*id),
+            ExprKind::Const(value) => self.constant(value, &expr.ty)?,
+            ExprKind::Func { func, args } => self.function(func.0.name, args)?,
+            ExprKind::Oper { oper, args } => {
+                let text = match args.as_slice() {
+                    [one] => format!("{} {}", oper.0.name, self.operand(expr, one, false)?),
+                    [left, right] => {
+                        format!("{} {} {}", self.operand(expr, left, true)?, oper.0.name, self.operand(expr, right, false)?)
+                    }
+                    _ => return Err(PgError::internal("an operator with neither one nor two operands")),
+                };
+                self.enclosed(text)
+            }
+            ExprKind::Cast { arg, explicit } => self.cast(arg, &expr.ty, *explicit)?,
+            ExprKind::And(args) => self.connected(expr, args, " AND ")?,
+            ExprKind::Or(args) => self.connected(expr, args, " OR ")?,
+            ExprKind::Not(arg) => {
+                let inner = self.boolean(expr, arg)?;
+                self.enclosed(format!("NOT {inner}"))
+            }
+            ExprKind::IsNull(arg) => {
+                let inner = self.simple(arg)?;
+                self.enclosed(format!("{inner} IS NULL"))
+            }
+            ExprKind::IsNotNull(arg) => {
+                let inner = self.simple(arg)?;
+                self.enclosed(format!("{inner} IS NOT NULL"))
+            }
+            ExprKind::IsBool { arg, value, negated } => {
+                let word = match value {
+                    Some(true) => "TRUE",
+                    Some(false) => "FALSE",
+                    None => "UNKNOWN",
+                };
+                let inner = self.simple(arg)?;
+                self.enclosed(format!("{inner} IS {}{word}", if *negated { "NOT " } else { "" }))
+            }
+            ExprKind::IsDistinct { left, right, negated, .. } => {
+                let text = format!("{} IS {}DISTINCT FROM {}", self.simple(left)?, if *negated { "NOT " } else { "" }, self.simple(right)?);
+                self.enclosed(text)
+            }
+            ExprKind::Case { whens, otherwise } => {
+                // As PostgreSQL prints it, on lines of its own.
+                let mut out = String::from("\nCASE");
+                for (when, then) in whens {
+                    out.push_str(&format!("\n    WHEN {} THEN {}", self.expr(when)?, self.expr(then)?));
+                }
+                let otherwise = match otherwise {
+                    Some(e) => self.expr(e)?,
+                    None => format!("NULL::{}", type_name(&SqlType::new(expr.ty.ty.clone()))),
+                };
+                out.push_str(&format!("\n    ELSE {otherwise}\nEND"));
+                out
+            }
+            ExprKind::Coalesce(args) => format!("COALESCE({})", self.list(args)?),
+            ExprKind::Extreme { args, greatest } => format!("{}({})", if *greatest { "GREATEST" } else { "LEAST" }, self.list(args)?),
+            ExprKind::Array(args) => {
+                if args.is_empty() {
+                    format!("ARRAY[]::{}", type_name(&expr.ty))
+                } else {
+                    format!("ARRAY[{}]", self.list(args)?)
+                }
+            }
+            ExprKind::Row(args) => format!("ROW({})", self.list(args)?),
+            ExprKind::Subscript { array, indexes } => {
+                let mut out = match array.kind {
+                    ExprKind::Column(_) => self.expr(array)?,
+                    _ => format!("({})", self.expr(array)?),
+                };
+                for index in indexes {
+                    out.push_str(&format!("[{}]", self.expr(index)?));
+                }
+                out
+            }
+            ExprKind::Slice { array, bounds } => {
+                let mut out = match array.kind {
+                    ExprKind::Column(_) => self.expr(array)?,
+                    _ => format!("({})", self.expr(array)?),
+                };
+                for (lower, upper) in bounds {
+                    let side = |e: &Option<Expr>| e.as_ref().map_or_else(|| Ok(String::new()), |e| self.expr(e));
+                    out.push_str(&format!("[{}:{}]", side(lower)?, side(upper)?));
+                }
+                out
+            }
+            ExprKind::AnyArray { left, oper, array, all } => {
+                let text = format!("{} {} {} ({})", self.simple(left)?, oper.0.name, if *all { "ALL" } else { "ANY" }, self.expr(array)?);
+                self.enclosed(text)
+            }
+            ExprKind::Field { .. }
+            | ExprKind::Param(_)
+            | ExprKind::ScalarSubquery(_)
+            | ExprKind::Exists(_)
+            | ExprKind::AnyQuery { .. }
+            | ExprKind::ArraySubquery(_)
+            | ExprKind::Aggregate(_)
+            | ExprKind::Window(_)
+            | ExprKind::Set(_)
+            | ExprKind::Grouping(_) => return Err(PgError::unsupported("an expression of this kind cannot be stored")),
+        })
+    }
+
+    fn enclosed(&self, text: String) -> String {
+        if self.pretty { text } else { format!("({text})") }
+    }
+
+    fn list(&self, args: &[Expr]) -> PgResult<String> {
+        Ok(args.iter().map(|a| self.expr(a)).collect::<PgResult<Vec<_>>>()?.join(", "))
+    }
+
+    fn connected(&self, parent: &Expr, args: &[Expr], word: &str) -> PgResult<String> {
+        let parts = args.iter().map(|a| self.boolean(parent, a)).collect::<PgResult<Vec<_>>>()?;
+        Ok(self.enclosed(parts.join(word)))
+    }
+
+    /// An operand of AND, OR, NOT. Pretty printing encloses it where it would be read in another way.
+    fn boolean(&self, parent: &Expr, expr: &Expr) -> PgResult<String> {
+        let text = self.expr(expr)?;
+        let encloses = match expr.kind {
+            ExprKind::Or(_) => !matches!(parent.kind, ExprKind::Or(_)),
+            ExprKind::And(_) | ExprKind::Not(_) => matches!(parent.kind, ExprKind::Not(_)),
+            _ => false,
+        };
+        Ok(if self.pretty && encloses { format!("({text})") } else { text })
+    }
+
+    /// An operand that must hold together: pretty printing encloses what is not one word.
+    fn simple(&self, expr: &Expr) -> PgResult<String> {
+        let text = self.expr(expr)?;
+        Ok(if self.pretty && !is_one_word(expr) { format!("({text})") } else { text })
+    }
+
+    /// An operand of an operator: multiplication binds before addition, and the left of equals needs no parentheses.
+    fn operand(&self, parent: &Expr, child: &Expr, left: bool) -> PgResult<String> {
+        if self.pretty
+            && let (ExprKind::Oper { oper: p, .. }, ExprKind::Oper { oper: c, args }) = (&parent.kind, &child.kind)
+        {
+            let level = |name: &str| match name {
+                "*" | "/" | "%" => Some(2),
+                "+" | "-" => Some(1),
+                _ => None,
+            };
+            if let (Some(p), Some(c), [_, _]) = (level(p.0.name), level(c.0.name), args.as_slice())
+                && (c > p || (c == p && left))
+            {
+                return self.expr(child);
+            }
+        }
+        self.simple(child)
+    }
+
+    fn cast(&self, arg: &Expr, ty: &SqlType, explicit: bool) -> PgResult<String> {
+        // A length that an assignment applies to a literal of the same type.
+        if !explicit && arg.ty.ty == ty.ty && matches!(arg.kind, ExprKind::Const(_)) {
+            return self.expr(arg);
+        }
+        // Only the form in memory changes.
+        if arg.ty.ty == ty.ty && (ty.typmod < 0 || arg.ty.typmod == ty.typmod || (ty.ty == PgType::Bpchar && ty.typmod == TRIMMED)) {
+            return self.expr(arg);
+        }
+        if explicit && matches!(ty.ty, PgType::Record(Some(_))) {
+            return Err(row_type());
+        }
+        let inner = self.expr(arg)?;
+        let one = matches!(
+            arg.kind,
+            ExprKind::Column(_) | ExprKind::Const(_) | ExprKind::Func { .. } | ExprKind::Cast { .. } | ExprKind::Array(_)
+        );
+        let negative = inner.starts_with('-') || inner.starts_with("'-") && matches!(arg.kind, ExprKind::Const(_)) && !inner.contains("::");
+        let name = type_name(ty);
+        Ok(if self.pretty && one && !negative { format!("{inner}::{name}") } else { format!("({inner})::{name}") })
+    }
+
+    fn constant(&self, value: &ScalarValue, ty: &SqlType) -> PgResult<String> {
+        let plain = SqlType { typmod: -1, ..ty.clone() };
+        let name = type_name(&SqlType::new(ty.ty.clone()));
+        if matches!(ty.ty, PgType::Record(_)) {
+            return Err(row_type());
+        }
+        if value.is_null() {
+            return Ok(format!("NULL::{name}"));
+        }
+        if self.oids
+            && ty.ty == PgType::Regclass
+            && let ScalarValue::UInt32(Some(oid)) = value
+        {
+            return Ok(format!("'{oid}'::regclass"));
+        }
+        let text = stoa_pg::values::output_text(self.eval, &plain, value)?;
+        Ok(match ty.ty {
+            PgType::Bool => if text == "t" { "true" } else { "false" }.to_owned(),
+            PgType::Int4 => {
+                if text.starts_with('-') {
+                    format!("'{text}'::integer")
+                } else {
+                    text
+                }
+            }
+            PgType::Numeric if text.bytes().all(|b| b.is_ascii_digit() || b == b'.') && text.contains('.') => text,
+            PgType::Numeric if text.bytes().all(|b| b.is_ascii_digit()) => format!("'{text}'::numeric"),
+            // Without padding.
+            PgType::Bpchar => format!("{}::bpchar", quote_plain(text.trim_end_matches(' '))),
+            PgType::Unknown => quote_plain(&text),
+            _ => format!("{}::{name}", quote_plain(&text)),
+        })
+    }
+
+    fn function(&self, name: &str, args: &[Expr]) -> PgResult<String> {
+        match (name, args) {
+            ("extract", [Expr { kind: ExprKind::Const(field), .. }, source]) => {
+                if let Some(Some(field)) = field.try_as_str() {
+                    return Ok(format!("EXTRACT({field} FROM {})", self.expr(source)?));
+                }
+            }
+            ("timezone", [zone, time]) => {
+                let text = format!("{} AT TIME ZONE {}", self.simple(time)?, self.simple(zone)?);
+                return Ok(format!("({text})"));
+            }
+            ("current_user" | "session_user", []) => return Ok(name.to_uppercase()),
+            // What is stored must be read by the parser, which knows fewer forms than are shown.
+            ("position", [string, part]) if self.oids => return Ok(format!("strpos({}, {})", self.expr(string)?, self.expr(part)?)),
+            ("position", [string, part]) => return Ok(format!("POSITION(({}) IN ({}))", self.expr(part)?, self.expr(string)?)),
+            ("btrim", [one]) if !self.oids => return Ok(format!("TRIM(BOTH FROM {})", self.expr(one)?)),
+            _ => {}
+        }
+        Ok(format!("{}({})", quote_name(name), self.list(args)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+    use super::*;
+
+    #[test]
+    fn names_are_quoted_where_needed() {
+        assert!(RESERVED.windows(2).all(|w| w[0] < w[1]));
+        for (name, quoted) in
+            [("a_1", "a_1"), ("A", "\"A\""), ("order", "\"order\""), ("a\"b", "\"a\"\"b\""), ("1a", "\"1a\""), ("name", "name")]
+        {
+            assert_eq!(quote_name(name), quoted);
+        }
+        assert_eq!(quote_text("it's"), "'it''s'");
+        assert_eq!(quote_text("a\\b"), "E'a\\\\b'");
+    }
+}

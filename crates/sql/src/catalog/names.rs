@@ -1,0 +1,176 @@
+//! Names of catalog objects as SQL prints and reads them.
+
+use super::deparse::quote_name;
+use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_table::catalog::{CatalogSnapshot, Oid, PG_CATALOG_OID, TableDescriptor};
+
+/// The OID of the only role.
+pub const OWNER: u32 = 10;
+/// The role that stands for the owner of the database; the schema `public` is its.
+pub const DATABASE_OWNER: u32 = 6171;
+pub const DATABASE_OWNER_NAME: &str = "pg_database_owner";
+
+/// The index of a primary key is seen under the constraint's OID with this bit: no object has it.
+pub const PRIMARY_INDEX_BIT: u32 = 0x4000_0000;
+
+/// What an OID of `pg_class` stands for.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ClassName {
+    pub schema: Oid,
+    pub name: String,
+}
+
+/// The name of anything that `pg_class` lists: relations, indexes, computed relations.
+#[must_use]
+pub fn class_name(catalog: &CatalogSnapshot, oid: Oid) -> Option<ClassName> {
+    if let Some(relation) = catalog.relation(oid) {
+        return Some(ClassName { schema: relation.schema(), name: relation.name().to_owned() });
+    }
+    if let Some((table, index)) = catalog.index(oid) {
+        return Some(ClassName { schema: table.schema, name: index.name.clone() });
+    }
+    if let Some(table) = primary_index(catalog, oid)
+        && let Some(key) = &table.primary_key
+    {
+        return Some(ClassName { schema: table.schema, name: key.name.clone() });
+    }
+    let (schema, name) = crate::system_relations::by_oid(oid)?;
+    Some(ClassName { schema: catalog.schema_by_name(schema)?.oid, name: name.to_owned() })
+}
+
+/// The table whose primary key is seen as this index.
+#[must_use]
+pub fn primary_index(catalog: &CatalogSnapshot, oid: Oid) -> Option<&TableDescriptor> {
+    (oid & PRIMARY_INDEX_BIT != 0).then(|| catalog.table_of_key(oid & !PRIMARY_INDEX_BIT)).flatten()
+}
+
+/// The OID in `pg_class` of a name in a schema.
+#[must_use]
+pub fn class_in(catalog: &CatalogSnapshot, schema: Oid, name: &str) -> Option<Oid> {
+    if let Some(relation) = catalog.relation_by_name(schema, name) {
+        return Some(relation.oid());
+    }
+    if let Some(index) = catalog.index_by_name(schema, name) {
+        return Some(index);
+    }
+    if let Some(key) = catalog.primary_key_named(schema, name).and_then(|t| t.primary_key.as_ref()) {
+        return Some(key.oid | PRIMARY_INDEX_BIT);
+    }
+    let schema = catalog.schema(schema)?;
+    Some(crate::system_relations::oid(&schema.name, name)).filter(|oid| *oid != 0)
+}
+
+/// The OID that a name finds along a path.
+#[must_use]
+pub fn class_on_path(catalog: &CatalogSnapshot, path: &[Oid], name: &str) -> Option<Oid> {
+    path.iter().find_map(|schema| class_in(catalog, *schema, name))
+}
+
+/// Whether the name alone finds the object.
+#[must_use]
+pub fn is_visible(catalog: &CatalogSnapshot, path: &[Oid], oid: Oid) -> Option<bool> {
+    let class = class_name(catalog, oid)?;
+    Some(class_on_path(catalog, path, &class.name) == Some(oid))
+}
+
+/// The name as `regclass` prints it: with its schema where the path does not find it.
+#[must_use]
+pub fn shown_relation(catalog: &CatalogSnapshot, path: &[Oid], oid: Oid) -> Option<String> {
+    let class = class_name(catalog, oid)?;
+    if class_on_path(catalog, path, &class.name) == Some(oid) {
+        return Some(quote_name(&class.name));
+    }
+    qualified(catalog, oid)
+}
+
+/// The name with its schema.
+#[must_use]
+pub fn qualified(catalog: &CatalogSnapshot, oid: Oid) -> Option<String> {
+    let class = class_name(catalog, oid)?;
+    let schema = catalog.schema(class.schema)?;
+    Some(format!("{}.{}", quote_name(&schema.name), quote_name(&class.name)))
+}
+
+/// Whether a table has a constraint of this name.
+pub fn has_constraint(table: &TableDescriptor, name: &str) -> bool {
+    table.primary_key.as_ref().is_some_and(|k| k.name == name)
+        || table.checks.iter().any(|c| c.name.name == name)
+        || table.foreign_keys.iter().any(|f| f.name.name == name)
+        || table.indexes.iter().any(|i| i.constraint.as_ref().is_some_and(|c| c.name == name))
+}
+
+/// The parts of a name in a string, as `regclass` reads them.
+///
+/// # Errors
+/// 42602 for what is no name.
+pub fn parse_name(text: &str) -> PgResult<Vec<String>> {
+    let invalid = || PgError::new(SqlState::INVALID_NAME, "invalid name syntax");
+    let mut parts = Vec::new();
+    let mut chars = text.trim().chars().peekable();
+    loop {
+        while chars.next_if(|c| c.is_whitespace()).is_some() {}
+        let mut part = String::new();
+        if chars.next_if_eq(&'"').is_some() {
+            loop {
+                match chars.next() {
+                    Some('"') if chars.next_if_eq(&'"').is_some() => part.push('"'),
+                    Some('"') => break,
+                    Some(c) => part.push(c),
+                    None => return Err(invalid()),
+                }
+            }
+        } else {
+            // As PostgreSQL: anything up to a dot or white space.
+            while let Some(c) = chars.next_if(|c| *c != '.' && !c.is_whitespace()) {
+                part.extend(c.to_lowercase());
+            }
+        }
+        if part.is_empty() {
+            return Err(invalid());
+        }
+        parts.push(part);
+        while chars.next_if(|c| c.is_whitespace()).is_some() {}
+        match chars.next() {
+            None => return Ok(parts),
+            Some('.') => {}
+            Some(_) => return Err(invalid()),
+        }
+    }
+}
+
+/// The OID of a relation named in a string.
+///
+/// # Errors
+/// 42602 for what is no name, 42601 for too many parts, 0A000 for one of another database than `database`.
+pub fn class_named(catalog: &CatalogSnapshot, database: &str, path: &[Oid], temporary: Option<Oid>, text: &str) -> PgResult<Option<Oid>> {
+    let parts = parse_name(text)?;
+    match parts.as_slice() {
+        [name] => Ok(class_on_path(catalog, path, name).or_else(|| {
+            // `pg_catalog` is always looked into.
+            class_in(catalog, PG_CATALOG_OID, name)
+        })),
+        [other, _, _] if other != database => {
+            Err(PgError::unsupported(format!("cross-database references are not implemented: \"{}\"", parts.join("."))))
+        }
+        [schema, name] | [_, schema, name] => {
+            let schema = if schema == "pg_temp" { temporary } else { catalog.schema_by_name(schema).map(|s| s.oid) };
+            Ok(schema.and_then(|schema| class_in(catalog, schema, name)))
+        }
+        _ => Err(PgError::new(SqlState::SYNTAX_ERROR, format!("improper relation name (too many dotted names): {}", parts.join(".")))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+    use super::*;
+
+    #[test]
+    fn names_in_strings() {
+        assert_eq!(parse_name(" Public . \"A\"\"b\" ").unwrap(), ["public", "A\"b"]);
+        assert_eq!(parse_name("t").unwrap(), ["t"]);
+        for bad in ["", "a.", "a b", "\"a", "a..b"] {
+            assert_eq!(parse_name(bad).unwrap_err().code().as_str(), "42602", "{bad}");
+        }
+    }
+}

@@ -1,0 +1,698 @@
+//! What functions tell of objects: definitions, comments, visibility, names, privileges.
+//!
+//! Called for one row each, through [`stoa_pg::context::System`]. Rights: there is one role, which may do everything, so that the
+//! privilege functions say whether the object exists.
+
+use super::updatable::Names;
+use super::written_time::as_written;
+use super::{Constraint, Definitions, constraint, describe};
+use crate::catalog::deparse::quote_name;
+use crate::catalog::names::{
+    DATABASE_OWNER, DATABASE_OWNER_NAME, OWNER, PRIMARY_INDEX_BIT, class_name, class_named, is_visible, parse_name, primary_index,
+    qualified, shown_relation,
+};
+use crate::system_relations;
+use arrow::array::StringViewArray;
+use datafusion_common::ScalarValue;
+use std::sync::Arc;
+use stoa_pg::registry::{Func, Registry};
+use stoa_pg::types::format_type;
+use stoa_pg::values::array::array_of_elements;
+use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_table::TableId;
+use stoa_table::catalog::{CatalogSnapshot, ColumnId, Oid, Relation};
+
+/// The OID of the only role.
+const ROLE: Oid = 10;
+const PG_CLASS: Oid = 1259;
+const PG_CONSTRAINT: Oid = 2606;
+const PG_NAMESPACE: Oid = 2615;
+const PG_TYPE: Oid = 1247;
+
+/// The objects that a session sees, and who it is.
+pub struct Objects<'a> {
+    pub catalog: &'a CatalogSnapshot,
+    /// Schemas for unqualified names, in order.
+    pub path: &'a [Oid],
+    /// The session's schema of temporary objects.
+    pub temporary: Option<Oid>,
+    pub user: &'a str,
+    pub database: &'a str,
+    /// What definitions are printed with: the session's settings and names.
+    pub eval: &'a dyn Fn() -> EvalContext,
+}
+
+/// A function's value; `None` from a group of functions that does not have it.
+pub type Answer = PgResult<Option<ScalarValue>>;
+
+impl Objects<'_> {
+    /// The OID of a relation named as SQL names it.
+    ///
+    /// # Errors
+    /// 42602 for what is no name, 0A000 for one of another database.
+    pub fn relation_oid(&self, name: &str) -> PgResult<Option<u32>> {
+        class_named(self.catalog, self.database, self.path, self.temporary, name)
+    }
+
+    fn schema_oid(&self, name: &str) -> Option<u32> {
+        self.catalog.schema_by_name(name).map(|s| s.oid)
+    }
+
+    fn is_role(&self, name: &str) -> bool {
+        name == self.user || matches!(name, "stoa" | "postgres")
+    }
+
+    /// Runs with what definitions are printed against.
+    fn with_definitions<T>(&self, run: impl FnOnce(&Definitions<'_>) -> PgResult<T>) -> PgResult<T> {
+        let eval = (self.eval)();
+        run(&Definitions { catalog: self.catalog, path: self.path, eval: &eval })
+    }
+
+    /// What can be written of views, by the names that the session sees.
+    fn written<'s>(&'s self, eval: &'s EvalContext) -> Names<'s> {
+        Names { catalog: self.catalog, database: self.database, path: self.path, temporary: self.temporary, eval }
+    }
+
+    /// Answers one call; `None` for a function that is not about objects.
+    ///
+    /// # Errors
+    /// What the function raises.
+    pub fn call(&self, function: &str, args: &[ScalarValue], result: &SqlType) -> Answer {
+        let groups = [visibility, comments, definitions, names, properties];
+        for group in groups {
+            if let Some(value) = group(self, function, &Args(args), result)? {
+                return Ok(Some(value));
+            }
+        }
+        // Privileges.
+        if function.starts_with("has_") || function == "pg_has_role" { privilege(self, function, &Args(args)) } else { Ok(None) }
+    }
+}
+
+/// Arguments by position.
+#[derive(Debug)]
+pub struct Args<'a>(pub &'a [ScalarValue]);
+
+impl Args<'_> {
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    #[must_use]
+    /// A text, or NULL.
+    ///
+    /// # Errors
+    /// None.
+    pub fn text(&self, at: usize) -> Option<String> {
+        self.0.get(at)?.try_as_str().flatten().map(str::to_owned)
+    }
+
+    #[must_use]
+    pub fn int(&self, at: usize) -> Option<i64> {
+        match self.0.get(at)? {
+            ScalarValue::Int16(v) => v.map(i64::from),
+            ScalarValue::Int32(v) => v.map(i64::from),
+            ScalarValue::Int64(v) => *v,
+            ScalarValue::UInt32(v) => v.map(i64::from),
+            _ => None,
+        }
+    }
+
+    #[must_use]
+    pub fn oid(&self, at: usize) -> Option<Oid> {
+        self.int(at).and_then(|v| u32::try_from(v).ok())
+    }
+
+    #[must_use]
+    pub fn bool(&self, at: usize) -> Option<bool> {
+        match self.0.get(at)? {
+            ScalarValue::Boolean(v) => *v,
+            _ => None,
+        }
+    }
+}
+
+/// A text, or NULL.
+///
+/// # Errors
+/// None.
+pub fn text(value: impl Into<Option<String>>) -> Answer {
+    Ok(Some(ScalarValue::Utf8View(value.into())))
+}
+
+/// A truth, or NULL.
+///
+/// # Errors
+/// None.
+pub fn truth(value: impl Into<Option<bool>>) -> Answer {
+    Ok(Some(ScalarValue::Boolean(value.into())))
+}
+
+/// A `bigint`, or NULL.
+///
+/// # Errors
+/// None.
+pub fn big(value: impl Into<Option<i64>>) -> Answer {
+    Ok(Some(ScalarValue::Int64(value.into())))
+}
+
+/// An OID, or NULL.
+///
+/// # Errors
+/// None.
+pub fn oid_value(value: Option<Oid>) -> Answer {
+    Ok(Some(ScalarValue::UInt32(value)))
+}
+
+/// Definitions.
+fn definitions(o: &Objects<'_>, function: &str, args: &Args<'_>, result: &SqlType) -> Answer {
+    let catalog = o.catalog;
+    match function {
+        "pg_get_expr" => {
+            let Some(source) = args.text(0) else { return text(None) };
+            let table = args.oid(1).and_then(|oid| catalog.table(oid));
+            let pretty = args.bool(2).unwrap_or(false);
+            o.with_definitions(|d| text(as_written(d.expr(table, &source, pretty), &source, pretty)))
+        }
+        "pg_get_constraintdef" => {
+            let Some((table, constraint)) = args.oid(0).and_then(|oid| constraint(catalog, oid)) else { return text(None) };
+            o.with_definitions(|d| text(d.constraint(table, &constraint, args.bool(1).unwrap_or(false))))
+        }
+        "pg_get_indexdef" => index_definition(o, args),
+        "pg_get_viewdef" => {
+            let oid = match args.text(0) {
+                Some(name) => {
+                    let found = o.relation_oid(&name)?;
+                    Some(found.ok_or_else(|| PgError::new(SqlState::UNDEFINED_TABLE, format!("relation \"{name}\" does not exist")))?)
+                }
+                None => args.oid(0),
+            };
+            let Some(oid) = oid else { return text(None) };
+            // With a width for lines, it is as pretty.
+            let pretty = args.bool(1).unwrap_or(args.int(1).is_some());
+            o.with_definitions(|d| text(d.view(oid, pretty)?))
+        }
+        "pg_get_ruledef"
+        | "pg_get_triggerdef"
+        | "pg_get_partkeydef"
+        | "pg_get_partition_constraintdef"
+        | "pg_get_statisticsobjdef"
+        | "pg_get_statisticsobjdef_columns"
+        | "pg_get_function_sqlbody"
+        | "pg_get_function_arg_default"
+        | "pg_get_functiondef" => text(None),
+        "pg_get_statisticsobjdef_expressions" => null(result),
+        "pg_get_function_arguments" | "pg_get_function_identity_arguments" => {
+            text(args.oid(0).and_then(function_by_oid).map(|f| arguments(f)))
+        }
+        "pg_get_function_result" => text(args.oid(0).and_then(function_by_oid).map(|f| {
+            let set = if f.returns_set { "SETOF " } else { "" };
+            format!("{set}{}", format_type(&f.ret, -1))
+        })),
+        "pg_get_serial_sequence" => serial_sequence(o, args),
+        "pg_get_userbyid" => {
+            let Some(oid) = args.oid(0) else { return text(None) };
+            text(match oid {
+                ROLE => o.user.to_owned(),
+                DATABASE_OWNER => DATABASE_OWNER_NAME.to_owned(),
+                other => format!("unknown (OID={other})"),
+            })
+        }
+        "pg_get_replica_identity_index" => {
+            let table = args.oid(0).and_then(|oid| catalog.table(oid));
+            oid_value(table.and_then(|t| t.primary_key.as_ref()).map(|k| k.oid | PRIMARY_INDEX_BIT))
+        }
+        "pg_describe_object" => {
+            let (Some(class), Some(object)) = (args.oid(0), args.oid(1)) else { return text(None) };
+            let column = args.int(2).and_then(|c| i32::try_from(c).ok()).unwrap_or(0);
+            text(match class {
+                PG_CLASS => describe(catalog, o.path, object, column),
+                PG_NAMESPACE => catalog.schema(object).map(|s| format!("schema {}", quote_name(&s.name))),
+                PG_CONSTRAINT => constraint(catalog, object).map(|(table, c)| {
+                    let on = shown_relation(catalog, o.path, table.oid).unwrap_or_default();
+                    format!("constraint {} on table {on}", quote_name(constraint_name(&c)))
+                }),
+                PG_TYPE => PgType::from_oid(object).map(|ty| format!("type {}", format_type(&ty, -1))),
+                _ => None,
+            })
+        }
+        _ => Ok(None),
+    }
+}
+
+/// Comments.
+fn comments(o: &Objects<'_>, function: &str, args: &Args<'_>, _: &SqlType) -> Answer {
+    let catalog = o.catalog;
+    match function {
+        "obj_description" => {
+            let Some(oid) = args.oid(0) else { return text(None) };
+            let class = args.text(1);
+            text(comment(catalog, oid, class.as_deref()))
+        }
+        "col_description" => {
+            let (Some(oid), Some(column)) = (args.oid(0), args.int(1)) else { return text(None) };
+            text(column_comment(catalog, oid, column))
+        }
+        "shobj_description" | "pg_tablespace_location" => text(match function {
+            "pg_tablespace_location" => Some(String::new()),
+            _ => None,
+        }),
+        _ => Ok(None),
+    }
+}
+
+/// Places, privileges by default, properties.
+fn properties(o: &Objects<'_>, function: &str, args: &Args<'_>, result: &SqlType) -> Answer {
+    let catalog = o.catalog;
+    match function {
+        "pg_relation_filenode" => oid_value(args.oid(0).and_then(|oid| storage(catalog, oid).first().map(|t| t.0))),
+        "pg_relation_filepath" => text(args.oid(0).and_then(|oid| storage(catalog, oid).first().map(|t| format!("table/{}", t.0)))),
+        "pg_filenode_relation" => oid_value(args.oid(1).and_then(|node| {
+            catalog.relations().find(|r| stoa_table::catalog::store::storage_of(r).contains(&TableId(node))).map(|r| r.oid())
+        })),
+        "pg_relation_is_publishable" => truth(false),
+        "pg_relation_is_updatable" => {
+            let Some(oid) = args.oid(0) else { return null(result) };
+            o.with_definitions(|d| Ok(Some(ScalarValue::Int32(Some(o.written(d.eval).events(oid))))))
+        }
+        "pg_column_is_updatable" => {
+            let (Some(oid), Some(number)) = (args.oid(0), args.int(1)) else { return truth(None) };
+            o.with_definitions(|d| truth(o.written(d.eval).column(oid, number)))
+        }
+        "acldefault" => default_privileges(o, args),
+        "pg_index_column_has_property" | "pg_index_has_property" | "pg_indexam_has_property" => index_property(catalog, function, args),
+        "pg_collation_actual_version" => text(None),
+        "row_security_active" => match args.text(0) {
+            Some(name) if o.relation_oid(&name)?.is_none() => {
+                Err(PgError::new(SqlState::UNDEFINED_TABLE, format!("relation \"{name}\" does not exist")))
+            }
+            _ => truth(false),
+        },
+        _ => Ok(None),
+    }
+}
+
+/// Visibility.
+fn visibility(o: &Objects<'_>, function: &str, args: &Args<'_>, _: &SqlType) -> Answer {
+    let catalog = o.catalog;
+    match function {
+        "pg_table_is_visible" => truth(args.oid(0).and_then(|oid| is_visible(catalog, o.path, oid))),
+        "pg_type_is_visible" => truth(args.oid(0).map(|oid| PgType::from_oid(oid).is_some() || oid >= stoa_table::catalog::FIRST_USER_OID)),
+        "pg_function_is_visible"
+        | "pg_operator_is_visible"
+        | "pg_opclass_is_visible"
+        | "pg_opfamily_is_visible"
+        | "pg_collation_is_visible"
+        | "pg_conversion_is_visible"
+        | "pg_ts_config_is_visible"
+        | "pg_ts_dict_is_visible"
+        | "pg_ts_parser_is_visible"
+        | "pg_ts_template_is_visible" => truth(args.oid(0).map(|_| true)),
+        "pg_statistics_obj_is_visible" => truth(None),
+        _ => Ok(None),
+    }
+}
+
+/// Names.
+fn names(o: &Objects<'_>, function: &str, args: &Args<'_>, _: &SqlType) -> Answer {
+    match function {
+        "to_regclass" => match args.text(0) {
+            Some(name) => oid_value(o.relation_oid(&name)?),
+            None => oid_value(None),
+        },
+        "to_regnamespace" => oid_value(match args.text(0) {
+            Some(name) => o.schema_oid(&one_name(&name)?),
+            None => None,
+        }),
+        "to_regtype" => oid_value(match args.text(0) {
+            Some(name) => found(stoa_pg::values::parse_type_name(&name), &[SqlState::UNDEFINED_OBJECT])?.map(|ty| ty.ty.oid()),
+            None => None,
+        }),
+        "to_regrole" => oid_value(match args.text(0) {
+            Some(name) => o.is_role(&one_name(&name)?).then_some(ROLE),
+            None => None,
+        }),
+        "to_regproc" | "to_regprocedure" => {
+            let Some(name) = args.text(0) else { return oid_value(None) };
+            let ty = if function == "to_regproc" {
+                parse_name(&name)?;
+                PgType::Regproc
+            } else {
+                PgType::Regprocedure
+            };
+            let missing = [SqlState::UNDEFINED_FUNCTION, SqlState::AMBIGUOUS_FUNCTION];
+            oid_value(found(stoa_pg::values::object::object_oid(&EvalContext::default(), &ty, &name), &missing)?)
+        }
+        _ => Ok(None),
+    }
+}
+
+/// NULL of a type.
+///
+/// # Errors
+/// XX000 for a type that has none.
+pub fn null(result: &SqlType) -> Answer {
+    ScalarValue::try_from(&result.arrow).map(Some).map_err(|e| PgError::internal(e.to_string()))
+}
+
+/// A name of one part, as of a role or a schema.
+///
+/// # Errors
+/// 42602 for anything else.
+fn one_name(text: &str) -> PgResult<String> {
+    match <[String; 1]>::try_from(parse_name(text)?) {
+        Ok([name]) => Ok(name),
+        Err(_) => Err(PgError::new(SqlState::INVALID_NAME, "invalid name syntax")),
+    }
+}
+
+/// What was found; `None` for an error that says that there is no such thing.
+fn found<T>(result: PgResult<T>, missing: &[SqlState]) -> PgResult<Option<T>> {
+    match result {
+        Ok(found) => Ok(Some(found)),
+        Err(e) if missing.contains(&e.code()) => Ok(None),
+        Err(e) => Err(e),
+    }
+}
+
+fn constraint_name<'a>(constraint: &'a Constraint<'_>) -> &'a str {
+    match constraint {
+        Constraint::PrimaryKey(name) | Constraint::Unique(name, _) => &name.name,
+        Constraint::Check(check) => &check.name.name,
+        Constraint::ForeignKey(key) => &key.name.name,
+    }
+}
+
+fn index_definition(o: &Objects<'_>, args: &Args<'_>) -> Answer {
+    let catalog = o.catalog;
+    let Some(oid) = args.oid(0) else { return text(None) };
+    let (table, index) = match catalog.index(oid) {
+        Some((table, index)) => (table, Some(index)),
+        None => match primary_index(catalog, oid) {
+            Some(table) => (table, None),
+            None => return text(None),
+        },
+    };
+    let pretty = args.bool(2).unwrap_or(false);
+    let column = args.int(1).unwrap_or(0);
+    o.with_definitions(|d| {
+        if column == 0 {
+            return text(d.index(table, index, pretty));
+        }
+        let n = usize::try_from(column - 1).unwrap_or(usize::MAX);
+        text(d.index_column(table, index, n, false, pretty).unwrap_or_default())
+    })
+}
+
+fn function_by_oid(oid: Oid) -> Option<&'static Arc<Func>> {
+    Registry::get().all_functions().find(|f| f.oid == oid)
+}
+
+fn arguments(func: &Func) -> String {
+    let last = func.args.len().saturating_sub(1);
+    let args: Vec<String> = func
+        .declared_args()
+        .enumerate()
+        .map(|(i, ty)| {
+            let variadic = if func.variadic && i == last { "VARIADIC " } else { "" };
+            let name = func.arg_names.get(i).map_or_else(String::new, |n| format!("{n} "));
+            format!("{variadic}{name}{}", format_type(&ty, -1))
+        })
+        .collect();
+    args.join(", ")
+}
+
+fn serial_sequence(o: &Objects<'_>, args: &Args<'_>) -> Answer {
+    let catalog = o.catalog;
+    let (Some(name), Some(column)) = (args.text(0), args.text(1)) else { return text(None) };
+    let missing = || PgError::new(SqlState::UNDEFINED_TABLE, format!("relation \"{name}\" does not exist"));
+    let oid = o.relation_oid(&name)?.ok_or_else(missing)?;
+    let Some(table) = catalog.table(oid) else { return text(None) };
+    let column = table.column_by_name(&column).ok_or_else(|| {
+        PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{column}\" of relation \"{}\" does not exist", table.name))
+    })?;
+    let sequence = catalog.relations().find_map(|r| match &**r {
+        Relation::Sequence(s) if s.owned_by == Some((table.oid, column.id)) => Some(s.oid),
+        _ => None,
+    });
+    text(sequence.and_then(|oid| qualified(catalog, oid)))
+}
+
+/// The comment of an object; `class` is the catalog that lists it.
+fn comment(catalog: &CatalogSnapshot, oid: Oid, class: Option<&str>) -> Option<String> {
+    let class = class.map(|c| c.trim_start_matches("pg_catalog."));
+    let in_class = |name: &str| class.is_none_or(|c| c == name);
+    if in_class("pg_class") {
+        match catalog.relation(oid).map(|r| &**r) {
+            Some(Relation::Table(t)) => return t.comment.clone(),
+            Some(Relation::View(v)) => return v.comment.clone(),
+            Some(Relation::Sequence(s)) => return s.comment.clone(),
+            None => {}
+        }
+        if let Some((_, index)) = catalog.index(oid) {
+            return index.comment.clone();
+        }
+        if let Some(key) = primary_index(catalog, oid).and_then(|table| table.primary_key.as_ref()) {
+            return key.index_comment.clone();
+        }
+    }
+    if in_class("pg_namespace")
+        && let Some(schema) = catalog.schema(oid)
+    {
+        return schema.comment.clone();
+    }
+    if in_class("pg_constraint")
+        && let Some((_, found)) = constraint(catalog, oid)
+    {
+        return match found {
+            Constraint::PrimaryKey(name) | Constraint::Unique(name, _) => name.comment.clone(),
+            Constraint::Check(check) => check.name.comment.clone(),
+            Constraint::ForeignKey(key) => key.name.comment.clone(),
+        };
+    }
+    if in_class("pg_proc") {
+        return function_by_oid(oid).map(|f| f.doc.to_owned());
+    }
+    None
+}
+
+fn column_comment(catalog: &CatalogSnapshot, oid: Oid, column: i64) -> Option<String> {
+    match &**catalog.relation(oid)? {
+        Relation::Table(t) => t.column(ColumnId(u32::try_from(column).ok()?))?.comment.clone(),
+        Relation::View(v) => v.columns.get(usize::try_from(column.checked_sub(1)?).ok()?)?.comment.clone(),
+        Relation::Sequence(_) => None,
+    }
+}
+
+// Storage.
+
+/// The tables of the store that an object has, indexes included.
+pub fn storage(catalog: &CatalogSnapshot, oid: Oid) -> Vec<TableId> {
+    if let Some((_, index)) = catalog.index(oid) {
+        return vec![index.storage];
+    }
+    match catalog.relation(oid).map(|r| &**r) {
+        Some(Relation::View(view)) => view.materialized.map_or_else(Vec::new, |table| storage(catalog, table)),
+        Some(relation) => stoa_table::catalog::store::storage_of(relation),
+        None => Vec::new(),
+    }
+}
+
+/// The table of the store that holds an object's own rows.
+pub fn own_storage(catalog: &CatalogSnapshot, oid: Oid) -> Vec<TableId> {
+    let mut all = storage(catalog, oid);
+    all.truncate(1);
+    all
+}
+
+/// The privileges that an object of a kind has by default, its owner's behind everybody's.
+fn default_privileges(o: &Objects<'_>, args: &Args<'_>) -> Answer {
+    let (Some(kind), Some(oid)) = (args.text(0), args.oid(1)) else { return null(&SqlType::new(PgType::Text.array_of())) };
+    let (everybody, own) = match kind.as_str() {
+        "c" => ("", ""),
+        "r" => ("", "arwdDxt"),
+        "s" => ("", "rwU"),
+        "d" => ("Tc", "CTc"),
+        "f" => ("X", "X"),
+        "l" | "T" => ("U", "U"),
+        "L" => ("", "rw"),
+        "n" => ("", "UC"),
+        "t" => ("", "C"),
+        "F" | "S" => ("", "U"),
+        "p" => ("", "sA"),
+        other => return Err(PgError::internal(format!("unrecognized objtype abbreviation: {other}"))),
+    };
+    let owner = if oid == ROLE { quote_name(o.user) } else { oid.to_string() };
+    let mut items = Vec::new();
+    if !everybody.is_empty() {
+        items.push(format!("={everybody}/{owner}"));
+    }
+    if !own.is_empty() {
+        items.push(format!("{owner}={own}/{owner}"));
+    }
+    array_of_elements(Arc::new(StringViewArray::from_iter_values(items))).map(Some)
+}
+
+fn index_property(catalog: &CatalogSnapshot, function: &str, args: &Args<'_>) -> Answer {
+    let property = args.text(args.len().saturating_sub(1)).unwrap_or_default();
+    if function == "pg_indexam_has_property" {
+        return truth(match property.as_str() {
+            "can_order" | "can_unique" | "can_multi_col" | "can_include" => Some(true),
+            "can_exclude" => Some(false),
+            _ => None,
+        });
+    }
+    let Some(oid) = args.oid(0) else { return truth(None) };
+    let (table, index) = match catalog.index(oid) {
+        Some((table, index)) => (table, Some(index)),
+        None => match primary_index(catalog, oid) {
+            Some(table) => (table, None),
+            None => return truth(None),
+        },
+    };
+    if function == "pg_index_has_property" {
+        return truth(match property.as_str() {
+            "clusterable" | "backward_scan" => Some(true),
+            "index_scan" => Some(true),
+            "bitmap_scan" => Some(false),
+            _ => None,
+        });
+    }
+    let n = args.int(1).and_then(|n| n.checked_sub(1)).and_then(|n| usize::try_from(n).ok());
+    let order = n.and_then(|n| match index {
+        Some(index) => index.parts.get(n).map(|p| (p.descending, p.nulls_first)),
+        None => table.key.get(n).map(|p| (p.descending, p.descending)),
+    });
+    truth(match (property.as_str(), order) {
+        ("asc", Some((descending, _))) => Some(!descending),
+        ("desc", Some((descending, _))) => Some(descending),
+        ("nulls_first", Some((_, first))) => Some(first),
+        ("nulls_last", Some((_, first))) => Some(!first),
+        ("orderable" | "returnable" | "search_nulls" | "search_array", Some(_)) => Some(true),
+        ("distance_orderable", Some(_)) => Some(false),
+        ("returnable", None) => Some(true),
+        _ => None,
+    })
+}
+
+// Privileges.
+
+const TABLE_PRIVILEGES: &[&str] = &["select", "insert", "update", "delete", "truncate", "references", "trigger", "rule"];
+
+/// The kinds of privilege that a function knows.
+fn known_privileges(function: &str) -> &'static [&'static str] {
+    match function {
+        "has_table_privilege" => TABLE_PRIVILEGES,
+        "has_any_column_privilege" | "has_column_privilege" => &["select", "insert", "update", "references"],
+        "has_sequence_privilege" => &["usage", "select", "update"],
+        "has_schema_privilege" => &["create", "usage"],
+        "has_database_privilege" => &["create", "connect", "temporary", "temp"],
+        "has_function_privilege" => &["execute"],
+        "has_parameter_privilege" => &["set", "alter system"],
+        "has_tablespace_privilege" => &["create"],
+        "pg_has_role" => &["member", "usage"],
+        _ => &["usage"],
+    }
+}
+
+fn privilege(o: &Objects<'_>, function: &str, args: &Args<'_>) -> Answer {
+    let held = privilege_on(o, function, args)?;
+    // The role and the object are looked up before.
+    let kinds = args.text(args.len().saturating_sub(1)).unwrap_or_default();
+    // RULE is known, and nobody has it.
+    let mut some = false;
+    for kind in kinds.split(',') {
+        let kind = kind.trim().to_lowercase();
+        let base = kind.strip_suffix(" with grant option").or_else(|| kind.strip_suffix(" with admin option")).unwrap_or(&kind);
+        if !known_privileges(function).contains(&base) {
+            return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, format!("unrecognized privilege type: \"{}\"", kind.trim())));
+        }
+        some |= base != "rule";
+    }
+    if held.as_ref().is_none_or(ScalarValue::is_null) || (some && !of_nobody(function, args)) { Ok(held) } else { truth(false) }
+}
+
+/// Whether the role is told by a number that no role has: not even what everybody may do.
+fn of_nobody(function: &str, args: &Args<'_>) -> bool {
+    const EVERYBODY: Oid = 0;
+    let given = args.len() > if function == "has_column_privilege" { 3 } else { 2 };
+    given && args.text(0).is_none() && args.oid(0).is_some_and(|oid| ![EVERYBODY, OWNER, DATABASE_OWNER].contains(&oid))
+}
+
+/// The columns of a relation that are there, with their numbers.
+fn columns_by_number(catalog: &CatalogSnapshot, oid: Oid) -> Vec<(i64, String)> {
+    let counted = |names: Vec<String>| (1..).zip(names).collect();
+    match catalog.relation(oid).map(|r| &**r) {
+        Some(Relation::Table(table)) => table.visible_columns().map(|c| (i64::from(c.id.0), c.name.clone())).collect(),
+        Some(Relation::View(view)) => counted(view.columns.iter().map(|c| c.name.clone()).collect()),
+        Some(Relation::Sequence(_)) => counted(["last_value", "log_cnt", "is_called"].map(str::to_owned).to_vec()),
+        None => {
+            let columns = system_relations::by_oid(oid).and_then(|(schema, name)| system_relations::columns(schema, name));
+            counted(columns.into_iter().flatten().map(|(name, _)| name).collect())
+        }
+    }
+}
+
+fn privilege_on(o: &Objects<'_>, function: &str, args: &Args<'_>) -> Answer {
+    let objects = if function == "has_column_privilege" { 2 } else { 1 };
+    let at = args.len().saturating_sub(1 + objects);
+    if at == 1
+        && let Some(role) = args.text(0)
+        && !o.is_role(&role)
+        && role != "public"
+    {
+        return Err(PgError::new(SqlState::UNDEFINED_OBJECT, format!("role \"{role}\" does not exist")));
+    }
+    let name = args.text(at);
+    match function {
+        "has_table_privilege" | "has_any_column_privilege" | "has_sequence_privilege" | "has_column_privilege" => {
+            let oid = match &name {
+                Some(name) => o
+                    .relation_oid(name)?
+                    .ok_or_else(|| PgError::new(SqlState::UNDEFINED_TABLE, format!("relation \"{name}\" does not exist")))?,
+                None => match args.oid(at) {
+                    Some(oid) if class_name(o.catalog, oid).is_some() => oid,
+                    _ => return truth(None),
+                },
+            };
+            if function == "has_column_privilege" {
+                let columns = columns_by_number(o.catalog, oid);
+                match args.text(at + 1) {
+                    Some(column) if !columns.iter().any(|(_, name)| *name == column) => {
+                        let relation = class_name(o.catalog, oid).map(|c| c.name).unwrap_or_default();
+                        return Err(PgError::new(
+                            SqlState::UNDEFINED_COLUMN,
+                            format!("column \"{column}\" of relation \"{relation}\" does not exist"),
+                        ));
+                    }
+                    None if !args.int(at + 1).is_some_and(|number| columns.iter().any(|(n, _)| *n == number)) => return truth(None),
+                    _ => {}
+                }
+            }
+            truth(true)
+        }
+        "has_schema_privilege" => match name {
+            Some(name) => match o.schema_oid(&name) {
+                Some(_) => truth(true),
+                None => Err(PgError::new(SqlState::INVALID_SCHEMA_NAME, format!("schema \"{name}\" does not exist"))),
+            },
+            None => truth(args.oid(at).and_then(|oid| o.catalog.schema(oid)).map(|_| true)),
+        },
+        "has_database_privilege" => match name {
+            Some(name) if name != o.database && name != "stoa" && name != "postgres" => {
+                Err(PgError::new(SqlState::INVALID_CATALOG_NAME, format!("database \"{name}\" does not exist")))
+            }
+            _ => truth(true),
+        },
+        "has_type_privilege" => match name {
+            Some(name) => stoa_pg::values::parse_type_name(&name).and_then(|_| truth(true)),
+            None => truth(true),
+        },
+        "pg_has_role" => match name {
+            Some(name) if !o.is_role(&name) => Err(PgError::new(SqlState::UNDEFINED_OBJECT, format!("role \"{name}\" does not exist"))),
+            _ => truth(true),
+        },
+        _ => truth(true),
+    }
+}

@@ -1,0 +1,404 @@
+//! The text of a view as `pg_get_viewdef` shows it, laid out over lines as PostgreSQL does.
+
+use super::view_relations;
+use super::view_text::{Change, columns_of, quoted};
+use crate::bind::{fold, name_parts};
+use crate::system_relations;
+use std::ops::ControlFlow;
+use stoa_pg::PgResult;
+use stoa_syntax::ast::{self, Ident, ObjectName, ObjectNamePart, SelectItem, TableFactor, VisitMut, VisitorMut};
+use stoa_syntax::marks;
+use stoa_table::catalog::{CatalogSnapshot, Oid, PG_CATALOG_OID, ViewColumn, ViewDescriptor};
+
+/// The text that `pg_get_viewdef` shows: schemas and lists of columns only where they say something.
+///
+/// Operators stand in parentheses, as in all that PostgreSQL prints of what it stores; `pretty` leaves them as they were written.
+pub fn definition(catalog: &CatalogSnapshot, path: &[Oid], view: &ViewDescriptor, pretty: bool) -> PgResult<String> {
+    let mut parsed = stoa_syntax::parse(&view.sql).map_err(crate::bind::syntax_error)?;
+    let Some(ast::Statement::Query(query)) = parsed.first_mut().map(|p| &mut p.statement) else { return Ok(view.sql.clone()) };
+    view_relations::by_name(catalog, path, query);
+    let mut known = Vec::new();
+    columns_of_each(&query.body, &mut known);
+    let mut change = Change(|name: &mut ObjectName, alias: &mut Option<ast::TableAlias>| {
+        let Ok([schema, relation]) = <[String; 2]>::try_from(name_parts(name).unwrap_or_default()) else { return };
+        let Some(found) = catalog.schema_by_name(&schema) else { return };
+        let visible =
+            path.iter().find(|oid| catalog.relation_by_name(**oid, &relation).is_some()) == Some(&found.oid) || found.oid == PG_CATALOG_OID;
+        if visible {
+            *name = ObjectName(vec![ObjectNamePart::Identifier(quoted(&relation))]);
+        }
+        if let (Some(a), Some(target)) = (alias.as_mut(), catalog.relation_by_name(found.oid, &relation)) {
+            let now = columns_of(target);
+            if a.columns.iter().zip(&now).all(|(c, n)| fold(&c.name) == *n) {
+                a.columns.clear();
+            }
+        }
+        if alias.as_ref().is_some_and(|a| a.columns.is_empty() && fold(&a.name) == relation) {
+            *alias = None;
+        }
+    });
+    let _ = VisitMut::visit(query, &mut change);
+    if !pretty {
+        let _ = VisitMut::visit(query, &mut Parentheses);
+    }
+    speak(query);
+    Ok(format!("{};", spoken(&said(&lay_out(query, &view.columns, &known, pretty)))))
+}
+
+/// Puts every operation with two operands in parentheses, but what is on the left of the same AND or OR.
+struct Parentheses;
+
+impl VisitorMut for Parentheses {
+    type Break = ();
+
+    fn post_visit_expr(&mut self, expr: &mut ast::Expr) -> ControlFlow<()> {
+        match expr {
+            ast::Expr::BinaryOp { left, op, .. } => {
+                if let ast::Expr::Nested(inner) = left.as_ref()
+                    && let ast::Expr::BinaryOp { op: below, .. } = inner.as_ref()
+                    && below == op
+                    && matches!(op, ast::BinaryOperator::And | ast::BinaryOperator::Or)
+                {
+                    *left = inner.clone();
+                }
+                *expr = ast::Expr::Nested(Box::new(expr.clone()));
+            }
+            ast::Expr::Nested(inner) if matches!(inner.as_ref(), ast::Expr::Nested(_)) => {
+                let inner = inner.as_ref().clone();
+                *expr = inner;
+            }
+            _ => {}
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// The columns of the only table in FROM, as a stored text calls them; none if there are more.
+fn columns_of_single(select: &ast::Select) -> Vec<String> {
+    let [ast::TableWithJoins { relation: TableFactor::Table { name, alias, .. }, joins }] = select.from.as_slice() else {
+        return Vec::new();
+    };
+    let listed: Vec<String> = alias.iter().flat_map(|a| a.columns.iter().map(|c| fold(&c.name))).collect();
+    if !joins.is_empty() || !listed.is_empty() {
+        return listed;
+    }
+    match name_parts(name).as_deref() {
+        Ok([schema, relation]) => system_relations::columns(schema, relation).into_iter().flatten().map(|(column, _)| column).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// [`columns_of_single`] of the SELECTs that set operations connect, from left to right.
+fn columns_of_each(body: &ast::SetExpr, out: &mut Vec<Vec<String>>) {
+    match body {
+        ast::SetExpr::Select(select) => out.push(columns_of_single(select)),
+        ast::SetExpr::SetOperation { left, right, .. } => {
+            columns_of_each(left, out);
+            columns_of_each(right, out);
+        }
+        _ => {}
+    }
+}
+
+/// Puts the clauses that sqlparser's tree has no place for where it prints a name as it is: behind a NUL, which no text of a client
+/// contains and [`said`] takes away.
+pub(super) fn speak(tree: &mut impl VisitMut) {
+    struct Clauses;
+    impl VisitorMut for Clauses {
+        type Break = ();
+        fn pre_visit_query(&mut self, query: &mut ast::Query) -> ControlFlow<()> {
+            for cte in query.with.iter_mut().flat_map(|w| &mut w.cte_tables) {
+                let mut clauses = Vec::new();
+                cte.alias.columns.retain(|column| match clause_of_cte(&column.name.value) {
+                    Some(clause) => {
+                        clauses.push(clause);
+                        false
+                    }
+                    None => true,
+                });
+                if !clauses.is_empty() {
+                    cte.from = Some(Ident::new(format!("\0{}", clauses.join(" "))));
+                }
+            }
+            for lock in &mut query.locks {
+                let (strength, tables) = stoa_syntax::locking::strength_and_tables(lock);
+                let mut clause = format!("\0{}", strength.clause());
+                if let Some(tables) = tables {
+                    let names: Vec<String> = tables.iter().map(ToString::to_string).collect();
+                    clause.push_str(&format!(" OF {}", names.join(", ")));
+                }
+                lock.of = Some(ObjectName::from(vec![Ident::new(clause)]));
+            }
+            ControlFlow::Continue(())
+        }
+    }
+    let _ = VisitMut::visit(tree, &mut Clauses);
+}
+
+/// The text of a tree that [`speak`] changed.
+pub(super) fn said(text: &str) -> String {
+    text.replace(" FROM \0", " ").replace("FOR UPDATE OF \0", "").replace("FOR SHARE OF \0", "")
+}
+
+/// SEARCH or CYCLE, if a column of a CTE's alias stands for that.
+fn clause_of_cte(column: &str) -> Option<String> {
+    let quote = crate::catalog::deparse::quote_name;
+    let list = |names: &[&str]| names.iter().map(|n| quote(n)).collect::<Vec<_>>().join(", ");
+    let parts: Vec<&str> = column.split(marks::PART).collect();
+    match parts.as_slice() {
+        [marks::SEARCH, order, by @ .., sequence] => Some(format!("SEARCH {order} FIRST BY {} SET {}", list(by), quote(sequence))),
+        [marks::CYCLE, by @ .., mark, path, value, default] => {
+            let values = if (*value, *default) == ("true", "false") { String::new() } else { format!(" TO {value} DEFAULT {default}") };
+            Some(format!("CYCLE {} SET {}{values} USING {}", list(by), quote(mark), quote(path)))
+        }
+        _ => None,
+    }
+}
+
+/// What stands as a mark in a stored text, as it is written in SQL.
+fn spoken(text: &str) -> String {
+    let mut text = text.replace(&format!("\"{}\"(", marks::ROWS_FROM), "ROWS FROM(");
+    text = text.replace(&format!("GROUP BY \"{}\"(), ", marks::GROUP_BY_DISTINCT), "GROUP BY DISTINCT ");
+    let alias = format!(", \"{}", marks::USING_ALIAS);
+    while let Some(at) = text.find(&alias)
+        && let Some(length) = text[at..].find("\")")
+    {
+        let name = crate::catalog::deparse::quote_name(&text[at + alias.len()..at + length]);
+        text.replace_range(at..at + length + 2, &format!(") AS {name}"));
+    }
+    for exclude in marks::EXCLUDE {
+        let mark = format!("\"{exclude}\"()");
+        while let Some(at) = text.find(&mark) {
+            let end = at + mark.len();
+            let mut depth = 0_u32;
+            let close = text[end..].find(|c| {
+                let closes = c == ')' && depth == 0;
+                match c {
+                    '(' => depth += 1,
+                    ')' => depth = depth.saturating_sub(1),
+                    _ => {}
+                }
+                closes
+            });
+            let Some(close) = close else { return text };
+            text.insert_str(end + close, &format!(" {}", exclude.to_uppercase()));
+            // It is the last that PARTITION BY lists, or all of it.
+            let before = [", ", "PARTITION BY "].into_iter().find(|before| text[..at].ends_with(before)).map_or(0, str::len);
+            let space = usize::from(!text[..at].ends_with(", ") && text[end..].starts_with(' '));
+            text.replace_range(at - before..end + space, "");
+        }
+    }
+    text
+}
+
+/// A query over lines as PostgreSQL prints it, as far as its outermost SELECTs go. `known` are the columns of the only table of each.
+fn lay_out(query: &ast::Query, columns: &[ViewColumn], known: &[Vec<String>], pretty: bool) -> String {
+    let mut known = known.iter();
+    let body = if query.with.is_some() { None } else { lay_out_body(&query.body, columns, &mut known, pretty) };
+    let Some(mut out) = body else { return format!(" {query}") };
+    if let Some(order) = &query.order_by {
+        out.push_str(&format!("\n  {order}"));
+    }
+    if let Some(limit) = &query.limit_clause {
+        out.push_str(&format!("\n {}", limit.to_string().trim()));
+    }
+    if let Some(fetch) = &query.fetch {
+        out.push_str(&format!("\n {fetch}"));
+    }
+    for lock in &query.locks {
+        out.push_str(&format!("\n {lock}"));
+    }
+    out
+}
+
+/// SELECTs and set operations of them; none for what else there is.
+fn lay_out_body(
+    body: &ast::SetExpr,
+    columns: &[ViewColumn],
+    known: &mut std::slice::Iter<'_, Vec<String>>,
+    pretty: bool,
+) -> Option<String> {
+    match body {
+        ast::SetExpr::Select(select) => Some(lay_out_select(select, columns, known.next().map_or(&[], Vec::as_slice), pretty)),
+        ast::SetExpr::SetOperation { op, set_quantifier, left, right } => {
+            let all = match set_quantifier {
+                ast::SetQuantifier::All => " ALL",
+                ast::SetQuantifier::None | ast::SetQuantifier::Distinct => "",
+                _ => return None,
+            };
+            if !matches!(right.as_ref(), ast::SetExpr::Select(_)) {
+                return None;
+            }
+            let left_text = lay_out_body(left, columns, known, pretty)?;
+            let right_text = lay_out_body(right, columns, known, pretty)?;
+            Some(format!("{left_text}\n{op}{all}\n{right_text}"))
+        }
+        _ => None,
+    }
+}
+
+/// An item of FROM with its joins, one a line.
+fn lay_out_joins(item: &ast::TableWithJoins, pretty: bool) -> String {
+    let mut out = match &item.relation {
+        // The joins on the left come first anyway.
+        TableFactor::NestedJoin { table_with_joins, alias: None } => lay_out_joins(table_with_joins, pretty),
+        other => other.to_string(),
+    };
+    for join in &item.joins {
+        let (word, constraint) = match &join.join_operator {
+            ast::JoinOperator::Join(c) | ast::JoinOperator::Inner(c) => ("JOIN", Some(c)),
+            ast::JoinOperator::Left(c) | ast::JoinOperator::LeftOuter(c) => ("LEFT JOIN", Some(c)),
+            ast::JoinOperator::Right(c) | ast::JoinOperator::RightOuter(c) => ("RIGHT JOIN", Some(c)),
+            ast::JoinOperator::FullOuter(c) => ("FULL JOIN", Some(c)),
+            ast::JoinOperator::CrossJoin(c) => ("CROSS JOIN", Some(c)),
+            _ => ("", None),
+        };
+        let right = match &join.relation {
+            TableFactor::NestedJoin { table_with_joins, alias: None } if pretty => {
+                format!("({})", lay_out_joins(table_with_joins, pretty))
+            }
+            TableFactor::NestedJoin { table_with_joins, alias: None } => lay_out_joins(table_with_joins, pretty),
+            other => other.to_string(),
+        };
+        let text = match constraint {
+            Some(ast::JoinConstraint::None) => format!("{word} {right}"),
+            Some(ast::JoinConstraint::On(e)) if pretty => format!("{word} {right} ON {}", unnested(e)),
+            Some(ast::JoinConstraint::On(e)) => format!("{word} {right} ON ({e})"),
+            Some(ast::JoinConstraint::Using(columns)) => {
+                let list: Vec<String> = columns.iter().map(ToString::to_string).collect();
+                format!("{word} {right} USING ({})", list.join(", "))
+            }
+            _ => join.to_string().trim().to_owned(),
+        };
+        out = if pretty { format!("{out}\n     {text}") } else { format!("({out}\n     {text})") };
+    }
+    out
+}
+
+fn unnested(expr: &ast::Expr) -> &ast::Expr {
+    match expr {
+        ast::Expr::Nested(inner) => unnested(inner),
+        other => other,
+    }
+}
+
+fn lay_out_select(select: &ast::Select, columns: &[ViewColumn], known: &[String], pretty: bool) -> String {
+    // Columns are shown with the table's name, as PostgreSQL does.
+    let single = match select.from.as_slice() {
+        [ast::TableWithJoins { relation: TableFactor::Table { name, alias, .. }, joins }] if joins.is_empty() => {
+            alias.as_ref().map(|a| a.name.clone()).or_else(|| name.0.last().and_then(|p| p.as_ident().cloned()))
+        }
+        _ => None,
+    };
+    let show = |expr: &ast::Expr| {
+        let mut expr = expr.clone();
+        if let Some(table) = &single {
+            qualify(&mut expr, table, known);
+        }
+        expr.to_string()
+    };
+    // Printed without parentheses of its own, a condition that has some would gain more each time it is read again.
+    let condition = |expr: &ast::Expr| {
+        if pretty {
+            return show(unnested(expr));
+        }
+        let text = show(expr);
+        let plain = matches!(expr, ast::Expr::Identifier(_) | ast::Expr::CompoundIdentifier(_) | ast::Expr::Nested(_));
+        if plain { text } else { format!("({text})") }
+    };
+    let items: Vec<String> = select
+        .projection
+        .iter()
+        .enumerate()
+        .map(|(i, item)| {
+            let (text, own) = match item {
+                SelectItem::UnnamedExpr(e) => (show(e), own_name(e)),
+                SelectItem::ExprWithAlias { expr, alias: _ } => (show(expr), own_name(expr)),
+                other => (other.to_string(), None),
+            };
+            match columns.get(i) {
+                Some(column) if own.as_deref() != Some(&column.name) => {
+                    format!("{text} AS {}", crate::catalog::deparse::quote_name(&column.name))
+                }
+                _ => text,
+            }
+        })
+        .collect();
+    let hints: String = select.optimizer_hints.iter().map(|h| format!("{h} ")).collect();
+    let distinct = match &select.distinct {
+        Some(ast::Distinct::Distinct) => "DISTINCT ".to_owned(),
+        Some(ast::Distinct::On(exprs)) => format!("DISTINCT ON ({}) ", exprs.iter().map(&show).collect::<Vec<_>>().join(", ")),
+        Some(ast::Distinct::All) | None => String::new(),
+    };
+    let mut out = format!(" SELECT {hints}{distinct}{}", items.join(",\n    "));
+    if !select.from.is_empty() {
+        let from: Vec<String> = select.from.iter().map(|item| lay_out_joins(item, pretty)).collect();
+        out.push_str(&format!("\n   FROM {}", from.join(",\n    ")));
+    }
+    if let Some(selection) = &select.selection {
+        out.push_str(&format!("\n  WHERE {}", condition(selection)));
+    }
+    match &select.group_by {
+        ast::GroupByExpr::Expressions(exprs, _) if !exprs.is_empty() => {
+            let list: Vec<String> = exprs.iter().map(show).collect();
+            out.push_str(&format!("\n  GROUP BY {}", list.join(", ")));
+        }
+        _ => {}
+    }
+    if let Some(having) = &select.having {
+        out.push_str(&format!("\n HAVING {}", condition(having)));
+    }
+    if !select.named_window.is_empty() {
+        let mut windows = select.named_window.clone();
+        if let Some(table) = &single {
+            windows.iter_mut().for_each(|w| qualify(w, table, known));
+        }
+        let list: Vec<String> = windows.iter().map(ToString::to_string).collect();
+        out.push_str(&format!("\n  WINDOW {}", list.join(", ")));
+    }
+    out
+}
+
+fn own_name(expr: &ast::Expr) -> Option<String> {
+    match expr {
+        ast::Expr::Identifier(ident) => Some(fold(ident)),
+        ast::Expr::CompoundIdentifier(parts) => parts.last().map(fold),
+        _ => None,
+    }
+}
+
+/// Puts the table's name before the columns of it.
+fn qualify(tree: &mut impl VisitMut, table: &Ident, known: &[String]) {
+    struct Columns<'a>(&'a Ident, &'a [String], usize);
+    impl VisitorMut for Columns<'_> {
+        type Break = ();
+        fn pre_visit_query(&mut self, _: &mut ast::Query) -> ControlFlow<()> {
+            self.2 += 1;
+            ControlFlow::Continue(())
+        }
+        fn post_visit_query(&mut self, _: &mut ast::Query) -> ControlFlow<()> {
+            self.2 -= 1;
+            ControlFlow::Continue(())
+        }
+        fn pre_visit_expr(&mut self, expr: &mut ast::Expr) -> ControlFlow<()> {
+            match expr {
+                ast::Expr::Identifier(ident) if self.2 == 0 && self.1.contains(&fold(ident)) => {
+                    *expr = ast::Expr::CompoundIdentifier(vec![self.0.clone(), ident.clone()]);
+                }
+                // The names of fields are no columns, and look so no more.
+                ast::Expr::CompoundFieldAccess { access_chain, .. } => {
+                    for access in access_chain {
+                        if let ast::AccessExpr::Dot(field) = access
+                            && let ast::Expr::Identifier(ident) = field
+                        {
+                            *field = ast::Expr::CompoundIdentifier(vec![ident.clone()]);
+                        }
+                    }
+                }
+                _ => {}
+            }
+            ControlFlow::Continue(())
+        }
+    }
+    let _ = VisitMut::visit(tree, &mut Columns(table, known, 0));
+}

@@ -1,0 +1,80 @@
+//! Conditions of which only truth counts: WHERE, HAVING, ON.
+//!
+//! What constants decide there is no longer computed, as in PostgreSQL's `canonicalize_qual`: `a AND NULL` passes no row, whatever it is to
+//! a caller that asks for its value, and in which order the rest is evaluated goes by what is left.
+
+use super::tree::{Expr, ExprKind};
+use datafusion_common::ScalarValue;
+use stoa_pg::{PgType, SqlType};
+
+/// A condition without the constants under its ANDs and ORs; NULL is as good as false.
+#[must_use]
+pub fn settled(e: Expr) -> Expr {
+    super::deeper(|| {
+        let (parts, make, decides): (_, fn(Vec<Expr>) -> ExprKind, _) = match e.kind {
+            ExprKind::And(parts) => (parts, ExprKind::And, false),
+            ExprKind::Or(parts) => (parts, ExprKind::Or, true),
+            _ if is_null(&e) => return constant(false),
+            _ => return e,
+        };
+        let mut kept = Vec::with_capacity(parts.len());
+        for part in parts.into_iter().map(settled) {
+            match part.kind {
+                ExprKind::Const(ScalarValue::Boolean(Some(value))) if value == decides => return constant(decides),
+                ExprKind::Const(ScalarValue::Boolean(Some(_))) => {}
+                _ => kept.push(part),
+            }
+        }
+        match kept.len() {
+            0 => constant(!decides),
+            1 => kept.swap_remove(0),
+            _ => Expr::new(make(kept), e.ty),
+        }
+    })
+}
+
+fn constant(value: bool) -> Expr {
+    Expr::new(ExprKind::Const(ScalarValue::Boolean(Some(value))), SqlType::new(PgType::Bool))
+}
+
+fn is_null(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Const(value) => value.is_null(),
+        ExprKind::Cast { arg, .. } => is_null(arg),
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+    use super::super::tree::ColId;
+    use super::*;
+
+    fn boolean(value: Option<bool>) -> Expr {
+        Expr::new(ExprKind::Const(ScalarValue::Boolean(value)), SqlType::new(PgType::Bool))
+    }
+
+    fn column(id: u32) -> Expr {
+        Expr::new(ExprKind::Column(ColId(id)), SqlType::new(PgType::Bool))
+    }
+
+    fn joined(make: fn(Vec<Expr>) -> ExprKind, parts: Vec<Expr>) -> Expr {
+        Expr::new(make(parts), SqlType::new(PgType::Bool))
+    }
+
+    #[test]
+    fn null_decides_an_and_and_leaves_an_or() {
+        let inner = joined(ExprKind::And, vec![column(1), boolean(None)]);
+        assert_eq!(settled(joined(ExprKind::Or, vec![column(2), inner])), column(2));
+        let kept = joined(ExprKind::Or, vec![column(1), column(2)]);
+        assert_eq!(settled(joined(ExprKind::And, vec![boolean(Some(true)), kept.clone()])), kept);
+        assert_eq!(settled(joined(ExprKind::Or, vec![boolean(None), boolean(Some(false))])), boolean(Some(false)));
+    }
+
+    #[test]
+    fn under_not_a_value_counts() {
+        let not = Expr::new(ExprKind::Not(Box::new(joined(ExprKind::And, vec![column(1), boolean(None)]))), SqlType::new(PgType::Bool));
+        assert_eq!(settled(not.clone()), not);
+    }
+}

@@ -1,0 +1,179 @@
+//! AND, OR and CASE whose operands may raise: an operand is computed for the rows that those before it have not decided.
+//!
+//! DataFusion computes both sides of AND and OR for all rows of a batch, mostly. Of its expressions CASE alone keeps to the rows of a
+//! branch, so a condition with operands that may raise is written as one. Its base is the constant `true`: CASE without a base is taken
+//! apart into AND and OR by its optimizer, where it gives booleans.
+//!
+//! Where only truth counts, as in WHERE, one CASE says it; as a value, with NULL, a condition is two of them: whether it is true, and whether
+//! it is false. Operands that cannot raise come first, as one.
+//!
+//! The conjuncts of a whole filter are not written so, since key ranges, join keys and sides of joins are found among them: `plan::guard::InTurn`
+//! does it to what is left of them in the physical plan.
+
+use crate::typed::expr::{ExprPlanner, binary};
+use crate::typed::raises::may_raise;
+use crate::typed::tree::{Expr, ExprKind};
+use crate::typed::walk::is_plain;
+use crate::typed::walk::walk_volatile;
+use datafusion_common::ScalarValue;
+use datafusion_expr::{Case, Expr as DfExpr, Operator};
+use stoa_pg::{EvalContext, PgError, PgResult};
+
+fn boolean(value: Option<bool>) -> DfExpr {
+    DfExpr::Literal(ScalarValue::Boolean(value), None)
+}
+
+/// `CASE true WHEN … THEN … ELSE … END`, which computes each part for the rows that come to it.
+pub fn in_branches(whens: Vec<(DfExpr, DfExpr)>, otherwise: DfExpr) -> DfExpr {
+    let whens = whens.into_iter().map(|(when, then)| (Box::new(when), Box::new(then))).collect();
+    DfExpr::Case(Case::new(Some(Box::new(boolean(Some(true)))), whens, Some(Box::new(otherwise))))
+}
+
+fn is_not_true(e: DfExpr) -> DfExpr {
+    DfExpr::IsNotTrue(Box::new(e))
+}
+
+/// The truth value that constants give a condition.
+fn known(e: &Expr) -> Option<bool> {
+    match &e.kind {
+        ExprKind::Const(ScalarValue::Boolean(value)) => *value,
+        ExprKind::Not(arg) => known(arg).map(|value| !value),
+        ExprKind::And(parts) | ExprKind::Or(parts) => {
+            let decides = matches!(e.kind, ExprKind::Or(_));
+            let mut all = true;
+            for part in parts {
+                match known(part) {
+                    Some(value) if value == decides => return Some(decides),
+                    value => all &= value.is_some(),
+                }
+            }
+            all.then_some(!decides)
+        }
+        _ => None,
+    }
+}
+
+/// The conditions of a CASE as they are written for plans: those that all must hold, or any of which must.
+enum Parts<'a> {
+    All(&'a [Expr]),
+    Any(&'a [Expr]),
+}
+
+impl ExprPlanner<'_> {
+    /// Whether operands of AND or OR are computed only where the ones before have left it open.
+    pub fn guards(&self, parts: &[Expr]) -> bool {
+        parts.iter().skip(1).any(|part| may_raise(self.eval, part)) && !parts.iter().any(walk_volatile)
+    }
+
+    fn guarded(&self, e: &Expr) -> bool {
+        match &e.kind {
+            ExprKind::And(parts) | ExprKind::Or(parts) => self.guards(parts),
+            ExprKind::Not(arg) => self.guarded(arg),
+            _ => false,
+        }
+    }
+
+    /// Whether a condition is true; where it is not, NULL is as good as false.
+    ///
+    /// # Errors
+    /// As [`ExprPlanner::expr`].
+    pub fn test(&self, e: &Expr) -> PgResult<DfExpr> {
+        match &e.kind {
+            ExprKind::And(parts) if self.guards(parts) => self.decide(Parts::All(parts), true),
+            ExprKind::Or(parts) if self.guards(parts) => self.decide(Parts::Any(parts), true),
+            ExprKind::Not(arg) if self.guarded(arg) => self.fails(arg),
+            _ => self.expr(e),
+        }
+    }
+
+    /// Whether a condition is false, likewise.
+    fn fails(&self, e: &Expr) -> PgResult<DfExpr> {
+        match &e.kind {
+            ExprKind::And(parts) if self.guards(parts) => self.decide(Parts::Any(parts), false),
+            ExprKind::Or(parts) if self.guards(parts) => self.decide(Parts::All(parts), false),
+            ExprKind::Not(arg) if self.guarded(arg) => self.test(arg),
+            _ => Ok(DfExpr::Not(Box::new(self.expr(e)?))),
+        }
+    }
+
+    /// Whether all or any of some conditions are true, or with `wanted` false are false.
+    fn decide(&self, parts: Parts<'_>, wanted: bool) -> PgResult<DfExpr> {
+        let (list, all) = match parts {
+            Parts::All(list) => (list, true),
+            Parts::Any(list) => (list, false),
+        };
+        // A constant that decides leaves nothing to compute, and one that does not nothing to say.
+        if list.iter().any(|part| known(part).is_some_and(|value| (value == wanted) != all)) {
+            return Ok(boolean(Some(!all)));
+        }
+        let open = list.iter().filter(|part| known(part).is_none());
+        let (raising, safe): (Vec<&Expr>, Vec<&Expr>) = open.partition(|part| may_raise(self.eval, part));
+        if raising.is_empty() && safe.is_empty() {
+            return Ok(boolean(Some(all)));
+        }
+        let mut tests = Vec::with_capacity(raising.len() + 1);
+        if !safe.is_empty() {
+            let safe = safe.into_iter().map(|part| if wanted { self.test(part) } else { self.fails(part) });
+            tests.push(balanced(safe.collect::<PgResult<_>>()?, if all { Operator::And } else { Operator::Or })?);
+        }
+        for part in raising {
+            tests.push(if wanted { self.test(part)? } else { self.fails(part)? });
+        }
+        let Some(last) = tests.pop() else { return Err(PgError::internal("a condition without parts")) };
+        if tests.is_empty() {
+            return Ok(last);
+        }
+        let decided = |test| if all { (is_not_true(test), boolean(Some(false))) } else { (test, boolean(Some(true))) };
+        Ok(in_branches(tests.into_iter().map(decided).collect(), last))
+    }
+
+    /// A condition with guards as a value.
+    ///
+    /// # Errors
+    /// As [`ExprPlanner::expr`].
+    pub fn three_valued(&self, e: &Expr) -> PgResult<DfExpr> {
+        let whens = vec![(self.test(e)?, boolean(Some(true))), (self.fails(e)?, boolean(Some(false)))];
+        Ok(in_branches(whens, boolean(None)))
+    }
+
+    /// Conditions that must all hold, as the filter of a plan: its parts stay apart.
+    ///
+    /// # Errors
+    /// As [`ExprPlanner::expr`].
+    pub fn all(&self, conditions: &[Expr]) -> PgResult<DfExpr> {
+        balanced(conditions.iter().map(|c| self.test(c)).collect::<PgResult<_>>()?, Operator::And)
+    }
+}
+
+/// A tree of one operator that is no deeper than need be: what is below goes through trees by recursion.
+pub fn balanced(mut parts: Vec<DfExpr>, op: Operator) -> PgResult<DfExpr> {
+    while parts.len() > 1 {
+        let mut next = Vec::with_capacity(parts.len().div_ceil(2));
+        let mut it = parts.into_iter();
+        while let Some(a) = it.next() {
+            next.push(match it.next() {
+                Some(b) => binary(a, op, b),
+                None => a,
+            });
+        }
+        parts = next;
+    }
+    parts.pop().ok_or_else(|| PgError::internal("a condition without parts"))
+}
+
+/// Tells that only the truth of a condition counts, and not whether it is false or NULL: then NULL decides AND.
+pub fn as_test(eval: &EvalContext, condition: &mut Expr) {
+    if matches!(condition.kind, ExprKind::And(_) | ExprKind::Or(_) | ExprKind::Not(_)) && may_raise(eval, condition) {
+        let arg = Box::new(condition.clone());
+        condition.kind = ExprKind::IsBool { arg, value: Some(true), negated: false };
+    }
+}
+
+/// Lets arguments of an aggregate that may raise be computed only for the rows that its FILTER passes.
+pub fn only_where(eval: &EvalContext, filter: Option<&Expr>, args: &mut [Expr]) {
+    let Some(filter) = filter.filter(|f| is_plain(f) && !walk_volatile(f)) else { return };
+    for arg in args.iter_mut().filter(|arg| is_plain(arg) && !walk_volatile(arg) && may_raise(eval, arg)) {
+        let whens = vec![(filter.clone(), arg.clone())];
+        arg.kind = ExprKind::Case { whens, otherwise: None };
+    }
+}

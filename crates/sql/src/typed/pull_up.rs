@@ -1,0 +1,177 @@
+//! Columns of subqueries in FROM that may raise an error are computed where they are used, and only there.
+//!
+//! `SELECT x FROM (SELECT n, 10 / n AS x FROM t) q WHERE n = 0 OR x > 1` divides where the condition asks for it: PostgreSQL makes one query
+//! of the two. So does this, for columns whose computation may raise: their expression takes the place of the column in all that stands
+//! above within the query, and what it reads is passed through. Where rows are told apart, counted or cut off in between, the column
+//! stays what it is.
+//!
+//! Invariant: a relation that goes to its end without an error gives the rows that it gave before.
+
+use crate::typed::guard::as_test;
+use crate::typed::raises::may_raise;
+use crate::typed::tree::{Bound, BoundBody, ColId, CteBody, Expr, ExprKind, JoinKind, Mutation, MutationKind, OnConflict, Rel};
+use crate::typed::walk;
+use crate::typed::walk::{given_columns, walk_volatile};
+use std::collections::HashMap;
+use stoa_pg::{EvalContext, SqlType};
+
+/// Nodes of an expression beyond which it is not written out again.
+const MOST_NODES: usize = 100;
+
+/// What columns stand for.
+type Meanings = HashMap<ColId, Expr>;
+
+/// Writes such columns out in a statement.
+pub fn pull_up(eval: &EvalContext, bound: &mut Bound) {
+    let pull = PullUp { eval };
+    for cte in &mut bound.ctes {
+        match &mut cte.body {
+            CteBody::Query(rel) => pull.closed(rel),
+            CteBody::Mutation(mutation) => pull.mutation(mutation),
+        }
+    }
+    match &mut bound.body {
+        BoundBody::Query(query) => pull.closed(&mut query.rel),
+        BoundBody::Mutation(mutation) => pull.mutation(mutation),
+    }
+}
+
+struct PullUp<'a> {
+    eval: &'a EvalContext,
+}
+
+impl PullUp<'_> {
+    fn mutation(&self, mutation: &mut Mutation) {
+        self.closed(&mut mutation.source);
+        let conditions: Vec<&mut Expr> = match &mut mutation.kind {
+            MutationKind::Insert { on_conflict: OnConflict::DoUpdate { condition, .. }, .. } => condition.iter_mut().collect(),
+            MutationKind::Merge { arms, .. } => arms.iter_mut().filter_map(|arm| arm.condition.as_mut()).collect(),
+            _ => Vec::new(),
+        };
+        let checks = mutation.checks.iter_mut().flat_map(|views| views.checks.iter_mut().map(|(_, check)| check));
+        conditions.into_iter().chain(checks).for_each(|condition| as_test(self.eval, condition));
+        let returning = mutation.returning.iter_mut().flatten().map(|(_, e)| e);
+        for e in walk::mutation_exprs_mut(&mut mutation.kind).into_iter().chain(returning) {
+            super::branches::tell(self.eval, e);
+            walk::subqueries_mut(e, &mut |query| self.closed(&mut query.rel));
+        }
+    }
+
+    /// A relation that keeps its columns.
+    fn closed(&self, rel: &mut Rel) {
+        self.rel(rel, false);
+    }
+
+    /// Goes through a relation. An open one may give more columns, and says what those stand for that may be written out above it.
+    fn rel(&self, rel: &mut Rel, open: bool) -> Meanings {
+        let mut meanings = match rel {
+            Rel::Project { input, .. } | Rel::Aggregate { input, .. } => self.rel(input, true),
+            Rel::Filter { input, .. } | Rel::Sort { input, .. } | Rel::Window { input, .. } | Rel::Lock { input, .. } => {
+                self.rel(input, open)
+            }
+            Rel::Join { left, right, lateral, .. } => {
+                let mut meanings = self.rel(left, open);
+                if *lateral && !meanings.is_empty() {
+                    walk::rewrite_rel(right, &mut |e| meaning(&meanings, e));
+                }
+                meanings.extend(self.rel(right, open));
+                meanings
+            }
+            _ => {
+                walk::children_mut(rel).into_iter().for_each(|child| self.closed(child));
+                Meanings::new()
+            }
+        };
+        let condition = matches!(rel, Rel::Filter { .. } | Rel::Join { .. });
+        for e in walk::exprs_mut(rel) {
+            if condition && is_conjunction(e) {
+                let mut parts = Vec::new();
+                conjuncts(std::mem::replace(&mut e.kind, ExprKind::Row(Vec::new())), &e.ty, &mut parts);
+                e.kind = ExprKind::And(parts);
+            }
+            if !meanings.is_empty() {
+                walk::rewrite(e, false, &mut |e| meaning(&meanings, e));
+            }
+            match &mut e.kind {
+                // Conjuncts without subqueries come first by themselves.
+                ExprKind::And(parts) if condition => parts.iter_mut().for_each(|part| super::branches::tell(self.eval, part)),
+                _ => super::branches::tell(self.eval, e),
+            }
+            walk::subqueries_mut(e, &mut |query| self.closed(&mut query.rel));
+        }
+        match rel {
+            Rel::Filter { .. } | Rel::Sort { .. } | Rel::Window { .. } | Rel::Lock { .. } | Rel::Join { kind: JoinKind::Inner, .. } => {}
+            // What a side without a match has is NULL, whatever it stands for.
+            Rel::Join { left, right, kind, .. } => {
+                let keeps = |side: &Rel, kept: bool| if kept { given_columns(side) } else { Default::default() };
+                let (left, right) = (keeps(left, *kind == JoinKind::Left), keeps(right, *kind == JoinKind::Right));
+                meanings.retain(|column, _| left.contains(column) || right.contains(column));
+            }
+            Rel::Project { input, exprs } if open => meanings = self.of_projection(input, exprs),
+            _ => meanings.clear(),
+        }
+        meanings
+    }
+
+    /// What columns of a projection stand for; what that reads is passed through it.
+    fn of_projection(&self, input: &Rel, exprs: &mut Vec<(ColId, Expr)>) -> Meanings {
+        let meanings: Meanings = exprs.iter().filter(|(_, e)| self.moves(e)).map(|(id, e)| (*id, e.clone())).collect();
+        if meanings.is_empty() {
+            return meanings;
+        }
+        let given = given_columns(input);
+        let mut passed: Vec<(ColId, Expr)> = Vec::new();
+        for e in meanings.values() {
+            e.any(&mut |x| {
+                if let ExprKind::Column(id) = x.kind
+                    && given.contains(&id)
+                    && exprs.iter().chain(&passed).all(|(known, _)| *known != id)
+                {
+                    passed.push((id, x.clone()));
+                }
+                false
+            });
+        }
+        passed.sort_by_key(|(id, _)| *id);
+        exprs.extend(passed);
+        meanings
+    }
+
+    fn moves(&self, e: &Expr) -> bool {
+        let mut nodes = 0;
+        e.any(&mut |_| {
+            nodes += 1;
+            nodes > MOST_NODES
+        });
+        nodes <= MOST_NODES && walk::is_plain(e) && !walk_volatile(e) && may_raise(self.eval, e)
+    }
+}
+
+/// Whether a condition is several that all must hold, in a form other than one AND.
+fn is_conjunction(e: &Expr) -> bool {
+    let hidden = |e: &Expr| matches!(&e.kind, ExprKind::Not(arg) if matches!(arg.kind, ExprKind::Or(_) | ExprKind::Not(_)));
+    match &e.kind {
+        ExprKind::And(parts) => parts.iter().any(hidden),
+        _ => hidden(e),
+    }
+}
+
+/// The conditions that all must hold: NOT of OR is that none of its operands does.
+fn conjuncts(kind: ExprKind, ty: &SqlType, out: &mut Vec<Expr>) {
+    match kind {
+        ExprKind::And(parts) => parts.into_iter().for_each(|part| conjuncts(part.kind, ty, out)),
+        ExprKind::Not(arg) => match arg.kind {
+            ExprKind::Or(parts) => parts.into_iter().for_each(|part| conjuncts(ExprKind::Not(Box::new(part)), ty, out)),
+            ExprKind::Not(arg) => conjuncts(arg.kind, ty, out),
+            kind => out.push(Expr::new(ExprKind::Not(Box::new(Expr { kind, ty: arg.ty })), ty.clone())),
+        },
+        kind => out.push(Expr::new(kind, ty.clone())),
+    }
+}
+
+fn meaning(meanings: &Meanings, e: &Expr) -> Option<Expr> {
+    match &e.kind {
+        ExprKind::Column(id) => meanings.get(id).cloned(),
+        _ => None,
+    }
+}

@@ -1,0 +1,661 @@
+//! The typed tree: what a statement means once every name, type and function is resolved.
+//!
+//! Every column that a relational node gives has a [`ColId`] of its own, unique in the statement: expressions refer to columns
+//! by id and never by name. Casts are explicit; nothing below coerces again. A reference to a column that no input of the
+//! node gives is an outer reference: the node stands in a correlated subquery or a LATERAL item.
+
+use datafusion_common::ScalarValue;
+use std::sync::Arc;
+use stoa_pg::SqlType;
+use stoa_pg::registry::{Func, Oper};
+use stoa_table::catalog::{ColumnId, TableDescriptor};
+use stoa_table::txn::locks::{LockStrength, LockWait};
+
+/// A column of some relational node, unique in the statement.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ColId(pub u32);
+
+/// A typed expression.
+#[derive(PartialEq, Debug)]
+pub struct Expr {
+    pub kind: ExprKind,
+    pub ty: SqlType,
+}
+
+impl Clone for Expr {
+    fn clone(&self) -> Self {
+        crate::typed::deeper(|| Self { kind: self.kind.clone(), ty: self.ty.clone() })
+    }
+}
+
+/// A signature used by identity.
+#[derive(Clone, Debug)]
+pub struct FuncRef(pub Arc<Func>);
+
+impl PartialEq for FuncRef {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.oid == other.0.oid
+    }
+}
+
+/// An operator used by identity.
+#[derive(Clone, Debug)]
+pub struct OperRef(pub Arc<Oper>);
+
+impl PartialEq for OperRef {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.oid == other.0.oid
+    }
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum ExprKind {
+    Column(ColId),
+    /// In the Arrow form of the expression's type.
+    Const(ScalarValue),
+    /// From 0.
+    Param(usize),
+    Func {
+        func: FuncRef,
+        args: Vec<Expr>,
+    },
+    /// One argument for prefix operators.
+    Oper {
+        oper: OperRef,
+        args: Vec<Expr>,
+    },
+    /// The modifier and Arrow form are the expression's type.
+    Cast {
+        arg: Box<Expr>,
+        explicit: bool,
+    },
+    And(Vec<Expr>),
+    Or(Vec<Expr>),
+    Not(Box<Expr>),
+    IsNull(Box<Expr>),
+    IsNotNull(Box<Expr>),
+    /// `IS [NOT] TRUE`, `FALSE`, `UNKNOWN`: which value, and whether negated.
+    IsBool {
+        arg: Box<Expr>,
+        value: Option<bool>,
+        negated: bool,
+    },
+    /// Both sides of one type.
+    IsDistinct {
+        left: Box<Expr>,
+        right: Box<Expr>,
+        equal: Box<OperRef>,
+        negated: bool,
+    },
+    /// Conditions are boolean; branches of one type.
+    Case {
+        whens: Vec<(Expr, Expr)>,
+        otherwise: Option<Box<Expr>>,
+    },
+    Coalesce(Vec<Expr>),
+    /// GREATEST and LEAST; the operator is `>` or `<` of the type.
+    Extreme {
+        args: Vec<Expr>,
+        greatest: bool,
+    },
+    Array(Vec<Expr>),
+    Row(Vec<Expr>),
+    /// A field of a record, by position.
+    Field {
+        arg: Box<Expr>,
+        index: usize,
+    },
+    Subscript {
+        array: Box<Expr>,
+        indexes: Vec<Expr>,
+    },
+    Slice {
+        array: Box<Expr>,
+        bounds: Vec<(Option<Expr>, Option<Expr>)>,
+    },
+    /// `left op ANY|ALL (array)`.
+    AnyArray {
+        left: Box<Expr>,
+        oper: OperRef,
+        array: Box<Expr>,
+        all: bool,
+    },
+    ScalarSubquery(Box<Query>),
+    Exists(Box<Query>),
+    /// `(left…) op ANY|ALL (query)`: one operator a column. IN is `= ANY`; NOT IN is the negation of it.
+    AnyQuery {
+        left: Vec<Expr>,
+        opers: Vec<OperRef>,
+        query: Box<Query>,
+        all: bool,
+    },
+    ArraySubquery(Box<Query>),
+    /// Only until the aggregate node is built; then a column.
+    Aggregate(Box<AggregateExpr>),
+    /// Only until the window node is built; then a column.
+    Window(Box<WindowExpr>),
+    /// Only until the ProjectSet node is built; then a column.
+    Set(Box<SetExpr>),
+    /// GROUPING(…): positions of its arguments among the grouping expressions.
+    Grouping(Vec<Expr>),
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct AggregateExpr {
+    pub func: FuncRef,
+    pub args: Vec<Expr>,
+    pub distinct: bool,
+    pub order_by: Vec<SortKey>,
+    pub filter: Option<Expr>,
+    /// WITHIN GROUP (ORDER BY …): the aggregate is an ordered-set one and `order_by` is this.
+    pub within_group: bool,
+    pub ty: SqlType,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct WindowExpr {
+    pub func: FuncRef,
+    pub args: Vec<Expr>,
+    pub filter: Option<Expr>,
+    pub partition_by: Vec<Expr>,
+    pub order_by: Vec<SortKey>,
+    pub frame: Option<Frame>,
+    pub ty: SqlType,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FrameUnits {
+    Rows,
+    Range,
+    Groups,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum FrameBound {
+    UnboundedPreceding,
+    Preceding(Box<Expr>),
+    CurrentRow,
+    Following(Box<Expr>),
+    UnboundedFollowing,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FrameExclusion {
+    None,
+    CurrentRow,
+    Group,
+    Ties,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct Frame {
+    pub units: FrameUnits,
+    pub start: FrameBound,
+    pub end: FrameBound,
+    pub exclusion: FrameExclusion,
+}
+
+/// A call of a set-returning function.
+#[derive(Clone, PartialEq, Debug)]
+pub struct SetExpr {
+    pub func: FuncRef,
+    pub args: Vec<Expr>,
+    /// Types of the columns that it returns.
+    pub columns: Vec<(String, SqlType)>,
+    pub ty: SqlType,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub struct SortKey {
+    pub expr: Expr,
+    pub descending: bool,
+    pub nulls_first: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum JoinKind {
+    Inner,
+    Left,
+    Right,
+    Full,
+    /// Rows of the left that have a match.
+    Semi,
+    Anti,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SetOp {
+    Union,
+    Intersect,
+    Except,
+}
+
+/// A table in a query.
+#[derive(Clone, Debug)]
+pub struct TableScan {
+    pub table: Arc<TableDescriptor>,
+    /// All live columns, hidden ones included, in the order of the descriptor: plans read only what is used.
+    pub columns: Vec<(ColumnId, ColId)>,
+    /// The name by which the statement knows it.
+    pub alias: String,
+    /// `AS OF SYSTEM TIME`, as an expression without columns.
+    pub as_of: Option<Box<Expr>>,
+    /// What hints say about it.
+    pub hints: Vec<stoa_table::access::Hint>,
+    /// Which scan of the statement this is: DML names its target by it.
+    pub scan_id: u32,
+}
+
+impl PartialEq for TableScan {
+    fn eq(&self, other: &Self) -> bool {
+        self.scan_id == other.scan_id
+    }
+}
+
+/// Relational algebra over [`ColId`]s.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Rel {
+    /// One row without columns.
+    One,
+    Values {
+        columns: Vec<(ColId, SqlType)>,
+        rows: Vec<Vec<Expr>>,
+    },
+    /// Rows that come from outside in the Arrow form of their columns: COPY.
+    Batches {
+        columns: Vec<(ColId, SqlType)>,
+        batches: Vec<arrow::array::RecordBatch>,
+    },
+    Scan(Box<TableScan>),
+    /// A relation of `pg_catalog`, `information_schema`, `stoa_catalog`, computed by name.
+    Virtual {
+        schema: String,
+        name: String,
+        columns: Vec<(ColId, String, SqlType)>,
+    },
+    Filter {
+        input: Box<Rel>,
+        predicate: Expr,
+    },
+    /// Only the listed columns go on. An entry whose expression is `Column(c)` with the same id passes a column through.
+    Project {
+        input: Box<Rel>,
+        exprs: Vec<(ColId, Expr)>,
+    },
+    /// With `lateral`, the right side may refer to columns of the left.
+    Join {
+        left: Box<Rel>,
+        right: Box<Rel>,
+        kind: JoinKind,
+        on: Option<Expr>,
+        lateral: bool,
+    },
+    /// `sets`: grouping sets as positions in `groups`; `grouping`: columns that hold GROUPING(…) of positions.
+    Aggregate {
+        input: Box<Rel>,
+        groups: Vec<(ColId, Expr)>,
+        sets: Option<Vec<Vec<usize>>>,
+        aggregates: Vec<(ColId, AggregateExpr)>,
+        grouping: Vec<(ColId, Vec<usize>)>,
+    },
+    /// Adds columns.
+    Window {
+        input: Box<Rel>,
+        windows: Vec<(ColId, WindowExpr)>,
+    },
+    /// Adds the columns of set-returning functions, run in step (NULLs after the shorter ones' end). `outer`: a row of the
+    /// input for which no function gives a row is kept with NULLs. `ordinality`: one more column, from 1.
+    ProjectSet {
+        input: Box<Rel>,
+        sets: Vec<(Vec<ColId>, SetExpr)>,
+        outer: bool,
+        ordinality: Option<ColId>,
+    },
+    Sort {
+        input: Box<Rel>,
+        keys: Vec<SortKey>,
+    },
+    /// `ties`: rows equal to the last by these keys come too; the input is sorted by them.
+    Limit {
+        input: Box<Rel>,
+        offset: Option<Expr>,
+        fetch: Option<Expr>,
+        ties: Option<Vec<SortKey>>,
+    },
+    /// Duplicates by all columns of the input.
+    Distinct {
+        input: Box<Rel>,
+        columns: Vec<(ColId, SqlType)>,
+    },
+    /// The first row of each group in the order of the input; `order`: the keys by which the input is sorted.
+    DistinctOn {
+        input: Box<Rel>,
+        on: Vec<Expr>,
+        order: Vec<SortKey>,
+    },
+    /// Columns by position: `columns[i]` is `left[i]` with `right[i]`, all of one type.
+    SetOp {
+        op: SetOp,
+        all: bool,
+        left: Box<Rel>,
+        left_columns: Vec<ColId>,
+        right: Box<Rel>,
+        right_columns: Vec<ColId>,
+        columns: Vec<(ColId, SqlType)>,
+    },
+    /// Reads a CTE of [`Bound::ctes`] that is materialised, or the working table of the recursion it stands in.
+    CteScan {
+        cte: CteId,
+        columns: Vec<(ColId, ColId, SqlType)>,
+    },
+    /// WITH RECURSIVE: the columns by position in both terms.
+    Recursive {
+        cte: CteId,
+        columns: Vec<(ColId, SqlType)>,
+        base: Box<Rel>,
+        base_columns: Vec<ColId>,
+        step: Box<Rel>,
+        step_columns: Vec<ColId>,
+        all: bool,
+    },
+    /// A random part of a scan.
+    Sample {
+        input: Box<Rel>,
+        percent: Expr,
+        system: bool,
+        seed: Option<Expr>,
+    },
+    /// FOR UPDATE and its kin over the named scans of the input.
+    Lock {
+        input: Box<Rel>,
+        scans: Vec<u32>,
+        strength: LockStrength,
+        wait: LockWait,
+    },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct CteId(pub u32);
+
+/// A CTE that is computed once: referenced several times, MATERIALIZED, or data-modifying.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Cte {
+    pub id: CteId,
+    pub name: String,
+    pub body: CteBody,
+    pub columns: Vec<(ColId, SqlType)>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum CteBody {
+    Query(Box<Rel>),
+    Mutation(Box<Mutation>),
+}
+
+/// A column of a result, as clients see it.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Output {
+    pub name: String,
+    pub col: ColId,
+    pub ty: SqlType,
+    /// The table column that it is, for RowDescription: table OID and attnum.
+    pub origin: Option<(u32, u32)>,
+}
+
+/// A query with the order, names and types of its columns. `rel` may give more columns.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Query {
+    pub rel: Rel,
+    pub outputs: Vec<Output>,
+}
+
+/// How an INSERT deals with keys that exist.
+#[derive(Clone, PartialEq, Debug)]
+pub enum OnConflict {
+    /// 23505.
+    Error,
+    /// `indexes`: the arbiters (`None`: any unique constraint). The primary key is index 0, others by OID.
+    DoNothing { arbiters: Option<Vec<u32>> },
+    /// Assignments and the condition refer to the existing row by `existing` and to the new row by `excluded`.
+    DoUpdate {
+        arbiters: Vec<u32>,
+        existing: Vec<(ColumnId, ColId)>,
+        excluded: Vec<(ColumnId, ColId)>,
+        assignments: Vec<(ColumnId, Expr)>,
+        condition: Option<Expr>,
+    },
+    /// UPSERT: these columns of the row with the same key are replaced, or all of them.
+    Replace { columns: Option<Vec<ColumnId>> },
+}
+
+/// One arm of MERGE.
+#[derive(Clone, PartialEq, Debug)]
+pub struct MergeArm {
+    pub matched: bool,
+    pub condition: Option<Expr>,
+    pub action: MergeAction,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum MergeAction {
+    DoNothing,
+    Delete,
+    Update(Vec<(ColumnId, Expr)>),
+    Insert(Vec<(ColumnId, Expr)>),
+}
+
+/// What a mutation does to each row of its source.
+#[derive(Clone, PartialEq, Debug)]
+pub enum MutationKind {
+    /// `columns`: each column of the table that is stored, with the source's column for it (defaults and generated columns are
+    /// computed in the source already).
+    Insert {
+        columns: Vec<(ColumnId, ColId)>,
+        on_conflict: OnConflict,
+    },
+    /// `old`: the target's columns in the source (all live ones); `new`: the assigned columns.
+    Update {
+        old: Vec<(ColumnId, ColId)>,
+        new: Vec<(ColumnId, ColId)>,
+    },
+    Delete {
+        old: Vec<(ColumnId, ColId)>,
+    },
+    /// The source is target ⟕ source (or a full form); `old` NULL in the key where nothing matched.
+    Merge {
+        old: Vec<(ColumnId, ColId)>,
+        arms: Vec<MergeArm>,
+    },
+}
+
+/// A statement that changes rows of one table: a query yields the rows, and this node writes them.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Mutation {
+    pub table: MutationTarget,
+    pub kind: MutationKind,
+    pub source: Box<Rel>,
+    /// RETURNING: expressions over `returning_columns` (the new row; the old one for DELETE) and the source's columns.
+    pub returning: Option<Vec<(Output, Expr)>>,
+    pub returning_columns: Vec<(ColumnId, ColId)>,
+    /// Check options of the views through which the statement goes.
+    pub checks: Option<ViewChecks>,
+}
+
+/// Conditions of views on the rows that a statement writes.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ViewChecks {
+    /// The columns of the table, as the conditions name them.
+    pub columns: Vec<(ColumnId, ColId)>,
+    /// By the view that asks.
+    pub checks: Vec<(String, Expr)>,
+}
+
+#[derive(Clone, Debug)]
+pub struct MutationTarget(pub Arc<TableDescriptor>);
+
+impl PartialEq for MutationTarget {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.oid == other.0.oid
+    }
+}
+
+/// A bound statement with rows: the CTEs in the order in which they must be computed, then the body.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Bound {
+    pub ctes: Vec<Cte>,
+    pub body: BoundBody,
+    /// Types of `$1`, `$2`, …
+    pub params: Vec<SqlType>,
+    /// Relations used, with the columns used: for views, privileges and plan invalidation.
+    pub uses: Vec<stoa_table::catalog::Dependency>,
+    /// Hints that could not be understood.
+    pub warnings: Vec<String>,
+    /// It holds the key of the row that a cursor stood on: it may run once.
+    pub names_cursor: bool,
+    /// The name of a materialized view that it reads and that has no data: it may not run.
+    pub unpopulated: Option<Box<str>>,
+}
+
+#[derive(Clone, PartialEq, Debug)]
+pub enum BoundBody {
+    Query(Query),
+    Mutation(Mutation),
+}
+
+impl Expr {
+    #[must_use]
+    pub fn new(kind: ExprKind, ty: SqlType) -> Self {
+        Self { kind, ty }
+    }
+
+    #[must_use]
+    pub fn column(id: ColId, ty: SqlType) -> Self {
+        Self { kind: ExprKind::Column(id), ty }
+    }
+
+    /// Whether this is the constant NULL.
+    #[must_use]
+    pub fn is_null_const(&self) -> bool {
+        matches!(&self.kind, ExprKind::Const(value) if value.is_null())
+    }
+
+    /// Calls `f` on each direct child expression (not inside subqueries' relations).
+    pub fn children(&self) -> Vec<&Expr> {
+        let mut out: Vec<&Expr> = Vec::new();
+        match &self.kind {
+            ExprKind::Column(_) | ExprKind::Const(_) | ExprKind::Param(_) => {}
+            ExprKind::Func { args, .. }
+            | ExprKind::Oper { args, .. }
+            | ExprKind::And(args)
+            | ExprKind::Or(args)
+            | ExprKind::Coalesce(args)
+            | ExprKind::Extreme { args, .. }
+            | ExprKind::Array(args)
+            | ExprKind::Row(args)
+            | ExprKind::Grouping(args) => out.extend(args),
+            ExprKind::Cast { arg, .. }
+            | ExprKind::Not(arg)
+            | ExprKind::IsNull(arg)
+            | ExprKind::IsNotNull(arg)
+            | ExprKind::IsBool { arg, .. }
+            | ExprKind::Field { arg, .. } => out.push(arg),
+            ExprKind::IsDistinct { left, right, .. } => out.extend([&**left, &**right]),
+            ExprKind::Case { whens, otherwise } => {
+                for (when, then) in whens {
+                    out.extend([when, then]);
+                }
+                out.extend(otherwise.as_deref());
+            }
+            ExprKind::Subscript { array, indexes } => {
+                out.push(array);
+                out.extend(indexes);
+            }
+            ExprKind::Slice { array, bounds } => {
+                out.push(array);
+                for (lower, upper) in bounds {
+                    out.extend(lower.iter().chain(upper));
+                }
+            }
+            ExprKind::AnyArray { left, array, .. } => out.extend([&**left, &**array]),
+            ExprKind::AnyQuery { left, .. } => out.extend(left),
+            ExprKind::ScalarSubquery(_) | ExprKind::Exists(_) | ExprKind::ArraySubquery(_) => {}
+            ExprKind::Aggregate(agg) => {
+                out.extend(&agg.args);
+                out.extend(agg.order_by.iter().map(|k| &k.expr));
+                out.extend(agg.filter.as_ref());
+            }
+            ExprKind::Window(w) => {
+                out.extend(&w.args);
+                out.extend(w.filter.as_ref());
+                out.extend(&w.partition_by);
+                out.extend(w.order_by.iter().map(|k| &k.expr));
+            }
+            ExprKind::Set(s) => out.extend(&s.args),
+        }
+        out
+    }
+
+    /// Mutable form of [`Expr::children`].
+    pub fn children_mut(&mut self) -> Vec<&mut Expr> {
+        let mut out: Vec<&mut Expr> = Vec::new();
+        match &mut self.kind {
+            ExprKind::Column(_) | ExprKind::Const(_) | ExprKind::Param(_) => {}
+            ExprKind::Func { args, .. }
+            | ExprKind::Oper { args, .. }
+            | ExprKind::And(args)
+            | ExprKind::Or(args)
+            | ExprKind::Coalesce(args)
+            | ExprKind::Extreme { args, .. }
+            | ExprKind::Array(args)
+            | ExprKind::Row(args)
+            | ExprKind::Grouping(args) => out.extend(args),
+            ExprKind::Cast { arg, .. }
+            | ExprKind::Not(arg)
+            | ExprKind::IsNull(arg)
+            | ExprKind::IsNotNull(arg)
+            | ExprKind::IsBool { arg, .. }
+            | ExprKind::Field { arg, .. } => out.push(arg),
+            ExprKind::IsDistinct { left, right, .. } => out.extend([&mut **left, &mut **right]),
+            ExprKind::Case { whens, otherwise } => {
+                for (when, then) in whens {
+                    out.extend([when, then]);
+                }
+                out.extend(otherwise.as_deref_mut());
+            }
+            ExprKind::Subscript { array, indexes } => {
+                out.push(array);
+                out.extend(indexes);
+            }
+            ExprKind::Slice { array, bounds } => {
+                out.push(array);
+                for (lower, upper) in bounds {
+                    out.extend(lower.iter_mut().chain(upper));
+                }
+            }
+            ExprKind::AnyArray { left, array, .. } => out.extend([&mut **left, &mut **array]),
+            ExprKind::AnyQuery { left, .. } => out.extend(left),
+            ExprKind::ScalarSubquery(_) | ExprKind::Exists(_) | ExprKind::ArraySubquery(_) => {}
+            ExprKind::Aggregate(agg) => {
+                out.extend(&mut agg.args);
+                out.extend(agg.order_by.iter_mut().map(|k| &mut k.expr));
+                out.extend(agg.filter.as_mut());
+            }
+            ExprKind::Window(w) => {
+                out.extend(&mut w.args);
+                out.extend(w.filter.as_mut());
+                out.extend(&mut w.partition_by);
+                out.extend(w.order_by.iter_mut().map(|k| &mut k.expr));
+            }
+            ExprKind::Set(s) => out.extend(&mut s.args),
+        }
+        out
+    }
+
+    /// Whether the expression or one below it (outside subqueries) satisfies `test`.
+    pub fn any(&self, test: &mut dyn FnMut(&Expr) -> bool) -> bool {
+        if test(self) {
+            return true;
+        }
+        self.children().into_iter().any(|child| child.any(test))
+    }
+}
