@@ -93,7 +93,7 @@ impl ProcessMemory {
         }
     }
 
-    /// Sets the limit in bytes, and who is told what is used of it.
+    /// Sets the limit in bytes, and who is notified of what is used of it.
     pub fn set_limit(&self, bytes: usize, told: Option<Box<Told>>) {
         self.limit.store(bytes, Ordering::Relaxed);
         if let Ok(mut asked) = self.asked.lock() {

@@ -80,7 +80,7 @@ pub struct Setting {
     pub context: Context,
     pub category: &'static str,
     pub description: &'static str,
-    /// Clients are told of its changes by ParameterStatus.
+    /// Its changes are reported to clients by ParameterStatus.
     pub report: bool,
     /// Not part of SHOW ALL and `pg_settings`.
     pub hidden: bool,
@@ -120,7 +120,7 @@ pub struct Settings {
     pub deadlock_timeout_ms: u64,
     pub idle_in_transaction_session_timeout_ms: u64,
     pub idle_session_timeout_ms: u64,
-    /// The lowest level that the client is told: see [`severity_level`].
+    /// The lowest level that is sent to the client: see [`severity_level`].
     pub client_min_messages: u8,
     pub default_isolation: Isolation,
     pub default_read_only: bool,

@@ -244,7 +244,7 @@ fn parse_integer(text: &str, type_name: &str, min: i128, max: i128) -> PgResult<
     let count = digits.iter().take_while(|b| b.is_ascii_digit()).count();
     let magnitude = digits.iter().take(count).fold(0i128, |sum, digit| (sum * 10 + i128::from(digit - b'0')).min(limit));
     let value = if negative { -magnitude } else { magnitude };
-    // Digits that are too many are told before what follows them. They are counted down, so that one more than the greatest is not.
+    // Too many digits are reported before what follows them. They are counted down, so that one more than the greatest is not.
     if value < min || magnitude > max.max(-min) {
         return Err(PgError::value_out_of_range(type_name, text));
     }
@@ -336,7 +336,7 @@ fn does_not_fit(infinite: bool, zero: bool, word: &str) -> bool {
     (infinite && word.bytes().any(|b| b.is_ascii_digit())) || (zero && has_nonzero_digit(word))
 }
 
-/// The decimal number at the start of a text: what is behind it is told after that it does not fit.
+/// The decimal number at the start of a text: what stands after it is reported after a number that does not fit.
 fn leading_number(word: &str) -> &str {
     let digits = |from: usize| from + word.bytes().skip(from).take_while(u8::is_ascii_digit).count();
     let sign = |at: usize| at + usize::from(matches!(word.as_bytes().get(at), Some(b'+' | b'-')));

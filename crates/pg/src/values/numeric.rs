@@ -218,7 +218,7 @@ impl Numeric {
         let exponent = match unsigned.get(at..).unwrap_or(&[]) {
             [] => 0i64,
             [b'e' | b'E', rest @ ..] => {
-                // As C reads an integer: blanks may stand before it, and one that is too large is told before what stands behind it.
+                // As C reads an integer: blanks may stand before it, and one that is too large is reported before what stands after it.
                 let rest = rest.trim_ascii_start();
                 let number = match rest {
                     [b'+' | b'-', number @ ..] => number,

@@ -74,7 +74,7 @@ impl Dump {
                     std::fs::rename(&partial, &path).map_err(io)?;
                     path.parent().map_or(Ok(()), stoa_store_lsm::sync_directory).map_err(io)?;
                 }
-                // The error that is told is the one that ended the dump.
+                // The error that is reported is the one that ended the dump.
                 Err(_) => drop(std::fs::remove_file(&partial)),
             }
         }

@@ -1,6 +1,6 @@
 //! `stoa load`: a file of values into a table, by COPY and so by the one write path.
 //!
-//! Rows are committed in parts of `--commit-rows`; what a failed load has committed is told with the error, and `--skip`
+//! Rows are committed in parts of `--commit-rows`; the error says what a failed load has committed, and `--skip`
 //! goes on behind it. A file that fits into one part is loaded whole or not at all. A part's commit leaves a token of the load, so that
 //! one that was killed is gone on with by its number, `--resume`. Reading order: [`Records`] (what a file gives) → [`text`] → [`json`] →
 //! [`parquet`] → [`value`] → [`types`].

@@ -23,7 +23,7 @@ pub struct DataOptions {
     pub scrub_interval: f64,
 }
 
-/// Opens a database that is there: a mistyped directory is told, where an empty database would be of no use.
+/// Opens a database that is there: a mistyped directory is an error, where an empty database would be of no use.
 pub async fn open_existing(options: &DataOptions) -> Result<Database, CommandError> {
     if !options.data.join("store").is_dir() {
         return Err(CommandError::Usage(format!("there is no database in {}", options.data.display())));

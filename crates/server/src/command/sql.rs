@@ -79,7 +79,7 @@ impl Shell {
         }
     }
 
-    /// Executes a text; stops at the first error, which is told. Whether all went well.
+    /// Executes a text; stops at the first error and prints it. Gives whether all went well.
     pub(super) async fn execute(&mut self, text: &str) -> bool {
         let done = self.run(text).await;
         if let Err(error) = &done {

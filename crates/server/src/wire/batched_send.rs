@@ -163,7 +163,7 @@ mod with_io_uring {
                 .flags(libc::MSG_DONTWAIT | libc::MSG_NOSIGNAL)
                 .build()
                 .user_data(key as u64);
-            // SAFETY: the entry says that its bytes are handed over, and they are neither changed nor freed until the kernel has told
+            // SAFETY: the entry says that its bytes are submitted, and they are neither changed nor freed until the kernel has reported
             // what became of them: nobody touches entries in this function's course, and who removes one later looks at its outcome.
             if unsafe { ring.submission().push(&send) }.is_err() {
                 break;

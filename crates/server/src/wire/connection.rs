@@ -247,7 +247,7 @@ impl Connection {
         }
     }
 
-    /// ParameterStatus for settings that clients are told of and that have changed.
+    /// ParameterStatus for settings that are reported to clients and that have changed.
     pub(super) fn send_parameter_changes(&mut self) {
         let shared = self.session.shared();
         let version = shared.settings_version();

@@ -78,7 +78,7 @@ impl ParquetFile {
         for column in &columns {
             let found = schema.fields().iter().position(|field| *field.name() == column.name);
             let at = found.ok_or_else(|| FileError::Content(format!("it has no column {}", column.name)))?;
-            // What has no type of a table's is told before a row is read.
+            // A type that no table has is reported before a row is read.
             sql_type(&schema.fields()[at])?;
             roots.push(at);
         }
