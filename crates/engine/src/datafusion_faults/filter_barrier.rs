@@ -1,7 +1,9 @@
 //! Conditions of which a part is never true, and aggregates that give a row of no rows too.
 //!
-//! DataFusion moves a condition without columns, such as the NULL that it makes of `NOT (x = x)`, below such aggregates, where it does not
-//! mean the same. [`barrier`] keeps it above; [`WithoutBarriers`] takes the barrier out of the physical plan.
+//! Fault: `push_down_filter` moves a condition without columns, such as the NULL that it makes of `NOT (x = x)`, below such aggregates,
+//! where it does not mean the same. [`barrier`] keeps it above; [`WithoutBarriers`] takes the barrier out of the physical plan.
+//! No issue of DataFusion was found (Spark had the same as SPARK-17712; apache/datafusion#25416 mends the same place for volatile keys).
+//! May go: when `still_moves_conditions_below_aggregates_of_no_rows` fails.
 
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
@@ -65,5 +67,29 @@ impl PhysicalOptimizerRule for WithoutBarriers {
 
     fn schema_check(&self) -> bool {
         true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+    use super::*;
+    use datafusion::logical_expr::{Filter, lit};
+    use datafusion::optimizer::push_down_filter::PushDownFilter;
+    use datafusion::optimizer::{OptimizerContext, OptimizerRule};
+
+    fn pushed(barred: bool) -> String {
+        let (groups, count) = (Vec::<datafusion::logical_expr::Expr>::new(), datafusion::functions_aggregate::count::count(lit(1)));
+        let rows = LogicalPlanBuilder::empty(false).aggregate(groups, vec![count]).and_then(LogicalPlanBuilder::build).unwrap();
+        let rows = if barred { barrier(rows).unwrap() } else { rows };
+        let never = lit(datafusion::common::ScalarValue::Boolean(None));
+        let plan = LogicalPlan::Filter(Filter::try_new(never, Arc::new(rows)).unwrap());
+        PushDownFilter::new().rewrite(plan, &OptimizerContext::new()).unwrap().data.display_indent().to_string()
+    }
+
+    #[test]
+    fn still_moves_conditions_below_aggregates_of_no_rows() {
+        assert!(!pushed(false).starts_with("Filter"), "{}", pushed(false));
+        assert!(pushed(true).starts_with("Filter"), "{}", pushed(true));
     }
 }

@@ -1,7 +1,10 @@
 //! Passes rows on and claims nothing about them: neither an order nor columns that are constant.
 //!
-//! DataFusion takes what is known of a column below GROUPING SETS for known above them too, where it is NULL in the sets without it;
-//! and a constant of the side that an outer join extends with NULLs for one above the join. Sorts and groupings by it would go wrong.
+//! Fault: DataFusion takes what is known of a column below GROUPING SETS for known above them too, where it is NULL in the sets without it;
+//! and a constant of the side that an outer join extends with NULLs for one above the join. Sorts and groupings by it would go wrong. Of
+//! GROUPING SETS apache/datafusion#11291 and #24421 (closed) were parts, of unions #23528; of outer joins no issue was found.
+//! May go: the part about outer joins when `still_takes_constants_of_an_extended_side_for_constants` fails; the others when
+//! `sql-tests/neutral/orders_by_what_is_constant.slt` passes without them.
 //! Read [`crate::plan::aggregate`] next.
 
 use crate::node::{MakeExec, extend};
@@ -134,5 +137,44 @@ impl ExecutionPlan for ForgetPropertiesExec {
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         self.input.execute(partition, context)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+    use super::*;
+    use datafusion::arrow::datatypes::{DataType, Field, Schema};
+    use datafusion::common::NullEquality;
+    use datafusion::logical_expr::Operator;
+    use datafusion::physical_expr::expressions::{BinaryExpr, col, lit};
+    use datafusion::physical_plan::empty::EmptyExec;
+    use datafusion::physical_plan::filter::FilterExec;
+    use datafusion::physical_plan::joins::PartitionMode;
+
+    /// A LEFT JOIN whose right side has a column that is 1 in all its rows.
+    fn join() -> Arc<dyn ExecutionPlan> {
+        let side = |names: &[&str]| {
+            let fields: Vec<Field> = names.iter().map(|name| Field::new(*name, DataType::Int32, true)).collect();
+            Arc::new(EmptyExec::new(Arc::new(Schema::new(fields)))) as Arc<dyn ExecutionPlan>
+        };
+        let (left, right) = (side(&["a"]), side(&["b", "c"]));
+        let one = Arc::new(BinaryExpr::new(col("c", &right.schema()).unwrap(), Operator::Eq, lit(1)));
+        let on = vec![(col("a", &left.schema()).unwrap(), col("b", &right.schema()).unwrap())];
+        let right = Arc::new(FilterExec::try_new(one, right).unwrap());
+        let mode = PartitionMode::CollectLeft;
+        let equality = NullEquality::NullEqualsNothing;
+        Arc::new(HashJoinExec::try_new(left, right, on, None, &JoinType::Left, None, mode, equality, false).unwrap())
+    }
+
+    fn is_constant(plan: &Arc<dyn ExecutionPlan>) -> bool {
+        let column = col("c", &plan.schema()).unwrap();
+        plan.equivalence_properties().is_expr_constant(&column).is_some()
+    }
+
+    #[test]
+    fn still_takes_constants_of_an_extended_side_for_constants() {
+        assert!(is_constant(&join()));
+        assert!(!is_constant(&UnsafeConstants.optimize(join(), &ConfigOptions::default()).unwrap()));
     }
 }

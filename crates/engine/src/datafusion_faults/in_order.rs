@@ -1,6 +1,10 @@
 //! A plan's partitions one after the other: the branches of UNION ALL, the ranges of a scan.
 //!
 //! They work at the same time; those whose turn has not come stop when a few batches wait.
+//!
+//! Fault: DataFusion gives the rows of partitions as they come (`CoalescePartitionsExec`), and means it so: SQL promises no order without
+//! ORDER BY. PostgreSQL's clients rely on rows in the order of the branches all the same.
+//! May go: not by a change of DataFusion's; `sql-tests/neutral` has UNION ALLs whose rows are told in order.
 
 use datafusion::common::Result;
 use datafusion::execution::TaskContext;

@@ -1,11 +1,14 @@
 //! What DataFusion's rules leave broken in a finished physical plan.
 //!
-//! Sorts: a sort leaves out the columns that are constant or equal to another where it stands. DataFusion's later rules, and nodes that forget
+//! Fault: sorts. A sort leaves out the columns that are constant or equal to another where it stands. DataFusion's later rules, and nodes that forget
 //! what they know of their input, may leave the node above without that knowledge; its check of the finished plan then fails. Here
 //! such a node gets its whole sort back: the rows are the same, at worst they are compared by one more column.
 //!
 //! Limits of groups without aggregates: one that was given to a node which has an order by then is taken for one of the best groups by
 //! some aggregate, and fails for want of it. It is only a hint, and is taken away.
+//!
+//! Of sorts apache/datafusion#17372 and #12446 (closed) were cases, #11675 is open; of limits no issue was found.
+//! May go: when `sql-tests/neutral/orders_by_what_is_constant.slt` and `distinct_on_and_order.slt` pass without the rule.
 
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;

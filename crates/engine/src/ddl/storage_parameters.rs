@@ -61,8 +61,6 @@ const PARAMETERS: &[Parameter] = {
     ]
 };
 
-/// The prefix of parameters that are kept and not shown, since they are not the table's own.
-
 fn found(name: &str, of: Of) -> Option<&'static Parameter> {
     let (name, toast) = name.strip_prefix(TOAST).map_or((name, false), |name| (name, true));
     PARAMETERS.iter().find(|p| {

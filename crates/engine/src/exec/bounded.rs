@@ -460,7 +460,7 @@ mod tests {
                 assert!(*n == next || *n == 0, "{n} where {next} comes");
                 next = *n + 1;
             });
-            stoa_sql::typed::udf::make_for_test(made * slice.num_rows());
+            stoa_sql::typed::udf::note_made(made * slice.num_rows());
             rows.push(slice.num_rows());
         }
         assert_eq!(rows.iter().sum::<usize>(), expected);

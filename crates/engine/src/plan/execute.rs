@@ -6,6 +6,7 @@ use super::readable::{Names, render};
 use super::relation::{CteRows, Materialized, Planner, select_columns};
 use super::rules;
 use super::short::Ctes;
+use crate::datafusion_faults::{in_order, options};
 use crate::exec::StatementContext;
 use crate::exec::working_table::RowsOnDemand;
 use crate::node::StoaQueryPlanner;
@@ -14,11 +15,9 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::context::SessionState;
-use datafusion::execution::memory_pool::MemoryLimit;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream, execute_stream};
-use datafusion::prelude::SessionConfig;
 use futures::stream::{BoxStream, StreamExt};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -37,24 +36,7 @@ pub struct Executed {
 /// DataFusion's state for the statements of a database: rules, functions, memory and spill files. Nothing in it changes from one
 /// statement to the next.
 pub(crate) fn database_state(parallelism: usize, batch_rows: usize, runtime: Arc<RuntimeEnv>) -> Arc<SessionState> {
-    let mut config = SessionConfig::new().with_target_partitions(parallelism).with_batch_size(batch_rows);
-    let options = config.options_mut();
-    options.optimizer.enable_round_robin_repartition = false;
-    options.optimizer.prefer_existing_sort = true;
-    options.optimizer.max_passes = 2;
-    // A CASE may be nullable in one of the two schemas that it compares.
-    options.execution.skip_physical_aggregate_schema_check = true;
-    // Partitions of an aggregate would share the bounds they have found so far; with many of them, some without values, rows were lost.
-    options.optimizer.enable_aggregate_dynamic_filter_pushdown = false;
-    // A list of values says which keys to read, a hash table does not.
-    options.optimizer.hash_join_inlist_pushdown_max_distinct_values = 2048;
-    options.explain.show_statistics = false;
-    if let MemoryLimit::Finite(bytes) = runtime.memory_pool.memory_limit() {
-        // What a sort keeps for the merge of what it has spilled: in a small pool its default is more than a fair share.
-        options.execution.sort_spill_reservation_bytes = (bytes / 64).clamp(512 << 10, 10 << 20);
-        // Below it, batches are joined before they are sorted, which takes them twice.
-        options.execution.sort_in_place_threshold_bytes = (bytes / 256).clamp(128 << 10, 1 << 20);
-    }
+    let config = options::config(parallelism, batch_rows, runtime.memory_pool.memory_limit());
     let state = SessionStateBuilder::new()
         .with_default_features()
         .with_query_planner(Arc::new(StoaQueryPlanner))
@@ -69,11 +51,7 @@ pub(crate) fn database_state(parallelism: usize, batch_rows: usize, runtime: Arc
 
 /// The same state for plans that are executed again and again: no part of them learns from the rows that another part has met.
 pub(crate) fn rounds_state(state: &SessionState) -> Arc<SessionState> {
-    let mut config = state.config().clone();
-    let options = &mut config.options_mut().optimizer;
-    options.enable_dynamic_filter_pushdown = false;
-    options.enable_join_dynamic_filter_pushdown = false;
-    options.enable_topk_dynamic_filter_pushdown = false;
+    let config = options::for_rounds(state.config());
     Arc::new(SessionStateBuilder::new_from_existing(state.clone()).with_config(config).build())
 }
 
@@ -103,7 +81,7 @@ pub(crate) async fn collect(ctx: &StatementContext, plan: LogicalPlan) -> PgResu
 /// Starts a plan.
 pub(crate) async fn start(ctx: &StatementContext, plan: LogicalPlan) -> PgResult<SendableRecordBatchStream> {
     let physical = physical(ctx, plan).await?;
-    crate::datafusion_faults::in_order::stream(physical, &ctx.database.task).map_err(from_datafusion)
+    in_order::stream(physical, &ctx.database.task).map_err(from_datafusion)
 }
 
 /// Executes a bound statement.

@@ -94,8 +94,7 @@ impl Objects<'_> {
 pub struct Args<'a>(pub &'a [ScalarValue]);
 
 impl Args<'_> {
-    #[must_use]
-    pub fn len(&self) -> usize {
+    fn len(&self) -> usize {
         self.0.len()
     }
 

@@ -218,7 +218,7 @@ impl KernelUdf {
     /// Remembers what was made; returns what a row took, at least a byte.
     fn made(&self, out: &ArrayRef) -> usize {
         let bytes = value_bytes(out.as_ref());
-        MADE.with(|made| made.set(made.get().wrapping_add(bytes)));
+        note_made(bytes);
         let row_bytes = bytes.div_ceil(out.len().max(1)).max(1);
         if self.row_bytes.load(Ordering::Relaxed) < row_bytes {
             self.row_bytes.store(row_bytes, Ordering::Relaxed);
@@ -254,8 +254,8 @@ pub fn bytes_made() -> usize {
     MADE.with(std::cell::Cell::get)
 }
 
-#[cfg(test)]
-pub fn make_for_test(bytes: usize) {
+/// Counts bytes of long values that are made on this thread.
+pub fn note_made(bytes: usize) {
     MADE.with(|made| made.set(made.get().wrapping_add(bytes)));
 }
 
