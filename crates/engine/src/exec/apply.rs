@@ -4,12 +4,11 @@
 //! many, what does not depend on the row is read once and kept, and the rest compiled over it. Any other is planned anew with the values
 //! as constants, so that they become key ranges. Results are kept for rows with the same values.
 
+use crate::plan::compiled::kept::is_steady;
+use crate::plan::compiled::{CompiledQuery, CompiledRows};
 use crate::plan::decorrelate::{Apply, ApplyKind};
-use crate::plan::key_read::KeyRows;
 use crate::plan::node::MakeExec;
 use crate::plan::relation::{Planner, too_many_rows};
-use crate::plan::short::ShortQuery;
-use crate::plan::short::kept::is_steady;
 use crate::typed::tree::{ColId, Expr, ExprKind, Rel};
 use crate::typed::walk;
 use crate::typed::{column_name, from_datafusion};
@@ -166,7 +165,7 @@ fn with_params(planner: &Planner, bindings: &[(ColId, usize)], rel: &Rel) -> Opt
 }
 
 /// The subquery compiled, if it reads by keys.
-fn compile(planner: &Planner, bindings: &[(ColId, usize)], rel: &Rel, columns: &[ColId]) -> PgResult<Option<ShortQuery>> {
+fn compile(planner: &Planner, bindings: &[(ColId, usize)], rel: &Rel, columns: &[ColId]) -> PgResult<Option<CompiledQuery>> {
     let settings = planner.ctx.session.settings();
     let given = planner.ctx.params.len();
     let Some(rel) = with_params(planner, bindings, rel) else { return Ok(None) };
@@ -176,7 +175,7 @@ fn compile(planner: &Planner, bindings: &[(ColId, usize)], rel: &Rel, columns: &
     // Columns of the planner's own are none that the statement knew of.
     let mut used = (*planner.used).clone();
     used.extend(columns);
-    ShortQuery::compile(&settings, None, &used, &rel, (given + bindings.len(), &[]), Some(columns))
+    CompiledQuery::compile(&settings, None, &used, &rel, (given + bindings.len(), &[]), Some(columns))
 }
 
 impl DisplayAs for ApplyExec {
@@ -266,9 +265,9 @@ struct Runner<'a> {
     bindings: &'a [(ColId, usize)],
     rel: Rel,
     columns: Vec<ColId>,
-    short: Option<ShortQuery>,
+    short: Option<CompiledQuery>,
     /// The subquery over relations that were read once, when that has been tried.
-    kept: Option<Option<ShortQuery>>,
+    kept: Option<Option<CompiledQuery>>,
     /// Rows that were not short.
     asked: usize,
     turn: Instant,
@@ -418,7 +417,7 @@ impl Runner<'_> {
             self.params.push(ScalarValue::try_from_array(array, row).map_err(from_datafusion)?);
         }
         if let Some(short) = &self.short
-            && let KeyRows::Rows(rows) = short.run(&self.planner.ctx, &self.params, &self.planner.ctes).await?
+            && let CompiledRows::Rows(rows) = short.run(&self.planner.ctx, &self.params, &self.planner.ctes).await?
         {
             return Ok(rows.into_iter().collect());
         }
@@ -433,7 +432,7 @@ impl Runner<'_> {
             }
             // What fails may not be asked for by the plan.
             if let Some(Some(kept)) = &self.kept
-                && let Ok(KeyRows::Rows(rows)) = kept.run(&self.planner.ctx, &self.params, &self.planner.ctes).await
+                && let Ok(CompiledRows::Rows(rows)) = kept.run(&self.planner.ctx, &self.params, &self.planner.ctes).await
             {
                 return Ok(rows.into_iter().collect());
             }
@@ -453,10 +452,12 @@ impl Runner<'_> {
     }
 
     /// The subquery over what does not depend on the row; `None` if there is no such way, or too much to keep.
-    async fn over_kept(&self) -> PgResult<Option<ShortQuery>> {
+    async fn over_kept(&self) -> PgResult<Option<CompiledQuery>> {
         let given = self.planner.ctx.params.len();
         let Some(rel) = with_params(self.planner, self.bindings, &self.rel) else { return Ok(None) };
-        let Some(query) = ShortQuery::over_kept(self.planner, &rel, given + self.bindings.len(), &self.columns)? else { return Ok(None) };
+        let Some(query) = CompiledQuery::over_kept(self.planner, &rel, given + self.bindings.len(), &self.columns)? else {
+            return Ok(None);
+        };
         // The plan may leave rows out that are read here, and not fail.
         Ok(matches!(query.read_kept(self.planner, &self.memory).await, Ok(true)).then_some(query))
     }

@@ -4,7 +4,7 @@
 //! becomes a semi- or anti-join (predicates of any form may correlate). A scalar subquery that is one aggregate over rows
 //! matched by equalities becomes a grouped outer join (Galindo-Legaria and Joshi 2001). The rest is left as [`Apply`] items.
 
-use super::short::kept::is_steady;
+use super::compiled::kept::is_steady;
 use crate::typed::tree::{AggregateExpr, ColId, Expr, ExprKind, JoinKind, Query, Rel};
 use crate::typed::walk;
 use crate::typed::walk::walk_volatile;

@@ -10,7 +10,7 @@ use super::prepared::{BoundStatement, PreparedStatement};
 use super::session_impl::Session;
 use super::system::SessionSystem;
 use crate::bind::literal::folded;
-use crate::plan::is_brief;
+use crate::plan::is_inline;
 use crate::typed::constant;
 use crate::typed::raises::may_raise;
 use crate::typed::tree::{Bound, BoundBody, Expr, ExprKind, Rel};
@@ -183,7 +183,7 @@ impl Session {
             && with_values(&bound.bound, &values, &self.eval_context(Arc::clone(&system))) == literal.bound;
         let keep = same
             && !depends_on_constants(&bound.bound)
-            && is_brief(&bound.bound, &bound.plan, settings, &self.database.text, &system.catalog);
+            && is_inline(&bound.bound, &bound.plan, settings, &self.database.text, &system.catalog);
         let constants = constants_that_raise(&bound.bound, &self.eval_context(system)).into();
         keep.then_some(Kept { body, bound, constants, wanted: self.shapes.wanted })
     }

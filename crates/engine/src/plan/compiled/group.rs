@@ -1,10 +1,10 @@
 //! Groups and aggregates over one batch.
 
-use super::super::aggregate::{Lowered, Lowering};
-use super::super::direct::Columns;
-use super::super::distinct::DistinctUdaf;
-use super::super::key_read::{Computed, Known};
 use super::keys::Keys;
+use super::scalar::{Computed, EvalArgs};
+use super::simple_scan::Columns;
+use crate::plan::aggregate::{Lowered, Lowering};
+use crate::plan::distinct::DistinctUdaf;
 use crate::typed::evaluator::TableEvaluator;
 use crate::typed::expr::{ExprPlanner, column};
 use crate::typed::guard::only_where;
@@ -153,7 +153,7 @@ impl Group {
     ///
     /// # Errors
     /// What the expressions and the aggregates raise.
-    pub(super) fn apply(&self, batch: &RecordBatch, schema: &SchemaRef, known: Known<'_>) -> PgResult<RecordBatch> {
+    pub(super) fn apply(&self, batch: &RecordBatch, schema: &SchemaRef, known: EvalArgs<'_>) -> PgResult<RecordBatch> {
         let rows = batch.num_rows();
         // The rows of each group.
         let mut members: Vec<Vec<u32>> = Vec::new();
@@ -189,7 +189,7 @@ impl Group {
     }
 
     /// The arguments' values; `None` without rows.
-    fn arguments(&self, batch: &RecordBatch, known: Known<'_>) -> PgResult<Option<RecordBatch>> {
+    fn arguments(&self, batch: &RecordBatch, known: EvalArgs<'_>) -> PgResult<Option<RecordBatch>> {
         if batch.num_rows() == 0 {
             return Ok(None);
         }

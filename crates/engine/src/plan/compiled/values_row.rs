@@ -4,10 +4,10 @@
 //! value in an execution is computed first, then what is volatile (`nextval`), each once, in the order of the columns, as PostgreSQL does
 //! for one row.
 //!
-//! Invariant: the row is that of [`super::direct`], which does what is not recognised here.
+//! Invariant: the row is that of [`super::simple_scan`], which does what is not recognised here.
 
-use super::direct::{Base, schema_of, shape};
-use super::key_read::{Known, Source};
+use super::scalar::{EvalArgs, ScalarSource};
+use super::simple_scan::{Base, schema_of, shape};
 use crate::exec::StatementContext;
 use crate::session::settings::Settings;
 use crate::typed::constant;
@@ -30,8 +30,8 @@ pub(crate) struct ValuesRow {
 
 /// Where a column's value comes from.
 enum Value {
-    Known(ArrayRef),
-    Steady(Source),
+    Constant(ArrayRef),
+    Steady(ScalarSource),
     Volatile(Expr),
 }
 
@@ -62,8 +62,8 @@ impl ValuesRow {
         let mut values = Vec::with_capacity(given.len());
         let mut columns = Vec::with_capacity(given.len());
         for (id, e) in given {
-            values.push(match Source::of(&eval, &e)? {
-                Some(Source::Const(value)) => Value::Known(value.to_array().map_err(from_datafusion)?),
+            values.push(match ScalarSource::of(&eval, &e)? {
+                Some(ScalarSource::Const(value)) => Value::Constant(value.to_array().map_err(from_datafusion)?),
                 Some(source) => Value::Steady(source),
                 None => Value::Volatile(e.clone()),
             });
@@ -76,13 +76,13 @@ impl ValuesRow {
     ///
     /// # Errors
     /// What the expressions raise.
-    pub(super) fn run(&self, ctx: &StatementContext, params: &[ScalarValue]) -> PgResult<Option<RecordBatch>> {
-        let known = Known { eval: &ctx.eval, params };
+    pub(in crate::plan) fn run(&self, ctx: &StatementContext, params: &[ScalarValue]) -> PgResult<Option<RecordBatch>> {
+        let known = EvalArgs { eval: &ctx.eval, params };
         // What has one value is computed first, as PostgreSQL's planner does: what it raises comes before a sequence gives a value.
         let mut arrays: Vec<Option<ArrayRef>> = Vec::with_capacity(self.values.len());
         for (value, field) in self.values.iter().zip(self.schema.fields()) {
             let array = match value {
-                Value::Known(array) => Some(Arc::clone(array)),
+                Value::Constant(array) => Some(Arc::clone(array)),
                 Value::Steady(source) => Some(source.value(known)?.to_array().map_err(from_datafusion)?),
                 Value::Volatile(_) => None,
             };

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-use crate::plan::key_read::tests::{Statement, all, check, make_table, pick, prepare, prepare_planned, run, small_int, value};
+use crate::plan::compiled::read::tests::{Statement, all, check, make_table, pick, prepare, prepare_planned, run, small_int, value};
 use crate::session::{Prepared, Session, SessionOptions};
 use crate::{Database, DatabaseOptions};
 use datafusion::common::ScalarValue;

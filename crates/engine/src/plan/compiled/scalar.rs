@@ -1,6 +1,6 @@
 //! Values of a compiled read: those known before any row is, and those computed from a row.
 
-use crate::plan::direct::{Columns, schema_of};
+use crate::plan::compiled::simple_scan::{Columns, schema_of};
 use crate::typed::evaluator::TableEvaluator;
 use crate::typed::guard::as_test;
 use crate::typed::tree::{ColId, Expr, ExprKind};
@@ -23,7 +23,7 @@ const PARAM_COLUMNS: u32 = 0x7000_0000;
 
 /// What an execution is given: compiled expressions hold nothing of it.
 #[derive(Clone, Copy)]
-pub(in crate::plan) struct Known<'a> {
+pub(in crate::plan) struct EvalArgs<'a> {
     pub eval: &'a EvalContext,
     /// The statement's, and behind them values of outer rows.
     pub params: &'a [ScalarValue],
@@ -31,7 +31,7 @@ pub(in crate::plan) struct Known<'a> {
 
 /// A value that is known before the row is.
 #[derive(Clone)]
-pub(in crate::plan) enum Source {
+pub(in crate::plan) enum ScalarSource {
     Const(ScalarValue),
     Param(usize),
     /// Of parameters and constants, by operators, functions and casts.
@@ -44,11 +44,11 @@ pub(in crate::plan) enum Source {
 pub(in crate::plan) struct Constant {
     expr: Expr,
     /// The same with its kernels looked up, where all values have the types that it says.
-    calls: Option<Calls>,
+    calls: Option<KernelExpr>,
 }
 
 impl Constant {
-    fn value(&self, known: Known<'_>) -> PgResult<ScalarValue> {
+    fn value(&self, known: EvalArgs<'_>) -> PgResult<ScalarValue> {
         if let Some(calls) = &self.calls
             && let Some(array) = calls.evaluate(&[], 1, known)?
         {
@@ -59,29 +59,29 @@ impl Constant {
     }
 }
 
-impl Source {
+impl ScalarSource {
     /// `None` if the expression has columns, or may not be computed early.
     pub(in crate::plan) fn of(eval: &EvalContext, e: &Expr) -> PgResult<Option<Self>> {
         Ok(match &e.kind {
-            ExprKind::Const(value) => Some(Source::Const(value.clone())),
-            ExprKind::Param(index) => Some(Source::Param(*index)),
+            ExprKind::Const(value) => Some(ScalarSource::Const(value.clone())),
+            ExprKind::Param(index) => Some(ScalarSource::Param(*index)),
             _ if e.any(&mut |x| matches!(x.kind, ExprKind::Column(_))) => None,
             _ if !e.any(&mut |x| !is_call(x)) => {
-                let calls = Calls::compile(eval, &[], e)?;
-                Some(Source::Call(Arc::new(Constant { expr: e.clone(), calls })))
+                let calls = KernelExpr::compile(eval, &[], e)?;
+                Some(ScalarSource::Call(Arc::new(Constant { expr: e.clone(), calls })))
             }
-            _ => Computed::compile(eval, &[], std::slice::from_ref(e))?.map(|computed| Source::Computed(Arc::new(computed))),
+            _ => Computed::compile(eval, &[], std::slice::from_ref(e))?.map(|computed| ScalarSource::Computed(Arc::new(computed))),
         })
     }
 
     /// # Errors
     /// What the expression raises.
-    pub(in crate::plan) fn value<'a>(&'a self, known: Known<'a>) -> PgResult<Cow<'a, ScalarValue>> {
+    pub(in crate::plan) fn value<'a>(&'a self, known: EvalArgs<'a>) -> PgResult<Cow<'a, ScalarValue>> {
         match self {
-            Source::Const(value) => Ok(Cow::Borrowed(value)),
-            Source::Param(index) => known.params.get(*index).map(Cow::Borrowed).ok_or_else(missing_parameter),
-            Source::Call(constant) => constant.value(known).map(Cow::Owned),
-            Source::Computed(computed) => {
+            ScalarSource::Const(value) => Ok(Cow::Borrowed(value)),
+            ScalarSource::Param(index) => known.params.get(*index).map(Cow::Borrowed).ok_or_else(missing_parameter),
+            ScalarSource::Call(constant) => constant.value(known).map(Cow::Owned),
+            ScalarSource::Computed(computed) => {
                 let arrays = computed.evaluate(&[], 1, known)?;
                 let array = arrays.first().ok_or_else(|| PgError::internal("an expression without a value"))?;
                 constant_of(array.as_ref()).map(Cow::Owned)
@@ -142,7 +142,7 @@ pub(in crate::plan) struct Computed {
     varies: bool,
     params: Vec<usize>,
     /// The same, where the expressions are nothing but calls.
-    calls: Option<Vec<Calls>>,
+    calls: Option<Vec<KernelExpr>>,
 }
 
 impl Computed {
@@ -151,7 +151,7 @@ impl Computed {
         let Some(mut computed) = Self::compile_as(input, exprs, |typed, exprs| TableEvaluator::new(eval, &[], typed, exprs))? else {
             return Ok(None);
         };
-        computed.calls = exprs.iter().map(|e| Calls::compile(eval, input, e)).collect::<PgResult<_>>()?;
+        computed.calls = exprs.iter().map(|e| KernelExpr::compile(eval, input, e)).collect::<PgResult<_>>()?;
         Ok(Some(computed))
     }
 
@@ -202,7 +202,7 @@ impl Computed {
 
     /// # Errors
     /// What the expressions raise.
-    pub(in crate::plan) fn evaluate(&self, row: &[ArrayRef], rows: usize, known: Known<'_>) -> PgResult<Vec<ArrayRef>> {
+    pub(in crate::plan) fn evaluate(&self, row: &[ArrayRef], rows: usize, known: EvalArgs<'_>) -> PgResult<Vec<ArrayRef>> {
         if let Some(calls) = &self.calls {
             let computed: Option<Vec<ArrayRef>> = calls.iter().map(|e| e.evaluate(row, rows, known)).collect::<PgResult<_>>()?;
             if let Some(arrays) = computed {
@@ -225,7 +225,7 @@ impl Computed {
     ///
     /// # Errors
     /// What it raises.
-    pub(in crate::plan) fn filter(&self, batch: RecordBatch, known: Known<'_>) -> PgResult<RecordBatch> {
+    pub(in crate::plan) fn filter(&self, batch: RecordBatch, known: EvalArgs<'_>) -> PgResult<RecordBatch> {
         let arrays = self.evaluate(batch.columns(), batch.num_rows(), known)?;
         let mask = arrays.first().and_then(|a| a.as_boolean_opt()).ok_or_else(|| PgError::internal("a condition that is no boolean"))?;
         if mask.null_count() == 0 && mask.true_count() == mask.len() {
@@ -237,36 +237,36 @@ impl Computed {
 
 /// An expression of calls over a row and parameters, computed by its kernels alone: of one row DataFusion's way around them costs more
 /// than they do.
-enum Calls {
+enum KernelExpr {
     Column(usize),
     Param(usize),
     Const(ArrayRef),
-    Not(Box<Calls>),
+    Not(Box<KernelExpr>),
     Call(Box<KernelCall>),
 }
 
 struct KernelCall {
     kernel: Kernel,
-    args: Vec<Calls>,
+    args: Vec<KernelExpr>,
     arg_types: Vec<SqlType>,
     ret: SqlType,
     explicit: bool,
 }
 
-impl Calls {
+impl KernelExpr {
     /// `None` for an expression of more than calls. None of its calls may be volatile.
     fn compile(eval: &EvalContext, input: &[(ColId, SqlType)], e: &Expr) -> PgResult<Option<Self>> {
         let of_type = |array: ArrayRef| (*array.data_type() == e.ty.arrow).then_some(array);
         Ok(match &e.kind {
-            ExprKind::Const(value) => of_type(value.to_array().map_err(from_datafusion)?).map(Calls::Const),
-            ExprKind::Param(at) => Some(Calls::Param(*at)),
-            ExprKind::Column(column) => input.iter().position(|(id, ty)| id == column && ty.arrow == e.ty.arrow).map(Calls::Column),
-            ExprKind::Not(inner) => Self::compile(eval, input, inner)?.map(|inner| Calls::Not(Box::new(inner))),
+            ExprKind::Const(value) => of_type(value.to_array().map_err(from_datafusion)?).map(KernelExpr::Const),
+            ExprKind::Param(at) => Some(KernelExpr::Param(*at)),
+            ExprKind::Column(column) => input.iter().position(|(id, ty)| id == column && ty.arrow == e.ty.arrow).map(KernelExpr::Column),
+            ExprKind::Not(inner) => Self::compile(eval, input, inner)?.map(|inner| KernelExpr::Not(Box::new(inner))),
             // The same array each time, so that what is made of it is kept.
             ExprKind::Array(items) if items.iter().all(|item| matches!(item.kind, ExprKind::Const(_))) => {
                 let value = constant::evaluate_with(eval, &[], e)?;
                 let array = value.map(|value| value.to_array().map_err(from_datafusion)).transpose()?;
-                array.and_then(of_type).map(Calls::Const)
+                array.and_then(of_type).map(KernelExpr::Const)
             }
             _ if !is_call(e) => None,
             kind => {
@@ -275,7 +275,7 @@ impl Calls {
                 let children = e.children();
                 let arg_types = children.iter().map(|child| child.ty.clone()).collect();
                 let args: Option<Vec<Self>> = children.iter().map(|child| Self::compile(eval, input, child)).collect::<PgResult<_>>()?;
-                args.map(|args| Calls::Call(Box::new(KernelCall { kernel, args, arg_types, ret: e.ty.clone(), explicit })))
+                args.map(|args| KernelExpr::Call(Box::new(KernelCall { kernel, args, arg_types, ret: e.ty.clone(), explicit })))
             }
         })
     }
@@ -284,7 +284,7 @@ impl Calls {
     ///
     /// # Errors
     /// What the kernels raise.
-    fn evaluate(&self, row: &[ArrayRef], rows: usize, known: Known<'_>) -> PgResult<Option<ArrayRef>> {
+    fn evaluate(&self, row: &[ArrayRef], rows: usize, known: EvalArgs<'_>) -> PgResult<Option<ArrayRef>> {
         let Some(Arg { array, constant }) = self.arg(row, rows, known)? else { return Ok(None) };
         if !constant || rows == 1 {
             return Ok(Some(array));
@@ -293,23 +293,23 @@ impl Calls {
         value.to_array_of_size(rows).map(Some).map_err(from_datafusion)
     }
 
-    fn arg(&self, row: &[ArrayRef], rows: usize, known: Known<'_>) -> PgResult<Option<Arg>> {
+    fn arg(&self, row: &[ArrayRef], rows: usize, known: EvalArgs<'_>) -> PgResult<Option<Arg>> {
         let call = match self {
-            Calls::Column(at) => {
+            KernelExpr::Column(at) => {
                 let array = row.get(*at).ok_or_else(|| PgError::internal("an expression without its column"))?;
                 return Ok(Some(Arg { array: Arc::clone(array), constant: false }));
             }
-            Calls::Param(at) => {
+            KernelExpr::Param(at) => {
                 let value = known.params.get(*at).ok_or_else(missing_parameter)?;
                 return Ok(Some(Arg { array: value.to_array().map_err(from_datafusion)?, constant: true }));
             }
-            Calls::Const(array) => return Ok(Some(Arg { array: Arc::clone(array), constant: true })),
-            Calls::Not(inner) => {
+            KernelExpr::Const(array) => return Ok(Some(Arg { array: Arc::clone(array), constant: true })),
+            KernelExpr::Not(inner) => {
                 let Some(Arg { array, constant }) = inner.arg(row, rows, known)? else { return Ok(None) };
                 let negated = array.as_boolean_opt().map(arrow::compute::not).transpose()?;
                 return Ok(negated.map(|array| Arg { array: Arc::new(array), constant }));
             }
-            Calls::Call(call) => call,
+            KernelExpr::Call(call) => call,
         };
         let mut args = Vec::with_capacity(call.args.len());
         for (arg, ty) in call.args.iter().zip(&call.arg_types) {
@@ -370,7 +370,7 @@ impl Projection {
     ///
     /// # Errors
     /// What its expressions raise.
-    pub(in crate::plan) fn apply(&self, batch: &RecordBatch, known: Known<'_>) -> PgResult<RecordBatch> {
+    pub(in crate::plan) fn apply(&self, batch: &RecordBatch, known: EvalArgs<'_>) -> PgResult<RecordBatch> {
         let rows = batch.num_rows();
         let computed = match &self.computed {
             None => Vec::new(),

@@ -1,10 +1,10 @@
 //! The order of joins by key: each relation is read by what those before it have given.
 
 use super::compile::{Compiled, Compiler};
-use super::{Join, Node, Probe, Step};
+use super::query::{Join, Node, Probe, Step};
+use super::read::CompiledRead;
+use super::simple_scan::{Columns, conjuncts};
 use crate::plan::decorrelate::given_columns;
-use crate::plan::direct::{Columns, conjuncts};
-use crate::plan::key_read::KeyRead;
 use crate::typed::tree::{ColId, Expr, ExprKind, JoinKind, Query, Rel};
 use crate::typed::walk::is_plain;
 use crate::typed::walk::{columns_of, free_columns};
@@ -296,7 +296,7 @@ impl Compiler<'_> {
             return Ok(None);
         }
         let text = self.text.filter(|_| outer.is_empty());
-        Ok(KeyRead::compile(self.settings, text, self.used, &rel, None)?.map(|read| Next { read, values }))
+        Ok(CompiledRead::compile(self.settings, text, self.used, &rel, None)?.map(|read| Next { read, values }))
     }
 
     /// What EXISTS, NOT EXISTS or IN asks of each row of a node; `None` if a condition is nothing of that kind.
@@ -337,7 +337,7 @@ fn equal_to_some(condition: &Expr) -> Option<(&Query, Vec<Expr>)> {
 
 /// A read and the outer columns that are its parameters.
 struct Next {
-    read: KeyRead,
+    read: CompiledRead,
     values: Vec<usize>,
 }
 

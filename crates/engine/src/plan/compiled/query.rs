@@ -3,7 +3,7 @@
 //!
 //! Planning costs DataFusion about a millisecond for a join or a group, and again for each execution, since its plans hold the values
 //! that they were made for. An application's statements mostly read some rows by a key, and for each of them some more by another.
-//! Here such a statement is a tree of nodes over [`KeyRead`]s. The inner side of a join is asked with each row of the outer one, whose
+//! Here such a statement is a tree of nodes over [`CompiledRead`]s. The inner side of a join is asked with each row of the outer one, whose
 //! values stand for parameters there; so is a subquery. A node is run for many such sets of values at once and gives a batch for each,
 //! so that what all of them read comes in one call of the store.
 //!
@@ -13,16 +13,12 @@
 //! Invariant: the answer is the planner's; what is not recognised is left to it, and so is a statement in which a value raises an error, for
 //! some values are computed here earlier than there, or for nothing.
 
-mod compile;
-mod group;
-mod joins;
-pub(crate) mod kept;
-mod keys;
-#[cfg(test)]
-mod tests;
-mod window;
-
-use super::key_read::{Computed, KeyRead, KeyRows, Known, MAX_MISSES, Projection, Source, count};
+use super::group::Group;
+use super::kept::Kept;
+use super::keys::Keys;
+use super::read::{CompiledRead, CompiledRows, MAX_MISSES, count};
+use super::scalar::{Computed, EvalArgs, Projection, ScalarSource};
+use super::window::Window;
 use crate::exec::StatementContext;
 use crate::exec::apply::array_of_rows;
 use crate::exec::lock_rows::RowLocks;
@@ -35,13 +31,10 @@ use arrow::compute::{SortColumn, SortOptions, concat, concat_batches, filter_rec
 use arrow::datatypes::SchemaRef;
 use datafusion::common::ScalarValue;
 use futures::future::BoxFuture;
-use group::Group;
-use keys::Keys;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use stoa_pg::{EvalContext, PgError, PgResult};
-use window::Window;
 
 /// Rows that all reads of a statement give together, above which it is no longer short.
 const MOST_ROWS: usize = 2048;
@@ -49,42 +42,42 @@ const MOST_ROWS: usize = 2048;
 const MOST_READS: usize = 256;
 
 /// See the module.
-pub(crate) struct ShortQuery {
-    root: Node,
+pub(crate) struct CompiledQuery {
+    pub(super) root: Node,
     /// How many parameters it is run with.
-    params: usize,
+    pub(super) params: usize,
     /// Positions of what is given, where they are not all in order.
-    order: Option<Vec<usize>>,
-    misses: AtomicU32,
+    pub(super) order: Option<Vec<usize>>,
+    pub(super) misses: AtomicU32,
     /// What is read before it is run for many rows.
-    kept: Vec<Arc<kept::Kept>>,
+    pub(super) kept: Vec<Arc<Kept>>,
 }
 
-impl std::fmt::Debug for ShortQuery {
+impl std::fmt::Debug for CompiledQuery {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ShortQuery").finish_non_exhaustive()
+        f.debug_struct("CompiledQuery").finish_non_exhaustive()
     }
 }
 
 /// A step, and the columns of its rows.
-struct Node {
-    step: Step,
-    schema: SchemaRef,
+pub(super) struct Node {
+    pub(super) step: Step,
+    pub(super) schema: SchemaRef,
 }
 
-enum Step {
-    Read(Box<KeyRead>),
+pub(super) enum Step {
+    Read(Box<CompiledRead>),
     Join(Box<Join>),
     Filter(Box<Node>, Vec<Computed>),
     Project(Box<Node>, Projection),
     Sort(Box<Node>, Sort),
-    Limit(Box<Node>, Option<Source>, Option<Source>),
+    Limit(Box<Node>, Option<ScalarSource>, Option<ScalarSource>),
     Group(Box<Node>, Box<Group>),
     Window(Box<Node>, Box<Window>),
     /// DISTINCT ON: the first row of each key.
     First(Box<Node>, Keys),
     /// FOR UPDATE and its kin, with OFFSET and LIMIT: no more rows are locked than are wanted.
-    Lock(Box<Node>, RowLocks, Option<Source>, Option<Source>),
+    Lock(Box<Node>, RowLocks, Option<ScalarSource>, Option<ScalarSource>),
     /// The rows for which another read gives some row, or gives none.
     Probe(Box<Node>, Box<Probe>),
     /// Adds the column of a subquery's values.
@@ -98,33 +91,33 @@ enum Step {
     /// One row without columns.
     One,
     /// The rows of VALUES.
-    Values(Vec<Vec<Source>>),
+    Values(Vec<Vec<ScalarSource>>),
     /// The rows of set-returning functions, and the functions' arguments.
     Sets(Box<Node>, Option<Computed>, Sets),
     /// Rows that were read before.
-    Kept(Arc<kept::Kept>),
+    Kept(Arc<Kept>),
 }
 
 /// Two sides with the positions of the columns by which their rows are compared.
-struct Combine {
-    left: (Node, Vec<usize>),
-    right: (Node, Vec<usize>),
-    op: SetOp,
-    all: bool,
-    keys: Keys,
+pub(super) struct Combine {
+    pub(super) left: (Node, Vec<usize>),
+    pub(super) right: (Node, Vec<usize>),
+    pub(super) op: SetOp,
+    pub(super) all: bool,
+    pub(super) keys: Keys,
 }
 
 /// A subquery that is asked for a value.
-struct Value {
-    inner: Node,
+pub(super) struct Value {
+    pub(super) inner: Node,
     /// As [`Join::values`]. Without any it is asked once for all rows.
-    values: Vec<usize>,
-    asked: Asked,
+    pub(super) values: Vec<usize>,
+    pub(super) asked: Asked,
 }
 
 /// What a subquery is asked for.
 #[derive(Clone, Copy)]
-enum Asked {
+pub(super) enum Asked {
     /// Whether there is a row.
     Exists,
     /// The value in this column of its only row; NULL of none.
@@ -134,27 +127,27 @@ enum Asked {
 }
 
 /// EXISTS and IN as conditions.
-struct Probe {
-    inner: KeyRead,
+pub(super) struct Probe {
+    pub(super) inner: CompiledRead,
     /// As [`Join::values`].
-    values: Vec<usize>,
+    pub(super) values: Vec<usize>,
     /// The rows without a match.
-    anti: bool,
+    pub(super) anti: bool,
 }
 
 /// Asks the inner side for each row of the outer one.
-struct Join {
-    outer: Node,
-    inner: Node,
+pub(super) struct Join {
+    pub(super) outer: Node,
+    pub(super) inner: Node,
     /// The outer columns whose values are the inner side's parameters, behind those of the statement.
-    values: Vec<usize>,
+    pub(super) values: Vec<usize>,
     /// Rows without a match are given with NULLs.
-    optional: bool,
+    pub(super) optional: bool,
 }
 
-struct Sort {
-    keys: Computed,
-    options: Vec<SortOptions>,
+pub(super) struct Sort {
+    pub(super) keys: Computed,
+    pub(super) options: Vec<SortOptions>,
 }
 
 /// What an execution may still read, and what was computed before it.
@@ -172,7 +165,7 @@ type Given = PgResult<Option<RecordBatch>>;
 /// The same for each set of values.
 type GivenEach = PgResult<Option<Vec<RecordBatch>>>;
 
-impl ShortQuery {
+impl CompiledQuery {
     /// Whether what it reads has been short so far.
     pub(crate) fn is_short(&self) -> bool {
         self.misses.load(Ordering::Relaxed) < MAX_MISSES
@@ -189,9 +182,9 @@ impl ShortQuery {
     ///
     /// # Errors
     /// The store failed; a lock was not to be had. What is wrong with values is left to the planner.
-    pub(crate) async fn run(&self, ctx: &StatementContext, params: &[ScalarValue], ctes: &Ctes) -> PgResult<KeyRows> {
+    pub(crate) async fn run(&self, ctx: &StatementContext, params: &[ScalarValue], ctes: &Ctes) -> PgResult<CompiledRows> {
         if !self.is_short() {
-            return Ok(KeyRows::Unsuitable);
+            return Ok(CompiledRows::Unsuitable);
         }
         // Values of outer rows stand behind them.
         if params.len() != self.params {
@@ -200,18 +193,18 @@ impl ShortQuery {
         let mut budget = Budget { rows: MOST_ROWS, reads: MOST_READS, ctes };
         let batches = match self.root.run(ctx, &[params], &mut budget).await {
             // Values are computed here in another order than the planner's, some of them for nothing: what they raise is for it to say.
-            Err(error) if error.code().class() == "22" => return Ok(KeyRows::Unsuitable),
+            Err(error) if error.code().class() == "22" => return Ok(CompiledRows::Unsuitable),
             batches => batches?,
         };
         let Some(batch) = batches.and_then(|mut batches| batches.pop()) else {
             self.misses.fetch_add(1, Ordering::Relaxed);
-            return Ok(KeyRows::Unsuitable);
+            return Ok(CompiledRows::Unsuitable);
         };
         let batch = match &self.order {
             Some(positions) => batch.project(positions)?,
             None => batch,
         };
-        Ok(KeyRows::Rows((batch.num_rows() > 0).then_some(batch)))
+        Ok(CompiledRows::Rows((batch.num_rows() > 0).then_some(batch)))
     }
 }
 
@@ -224,8 +217,8 @@ impl Node {
                 Step::Read(read) => {
                     let found = match sets {
                         [params] => match read.run(ctx, params).await? {
-                            KeyRows::Rows(rows) => vec![rows],
-                            KeyRows::Unsuitable => return Ok(None),
+                            CompiledRows::Rows(rows) => vec![rows],
+                            CompiledRows::Unsuitable => return Ok(None),
                         },
                         _ => match read.run_many(ctx, sets, budget.rows).await? {
                             Some(found) => found,
@@ -355,7 +348,7 @@ impl Node {
                     let mut out = Vec::with_capacity(batches.len());
                     for (batch, params) in batches.iter().zip(sets) {
                         let args = match args {
-                            Some(args) => args.evaluate(batch.columns(), batch.num_rows(), Known { eval, params })?,
+                            Some(args) => args.evaluate(batch.columns(), batch.num_rows(), EvalArgs { eval, params })?,
                             None => Vec::new(),
                         };
                         let Some(batch) = functions.apply(eval, batch, args, &self.schema, budget.rows)? else { return Ok(None) };
@@ -369,7 +362,7 @@ impl Node {
                 Step::Values(_) | Step::Kept(_) | Step::Cte(..) | Step::One => {
                     let mut out = Vec::with_capacity(sets.len());
                     for params in sets {
-                        let Some(batch) = self.present(Known { eval, params }, budget)? else { return Ok(None) };
+                        let Some(batch) = self.present(EvalArgs { eval, params }, budget)? else { return Ok(None) };
                         out.push(batch);
                     }
                     Ok(Some(out))
@@ -379,7 +372,7 @@ impl Node {
     }
 
     /// Rows that nothing is read for.
-    fn present(&self, known: Known<'_>, budget: &mut Budget<'_>) -> Given {
+    fn present(&self, known: EvalArgs<'_>, budget: &mut Budget<'_>) -> Given {
         match &self.step {
             Step::Values(rows) => match budget.take(rows.len()) {
                 true => values(&self.schema, rows, known),
@@ -563,24 +556,24 @@ fn each(
     batches: Vec<RecordBatch>,
     sets: &[&[ScalarValue]],
     eval: &EvalContext,
-    mut make: impl FnMut(RecordBatch, Known<'_>) -> PgResult<RecordBatch>,
+    mut make: impl FnMut(RecordBatch, EvalArgs<'_>) -> PgResult<RecordBatch>,
 ) -> GivenEach {
     let mut out = Vec::with_capacity(batches.len());
     for (batch, params) in batches.into_iter().zip(sets) {
-        out.push(make(batch, Known { eval, params })?);
+        out.push(make(batch, EvalArgs { eval, params })?);
     }
     Ok(Some(out))
 }
 
 /// OFFSET and LIMIT of each set; `None` if one of them raises something, which is the planner's business.
 fn counts(
-    offset: Option<&Source>,
-    limit: Option<&Source>,
+    offset: Option<&ScalarSource>,
+    limit: Option<&ScalarSource>,
     sets: &[&[ScalarValue]],
     eval: &EvalContext,
 ) -> Option<Vec<(Option<usize>, Option<usize>)>> {
     let of = |params: &&[ScalarValue]| {
-        let known = Known { eval, params };
+        let known = EvalArgs { eval, params };
         Some((count(offset, known).ok()?, count(limit, known).ok()?))
     };
     sets.iter().map(of).collect()
@@ -633,7 +626,7 @@ impl Budget<'_> {
 }
 
 impl Sort {
-    fn apply(&self, batch: RecordBatch, known: Known<'_>) -> PgResult<RecordBatch> {
+    fn apply(&self, batch: RecordBatch, known: EvalArgs<'_>) -> PgResult<RecordBatch> {
         if batch.num_rows() < 2 {
             return Ok(batch);
         }
@@ -645,7 +638,7 @@ impl Sort {
 }
 
 /// The rows of VALUES; `None` if a value has another type than its column, which the planner sees to.
-fn values(schema: &SchemaRef, rows: &[Vec<Source>], known: Known<'_>) -> Given {
+fn values(schema: &SchemaRef, rows: &[Vec<ScalarSource>], known: EvalArgs<'_>) -> Given {
     let mut columns: Vec<ArrayRef> = Vec::with_capacity(schema.fields().len());
     for (at, field) in schema.fields().iter().enumerate() {
         let of_column = rows.iter().filter_map(|row| row.get(at)).map(|source| Ok(source.value(known)?.into_owned()));

@@ -1,17 +1,18 @@
-//! From a statement's relation to a [`ShortQuery`].
+//! From a statement's relation to a [`CompiledQuery`].
 
 use super::group::Group;
 use super::joins::{leaf_columns, under};
 use super::kept::{Keeper, is_steady};
 use super::keys::Keys;
+use super::query::{Asked, Combine, CompiledQuery, Node, Sort, Step, Value};
+use super::read::CompiledRead;
+use super::scalar::{Computed, Projection, ScalarSource};
+use super::simple_scan::{Columns, conjuncts, order_of, schema_of};
 use super::window::Window;
-use super::{Asked, Combine, Node, ShortQuery, Sort, Step, Value};
 use crate::exec::lock_rows::RowLocks;
 use crate::exec::project_set::Sets;
 use crate::plan::branches::raises;
 use crate::plan::decorrelate::given_columns;
-use crate::plan::direct::{Columns, conjuncts, order_of, schema_of};
-use crate::plan::key_read::{Computed, KeyRead, Projection, Source};
 use crate::session::settings::Settings;
 use crate::text::TextIndexes;
 use crate::typed::raises::in_turn;
@@ -56,7 +57,7 @@ pub(super) struct Compiler<'a> {
 /// A node, and the columns that it gives.
 pub(super) type Compiled = Option<(Node, Columns)>;
 
-impl ShortQuery {
+impl CompiledQuery {
     /// Compiles a relation whose rows are given with these columns in this order, otherwise with all that are used, if it has a shape that
     /// can be run here. With `text` it may search.
     ///
@@ -84,7 +85,7 @@ impl Node {
         (Self { step, schema: schema_of(&columns) }, columns)
     }
 
-    pub(super) fn read(read: KeyRead) -> (Self, Columns) {
+    pub(super) fn read(read: CompiledRead) -> (Self, Columns) {
         let columns = read.columns().clone();
         Self::new(Step::Read(Box::new(read)), columns)
     }
@@ -96,7 +97,7 @@ impl Compiler<'_> {
             if let Some(kept) = self.keep(keeper, rel) {
                 return Ok(Some(kept));
             }
-        } else if let Some(read) = KeyRead::compile(self.settings, self.text, self.used, rel, None)? {
+        } else if let Some(read) = CompiledRead::compile(self.settings, self.text, self.used, rel, None)? {
             return Ok(Some(Node::read(read)));
         }
         match rel {
@@ -294,7 +295,7 @@ impl Compiler<'_> {
         let (mut skip, mut limit) = (None, None);
         for (e, place) in [(offset, &mut skip), (fetch, &mut limit)] {
             if let Some(e) = e {
-                let Some(source) = Source::of(&self.eval, e)? else { return Ok(None) };
+                let Some(source) = ScalarSource::of(&self.eval, e)? else { return Ok(None) };
                 *place = Some(source);
             }
         }
@@ -334,7 +335,7 @@ impl Compiler<'_> {
     fn values(&self, columns: &Columns, rows: &[Vec<Expr>]) -> PgResult<Compiled> {
         let mut compiled = Vec::with_capacity(rows.len());
         for row in rows {
-            let of_row = row.iter().map(|e| Source::of(&self.eval, e)).collect::<PgResult<Option<Vec<_>>>>()?;
+            let of_row = row.iter().map(|e| ScalarSource::of(&self.eval, e)).collect::<PgResult<Option<Vec<_>>>>()?;
             let Some(of_row) = of_row.filter(|of_row| of_row.len() == columns.len()) else { return Ok(None) };
             compiled.push(of_row);
         }
@@ -356,7 +357,7 @@ impl Compiler<'_> {
             used.extend(more);
             below = input;
         }
-        match KeyRead::compile(self.settings, self.text, &used, input, None)? {
+        match CompiledRead::compile(self.settings, self.text, &used, input, None)? {
             Some(read) => Ok(Some(Node::read(read))),
             None => self.node(input),
         }
@@ -391,7 +392,7 @@ impl Compiler<'_> {
             let sorted = Rel::Sort { input: Box::new(under(input, vec![not_null])), keys: vec![key] };
             let one = Expr::new(ExprKind::Const(ScalarValue::Int64(Some(1))), SqlType::new(PgType::Int8));
             let first = Rel::Limit { input: Box::new(sorted), offset: None, fetch: Some(one), ties: None };
-            let Some(read) = KeyRead::compile(self.settings, None, self.used, &first, None)? else { return Ok(None) };
+            let Some(read) = CompiledRead::compile(self.settings, None, self.used, &first, None)? else { return Ok(None) };
             let Some(output) = read.columns().iter().position(|(id, _)| *id == column) else { return Ok(None) };
             let (inner, _) = Node::read(read);
             columns.push((*id, a.ty.clone()));

@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-use crate::plan::key_read::tests::{all, prepare, run};
+use crate::plan::compiled::read::tests::{all, prepare, run};
 use crate::session::{Session, SessionOptions};
 use crate::{Database, DatabaseOptions};
 use datafusion::common::ScalarValue;

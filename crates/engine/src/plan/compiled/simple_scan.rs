@@ -7,9 +7,9 @@
 //!
 //! Invariant: what is not recognised, or reads in several partitions, goes to the planner, whose answer this one's equals.
 
-use super::relation::Planner;
-use super::rules;
 use crate::exec::table_provider::table_of;
+use crate::plan::relation::Planner;
+use crate::plan::rules;
 use crate::typed::evaluator::TableEvaluator;
 use crate::typed::tree::{ColId, Expr, ExprKind, Rel, SortKey, TableScan};
 use crate::typed::walk::is_plain;
@@ -31,7 +31,7 @@ use stoa_table::catalog::ColumnId;
 const MAX_VALUES: usize = 256;
 
 /// A relation that can be run directly.
-pub(super) struct Shape<'a> {
+pub(super) struct SimpleScan<'a> {
     pub(super) base: Base<'a>,
     pub(super) filters: Vec<&'a Expr>,
     /// From the lowest to the highest.
@@ -47,7 +47,7 @@ pub(super) enum Base<'a> {
 }
 
 /// Takes a relation apart, if it has a shape that is run here.
-pub(super) fn shape(rel: &Rel) -> Option<Shape<'_>> {
+pub(super) fn shape(rel: &Rel) -> Option<SimpleScan<'_>> {
     let mut rel = rel;
     let mut limit = None;
     if let Rel::Limit { input, offset, fetch, ties: None } = rel {
@@ -76,7 +76,7 @@ pub(super) fn shape(rel: &Rel) -> Option<Shape<'_>> {
         Rel::One if filters.is_empty() && sort.is_empty() => Base::One,
         _ => return None,
     };
-    Some(Shape { base, filters, projections, sort, limit })
+    Some(SimpleScan { base, filters, projections, sort, limit })
 }
 
 /// The conditions that an expression demands together.
@@ -169,7 +169,7 @@ fn batch_of(schema: &SchemaRef, arrays: Vec<ArrayRef>, rows: usize) -> PgResult<
 ///
 /// # Errors
 /// What evaluation of constants and the start of the scan raise.
-pub(super) async fn start(
+pub(in crate::plan) async fn start(
     planner: &Planner,
     rel: &Rel,
     columns: Option<&[ColId]>,
@@ -265,7 +265,7 @@ fn values(planner: &Planner, columns: &[(ColId, SqlType)], rows: &[Vec<Expr>]) -
         if row.iter().any(|e| !is_plain(e) || has_columns(e)) {
             return Ok(None);
         }
-        // Calls as they are; what holds more than calls is compiled, in one evaluation for the row.
+        // KernelExpr as they are; what holds more than calls is compiled, in one evaluation for the row.
         let mut known: Vec<Option<ScalarValue>> = Vec::with_capacity(row.len());
         for e in row {
             let value = if is_volatile(e) { None } else { constant::evaluate_with(&planner.ctx.eval, &planner.ctx.params, e)? };
@@ -307,7 +307,7 @@ fn values(planner: &Planner, columns: &[(ColId, SqlType)], rows: &[Vec<Expr>]) -
 async fn start_scan(
     planner: &Planner,
     scan: &TableScan,
-    shape: &Shape<'_>,
+    shape: &SimpleScan<'_>,
     fetch: Option<usize>,
 ) -> PgResult<Option<(Columns, BoxStream<'static, PgResult<RecordBatch>>)>> {
     let ctx = &planner.ctx;
@@ -352,7 +352,7 @@ async fn start_scan(
 }
 
 /// Whether a column of the scan is used by more than its filters.
-fn needed_above(planner: &Planner, shape: &Shape<'_>, column: ColId) -> bool {
+fn needed_above(planner: &Planner, shape: &SimpleScan<'_>, column: ColId) -> bool {
     match shape.projections.first() {
         None => true,
         Some(exprs) => exprs
@@ -363,7 +363,7 @@ fn needed_above(planner: &Planner, shape: &Shape<'_>, column: ColId) -> bool {
 }
 
 /// The order in terms of the scan's columns; `None` if a key is computed, or sorted by other than its value.
-fn sort_order(shape: &Shape<'_>, columns: &Columns) -> Option<Vec<PhysicalSortExpr>> {
+fn sort_order(shape: &SimpleScan<'_>, columns: &Columns) -> Option<Vec<PhysicalSortExpr>> {
     let mut order = Vec::with_capacity(shape.sort.len());
     for key in shape.sort {
         if !key.expr.ty.has_native_order() {
