@@ -292,20 +292,14 @@ fn select_repeated(plan: LogicalPlan, columns: &[ColId]) -> PgResult<LogicalPlan
 /// Runs a mutation: its source's rows go through the write path. `compiled` gives those rows, where the source is compiled.
 async fn mutate(planner: &Planner, mutation: &Mutation, compiled: Compiled) -> PgResult<Executed> {
     let ctx = &planner.ctx;
-    let rows = match (&compiled.read, &compiled.row, &compiled.query) {
-        (Some(read), ..) => {
-            let rows = read.run(ctx, &ctx.params).await?;
-            if matches!(rows, CompiledRows::Unsuitable) {
-                ctx.session.long_work_follows().await;
-                ctx.session.admitted().await;
-            }
-            rows
-        }
-        (None, Some(row), _) => row.run(ctx, &ctx.params)?.map_or(CompiledRows::Unsuitable, |row| CompiledRows::Rows(Some(row))),
-        // Boxed, so that the futures of what changes one row stay small.
-        (None, None, Some(query)) => Box::pin(query.run(ctx, &ctx.params, &planner.ctes)).await?,
-        (None, None, None) => CompiledRows::Unsuitable,
+    let rows = match &compiled.query {
+        Some(query) => query.run(ctx, &ctx.params, &planner.ctes).await?,
+        None => CompiledRows::Unsuitable,
     };
+    if matches!(rows, CompiledRows::Unsuitable) {
+        ctx.session.long_work_follows().await;
+        ctx.session.admitted().await;
+    }
     let stream = if let CompiledRows::Rows(rows) = rows {
         futures::stream::iter(rows.map(Ok)).boxed()
     } else if let Some(stream) = simple_scan::start(planner, &mutation.source, None).await? {
@@ -497,6 +491,7 @@ pub async fn explain(ctx: &StatementContext, bound: &Bound, options: &ExplainOpt
     // What is done instead of the plan while there are few rows.
     if let Some(query) = PlanCache::default().compiled(bound, ctx.session.settings(), &ctx.database.text)?.query
         && !options.analyze
+        && query.is_tree()
     {
         lines.push("While rows are few:".into());
         lines.extend(query.describe().into_iter().map(|line| format!("  {line}")));

@@ -1,8 +1,7 @@
 //! What of a statement is compiled, kept with the statement as it is bound.
 
 use super::query::{CompiledQuery, Ctes};
-use super::read::{CompiledRead, CompiledRows};
-use super::values_row::ValuesRow;
+use super::read::CompiledRows;
 use crate::exec::StatementContext;
 use crate::plan::execute::used_columns;
 use crate::plan::rules;
@@ -32,13 +31,9 @@ pub(crate) struct PlanCache {
 /// What of a statement is compiled.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Compiled {
-    /// The read of the rows: of those that a query gives, or that a statement changes.
-    pub read: Option<Arc<CompiledRead>>,
-    /// A query of more than a read, or what gives the rows that a statement changes.
+    /// What gives the rows: of a query, or those that a statement changes.
     pub query: Option<Arc<CompiledQuery>>,
-    /// The row that an INSERT writes.
-    pub row: Option<Arc<ValuesRow>>,
-    /// Much may be made of what `read` and `query` read, however little that is.
+    /// Much may be made of what is read, however little that is.
     makes_much: bool,
     /// What of each CTE is compiled.
     pub ctes: Vec<Compiled>,
@@ -55,11 +50,8 @@ impl Compiled {
         rel: &Rel,
         columns: Option<&[ColId]>,
     ) -> PgResult<()> {
-        self.read = CompiledRead::compile(settings, Some(text), used, rel, columns)?.map(Arc::new);
-        if self.read.is_none() {
-            let of_statement = (bound.params.len(), bound.ctes.as_slice());
-            self.query = CompiledQuery::compile(settings, Some(text), used, rel, of_statement, columns)?.map(Arc::new);
-        }
+        let of_statement = (bound.params.len(), bound.ctes.as_slice());
+        self.query = CompiledQuery::compile(settings, Some(text), used, rel, of_statement, columns)?.map(Arc::new);
         visit_all(rel, &mut |rel| self.makes_much |= exprs_of(rel).into_iter().any(|e| e.any(&mut |x| may_make_much(x))));
         Ok(())
     }
@@ -73,26 +65,27 @@ impl Compiled {
         used: &HashSet<ColId>,
         mutation: &Mutation,
     ) -> PgResult<()> {
-        self.row = ValuesRow::compile(settings, used, &mutation.source)?.map(Arc::new);
-        if self.row.is_none() {
+        self.query = CompiledQuery::of_row(settings, used, &mutation.source, bound.params.len())?.map(Arc::new);
+        if self.query.is_none() {
             self.rows(settings, text, bound, used, &mutation.source, None)?;
         }
         Ok(())
     }
 
+    /// Whether the statement and its CTEs are compiled, and it is more than a read.
+    #[cfg(test)]
+    pub(crate) fn is_whole(&self) -> bool {
+        self.query.as_ref().is_some_and(|query| query.is_tree()) && self.ctes.iter().all(|cte| cte.query.is_some())
+    }
+
     /// Whether a thread may read the rows between the messages of others.
     pub(crate) fn is_inline(&self) -> bool {
-        let is_short = match (&self.read, &self.query) {
-            (Some(read), _) => read.is_short(),
-            (None, Some(query)) => query.is_short(),
-            (None, None) => false,
-        };
-        is_short && !self.makes_much
+        self.query.as_ref().is_some_and(|query| query.is_short()) && !self.makes_much
     }
 
     /// Whether a thread may read the row, for it is one at most, between the messages of others.
     pub(crate) fn is_inline_single(&self) -> bool {
-        self.read.as_ref().is_some_and(|read| read.is_single()) && !self.makes_much
+        self.query.as_ref().is_some_and(|query| query.is_single()) && !self.makes_much
     }
 
     /// The rows, where they are compiled and few.
@@ -100,11 +93,10 @@ impl Compiled {
     /// # Errors
     /// The store failed; what the expressions raise.
     pub(crate) async fn run(&self, ctx: &StatementContext, ctes: &Ctes) -> PgResult<Option<CompiledRows>> {
-        Ok(match (&self.read, &self.query) {
-            (Some(read), _) => Some(read.run(ctx, &ctx.params).await?),
-            (None, Some(query)) => Some(query.run(ctx, &ctx.params, ctes).await?),
-            (None, None) => None,
-        })
+        match &self.query {
+            Some(query) => query.run(ctx, &ctx.params, ctes).await.map(Some),
+            None => Ok(None),
+        }
     }
 }
 

@@ -72,6 +72,7 @@ impl CompiledQuery {
             params,
             lifted: &Cell::new(0),
             ctes: &[],
+            working: Vec::new(),
             keeper: Some(&keeper),
         };
         let Some((root, given)) = compiler.node(rel)? else { return Ok(None) };

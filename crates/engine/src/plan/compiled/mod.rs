@@ -7,6 +7,7 @@
 //!
 //! Invariant: the answer is the planner's; what is not recognised is left to it.
 
+mod both_sides;
 mod cache;
 mod compile;
 mod group;
@@ -14,10 +15,13 @@ mod inline;
 mod joins;
 pub(crate) mod kept;
 mod keys;
+#[cfg(test)]
+mod nested_tests;
 mod query;
 mod read;
 mod scalar;
 pub(super) mod simple_scan;
+mod sink;
 #[cfg(test)]
 mod tests;
 mod values_row;

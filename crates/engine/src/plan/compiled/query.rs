@@ -13,11 +13,13 @@
 //! Invariant: the answer is the planner's; what is not recognised is left to it, and so is a statement in which a value raises an error, for
 //! some values are computed here earlier than there, or for nothing.
 
+use super::both_sides::{BothSides, Unmatched};
 use super::group::Group;
 use super::kept::Kept;
 use super::keys::Keys;
 use super::read::{CompiledRead, CompiledRows, MAX_MISSES, count};
 use super::scalar::{Computed, EvalArgs, Projection, ScalarSource};
+use super::values_row::ValuesRow;
 use super::window::Window;
 use crate::exec::StatementContext;
 use crate::exec::apply::array_of_rows;
@@ -32,6 +34,7 @@ use arrow::datatypes::SchemaRef;
 use datafusion::common::ScalarValue;
 use futures::future::BoxFuture;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use stoa_pg::{EvalContext, PgError, PgResult};
@@ -86,12 +89,18 @@ pub(super) enum Step {
     Union(Vec<(Node, Vec<usize>)>),
     /// INTERSECT and EXCEPT.
     Combine(Box<Combine>),
-    /// The rows of a CTE that was computed, with the positions of the columns that are given.
+    /// A join of two sides that are read each on its own.
+    BothSides(Box<BothSides>),
+    /// WITH RECURSIVE.
+    Recursion(Box<Recursion>),
+    /// The rows of a CTE that was computed, or of the round before of a recursion, with the positions of the columns that are given.
     Cte(CteId, Vec<usize>),
     /// One row without columns.
     One,
     /// The rows of VALUES.
     Values(Vec<Vec<ScalarSource>>),
+    /// One row of values, some of them volatile: only by itself, so that each is computed once.
+    Row(Box<ValuesRow>),
     /// The rows of set-returning functions, and the functions' arguments.
     Sets(Box<Node>, Option<Computed>, Sets),
     /// Rows that were read before.
@@ -105,6 +114,27 @@ pub(super) struct Combine {
     pub(super) op: SetOp,
     pub(super) all: bool,
     pub(super) keys: Keys,
+}
+
+/// A recursion: its base, and its step over the rows of the round before; of each the positions of the columns that are given.
+pub(super) struct Recursion {
+    pub(super) cte: CteId,
+    pub(super) base: (Node, Vec<usize>),
+    pub(super) step: (Node, Vec<usize>),
+    /// By what rows are told apart: UNION gives each once.
+    pub(super) keys: Option<Keys>,
+}
+
+impl Recursion {
+    /// The rows of a round that did not come before.
+    fn fresh(&self, before: Option<&RecordBatch>, given: Vec<RecordBatch>, known: EvalArgs<'_>) -> PgResult<RecordBatch> {
+        let given = given.into_iter().next().ok_or_else(|| PgError::internal("a recursion without rows"))?;
+        match (&self.keys, before) {
+            (None, _) => Ok(given),
+            (Some(keys), None) => keys.first_rows(&given, known),
+            (Some(keys), Some(before)) => keys.combine(SetOp::Except, false, &given, before, known),
+        }
+    }
 }
 
 /// A subquery that is asked for a value.
@@ -128,11 +158,42 @@ pub(super) enum Asked {
 
 /// EXISTS and IN as conditions.
 pub(super) struct Probe {
-    pub(super) inner: CompiledRead,
+    pub(super) inner: Node,
     /// As [`Join::values`].
     pub(super) values: Vec<usize>,
     /// The rows without a match.
     pub(super) anti: bool,
+}
+
+impl Probe {
+    /// The rows that have a match, or have none.
+    async fn filter(
+        &self,
+        batches: Vec<RecordBatch>,
+        ctx: &StatementContext,
+        sets: &[&[ScalarValue]],
+        budget: &mut Budget<'_>,
+    ) -> GivenEach {
+        if !budget.read(rows_of(&batches, usize::MAX)) {
+            return Ok(None);
+        }
+        let inner = inner_sets(&batches, sets, &self.values, usize::MAX)?;
+        let inner: Vec<&[ScalarValue]> = inner.iter().map(Vec::as_slice).collect();
+        let found = match inner.is_empty() {
+            true => Vec::new(),
+            false => match self.inner.run(ctx, &inner, budget).await? {
+                Some(found) => found,
+                None => return Ok(None),
+            },
+        };
+        let mut found = found.into_iter();
+        let mut out = Vec::with_capacity(batches.len());
+        for batch in batches {
+            let mask: BooleanArray = found.by_ref().take(batch.num_rows()).map(|found| Some((found.num_rows() > 0) != self.anti)).collect();
+            out.push(filter_record_batch(&batch, &mask)?);
+        }
+        Ok(Some(out))
+    }
 }
 
 /// Asks the inner side for each row of the outer one.
@@ -155,6 +216,8 @@ struct Budget<'a> {
     rows: usize,
     reads: usize,
     ctes: &'a Ctes,
+    /// The rounds before of the recursions that are running.
+    working: Vec<(CteId, RecordBatch)>,
 }
 
 /// The CTEs of a statement that were computed.
@@ -168,7 +231,22 @@ type GivenEach = PgResult<Option<Vec<RecordBatch>>>;
 impl CompiledQuery {
     /// Whether what it reads has been short so far.
     pub(crate) fn is_short(&self) -> bool {
-        self.misses.load(Ordering::Relaxed) < MAX_MISSES
+        match &self.root.step {
+            Step::Read(read) => read.is_short(),
+            // What is computed for a row may wait.
+            Step::Row(_) => false,
+            _ => self.misses.load(Ordering::Relaxed) < MAX_MISSES,
+        }
+    }
+
+    /// Whether it is a read that gives one row at most.
+    pub(crate) fn is_single(&self) -> bool {
+        matches!(&self.root.step, Step::Read(read) if read.is_single())
+    }
+
+    /// Whether more is done than a read or a row of values says.
+    pub(crate) fn is_tree(&self) -> bool {
+        !matches!(self.root.step, Step::Read(_) | Step::Row(_))
     }
 
     /// What EXPLAIN says of it: a line for each step, from the last to the first.
@@ -181,8 +259,17 @@ impl CompiledQuery {
     /// The rows, for these values of parameters.
     ///
     /// # Errors
-    /// The store failed; a lock was not to be had. What is wrong with values is left to the planner.
+    /// The store failed; a lock was not to be had. What is wrong with values that only some of the rows need is left to the planner.
     pub(crate) async fn run(&self, ctx: &StatementContext, params: &[ScalarValue], ctes: &Ctes) -> PgResult<CompiledRows> {
+        match &self.root.step {
+            Step::Read(read) => read.run(ctx, params).await,
+            Step::Row(row) => Ok(row.run(ctx, params)?.map_or(CompiledRows::Unsuitable, |row| CompiledRows::Rows(Some(row)))),
+            // Boxed, so that the future of a read by key stays small.
+            _ => Box::pin(self.run_tree(ctx, params, ctes)).await,
+        }
+    }
+
+    async fn run_tree(&self, ctx: &StatementContext, params: &[ScalarValue], ctes: &Ctes) -> PgResult<CompiledRows> {
         if !self.is_short() {
             return Ok(CompiledRows::Unsuitable);
         }
@@ -190,7 +277,7 @@ impl CompiledQuery {
         if params.len() != self.params {
             return Err(PgError::internal("parameters that the statement does not have"));
         }
-        let mut budget = Budget { rows: MOST_ROWS, reads: MOST_READS, ctes };
+        let mut budget = Budget { rows: MOST_ROWS, reads: MOST_READS, ctes, working: Vec::new() };
         let batches = match self.root.run(ctx, &[params], &mut budget).await {
             // Values are computed here in another order than the planner's, some of them for nothing: what they raise is for it to say.
             Err(error) if error.code().class() == "22" => return Ok(CompiledRows::Unsuitable),
@@ -214,29 +301,7 @@ impl Node {
         Box::pin(async move {
             let eval = &ctx.eval;
             match &self.step {
-                Step::Read(read) => {
-                    let found = match sets {
-                        [params] => match read.run(ctx, params).await? {
-                            CompiledRows::Rows(rows) => vec![rows],
-                            CompiledRows::Unsuitable => return Ok(None),
-                        },
-                        _ => match read.run_many(ctx, sets, budget.rows).await? {
-                            Some(found) => found,
-                            None => return Ok(None),
-                        },
-                    };
-                    let mut out = Vec::with_capacity(found.len());
-                    for batch in found {
-                        let batch = batch.unwrap_or_else(|| RecordBatch::new_empty(self.schema.clone()));
-                        // Rows without columns are a number.
-                        let rows = if batch.num_columns() == 0 { 1 } else { batch.num_rows() };
-                        if !budget.take(rows) {
-                            return Ok(None);
-                        }
-                        out.push(batch);
-                    }
-                    Ok(Some(out))
-                }
+                Step::Read(read) => self.read_rows(read, ctx, sets, budget).await,
                 Step::Join(join) => self.join(join, ctx, sets, budget).await,
                 Step::Filter(input, conditions) => {
                     let Some(batches) = input.run(ctx, sets, budget).await? else { return Ok(None) };
@@ -286,25 +351,7 @@ impl Node {
                 }
                 Step::Probe(input, probe) => {
                     let Some(batches) = input.run(ctx, sets, budget).await? else { return Ok(None) };
-                    if !budget.read(rows_of(&batches, usize::MAX)) {
-                        return Ok(None);
-                    }
-                    let inner = inner_sets(&batches, sets, &probe.values, usize::MAX)?;
-                    let inner: Vec<&[ScalarValue]> = inner.iter().map(Vec::as_slice).collect();
-                    let Some(found) = probe.inner.run_many(ctx, &inner, budget.rows).await? else { return Ok(None) };
-                    let mut found = found.into_iter().map(|rows| rows.map_or(0, |rows| rows.num_rows()));
-                    let mut out = Vec::with_capacity(batches.len());
-                    for batch in batches {
-                        let mut mask = Vec::with_capacity(batch.num_rows());
-                        for found in found.by_ref().take(batch.num_rows()) {
-                            if !budget.take(found) {
-                                return Ok(None);
-                            }
-                            mask.push((found > 0) != probe.anti);
-                        }
-                        out.push(filter_record_batch(&batch, &BooleanArray::from(mask))?);
-                    }
-                    Ok(Some(out))
+                    probe.filter(batches, ctx, sets, budget).await
                 }
                 Step::Value(input, value) => {
                     let Some(batches) = input.run(ctx, sets, budget).await? else { return Ok(None) };
@@ -312,24 +359,30 @@ impl Node {
                 }
                 Step::Union(inputs) => {
                     let mut parts: Vec<Vec<RecordBatch>> = sets.iter().map(|_| Vec::with_capacity(inputs.len())).collect();
-                    for (input, positions) in inputs {
-                        let Some(batches) = input.run(ctx, sets, budget).await? else { return Ok(None) };
-                        for (parts, batch) in parts.iter_mut().zip(batches) {
-                            parts.push(self.named(&batch, positions)?);
-                        }
+                    for input in inputs {
+                        let Some(batches) = self.side(input, ctx, sets, budget).await? else { return Ok(None) };
+                        parts.iter_mut().zip(batches).for_each(|(parts, batch)| parts.push(batch));
                     }
                     parts.iter().map(|parts| Ok(concat_batches(&self.schema, parts)?)).collect::<PgResult<Vec<_>>>().map(Some)
                 }
                 Step::Combine(combine) => {
-                    let Combine { left: (left, of_left), right: (right, of_right), op, all, keys } = &**combine;
-                    let Some(left) = left.run(ctx, sets, budget).await? else { return Ok(None) };
-                    let Some(right) = right.run(ctx, sets, budget).await? else { return Ok(None) };
+                    let Combine { left, right, op, all, keys } = &**combine;
+                    let Some(left) = self.side(left, ctx, sets, budget).await? else { return Ok(None) };
+                    let Some(right) = self.side(right, ctx, sets, budget).await? else { return Ok(None) };
                     let mut right = right.into_iter();
                     each(left, sets, eval, |left, known| {
                         let right = right.next().ok_or_else(|| PgError::internal("a side of a set operation without rows"))?;
-                        let (left, right) = (self.named(&left, of_left)?, self.named(&right, of_right)?);
                         keys.combine(*op, *all, &left, &right, known)
                     })
+                }
+                Step::BothSides(join) => self.both_sides(join, ctx, sets, budget).await,
+                Step::Recursion(recursion) => {
+                    let mut out = Vec::with_capacity(sets.len());
+                    for params in sets {
+                        let Some(batch) = self.recurse(recursion, ctx, params, budget).await? else { return Ok(None) };
+                        out.push(batch);
+                    }
+                    Ok(Some(out))
                 }
                 Step::First(input, keys) => {
                     let Some(batches) = input.run(ctx, sets, budget).await? else { return Ok(None) };
@@ -359,6 +412,7 @@ impl Node {
                     }
                     Ok(Some(out))
                 }
+                Step::Row(_) => Err(PgError::internal("volatile values below another node")),
                 Step::Values(_) | Step::Kept(_) | Step::Cte(..) | Step::One => {
                     let mut out = Vec::with_capacity(sets.len());
                     for params in sets {
@@ -371,6 +425,111 @@ impl Node {
         })
     }
 
+    /// The rows of a read for each set.
+    async fn read_rows(&self, read: &CompiledRead, ctx: &StatementContext, sets: &[&[ScalarValue]], budget: &mut Budget<'_>) -> GivenEach {
+        let found = match sets {
+            [params] => match read.run(ctx, params).await? {
+                CompiledRows::Rows(rows) => vec![rows],
+                CompiledRows::Unsuitable => return Ok(None),
+            },
+            _ => match read.run_many(ctx, sets, budget.rows).await? {
+                Some(found) => found,
+                None => return Ok(None),
+            },
+        };
+        let mut out = Vec::with_capacity(found.len());
+        for batch in found {
+            let batch = batch.unwrap_or_else(|| RecordBatch::new_empty(self.schema.clone()));
+            // Rows without columns are a number.
+            let rows = if batch.num_columns() == 0 { 1 } else { batch.num_rows() };
+            if !budget.take(rows) {
+                return Ok(None);
+            }
+            out.push(batch);
+        }
+        Ok(Some(out))
+    }
+
+    /// The rows of an input, some of whose columns are those of this node.
+    async fn side(
+        &self,
+        (input, positions): &(Node, Vec<usize>),
+        ctx: &StatementContext,
+        sets: &[&[ScalarValue]],
+        budget: &mut Budget<'_>,
+    ) -> GivenEach {
+        let Some(batches) = input.run(ctx, sets, budget).await? else { return Ok(None) };
+        batches.iter().map(|batch| self.named(batch, positions)).collect::<PgResult<Vec<_>>>().map(Some)
+    }
+
+    /// Pairs of the rows of two inputs.
+    async fn both_sides(&self, join: &BothSides, ctx: &StatementContext, sets: &[&[ScalarValue]], budget: &mut Budget<'_>) -> GivenEach {
+        let Some(left) = join.left.run(ctx, sets, budget).await? else { return Ok(None) };
+        let right = match join.unmatched != Unmatched::Both && rows_of(&left, 1) == 0 {
+            // Nothing to be joined with.
+            true => left.iter().map(|_| RecordBatch::new_empty(join.right.schema.clone())).collect(),
+            false => match join.right.run(ctx, sets, budget).await? {
+                Some(right) => right,
+                None => return Ok(None),
+            },
+        };
+        let mut out = Vec::with_capacity(left.len());
+        for ((left, right), params) in left.iter().zip(&right).zip(sets) {
+            let Some(batch) = join.joined(left, right, &self.schema, EvalArgs { eval: &ctx.eval, params })? else { return Ok(None) };
+            if !budget.take(batch.num_rows()) {
+                return Ok(None);
+            }
+            out.push(batch);
+        }
+        Ok(Some(out))
+    }
+
+    /// The rows of a recursion: those of the base, and of the step over the rows of the round before until there are none.
+    async fn recurse(&self, recursion: &Recursion, ctx: &StatementContext, params: &[ScalarValue], budget: &mut Budget<'_>) -> Given {
+        let known = EvalArgs { eval: &ctx.eval, params };
+        let Some(first) = self.side(&recursion.base, ctx, &[params], budget).await? else { return Ok(None) };
+        let mut round = recursion.fresh(None, first, known)?;
+        let mut all = round.clone();
+        while round.num_rows() > 0 {
+            // Each round gives a row at least, so that there are no more rounds than rows.
+            if !budget.take(round.num_rows()) {
+                return Ok(None);
+            }
+            ctx.session.check_interrupt()?;
+            budget.working.push((recursion.cte, round));
+            let given = self.side(&recursion.step, ctx, &[params], budget).await;
+            budget.working.pop();
+            let Some(given) = given? else { return Ok(None) };
+            round = recursion.fresh(Some(&all), given, known)?;
+            all = concat_batches(&self.schema, [&all, &round])?;
+        }
+        Ok(Some(all))
+    }
+
+    /// Whether some of its reads are narrowed by one of these parameters.
+    pub(super) fn is_keyed_by(&self, params: &Range<usize>) -> bool {
+        match &self.step {
+            Step::Read(read) => read.is_keyed_by(params),
+            Step::Join(join) => join.outer.is_keyed_by(params) || join.inner.is_keyed_by(params),
+            Step::BothSides(join) => join.left.is_keyed_by(params) || join.right.is_keyed_by(params),
+            Step::Union(inputs) => inputs.iter().all(|(input, _)| input.is_keyed_by(params)),
+            Step::Combine(combine) => combine.left.0.is_keyed_by(params),
+            Step::Recursion(recursion) => recursion.base.0.is_keyed_by(params),
+            Step::Filter(input, _)
+            | Step::Project(input, _)
+            | Step::Sort(input, _)
+            | Step::Limit(input, ..)
+            | Step::Group(input, _)
+            | Step::Window(input, _)
+            | Step::First(input, _)
+            | Step::Lock(input, ..)
+            | Step::Probe(input, _)
+            | Step::Value(input, _)
+            | Step::Sets(input, ..) => input.is_keyed_by(params),
+            Step::Cte(..) | Step::One | Step::Values(_) | Step::Row(_) | Step::Kept(_) => false,
+        }
+    }
+
     /// Rows that nothing is read for.
     fn present(&self, known: EvalArgs<'_>, budget: &mut Budget<'_>) -> Given {
         match &self.step {
@@ -380,6 +539,10 @@ impl Node {
             },
             Step::Kept(kept) => Ok(kept.rows()),
             Step::Cte(cte, positions) => {
+                if let Some((_, round)) = budget.working.iter().rev().find(|(working, _)| working == cte) {
+                    let round = self.named(round, positions)?;
+                    return Ok(budget.take(round.num_rows()).then_some(round));
+                }
                 let Some(Materialized { rows: CteRows::All(batches), .. }) = budget.ctes.get(cte) else { return Ok(None) };
                 if !budget.take(batches.iter().map(RecordBatch::num_rows).sum()) {
                     return Ok(None);
@@ -411,13 +574,26 @@ impl Node {
                 let op = if combine.op == SetOp::Intersect { "Intersect" } else { "Except" };
                 (format!("{op}{}", if combine.all { " all" } else { "" }), None)
             }
+            Step::BothSides(join) => {
+                let kind = match join.unmatched {
+                    Unmatched::None => "Join",
+                    Unmatched::Left => "Left join",
+                    Unmatched::Both => "Full join",
+                };
+                (format!("{kind}: both sides"), Some(&join.left))
+            }
+            Step::Recursion(_) => ("Recursion".to_owned(), None),
             Step::Window(input, _) => ("Window functions".to_owned(), Some(&**input)),
             Step::First(input, _) => ("First row of each group".to_owned(), Some(&**input)),
             Step::Values(rows) => (format!("Values: {}", rows.len()), None),
             Step::Sets(input, ..) => ("Set-returning functions".to_owned(), Some(&**input)),
             Step::Probe(input, probe) => {
                 let asked = if probe.anti { "without a row" } else { "with a row" };
-                (format!("Filter: {asked} of {}", probe.inner.describe()), Some(&**input))
+                let inner = match &probe.inner.step {
+                    Step::Read(read) => read.describe(),
+                    _ => "a subquery".to_owned(),
+                };
+                (format!("Filter: {asked} of {inner}"), Some(&**input))
             }
             Step::Filter(input, _) => ("Filter".to_owned(), Some(&**input)),
             Step::Project(input, _) => ("Project".to_owned(), Some(&**input)),
@@ -426,6 +602,7 @@ impl Node {
             Step::Group(input, _) => ("Group".to_owned(), Some(&**input)),
             Step::Lock(input, ..) => ("Lock rows".to_owned(), Some(&**input)),
             Step::Value(input, _) => ("Value of a subquery".to_owned(), Some(&**input)),
+            Step::Row(_) => ("Row of values".to_owned(), None),
             Step::One => ("One row".to_owned(), None),
             Step::Kept(_) => ("Rows kept".to_owned(), None),
             Step::Cte(..) => ("Rows of a CTE".to_owned(), None),
@@ -434,6 +611,11 @@ impl Node {
         match &self.step {
             Step::Value(_, value) => value.inner.describe(depth + 2, out),
             Step::Join(join) if !matches!(join.inner.step, Step::Read(_)) => join.inner.describe(depth + 2, out),
+            Step::Probe(_, probe) if !matches!(probe.inner.step, Step::Read(_)) => probe.inner.describe(depth + 2, out),
+            Step::BothSides(join) => join.right.describe(depth + 2, out),
+            Step::Recursion(recursion) => {
+                [&recursion.base, &recursion.step].into_iter().for_each(|(input, _)| input.describe(depth + 1, out))
+            }
             Step::Union(inputs) => inputs.iter().for_each(|(input, _)| input.describe(depth + 1, out)),
             Step::Combine(combine) => [&combine.left, &combine.right].into_iter().for_each(|(input, _)| input.describe(depth + 1, out)),
             _ => {}

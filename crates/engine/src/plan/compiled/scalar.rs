@@ -74,6 +74,16 @@ impl ScalarSource {
         })
     }
 
+    /// Whether it is made of some of these parameters.
+    pub(super) fn uses(&self, params: &std::ops::Range<usize>) -> bool {
+        match self {
+            ScalarSource::Const(_) => false,
+            ScalarSource::Param(at) => params.contains(at),
+            ScalarSource::Call(constant) => constant.expr.any(&mut |x| matches!(x.kind, ExprKind::Param(at) if params.contains(&at))),
+            ScalarSource::Computed(computed) => computed.params.iter().any(|at| params.contains(at)),
+        }
+    }
+
     /// # Errors
     /// What the expression raises.
     pub(in crate::plan) fn value<'a>(&'a self, known: EvalArgs<'a>) -> PgResult<Cow<'a, ScalarValue>> {

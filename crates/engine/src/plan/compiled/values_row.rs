@@ -7,7 +7,7 @@
 //! Invariant: the row is that of [`super::simple_scan`], which does what is not recognised here.
 
 use super::scalar::{EvalArgs, ScalarSource};
-use super::simple_scan::{Base, schema_of, shape};
+use super::simple_scan::{Base, Columns, schema_of, shape};
 use crate::exec::StatementContext;
 use crate::session::settings::Settings;
 use crate::typed::constant;
@@ -35,18 +35,12 @@ enum Value {
     Volatile(Expr),
 }
 
-impl std::fmt::Debug for ValuesRow {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ValuesRow").field("columns", &self.values.len()).finish_non_exhaustive()
-    }
-}
-
 impl ValuesRow {
-    /// Compiles a relation, if it is such a row. `used` are the columns that anything in the statement uses.
+    /// Compiles a relation, if it is such a row, with its columns. `used` are the columns that anything in the statement uses.
     ///
     /// # Errors
     /// What the compilation of expressions raises.
-    pub(super) fn compile(settings: &Settings, used: &HashSet<ColId>, rel: &Rel) -> PgResult<Option<Self>> {
+    pub(super) fn compile(settings: &Settings, used: &HashSet<ColId>, rel: &Rel) -> PgResult<Option<(Self, Columns)>> {
         let Some(shape) = shape(rel) else { return Ok(None) };
         let Base::Values(columns, [row]) = shape.base else { return Ok(None) };
         if shape.limit.is_some() || columns.len() != row.len() || !row.iter().all(is_computed_alone) {
@@ -69,14 +63,14 @@ impl ValuesRow {
             });
             columns.push((id, e.ty));
         }
-        Ok(Some(Self { values, schema: schema_of(&columns) }))
+        Ok(Some((Self { values, schema: schema_of(&columns) }, columns)))
     }
 
     /// The row, for these values of parameters; `None` if a value is of another type than its column, which the planner sees to.
     ///
     /// # Errors
     /// What the expressions raise.
-    pub(in crate::plan) fn run(&self, ctx: &StatementContext, params: &[ScalarValue]) -> PgResult<Option<RecordBatch>> {
+    pub(super) fn run(&self, ctx: &StatementContext, params: &[ScalarValue]) -> PgResult<Option<RecordBatch>> {
         let known = EvalArgs { eval: &ctx.eval, params };
         // What has one value is computed first, as PostgreSQL's planner does: what it raises comes before a sequence gives a value.
         let mut arrays: Vec<Option<ArrayRef>> = Vec::with_capacity(self.values.len());

@@ -111,6 +111,15 @@ enum Values {
 }
 
 impl Test {
+    fn uses(&self, params: &std::ops::Range<usize>) -> bool {
+        match self {
+            Test::Compare(_, source) | Test::In(Values::Array(source)) => source.uses(params),
+            Test::In(Values::Each(sources)) => sources.iter().any(|source| source.uses(params)),
+            Test::Any(alternatives) => alternatives.iter().all(|all| all.iter().any(|one| one.value.uses(params))),
+            Test::NotNull => false,
+        }
+    }
+
     /// What it asks with these parameters; `None` if no row can pass.
     ///
     /// # Errors
@@ -197,6 +206,15 @@ impl CompiledRead {
         let covered = matches!(&self.way, AccessMethod::Range(range) if !range.looks_up && matches!(range.source, ColumnSource::Index(_)));
         let conditions = if self.conditions.is_empty() { "" } else { ", filtered" };
         format!("{} by {by}{}{conditions}", self.table.name, if covered { " (covered)" } else { "" })
+    }
+
+    /// Whether the values of some of these parameters say which keys are read.
+    pub(super) fn is_keyed_by(&self, params: &std::ops::Range<usize>) -> bool {
+        match &self.way {
+            AccessMethod::Row(key) => key.iter().any(|source| source.uses(params)),
+            AccessMethod::Range(range) => range.bounds.iter().any(|(_, test)| test.uses(params)),
+            AccessMethod::Search(_) => false,
+        }
     }
 
     /// Whether it gives one row at most.
