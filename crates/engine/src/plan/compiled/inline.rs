@@ -1,7 +1,7 @@
 //! Which statements take so little that a thread may execute them between the messages of others.
 
 use super::cache::PlanCache;
-use super::simple_scan::{Base, shape};
+use super::simple_scan::{Base, simple_scan};
 use crate::exec::StatementContext;
 use crate::session::settings::Settings;
 use crate::text::TextIndexes;
@@ -51,13 +51,13 @@ fn changes_little(mutation: &Mutation) -> bool {
 
 /// A few rows without any table.
 fn gives_few_values(rel: &Rel) -> bool {
-    let Some(shape) = shape(rel) else { return false };
-    let few = match shape.base {
+    let Some(simple) = simple_scan(rel) else { return false };
+    let few = match simple.base {
         Base::Values(_, rows) => rows.len() <= FEW_ROWS && rows.iter().flatten().all(is_quick),
         Base::One => true,
         Base::Scan(_) => false,
     };
-    few && shape.filters.iter().all(|e| is_quick(e)) && shape.projections.iter().all(|p| p.iter().all(|(_, e)| is_quick(e)))
+    few && simple.filters.iter().all(|e| is_quick(e)) && simple.projections.iter().all(|p| p.iter().all(|(_, e)| is_quick(e)))
 }
 
 /// Whether an expression is computed at once: no subquery, and no function that waits, as `pg_sleep` does. `nextval` waits only for who

@@ -17,7 +17,7 @@ use super::both_sides::{BothSides, Unmatched};
 use super::group::Group;
 use super::kept::Kept;
 use super::keys::Keys;
-use super::read::{CompiledRead, CompiledRows, MAX_MISSES, count};
+use super::read::{CompiledRead, CompiledRows, MAX_MISSES, count, limited};
 use super::scalar::{Computed, EvalArgs, Projection, ScalarSource};
 use super::values_row::ValuesRow;
 use super::window::Window;
@@ -329,11 +329,7 @@ impl Node {
                 Step::Limit(input, offset, limit) => {
                     let Some(counts) = counts(offset.as_ref(), limit.as_ref(), sets, eval) else { return Ok(None) };
                     let Some(batches) = input.run(ctx, sets, budget).await? else { return Ok(None) };
-                    let limited = batches.iter().zip(counts).map(|(batch, (offset, limit))| {
-                        let from = offset.unwrap_or(0).min(batch.num_rows());
-                        batch.slice(from, limit.unwrap_or(usize::MAX).min(batch.num_rows() - from))
-                    });
-                    Ok(Some(limited.collect()))
+                    Ok(Some(batches.into_iter().zip(counts).map(|(batch, (offset, limit))| limited(batch, offset, limit)).collect()))
                 }
                 Step::Lock(input, locks, offset, limit) => {
                     locks.check(ctx)?;
@@ -341,11 +337,9 @@ impl Node {
                     let Some(batches) = input.run(ctx, sets, budget).await? else { return Ok(None) };
                     let mut out = Vec::with_capacity(batches.len());
                     for (batch, (offset, limit)) in batches.into_iter().zip(counts) {
-                        let offset = offset.unwrap_or(0);
-                        let mut left = limit.map(|limit| limit.saturating_add(offset));
+                        let mut left = limit.map(|limit| limit.saturating_add(offset.unwrap_or(0)));
                         let locked = concat_batches(&self.schema, &locks.lock_wanted(ctx, batch, &mut left).await?)?;
-                        let from = offset.min(locked.num_rows());
-                        out.push(locked.slice(from, locked.num_rows() - from));
+                        out.push(limited(locked, offset, None));
                     }
                     Ok(Some(out))
                 }

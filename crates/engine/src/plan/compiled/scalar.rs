@@ -23,7 +23,7 @@ const PARAM_COLUMNS: u32 = 0x7000_0000;
 
 /// What an execution is given: compiled expressions hold nothing of it.
 #[derive(Clone, Copy)]
-pub(in crate::plan) struct EvalArgs<'a> {
+pub(super) struct EvalArgs<'a> {
     pub eval: &'a EvalContext,
     /// The statement's, and behind them values of outer rows.
     pub params: &'a [ScalarValue],
@@ -31,7 +31,7 @@ pub(in crate::plan) struct EvalArgs<'a> {
 
 /// A value that is known before the row is.
 #[derive(Clone)]
-pub(in crate::plan) enum ScalarSource {
+pub(super) enum ScalarSource {
     Const(ScalarValue),
     Param(usize),
     /// Of parameters and constants, by operators, functions and casts.
@@ -41,7 +41,7 @@ pub(in crate::plan) enum ScalarSource {
 }
 
 /// An expression without columns.
-pub(in crate::plan) struct Constant {
+pub(super) struct Constant {
     expr: Expr,
     /// The same with its kernels looked up, where all values have the types that it says.
     calls: Option<KernelExpr>,
@@ -61,7 +61,7 @@ impl Constant {
 
 impl ScalarSource {
     /// `None` if the expression has columns, or may not be computed early.
-    pub(in crate::plan) fn of(eval: &EvalContext, e: &Expr) -> PgResult<Option<Self>> {
+    pub(super) fn of(eval: &EvalContext, e: &Expr) -> PgResult<Option<Self>> {
         Ok(match &e.kind {
             ExprKind::Const(value) => Some(ScalarSource::Const(value.clone())),
             ExprKind::Param(index) => Some(ScalarSource::Param(*index)),
@@ -86,7 +86,7 @@ impl ScalarSource {
 
     /// # Errors
     /// What the expression raises.
-    pub(in crate::plan) fn value<'a>(&'a self, known: EvalArgs<'a>) -> PgResult<Cow<'a, ScalarValue>> {
+    pub(super) fn value<'a>(&'a self, known: EvalArgs<'a>) -> PgResult<Cow<'a, ScalarValue>> {
         match self {
             ScalarSource::Const(value) => Ok(Cow::Borrowed(value)),
             ScalarSource::Param(index) => known.params.get(*index).map(Cow::Borrowed).ok_or_else(missing_parameter),
@@ -116,7 +116,7 @@ fn missing_parameter() -> PgError {
 }
 
 /// Whether two types compare as key parts do: equal values have equal bytes, and smaller ones smaller bytes.
-pub(in crate::plan) fn comparable(part: &SqlType, other: &SqlType) -> bool {
+pub(super) fn comparable(part: &SqlType, other: &SqlType) -> bool {
     let integer = |ty: &SqlType| matches!(ty.ty, PgType::Int2 | PgType::Int4 | PgType::Int8);
     let text = |ty: &SqlType| matches!(ty.ty, PgType::Text | PgType::Varchar);
     let same = matches!(
@@ -127,7 +127,7 @@ pub(in crate::plan) fn comparable(part: &SqlType, other: &SqlType) -> bool {
 }
 
 /// A value as one of this Arrow type; `None` if it is NULL, or outside of the type.
-pub(in crate::plan) fn of_type(value: &ScalarValue, ty: &DataType) -> Option<ScalarValue> {
+pub(super) fn of_type(value: &ScalarValue, ty: &DataType) -> Option<ScalarValue> {
     if value.is_null() {
         return None;
     }
@@ -146,7 +146,7 @@ pub(in crate::plan) fn of_type(value: &ScalarValue, ty: &DataType) -> Option<Sca
 }
 
 /// Expressions over a row, and the parameters behind its columns.
-pub(in crate::plan) struct Computed {
+pub(super) struct Computed {
     evaluator: TableEvaluator,
     /// Something in it depends on the execution: the time, for example.
     varies: bool,
@@ -157,7 +157,7 @@ pub(in crate::plan) struct Computed {
 
 impl Computed {
     /// `None` if an expression needs more than the row, or is volatile.
-    pub(in crate::plan) fn compile(eval: &EvalContext, input: &[(ColId, SqlType)], exprs: &[Expr]) -> PgResult<Option<Self>> {
+    pub(super) fn compile(eval: &EvalContext, input: &[(ColId, SqlType)], exprs: &[Expr]) -> PgResult<Option<Self>> {
         let Some(mut computed) = Self::compile_as(input, exprs, |typed, exprs| TableEvaluator::new(eval, &[], typed, exprs))? else {
             return Ok(None);
         };
@@ -166,14 +166,14 @@ impl Computed {
     }
 
     /// As [`Computed::compile`], for a condition that rows must pass.
-    pub(in crate::plan) fn condition(eval: &EvalContext, input: &[(ColId, SqlType)], e: &Expr) -> PgResult<Option<Self>> {
+    pub(super) fn condition(eval: &EvalContext, input: &[(ColId, SqlType)], e: &Expr) -> PgResult<Option<Self>> {
         let mut e = e.clone();
         as_test(eval, &mut e);
         Self::compile(eval, input, std::slice::from_ref(&e))
     }
 
     /// As [`Computed::compile`], for the values' sort keys.
-    pub(in crate::plan) fn compile_keys(eval: &EvalContext, input: &[(ColId, SqlType)], exprs: &[Expr]) -> PgResult<Option<Self>> {
+    pub(super) fn compile_keys(eval: &EvalContext, input: &[(ColId, SqlType)], exprs: &[Expr]) -> PgResult<Option<Self>> {
         Self::compile_as(input, exprs, |typed, exprs| TableEvaluator::of_keys(eval, typed, exprs))
     }
 
@@ -206,13 +206,13 @@ impl Computed {
     ///
     /// # Errors
     /// XX000 for an expression that has none.
-    pub(in crate::plan) fn types(&self) -> PgResult<Vec<DataType>> {
+    pub(super) fn types(&self) -> PgResult<Vec<DataType>> {
         self.evaluator.exprs().iter().map(|e| e.data_type(self.evaluator.schema()).map_err(from_datafusion)).collect()
     }
 
     /// # Errors
     /// What the expressions raise.
-    pub(in crate::plan) fn evaluate(&self, row: &[ArrayRef], rows: usize, known: EvalArgs<'_>) -> PgResult<Vec<ArrayRef>> {
+    pub(super) fn evaluate(&self, row: &[ArrayRef], rows: usize, known: EvalArgs<'_>) -> PgResult<Vec<ArrayRef>> {
         if let Some(calls) = &self.calls {
             let computed: Option<Vec<ArrayRef>> = calls.iter().map(|e| e.evaluate(row, rows, known)).collect::<PgResult<_>>()?;
             if let Some(arrays) = computed {
@@ -235,7 +235,7 @@ impl Computed {
     ///
     /// # Errors
     /// What it raises.
-    pub(in crate::plan) fn filter(&self, batch: RecordBatch, known: EvalArgs<'_>) -> PgResult<RecordBatch> {
+    pub(super) fn filter(&self, batch: RecordBatch, known: EvalArgs<'_>) -> PgResult<RecordBatch> {
         let arrays = self.evaluate(batch.columns(), batch.num_rows(), known)?;
         let mask = arrays.first().and_then(|a| a.as_boolean_opt()).ok_or_else(|| PgError::internal("a condition that is no boolean"))?;
         if mask.null_count() == 0 && mask.true_count() == mask.len() {
@@ -343,7 +343,7 @@ enum Output {
 }
 
 /// See [`Projection::apply`].
-pub(in crate::plan) struct Projection {
+pub(super) struct Projection {
     outputs: Vec<Output>,
     computed: Option<Computed>,
     schema: SchemaRef,
@@ -351,7 +351,25 @@ pub(in crate::plan) struct Projection {
 
 impl Projection {
     /// With the columns that it gives; `None` if one cannot be computed here.
-    pub(in crate::plan) fn compile(eval: &EvalContext, input: &Columns, exprs: &[&(ColId, Expr)]) -> PgResult<Option<(Self, Columns)>> {
+    pub(super) fn compile(eval: &EvalContext, input: &Columns, exprs: &[&(ColId, Expr)]) -> PgResult<Option<(Self, Columns)>> {
+        Self::compile_as(input, exprs, |exprs| Computed::compile(eval, input, exprs))
+    }
+
+    /// As [`Projection::compile`], for the many rows of one execution: the values of its parameters are part of the expressions, and what is
+    /// volatile has a value for each row. It is applied without parameters.
+    pub(super) fn for_execution(of: EvalArgs<'_>, input: &Columns, exprs: &[&(ColId, Expr)]) -> PgResult<Option<(Self, Columns)>> {
+        Self::compile_as(input, exprs, |exprs| {
+            let typed: Vec<(ColId, DataType)> = input.iter().map(|(c, ty)| (*c, ty.arrow.clone())).collect();
+            let evaluator = TableEvaluator::new(of.eval, of.params, &typed, exprs)?;
+            Ok(Some(Computed { evaluator, varies: false, params: Vec::new(), calls: None }))
+        })
+    }
+
+    fn compile_as(
+        input: &Columns,
+        exprs: &[&(ColId, Expr)],
+        compile: impl FnOnce(&[Expr]) -> PgResult<Option<Computed>>,
+    ) -> PgResult<Option<(Self, Columns)>> {
         let mut outputs = Vec::with_capacity(exprs.len());
         let mut columns = Columns::with_capacity(exprs.len());
         let mut computed: Vec<Expr> = Vec::new();
@@ -367,7 +385,7 @@ impl Projection {
         }
         let computed = match computed.is_empty() {
             true => None,
-            false => match Computed::compile(eval, input, &computed)? {
+            false => match compile(&computed)? {
                 Some(computed) => Some(computed),
                 None => return Ok(None),
             },
@@ -380,7 +398,7 @@ impl Projection {
     ///
     /// # Errors
     /// What its expressions raise.
-    pub(in crate::plan) fn apply(&self, batch: &RecordBatch, known: EvalArgs<'_>) -> PgResult<RecordBatch> {
+    pub(super) fn apply(&self, batch: &RecordBatch, known: EvalArgs<'_>) -> PgResult<RecordBatch> {
         let rows = batch.num_rows();
         let computed = match &self.computed {
             None => Vec::new(),

@@ -1,4 +1,4 @@
-//! Short queries beside the planner: random joins, groups and orders, each prepared once and executed with several values.
+//! Compiled queries beside the planner: random joins, groups and orders, each prepared once and executed with several values.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
@@ -348,7 +348,7 @@ pub(super) async fn compare(
 }
 
 #[tokio::test]
-async fn short_queries_give_what_the_planner_gives() {
+async fn compiled_queries_give_what_the_planner_gives() {
     let mut counts = vec![0; SHAPES.len()];
     for seed in 0..4 {
         let of_seed = compare(seed, 6, 40, statement, &SHAPES).await;

@@ -7,7 +7,7 @@
 //! Invariant: the row is that of [`super::simple_scan`], which does what is not recognised here.
 
 use super::scalar::{EvalArgs, ScalarSource};
-use super::simple_scan::{Base, Columns, schema_of, shape};
+use super::simple_scan::{Base, Columns, schema_of, simple_scan};
 use crate::exec::StatementContext;
 use crate::session::settings::Settings;
 use crate::typed::constant;
@@ -41,13 +41,13 @@ impl ValuesRow {
     /// # Errors
     /// What the compilation of expressions raises.
     pub(super) fn compile(settings: &Settings, used: &HashSet<ColId>, rel: &Rel) -> PgResult<Option<(Self, Columns)>> {
-        let Some(shape) = shape(rel) else { return Ok(None) };
-        let Base::Values(columns, [row]) = shape.base else { return Ok(None) };
-        if shape.limit.is_some() || columns.len() != row.len() || !row.iter().all(is_computed_alone) {
+        let Some(simple) = simple_scan(rel) else { return Ok(None) };
+        let Base::Values(columns, [row]) = simple.base else { return Ok(None) };
+        if simple.limit.is_some() || columns.len() != row.len() || !row.iter().all(is_computed_alone) {
             return Ok(None);
         }
         let mut given: Vec<(ColId, Expr)> = columns.iter().map(|(id, _)| *id).zip(row.iter().cloned()).collect();
-        for exprs in &shape.projections {
+        for exprs in &simple.projections {
             let Some(next) = projected(&given, exprs.iter().filter(|(id, _)| used.contains(id))) else { return Ok(None) };
             given = next;
         }

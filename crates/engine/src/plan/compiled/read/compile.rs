@@ -3,7 +3,7 @@
 use super::search::TextRead;
 use super::{AccessMethod, Comparing, CompiledRead, Range, Test, Values};
 use crate::plan::compiled::scalar::{Computed, Projection, ScalarSource, comparable};
-use crate::plan::compiled::simple_scan::{Base, Columns, SimpleScan, conjuncts, order_of, schema_of, shape};
+use crate::plan::compiled::simple_scan::{Base, Columns, SimpleScan, conjuncts, order_of, schema_of, simple_scan};
 use crate::session::settings::Settings;
 use crate::text::TextIndexes;
 use crate::text::read::RowOrder;
@@ -55,8 +55,8 @@ impl CompiledRead {
         rel: &Rel,
         columns: Option<&[ColId]>,
     ) -> PgResult<Option<Self>> {
-        let Some(shape) = shape(rel) else { return Ok(None) };
-        let Base::Scan(scan) = shape.base else { return Ok(None) };
+        let Some(simple) = simple_scan(rel) else { return Ok(None) };
+        let Base::Scan(scan) = simple.base else { return Ok(None) };
         let preferences = Preferences::new(|name| settings.raw(name), &scan.hints);
         if preferences.force_index || !preferences.key_ranges || !scan.hints.is_empty() || scan.table.key.is_empty() {
             return Ok(None);
@@ -64,7 +64,7 @@ impl CompiledRead {
         // The context of one execution must not be kept: it holds the transaction.
         let eval = EvalContext { settings: Arc::clone(&settings.value), ..EvalContext::default() };
         let (mut offset, mut limit) = (None, None);
-        if let Some((skip, fetch)) = shape.limit {
+        if let Some((skip, fetch)) = simple.limit {
             for (e, place) in [(skip, &mut offset), (fetch, &mut limit)] {
                 if let Some(e) = e {
                     let Some(source) = ScalarSource::of(&eval, e)? else { return Ok(None) };
@@ -74,27 +74,27 @@ impl CompiledRead {
         }
         let codec = RowCodec::of(&scan.table)?;
         let way = match text.filter(|_| preferences == Preferences::default()) {
-            Some(text) => AccessMethod::search(&eval, text, scan, &shape, &codec)?,
+            Some(text) => AccessMethod::search(&eval, text, scan, &simple, &codec)?,
             None => None,
         };
         let way = match way {
-            None => AccessMethod::of(scan, &shape, &codec, bounds(&eval, scan, &codec, &shape.filters)?, &preferences)?,
+            None => AccessMethod::of(scan, &simple, &codec, bounds(&eval, scan, &codec, &simple.filters)?, &preferences)?,
             searched => searched,
         };
         let Some((way, answered)) = way else { return Ok(None) };
         // One row is a matter of a limit only if that is computed.
         let way_limits = !matches!(way, AccessMethod::Row(_));
-        if !way_limits && !limits_nothing(&shape) {
+        if !way_limits && !limits_nothing(&simple) {
             return Ok(None);
         }
         if !way_limits {
             limit = None;
         }
-        let mut rest: Vec<&Expr> = shape.filters.iter().enumerate().filter(|(at, _)| !answered.contains(at)).map(|(_, e)| *e).collect();
+        let mut rest: Vec<&Expr> = simple.filters.iter().enumerate().filter(|(at, _)| !answered.contains(at)).map(|(_, e)| *e).collect();
         in_turn(&eval, &mut rest);
 
         // What only the key answers need not be read.
-        let mut needed: HashSet<ColId> = match shape.projections.first() {
+        let mut needed: HashSet<ColId> = match simple.projections.first() {
             None => match columns {
                 Some(columns) => columns.iter().copied().collect(),
                 None => used.clone(),
@@ -128,8 +128,8 @@ impl CompiledRead {
             let Some(condition) = Computed::condition(&eval, &given, e)? else { return Ok(None) };
             conditions.push(condition);
         }
-        let mut projections = Vec::with_capacity(shape.projections.len());
-        for exprs in &shape.projections {
+        let mut projections = Vec::with_capacity(simple.projections.len());
+        for exprs in &simple.projections {
             let wanted: Vec<&(ColId, Expr)> = exprs.iter().filter(|(id, _)| used.contains(id)).collect();
             let Some((projection, out)) = Projection::compile(&eval, &given, &wanted)? else { return Ok(None) };
             given = out;
@@ -156,9 +156,9 @@ impl CompiledRead {
 }
 
 /// Whether a limit, if there is one, lets one row pass.
-fn limits_nothing(shape: &SimpleScan<'_>) -> bool {
+fn limits_nothing(simple: &SimpleScan<'_>) -> bool {
     use datafusion::common::ScalarValue;
-    match shape.limit {
+    match simple.limit {
         None => true,
         Some((Some(_), _)) => false,
         Some((None, fetch)) => fetch.is_none_or(|f| matches!(f.kind, ExprKind::Const(ScalarValue::Int64(Some(1..) | None)))),
@@ -171,16 +171,16 @@ impl AccessMethod {
         eval: &EvalContext,
         text: &TextIndexes,
         scan: &TableScan,
-        shape: &SimpleScan<'_>,
+        simple: &SimpleScan<'_>,
         codec: &RowCodec,
     ) -> PgResult<Option<(Self, Vec<usize>)>> {
-        let order = match shape.sort {
+        let order = match simple.sort {
             [] => RowOrder::Any,
-            [key] if key.descending && sorted_column(scan, shape, key) == Some(SCORE) => RowOrder::Score,
-            [key, rest @ ..] if key.descending && sorted_column(scan, shape, key) == Some(SCORE) => {
+            [key] if key.descending && sorted_column(scan, simple, key) == Some(SCORE) => RowOrder::Score,
+            [key, rest @ ..] if key.descending && sorted_column(scan, simple, key) == Some(SCORE) => {
                 let parts = if codec.key.salt.is_none() { codec.key.parts.as_slice() } else { &[] };
                 let is_part = |(key, part): (&SortKey, &KeyPartCodec)| {
-                    sorted_column(scan, shape, key) == Some(part.column)
+                    sorted_column(scan, simple, key) == Some(part.column)
                         && key.descending == (part.part.direction == Direction::Desc)
                         && part.part.nulls.is_none_or(|nulls| (nulls == NullOrder::First) == key.nulls_first)
                 };
@@ -191,19 +191,19 @@ impl AccessMethod {
             }
             _ => return Ok(None),
         };
-        let found = TextRead::of(eval, text, scan, &shape.filters, order)?;
+        let found = TextRead::of(eval, text, scan, &simple.filters, order)?;
         Ok(found.map(|(search, answered)| (AccessMethod::Search(Box::new(search)), answered)))
     }
 
     /// The way to the rows, if it does not depend on sizes, with the filters that it answers.
     fn of(
         scan: &TableScan,
-        shape: &SimpleScan<'_>,
+        simple: &SimpleScan<'_>,
         codec: &Arc<RowCodec>,
         bounds: Vec<Bound>,
         preferences: &Preferences,
     ) -> PgResult<Option<(Self, Vec<usize>)>> {
-        let ordered_by_columns = shape.sort.iter().all(|k| matches!(k.expr.kind, ExprKind::Column(_)));
+        let ordered_by_columns = simple.sort.iter().all(|k| matches!(k.expr.kind, ExprKind::Column(_)));
         if let Some((key, answered)) = whole_key(codec, &bounds) {
             return Ok(ordered_by_columns.then_some((AccessMethod::Row(key), answered)));
         }
@@ -211,12 +211,12 @@ impl AccessMethod {
             return Ok(None);
         }
         if bounds.iter().all(|b| matches!(b.test, Test::NotNull)) {
-            let first = Range::first(scan, shape, codec, &bounds)?;
+            let first = Range::first(scan, simple, codec, &bounds)?;
             return Ok(first.map(|(range, answered)| (AccessMethod::Range(Box::new(range)), answered)));
         }
         let Some(range) = Range::of(&scan.table, codec, bounds)? else { return Ok(None) };
         let (mut range, answered) = range;
-        if !shape.sort.is_empty() && !range.gives_order(scan, shape) {
+        if !simple.sort.is_empty() && !range.gives_order(scan, simple) {
             return Ok(None);
         }
         Ok(Some((AccessMethod::Range(Box::new(range)), answered)))
@@ -299,9 +299,9 @@ impl Range {
     }
 
     /// The first or the last rows by the key or an index that has the statement's order, where nothing but that narrows them down.
-    fn first(scan: &TableScan, shape: &SimpleScan<'_>, codec: &Arc<RowCodec>, bounds: &[Bound]) -> PgResult<Option<(Self, Vec<usize>)>> {
+    fn first(scan: &TableScan, simple: &SimpleScan<'_>, codec: &Arc<RowCodec>, bounds: &[Bound]) -> PgResult<Option<(Self, Vec<usize>)>> {
         let table = &scan.table;
-        if !matches!(shape.limit, Some((_, Some(_)))) {
+        if !matches!(simple.limit, Some((_, Some(_)))) {
             return Ok(None);
         }
         let mut sources = vec![(ColumnSource::Table(Arc::clone(codec)), KeyShape::of_table(&codec.key), 0)];
@@ -317,7 +317,7 @@ impl Range {
             let of_it: Vec<&Bound> = bounds.iter().filter(|b| Some(b.column) == first).collect();
             let answered: Vec<usize> = of_it.iter().map(|b| b.filter).collect();
             let mut range = Self::new(key, source, &of_it, false, readable_from);
-            if answered.len() == shape.filters.len() && range.gives_order(scan, shape) {
+            if answered.len() == simple.filters.len() && range.gives_order(scan, simple) {
                 return Ok(Some((range, answered)));
             }
         }
@@ -325,9 +325,9 @@ impl Range {
     }
 
     /// Turns the range so that its rows come in the statement's order, if it can.
-    fn gives_order(&mut self, scan: &TableScan, shape: &SimpleScan<'_>) -> bool {
+    fn gives_order(&mut self, scan: &TableScan, simple: &SimpleScan<'_>) -> bool {
         if self.unique {
-            return shape.sort.iter().all(|k| matches!(k.expr.kind, ExprKind::Column(_)));
+            return simple.sort.iter().all(|k| matches!(k.expr.kind, ExprKind::Column(_)));
         }
         let mut parts = self.key.parts.clone();
         if let ColumnSource::Index(index) = &self.source
@@ -341,8 +341,8 @@ impl Range {
         let narrowed = |column: ColumnId| self.bounds.iter().any(|(c, _)| *c == column);
         let mut parts = parts.iter().filter(|p| !is_constant(p.column));
         let mut reverse = None;
-        for key in shape.sort {
-            let Some(column) = sorted_column(scan, shape, key) else { return false };
+        for key in simple.sort {
+            let Some(column) = sorted_column(scan, simple, key) else { return false };
             if is_constant(column) {
                 continue;
             }
@@ -364,9 +364,9 @@ impl Range {
 }
 
 /// The table's column by which a key sorts, if it is one.
-fn sorted_column(scan: &TableScan, shape: &SimpleScan<'_>, key: &SortKey) -> Option<ColumnId> {
+fn sorted_column(scan: &TableScan, simple: &SimpleScan<'_>, key: &SortKey) -> Option<ColumnId> {
     let ExprKind::Column(mut column) = key.expr.kind else { return None };
-    for exprs in shape.projections.iter().rev() {
+    for exprs in simple.projections.iter().rev() {
         let (_, from) = exprs.iter().find(|(id, _)| *id == column)?;
         let ExprKind::Column(below) = from.kind else { return None };
         column = below;

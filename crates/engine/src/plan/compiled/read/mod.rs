@@ -434,7 +434,7 @@ impl CompiledRead {
 }
 
 /// The rows that OFFSET and LIMIT leave.
-fn limited(batch: RecordBatch, offset: Option<usize>, limit: Option<usize>) -> RecordBatch {
+pub(super) fn limited(batch: RecordBatch, offset: Option<usize>, limit: Option<usize>) -> RecordBatch {
     let from = offset.unwrap_or(0).min(batch.num_rows());
     let rows = limit.unwrap_or(usize::MAX).min(batch.num_rows() - from);
     batch.slice(from, rows)

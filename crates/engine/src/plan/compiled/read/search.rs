@@ -1,6 +1,6 @@
 //! Reads of the rows that a full text index finds: the best of them, a count, those that pass other conditions.
 
-use super::{CompiledRead, CompiledRows, SHORT_ROWS, count};
+use super::{CompiledRead, CompiledRows, SHORT_ROWS, count, limited};
 use crate::exec::StatementContext;
 use crate::exec::scan_output::ScanTable;
 use crate::plan::compiled::scalar::{EvalArgs, ScalarSource};
@@ -253,8 +253,7 @@ impl CompiledRead {
             [one] => one.clone(),
             several => concat_batches(&self.read_schema, several)?,
         };
-        let from = offset.unwrap_or(0).min(batch.num_rows());
-        let batch = batch.slice(from, limit.unwrap_or(usize::MAX).min(batch.num_rows() - from));
+        let batch = limited(batch, offset, limit);
         if batch.num_rows() == 0 {
             return Ok(CompiledRows::Rows(None));
         }
