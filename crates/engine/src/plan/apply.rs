@@ -4,11 +4,10 @@
 //! many, what does not depend on the row is read once and kept, and the rest compiled over it. Any other is planned anew with the values
 //! as constants, so that they become key ranges. [`crate::exec::apply`] is the node that runs them.
 
+use super::compiled::kept::is_steady;
+use super::compiled::{CompiledQuery, CompiledRows};
 use super::decorrelate::{Apply, ApplyKind};
-use super::key_read::KeyRows;
 use super::relation::Planner;
-use super::short::ShortQuery;
-use super::short::kept::is_steady;
 use crate::exec::apply::{ApplyExec, Correlated, Gives, Subquery};
 use crate::node::extend;
 use arrow::array::RecordBatch;
@@ -118,7 +117,7 @@ impl Planned {
     }
 
     /// The subquery compiled, if it reads by keys.
-    fn compile(&self, bound: &[ColId]) -> PgResult<Option<ShortQuery>> {
+    fn compile(&self, bound: &[ColId]) -> PgResult<Option<CompiledQuery>> {
         let settings = self.planner.ctx.session.settings();
         let given = self.planner.ctx.params.len();
         let Some(rel) = self.with_params(bound) else { return Ok(None) };
@@ -128,16 +127,16 @@ impl Planned {
         // Columns of the planner's own are none that the statement knew of.
         let mut used = (*self.planner.used).clone();
         used.extend(self.columns.iter().copied());
-        ShortQuery::compile(&settings, None, &used, &rel, (given + bound.len(), &[]), Some(&self.columns))
+        CompiledQuery::compile(&settings, None, &used, &rel, (given + bound.len(), &[]), Some(&self.columns))
     }
 }
 
 struct Running {
     subquery: Planned,
     bound: Vec<ColId>,
-    short: Option<ShortQuery>,
+    short: Option<CompiledQuery>,
     /// The subquery over relations that were read once, when that has been tried.
-    kept: Option<Option<ShortQuery>>,
+    kept: Option<Option<CompiledQuery>>,
     /// Rows that were not short.
     asked: usize,
     turn: Instant,
@@ -154,7 +153,7 @@ impl Subquery for Running {
         self.params.extend(values);
         let planner = &self.subquery.planner;
         if let Some(short) = &self.short
-            && let KeyRows::Rows(rows) = short.run(&planner.ctx, &self.params, &planner.ctes).await?
+            && let CompiledRows::Rows(rows) = short.run(&planner.ctx, &self.params, &planner.ctes).await?
         {
             return Ok(rows.into_iter().collect());
         }
@@ -169,7 +168,7 @@ impl Subquery for Running {
             }
             // What fails may not be asked for by the plan.
             if let Some(Some(kept)) = &self.kept
-                && let Ok(KeyRows::Rows(rows)) = kept.run(&planner.ctx, &self.params, &planner.ctes).await
+                && let Ok(CompiledRows::Rows(rows)) = kept.run(&planner.ctx, &self.params, &planner.ctes).await
             {
                 return Ok(rows.into_iter().collect());
             }
@@ -189,11 +188,11 @@ impl Subquery for Running {
 
 impl Running {
     /// The subquery over what does not depend on the row; `None` if there is no such way, or too much to keep.
-    async fn over_kept(&self) -> PgResult<Option<ShortQuery>> {
+    async fn over_kept(&self) -> PgResult<Option<CompiledQuery>> {
         let planner = &self.subquery.planner;
         let given = planner.ctx.params.len();
         let Some(rel) = self.subquery.with_params(&self.bound) else { return Ok(None) };
-        let Some(query) = ShortQuery::over_kept(planner, &rel, given + self.bound.len(), &self.subquery.columns)? else {
+        let Some(query) = CompiledQuery::over_kept(planner, &rel, given + self.bound.len(), &self.subquery.columns)? else {
             return Ok(None);
         };
         // The plan may leave rows out that are read here, and not fail.

@@ -4,7 +4,7 @@
 //! becomes a semi- or anti-join (predicates of any form may correlate). A scalar subquery that is one aggregate over rows
 //! matched by equalities becomes a grouped outer join (Galindo-Legaria and Joshi 2001). The rest is left as [`Apply`] items.
 
-use super::short::kept::is_steady;
+use super::compiled::kept::is_steady;
 pub use crate::exec::apply::ApplyKind;
 use datafusion::common::ScalarValue;
 use std::collections::HashSet;

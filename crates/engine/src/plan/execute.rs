@@ -1,11 +1,10 @@
 //! Execution of bound statements: CTEs first, then the body, as a stream of batches.
 
 use super::advise::Advice;
-use super::key_read::{Compiled, KeyRows, PlanCache};
+use super::compiled::{Compiled, CompiledRows, Ctes, PlanCache, simple_scan};
 use super::readable::{Names, render};
 use super::relation::{CteRows, Materialized, Planner, select_columns};
 use super::rules;
-use super::short::Ctes;
 use crate::datafusion_faults::{in_order, options};
 use crate::exec::StatementContext;
 use crate::exec::working_table::RowsOnDemand;
@@ -111,9 +110,9 @@ pub(crate) async fn execute_cached(ctx: &StatementContext, bound: &Bound, cache:
     if let Some(view) = &bound.unpopulated {
         return Err(unpopulated(view));
     }
-    let brief = super::brief::is_brief(bound, cache, ctx.session.settings(), &ctx.database.text, &ctx.catalog)
-        && super::brief::locks_sequences(ctx, cache.sequences(|| super::brief::sequences(bound)));
-    if !brief {
+    let inline = super::compiled::is_inline(bound, cache, ctx.session.settings(), &ctx.database.text, &ctx.catalog)
+        && super::compiled::locks_sequences(ctx, cache.sequences(|| super::compiled::sequences(bound)));
+    if !inline {
         ctx.session.long_work_follows().await;
         ctx.session.admitted().await;
     }
@@ -133,8 +132,8 @@ async fn once(ctx: &StatementContext, bound: &Bound, cache: &PlanCache) -> PgRes
     if matches!(bound.body, BoundBody::Query(_)) && bound.ctes.is_empty() {
         let compiled = cache.compiled(bound, ctx.session.settings(), &ctx.database.text)?;
         match compiled.run(ctx, &Ctes::default()).await? {
-            Some(KeyRows::Rows(rows)) => return Ok(Executed { stream: futures::stream::iter(rows.map(Ok)).boxed(), count: 0 }),
-            Some(KeyRows::Unsuitable) => {
+            Some(CompiledRows::Rows(rows)) => return Ok(Executed { stream: futures::stream::iter(rows.map(Ok)).boxed(), count: 0 }),
+            Some(CompiledRows::Unsuitable) => {
                 ctx.session.long_work_follows().await;
                 ctx.session.admitted().await;
             }
@@ -149,7 +148,7 @@ async fn once(ctx: &StatementContext, bound: &Bound, cache: &PlanCache) -> PgRes
                 let compiled = cache.compiled(bound, ctx.session.settings(), &ctx.database.text)?;
                 let planner = Box::pin(prepare(ctx, bound, cache.used(bound), Some(&compiled))).await?;
                 if matches!(bound.body, BoundBody::Query(_))
-                    && let Some(KeyRows::Rows(rows)) = compiled.run(ctx, &planner.ctes).await?
+                    && let Some(CompiledRows::Rows(rows)) = compiled.run(ctx, &planner.ctes).await?
                 {
                     return Ok(Executed { stream: futures::stream::iter(rows.map(Ok)).boxed(), count: 0 });
                 }
@@ -193,7 +192,7 @@ async fn prepare(ctx: &StatementContext, bound: &Bound, used: Arc<HashSet<ColId>
                     None => None,
                 };
                 match few {
-                    Some(KeyRows::Rows(rows)) => rows.into_iter().collect(),
+                    Some(CompiledRows::Rows(rows)) => rows.into_iter().collect(),
                     _ if makes_rows(rel) => {
                         let plan = physical(ctx, select_columns(planner.plan(rel).await?, &columns)?).await?;
                         let schema = plan.schema();
@@ -233,7 +232,7 @@ fn empty_schema(columns: &[(ColId, stoa_pg::SqlType)]) -> SchemaRef {
 
 async fn run_query(planner: &Planner, query: &Query) -> PgResult<Executed> {
     let columns: Vec<ColId> = query.outputs.iter().map(|o| o.col).collect();
-    if let Some(stream) = super::direct::start(planner, &query.rel, Some(&columns)).await? {
+    if let Some(stream) = simple_scan::start(planner, &query.rel, Some(&columns)).await? {
         return Ok(Executed { stream, count: 0 });
     }
     let plan = planner.plan(&query.rel).await?;
@@ -271,23 +270,17 @@ fn select_repeated(plan: LogicalPlan, columns: &[ColId]) -> PgResult<LogicalPlan
 /// Runs a mutation: its source's rows go through the write path. `compiled` gives those rows, where the source is compiled.
 async fn mutate(planner: &Planner, mutation: &Mutation, compiled: Compiled) -> PgResult<Executed> {
     let ctx = &planner.ctx;
-    let rows = match (&compiled.read, &compiled.row, &compiled.query) {
-        (Some(read), ..) => {
-            let rows = read.run(ctx, &ctx.params).await?;
-            if matches!(rows, KeyRows::Unsuitable) {
-                ctx.session.long_work_follows().await;
-                ctx.session.admitted().await;
-            }
-            rows
-        }
-        (None, Some(row), _) => row.run(ctx, &ctx.params)?.map_or(KeyRows::Unsuitable, |row| KeyRows::Rows(Some(row))),
-        // Boxed, so that the futures of what changes one row stay small.
-        (None, None, Some(query)) => Box::pin(query.run(ctx, &ctx.params, &planner.ctes)).await?,
-        (None, None, None) => KeyRows::Unsuitable,
+    let rows = match &compiled.query {
+        Some(query) => query.run(ctx, &ctx.params, &planner.ctes).await?,
+        None => CompiledRows::Unsuitable,
     };
-    let stream = if let KeyRows::Rows(rows) = rows {
+    if matches!(rows, CompiledRows::Unsuitable) {
+        ctx.session.long_work_follows().await;
+        ctx.session.admitted().await;
+    }
+    let stream = if let CompiledRows::Rows(rows) = rows {
         futures::stream::iter(rows.map(Ok)).boxed()
-    } else if let Some(stream) = super::direct::start(planner, &mutation.source, None).await? {
+    } else if let Some(stream) = simple_scan::start(planner, &mutation.source, None).await? {
         stream
     } else {
         let plan = planner.plan(&mutation.source).await?;
@@ -476,6 +469,7 @@ pub async fn explain(ctx: &StatementContext, bound: &Bound, options: &ExplainOpt
     // What is done instead of the plan while there are few rows.
     if let Some(query) = PlanCache::default().compiled(bound, ctx.session.settings(), &ctx.database.text)?.query
         && !options.analyze
+        && query.is_tree()
     {
         lines.push("While rows are few:".into());
         lines.extend(query.describe().into_iter().map(|line| format!("  {line}")));

@@ -9,7 +9,7 @@ use super::api::Prepared;
 use super::prepared::{BoundStatement, PreparedStatement};
 use super::session_impl::Session;
 use crate::environment::SessionEnvironment;
-use crate::plan::is_brief;
+use crate::plan::is_inline;
 use datafusion::common::ScalarValue;
 use indexmap::IndexMap;
 use parking_lot::Mutex;
@@ -183,7 +183,7 @@ impl Session {
             && with_values(&bound.bound, &values, &self.eval_context(Arc::clone(&system))) == literal.bound;
         let keep = same
             && !depends_on_constants(&bound.bound)
-            && is_brief(&bound.bound, &bound.plan, settings, &self.database.text, &system.catalog);
+            && is_inline(&bound.bound, &bound.plan, settings, &self.database.text, &system.catalog);
         let constants = constants_that_raise(&bound.bound, &self.eval_context(system)).into();
         keep.then_some(Kept { body, bound, constants, wanted: self.shapes.wanted })
     }

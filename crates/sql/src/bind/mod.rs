@@ -17,7 +17,7 @@ mod hint;
 mod insert;
 pub mod literal;
 mod merge;
-mod outer_join;
+pub mod outer_join;
 pub mod query;
 pub mod resolve;
 pub mod scope;

@@ -9,7 +9,7 @@ use crate::typed::walk::given_columns;
 use std::collections::HashSet;
 use stoa_pg::{PgError, PgResult};
 
-type Columns = HashSet<ColId>;
+pub type Columns = HashSet<ColId>;
 type Condition = (Expr, bool);
 
 /// Narrows outer joins of a statement that has a FULL JOIN without an equality.
@@ -139,7 +139,8 @@ fn in_terms_of(conditions: &[Condition], exprs: &[(ColId, Expr)]) -> Vec<Conditi
 }
 
 /// Whether the expression is NULL where all columns of a side are; of a condition (`top`), NULL or false.
-fn drops(e: &Expr, top: bool, side: &Columns) -> bool {
+#[must_use]
+pub fn drops(e: &Expr, top: bool, side: &Columns) -> bool {
     let any = |args: &[Expr]| args.iter().any(|a| drops(a, false, side));
     match &e.kind {
         ExprKind::Column(c) => side.contains(c),

@@ -1,9 +1,9 @@
-//! From a statement's relation to a [`KeyRead`].
+//! From a statement's relation to a [`CompiledRead`].
 
 use super::search::TextRead;
-use super::values::{Computed, Projection, Source, comparable};
-use super::{Comparing, KeyRead, Range, Test, Values, Way};
-use crate::plan::direct::{Base, Columns, Shape, conjuncts, order_of, schema_of, shape};
+use super::{AccessMethod, Comparing, CompiledRead, Range, Test, Values};
+use crate::plan::compiled::scalar::{Computed, Projection, ScalarSource, comparable};
+use crate::plan::compiled::simple_scan::{Base, Columns, SimpleScan, conjuncts, order_of, schema_of, simple_scan};
 use crate::settings::Settings;
 use crate::text::TextIndexes;
 use crate::text::read::RowOrder;
@@ -34,7 +34,7 @@ struct Bound {
 
 impl Bound {
     /// The one value that the column has.
-    fn equal(&self) -> Option<&Source> {
+    fn equal(&self) -> Option<&ScalarSource> {
         match &self.test {
             Test::Compare(Comparison::Equal, value) => Some(value),
             _ => None,
@@ -42,7 +42,7 @@ impl Bound {
     }
 }
 
-impl KeyRead {
+impl CompiledRead {
     /// Compiles a relation, if it is such a read. `used` are the columns that anything in the statement uses; `columns` are those
     /// to be given in this order, otherwise all of the relation that are used. With `text` it may be a search.
     ///
@@ -55,8 +55,8 @@ impl KeyRead {
         rel: &Rel,
         columns: Option<&[ColId]>,
     ) -> PgResult<Option<Self>> {
-        let Some(shape) = shape(rel) else { return Ok(None) };
-        let Base::Scan(scan) = shape.base else { return Ok(None) };
+        let Some(simple) = simple_scan(rel) else { return Ok(None) };
+        let Base::Scan(scan) = simple.base else { return Ok(None) };
         let preferences = Preferences::new(|name| settings.raw(name), &scan.hints);
         if preferences.force_index || !preferences.key_ranges || !scan.hints.is_empty() || scan.table.key.is_empty() {
             return Ok(None);
@@ -64,37 +64,37 @@ impl KeyRead {
         // The context of one execution must not be kept: it holds the transaction.
         let eval = EvalContext { settings: Arc::clone(&settings.value), ..EvalContext::default() };
         let (mut offset, mut limit) = (None, None);
-        if let Some((skip, fetch)) = shape.limit {
+        if let Some((skip, fetch)) = simple.limit {
             for (e, place) in [(skip, &mut offset), (fetch, &mut limit)] {
                 if let Some(e) = e {
-                    let Some(source) = Source::of(&eval, e)? else { return Ok(None) };
+                    let Some(source) = ScalarSource::of(&eval, e)? else { return Ok(None) };
                     *place = Some(source);
                 }
             }
         }
         let codec = RowCodec::of(&scan.table)?;
         let way = match text.filter(|_| preferences == Preferences::default()) {
-            Some(text) => Way::search(&eval, text, scan, &shape, &codec)?,
+            Some(text) => AccessMethod::search(&eval, text, scan, &simple, &codec)?,
             None => None,
         };
         let way = match way {
-            None => Way::of(scan, &shape, &codec, bounds(&eval, scan, &codec, &shape.filters)?, &preferences)?,
+            None => AccessMethod::of(scan, &simple, &codec, bounds(&eval, scan, &codec, &simple.filters)?, &preferences)?,
             searched => searched,
         };
         let Some((way, answered)) = way else { return Ok(None) };
         // One row is a matter of a limit only if that is computed.
-        let way_limits = !matches!(way, Way::Row(_));
-        if !way_limits && !limits_nothing(&shape) {
+        let way_limits = !matches!(way, AccessMethod::Row(_));
+        if !way_limits && !limits_nothing(&simple) {
             return Ok(None);
         }
         if !way_limits {
             limit = None;
         }
-        let mut rest: Vec<&Expr> = shape.filters.iter().enumerate().filter(|(at, _)| !answered.contains(at)).map(|(_, e)| *e).collect();
+        let mut rest: Vec<&Expr> = simple.filters.iter().enumerate().filter(|(at, _)| !answered.contains(at)).map(|(_, e)| *e).collect();
         in_turn(&eval, &mut rest);
 
         // What only the key answers need not be read.
-        let mut needed: HashSet<ColId> = match shape.projections.first() {
+        let mut needed: HashSet<ColId> = match simple.projections.first() {
             None => match columns {
                 Some(columns) => columns.iter().copied().collect(),
                 None => used.clone(),
@@ -116,7 +116,7 @@ impl KeyRead {
             let ty = match scan.table.column(*id) {
                 Some(column) => column.ty.clone(),
                 // Only a search has it.
-                None if *id == SCORE && matches!(way, Way::Search(_)) => SqlType::new(PgType::Float4),
+                None if *id == SCORE && matches!(way, AccessMethod::Search(_)) => SqlType::new(PgType::Float4),
                 None => return Ok(None),
             };
             read.push(*id);
@@ -128,8 +128,8 @@ impl KeyRead {
             let Some(condition) = Computed::condition(&eval, &given, e)? else { return Ok(None) };
             conditions.push(condition);
         }
-        let mut projections = Vec::with_capacity(shape.projections.len());
-        for exprs in &shape.projections {
+        let mut projections = Vec::with_capacity(simple.projections.len());
+        for exprs in &simple.projections {
             let wanted: Vec<&(ColId, Expr)> = exprs.iter().filter(|(id, _)| used.contains(id)).collect();
             let Some((projection, out)) = Projection::compile(&eval, &given, &wanted)? else { return Ok(None) };
             given = out;
@@ -156,31 +156,31 @@ impl KeyRead {
 }
 
 /// Whether a limit, if there is one, lets one row pass.
-fn limits_nothing(shape: &Shape<'_>) -> bool {
+fn limits_nothing(simple: &SimpleScan<'_>) -> bool {
     use datafusion::common::ScalarValue;
-    match shape.limit {
+    match simple.limit {
         None => true,
         Some((Some(_), _)) => false,
         Some((None, fetch)) => fetch.is_none_or(|f| matches!(f.kind, ExprKind::Const(ScalarValue::Int64(Some(1..) | None)))),
     }
 }
 
-impl Way {
+impl AccessMethod {
     /// A search, if a full text index answers one of the filters, in the order that is asked for.
     fn search(
         eval: &EvalContext,
         text: &TextIndexes,
         scan: &TableScan,
-        shape: &Shape<'_>,
+        simple: &SimpleScan<'_>,
         codec: &RowCodec,
     ) -> PgResult<Option<(Self, Vec<usize>)>> {
-        let order = match shape.sort {
+        let order = match simple.sort {
             [] => RowOrder::Any,
-            [key] if key.descending && sorted_column(scan, shape, key) == Some(SCORE) => RowOrder::Score,
-            [key, rest @ ..] if key.descending && sorted_column(scan, shape, key) == Some(SCORE) => {
+            [key] if key.descending && sorted_column(scan, simple, key) == Some(SCORE) => RowOrder::Score,
+            [key, rest @ ..] if key.descending && sorted_column(scan, simple, key) == Some(SCORE) => {
                 let parts = if codec.key.salt.is_none() { codec.key.parts.as_slice() } else { &[] };
                 let is_part = |(key, part): (&SortKey, &KeyPartCodec)| {
-                    sorted_column(scan, shape, key) == Some(part.column)
+                    sorted_column(scan, simple, key) == Some(part.column)
                         && key.descending == (part.part.direction == Direction::Desc)
                         && part.part.nulls.is_none_or(|nulls| (nulls == NullOrder::First) == key.nulls_first)
                 };
@@ -191,40 +191,40 @@ impl Way {
             }
             _ => return Ok(None),
         };
-        let found = TextRead::of(eval, text, scan, &shape.filters, order)?;
-        Ok(found.map(|(search, answered)| (Way::Search(Box::new(search)), answered)))
+        let found = TextRead::of(eval, text, scan, &simple.filters, order)?;
+        Ok(found.map(|(search, answered)| (AccessMethod::Search(Box::new(search)), answered)))
     }
 
     /// The way to the rows, if it does not depend on sizes, with the filters that it answers.
     fn of(
         scan: &TableScan,
-        shape: &Shape<'_>,
+        simple: &SimpleScan<'_>,
         codec: &Arc<RowCodec>,
         bounds: Vec<Bound>,
         preferences: &Preferences,
     ) -> PgResult<Option<(Self, Vec<usize>)>> {
-        let ordered_by_columns = shape.sort.iter().all(|k| matches!(k.expr.kind, ExprKind::Column(_)));
+        let ordered_by_columns = simple.sort.iter().all(|k| matches!(k.expr.kind, ExprKind::Column(_)));
         if let Some((key, answered)) = whole_key(codec, &bounds) {
-            return Ok(ordered_by_columns.then_some((Way::Row(key), answered)));
+            return Ok(ordered_by_columns.then_some((AccessMethod::Row(key), answered)));
         }
         if *preferences != Preferences::default() {
             return Ok(None);
         }
         if bounds.iter().all(|b| matches!(b.test, Test::NotNull)) {
-            let first = Range::first(scan, shape, codec, &bounds)?;
-            return Ok(first.map(|(range, answered)| (Way::Range(Box::new(range)), answered)));
+            let first = Range::first(scan, simple, codec, &bounds)?;
+            return Ok(first.map(|(range, answered)| (AccessMethod::Range(Box::new(range)), answered)));
         }
         let Some(range) = Range::of(&scan.table, codec, bounds)? else { return Ok(None) };
         let (mut range, answered) = range;
-        if !shape.sort.is_empty() && !range.gives_order(scan, shape) {
+        if !simple.sort.is_empty() && !range.gives_order(scan, simple) {
             return Ok(None);
         }
-        Ok(Some((Way::Range(Box::new(range)), answered)))
+        Ok(Some((AccessMethod::Range(Box::new(range)), answered)))
     }
 
     /// An index that has all columns needs no rows.
     fn covering(mut self, read: &[ColumnId]) -> Self {
-        if let Way::Range(range) = &mut self
+        if let AccessMethod::Range(range) = &mut self
             && let ColumnSource::Index(index) = &range.source
         {
             range.looks_up = !read.iter().all(|id| index.covers(*id));
@@ -234,13 +234,13 @@ impl Way {
 }
 
 /// The value of each part of the row key, if there is one for each.
-fn whole_key(codec: &RowCodec, bounds: &[Bound]) -> Option<(Vec<Source>, Vec<usize>)> {
+fn whole_key(codec: &RowCodec, bounds: &[Bound]) -> Option<(Vec<ScalarSource>, Vec<usize>)> {
     let mut key = Vec::with_capacity(codec.key.parts.len());
     let mut answered = Vec::with_capacity(codec.key.parts.len());
     for part in &codec.key.parts {
         // Values that are computed may fail where no row needs them.
         let equal = |b: &Bound| {
-            let value = b.equal().filter(|value| !matches!(value, Source::Call(_) | Source::Computed(_)))?;
+            let value = b.equal().filter(|value| !matches!(value, ScalarSource::Call(_) | ScalarSource::Computed(_)))?;
             (b.column == part.column).then(|| (value.clone(), b.filter))
         };
         let (value, filter) = bounds.iter().find_map(equal)?;
@@ -299,9 +299,9 @@ impl Range {
     }
 
     /// The first or the last rows by the key or an index that has the statement's order, where nothing but that narrows them down.
-    fn first(scan: &TableScan, shape: &Shape<'_>, codec: &Arc<RowCodec>, bounds: &[Bound]) -> PgResult<Option<(Self, Vec<usize>)>> {
+    fn first(scan: &TableScan, simple: &SimpleScan<'_>, codec: &Arc<RowCodec>, bounds: &[Bound]) -> PgResult<Option<(Self, Vec<usize>)>> {
         let table = &scan.table;
-        if !matches!(shape.limit, Some((_, Some(_)))) {
+        if !matches!(simple.limit, Some((_, Some(_)))) {
             return Ok(None);
         }
         let mut sources = vec![(ColumnSource::Table(Arc::clone(codec)), KeyShape::of_table(&codec.key), 0)];
@@ -317,7 +317,7 @@ impl Range {
             let of_it: Vec<&Bound> = bounds.iter().filter(|b| Some(b.column) == first).collect();
             let answered: Vec<usize> = of_it.iter().map(|b| b.filter).collect();
             let mut range = Self::new(key, source, &of_it, false, readable_from);
-            if answered.len() == shape.filters.len() && range.gives_order(scan, shape) {
+            if answered.len() == simple.filters.len() && range.gives_order(scan, simple) {
                 return Ok(Some((range, answered)));
             }
         }
@@ -325,9 +325,9 @@ impl Range {
     }
 
     /// Turns the range so that its rows come in the statement's order, if it can.
-    fn gives_order(&mut self, scan: &TableScan, shape: &Shape<'_>) -> bool {
+    fn gives_order(&mut self, scan: &TableScan, simple: &SimpleScan<'_>) -> bool {
         if self.unique {
-            return shape.sort.iter().all(|k| matches!(k.expr.kind, ExprKind::Column(_)));
+            return simple.sort.iter().all(|k| matches!(k.expr.kind, ExprKind::Column(_)));
         }
         let mut parts = self.key.parts.clone();
         if let ColumnSource::Index(index) = &self.source
@@ -341,8 +341,8 @@ impl Range {
         let narrowed = |column: ColumnId| self.bounds.iter().any(|(c, _)| *c == column);
         let mut parts = parts.iter().filter(|p| !is_constant(p.column));
         let mut reverse = None;
-        for key in shape.sort {
-            let Some(column) = sorted_column(scan, shape, key) else { return false };
+        for key in simple.sort {
+            let Some(column) = sorted_column(scan, simple, key) else { return false };
             if is_constant(column) {
                 continue;
             }
@@ -364,9 +364,9 @@ impl Range {
 }
 
 /// The table's column by which a key sorts, if it is one.
-fn sorted_column(scan: &TableScan, shape: &Shape<'_>, key: &SortKey) -> Option<ColumnId> {
+fn sorted_column(scan: &TableScan, simple: &SimpleScan<'_>, key: &SortKey) -> Option<ColumnId> {
     let ExprKind::Column(mut column) = key.expr.kind else { return None };
-    for exprs in shape.projections.iter().rev() {
+    for exprs in simple.projections.iter().rev() {
         let (_, from) = exprs.iter().find(|(id, _)| *id == column)?;
         let ExprKind::Column(below) = from.kind else { return None };
         column = below;
@@ -429,7 +429,7 @@ impl Filters<'_> {
         if !comparable(&own.ty, &value.ty) {
             return Ok(None);
         }
-        Ok(Source::of(self.eval, value)?.map(|value| Comparing { column, op, value }))
+        Ok(ScalarSource::of(self.eval, value)?.map(|value| Comparing { column, op, value }))
     }
 
     /// Conjunctions of comparisons, and a column that all of them compare. `None` if there is anything else among them: then the key
@@ -469,10 +469,10 @@ fn bounds(eval: &EvalContext, scan: &TableScan, codec: &RowCodec, filters: &[&Ex
                 let Some((column, own)) = own(left) else { continue };
                 let sources = match &array.kind {
                     ExprKind::Array(items) if items.iter().all(|item| comparable(&own.ty, &item.ty)) => {
-                        items.iter().map(|item| Source::of(eval, item)).collect::<PgResult<Option<Vec<_>>>>()?.map(Values::Each)
+                        items.iter().map(|item| ScalarSource::of(eval, item)).collect::<PgResult<Option<Vec<_>>>>()?.map(Values::Each)
                     }
                     ExprKind::Param(_) | ExprKind::Const(_) if element(&array.ty).is_some_and(|ty| comparable(&own.ty, &ty)) => {
-                        Source::of(eval, array)?.map(Values::Array)
+                        ScalarSource::of(eval, array)?.map(Values::Array)
                     }
                     _ => None,
                 };

@@ -1,7 +1,7 @@
 //! Which statements take so little that a thread may execute them between the messages of others.
 
-use super::direct::{Base, shape};
-use super::key_read::PlanCache;
+use super::cache::PlanCache;
+use super::simple_scan::{Base, simple_scan};
 use crate::exec::StatementContext;
 use crate::settings::Settings;
 use crate::text::TextIndexes;
@@ -20,14 +20,14 @@ const FEW_ROWS: usize = 32;
 
 /// Whether a statement reads rows by short ranges of keys or by a search, changes one row, inserts a few rows of values, or computes values
 /// without a table; and calls nothing that may hold up its thread.
-pub(crate) fn is_brief(bound: &Bound, cache: &PlanCache, settings: Arc<Settings>, text: &TextIndexes, catalog: &CatalogSnapshot) -> bool {
+pub(crate) fn is_inline(bound: &Bound, cache: &PlanCache, settings: Arc<Settings>, text: &TextIndexes, catalog: &CatalogSnapshot) -> bool {
     if !bound.ctes.is_empty() {
         return false;
     }
     // What cannot be compiled is reported where it is executed.
     let compiled = || cache.compiled(bound, settings, text).unwrap_or_default();
     match &bound.body {
-        BoundBody::Query(query) => gives_few_values(&query.rel) || compiled().is_brief(),
+        BoundBody::Query(query) => gives_few_values(&query.rel) || compiled().is_inline(),
         BoundBody::Mutation(mutation) => {
             // What refers to a row that changes may be many rows.
             let unreferenced = || catalog.referencing(mutation.table.0.oid).is_empty();
@@ -37,7 +37,7 @@ pub(crate) fn is_brief(bound: &Bound, cache: &PlanCache, settings: Arc<Settings>
                         gives_few_values(&mutation.source)
                     }
                     MutationKind::Insert { .. } => gives_few_values(&mutation.source) && unreferenced(),
-                    MutationKind::Update { .. } | MutationKind::Delete { .. } => compiled().is_brief_single() && unreferenced(),
+                    MutationKind::Update { .. } | MutationKind::Delete { .. } => compiled().is_inline_single() && unreferenced(),
                     MutationKind::Merge { .. } => false,
                 }
         }
@@ -51,13 +51,13 @@ fn changes_little(mutation: &Mutation) -> bool {
 
 /// A few rows without any table.
 fn gives_few_values(rel: &Rel) -> bool {
-    let Some(shape) = shape(rel) else { return false };
-    let few = match shape.base {
+    let Some(simple) = simple_scan(rel) else { return false };
+    let few = match simple.base {
         Base::Values(_, rows) => rows.len() <= FEW_ROWS && rows.iter().flatten().all(is_quick),
         Base::One => true,
         Base::Scan(_) => false,
     };
-    few && shape.filters.iter().all(|e| is_quick(e)) && shape.projections.iter().all(|p| p.iter().all(|(_, e)| is_quick(e)))
+    few && simple.filters.iter().all(|e| is_quick(e)) && simple.projections.iter().all(|p| p.iter().all(|(_, e)| is_quick(e)))
 }
 
 /// Whether an expression is computed at once: no subquery, and no function that waits, as `pg_sleep` does. `nextval` waits only for who
@@ -84,8 +84,8 @@ fn sequence_of(e: &Expr) -> Option<Oid> {
     }
 }
 
-/// The sequences of a brief statement, with how many values of each it may take.
-pub(super) fn sequences(bound: &Bound) -> Box<[(Oid, i64)]> {
+/// The sequences of an inline statement, with how many values of each it may take.
+pub(in crate::plan) fn sequences(bound: &Bound) -> Box<[(Oid, i64)]> {
     let mut out: Vec<(Oid, i64)> = Vec::new();
     let mut look = |e: &Expr| {
         e.any(&mut |x| {
@@ -110,9 +110,9 @@ pub(super) fn sequences(bound: &Bound) -> Box<[(Oid, i64)]> {
     out.into()
 }
 
-/// Locks the sequences of a brief statement as `nextval` would; `false` if one has to be waited for, or for its values to become durable:
+/// Locks the sequences of an inline statement as `nextval` would; `false` if one has to be waited for, or for its values to become durable:
 /// that must not be done here.
-pub(super) fn locks_sequences(ctx: &StatementContext, sequences: &[(Oid, i64)]) -> bool {
+pub(in crate::plan) fn locks_sequences(ctx: &StatementContext, sequences: &[(Oid, i64)]) -> bool {
     sequences.iter().all(|(oid, count)| {
         ctx.catalog.shared().is_some_and(|shared| shared.sequences.has_ahead(*oid, *count))
             && ctx.txn.try_lock_table(*oid, TableLockMode::RowExclusive)
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn what_takes_long_is_told_from_what_is_brief() {
+    fn what_takes_long_is_told_from_what_is_inline() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let database = Database::open(stoa_table::Tables::in_memory(), DatabaseOptions::default()).await.unwrap();

@@ -1,8 +1,8 @@
 //! A read for many sets of values at once, as joins and subqueries make it: what they ask for is read together, each row once.
 //!
-//! Invariant: each set is given the rows that [`KeyRead::run`] gives for it, in that order.
+//! Invariant: each set is given the rows that [`CompiledRead::run`] gives for it, in that order.
 
-use super::{KeyRead, KeyRows, Known, Narrowed, Range, SHORT_LOOKUPS, SHORT_ROWS, Way, count, limited};
+use super::{AccessMethod, CompiledRead, CompiledRows, EvalArgs, Narrowed, Range, SHORT_LOOKUPS, SHORT_ROWS, count, limited};
 use crate::exec::StatementContext;
 use crate::exec::scan_output::ScanTable;
 use arrow::array::{RecordBatch, RecordBatchOptions, UInt32Array};
@@ -57,11 +57,11 @@ impl RowSink for Keyed<'_> {
     }
 }
 
-impl KeyRead {
+impl CompiledRead {
     /// The rows for each of several sets of parameters' values; none of them if they are more than `most`, which the planner then reads.
     ///
     /// # Errors
-    /// As [`KeyRead::run`].
+    /// As [`CompiledRead::run`].
     pub(in crate::plan) async fn run_many(&self, ctx: &StatementContext, sets: &[&[ScalarValue]], most: usize) -> PgResult<Many> {
         if sets.len() > 1 && !self.takes_first() {
             // Boxed, so that the future of one read stays small.
@@ -73,7 +73,7 @@ impl KeyRead {
         let mut left = most;
         let mut out = Vec::with_capacity(sets.len());
         for params in sets {
-            let KeyRows::Rows(rows) = self.run(ctx, params).await? else { return Ok(None) };
+            let CompiledRows::Rows(rows) = self.run(ctx, params).await? else { return Ok(None) };
             // Rows without columns are a number.
             let given = rows.as_ref().filter(|rows| rows.num_columns() > 0).map_or(0, RecordBatch::num_rows);
             let Some(rest) = left.checked_sub(given) else { return Ok(None) };
@@ -85,7 +85,7 @@ impl KeyRead {
 
     /// Whether it takes the first rows of a range, of which the others may be many.
     fn takes_first(&self) -> bool {
-        let many = matches!(&self.way, Way::Range(range) if !range.unique);
+        let many = matches!(&self.way, AccessMethod::Range(range) if !range.unique);
         many && self.limit.is_some() && self.conditions.is_empty()
     }
 
@@ -93,10 +93,10 @@ impl KeyRead {
         let table = self.scan_table(ctx);
         let source = ColumnSource::Table(Arc::clone(&self.codec));
         match &self.way {
-            Way::Row(key) => {
+            AccessMethod::Row(key) => {
                 let mut wanted = Vec::with_capacity(sets.len());
                 for params in sets {
-                    let key = self.encode_key(key, Known { eval: &ctx.eval, params })?;
+                    let key = self.encode_key(key, EvalArgs { eval: &ctx.eval, params })?;
                     let ranges = key.iter().map(|key| KeyRange::point(key)).collect();
                     wanted.push(Wanted { ranges, offset: None, limit: None });
                 }
@@ -109,8 +109,8 @@ impl KeyRead {
                 *self.decoder.lock() = Some(decoder);
                 self.divided(&ctx.eval, sets, &wanted, &keys, None, false, &rows).map(Together::Done)
             }
-            Way::Range(range) => self.ranges_together(range, &table, &ctx.eval, sets, most).await,
-            Way::Search(_) => Ok(Together::Apart),
+            AccessMethod::Range(range) => self.ranges_together(range, &table, &ctx.eval, sets, most).await,
+            AccessMethod::Search(_) => Ok(Together::Apart),
         }
     }
 
@@ -129,7 +129,7 @@ impl KeyRead {
         let mut wanted = Vec::with_capacity(sets.len());
         let mut unique = range.unique && range.equals.is_some();
         for params in sets {
-            let known = Known { eval, params };
+            let known = EvalArgs { eval, params };
             let (Ok(offset), Ok(limit)) = (count(self.offset.as_ref(), known), count(self.limit.as_ref(), known)) else {
                 return Ok(Together::Done(None));
             };
@@ -260,7 +260,7 @@ impl KeyRead {
                 let last = u32::try_from(batch.num_rows()).map_err(|_| PgError::internal("too many rows at once"))?;
                 batch = take_record_batch(&batch, &UInt32Array::from_iter_values((0..last).rev()))?;
             }
-            let known = Known { eval, params };
+            let known = EvalArgs { eval, params };
             let batch = self.passing(batch, known)?;
             out.push(match batch.num_rows() {
                 0 => None,

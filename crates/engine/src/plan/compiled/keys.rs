@@ -1,7 +1,7 @@
 //! Rows that are equal: what DISTINCT ON, INTERSECT, EXCEPT and groups ask.
 
-use super::super::key_read::{Computed, Known};
-use crate::plan::direct::Columns;
+use super::scalar::{Computed, EvalArgs};
+use crate::plan::compiled::simple_scan::Columns;
 use crate::typed::tree::{Expr, SetOp};
 use arrow::array::{RecordBatch, UInt32Array};
 use arrow::compute::take_record_batch;
@@ -31,7 +31,7 @@ impl Keys {
     ///
     /// # Errors
     /// What the expressions raise.
-    pub(super) fn of(&self, batch: &RecordBatch, known: Known<'_>) -> PgResult<Rows> {
+    pub(super) fn of(&self, batch: &RecordBatch, known: EvalArgs<'_>) -> PgResult<Rows> {
         let keys = self.computed.evaluate(batch.columns(), batch.num_rows(), known)?;
         Ok(self.converter.lock().convert_columns(&keys)?)
     }
@@ -40,7 +40,7 @@ impl Keys {
     ///
     /// # Errors
     /// What the expressions raise.
-    pub(super) fn first_rows(&self, batch: &RecordBatch, known: Known<'_>) -> PgResult<RecordBatch> {
+    pub(super) fn first_rows(&self, batch: &RecordBatch, known: EvalArgs<'_>) -> PgResult<RecordBatch> {
         if batch.num_rows() < 2 {
             return Ok(batch.clone());
         }
@@ -53,7 +53,14 @@ impl Keys {
     ///
     /// # Errors
     /// What the expressions raise.
-    pub(super) fn combine(&self, op: SetOp, all: bool, left: &RecordBatch, right: &RecordBatch, known: Known<'_>) -> PgResult<RecordBatch> {
+    pub(super) fn combine(
+        &self,
+        op: SetOp,
+        all: bool,
+        left: &RecordBatch,
+        right: &RecordBatch,
+        known: EvalArgs<'_>,
+    ) -> PgResult<RecordBatch> {
         if left.num_rows() == 0 {
             return Ok(left.clone());
         }

@@ -3,7 +3,7 @@
 //!
 //! Planning costs DataFusion about a millisecond for a join or a group, and again for each execution, since its plans hold the values
 //! that they were made for. An application's statements mostly read some rows by a key, and for each of them some more by another.
-//! Here such a statement is a tree of nodes over [`KeyRead`]s. The inner side of a join is asked with each row of the outer one, whose
+//! Here such a statement is a tree of nodes over [`CompiledRead`]s. The inner side of a join is asked with each row of the outer one, whose
 //! values stand for parameters there; so is a subquery. A node is run for many such sets of values at once and gives a batch for each,
 //! so that what all of them read comes in one call of the store.
 //!
@@ -13,16 +13,14 @@
 //! Invariant: the answer is the planner's; what is not recognised is left to it, and so is a statement in which a value raises an error, for
 //! some values are computed here earlier than there, or for nothing.
 
-mod compile;
-mod group;
-mod joins;
-pub(crate) mod kept;
-mod keys;
-#[cfg(test)]
-mod tests;
-mod window;
-
-use super::key_read::{Computed, KeyRead, KeyRows, Known, MAX_MISSES, Projection, Source, count};
+use super::both_sides::{BothSides, Unmatched};
+use super::group::Group;
+use super::kept::Kept;
+use super::keys::Keys;
+use super::read::{CompiledRead, CompiledRows, MAX_MISSES, count, limited};
+use super::scalar::{Computed, EvalArgs, Projection, ScalarSource};
+use super::values_row::ValuesRow;
+use super::window::Window;
 use crate::exec::StatementContext;
 use crate::exec::apply::array_of_rows;
 use crate::exec::lock_rows::RowLocks;
@@ -35,13 +33,11 @@ use arrow::compute::{SortColumn, SortOptions, concat, concat_batches, filter_rec
 use arrow::datatypes::SchemaRef;
 use datafusion::common::ScalarValue;
 use futures::future::BoxFuture;
-use group::Group;
-use keys::Keys;
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use stoa_pg::{EvalContext, PgError, PgResult};
-use window::Window;
 
 /// Rows that all reads of a statement give together, above which it is no longer short.
 const MOST_ROWS: usize = 2048;
@@ -49,42 +45,42 @@ const MOST_ROWS: usize = 2048;
 const MOST_READS: usize = 256;
 
 /// See the module.
-pub(crate) struct ShortQuery {
-    root: Node,
+pub(crate) struct CompiledQuery {
+    pub(super) root: Node,
     /// How many parameters it is run with.
-    params: usize,
+    pub(super) params: usize,
     /// Positions of what is given, where they are not all in order.
-    order: Option<Vec<usize>>,
-    misses: AtomicU32,
+    pub(super) order: Option<Vec<usize>>,
+    pub(super) misses: AtomicU32,
     /// What is read before it is run for many rows.
-    kept: Vec<Arc<kept::Kept>>,
+    pub(super) kept: Vec<Arc<Kept>>,
 }
 
-impl std::fmt::Debug for ShortQuery {
+impl std::fmt::Debug for CompiledQuery {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ShortQuery").finish_non_exhaustive()
+        f.debug_struct("CompiledQuery").finish_non_exhaustive()
     }
 }
 
 /// A step, and the columns of its rows.
-struct Node {
-    step: Step,
-    schema: SchemaRef,
+pub(super) struct Node {
+    pub(super) step: Step,
+    pub(super) schema: SchemaRef,
 }
 
-enum Step {
-    Read(Box<KeyRead>),
+pub(super) enum Step {
+    Read(Box<CompiledRead>),
     Join(Box<Join>),
     Filter(Box<Node>, Vec<Computed>),
     Project(Box<Node>, Projection),
     Sort(Box<Node>, Sort),
-    Limit(Box<Node>, Option<Source>, Option<Source>),
+    Limit(Box<Node>, Option<ScalarSource>, Option<ScalarSource>),
     Group(Box<Node>, Box<Group>),
     Window(Box<Node>, Box<Window>),
     /// DISTINCT ON: the first row of each key.
     First(Box<Node>, Keys),
     /// FOR UPDATE and its kin, with OFFSET and LIMIT: no more rows are locked than are wanted.
-    Lock(Box<Node>, RowLocks, Option<Source>, Option<Source>),
+    Lock(Box<Node>, RowLocks, Option<ScalarSource>, Option<ScalarSource>),
     /// The rows for which another read gives some row, or gives none.
     Probe(Box<Node>, Box<Probe>),
     /// Adds the column of a subquery's values.
@@ -93,38 +89,65 @@ enum Step {
     Union(Vec<(Node, Vec<usize>)>),
     /// INTERSECT and EXCEPT.
     Combine(Box<Combine>),
-    /// The rows of a CTE that was computed, with the positions of the columns that are given.
+    /// A join of two sides that are read each on its own.
+    BothSides(Box<BothSides>),
+    /// WITH RECURSIVE.
+    Recursion(Box<Recursion>),
+    /// The rows of a CTE that was computed, or of the round before of a recursion, with the positions of the columns that are given.
     Cte(CteId, Vec<usize>),
     /// One row without columns.
     One,
     /// The rows of VALUES.
-    Values(Vec<Vec<Source>>),
+    Values(Vec<Vec<ScalarSource>>),
+    /// One row of values, some of them volatile: only by itself, so that each is computed once.
+    Row(Box<ValuesRow>),
     /// The rows of set-returning functions, and the functions' arguments.
     Sets(Box<Node>, Option<Computed>, Sets),
     /// Rows that were read before.
-    Kept(Arc<kept::Kept>),
+    Kept(Arc<Kept>),
 }
 
 /// Two sides with the positions of the columns by which their rows are compared.
-struct Combine {
-    left: (Node, Vec<usize>),
-    right: (Node, Vec<usize>),
-    op: SetOp,
-    all: bool,
-    keys: Keys,
+pub(super) struct Combine {
+    pub(super) left: (Node, Vec<usize>),
+    pub(super) right: (Node, Vec<usize>),
+    pub(super) op: SetOp,
+    pub(super) all: bool,
+    pub(super) keys: Keys,
+}
+
+/// A recursion: its base, and its step over the rows of the round before; of each the positions of the columns that are given.
+pub(super) struct Recursion {
+    pub(super) cte: CteId,
+    pub(super) base: (Node, Vec<usize>),
+    pub(super) step: (Node, Vec<usize>),
+    /// By what rows are told apart: UNION gives each once.
+    pub(super) keys: Option<Keys>,
+}
+
+impl Recursion {
+    /// The rows of a round that did not come before.
+    fn fresh(&self, before: Option<&RecordBatch>, given: Vec<RecordBatch>, known: EvalArgs<'_>) -> PgResult<RecordBatch> {
+        let given = given.into_iter().next().ok_or_else(|| PgError::internal("a recursion without rows"))?;
+        match (&self.keys, before) {
+            (None, _) => Ok(given),
+            (Some(keys), None) => keys.first_rows(&given, known),
+            (Some(keys), Some(before)) => keys.combine(SetOp::Except, false, &given, before, known),
+        }
+    }
 }
 
 /// A subquery that is asked for a value.
-struct Value {
-    inner: Node,
+pub(super) struct Value {
+    pub(super) inner: Node,
     /// As [`Join::values`]. Without any it is asked once for all rows.
-    values: Vec<usize>,
-    asked: Asked,
+    pub(super) values: Vec<usize>,
+    pub(super) asked: Asked,
 }
 
 /// What a subquery is asked for.
 #[derive(Clone, Copy)]
-enum Asked {
+pub(super) enum Asked {
     /// Whether there is a row.
     Exists,
     /// The value in this column of its only row; NULL of none.
@@ -134,27 +157,58 @@ enum Asked {
 }
 
 /// EXISTS and IN as conditions.
-struct Probe {
-    inner: KeyRead,
+pub(super) struct Probe {
+    pub(super) inner: Node,
     /// As [`Join::values`].
-    values: Vec<usize>,
+    pub(super) values: Vec<usize>,
     /// The rows without a match.
-    anti: bool,
+    pub(super) anti: bool,
+}
+
+impl Probe {
+    /// The rows that have a match, or have none.
+    async fn filter(
+        &self,
+        batches: Vec<RecordBatch>,
+        ctx: &StatementContext,
+        sets: &[&[ScalarValue]],
+        budget: &mut Budget<'_>,
+    ) -> GivenEach {
+        if !budget.read(rows_of(&batches, usize::MAX)) {
+            return Ok(None);
+        }
+        let inner = inner_sets(&batches, sets, &self.values, usize::MAX)?;
+        let inner: Vec<&[ScalarValue]> = inner.iter().map(Vec::as_slice).collect();
+        let found = match inner.is_empty() {
+            true => Vec::new(),
+            false => match self.inner.run(ctx, &inner, budget).await? {
+                Some(found) => found,
+                None => return Ok(None),
+            },
+        };
+        let mut found = found.into_iter();
+        let mut out = Vec::with_capacity(batches.len());
+        for batch in batches {
+            let mask: BooleanArray = found.by_ref().take(batch.num_rows()).map(|found| Some((found.num_rows() > 0) != self.anti)).collect();
+            out.push(filter_record_batch(&batch, &mask)?);
+        }
+        Ok(Some(out))
+    }
 }
 
 /// Asks the inner side for each row of the outer one.
-struct Join {
-    outer: Node,
-    inner: Node,
+pub(super) struct Join {
+    pub(super) outer: Node,
+    pub(super) inner: Node,
     /// The outer columns whose values are the inner side's parameters, behind those of the statement.
-    values: Vec<usize>,
+    pub(super) values: Vec<usize>,
     /// Rows without a match are given with NULLs.
-    optional: bool,
+    pub(super) optional: bool,
 }
 
-struct Sort {
-    keys: Computed,
-    options: Vec<SortOptions>,
+pub(super) struct Sort {
+    pub(super) keys: Computed,
+    pub(super) options: Vec<SortOptions>,
 }
 
 /// What an execution may still read, and what was computed before it.
@@ -162,6 +216,8 @@ struct Budget<'a> {
     rows: usize,
     reads: usize,
     ctes: &'a Ctes,
+    /// The rounds before of the recursions that are running.
+    working: Vec<(CteId, RecordBatch)>,
 }
 
 /// The CTEs of a statement that were computed.
@@ -172,10 +228,25 @@ type Given = PgResult<Option<RecordBatch>>;
 /// The same for each set of values.
 type GivenEach = PgResult<Option<Vec<RecordBatch>>>;
 
-impl ShortQuery {
+impl CompiledQuery {
     /// Whether what it reads has been short so far.
     pub(crate) fn is_short(&self) -> bool {
-        self.misses.load(Ordering::Relaxed) < MAX_MISSES
+        match &self.root.step {
+            Step::Read(read) => read.is_short(),
+            // What is computed for a row may wait.
+            Step::Row(_) => false,
+            _ => self.misses.load(Ordering::Relaxed) < MAX_MISSES,
+        }
+    }
+
+    /// Whether it is a read that gives one row at most.
+    pub(crate) fn is_single(&self) -> bool {
+        matches!(&self.root.step, Step::Read(read) if read.is_single())
+    }
+
+    /// Whether more is done than a read or a row of values says.
+    pub(crate) fn is_tree(&self) -> bool {
+        !matches!(self.root.step, Step::Read(_) | Step::Row(_))
     }
 
     /// What EXPLAIN says of it: a line for each step, from the last to the first.
@@ -188,30 +259,39 @@ impl ShortQuery {
     /// The rows, for these values of parameters.
     ///
     /// # Errors
-    /// The store failed; a lock was not to be had. What is wrong with values is left to the planner.
-    pub(crate) async fn run(&self, ctx: &StatementContext, params: &[ScalarValue], ctes: &Ctes) -> PgResult<KeyRows> {
+    /// The store failed; a lock was not to be had. What is wrong with values that only some of the rows need is left to the planner.
+    pub(crate) async fn run(&self, ctx: &StatementContext, params: &[ScalarValue], ctes: &Ctes) -> PgResult<CompiledRows> {
+        match &self.root.step {
+            Step::Read(read) => read.run(ctx, params).await,
+            Step::Row(row) => Ok(row.run(ctx, params)?.map_or(CompiledRows::Unsuitable, |row| CompiledRows::Rows(Some(row)))),
+            // Boxed, so that the future of a read by key stays small.
+            _ => Box::pin(self.run_tree(ctx, params, ctes)).await,
+        }
+    }
+
+    async fn run_tree(&self, ctx: &StatementContext, params: &[ScalarValue], ctes: &Ctes) -> PgResult<CompiledRows> {
         if !self.is_short() {
-            return Ok(KeyRows::Unsuitable);
+            return Ok(CompiledRows::Unsuitable);
         }
         // Values of outer rows stand behind them.
         if params.len() != self.params {
             return Err(PgError::internal("parameters that the statement does not have"));
         }
-        let mut budget = Budget { rows: MOST_ROWS, reads: MOST_READS, ctes };
+        let mut budget = Budget { rows: MOST_ROWS, reads: MOST_READS, ctes, working: Vec::new() };
         let batches = match self.root.run(ctx, &[params], &mut budget).await {
             // Values are computed here in another order than the planner's, some of them for nothing: what they raise is for it to say.
-            Err(error) if error.code().class() == "22" => return Ok(KeyRows::Unsuitable),
+            Err(error) if error.code().class() == "22" => return Ok(CompiledRows::Unsuitable),
             batches => batches?,
         };
         let Some(batch) = batches.and_then(|mut batches| batches.pop()) else {
             self.misses.fetch_add(1, Ordering::Relaxed);
-            return Ok(KeyRows::Unsuitable);
+            return Ok(CompiledRows::Unsuitable);
         };
         let batch = match &self.order {
             Some(positions) => batch.project(positions)?,
             None => batch,
         };
-        Ok(KeyRows::Rows((batch.num_rows() > 0).then_some(batch)))
+        Ok(CompiledRows::Rows((batch.num_rows() > 0).then_some(batch)))
     }
 }
 
@@ -221,29 +301,7 @@ impl Node {
         Box::pin(async move {
             let eval = &ctx.eval;
             match &self.step {
-                Step::Read(read) => {
-                    let found = match sets {
-                        [params] => match read.run(ctx, params).await? {
-                            KeyRows::Rows(rows) => vec![rows],
-                            KeyRows::Unsuitable => return Ok(None),
-                        },
-                        _ => match read.run_many(ctx, sets, budget.rows).await? {
-                            Some(found) => found,
-                            None => return Ok(None),
-                        },
-                    };
-                    let mut out = Vec::with_capacity(found.len());
-                    for batch in found {
-                        let batch = batch.unwrap_or_else(|| RecordBatch::new_empty(self.schema.clone()));
-                        // Rows without columns are a number.
-                        let rows = if batch.num_columns() == 0 { 1 } else { batch.num_rows() };
-                        if !budget.take(rows) {
-                            return Ok(None);
-                        }
-                        out.push(batch);
-                    }
-                    Ok(Some(out))
-                }
+                Step::Read(read) => self.read_rows(read, ctx, sets, budget).await,
                 Step::Join(join) => self.join(join, ctx, sets, budget).await,
                 Step::Filter(input, conditions) => {
                     let Some(batches) = input.run(ctx, sets, budget).await? else { return Ok(None) };
@@ -271,11 +329,7 @@ impl Node {
                 Step::Limit(input, offset, limit) => {
                     let Some(counts) = counts(offset.as_ref(), limit.as_ref(), sets, eval) else { return Ok(None) };
                     let Some(batches) = input.run(ctx, sets, budget).await? else { return Ok(None) };
-                    let limited = batches.iter().zip(counts).map(|(batch, (offset, limit))| {
-                        let from = offset.unwrap_or(0).min(batch.num_rows());
-                        batch.slice(from, limit.unwrap_or(usize::MAX).min(batch.num_rows() - from))
-                    });
-                    Ok(Some(limited.collect()))
+                    Ok(Some(batches.into_iter().zip(counts).map(|(batch, (offset, limit))| limited(batch, offset, limit)).collect()))
                 }
                 Step::Lock(input, locks, offset, limit) => {
                     locks.check(ctx)?;
@@ -283,35 +337,15 @@ impl Node {
                     let Some(batches) = input.run(ctx, sets, budget).await? else { return Ok(None) };
                     let mut out = Vec::with_capacity(batches.len());
                     for (batch, (offset, limit)) in batches.into_iter().zip(counts) {
-                        let offset = offset.unwrap_or(0);
-                        let mut left = limit.map(|limit| limit.saturating_add(offset));
+                        let mut left = limit.map(|limit| limit.saturating_add(offset.unwrap_or(0)));
                         let locked = concat_batches(&self.schema, &locks.lock_wanted(ctx, batch, &mut left).await?)?;
-                        let from = offset.min(locked.num_rows());
-                        out.push(locked.slice(from, locked.num_rows() - from));
+                        out.push(limited(locked, offset, None));
                     }
                     Ok(Some(out))
                 }
                 Step::Probe(input, probe) => {
                     let Some(batches) = input.run(ctx, sets, budget).await? else { return Ok(None) };
-                    if !budget.read(rows_of(&batches, usize::MAX)) {
-                        return Ok(None);
-                    }
-                    let inner = inner_sets(&batches, sets, &probe.values, usize::MAX)?;
-                    let inner: Vec<&[ScalarValue]> = inner.iter().map(Vec::as_slice).collect();
-                    let Some(found) = probe.inner.run_many(ctx, &inner, budget.rows).await? else { return Ok(None) };
-                    let mut found = found.into_iter().map(|rows| rows.map_or(0, |rows| rows.num_rows()));
-                    let mut out = Vec::with_capacity(batches.len());
-                    for batch in batches {
-                        let mut mask = Vec::with_capacity(batch.num_rows());
-                        for found in found.by_ref().take(batch.num_rows()) {
-                            if !budget.take(found) {
-                                return Ok(None);
-                            }
-                            mask.push((found > 0) != probe.anti);
-                        }
-                        out.push(filter_record_batch(&batch, &BooleanArray::from(mask))?);
-                    }
-                    Ok(Some(out))
+                    probe.filter(batches, ctx, sets, budget).await
                 }
                 Step::Value(input, value) => {
                     let Some(batches) = input.run(ctx, sets, budget).await? else { return Ok(None) };
@@ -319,24 +353,30 @@ impl Node {
                 }
                 Step::Union(inputs) => {
                     let mut parts: Vec<Vec<RecordBatch>> = sets.iter().map(|_| Vec::with_capacity(inputs.len())).collect();
-                    for (input, positions) in inputs {
-                        let Some(batches) = input.run(ctx, sets, budget).await? else { return Ok(None) };
-                        for (parts, batch) in parts.iter_mut().zip(batches) {
-                            parts.push(self.named(&batch, positions)?);
-                        }
+                    for input in inputs {
+                        let Some(batches) = self.side(input, ctx, sets, budget).await? else { return Ok(None) };
+                        parts.iter_mut().zip(batches).for_each(|(parts, batch)| parts.push(batch));
                     }
                     parts.iter().map(|parts| Ok(concat_batches(&self.schema, parts)?)).collect::<PgResult<Vec<_>>>().map(Some)
                 }
                 Step::Combine(combine) => {
-                    let Combine { left: (left, of_left), right: (right, of_right), op, all, keys } = &**combine;
-                    let Some(left) = left.run(ctx, sets, budget).await? else { return Ok(None) };
-                    let Some(right) = right.run(ctx, sets, budget).await? else { return Ok(None) };
+                    let Combine { left, right, op, all, keys } = &**combine;
+                    let Some(left) = self.side(left, ctx, sets, budget).await? else { return Ok(None) };
+                    let Some(right) = self.side(right, ctx, sets, budget).await? else { return Ok(None) };
                     let mut right = right.into_iter();
                     each(left, sets, eval, |left, known| {
                         let right = right.next().ok_or_else(|| PgError::internal("a side of a set operation without rows"))?;
-                        let (left, right) = (self.named(&left, of_left)?, self.named(&right, of_right)?);
                         keys.combine(*op, *all, &left, &right, known)
                     })
+                }
+                Step::BothSides(join) => self.both_sides(join, ctx, sets, budget).await,
+                Step::Recursion(recursion) => {
+                    let mut out = Vec::with_capacity(sets.len());
+                    for params in sets {
+                        let Some(batch) = self.recurse(recursion, ctx, params, budget).await? else { return Ok(None) };
+                        out.push(batch);
+                    }
+                    Ok(Some(out))
                 }
                 Step::First(input, keys) => {
                     let Some(batches) = input.run(ctx, sets, budget).await? else { return Ok(None) };
@@ -355,7 +395,7 @@ impl Node {
                     let mut out = Vec::with_capacity(batches.len());
                     for (batch, params) in batches.iter().zip(sets) {
                         let args = match args {
-                            Some(args) => args.evaluate(batch.columns(), batch.num_rows(), Known { eval, params })?,
+                            Some(args) => args.evaluate(batch.columns(), batch.num_rows(), EvalArgs { eval, params })?,
                             None => Vec::new(),
                         };
                         let Some(batch) = functions.apply(eval, batch, args, &self.schema, budget.rows)? else { return Ok(None) };
@@ -366,10 +406,11 @@ impl Node {
                     }
                     Ok(Some(out))
                 }
+                Step::Row(_) => Err(PgError::internal("volatile values below another node")),
                 Step::Values(_) | Step::Kept(_) | Step::Cte(..) | Step::One => {
                     let mut out = Vec::with_capacity(sets.len());
                     for params in sets {
-                        let Some(batch) = self.present(Known { eval, params }, budget)? else { return Ok(None) };
+                        let Some(batch) = self.present(EvalArgs { eval, params }, budget)? else { return Ok(None) };
                         out.push(batch);
                     }
                     Ok(Some(out))
@@ -378,8 +419,113 @@ impl Node {
         })
     }
 
+    /// The rows of a read for each set.
+    async fn read_rows(&self, read: &CompiledRead, ctx: &StatementContext, sets: &[&[ScalarValue]], budget: &mut Budget<'_>) -> GivenEach {
+        let found = match sets {
+            [params] => match read.run(ctx, params).await? {
+                CompiledRows::Rows(rows) => vec![rows],
+                CompiledRows::Unsuitable => return Ok(None),
+            },
+            _ => match read.run_many(ctx, sets, budget.rows).await? {
+                Some(found) => found,
+                None => return Ok(None),
+            },
+        };
+        let mut out = Vec::with_capacity(found.len());
+        for batch in found {
+            let batch = batch.unwrap_or_else(|| RecordBatch::new_empty(self.schema.clone()));
+            // Rows without columns are a number.
+            let rows = if batch.num_columns() == 0 { 1 } else { batch.num_rows() };
+            if !budget.take(rows) {
+                return Ok(None);
+            }
+            out.push(batch);
+        }
+        Ok(Some(out))
+    }
+
+    /// The rows of an input, some of whose columns are those of this node.
+    async fn side(
+        &self,
+        (input, positions): &(Node, Vec<usize>),
+        ctx: &StatementContext,
+        sets: &[&[ScalarValue]],
+        budget: &mut Budget<'_>,
+    ) -> GivenEach {
+        let Some(batches) = input.run(ctx, sets, budget).await? else { return Ok(None) };
+        batches.iter().map(|batch| self.named(batch, positions)).collect::<PgResult<Vec<_>>>().map(Some)
+    }
+
+    /// Pairs of the rows of two inputs.
+    async fn both_sides(&self, join: &BothSides, ctx: &StatementContext, sets: &[&[ScalarValue]], budget: &mut Budget<'_>) -> GivenEach {
+        let Some(left) = join.left.run(ctx, sets, budget).await? else { return Ok(None) };
+        let right = match join.unmatched != Unmatched::Both && rows_of(&left, 1) == 0 {
+            // Nothing to be joined with.
+            true => left.iter().map(|_| RecordBatch::new_empty(join.right.schema.clone())).collect(),
+            false => match join.right.run(ctx, sets, budget).await? {
+                Some(right) => right,
+                None => return Ok(None),
+            },
+        };
+        let mut out = Vec::with_capacity(left.len());
+        for ((left, right), params) in left.iter().zip(&right).zip(sets) {
+            let Some(batch) = join.joined(left, right, &self.schema, EvalArgs { eval: &ctx.eval, params })? else { return Ok(None) };
+            if !budget.take(batch.num_rows()) {
+                return Ok(None);
+            }
+            out.push(batch);
+        }
+        Ok(Some(out))
+    }
+
+    /// The rows of a recursion: those of the base, and of the step over the rows of the round before until there are none.
+    async fn recurse(&self, recursion: &Recursion, ctx: &StatementContext, params: &[ScalarValue], budget: &mut Budget<'_>) -> Given {
+        let known = EvalArgs { eval: &ctx.eval, params };
+        let Some(first) = self.side(&recursion.base, ctx, &[params], budget).await? else { return Ok(None) };
+        let mut round = recursion.fresh(None, first, known)?;
+        let mut all = round.clone();
+        while round.num_rows() > 0 {
+            // Each round gives a row at least, so that there are no more rounds than rows.
+            if !budget.take(round.num_rows()) {
+                return Ok(None);
+            }
+            ctx.session.check_interrupt()?;
+            budget.working.push((recursion.cte, round));
+            let given = self.side(&recursion.step, ctx, &[params], budget).await;
+            budget.working.pop();
+            let Some(given) = given? else { return Ok(None) };
+            round = recursion.fresh(Some(&all), given, known)?;
+            all = concat_batches(&self.schema, [&all, &round])?;
+        }
+        Ok(Some(all))
+    }
+
+    /// Whether some of its reads are narrowed by one of these parameters.
+    pub(super) fn is_keyed_by(&self, params: &Range<usize>) -> bool {
+        match &self.step {
+            Step::Read(read) => read.is_keyed_by(params),
+            Step::Join(join) => join.outer.is_keyed_by(params) || join.inner.is_keyed_by(params),
+            Step::BothSides(join) => join.left.is_keyed_by(params) || join.right.is_keyed_by(params),
+            Step::Union(inputs) => inputs.iter().all(|(input, _)| input.is_keyed_by(params)),
+            Step::Combine(combine) => combine.left.0.is_keyed_by(params),
+            Step::Recursion(recursion) => recursion.base.0.is_keyed_by(params),
+            Step::Filter(input, _)
+            | Step::Project(input, _)
+            | Step::Sort(input, _)
+            | Step::Limit(input, ..)
+            | Step::Group(input, _)
+            | Step::Window(input, _)
+            | Step::First(input, _)
+            | Step::Lock(input, ..)
+            | Step::Probe(input, _)
+            | Step::Value(input, _)
+            | Step::Sets(input, ..) => input.is_keyed_by(params),
+            Step::Cte(..) | Step::One | Step::Values(_) | Step::Row(_) | Step::Kept(_) => false,
+        }
+    }
+
     /// Rows that nothing is read for.
-    fn present(&self, known: Known<'_>, budget: &mut Budget<'_>) -> Given {
+    fn present(&self, known: EvalArgs<'_>, budget: &mut Budget<'_>) -> Given {
         match &self.step {
             Step::Values(rows) => match budget.take(rows.len()) {
                 true => values(&self.schema, rows, known),
@@ -387,6 +533,10 @@ impl Node {
             },
             Step::Kept(kept) => Ok(kept.rows()),
             Step::Cte(cte, positions) => {
+                if let Some((_, round)) = budget.working.iter().rev().find(|(working, _)| working == cte) {
+                    let round = self.named(round, positions)?;
+                    return Ok(budget.take(round.num_rows()).then_some(round));
+                }
                 let Some(Materialized { rows: CteRows::All(batches), .. }) = budget.ctes.get(cte) else { return Ok(None) };
                 if !budget.take(batches.iter().map(RecordBatch::num_rows).sum()) {
                     return Ok(None);
@@ -418,13 +568,26 @@ impl Node {
                 let op = if combine.op == SetOp::Intersect { "Intersect" } else { "Except" };
                 (format!("{op}{}", if combine.all { " all" } else { "" }), None)
             }
+            Step::BothSides(join) => {
+                let kind = match join.unmatched {
+                    Unmatched::None => "Join",
+                    Unmatched::Left => "Left join",
+                    Unmatched::Both => "Full join",
+                };
+                (format!("{kind}: both sides"), Some(&join.left))
+            }
+            Step::Recursion(_) => ("Recursion".to_owned(), None),
             Step::Window(input, _) => ("Window functions".to_owned(), Some(&**input)),
             Step::First(input, _) => ("First row of each group".to_owned(), Some(&**input)),
             Step::Values(rows) => (format!("Values: {}", rows.len()), None),
             Step::Sets(input, ..) => ("Set-returning functions".to_owned(), Some(&**input)),
             Step::Probe(input, probe) => {
                 let asked = if probe.anti { "without a row" } else { "with a row" };
-                (format!("Filter: {asked} of {}", probe.inner.describe()), Some(&**input))
+                let inner = match &probe.inner.step {
+                    Step::Read(read) => read.describe(),
+                    _ => "a subquery".to_owned(),
+                };
+                (format!("Filter: {asked} of {inner}"), Some(&**input))
             }
             Step::Filter(input, _) => ("Filter".to_owned(), Some(&**input)),
             Step::Project(input, _) => ("Project".to_owned(), Some(&**input)),
@@ -433,6 +596,7 @@ impl Node {
             Step::Group(input, _) => ("Group".to_owned(), Some(&**input)),
             Step::Lock(input, ..) => ("Lock rows".to_owned(), Some(&**input)),
             Step::Value(input, _) => ("Value of a subquery".to_owned(), Some(&**input)),
+            Step::Row(_) => ("Row of values".to_owned(), None),
             Step::One => ("One row".to_owned(), None),
             Step::Kept(_) => ("Rows kept".to_owned(), None),
             Step::Cte(..) => ("Rows of a CTE".to_owned(), None),
@@ -441,6 +605,11 @@ impl Node {
         match &self.step {
             Step::Value(_, value) => value.inner.describe(depth + 2, out),
             Step::Join(join) if !matches!(join.inner.step, Step::Read(_)) => join.inner.describe(depth + 2, out),
+            Step::Probe(_, probe) if !matches!(probe.inner.step, Step::Read(_)) => probe.inner.describe(depth + 2, out),
+            Step::BothSides(join) => join.right.describe(depth + 2, out),
+            Step::Recursion(recursion) => {
+                [&recursion.base, &recursion.step].into_iter().for_each(|(input, _)| input.describe(depth + 1, out))
+            }
             Step::Union(inputs) => inputs.iter().for_each(|(input, _)| input.describe(depth + 1, out)),
             Step::Combine(combine) => [&combine.left, &combine.right].into_iter().for_each(|(input, _)| input.describe(depth + 1, out)),
             _ => {}
@@ -563,24 +732,24 @@ fn each(
     batches: Vec<RecordBatch>,
     sets: &[&[ScalarValue]],
     eval: &EvalContext,
-    mut make: impl FnMut(RecordBatch, Known<'_>) -> PgResult<RecordBatch>,
+    mut make: impl FnMut(RecordBatch, EvalArgs<'_>) -> PgResult<RecordBatch>,
 ) -> GivenEach {
     let mut out = Vec::with_capacity(batches.len());
     for (batch, params) in batches.into_iter().zip(sets) {
-        out.push(make(batch, Known { eval, params })?);
+        out.push(make(batch, EvalArgs { eval, params })?);
     }
     Ok(Some(out))
 }
 
 /// OFFSET and LIMIT of each set; `None` if one of them raises something, which is the planner's business.
 fn counts(
-    offset: Option<&Source>,
-    limit: Option<&Source>,
+    offset: Option<&ScalarSource>,
+    limit: Option<&ScalarSource>,
     sets: &[&[ScalarValue]],
     eval: &EvalContext,
 ) -> Option<Vec<(Option<usize>, Option<usize>)>> {
     let of = |params: &&[ScalarValue]| {
-        let known = Known { eval, params };
+        let known = EvalArgs { eval, params };
         Some((count(offset, known).ok()?, count(limit, known).ok()?))
     };
     sets.iter().map(of).collect()
@@ -633,7 +802,7 @@ impl Budget<'_> {
 }
 
 impl Sort {
-    fn apply(&self, batch: RecordBatch, known: Known<'_>) -> PgResult<RecordBatch> {
+    fn apply(&self, batch: RecordBatch, known: EvalArgs<'_>) -> PgResult<RecordBatch> {
         if batch.num_rows() < 2 {
             return Ok(batch);
         }
@@ -645,7 +814,7 @@ impl Sort {
 }
 
 /// The rows of VALUES; `None` if a value has another type than its column, which the planner sees to.
-fn values(schema: &SchemaRef, rows: &[Vec<Source>], known: Known<'_>) -> Given {
+fn values(schema: &SchemaRef, rows: &[Vec<ScalarSource>], known: EvalArgs<'_>) -> Given {
     let mut columns: Vec<ArrayRef> = Vec::with_capacity(schema.fields().len());
     for (at, field) in schema.fields().iter().enumerate() {
         let of_column = rows.iter().filter_map(|row| row.get(at)).map(|source| Ok(source.value(known)?.into_owned()));

@@ -4,10 +4,10 @@
 //! value in an execution is computed first, then what is volatile (`nextval`), each once, in the order of the columns, as PostgreSQL does
 //! for one row.
 //!
-//! Invariant: the row is that of [`super::direct`], which does what is not recognised here.
+//! Invariant: the row is that of [`super::simple_scan`], which does what is not recognised here.
 
-use super::direct::{Base, schema_of, shape};
-use super::key_read::{Known, Source};
+use super::scalar::{EvalArgs, ScalarSource};
+use super::simple_scan::{Base, Columns, schema_of, simple_scan};
 use crate::exec::StatementContext;
 use crate::settings::Settings;
 use crate::typed::constant;
@@ -30,30 +30,24 @@ pub(crate) struct ValuesRow {
 
 /// Where a column's value comes from.
 enum Value {
-    Known(ArrayRef),
-    Steady(Source),
+    Constant(ArrayRef),
+    Steady(ScalarSource),
     Volatile(Expr),
 }
 
-impl std::fmt::Debug for ValuesRow {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("ValuesRow").field("columns", &self.values.len()).finish_non_exhaustive()
-    }
-}
-
 impl ValuesRow {
-    /// Compiles a relation, if it is such a row. `used` are the columns that anything in the statement uses.
+    /// Compiles a relation, if it is such a row, with its columns. `used` are the columns that anything in the statement uses.
     ///
     /// # Errors
     /// What the compilation of expressions raises.
-    pub(super) fn compile(settings: &Settings, used: &HashSet<ColId>, rel: &Rel) -> PgResult<Option<Self>> {
-        let Some(shape) = shape(rel) else { return Ok(None) };
-        let Base::Values(columns, [row]) = shape.base else { return Ok(None) };
-        if shape.limit.is_some() || columns.len() != row.len() || !row.iter().all(is_computed_alone) {
+    pub(super) fn compile(settings: &Settings, used: &HashSet<ColId>, rel: &Rel) -> PgResult<Option<(Self, Columns)>> {
+        let Some(simple) = simple_scan(rel) else { return Ok(None) };
+        let Base::Values(columns, [row]) = simple.base else { return Ok(None) };
+        if simple.limit.is_some() || columns.len() != row.len() || !row.iter().all(is_computed_alone) {
             return Ok(None);
         }
         let mut given: Vec<(ColId, Expr)> = columns.iter().map(|(id, _)| *id).zip(row.iter().cloned()).collect();
-        for exprs in &shape.projections {
+        for exprs in &simple.projections {
             let Some(next) = projected(&given, exprs.iter().filter(|(id, _)| used.contains(id))) else { return Ok(None) };
             given = next;
         }
@@ -62,14 +56,14 @@ impl ValuesRow {
         let mut values = Vec::with_capacity(given.len());
         let mut columns = Vec::with_capacity(given.len());
         for (id, e) in given {
-            values.push(match Source::of(&eval, &e)? {
-                Some(Source::Const(value)) => Value::Known(value.to_array().map_err(from_datafusion)?),
+            values.push(match ScalarSource::of(&eval, &e)? {
+                Some(ScalarSource::Const(value)) => Value::Constant(value.to_array().map_err(from_datafusion)?),
                 Some(source) => Value::Steady(source),
                 None => Value::Volatile(e.clone()),
             });
             columns.push((id, e.ty));
         }
-        Ok(Some(Self { values, schema: schema_of(&columns) }))
+        Ok(Some((Self { values, schema: schema_of(&columns) }, columns)))
     }
 
     /// The row, for these values of parameters; `None` if a value is of another type than its column, which the planner sees to.
@@ -77,12 +71,12 @@ impl ValuesRow {
     /// # Errors
     /// What the expressions raise.
     pub(super) fn run(&self, ctx: &StatementContext, params: &[ScalarValue]) -> PgResult<Option<RecordBatch>> {
-        let known = Known { eval: &ctx.eval, params };
+        let known = EvalArgs { eval: &ctx.eval, params };
         // What has one value is computed first, as PostgreSQL's planner does: what it raises comes before a sequence gives a value.
         let mut arrays: Vec<Option<ArrayRef>> = Vec::with_capacity(self.values.len());
         for (value, field) in self.values.iter().zip(self.schema.fields()) {
             let array = match value {
-                Value::Known(array) => Some(Arc::clone(array)),
+                Value::Constant(array) => Some(Arc::clone(array)),
                 Value::Steady(source) => Some(source.value(known)?.to_array().map_err(from_datafusion)?),
                 Value::Volatile(_) => None,
             };

@@ -1,10 +1,13 @@
 //! The order of joins by key: each relation is read by what those before it have given.
 
+use super::both_sides::{BothSides, Unmatched};
 use super::compile::{Compiled, Compiler};
-use super::{Join, Node, Probe, Step};
+use super::kept::is_steady;
+use super::query::{Join, Node, Probe, Step};
+use super::read::CompiledRead;
+use super::simple_scan::{Columns, conjuncts};
+use super::sink::{reduced, sunk};
 use crate::plan::decorrelate::given_columns;
-use crate::plan::direct::{Columns, conjuncts};
-use crate::plan::key_read::KeyRead;
 use crate::typed::tree::{ColId, Expr, ExprKind, JoinKind, Query, Rel};
 use crate::typed::walk::is_plain;
 use crate::typed::walk::{columns_of, free_columns};
@@ -26,16 +29,16 @@ enum RelationKind {
     Leaf,
     /// Rows that are there.
     Values,
-    /// The rows of a query, with which joins may begin.
+    /// The rows of a query.
     Query,
 }
 
 impl RelationKind {
-    /// `None` for other joins, and for what is never short.
+    /// `None` for what is never short.
     fn of(rel: &Rel) -> Option<Self> {
         match rel {
             Rel::Scan(_) => Some(RelationKind::Leaf),
-            Rel::Values { .. } | Rel::CteScan { .. } => Some(RelationKind::Values),
+            Rel::One | Rel::Values { .. } | Rel::CteScan { .. } => Some(RelationKind::Values),
             Rel::ProjectSet { input, .. } if matches!(**input, Rel::One) => Some(RelationKind::Values),
             Rel::Filter { input, .. } | Rel::Project { input, .. } => Self::of(input),
             Rel::ProjectSet { .. }
@@ -44,8 +47,11 @@ impl RelationKind {
             | Rel::DistinctOn { .. }
             | Rel::SetOp { .. }
             | Rel::Window { .. }
+            | Rel::Sort { .. }
+            | Rel::Recursive { .. }
+            | Rel::Join { .. }
             | Rel::Limit { .. } => Some(RelationKind::Query),
-            _ => None,
+            Rel::Batches { .. } | Rel::Virtual { .. } | Rel::Sample { .. } | Rel::Lock { .. } => None,
         }
     }
 }
@@ -58,24 +64,28 @@ struct Joins<'a> {
 }
 
 impl<'a> Joins<'a> {
-    /// Takes inner and left joins apart; `None` if there is another node among them.
+    /// Takes inner joins, and outer ones along the side whose rows are kept, apart; `None` if something among them is never short.
     fn flatten(&mut self, rel: &'a Rel) -> Option<()> {
         match rel {
             Rel::Filter { input, predicate } => {
                 self.demand(predicate);
                 self.flatten(input)
             }
-            Rel::Join { left, right, kind: JoinKind::Inner, on, lateral: false } => {
-                self.flatten(left)?;
-                self.flatten(right)?;
-                on.iter().for_each(|on| self.demand(on));
-                Some(())
-            }
-            Rel::Join { left, right, kind: JoinKind::Left, on, lateral: false } => {
-                self.flatten(left)?;
+            Rel::Join { left, right, kind, on, lateral: false } => {
+                let (kept, other) = match reduced(*kind, left, right, &self.conditions) {
+                    JoinKind::Inner => {
+                        on.iter().for_each(|on| self.demand(on));
+                        self.flatten(left)?;
+                        return self.flatten(right);
+                    }
+                    JoinKind::Left => (left, right),
+                    JoinKind::Right => (right, left),
+                    JoinKind::Full | JoinKind::Semi | JoinKind::Anti => return self.add(rel, None),
+                };
+                self.flatten(kept)?;
                 let mut conditions = Vec::new();
                 on.iter().for_each(|on| conjuncts(on, &mut conditions));
-                self.add(right, Some(conditions.into_iter().cloned().collect()))
+                self.add(other, Some(conditions.into_iter().cloned().collect()))
             }
             _ => self.add(rel, None),
         }
@@ -91,7 +101,6 @@ impl<'a> Joins<'a> {
         let kind = RelationKind::of(rel)?;
         let columns = match kind {
             RelationKind::Leaf => leaf_columns(rel)?,
-            _ if optional.is_some() => return None,
             _ => given_columns(rel),
         };
         self.relations.push(Relation { rel, columns, kind, optional });
@@ -107,30 +116,6 @@ pub(super) fn leaf_columns(rel: &Rel) -> Option<HashSet<ColId>> {
         Rel::Project { input, exprs } => leaf_columns(input).map(|_| exprs.iter().map(|(id, _)| *id).collect()),
         _ => None,
     }
-}
-
-/// A scan under conditions: below its projections, in terms of the columns there.
-pub(super) fn under(rel: &Rel, mut conditions: Vec<Expr>) -> Rel {
-    match rel {
-        Rel::Project { input, exprs } => {
-            for condition in &mut conditions {
-                substitute(condition, exprs);
-            }
-            Rel::Project { input: Box::new(under(input, conditions)), exprs: exprs.clone() }
-        }
-        _ => conditions.into_iter().fold(rel.clone(), |rel, predicate| Rel::Filter { input: Box::new(rel), predicate }),
-    }
-}
-
-/// Puts the expressions of a projection in the place of its columns.
-fn substitute(e: &mut Expr, exprs: &[(ColId, Expr)]) {
-    if let ExprKind::Column(column) = e.kind {
-        if let Some((_, below)) = exprs.iter().find(|(id, _)| *id == column) {
-            *e = below.clone();
-        }
-        return;
-    }
-    e.children_mut().into_iter().for_each(|child| substitute(child, exprs));
 }
 
 /// What has been joined so far.
@@ -160,36 +145,31 @@ impl Compiler<'_> {
         if !conditions.iter().chain(of_optional).all(is_plain) {
             return Ok(None);
         }
+        // A single relation is none to be joined, and told by itself.
+        if let ([only], true) = (relations.as_slice(), matches!(rel, Rel::Join { .. }))
+            && std::ptr::eq(only.rel, rel)
+        {
+            let Some((node, columns)) = self.node(rel)? else { return Ok(None) };
+            return self.filter(node, columns, &conditions.iter().collect::<Vec<_>>());
+        }
         let mut joined: Option<Joined> = None;
         while !relations.is_empty() {
-            let Some((at, next, taken)) = self.next(joined.as_ref(), &relations, &conditions)? else {
-                let Some(at) = Self::next_rows(joined.is_none(), &relations) else { return Ok(None) };
-                let relation = relations.remove(at);
-                let (own, rest): (Vec<Expr>, Vec<Expr>) = conditions.into_iter().partition(|e| {
-                    let used = uses(e);
-                    !used.is_empty() && used.iter().all(|c| relation.columns.contains(c))
-                });
-                conditions = rest;
-                let Some((inner, given)) = self.node(&under(relation.rel, own))? else { return Ok(None) };
-                let made = match joined {
-                    None => (inner, given),
-                    Some(before) => {
-                        let columns = [before.columns, given].concat();
-                        let join = Join { outer: before.node, inner, values: Vec::new(), optional: false };
-                        Node::new(Step::Join(Box::new(join)), columns)
+            let made = match self.next(joined.as_ref(), &relations, &conditions)? {
+                Some((at, next, taken)) => {
+                    let optional = relations.remove(at).optional.is_some();
+                    for condition in taken.iter().rev() {
+                        conditions.remove(*condition);
                     }
-                };
-                let Some(decided) = self.decided(made, &mut conditions)? else { return Ok(None) };
-                joined = Some(decided);
-                continue;
-            };
-            let relation = relations.remove(at);
-            for condition in taken.iter().rev() {
-                conditions.remove(*condition);
-            }
-            let made = match joined {
-                None => Node::read(next.read),
-                Some(before) => Self::joined((before.node, before.columns), next, relation.optional.is_some()),
+                    match joined {
+                        None => Node::read(next.read),
+                        Some(before) => Self::joined((before.node, before.columns), next, optional),
+                    }
+                }
+                None => {
+                    let Some((at, made)) = self.next_query(joined, &relations, &mut conditions)? else { return Ok(None) };
+                    relations.remove(at);
+                    made
+                }
             };
             let Some(decided) = self.decided(made, &mut conditions)? else { return Ok(None) };
             joined = Some(decided);
@@ -198,6 +178,103 @@ impl Compiler<'_> {
             return Ok(None);
         }
         Ok(joined.map(|joined| (joined.node, joined.columns)))
+    }
+
+    /// A relation whose rows are there or those of a query, joined to what was joined: where no other can be read by a key.
+    fn next_query(
+        &self,
+        joined: Option<Joined>,
+        relations: &[Relation<'_>],
+        conditions: &mut Vec<Expr>,
+    ) -> PgResult<Option<(usize, (Node, Columns))>> {
+        // Rows that are there come first.
+        let of = |kind| (0..).zip(relations).filter(move |(_, relation)| relation.kind == kind);
+        for (at, relation) in of(RelationKind::Values).chain(of(RelationKind::Query)) {
+            let known = |column: &ColId| relation.columns.contains(column) || joined.as_ref().is_some_and(|j| j.has(*column));
+            let about = |e: &Expr| {
+                let used = uses(e);
+                used.iter().any(|c| relation.columns.contains(c)) && used.iter().all(known)
+            };
+            let on: Vec<Expr> = match &relation.optional {
+                Some(_) if joined.is_none() => continue,
+                Some(on) if !on.iter().all(|e| uses(e).iter().all(known)) => continue,
+                Some(on) => on.clone(),
+                None => conditions.iter().filter(|e| about(e)).cloned().collect(),
+            };
+            let made = match &joined {
+                None => self.node(&sunk(relation.rel.clone(), on.iter().cloned()))?.map(Inner::Alone),
+                // What locks rows or differs each time is not asked for some of its rows.
+                Some(_) if !is_steady(relation.rel) => None,
+                Some(before) => self.inner_query(&before.columns, relation, &on)?,
+            };
+            let Some(inner) = made else { continue };
+            if relation.optional.is_none() {
+                conditions.retain(|e| !on.contains(e));
+            }
+            let optional = relation.optional.is_some();
+            let made = match (joined, inner) {
+                (None, Inner::Alone(made)) => Some(made),
+                (None, Inner::EachRow(..)) => None,
+                (Some(before), Inner::EachRow((inner, given), values)) => {
+                    let columns = [before.columns, given].concat();
+                    Some(Node::new(Step::Join(Box::new(Join { outer: before.node, inner, values, optional })), columns))
+                }
+                (Some(before), Inner::Alone((inner, given))) => {
+                    let rest: Vec<Expr> = on.into_iter().filter(|e| !relation.is_about_itself(e)).collect();
+                    let unmatched = if optional { Unmatched::Left } else { Unmatched::None };
+                    self.both_sides((before.node, before.columns), (inner, given), &rest, unmatched)?
+                }
+            };
+            return Ok(made.map(|made| (at, made)));
+        }
+        Ok(None)
+    }
+
+    /// The rows of a query for each outer row, if those narrow what it reads, or all of them.
+    fn inner_query(&self, outer: &Columns, relation: &Relation<'_>, on: &[Expr]) -> PgResult<Option<Inner>> {
+        let each_row = match relation.kind {
+            RelationKind::Query => self.for_each_row(outer, sunk(relation.rel.clone(), on.iter().cloned()))?,
+            RelationKind::Leaf | RelationKind::Values => None,
+        };
+        if each_row.as_ref().is_some_and(|each_row| each_row.keyed) {
+            return Ok(each_row.map(|each_row| Inner::EachRow(each_row.inner, each_row.values)));
+        }
+        let own = on.iter().filter(|e| relation.is_about_itself(e)).cloned();
+        if let Some(alone) = self.node(&sunk(relation.rel.clone(), own))? {
+            return Ok(Some(Inner::Alone(alone)));
+        }
+        Ok(each_row.map(|each_row| Inner::EachRow(each_row.inner, each_row.values)))
+    }
+
+    /// A relation in which outer columns are parameters.
+    fn for_each_row(&self, outer: &Columns, rel: Rel) -> PgResult<Option<EachRow>> {
+        let (rel, values) = self.outer_to_params(outer, rel);
+        if values.is_empty() || !free_columns(&rel).is_empty() {
+            return Ok(None);
+        }
+        let Some(inner) = self.within(values.len()).node(&rel)? else { return Ok(None) };
+        let keyed = inner.0.is_keyed_by(&(self.params..self.params + values.len()));
+        Ok(Some(EachRow { inner, values, keyed }))
+    }
+
+    /// A join of two nodes.
+    fn both_sides(&self, left: (Node, Columns), right: (Node, Columns), on: &[Expr], unmatched: Unmatched) -> PgResult<Compiled> {
+        let ((left, of_left), (right, of_right)) = (left, right);
+        let Some(join) = BothSides::compile(&self.eval, (left, &of_left), (right, &of_right), on, unmatched)? else { return Ok(None) };
+        Ok(Some(Node::new(Step::BothSides(Box::new(join)), [of_left, of_right].concat())))
+    }
+
+    /// A FULL join.
+    pub(super) fn full_join(&self, left: &Rel, right: &Rel, on: Option<&Expr>) -> PgResult<Compiled> {
+        let mut conditions = Vec::new();
+        on.into_iter().for_each(|on| conjuncts(on, &mut conditions));
+        if !self.looks_up() || self.keeper.is_some() || !conditions.iter().all(|e| is_plain(e)) {
+            return Ok(None);
+        }
+        let Some(left) = self.node(left)? else { return Ok(None) };
+        let Some(right) = self.node(right)? else { return Ok(None) };
+        let conditions: Vec<Expr> = conditions.into_iter().cloned().collect();
+        self.both_sides(left, right, &conditions, Unmatched::Both)
     }
 
     /// What was joined under the conditions that can be decided now and were not: those on rows that may be NULL, for example.
@@ -209,12 +286,6 @@ impl Compiler<'_> {
         Ok(filtered.map(|(node, columns)| Joined { node, columns }))
     }
 
-    /// A relation whose rows are taken as they are, where no other can be read: one with values, or a query before everything else.
-    fn next_rows(first: bool, relations: &[Relation<'_>]) -> Option<usize> {
-        let of = |kind| relations.iter().position(|r| r.kind == kind && r.optional.is_none());
-        of(RelationKind::Values).or_else(|| of(RelationKind::Query).filter(|_| first))
-    }
-
     /// A read for each row of a node.
     fn joined((outer, mut columns): (Node, Columns), next: Next, optional: bool) -> (Node, Columns) {
         let given = next.read.columns().clone();
@@ -224,12 +295,12 @@ impl Compiler<'_> {
     }
 
     /// A subquery that uses columns of the relation left of it.
-    pub(super) fn lateral(&self, left: &Rel, right: &Rel, optional: bool) -> PgResult<Compiled> {
+    pub(super) fn lateral(&self, left: &Rel, right: Rel, optional: bool) -> PgResult<Compiled> {
         if !self.looks_up() {
             return Ok(None);
         }
         let Some((outer, mut columns)) = self.node(left)? else { return Ok(None) };
-        let (rel, values) = self.outer_to_params(&columns, right.clone());
+        let (rel, values) = self.outer_to_params(&columns, right);
         if !free_columns(&rel).is_empty() {
             return Ok(None);
         }
@@ -246,8 +317,8 @@ impl Compiler<'_> {
         }
         let columns = query.outputs.iter().map(|out| (out.col, out.ty.clone())).collect();
         let Some(values) = self.node(&Rel::Distinct { input: Box::new(query.rel.clone()), columns })? else { return Ok(None) };
-        let conditions = plain.iter().map(|e| (*e).clone()).chain(equal).collect();
-        let next = self.inner(&values.1, under(rel, conditions))?;
+        let conditions: Vec<Expr> = plain.iter().map(|e| (*e).clone()).chain(equal).collect();
+        let next = self.inner(&values.1, sunk(rel.clone(), conditions))?;
         Ok(next.map(|next| Self::joined(values, next, false)))
     }
 
@@ -286,7 +357,7 @@ impl Compiler<'_> {
     /// The read of a relation under conditions, in which columns of what was joined are parameters.
     fn read(&self, joined: Option<&Joined>, relation: &Relation<'_>, conditions: Vec<Expr>) -> PgResult<Option<Next>> {
         let none = Columns::new();
-        self.inner(joined.map_or(&none, |joined| &joined.columns), under(relation.rel, conditions))
+        self.inner(joined.map_or(&none, |joined| &joined.columns), sunk(relation.rel.clone(), conditions))
     }
 
     /// The read of a relation for a row of the outer side, whose columns are parameters there.
@@ -296,7 +367,7 @@ impl Compiler<'_> {
             return Ok(None);
         }
         let text = self.text.filter(|_| outer.is_empty());
-        Ok(KeyRead::compile(self.settings, text, self.used, &rel, None)?.map(|read| Next { read, values }))
+        Ok(CompiledRead::compile(self.settings, text, self.used, &rel, None)?.map(|read| Next { read, values }))
     }
 
     /// What EXISTS, NOT EXISTS or IN asks of each row of a node; `None` if a condition is nothing of that kind.
@@ -313,11 +384,19 @@ impl Compiler<'_> {
             },
             _ => return Ok(None),
         };
-        if !self.looks_up() || leaf_columns(&query.rel).is_none() || !equal.iter().all(is_plain) {
+        if !self.looks_up() || !equal.iter().all(is_plain) {
             return Ok(None);
         }
-        let next = self.inner(outer, under(&query.rel, equal))?;
-        Ok(next.map(|Next { read, values }| Probe { inner: read, values, anti }))
+        if leaf_columns(&query.rel).is_some() {
+            let next = self.inner(outer, sunk(query.rel.clone(), equal))?;
+            return Ok(next.map(|Next { read, values }| Probe { inner: Node::read(read).0, values, anti }));
+        }
+        // The rows of groups, for example, where the values narrow what they are made of.
+        if equal.is_empty() || !is_steady(&query.rel) {
+            return Ok(None);
+        }
+        let each_row = self.for_each_row(outer, sunk(query.rel.clone(), equal))?;
+        Ok(each_row.filter(|each_row| each_row.keyed).map(|EachRow { inner: (inner, _), values, .. }| Probe { inner, values, anti }))
     }
 }
 
@@ -335,9 +414,32 @@ fn equal_to_some(condition: &Expr) -> Option<(&Query, Vec<Expr>)> {
     Some((query, equal.collect()))
 }
 
+impl Relation<'_> {
+    /// Whether a condition is on its columns alone.
+    fn is_about_itself(&self, e: &Expr) -> bool {
+        uses(e).iter().all(|column| self.columns.contains(column))
+    }
+}
+
+/// A query that is joined to what was joined before.
+enum Inner {
+    /// For each outer row, whose columns at these positions are parameters.
+    EachRow((Node, Columns), Vec<usize>),
+    /// All of its rows, under the conditions that are on it alone.
+    Alone((Node, Columns)),
+}
+
+/// See [`Compiler::for_each_row`].
+struct EachRow {
+    inner: (Node, Columns),
+    values: Vec<usize>,
+    /// The parameters narrow what is read.
+    keyed: bool,
+}
+
 /// A read and the outer columns that are its parameters.
 struct Next {
-    read: KeyRead,
+    read: CompiledRead,
     values: Vec<usize>,
 }
 

@@ -1,6 +1,6 @@
 //! Values of a compiled read: those known before any row is, and those computed from a row.
 
-use crate::plan::direct::{Columns, schema_of};
+use crate::plan::compiled::simple_scan::{Columns, schema_of};
 use crate::typed::evaluator::TableEvaluator;
 use crate::typed::guard::as_test;
 use crate::typed::tree::{ColId, Expr, ExprKind};
@@ -23,7 +23,7 @@ const PARAM_COLUMNS: u32 = 0x7000_0000;
 
 /// What an execution is given: compiled expressions hold nothing of it.
 #[derive(Clone, Copy)]
-pub(in crate::plan) struct Known<'a> {
+pub(super) struct EvalArgs<'a> {
     pub eval: &'a EvalContext,
     /// The statement's, and behind them values of outer rows.
     pub params: &'a [ScalarValue],
@@ -31,7 +31,7 @@ pub(in crate::plan) struct Known<'a> {
 
 /// A value that is known before the row is.
 #[derive(Clone)]
-pub(in crate::plan) enum Source {
+pub(super) enum ScalarSource {
     Const(ScalarValue),
     Param(usize),
     /// Of parameters and constants, by operators, functions and casts.
@@ -41,14 +41,14 @@ pub(in crate::plan) enum Source {
 }
 
 /// An expression without columns.
-pub(in crate::plan) struct Constant {
+pub(super) struct Constant {
     expr: Expr,
     /// The same with its kernels looked up, where all values have the types that it says.
-    calls: Option<Calls>,
+    calls: Option<KernelExpr>,
 }
 
 impl Constant {
-    fn value(&self, known: Known<'_>) -> PgResult<ScalarValue> {
+    fn value(&self, known: EvalArgs<'_>) -> PgResult<ScalarValue> {
         if let Some(calls) = &self.calls
             && let Some(array) = calls.evaluate(&[], 1, known)?
         {
@@ -59,29 +59,39 @@ impl Constant {
     }
 }
 
-impl Source {
+impl ScalarSource {
     /// `None` if the expression has columns, or may not be computed early.
-    pub(in crate::plan) fn of(eval: &EvalContext, e: &Expr) -> PgResult<Option<Self>> {
+    pub(super) fn of(eval: &EvalContext, e: &Expr) -> PgResult<Option<Self>> {
         Ok(match &e.kind {
-            ExprKind::Const(value) => Some(Source::Const(value.clone())),
-            ExprKind::Param(index) => Some(Source::Param(*index)),
+            ExprKind::Const(value) => Some(ScalarSource::Const(value.clone())),
+            ExprKind::Param(index) => Some(ScalarSource::Param(*index)),
             _ if e.any(&mut |x| matches!(x.kind, ExprKind::Column(_))) => None,
             _ if !e.any(&mut |x| !is_call(x)) => {
-                let calls = Calls::compile(eval, &[], e)?;
-                Some(Source::Call(Arc::new(Constant { expr: e.clone(), calls })))
+                let calls = KernelExpr::compile(eval, &[], e)?;
+                Some(ScalarSource::Call(Arc::new(Constant { expr: e.clone(), calls })))
             }
-            _ => Computed::compile(eval, &[], std::slice::from_ref(e))?.map(|computed| Source::Computed(Arc::new(computed))),
+            _ => Computed::compile(eval, &[], std::slice::from_ref(e))?.map(|computed| ScalarSource::Computed(Arc::new(computed))),
         })
+    }
+
+    /// Whether it is made of some of these parameters.
+    pub(super) fn uses(&self, params: &std::ops::Range<usize>) -> bool {
+        match self {
+            ScalarSource::Const(_) => false,
+            ScalarSource::Param(at) => params.contains(at),
+            ScalarSource::Call(constant) => constant.expr.any(&mut |x| matches!(x.kind, ExprKind::Param(at) if params.contains(&at))),
+            ScalarSource::Computed(computed) => computed.params.iter().any(|at| params.contains(at)),
+        }
     }
 
     /// # Errors
     /// What the expression raises.
-    pub(in crate::plan) fn value<'a>(&'a self, known: Known<'a>) -> PgResult<Cow<'a, ScalarValue>> {
+    pub(super) fn value<'a>(&'a self, known: EvalArgs<'a>) -> PgResult<Cow<'a, ScalarValue>> {
         match self {
-            Source::Const(value) => Ok(Cow::Borrowed(value)),
-            Source::Param(index) => known.params.get(*index).map(Cow::Borrowed).ok_or_else(missing_parameter),
-            Source::Call(constant) => constant.value(known).map(Cow::Owned),
-            Source::Computed(computed) => {
+            ScalarSource::Const(value) => Ok(Cow::Borrowed(value)),
+            ScalarSource::Param(index) => known.params.get(*index).map(Cow::Borrowed).ok_or_else(missing_parameter),
+            ScalarSource::Call(constant) => constant.value(known).map(Cow::Owned),
+            ScalarSource::Computed(computed) => {
                 let arrays = computed.evaluate(&[], 1, known)?;
                 let array = arrays.first().ok_or_else(|| PgError::internal("an expression without a value"))?;
                 constant_of(array.as_ref()).map(Cow::Owned)
@@ -106,7 +116,7 @@ fn missing_parameter() -> PgError {
 }
 
 /// Whether two types compare as key parts do: equal values have equal bytes, and smaller ones smaller bytes.
-pub(in crate::plan) fn comparable(part: &SqlType, other: &SqlType) -> bool {
+pub(super) fn comparable(part: &SqlType, other: &SqlType) -> bool {
     let integer = |ty: &SqlType| matches!(ty.ty, PgType::Int2 | PgType::Int4 | PgType::Int8);
     let text = |ty: &SqlType| matches!(ty.ty, PgType::Text | PgType::Varchar);
     let same = matches!(
@@ -117,7 +127,7 @@ pub(in crate::plan) fn comparable(part: &SqlType, other: &SqlType) -> bool {
 }
 
 /// A value as one of this Arrow type; `None` if it is NULL, or outside of the type.
-pub(in crate::plan) fn of_type(value: &ScalarValue, ty: &DataType) -> Option<ScalarValue> {
+pub(super) fn of_type(value: &ScalarValue, ty: &DataType) -> Option<ScalarValue> {
     if value.is_null() {
         return None;
     }
@@ -136,34 +146,34 @@ pub(in crate::plan) fn of_type(value: &ScalarValue, ty: &DataType) -> Option<Sca
 }
 
 /// Expressions over a row, and the parameters behind its columns.
-pub(in crate::plan) struct Computed {
+pub(super) struct Computed {
     evaluator: TableEvaluator,
     /// Something in it depends on the execution: the time, for example.
     varies: bool,
     params: Vec<usize>,
     /// The same, where the expressions are nothing but calls.
-    calls: Option<Vec<Calls>>,
+    calls: Option<Vec<KernelExpr>>,
 }
 
 impl Computed {
     /// `None` if an expression needs more than the row, or is volatile.
-    pub(in crate::plan) fn compile(eval: &EvalContext, input: &[(ColId, SqlType)], exprs: &[Expr]) -> PgResult<Option<Self>> {
+    pub(super) fn compile(eval: &EvalContext, input: &[(ColId, SqlType)], exprs: &[Expr]) -> PgResult<Option<Self>> {
         let Some(mut computed) = Self::compile_as(input, exprs, |typed, exprs| TableEvaluator::new(eval, &[], typed, exprs))? else {
             return Ok(None);
         };
-        computed.calls = exprs.iter().map(|e| Calls::compile(eval, input, e)).collect::<PgResult<_>>()?;
+        computed.calls = exprs.iter().map(|e| KernelExpr::compile(eval, input, e)).collect::<PgResult<_>>()?;
         Ok(Some(computed))
     }
 
     /// As [`Computed::compile`], for a condition that rows must pass.
-    pub(in crate::plan) fn condition(eval: &EvalContext, input: &[(ColId, SqlType)], e: &Expr) -> PgResult<Option<Self>> {
+    pub(super) fn condition(eval: &EvalContext, input: &[(ColId, SqlType)], e: &Expr) -> PgResult<Option<Self>> {
         let mut e = e.clone();
         as_test(eval, &mut e);
         Self::compile(eval, input, std::slice::from_ref(&e))
     }
 
     /// As [`Computed::compile`], for the values' sort keys.
-    pub(in crate::plan) fn compile_keys(eval: &EvalContext, input: &[(ColId, SqlType)], exprs: &[Expr]) -> PgResult<Option<Self>> {
+    pub(super) fn compile_keys(eval: &EvalContext, input: &[(ColId, SqlType)], exprs: &[Expr]) -> PgResult<Option<Self>> {
         Self::compile_as(input, exprs, |typed, exprs| TableEvaluator::of_keys(eval, typed, exprs))
     }
 
@@ -196,13 +206,13 @@ impl Computed {
     ///
     /// # Errors
     /// XX000 for an expression that has none.
-    pub(in crate::plan) fn types(&self) -> PgResult<Vec<DataType>> {
+    pub(super) fn types(&self) -> PgResult<Vec<DataType>> {
         self.evaluator.exprs().iter().map(|e| e.data_type(self.evaluator.schema()).map_err(from_datafusion)).collect()
     }
 
     /// # Errors
     /// What the expressions raise.
-    pub(in crate::plan) fn evaluate(&self, row: &[ArrayRef], rows: usize, known: Known<'_>) -> PgResult<Vec<ArrayRef>> {
+    pub(super) fn evaluate(&self, row: &[ArrayRef], rows: usize, known: EvalArgs<'_>) -> PgResult<Vec<ArrayRef>> {
         if let Some(calls) = &self.calls {
             let computed: Option<Vec<ArrayRef>> = calls.iter().map(|e| e.evaluate(row, rows, known)).collect::<PgResult<_>>()?;
             if let Some(arrays) = computed {
@@ -225,7 +235,7 @@ impl Computed {
     ///
     /// # Errors
     /// What it raises.
-    pub(in crate::plan) fn filter(&self, batch: RecordBatch, known: Known<'_>) -> PgResult<RecordBatch> {
+    pub(super) fn filter(&self, batch: RecordBatch, known: EvalArgs<'_>) -> PgResult<RecordBatch> {
         let arrays = self.evaluate(batch.columns(), batch.num_rows(), known)?;
         let mask = arrays.first().and_then(|a| a.as_boolean_opt()).ok_or_else(|| PgError::internal("a condition that is no boolean"))?;
         if mask.null_count() == 0 && mask.true_count() == mask.len() {
@@ -237,36 +247,36 @@ impl Computed {
 
 /// An expression of calls over a row and parameters, computed by its kernels alone: of one row DataFusion's way around them costs more
 /// than they do.
-enum Calls {
+enum KernelExpr {
     Column(usize),
     Param(usize),
     Const(ArrayRef),
-    Not(Box<Calls>),
+    Not(Box<KernelExpr>),
     Call(Box<KernelCall>),
 }
 
 struct KernelCall {
     kernel: Kernel,
-    args: Vec<Calls>,
+    args: Vec<KernelExpr>,
     arg_types: Vec<SqlType>,
     ret: SqlType,
     explicit: bool,
 }
 
-impl Calls {
+impl KernelExpr {
     /// `None` for an expression of more than calls. None of its calls may be volatile.
     fn compile(eval: &EvalContext, input: &[(ColId, SqlType)], e: &Expr) -> PgResult<Option<Self>> {
         let of_type = |array: ArrayRef| (*array.data_type() == e.ty.arrow).then_some(array);
         Ok(match &e.kind {
-            ExprKind::Const(value) => of_type(value.to_array().map_err(from_datafusion)?).map(Calls::Const),
-            ExprKind::Param(at) => Some(Calls::Param(*at)),
-            ExprKind::Column(column) => input.iter().position(|(id, ty)| id == column && ty.arrow == e.ty.arrow).map(Calls::Column),
-            ExprKind::Not(inner) => Self::compile(eval, input, inner)?.map(|inner| Calls::Not(Box::new(inner))),
+            ExprKind::Const(value) => of_type(value.to_array().map_err(from_datafusion)?).map(KernelExpr::Const),
+            ExprKind::Param(at) => Some(KernelExpr::Param(*at)),
+            ExprKind::Column(column) => input.iter().position(|(id, ty)| id == column && ty.arrow == e.ty.arrow).map(KernelExpr::Column),
+            ExprKind::Not(inner) => Self::compile(eval, input, inner)?.map(|inner| KernelExpr::Not(Box::new(inner))),
             // The same array each time, so that what is made of it is kept.
             ExprKind::Array(items) if items.iter().all(|item| matches!(item.kind, ExprKind::Const(_))) => {
                 let value = constant::evaluate_with(eval, &[], e)?;
                 let array = value.map(|value| value.to_array().map_err(from_datafusion)).transpose()?;
-                array.and_then(of_type).map(Calls::Const)
+                array.and_then(of_type).map(KernelExpr::Const)
             }
             _ if !is_call(e) => None,
             kind => {
@@ -275,7 +285,7 @@ impl Calls {
                 let children = e.children();
                 let arg_types = children.iter().map(|child| child.ty.clone()).collect();
                 let args: Option<Vec<Self>> = children.iter().map(|child| Self::compile(eval, input, child)).collect::<PgResult<_>>()?;
-                args.map(|args| Calls::Call(Box::new(KernelCall { kernel, args, arg_types, ret: e.ty.clone(), explicit })))
+                args.map(|args| KernelExpr::Call(Box::new(KernelCall { kernel, args, arg_types, ret: e.ty.clone(), explicit })))
             }
         })
     }
@@ -284,7 +294,7 @@ impl Calls {
     ///
     /// # Errors
     /// What the kernels raise.
-    fn evaluate(&self, row: &[ArrayRef], rows: usize, known: Known<'_>) -> PgResult<Option<ArrayRef>> {
+    fn evaluate(&self, row: &[ArrayRef], rows: usize, known: EvalArgs<'_>) -> PgResult<Option<ArrayRef>> {
         let Some(Arg { array, constant }) = self.arg(row, rows, known)? else { return Ok(None) };
         if !constant || rows == 1 {
             return Ok(Some(array));
@@ -293,23 +303,23 @@ impl Calls {
         value.to_array_of_size(rows).map(Some).map_err(from_datafusion)
     }
 
-    fn arg(&self, row: &[ArrayRef], rows: usize, known: Known<'_>) -> PgResult<Option<Arg>> {
+    fn arg(&self, row: &[ArrayRef], rows: usize, known: EvalArgs<'_>) -> PgResult<Option<Arg>> {
         let call = match self {
-            Calls::Column(at) => {
+            KernelExpr::Column(at) => {
                 let array = row.get(*at).ok_or_else(|| PgError::internal("an expression without its column"))?;
                 return Ok(Some(Arg { array: Arc::clone(array), constant: false }));
             }
-            Calls::Param(at) => {
+            KernelExpr::Param(at) => {
                 let value = known.params.get(*at).ok_or_else(missing_parameter)?;
                 return Ok(Some(Arg { array: value.to_array().map_err(from_datafusion)?, constant: true }));
             }
-            Calls::Const(array) => return Ok(Some(Arg { array: Arc::clone(array), constant: true })),
-            Calls::Not(inner) => {
+            KernelExpr::Const(array) => return Ok(Some(Arg { array: Arc::clone(array), constant: true })),
+            KernelExpr::Not(inner) => {
                 let Some(Arg { array, constant }) = inner.arg(row, rows, known)? else { return Ok(None) };
                 let negated = array.as_boolean_opt().map(arrow::compute::not).transpose()?;
                 return Ok(negated.map(|array| Arg { array: Arc::new(array), constant }));
             }
-            Calls::Call(call) => call,
+            KernelExpr::Call(call) => call,
         };
         let mut args = Vec::with_capacity(call.args.len());
         for (arg, ty) in call.args.iter().zip(&call.arg_types) {
@@ -333,7 +343,7 @@ enum Output {
 }
 
 /// See [`Projection::apply`].
-pub(in crate::plan) struct Projection {
+pub(super) struct Projection {
     outputs: Vec<Output>,
     computed: Option<Computed>,
     schema: SchemaRef,
@@ -341,7 +351,25 @@ pub(in crate::plan) struct Projection {
 
 impl Projection {
     /// With the columns that it gives; `None` if one cannot be computed here.
-    pub(in crate::plan) fn compile(eval: &EvalContext, input: &Columns, exprs: &[&(ColId, Expr)]) -> PgResult<Option<(Self, Columns)>> {
+    pub(super) fn compile(eval: &EvalContext, input: &Columns, exprs: &[&(ColId, Expr)]) -> PgResult<Option<(Self, Columns)>> {
+        Self::compile_as(input, exprs, |exprs| Computed::compile(eval, input, exprs))
+    }
+
+    /// As [`Projection::compile`], for the many rows of one execution: the values of its parameters are part of the expressions, and what is
+    /// volatile has a value for each row. It is applied without parameters.
+    pub(super) fn for_execution(of: EvalArgs<'_>, input: &Columns, exprs: &[&(ColId, Expr)]) -> PgResult<Option<(Self, Columns)>> {
+        Self::compile_as(input, exprs, |exprs| {
+            let typed: Vec<(ColId, DataType)> = input.iter().map(|(c, ty)| (*c, ty.arrow.clone())).collect();
+            let evaluator = TableEvaluator::new(of.eval, of.params, &typed, exprs)?;
+            Ok(Some(Computed { evaluator, varies: false, params: Vec::new(), calls: None }))
+        })
+    }
+
+    fn compile_as(
+        input: &Columns,
+        exprs: &[&(ColId, Expr)],
+        compile: impl FnOnce(&[Expr]) -> PgResult<Option<Computed>>,
+    ) -> PgResult<Option<(Self, Columns)>> {
         let mut outputs = Vec::with_capacity(exprs.len());
         let mut columns = Columns::with_capacity(exprs.len());
         let mut computed: Vec<Expr> = Vec::new();
@@ -357,7 +385,7 @@ impl Projection {
         }
         let computed = match computed.is_empty() {
             true => None,
-            false => match Computed::compile(eval, input, &computed)? {
+            false => match compile(&computed)? {
                 Some(computed) => Some(computed),
                 None => return Ok(None),
             },
@@ -370,7 +398,7 @@ impl Projection {
     ///
     /// # Errors
     /// What its expressions raise.
-    pub(in crate::plan) fn apply(&self, batch: &RecordBatch, known: Known<'_>) -> PgResult<RecordBatch> {
+    pub(super) fn apply(&self, batch: &RecordBatch, known: EvalArgs<'_>) -> PgResult<RecordBatch> {
         let rows = batch.num_rows();
         let computed = match &self.computed {
             None => Vec::new(),

@@ -1,9 +1,9 @@
 //! Reads of the rows that a full text index finds: the best of them, a count, those that pass other conditions.
 
-use super::values::{Known, Source};
-use super::{KeyRead, KeyRows, SHORT_ROWS, count};
+use super::{CompiledRead, CompiledRows, SHORT_ROWS, count, limited};
 use crate::exec::StatementContext;
 use crate::exec::scan_output::ScanTable;
+use crate::plan::compiled::scalar::{EvalArgs, ScalarSource};
 use crate::text::matching::MATCH_FUNCTION;
 use crate::text::read::{RowOrder, SearchRows, SomeRows, Sought};
 use crate::text::scan::Match;
@@ -42,12 +42,12 @@ enum Part {
     Match {
         of: Match,
         places: Vec<usize>,
-        search: Source,
+        search: ScalarSource,
     },
     /// A `tsquery` in the index's field.
     Document {
         field: usize,
-        query: Source,
+        query: ScalarSource,
     },
 }
 
@@ -105,7 +105,7 @@ impl TextRead {
     }
 
     /// What is looked for; `None` if the index may find more than fits.
-    fn query(&self, known: Known<'_>) -> PgResult<Option<Query>> {
+    fn query(&self, known: EvalArgs<'_>) -> PgResult<Option<Query>> {
         let mut queries = Vec::with_capacity(self.parts.len());
         for part in &self.parts {
             match part {
@@ -137,7 +137,7 @@ impl Part {
                     _ => None,
                 };
                 let Some(columns) = columns.iter().map(column).collect() else { return Ok(None) };
-                let Some(search) = Source::of(eval, search)? else { return Ok(None) };
+                let Some(search) = ScalarSource::of(eval, search)? else { return Ok(None) };
                 let Some(definition) = text.get(index.storage) else { return Ok(None) };
                 let of = Match::new(config, columns)?;
                 Ok(of.places(index, &definition.definition.fields).map(|places| Part::Match { of, places, search }))
@@ -149,7 +149,7 @@ impl Part {
                     let mut document = document.clone();
                     if own_columns(scan, &mut document)
                         && let Some(field) = definition.texts.part_of(&document)
-                        && let Some(query) = Source::of(eval, query)?
+                        && let Some(query) = ScalarSource::of(eval, query)?
                     {
                         return Ok(Some(Part::Document { field, query }));
                     }
@@ -183,7 +183,7 @@ fn text(value: &ScalarValue) -> PgResult<Option<&str>> {
     }
 }
 
-impl KeyRead {
+impl CompiledRead {
     /// The rows that a search finds.
     ///
     /// # Errors
@@ -193,21 +193,23 @@ impl KeyRead {
         search: &TextRead,
         table: ScanTable,
         ctx: &StatementContext,
-        known: Known<'_>,
-    ) -> PgResult<KeyRows> {
+        known: EvalArgs<'_>,
+    ) -> PgResult<CompiledRows> {
         if !self.is_short() {
-            return Ok(KeyRows::Unsuitable);
+            return Ok(CompiledRows::Unsuitable);
         }
         let text = &ctx.database.text;
-        let Some(index) = text.get(search.storage) else { return Ok(KeyRows::Unsuitable) };
-        let (Some(ending), Some(query)) = (index.texts.ending(&table.table), search.query(known)?) else { return Ok(KeyRows::Unsuitable) };
+        let Some(index) = text.get(search.storage) else { return Ok(CompiledRows::Unsuitable) };
+        let (Some(ending), Some(query)) = (index.texts.ending(&table.table), search.query(known)?) else {
+            return Ok(CompiledRows::Unsuitable);
+        };
         let query = query.over_ending(&|field| ending.get(field).copied().unwrap_or(false));
         let (Ok(offset), Ok(limit)) = (count(self.offset.as_ref(), known), count(self.limit.as_ref(), known)) else {
-            return Ok(KeyRows::Unsuitable);
+            return Ok(CompiledRows::Unsuitable);
         };
         let fetch = limit.map(|limit| limit.saturating_add(offset.unwrap_or(0)));
         if fetch == Some(0) {
-            return Ok(KeyRows::Rows(None));
+            return Ok(CompiledRows::Rows(None));
         }
         let sought = Sought { feed: Arc::clone(text.feed()), index, query: Arc::new(query) };
         let room = fetch.unwrap_or(FEW_ROWS).min(FEW_ROWS);
@@ -215,7 +217,7 @@ impl KeyRead {
         // Only their number is wanted, or all must be looked at; the rows of both ways are as many.
         let counted = self.read.is_empty() && self.conditions.is_empty() && self.projections.is_empty();
         if !rows.is_ready() || (!counted && fetch.is_some_and(|fetch| fetch > SHORT_ROWS)) {
-            return Ok(KeyRows::Unsuitable);
+            return Ok(CompiledRows::Unsuitable);
         }
         if rows.is_long() {
             ctx.session.long_work_follows().await;
@@ -233,7 +235,7 @@ impl KeyRead {
                 let fetch = fetch.filter(|_| self.conditions.is_empty());
                 if fetch.is_none() && !counted && rows.found().keys.len() > SHORT_ROWS {
                     search.misses.fetch_add(1, Ordering::Relaxed);
-                    return Ok(KeyRows::Unsuitable);
+                    return Ok(CompiledRows::Unsuitable);
                 }
                 let most = fetch.unwrap_or(usize::MAX);
                 let (mut given, mut batches) = (0, Vec::new());
@@ -247,16 +249,15 @@ impl KeyRead {
             }
         };
         let batch = match batches.as_slice() {
-            [] => return Ok(KeyRows::Rows(None)),
+            [] => return Ok(CompiledRows::Rows(None)),
             [one] => one.clone(),
             several => concat_batches(&self.read_schema, several)?,
         };
-        let from = offset.unwrap_or(0).min(batch.num_rows());
-        let batch = batch.slice(from, limit.unwrap_or(usize::MAX).min(batch.num_rows() - from));
+        let batch = limited(batch, offset, limit);
         if batch.num_rows() == 0 {
-            return Ok(KeyRows::Rows(None));
+            return Ok(CompiledRows::Rows(None));
         }
-        self.projected(batch, known).map(|batch| KeyRows::Rows(Some(batch)))
+        self.projected(batch, known).map(|batch| CompiledRows::Rows(Some(batch)))
     }
 
     fn batch_of(&self, (columns, rows): SomeRows) -> PgResult<RecordBatch> {

@@ -8,47 +8,33 @@
 //! A range may turn out to be long. It is then given up after some rows, for the planner to weigh the ways with sizes and statistics;
 //! a statement that has met several such ranges is no longer tried.
 //!
-//! Invariant: the answer is that of [`super::direct`] and the planner; what is not recognised is left to them.
+//! Invariant: the answer is that of [`super::simple_scan`] and the planner; what is not recognised is left to them.
 
 mod compile;
 mod many;
 mod search;
-mod values;
 
-pub(super) use values::{Computed, Known, Projection, Source};
-
-use super::direct::Columns;
-use super::execute::used_columns;
-use super::rules;
-use super::short::{Ctes, ShortQuery};
-use super::values_row::ValuesRow;
+use super::scalar::{Computed, EvalArgs, Projection, ScalarSource, of_type};
+use super::simple_scan::Columns;
 use crate::exec::StatementContext;
 use crate::exec::point_get::get_rows;
 use crate::exec::scan_output::ScanTable;
-use crate::settings::Settings;
-use crate::text::TextIndexes;
-use crate::typed::constant;
 use crate::typed::from_datafusion;
-use crate::typed::raises::may_make_much;
-use crate::typed::tree::{Bound, BoundBody, ColId, CteBody, Mutation, Rel};
-use crate::typed::walk::{exprs_of, visit_all};
 use arrow::array::{Array, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
 use datafusion::common::ScalarValue;
 use parking_lot::Mutex;
 use search::TextRead;
-use std::collections::HashSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::sync::{Arc, OnceLock};
 use stoa_pg::values::array::elements_of_value;
-use stoa_pg::{EvalContext, PgError, PgResult};
+use stoa_pg::{PgError, PgResult};
 use stoa_table::KeyRange;
 use stoa_table::access::{Comparison, KeyShape, Predicate, scope};
-use stoa_table::catalog::{ColumnId, Oid, TableDescriptor};
+use stoa_table::catalog::{ColumnId, TableDescriptor};
 use stoa_table::range::prefix_successor;
 use stoa_table::row::{ColumnSource, KeyList, RowCodec, ScanDecoder};
 use stoa_table::txn::RangeRead;
-use values::of_type;
 
 /// Rows after which a range is no longer short.
 const SHORT_ROWS: usize = 1024;
@@ -60,10 +46,10 @@ const FEW_RANGES: usize = 16;
 pub(super) const MAX_MISSES: u32 = 4;
 
 /// See the module.
-pub(crate) struct KeyRead {
+pub(crate) struct CompiledRead {
     table: Arc<TableDescriptor>,
     codec: Arc<RowCodec>,
-    way: Way,
+    way: AccessMethod,
     /// With the score among them, if that is asked for.
     read: Arc<[ColumnId]>,
     read_schema: SchemaRef,
@@ -74,8 +60,8 @@ pub(crate) struct KeyRead {
     given: Columns,
     /// Positions of what is given, where they are not all in order.
     order: Option<Vec<usize>>,
-    offset: Option<Source>,
-    limit: Option<Source>,
+    offset: Option<ScalarSource>,
+    limit: Option<ScalarSource>,
     /// Of the rows, empty, between two executions.
     decoder: Mutex<Option<ScanDecoder>>,
     /// The same of a range's entries.
@@ -83,9 +69,9 @@ pub(crate) struct KeyRead {
 }
 
 /// How the rows are reached.
-enum Way {
+enum AccessMethod {
     /// One row, by its whole key: a value for each part.
-    Row(Vec<Source>),
+    Row(Vec<ScalarSource>),
     Range(Box<Range>),
     /// What a full text index finds.
     Search(Box<TextRead>),
@@ -94,7 +80,7 @@ enum Way {
 /// What a filter asks of a column.
 #[derive(Clone)]
 enum Test {
-    Compare(Comparison, Source),
+    Compare(Comparison, ScalarSource),
     In(Values),
     /// Any of several conjunctions: a row compared with a row, or alternatives that were written as such.
     Any(Vec<Vec<Comparing>>),
@@ -106,12 +92,12 @@ enum Test {
 struct Comparing {
     column: ColumnId,
     op: Comparison,
-    value: Source,
+    value: ScalarSource,
 }
 
 impl Comparing {
     /// `None` if no row can pass.
-    fn predicate(&self, known: Known<'_>) -> PgResult<Option<Predicate>> {
+    fn predicate(&self, known: EvalArgs<'_>) -> PgResult<Option<Predicate>> {
         let value = self.value.value(known)?.into_owned();
         Ok((!value.is_null()).then_some(Predicate::Compare { column: self.column, op: self.op, value }))
     }
@@ -120,16 +106,25 @@ impl Comparing {
 /// The values of a list.
 #[derive(Clone)]
 enum Values {
-    Each(Vec<Source>),
-    Array(Source),
+    Each(Vec<ScalarSource>),
+    Array(ScalarSource),
 }
 
 impl Test {
+    fn uses(&self, params: &std::ops::Range<usize>) -> bool {
+        match self {
+            Test::Compare(_, source) | Test::In(Values::Array(source)) => source.uses(params),
+            Test::In(Values::Each(sources)) => sources.iter().any(|source| source.uses(params)),
+            Test::Any(alternatives) => alternatives.iter().all(|all| all.iter().any(|one| one.value.uses(params))),
+            Test::NotNull => false,
+        }
+    }
+
     /// What it asks with these parameters; `None` if no row can pass.
     ///
     /// # Errors
     /// What a value raises.
-    fn predicate(&self, column: ColumnId, known: Known<'_>) -> PgResult<Option<Predicate>> {
+    fn predicate(&self, column: ColumnId, known: EvalArgs<'_>) -> PgResult<Option<Predicate>> {
         Ok(match self {
             Test::Compare(op, source) => {
                 let value = source.value(known)?.into_owned();
@@ -164,7 +159,7 @@ struct Range {
     source: ColumnSource,
     bounds: Vec<(ColumnId, Test)>,
     /// The value of each of the leading parts, where the bounds are nothing else and one range has them.
-    equals: Option<Vec<Source>>,
+    equals: Option<Vec<ScalarSource>>,
     /// Entries of an index lead to rows.
     looks_up: bool,
     /// At most one row.
@@ -178,173 +173,19 @@ struct Range {
 }
 
 /// What a compiled read gave.
-pub(crate) enum KeyRows {
+pub(crate) enum CompiledRows {
     Rows(Option<RecordBatch>),
     /// For these values the planner must choose.
     Unsuitable,
 }
 
-/// What executions of one statement share.
-///
-/// It belongs to a statement as it is bound: another catalog, or other settings of values, make another one.
-#[derive(Debug, Default)]
-pub(crate) struct PlanCache {
-    used: OnceLock<Arc<HashSet<ColId>>>,
-    changes_rows: OnceLock<bool>,
-    sequences: OnceLock<Box<[(Oid, i64)]>>,
-    compiled: Mutex<Option<(Arc<Settings>, Compiled)>>,
-}
-
-/// What of a statement is compiled.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Compiled {
-    /// The read of the rows: of those that a query gives, or that a statement changes.
-    pub read: Option<Arc<KeyRead>>,
-    /// A query of more than a read, or what gives the rows that a statement changes.
-    pub query: Option<Arc<ShortQuery>>,
-    /// The row that an INSERT writes.
-    pub row: Option<Arc<ValuesRow>>,
-    /// Much may be made of what `read` and `query` read, however little that is.
-    makes_much: bool,
-    /// What of each CTE is compiled.
-    pub ctes: Vec<Compiled>,
-}
-
-impl Compiled {
-    /// Compiles what gives rows.
-    fn rows(
-        &mut self,
-        settings: &Settings,
-        text: &TextIndexes,
-        bound: &Bound,
-        used: &HashSet<ColId>,
-        rel: &Rel,
-        columns: Option<&[ColId]>,
-    ) -> PgResult<()> {
-        self.read = KeyRead::compile(settings, Some(text), used, rel, columns)?.map(Arc::new);
-        if self.read.is_none() {
-            let of_statement = (bound.params.len(), bound.ctes.as_slice());
-            self.query = ShortQuery::compile(settings, Some(text), used, rel, of_statement, columns)?.map(Arc::new);
-        }
-        visit_all(rel, &mut |rel| self.makes_much |= exprs_of(rel).into_iter().any(|e| e.any(&mut |x| may_make_much(x))));
-        Ok(())
-    }
-
-    /// Compiles what gives the rows that are changed.
-    fn source(
-        &mut self,
-        settings: &Settings,
-        text: &TextIndexes,
-        bound: &Bound,
-        used: &HashSet<ColId>,
-        mutation: &Mutation,
-    ) -> PgResult<()> {
-        self.row = ValuesRow::compile(settings, used, &mutation.source)?.map(Arc::new);
-        if self.row.is_none() {
-            self.rows(settings, text, bound, used, &mutation.source, None)?;
-        }
-        Ok(())
-    }
-
-    /// Whether a thread may read the rows between the messages of others.
-    pub(crate) fn is_brief(&self) -> bool {
-        let is_short = match (&self.read, &self.query) {
-            (Some(read), _) => read.is_short(),
-            (None, Some(query)) => query.is_short(),
-            (None, None) => false,
-        };
-        is_short && !self.makes_much
-    }
-
-    /// Whether a thread may read the row, for it is one at most, between the messages of others.
-    pub(crate) fn is_brief_single(&self) -> bool {
-        self.read.as_ref().is_some_and(|read| read.is_single()) && !self.makes_much
-    }
-
-    /// The rows, where they are compiled and few.
-    ///
-    /// # Errors
-    /// The store failed; what the expressions raise.
-    pub(crate) async fn run(&self, ctx: &StatementContext, ctes: &Ctes) -> PgResult<Option<KeyRows>> {
-        Ok(match (&self.read, &self.query) {
-            (Some(read), _) => Some(read.run(ctx, &ctx.params).await?),
-            (None, Some(query)) => Some(query.run(ctx, &ctx.params, ctes).await?),
-            (None, None) => None,
-        })
-    }
-}
-
-impl PlanCache {
-    /// The columns that anything in the statement uses.
-    pub(crate) fn used(&self, bound: &Bound) -> Arc<HashSet<ColId>> {
-        Arc::clone(self.used.get_or_init(|| Arc::new(used_columns(bound))))
-    }
-
-    /// Whether the statement writes, or locks rows.
-    pub(crate) fn changes_rows(&self, compute: impl FnOnce() -> bool) -> bool {
-        *self.changes_rows.get_or_init(compute)
-    }
-
-    /// The sequences that a brief statement takes values from, and how many of each.
-    pub(crate) fn sequences(&self, compute: impl FnOnce() -> Box<[(Oid, i64)]>) -> &[(Oid, i64)] {
-        self.sequences.get_or_init(compute)
-    }
-
-    /// Nothing of the statement is compiled.
-    #[cfg(test)]
-    pub(crate) fn leave_to_planner(&self, settings: Arc<Settings>) {
-        *self.compiled.lock() = Some((settings, Compiled::default()));
-    }
-
-    /// What of the statement can be compiled, once its constants are known to be good.
-    ///
-    /// # Errors
-    /// What constants raise, and the compilation of expressions.
-    pub(crate) fn compiled(&self, bound: &Bound, settings: Arc<Settings>, text: &TextIndexes) -> PgResult<Compiled> {
-        let mut known = self.compiled.lock();
-        if let Some((of, compiled)) = &*known
-            && Arc::ptr_eq(of, &settings)
-        {
-            return Ok(compiled.clone());
-        }
-        let used = self.used(bound);
-        let eval = EvalContext { settings: Arc::clone(&settings.value), ..EvalContext::default() };
-        constant::check(&eval, &used, bound)?;
-        let mut compiled = Compiled::default();
-        if settings.raw(rules::DISABLED).is_some_and(|list| rules::is_disabled(list, rules::COMPILED)) {
-            *known = Some((settings, compiled.clone()));
-            return Ok(compiled);
-        }
-        match &bound.body {
-            BoundBody::Query(query) => {
-                let columns: Vec<ColId> = query.outputs.iter().map(|o| o.col).collect();
-                compiled.rows(&settings, text, bound, &used, &query.rel, Some(&columns))?;
-            }
-            BoundBody::Mutation(mutation) => compiled.source(&settings, text, bound, &used, mutation)?,
-        }
-        for cte in &bound.ctes {
-            let mut of_cte = Compiled::default();
-            match &cte.body {
-                CteBody::Query(rel) => {
-                    let columns: Vec<ColId> = cte.columns.iter().map(|(id, _)| *id).collect();
-                    of_cte.rows(&settings, text, bound, &used, rel, Some(&columns))?;
-                }
-                CteBody::Mutation(mutation) => of_cte.source(&settings, text, bound, &used, mutation)?,
-            }
-            compiled.ctes.push(of_cte);
-        }
-        *known = Some((settings, compiled.clone()));
-        Ok(compiled)
-    }
-}
-
-impl std::fmt::Debug for KeyRead {
+impl std::fmt::Debug for CompiledRead {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("KeyRead").field("table", &self.table.name).finish_non_exhaustive()
+        f.debug_struct("CompiledRead").field("table", &self.table.name).finish_non_exhaustive()
     }
 }
 
-impl KeyRead {
+impl CompiledRead {
     /// The columns of its rows, if no order of them was asked for.
     pub(super) fn columns(&self) -> &Columns {
         &self.given
@@ -353,35 +194,44 @@ impl KeyRead {
     /// What EXPLAIN says of it: the table, and the key or the index by which it is read.
     pub(super) fn describe(&self) -> String {
         let by = match &self.way {
-            Way::Row(_) => "primary key",
-            Way::Range(range) => match &range.source {
+            AccessMethod::Row(_) => "primary key",
+            AccessMethod::Range(range) => match &range.source {
                 ColumnSource::Index(index) => {
                     self.table.indexes.iter().find(|i| i.storage == index.storage).map_or("an index", |i| i.name.as_str())
                 }
                 _ => "a range of the primary key",
             },
-            Way::Search(search) => search.name.as_str(),
+            AccessMethod::Search(search) => search.name.as_str(),
         };
-        let covered = matches!(&self.way, Way::Range(range) if !range.looks_up && matches!(range.source, ColumnSource::Index(_)));
+        let covered = matches!(&self.way, AccessMethod::Range(range) if !range.looks_up && matches!(range.source, ColumnSource::Index(_)));
         let conditions = if self.conditions.is_empty() { "" } else { ", filtered" };
         format!("{} by {by}{}{conditions}", self.table.name, if covered { " (covered)" } else { "" })
+    }
+
+    /// Whether the values of some of these parameters say which keys are read.
+    pub(super) fn is_keyed_by(&self, params: &std::ops::Range<usize>) -> bool {
+        match &self.way {
+            AccessMethod::Row(key) => key.iter().any(|source| source.uses(params)),
+            AccessMethod::Range(range) => range.bounds.iter().any(|(_, test)| test.uses(params)),
+            AccessMethod::Search(_) => false,
+        }
     }
 
     /// Whether it gives one row at most.
     pub(crate) fn is_single(&self) -> bool {
         match &self.way {
-            Way::Row(_) => true,
-            Way::Range(range) => range.unique,
-            Way::Search(_) => false,
+            AccessMethod::Row(_) => true,
+            AccessMethod::Range(range) => range.unique,
+            AccessMethod::Search(_) => false,
         }
     }
 
     /// Whether what it reads has been short so far.
     pub(crate) fn is_short(&self) -> bool {
         match &self.way {
-            Way::Row(_) => true,
-            Way::Range(range) => range.misses.load(Ordering::Relaxed) < MAX_MISSES,
-            Way::Search(search) => search.misses.load(Ordering::Relaxed) < MAX_MISSES,
+            AccessMethod::Row(_) => true,
+            AccessMethod::Range(range) => range.misses.load(Ordering::Relaxed) < MAX_MISSES,
+            AccessMethod::Search(search) => search.misses.load(Ordering::Relaxed) < MAX_MISSES,
         }
     }
 
@@ -389,22 +239,22 @@ impl KeyRead {
     ///
     /// # Errors
     /// The store failed; what the expressions raise.
-    pub(crate) async fn run(&self, ctx: &StatementContext, params: &[ScalarValue]) -> PgResult<KeyRows> {
-        let known = Known { eval: &ctx.eval, params };
+    pub(crate) async fn run(&self, ctx: &StatementContext, params: &[ScalarValue]) -> PgResult<CompiledRows> {
+        let known = EvalArgs { eval: &ctx.eval, params };
         let table = self.scan_table(ctx);
         match &self.way {
-            Way::Row(key) => {
-                let Some(key) = self.encode_key(key, known)? else { return Ok(KeyRows::Rows(None)) };
+            AccessMethod::Row(key) => {
+                let Some(key) = self.encode_key(key, known)? else { return Ok(CompiledRows::Rows(None)) };
                 let mut keys = KeyList::new();
                 keys.push(&key);
                 if ctx.txn.records_reads() {
                     table.record(self.codec.storage, &[KeyRange::point(&key)]);
                 }
-                self.get(&table, &keys, known).await.map(KeyRows::Rows)
+                self.get(&table, &keys, known).await.map(CompiledRows::Rows)
             }
             // Boxed, so that the future of a read by key stays small.
-            Way::Range(range) => Box::pin(self.read_range(range, &table, known)).await,
-            Way::Search(search) => Box::pin(self.read_search(search, table, ctx, known)).await,
+            AccessMethod::Range(range) => Box::pin(self.read_range(range, &table, known)).await,
+            AccessMethod::Search(search) => Box::pin(self.read_search(search, table, ctx, known)).await,
         }
     }
 
@@ -418,18 +268,18 @@ impl KeyRead {
         }
     }
 
-    async fn read_range(&self, range: &Range, table: &ScanTable, known: Known<'_>) -> PgResult<KeyRows> {
+    async fn read_range(&self, range: &Range, table: &ScanTable, known: EvalArgs<'_>) -> PgResult<CompiledRows> {
         if !self.is_short() || table.view.timestamp().0 < range.readable_from {
-            return Ok(KeyRows::Unsuitable);
+            return Ok(CompiledRows::Unsuitable);
         }
         // What a count raises is raised without a row too, by the planner.
         let (Ok(offset), Ok(limit)) = (count(self.offset.as_ref(), known), count(self.limit.as_ref(), known)) else {
-            return Ok(KeyRows::Unsuitable);
+            return Ok(CompiledRows::Unsuitable);
         };
         let (ranges, one) = match range.key_ranges(known) {
             Narrowed::Ranges(ranges) => (ranges, range.unique && range.equals.is_some()),
-            Narrowed::Nothing => return Ok(KeyRows::Rows(None)),
-            Narrowed::Unsuitable => return Ok(KeyRows::Unsuitable),
+            Narrowed::Nothing => return Ok(CompiledRows::Rows(None)),
+            Narrowed::Unsuitable => return Ok(CompiledRows::Unsuitable),
         };
         let short = if range.looks_up { SHORT_LOOKUPS } else { SHORT_ROWS };
         let wanted = limit.map(|limit| limit.saturating_add(offset.unwrap_or(0))).filter(|n| self.conditions.is_empty() && *n <= short);
@@ -454,7 +304,7 @@ impl KeyRead {
             let mut keys = KeyList::new();
             ranges.iter().filter_map(KeyRange::as_point).for_each(|key| keys.push(key));
             let rows = self.get(table, &keys, known).await?;
-            return Ok(KeyRows::Rows(rows.map(|rows| limited(rows, offset, limit))));
+            return Ok(CompiledRows::Rows(rows.map(|rows| limited(rows, offset, limit))));
         }
         if one && let Some(key) = ranges.first().map(|r| r.start.as_slice()) {
             // A unique entry has no other part.
@@ -486,7 +336,7 @@ impl KeyRead {
         // Full by bytes is not short either.
         if (wanted.is_none() && entries.rows() > short) || (entries.is_full() && entries.rows() < most) {
             range.misses.fetch_add(1, Ordering::Relaxed);
-            return Ok(KeyRows::Unsuitable);
+            return Ok(CompiledRows::Unsuitable);
         }
         let batch = if range.looks_up {
             let keys = entries.take_keys();
@@ -496,7 +346,7 @@ impl KeyRead {
                 keys.iter().for_each(|key| txn.record_read(self.codec.storage, &KeyRange::point(key)));
             }
             if keys.is_empty() {
-                return Ok(KeyRows::Rows(None));
+                return Ok(CompiledRows::Rows(None));
             }
             self.get(table, &keys, known).await?
         } else {
@@ -504,11 +354,11 @@ impl KeyRead {
             *self.entries.lock() = Some(entries);
             batch
         };
-        Ok(KeyRows::Rows(batch.map(|batch| limited(batch, offset, limit))))
+        Ok(CompiledRows::Rows(batch.map(|batch| limited(batch, offset, limit))))
     }
 
     /// The rows of some keys, as the statement wants them.
-    async fn get(&self, table: &ScanTable, keys: &KeyList, known: Known<'_>) -> PgResult<Option<RecordBatch>> {
+    async fn get(&self, table: &ScanTable, keys: &KeyList, known: EvalArgs<'_>) -> PgResult<Option<RecordBatch>> {
         let kept = self.decoder.lock().take();
         let mut decoder = match kept {
             Some(decoder) => decoder,
@@ -521,7 +371,7 @@ impl KeyRead {
     }
 
     /// The rows that were read, as the statement wants them.
-    fn give(&self, decoder: &mut ScanDecoder, known: Known<'_>) -> PgResult<Option<RecordBatch>> {
+    fn give(&self, decoder: &mut ScanDecoder, known: EvalArgs<'_>) -> PgResult<Option<RecordBatch>> {
         let rows = decoder.rows();
         if rows == 0 {
             return Ok(None);
@@ -536,7 +386,7 @@ impl KeyRead {
     }
 
     /// The rows that pass the conditions.
-    fn passing(&self, mut batch: RecordBatch, known: Known<'_>) -> PgResult<RecordBatch> {
+    fn passing(&self, mut batch: RecordBatch, known: EvalArgs<'_>) -> PgResult<RecordBatch> {
         for condition in &self.conditions {
             if batch.num_rows() == 0 {
                 break;
@@ -547,7 +397,7 @@ impl KeyRead {
     }
 
     /// The columns that are given, of rows that there are.
-    fn projected(&self, mut batch: RecordBatch, known: Known<'_>) -> PgResult<RecordBatch> {
+    fn projected(&self, mut batch: RecordBatch, known: EvalArgs<'_>) -> PgResult<RecordBatch> {
         for projection in &self.projections {
             batch = projection.apply(&batch, known)?;
         }
@@ -558,7 +408,7 @@ impl KeyRead {
     }
 
     /// The key's bytes; `None` if a part is NULL or no value of its type, so that no row has it.
-    fn encode_key(&self, key: &[Source], known: Known<'_>) -> PgResult<Option<Vec<u8>>> {
+    fn encode_key(&self, key: &[ScalarSource], known: EvalArgs<'_>) -> PgResult<Option<Vec<u8>>> {
         let codec = &self.codec.key;
         let mut out = Vec::with_capacity(32);
         let mut columns = Vec::new();
@@ -584,7 +434,7 @@ impl KeyRead {
 }
 
 /// The rows that OFFSET and LIMIT leave.
-fn limited(batch: RecordBatch, offset: Option<usize>, limit: Option<usize>) -> RecordBatch {
+pub(super) fn limited(batch: RecordBatch, offset: Option<usize>, limit: Option<usize>) -> RecordBatch {
     let from = offset.unwrap_or(0).min(batch.num_rows());
     let rows = limit.unwrap_or(usize::MAX).min(batch.num_rows() - from);
     batch.slice(from, rows)
@@ -606,7 +456,7 @@ enum Narrowed {
 }
 
 impl Range {
-    fn key_ranges(&self, known: Known<'_>) -> Narrowed {
+    fn key_ranges(&self, known: EvalArgs<'_>) -> Narrowed {
         if let Some(equals) = &self.equals {
             let mut prefix = Vec::with_capacity(32);
             for (source, part) in equals.iter().zip(&self.key.parts) {
@@ -640,7 +490,7 @@ impl Range {
 }
 
 /// The number that LIMIT or OFFSET says; NULL is none.
-pub(super) fn count(source: Option<&Source>, known: Known<'_>) -> PgResult<Option<usize>> {
+pub(super) fn count(source: Option<&ScalarSource>, known: EvalArgs<'_>) -> PgResult<Option<usize>> {
     let Some(source) = source else { return Ok(None) };
     match &*source.value(known)? {
         ScalarValue::Int64(None) => Ok(None),

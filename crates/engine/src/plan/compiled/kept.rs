@@ -4,8 +4,8 @@
 //! all of the comparisons with a few thousand rows.
 
 use super::compile::{Compiled, Compiler};
-use super::{Node, ShortQuery, Step};
-use crate::plan::direct::{Columns, order_of, schema_of};
+use super::query::{CompiledQuery, Node, Step};
+use super::simple_scan::{Columns, order_of, schema_of};
 use crate::plan::relation::Planner;
 use crate::typed::tree::{ColId, Expr, ExprKind, Rel};
 use crate::typed::walk::is_plain;
@@ -48,9 +48,9 @@ pub(crate) fn is_steady(rel: &Rel) -> bool {
     steady
 }
 
-impl ShortQuery {
+impl CompiledQuery {
     /// Compiles a subquery in which values of outer rows are parameters behind those of the statement, over relations that are kept.
-    /// [`ShortQuery::read_kept`] comes before it is run.
+    /// [`CompiledQuery::read_kept`] comes before it is run.
     ///
     /// # Errors
     /// What the compilation of expressions raises.
@@ -72,6 +72,7 @@ impl ShortQuery {
             params,
             lifted: &Cell::new(0),
             ctes: &[],
+            working: Vec::new(),
             keeper: Some(&keeper),
         };
         let Some((root, given)) = compiler.node(rel)? else { return Ok(None) };

@@ -1,9 +1,9 @@
 //! Window functions over one batch.
 
-use super::super::aggregate::Lowering;
-use super::super::key_read::{Computed, Known};
-use super::super::window::{Windows, expressions_of, leave_out_keys};
-use crate::plan::direct::{Columns, schema_of};
+use super::scalar::{Computed, EvalArgs};
+use crate::plan::aggregate::Lowering;
+use crate::plan::compiled::simple_scan::{Columns, schema_of};
+use crate::plan::window::{Windows, expressions_of, leave_out_keys};
 use crate::typed::evaluator::TableEvaluator;
 use crate::typed::expr::ExprPlanner;
 use crate::typed::tree::{ColId, Expr, WindowExpr};
@@ -29,7 +29,7 @@ pub(super) struct Window {
     args: Option<Computed>,
     /// The columns of the rows and these.
     schema: SchemaRef,
-    /// Calls of one partition and order stand together.
+    /// KernelExpr of one partition and order stand together.
     calls: Vec<Vec<Arc<dyn Call>>>,
     /// The values over the calls' results, which are columns behind all others.
     values: TableEvaluator,
@@ -101,7 +101,7 @@ impl Window {
     ///
     /// # Errors
     /// What the expressions and the calls raise.
-    pub(super) fn apply(&self, batch: &RecordBatch, schema: &SchemaRef, known: Known<'_>) -> PgResult<RecordBatch> {
+    pub(super) fn apply(&self, batch: &RecordBatch, schema: &SchemaRef, known: EvalArgs<'_>) -> PgResult<RecordBatch> {
         let rows = batch.num_rows();
         if rows == 0 {
             return Ok(RecordBatch::new_empty(Arc::clone(schema)));

@@ -1,17 +1,17 @@
 //! Groups and aggregates over one batch.
 
-use super::super::aggregate::{Lowered, Lowering};
-use super::super::direct::Columns;
-use super::super::distinct::DistinctUdaf;
-use super::super::key_read::{Computed, Known};
 use super::keys::Keys;
+use super::scalar::{Computed, EvalArgs};
+use super::simple_scan::Columns;
+use crate::plan::aggregate::{Lowered, Lowering};
+use crate::plan::distinct::DistinctUdaf;
 use crate::typed::evaluator::TableEvaluator;
 use crate::typed::expr::{ExprPlanner, column};
 use crate::typed::guard::only_where;
 use crate::typed::tree::{AggregateExpr, ColId, Expr, SortKey};
 use crate::typed::{column_name, from_datafusion};
-use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions, UInt32Array};
-use arrow::compute::{SortOptions, filter, prep_null_mask_filter, take};
+use arrow::array::{Array, ArrayRef, AsArray, Int32Array, RecordBatch, RecordBatchOptions, UInt32Array, new_null_array};
+use arrow::compute::{SortOptions, concat_batches, filter, prep_null_mask_filter, take};
 use arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::ScalarValue;
 use datafusion::physical_expr::PhysicalExpr;
@@ -19,15 +19,15 @@ use datafusion::physical_expr::aggregate::{AggregateExprBuilder, AggregateFuncti
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
-use stoa_pg::{EvalContext, PgError, PgResult};
+use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlType};
 
 /// Ids of columns that only a group's own expressions have; those of parameters and of the binder are elsewhere.
 const OWN_COLUMNS: u32 = 0x6000_0000;
 
 /// GROUP BY, DISTINCT, aggregates.
 pub(super) struct Group {
-    /// None for a single group of all rows.
-    keys: Option<Keys>,
+    /// Each grouping set; without GROUPING SETS there is one.
+    sets: Vec<GroupingSet>,
     /// The groups' values; those of a group's first row are given.
     values: Option<Computed>,
     /// Arguments and conditions of the aggregates.
@@ -37,6 +37,16 @@ pub(super) struct Group {
     parts: Vec<Part>,
     /// The aggregates' results over those of the parts.
     results: Option<TableEvaluator>,
+}
+
+/// What one of GROUPING SETS, or GROUP BY, groups by.
+struct GroupingSet {
+    /// None for a single group of all rows.
+    keys: Option<Keys>,
+    /// Which of the groups' values it has: others are NULL.
+    has: Vec<bool>,
+    /// The values of GROUPING(…).
+    grouping: Vec<i32>,
 }
 
 /// One accumulator for each group.
@@ -53,18 +63,23 @@ impl Group {
         eval: &EvalContext,
         input: &Columns,
         groups: &[(ColId, Expr)],
+        (sets, grouping): (Option<&[Vec<usize>]>, &[(ColId, Vec<usize>)]),
         aggregates: &[&(ColId, AggregateExpr)],
     ) -> PgResult<Option<(Self, Columns)>> {
         let mut given = Columns::with_capacity(groups.len() + aggregates.len());
         given.extend(groups.iter().map(|(id, e)| (*id, e.ty.clone())));
         given.extend(aggregates.iter().map(|(id, a)| (*id, a.ty.clone())));
+        given.extend(grouping.iter().map(|(id, _)| (*id, SqlType::new(PgType::Int4))));
         let group_exprs: Vec<Expr> = groups.iter().map(|(_, e)| e.clone()).collect();
-        let (mut keys, mut values) = (None, None);
+        let all: Vec<usize> = (0..groups.len()).collect();
+        let mut compiled = Vec::new();
+        for set in sets.unwrap_or(std::slice::from_ref(&all)) {
+            let Some(set) = GroupingSet::compile(eval, input, &group_exprs, set, grouping)? else { return Ok(None) };
+            compiled.push(set);
+        }
+        let sets = compiled;
+        let mut values = None;
         if !group_exprs.is_empty() {
-            keys = Keys::compile(eval, input, &group_exprs)?;
-            if keys.is_none() {
-                return Ok(None);
-            }
             let Some(computed) = Computed::compile(eval, input, &group_exprs)? else { return Ok(None) };
             values = Some(computed);
         }
@@ -146,50 +161,50 @@ impl Group {
             true => None,
             false => Some(TableEvaluator::of(&part_columns, &result_exprs)?),
         };
-        Ok(Some((Self { keys, values, args, order, parts, results }, given)))
+        Ok(Some((Self { sets, values, args, order, parts, results }, given)))
     }
 
-    /// One row for each group, in the order in which they begin.
+    /// One row for each group of each set, in the order in which they begin.
     ///
     /// # Errors
     /// What the expressions and the aggregates raise.
-    pub(super) fn apply(&self, batch: &RecordBatch, schema: &SchemaRef, known: Known<'_>) -> PgResult<RecordBatch> {
+    pub(super) fn apply(&self, batch: &RecordBatch, schema: &SchemaRef, known: EvalArgs<'_>) -> PgResult<RecordBatch> {
         let rows = batch.num_rows();
-        // The rows of each group.
-        let mut members: Vec<Vec<u32>> = Vec::new();
-        match &self.keys {
-            None => members.push((0u32..).take(rows).collect()),
-            Some(_) if rows == 0 => return Ok(RecordBatch::new_empty(Arc::clone(schema))),
-            Some(keys) => {
-                let keys = keys.of(batch, known)?;
-                let mut seen: HashMap<&[u8], usize> = HashMap::with_capacity(rows);
-                for (number, row) in (0u32..).zip(0..rows) {
-                    let group = *seen.entry(keys.row(row).data()).or_insert(members.len());
-                    match members.get_mut(group) {
-                        Some(members) => members.push(number),
-                        None => members.push(vec![number]),
-                    }
-                }
+        let args = self.arguments(batch, known)?;
+        let values = match &self.values {
+            Some(values) if rows > 0 => values.evaluate(batch.columns(), rows, known)?,
+            _ => Vec::new(),
+        };
+        let mut out = Vec::with_capacity(self.sets.len());
+        for set in &self.sets {
+            let members = set.members(batch, known)?;
+            if members.is_empty() {
+                continue;
             }
-        }
-        let mut columns: Vec<ArrayRef> = Vec::with_capacity(schema.fields().len());
-        if let Some(values) = &self.values {
+            let mut columns: Vec<ArrayRef> = Vec::with_capacity(schema.fields().len());
             let firsts = UInt32Array::from_iter_values(members.iter().filter_map(|m| m.first().copied()));
-            for value in values.evaluate(batch.columns(), rows, known)? {
-                columns.push(take(&value, &firsts, None)?);
+            for (at, (has, field)) in set.has.iter().zip(schema.fields()).enumerate() {
+                columns.push(match values.get(at) {
+                    Some(value) if *has => take(value, &firsts, None)?,
+                    _ => new_null_array(field.data_type(), members.len()),
+                });
             }
+            if let Some(results) = &self.results {
+                let parts = self.parts.iter().map(|part| part.apply(args.as_ref(), &members)).collect::<PgResult<Vec<_>>>()?;
+                columns.extend(results.evaluate(parts, members.len())?);
+            }
+            columns.extend(set.grouping.iter().map(|bits| Arc::new(Int32Array::from(vec![*bits; members.len()])) as ArrayRef));
+            let options = RecordBatchOptions::new().with_row_count(Some(members.len()));
+            out.push(RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)?);
         }
-        if let Some(results) = &self.results {
-            let args = self.arguments(batch, known)?;
-            let parts = self.parts.iter().map(|part| part.apply(args.as_ref(), &members)).collect::<PgResult<Vec<_>>>()?;
-            columns.extend(results.evaluate(parts, members.len())?);
+        match out.as_slice() {
+            [one] => Ok(one.clone()),
+            several => Ok(concat_batches(schema, several)?),
         }
-        let options = RecordBatchOptions::new().with_row_count(Some(members.len()));
-        Ok(RecordBatch::try_new_with_options(Arc::clone(schema), columns, &options)?)
     }
 
     /// The arguments' values; `None` without rows.
-    fn arguments(&self, batch: &RecordBatch, known: Known<'_>) -> PgResult<Option<RecordBatch>> {
+    fn arguments(&self, batch: &RecordBatch, known: EvalArgs<'_>) -> PgResult<Option<RecordBatch>> {
         if batch.num_rows() == 0 {
             return Ok(None);
         }
@@ -202,6 +217,49 @@ impl Group {
             arrays.iter().enumerate().map(|(at, a)| arrow::datatypes::Field::new(at.to_string(), a.data_type().clone(), true)).collect();
         let schema = Arc::new(arrow::datatypes::Schema::new(fields));
         Ok(Some(RecordBatch::try_new_with_options(schema, arrays, &options)?))
+    }
+}
+
+impl GroupingSet {
+    fn compile(
+        eval: &EvalContext,
+        input: &Columns,
+        groups: &[Expr],
+        set: &[usize],
+        grouping: &[(ColId, Vec<usize>)],
+    ) -> PgResult<Option<Self>> {
+        let own: Vec<Expr> = set.iter().filter_map(|at| groups.get(*at)).cloned().collect();
+        let keys = match own.is_empty() {
+            true => None,
+            false => match Keys::compile(eval, input, &own)? {
+                Some(keys) => Some(keys),
+                None => return Ok(None),
+            },
+        };
+        // The last argument is the lowest bit.
+        let bits = |positions: &Vec<usize>| positions.iter().fold(0, |bits, at| bits << 1 | i32::from(!set.contains(at)));
+        let grouping = grouping.iter().map(|(_, positions)| bits(positions)).collect();
+        Ok(Some(Self { keys, has: (0..groups.len()).map(|at| set.contains(&at)).collect(), grouping }))
+    }
+
+    /// The rows of each group.
+    fn members(&self, batch: &RecordBatch, known: EvalArgs<'_>) -> PgResult<Vec<Vec<u32>>> {
+        let rows = batch.num_rows();
+        let Some(keys) = &self.keys else { return Ok(vec![(0u32..).take(rows).collect()]) };
+        let mut members: Vec<Vec<u32>> = Vec::new();
+        if rows == 0 {
+            return Ok(members);
+        }
+        let keys = keys.of(batch, known)?;
+        let mut seen: HashMap<&[u8], usize> = HashMap::with_capacity(rows);
+        for (number, row) in (0u32..).zip(0..rows) {
+            let group = *seen.entry(keys.row(row).data()).or_insert(members.len());
+            match members.get_mut(group) {
+                Some(members) => members.push(number),
+                None => members.push(vec![number]),
+            }
+        }
+        Ok(members)
     }
 }
 

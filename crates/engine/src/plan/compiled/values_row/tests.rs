@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-use crate::plan::key_read::tests::{all, prepare, run};
+use crate::plan::compiled::read::tests::{all, prepare, run};
 use crate::session::{Session, SessionOptions};
 use crate::{Database, DatabaseOptions};
 use datafusion::common::ScalarValue;
@@ -34,7 +34,7 @@ async fn contents(session: &mut Session, table: &str) -> Vec<Vec<String>> {
 fn is_compiled(session: &mut Session, prepared: &crate::session::Prepared) -> bool {
     let bound = session.bound(&prepared.inner).unwrap();
     let settings = session.shared().settings();
-    bound.plan.compiled(&bound.bound, settings, &session.database().text).unwrap().row.is_some()
+    bound.plan.compiled(&bound.bound, settings, &session.database().text).unwrap().query.is_some_and(|query| !query.is_tree())
 }
 
 #[tokio::test]

@@ -1,8 +1,8 @@
-//! Short queries beside the planner: random joins, groups and orders, each prepared once and executed with several values.
+//! Compiled queries beside the planner: random joins, groups and orders, each prepared once and executed with several values.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
-use crate::plan::key_read::tests::{Statement, all, check, make_table, pick, prepare, prepare_planned, run, small_int, value};
+use crate::plan::compiled::read::tests::{Statement, all, check, make_table, pick, prepare, prepare_planned, run, small_int, value};
 use crate::session::{Prepared, Session, SessionOptions};
 use crate::{Database, DatabaseOptions};
 use datafusion::common::ScalarValue;
@@ -10,7 +10,7 @@ use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
 use stoa_pg::{PgResult, PgType};
 
-const COLUMNS: [(&str, PgType); 5] =
+pub(super) const COLUMNS: [(&str, PgType); 5] =
     [("a", PgType::Int4), ("b", PgType::Int8), ("c", PgType::Text), ("d", PgType::Varchar), ("e", PgType::Int2)];
 
 fn is_text(ty: &PgType) -> bool {
@@ -18,7 +18,7 @@ fn is_text(ty: &PgType) -> bool {
 }
 
 /// A condition between a column and a parameter.
-fn narrow(rng: &mut StdRng, tables: &[&str], types: &mut Vec<PgType>) -> String {
+pub(super) fn narrow(rng: &mut StdRng, tables: &[&str], types: &mut Vec<PgType>) -> String {
     let (name, ty) = pick(rng, &COLUMNS);
     let op = *pick(rng, &["=", "=", "=", ">=", "<"]);
     let table = *pick(rng, tables);
@@ -27,7 +27,7 @@ fn narrow(rng: &mut StdRng, tables: &[&str], types: &mut Vec<PgType>) -> String 
 }
 
 /// A condition between columns of two tables.
-fn joins(rng: &mut StdRng, lefts: &[&str], right: &str) -> String {
+pub(super) fn joins(rng: &mut StdRng, lefts: &[&str], right: &str) -> String {
     let left = *pick(rng, lefts);
     loop {
         let ((l, lt), (r, rt)) = (pick(rng, &COLUMNS), pick(rng, &COLUMNS));
@@ -293,11 +293,17 @@ async fn run_behind(
 }
 
 /// How many statements of each shape were compiled.
-async fn compare(seed: u64, rounds: usize, statements: usize) -> [usize; SHAPES.len()] {
+pub(super) async fn compare(
+    seed: u64,
+    rounds: usize,
+    statements: usize,
+    statement: fn(&mut StdRng) -> Statement,
+    shapes: &[(&str, usize)],
+) -> Vec<usize> {
     let mut rng = StdRng::seed_from_u64(seed);
     let database = Database::open(stoa_table::Tables::in_memory(), DatabaseOptions::default()).await.unwrap();
     let mut session = database.connect(SessionOptions::default()).unwrap();
-    let mut compiled = [0; SHAPES.len()];
+    let mut compiled = vec![0; shapes.len()];
     for _ in 0..rounds {
         for table in ["t", "u", "v"] {
             make_table(&mut session, &mut rng, table, false).await;
@@ -307,7 +313,10 @@ async fn compare(seed: u64, rounds: usize, statements: usize) -> [usize; SHAPES.
             let sql = format!("{}{}", statement.select, statement.tail);
             let copies = ["t", "u", "v"].map(|t| format!("{t} AS MATERIALIZED (SELECT * FROM public.{t})")).join(", ");
             let short = prepare(&mut session, &sql, &statement.types).unwrap_or_else(|e| panic!("{sql}: {e}"));
-            let whole = format!("WITH {copies} {sql}");
+            let whole = match sql.strip_prefix("WITH RECURSIVE ") {
+                Some(rest) => format!("WITH RECURSIVE {copies}, {rest}"),
+                None => format!("WITH {copies} {sql}"),
+            };
             let planned = prepare_planned(&mut session, &whole, &statement.types).unwrap();
             // The same over rows that are there.
             let over_ctes = prepare(&mut session, &whole, &statement.types).unwrap();
@@ -327,9 +336,9 @@ async fn compare(seed: u64, rounds: usize, statements: usize) -> [usize; SHAPES.
             }
             let bound = session.bound(&short.inner).unwrap();
             let settings = session.shared().settings();
-            if bound.plan.compiled(&bound.bound, settings, &session.database().text).unwrap().query.is_some() {
-                for (count, (shape, _)) in compiled.iter_mut().zip(SHAPES) {
-                    *count += usize::from(sql.contains(shape));
+            if bound.plan.compiled(&bound.bound, settings, &session.database().text).unwrap().is_whole() {
+                for (count, (shape, _)) in compiled.iter_mut().zip(shapes) {
+                    *count += usize::from(sql.contains(*shape));
                 }
             }
         }
@@ -339,10 +348,10 @@ async fn compare(seed: u64, rounds: usize, statements: usize) -> [usize; SHAPES.
 }
 
 #[tokio::test]
-async fn short_queries_give_what_the_planner_gives() {
-    let mut counts = [0; SHAPES.len()];
+async fn compiled_queries_give_what_the_planner_gives() {
+    let mut counts = vec![0; SHAPES.len()];
     for seed in 0..4 {
-        let of_seed = compare(seed, 6, 40).await;
+        let of_seed = compare(seed, 6, 40, statement, &SHAPES).await;
         counts.iter_mut().zip(of_seed).for_each(|(count, own)| *count += own);
     }
     for (count, (shape, least)) in counts.into_iter().zip(SHAPES) {

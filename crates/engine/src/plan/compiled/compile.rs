@@ -1,16 +1,19 @@
-//! From a statement's relation to a [`ShortQuery`].
+//! From a statement's relation to a [`CompiledQuery`].
 
 use super::group::Group;
-use super::joins::{leaf_columns, under};
+use super::joins::leaf_columns;
 use super::kept::{Keeper, is_steady};
 use super::keys::Keys;
+use super::query::{Asked, Combine, CompiledQuery, Node, Recursion, Sort, Step, Value};
+use super::read::CompiledRead;
+use super::scalar::{Computed, Projection, ScalarSource};
+use super::simple_scan::{Columns, conjuncts, order_of, schema_of};
+use super::sink::sunk;
+use super::values_row::ValuesRow;
 use super::window::Window;
-use super::{Asked, Combine, Node, ShortQuery, Sort, Step, Value};
 use crate::exec::lock_rows::RowLocks;
 use crate::exec::project_set::Sets;
 use crate::plan::decorrelate::given_columns;
-use crate::plan::direct::{Columns, conjuncts, order_of, schema_of};
-use crate::plan::key_read::{Computed, KeyRead, Projection, Source};
 use crate::settings::Settings;
 use crate::text::TextIndexes;
 use crate::typed::branches::raises;
@@ -35,6 +38,9 @@ const LIFTED_COLUMNS: u32 = 0x5000_0000;
 /// Rows of VALUES that are still few: more are computed faster as they are than compiled first.
 const FEW_VALUES: usize = 64;
 
+/// Grouping sets that are still few: each goes through all rows.
+const FEW_SETS: usize = 16;
+
 /// What compilation needs.
 pub(super) struct Compiler<'a> {
     pub settings: &'a Settings,
@@ -49,6 +55,8 @@ pub(super) struct Compiler<'a> {
     pub lifted: &'a Cell<u32>,
     /// The statement's CTEs.
     pub ctes: &'a [Cte],
+    /// The working tables of the recursions around, with their columns.
+    pub working: Vec<(CteId, Columns)>,
     /// Relations are kept instead of read by keys.
     pub keeper: Option<&'a Keeper<'a>>,
 }
@@ -56,7 +64,7 @@ pub(super) struct Compiler<'a> {
 /// A node, and the columns that it gives.
 pub(super) type Compiled = Option<(Node, Columns)>;
 
-impl ShortQuery {
+impl CompiledQuery {
     /// Compiles a relation whose rows are given with these columns in this order, otherwise with all that are used, if it has a shape that
     /// can be run here. With `text` it may search.
     ///
@@ -70,12 +78,29 @@ impl ShortQuery {
         (params, ctes): (usize, &[Cte]),
         columns: Option<&[ColId]>,
     ) -> PgResult<Option<Self>> {
+        // A read gives its columns in order by itself.
+        if let Some(read) = CompiledRead::compile(settings, text, used, rel, columns)? {
+            return Ok(Some(Self::of(Node::read(read).0, params, None)));
+        }
         // The context of one execution must not be kept: it holds the transaction.
         let eval = EvalContext { settings: Arc::clone(&settings.value), ..EvalContext::default() };
-        let compiler = Compiler { settings, text, eval, used, params, lifted: &Cell::new(0), ctes, keeper: None };
+        let compiler = Compiler { settings, text, eval, used, params, lifted: &Cell::new(0), ctes, working: Vec::new(), keeper: None };
         let Some((root, given)) = compiler.node(rel)? else { return Ok(None) };
         let Some(order) = order_of(&given, columns) else { return Ok(None) };
-        Ok(Some(Self { root, params, order, misses: AtomicU32::new(0), kept: Vec::new() }))
+        Ok(Some(Self::of(root, params, order)))
+    }
+
+    /// Compiles one row of values.
+    ///
+    /// # Errors
+    /// What the compilation of expressions raises.
+    pub(super) fn of_row(settings: &Settings, used: &HashSet<ColId>, rel: &Rel, params: usize) -> PgResult<Option<Self>> {
+        let Some((row, columns)) = ValuesRow::compile(settings, used, rel)? else { return Ok(None) };
+        Ok(Some(Self::of(Node::new(Step::Row(Box::new(row)), columns).0, params, None)))
+    }
+
+    fn of(root: Node, params: usize, order: Option<Vec<usize>>) -> Self {
+        Self { root, params, order, misses: AtomicU32::new(0), kept: Vec::new() }
     }
 }
 
@@ -84,7 +109,7 @@ impl Node {
         (Self { step, schema: schema_of(&columns) }, columns)
     }
 
-    pub(super) fn read(read: KeyRead) -> (Self, Columns) {
+    pub(super) fn read(read: CompiledRead) -> (Self, Columns) {
         let columns = read.columns().clone();
         Self::new(Step::Read(Box::new(read)), columns)
     }
@@ -96,19 +121,24 @@ impl Compiler<'_> {
             if let Some(kept) = self.keep(keeper, rel) {
                 return Ok(Some(kept));
             }
-        } else if let Some(read) = KeyRead::compile(self.settings, self.text, self.used, rel, None)? {
+        } else if let Some(read) = CompiledRead::compile(self.settings, self.text, self.used, rel, None)? {
             return Ok(Some(Node::read(read)));
         }
         match rel {
-            Rel::Join { left, right, kind: JoinKind::Inner, on: None, lateral: true } => self.lateral(left, right, false),
-            Rel::Join { left, right, kind: JoinKind::Left, on, lateral: true } if on.as_ref().is_none_or(is_true) => {
-                self.lateral(left, right, true)
+            Rel::Join { left, right, kind: kind @ (JoinKind::Inner | JoinKind::Left), on, lateral: true } => {
+                let mut conditions = Vec::new();
+                on.iter().for_each(|on| conjuncts(on, &mut conditions));
+                match conditions.iter().all(|e| is_plain(e)) {
+                    true => self.lateral(left, sunk((**right).clone(), conditions.into_iter().cloned()), *kind == JoinKind::Left),
+                    false => Ok(None),
+                }
             }
-            Rel::Join { left, right, kind: JoinKind::Inner, on: Some(on), lateral: true } => match self.lateral(left, right, false)? {
-                Some((node, columns)) => self.filter(node, columns, &[on]),
-                None => Ok(None),
-            },
-            Rel::Join { .. } => self.join(rel, Vec::new()),
+            Rel::Join { left, right, kind: JoinKind::Full, on, lateral: false } => self.full_join(left, right, on.as_ref()),
+            Rel::Join { kind: JoinKind::Inner | JoinKind::Left | JoinKind::Right, lateral: false, .. } => self.join(rel, Vec::new()),
+            Rel::Recursive { cte, columns, base, base_columns, step, step_columns, all } => {
+                self.recursion((*cte, columns), (base, base_columns), (step, step_columns), *all)
+            }
+            Rel::One => Ok(Some(Node::new(Step::One, Columns::new()))),
             Rel::SetOp { op, all, left, left_columns, right, right_columns, columns } => {
                 self.set_operation(*op, *all, (left, left_columns), (right, right_columns), columns)
             }
@@ -130,8 +160,8 @@ impl Compiler<'_> {
                 Ok(Some(Node::new(Step::Lock(Box::new(input), locks, None, None), columns)))
             }
             Rel::Limit { input, offset, fetch, ties: None } => self.limit(input, offset.as_ref(), fetch.as_ref()),
-            Rel::Aggregate { input, groups, sets: None, aggregates, grouping } if grouping.is_empty() => {
-                self.aggregate(input, groups, aggregates)
+            Rel::Aggregate { input, groups, sets, aggregates, grouping } => {
+                self.aggregate(input, (groups, sets.as_deref(), grouping), aggregates)
             }
             Rel::Distinct { input, columns: distinct } => {
                 let Some((input, columns)) = self.node(input)? else { return Ok(None) };
@@ -164,20 +194,48 @@ impl Compiler<'_> {
 
     /// The rows of a CTE, which are computed first. Of each column its id here and in the CTE.
     fn cte_scan(&self, cte: CteId, columns: &[(ColId, ColId, SqlType)]) -> PgResult<Compiled> {
-        let Some(cte) = self.ctes.iter().find(|own| own.id == cte) else { return Ok(None) };
-        let position = |(_, source, _): &(ColId, ColId, SqlType)| cte.columns.iter().position(|(id, _)| id == source);
+        let own = match self.working.iter().find(|(working, _)| *working == cte) {
+            Some((_, columns)) => columns,
+            None => match self.ctes.iter().find(|own| own.id == cte) {
+                Some(cte) => &cte.columns,
+                None => return Ok(None),
+            },
+        };
+        let position = |(_, source, _): &(ColId, ColId, SqlType)| own.iter().position(|(id, _)| id == source);
         let Some(positions) = columns.iter().map(position).collect() else { return Ok(None) };
         let columns = columns.iter().map(|(id, _, ty)| (*id, ty.clone())).collect();
-        Ok(Some(Node::new(Step::Cte(cte.id, positions), columns)))
+        Ok(Some(Node::new(Step::Cte(cte, positions), columns)))
+    }
+
+    /// WITH RECURSIVE; of each term the relation and the columns that are given.
+    fn recursion(
+        &self,
+        (cte, columns): (CteId, &Columns),
+        base: (&Rel, &[ColId]),
+        step: (&Rel, &[ColId]),
+        all: bool,
+    ) -> PgResult<Compiled> {
+        if self.keeper.is_some() {
+            return Ok(None);
+        }
+        let Some(base) = self.side(base.0, base.1, columns)? else { return Ok(None) };
+        let mut rounds = self.within(0);
+        rounds.working.push((cte, columns.clone()));
+        let Some(step) = rounds.side(step.0, step.1, columns)? else { return Ok(None) };
+        let keys = match all {
+            true => None,
+            false => {
+                let values: Vec<Expr> = columns.iter().map(|(id, ty)| Expr::column(*id, ty.clone())).collect();
+                let Some(keys) = Keys::compile(&self.eval, columns, &values)? else { return Ok(None) };
+                Some(keys)
+            }
+        };
+        Ok(Some(Node::new(Step::Recursion(Box::new(Recursion { cte, base, step, keys })), columns.clone())))
     }
 
     /// Functions that give rows for each row.
     fn project_set(&self, input: &Rel, sets: &[(Vec<ColId>, SetExpr)], outer: bool, ordinality: Option<ColId>) -> PgResult<Compiled> {
-        let below = match input {
-            Rel::One => Some(Node::new(Step::One, Columns::new())),
-            input => self.node(input)?,
-        };
-        let Some((input, mut columns)) = below else { return Ok(None) };
+        let Some((input, mut columns)) = self.node(input)? else { return Ok(None) };
         if sets.iter().any(|(_, set)| set.func.0.volatility == Volatility::Volatile) {
             return Ok(None);
         }
@@ -274,12 +332,7 @@ impl Compiler<'_> {
     /// Expressions that are used, their subqueries below them.
     fn project(&self, input: &Rel, exprs: &[(ColId, Expr)]) -> PgResult<Compiled> {
         let mut wanted: Vec<(ColId, Expr)> = exprs.iter().filter(|(id, _)| self.used.contains(id)).cloned().collect();
-        let below = match input {
-            // Without a subquery there is nothing to read.
-            Rel::One if !wanted.iter().all(|(_, e)| is_plain(e)) => Some(Node::new(Step::One, Columns::new())),
-            input => self.node(input)?,
-        };
-        let Some((mut input, mut columns)) = below else { return Ok(None) };
+        let Some((mut input, mut columns)) = self.node(input)? else { return Ok(None) };
         for (_, e) in wanted.iter_mut().filter(|(_, e)| !is_plain(e)) {
             let Some(lifted) = self.lift(input, columns, e, false)? else { return Ok(None) };
             (input, columns) = lifted;
@@ -294,7 +347,7 @@ impl Compiler<'_> {
         let (mut skip, mut limit) = (None, None);
         for (e, place) in [(offset, &mut skip), (fetch, &mut limit)] {
             if let Some(e) = e {
-                let Some(source) = Source::of(&self.eval, e)? else { return Ok(None) };
+                let Some(source) = ScalarSource::of(&self.eval, e)? else { return Ok(None) };
                 *place = Some(source);
             }
         }
@@ -308,9 +361,18 @@ impl Compiler<'_> {
     }
 
     /// Groups, or all rows as one, with the aggregates that are used.
-    fn aggregate(&self, input: &Rel, groups: &[(ColId, Expr)], aggregates: &[(ColId, AggregateExpr)]) -> PgResult<Compiled> {
+    fn aggregate(
+        &self,
+        input: &Rel,
+        (groups, sets, grouping): (&[(ColId, Expr)], Option<&[Vec<usize>]>, &[(ColId, Vec<usize>)]),
+        aggregates: &[(ColId, AggregateExpr)],
+    ) -> PgResult<Compiled> {
+        if sets.is_some_and(|sets| sets.len() > FEW_SETS) {
+            return Ok(None);
+        }
         let aggregates: Vec<_> = aggregates.iter().filter(|(id, _)| self.used.contains(id)).collect();
         if groups.is_empty()
+            && sets.is_none()
             && self.keeper.is_none()
             && let Some(extremes) = self.extremes(input, &aggregates)?
         {
@@ -319,7 +381,7 @@ impl Compiler<'_> {
         let of_groups = groups.iter().map(|(_, e)| e);
         let of_aggregates = aggregates.iter().flat_map(|(_, a)| a.args.iter().chain(&a.filter).chain(a.order_by.iter().map(|k| &k.expr)));
         let Some((input, columns)) = self.grouped(input, of_groups.chain(of_aggregates))? else { return Ok(None) };
-        let Some((group, columns)) = Group::compile(&self.eval, &columns, groups, &aggregates)? else { return Ok(None) };
+        let Some((group, columns)) = Group::compile(&self.eval, &columns, groups, (sets, grouping), &aggregates)? else { return Ok(None) };
         Ok(Some(Node::new(Step::Group(Box::new(input), Box::new(group)), columns)))
     }
 
@@ -334,7 +396,7 @@ impl Compiler<'_> {
     fn values(&self, columns: &Columns, rows: &[Vec<Expr>]) -> PgResult<Compiled> {
         let mut compiled = Vec::with_capacity(rows.len());
         for row in rows {
-            let of_row = row.iter().map(|e| Source::of(&self.eval, e)).collect::<PgResult<Option<Vec<_>>>>()?;
+            let of_row = row.iter().map(|e| ScalarSource::of(&self.eval, e)).collect::<PgResult<Option<Vec<_>>>>()?;
             let Some(of_row) = of_row.filter(|of_row| of_row.len() == columns.len()) else { return Ok(None) };
             compiled.push(of_row);
         }
@@ -356,7 +418,7 @@ impl Compiler<'_> {
             used.extend(more);
             below = input;
         }
-        match KeyRead::compile(self.settings, self.text, &used, input, None)? {
+        match CompiledRead::compile(self.settings, self.text, &used, input, None)? {
             Some(read) => Ok(Some(Node::read(read))),
             None => self.node(input),
         }
@@ -365,7 +427,7 @@ impl Compiler<'_> {
     /// Rows that differ in some columns.
     fn distinct(&self, input: Node, columns: &Columns, distinct: &Columns) -> PgResult<Compiled> {
         let groups: Vec<(ColId, Expr)> = distinct.iter().map(|(id, ty)| (*id, Expr::column(*id, ty.clone()))).collect();
-        let Some((group, columns)) = Group::compile(&self.eval, columns, &groups, &[])? else { return Ok(None) };
+        let Some((group, columns)) = Group::compile(&self.eval, columns, &groups, (None, &[]), &[])? else { return Ok(None) };
         Ok(Some(Node::new(Step::Group(Box::new(input), Box::new(group)), columns)))
     }
 
@@ -388,10 +450,10 @@ impl Compiler<'_> {
             }
             let not_null = Expr::new(ExprKind::IsNotNull(Box::new(arg.clone())), SqlType::new(PgType::Bool));
             let key = SortKey { expr: arg.clone(), descending, nulls_first: descending };
-            let sorted = Rel::Sort { input: Box::new(under(input, vec![not_null])), keys: vec![key] };
+            let sorted = Rel::Sort { input: Box::new(sunk(input.clone(), [not_null])), keys: vec![key] };
             let one = Expr::new(ExprKind::Const(ScalarValue::Int64(Some(1))), SqlType::new(PgType::Int8));
             let first = Rel::Limit { input: Box::new(sorted), offset: None, fetch: Some(one), ties: None };
-            let Some(read) = KeyRead::compile(self.settings, None, self.used, &first, None)? else { return Ok(None) };
+            let Some(read) = CompiledRead::compile(self.settings, None, self.used, &first, None)? else { return Ok(None) };
             let Some(output) = read.columns().iter().position(|(id, _)| *id == column) else { return Ok(None) };
             let (inner, _) = Node::read(read);
             columns.push((*id, a.ty.clone()));
@@ -454,7 +516,7 @@ impl Compiler<'_> {
     /// The compiler of a subquery in which so many values of an outer row are parameters.
     pub(super) fn within(&self, values: usize) -> Compiler<'_> {
         let text = self.text.filter(|_| values == 0);
-        Compiler { eval: self.eval.clone(), text, params: self.params + values, ..*self }
+        Compiler { eval: self.eval.clone(), text, params: self.params + values, working: self.working.clone(), ..*self }
     }
 
     /// A relation in which the columns of outer rows are parameters, and the positions of those that it uses.
@@ -532,8 +594,4 @@ fn any_as_array(e: &mut Expr) -> bool {
     let array = Expr::new(ExprKind::ArraySubquery(query.clone()), ty);
     e.kind = ExprKind::AnyArray { left: Box::new(left), oper, array: Box::new(array), all };
     true
-}
-
-fn is_true(e: &Expr) -> bool {
-    matches!(e.kind, ExprKind::Const(ScalarValue::Boolean(Some(true))))
 }

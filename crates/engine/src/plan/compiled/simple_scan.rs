@@ -1,21 +1,24 @@
-//! Statements that need no planner: rows of one table by key or by a short range, and rows written out.
+//! Simple scans: a table with its filters, or VALUES, under projections, an order that the scan has by itself, and a limit, run as they
+//! stand.
 //!
-//! Planning costs DataFusion some hundred microseconds, ten times what a read by key costs. The shapes that make up most traffic
-//! are run here as they stand: a scan with its filters, or VALUES, under projections, an order that the scan has by itself, and a
-//! limit. The scan node and the choice of its path are the planner's own ([`table_of`]); only the logical plan and its
-//! optimizer are left out.
+//! Planning costs DataFusion some hundred microseconds. The scan node and the choice of its path are the planner's own ([`table_of`]); only
+//! the logical plan and its optimizer are left out. Such a scan is what a read by key comes to that turns out long, and has many rows. So it
+//! is no node of a compiled query, whose nodes hold all rows and take parameters as columns: here batches stream, the path is chosen by the
+//! sizes of the moment, and expressions are made for one execution with the values of its parameters in them, which costs less than a column
+//! of parameters for each batch.
 //!
 //! Invariant: what is not recognised, or reads in several partitions, goes to the planner, whose answer this one's equals.
 
-use super::relation::Planner;
-use super::rules;
+use super::scalar::{EvalArgs, Projection};
+use crate::plan::relation::Planner;
+use crate::plan::rules;
 use crate::plan::scan::table_of;
 use crate::typed::evaluator::TableEvaluator;
 use crate::typed::tree::{ColId, Expr, ExprKind, Rel, SortKey, TableScan};
 use crate::typed::walk::is_plain;
 use crate::typed::{column_name, constant, from_datafusion};
 use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
-use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use arrow::datatypes::{Field, Schema, SchemaRef};
 use datafusion::catalog::TableProvider;
 use datafusion::common::ScalarValue;
 use datafusion::physical_expr::PhysicalSortExpr;
@@ -30,8 +33,8 @@ use stoa_table::catalog::ColumnId;
 /// Rows in VALUES above which the planner's way is as good.
 const MAX_VALUES: usize = 256;
 
-/// A relation that can be run directly.
-pub(super) struct Shape<'a> {
+/// A relation that can be run as it stands.
+pub(super) struct SimpleScan<'a> {
     pub(super) base: Base<'a>,
     pub(super) filters: Vec<&'a Expr>,
     /// From the lowest to the highest.
@@ -46,8 +49,8 @@ pub(super) enum Base<'a> {
     One,
 }
 
-/// Takes a relation apart, if it has a shape that is run here.
-pub(super) fn shape(rel: &Rel) -> Option<Shape<'_>> {
+/// Takes a relation apart, if it is a simple scan.
+pub(super) fn simple_scan(rel: &Rel) -> Option<SimpleScan<'_>> {
     let mut rel = rel;
     let mut limit = None;
     if let Rel::Limit { input, offset, fetch, ties: None } = rel {
@@ -76,7 +79,7 @@ pub(super) fn shape(rel: &Rel) -> Option<Shape<'_>> {
         Rel::One if filters.is_empty() && sort.is_empty() => Base::One,
         _ => return None,
     };
-    Some(Shape { base, filters, projections, sort, limit })
+    Some(SimpleScan { base, filters, projections, sort, limit })
 }
 
 /// The conditions that an expression demands together.
@@ -89,63 +92,6 @@ pub(super) fn conjuncts<'a>(e: &'a Expr, out: &mut Vec<&'a Expr>) {
 
 /// Columns of a batch: which they are, and of what type.
 pub(super) type Columns = Vec<(ColId, SqlType)>;
-
-/// One projection, compiled: where each of its columns comes from.
-struct Projection {
-    columns: Columns,
-    sources: Vec<Source>,
-    evaluator: Option<TableEvaluator>,
-    /// Of the columns.
-    schema: SchemaRef,
-}
-
-enum Source {
-    Input(usize),
-    Computed(usize),
-}
-
-impl Projection {
-    fn new(planner: &Planner, input: &Columns, exprs: &[(ColId, Expr)]) -> PgResult<Option<Self>> {
-        let mut columns = Vec::with_capacity(exprs.len());
-        let mut sources = Vec::with_capacity(exprs.len());
-        let mut computed: Vec<Expr> = Vec::new();
-        for (id, e) in exprs.iter().filter(|(id, _)| planner.is_used(*id)) {
-            columns.push((*id, e.ty.clone()));
-            if let ExprKind::Column(from) = e.kind {
-                let Some(at) = input.iter().position(|(c, _)| *c == from) else { return Ok(None) };
-                sources.push(Source::Input(at));
-            } else {
-                sources.push(Source::Computed(computed.len()));
-                computed.push(e.clone());
-            }
-        }
-        let evaluator = if computed.is_empty() {
-            None
-        } else {
-            let typed: Vec<(ColId, DataType)> = input.iter().map(|(c, ty)| (*c, ty.arrow.clone())).collect();
-            Some(TableEvaluator::new(&planner.ctx.eval, &planner.ctx.params, &typed, &computed)?)
-        };
-        let schema = schema_of(&columns);
-        Ok(Some(Self { columns, sources, evaluator, schema }))
-    }
-
-    fn apply(&self, batch: &RecordBatch) -> PgResult<RecordBatch> {
-        let rows = batch.num_rows();
-        let computed = match &self.evaluator {
-            Some(evaluator) => evaluator.evaluate(batch.columns().to_vec(), rows)?,
-            None => Vec::new(),
-        };
-        let mut arrays: Vec<ArrayRef> = Vec::with_capacity(self.sources.len());
-        for source in &self.sources {
-            let array = match source {
-                Source::Input(at) => batch.columns().get(*at),
-                Source::Computed(at) => computed.get(*at),
-            };
-            arrays.push(array.cloned().ok_or_else(|| stoa_pg::PgError::internal("a projection without its input"))?);
-        }
-        batch_of(&self.schema, arrays, rows)
-    }
-}
 
 /// Where the columns wanted are among those given, if they are not all there in their order; `None` if one is missing.
 pub(super) fn order_of(given: &Columns, wanted: Option<&[ColId]>) -> Option<Option<Vec<usize>>> {
@@ -169,30 +115,30 @@ fn batch_of(schema: &SchemaRef, arrays: Vec<ArrayRef>, rows: usize) -> PgResult<
 ///
 /// # Errors
 /// What evaluation of constants and the start of the scan raise.
-pub(super) async fn start(
+pub(in crate::plan) async fn start(
     planner: &Planner,
     rel: &Rel,
     columns: Option<&[ColId]>,
 ) -> PgResult<Option<BoxStream<'static, PgResult<RecordBatch>>>> {
-    let Some(shape) = shape(rel) else { return Ok(None) };
+    let Some(simple) = simple_scan(rel) else { return Ok(None) };
     if planner.ctx.session.settings().raw(rules::DISABLED).is_some_and(|list| rules::is_disabled(list, rules::DIRECT)) {
         return Ok(None);
     }
-    let exprs = shape.projections.iter().flat_map(|p| p.iter().filter(|(id, _)| planner.is_used(*id)).map(|(_, e)| e));
-    if !exprs.chain(shape.filters.iter().copied()).all(is_plain) {
+    let exprs = simple.projections.iter().flat_map(|p| p.iter().filter(|(id, _)| planner.is_used(*id)).map(|(_, e)| e));
+    if !exprs.chain(simple.filters.iter().copied()).all(is_plain) {
         return Ok(None);
     }
     let (mut skip, mut fetch) = (0, None);
-    if let Some((offset, limit)) = shape.limit {
+    if let Some((offset, limit)) = simple.limit {
         if !offset.into_iter().chain(limit).all(is_plain) {
             return Ok(None);
         }
         (skip, fetch) = planner.offset_and_limit(offset, limit).await?;
     }
-    let (mut given, mut stream) = match shape.base {
+    let (mut given, mut stream) = match simple.base {
         Base::Scan(scan) => {
             let rows = fetch.map(|n| n.saturating_add(skip));
-            let Some(started) = start_scan(planner, scan, &shape, rows).await? else { return Ok(None) };
+            let Some(started) = start_scan(planner, scan, &simple, rows).await? else { return Ok(None) };
             started
         }
         Base::One => (Columns::new(), single(batch_of(&schema_of(&Columns::new()), Vec::new(), 1)?)),
@@ -201,19 +147,23 @@ pub(super) async fn start(
             (columns.to_vec(), single(batch))
         }
     };
-    let mut projections = Vec::with_capacity(shape.projections.len());
-    for exprs in &shape.projections {
-        let Some(projection) = Projection::new(planner, &given, exprs)? else { return Ok(None) };
-        given = projection.columns.clone();
+    let ctx = &planner.ctx;
+    let mut projections = Vec::with_capacity(simple.projections.len());
+    for exprs in &simple.projections {
+        let used: Vec<&(ColId, Expr)> = exprs.iter().filter(|(id, _)| planner.is_used(*id)).collect();
+        let of_execution = EvalArgs { eval: &ctx.eval, params: &ctx.params };
+        let Some((projection, columns)) = Projection::for_execution(of_execution, &given, &used)? else { return Ok(None) };
+        given = columns;
         projections.push(projection);
     }
     let Some(order) = order_of(&given, columns) else { return Ok(None) };
     if !projections.is_empty() || order.is_some() {
+        let eval = ctx.eval.clone();
         stream = stream
             .map(move |batch| {
                 let mut batch = batch?;
                 for projection in &projections {
-                    batch = projection.apply(&batch)?;
+                    batch = projection.apply(&batch, EvalArgs { eval: &eval, params: &[] })?;
                 }
                 match &order {
                     Some(positions) => Ok(batch.project(positions)?),
@@ -265,7 +215,7 @@ fn values(planner: &Planner, columns: &[(ColId, SqlType)], rows: &[Vec<Expr>]) -
         if row.iter().any(|e| !is_plain(e) || has_columns(e)) {
             return Ok(None);
         }
-        // Calls as they are; what holds more than calls is compiled, in one evaluation for the row.
+        // KernelExpr as they are; what holds more than calls is compiled, in one evaluation for the row.
         let mut known: Vec<Option<ScalarValue>> = Vec::with_capacity(row.len());
         for e in row {
             let value = if is_volatile(e) { None } else { constant::evaluate_with(&planner.ctx.eval, &planner.ctx.params, e)? };
@@ -303,19 +253,19 @@ fn values(planner: &Planner, columns: &[(ColId, SqlType)], rows: &[Vec<Expr>]) -
     batch_of(&schema, arrays, rows.len()).map(Some)
 }
 
-/// Opens the scan of a shape; `None` if it must be planned: several partitions, or an order that it does not have.
+/// Opens a simple scan; `None` if it must be planned: several partitions, or an order that it does not have.
 async fn start_scan(
     planner: &Planner,
     scan: &TableScan,
-    shape: &Shape<'_>,
+    simple: &SimpleScan<'_>,
     fetch: Option<usize>,
 ) -> PgResult<Option<(Columns, BoxStream<'static, PgResult<RecordBatch>>)>> {
     let ctx = &planner.ctx;
     let used: Vec<(ColumnId, ColId)> = scan.columns.iter().filter(|(_, col)| planner.is_used(*col)).copied().collect();
     // A filter of constants alone is the optimizer's business: it may end the scan, or raise an error for no row.
     let exprs = planner.exprs();
-    let mut filters = Vec::with_capacity(shape.filters.len());
-    for filter in &shape.filters {
+    let mut filters = Vec::with_capacity(simple.filters.len());
+    for filter in &simple.filters {
         if !filter.any(&mut |x| matches!(x.kind, ExprKind::Column(_))) || is_volatile(filter) {
             return Ok(None);
         }
@@ -325,20 +275,20 @@ async fn start_scan(
     }
     let table = table_of(planner, scan)?.alone();
     // What only filters use is read, and not given on.
-    let given: Vec<usize> = (0..used.len()).filter(|at| used.get(*at).is_some_and(|(_, c)| needed_above(planner, shape, *c))).collect();
+    let given: Vec<usize> = (0..used.len()).filter(|at| used.get(*at).is_some_and(|(_, c)| needed_above(planner, simple, *c))).collect();
     let mut columns = Columns::with_capacity(given.len());
     for at in &given {
         let Some((id, col)) = used.get(*at) else { return Ok(None) };
         let Some(column) = scan.table.column(*id) else { return Ok(None) };
         columns.push((*col, column.ty.clone()));
     }
-    let limit = if shape.sort.is_empty() { fetch } else { None };
+    let limit = if simple.sort.is_empty() { fetch } else { None };
     let mut plan = table.scan(ctx.database.state.as_ref(), Some(&given), &filters, limit).await.map_err(from_datafusion)?;
     if plan.output_partitioning().partition_count() != 1 {
         return Ok(None);
     }
-    if !shape.sort.is_empty() {
-        let Some(order) = sort_order(shape, &columns) else { return Ok(None) };
+    if !simple.sort.is_empty() {
+        let Some(order) = sort_order(simple, &columns) else { return Ok(None) };
         match plan.try_pushdown_sort(&order).map_err(from_datafusion)? {
             SortOrderPushdownResult::Exact { inner } => plan = inner,
             _ => return Ok(None),
@@ -352,8 +302,8 @@ async fn start_scan(
 }
 
 /// Whether a column of the scan is used by more than its filters.
-fn needed_above(planner: &Planner, shape: &Shape<'_>, column: ColId) -> bool {
-    match shape.projections.first() {
+fn needed_above(planner: &Planner, simple: &SimpleScan<'_>, column: ColId) -> bool {
+    match simple.projections.first() {
         None => true,
         Some(exprs) => exprs
             .iter()
@@ -363,14 +313,14 @@ fn needed_above(planner: &Planner, shape: &Shape<'_>, column: ColId) -> bool {
 }
 
 /// The order in terms of the scan's columns; `None` if a key is computed, or sorted by other than its value.
-fn sort_order(shape: &Shape<'_>, columns: &Columns) -> Option<Vec<PhysicalSortExpr>> {
-    let mut order = Vec::with_capacity(shape.sort.len());
-    for key in shape.sort {
+fn sort_order(simple: &SimpleScan<'_>, columns: &Columns) -> Option<Vec<PhysicalSortExpr>> {
+    let mut order = Vec::with_capacity(simple.sort.len());
+    for key in simple.sort {
         if !key.expr.ty.has_native_order() {
             return None;
         }
         let ExprKind::Column(mut column) = key.expr.kind else { return None };
-        for exprs in shape.projections.iter().rev() {
+        for exprs in simple.projections.iter().rev() {
             let (_, from) = exprs.iter().find(|(id, _)| *id == column)?;
             let ExprKind::Column(below) = from.kind else { return None };
             column = below;
