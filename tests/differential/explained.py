@@ -67,7 +67,7 @@ EXPLAINED = [
     ("types that Stoa adds", "`double` double precision", lambda d: d.theirs[0] == "42704" and re.match('type "(double|string|tinyint)" does not exist', d.theirs[3])),
     ("functions of modifiers", "applies a type's modifier to a value", lambda d: d.ours[0] == "42883" and re.match(r"function timestamptz\([^,]*, [^,]*\)", d.ours[3])),
     ("modifiers of what is simplified", "the modifier of what its planner leaves", lambda d: not d.failed and _but_modifiers(d.ours) == _but_modifiers(d.theirs) and d.ours[1] != d.theirs[1] and re.search(r"\bCASE\b|coalesce|::numeric\b(?!\()", d.sql, re.I)),
-    ("modifiers of extremes", "to a client, where PostgreSQL tells no modifier", lambda d: not d.failed and _but_modifiers(d.ours) == _but_modifiers(d.theirs) and d.ours[1] != d.theirs[1] and re.search(r"\b(min|max)\(", d.sql) and re.search(r"\bchar(acter)?\(", d.sql)),
+    ("modifiers of extremes", "to a client, where PostgreSQL reports none", lambda d: not d.failed and _but_modifiers(d.ours) == _but_modifiers(d.theirs) and d.ours[1] != d.theirs[1] and re.search(r"\b(min|max)\(", d.sql) and re.search(r"\bchar(acter)?\(", d.sql)),
     ("grouping expressions that constants decide in HAVING", "has its value if constants decide it", lambda d: not d.failed and d.ours[1] == d.theirs[1] and re.search("ROLLUP|CUBE|GROUPING SETS", d.sql) and re.search(r"HAVING.*ROW\(NULL", d.sql)),
     ("sorts of grouping sets by what is constant", "sorts by a column that a condition sets equal to a constant",
      lambda d: re.search("ROLLUP|CUBE|GROUPING SETS", d.sql) and re.search(r"ORDER BY [^)]*$", d.sql) and d.ours[:2] == d.theirs[:2] and not d.failed
@@ -80,7 +80,7 @@ EXPLAINED = [
      lambda d: not d.failed and d.ours[1] == d.theirs[1] and re.search("ROLLUP|CUBE|GROUPING SETS", d.sql) and "OVER" in d.sql
      and _without(d.ours, BY_ORDER) == _without(d.theirs, BY_ORDER)),
     ("MIN and MAX under WITH TIES", "under WITH TIES they are computed", lambda d: not d.failed and d.theirs[0] == "21000" and "WITH TIES" in d.sql and re.search(r"\b(min|max)\(", d.sql)),
-    ("views that cannot be written", "is told before what is wrong with the statement's columns", lambda d: d.ours[0] == "55000" and "view" in d.ours[3] and d.theirs[0][:2] == "42"),
+    ("views that cannot be written", "is reported before what is wrong with the statement's columns", lambda d: d.ours[0] == "55000" and "view" in d.ours[3] and d.theirs[0][:2] == "42"),
     ("encodings", "`convert_from` and its kin know", lambda d: d.ours[0] == "0A000" and d.ours[3].startswith("conversion of encoding")),
     ("which rows a LIMIT takes of those that tie by a constant", "cut off", lambda d: not d.failed and d.ours[1] == d.theirs[1] and len(d.ours[2]) == len(d.theirs[2])
      and re.search(r"ORDER BY (-?[\d.]+|'[^']*')(::\w+)? *(DESC|ASC)? *(LIMIT|FETCH)", d.sql)),
