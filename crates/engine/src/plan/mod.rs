@@ -35,6 +35,9 @@ pub(crate) mod short;
 mod values_row;
 pub mod window;
 
+#[cfg(test)]
+mod data_tests;
+
 pub(crate) use brief::is_brief;
 pub use execute::{Executed, execute, explain};
 pub(crate) use execute::{execute_cached, execute_part};
