@@ -86,7 +86,6 @@ impl Database {
             columns,
             admission: Admission::new(options.query_memory_bytes),
             notifications: NotificationBus::default(),
-            task: state.task_ctx(),
             rounds: crate::plan::execute::rounds_state(&state),
             state,
             runtime,

@@ -15,6 +15,7 @@ pub use datafusion;
 
 use crate::database::Database;
 use crate::exec::foreign_form;
+use crate::exec::source::ScanContext;
 use crate::exec::table_provider::StoaTable;
 use crate::session::{SessionOptions, copy::BatchInsert};
 use arrow::array::RecordBatch;
@@ -161,9 +162,9 @@ impl ForeignTable {
         let database = self.catalog.database.inner();
         let view = self.catalog.moment.clone().unwrap_or_else(|| database.tables.newest());
         let statistics = database.statistics.of(self.table.oid);
-        Ok(StoaTable::new(Arc::clone(&self.table), &self.columns, view, None)?
-            .with_column_cache(&database.columns)
-            .with_statistics(statistics))
+        let context = ScanContext { view, txn: None, columns: Some(Arc::clone(&database.columns)), text: None };
+        let table = StoaTable::new(Arc::clone(&self.table), &self.columns, Arc::new(context))?;
+        Ok(table.in_its_context().with_statistics(statistics))
     }
 }
 

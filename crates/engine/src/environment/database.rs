@@ -6,7 +6,6 @@ use super::checks::{Checks, ScrubOptions};
 use super::notify::NotificationBus;
 use super::session::SessionShared;
 use crate::text::TextIndexes;
-use datafusion::execution::TaskContext;
 use datafusion::execution::context::SessionState;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use parking_lot::RwLock;
@@ -108,8 +107,6 @@ pub struct DatabaseInner {
     pub(crate) state: Arc<SessionState>,
     /// The same for plans that are executed in rounds.
     pub(crate) rounds: Arc<SessionState>,
-    /// The same, for what runs without a plan.
-    pub(crate) task: Arc<TaskContext>,
     /// What is known of the values in tables.
     pub statistics: Arc<stoa_table::statistics::Registry>,
     /// The index builds that run.

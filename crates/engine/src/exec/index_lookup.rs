@@ -3,7 +3,9 @@
 use super::leaf::leaf_methods;
 use super::point_get::get_rows;
 use super::ranges::{FirstRows, Ranges};
-use super::scan_output::{Gather, ScanOutput, ScanTable, describe};
+use super::scan_output::{Gather, ScanOutput, describe};
+use super::source::SourceTable;
+use crate::scan_table::ScanTable;
 use arrow::array::RecordBatch;
 use datafusion::common::{DataFusionError, Result, Statistics};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
@@ -28,7 +30,7 @@ const FIRST_ENTRIES: usize = 64;
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct IndexLookupExec {
-    pub table: ScanTable,
+    pub table: SourceTable,
     pub path: Arc<AccessPath>,
     index: Arc<IndexCodec>,
     /// Ascending; one, or one for each salt bucket, so that each is in the order of the index.
@@ -42,7 +44,7 @@ pub struct IndexLookupExec {
 
 impl IndexLookupExec {
     #[must_use]
-    pub fn new(table: ScanTable, path: Arc<AccessPath>, index: Arc<IndexCodec>, output: ScanOutput, rows: f64) -> Self {
+    pub fn new(table: SourceTable, path: Arc<AccessPath>, index: Arc<IndexCodec>, output: ScanOutput, rows: f64) -> Self {
         let partitions = vec![path.scope.ranges.clone()];
         Self::of_partitions(table, path, index, partitions, output, rows)
     }
@@ -50,7 +52,7 @@ impl IndexLookupExec {
     /// A lookup whose partitions each lie in one salt bucket.
     #[must_use]
     pub fn of_partitions(
-        table: ScanTable,
+        table: SourceTable,
         path: Arc<AccessPath>,
         index: Arc<IndexCodec>,
         partitions: Vec<Vec<KeyRange>>,
@@ -124,7 +126,8 @@ impl ExecutionPlan for IndexLookupExec {
         };
         let entries = ScanDecoder::new(&source, &[], first).and_then(|d| d.collect_row_keys(&source)).map_err(DataFusionError::from)?;
         let own = self.partitions.get(partition).cloned().unwrap_or_default();
-        self.table.record(self.index.storage, &own);
+        let table = self.table.open_path(&self.path, &context)?;
+        table.record(self.index.storage, &own);
         let ranges = Ranges::new(&self.path, own, self.reverse);
         let firsts = self.path.takes_first().then(|| FirstRows::new(true));
         let state = LookupState {
@@ -137,7 +140,7 @@ impl ExecutionPlan for IndexLookupExec {
             baseline: BaselineMetrics::new(&self.metrics, partition),
             entries_read: MetricBuilder::new(&self.metrics).counter("entries_read", partition),
             bytes_read: MetricBuilder::new(&self.metrics).counter("bytes_read", partition),
-            table: self.table.clone(),
+            table,
             index: Arc::clone(&self.index),
             output: self.output.clone(),
             source,

@@ -3,7 +3,8 @@
 //! Invariant: its batches are the rows of the ranges in key order, each of one segment or of one gap between segments.
 
 use super::ranges::Ranges;
-use super::scan_output::{ScanOutput, ScanTable};
+use super::scan_output::ScanOutput;
+use crate::scan_table::ScanTable;
 use arrow::array::ArrayRef;
 use std::ops::ControlFlow;
 use std::sync::Arc;

@@ -7,7 +7,9 @@ use super::kept_columns::{KeptColumns, ReadFrom, Rows};
 use super::leaf::leaf_methods;
 use super::point_get::get_rows;
 use super::ranges::{FirstRows, Ranges};
-use super::scan_output::{Gather, ScanOutput, ScanTable, describe};
+use super::scan_output::{Gather, ScanOutput, describe};
+use super::source::SourceTable;
+use crate::scan_table::ScanTable;
 use arrow::array::RecordBatch;
 use arrow::compute::BatchCoalescer;
 use datafusion::common::{DataFusionError, Result, Statistics};
@@ -30,7 +32,7 @@ use stoa_table::txn::{RangeRead, ViewScan};
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct KeyRangeScanExec {
-    pub table: ScanTable,
+    pub table: SourceTable,
     pub path: Arc<AccessPath>,
     source: ColumnSource,
     /// Ascending; by partition.
@@ -51,7 +53,7 @@ impl KeyRangeScanExec {
     /// A scan of a path's ranges, cut into partitions.
     #[must_use]
     pub fn new(
-        table: ScanTable,
+        table: SourceTable,
         path: Arc<AccessPath>,
         partitions: Vec<Vec<KeyRange>>,
         output: ScanOutput,
@@ -162,7 +164,8 @@ impl ExecutionPlan for KeyRangeScanExec {
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let batch_rows = context.session_config().batch_size().max(1);
         let own = self.partitions.get(partition).cloned().unwrap_or_default();
-        self.table.record(self.source.storage(), &own);
+        let table = self.table.open_path(&self.path, &context)?;
+        table.record(self.source.storage(), &own);
         let ranges = Ranges::new(&self.path, own, self.reverse);
         let firsts = self.path.takes_first().then(|| FirstRows::new(self.output.is_unfiltered()));
         // A short scan reads no more than it needs.
@@ -181,10 +184,10 @@ impl ExecutionPlan for KeyRangeScanExec {
             seeks: MetricBuilder::new(&self.metrics).counter("seeks", partition),
             rows_read: MetricBuilder::new(&self.metrics).counter("rows_read", partition),
             bytes_read: MetricBuilder::new(&self.metrics).counter("bytes_read", partition),
-            rows_kept: self.table.columns.is_some().then(|| MetricBuilder::new(&self.metrics).counter("rows_from_columns_kept", partition)),
+            rows_kept: table.columns.is_some().then(|| MetricBuilder::new(&self.metrics).counter("rows_from_columns_kept", partition)),
             kept: None,
             baseline: BaselineMetrics::new(&self.metrics, partition),
-            table: self.table.clone(),
+            table,
             source: self.source.clone(),
             output: self.output.clone(),
             ranges,

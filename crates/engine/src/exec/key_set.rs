@@ -5,7 +5,9 @@
 
 use super::leaf::leaf_methods;
 use super::point_get::get_rows;
-use super::scan_output::{Gather, ScanOutput, ScanTable, describe_output};
+use super::scan_output::{Gather, ScanOutput, describe_output};
+use super::source::SourceTable;
+use crate::scan_table::ScanTable;
 use arrow::array::RecordBatch;
 use datafusion::common::{DataFusionError, Result, Statistics};
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
@@ -30,7 +32,7 @@ const AT_ONCE: usize = 1024;
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct KeySetExec {
-    table: ScanTable,
+    table: SourceTable,
     paths: Arc<Combination>,
     output: ScanOutput,
     reverse: bool,
@@ -40,11 +42,11 @@ pub struct KeySetExec {
 
 impl KeySetExec {
     #[must_use]
-    pub fn new(table: ScanTable, paths: Arc<Combination>, output: ScanOutput) -> Self {
+    pub fn new(table: SourceTable, paths: Arc<Combination>, output: ScanOutput) -> Self {
         Self::directed(table, paths, output, false)
     }
 
-    fn directed(table: ScanTable, paths: Arc<Combination>, output: ScanOutput, reverse: bool) -> Self {
+    fn directed(table: SourceTable, paths: Arc<Combination>, output: ScanOutput, reverse: bool) -> Self {
         let order = if table.codec.key.salt.is_none() { table.codec.key.parts.as_slice() } else { &[] };
         let properties = Arc::new(output.properties(order, 0, reverse, 1));
         Self { table, paths, output, reverse, properties, metrics: ExecutionPlanMetricsSet::new() }
@@ -67,7 +69,7 @@ impl KeySetExec {
 }
 
 /// The paths of a combination, as EXPLAIN shows them.
-pub(crate) fn describe_paths(f: &mut fmt::Formatter<'_>, table: &ScanTable, paths: &Combination) -> fmt::Result {
+pub(crate) fn describe_paths(f: &mut fmt::Formatter<'_>, table: &SourceTable, paths: &Combination) -> fmt::Result {
     write!(f, "{}=[", if paths.any { "any" } else { "all" })?;
     for (at, path) in paths.branches.iter().enumerate() {
         let name = match &path.kind {
@@ -98,7 +100,7 @@ impl ExecutionPlan for KeySetExec {
             gather: Gather::new(&self.output, context.session_config().batch_size().max(1)),
             baseline: BaselineMetrics::new(&self.metrics, partition),
             collector: KeyCollector::new(&self.metrics, partition, &context),
-            table: self.table.clone(),
+            table: self.table.open(&context)?,
             paths: Arc::clone(&self.paths),
             output: self.output.clone(),
             reverse: self.reverse,

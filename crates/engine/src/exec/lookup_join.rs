@@ -4,7 +4,9 @@
 //! condition again: a probe gives a superset of what matches.
 
 use super::point_get::get_rows;
-use super::scan_output::{ScanOutput, ScanTable};
+use super::scan_output::ScanOutput;
+use super::source::SourceTable;
+use crate::scan_table::ScanTable;
 use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, RecordBatch, RecordBatchOptions, UInt32Array, new_null_array};
 use arrow::compute::{filter as filter_array, take};
 use arrow::datatypes::SchemaRef;
@@ -58,7 +60,7 @@ pub enum LookupKind {
 /// The inner side.
 #[derive(Clone, Debug)]
 pub struct Inner {
-    pub table: ScanTable,
+    pub table: SourceTable,
     pub probe: Probe,
     pub output: ScanOutput,
     /// What is computed of the rows read, from the lowest to the highest: expressions and the schema of their values.
@@ -234,7 +236,9 @@ impl ExecutionPlan for LookupJoinExec {
         };
         let outer_schema = parts.outer.schema();
         let converter = RowConverter::new(fields(&|(outer, _)| outer.data_type(&outer_schema))?)?;
+        let table = parts.inner.table.open(&context)?;
         let state = JoinState {
+            table,
             input,
             decoder,
             entries,
@@ -290,6 +294,8 @@ struct OuterBatch {
 }
 
 struct JoinState {
+    /// The inner side's.
+    table: ScanTable,
     parts: Arc<LookupParts>,
     input: SendableRecordBatchStream,
     decoder: ScanDecoder,
@@ -349,7 +355,7 @@ impl JoinState {
     /// The rows of the inner side that some rows of the outer one ask for.
     async fn read(&mut self, keys: &[ArrayRef], on: &[ArrayRef], rows: usize) -> Result<RecordBatch> {
         let parts = Arc::clone(&self.parts);
-        let Inner { table, probe, output, projections } = &*parts.inner;
+        let (table, Inner { probe, output, projections, .. }) = (&self.table, &*parts.inner);
         let columns = probe.columns(keys).map_err(DataFusionError::from)?;
         let mut ranges: Vec<KeyRange> = Vec::with_capacity(rows);
         for row in (0..rows).filter(|row| on.iter().all(|a| !a.is_null(*row))) {

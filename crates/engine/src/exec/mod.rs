@@ -16,6 +16,7 @@ pub(crate) mod raises;
 mod ranges;
 pub mod request;
 pub mod scan_output;
+pub mod source;
 pub mod table_provider;
 pub mod text_search;
 pub mod working_table;

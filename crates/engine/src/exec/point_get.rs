@@ -1,7 +1,9 @@
 //! Reads rows by their keys.
 
 use super::leaf::leaf_methods;
-use super::scan_output::{Gather, ScanOutput, ScanTable, describe};
+use super::scan_output::{Gather, ScanOutput, describe};
+use super::source::SourceTable;
+use crate::scan_table::ScanTable;
 use arrow::array::RecordBatch;
 use datafusion::common::{DataFusionError, Result, Statistics};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
@@ -23,7 +25,7 @@ const KEYS_AT_ONCE: usize = 1024;
 /// One row per key, in key order, where there is one.
 #[derive(Clone, Debug)]
 pub struct PointGetExec {
-    pub table: ScanTable,
+    pub table: SourceTable,
     pub path: Arc<AccessPath>,
     keys: Arc<KeyList>,
     output: ScanOutput,
@@ -35,7 +37,7 @@ pub struct PointGetExec {
 impl PointGetExec {
     /// Gets the rows of a path whose ranges are single keys.
     #[must_use]
-    pub fn new(table: ScanTable, path: Arc<AccessPath>, output: ScanOutput) -> Self {
+    pub fn new(table: SourceTable, path: Arc<AccessPath>, output: ScanOutput) -> Self {
         Self::directed(table, path, output, false)
     }
 
@@ -43,7 +45,7 @@ impl PointGetExec {
         Self { output, metrics: ExecutionPlanMetricsSet::new(), ..self.clone() }
     }
 
-    fn directed(table: ScanTable, path: Arc<AccessPath>, output: ScanOutput, reverse: bool) -> Self {
+    fn directed(table: SourceTable, path: Arc<AccessPath>, output: ScanOutput, reverse: bool) -> Self {
         let mut keys = KeyList::new();
         let mut push = |range: &stoa_table::KeyRange| keys.push(range.as_point().unwrap_or(&range.start));
         if reverse {
@@ -69,7 +71,8 @@ impl ExecutionPlan for PointGetExec {
     leaf_methods!("PointGetExec");
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
-        self.table.record(self.table.codec.storage, &self.path.scope.ranges);
+        let table = self.table.open(&context)?;
+        table.record(table.codec.storage, &self.path.scope.ranges);
         let source = ColumnSource::Table(Arc::clone(&self.table.codec));
         let rows = self.keys.len().clamp(1, KEYS_AT_ONCE);
         let state = GetState {
@@ -78,7 +81,7 @@ impl ExecutionPlan for PointGetExec {
             baseline: BaselineMetrics::new(&self.metrics, partition),
             seeks: MetricBuilder::new(&self.metrics).counter("seeks", partition),
             bytes_read: MetricBuilder::new(&self.metrics).counter("bytes_read", partition),
-            table: self.table.clone(),
+            table,
             output: self.output.clone(),
             keys: Arc::clone(&self.keys),
             at: 0,

@@ -3,7 +3,7 @@
 //! A skip scan reads through one open scan for all values, so that to go on at another place costs a seek and no more, but of a table that
 //! the transaction has written.
 
-use super::scan_output::ScanTable;
+use crate::scan_table::ScanTable;
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
 use std::sync::Arc;

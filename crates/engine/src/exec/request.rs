@@ -7,8 +7,10 @@ use super::index_lookup::IndexLookupExec;
 use super::key_range_scan::KeyRangeScanExec;
 use super::key_set::KeySetExec;
 use super::point_get::PointGetExec;
-use super::scan_output::{Estimate, ScanOutput, ScanTable, sort_options};
+use super::scan_output::{Estimate, ScanOutput, sort_options};
+use super::source::SourceTable;
 use super::text_search::AmongKeys;
+use crate::scan_table::ScanTable;
 use arrow::compute::SortOptions;
 use arrow::datatypes::SchemaRef;
 use datafusion::common::Result;
@@ -16,6 +18,7 @@ use datafusion::physical_expr::expressions::{Column, IsNotNullExpr};
 use datafusion::physical_expr::utils::{collect_columns, reassign_expr_columns};
 use datafusion::physical_expr::{PhysicalExpr, PhysicalSortExpr};
 use datafusion::physical_plan::{ExecutionPlan, SortOrderPushdownResult, replace_children_if_necessary};
+use std::fmt;
 use std::sync::Arc;
 use stoa_pg::{PgResult, SqlType};
 use stoa_table::access::combine::{Combination, Sources, intersections, unions};
@@ -48,9 +51,9 @@ const VAIN: f64 = 0.1;
 const NARROW_ROWS: f64 = 2000.0;
 
 /// See the module.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct ScanRequest {
-    pub scan: ScanTable,
+    pub scan: SourceTable,
     /// The columns that the scan can give, with the names of their fields.
     pub columns: Arc<[(ColumnId, String, SqlType)]>,
     /// Of those.
@@ -74,6 +77,20 @@ pub struct ScanRequest {
     pub parallelism: usize,
     /// Whether nothing is planned around the scan, so that sizes need not be known well.
     pub alone: bool,
+    /// What it costs to go on at another place, in rows read one behind the other.
+    pub seek_cost: f64,
+}
+
+/// What is asked for: what is known of the table, and since when, is another matter.
+impl fmt::Debug for ScanRequest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let columns = self.projected.iter().filter_map(|at| self.columns.get(*at)).map(|(id, ..)| *id).collect::<Vec<_>>();
+        f.debug_struct("ScanRequest")
+            .field("scan", &self.scan)
+            .field("columns", &columns)
+            .field("predicates", &self.predicates)
+            .finish_non_exhaustive()
+    }
 }
 
 /// What the store says of the paths of a scan.
@@ -171,11 +188,11 @@ impl ScanRequest {
         ways(&self.scan.table, &self.scan.codec, filters, &options, &self.preferences)
     }
 
-    /// Chooses how to read; with it what is expected.
+    /// Chooses how to read what is read; with it what is expected.
     ///
     /// # Errors
     /// The store failed.
-    pub async fn choose(&mut self) -> PgResult<(Choice, Sizes)> {
+    pub async fn choose(&mut self, read: &ScanTable) -> PgResult<(Choice, Sizes)> {
         let Ways { mut paths, mut rejected } = self.ways(&self.predicates, false)?;
         if paths.len() == 1 && paths.first().is_some_and(|p| p.scope.points || p.scope.ranges.is_empty()) {
             let path = paths.swap_remove(0);
@@ -183,12 +200,12 @@ impl ScanRequest {
             return Ok((Choice::Path(path), Sizes { rows, bytes: 0, regions: Vec::new(), rejected }));
         }
         if self.alone
-            && let Some((at, bytes)) = self.short_path(&paths).await?
+            && let Some((at, bytes)) = self.short_path(read, &paths).await?
         {
             let rows = (bytes / 64).max(1) as f64;
             return Ok((Choice::Path(paths.swap_remove(at)), Sizes { rows, bytes, regions: Vec::new(), rejected }));
         }
-        let extents = self.extents(&paths).await?;
+        let extents = self.extents(read, &paths).await?;
         let regions = extents.regions_of(self.scan.codec.storage).to_vec();
         let table_rows: u64 = regions.iter().map(|r| r.approximate_rows).sum();
         let table_bytes: u64 = regions.iter().map(|r| r.approximate_bytes).sum();
@@ -210,7 +227,7 @@ impl ScanRequest {
                 _ => {}
             }
             let bytes = size.map_or(table_bytes, |(bytes, _)| bytes);
-            path.width *= 1.0 - (1.0 - KEPT_COST) * self.kept_share(path, bytes);
+            path.width *= 1.0 - (1.0 - KEPT_COST) * self.kept_share(read, path, bytes);
             sizes.push(size);
         }
         let rows: Vec<f64> = paths.iter().zip(&sizes).map(|(path, size)| self.path_rows(path, size.map(|(_, rows)| rows))).collect();
@@ -269,8 +286,8 @@ impl ScanRequest {
     }
 
     /// The share of a source's rows of which earlier scans have left the columns that are needed; 0 for a path that does not look there.
-    fn kept_share(&self, path: &AccessPath, bytes: u64) -> f64 {
-        let Some(columns) = self.scan.columns.as_ref().filter(|_| self.preferences.column_cache.is_some_and(|least| bytes >= least)) else {
+    fn kept_share(&self, read: &ScanTable, path: &AccessPath, bytes: u64) -> f64 {
+        let Some(columns) = read.columns.as_ref().filter(|_| self.preferences.column_cache.is_some_and(|least| bytes >= least)) else {
             return 0.0;
         };
         let source = match &path.kind {
@@ -282,7 +299,7 @@ impl ScanRequest {
             return 0.0;
         }
         let Some(keys) = self.needed.iter().map(|id| source.column_key(*id)).collect::<Option<Vec<_>>>() else { return 0.0 };
-        let rows = columns.kept_rows(source.storage(), &keys, self.scan.view.timestamp());
+        let rows = columns.kept_rows(source.storage(), &keys, read.view.timestamp());
         (rows as f64 / self.table_rows).min(1.0)
     }
 
@@ -346,7 +363,7 @@ impl ScanRequest {
     }
 
     /// The one path that reads a few rows where all others read the table, with the bytes that it reads.
-    async fn short_path(&self, paths: &[AccessPath]) -> PgResult<Option<(usize, u64)>> {
+    async fn short_path(&self, read: &ScanTable, paths: &[AccessPath]) -> PgResult<Option<(usize, u64)>> {
         if self.preferences.force_index || !self.preferences.hints.is_empty() {
             return Ok(None);
         }
@@ -360,12 +377,12 @@ impl ScanRequest {
         if path.scope.ranges.len() > SIZED_RANGES {
             return Ok(None);
         }
-        let bytes = self.scan.view.approximate_bytes(storage, &path.scope.ranges).await?;
+        let bytes = read.view.approximate_bytes(storage, &path.scope.ranges).await?;
         Ok((bytes < most).then_some((at, bytes)))
     }
 
     /// What the store says of all paths, asked once: the regions of what a path may read as a whole, and the sizes of ranges.
-    async fn extents(&self, paths: &[AccessPath]) -> PgResult<PathExtents> {
+    async fn extents(&self, read: &ScanTable, paths: &[AccessPath]) -> PgResult<PathExtents> {
         let own = self.scan.codec.storage;
         let mut tables = vec![own];
         let mut asked = Vec::new();
@@ -385,7 +402,7 @@ impl ScanRequest {
                 positions.push(at);
             }
         }
-        let extents = self.scan.view.tables().extents(&tables, &asked).await?;
+        let extents = read.view.tables().extents(&tables, &asked).await?;
         let mut sizes = vec![None; paths.len()];
         for (at, (bytes, rows)) in positions.into_iter().zip(extents.sizes) {
             if let Some(size) = sizes.get_mut(at).filter(|_| rows > 0) {
@@ -524,7 +541,7 @@ impl ScanRequest {
             _ => {
                 let partitions = partitions(&path, sizes, if ordered { 1 } else { self.parallelism });
                 let columns = self.preferences.column_cache.is_some_and(|least| sizes.bytes >= least);
-                let scan = ScanTable { columns: scan.columns.filter(|_| columns), ..scan };
+                let scan = SourceTable { caches_columns: scan.caches_columns && columns, ..scan };
                 Arc::new(KeyRangeScanExec::new(scan, path, partitions, output, sizes.rows, sizes.bytes < UNCACHED_BYTES))
             }
         }
@@ -601,7 +618,7 @@ impl ScanRequest {
             return Ok(None);
         }
         let position = |c: &ColumnId| self.projected.iter().position(|p| self.columns.get(*p).is_some_and(|(id, ..)| id == c));
-        let seek = self.scan.view.tables().seek_cost();
+        let seek = self.seek_cost;
         let mut best: Option<(Arc<dyn ExecutionPlan>, f64)> = None;
         for path in self.ordered_paths()? {
             let rows = self.path_rows(&path, None);

@@ -5,6 +5,7 @@
 //! in a row that another filter excludes is no error.
 
 use super::raises::plan_in_turn;
+use super::source::SourceTable;
 use crate::filter::dynamic;
 pub use crate::scan_table::ScanTable;
 use arrow::array::{Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
@@ -272,7 +273,7 @@ impl Gather {
 /// Writes what all scans show in EXPLAIN.
 pub(super) fn describe(
     f: &mut fmt::Formatter<'_>,
-    table: &ScanTable,
+    table: &SourceTable,
     path: &AccessPath,
     output: &ScanOutput,
     reverse: bool,
@@ -296,7 +297,7 @@ pub(super) fn describe(
 }
 
 /// Writes what scans show of their output.
-pub(super) fn describe_output(f: &mut fmt::Formatter<'_>, table: &ScanTable, output: &ScanOutput, reverse: bool) -> fmt::Result {
+pub(super) fn describe_output(f: &mut fmt::Formatter<'_>, table: &SourceTable, output: &ScanOutput, reverse: bool) -> fmt::Result {
     if !output.filters.is_empty() {
         write!(f, ", filters=[")?;
         for (at, filter) in output.filters.iter().enumerate() {

@@ -1,6 +1,7 @@
 //! Scans through DataFusion over the model store: every path gives the answer of a plain filter, own writes included.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
+use super::source::ScanContext;
 use super::table_provider::StoaTable;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Int32Type};
@@ -106,7 +107,8 @@ fn session(txn: &Arc<Transaction>, t: &Arc<TableDescriptor>) -> SessionContext {
     config.options_mut().optimizer.enable_round_robin_repartition = false;
     let ctx = SessionContext::new_with_config(config);
     let columns: Vec<(ColumnId, String)> = t.live_columns().map(|c| (c.id, c.name.clone())).collect();
-    let provider = StoaTable::new(Arc::clone(t), &columns, txn.read_view(), Some(Arc::clone(txn))).unwrap();
+    let context = ScanContext { view: txn.read_view(), txn: Some(Arc::clone(txn)), columns: None, text: None };
+    let provider = StoaTable::new(Arc::clone(t), &columns, Arc::new(context)).unwrap().in_its_context();
     ctx.register_table("t", Arc::new(provider)).unwrap();
     ctx
 }

@@ -5,11 +5,10 @@
 //! refused, because they lose filters.
 
 use super::request::ScanRequest;
+use super::source::{ScanContext, SourceTable};
 use super::text_search::{Among, TextSearchExec};
 use crate::environment::SessionShared;
 use crate::filter::{ScanColumns, predicate};
-use crate::scan_table::ScanTable;
-use crate::text::TextIndexes;
 use crate::text::scan::{SCORE, TextPath};
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use async_trait::async_trait;
@@ -21,17 +20,17 @@ use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::ExecutionPlan;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState, SqlType};
+use stoa_table::Timestamp;
 use stoa_table::access::{Predicate, Preferences};
 use stoa_table::catalog::{ColumnId, Epoch, IndexDescriptor, TableDescriptor};
-use stoa_table::column_cache::ColumnCache;
-use stoa_table::row::RowCodec;
 use stoa_table::statistics::TableStatistics;
-use stoa_table::txn::{ReadView, Transaction};
 
 /// See the module.
 #[derive(Debug)]
 pub struct StoaTable {
-    scan: ScanTable,
+    scan: SourceTable,
+    /// What paths are chosen by; the nodes get theirs when they run.
+    context: Arc<ScanContext>,
     /// The columns that the scan can give, with the names of their fields.
     columns: Arc<[(ColumnId, String, SqlType)]>,
     schema: SchemaRef,
@@ -39,8 +38,6 @@ pub struct StoaTable {
     index_predicates: Arc<[Option<Predicate>]>,
     /// Parts of indexes that are expressions, over the scan's columns, and what stands for each.
     index_exprs: Vec<(Expr, ColumnId, SqlType)>,
-    /// The full text indexes of the database.
-    text: Option<Arc<TextIndexes>>,
     /// Who is told of hints that cannot be followed.
     session: Option<Arc<SessionShared>>,
     preferences: Preferences,
@@ -51,17 +48,12 @@ pub struct StoaTable {
 }
 
 impl StoaTable {
-    /// A table at a view, with the columns that a scan may give under the names of its fields.
+    /// A table with the columns that a scan may give under the names of its fields.
     ///
     /// # Errors
     /// The table does not have a column.
-    pub fn new(
-        table: Arc<TableDescriptor>,
-        columns: &[(ColumnId, String)],
-        view: ReadView,
-        txn: Option<Arc<Transaction>>,
-    ) -> PgResult<Self> {
-        let codec = RowCodec::of(&table)?;
+    pub fn new(table: Arc<TableDescriptor>, columns: &[(ColumnId, String)], context: Arc<ScanContext>) -> PgResult<Self> {
+        let scan = SourceTable::new(Arc::clone(&table))?;
         let mut fields = Vec::with_capacity(columns.len());
         let mut list = Vec::with_capacity(columns.len());
         for (id, name) in columns {
@@ -76,12 +68,12 @@ impl StoaTable {
             list.push((*id, name.clone(), column.ty.clone()));
         }
         Ok(Self {
-            scan: ScanTable { table, codec, view, txn, columns: None },
+            scan,
+            context,
             columns: list.into(),
             schema: Arc::new(Schema::new(fields)),
             index_predicates: Arc::from([]),
             index_exprs: Vec::new(),
-            text: None,
             session: None,
             preferences: Preferences::default(),
             statistics: None,
@@ -97,24 +89,30 @@ impl StoaTable {
         self
     }
 
-    /// Lets long scans take what earlier ones have read, and leave what they read.
+    /// Tells the time that is read, where it is not the statement's.
     #[must_use]
-    pub fn with_column_cache(mut self, columns: &Arc<ColumnCache>) -> Self {
-        self.scan.columns = Some(Arc::clone(columns));
+    pub(crate) fn as_of(mut self, at: Option<Timestamp>) -> Self {
+        self.scan.as_of = at;
         self
     }
 
-    /// Lets full text indexes answer.
+    /// For plans that another program runs: the nodes take what they read with from here.
     #[must_use]
-    pub fn with_text(mut self, text: &Arc<TextIndexes>, parts: Vec<Vec<Option<Expr>>>) -> Self {
-        self.text = Some(Arc::clone(text));
+    pub(crate) fn in_its_context(mut self) -> Self {
+        self.scan.context = Some(Arc::clone(&self.context));
+        self
+    }
+
+    /// Tells what is computed for full text indexes.
+    #[must_use]
+    pub fn with_text_parts(mut self, parts: Vec<Vec<Option<Expr>>>) -> Self {
         self.text_parts = parts;
         self
     }
 
     /// The search that answers some of the filters best; with `alone` one that only narrows them down will do.
     fn choose_text(&self, filters: &[Expr], predicates: &[Predicate], alone: bool) -> PgResult<Option<TextPath>> {
-        let Some(text) = &self.text else { return Ok(None) };
+        let Some(text) = &self.context.text else { return Ok(None) };
         let table = &self.scan.table;
         let part_of = |column: ColumnId| -> Option<stoa_table::row::key::KeyPartCodec> {
             let column = table.column(column)?;
@@ -206,7 +204,7 @@ impl StoaTable {
     #[must_use]
     pub fn with_preferences(mut self, preferences: Preferences) -> Self {
         self.preferences = preferences;
-        self.preferences.snapshot = Some(self.scan.view.timestamp().0);
+        self.preferences.snapshot = Some(self.scan.as_of.unwrap_or_else(|| self.context.view.timestamp()).0);
         self
     }
 
@@ -270,6 +268,7 @@ impl TableProvider for StoaTable {
             return Err(crate::text::scan::no_score(&self.scan.table.name).into());
         }
         let needed: Vec<ColumnId> = needed.into_iter().filter(|id| *id != SCORE).collect();
+        let read = self.context.open(&self.scan).map_err(DataFusionError::from)?;
         let mut request = ScanRequest {
             scan: self.scan.clone(),
             columns: Arc::clone(&self.columns),
@@ -285,8 +284,9 @@ impl TableProvider for StoaTable {
             table_bytes: 0,
             parallelism: state.config().target_partitions().max(1),
             alone: self.alone,
+            seek_cost: read.view.tables().seek_cost(),
         };
-        let (choice, sizes) = request.choose().await.map_err(DataFusionError::from)?;
+        let (choice, sizes) = request.choose(&read).await.map_err(DataFusionError::from)?;
         if text.is_none() && (choice.cost(sizes.rows) > NARROWED_COST || self.named_text().is_some()) {
             text = self.choose_text(filters, &request.predicates, true).map_err(DataFusionError::from)?;
         }

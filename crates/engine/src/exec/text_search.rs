@@ -5,8 +5,9 @@
 use super::key_set::{KeyCollector, describe_paths};
 use super::leaf::leaf_methods;
 use super::scan_output::{Gather, ScanOutput};
+use super::source::{SourceTable, text_of};
 use crate::scan_table::ScanTable;
-use crate::text::read::{RowOrder, SearchRows};
+use crate::text::read::{RowOrder, SearchRows, Sought};
 use crate::text::scan::{SCORE, Search};
 use arrow::array::RecordBatch;
 use datafusion::common::{DataFusionError, Result, Statistics};
@@ -21,6 +22,7 @@ use hashbrown::HashSet;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Instant;
+use stoa_pg::PgError;
 use stoa_sql::typed::from_datafusion;
 use stoa_table::KeyRange;
 use stoa_table::access::combine::Combination;
@@ -47,7 +49,7 @@ pub enum AmongKeys {
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct TextSearchExec {
-    table: ScanTable,
+    table: SourceTable,
     search: Arc<Search>,
     among: Option<Among>,
     output: ScanOutput,
@@ -59,7 +61,7 @@ pub struct TextSearchExec {
 
 impl TextSearchExec {
     #[must_use]
-    pub fn new(table: ScanTable, search: Arc<Search>, among: Option<Among>, output: ScanOutput) -> Self {
+    pub fn new(table: SourceTable, search: Arc<Search>, among: Option<Among>, output: ScanOutput) -> Self {
         let properties = Arc::new(output.properties(&[], 0, false, 1));
         Self { table, search, among, output, order: Vec::new(), properties, metrics: ExecutionPlanMetricsSet::new() }
     }
@@ -101,9 +103,9 @@ impl DisplayAs for TextSearchExec {
             "TextSearchExec: index={}, table={}, query={}",
             self.search.name,
             self.table.table.name,
-            self.search.sought.query.shown(&names)
+            self.search.query.shown(&names)
         )?;
-        if !self.search.sought.query.is_exact() {
+        if !self.search.query.is_exact() {
             write!(f, ", rows are looked at again")?;
         }
         match self.among.as_ref().map(|among| &among.keys) {
@@ -150,11 +152,14 @@ impl ExecutionPlan for TextSearchExec {
 
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let columns = Arc::clone(&self.output.read);
-        let rows = SearchRows::new(self.table.clone(), self.search.sought.clone(), columns, self.row_order(), ROWS)
-            .map_err(DataFusionError::from)?;
+        let (table, text) = (self.table.open(&context)?, text_of(&self.table, &context)?);
+        let gone = || PgError::internal(format!("the full text index \"{}\" is gone", self.search.name));
+        let index = text.get(self.search.index).ok_or_else(gone)?;
+        let sought = Sought { feed: Arc::clone(text.feed()), index, query: Arc::clone(&self.search.query) };
+        let rows = SearchRows::new(table.clone(), sought, columns, self.row_order(), ROWS).map_err(DataFusionError::from)?;
         let batch_rows = context.session_config().batch_size().max(1);
         let state = SearchState {
-            table: self.table.clone(),
+            table,
             expected: self.search.rows,
             among: self.among.clone(),
             collector: KeyCollector::new(&self.metrics, partition, &context),

@@ -7,6 +7,7 @@ use super::relation::{CteRows, Materialized, Planner, select_columns};
 use super::rules;
 use crate::datafusion_faults::{in_order, options};
 use crate::exec::StatementContext;
+use crate::exec::source::task;
 use crate::exec::working_table::RowsOnDemand;
 use crate::node::StoaQueryPlanner;
 use crate::plan::explain::{ExplainFormat, ExplainOptions};
@@ -74,13 +75,13 @@ pub(crate) async fn physical_in(ctx: &StatementContext, state: &Arc<SessionState
 /// Runs a plan to its end.
 pub(crate) async fn collect(ctx: &StatementContext, plan: LogicalPlan) -> PgResult<Vec<RecordBatch>> {
     let physical = physical(ctx, plan).await?;
-    datafusion::physical_plan::collect(physical, Arc::clone(&ctx.database.task)).await.map_err(from_datafusion)
+    datafusion::physical_plan::collect(physical, task(ctx)).await.map_err(from_datafusion)
 }
 
 /// Starts a plan.
 pub(crate) async fn start(ctx: &StatementContext, plan: LogicalPlan) -> PgResult<SendableRecordBatchStream> {
     let physical = physical(ctx, plan).await?;
-    in_order::stream(physical, &ctx.database.task).map_err(from_datafusion)
+    in_order::stream(physical, &task(ctx)).map_err(from_datafusion)
 }
 
 /// Executes a bound statement.
@@ -196,7 +197,7 @@ async fn prepare(ctx: &StatementContext, bound: &Bound, used: Arc<HashSet<ColId>
                     _ if makes_rows(rel) => {
                         let plan = physical(ctx, select_columns(planner.plan(rel).await?, &columns)?).await?;
                         let schema = plan.schema();
-                        let rows = CteRows::OnDemand(Arc::new(RowsOnDemand::new(plan, Arc::clone(&ctx.database.task))));
+                        let rows = CteRows::OnDemand(Arc::new(RowsOnDemand::new(plan, task(ctx))));
                         ctes.insert(cte.id, Materialized { columns, schema, rows });
                         continue;
                     }
@@ -442,13 +443,13 @@ pub async fn explain(ctx: &StatementContext, bound: &Bound, options: &ExplainOpt
         let mut rows = 0;
         match &bound.body {
             BoundBody::Query(_) => {
-                let mut stream = execute_stream(physical_plan.clone(), Arc::clone(&ctx.database.task)).map_err(from_datafusion)?;
+                let mut stream = execute_stream(physical_plan.clone(), task(ctx)).map_err(from_datafusion)?;
                 while let Some(batch) = stream.next().await {
                     rows += batch.map_err(from_datafusion)?.num_rows();
                 }
             }
             BoundBody::Mutation(m) => {
-                let stream = execute_stream(physical_plan.clone(), Arc::clone(&ctx.database.task)).map_err(from_datafusion)?;
+                let stream = execute_stream(physical_plan.clone(), task(ctx)).map_err(from_datafusion)?;
                 let applied = crate::write::apply(ctx, &planner, m, stream.map(|b| b.map_err(from_datafusion)).boxed()).await?;
                 crate::write::finish(ctx, true).await?;
                 rows = applied.count as usize;

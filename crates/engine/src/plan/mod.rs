@@ -31,6 +31,9 @@ mod search_limit;
 mod sets;
 pub mod window;
 
+#[cfg(test)]
+mod data_tests;
+
 pub(crate) use compiled::{PlanCache, is_inline};
 pub use execute::{Executed, execute, explain};
 pub(crate) use execute::{execute_cached, execute_part};

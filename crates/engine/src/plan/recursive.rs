@@ -8,6 +8,7 @@
 use super::relation::{CteRows, Materialized, Planner};
 use crate::datafusion_faults::in_order;
 use crate::exec::project_set::async_stream;
+use crate::exec::source::task;
 use crate::exec::working_table::Round;
 use crate::node::{MakeExec, StoaNode};
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
@@ -168,7 +169,7 @@ impl ExecutionPlan for RecursiveExec {
                     Some(step) => reset_plan_states(Arc::clone(step))?,
                     None => Arc::clone(step.insert(rounds.plan_rounds(&r.step, &r.step_columns).await.map_err(error)?)),
                 };
-                rows = in_order::stream(plan, &planner.ctx.database.task)?;
+                rows = in_order::stream(plan, &task(&planner.ctx))?;
             }
         });
         Ok(Box::pin(RecordBatchStreamAdapter::new(out_schema, stream)))

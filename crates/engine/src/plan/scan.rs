@@ -1,6 +1,7 @@
 //! A table of a query as DataFusion's planner takes it: the provider, with all that the choice of a path goes by.
 
 use super::relation::Planner;
+use crate::exec::source::ScanContext;
 use crate::exec::table_provider::{OwnColumns, StoaTable};
 use crate::filter::predicate;
 use datafusion::catalog::TableProvider;
@@ -27,25 +28,29 @@ pub(crate) fn table_of(planner: &Planner, scan: &TableScan) -> PgResult<StoaTabl
     let ctx = &planner.ctx;
     let columns: Vec<(ColumnId, String)> =
         scan.columns.iter().filter(|(_, col)| planner.is_used(*col)).map(|(id, col)| (*id, column_name(*col))).collect();
-    let (view, txn) = match &scan.as_of {
-        None => (ctx.txn.read_view(), Some(Arc::clone(&ctx.txn))),
+    let as_of = match &scan.as_of {
+        None => None,
         Some(time) => {
             let value = stoa_sql::typed::constant::evaluate(&ctx.eval, time)?;
             let value = value.ok_or_else(|| PgError::unsupported("AS OF SYSTEM TIME takes a constant"))?;
-            let at = system_time(&ctx.eval, &value)?;
-            (ctx.txn.read_view().as_of(at)?, None)
+            Some(system_time(&ctx.eval, &value)?)
         }
     };
+    let context = Arc::new(ScanContext::of(ctx));
+    if let Some(at) = as_of {
+        // A time that is forgotten is refused where it is written.
+        context.view.as_of(at)?;
+    }
     let predicates = index_predicates(planner, &scan.table)?;
     let preferences = {
         let settings = ctx.session.settings();
         Preferences::new(|name| settings.raw(name), &scan.hints)
     };
-    Ok(StoaTable::new(Arc::clone(&scan.table), &columns, view, txn)?
+    Ok(StoaTable::new(Arc::clone(&scan.table), &columns, context)?
+        .as_of(as_of)
         .with_index_predicates(predicates)
         .with_index_exprs(index_exprs(planner, &scan.table)?)
-        .with_column_cache(&ctx.database.columns)
-        .with_text(&ctx.database.text, text_parts(planner, &scan.table)?)
+        .with_text_parts(text_parts(planner, &scan.table)?)
         .with_session(&ctx.session)
         .with_preferences(preferences)
         .with_statistics(ctx.database.statistics.of(scan.table.oid)))

@@ -1,7 +1,6 @@
 //! The choice of a full text index for a scan: which filters it answers, and what that costs.
 
 use super::TextIndexes;
-use super::read::Sought;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{Column, ScalarValue};
 use datafusion::logical_expr::Expr;
@@ -10,6 +9,7 @@ use stoa_fulltext::{Query, SearchField};
 use stoa_pg::{PgError, PgResult, PgType};
 pub use stoa_sql::fulltext::SCORE;
 use stoa_sql::fulltext::matching::{MATCH_FUNCTION, MatchConfig, renumbered, text_error};
+use stoa_table::TableId;
 use stoa_table::access::Predicate;
 use stoa_table::catalog::{ColumnId, IndexDescriptor, IndexKey, IndexState, TableDescriptor};
 
@@ -24,7 +24,9 @@ pub(crate) const LOOK_COST: f64 = 15.0;
 /// What is searched, and how.
 #[derive(Debug)]
 pub struct Search {
-    pub sought: Sought,
+    /// The index, by its number among the tables of the store.
+    pub index: TableId,
+    pub query: Arc<Query>,
     /// The index's name, and those of its fields.
     pub name: String,
     pub fields: Vec<String>,
@@ -189,8 +191,7 @@ pub fn choose(
             None => 1000.0,
         };
         let fields = index.parts.iter().map(|p| part_name(table, &p.key)).collect();
-        let sought = Sought { feed: indexes.feed().clone(), index: text, query: Arc::new(query) };
-        let search = Search { sought, name: index.name.clone(), fields, rows };
+        let search = Search { index: index.storage, query: Arc::new(query), name: index.name.clone(), fields, rows };
         best = Some(TextPath { search, answered, queries: count, looks });
     }
     Ok(best)

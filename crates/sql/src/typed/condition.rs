@@ -4,10 +4,12 @@
 //! a caller that asks for its value, and in which order the rest is evaluated goes by what is left.
 
 use super::tree::{Expr, ExprKind};
+use super::walk::is_plain;
 use datafusion_common::ScalarValue;
 use stoa_pg::{PgType, SqlType};
 
-/// A condition without the constants under its ANDs and ORs; NULL is as good as false.
+/// A condition without the constants under its ANDs and ORs; NULL is as good as false. Nothing is left out beside an expression of constants
+/// alone: it may raise an error, which is the statement's.
 #[must_use]
 pub fn settled(e: Expr) -> Expr {
     super::deeper(|| {
@@ -17,20 +19,31 @@ pub fn settled(e: Expr) -> Expr {
             _ if is_null(&e) => return constant(false),
             _ => return e,
         };
-        let mut kept = Vec::with_capacity(parts.len());
-        for part in parts.into_iter().map(settled) {
-            match part.kind {
-                ExprKind::Const(ScalarValue::Boolean(Some(value))) if value == decides => return constant(decides),
-                ExprKind::Const(ScalarValue::Boolean(Some(_))) => {}
-                _ => kept.push(part),
+        let mut parts: Vec<Expr> = parts.into_iter().map(settled).collect();
+        if !parts.iter().any(is_computed_constant) {
+            if parts.iter().any(|part| value(part) == Some(decides)) {
+                return constant(decides);
             }
+            parts.retain(|part| value(part).is_none());
         }
-        match kept.len() {
+        match parts.len() {
             0 => constant(!decides),
-            1 => kept.swap_remove(0),
-            _ => Expr::new(make(kept), e.ty),
+            1 => parts.swap_remove(0),
+            _ => Expr::new(make(parts), e.ty),
         }
     })
+}
+
+fn value(e: &Expr) -> Option<bool> {
+    match e.kind {
+        ExprKind::Const(ScalarValue::Boolean(value)) => value,
+        _ => None,
+    }
+}
+
+/// Whether an expression is computed from constants alone.
+fn is_computed_constant(e: &Expr) -> bool {
+    !matches!(e.kind, ExprKind::Const(_)) && is_plain(e) && !e.any(&mut |x| matches!(x.kind, ExprKind::Column(_) | ExprKind::Param(_)))
 }
 
 fn constant(value: bool) -> Expr {
