@@ -4,7 +4,6 @@
 
 use crate::memory::StatementPool;
 use crate::session::admission::Admission;
-use crate::session::notify::NotificationBus;
 use crate::session::{Session, SessionOptions, SessionShared};
 use crate::text::TextIndexes;
 use datafusion::execution::TaskContext;
@@ -12,16 +11,17 @@ use datafusion::execution::context::SessionState;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::TrackConsumersPool;
 use datafusion::execution::runtime_env::{RuntimeEnv, RuntimeEnvBuilder};
-use parking_lot::RwLock;
-use std::collections::BTreeMap;
+use std::any::Any;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_pg::{PgError, PgResult};
 use stoa_table::Tables;
 use stoa_table::column_cache::ColumnCache;
+use stoa_table::services::notifications::Notification;
+use stoa_table::services::{SessionHandle, Signal};
 use stoa_table::txn::{GroupId, TransactionManager, WriteSpace};
+use tokio::sync::mpsc::UnboundedReceiver;
 
 /// How a database is opened.
 #[derive(Clone, Debug)]
@@ -101,7 +101,6 @@ const MAX_WRITE_SET_MEMORY: usize = 128 << 20;
 pub struct DatabaseInner {
     pub tables: Tables,
     pub transactions: Arc<TransactionManager>,
-    pub notifications: NotificationBus,
     /// The full text indexes.
     pub text: Arc<TextIndexes>,
     /// Columns that scans have left for later ones.
@@ -124,8 +123,6 @@ pub struct DatabaseInner {
     pub checks: crate::index::scrub::Checks,
     pub options: DatabaseOptions,
     pub started_us: i64,
-    sessions: RwLock<BTreeMap<u32, Arc<SessionShared>>>,
-    next_pid: AtomicU32,
 }
 
 impl std::fmt::Debug for DatabaseInner {
@@ -176,11 +173,11 @@ impl Database {
             .build_arc()
             .map_err(|e| PgError::internal(e.to_string()))?;
         let state = crate::plan::execute::database_state(options.pieces(), options.batch_rows(), runtime.clone());
-        let catalog = stoa_table::catalog::open(&tables).await?;
+        let catalog = tables.open_catalog().await?;
         let statistics = Arc::new(stoa_table::statistics::Registry::load(&tables, |oid| catalog.table(oid).is_some()).await?);
         let has = |table, index| catalog.table(table).is_some_and(|t| t.indexes.iter().any(|i| i.oid == index));
         let checks = crate::index::scrub::Checks::load(&tables, has).await?;
-        let transactions = TransactionManager::new(&tables, catalog);
+        let transactions = TransactionManager::new(&tables);
         let directory = options.spill_directory.clone().unwrap_or_else(std::env::temp_dir);
         let most = (options.query_memory_bytes / 4).min(MAX_WRITE_SET_MEMORY);
         transactions.set_write_space(WriteSpace::new(directory, runtime.memory_pool.clone(), most));
@@ -190,13 +187,13 @@ impl Database {
             TextIndexes::open(&tables, transactions.feed(), text_directory, options.text_writer_bytes(), &transactions.published_catalog())
                 .await?;
         tokio::spawn(crate::text::follow::run(Arc::downgrade(&text)));
+        let started_us = tables.now_us();
         let inner = Arc::new(DatabaseInner {
             tables,
             transactions,
             text,
             columns,
             admission: Admission::new(options.query_memory_bytes),
-            notifications: NotificationBus::default(),
             task: state.task_ctx(),
             rounds: crate::plan::execute::rounds_state(&state),
             state,
@@ -205,9 +202,7 @@ impl Database {
             builds: crate::index::build::Builds::default(),
             checks,
             options,
-            started_us: stoa_table::clock::now_us(),
-            sessions: RwLock::default(),
-            next_pid: AtomicU32::new(1),
+            started_us,
         });
         crate::index::build::resume(&inner);
         if inner.options.scrub.rows_per_second > 0 {
@@ -231,22 +226,20 @@ impl Database {
 }
 
 impl DatabaseInner {
-    /// The sessions that are connected, by pid.
+    /// The sessions that are connected to this node, by pid.
     #[must_use]
     pub fn sessions(&self) -> Vec<Arc<SessionShared>> {
-        self.sessions.read().values().cloned().collect()
+        self.tables.services().sessions().local().into_iter().filter_map(shared_of).collect()
     }
 
     #[must_use]
     pub fn session(&self, pid: u32) -> Option<Arc<SessionShared>> {
-        self.sessions.read().get(&pid).cloned()
+        self.tables.services().sessions().of(pid).and_then(shared_of)
     }
 
     /// What a cancel request does: nothing unless it knows the session's secret.
-    pub fn cancel(&self, pid: u32, secret: u32) {
-        if let Some(session) = self.session(pid).filter(|s| s.secret == secret) {
-            session.cancel();
-        }
+    pub async fn cancel(&self, pid: u32, secret: u32) {
+        self.tables.services().sessions().signal(pid, Signal::CancelWith(secret)).await;
     }
 
     /// Lets all sessions look at what they wait for.
@@ -266,25 +259,26 @@ impl DatabaseInner {
     /// How many sessions have begun since the database was opened.
     #[must_use]
     pub fn sessions_begun(&self) -> u32 {
-        self.next_pid.load(Ordering::Relaxed)
+        self.tables.services().sessions().begun()
     }
 
     pub(crate) fn next_pid(&self) -> u32 {
-        self.next_pid.fetch_add(1, Ordering::Relaxed)
+        self.tables.services().sessions().next_pid()
     }
 
-    pub(crate) fn register(&self, session: &Arc<SessionShared>) -> PgResult<()> {
-        let mut sessions = self.sessions.write();
-        if sessions.len() >= self.options.max_sessions {
-            return Err(PgError::new(SqlState::TOO_MANY_CONNECTIONS, "sorry, too many clients already"));
-        }
-        sessions.insert(session.pid, session.clone());
-        Ok(())
+    /// A session begins; what it listens to arrives at what is returned.
+    pub(crate) fn register(&self, session: &Arc<SessionShared>) -> PgResult<UnboundedReceiver<Notification>> {
+        let session = Arc::clone(session);
+        self.tables.services().sessions().register(session, self.options.max_sessions)
     }
 
     pub(crate) fn unregister(&self, pid: u32) {
-        self.sessions.write().remove(&pid);
-        self.notifications.unregister(pid);
+        self.tables.services().sessions().unregister(pid);
         self.transactions.end_session(GroupId(u64::from(pid)));
     }
+}
+
+fn shared_of(session: Arc<dyn SessionHandle>) -> Option<Arc<SessionShared>> {
+    let session: Arc<dyn Any + Send + Sync> = session;
+    session.downcast().ok()
 }

@@ -6,6 +6,7 @@
 use super::definition::{Constraint, Definitions, constraint, describe};
 use super::names::{class_name, class_named, is_visible, primary_index, qualified, shown_relation};
 use crate::session::system::SessionSystem;
+use crate::session::waiting;
 use crate::virtual_tables::updatable::Names;
 use crate::virtual_tables::{DATABASE_OWNER, DATABASE_OWNER_NAME, OWNER};
 use arrow::array::{Int32Array, StringViewArray};
@@ -16,8 +17,7 @@ use stoa_pg::types::format_type;
 use stoa_pg::values::array::array_of_elements;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_table::TableId;
-use stoa_table::catalog::sequence::wait;
-use stoa_table::catalog::{CatalogSnapshot, ColumnId, Oid, Relation, SequenceDescriptor};
+use stoa_table::catalog::{CatalogSnapshot, ColumnId, Numbers, Oid, Relation, SequenceDescriptor};
 use stoa_table::txn::TableLockMode;
 
 /// The OID of the only role.
@@ -286,11 +286,14 @@ fn answer(system: &SessionSystem, function: &str, args: &Args<'_>, result: &SqlT
         name if name.starts_with("has_") || name == "pg_has_role" => privilege(system, name, args),
         // Sequences.
         "nextval" => {
-            let (sequence, shared) = locked_sequence(system, args)?;
+            let (sequence, numbers) = locked_sequence(system, args)?;
             if !sequence.temporary {
                 system.txn.require_writable("nextval()")?;
             }
-            let value = shared.sequences.next(&sequence)?;
+            let value = match numbers.try_next(&sequence) {
+                Some(value) => value?,
+                None => waiting::answer(&system.session, numbers.next(&sequence))?,
+            };
             let mut values = system.session.sequences.lock();
             values.current.insert(sequence.oid, value);
             values.last = Some(sequence.oid);
@@ -315,21 +318,21 @@ fn answer(system: &SessionSystem, function: &str, args: &Args<'_>, result: &SqlT
             }
         }
         "setval" => {
-            let (sequence, shared) = locked_sequence(system, args)?;
+            let (sequence, numbers) = locked_sequence(system, args)?;
             if !sequence.temporary {
                 system.txn.require_writable("setval()")?;
             }
             let Some(value) = args.int(1) else { return big(None) };
             let is_called = args.bool(2).unwrap_or(true);
-            shared.sequences.set(&sequence, value, is_called)?;
+            waiting::answer(&system.session, numbers.set(&sequence, value, is_called))?;
             if is_called {
                 system.session.sequences.lock().current.insert(sequence.oid, value);
             }
             big(value)
         }
         "pg_sequence_last_value" => {
-            let (sequence, shared) = sequence(system, args)?;
-            let state = shared.sequences.state(&sequence)?;
+            let (sequence, numbers) = sequence(system, args)?;
+            let state = waiting::answer(&system.session, numbers.state(&sequence))?;
             big(state.is_called.then_some(state.last_value))
         }
         // Transactions.
@@ -341,9 +344,7 @@ fn answer(system: &SessionSystem, function: &str, args: &Args<'_>, result: &SqlT
             Err(PgError::unsupported(format!("{function} is not supported")).hint("Commit times of transactions are not kept."))
         }
         "stoa_commit_status" => match args.text(0) {
-            Some(token) => {
-                text(stoa_table::catalog::sequence::wait(crate::session::commit_status::status(system, &token))?.word().to_owned())
-            }
+            Some(token) => text(waiting::answer(&system.session, crate::session::commit_status::status(system, &token))?.word().to_owned()),
             None => text(None),
         },
         "pg_blocking_pids" => {
@@ -580,7 +581,7 @@ fn measured(system: &SessionSystem, storage: TableId) -> PgResult<(u64, u64)> {
             let generation = files.generation();
             (generation.bytes(), generation.documents())
         })),
-        None => wait(system.database.tables.size(storage)),
+        None => waiting::answer(&system.session, system.database.tables.size(storage)),
     }
 }
 
@@ -787,30 +788,27 @@ fn privilege_on(system: &SessionSystem, function: &str, args: &Args<'_>) -> PgRe
 // Sequences.
 
 /// The sequence that is to be advanced or set: whoever is changing its definition is waited for.
-fn locked_sequence(
-    system: &SessionSystem,
-    args: &Args<'_>,
-) -> PgResult<(SequenceDescriptor, Arc<stoa_table::catalog::store::CatalogShared>)> {
-    let (before, shared) = sequence(system, args)?;
+fn locked_sequence(system: &SessionSystem, args: &Args<'_>) -> PgResult<(SequenceDescriptor, Arc<dyn Numbers>)> {
+    let (before, numbers) = sequence(system, args)?;
     let (txn, mode) = (&system.txn, TableLockMode::RowExclusive);
     if before.temporary {
-        return Ok((before, shared));
+        return Ok((before, numbers));
     }
     if !txn.try_lock_table(before.oid, mode) {
         let work = async { txn.lock_table(before.oid, mode, false, &before.name).await.map(|_| ()) };
-        crate::session::functions::wait_for(&system.session, work, || txn.try_lock_table(before.oid, mode))?;
+        waiting::others(&system.session, work, || txn.try_lock_table(before.oid, mode))?;
     }
     // What holds behind the lock may be newer than what the statement began with.
     if txn.sees(&system.catalog) {
-        return Ok((before, shared));
+        return Ok((before, numbers));
     }
     match txn.catalog().relation(before.oid).map(|r| &**r) {
-        Some(Relation::Sequence(sequence)) => Ok((sequence.clone(), shared)),
+        Some(Relation::Sequence(sequence)) => Ok((sequence.clone(), numbers)),
         _ => Err(PgError::new(SqlState::UNDEFINED_TABLE, format!("could not open relation with OID {}", before.oid))),
     }
 }
 
-fn sequence(system: &SessionSystem, args: &Args<'_>) -> PgResult<(SequenceDescriptor, Arc<stoa_table::catalog::store::CatalogShared>)> {
+fn sequence(system: &SessionSystem, args: &Args<'_>) -> PgResult<(SequenceDescriptor, Arc<dyn Numbers>)> {
     let oid = args.oid(0).unwrap_or(0);
     // A sequence that the running statement does not know yet was made by it.
     let catalog = if system.catalog.relation(oid).is_some() { Arc::clone(&system.catalog) } else { system.txn.catalog() };
@@ -819,6 +817,6 @@ fn sequence(system: &SessionSystem, args: &Args<'_>) -> PgResult<(SequenceDescri
         Some(other) => return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("\"{}\" is not a sequence", other.name()))),
         None => return Err(PgError::new(SqlState::UNDEFINED_TABLE, format!("could not open relation with OID {oid}"))),
     };
-    let shared = catalog.shared().cloned().ok_or_else(|| PgError::internal("a catalog without a store"))?;
-    Ok((sequence, shared))
+    let numbers = catalog.numbers().cloned().ok_or_else(|| PgError::internal("a catalog without a store"))?;
+    Ok((sequence, numbers))
 }

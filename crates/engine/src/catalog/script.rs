@@ -41,14 +41,14 @@ pub struct DumpTable {
 ///
 /// # Errors
 /// XX000 for a stored text that cannot be read; what reading sequences raises.
-pub fn dump_script(ctx: &StatementContext) -> PgResult<DumpScript> {
+pub async fn dump_script(ctx: &StatementContext) -> PgResult<DumpScript> {
     let path = [PG_CATALOG_OID];
     let writer = Writer {
         catalog: &ctx.catalog,
         definitions: Definitions { catalog: &ctx.catalog, path: &path, eval: &ctx.eval },
         schemas: schemas(&ctx.catalog),
     };
-    writer.script()
+    writer.script().await
 }
 
 /// Schemas of users, `public` included, by name.
@@ -66,7 +66,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    fn script(&self) -> PgResult<DumpScript> {
+    async fn script(&self) -> PgResult<DumpScript> {
         let mut relations: Vec<Arc<Relation>> =
             self.catalog.relations().filter(|r| self.schemas.iter().any(|s| s.oid == r.schema())).cloned().collect();
         relations.sort_by_key(|r| r.oid());
@@ -116,8 +116,8 @@ impl Writer<'_> {
         // By name: what comes with a column gets its OID when that is made, so that OIDs differ in what is restored.
         sequences.sort_by_key(|s| (self.name(s.oid).ok(), s.oid));
         for sequence in &sequences {
-            let shared = self.catalog.shared().ok_or_else(|| PgError::internal("a catalog without sequences"))?;
-            let state = shared.sequences.state(sequence)?;
+            let numbers = self.catalog.numbers().ok_or_else(|| PgError::internal("a catalog without sequences"))?;
+            let state = numbers.state(sequence).await?;
             let name = quote_text(&self.name(sequence.oid)?);
             out.after.push(format!("SELECT pg_catalog.setval({name}, {}, {});", state.last_value, state.is_called));
         }

@@ -20,7 +20,7 @@ use std::fmt;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult};
 use stoa_table::row::RowCodec;
-use stoa_table::txn::locks::{LockStrength, LockWait};
+use stoa_table::services::locks::{LockStrength, LockWait};
 
 /// Which rows are locked, and how.
 #[derive(Clone, Debug)]

@@ -14,7 +14,6 @@ use stoa_pg::PgResult;
 use stoa_table::Tables;
 use stoa_table::catalog::store::{decode, encode};
 use stoa_table::catalog::{IndexState, Oid, Relation, TableDescriptor};
-use stoa_table::clock::now_us;
 
 /// How a database is scrubbed.
 #[derive(Clone, Copy, Debug)]
@@ -103,7 +102,7 @@ impl Checks {
         started_us: i64,
         background: bool,
     ) -> PgResult<()> {
-        let ended_us = now_us();
+        let ended_us = tables.now_us();
         for index in checked(&target.table).filter(|i| target.index.is_none_or(|oid| oid == i.oid)) {
             let mut check = self.of(index.oid).unwrap_or_default();
             check.table = target.table.oid;
@@ -132,13 +131,13 @@ impl Checks {
     }
 
     /// The table that is due, by the oldest check of its indexes; those never checked count from `since`.
-    fn due(&self, tables: &[TableDescriptor], since: i64, interval: Duration) -> Option<TableDescriptor> {
+    fn due(&self, tables: &[TableDescriptor], since: i64, now: i64, interval: Duration) -> Option<TableDescriptor> {
         let interval = i64::try_from(interval.as_micros()).unwrap_or(i64::MAX);
         let known = self.0.lock();
         let last = |table: &TableDescriptor| checked(table).map(|i| known.get(&i.oid).map_or(since, |c| c.ended_us.max(0))).min();
         let due = tables.iter().filter_map(|table| Some((last(table)?, table)));
         let (last, table) = due.min_by_key(|(last, table)| (*last, table.oid))?;
-        (now_us().saturating_sub(last) >= interval).then(|| table.clone())
+        (now.saturating_sub(last) >= interval).then(|| table.clone())
     }
 }
 
@@ -185,7 +184,7 @@ impl Pace {
 
 /// Checks tables as they become due, until the database is closed.
 pub(crate) async fn run(database: Weak<DatabaseInner>) {
-    let since = now_us();
+    let Some(since) = database.upgrade().map(|database| database.tables.now_us()) else { return };
     loop {
         let pause = match database.upgrade() {
             Some(database) => (database.options.scrub.interval / 10).clamp(Duration::from_millis(10), Duration::from_secs(10)),
@@ -201,7 +200,8 @@ pub(crate) async fn run(database: Weak<DatabaseInner>) {
                 _ => None,
             })
             .collect();
-        let Some(table) = database.checks.due(&tables, since, database.options.scrub.interval) else { continue };
+        let Some(table) = database.checks.due(&tables, since, database.tables.now_us(), database.options.scrub.interval) else { continue };
+        let _lease = database.tables.services().leases().take("check of indexes").await;
         if let Err(error) = scrub(&database, table).await {
             tracing::warn!(%error, "a background check of indexes failed");
         }
@@ -210,7 +210,7 @@ pub(crate) async fn run(database: Weak<DatabaseInner>) {
 
 /// Checks the indexes of one table.
 async fn scrub(database: &Arc<DatabaseInner>, table: TableDescriptor) -> PgResult<()> {
-    let started_us = now_us();
+    let started_us = database.tables.now_us();
     let target = CheckTarget { table: Arc::new(table), index: None };
     let mut pace = Pace::of(database.options.scrub.rows_per_second);
     let report = crate::session::background_check(Arc::clone(database), &target, &mut pace).await;
@@ -229,7 +229,7 @@ async fn scrub(database: &Arc<DatabaseInner>, table: TableDescriptor) -> PgResul
 /// # Errors
 /// Those of [`check`].
 pub async fn check_and_record(ctx: &crate::exec::StatementContext, target: &CheckTarget) -> PgResult<Report> {
-    let started_us = now_us();
+    let started_us = ctx.database.tables.now_us();
     let report = check(ctx, target, &mut Pace::unlimited()).await;
     let kept = match report {
         Ok(report) => Ok(report),

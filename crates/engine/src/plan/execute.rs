@@ -134,7 +134,7 @@ pub(crate) async fn execute_cached(ctx: &StatementContext, bound: &Bound, cache:
         return Err(unpopulated(view));
     }
     let brief = super::brief::is_brief(bound, cache, ctx.session.settings(), &ctx.database.text, &ctx.catalog)
-        && super::brief::locks_sequences(ctx, cache.sequences(|| super::brief::sequences(bound)));
+        && super::brief::readies_sequences(ctx, cache.sequences(|| super::brief::sequences(bound))).await?;
     if !brief {
         ctx.session.long_work_follows().await;
         ctx.session.admitted().await;

@@ -166,7 +166,7 @@ impl Planner {
             }
             Rel::Sample { input, percent, seed, .. } => {
                 let plan = self.plan(input).await?;
-                crate::exec::sample::plan(self, plan, percent, seed.as_ref())
+                crate::exec::sample::plan(self, plan, percent, seed.as_ref()).await
             }
             Rel::Lock { input, scans, strength, wait } => {
                 let plan = self.plan(input).await?;

@@ -53,7 +53,7 @@ pub(crate) async fn background_check(database: Arc<DatabaseInner>, target: &Chec
     let mut session = Session::open(database, options)?;
     session.start_query().await?;
     let context = session.statement_context(Arc::from("background check of indexes"), Arc::from([]))?;
-    context.txn.start_statement()?;
+    context.txn.start_statement().await?;
     let report = crate::index::check(&context, target, pace).await;
     context.txn.rollback().await;
     report

@@ -2,7 +2,6 @@
 
 use super::api::{Execution, Rows, RowsTag};
 use super::guard::GuardedRows;
-use super::notify::ListenChange;
 use super::prepared::{BoundStatement, PreparedStatement, is_bindable, output_columns};
 use super::session_impl::Session;
 use super::settings::{self, isolation_of, value};
@@ -18,6 +17,7 @@ use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::ddl::{CreateTableAs, Ddl, RowSource};
 use stoa_syntax::utility::{DiscardTarget, Isolation, SetValue, TransactionModes, Utility};
 use stoa_syntax::{Body, ast};
+use stoa_table::services::notifications::ListenChange;
 
 impl Session {
     pub(crate) async fn dispatch(
@@ -57,7 +57,7 @@ impl Session {
         if modes.deferrable && modes.read_only && modes.isolation == Isolation::Serializable {
             txn.wait_for_safe_snapshot().await;
         }
-        txn.start_statement()?;
+        txn.start_statement().await?;
         self.block.queried = true;
         Ok(())
     }

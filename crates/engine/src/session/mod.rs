@@ -2,7 +2,7 @@
 //!
 //! Reading order: [`api`] (what callers see) → [`shared`] (what other sessions may see of this one) → [`settings`] →
 //! [`session_impl`] (life of a session and of a statement) → [`dispatch`] (one statement) → [`transaction`] → [`prepared`], [`shapes`] →
-//! [`cursor`] → [`copy`] → [`explain`] → [`notify`] → [`system`], [`functions`] (what functions may ask).
+//! [`cursor`] → [`copy`] → [`explain`] → [`system`], [`functions`] (what functions may ask).
 
 pub(crate) mod admission;
 pub mod api;
@@ -17,7 +17,6 @@ pub mod dispatch;
 pub mod explain;
 pub mod functions;
 pub mod guard;
-pub mod notify;
 pub mod prepared;
 pub mod session_impl;
 pub mod settings;
@@ -27,11 +26,12 @@ pub mod show;
 pub mod system;
 pub(crate) mod table_locks;
 pub mod transaction;
+pub(crate) mod waiting;
 
 pub use api::{
     CopyFormat, Execution, Notice, OutputColumn, ParamValue, Prepared, Rows, RowsTag, Session, SessionOptions, TransactionStatus,
 };
 pub(crate) use cursor_row::KEY_OF_CURRENT_ROW;
-pub use notify::Notification;
 pub use prepared::Description;
 pub use shared::SessionShared;
+pub use stoa_table::services::notifications::Notification;

@@ -71,8 +71,8 @@ fn sequence_row(ctx: &StatementContext, oid: Oid) -> PgResult<RecordBatch> {
     use arrow::array::{ArrayRef, BooleanArray, Int64Array};
     let gone = || PgError::new(SqlState::UNDEFINED_TABLE, format!("could not open relation with OID {oid}"));
     let Some(Relation::Sequence(sequence)) = ctx.catalog.relation(oid).map(|r| &**r) else { return Err(gone()) };
-    let shared = ctx.catalog.shared().ok_or_else(gone)?;
-    let state = shared.sequences.state(sequence)?;
+    let numbers = ctx.catalog.numbers().ok_or_else(gone)?;
+    let state = crate::session::waiting::answer(&ctx.session, numbers.state(sequence))?;
     let columns: [(&str, ArrayRef); 3] = [
         ("last_value", Arc::new(Int64Array::from(vec![state.last_value]))),
         ("log_cnt", Arc::new(Int64Array::from(vec![state.log_cnt]))),

@@ -8,9 +8,9 @@ use crate::session::settings::{Kind, SETTINGS};
 use crate::session::shared::ActivityState;
 use stoa_pg::PgResult;
 use stoa_pg::values::timezone;
+use stoa_table::services::locks::LockId;
 use stoa_table::statistics::ColumnValues;
 use stoa_table::txn::GroupId;
-use stoa_table::txn::locks::LockId;
 
 /// Fills a relation; those that no file knows stay empty.
 pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<()> {
