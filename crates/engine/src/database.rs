@@ -3,8 +3,6 @@
 use crate::environment::admission::Admission;
 use crate::environment::builds::Builds;
 use crate::environment::checks::Checks;
-use crate::environment::database::Sessions;
-use crate::environment::notify::NotificationBus;
 use crate::environment::{DatabaseInner, DatabaseOptions};
 use crate::memory::StatementPool;
 use crate::session::background::{background_build, background_check};
@@ -65,11 +63,11 @@ impl Database {
             .build_arc()
             .map_err(|e| PgError::internal(e.to_string()))?;
         let state = crate::plan::execute::database_state(options.pieces(), options.batch_rows(), runtime.clone());
-        let catalog = stoa_table::catalog::open(&tables).await?;
+        let catalog = tables.open_catalog().await?;
         let statistics = Arc::new(stoa_table::statistics::Registry::load(&tables, |oid| catalog.table(oid).is_some()).await?);
         let has = |table, index| catalog.table(table).is_some_and(|t| t.indexes.iter().any(|i| i.oid == index));
         let checks = Checks::load(&tables, has).await?;
-        let transactions = TransactionManager::new(&tables, catalog);
+        let transactions = TransactionManager::new(&tables);
         let directory = options.spill_directory.clone().unwrap_or_else(std::env::temp_dir);
         let most = (options.query_memory_bytes / 4).min(MAX_WRITE_SET_MEMORY);
         transactions.set_write_space(WriteSpace::new(directory, runtime.memory_pool.clone(), most));
@@ -79,13 +77,13 @@ impl Database {
             TextIndexes::open(&tables, transactions.feed(), text_directory, options.text_writer_bytes(), &transactions.published_catalog())
                 .await?;
         tokio::spawn(crate::text::follow::run(Arc::downgrade(&text)));
+        let started_us = tables.now_us();
         let inner = Arc::new(DatabaseInner {
             tables,
             transactions,
             text,
             columns,
             admission: Admission::new(options.query_memory_bytes),
-            notifications: NotificationBus::default(),
             rounds: crate::plan::execute::rounds_state(&state),
             state,
             runtime,
@@ -93,8 +91,7 @@ impl Database {
             builds: Builds::default(),
             checks,
             options,
-            started_us: stoa_table::clock::now_us(),
-            sessions: Sessions::default(),
+            started_us,
         });
         crate::index::build::resume(&inner, background_build);
         if inner.options.scrub.rows_per_second > 0 {

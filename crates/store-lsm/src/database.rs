@@ -6,15 +6,15 @@
 use crate::files::{Deletions, FileEntry};
 use crate::iterator::AtRest;
 use crate::log_marks::LogWriter;
+use crate::log_recovery::LogFilter;
 use crate::options::OptionClass;
 use crate::space::Space;
 use librocksdb_sys as ffi;
 use parking_lot::Mutex;
 use rocksdb::{AsColumnFamilyRef, AsRawPtr, BoundColumnFamily, DB, WriteBatch};
-use std::collections::BTreeSet;
 use std::ffi::{CStr, c_char};
 use std::marker::PhantomData;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::ptr::{NonNull, null_mut};
 use std::sync::Arc;
 use stoa_store::{Certainty, Durability, StoreError, StoreResult};
@@ -27,8 +27,8 @@ pub(crate) struct Database {
     pub path: PathBuf,
     pub log: Mutex<LogWriter>,
     pub space: Space,
-    /// Behind `db`.
-    pub _claim: Claim,
+    /// Behind `db`, which knows it.
+    pub _filter: LogFilter,
 }
 
 impl std::fmt::Debug for Database {
@@ -49,28 +49,6 @@ impl Database {
     /// Whether nothing was written behind a snapshot.
     pub fn is_newest(&self, snapshot: &RocksSnapshot) -> bool {
         self.db.latest_sequence_number() == snapshot.sequence
-    }
-}
-
-/// A directory that this process has open, once. RocksDB's own lock keeps other processes from it.
-#[derive(Debug)]
-pub(crate) struct Claim(PathBuf);
-
-static CLAIMED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
-
-impl Claim {
-    /// `None` if it is open. The directory must exist.
-    pub fn take(path: &Path) -> Option<Self> {
-        let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
-        let free = CLAIMED.lock().insert(path.clone());
-        // Not made before it is known to be ours: what is dropped is given back.
-        free.then(|| Self(path))
-    }
-}
-
-impl Drop for Claim {
-    fn drop(&mut self) {
-        CLAIMED.lock().remove(&self.0);
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! [`LsmStore`] is the door. In reading order: [`keys`] (how cells lie in RocksDB), `view` (what a reader sees), `scan`,
 //! `files`, `get`, `kept`, `kept_ranges` and `iterator` (reading), `batch`, `recent` and `commit` (writing: one thread owns it), `ddl`,
-//! `bulk`, `purge`, `retention`, `regions`, `sweep`, `log_marks`, `log_room` and `log_end` (RocksDB's log), `directories` and `space`
+//! `bulk`, `purge`, `retention`, `regions`, `sweep`, `log_marks` and `log_recovery` (RocksDB's log), `directories` and `space`
 //! (the disk), and [`metadata`] (what the store remembers of itself).
 //!
 //! Invariants: a published view holds only what is durable (or was committed as relaxed), and all of it; every entry's
@@ -38,9 +38,8 @@ mod iterator;
 mod kept;
 mod kept_ranges;
 pub mod keys;
-mod log_end;
 mod log_marks;
-mod log_room;
+mod log_recovery;
 pub mod metadata;
 mod options;
 mod purge;

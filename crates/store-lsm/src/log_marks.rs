@@ -1,5 +1,5 @@
 //! What each record of RocksDB's log says of those before it: so that what a power loss tore is told from what was damaged
-//! ([`crate::log_end`]).
+//! ([`crate::log_recovery`]).
 //!
 //! ```text
 //! mark    "stoa-log" │ u64 epoch │ u64 number │ u64 synced       little-endian; the last entry of a batch, as data for the log alone
@@ -10,17 +10,15 @@
 //!
 //! Invariant: every write to the log goes through [`LogWriter::write`].
 
-use crate::log_room::LogRoom;
 use rocksdb::{DB, WriteBatch, WriteOptions};
 use std::hash::{BuildHasher, RandomState};
-use std::path::Path;
 use stoa_store::Durability;
 
 const NAME: &[u8; 8] = b"stoa-log";
 /// The bytes of a mark.
 const BYTES: usize = 32;
 /// Those of its entry: RocksDB's type of data for the log, a length, and the mark.
-pub(crate) const ENTRY_BYTES: usize = BYTES + 2;
+const ENTRY_BYTES: usize = BYTES + 2;
 const LOG_DATA: u8 = 3;
 
 /// See the module.
@@ -51,7 +49,6 @@ impl Mark {
 /// What writes to the log, one batch at a time.
 #[derive(Debug)]
 pub(crate) struct LogWriter {
-    room: LogRoom,
     /// The last record that was written.
     last: Mark,
 }
@@ -60,18 +57,17 @@ fn new_epoch() -> Mark {
     Mark { epoch: RandomState::new().hash_one(std::process::id()), number: 0, synced: 0 }
 }
 
-impl LogWriter {
-    pub fn new(directory: &Path) -> Self {
-        Self { room: LogRoom::new(directory), last: new_epoch() }
+impl Default for LogWriter {
+    fn default() -> Self {
+        Self { last: new_epoch() }
     }
+}
 
+impl LogWriter {
     pub fn write(&mut self, db: &DB, mut batch: WriteBatch, durability: Durability) -> Result<(), rocksdb::Error> {
         let sync = durability == Durability::Sync;
         let mark = Mark { number: self.last.number + 1, ..self.last };
         batch.put_log_data(mark.encode());
-        if sync {
-            self.room.prepare(batch.size_in_bytes());
-        }
         let mut options = WriteOptions::default();
         options.set_sync(sync);
         let outcome = db.write_opt(batch, &options);

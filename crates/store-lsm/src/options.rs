@@ -5,7 +5,10 @@
 
 use crate::keys::{Form, row_prefix};
 use crate::retention::{RetentionFilterFactory, SharedRetention};
-use rocksdb::{BlockBasedOptions, Cache, DB, DBCompressionType, DataBlockIndexType, LogLevel, Options, SliceTransform, WriteBufferManager};
+use rocksdb::{
+    BlockBasedOptions, Cache, DB, DBCompressionType, DBRecoveryMode, DataBlockIndexType, LogLevel, Options, SliceTransform,
+    WriteBufferManager,
+};
 use std::path::Path;
 use std::sync::Arc;
 use stoa_store::clock::{Clock, SystemClock};
@@ -211,11 +214,7 @@ impl SharedResources {
         out.set_allow_concurrent_memtable_write(false);
         out.set_enable_pipelined_write(false);
         out.set_skip_stats_update_on_db_open(true);
-        out.set_wal_recovery_mode(if options.salvage_log {
-            rocksdb::DBRecoveryMode::PointInTime
-        } else {
-            rocksdb::DBRecoveryMode::TolerateCorruptedTailRecords
-        });
+        out.set_wal_recovery_mode(DBRecoveryMode::PointInTime);
         // The default column family holds the metadata: little, read at open.
         self.common(&mut out, 1 << 20);
         let mut blocks = BlockBasedOptions::default();

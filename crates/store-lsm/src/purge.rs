@@ -1,4 +1,4 @@
-//! The janitor: removes the entries of dropped families once no view can see them.
+//! The janitor: removes the entries of dropped families once no view can see them, and flushes deletions that scans have met.
 //!
 //! A drop writes `purge/STORAGE` together with the table's record; the mark goes when the entries are gone, so that a
 //! restart goes on where the last run stopped.
@@ -68,6 +68,13 @@ pub(crate) fn run(core: &Weak<Core>) {
             state.purges.front().map(|purge| purge.seen_by)
         };
         core.database.at_rest.retire();
+        let homes: Vec<_> = core.homes.lock().values().map(Arc::clone).collect();
+        for home in homes {
+            if let Err(error) = home.flush_deletions() {
+                // Writers will be told as well; to read, it is not needed.
+                tracing::warn!("deletions could not be flushed: {error}");
+            }
+        }
         let Some(seen_by) = seen_by else { continue };
         if !core.shared.retention.tracker.wait_until_gone(seen_by, Duration::from_millis(200)) {
             // Another one may be ready; this one has its turn again later.

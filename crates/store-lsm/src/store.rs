@@ -3,13 +3,13 @@
 use crate::batch::EncodedCommit;
 use crate::bulk::{LsmBulkLoad, resume_loads};
 use crate::commit::{Committer, Core, Reply, count};
-use crate::database::{Claim, Database, RocksSnapshot, message_error, read_error, write_error};
+use crate::database::{Database, RocksSnapshot, message_error, read_error, write_error};
 use crate::directories::{make_directory, sync_all, sync_directory};
 use crate::iterator::AtRest;
 use crate::kept_ranges::{Candidate, PartsOrKept};
 use crate::keys::Form;
-use crate::log_end::cut_logs;
 use crate::log_marks::LogWriter;
+use crate::log_recovery::{self, LogFilter};
 use crate::metadata::{FORMAT, FORMAT_KEY, Metadata, load_key};
 use crate::options::{LsmOptions, OptionClass, SharedResources};
 use crate::purge::Purge;
@@ -144,14 +144,7 @@ impl Drop for LsmStore {
 fn open_database(path: &Path, options: &LsmOptions, shared: &SharedResources) -> StoreResult<Database> {
     let io = |error: std::io::Error| message_error(&format!("{}: {error}", path.display()), Certainty::NotDone);
     make_directory(path).map_err(io)?;
-    let locked = || StoreError::Locked(format!("the data directory {} is in use by another process", path.display()));
-    let claim = Claim::take(path).ok_or_else(locked)?;
-    cut_logs(path, options.salvage_log).map_err(|error| match error.kind() {
-        std::io::ErrorKind::WouldBlock => locked(),
-        std::io::ErrorKind::InvalidData => StoreError::Corruption(error.to_string()),
-        _ => io(error),
-    })?;
-    let database_options = shared.database_options(options);
+    let mut database_options = shared.database_options(options);
     let mut classes = Vec::new();
     if path.join("CURRENT").exists() {
         for name in DB::list_cf(&database_options, path).map_err(|e| open_error(path, e))? {
@@ -173,6 +166,16 @@ fn open_database(path: &Path, options: &LsmOptions, shared: &SharedResources) ->
             return Err(StoreError::Invalid(format!("{} is not empty and not a store: it holds \"{name}\"", path.display())));
         }
     }
+    let mut in_files = None;
+    if path.join("CURRENT").exists() && !options.salvage_log {
+        let read = |options: &Options| {
+            let families = families(options, &classes, &|class| shared.opening_options(class));
+            DB::open_cf_descriptors_read_only(options, path, families, false).map_err(|e| open_error(path, e))
+        };
+        in_files = Some(log_recovery::check(database_options.clone(), read)?);
+    }
+    let filter = LogFilter::new(in_files);
+    filter.apply(&mut database_options);
     let mut in_memory = false;
     let db = match open_families(path, &database_options, &classes, &|class| shared.opening_options(class)) {
         Err(StoreError::DiskFull(why)) => {
@@ -189,15 +192,18 @@ fn open_database(path: &Path, options: &LsmOptions, shared: &SharedResources) ->
     for class in classes.iter().filter(|_| !in_memory) {
         shared.set_write_buffer_size(&db, class);
     }
-    let (log, space) = (Mutex::new(LogWriter::new(path)), Space::new(path));
-    Ok(Database { at_rest: AtRest::default(), db, path: path.to_path_buf(), log, space, _claim: claim })
+    let (log, space) = (Mutex::new(LogWriter::default()), Space::new(path));
+    Ok(Database { at_rest: AtRest::default(), db, path: path.to_path_buf(), log, space, _filter: filter })
 }
 
 /// Opens RocksDB with a column family for each class and one for the metadata.
 fn open_families(path: &Path, options: &Options, classes: &[OptionClass], of: &dyn Fn(&OptionClass) -> Options) -> StoreResult<DB> {
+    DB::open_cf_descriptors(options, path, families(options, classes, of)).map_err(|e| open_error(path, e))
+}
+
+fn families(options: &Options, classes: &[OptionClass], of: &dyn Fn(&OptionClass) -> Options) -> Vec<ColumnFamilyDescriptor> {
     let metadata = ColumnFamilyDescriptor::new(rocksdb::DEFAULT_COLUMN_FAMILY_NAME, options.clone());
-    let families = classes.iter().map(|class| ColumnFamilyDescriptor::new(class.name(), of(class)));
-    DB::open_cf_descriptors(options, path, families.chain([metadata])).map_err(|e| open_error(path, e))
+    classes.iter().map(|class| ColumnFamilyDescriptor::new(class.name(), of(class))).chain([metadata]).collect()
 }
 
 fn open_error(path: &Path, error: rocksdb::Error) -> StoreError {

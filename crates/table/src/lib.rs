@@ -2,15 +2,17 @@
 //! tree, no binder, no plan, no session. It is the only one that reads and writes a store.
 //!
 //! [`catalog`] describes tables; [`row`] turns rows into keys and cells and back; [`access`] turns filters into key ranges and chooses
-//! a path; [`txn`] says what a statement sees, locks and commits; the [`feed`] tells derived structures of changes;
+//! a path; [`services`] hold what nodes agree about; [`txn`] says what a statement sees, locks and commits; the [`feed`] tells derived structures of changes;
 //! [`statistics`] and the [`column_cache`] are what planning and repeated scans go by.
 
 pub mod access;
 pub mod catalog;
 pub mod clock;
 pub mod column_cache;
+pub mod failure;
 pub mod feed;
 pub mod row;
+pub mod services;
 pub mod statistics;
 pub mod tables;
 pub mod txn;

@@ -1,7 +1,9 @@
 //! The tables of a store: the one way to it from above.
 
+use crate::catalog::CatalogSnapshot;
 use crate::catalog::store as rows;
-use crate::txn::{Overlay, ReadView, store_error};
+use crate::failure::store_error;
+use crate::services::{LocalServices, Services};
 use std::sync::Arc;
 use stoa_pg::PgResult;
 use stoa_store::{BulkLoad, Commit, Durability, Extents, KeyRange, Mutations, Store, StoreError, TableId, TableSchema, Timestamp};
@@ -10,15 +12,23 @@ use stoa_store::{BulkLoad, Commit, Durability, Extents, KeyRange, Mutations, Sto
 #[derive(Clone, Debug)]
 pub struct Tables {
     store: Arc<dyn Store>,
+    services: Arc<dyn Services>,
 }
 
 /// Entries of an index that is being filled: keys and cells, ascending.
 pub type Entries<'a> = &'a [(&'a [u8], &'a [u8])];
 
 impl Tables {
+    /// The tables of a store that this process alone has open.
     #[must_use]
     pub fn new(store: Arc<dyn Store>) -> Self {
-        Self { store }
+        let services = Arc::new(LocalServices::new(&store));
+        Self::with_services(store, services)
+    }
+
+    #[must_use]
+    pub fn with_services(store: Arc<dyn Store>, services: Arc<dyn Services>) -> Self {
+        Self { store, services }
     }
 
     /// Tables in memory, over the model of a store: for tests.
@@ -29,6 +39,29 @@ impl Tables {
 
     pub fn store(&self) -> &Arc<dyn Store> {
         &self.store
+    }
+
+    /// What those who share the store agree about.
+    #[must_use]
+    pub fn services(&self) -> &Arc<dyn Services> {
+        &self.services
+    }
+
+    /// The time of day, in microseconds since 1970 UTC.
+    #[must_use]
+    pub fn now_us(&self) -> i64 {
+        self.services.clock().now_us()
+    }
+
+    /// Reads the catalog that the store holds; makes it in an empty store. Temporary objects and tables that nothing names go. It is
+    /// the published one from then on.
+    ///
+    /// # Errors
+    /// What the store reports; XX001 for rows that cannot be read.
+    pub async fn open_catalog(&self) -> PgResult<Arc<CatalogSnapshot>> {
+        let catalog = rows::open(&self.store, Arc::clone(self.services.numbers())).await?;
+        self.services.publication().open(catalog);
+        Ok(self.services.publication().newest())
     }
 
     /// Writes a consistent copy of everything, as of the returned time, into an empty directory.
@@ -46,12 +79,6 @@ impl Tables {
     }
 
     // Reading.
-
-    /// Everything that is committed, without anybody's own writes.
-    #[must_use]
-    pub fn newest(&self) -> ReadView {
-        ReadView { store: Arc::clone(&self.store), snapshot: self.store.snapshot(), overlay: Overlay::default() }
-    }
 
     /// The time of the newest commit that is visible.
     #[must_use]

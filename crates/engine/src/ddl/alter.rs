@@ -105,7 +105,7 @@ pub(crate) async fn alter(
                 if matches!(action, AlterAction::SetType { .. }) && changes.is_empty() {
                     continue;
                 }
-                work.refresh()?;
+                work.refresh().await?;
                 if unchecked && pass(action) > Pass::Type {
                     unchecked = false;
                     check_references(work, table.oid, &typed).await?;
@@ -118,7 +118,7 @@ pub(crate) async fn alter(
                 }
             }
             if unchecked {
-                work.refresh()?;
+                work.refresh().await?;
                 check_references(work, table.oid, &typed).await?;
             }
         }
@@ -727,7 +727,7 @@ pub(super) async fn apply(work: Work<'_>, old: &TableDescriptor, builder: TableB
         let table = builder.table;
         finish(work, table, &new_indexes, "CREATE INDEX").await?;
     }
-    work.refresh()?;
+    work.refresh().await?;
     let table = work.catalog().table(old.oid).cloned().ok_or_else(|| undefined_relation(&old.name))?;
     for check in table.checks.iter().filter(|c| checks.contains(&c.name.oid) && c.validated) {
         validate_check(work, &table, &check.name.name, &check.expr).await?;

@@ -194,7 +194,7 @@ pub(super) async fn set_types(
     for (found, change) in changed.iter().zip(changes) {
         retype_sequence(work, found, &change.ty)?;
     }
-    work.refresh()?;
+    work.refresh().await?;
     for check in new.checks.iter().filter(|c| c.validated && changed.iter().any(|found| c.columns.contains(&found.id))) {
         validate_check(work, &new, &check.name.name, &check.expr).await?;
     }

@@ -13,7 +13,7 @@ pub(super) async fn alter_index(work: Work<'_>, table: Oid, index: FoundIndex, a
         let Some(found) = work.catalog().table(table).cloned() else { return Ok(()) };
         work.lock(&Relation::Table(found), stoa_table::txn::TableLockMode::ShareUpdateExclusive).await?;
         // What was committed while waiting counts.
-        work.refresh()?;
+        work.refresh().await?;
         let Some(mut table) = work.catalog().table(table).cloned() else { return Ok(()) };
         match action {
             AlterAction::Rename(new) => {

@@ -729,7 +729,7 @@ impl<'a> TableBuilder<'a> {
         if let Some(target) = found.as_deref().filter(|target| target.oid() != self.table.oid) {
             // Nobody may drop it, or its keys, before the reference is there.
             self.work.lock(target, stoa_table::txn::TableLockMode::ShareRowExclusive).await?;
-            self.work.refresh()?;
+            self.work.refresh().await?;
             found = self.work.find(&references.table)?;
         }
         // A table under construction may refer to itself.

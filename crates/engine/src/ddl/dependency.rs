@@ -97,7 +97,7 @@ impl<'a> Dropping<'a> {
             for table in tables.iter().filter_map(|oid| self.catalog.table(*oid)) {
                 self.work.lock_table(table).await?;
             }
-            self.work.refresh()?;
+            self.work.refresh().await?;
             let now = self.work.catalog();
             if std::sync::Arc::ptr_eq(&now, &self.catalog) {
                 return Ok(());

@@ -73,7 +73,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
     let mode = if online { TableLockMode::ShareUpdateExclusive } else { TableLockMode::ShareRowExclusive };
     work.lock(&Relation::Table(table.clone()), mode).await?;
     // What was committed while waiting counts.
-    work.refresh()?;
+    work.refresh().await?;
     let table = work.catalog().table(table.oid).cloned().unwrap_or(table);
     let mut builder = TableBuilder::of(work, table.clone());
     let of_documents = matches!(method, "gin" | "gist");
@@ -222,7 +222,7 @@ pub(crate) async fn drop_full_text(work: Work<'_>, name: &ObjectName, if_exists:
     }
     let table = indexed_table(work, name)?;
     work.lock_table(&table).await?;
-    work.refresh()?;
+    work.refresh().await?;
     let mut table = work.catalog().table(table.oid).cloned().unwrap_or(table);
     let gone: Vec<TableId> = table.indexes.iter().filter(|i| i.is_fulltext()).map(|i| i.storage).collect();
     if gone.is_empty() {
@@ -334,7 +334,7 @@ async fn start_online(work: Work<'_>, table: Oid, index: IndexDescriptor) -> PgR
 /// REINDEX CONCURRENTLY: a second index is built online, then takes the place of the first.
 async fn reindex_online(work: Work<'_>, table: &TableDescriptor, index: Oid) -> PgResult<()> {
     work.lock(&Relation::Table(table.clone()), TableLockMode::ShareUpdateExclusive).await?;
-    work.refresh()?;
+    work.refresh().await?;
     let Some(old) = work.catalog().table(table.oid).and_then(|t| t.indexes.iter().find(|i| i.oid == index).cloned()) else { return Ok(()) };
     let mut new = old.clone();
     new.oid = work.next_oid().await?;
@@ -358,7 +358,7 @@ pub(crate) async fn change_text_options(
 ) -> PgResult<()> {
     use stoa_sql::fulltext::settings::Settings;
     work.lock_table(&table).await?;
-    work.refresh()?;
+    work.refresh().await?;
     let mut table = work.catalog().table(table.oid).cloned().unwrap_or(table);
     work.check_unused(&table, "ALTER INDEX")?;
     let Some(descriptor) = table.indexes.iter_mut().find(|i| i.oid == index) else { return Ok(()) };
@@ -424,7 +424,7 @@ pub(crate) async fn reindex(work: Work<'_>, target: &ReindexTarget, concurrently
             continue;
         }
         work.lock_table(&table).await?;
-        work.refresh()?;
+        work.refresh().await?;
         let Some(mut table) = work.catalog().table(table.oid).cloned() else { continue };
         let mut built: Vec<Oid> = Vec::new();
         let mut old: Vec<TableId> = Vec::new();

@@ -56,7 +56,7 @@ pub(crate) async fn truncate(work: Work<'_>, names: &[ObjectName], restart_ident
             let catalog = work.catalog();
             for sequence in owned(&catalog, table.oid, None) {
                 if let Some(Relation::Sequence(sequence)) = catalog.relation(sequence).map(|r| (**r).clone()) {
-                    restart(work, &sequence, sequence.start)?;
+                    restart(work, &sequence, sequence.start).await?;
                 }
             }
         }
@@ -252,7 +252,7 @@ pub async fn vacuum(ctx: &StatementContext, options: &[NamedOption], names: &[Ma
     let (analyzes, full) = vacuum_options(options, names)?;
     let work = Work { ctx };
     if analyzes {
-        ctx.txn.start_statement()?;
+        ctx.txn.start_statement().await?;
         analyze_tables(ctx, names).await?;
     }
     let explicit = !names.is_empty() || full;
@@ -329,7 +329,7 @@ async fn analyze_tables(ctx: &StatementContext, names: &[MaintenanceTarget]) -> 
     let work = Work { ctx };
     for table in targets(work, names)? {
         work.lock(&Relation::Table(table.clone()), stoa_table::txn::TableLockMode::ShareUpdateExclusive).await?;
-        work.refresh()?;
+        work.refresh().await?;
         // Another session may have dropped it meanwhile.
         let Some(table) = work.catalog().table(table.oid).cloned() else {
             if !names.is_empty() {
@@ -339,7 +339,8 @@ async fn analyze_tables(ctx: &StatementContext, names: &[MaintenanceTarget]) -> 
             continue;
         };
         let view = ctx.txn.read_view();
-        let mut statistics = stoa_table::statistics::collect(&view, &table, &|| ctx.session.check_interrupt()).await?;
+        let mut statistics =
+            stoa_table::statistics::collect(&view, &table, ctx.database.tables.now_us(), &|| ctx.session.check_interrupt()).await?;
         statistics.explicit = true;
         ctx.database.statistics.set(&ctx.database.tables, table.oid, statistics).await?;
     }

@@ -435,7 +435,7 @@ async fn comment(work: Work<'_>, target: &CommentTarget, text: Option<String>) -
     if let Some(relation) = commented(work, target)? {
         work.lock(&relation, TableLockMode::ShareUpdateExclusive).await?;
         // What was committed while waiting counts.
-        work.refresh()?;
+        work.refresh().await?;
     }
     // An empty comment is none.
     let text = text.filter(|t| !t.is_empty());

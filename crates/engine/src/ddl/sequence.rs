@@ -5,7 +5,7 @@ use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_sql::bind::{name_parts, type_name};
 use stoa_syntax::ast::ObjectName;
 use stoa_syntax::ddl::{CreateSequence, SequenceOption};
-use stoa_table::catalog::sequence::SequenceState;
+use stoa_table::catalog::SequenceState;
 use stoa_table::catalog::{ColumnId, Oid, Relation, SequenceDescriptor};
 
 /// The numbers of a sequence.
@@ -276,11 +276,11 @@ pub(crate) async fn alter_options(work: Work<'_>, sequence: SequenceDescriptor, 
         };
     }
     if let Some(value) = said.restart {
-        restart(work, &new, value)?;
+        restart(work, &new, value).await?;
     }
     let catalog = work.catalog();
-    if let Some(shared) = catalog.shared() {
-        let state = shared.sequences.state(&sequence)?;
+    if let Some(numbers) = catalog.numbers() {
+        let state = numbers.state(&sequence).await?;
         if !(new.min..=new.max).contains(&state.last_value) {
             let (word, bound, side) =
                 if state.last_value > new.max { ("greater", new.max, "MAXVALUE") } else { ("less", new.min, "MINVALUE") };
@@ -288,22 +288,22 @@ pub(crate) async fn alter_options(work: Work<'_>, sequence: SequenceDescriptor, 
         }
         // What was made durable ahead was counted in the old steps.
         if new.increment != sequence.increment {
-            shared.sequences.restore(&new, state)?;
+            numbers.restore(&new, state).await?;
         }
     }
     work.put(Relation::Sequence(new))
 }
 
 /// The sequence goes on from `value`; back to where it was if the transaction is rolled back.
-pub(crate) fn restart(work: Work<'_>, sequence: &SequenceDescriptor, value: i64) -> PgResult<()> {
+pub(crate) async fn restart(work: Work<'_>, sequence: &SequenceDescriptor, value: i64) -> PgResult<()> {
     let catalog = work.catalog();
-    let Some(shared) = catalog.shared().cloned() else { return Ok(()) };
-    let before = shared.sequences.state(sequence)?;
-    shared.sequences.restore(sequence, SequenceState { last_value: value, is_called: false, log_cnt: 0 })?;
+    let Some(numbers) = catalog.numbers().cloned() else { return Ok(()) };
+    let before = numbers.state(sequence).await?;
+    numbers.restore(sequence, SequenceState { last_value: value, is_called: false, log_cnt: 0 }).await?;
     let sequence = sequence.clone();
     work.ctx.txn.on_rollback(move || {
         Box::pin(async move {
-            if let Err(error) = shared.sequences.restore(&sequence, before) {
+            if let Err(error) = numbers.restore(&sequence, before).await {
                 tracing::warn!(%error, sequence = sequence.name, "a sequence could not be set back");
             }
         })

@@ -246,7 +246,7 @@ async fn like_columns(
     let work = builder.work;
     if let Some(source) = work.find(name)? {
         work.lock(&source, stoa_table::txn::TableLockMode::AccessShare).await?;
-        work.refresh()?;
+        work.refresh().await?;
     }
     let source = match work.find(name)?.as_deref() {
         Some(Relation::Table(table)) => table.clone(),
@@ -864,7 +864,7 @@ pub(crate) async fn refresh(work: Work<'_>, name: &ObjectName, concurrently: boo
     if let Some(rows) = view.materialized {
         // Readers have locked the table that holds the rows.
         work.ctx.txn.lock_table(rows, stoa_table::txn::TableLockMode::AccessExclusive, false, &view.name).await?;
-        work.refresh()?;
+        work.refresh().await?;
     }
     let Some(Relation::Table(old)) = view.materialized.and_then(|oid| work.catalog().relation(oid).map(|r| (**r).clone())) else {
         return Err(PgError::internal(format!("materialized view \"{}\" has no rows", view.name)));

@@ -31,7 +31,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateView) -> PgResult<Stri
                 work.lock(relation, stoa_table::txn::TableLockMode::AccessShare).await?;
             }
         }
-        work.refresh()?;
+        work.refresh().await?;
         if std::sync::Arc::ptr_eq(&work.catalog(), &catalog) {
             break (catalog, bound, meanings);
         }

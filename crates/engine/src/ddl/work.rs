@@ -13,8 +13,8 @@ use stoa_sql::catalog::deparse::Deparser;
 use stoa_sql::catalog::names::has_constraint;
 use stoa_sql::typed::tree::{Bound, BoundBody, ColId, Expr, Output, Query, Rel, TableScan};
 use stoa_syntax::ast::{self, ObjectName};
-use stoa_table::catalog::store::{CatalogShared, encode, relation_key, schema_key, storage_of};
-use stoa_table::catalog::{CatalogSnapshot, ColumnId, Oid, PG_CATALOG_OID, Relation, SchemaDescriptor, TableDescriptor};
+use stoa_table::catalog::store::{encode, relation_key, schema_key, storage_of};
+use stoa_table::catalog::{CatalogSnapshot, ColumnId, Numbers, Oid, PG_CATALOG_OID, Relation, SchemaDescriptor, TableDescriptor};
 use stoa_table::txn::TableLockMode;
 use stoa_table::{TableId, TableSchema};
 
@@ -33,16 +33,16 @@ impl<'a> Work<'a> {
         self.ctx.txn.catalog()
     }
 
-    fn shared(&self) -> PgResult<Arc<CatalogShared>> {
-        self.catalog().shared().cloned().ok_or_else(|| PgError::internal("a catalog without a store"))
+    fn numbers(&self) -> PgResult<Arc<dyn Numbers>> {
+        self.catalog().numbers().cloned().ok_or_else(|| PgError::internal("a catalog without a store"))
     }
 
     pub async fn next_oid(&self) -> PgResult<Oid> {
-        self.shared()?.next_id().await
+        self.numbers()?.next_id().await
     }
 
     pub async fn next_table_id(&self) -> PgResult<TableId> {
-        self.shared()?.next_table_id().await
+        self.numbers()?.next_table_id().await
     }
 
     // The catalog.
@@ -118,8 +118,8 @@ impl<'a> Work<'a> {
             self.drop_storage(id);
         }
         if let Relation::Sequence(sequence) = relation {
-            let (shared, oid) = (self.shared()?, sequence.oid);
-            self.ctx.txn.on_commit(move || Box::pin(async move { shared.sequences.forget(oid).await }));
+            let (numbers, oid) = (self.numbers()?, sequence.oid);
+            self.ctx.txn.on_commit(move || Box::pin(async move { numbers.forget(oid).await }));
         }
         Ok(())
     }
@@ -423,9 +423,9 @@ impl<'a> Work<'a> {
     }
 
     /// What was written so far becomes an earlier statement's, and what others committed while a lock was waited for is seen.
-    pub fn refresh(&self) -> PgResult<()> {
+    pub async fn refresh(&self) -> PgResult<()> {
         self.ctx.txn.end_statement();
-        self.ctx.txn.start_statement()?;
+        self.ctx.txn.start_statement().await?;
         self.ctx.txn.read_newest();
         Ok(())
     }

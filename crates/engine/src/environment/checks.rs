@@ -8,7 +8,6 @@ use stoa_pg::PgResult;
 use stoa_table::Tables;
 use stoa_table::catalog::store::{decode, encode};
 use stoa_table::catalog::{IndexDescriptor, IndexState, Oid, TableDescriptor};
-use stoa_table::clock::now_us;
 
 /// How a database is scrubbed.
 #[derive(Clone, Copy, Debug)]
@@ -96,13 +95,13 @@ impl Checks {
     }
 
     /// The table that is due, by the oldest check of its indexes; those never checked count from `since`.
-    pub(crate) fn due(&self, tables: &[TableDescriptor], since: i64, interval: Duration) -> Option<TableDescriptor> {
+    pub(crate) fn due(&self, tables: &[TableDescriptor], since: i64, now: i64, interval: Duration) -> Option<TableDescriptor> {
         let interval = i64::try_from(interval.as_micros()).unwrap_or(i64::MAX);
         let known = self.0.lock();
         let last = |table: &TableDescriptor| checked(table).map(|i| known.get(&i.oid).map_or(since, |c| c.ended_us.max(0))).min();
         let due = tables.iter().filter_map(|table| Some((last(table)?, table)));
         let (last, table) = due.min_by_key(|(last, table)| (*last, table.oid))?;
-        (now_us().saturating_sub(last) >= interval).then(|| table.clone())
+        (now.saturating_sub(last) >= interval).then(|| table.clone())
     }
 }
 

@@ -3,21 +3,21 @@
 use super::admission::Admission;
 use super::builds::Builds;
 use super::checks::{Checks, ScrubOptions};
-use super::notify::NotificationBus;
 use super::session::SessionShared;
 use crate::text::TextIndexes;
 use datafusion::execution::context::SessionState;
 use datafusion::execution::runtime_env::RuntimeEnv;
-use parking_lot::RwLock;
-use std::collections::BTreeMap;
+use std::any::Any;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
-use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_pg::PgResult;
 use stoa_table::Tables;
 use stoa_table::column_cache::ColumnCache;
+use stoa_table::services::notifications::Notification;
+use stoa_table::services::{SessionHandle, Signal};
 use stoa_table::txn::{GroupId, TransactionManager};
+use tokio::sync::mpsc::UnboundedReceiver;
 
 /// How a database is opened.
 #[derive(Clone, Debug)]
@@ -94,7 +94,6 @@ impl Default for DatabaseOptions {
 pub struct DatabaseInner {
     pub tables: Tables,
     pub transactions: Arc<TransactionManager>,
-    pub notifications: NotificationBus,
     /// The full text indexes.
     pub text: Arc<TextIndexes>,
     /// Columns that scans have left for later ones.
@@ -115,20 +114,6 @@ pub struct DatabaseInner {
     pub checks: Checks,
     pub options: DatabaseOptions,
     pub started_us: i64,
-    pub(crate) sessions: Sessions,
-}
-
-/// The sessions of a database.
-#[derive(Debug)]
-pub(crate) struct Sessions {
-    connected: RwLock<BTreeMap<u32, Arc<SessionShared>>>,
-    next_pid: AtomicU32,
-}
-
-impl Default for Sessions {
-    fn default() -> Self {
-        Self { connected: RwLock::default(), next_pid: AtomicU32::new(1) }
-    }
 }
 
 impl std::fmt::Debug for DatabaseInner {
@@ -138,22 +123,20 @@ impl std::fmt::Debug for DatabaseInner {
 }
 
 impl DatabaseInner {
-    /// The sessions that are connected, by pid.
+    /// The sessions that are connected to this node, by pid.
     #[must_use]
     pub fn sessions(&self) -> Vec<Arc<SessionShared>> {
-        self.sessions.connected.read().values().cloned().collect()
+        self.tables.services().sessions().local().into_iter().filter_map(shared_of).collect()
     }
 
     #[must_use]
     pub fn session(&self, pid: u32) -> Option<Arc<SessionShared>> {
-        self.sessions.connected.read().get(&pid).cloned()
+        self.tables.services().sessions().of(pid).and_then(shared_of)
     }
 
     /// What a cancel request does: nothing unless it knows the session's secret.
-    pub fn cancel(&self, pid: u32, secret: u32) {
-        if let Some(session) = self.session(pid).filter(|s| s.secret == secret) {
-            session.cancel();
-        }
+    pub async fn cancel(&self, pid: u32, secret: u32) {
+        self.tables.services().sessions().signal(pid, Signal::CancelWith(secret)).await;
     }
 
     /// Lets all sessions look at what they wait for.
@@ -173,25 +156,26 @@ impl DatabaseInner {
     /// How many sessions have begun since the database was opened.
     #[must_use]
     pub fn sessions_begun(&self) -> u32 {
-        self.sessions.next_pid.load(Ordering::Relaxed)
+        self.tables.services().sessions().begun()
     }
 
     pub(crate) fn next_pid(&self) -> u32 {
-        self.sessions.next_pid.fetch_add(1, Ordering::Relaxed)
+        self.tables.services().sessions().next_pid()
     }
 
-    pub(crate) fn register(&self, session: &Arc<SessionShared>) -> PgResult<()> {
-        let mut sessions = self.sessions.connected.write();
-        if sessions.len() >= self.options.max_sessions {
-            return Err(PgError::new(SqlState::TOO_MANY_CONNECTIONS, "sorry, too many clients already"));
-        }
-        sessions.insert(session.pid, session.clone());
-        Ok(())
+    /// A session begins; what it listens to arrives at what is returned.
+    pub(crate) fn register(&self, session: &Arc<SessionShared>) -> PgResult<UnboundedReceiver<Notification>> {
+        let session = Arc::clone(session);
+        self.tables.services().sessions().register(session, self.options.max_sessions)
     }
 
     pub(crate) fn unregister(&self, pid: u32) {
-        self.sessions.connected.write().remove(&pid);
-        self.notifications.unregister(pid);
+        self.tables.services().sessions().unregister(pid);
         self.transactions.end_session(GroupId(u64::from(pid)));
     }
+}
+
+fn shared_of(session: Arc<dyn SessionHandle>) -> Option<Arc<SessionShared>> {
+    let session: Arc<dyn Any + Send + Sync> = session;
+    session.downcast().ok()
 }

@@ -1,7 +1,6 @@
 //! The part of a session that others may see: functions of its statements, `pg_stat_activity`, cancel requests.
 
 use super::admission::{Admission, Place};
-use super::notify::Outgoing;
 use crate::settings::{Levels, Settings, severity_level};
 use datafusion::common::ScalarValue;
 use futures::future::BoxFuture;
@@ -14,6 +13,8 @@ use std::task::Waker;
 use std::time::{Duration, Instant};
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_table::catalog::Oid;
+use stoa_table::services::notifications::Outgoing;
+use stoa_table::services::{SessionHandle, Signal};
 
 /// A message to the client that is no answer.
 #[derive(Clone, Debug)]
@@ -150,6 +151,21 @@ static CLOCK: LazyLock<Instant> = LazyLock::new(Instant::now);
 
 const NO_INTERRUPT: u8 = 0;
 const CANCEL: u8 = 1;
+
+impl SessionHandle for SessionShared {
+    fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    fn signal(&self, signal: Signal) {
+        match signal {
+            Signal::Cancel => self.cancel(),
+            Signal::CancelWith(secret) if secret == self.secret => self.cancel(),
+            Signal::CancelWith(_) => {}
+            Signal::Terminate => self.terminate(),
+        }
+    }
+}
 
 impl SessionShared {
     pub(crate) fn new(
@@ -378,9 +394,9 @@ impl SessionShared {
     }
 
     #[must_use]
-    pub fn is_quiet_for(&self, time: Duration) -> bool {
+    pub fn is_quiet_for(&self, time: Duration, now_us: i64) -> bool {
         let activity = self.activity.lock();
-        let since = u64::try_from(stoa_table::clock::now_us() - activity.state_change_us).unwrap_or(0);
+        let since = u64::try_from(now_us - activity.state_change_us).unwrap_or(0);
         activity.state != ActivityState::Active && Duration::from_micros(since) >= time
     }
 

@@ -20,7 +20,7 @@ use stoa_sql::typed::column_name;
 use stoa_sql::typed::tree::{Rel, TableScan};
 use stoa_sql::typed::walk;
 use stoa_table::row::RowCodec;
-use stoa_table::txn::locks::{LockStrength, LockWait};
+use stoa_table::services::locks::{LockStrength, LockWait};
 
 /// Which rows are locked, and how.
 #[derive(Clone, Debug)]

@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use stoa_pg::SqlType;
 use stoa_pg::types::PgType;
-use stoa_table::catalog::{CatalogSnapshot, ColumnId, IndexDescriptor, IndexKey, IndexPart, IndexState, Salt, TableDescriptor};
+use stoa_table::catalog::{ColumnId, IndexDescriptor, IndexKey, IndexPart, IndexState, Salt, TableDescriptor};
 use stoa_table::row::samples::{column, table};
 use stoa_table::row::{INDEX_FAMILY, IndexCodec, IndexEncoder, RowCodec, RowEncoder};
 use stoa_table::txn::{GroupId, Transaction, TransactionManager, TxnOptions};
@@ -99,7 +99,7 @@ async fn world(t: &TableDescriptor) -> Arc<TransactionManager> {
     let tables = stoa_table::Tables::in_memory();
     tables.create(&RowCodec::table_schema(t)).await.unwrap();
     tables.create(&IndexCodec::table_schema(&t.indexes[0])).await.unwrap();
-    TransactionManager::new(&tables, CatalogSnapshot::default())
+    TransactionManager::new(&tables)
 }
 
 fn session(txn: &Arc<Transaction>, t: &Arc<TableDescriptor>) -> SessionContext {
@@ -160,7 +160,7 @@ async fn every_path_gives_the_same_rows() {
         // Some rows are committed, some the transaction's own; some committed ones it has deleted or replaced.
         let first = manager.begin(TxnOptions::new(GroupId(1)));
         let second = manager.begin(TxnOptions::new(GroupId(2)));
-        second.start_statement().unwrap();
+        second.start_statement().await.unwrap();
         let committed: Vec<bool> = rows.iter().map(|_| rng.random_bool(0.6)).collect();
         for (row, _) in rows.iter().zip(&committed).filter(|(_, c)| **c) {
             put(&first, &t, row);
@@ -172,7 +172,7 @@ async fn every_path_gives_the_same_rows() {
             put(&second, &t, row);
         }
         delete(&second, &t, &gone);
-        second.start_statement().unwrap();
+        second.start_statement().await.unwrap();
         let ctx = session(&second, &t);
         for _ in 0..4 {
             let filters: Vec<_> = (0..rng.random_range(0..3)).map(|_| filter(&mut rng)).collect();
@@ -245,7 +245,7 @@ async fn plans_say_what_they_read() {
     let manager = world(&t).await;
     let txn = manager.begin(TxnOptions::new(GroupId(1)));
     put(&txn, &t, &[Some(1), Some(2), Some(3), Some(4)]);
-    txn.start_statement().unwrap();
+    txn.start_statement().await.unwrap();
     let ctx = session(&txn, &t);
     let t = ctx.table("t").await.unwrap();
     let cases = [
@@ -292,7 +292,7 @@ async fn hooks_that_change_rows_are_refused() {
     let manager = world(&t).await;
     let txn = manager.begin(TxnOptions::new(GroupId(1)));
     put(&txn, &t, &[Some(1), Some(2), Some(3), Some(4)]);
-    txn.start_statement().unwrap();
+    txn.start_statement().await.unwrap();
     let ctx = session(&txn, &t);
     let provider: Arc<dyn TableProvider> = ctx.table_provider("t").await.unwrap();
     let state = ctx.state();

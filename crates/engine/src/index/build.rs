@@ -32,8 +32,8 @@ use stoa_table::KeyRange;
 use stoa_table::catalog::store::{decode, encode};
 use stoa_table::catalog::{IndexDescriptor, IndexState, Oid, Relation, TableDescriptor};
 use stoa_table::row::{INDEX_FAMILY, KeyList, RowEncoder};
-use stoa_table::txn::locks::LockId;
-use stoa_table::txn::locks::{LockStrength, LockWait};
+use stoa_table::services::locks::LockId;
+use stoa_table::services::locks::{LockStrength, LockWait};
 use stoa_table::txn::{ReadView, TableLockMode, TxnOptions};
 
 /// Rows whose keys are recorded as done at a time.
@@ -208,7 +208,7 @@ async fn set_state(ctx: &StatementContext, table: Oid, index: Oid, to: IndexStat
 pub(crate) async fn change(ctx: &StatementContext, table: Oid, change: impl FnOnce(&mut TableDescriptor)) -> PgResult<()> {
     let ctx = inner(ctx);
     ctx.txn.lock_table(table, TableLockMode::ShareUpdateExclusive, false, "of an index").await?;
-    ctx.txn.start_statement()?;
+    ctx.txn.start_statement().await?;
     let mut table = descriptor(&ctx, table)?;
     change(&mut table);
     ctx.put_relation(Relation::Table(table))?;
@@ -315,7 +315,7 @@ async fn fill(ctx: &StatementContext, table: Oid, index: Oid, cancelled: &Atomic
             p.rows_done = rows_done;
         });
         let inner = inner(ctx);
-        inner.txn.start_statement()?;
+        inner.txn.start_statement().await?;
         let outcome = fill_range(&inner, table, index, &mut done).await;
         inner.txn.rollback().await;
         if outcome? {
@@ -409,7 +409,7 @@ async fn fill_contested(ctx: &StatementContext, writer: &TableWriter, index: &In
 /// Entries of some rows as they are now, under their locks.
 async fn fill_locked(ctx: &StatementContext, writer: &TableWriter, index: &IndexWriter, rows: &[&[u8]]) -> PgResult<()> {
     let ctx = inner(ctx);
-    ctx.txn.start_statement()?;
+    ctx.txn.start_statement().await?;
     let outcome = fill_under_locks(&ctx, writer, index, rows).await;
     match outcome {
         Ok(()) => {
@@ -516,6 +516,8 @@ pub(crate) fn resume(database: &Arc<DatabaseInner>, build: Build) {
         let database = Arc::downgrade(database);
         tokio::spawn(async move {
             let Some(database) = database.upgrade() else { return };
+            let tables = database.tables.clone();
+            let _lease = tables.services().leases().take(&format!("build of index {index}")).await;
             if let Err(error) = build(database, table, index).await {
                 tracing::warn!(%error, index, "an index build could not be finished");
             }

@@ -11,8 +11,8 @@ use crate::write::table_writer::TableWriter;
 use std::collections::HashMap;
 use stoa_pg::PgResult;
 use stoa_table::row::{INDEX_FAMILY, KeyList};
+use stoa_table::services::locks::{LockStrength, LockWait};
 use stoa_table::txn::ReadView;
-use stoa_table::txn::locks::{LockStrength, LockWait};
 
 /// Rows that are locked and repaired together.
 const ROWS_AT_ONCE: usize = 512;

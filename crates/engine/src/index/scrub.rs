@@ -12,7 +12,6 @@ use std::time::{Duration, Instant};
 use stoa_pg::PgResult;
 use stoa_table::Tables;
 use stoa_table::catalog::{Relation, TableDescriptor};
-use stoa_table::clock::now_us;
 
 /// Keeps to a rate.
 #[derive(Clone, Copy, Debug)]
@@ -55,7 +54,7 @@ pub(crate) type Checking = for<'a> fn(Arc<DatabaseInner>, &'a CheckTarget, &'a m
 
 /// Checks tables as they become due, until the database is closed.
 pub(crate) async fn run(database: Weak<DatabaseInner>, checking: Checking) {
-    let since = now_us();
+    let Some(since) = database.upgrade().map(|database| database.tables.now_us()) else { return };
     loop {
         let pause = match database.upgrade() {
             Some(database) => (database.options.scrub.interval / 10).clamp(Duration::from_millis(10), Duration::from_secs(10)),
@@ -71,7 +70,8 @@ pub(crate) async fn run(database: Weak<DatabaseInner>, checking: Checking) {
                 _ => None,
             })
             .collect();
-        let Some(table) = database.checks.due(&tables, since, database.options.scrub.interval) else { continue };
+        let Some(table) = database.checks.due(&tables, since, database.tables.now_us(), database.options.scrub.interval) else { continue };
+        let _lease = database.tables.services().leases().take("check of indexes").await;
         if let Err(error) = scrub(&database, table, checking).await {
             tracing::warn!(%error, "a background check of indexes failed");
         }
@@ -80,7 +80,7 @@ pub(crate) async fn run(database: Weak<DatabaseInner>, checking: Checking) {
 
 /// Checks the indexes of one table.
 async fn scrub(database: &Arc<DatabaseInner>, table: TableDescriptor, checking: Checking) -> PgResult<()> {
-    let started_us = now_us();
+    let started_us = database.tables.now_us();
     let target = CheckTarget { table: Arc::new(table), index: None };
     let mut pace = Pace::of(database.options.scrub.rows_per_second);
     let report = checking(Arc::clone(database), &target, &mut pace).await;
@@ -106,7 +106,7 @@ async fn record(
     started_us: i64,
     background: bool,
 ) -> PgResult<()> {
-    let ended_us = now_us();
+    let ended_us = tables.now_us();
     for index in checked(&target.table).filter(|i| target.index.is_none_or(|oid| oid == i.oid)) {
         let mut check = checks.of(index.oid).unwrap_or_default();
         check.table = target.table.oid;
@@ -138,7 +138,7 @@ async fn record(
 /// # Errors
 /// Those of [`check`].
 pub async fn check_and_record(ctx: &StatementContext, target: &CheckTarget) -> PgResult<Report> {
-    let started_us = now_us();
+    let started_us = ctx.database.tables.now_us();
     let report = check(ctx, target, &mut Pace::unlimited()).await;
     let kept = match report {
         Ok(report) => Ok(report),

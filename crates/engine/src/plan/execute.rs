@@ -112,7 +112,7 @@ pub(crate) async fn execute_cached(ctx: &StatementContext, bound: &Bound, cache:
         return Err(unpopulated(view));
     }
     let inline = super::compiled::is_inline(bound, cache, ctx.session.settings(), &ctx.database.text, &ctx.catalog)
-        && super::compiled::locks_sequences(ctx, cache.sequences(|| super::compiled::sequences(bound)));
+        && super::compiled::readies_sequences(ctx, cache.sequences(|| super::compiled::sequences(bound))).await?;
     if !inline {
         ctx.session.long_work_follows().await;
         ctx.session.admitted().await;

@@ -162,7 +162,7 @@ impl Planner {
             }
             Rel::Sample { input, percent, seed, .. } => {
                 let plan = self.plan(input).await?;
-                super::sample::plan(self, plan, percent, seed.as_ref())
+                super::sample::plan(self, plan, percent, seed.as_ref()).await
             }
             Rel::Lock { input, scans, strength, wait } => {
                 let plan = self.plan(input).await?;

@@ -4,7 +4,6 @@ use super::relation::Planner;
 use arrow::array::BooleanArray;
 use datafusion::common::ScalarValue;
 use datafusion::logical_expr::{LogicalPlan, LogicalPlanBuilder};
-use futures::executor::block_on;
 use parking_lot::Mutex;
 use rand::rngs::StdRng;
 use rand::{Rng, SeedableRng};
@@ -16,8 +15,8 @@ use stoa_sql::typed::tree::Expr;
 use stoa_sql::typed::udf::KernelUdf;
 
 /// Keeps about `percent` of the plan's rows.
-pub fn plan(planner: &Planner, input: LogicalPlan, percent: &Expr, seed: Option<&Expr>) -> PgResult<LogicalPlan> {
-    let percent = match block_on(planner.constant(percent))? {
+pub async fn plan(planner: &Planner, input: LogicalPlan, percent: &Expr, seed: Option<&Expr>) -> PgResult<LogicalPlan> {
+    let percent = match planner.constant(percent).await? {
         ScalarValue::Float64(Some(p)) if (0.0..=100.0).contains(&p) => p,
         ScalarValue::Float64(Some(_)) => {
             return Err(PgError::new(SqlState::INVALID_TABLESAMPLE_ARGUMENT, "sample percentage must be between 0 and 100"));
@@ -26,7 +25,7 @@ pub fn plan(planner: &Planner, input: LogicalPlan, percent: &Expr, seed: Option<
     };
     let rng = match seed {
         None => StdRng::from_os_rng(),
-        Some(seed) => match block_on(planner.constant(seed))? {
+        Some(seed) => match planner.constant(seed).await? {
             ScalarValue::Float64(Some(s)) => StdRng::seed_from_u64(s.to_bits()),
             _ => {
                 return Err(PgError::new(SqlState::INVALID_TABLESAMPLE_ARGUMENT, "TABLESAMPLE REPEATABLE parameter cannot be null"));

@@ -65,7 +65,7 @@ async fn check(database: Arc<DatabaseInner>, target: &CheckTarget, pace: &mut Pa
     let mut session = Session::open(database, options)?;
     session.start_query().await?;
     let context = session.statement_context(Arc::from("background check of indexes"), Arc::from([]))?;
-    context.txn.start_statement()?;
+    context.txn.start_statement().await?;
     let report = crate::index::check(&context, target, pace).await;
     context.txn.rollback().await;
     report

@@ -5,7 +5,6 @@ use super::prepared::{BoundStatement, PreparedStatement, is_bindable, output_col
 use super::session_impl::Session;
 use super::{explain, show};
 use crate::environment::guard::GuardedRows;
-use crate::environment::notify::ListenChange;
 use crate::environment::session::SequenceValues;
 use crate::plan::Executed;
 use crate::settings::{self, isolation_of, value};
@@ -19,6 +18,7 @@ use stoa_sql::typed::tree::{Bound, BoundBody, ColId, CteBody, Expr, MutationKind
 use stoa_syntax::ddl::{CreateTableAs, Ddl, RowSource};
 use stoa_syntax::utility::{DiscardTarget, Isolation, SetValue, TransactionModes, Utility};
 use stoa_syntax::{Body, ast};
+use stoa_table::services::notifications::ListenChange;
 
 impl Session {
     pub(crate) async fn dispatch(
@@ -58,7 +58,7 @@ impl Session {
         if modes.deferrable && modes.read_only && modes.isolation == Isolation::Serializable {
             txn.wait_for_safe_snapshot().await;
         }
-        txn.start_statement()?;
+        txn.start_statement().await?;
         self.block.queried = true;
         Ok(())
     }

@@ -1,22 +1,21 @@
 //! Functions about the session, its transaction and its server, called for one row.
 
-use super::cursor_row;
-use crate::environment::guard::interruptible;
+use super::{cursor_row, waiting};
 use crate::environment::{SessionEnvironment, SessionShared};
 use crate::settings::{self, Kind};
 use arrow::array::StringViewArray;
 use datafusion::common::ScalarValue;
-use std::future::Future;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use stoa_pg::values::array::array_of_elements;
 use stoa_pg::values::datetime::epoch::from_clock;
 use stoa_pg::values::interval::Interval;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_sql::bind::dml::KEY_OF_CURRENT_ROW;
 use stoa_table::catalog::Oid;
+use stoa_table::services::Signal;
+use stoa_table::services::locks::Wait;
 use stoa_table::txn::advisory::AdvisoryKey;
-use tokio::runtime::{Handle, RuntimeFlavor};
 
 /// The function's value; `None` for functions that are not about the session.
 pub(super) fn call(system: &SessionEnvironment, function: &str, args: &[ScalarValue]) -> Option<PgResult<ScalarValue>> {
@@ -57,10 +56,10 @@ pub(super) fn call(system: &SessionEnvironment, function: &str, args: &[ScalarVa
             let (channel, payload) = (string(args, 0).unwrap_or_default(), string(args, 1).unwrap_or_default());
             session.outgoing.lock().notify(&channel, &payload).map(|()| ScalarValue::Null)
         }
-        "pg_listening_channels" => names(system.database.notifications.channels(session.pid)),
-        "pg_cancel_backend" => signal(system, args, SessionShared::cancel),
-        "pg_terminate_backend" => signal(system, args, SessionShared::terminate),
-        "pg_sleep" | "pg_sleep_for" | "pg_sleep_until" => sleep(session, args.first()),
+        "pg_listening_channels" => names(system.database.tables.services().sessions().channels(session.pid)),
+        "pg_cancel_backend" => signal(system, args, Signal::Cancel),
+        "pg_terminate_backend" => signal(system, args, Signal::Terminate),
+        "pg_sleep" | "pg_sleep_for" | "pg_sleep_until" => sleep(system, args.first()),
         "txid_current" | "pg_current_xact_id" => {
             system.txn.assign_id();
             Ok(txn_id())
@@ -177,70 +176,37 @@ fn is_other_temporary(system: &SessionEnvironment, args: &[ScalarValue]) -> bool
     schema.is_some_and(|s| s.temporary.is_some() && Some(s.oid) != system.session.temporary_schema())
 }
 
-fn signal(system: &SessionEnvironment, args: &[ScalarValue], send: impl FnOnce(&SessionShared)) -> PgResult<ScalarValue> {
+fn signal(system: &SessionEnvironment, args: &[ScalarValue], signal: Signal) -> PgResult<ScalarValue> {
     let pid = integer(args, 0);
-    let target = pid.and_then(|pid| u32::try_from(pid).ok()).and_then(|pid| system.database.session(pid));
-    match &target {
-        Some(target) => send(target),
-        None => {
-            let message = format!("PID {} is not a PostgreSQL backend process", pid.unwrap_or(0));
-            system.session.warning(SqlState::WARNING, message);
+    let known = match pid.and_then(|pid| u32::try_from(pid).ok()) {
+        Some(pid) => {
+            let sessions = system.database.tables.services().sessions();
+            waiting::answer(&system.session, async { Ok(sessions.signal(pid, signal).await) })?
         }
+        None => false,
+    };
+    if !known {
+        let message = format!("PID {} is not a PostgreSQL backend process", pid.unwrap_or(0));
+        system.session.warning(SqlState::WARNING, message);
     }
-    Ok(truth(target.is_some()))
+    Ok(truth(known))
 }
 
 // Waiting.
 
-fn sleep(session: &SessionShared, how_long: Option<&ScalarValue>) -> PgResult<ScalarValue> {
+fn sleep(system: &SessionEnvironment, how_long: Option<&ScalarValue>) -> PgResult<ScalarValue> {
     let micros = match how_long {
         Some(ScalarValue::Float64(Some(seconds))) => (seconds * 1e6) as i64,
         Some(ScalarValue::IntervalMonthDayNano(Some(value))) => {
             let micros = Interval::from_arrow(*value).sort_value();
             i64::try_from(micros).unwrap_or(if micros < 0 { i64::MIN } else { i64::MAX })
         }
-        Some(ScalarValue::TimestampMicrosecond(Some(at), _)) => at.saturating_sub(from_clock(stoa_table::clock::now_us())),
+        Some(ScalarValue::TimestampMicrosecond(Some(at), _)) => at.saturating_sub(from_clock(system.database.tables.now_us())),
         _ => return Ok(ScalarValue::Null),
     };
     let Ok(micros) = u64::try_from(micros) else { return Ok(ScalarValue::Null) };
-    let until = Instant::now().checked_add(Duration::from_micros(micros));
-    wait(session, |step| until.is_some_and(|at| at.saturating_duration_since(Instant::now()) <= step))?;
-    // The last step is shorter than the others.
-    if let Some(at) = until {
-        std::thread::sleep(at.saturating_duration_since(Instant::now()));
-    }
+    waiting::sleep(&system.session, Duration::from_micros(micros))?;
     Ok(ScalarValue::Null)
-}
-
-/// Holds this thread until `done`, which is told how long until it is asked again; other tasks move to other threads.
-fn wait(session: &SessionShared, mut done: impl FnMut(Duration) -> bool) -> PgResult<()> {
-    const STEP: Duration = Duration::from_millis(5);
-    in_place(|| {
-        loop {
-            session.check_interrupt()?;
-            if done(STEP) {
-                return Ok(());
-            }
-            std::thread::sleep(STEP);
-        }
-    })
-}
-
-fn in_place<T>(work: impl FnOnce() -> T) -> T {
-    match Handle::try_current() {
-        Ok(handle) if handle.runtime_flavor() == RuntimeFlavor::MultiThread => tokio::task::block_in_place(work),
-        _ => work(),
-    }
-}
-
-/// Waits for a future from a function that cannot wait; `retry` is asked instead where there is but one thread.
-pub(crate) fn wait_for(session: &SessionShared, work: impl Future<Output = PgResult<()>>, mut retry: impl FnMut() -> bool) -> PgResult<()> {
-    match Handle::try_current() {
-        Ok(handle) if handle.runtime_flavor() == RuntimeFlavor::MultiThread => {
-            tokio::task::block_in_place(|| handle.block_on(interruptible(session, work)))
-        }
-        _ => wait(session, |_| retry()),
-    }
 }
 
 // Advisory locks.
@@ -266,12 +232,14 @@ fn advisory(system: &SessionEnvironment, function: &str, args: &[ScalarValue]) -
         }
         return Ok(truth(held));
     }
+    let (at_once, deadlock_timeout) = (locks.try_lock(key, shared, transaction), system.txn.deadlock_timeout());
     if function.starts_with("pg_try_") {
-        return Ok(truth(locks.try_lock(key, shared, transaction)));
+        let asked = || locks.lock(key, shared, transaction, Wait::Never, deadlock_timeout);
+        return Ok(truth(at_once.map_or_else(|| waiting::answer(&system.session, asked()), Ok)?));
     }
-    if !locks.try_lock(key, shared, transaction) {
-        let work = locks.lock(key, shared, transaction, system.txn.lock_wait(), system.txn.deadlock_timeout());
-        wait_for(&system.session, work, || locks.try_lock(key, shared, transaction))?;
+    if at_once != Some(true) {
+        let work = async { locks.lock(key, shared, transaction, system.txn.lock_wait(), deadlock_timeout).await.map(|_| ()) };
+        waiting::others(&system.session, work, || locks.try_lock(key, shared, transaction) == Some(true))?;
     }
     Ok(ScalarValue::Null)
 }

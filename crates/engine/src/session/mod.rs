@@ -2,7 +2,7 @@
 //!
 //! Reading order: [`api`] (what callers see) → [`shared`] (what other sessions may see of this one) → [`settings`] →
 //! [`session_impl`] (life of a session and of a statement) → [`dispatch`] (one statement) → [`transaction`] → [`prepared`], [`shapes`] →
-//! [`cursor`] → [`copy`] → [`explain`] → [`notify`] → [`system`], [`functions`] (what functions may ask).
+//! [`cursor`] → [`copy`] → [`explain`] → [`system`], [`functions`] (what functions may ask).
 
 pub mod api;
 pub(crate) mod background;
@@ -22,8 +22,9 @@ pub mod show;
 pub mod system;
 pub(crate) mod table_locks;
 pub mod transaction;
+pub(crate) mod waiting;
 
-pub use crate::environment::notify::Notification;
 pub use crate::environment::{Notice, SessionShared};
 pub use api::{CopyFormat, Execution, OutputColumn, ParamValue, Prepared, Rows, RowsTag, Session, SessionOptions, TransactionStatus};
 pub use prepared::Description;
+pub use stoa_table::services::notifications::Notification;

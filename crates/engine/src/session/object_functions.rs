@@ -2,6 +2,7 @@
 //!
 //! Called for one row each, through [`stoa_pg::context::System`].
 
+use super::waiting;
 use crate::environment::SessionEnvironment;
 use arrow::array::Int32Array;
 use datafusion::common::ScalarValue;
@@ -10,9 +11,7 @@ use stoa_pg::values::array::array_of_elements;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_sql::definition::functions::{Answer, Args, Objects, big, null, own_storage, storage, text};
 use stoa_table::TableId;
-use stoa_table::catalog::sequence::wait;
-use stoa_table::catalog::store::CatalogShared;
-use stoa_table::catalog::{Relation, SequenceDescriptor};
+use stoa_table::catalog::{Numbers, Relation, SequenceDescriptor};
 use stoa_table::txn::TableLockMode;
 
 /// The objects that a session sees.
@@ -59,11 +58,14 @@ fn sequences(system: &SessionEnvironment, function: &str, args: &Args<'_>, _: &S
     let catalog = &*system.catalog;
     match function {
         "nextval" => {
-            let (sequence, shared) = locked_sequence(system, args)?;
+            let (sequence, numbers) = locked_sequence(system, args)?;
             if !sequence.temporary {
                 system.txn.require_writable("nextval()")?;
             }
-            let value = shared.sequences.next(&sequence)?;
+            let value = match numbers.try_next(&sequence) {
+                Some(value) => value?,
+                None => waiting::answer(&system.session, numbers.next(&sequence))?,
+            };
             let mut values = system.session.sequences.lock();
             values.current.insert(sequence.oid, value);
             values.last = Some(sequence.oid);
@@ -88,21 +90,21 @@ fn sequences(system: &SessionEnvironment, function: &str, args: &Args<'_>, _: &S
             }
         }
         "setval" => {
-            let (sequence, shared) = locked_sequence(system, args)?;
+            let (sequence, numbers) = locked_sequence(system, args)?;
             if !sequence.temporary {
                 system.txn.require_writable("setval()")?;
             }
             let Some(value) = args.int(1) else { return big(None) };
             let is_called = args.bool(2).unwrap_or(true);
-            shared.sequences.set(&sequence, value, is_called)?;
+            waiting::answer(&system.session, numbers.set(&sequence, value, is_called))?;
             if is_called {
                 system.session.sequences.lock().current.insert(sequence.oid, value);
             }
             big(value)
         }
         "pg_sequence_last_value" => {
-            let (sequence, shared) = sequence(system, args)?;
-            let state = shared.sequences.state(&sequence)?;
+            let (sequence, numbers) = sequence(system, args)?;
+            let state = waiting::answer(&system.session, numbers.state(&sequence))?;
             big(state.is_called.then_some(state.last_value))
         }
         _ => Ok(None),
@@ -140,7 +142,7 @@ fn transactions(system: &SessionEnvironment, function: &str, args: &Args<'_>, _:
             Err(PgError::unsupported(format!("{function} is not supported")).hint("Commit times of transactions are not kept."))
         }
         "stoa_commit_status" => match args.text(0) {
-            Some(token) => text(stoa_table::catalog::sequence::wait(super::commit_status::status(system, &token))?.word().to_owned()),
+            Some(token) => text(waiting::answer(&system.session, super::commit_status::status(system, &token))?.word().to_owned()),
             None => text(None),
         },
         "pg_blocking_pids" => {
@@ -204,7 +206,7 @@ fn measured(system: &SessionEnvironment, storage: TableId) -> PgResult<(u64, u64
             let generation = files.generation();
             (generation.bytes(), generation.documents())
         })),
-        None => wait(system.database.tables.size(storage)),
+        None => waiting::answer(&system.session, system.database.tables.size(storage)),
     }
 }
 
@@ -217,27 +219,27 @@ fn rows(system: &SessionEnvironment, tables: &[TableId]) -> PgResult<i64> {
 }
 
 /// The sequence that is to be advanced or set: whoever is changing its definition is waited for.
-fn locked_sequence(system: &SessionEnvironment, args: &Args<'_>) -> PgResult<(SequenceDescriptor, Arc<CatalogShared>)> {
-    let (before, shared) = sequence(system, args)?;
+fn locked_sequence(system: &SessionEnvironment, args: &Args<'_>) -> PgResult<(SequenceDescriptor, Arc<dyn Numbers>)> {
+    let (before, numbers) = sequence(system, args)?;
     let (txn, mode) = (&system.txn, TableLockMode::RowExclusive);
     if before.temporary {
-        return Ok((before, shared));
+        return Ok((before, numbers));
     }
     if !txn.try_lock_table(before.oid, mode) {
         let work = async { txn.lock_table(before.oid, mode, false, &before.name).await.map(|_| ()) };
-        super::functions::wait_for(&system.session, work, || txn.try_lock_table(before.oid, mode))?;
+        waiting::others(&system.session, work, || txn.try_lock_table(before.oid, mode))?;
     }
     // What holds behind the lock may be newer than what the statement began with.
     if txn.sees(&system.catalog) {
-        return Ok((before, shared));
+        return Ok((before, numbers));
     }
     match txn.catalog().relation(before.oid).map(|r| &**r) {
-        Some(Relation::Sequence(sequence)) => Ok((sequence.clone(), shared)),
+        Some(Relation::Sequence(sequence)) => Ok((sequence.clone(), numbers)),
         _ => Err(PgError::new(SqlState::UNDEFINED_TABLE, format!("could not open relation with OID {}", before.oid))),
     }
 }
 
-fn sequence(system: &SessionEnvironment, args: &Args<'_>) -> PgResult<(SequenceDescriptor, Arc<CatalogShared>)> {
+fn sequence(system: &SessionEnvironment, args: &Args<'_>) -> PgResult<(SequenceDescriptor, Arc<dyn Numbers>)> {
     let oid = args.oid(0).unwrap_or(0);
     // A sequence that the running statement does not know yet was made by it.
     let catalog = if system.catalog.relation(oid).is_some() { Arc::clone(&system.catalog) } else { system.txn.catalog() };
@@ -246,6 +248,6 @@ fn sequence(system: &SessionEnvironment, args: &Args<'_>) -> PgResult<(SequenceD
         Some(other) => return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("\"{}\" is not a sequence", other.name()))),
         None => return Err(PgError::new(SqlState::UNDEFINED_TABLE, format!("could not open relation with OID {oid}"))),
     };
-    let shared = catalog.shared().cloned().ok_or_else(|| PgError::internal("a catalog without a store"))?;
-    Ok((sequence, shared))
+    let numbers = catalog.numbers().cloned().ok_or_else(|| PgError::internal("a catalog without a store"))?;
+    Ok((sequence, numbers))
 }

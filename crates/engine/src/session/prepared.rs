@@ -16,7 +16,6 @@ use stoa_syntax::ddl::{CreateTableAs, Ddl, RowSource};
 use stoa_syntax::utility::Utility;
 use stoa_syntax::{Body, Piece, ast};
 use stoa_table::catalog::{CatalogSnapshot, Oid};
-use stoa_table::clock::now_us;
 use stoa_table::txn::Transaction;
 
 /// A statement that was parsed once.
@@ -161,7 +160,7 @@ impl Session {
             told: AtomicBool::new(false),
             recalled: false,
         };
-        self.statement_us = now_us();
+        self.statement_us = self.database.tables.now_us();
         self.check_startable(&prepared)?;
         if prepared.bindable().is_some() {
             self.bound(&prepared)?;

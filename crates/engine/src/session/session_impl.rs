@@ -5,7 +5,6 @@ use super::cursor::Cursor;
 use super::prepared::ends_block;
 use super::transaction::Block;
 use crate::environment::guard::interruptible;
-use crate::environment::notify::Notification;
 use crate::environment::{DatabaseInner, SessionEnvironment, SessionShared, StatementContext};
 use crate::settings::{Settings, levels};
 use datafusion::common::ScalarValue;
@@ -15,7 +14,7 @@ use std::sync::Arc;
 use stoa_pg::values::datetime::epoch::from_clock;
 use stoa_pg::{EvalContext, PgError, PgResult, SqlState};
 use stoa_table::catalog::{CatalogSnapshot, Oid, PG_CATALOG_OID};
-use stoa_table::clock::now_us;
+use stoa_table::services::notifications::Notification;
 use stoa_table::txn::Transaction;
 use tokio::sync::mpsc::UnboundedReceiver;
 
@@ -80,10 +79,11 @@ impl Session {
         }
         let pid = database.next_pid();
         let user = if options.user.is_empty() { "stoa".to_owned() } else { options.user };
-        let shared = SessionShared::new(pid, rand::random(), user, name.to_owned(), options.client_address, now_us(), settings);
+        let shared =
+            SessionShared::new(pid, rand::random(), user, name.to_owned(), options.client_address, database.tables.now_us(), settings);
         let shared = Arc::new(shared.with_admission(database.admission.clone()));
-        database.register(&shared)?;
-        let notifications = Some(database.notifications.register(pid));
+        let notifications = Some(database.register(&shared)?);
+        let started_us = shared.started_us;
         Ok(Self {
             database,
             shared,
@@ -92,7 +92,7 @@ impl Session {
             unnamed: None,
             shapes: super::shapes::Shapes::default(),
             cursors: IndexMap::new(),
-            statement_us: now_us(),
+            statement_us: started_us,
             notifications,
             search_path: None,
             system: None,
@@ -123,7 +123,7 @@ impl Session {
     /// Whatever the statement raises; [`Session::fail`] has been called then. Errors of the stream are for the caller to report to
     /// `fail`.
     pub async fn execute(&mut self, prepared: &Prepared, params: Vec<ScalarValue>) -> PgResult<Execution> {
-        self.statement_us = now_us();
+        self.statement_us = self.database.tables.now_us();
         self.shared.rests();
         self.open_implicit();
         let statement = prepared.inner.clone();
@@ -148,7 +148,7 @@ impl Session {
     /// More rows of an earlier statement are asked for: it runs again, and can be cancelled.
     pub fn resume(&mut self) {
         let text = self.shared.activity().query;
-        self.shared.begin_statement(text, now_us(), self.block.started_us);
+        self.shared.begin_statement(text, self.database.tables.now_us(), self.block.started_us);
     }
 
     /// Closes a cursor of SQL that the protocol names; not an error if there is none.
@@ -161,9 +161,9 @@ impl Session {
     ///
     /// # Errors
     /// What reading the catalog raises.
-    pub fn dump_script(&mut self) -> PgResult<stoa_sql::definition::script::DumpScript> {
+    pub async fn dump_script(&mut self) -> PgResult<stoa_sql::definition::script::DumpScript> {
         let context = self.statement_context("stoa dump".into(), Arc::from([]))?;
-        stoa_sql::definition::script::dump_script(&context.catalog, &context.eval)
+        stoa_sql::definition::script::dump_script(&context.catalog, &context.eval).await
     }
 
     /// Ends the session: what is open is rolled back, temporary tables go.

@@ -26,7 +26,6 @@ use stoa_sql::typed::raises::may_raise;
 use stoa_sql::typed::tree::{Bound, BoundBody, Expr, ExprKind, Rel};
 use stoa_sql::typed::walk;
 use stoa_syntax::{Body, LiteralKind, Shape};
-use stoa_table::clock::now_us;
 
 /// Statements that a session keeps.
 const KEPT: usize = 32;
@@ -78,7 +77,7 @@ impl Session {
         kept.wanted = self.shapes.wanted;
         let (body, bound, constants) = (Arc::clone(&kept.body), Arc::clone(&kept.bound), Arc::clone(&kept.constants));
         self.begin_text(1);
-        self.statement_us = now_us();
+        self.statement_us = self.database.tables.now_us();
         // What this raises is raised again on the ordinary way.
         let system = self.environment().ok()?;
         let values = self.shared.settings().value.clone();

@@ -96,7 +96,7 @@ impl Session {
             let txn = self.transaction()?;
             if waited {
                 // What was committed meanwhile is seen.
-                txn.start_statement()?;
+                txn.start_statement().await?;
             }
             if bound.is_seen_by(&txn) {
                 return Ok(bound);

@@ -12,7 +12,6 @@ use std::time::Duration;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::utility::{Isolation, TransactionModes};
 use stoa_table::Durability;
-use stoa_table::clock::now_us;
 use stoa_table::txn::{self, GroupId, Transaction, TxnOptions};
 
 /// The modes that a transaction has.
@@ -353,7 +352,7 @@ impl Session {
             TransactionStatus::InTransaction => ActivityState::IdleInTransaction,
             TransactionStatus::Failed => ActivityState::IdleInFailedTransaction,
         };
-        self.shared.set_state(state, now_us(), if self.block.active { self.block.started_us } else { 0 });
+        self.shared.set_state(state, self.database.tables.now_us(), if self.block.active { self.block.started_us } else { 0 });
         out
     }
 
@@ -408,7 +407,9 @@ impl Session {
         match committed {
             Ok(named) => {
                 let outgoing = std::mem::take(&mut *self.shared.outgoing.lock());
-                self.database.notifications.publish(self.shared.pid, outgoing);
+                if !outgoing.is_empty() {
+                    self.database.tables.services().sessions().publish(self.shared.pid, outgoing).await;
+                }
                 self.end_block(true);
                 if named {
                     // A token names one transaction.

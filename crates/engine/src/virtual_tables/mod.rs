@@ -29,12 +29,12 @@ type Fill = fn(&StatementContext, &mut Builder<'_>) -> PgResult<()>;
 ///
 /// # Errors
 /// 42P01 if the sequence is gone; what the store reports.
-fn sequence_row(ctx: &StatementContext, oid: Oid) -> PgResult<RecordBatch> {
+async fn sequence_row(ctx: &StatementContext, oid: Oid) -> PgResult<RecordBatch> {
     use arrow::array::{ArrayRef, BooleanArray, Int64Array};
     let gone = || PgError::new(SqlState::UNDEFINED_TABLE, format!("could not open relation with OID {oid}"));
     let Some(Relation::Sequence(sequence)) = ctx.catalog.relation(oid).map(|r| &**r) else { return Err(gone()) };
-    let shared = ctx.catalog.shared().ok_or_else(gone)?;
-    let state = shared.sequences.state(sequence)?;
+    let numbers = ctx.catalog.numbers().ok_or_else(gone)?;
+    let state = crate::session::waiting::answer(&ctx.session, numbers.state(sequence))?;
     let columns: [(&str, ArrayRef); 3] = [
         ("last_value", Arc::new(Int64Array::from(vec![state.last_value]))),
         ("log_cnt", Arc::new(Int64Array::from(vec![state.log_cnt]))),
@@ -47,15 +47,15 @@ fn sequence_row(ctx: &StatementContext, oid: Oid) -> PgResult<RecordBatch> {
 ///
 /// # Errors
 /// XX000 if a value does not fit its column; what reading a sequence reports.
-fn rows(ctx: &StatementContext, schema: &str, name: &str, read: &[usize], wanted: &Wanted) -> PgResult<RecordBatch> {
+async fn rows(ctx: &StatementContext, schema: &str, name: &str, read: &[usize], wanted: &Wanted) -> PgResult<RecordBatch> {
     if schema == SEQUENCES {
         // Its row changes while the statement runs.
         let oid = name.parse().map_err(|_| PgError::internal("a sequence without an OID"))?;
-        return Ok(sequence_row(ctx, oid)?.project(read)?);
+        return Ok(sequence_row(ctx, oid).await?.project(read)?);
     }
     let live = schema == "pg_catalog" && pg_catalog::is_live(name);
     if !live && !wanted.is_everything() {
-        return make(ctx, schema, name, read, wanted);
+        return make(ctx, schema, name, read, wanted).await;
     }
     let definition =
         system_relations::find(schema, name).ok_or_else(|| PgError::internal(format!("{schema}.{name} is no system relation")))?;
@@ -65,18 +65,22 @@ fn rows(ctx: &StatementContext, schema: &str, name: &str, read: &[usize], wanted
     let made = match found {
         Some(made) => made,
         None => {
-            let made = make(ctx, schema, name, &key.2, &Wanted::default())?;
+            let made = make(ctx, schema, name, &key.2, &Wanted::default()).await?;
             ctx.made.0.lock().entry(key).or_insert(made).clone()
         }
     };
     Ok(if live { made.project(read)? } else { made })
 }
 
-fn make(ctx: &StatementContext, schema: &str, name: &str, read: &[usize], wanted: &Wanted) -> PgResult<RecordBatch> {
+async fn make(ctx: &StatementContext, schema: &str, name: &str, read: &[usize], wanted: &Wanted) -> PgResult<RecordBatch> {
     let definition =
         system_relations::find(schema, name).ok_or_else(|| PgError::internal(format!("{schema}.{name} is no system relation")))?;
     let mut builder = Builder::new(definition, read, wanted);
     let fill = match schema {
+        "pg_catalog" if pg_catalog::is_of_sequences(name) => {
+            pg_catalog::sequences(ctx, &mut builder).await?;
+            None
+        }
         "pg_catalog" => pg_catalog::filler(name),
         "information_schema" => information_schema::filler(name),
         _ => None,

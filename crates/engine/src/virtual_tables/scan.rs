@@ -183,13 +183,13 @@ impl SystemScanExec {
     }
 
     /// The rows, filtered.
-    fn made(&self, batch_rows: usize) -> Result<Vec<RecordBatch>> {
+    async fn made(&self, batch_rows: usize) -> Result<Vec<RecordBatch>> {
         // A join's build side is complete before its probe side is read: its filter says by now which rows it wants.
         let mut predicates = self.relation.predicates.clone();
         predicates.extend(self.output.dynamic_predicates());
         let wanted = Wanted::of(&predicates);
         let relation = &self.relation;
-        let made = rows(&relation.ctx, &relation.schema_name, &relation.name, &self.read, &wanted).map_err(DataFusionError::from)?;
+        let made = rows(&relation.ctx, &relation.schema_name, &relation.name, &self.read, &wanted).await.map_err(DataFusionError::from)?;
         // Names are those of the query.
         let options = RecordBatchOptions::new().with_row_count(Some(made.num_rows()));
         let made = RecordBatch::try_new_with_options(Arc::clone(&self.output.read_schema), made.columns().to_vec(), &options)?;
@@ -233,7 +233,7 @@ impl ExecutionPlan for SystemScanExec {
         let scan = self.clone();
         let made = futures::stream::once(async move {
             let timer = baseline.elapsed_compute().timer();
-            let batches = scan.made(batch_rows);
+            let batches = scan.made(batch_rows).await;
             timer.done();
             if let Ok(batches) = &batches {
                 baseline.record_output(batches.iter().map(RecordBatch::num_rows).sum());

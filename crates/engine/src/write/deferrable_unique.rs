@@ -17,7 +17,7 @@ use stoa_pg::sqlstate::SqlState;
 use stoa_pg::{EvalContext, PgError, PgResult};
 use stoa_table::catalog::{IndexDescriptor, Oid, TableDescriptor};
 use stoa_table::row::{ColumnSource, INDEX_FAMILY, IndexCodec, IndexEncoder, KeyList, RowCodec, ScanDecoder};
-use stoa_table::txn::locks::{LockStrength, LockWait};
+use stoa_table::services::locks::{LockStrength, LockWait};
 use stoa_table::txn::{RangeRead, ReadView, Transaction};
 use stoa_table::{CellRef, KeyRange, RowSink};
 

@@ -13,10 +13,10 @@ use std::sync::Arc;
 use stoa_pg::sqlstate::SqlState;
 use stoa_pg::{EvalContext, PgError, PgResult};
 use stoa_table::catalog::{ForeignKeyDescriptor, Oid, TableDescriptor};
+use stoa_table::failure::concurrent_update;
 use stoa_table::row::{KeyList, RowCodec, RowEncoder};
+use stoa_table::services::locks::{LockStrength, LockWait};
 use stoa_table::txn::deferred::DeferredWork;
-use stoa_table::txn::failure::concurrent_update;
-use stoa_table::txn::locks::{LockStrength, LockWait};
 use stoa_table::txn::{Isolation, Transaction};
 
 /// One check.

@@ -25,10 +25,10 @@ use stoa_sql::typed::evaluator::TableEvaluator;
 use stoa_sql::typed::from_datafusion;
 use stoa_table::access::{Comparison, Predicate};
 use stoa_table::catalog::{ColumnId, ForeignKeyAction, ForeignKeyDescriptor, IndexKey, IndexState, Oid, TableDescriptor};
+use stoa_table::failure::concurrent_update;
 use stoa_table::row::types::part_kind;
 use stoa_table::row::{IndexCodec, IndexEncoder, KeyColumn, KeyList, RowCodec, RowEncoder};
-use stoa_table::txn::failure::concurrent_update;
-use stoa_table::txn::locks::{LockStrength, LockWait};
+use stoa_table::services::locks::{LockStrength, LockWait};
 use stoa_table::txn::{Isolation, ReadView, TableLockMode, Transaction};
 
 /// A foreign key of another table (or the same) that refers to a table.

@@ -19,10 +19,10 @@ use stoa_pg::sqlstate::SqlState;
 use stoa_pg::{PgError, PgResult};
 use stoa_sql::typed::tree::{ColId, Expr, OnConflict};
 use stoa_table::catalog::{ColumnId, TableDescriptor};
+use stoa_table::failure::concurrent_update;
 use stoa_table::row::{INDEX_FAMILY, KeyList, RowEncoder};
-use stoa_table::txn::failure::concurrent_update;
-use stoa_table::txn::locks::LockId;
-use stoa_table::txn::locks::{LockStrength, LockWait};
+use stoa_table::services::locks::LockId;
+use stoa_table::services::locks::{LockStrength, LockWait};
 use stoa_table::txn::{Isolation, statement_retry};
 use stoa_table::{KeyRange, TableId};
 
@@ -258,7 +258,7 @@ pub async fn insert(writer: &TableWriter, work: &mut ForeignKeyWork, rows: &Rows
                     if writer.ctx.txn.isolation() == Isolation::Serializable {
                         // A transaction that could not commit with this row is told so instead.
                         put_rows(writer, &mut encoder, &mut entries, &row_keys, &[row])?;
-                        writer.ctx.txn.check_serializable()?;
+                        writer.ctx.txn.check_serializable().await?;
                     }
                     return Err(error);
                 }

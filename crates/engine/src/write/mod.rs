@@ -66,7 +66,10 @@ where
 {
     loop {
         let outcome = match run().await {
-            Ok(executed) => finish(ctx, whole).await.and_then(|()| ctx.txn.check_serializable()).map(|()| executed),
+            Ok(executed) => match finish(ctx, whole).await {
+                Ok(()) => ctx.txn.check_serializable().await.map(|()| executed),
+                Err(error) => Err(error),
+            },
             Err(error) => Err(error),
         };
         match outcome {
@@ -76,7 +79,7 @@ where
                 if !is_statement_retry(&error) {
                     return Err(error);
                 }
-                ctx.txn.start_statement()?;
+                ctx.txn.start_statement().await?;
             }
         }
     }

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use stoa_pg::{PgError, PgResult};
 use stoa_table::catalog::ColumnId;
 use stoa_table::row::{INDEX_FAMILY, KeyList, RowEncoder};
-use stoa_table::txn::locks::{LockStrength, LockWait};
+use stoa_table::services::locks::{LockStrength, LockWait};
 
 /// What the old rows were read from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -314,7 +314,7 @@ async fn check_unique(
         if let Some(moves) = &mut primary {
             let (old, new) = (old_keys.get(row), new_keys.get(row));
             if old != new && !moves.take(Some(old.to_vec()), new.to_vec()) {
-                txn.check_serializable()?;
+                txn.check_serializable().await?;
                 return Err(duplicate_primary_key(writer, rows, row)?);
             }
         }
@@ -323,7 +323,7 @@ async fn check_unique(
             match pairs.get(row).cloned().unwrap_or_default() {
                 (old, Some(new)) => {
                     if !moves.take(old, new) {
-                        txn.check_serializable()?;
+                        txn.check_serializable().await?;
                         return Err(duplicate_entry(writer, index, after, row)?);
                     }
                 }

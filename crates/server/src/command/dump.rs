@@ -89,7 +89,7 @@ impl Dump {
         io: &(impl Fn(std::io::Error) -> CommandError + Sync),
     ) -> Result<(), CommandError> {
         command(session, "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY").await?;
-        let script = session.dump_script()?;
+        let script = session.dump_script().await?;
         writeln!(out, "{HEAD}").map_err(io)?;
         if !self.rows_only {
             for statement in &script.before {

@@ -87,7 +87,8 @@ async fn give_back_when_quiet(database: Database) {
     loop {
         tokio::time::sleep(QUIET).await;
         let now = database.inner().sessions_begun();
-        let quiet = now == begun && database.inner().sessions().iter().all(|session| session.is_quiet_for(QUIET));
+        let now_us = database.inner().tables.now_us();
+        let quiet = now == begun && database.inner().sessions().iter().all(|session| session.is_quiet_for(QUIET, now_us));
         if quiet && worked {
             crate::allocator::forget_code();
         }

@@ -75,7 +75,7 @@ async fn open(
             SSL_REQUEST | GSS_REQUEST => socket.write_all(b"N").await.map_err(|_| None)?,
             CANCEL_REQUEST => {
                 if let Ok(Some(request)) = CancelRequest::decode(&mut packet, &DecodeContext::default()) {
-                    cancel(database, &request);
+                    cancel(database, &request).await;
                 }
                 return Ok(None);
             }
@@ -185,7 +185,7 @@ fn command_line(text: &str) -> PgResult<Vec<(String, String)>> {
     Ok(out)
 }
 
-fn cancel(database: &Database, request: &CancelRequest) {
+async fn cancel(database: &Database, request: &CancelRequest) {
     let secret = match &request.secret_key {
         SecretKey::I32(key) => key.cast_unsigned(),
         SecretKey::Bytes(bytes) => match <[u8; 4]>::try_from(bytes.as_ref()) {
@@ -194,7 +194,7 @@ fn cancel(database: &Database, request: &CancelRequest) {
         },
     };
     if let Ok(pid) = u32::try_from(request.pid) {
-        database.inner().cancel(pid, secret);
+        database.inner().cancel(pid, secret).await;
     }
 }
 

@@ -29,7 +29,7 @@ const ORDERS: &[(&str, &[&str])] = &[
             "functions",
         ],
     ),
-    ("table", &["clock", "catalog", "row", "tables", "txn", "feed", "column_cache", "access", "statistics"]),
+    ("table", &["clock", "failure", "catalog", "row", "services", "tables", "feed", "txn", "column_cache", "access", "statistics"]),
     ("sql", &["typed", "system_relations", "catalog", "fulltext", "bind", "definition"]),
     (
         "engine",

@@ -11,7 +11,7 @@ use crate::typed::walk::walk_volatile;
 use stoa_pg::{PgError, PgResult, PgType, SqlState};
 use stoa_syntax::ast::{self, Expr as E};
 use stoa_syntax::locking::Strength;
-use stoa_table::txn::locks::{LockStrength, LockWait};
+use stoa_table::services::locks::{LockStrength, LockWait};
 
 /// What stands around a SELECT in its query: order, limits, locks.
 #[derive(Default)]

@@ -40,10 +40,10 @@ pub struct DumpTable {
 ///
 /// # Errors
 /// XX000 for a stored text that cannot be read; what reading sequences raises.
-pub fn dump_script(catalog: &CatalogSnapshot, eval: &EvalContext) -> PgResult<DumpScript> {
+pub async fn dump_script(catalog: &CatalogSnapshot, eval: &EvalContext) -> PgResult<DumpScript> {
     let path = [PG_CATALOG_OID];
     let writer = Writer { catalog, definitions: Definitions { catalog, path: &path, eval }, schemas: schemas(catalog) };
-    writer.script()
+    writer.script().await
 }
 
 /// Schemas of users, `public` included, by name.
@@ -61,7 +61,7 @@ struct Writer<'a> {
 }
 
 impl Writer<'_> {
-    fn script(&self) -> PgResult<DumpScript> {
+    async fn script(&self) -> PgResult<DumpScript> {
         let mut relations: Vec<Arc<Relation>> =
             self.catalog.relations().filter(|r| self.schemas.iter().any(|s| s.oid == r.schema())).cloned().collect();
         relations.sort_by_key(|r| r.oid());
@@ -111,8 +111,8 @@ impl Writer<'_> {
         // By name: what comes with a column gets its OID when that is made, so that OIDs differ in what is restored.
         sequences.sort_by_key(|s| (self.name(s.oid).ok(), s.oid));
         for sequence in &sequences {
-            let shared = self.catalog.shared().ok_or_else(|| PgError::internal("a catalog without sequences"))?;
-            let state = shared.sequences.state(sequence)?;
+            let numbers = self.catalog.numbers().ok_or_else(|| PgError::internal("a catalog without sequences"))?;
+            let state = numbers.state(sequence).await?;
             let name = quote_text(&self.name(sequence.oid)?);
             out.after.push(format!("SELECT pg_catalog.setval({name}, {}, {});", state.last_value, state.is_called));
         }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use stoa_pg::SqlType;
 use stoa_pg::registry::{Func, Oper};
 use stoa_table::catalog::{ColumnId, TableDescriptor};
-use stoa_table::txn::locks::{LockStrength, LockWait};
+use stoa_table::services::locks::{LockStrength, LockWait};
 
 /// A column of some relational node, unique in the statement.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

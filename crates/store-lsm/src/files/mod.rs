@@ -9,7 +9,7 @@
 //! sides it is the list of the version that is pinned; with another one it is tried again.
 //!
 //! What an iterator over memory does not tell are deletions: they hide entries of files. So a storage whose deletions may not be
-//! flushed is read by RocksDB ([`Deletions`]).
+//! flushed is read by RocksDB ([`Deletions`]); if long scans meet some, the janitor flushes them.
 
 mod run;
 mod table_file;
@@ -30,7 +30,7 @@ use stoa_store::{Compression, StoreError, StoreResult};
 const TRIES: u32 = 3;
 /// More runs than that are merged by RocksDB.
 const MOST_RUNS: usize = 12;
-/// Deletions are flushed for a scan of so many times the bytes that are in memory, and not more often than that.
+/// Deletions are flushed for scans of so many times the bytes that are in memory, and not more often than that.
 const FLUSHED_SHARE: u64 = 4;
 const BETWEEN_FLUSHES: Duration = Duration::from_secs(10);
 
@@ -265,7 +265,9 @@ struct Noted {
     last: HashMap<u32, u64>,
     /// The same of those that a log had of any storage when the store was opened.
     of_any: Option<u64>,
-    /// When a scan has last flushed them.
+    /// Whether a scan would have gained by a flush since the last one.
+    flush_wanted: bool,
+    /// When the janitor has last flushed them.
     flushed_at: Option<Instant>,
 }
 
@@ -289,8 +291,8 @@ impl ColumnFamily {
         self.deletions.0.lock().last.insert(storage, newest);
     }
 
-    /// Whether a storage has deletions that are not flushed: those that are visible to anyone who asks now. They are flushed for a scan
-    /// of so many bytes of files that it gains more than that costs.
+    /// Whether a storage has deletions that are not flushed: those that are visible to anyone who asks now. If a scan of so many bytes
+    /// of files gains more by a flush than that costs, the janitor is asked for one.
     fn has_deletions(&self, storage: u32, bytes: u64) -> StoreResult<bool> {
         if !self.deletions.0.lock().concerns(storage) {
             return Ok(false);
@@ -298,23 +300,27 @@ impl ColumnFamily {
         let newest = self.database().db.latest_sequence_number();
         if self.unflushed_deletions()? > 0 {
             let memory = self.number("rocksdb.cur-size-all-mem-tables")?;
-            let mut noted = self.deletions.0.lock();
-            if memory.saturating_mul(FLUSHED_SHARE) > bytes || noted.flushed_at.is_some_and(|at| at.elapsed() < BETWEEN_FLUSHES) {
-                return Ok(true);
-            }
-            noted.flushed_at = Some(Instant::now());
-            drop(noted);
-            if let Err(error) = self.database().db.flush_cf(&self.handle) {
-                // Writers will be told as well; to read, it is not needed.
-                tracing::warn!("deletions could not be flushed for a scan: {error}");
-                return Ok(true);
-            }
+            self.deletions.0.lock().flush_wanted |= memory.saturating_mul(FLUSHED_SHARE) <= bytes;
+            return Ok(true);
         }
         // What was noted since then may be of later ones.
         let mut noted = self.deletions.0.lock();
         noted.last.retain(|_, last| *last > newest);
         noted.of_any.take_if(|last| *last <= newest);
         Ok(noted.concerns(storage))
+    }
+
+    /// Flushes deletions that scans have met, now and then.
+    pub fn flush_deletions(&self) -> StoreResult<()> {
+        {
+            let mut noted = self.deletions.0.lock();
+            if !noted.flush_wanted || noted.flushed_at.is_some_and(|at| at.elapsed() < BETWEEN_FLUSHES) {
+                return Ok(());
+            }
+            noted.flush_wanted = false;
+            noted.flushed_at = Some(Instant::now());
+        }
+        self.database().db.flush_cf(&self.handle).map_err(crate::database::write_error)
     }
 
     fn unflushed_deletions(&self) -> StoreResult<u64> {

@@ -1,7 +1,7 @@
 //! An immutable view of the catalog, pinned per statement.
 
 use super::descriptor::{IndexDescriptor, Oid, Relation, SchemaDescriptor, TableDescriptor, ViewDescriptor};
-use super::store::CatalogShared;
+use super::numbers::Numbers;
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
 
@@ -23,20 +23,20 @@ pub struct CatalogSnapshot {
     keys: HashMap<Oid, Oid>,
     keys_by_name: HashMap<(Oid, String), Oid>,
     /// Ids and sequences; none in catalogs that were made for tests.
-    shared: Option<Arc<CatalogShared>>,
+    numbers: Option<Arc<dyn Numbers>>,
     /// Tables by a table that their foreign keys refer to; found when first asked for.
     referencing: OnceLock<HashMap<Oid, Vec<Oid>>>,
 }
 
 impl CatalogSnapshot {
-    /// What all snapshots of the database share.
+    /// Where new objects have their ids from, and sequences their values.
     #[must_use]
-    pub fn shared(&self) -> Option<&Arc<CatalogShared>> {
-        self.shared.as_ref()
+    pub fn numbers(&self) -> Option<&Arc<dyn Numbers>> {
+        self.numbers.as_ref()
     }
 
-    pub(super) fn set_shared(&mut self, shared: Arc<CatalogShared>) {
-        self.shared = Some(shared);
+    pub(super) fn set_numbers(&mut self, numbers: Arc<dyn Numbers>) {
+        self.numbers = Some(numbers);
     }
 
     /// The tables with foreign keys that refer to this one, by OID.

@@ -12,11 +12,9 @@
 //! of the store that no descriptor names is left over from a transaction that did not commit, and is removed at open.
 
 use super::descriptor::{Epoch, FIRST_USER_OID, INFORMATION_SCHEMA_OID, Oid, PG_CATALOG_OID, PUBLIC_OID, Relation, SchemaDescriptor};
-use super::sequence::Sequences;
+use super::numbers::Numbers;
 use super::snapshot::CatalogSnapshot;
-use crate::tables::Tables;
-use crate::txn::commit_token::TOKEN_TABLE;
-use crate::txn::{CATALOG_FAMILY, CATALOG_TABLE, store_error};
+use crate::failure::store_error;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::collections::HashSet;
@@ -24,15 +22,24 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_store::{
-    CellRef, Commit, Durability, FamilyOptions, FamilySchema, KeyRange, Mutations, ReadSpec, ScanSpec, Store, TableId, TableSchema,
+    CellRef, Commit, Durability, FamilyId, FamilyOptions, FamilySchema, KeyRange, Mutations, ReadSpec, ScanSpec, Store, TableId,
+    TableSchema,
 };
 
 /// The version of what is stored.
 const VERSION: u8 = 1;
 /// That of tables whose timestamps count from 2000.
 const SINCE_2000: u8 = 2;
-/// How many ids are taken at a time.
-const BLOCK: u32 = 64;
+/// Where descriptors are stored.
+pub const CATALOG_TABLE: TableId = TableId(1);
+/// The one family of [`CATALOG_TABLE`].
+pub const CATALOG_FAMILY: FamilyId = FamilyId(0);
+/// The table of the store that holds the records of the change feed.
+pub const FEED_TABLE: TableId = TableId(2);
+/// The table of commit tokens.
+pub const TOKEN_TABLE: TableId = TableId(3);
+/// How long the end of a transaction can be asked for.
+pub const TOKENS_KEPT: std::time::Duration = std::time::Duration::from_secs(7 * 24 * 3600);
 const FORMAT_KEY: &[u8] = b"mformat";
 const IDS_KEY: &[u8] = b"mids";
 
@@ -101,45 +108,15 @@ struct Ids {
     next: u32,
 }
 
-#[derive(Debug)]
-struct Range {
-    next: u32,
-    end: u32,
+/// The first id that was never given out.
+pub(crate) async fn stored_ids(store: &dyn Store) -> PgResult<u32> {
+    let stored = get(store, IDS_KEY).await?;
+    Ok(stored.map(|bytes| decode::<Ids>(&bytes)).transpose()?.map_or(FIRST_USER_OID, |ids| ids.next.max(FIRST_USER_OID)))
 }
 
-/// What all snapshots of one database share: ids and sequences.
-#[derive(Debug)]
-pub struct CatalogShared {
-    store: Arc<dyn Store>,
-    ids: tokio::sync::Mutex<Range>,
-    pub sequences: Sequences,
-}
-
-impl CatalogShared {
-    /// An id that was never used: OIDs and tables of the store come from one row of numbers.
-    ///
-    /// # Errors
-    /// What the store reports.
-    pub async fn next_id(&self) -> PgResult<u32> {
-        let mut ids = self.ids.lock().await;
-        if ids.next == ids.end {
-            let end =
-                ids.end.checked_add(BLOCK).ok_or_else(|| PgError::new(SqlState::PROGRAM_LIMIT_EXCEEDED, "out of object identifiers"))?;
-            put(&*self.store, IDS_KEY, &encode(&Ids { next: end })?).await?;
-            ids.end = end;
-        }
-        let id = ids.next;
-        ids.next += 1;
-        Ok(id)
-    }
-
-    /// A table of the store that no other ever was.
-    ///
-    /// # Errors
-    /// As [`CatalogShared::next_id`].
-    pub async fn next_table_id(&self) -> PgResult<TableId> {
-        self.next_id().await.map(TableId)
-    }
+/// From this id on none was given out.
+pub(crate) async fn store_ids(store: &dyn Store, next: u32) -> PgResult<()> {
+    put(store, IDS_KEY, &encode(&Ids { next })?).await
 }
 
 /// Writes one row of the catalog outside of any transaction, durably.
@@ -244,8 +221,7 @@ pub fn store_tables_of(relation: &Relation) -> impl Iterator<Item = TableId> {
 ///
 /// # Errors
 /// What the store reports; XX001 for rows that cannot be read.
-pub async fn open(tables: &Tables) -> PgResult<CatalogSnapshot> {
-    let store = tables.store();
+pub(crate) async fn open(store: &Arc<dyn Store>, numbers: Arc<dyn Numbers>) -> PgResult<CatalogSnapshot> {
     if store.describe_table(CATALOG_TABLE).await.map_err(store_error)?.is_none() {
         let family = FamilySchema { id: CATALOG_FAMILY, name: "c".into(), options: FamilyOptions::default() };
         let schema = TableSchema { id: CATALOG_TABLE, name: "catalog".into(), families: vec![family], split_points: Vec::new() };
@@ -261,19 +237,20 @@ pub async fn open(tables: &Tables) -> PgResult<CatalogSnapshot> {
         commit(&**store, &mutations).await?;
     }
     if store.describe_table(TOKEN_TABLE).await.map_err(store_error)?.is_none() {
-        store.create_table(&crate::txn::commit_token::table_schema()).await.map_err(store_error)?;
+        let options = FamilyOptions { ttl: Some(TOKENS_KEPT), ..FamilyOptions::default() };
+        let family = FamilySchema { id: FamilyId(0), name: "c".into(), options };
+        let schema = TableSchema { id: TOKEN_TABLE, name: "commit_tokens".into(), families: vec![family], split_points: Vec::new() };
+        store.create_table(&schema).await.map_err(store_error)?;
     }
     let mut schemas: Vec<SchemaDescriptor> = Vec::new();
     let mut relations: Vec<Relation> = Vec::new();
     let mut states: Vec<Oid> = Vec::new();
-    let mut next = FIRST_USER_OID;
     for (key, value) in rows(&**store).await? {
         let oid = key.get(1..5).and_then(|b| <[u8; 4]>::try_from(b).ok()).map(u32::from_be_bytes);
         match (key.first(), oid) {
             (Some(b's'), Some(_)) => schemas.push(decode(&value)?),
             (Some(b'r'), Some(_)) => relations.push(decode(&value)?),
             (Some(b'q'), Some(oid)) => states.push(oid),
-            (Some(b'm'), _) if key == IDS_KEY => next = decode::<Ids>(&value)?.next.max(FIRST_USER_OID),
             _ => {}
         }
     }
@@ -282,14 +259,9 @@ pub async fn open(tables: &Tables) -> PgResult<CatalogSnapshot> {
             schemas.push(schema);
         }
     }
-    let shared = CatalogShared {
-        store: Arc::clone(store),
-        ids: tokio::sync::Mutex::new(Range { next, end: next }),
-        sequences: Sequences::new(Arc::clone(store)),
-    };
     let mut snapshot = CatalogSnapshot::default();
     snapshot.version = 1;
-    snapshot.set_shared(Arc::new(shared));
+    snapshot.set_numbers(numbers);
     let temporary: HashSet<Oid> = schemas.iter().filter(|s| s.temporary.is_some()).map(|s| s.oid).collect();
     let mut stale = Mutations::new();
     for schema in schemas {
@@ -316,7 +288,7 @@ pub async fn open(tables: &Tables) -> PgResult<CatalogSnapshot> {
     }
     let named: HashSet<TableId> = snapshot.relations().flat_map(|r| storage_of(r)).collect();
     for table in store.list_tables().await.map_err(store_error)? {
-        if ![CATALOG_TABLE, TOKEN_TABLE, crate::feed::FEED_TABLE].contains(&table.id) && !named.contains(&table.id) {
+        if ![CATALOG_TABLE, TOKEN_TABLE, FEED_TABLE].contains(&table.id) && !named.contains(&table.id) {
             store.drop_table(table.id).await.map_err(store_error)?;
         }
     }
@@ -332,13 +304,13 @@ mod tests {
     #[tokio::test]
     async fn ids_are_not_used_twice() {
         let store: Arc<dyn Store> = Arc::new(ModelStore::default());
-        let first = open(&Tables::new(Arc::clone(&store))).await.unwrap();
+        let first = crate::Tables::new(Arc::clone(&store)).open_catalog().await.unwrap();
         assert!(first.schema_by_name("public").is_some() && first.schema_by_name("pg_catalog").is_some());
         let mut seen = HashSet::new();
         for _ in 0..3 {
-            let catalog = open(&Tables::new(Arc::clone(&store))).await.unwrap();
+            let catalog = crate::Tables::new(Arc::clone(&store)).open_catalog().await.unwrap();
             for _ in 0..70 {
-                assert!(seen.insert(catalog.shared().unwrap().next_id().await.unwrap()));
+                assert!(seen.insert(catalog.numbers().unwrap().next_id().await.unwrap()));
             }
         }
         assert!(seen.iter().all(|id| *id >= FIRST_USER_OID));
@@ -347,12 +319,12 @@ mod tests {
     #[tokio::test]
     async fn tables_that_nothing_names_go() {
         let store: Arc<dyn Store> = Arc::new(ModelStore::default());
-        open(&Tables::new(Arc::clone(&store))).await.unwrap();
+        crate::Tables::new(Arc::clone(&store)).open_catalog().await.unwrap();
         let family = FamilySchema { id: CATALOG_FAMILY, name: "f".into(), options: FamilyOptions::default() };
         let schema = TableSchema { id: TableId(77), name: "x".into(), families: vec![family], split_points: Vec::new() };
         let kept = store.list_tables().await.unwrap();
         store.create_table(&schema).await.unwrap();
-        open(&Tables::new(Arc::clone(&store))).await.unwrap();
+        crate::Tables::new(Arc::clone(&store)).open_catalog().await.unwrap();
         assert_eq!(store.list_tables().await.unwrap(), kept);
     }
 }

@@ -10,7 +10,7 @@
 
 mod values;
 
-use crate::catalog::ColumnId;
+use crate::row::decoder::ColumnKey;
 use crate::txn::ReadView;
 use arrow::array::ArrayRef;
 use parking_lot::Mutex;
@@ -18,18 +18,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use stoa_pg::SqlType;
 use stoa_store::{KeyRange, TableId, Timestamp, Watch};
 use values::Values;
-
-/// A column as it is read: the id stays when a table is altered, the rest may change.
-#[derive(Clone, PartialEq, Debug)]
-pub struct ColumnKey {
-    pub id: ColumnId,
-    pub ty: SqlType,
-    /// What a row without the column reads as.
-    pub missing: Option<Arc<[u8]>>,
-}
 
 #[derive(Debug)]
 struct KeptColumn {
@@ -331,9 +321,10 @@ fn kept_column(key: &Arc<ColumnKey>, values: &ArrayRef, reader: &Reader) -> Kept
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
     use super::*;
+    use crate::catalog::ColumnId;
     use crate::txn::Overlay;
     use arrow::array::{AsArray, Int64Array};
-    use stoa_pg::PgType;
+    use stoa_pg::{PgType, SqlType};
     use stoa_store::conformance::block_on;
     use stoa_store::model::ModelStore;
     use stoa_store::{Commit, Durability, FamilyId, FamilyOptions, FamilySchema, Mutations, Snapshot, Store, TableSchema};

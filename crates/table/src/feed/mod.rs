@@ -17,8 +17,9 @@
 
 pub mod record;
 
+use crate::catalog::store::FEED_TABLE;
+use crate::failure::store_error;
 use crate::row::KeyList;
-use crate::txn::{Overlay, store_error};
 use parking_lot::RwLock;
 use std::collections::{HashMap, VecDeque};
 use std::ops::ControlFlow;
@@ -32,8 +33,6 @@ use stoa_store::{
 };
 use tokio::sync::Notify;
 
-/// The table of the store that holds the records.
-pub const FEED_TABLE: TableId = TableId(2);
 const FEED_FAMILY: FamilyId = FamilyId(0);
 
 /// How long entries stay in memory for snapshots older than what readers have reached.
@@ -131,6 +130,18 @@ impl TableFeed {
         }
         gone
     }
+}
+
+/// What a transaction has written.
+pub trait Written: Sync {
+    /// The tables of which rows were written.
+    fn tables(&self) -> Vec<TableId>;
+
+    /// The rows of one of them.
+    ///
+    /// # Errors
+    /// They cannot be read.
+    fn keys_of(&self, table: TableId) -> PgResult<KeyList>;
 }
 
 /// How far readers of a table are behind.
@@ -286,7 +297,7 @@ impl Feed {
     ///
     /// # Errors
     /// The transaction's changes cannot be read.
-    pub async fn begin(self: &Arc<Self>, writes: &Overlay, mutations: &mut Mutations) -> PgResult<Option<Ticket>> {
+    pub async fn begin(self: &Arc<Self>, writes: &impl Written, mutations: &mut Mutations) -> PgResult<Option<Ticket>> {
         if !self.active.load(Ordering::Acquire) {
             return Ok(None);
         }
@@ -439,10 +450,32 @@ impl Ticket {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
     use super::*;
-    use crate::txn::WriteSet;
     use stoa_store::model::ModelStore;
 
     const T: TableId = TableId(77);
+
+    /// Rows of one table.
+    struct Rows(Vec<String>);
+
+    impl Written for Rows {
+        fn tables(&self) -> Vec<TableId> {
+            vec![T]
+        }
+
+        fn keys_of(&self, _: TableId) -> PgResult<KeyList> {
+            let mut out = KeyList::new();
+            self.0.iter().for_each(|key| out.push(key.as_bytes()));
+            Ok(out)
+        }
+    }
+
+    impl Rows {
+        fn mutations(&self) -> Mutations {
+            let mut out = Mutations::new();
+            self.0.iter().for_each(|key| out.put(T, key.as_bytes(), FamilyId(0), &[], b"x"));
+            out
+        }
+    }
 
     async fn store() -> Arc<dyn Store> {
         let store: Arc<dyn Store> = Arc::new(ModelStore::default());
@@ -452,10 +485,8 @@ mod tests {
     }
 
     async fn commit(store: &Arc<dyn Store>, feed: &Arc<Feed>, keys: &[&str]) -> Timestamp {
-        let mut writes = WriteSet::default();
-        keys.iter().for_each(|k| writes.put(T, k.as_bytes(), FamilyId(0), &[], Some(b"x")));
-        let writes = writes.into_overlay();
-        let mut mutations = writes.mutations().unwrap();
+        let writes = Rows(keys.iter().map(|key| (*key).to_owned()).collect());
+        let mut mutations = writes.mutations();
         let ticket = feed.begin(&writes, &mut mutations).await.unwrap();
         let commit = Commit { mutations: &mutations, snapshot: None, validate: &[], durability: Durability::Sync };
         let at = store.commit(commit).await.unwrap();
@@ -480,9 +511,7 @@ mod tests {
         feed.follow(T, 1);
         let many: Vec<String> = (0..MAX_BEHIND).map(|n| format!("{n:07}")).collect();
         let at = commit(&store, &feed, &many.iter().map(String::as_str).collect::<Vec<_>>()).await;
-        let mut writes = WriteSet::default();
-        writes.put(T, b"one more", FamilyId(0), &[], Some(b"x"));
-        let (writes, mut mutations) = (writes.into_overlay(), Mutations::new());
+        let (writes, mut mutations) = (Rows(vec!["one more".into()]), Mutations::new());
         let mut waiting = Box::pin(feed.begin(&writes, &mut mutations));
         assert!(futures::poll!(&mut waiting).is_pending());
         feed.advance(T, 1, at).await.unwrap();
@@ -562,10 +591,8 @@ mod tests {
         feed.prepare().await.unwrap();
         feed.follow(T, 1);
         let now = store.snapshot().timestamp();
-        let mut writes = WriteSet::default();
-        writes.put(T, b"k", FamilyId(0), &[], Some(b"x"));
-        let writes = writes.into_overlay();
-        let ticket = feed.begin(&writes, &mut writes.mutations().unwrap()).await.unwrap().unwrap();
+        let writes = Rows(vec!["k".into()]);
+        let ticket = feed.begin(&writes, &mut writes.mutations()).await.unwrap().unwrap();
         assert_eq!(keys(feed.changed(T, now, now)), Some(vec!["k".into()]));
         ticket.undone();
         assert_eq!(keys(feed.changed(T, now, now)), Some(vec![]));

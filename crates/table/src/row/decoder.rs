@@ -10,7 +10,6 @@ use super::key::{KeyCodec, KeyList, KeyPartCodec};
 use super::table::{Place, RowCodec, qualifier};
 use super::types::key_is_lossless;
 use crate::catalog::{ColumnId, Epoch};
-use crate::column_cache::ColumnKey;
 use arrow::array::ArrayRef;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -20,6 +19,15 @@ use stoa_encoding::packed_row::{Cell, Projection};
 use stoa_encoding::valueside::{TypeTag, decode_cell};
 use stoa_pg::{PgError, PgResult, SqlType};
 use stoa_store::{CellRef, FamilyId, Layout, RowSink};
+
+/// A column as it is read: the id stays when a table is altered, the rest may change.
+#[derive(Clone, PartialEq, Debug)]
+pub struct ColumnKey {
+    pub id: ColumnId,
+    pub ty: SqlType,
+    /// What a row without the column reads as.
+    pub missing: Option<Arc<[u8]>>,
+}
 
 /// What a scan reads: a table or one of its indexes.
 #[derive(Clone, Debug)]

@@ -43,7 +43,12 @@ impl RowSink for Sampler {
 ///
 /// # Errors
 /// The store failed, a row cannot be read, or what `check` raises.
-pub async fn collect(view: &ReadView, table: &TableDescriptor, check: &(dyn Fn() -> PgResult<()> + Sync)) -> PgResult<TableStatistics> {
+pub async fn collect(
+    view: &ReadView,
+    table: &TableDescriptor,
+    now_us: i64,
+    check: &(dyn Fn() -> PgResult<()> + Sync),
+) -> PgResult<TableStatistics> {
     let codec = RowCodec::of(&std::sync::Arc::new(table.clone()))?;
     let regions = view.store.regions(codec.storage).await.map_err(store_error)?;
     let expected: u64 = regions.iter().map(|r| r.approximate_rows).sum();
@@ -63,13 +68,7 @@ pub async fn collect(view: &ReadView, table: &TableDescriptor, check: &(dyn Fn()
     let Sampler { mut decoder, rows, .. } = sampler;
     let sampled = decoder.rows();
     let arrays = decoder.finish()?;
-    let mut out = TableStatistics {
-        rows: rows as f64,
-        collected_us: crate::clock::now_us(),
-        explicit: false,
-        columns: Vec::new(),
-        epoch: Epoch::Postgres,
-    };
+    let mut out = TableStatistics { rows: rows as f64, collected_us: now_us, explicit: false, columns: Vec::new(), epoch: Epoch::Postgres };
     for (column, array) in columns.iter().zip(&arrays) {
         check()?;
         out.columns.push(values_of(column, array, sampled, rows as f64)?);

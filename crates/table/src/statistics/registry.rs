@@ -132,6 +132,8 @@ async fn analyze(registry: &Arc<Registry>, transactions: &TransactionManager, ta
     let tables = transactions.tables();
     let view = tables.newest();
     let gone = || PgError::internal("the database is closed");
-    let statistics = collect(&view, descriptor, &|| if Arc::strong_count(registry) > 1 { Ok(()) } else { Err(gone()) }).await?;
-    registry.set(&tables, table, statistics).await
+    let _lease = tables.services().leases().take(&format!("statistics of table {table}")).await;
+    let statistics =
+        collect(&view, descriptor, tables.now_us(), &|| if Arc::strong_count(registry) > 1 { Ok(()) } else { Err(gone()) }).await?;
+    registry.set(tables, table, statistics).await
 }

@@ -2,8 +2,8 @@
 //!
 //! Invariant: the lock manager holds a mode for a group exactly while the session's count or the transaction's is above zero.
 
-use super::failure::lock_failure;
-use super::locks::{Acquired, GroupId, LockId, LockManager, Mode, Wait};
+use crate::services::Services;
+use crate::services::locks::{GroupId, LockId, Mode, Tried, Wait, Wanted, lock_failure};
 use parking_lot::Mutex;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ struct Count {
 /// The advisory locks of one session.
 #[derive(Debug)]
 pub struct AdvisoryLocks {
-    locks: Arc<LockManager>,
+    services: Arc<dyn Services>,
     group: GroupId,
     held: Mutex<HashMap<(LockId, Mode), Count>>,
     /// What the transaction took, in order: a savepoint's rollback gives up what came after it.
@@ -43,8 +43,8 @@ pub struct AdvisoryLocks {
 
 impl AdvisoryLocks {
     #[must_use]
-    pub fn new(locks: Arc<LockManager>, group: GroupId) -> Self {
-        Self { locks, group, held: Mutex::default(), taken: Mutex::default() }
+    pub fn new(services: Arc<dyn Services>, group: GroupId) -> Self {
+        Self { services, group, held: Mutex::default(), taken: Mutex::default() }
     }
 
     fn mode(shared: bool) -> Mode {
@@ -81,12 +81,12 @@ impl AdvisoryLocks {
             count.transaction = count.transaction.saturating_sub(1);
             if count.session == 0 && count.transaction == 0 {
                 held.remove(&(id, mode));
-                self.locks.release_mode(self.group, id, mode);
+                self.services.locks().release_mode(self.group, id, mode);
             }
         }
     }
 
-    /// Waits for the lock.
+    /// Takes the lock, or waits for it; with [`Wait::Never`] it says whether it was free.
     ///
     /// # Errors
     /// 55P03 after the lock timeout, 40P01 in a deadlock.
@@ -97,26 +97,30 @@ impl AdvisoryLocks {
         transaction: bool,
         wait: Wait,
         deadlock_timeout: std::time::Duration,
-    ) -> PgResult<()> {
+    ) -> PgResult<bool> {
         let (id, mode) = (key.id(), Self::mode(shared));
-        match self.locks.acquire_watchful(self.group, id, mode, wait, deadlock_timeout).await {
-            Acquired::Granted { .. } => {
-                self.count(id, mode, transaction);
-                Ok(())
-            }
-            other => Err(lock_failure(&other, "advisory lock")),
-        }
+        let wanted = Wanted { group: self.group, mode, wait, deadlock_timeout, skip: wait == Wait::Never };
+        let mut held = true;
+        let mut taken = |_, new: Option<bool>| match new {
+            Some(_) => self.count(id, mode, transaction),
+            None => held = false,
+        };
+        let outcome = self.services.locks().acquire(wanted, &[id], &mut taken).await;
+        outcome.map(|()| held).map_err(|other| lock_failure(&other, "advisory lock"))
     }
 
-    /// Takes the lock if it is free.
+    /// Takes the lock if it is free; `None` if that is not known at once.
     #[must_use]
-    pub fn try_lock(&self, key: AdvisoryKey, shared: bool, transaction: bool) -> bool {
+    pub fn try_lock(&self, key: AdvisoryKey, shared: bool, transaction: bool) -> Option<bool> {
         let (id, mode) = (key.id(), Self::mode(shared));
-        let taken = self.locks.try_acquire(self.group, id, mode).is_some();
-        if taken {
-            self.count(id, mode, transaction);
+        match self.services.locks().try_acquire(self.group, id, mode) {
+            Tried::Granted { .. } => {
+                self.count(id, mode, transaction);
+                Some(true)
+            }
+            Tried::Busy => Some(false),
+            Tried::Unknown => None,
         }
-        taken
     }
 
     /// Gives up one hold of the session; false if it has none (PostgreSQL warns `you don't own a lock of type …`).
@@ -128,7 +132,7 @@ impl AdvisoryLocks {
         count.session -= 1;
         if count.session == 0 && count.transaction == 0 {
             held.remove(&(id, mode));
-            self.locks.release_mode(self.group, id, mode);
+            self.services.locks().release_mode(self.group, id, mode);
         }
         true
     }
@@ -149,7 +153,7 @@ impl AdvisoryLocks {
             change(count);
             let keep = count.session > 0 || count.transaction > 0;
             if !keep {
-                self.locks.release_mode(self.group, *id, *mode);
+                self.services.locks().release_mode(self.group, *id, *mode);
             }
             keep
         });
@@ -173,22 +177,22 @@ mod tests {
 
     #[test]
     fn holds_are_counted_and_modes_are_apart() {
-        let locks = Arc::new(LockManager::default());
-        let a = AdvisoryLocks::new(Arc::clone(&locks), GroupId(1));
-        let b = AdvisoryLocks::new(Arc::clone(&locks), GroupId(2));
+        let services = Arc::clone(crate::Tables::in_memory().services());
+        let a = AdvisoryLocks::new(Arc::clone(&services), GroupId(1));
+        let b = AdvisoryLocks::new(services, GroupId(2));
         let key = AdvisoryKey::One(7);
-        assert!(a.try_lock(key, false, false));
-        assert!(a.try_lock(key, false, false));
-        assert!(a.try_lock(key, true, true));
-        assert!(!b.try_lock(key, true, false));
+        assert_eq!(a.try_lock(key, false, false), Some(true));
+        assert_eq!(a.try_lock(key, false, false), Some(true));
+        assert_eq!(a.try_lock(key, true, true), Some(true));
+        assert_eq!(b.try_lock(key, true, false), Some(false));
         assert!(a.unlock(key, false));
-        assert!(!b.try_lock(key, true, false));
+        assert_eq!(b.try_lock(key, true, false), Some(false));
         assert!(a.unlock(key, false));
         assert!(!a.unlock(key, false));
-        assert!(b.try_lock(key, true, false));
-        assert!(!b.try_lock(key, false, false));
+        assert_eq!(b.try_lock(key, true, false), Some(true));
+        assert_eq!(b.try_lock(key, false, false), Some(false));
         a.end_transaction();
-        assert!(b.try_lock(key, false, false));
-        assert!(a.try_lock(AdvisoryKey::Two(0, 7), false, false));
+        assert_eq!(b.try_lock(key, false, false), Some(true));
+        assert_eq!(a.try_lock(AdvisoryKey::Two(0, 7), false, false), Some(true));
     }
 }

@@ -3,34 +3,22 @@
 //! `SET stoa.commit_token = 'T'` names the next transaction of the session that commits with changes. Its commit writes a row with the
 //! token together with the changes: either both are there or neither. After a lost connection `stoa_commit_status('T')` says what
 //! happened; a second commit with a token that has been committed fails with 40002 and changes nothing, so that a client may simply
-//! do its work again. Tokens are kept for [`KEPT`].
+//! do its work again. Tokens are kept for [`TOKENS_KEPT`](crate::catalog::store::TOKENS_KEPT).
 //!
 //! Invariant: the token's row is written behind a lock on it, after it was not found: two transactions of one token cannot both
 //! commit.
 
-use super::failure::{lock_failure, store_error};
-use super::locks::{Acquired, LockId, Mode, Wait};
 use super::transaction::Transaction;
+use crate::catalog::store::TOKEN_TABLE;
+use crate::failure::store_error;
+use crate::services::locks::{LockId, Mode, Wait};
 use crate::tables::Tables;
 use std::ops::ControlFlow;
-use std::time::Duration;
 use stoa_pg::{PgError, PgResult, SqlState};
-use stoa_store::{CellRef, FamilyId, FamilyOptions, FamilySchema, ReadSpec, TableId, TableSchema};
+use stoa_store::{CellRef, FamilyId, ReadSpec};
 
-/// The table of tokens.
-pub const TOKEN_TABLE: TableId = TableId(3);
 const FAMILY: FamilyId = FamilyId(0);
-/// How long the end of a transaction can be asked for.
-pub const KEPT: Duration = Duration::from_secs(7 * 24 * 3600);
 const MAX_BYTES: usize = 255;
-
-/// The table's definition.
-#[must_use]
-pub fn table_schema() -> TableSchema {
-    let options = FamilyOptions { ttl: Some(KEPT), ..FamilyOptions::default() };
-    let family = FamilySchema { id: FAMILY, name: "c".into(), options };
-    TableSchema { id: TOKEN_TABLE, name: "commit_tokens".into(), families: vec![family], split_points: Vec::new() }
-}
 
 /// Whether a transaction with this token is committed.
 ///
@@ -64,12 +52,8 @@ pub async fn write(txn: &Transaction, token: &str) -> PgResult<()> {
         return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, format!("commit tokens have at most {MAX_BYTES} bytes")));
     }
     let id = LockId::row(TOKEN_TABLE, token.as_bytes());
-    let (locks, wait) = (txn.manager().locks(), Wait::Until(None));
-    match locks.acquire_watchful(txn.group(), id, Mode::UPDATE, wait, txn.deadlock_timeout()).await {
-        Acquired::Granted { new } => txn.keep_lock(id, new, None),
-        other => return Err(lock_failure(&other, "commit token")),
-    }
-    if is_committed(&txn.manager().tables(), token).await? {
+    txn.lock_id(id, Mode::UPDATE, Wait::Until(None), || "commit token".to_owned()).await?;
+    if is_committed(txn.manager().tables(), token).await? {
         return Err(PgError::new(SqlState(*b"40002"), format!("a transaction with the commit token \"{token}\" is committed already"))
             .hint("What it was to do has been done; choose another token for other work."));
     }

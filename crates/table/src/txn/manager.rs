@@ -1,18 +1,16 @@
 //! The transactions of a database: what they share.
-//!
-//! Invariant: the published catalog changes only under [`TransactionManager::publishing`], after the commit that stored it.
 
 use super::advisory::AdvisoryLocks;
-use super::locks::{GroupId, LockManager};
-use super::serializable::SerializableSet;
 use super::transaction::{Isolation, Transaction};
 use super::write_space::WriteSpace;
 use crate::catalog::CatalogSnapshot;
 use crate::feed::Feed;
+use crate::services::locks::{GroupId, Locks};
+use crate::services::{Serializability, Services};
 use crate::tables::Tables;
 use parking_lot::{Mutex, RwLock};
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 use stoa_store::{Durability, Store};
@@ -47,15 +45,8 @@ impl TxnOptions {
 /// See the module.
 #[derive(Debug)]
 pub struct TransactionManager {
-    store: Arc<dyn Store>,
-    locks: Arc<LockManager>,
-    serializable: SerializableSet,
-    catalog: RwLock<Arc<CatalogSnapshot>>,
-    /// Where the newest catalog is in memory: whoever holds a catalog knows from it whether that is the newest.
-    published_at: AtomicUsize,
+    tables: Tables,
     feed: Arc<Feed>,
-    publishing: tokio::sync::Mutex<()>,
-    next_id: AtomicU64,
     max_transaction_bytes: AtomicU64,
     write_space: RwLock<Arc<WriteSpace>>,
     /// Transactions by the numbers that they began with: those that run, and those that sessions keep for the next.
@@ -69,18 +60,10 @@ const MAX_TRANSACTION_BYTES: u64 = 64 << 30;
 
 impl TransactionManager {
     #[must_use]
-    pub fn new(tables: &Tables, catalog: CatalogSnapshot) -> Arc<Self> {
-        let store = Arc::clone(tables.store());
-        let catalog = Arc::new(catalog);
+    pub fn new(tables: &Tables) -> Arc<Self> {
         Arc::new(Self {
-            feed: Feed::new(Arc::clone(&store)),
-            store,
-            locks: Arc::default(),
-            serializable: SerializableSet::default(),
-            published_at: AtomicUsize::new(Arc::as_ptr(&catalog) as usize),
-            catalog: RwLock::new(catalog),
-            publishing: tokio::sync::Mutex::new(()),
-            next_id: AtomicU64::new(1),
+            feed: Feed::new(Arc::clone(tables.store())),
+            tables: tables.clone(),
             max_transaction_bytes: AtomicU64::new(MAX_TRANSACTION_BYTES),
             write_space: RwLock::default(),
             known: Mutex::default(),
@@ -92,7 +75,7 @@ impl TransactionManager {
     #[must_use]
     pub fn advisory(&self, group: GroupId) -> Arc<AdvisoryLocks> {
         let mut sessions = self.advisory.lock();
-        Arc::clone(sessions.entry(group).or_insert_with(|| Arc::new(AdvisoryLocks::new(Arc::clone(&self.locks), group))))
+        Arc::clone(sessions.entry(group).or_insert_with(|| Arc::new(AdvisoryLocks::new(Arc::clone(self.services()), group))))
     }
 
     /// A session has ended: its advisory locks are given up.
@@ -111,17 +94,21 @@ impl TransactionManager {
     }
 
     pub(super) fn next_id(&self) -> u64 {
-        self.next_id.fetch_add(1, Ordering::Relaxed)
+        self.services().numbers().next_transaction()
     }
 
     /// The tables that the transactions read and write.
     #[must_use]
-    pub fn tables(&self) -> Tables {
-        Tables::new(Arc::clone(&self.store))
+    pub fn tables(&self) -> &Tables {
+        &self.tables
     }
 
     pub fn store(&self) -> &Arc<dyn Store> {
-        &self.store
+        self.tables.store()
+    }
+
+    pub(super) fn services(&self) -> &Arc<dyn Services> {
+        self.tables.services()
     }
 
     /// What tells derived structures of changes.
@@ -131,36 +118,18 @@ impl TransactionManager {
     }
 
     #[must_use]
-    pub fn locks(&self) -> &Arc<LockManager> {
-        &self.locks
+    pub fn locks(&self) -> &dyn Locks {
+        self.services().locks()
     }
 
-    pub(super) fn serializable(&self) -> &SerializableSet {
-        &self.serializable
+    pub(super) fn serializable(&self) -> &dyn Serializability {
+        self.services().serializable()
     }
 
     /// The newest committed catalog.
     #[must_use]
     pub fn published_catalog(&self) -> Arc<CatalogSnapshot> {
-        Arc::clone(&self.catalog.read())
-    }
-
-    /// Whether this is the newest committed catalog.
-    #[must_use]
-    pub fn is_published(&self, catalog: &Arc<CatalogSnapshot>) -> bool {
-        self.published_at.load(Ordering::Acquire) == Arc::as_ptr(catalog) as usize
-    }
-
-    /// Held while a commit that changes the catalog is written and published.
-    pub async fn publishing(&self) -> tokio::sync::MutexGuard<'_, ()> {
-        self.publishing.lock().await
-    }
-
-    /// Makes a catalog the newest; the caller holds [`TransactionManager::publishing`].
-    pub fn publish(&self, catalog: Arc<CatalogSnapshot>) {
-        let mut newest = self.catalog.write();
-        self.published_at.store(Arc::as_ptr(&catalog) as usize, Ordering::Release);
-        *newest = catalog;
+        self.services().publication().newest()
     }
 
     /// Sets what one transaction may write, in bytes.

@@ -7,37 +7,33 @@
 //! - READ COMMITTED: each statement takes a new snapshot. One that finds a row changed behind its snapshot waits for the writer
 //!   (row locks), then runs again on a new one ([`statement_retry`]); the user sees neither.
 //! - REPEATABLE READ: one snapshot; a row changed behind it is 40001.
-//! - SERIALIZABLE: as before, and [`serializable`] aborts one of any transactions whose reads and writes cross dangerously.
+//! - SERIALIZABLE: as before, and [`serializable`](crate::services::serializable) aborts one of any transactions whose reads and writes cross dangerously.
 //!
-//! Invariant: no row is written without its lock, so a commit has nothing to check but what [`serializable`] asks.
+//! Invariant: no row is written without its lock, so a commit has nothing to check but what [`serializable`](crate::services::serializable) asks.
 //!
-//! Reading order: [`row_change`] → [`write_buffer`] → [`run`] → [`write_set`] → [`overlay`] → [`view`] → [`locks`] → [`transaction`] → [`manager`] → [`serializable`].
+//! Reading order: [`row_change`] → [`write_buffer`] → [`run`] → [`write_set`] → [`overlay`] → [`view`] → [`transaction`] → [`manager`].
 
 pub mod advisory;
 pub mod commit_token;
 pub mod deferred;
-pub mod failure;
 pub mod key_filter;
-pub mod locks;
 pub mod manager;
 pub mod overlay;
 pub mod row_change;
 pub mod run;
-pub mod serializable;
 pub mod transaction;
 pub mod view;
 pub mod write_buffer;
 pub mod write_set;
 pub mod write_space;
 
-pub use failure::DISK_FULL_HINT;
-pub use failure::{is_statement_retry, statement_retry, store_error};
-pub use locks::GroupId;
-pub use locks::{LockManager, TableLockMode};
+pub use crate::catalog::store::{CATALOG_FAMILY, CATALOG_TABLE};
+pub use crate::failure::{DISK_FULL_HINT, is_statement_retry, statement_retry, store_error};
+pub use crate::services::locks::{GroupId, LockStrength, LockWait, TableLockMode};
 pub use manager::{TransactionManager, TxnOptions};
 pub use overlay::Overlay;
 pub use row_change::RowChange;
-pub use transaction::{CATALOG_FAMILY, CATALOG_TABLE, Isolation, Transaction};
+pub use transaction::{Isolation, Transaction};
 pub use view::{RangeRead, ReadView, ViewScan};
 pub use write_set::WriteSet;
 pub use write_space::WriteSpace;

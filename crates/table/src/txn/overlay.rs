@@ -5,6 +5,7 @@ use super::run::{Run, RunCursor};
 use super::write_buffer::Place;
 use super::write_set::WriteSet;
 use crate::row::KeyList;
+use crate::services::serializable::Writes;
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult};
 use stoa_store::{KeyRange, MutationRef, Mutations, TableId};
@@ -13,6 +14,16 @@ use stoa_store::{KeyRange, MutationRef, Mutations, TableId};
 #[derive(Clone, Debug, Default)]
 pub struct Overlay {
     layers: Vec<Arc<WriteSet>>,
+}
+
+impl crate::feed::Written for Overlay {
+    fn tables(&self) -> Vec<TableId> {
+        Overlay::tables(self)
+    }
+
+    fn keys_of(&self, table: TableId) -> PgResult<KeyList> {
+        Overlay::keys_of(self, table)
+    }
 }
 
 impl Overlay {
@@ -104,6 +115,25 @@ impl Overlay {
         let first = self.cursor(table, KeyRange::all(), false)?.peek().map(<[u8]>::to_vec);
         let last = self.cursor(table, KeyRange::all(), true)?.peek().map(<[u8]>::to_vec);
         Ok(first.zip(last))
+    }
+
+    /// What was written, as far as other SERIALIZABLE transactions must know.
+    ///
+    /// # Errors
+    /// A file cannot be read.
+    pub fn writes(&self) -> PgResult<Writes> {
+        /// Rows from which on only their span is told.
+        const MAX_ROWS: usize = 50_000;
+        let mut out = Writes::default();
+        let exact = self.rows() <= MAX_ROWS;
+        for table in self.tables() {
+            if exact {
+                out.add_keys(table, self.keys_of(table)?.iter().map(Into::into).collect());
+            } else if let Some((first, last)) = self.span_of(table)? {
+                out.add_span(table, KeyRange { start: first, end: KeyRange::point(&last).end });
+            }
+        }
+        Ok(out)
     }
 
     /// The change of a row; none if it has none.

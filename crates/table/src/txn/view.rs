@@ -3,9 +3,9 @@
 //! Invariant: a row comes once, in key order, whether it is in the store, in the overlay or in both. A table that the transaction
 //! has not written costs nothing extra.
 
-use super::failure::store_error;
 use super::overlay::{Overlay, OverlayCursor};
 use super::row_change::{ChangedRow, RowChange};
+use crate::failure::store_error;
 use crate::tables::Tables;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -31,6 +31,14 @@ pub struct RangeRead {
     pub limit: Option<u64>,
     /// Whether what is read is worth keeping in the cache.
     pub fill_cache: bool,
+}
+
+impl Tables {
+    /// Everything that is committed, without anybody's own writes.
+    #[must_use]
+    pub fn newest(&self) -> ReadView {
+        ReadView { store: Arc::clone(self.store()), snapshot: self.store().snapshot(), overlay: Overlay::default() }
+    }
 }
 
 impl ReadView {

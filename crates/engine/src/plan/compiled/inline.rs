@@ -11,8 +11,9 @@ use crate::typed::walk;
 use crate::typed::walk::is_plain;
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
+use stoa_pg::PgResult;
 use stoa_pg::registry::{FuncKind, Volatility};
-use stoa_table::catalog::{CatalogSnapshot, Oid};
+use stoa_table::catalog::{CatalogSnapshot, Oid, Relation};
 use stoa_table::txn::TableLockMode;
 
 /// Rows of VALUES that are still few.
@@ -61,7 +62,7 @@ fn gives_few_values(rel: &Rel) -> bool {
 }
 
 /// Whether an expression is computed at once: no subquery, and no function that waits, as `pg_sleep` does. `nextval` waits only for who
-/// defines its sequence, see [`locks_sequences`].
+/// defines its sequence, see [`readies_sequences`].
 fn is_quick(e: &Expr) -> bool {
     is_plain(e)
         && !e.any(&mut |x| match &x.kind {
@@ -110,13 +111,19 @@ pub(in crate::plan) fn sequences(bound: &Bound) -> Box<[(Oid, i64)]> {
     out.into()
 }
 
-/// Locks the sequences of an inline statement as `nextval` would; `false` if one has to be waited for, or for its values to become durable:
-/// that must not be done here.
-pub(in crate::plan) fn locks_sequences(ctx: &StatementContext, sequences: &[(Oid, i64)]) -> bool {
-    sequences.iter().all(|(oid, count)| {
-        ctx.catalog.shared().is_some_and(|shared| shared.sequences.has_ahead(*oid, *count))
-            && ctx.txn.try_lock_table(*oid, TableLockMode::RowExclusive)
-    })
+/// Locks the sequences of an inline statement as `nextval` would, and sees to it that their values can be had at once; `false` if one has to
+/// be waited for.
+pub(in crate::plan) async fn readies_sequences(ctx: &StatementContext, sequences: &[(Oid, i64)]) -> PgResult<bool> {
+    for (oid, count) in sequences {
+        let (Some(numbers), Some(Relation::Sequence(sequence))) = (ctx.catalog.numbers(), ctx.catalog.relation(*oid).map(|r| &**r)) else {
+            return Ok(false);
+        };
+        if !ctx.txn.try_lock_table(*oid, TableLockMode::RowExclusive) {
+            return Ok(false);
+        }
+        numbers.fill(sequence, *count).await?;
+    }
+    Ok(true)
 }
 
 #[cfg(test)]

@@ -29,6 +29,6 @@ mod window;
 
 pub(crate) use cache::{Compiled, PlanCache};
 pub(crate) use inline::is_inline;
-pub(super) use inline::{locks_sequences, sequences};
+pub(super) use inline::{readies_sequences, sequences};
 pub(crate) use query::{CompiledQuery, Ctes};
 pub(crate) use read::CompiledRows;

@@ -207,7 +207,7 @@ impl BatchInsert {
         }
         // Each batch is a statement of its own to the transaction: one that runs again must not take the others with it. What must wait
         // for rows of later batches waits for the end.
-        self.context.txn.start_statement()?;
+        self.context.txn.start_statement().await?;
         Ok(crate::plan::execute_part(&self.context, &self.bound).await?.count)
     }
 }
@@ -274,7 +274,7 @@ impl Session {
             loop {
                 let waited = context.txn.lock_table(table.oid, TableLockMode::RowExclusive, false, &table.name).await?;
                 if waited {
-                    context.txn.start_statement()?;
+                    context.txn.start_statement().await?;
                 }
                 if Arc::ptr_eq(&context.catalog, &context.txn.catalog()) {
                     break;
@@ -306,7 +306,7 @@ impl Session {
     /// # Errors
     /// The table or a column does not exist, or may not be written.
     pub async fn insert_batches(&mut self, schema: &str, table: &str, columns: Option<&[String]>) -> PgResult<BatchInsert> {
-        self.statement_us = stoa_table::clock::now_us();
+        self.statement_us = self.database.tables.now_us();
         let name = format!("{}.{}", quote_name(schema), quote_name(table));
         let text: Arc<str> = format!("INSERT INTO {name}").into();
         self.open_implicit();

@@ -40,6 +40,8 @@ mod pg_type;
 mod pg_user;
 mod pg_views;
 
+pub use pg_sequence::fill as sequences;
+
 /// What adds the rows of a relation; `None` for those that Stoa has nothing to say in.
 pub fn filler(name: &str) -> Option<super::Fill> {
     Some(match name {
@@ -66,7 +68,6 @@ pub fn filler(name: &str) -> Option<super::Fill> {
         "pg_proc" => pg_proc::fill,
         "pg_rewrite" => pg_rewrite::fill,
         "pg_roles" | "pg_authid" => pg_roles::fill,
-        "pg_sequence" | "pg_sequences" => pg_sequence::fill,
         "pg_settings" => pg_settings::fill,
         "pg_stat_activity" => pg_stat_activity::fill,
         "pg_stat_fulltext" => pg_stat_fulltext::fill,
@@ -90,4 +91,9 @@ pub fn filler(name: &str) -> Option<super::Fill> {
 pub fn is_live(name: &str) -> bool {
     name.starts_with("pg_stat")
         || matches!(name, "pg_locks" | "pg_cursors" | "pg_prepared_statements" | "pg_settings" | "pg_sequence" | "pg_sequences")
+}
+
+/// Whether a relation tells where sequences stand, which is waited for.
+pub fn is_of_sequences(name: &str) -> bool {
+    matches!(name, "pg_sequence" | "pg_sequences")
 }

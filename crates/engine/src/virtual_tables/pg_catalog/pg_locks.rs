@@ -5,7 +5,7 @@ use super::super::objects::DATABASE_OID;
 use crate::exec::StatementContext;
 use stoa_pg::PgResult;
 use stoa_table::txn::GroupId;
-use stoa_table::txn::locks::LockId;
+use stoa_table::services::locks::LockId;
 
 /// Locks of tables and advisory keys, the transactions of sessions, and what is waited for.
 pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {

@@ -7,10 +7,13 @@ use stoa_pg::PgResult;
 use stoa_table::catalog::Relation;
 
 /// Adds the rows.
-pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
+pub async fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
     for relation in ctx.catalog.relations() {
         if let Relation::Sequence(s) = &**relation {
-            let state = ctx.catalog.shared().and_then(|shared| shared.sequences.state(s).ok());
+            let state = match ctx.catalog.numbers() {
+                Some(numbers) => numbers.state(s).await.ok(),
+                None => None,
+            };
             t.row(vec![
                 ("last_value", state.filter(|state| state.is_called).map_or(V::Null, |state| V::Int(state.last_value))),
                 ("seqrelid", V::Oid(s.oid)),

@@ -3,10 +3,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 use super::*;
 use crate::catalog::SchemaDescriptor;
-use crate::txn::{RangeRead, is_statement_retry};
+use crate::catalog::store::CATALOG_TABLE;
+use crate::row::KeyList;
+use crate::txn::{LockStrength, LockWait, RangeRead, is_statement_retry};
 use std::ops::ControlFlow;
 use stoa_store::model::ModelStore;
-use stoa_store::{CellRef, FamilyOptions, FamilySchema, RowSink, Store, TableSchema};
+use stoa_store::{CellRef, FamilyId, FamilyOptions, FamilySchema, RowSink, Store, TableSchema};
 
 const T: TableId = TableId(9);
 const F: FamilyId = FamilyId(0);
@@ -17,12 +19,12 @@ async fn world() -> Arc<TransactionManager> {
         let families = vec![FamilySchema { id: F, name: "f".into(), options: FamilyOptions::default() }];
         store.create_table(&TableSchema { id, name: "t".into(), families, split_points: Vec::new() }).await.unwrap();
     }
-    TransactionManager::new(&crate::Tables::new(store), CatalogSnapshot::default())
+    TransactionManager::new(&crate::Tables::new(store))
 }
 
-fn begin(manager: &Arc<TransactionManager>, group: u64, isolation: Isolation) -> Arc<Transaction> {
+async fn begin(manager: &Arc<TransactionManager>, group: u64, isolation: Isolation) -> Arc<Transaction> {
     let txn = manager.begin(TxnOptions { isolation, ..TxnOptions::new(GroupId(group)) });
-    txn.start_statement().unwrap();
+    txn.start_statement().await.unwrap();
     txn
 }
 
@@ -56,45 +58,45 @@ fn keys(list: &[&[u8]]) -> KeyList {
 #[tokio::test]
 async fn a_statement_does_not_see_its_own_writes_and_the_next_one_does() {
     let manager = world().await;
-    let txn = begin(&manager, 1, Isolation::ReadCommitted);
+    let txn = begin(&manager, 1, Isolation::ReadCommitted).await;
     put(&txn, b"a", b"1");
     assert_eq!(all(&txn).await, "");
-    txn.start_statement().unwrap();
+    txn.start_statement().await.unwrap();
     assert_eq!(all(&txn).await, "a=1 ");
     put(&txn, b"b", b"2");
     txn.discard_statement();
-    txn.start_statement().unwrap();
+    txn.start_statement().await.unwrap();
     assert_eq!(all(&txn).await, "a=1 ");
-    let other = begin(&manager, 2, Isolation::ReadCommitted);
+    let other = begin(&manager, 2, Isolation::ReadCommitted).await;
     assert_eq!(all(&other).await, "");
     txn.commit().await.unwrap();
     assert_eq!(all(&other).await, "");
-    other.start_statement().unwrap();
+    other.start_statement().await.unwrap();
     assert_eq!(all(&other).await, "a=1 ");
 }
 
 #[tokio::test]
 async fn savepoints_take_back_what_came_after_them() {
     let manager = world().await;
-    let txn = begin(&manager, 1, Isolation::ReadCommitted);
+    let txn = begin(&manager, 1, Isolation::ReadCommitted).await;
     put(&txn, b"a", b"1");
     txn.savepoint("s").unwrap();
-    txn.start_statement().unwrap();
+    txn.start_statement().await.unwrap();
     put(&txn, b"a", b"2");
     put(&txn, b"b", b"2");
     txn.savepoint("s").unwrap();
-    txn.start_statement().unwrap();
+    txn.start_statement().await.unwrap();
     put(&txn, b"c", b"3");
     txn.lock_rows(T, &keys(&[b"c"]), LockStrength::Update, LockWait::Wait, "t").await.unwrap();
     txn.rollback_to("s").await.unwrap();
-    txn.start_statement().unwrap();
+    txn.start_statement().await.unwrap();
     assert_eq!(all(&txn).await, "a=2 b=2 ");
     // The lock that came after the savepoint is gone.
-    let other = begin(&manager, 2, Isolation::ReadCommitted);
+    let other = begin(&manager, 2, Isolation::ReadCommitted).await;
     other.lock_rows(T, &keys(&[b"c"]), LockStrength::Update, LockWait::NoWait, "t").await.unwrap();
     txn.release("s").unwrap();
     txn.rollback_to("s").await.unwrap();
-    txn.start_statement().unwrap();
+    txn.start_statement().await.unwrap();
     assert_eq!(all(&txn).await, "a=1 ");
     txn.release("s").unwrap();
     assert_eq!(txn.release("s").unwrap_err().code().as_str(), "3B001");
@@ -106,9 +108,9 @@ async fn a_row_changed_behind_the_snapshot_runs_again_or_fails() {
     let manager = world().await;
     for (isolation, code) in [(Isolation::ReadCommitted, "ZZR01"), (Isolation::RepeatableRead, "40001"), (Isolation::Serializable, "40001")]
     {
-        let late = begin(&manager, 1, isolation);
+        let late = begin(&manager, 1, isolation).await;
         let _ = all(&late).await;
-        let first = begin(&manager, 2, Isolation::ReadCommitted);
+        let first = begin(&manager, 2, Isolation::ReadCommitted).await;
         first.lock_rows(T, &keys(&[b"a"]), LockStrength::Update, LockWait::Wait, "t").await.unwrap();
         put(&first, b"a", b"1");
         let waiter = {
@@ -125,7 +127,7 @@ async fn a_row_changed_behind_the_snapshot_runs_again_or_fails() {
         if isolation == Isolation::ReadCommitted {
             assert!(is_statement_retry(&error));
             late.discard_statement();
-            late.start_statement().unwrap();
+            late.start_statement().await.unwrap();
             late.check_unchanged(T, &keys(&[b"a"])).unwrap();
         }
         late.rollback().await;
@@ -135,7 +137,7 @@ async fn a_row_changed_behind_the_snapshot_runs_again_or_fails() {
 #[tokio::test]
 async fn nowait_and_skip_locked_do_not_wait() {
     let manager = world().await;
-    let (a, b) = (begin(&manager, 1, Isolation::ReadCommitted), begin(&manager, 2, Isolation::ReadCommitted));
+    let (a, b) = (begin(&manager, 1, Isolation::ReadCommitted).await, begin(&manager, 2, Isolation::ReadCommitted).await);
     a.lock_rows(T, &keys(&[b"x"]), LockStrength::NoKeyUpdate, LockWait::Wait, "t").await.unwrap();
     b.lock_rows(T, &keys(&[b"x"]), LockStrength::KeyShare, LockWait::Wait, "t").await.unwrap();
     let skipped = b.lock_rows(T, &keys(&[b"w", b"x"]), LockStrength::Share, LockWait::SkipLocked, "t").await.unwrap();
@@ -151,7 +153,7 @@ async fn nowait_and_skip_locked_do_not_wait() {
 async fn write_skew_is_refused_under_serializable_only() {
     for (isolation, both) in [(Isolation::RepeatableRead, true), (Isolation::Serializable, false)] {
         let manager = world().await;
-        let (a, b) = (begin(&manager, 1, isolation), begin(&manager, 2, isolation));
+        let (a, b) = (begin(&manager, 1, isolation).await, begin(&manager, 2, isolation).await);
         for (txn, key) in [(&a, b"a"), (&b, b"b")] {
             let _ = all(txn).await;
             txn.record_read(T, &KeyRange::all());
@@ -180,9 +182,9 @@ async fn catalog_changes_are_private_until_commit_and_meet_those_of_others() {
         }
     };
     let (a, b, c) = (
-        begin(&manager, 1, Isolation::ReadCommitted),
-        begin(&manager, 2, Isolation::ReadCommitted),
-        begin(&manager, 3, Isolation::ReadCommitted),
+        begin(&manager, 1, Isolation::ReadCommitted).await,
+        begin(&manager, 2, Isolation::ReadCommitted).await,
+        begin(&manager, 3, Isolation::ReadCommitted).await,
     );
     a.change_catalog(create(1, "one")).unwrap();
     a.add_catalog_mutation(b"one", Some(b"1")).unwrap();
@@ -215,12 +217,12 @@ async fn hooks_run_at_the_end_they_wait_for() {
             })
         }
     };
-    let a = begin(&manager, 1, Isolation::ReadCommitted);
+    let a = begin(&manager, 1, Isolation::ReadCommitted).await;
     a.on_commit(hook(1));
     a.on_rollback(hook(10));
     a.commit().await.unwrap();
     assert_eq!(ran.swap(0, Ordering::Relaxed), 1);
-    let b = begin(&manager, 1, Isolation::ReadCommitted);
+    let b = begin(&manager, 1, Isolation::ReadCommitted).await;
     b.on_commit(hook(1));
     b.on_rollback(hook(10));
     b.rollback().await;
@@ -233,14 +235,17 @@ async fn locks_are_held_until_everything_is_as_it_was() {
     let free = {
         let manager = Arc::clone(&manager);
         move || {
-            let other = begin(&manager, 2, Isolation::ReadCommitted);
-            async move { other.lock_rows(T, &keys(&[b"a"]), LockStrength::Update, LockWait::NoWait, "t").await.is_ok() }
+            let manager = Arc::clone(&manager);
+            async move {
+                let other = begin(&manager, 2, Isolation::ReadCommitted).await;
+                other.lock_rows(T, &keys(&[b"a"]), LockStrength::Update, LockWait::NoWait, "t").await.is_ok()
+            }
         }
     };
     for way in ["rollback to", "rollback", "drop"] {
-        let txn = begin(&manager, 1, Isolation::ReadCommitted);
+        let txn = begin(&manager, 1, Isolation::ReadCommitted).await;
         txn.savepoint("s").unwrap();
-        txn.start_statement().unwrap();
+        txn.start_statement().await.unwrap();
         txn.lock_rows(T, &keys(&[b"a"]), LockStrength::Update, LockWait::Wait, "t").await.unwrap();
         let (tell, told) = tokio::sync::oneshot::channel();
         let look = free.clone();
@@ -266,7 +271,7 @@ async fn locks_are_held_until_everything_is_as_it_was() {
 async fn a_transaction_that_writes_too_much_is_told() {
     let manager = world().await;
     manager.set_max_transaction_bytes(1000);
-    let txn = begin(&manager, 1, Isolation::ReadCommitted);
+    let txn = begin(&manager, 1, Isolation::ReadCommitted).await;
     let error = (0..100u8).find_map(|n| txn.write(|set| set.put(T, &[n], F, &[], Some(&[0; 50]))).err()).unwrap();
     assert_eq!(error.code(), SqlState::PROGRAM_LIMIT_EXCEEDED);
 }

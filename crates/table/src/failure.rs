@@ -48,24 +48,3 @@ pub fn store_error(error: StoreError) -> PgError {
         }
     }
 }
-
-/// What a lock that was not granted means to the user; `what` is the thing in words: `relation "t"`.
-#[must_use]
-pub fn lock_failure(outcome: &super::locks::Acquired, what: &str) -> PgError {
-    use super::locks::Acquired;
-    match outcome {
-        Acquired::TimedOut => PgError::new(SqlState::LOCK_NOT_AVAILABLE, "canceling statement due to lock timeout"),
-        Acquired::Deadlock(cycle) => {
-            let mut detail = String::new();
-            for (at, group) in cycle.iter().enumerate() {
-                let next = cycle.get(at + 1).or_else(|| cycle.first()).map_or(group.0, |g| g.0);
-                if at > 0 {
-                    detail.push('\n');
-                }
-                detail.push_str(&format!("Process {} waits for a lock on {what}; blocked by process {next}.", group.0));
-            }
-            PgError::new(SqlState::DEADLOCK_DETECTED, "deadlock detected").detail(detail).hint("See server log for query details.")
-        }
-        Acquired::Busy | Acquired::Granted { .. } => PgError::new(SqlState::LOCK_NOT_AVAILABLE, format!("could not obtain lock on {what}")),
-    }
-}

@@ -10,139 +10,18 @@
 //! Invariants: two groups never hold conflicting modes of one lock. A waiter is in its lock's queue for exactly as long as its
 //! future lives: a cancelled statement leaves no trace.
 
+mod modes;
+
+use async_trait::async_trait;
 use hashbrown::{HashMap, HashTable};
+use modes::conflicts;
+pub use modes::{LockId, LockStrength, LockWait, Mode, TableLockMode};
 use parking_lot::{Mutex, RwLock};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use stoa_store::TableId;
+use stoa_pg::{PgError, SqlState};
 use tokio::sync::oneshot;
-
-/// What is locked.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub enum LockId {
-    /// A row, by the hash of its table and key: two rows of one hash share a lock, which costs waiting and nothing else.
-    Row(u64),
-    /// A table, by OID.
-    Table(u32),
-    /// An advisory key: the number of keys (one bigint or two integers) and their bits. 3: the hash of a name that is being made.
-    Advisory(u8, u64),
-}
-
-impl LockId {
-    #[must_use]
-    pub fn row(table: TableId, key: &[u8]) -> Self {
-        LockId::Row(xxhash_rust::xxh3::xxh3_64_with_seed(key, u64::from(table.0)))
-    }
-}
-
-/// A mode as a number within its kind of lock.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub struct Mode(u8);
-
-impl Mode {
-    pub const KEY_SHARE: Mode = Mode(0);
-    pub const SHARE: Mode = Mode(1);
-    pub const NO_KEY_UPDATE: Mode = Mode(2);
-    pub const UPDATE: Mode = Mode(3);
-
-    pub const ADVISORY_SHARED: Mode = Mode(0);
-    pub const ADVISORY_EXCLUSIVE: Mode = Mode(1);
-
-    fn bit(self) -> u8 {
-        1 << self.0
-    }
-}
-
-/// The strength of a lock of a row: `FOR UPDATE` and the others.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum LockStrength {
-    KeyShare,
-    Share,
-    NoKeyUpdate,
-    Update,
-}
-
-/// What is done about a row that another transaction has locked.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum LockWait {
-    Wait,
-    /// 55P03.
-    NoWait,
-    SkipLocked,
-}
-
-impl From<LockStrength> for Mode {
-    fn from(strength: LockStrength) -> Self {
-        match strength {
-            LockStrength::KeyShare => Mode::KEY_SHARE,
-            LockStrength::Share => Mode::SHARE,
-            LockStrength::NoKeyUpdate => Mode::NO_KEY_UPDATE,
-            LockStrength::Update => Mode::UPDATE,
-        }
-    }
-}
-
-/// PostgreSQL's table-level locks.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum TableLockMode {
-    AccessShare,
-    RowShare,
-    RowExclusive,
-    ShareUpdateExclusive,
-    Share,
-    ShareRowExclusive,
-    Exclusive,
-    AccessExclusive,
-}
-
-impl TableLockMode {
-    const ALL: [TableLockMode; 8] = [
-        TableLockMode::AccessShare,
-        TableLockMode::RowShare,
-        TableLockMode::RowExclusive,
-        TableLockMode::ShareUpdateExclusive,
-        TableLockMode::Share,
-        TableLockMode::ShareRowExclusive,
-        TableLockMode::Exclusive,
-        TableLockMode::AccessExclusive,
-    ];
-
-    /// As `pg_locks` names it.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        match self {
-            TableLockMode::AccessShare => "AccessShareLock",
-            TableLockMode::RowShare => "RowShareLock",
-            TableLockMode::RowExclusive => "RowExclusiveLock",
-            TableLockMode::ShareUpdateExclusive => "ShareUpdateExclusiveLock",
-            TableLockMode::Share => "ShareLock",
-            TableLockMode::ShareRowExclusive => "ShareRowExclusiveLock",
-            TableLockMode::Exclusive => "ExclusiveLock",
-            TableLockMode::AccessExclusive => "AccessExclusiveLock",
-        }
-    }
-}
-
-impl From<TableLockMode> for Mode {
-    fn from(mode: TableLockMode) -> Self {
-        Mode(mode as u8)
-    }
-}
-
-/// By mode, the modes that it conflicts with.
-const ROW_CONFLICTS: [u8; 4] = [0b1000, 0b1100, 0b1110, 0b1111];
-const TABLE_CONFLICTS: [u8; 8] = [0b1000_0000, 0b1100_0000, 0b1111_0000, 0b1111_1000, 0b1110_1100, 0b1111_1100, 0b1111_1110, 0b1111_1111];
-const ADVISORY_CONFLICTS: [u8; 2] = [0b10, 0b11];
-
-fn conflicts(id: LockId, mode: Mode) -> u8 {
-    let table: &[u8] = match id {
-        LockId::Row(_) => &ROW_CONFLICTS,
-        LockId::Table(_) => &TABLE_CONFLICTS,
-        LockId::Advisory(..) => &ADVISORY_CONFLICTS,
-    };
-    table.get(usize::from(mode.0)).copied().unwrap_or(u8::MAX)
-}
 
 /// Who holds and waits for locks.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -195,6 +74,152 @@ pub enum Acquired {
     TimedOut,
     /// The groups of the cycle, this one first.
     Deadlock(Vec<GroupId>),
+}
+
+/// What a lock that was not granted means to the user; `what` is the thing in words: `relation "t"`.
+#[must_use]
+pub fn lock_failure(outcome: &Acquired, what: &str) -> PgError {
+    match outcome {
+        Acquired::TimedOut => PgError::new(SqlState::LOCK_NOT_AVAILABLE, "canceling statement due to lock timeout"),
+        Acquired::Deadlock(cycle) => {
+            let mut detail = String::new();
+            for (at, group) in cycle.iter().enumerate() {
+                let next = cycle.get(at + 1).or_else(|| cycle.first()).map_or(group.0, |g| g.0);
+                if at > 0 {
+                    detail.push('\n');
+                }
+                detail.push_str(&format!("Process {} waits for a lock on {what}; blocked by process {next}.", group.0));
+            }
+            PgError::new(SqlState::DEADLOCK_DETECTED, "deadlock detected").detail(detail).hint("See server log for query details.")
+        }
+        Acquired::Busy | Acquired::Granted { .. } => PgError::new(SqlState::LOCK_NOT_AVAILABLE, format!("could not obtain lock on {what}")),
+    }
+}
+
+/// What [`Locks::try_acquire`] says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Tried {
+    /// As [`Acquired::Granted`].
+    Granted { new: bool },
+    /// Others are in the way.
+    Busy,
+    /// It is not known here: [`Locks::acquire`] asks.
+    Unknown,
+}
+
+/// What a group wants of locks.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted {
+    pub group: GroupId,
+    pub mode: Mode,
+    pub wait: Wait,
+    /// How long the group waits before it looks for a deadlock.
+    pub deadlock_timeout: Duration,
+    /// With [`Wait::Never`]: goes on behind locks that others have.
+    pub skip: bool,
+}
+
+/// Locks on rows, tables and advisory keys.
+#[async_trait]
+pub trait Locks: Send + Sync {
+    /// How long a group waits before it looks for a deadlock, unless it says otherwise.
+    fn deadlock_timeout(&self) -> Duration;
+
+    /// Takes a lock, if it can be told at once whether nobody is in the way.
+    fn try_acquire(&self, group: GroupId, id: LockId, mode: Mode) -> Tried;
+
+    /// Takes locks in their order, waiting for those in the way. `taken` is told of each when it is held, by its position and whether the
+    /// group held none of it before; and of each that was skipped, with `None`. Who gives up waiting holds what `taken` was told.
+    ///
+    /// # Errors
+    /// Why the lock at a position was not granted. Those before it are held.
+    async fn acquire(&self, wanted: Wanted, ids: &[LockId], taken: &mut (dyn FnMut(usize, Option<bool>) + Send)) -> Result<(), Acquired>;
+
+    /// Whether a group holds a lock in other modes than this one: it would be strengthened.
+    fn strengthens(&self, group: GroupId, id: LockId, mode: Mode) -> bool;
+
+    /// Keeps locks of many rows of a group in little memory; gives back those that are kept one by one.
+    fn gather(&self, group: GroupId, locks: Vec<LockId>) -> Vec<LockId>;
+
+    /// Where the sets of [`Locks::gather`] stand now: locks that are gathered later go into others.
+    fn seal(&self, group: GroupId) -> usize;
+
+    /// Gives up gathered locks, but for the first sets.
+    fn release_many(&self, group: GroupId, keep: usize);
+
+    /// Gives up all modes of locks.
+    fn release(&self, group: GroupId, ids: &[LockId]);
+
+    /// Gives up one mode of a lock.
+    fn release_mode(&self, group: GroupId, id: LockId, mode: Mode);
+
+    /// Every lock of tables and advisory keys that is held, and every lock that is waited for, of this node: for `pg_locks`.
+    fn overview(&self) -> Vec<LockInfo>;
+
+    /// What a group of this node waits for.
+    fn waits_for(&self, group: GroupId) -> Option<LockId>;
+
+    /// The groups in the way of a waiting group.
+    fn blockers(&self, group: GroupId) -> Vec<GroupId>;
+}
+
+#[async_trait]
+impl Locks for LockManager {
+    fn deadlock_timeout(&self) -> Duration {
+        self.deadlock_timeout
+    }
+
+    #[inline]
+    fn try_acquire(&self, group: GroupId, id: LockId, mode: Mode) -> Tried {
+        LockManager::try_acquire(self, group, id, mode).map_or(Tried::Busy, |new| Tried::Granted { new })
+    }
+
+    async fn acquire(&self, wanted: Wanted, ids: &[LockId], taken: &mut (dyn FnMut(usize, Option<bool>) + Send)) -> Result<(), Acquired> {
+        for (at, id) in ids.iter().enumerate() {
+            match self.acquire_watchful(wanted.group, *id, wanted.mode, wanted.wait, wanted.deadlock_timeout).await {
+                Acquired::Granted { new } => taken(at, Some(new)),
+                Acquired::Busy if wanted.skip => taken(at, None),
+                other => return Err(other),
+            }
+        }
+        Ok(())
+    }
+
+    fn strengthens(&self, group: GroupId, id: LockId, mode: Mode) -> bool {
+        LockManager::strengthens(self, group, id, mode)
+    }
+
+    fn gather(&self, group: GroupId, locks: Vec<LockId>) -> Vec<LockId> {
+        LockManager::gather(self, group, locks)
+    }
+
+    fn seal(&self, group: GroupId) -> usize {
+        LockManager::seal(self, group)
+    }
+
+    fn release_many(&self, group: GroupId, keep: usize) {
+        LockManager::release_many(self, group, keep);
+    }
+
+    fn release(&self, group: GroupId, ids: &[LockId]) {
+        ids.iter().for_each(|id| LockManager::release(self, group, *id));
+    }
+
+    fn release_mode(&self, group: GroupId, id: LockId, mode: Mode) {
+        LockManager::release_mode(self, group, id, mode);
+    }
+
+    fn overview(&self) -> Vec<LockInfo> {
+        LockManager::overview(self)
+    }
+
+    fn waits_for(&self, group: GroupId) -> Option<LockId> {
+        LockManager::waits_for(self, group)
+    }
+
+    fn blockers(&self, group: GroupId) -> Vec<GroupId> {
+        LockManager::blockers(self, group)
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -442,12 +467,6 @@ impl LockManager {
             deadlock_timeout,
             many: ManyLocks::default(),
         }
-    }
-
-    /// How long a group waits before it looks for a deadlock, unless it says otherwise.
-    #[must_use]
-    pub fn deadlock_timeout(&self) -> Duration {
-        self.deadlock_timeout
     }
 
     fn shard(&self, id: LockId) -> &Mutex<HashMap<LockId, Entry>> {

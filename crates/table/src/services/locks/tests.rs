@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 use super::*;
 use std::sync::Arc;
+use stoa_store::TableId;
 
 const A: GroupId = GroupId(1);
 const B: GroupId = GroupId(2);

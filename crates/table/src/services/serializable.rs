@@ -25,11 +25,10 @@
 //! Invariant: a decided transaction is remembered for as long as it is on its way or one that was concurrent with it runs: others
 //! can be neither `in` nor pivot nor `out` of what runs, and the time of a pivot's first `out` is kept with the pivot.
 
-use super::overlay::Overlay;
+use async_trait::async_trait;
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use stoa_pg::PgResult;
 use stoa_store::{KeyRange, Snapshot, TableId, Timestamp};
 
 /// Ranges that a transaction has read; too many of one table become one that spans them.
@@ -102,24 +101,14 @@ impl Writes {
         self.tables.is_empty()
     }
 
-    /// Rows from which on only their span is known.
-    const MAX_ROWS: usize = 50_000;
+    /// Rows of one table: their keys, ascending.
+    pub fn add_keys(&mut self, table: TableId, keys: Vec<Box<[u8]>>) {
+        self.tables.insert(table, Written::Keys(keys));
+    }
 
-    /// # Errors
-    /// A file cannot be read.
-    pub fn of(overlay: &Overlay) -> PgResult<Self> {
-        let mut out = Self::default();
-        let exact = overlay.rows() <= Self::MAX_ROWS;
-        for table in overlay.tables() {
-            let written = if exact {
-                Written::Keys(overlay.keys_of(table)?.iter().map(Into::into).collect())
-            } else {
-                let Some((first, last)) = overlay.span_of(table)? else { continue };
-                Written::Span(KeyRange { start: first, end: KeyRange::point(&last).end })
-            };
-            out.tables.insert(table, written);
-        }
-        Ok(out)
+    /// Rows of one table, somewhere in a range.
+    pub fn add_span(&mut self, table: TableId, span: KeyRange) {
+        self.tables.insert(table, Written::Span(span));
     }
 }
 
@@ -201,6 +190,95 @@ pub struct SerializableSet {
 /// The transaction would complete a dangerous structure.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Danger;
+
+/// Takes the snapshot of a transaction.
+pub type TakeSnapshot<'a> = &'a (dyn Fn() -> Arc<dyn Snapshot> + Send + Sync);
+
+/// What SERIALIZABLE transactions know of each other.
+#[async_trait]
+pub trait Serializability: Send + Sync {
+    /// As [`Serializability::begin`], if it needs no asking.
+    fn try_begin(&self, id: u64, reads: &Arc<Mutex<ReadSet>>, read_only: bool, take: TakeSnapshot<'_>) -> Option<Arc<dyn Snapshot>>;
+
+    /// A transaction takes its snapshot; `reads` is what it goes on filling, and one that is `read_only` never writes. No commit is
+    /// forgotten between the snapshot and this.
+    async fn begin(&self, id: u64, reads: &Arc<Mutex<ReadSet>>, read_only: bool, take: TakeSnapshot<'_>) -> Arc<dyn Snapshot>;
+
+    /// A snapshot whose reader can take part in no dangerous structure.
+    async fn safe_snapshot(&self, id: u64, take: TakeSnapshot<'_>) -> Arc<dyn Snapshot>;
+
+    /// Whether the transaction could still commit with what it has read and written.
+    ///
+    /// # Errors
+    /// It must be rolled back.
+    async fn check(&self, id: u64, own: Writes) -> Result<(), Danger>;
+
+    /// Decides whether the transaction may commit; if so it counts as committed from here on, until [`Serializability::finish`] is told
+    /// otherwise of the sequence that this gives. `None`: it is not one of these.
+    ///
+    /// # Errors
+    /// It must be rolled back.
+    async fn prepare(&self, id: u64, own: Writes) -> Result<Option<u64>, Danger>;
+
+    /// The store has committed (or, with `None`, refused) the transaction that got this sequence. A transaction without writes gets
+    /// any time from its decision to this call.
+    fn finish(&self, sequence: u64, commit: Option<Timestamp>);
+
+    /// Whether one of these transactions has written a row behind a snapshot, whose transaction is running.
+    fn wrote_behind(&self, snapshot: Timestamp, table: TableId, key: &[u8]) -> bool;
+
+    /// The transaction was rolled back.
+    fn abort(&self, id: u64);
+}
+
+#[async_trait]
+impl Serializability for SerializableSet {
+    fn try_begin(&self, id: u64, reads: &Arc<Mutex<ReadSet>>, read_only: bool, take: TakeSnapshot<'_>) -> Option<Arc<dyn Snapshot>> {
+        Some(SerializableSet::begin(self, id, Arc::clone(reads), read_only, take))
+    }
+
+    async fn begin(&self, id: u64, reads: &Arc<Mutex<ReadSet>>, read_only: bool, take: TakeSnapshot<'_>) -> Arc<dyn Snapshot> {
+        SerializableSet::begin(self, id, Arc::clone(reads), read_only, take)
+    }
+
+    async fn safe_snapshot(&self, id: u64, take: TakeSnapshot<'_>) -> Arc<dyn Snapshot> {
+        loop {
+            let snapshot = SerializableSet::begin(self, id, Arc::default(), true, take);
+            let others = self.running_besides(id);
+            let safe = loop {
+                let changed = self.changed();
+                match self.is_safe(snapshot.timestamp(), &others) {
+                    Some(safe) => break safe,
+                    None => changed.await,
+                }
+            };
+            SerializableSet::abort(self, id);
+            if safe {
+                return snapshot;
+            }
+        }
+    }
+
+    async fn check(&self, id: u64, own: Writes) -> Result<(), Danger> {
+        SerializableSet::check(self, id, &own)
+    }
+
+    async fn prepare(&self, id: u64, own: Writes) -> Result<Option<u64>, Danger> {
+        SerializableSet::prepare(self, id, own)
+    }
+
+    fn finish(&self, sequence: u64, commit: Option<Timestamp>) {
+        SerializableSet::finish(self, sequence, commit);
+    }
+
+    fn wrote_behind(&self, snapshot: Timestamp, table: TableId, key: &[u8]) -> bool {
+        SerializableSet::wrote_behind(self, snapshot, table, key)
+    }
+
+    fn abort(&self, id: u64) {
+        SerializableSet::abort(self, id);
+    }
+}
 
 impl SerializableSet {
     /// A transaction takes its snapshot; `reads` is what it goes on filling, and one that is `read_only` never writes. No commit is

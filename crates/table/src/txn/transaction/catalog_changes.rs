@@ -1,0 +1,86 @@
+//! The catalog as a transaction sees and changes it.
+
+use super::{CatalogChange, PrivateCatalog, Transaction};
+use crate::catalog::store::{CATALOG_FAMILY, CATALOG_TABLE};
+use crate::catalog::{CatalogSnapshot, TableDescriptor};
+use std::sync::Arc;
+use stoa_pg::PgResult;
+
+impl Transaction {
+    /// The catalog as the transaction sees it: the newest, with its own changes.
+    #[must_use]
+    pub fn catalog(&self) -> Arc<CatalogSnapshot> {
+        let published = self.manager.published_catalog();
+        let mut state = self.state.lock();
+        let Some(private) = &mut state.catalog else { return published };
+        if private.base != published.version {
+            // Others have changed the catalog: the own changes go on top. One that does not fit any more fails at commit.
+            let mut snapshot = (*published).clone();
+            if private.changes.iter().all(|change| change(&mut snapshot).is_ok()) {
+                private.base = published.version;
+                private.snapshot = Arc::new(snapshot);
+            }
+        }
+        Arc::clone(&private.snapshot)
+    }
+
+    /// Whether this is what [`Transaction::catalog`] would give.
+    #[must_use]
+    pub fn sees(&self, catalog: &Arc<CatalogSnapshot>) -> bool {
+        if self.state.lock().catalog.is_none() {
+            return self.manager.services().publication().is_newest(catalog);
+        }
+        Arc::ptr_eq(&self.catalog(), catalog)
+    }
+
+    /// Changes the catalog for this transaction, and for all when it commits. `change` is run now, and again at commit on what
+    /// is the newest then: it must be a pure function of its argument.
+    ///
+    /// # Errors
+    /// Those of `change`; nothing is changed then.
+    pub fn change_catalog(&self, change: impl Fn(&mut CatalogSnapshot) -> PgResult<()> + Send + Sync + 'static) -> PgResult<()> {
+        let before = self.catalog();
+        let mut snapshot = (*before).clone();
+        change(&mut snapshot)?;
+        let change: CatalogChange = Arc::new(change);
+        let mut state = self.state.lock();
+        match &mut state.catalog {
+            Some(private) => {
+                private.snapshot = Arc::new(snapshot);
+                private.changes.push(change);
+            }
+            None => {
+                state.catalog = Some(PrivateCatalog { base: before.version, snapshot: Arc::new(snapshot), changes: vec![change] });
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the place where a table keeps its rows was made since the newest savepoint, or the beginning: by CREATE TABLE, TRUNCATE
+    /// and the like.
+    #[must_use]
+    pub fn made_rows_place(&self, table: &TableDescriptor) -> bool {
+        let published = self.manager.published_catalog();
+        let state = self.state.lock();
+        let at_savepoint = state.savepoints.last().and_then(|savepoint| savepoint.catalog.as_ref());
+        let before = at_savepoint.map_or(&published, |catalog| &catalog.snapshot);
+        before.table(table.oid).is_none_or(|before| before.storage != table.storage)
+    }
+
+    /// Whether the transaction has changed the catalog.
+    #[must_use]
+    pub fn has_catalog_changes(&self) -> bool {
+        self.state.lock().catalog.is_some()
+    }
+
+    /// Sets or removes a row of the catalog's own table, in this transaction.
+    ///
+    /// # Errors
+    /// As [`Transaction::write`].
+    pub fn add_catalog_mutation(&self, key: &[u8], value: Option<&[u8]>) -> PgResult<()> {
+        self.write(|set| match value {
+            Some(value) => set.put(CATALOG_TABLE, key, CATALOG_FAMILY, &[], Some(value)),
+            None => set.delete(CATALOG_TABLE, key),
+        })
+    }
+}

@@ -1,0 +1,200 @@
+//! Locks that a transaction takes, and what follows from them: no row is written without its lock.
+
+use super::{Isolation, Transaction};
+use crate::catalog::Oid;
+use crate::failure::{concurrent_update, statement_retry};
+use crate::row::KeyList;
+use crate::services::locks::{LockId, LockStrength, LockWait, Mode, TableLockMode, Tried, Wait, Wanted, lock_failure};
+use std::collections::HashSet;
+use stoa_pg::PgResult;
+use stoa_store::{TableId, Timestamp};
+
+/// Locks of rows that are held one by one.
+const MANY_LOCKS: usize = 32 << 10;
+
+impl Transaction {
+    /// Locks rows of one table in the order of the keys, waiting for those who hold them. `relation` is for messages. With
+    /// [`LockWait::SkipLocked`] the answer says which rows were locked.
+    ///
+    /// # Errors
+    /// 55P03 (NOWAIT, lock timeout), 40P01.
+    pub async fn lock_rows(
+        &self,
+        table: TableId,
+        keys: &KeyList,
+        strength: LockStrength,
+        wait: LockWait,
+        relation: &str,
+    ) -> PgResult<Vec<bool>> {
+        let mode = Mode::from(strength);
+        let locks = self.manager.locks();
+        let mut out = Vec::with_capacity(keys.len());
+        let in_savepoint = self.in_savepoint();
+        for (at, key) in keys.iter().enumerate() {
+            let id = LockId::row(table, key);
+            let stronger = in_savepoint && locks.strengthens(self.group, id, mode);
+            match locks.try_acquire(self.group, id, mode) {
+                Tried::Granted { new } => {
+                    self.keep_lock(id, new, stronger.then_some(mode));
+                    out.push(true);
+                }
+                Tried::Busy if wait == LockWait::SkipLocked => out.push(false),
+                _ => {
+                    let rest: Vec<LockId> = keys.iter().skip(at).map(|key| LockId::row(table, key)).collect();
+                    let what = || format!("row in relation \"{relation}\"");
+                    self.lock_in_order(&rest, mode, self.patience(wait), wait == LockWait::SkipLocked, &mut out, what).await?;
+                    break;
+                }
+            }
+        }
+        self.gather_locks();
+        Ok(out)
+    }
+
+    fn patience(&self, wait: LockWait) -> Wait {
+        match wait {
+            LockWait::Wait => Wait::Until(self.state.lock().lock_timeout),
+            LockWait::NoWait | LockWait::SkipLocked => Wait::Never,
+        }
+    }
+
+    /// Asks for locks in their order, and waits for those who hold them; adds which of them are held, which is all without `skip`.
+    async fn lock_in_order(
+        &self,
+        ids: &[LockId],
+        mode: Mode,
+        wait: Wait,
+        skip: bool,
+        held: &mut Vec<bool>,
+        what: impl Fn() -> String,
+    ) -> PgResult<()> {
+        if !skip {
+            self.waits();
+        }
+        let locks = self.manager.locks();
+        let in_savepoint = self.in_savepoint();
+        let stronger: Vec<bool> = ids.iter().map(|id| in_savepoint && locks.strengthens(self.group, *id, mode)).collect();
+        let wanted = Wanted { group: self.group, mode, wait, deadlock_timeout: self.deadlock_timeout(), skip };
+        let mut taken = |at: usize, new: Option<bool>| {
+            if let (Some(new), Some(id)) = (new, ids.get(at)) {
+                self.keep_lock(*id, new, stronger.get(at).is_some_and(|stronger| *stronger).then_some(mode));
+            }
+            held.push(new.is_some());
+        };
+        locks.acquire(wanted, ids, &mut taken).await.map_err(|other| lock_failure(&other, &what()))
+    }
+
+    /// How many locks are held one by one: to be told to [`Transaction::release_since`].
+    #[must_use]
+    pub fn locks_held(&self) -> usize {
+        self.state.lock().locks.len()
+    }
+
+    /// Gives up some of the locks that were taken since: nothing was done under them.
+    pub fn release_since(&self, mark: usize, unused: &HashSet<LockId>) {
+        let mut state = self.state.lock();
+        let mark = mark.min(state.locks.len());
+        let (given_up, kept): (Vec<_>, Vec<_>) = state.locks.split_off(mark).into_iter().partition(|id| unused.contains(id));
+        state.locks.extend(kept);
+        self.manager.locks().release(self.group, &given_up);
+    }
+
+    /// Keeps the locks of very many rows in little memory.
+    fn gather_locks(&self) {
+        let mut state = self.state.lock();
+        let from = state.savepoints.last().map_or(0, |s| s.locks);
+        if state.locks.len().saturating_sub(from) < MANY_LOCKS {
+            return;
+        }
+        let from = from.min(state.locks.len());
+        let loose = state.locks.split_off(from);
+        let kept = self.manager.locks().gather(self.group, loose);
+        state.locks.extend(kept);
+        if state.locks.len() < MANY_LOCKS / 4 {
+            state.locks.shrink_to(MANY_LOCKS / 4);
+        }
+    }
+
+    /// Locks a table; whether it had to be waited for.
+    ///
+    /// # Errors
+    /// 55P03, 40P01.
+    pub async fn lock_table(&self, table: Oid, mode: TableLockMode, nowait: bool, relation: &str) -> PgResult<bool> {
+        let wait = self.patience(if nowait { LockWait::NoWait } else { LockWait::Wait });
+        self.lock_id(LockId::Table(table), mode.into(), wait, || format!("relation \"{relation}\"")).await
+    }
+
+    /// Locks a table if it is known at once that nobody is in the way; whether it is locked.
+    #[must_use]
+    pub fn try_lock_table(&self, table: Oid, mode: TableLockMode) -> bool {
+        self.try_lock_id(LockId::Table(table), mode.into()) == (Tried::Granted { new: false })
+    }
+
+    /// Takes a lock for the transaction; of what is granted nothing is new to whoever asks.
+    fn try_lock_id(&self, id: LockId, mode: Mode) -> Tried {
+        let locks = self.manager.locks();
+        let stronger = self.in_savepoint() && locks.strengthens(self.group, id, mode);
+        match locks.try_acquire(self.group, id, mode) {
+            Tried::Granted { new } => {
+                self.keep_lock(id, new, stronger.then_some(mode));
+                Tried::Granted { new: false }
+            }
+            other => other,
+        }
+    }
+
+    fn in_savepoint(&self) -> bool {
+        !self.state.lock().savepoints.is_empty()
+    }
+
+    /// A lock that was taken for the transaction goes with it; one that was held before and is held in a further mode, `stronger`, goes
+    /// back to what it was with a savepoint.
+    fn keep_lock(&self, id: LockId, new: bool, stronger: Option<Mode>) {
+        if new {
+            self.state.lock().locks.push(id);
+        } else if let Some(mode) = stronger {
+            self.state.lock().strengthened.push((id, mode));
+        }
+    }
+
+    /// Keeps a name that is being made from others until the transaction ends.
+    ///
+    /// # Errors
+    /// 55P03, 40P01.
+    pub async fn lock_name(&self, schema: Oid, name: &str) -> PgResult<()> {
+        let id = LockId::Advisory(3, xxhash_rust::xxh3::xxh3_64_with_seed(name.as_bytes(), u64::from(schema)));
+        let wait = self.patience(LockWait::Wait);
+        self.lock_id(id, Mode::ADVISORY_EXCLUSIVE, wait, || format!("name \"{name}\"")).await.map(|_| ())
+    }
+
+    /// Takes a lock for the transaction; whether it had to be waited for.
+    pub(in crate::txn) async fn lock_id(&self, id: LockId, mode: Mode, wait: Wait, what: impl Fn() -> String) -> PgResult<bool> {
+        if matches!(self.try_lock_id(id, mode), Tried::Granted { .. }) {
+            return Ok(false);
+        }
+        self.lock_in_order(&[id], mode, wait, false, &mut Vec::new(), what).await.map(|()| true)
+    }
+
+    /// Whether a row was changed by another transaction behind the statement's snapshot. The rows must be locked.
+    ///
+    /// # Errors
+    /// [`statement_retry`] in READ COMMITTED, else 40001.
+    pub fn check_unchanged(&self, table: TableId, keys: &KeyList) -> PgResult<()> {
+        let (snapshot, isolation) = {
+            let state = self.state.lock();
+            (state.snapshot.as_ref().map(|s| s.timestamp()), state.isolation)
+        };
+        let Some(since) = snapshot else { return Ok(()) };
+        if !self.rows_changed_since(table, keys, since) {
+            return Ok(());
+        }
+        Err(if isolation == Isolation::ReadCommitted { statement_retry() } else { concurrent_update() })
+    }
+
+    /// Whether any of the rows was committed after `since`.
+    #[must_use]
+    pub fn rows_changed_since(&self, table: TableId, keys: &KeyList, since: Timestamp) -> bool {
+        let mut rows = keys.iter().map(|key| (table, key));
+        self.manager.store().rows_changed_since(&mut rows, since)
+    }
+}
