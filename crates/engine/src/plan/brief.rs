@@ -122,8 +122,8 @@ pub(super) fn locks_sequences(ctx: &StatementContext, sequences: &[(Oid, i64)]) 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::panic)]
+    use crate::session::write_tests::{answer, connect};
     use crate::session::{Prepared, Session};
-    use crate::write::tests::{answer, connect};
     use crate::{Database, DatabaseOptions};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, Ordering};

@@ -23,7 +23,10 @@ pub mod system;
 pub(crate) mod table_locks;
 pub mod transaction;
 
-pub use crate::environment::notify::Notification;
-pub use crate::environment::{Notice, SessionShared};
 pub use api::{CopyFormat, Execution, OutputColumn, ParamValue, Prepared, Rows, RowsTag, Session, SessionOptions, TransactionStatus};
 pub use prepared::Description;
+pub use stoa_exec::environment::notify::Notification;
+pub use stoa_exec::environment::{Notice, SessionShared};
+
+#[cfg(test)]
+pub(crate) mod write_tests;

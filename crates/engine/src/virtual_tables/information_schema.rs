@@ -2,7 +2,7 @@
 
 use super::cell::{Table, V, yes};
 use super::pg_catalog::{schema_of, tables};
-use crate::exec::StatementContext;
+use stoa_exec::nodes::StatementContext;
 use stoa_pg::types::{PgType, length_typmod, numeric_typmod};
 use stoa_pg::{PgResult, SqlType};
 use stoa_sql::bind::{BindContext, bind_table_expr};

@@ -8,10 +8,10 @@ mod information_schema;
 mod pg_catalog;
 mod statistics;
 
-use crate::exec::StatementContext;
 use arrow::array::RecordBatch;
 use cell::Table;
 use std::sync::Arc;
+use stoa_exec::nodes::StatementContext;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_sql::system_relations;
 use stoa_table::catalog::{Oid, Relation};

@@ -2,9 +2,9 @@
 
 use super::cell::{Table, V};
 use super::information_schema::definitions;
-use crate::exec::StatementContext;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use stoa_exec::nodes::StatementContext;
 use stoa_pg::registry::{CastContext, CastKind, FuncKind, Registry, Volatility};
 use stoa_pg::type_functions::{self, TypeForms};
 use stoa_pg::types::{BASE_TYPES, PgType};

@@ -2,10 +2,10 @@
 
 use super::cell::{Table, V};
 use super::pg_catalog::{DATABASE, indexed, indexes, schema_of, tables};
-use crate::environment::session::ActivityState;
-use crate::exec::StatementContext;
-use crate::settings::value::unit_name;
-use crate::settings::{Kind, SETTINGS};
+use stoa_exec::environment::session::ActivityState;
+use stoa_exec::nodes::StatementContext;
+use stoa_exec::settings::value::unit_name;
+use stoa_exec::settings::{Kind, SETTINGS};
 use stoa_pg::PgResult;
 use stoa_pg::values::timezone;
 use stoa_sql::catalog::names::OWNER;
@@ -231,9 +231,9 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<(
                     let lag = lags.iter().find(|l| l.table == table.storage && l.reader == index.storage.0);
                     let count = |n: u64| V::Int(i64::try_from(n).unwrap_or(i64::MAX));
                     let (state, reason) = match text.condition() {
-                        crate::text::Condition::Building => ("building", V::Null),
-                        crate::text::Condition::Ready(_) => ("ready", V::Null),
-                        crate::text::Condition::Broken(why) => ("broken", why.into()),
+                        stoa_exec::text::Condition::Building => ("building", V::Null),
+                        stoa_exec::text::Condition::Ready(_) => ("ready", V::Null),
+                        stoa_exec::text::Condition::Broken(why) => ("broken", why.into()),
                     };
                     let generation = text.files().map(|f| f.generation());
                     let of = |f: &dyn Fn(&stoa_fulltext::Generation) -> u64| generation.as_ref().map_or(V::Null, |g| count(f(g)));
