@@ -1,18 +1,18 @@
 //! A database that is opened: a handle on what its sessions share.
 
-use crate::environment::admission::Admission;
-use crate::environment::builds::Builds;
-use crate::environment::checks::Checks;
-use crate::environment::{DatabaseInner, DatabaseOptions};
-use crate::memory::StatementPool;
 use crate::session::background::{background_build, background_check};
 use crate::session::{Session, SessionOptions};
-use crate::text::TextIndexes;
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::TrackConsumersPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
+use stoa_exec::environment::admission::Admission;
+use stoa_exec::environment::builds::Builds;
+use stoa_exec::environment::checks::Checks;
+use stoa_exec::environment::{DatabaseInner, DatabaseOptions};
+use stoa_exec::memory::StatementPool;
+use stoa_exec::text::TextIndexes;
 use stoa_pg::{PgError, PgResult};
 use stoa_table::Tables;
 use stoa_table::column_cache::ColumnCache;
@@ -76,7 +76,7 @@ impl Database {
         let text =
             TextIndexes::open(&tables, transactions.feed(), text_directory, options.text_writer_bytes(), &transactions.published_catalog())
                 .await?;
-        tokio::spawn(crate::text::follow::run(Arc::downgrade(&text)));
+        tokio::spawn(stoa_exec::text::follow::run(Arc::downgrade(&text)));
         let started_us = tables.now_us();
         let inner = Arc::new(DatabaseInner {
             tables,
@@ -84,6 +84,7 @@ impl Database {
             text,
             columns,
             admission: Admission::new(options.query_memory_bytes),
+            functions: crate::session::system::call,
             rounds: crate::plan::execute::rounds_state(&state),
             state,
             runtime,

@@ -14,9 +14,6 @@
 pub use datafusion;
 
 use crate::database::Database;
-use crate::exec::foreign_form;
-use crate::exec::source::ScanContext;
-use crate::exec::table_provider::StoaTable;
 use crate::session::{SessionOptions, copy::BatchInsert};
 use arrow::array::RecordBatch;
 use arrow::datatypes::{Field, Schema, SchemaRef};
@@ -31,6 +28,9 @@ use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan};
 use futures::StreamExt;
 use std::fmt;
 use std::sync::Arc;
+use stoa_exec::nodes::foreign_form;
+use stoa_exec::nodes::source::ScanContext;
+use stoa_exec::nodes::table_provider::StoaTable;
 use stoa_pg::{PgError, PgResult};
 use stoa_sql::typed::from_datafusion;
 use stoa_table::catalog::{ColumnId, Relation, TableDescriptor};
@@ -427,13 +427,13 @@ mod tests {
         named().await.write_table("stoa.public.w", DataFrameWriteOptions::new()).await.unwrap();
         let mut session = database.connect(SessionOptions::default()).unwrap();
         let same = "SELECT count(*) FROM h JOIN w USING (k) WHERE h.z = w.z AND h.a IS NOT DISTINCT FROM w.a";
-        assert_eq!(crate::write::tests::answer(&mut session, same).await, "2");
+        assert_eq!(crate::session::write_tests::answer(&mut session, same).await, "2");
         // Batches of a session turned, and back.
         let batches = named().await.collect().await.unwrap();
         for batch in batches {
             assert_eq!(to_arrow(&from_arrow(&batch).unwrap()).unwrap(), batch);
         }
-        crate::write::tests::answer(&mut session, "INSERT INTO h VALUES ('294260-01-01')").await;
+        crate::session::write_tests::answer(&mut session, "INSERT INTO h VALUES ('294260-01-01')").await;
         session.close().await;
         let beyond = named().await.collect().await.unwrap_err();
         assert_eq!(from_datafusion(beyond).code(), SqlState::DATETIME_FIELD_OVERFLOW);

@@ -4,34 +4,26 @@
 //!
 //! [`session`] is the only entry. The text is parsed once (`stoa_syntax`); [`stoa_sql::bind`] resolves names, types and functions as
 //! PostgreSQL does and gives a typed tree ([`stoa_sql::typed::tree`]); [`plan`] turns it into a DataFusion plan; `stoa_table` turns
-//! filters into key ranges; scan nodes in [`exec`] stream what it reads.
+//! filters into key ranges; scan nodes in [`stoa_exec::nodes`] stream what it reads.
 //!
 //! # Life of an INSERT
 //!
-//! Same front. The statement becomes a query that yields the rows to write, with [`mod@write`] on top, which checks constraints and
+//! Same front. The statement becomes a query that yields the rows to write, with [`mod@stoa_exec::write`] on top, which checks constraints and
 //! maintains indexes; `stoa_table` commits all of it, or nothing.
 
 pub mod database;
-pub(crate) mod datafusion_faults;
 pub mod ddl;
 pub mod embed;
-pub mod environment;
-pub mod exec;
-pub mod filter;
 pub mod index;
-pub mod memory;
-pub mod node;
 pub mod plan;
-pub mod scan_table;
 pub mod session;
-pub mod settings;
-pub mod text;
 pub mod virtual_tables;
-pub mod write;
 
 pub use database::Database;
-pub use environment::DatabaseOptions;
 pub use session::{Execution, OutputColumn, Prepared, Session, SessionOptions};
+pub use stoa_exec::environment::DatabaseOptions;
+/// What a server names.
+pub use stoa_exec::{environment, settings};
 pub(crate) use stoa_sql::typed;
 /// What a [`Database`] is opened on.
 pub use stoa_table::Tables;

@@ -20,7 +20,8 @@ const CRATES: &[(&str, &[&str])] = &[
     ("stoa-store-lsm", &["stoa-store"]),
     ("stoa-fulltext", &[]),
     ("stoa-sql", &["stoa-fulltext", "stoa-pg", "stoa-syntax", "stoa-table"]),
-    ("stoa-engine", &["stoa-encoding", "stoa-fulltext", "stoa-pg", "stoa-sql", "stoa-syntax", "stoa-table"]),
+    ("stoa-exec", &["stoa-encoding", "stoa-fulltext", "stoa-pg", "stoa-sql", "stoa-syntax", "stoa-table"]),
+    ("stoa-engine", &["stoa-encoding", "stoa-exec", "stoa-fulltext", "stoa-pg", "stoa-sql", "stoa-syntax", "stoa-table"]),
     ("stoa-server", &["stoa-engine", "stoa-pg", "stoa-store", "stoa-store-lsm", "stoa-syntax"]),
 ];
 
@@ -28,12 +29,12 @@ const CRATES: &[(&str, &[&str])] = &[
 /// line that fits a name counts.
 const DOORS: &[(&str, &[&str])] = &[
     ("sqlparser*", &["stoa-syntax"]),
-    ("datafusion-expr", &["stoa-engine", "stoa-pg", "stoa-sql"]),
-    ("datafusion-physical-expr", &["stoa-engine", "stoa-sql"]),
-    ("datafusion-common", &["stoa-engine", "stoa-pg", "stoa-sql", "stoa-table"]),
-    ("datafusion-execution", &["stoa-engine", "stoa-table"]),
-    ("datafusion*", &["stoa-engine"]),
-    ("arrow*", &["stoa-engine", "stoa-pg", "stoa-server", "stoa-sql", "stoa-table"]),
+    ("datafusion-expr", &["stoa-engine", "stoa-exec", "stoa-pg", "stoa-sql"]),
+    ("datafusion-physical-expr", &["stoa-engine", "stoa-exec", "stoa-sql"]),
+    ("datafusion-common", &["stoa-engine", "stoa-exec", "stoa-pg", "stoa-sql", "stoa-table"]),
+    ("datafusion-execution", &["stoa-engine", "stoa-exec", "stoa-table"]),
+    ("datafusion*", &["stoa-engine", "stoa-exec"]),
+    ("arrow*", &["stoa-engine", "stoa-exec", "stoa-pg", "stoa-server", "stoa-sql", "stoa-table"]),
     ("rocksdb", &["stoa-store-lsm"]),
     ("tantivy*", &["stoa-fulltext"]),
     ("jieba-rs", &["stoa-fulltext"]),
@@ -314,6 +315,8 @@ fn an_arrow_that_goes_up_or_aside_is_told() {
         ("stoa-engine", "stoa-store"),
         ("stoa-table", "stoa-syntax"),
         ("stoa-sql", "stoa-engine"),
+        ("stoa-sql", "stoa-exec"),
+        ("stoa-exec", "stoa-engine"),
         ("stoa-table", "stoa-sql"),
         ("stoa-engine", "stoa-store-lsm"),
         ("stoa-server", "stoa-unheard-of"),

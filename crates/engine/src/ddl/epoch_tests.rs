@@ -1,7 +1,7 @@
 //! Tables of versions that counted timestamps from 1970: they are read and written as they are, until they are written anew.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
-use crate::write::tests::{answer, connect};
+use crate::session::write_tests::{answer, connect};
 use crate::{Database, DatabaseOptions, Tables};
 use stoa_table::catalog::Epoch;
 

@@ -4,10 +4,10 @@ use super::builder::TableBuilder;
 use super::dependency::owned;
 use super::sequence::restart;
 use super::work::{Work, undefined_relation};
-use crate::exec::StatementContext;
-use crate::settings::value::boolean;
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
+use stoa_exec::nodes::StatementContext;
+use stoa_exec::settings::value::boolean;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::ast::ObjectName;
 use stoa_syntax::utility::{MaintenanceTarget, NamedOption, OptionValue, TableLockMode};
@@ -182,7 +182,7 @@ pub async fn set_constraints(ctx: &StatementContext, names: Option<&[ObjectName]
     ctx.txn.set_constraints(chosen, deferred);
     if !deferred {
         // What waited is due now.
-        crate::write::deferred::run_constraints(&ctx.txn, chosen).await?;
+        stoa_exec::write::deferred::run_constraints(&ctx.txn, chosen).await?;
     }
     Ok(())
 }
@@ -409,7 +409,7 @@ pub async fn end_of_transaction(ctx: &StatementContext) -> PgResult<()> {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
-    use crate::write::tests::{answer, connect, database};
+    use crate::session::write_tests::{answer, connect, database};
     use datafusion::common::ScalarValue;
     use stoa_table::access::{Comparison, Predicate};
     use stoa_table::catalog::ColumnId;

@@ -27,9 +27,9 @@ mod work;
 
 pub use maintenance::{analyze, checkpoint, drop_temporary, end_of_transaction, lock_tables, set_constraints, vacuum};
 
-use crate::exec::StatementContext;
 use dependency::{Dropping, Object};
 use std::sync::Arc;
+use stoa_exec::nodes::StatementContext;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_sql::bind::fold;
 use stoa_sql::typed::tree::Bound;

@@ -7,12 +7,12 @@
 use super::work::Work;
 use crate::index::build::Watched;
 use crate::index::sorter::EntrySorter;
-use crate::write::constraint::index_part;
 use arrow::array::{Array, ArrayRef, AsArray, Int64Array};
 use arrow::datatypes::DataType;
 use futures::StreamExt;
 use std::collections::HashSet;
 use std::sync::Arc;
+use stoa_exec::write::constraint::index_part;
 use stoa_pg::{PgError, PgResult, SqlState, SqlType};
 use stoa_sql::typed::evaluator::TableEvaluator;
 use stoa_sql::typed::guard::{as_test, only_where};

@@ -116,7 +116,7 @@ pub(crate) fn check(option: &StorageOption, of: Of) -> PgResult<()> {
         Err(invalid(format!("value {value} out of bounds for option \"{name}\""))
             .detail(format!("Valid values are between \"{low}\" and \"{high}\".")))
     };
-    let boolean = crate::settings::value::parse_bool(value).is_some();
+    let boolean = stoa_exec::settings::value::parse_bool(value).is_some();
     match parameter.values {
         Values::Bool if boolean => Ok(()),
         Values::Bool => Err(invalid(format!("invalid value for boolean option \"{name}\": {value}"))),

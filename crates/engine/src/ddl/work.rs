@@ -3,10 +3,10 @@
 //! Invariant: a change of the catalog is made in the transaction's own snapshot and as a row that the transaction writes; tables of
 //! the store are made at once and removed when the transaction is rolled back, and removed only when it has committed.
 
-use crate::exec::StatementContext;
 use arrow::array::RecordBatch;
 use futures::StreamExt;
 use std::sync::Arc;
+use stoa_exec::nodes::StatementContext;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_sql::bind::{BindContext, fold, name_parts};
 use stoa_sql::catalog::deparse::Deparser;
@@ -160,7 +160,7 @@ impl<'a> Work<'a> {
             progress(index.progress());
             self.ctx.session.check_interrupt()
         };
-        crate::text::follow::build(text, &index, &interrupt).await
+        stoa_exec::text::follow::build(text, &index, &interrupt).await
     }
 
     // Names.

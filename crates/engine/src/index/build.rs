@@ -15,18 +15,18 @@
 //! goes on at the next start. A build that fails or is cancelled leaves nothing.
 
 use super::entries::{TableRows, each_entry};
-use crate::environment::builds::Progress;
-use crate::environment::{DatabaseInner, SessionEnvironment, StatementContext};
-use crate::write::constraint::duplicate_entry;
-use crate::write::lookup;
-use crate::write::rows::Rows;
-use crate::write::table_writer::{IndexWriter, TableWriter};
 use futures::future::BoxFuture;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use stoa_exec::environment::builds::Progress;
+use stoa_exec::environment::{DatabaseInner, SessionEnvironment, StatementContext};
+use stoa_exec::write::constraint::duplicate_entry;
+use stoa_exec::write::lookup;
+use stoa_exec::write::rows::Rows;
+use stoa_exec::write::table_writer::{IndexWriter, TableWriter};
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_table::KeyRange;
 use stoa_table::catalog::store::{decode, encode};
@@ -183,7 +183,7 @@ async fn fill_text(ctx: &StatementContext, table: Oid, index: &IndexDescriptor, 
         });
         check(ctx, cancelled)
     };
-    crate::text::follow::build(text, &described, &interrupt).await
+    stoa_exec::text::follow::build(text, &described, &interrupt).await
 }
 
 /// The statement's context in a transaction of its own, which shares the session's locks.

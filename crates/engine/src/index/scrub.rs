@@ -4,11 +4,11 @@
 //! A check holds no lock: a table that is dropped or changed meanwhile ends it, and nothing is recorded.
 
 use super::check::{CheckTarget, Report, check};
-use crate::environment::checks::{Checks, checked};
-use crate::environment::{DatabaseInner, StatementContext};
 use futures::future::BoxFuture;
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
+use stoa_exec::environment::checks::{Checks, checked};
+use stoa_exec::environment::{DatabaseInner, StatementContext};
 use stoa_pg::PgResult;
 use stoa_table::Tables;
 use stoa_table::catalog::{Relation, TableDescriptor};
@@ -156,10 +156,10 @@ pub async fn check_and_record(ctx: &StatementContext, target: &CheckTarget) -> P
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
     use super::*;
-    use crate::environment::checks::ScrubOptions;
     use crate::index::tests::{change, entries, table};
-    use crate::write::tests::{answer, connect};
+    use crate::session::write_tests::{answer, connect};
     use crate::{Database, DatabaseOptions};
+    use stoa_exec::environment::checks::ScrubOptions;
 
     #[test]
     fn a_pace_waits_for_what_is_ahead_of_it() {

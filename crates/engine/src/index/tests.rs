@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 use crate::Database;
-use crate::write::tests::{answer, connect, database};
+use crate::session::write_tests::{answer, connect, database};
 use std::ops::ControlFlow;
 use stoa_table::catalog::TableDescriptor;
 use stoa_table::row::INDEX_FAMILY;

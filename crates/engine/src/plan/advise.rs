@@ -5,13 +5,13 @@
 
 use super::index_order::{column_of, scan_below};
 use super::lookup_join::{best_probe, joined};
-use crate::exec::request::{ScanRequest, request_of, scan_cost};
 use arrow::compute::SortOptions;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::joins::HashJoinExec;
 use datafusion::physical_plan::sorts::sort::SortExec;
 use std::fmt;
 use std::sync::Arc;
+use stoa_exec::nodes::request::{ScanRequest, request_of, scan_cost};
 use stoa_pg::PgResult;
 use stoa_sql::catalog::deparse::quote_name;
 use stoa_table::TableId;
@@ -74,7 +74,7 @@ pub fn advise(plan: &Arc<dyn ExecutionPlan>) -> PgResult<Vec<Advice>> {
 
 fn visit(plan: &Arc<dyn ExecutionPlan>, out: &mut Vec<Advice>) -> PgResult<()> {
     let from = stoa_sql::typed::from_datafusion;
-    let plan = &crate::exec::bounded::as_planned(plan).map_err(from)?;
+    let plan = &stoa_exec::nodes::bounded::as_planned(plan).map_err(from)?;
     if let Some(request) = request_of(plan) {
         out.extend(of_filters(request)?);
     }
@@ -293,7 +293,7 @@ fn statement(table: &TableDescriptor, index: &IndexDescriptor) -> String {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
-    use crate::write::tests::{answer, connect, database};
+    use crate::session::write_tests::{answer, connect, database};
 
     #[tokio::test]
     async fn advice_names_an_index_that_is_then_used() {

@@ -2,7 +2,6 @@
 
 use super::distinct::DistinctUdaf;
 use super::relation::Planner;
-use crate::datafusion_faults::{filter_barrier, forget_properties};
 use arrow::compute::SortOptions;
 use arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
@@ -10,6 +9,7 @@ use datafusion::functions_aggregate as fa;
 use datafusion::logical_expr::expr::{AggregateFunction, Cast};
 use datafusion::logical_expr::{AggregateUDF, Case, Expr as DfExpr, GroupingSet, LogicalPlan, LogicalPlanBuilder, Operator};
 use std::sync::Arc;
+use stoa_exec::datafusion_faults::{filter_barrier, forget_properties};
 use stoa_pg::registry::{AggregateCall, FuncKind, NativeAggregate, Registry};
 use stoa_pg::{PgError, PgResult, PgType, SqlType};
 use stoa_sql::typed::expr::{ExprPlanner, column};

@@ -2,14 +2,12 @@
 //!
 //! A subquery that reads some rows by keys is compiled once, with the row's values as parameters. Where no key helps, or a row asks for
 //! many, what does not depend on the row is read once and kept, and the rest compiled over it. Any other is planned anew with the values
-//! as constants, so that they become key ranges. [`crate::exec::apply`] is the node that runs them.
+//! as constants, so that they become key ranges. [`stoa_exec::nodes::apply`] is the node that runs them.
 
 use super::compiled::kept::is_steady;
 use super::compiled::{CompiledQuery, CompiledRows};
 use super::decorrelate::{Apply, ApplyKind};
 use super::relation::Planner;
-use crate::exec::apply::{ApplyExec, Correlated, Gives, Subquery};
-use crate::node::extend;
 use arrow::array::RecordBatch;
 use async_trait::async_trait;
 use datafusion::common::ScalarValue;
@@ -17,6 +15,8 @@ use datafusion::execution::memory_pool::{MemoryConsumer, MemoryReservation};
 use datafusion::logical_expr::LogicalPlan;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use stoa_exec::node::extend;
+use stoa_exec::nodes::apply::{ApplyExec, Correlated, Gives, Subquery};
 use stoa_pg::{PgResult, SqlType};
 use stoa_sql::typed::tree::{ColId, Expr, ExprKind, Rel};
 use stoa_sql::typed::walk;

@@ -3,12 +3,12 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 use super::execute::{physical, used_columns};
 use super::relation::{Planner, select_columns};
-use crate::exec::StatementContext;
-use crate::exec::source::task;
 use crate::session::Session;
-use crate::write::tests::{answer, connect, database};
+use crate::session::write_tests::{answer, connect, database};
 use datafusion::physical_plan::{ExecutionPlan, displayable};
 use std::sync::Arc;
+use stoa_exec::nodes::StatementContext;
+use stoa_exec::nodes::source::task;
 use stoa_sql::bind::{BindContext, bind_statement};
 use stoa_sql::typed::tree::{BoundBody, ColId};
 

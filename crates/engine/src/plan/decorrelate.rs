@@ -5,9 +5,9 @@
 //! matched by equalities becomes a grouped outer join (Galindo-Legaria and Joshi 2001). The rest is left as [`Apply`] items.
 
 use super::compiled::kept::is_steady;
-pub use crate::exec::apply::ApplyKind;
 use datafusion::common::ScalarValue;
 use std::collections::HashSet;
+pub use stoa_exec::nodes::apply::ApplyKind;
 use stoa_pg::registry::{FuncKind, NativeAggregate};
 use stoa_pg::{PgType, SqlType};
 use stoa_sql::typed::tree::{AggregateExpr, ColId, Expr, ExprKind, JoinKind, Query, Rel};

@@ -5,11 +5,6 @@ use super::compiled::{Compiled, CompiledRows, Ctes, PlanCache, simple_scan};
 use super::readable::{Names, render};
 use super::relation::{CteRows, Materialized, Planner, select_columns};
 use super::rules;
-use crate::datafusion_faults::{in_order, options};
-use crate::exec::StatementContext;
-use crate::exec::source::task;
-use crate::exec::working_table::RowsOnDemand;
-use crate::node::StoaQueryPlanner;
 use crate::plan::explain::{ExplainFormat, ExplainOptions};
 use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
@@ -21,6 +16,11 @@ use datafusion::physical_plan::{ExecutionPlan, SendableRecordBatchStream, execut
 use futures::stream::{BoxStream, StreamExt};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use stoa_exec::datafusion_faults::{in_order, options};
+use stoa_exec::node::StoaQueryPlanner;
+use stoa_exec::nodes::StatementContext;
+use stoa_exec::nodes::source::task;
+use stoa_exec::nodes::working_table::RowsOnDemand;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_sql::bind::aggregate::walk_effects;
 use stoa_sql::typed::from_datafusion;
@@ -92,7 +92,7 @@ pub async fn execute(ctx: &StatementContext, bound: &Bound) -> PgResult<Executed
     execute_cached(ctx, bound, &PlanCache::default()).await
 }
 
-/// As [`execute`], for some of the rows of a statement: what depends on rows that are still to come waits for [`crate::write::finish`].
+/// As [`execute`], for some of the rows of a statement: what depends on rows that are still to come waits for [`stoa_exec::write::finish`].
 ///
 /// # Errors
 /// As [`execute`].
@@ -100,7 +100,7 @@ pub(crate) async fn execute_part(ctx: &StatementContext, bound: &Bound) -> PgRes
     let cache = PlanCache::default();
     ctx.session.long_work_follows().await;
     ctx.session.admitted().await;
-    crate::write::with_retry(ctx, false, || once(ctx, bound, &cache)).await
+    stoa_exec::write::with_retry(ctx, false, || once(ctx, bound, &cache)).await
 }
 
 /// As [`execute`], for a statement that is executed more than once.
@@ -121,7 +121,7 @@ pub(crate) async fn execute_cached(ctx: &StatementContext, bound: &Bound, cache:
         return once(ctx, bound, cache).await;
     }
     // A row that was changed behind the snapshot makes the statement run again on a newer one.
-    crate::write::with_retry(ctx, true, || once(ctx, bound, cache)).await
+    stoa_exec::write::with_retry(ctx, true, || once(ctx, bound, cache)).await
 }
 
 fn unpopulated(view: &str) -> PgError {
@@ -288,7 +288,7 @@ async fn mutate(planner: &Planner, mutation: &Mutation, compiled: Compiled) -> P
         // Boxed, as all that is rare, so that the futures of what changes one row are not moved by the page.
         Box::pin(start(ctx, plan)).await?.map(|b| b.map_err(from_datafusion)).boxed()
     };
-    let applied = crate::write::apply(ctx, planner, mutation, stream).await?;
+    let applied = stoa_exec::write::apply(ctx, planner, mutation, stream).await?;
     let memory = applied.memory;
     let rows = futures::stream::iter(applied.returning).map(move |batch| {
         let _held = &memory;
@@ -450,8 +450,8 @@ pub async fn explain(ctx: &StatementContext, bound: &Bound, options: &ExplainOpt
             }
             BoundBody::Mutation(m) => {
                 let stream = execute_stream(physical_plan.clone(), task(ctx)).map_err(from_datafusion)?;
-                let applied = crate::write::apply(ctx, &planner, m, stream.map(|b| b.map_err(from_datafusion)).boxed()).await?;
-                crate::write::finish(ctx, true).await?;
+                let applied = stoa_exec::write::apply(ctx, &planner, m, stream.map(|b| b.map_err(from_datafusion)).boxed()).await?;
+                stoa_exec::write::finish(ctx, true).await?;
                 rows = applied.count as usize;
             }
         }

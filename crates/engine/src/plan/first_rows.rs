@@ -6,9 +6,6 @@
 //! each give first rows of one group.
 
 use super::index_order::{column_of, over, scan_below};
-use crate::exec::index_lookup::IndexLookupExec;
-use crate::exec::key_range_scan::KeyRangeScanExec;
-use crate::exec::request::{ScanRequest, scan_cost};
 use arrow::compute::SortOptions;
 use datafusion::common::{Result, ScalarValue};
 use datafusion::logical_expr::Operator;
@@ -26,6 +23,9 @@ use datafusion::physical_plan::union::UnionExec;
 use datafusion::physical_plan::windows::{BoundedWindowAggExec, WindowAggExec, WindowUDFExpr};
 use datafusion::physical_plan::{ExecutionPlan, replace_children_if_necessary};
 use std::sync::Arc;
+use stoa_exec::nodes::index_lookup::IndexLookupExec;
+use stoa_exec::nodes::key_range_scan::KeyRangeScanExec;
+use stoa_exec::nodes::request::{ScanRequest, scan_cost};
 use stoa_table::catalog::ColumnId;
 
 type Plan = Arc<dyn ExecutionPlan>;

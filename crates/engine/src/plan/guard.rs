@@ -1,6 +1,5 @@
 //! The conjuncts of a filter that may raise, computed in turn: the last step of what [`stoa_sql::typed::guard`] does to other conditions.
 
-use crate::exec::raises::{plan_in_turn, plan_may_raise};
 use datafusion::common::Result;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
@@ -13,6 +12,7 @@ use datafusion::physical_plan::filter::{FilterExec, FilterExecBuilder};
 use datafusion::physical_plan::joins::utils::JoinFilter;
 use datafusion::physical_plan::joins::{HashJoinExec, NestedLoopJoinExec, NestedLoopJoinExecBuilder};
 use std::sync::Arc;
+use stoa_exec::nodes::raises::{plan_in_turn, plan_may_raise};
 
 /// The conditions of a plan that stand together and of which some may raise, as one that computes them in turn; `None` where there is
 /// nothing to do.

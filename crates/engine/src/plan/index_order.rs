@@ -6,7 +6,6 @@
 //! input: the aggregate of those is that of all.
 
 use super::first_rows;
-use crate::exec::request::{ScanRequest, request_of, scan_cost, with_rejected};
 use arrow::compute::SortOptions;
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
@@ -22,6 +21,7 @@ use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::union::UnionExec;
 use datafusion::physical_plan::{ExecutionPlan, replace_children_if_necessary};
 use std::sync::Arc;
+use stoa_exec::nodes::request::{ScanRequest, request_of, scan_cost, with_rejected};
 use stoa_table::catalog::ColumnId;
 
 /// See the module.

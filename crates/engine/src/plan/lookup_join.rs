@@ -3,8 +3,6 @@
 //! A hash join becomes a [`LookupJoinExec`] if one of its sides is a scan that has a key or an index on the joined columns, and the
 //! other side is expected to be small enough. What was compared is shown with the scan.
 
-use crate::exec::lookup_join::{Inner, LookupJoinExec, LookupKind, LookupParts};
-use crate::exec::request::{ScanRequest, request_of, scan_cost, with_rejected};
 use arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::common::{JoinType, NullEquality, Result};
@@ -19,6 +17,8 @@ use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::{ExecutionPlan, replace_children_if_necessary};
 use std::sync::Arc;
+use stoa_exec::nodes::lookup_join::{Inner, LookupJoinExec, LookupKind, LookupParts};
+use stoa_exec::nodes::request::{ScanRequest, request_of, scan_cost, with_rejected};
 use stoa_table::access::{PathKind, PathOptions, Predicate, Probe, probes};
 use stoa_table::catalog::ColumnId;
 

@@ -2,7 +2,7 @@
 //!
 //! Columns are called `c` and their id: names are unique in a plan. Subqueries never reach DataFusion as such: [`decorrelate`]
 //! makes joins of what can be joined, values that do not depend on a row are computed first, and the rest runs by
-//! [`crate::exec::apply`]. Reading order: [`stoa_sql::typed`] → [`decorrelate`] → [`relation`] →
+//! [`stoa_exec::nodes::apply`]. Reading order: [`stoa_sql::typed`] → [`decorrelate`] → [`relation`] →
 //! [`aggregate`] → [`mod@execute`].
 
 pub mod advise;
@@ -33,6 +33,10 @@ pub mod window;
 
 #[cfg(test)]
 mod data_tests;
+#[cfg(test)]
+mod lookup_join_tests;
+#[cfg(test)]
+mod path_tests;
 
 pub(crate) use compiled::{PlanCache, is_inline};
 pub use execute::{Executed, execute, explain};

@@ -6,11 +6,6 @@
 //! The working table is in memory, as is the set of rows seen for UNION.
 
 use super::relation::{CteRows, Materialized, Planner};
-use crate::datafusion_faults::in_order;
-use crate::exec::project_set::async_stream;
-use crate::exec::source::task;
-use crate::exec::working_table::Round;
-use crate::node::{MakeExec, StoaNode};
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions};
 use arrow::compute::filter_record_batch;
 use arrow::datatypes::{Field, Schema, SchemaRef};
@@ -27,6 +22,11 @@ use futures::StreamExt;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::Arc;
+use stoa_exec::datafusion_faults::in_order;
+use stoa_exec::node::{MakeExec, StoaNode};
+use stoa_exec::nodes::project_set::async_stream;
+use stoa_exec::nodes::source::task;
+use stoa_exec::nodes::working_table::Round;
 use stoa_pg::{PgResult, SqlType};
 use stoa_sql::typed::tree::{ColId, CteId, Rel};
 use stoa_sql::typed::{column_name, from_datafusion};

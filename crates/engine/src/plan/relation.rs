@@ -2,13 +2,6 @@
 
 use super::apply;
 use super::decorrelate::{self, Apply, ApplyKind, conjunction};
-use crate::datafusion_faults::{effects, filter_barrier, skip_rows};
-use crate::exec::StatementContext;
-use crate::exec::apply::too_many_rows;
-use crate::exec::lock_rows::RowLocks;
-use crate::exec::working_table::{Round, Rows, RowsOnDemand, WorkingTableExec};
-use crate::node::{MakeExec, StoaNode, extend};
-use crate::write::Subqueries;
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use async_trait::async_trait;
@@ -26,6 +19,13 @@ use std::collections::{HashMap, HashSet};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use stoa_exec::datafusion_faults::{effects, filter_barrier, skip_rows};
+use stoa_exec::node::{MakeExec, StoaNode, extend};
+use stoa_exec::nodes::StatementContext;
+use stoa_exec::nodes::apply::too_many_rows;
+use stoa_exec::nodes::lock_rows::RowLocks;
+use stoa_exec::nodes::working_table::{Round, Rows, RowsOnDemand, WorkingTableExec};
+use stoa_exec::write::Subqueries;
 use stoa_pg::registry::Registry;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_sql::typed::expr::{ExprPlanner, binary, column};
@@ -166,7 +166,7 @@ impl Planner {
             }
             Rel::Lock { input, scans, strength, wait } => {
                 let plan = self.plan(input).await?;
-                crate::exec::lock_rows::plan(&self.ctx, plan, RowLocks::new(input, scans, *strength, *wait), None)
+                stoa_exec::nodes::lock_rows::plan(&self.ctx, plan, RowLocks::new(input, scans, *strength, *wait), None)
             }
         }
     }
@@ -236,7 +236,7 @@ impl Planner {
                 ExprKind::ArraySubquery(q) => {
                     if self.run_subqueries && walk::free_columns(&q.rel).is_empty() {
                         let rows = self.run(&q.rel, &[q.outputs[0].col]).await;
-                        e.kind = computed(rows.and_then(|rows| crate::exec::apply::array_of_rows(&rows, &e.ty.arrow)), &e.ty)?;
+                        e.kind = computed(rows.and_then(|rows| stoa_exec::nodes::apply::array_of_rows(&rows, &e.ty.arrow)), &e.ty)?;
                         return Ok(input);
                     }
                     let (q, ty) = ((**q).clone(), e.ty.clone());
@@ -314,7 +314,7 @@ impl Planner {
         }
         let rows = self.run(&query.rel, &[o.col]).await?;
         let array_type = o.ty.array_of();
-        let value = crate::exec::apply::array_of_rows(&rows, &array_type.arrow)?;
+        let value = stoa_exec::nodes::apply::array_of_rows(&rows, &array_type.arrow)?;
         let array = Expr::new(ExprKind::Const(value), array_type);
         let test = ExprKind::AnyArray { left: Box::new(l.clone()), oper: oper.clone(), array: Box::new(array), all };
         Ok(Some(Expr::new(test, SqlType::new(PgType::Bool))))
@@ -679,7 +679,7 @@ impl Planner {
             Rel::Lock { input, scans, strength, wait } if ties.is_none() => {
                 let plan = self.plan(input).await?;
                 let wanted = fetch.map(|rows| rows.saturating_add(skip));
-                crate::exec::lock_rows::plan(&self.ctx, plan, RowLocks::new(input, scans, *strength, *wait), wanted)?
+                stoa_exec::nodes::lock_rows::plan(&self.ctx, plan, RowLocks::new(input, scans, *strength, *wait), wanted)?
             }
             _ => self.plan(input).await?,
         };

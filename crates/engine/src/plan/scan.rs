@@ -1,14 +1,14 @@
 //! A table of a query as DataFusion's planner takes it: the provider, with all that the choice of a path goes by.
 
 use super::relation::Planner;
-use crate::exec::source::ScanContext;
-use crate::exec::table_provider::{OwnColumns, StoaTable};
-use crate::filter::predicate;
 use datafusion::catalog::TableProvider;
 use datafusion::common::ScalarValue;
 use datafusion::datasource::provider_as_source;
 use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use std::sync::Arc;
+use stoa_exec::filter::predicate;
+use stoa_exec::nodes::source::ScanContext;
+use stoa_exec::nodes::table_provider::{OwnColumns, StoaTable};
 use stoa_pg::values::datetime::epoch::to_unix_micros;
 use stoa_pg::{EvalContext, PgError, PgResult, SqlState, SqlType};
 use stoa_sql::bind::{BindContext, bind_table_expr};

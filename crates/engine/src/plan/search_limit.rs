@@ -3,7 +3,6 @@
 //! A limit stays where it is written; what lies between it and a search that gives the best rows first may change rows, but neither
 //! adds nor drops any: the search need not look for more.
 
-use crate::exec::text_search::TextSearchExec;
 use datafusion::common::Result;
 use datafusion::common::tree_node::{Transformed, TransformedResult, TreeNode};
 use datafusion::config::ConfigOptions;
@@ -13,6 +12,7 @@ use datafusion::physical_plan::limit::GlobalLimitExec;
 use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::{ExecutionPlan, replace_children_if_necessary};
 use std::sync::Arc;
+use stoa_exec::nodes::text_search::TextSearchExec;
 
 /// See the module.
 #[derive(Debug)]

@@ -1,14 +1,14 @@
 //! Set-returning functions over the rows of a plan.
 
 use super::relation::Planner;
-use crate::exec::project_set::ProjectSetExec;
-use crate::node::{MakeExec, extend};
 use datafusion::common::{DFSchema, DataFusionError, Result};
 use datafusion::logical_expr::LogicalPlan;
 use datafusion::logical_expr::execution_props::ExecutionProps;
 use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
 use datafusion::physical_expr::create_physical_expr;
 use std::sync::Arc;
+use stoa_exec::node::{MakeExec, extend};
+use stoa_exec::nodes::project_set::ProjectSetExec;
 use stoa_pg::{PgResult, PgType, SqlType};
 use stoa_sql::typed::tree::{ColId, Expr, SetExpr};
 

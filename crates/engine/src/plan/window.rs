@@ -228,7 +228,7 @@ impl Lowering<'_> {
                     let call = if whole {
                         let mut params = params(part.args);
                         params.filter = filter.clone().map(Box::new);
-                        let udf = crate::datafusion_faults::sliding::SlidingUdaf::wrap(part.udf);
+                        let udf = stoa_exec::datafusion_faults::sliding::SlidingUdaf::wrap(part.udf);
                         WindowFunction { fun: WindowFunctionDefinition::AggregateUDF(udf), params }
                     } else {
                         let types = part

@@ -3,12 +3,12 @@
 use super::SessionOptions;
 use super::session_impl::Session;
 use crate::ddl::Work;
-use crate::environment::{DatabaseInner, StatementContext};
 use crate::index::CheckTarget;
 use crate::index::check::Report;
 use crate::index::scrub::Pace;
 use futures::future::BoxFuture;
 use std::sync::Arc;
+use stoa_exec::environment::{DatabaseInner, StatementContext};
 use stoa_pg::PgResult;
 use stoa_table::catalog::{IndexState, Oid, Relation};
 use stoa_table::txn::TableLockMode;

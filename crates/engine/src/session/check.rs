@@ -2,7 +2,6 @@
 
 use super::api::{OutputColumn, Rows, RowsTag};
 use crate::ddl::{FoundIndex, Work, undefined_relation};
-use crate::exec::StatementContext;
 use crate::index::repair::repair;
 use crate::index::scrub::check_and_record;
 use crate::index::{CheckTarget, Fault, FaultKind};
@@ -10,6 +9,7 @@ use arrow::array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, Stri
 use arrow::datatypes::{Field, Schema};
 use futures::StreamExt;
 use std::sync::Arc;
+use stoa_exec::nodes::StatementContext;
 use stoa_pg::types::{PgType, SqlType};
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::ast::ObjectName;

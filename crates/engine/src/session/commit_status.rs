@@ -1,8 +1,8 @@
 //! `stoa_commit_status`: what became of the transaction that a [commit token](stoa_table::txn::commit_token) names.
 
-use crate::environment::SessionEnvironment;
-use crate::environment::session::ActivityState;
-use crate::settings::COMMIT_TOKEN;
+use stoa_exec::environment::SessionEnvironment;
+use stoa_exec::environment::session::ActivityState;
+use stoa_exec::settings::COMMIT_TOKEN;
 use stoa_pg::PgResult;
 use stoa_table::txn::commit_token::is_committed;
 

@@ -5,10 +5,10 @@
 //! bound anew each time it runs, with the key of the row that the cursor stands on as constants.
 
 use super::cursor::CursorRows;
-use crate::environment::SessionEnvironment;
-use crate::environment::session;
 use datafusion::common::ScalarValue;
 use std::sync::{Arc, Weak};
+use stoa_exec::environment::SessionEnvironment;
+use stoa_exec::environment::session;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_sql::bind::select::{hand_on, key_columns};
 use stoa_sql::typed::tree::{Bound, BoundBody, Output, Rel, TableScan};

@@ -4,13 +4,13 @@ use super::api::{Execution, Rows, RowsTag};
 use super::prepared::{BoundStatement, PreparedStatement, is_bindable, output_columns};
 use super::session_impl::Session;
 use super::{explain, show};
-use crate::environment::guard::GuardedRows;
-use crate::environment::session::SequenceValues;
 use crate::plan::Executed;
-use crate::settings::{self, isolation_of, value};
 use datafusion::common::ScalarValue;
 use futures::StreamExt;
 use std::sync::Arc;
+use stoa_exec::environment::guard::GuardedRows;
+use stoa_exec::environment::session::SequenceValues;
+use stoa_exec::settings::{self, isolation_of, value};
 use stoa_pg::types::{PgType, SqlType};
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_sql::bind::scope::Clause;
@@ -618,7 +618,7 @@ impl Session {
 }
 
 /// The values of expressions without columns.
-pub(crate) async fn evaluate(context: &crate::exec::StatementContext, exprs: Vec<Expr>) -> PgResult<Vec<ScalarValue>> {
+pub(crate) async fn evaluate(context: &stoa_exec::nodes::StatementContext, exprs: Vec<Expr>) -> PgResult<Vec<ScalarValue>> {
     // Ids far from those of the statement, and from those that planning adds (from 0x4000_0000).
     const FIRST: u32 = 0x6000_0000;
     let mut outputs = Vec::with_capacity(exprs.len());

@@ -3,8 +3,8 @@
 use super::api::{OutputColumn, Rows, RowsTag};
 use super::show::text_rows;
 use crate::plan::explain::{ExplainFormat, ExplainOptions};
-use crate::settings::value::boolean;
 use std::sync::Arc;
+use stoa_exec::settings::value::boolean;
 use stoa_pg::types::{PgType, SqlType};
 use stoa_pg::{EvalContext, PgError, PgResult, SqlState};
 use stoa_syntax::utility::{NamedOption, OptionValue};

@@ -1,12 +1,12 @@
 //! Functions about the session, its transaction and its server, called for one row.
 
 use super::{cursor_row, waiting};
-use crate::environment::{SessionEnvironment, SessionShared};
-use crate::settings::{self, Kind};
 use arrow::array::StringViewArray;
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
 use std::time::Duration;
+use stoa_exec::environment::{SessionEnvironment, SessionShared};
+use stoa_exec::settings::{self, Kind};
 use stoa_pg::values::array::array_of_elements;
 use stoa_pg::values::datetime::epoch::from_clock;
 use stoa_pg::values::interval::Interval;

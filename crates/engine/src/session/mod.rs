@@ -24,7 +24,10 @@ pub(crate) mod table_locks;
 pub mod transaction;
 pub(crate) mod waiting;
 
-pub use crate::environment::{Notice, SessionShared};
 pub use api::{CopyFormat, Execution, OutputColumn, ParamValue, Prepared, Rows, RowsTag, Session, SessionOptions, TransactionStatus};
 pub use prepared::Description;
+pub use stoa_exec::environment::{Notice, SessionShared};
 pub use stoa_table::services::notifications::Notification;
+
+#[cfg(test)]
+pub(crate) mod write_tests;

@@ -3,11 +3,11 @@
 use super::api::{OutputColumn, Prepared};
 use super::session_impl::Session;
 use super::table_locks::{TableLock, table_locks};
-use crate::environment::SessionEnvironment;
-use crate::settings::SETTINGS;
 use parking_lot::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use stoa_exec::environment::SessionEnvironment;
+use stoa_exec::settings::SETTINGS;
 use stoa_pg::settings::ValueSettings;
 use stoa_pg::types::{PgType, SqlType};
 use stoa_pg::{PgError, PgResult, SqlState};
@@ -193,7 +193,7 @@ impl Session {
         if self.prepared.contains_key(name) {
             return Err(PgError::new(SqlState::DUPLICATE_PREPARED_STATEMENT, format!("prepared statement \"{name}\" already exists")));
         }
-        self.shared.prepared.lock().push(crate::environment::session::PreparedInfo {
+        self.shared.prepared.lock().push(stoa_exec::environment::session::PreparedInfo {
             name: name.to_owned(),
             statement: if from_sql { prepared.inner.text.clone() } else { prepared.inner.statement_text.clone() },
             prepare_time_us: self.statement_us,

@@ -8,7 +8,6 @@
 use super::api::Prepared;
 use super::prepared::{BoundStatement, PreparedStatement};
 use super::session_impl::Session;
-use crate::environment::SessionEnvironment;
 use crate::plan::is_inline;
 use datafusion::common::ScalarValue;
 use indexmap::IndexMap;
@@ -16,6 +15,7 @@ use parking_lot::Mutex;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use stoa_exec::environment::SessionEnvironment;
 use stoa_pg::EvalContext;
 use stoa_pg::registry::Volatility;
 use stoa_pg::types::PgType;

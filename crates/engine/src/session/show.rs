@@ -2,12 +2,12 @@
 
 use super::api::{OutputColumn, Rows, RowsTag};
 use super::prepared::text_column;
-use crate::environment::SessionShared;
-use crate::settings::{SETTINGS, find, unrecognized};
 use arrow::array::{ArrayRef, RecordBatch, RecordBatchOptions, StringViewArray};
 use arrow::datatypes::{DataType, Field, Schema};
 use futures::StreamExt;
 use std::sync::Arc;
+use stoa_exec::environment::SessionShared;
+use stoa_exec::settings::{SETTINGS, find, unrecognized};
 use stoa_pg::{EvalContext, PgError, PgResult};
 
 pub(crate) fn one(session: &SessionShared, name: &str, context: EvalContext) -> PgResult<Rows> {

@@ -1,32 +1,21 @@
-//! What functions may ask of the session and the catalog around them: the [`System`] of a statement.
+//! What functions may ask of the session and the catalog around them: the answers that [`SessionEnvironment`] gives as the
+//! [`System`](stoa_pg::context::System) of a statement.
 //!
 //! Functions about objects are answered by the catalog, those about the session by [`super::functions`].
 
 use super::{functions, object_functions};
-use crate::environment::SessionEnvironment;
 use datafusion::common::ScalarValue;
-use stoa_pg::context::System;
+use stoa_exec::environment::SessionEnvironment;
 use stoa_pg::{PgError, PgResult, SqlType};
-use stoa_sql::catalog::names::{class_named, shown_relation};
 
-impl System for SessionEnvironment {
-    fn relation_name(&self, oid: u32) -> Option<String> {
-        shown_relation(&self.catalog, &self.search_path, oid)
-    }
-
-    fn relation_oid(&self, name: &str) -> PgResult<Option<u32>> {
-        class_named(&self.catalog, &self.session.database, &self.search_path, self.session.temporary_schema(), name)
-    }
-
-    fn schema_name(&self, oid: u32) -> Option<String> {
-        self.catalog.schema(oid).map(|s| s.name.clone())
-    }
-
-    fn call(&self, function: &str, args: &[ScalarValue], result: &SqlType) -> PgResult<ScalarValue> {
-        match functions::call(self, function, args) {
-            Some(Ok(value)) if value.data_type() == result.arrow => Ok(value),
-            Some(out) => out.and_then(|value| value.cast_to(&result.arrow).map_err(|e| PgError::internal(e.to_string()))),
-            None => object_functions::call(self, function, args, result),
-        }
+/// Answers one call.
+///
+/// # Errors
+/// What the function raises; 0A000 for functions that nobody answers.
+pub(crate) fn call(system: &SessionEnvironment, function: &str, args: &[ScalarValue], result: &SqlType) -> PgResult<ScalarValue> {
+    match functions::call(system, function, args) {
+        Some(Ok(value)) if value.data_type() == result.arrow => Ok(value),
+        Some(out) => out.and_then(|value| value.cast_to(&result.arrow).map_err(|e| PgError::internal(e.to_string()))),
+        None => object_functions::call(system, function, args, result),
     }
 }

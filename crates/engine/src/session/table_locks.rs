@@ -8,9 +8,9 @@
 use super::api::Prepared;
 use super::prepared::{BoundStatement, PreparedStatement};
 use super::session_impl::Session;
-use crate::environment::guard::interruptible;
 use std::pin::pin;
 use std::sync::Arc;
+use stoa_exec::environment::guard::interruptible;
 use stoa_pg::PgResult;
 use stoa_sql::typed::tree::{Bound, BoundBody, CteBody, Mutation, MutationKind, Rel};
 use stoa_sql::typed::walk;

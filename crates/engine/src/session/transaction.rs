@@ -5,10 +5,10 @@
 
 use super::api::TransactionStatus;
 use super::session_impl::Session;
-use crate::environment::session::ActivityState;
-use crate::settings::{COMMIT_TOKEN, Settings, isolation_name};
 use std::sync::Arc;
 use std::time::Duration;
+use stoa_exec::environment::session::ActivityState;
+use stoa_exec::settings::{COMMIT_TOKEN, Settings, isolation_name};
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::utility::{Isolation, TransactionModes};
 use stoa_table::Durability;

@@ -4,10 +4,10 @@
 //! sequence are made durable before a statement takes them, a free lock is taken without asking. What is left waits here, and holds
 //! its thread: other tasks move to other threads meanwhile. This is the one place of its kind.
 
-use crate::environment::SessionShared;
-use crate::environment::guard::interruptible;
 use std::future::Future;
 use std::time::{Duration, Instant};
+use stoa_exec::environment::SessionShared;
+use stoa_exec::environment::guard::interruptible;
 use stoa_pg::PgResult;
 use tokio::runtime::{Handle, RuntimeFlavor};
 

@@ -13,10 +13,10 @@ pub(crate) mod scan;
 mod tests;
 mod wanted;
 
-use crate::exec::StatementContext;
 use arrow::array::RecordBatch;
 use builder::Builder;
 use std::sync::Arc;
+use stoa_exec::nodes::StatementContext;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_sql::system_relations::{self, SEQUENCES};
 use stoa_table::catalog::{Oid, Relation};

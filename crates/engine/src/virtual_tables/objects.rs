@@ -1,9 +1,9 @@
 //! Objects as system relations show them: which tables and indexes there are, and the OIDs of what has none of its own in the catalog.
 
 use super::builder::V;
-use crate::exec::StatementContext;
 use std::collections::HashSet;
 use std::sync::Arc;
+use stoa_exec::environment::StatementContext;
 use stoa_pg::types::PgType;
 use stoa_table::catalog::ColumnDescriptor;
 use stoa_table::catalog::ColumnId;

@@ -3,11 +3,6 @@
 use super::builder::column_id;
 use super::rows;
 use super::wanted::Wanted;
-use crate::exec::StatementContext;
-use crate::exec::leaf::leaf_methods;
-use crate::exec::scan_output::{Estimate, Gather, ScanOutput};
-use crate::exec::table_provider::is_evaluable;
-use crate::filter::{ScanColumns, predicate};
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use async_trait::async_trait;
@@ -25,6 +20,11 @@ use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Pla
 use futures::StreamExt;
 use std::fmt;
 use std::sync::Arc;
+use stoa_exec::environment::StatementContext;
+use stoa_exec::filter::{ScanColumns, predicate};
+use stoa_exec::leaf_methods;
+use stoa_exec::nodes::scan_output::{Estimate, Gather, ScanOutput};
+use stoa_exec::nodes::table_provider::is_evaluable;
 use stoa_pg::{PgResult, SqlType};
 use stoa_sql::system_relations::{self as definitions, SEQUENCES};
 use stoa_sql::typed::tree::ColId;

@@ -31,28 +31,8 @@ const ORDERS: &[(&str, &[&str])] = &[
     ),
     ("table", &["clock", "failure", "catalog", "row", "services", "tables", "feed", "txn", "column_cache", "access", "statistics"]),
     ("sql", &["typed", "system_relations", "catalog", "fulltext", "bind", "definition"]),
-    (
-        "engine",
-        &[
-            "settings",
-            "memory",
-            "filter",
-            "scan_table",
-            "text",
-            "environment",
-            "node",
-            "datafusion_faults",
-            "exec",
-            "virtual_tables",
-            "write",
-            "plan",
-            "index",
-            "ddl",
-            "session",
-            "database",
-            "embed",
-        ],
-    ),
+    ("exec", &["settings", "memory", "filter", "scan_table", "text", "environment", "node", "datafusion_faults", "nodes", "write"]),
+    ("engine", &["virtual_tables", "plan", "index", "ddl", "session", "database", "embed"]),
 ];
 
 /// Lines from which on a file or a function is long, and a crate.

@@ -2,11 +2,8 @@
 
 use super::query::{CompiledQuery, Ctes};
 use super::read::CompiledRows;
-use crate::exec::StatementContext;
 use crate::plan::execute::used_columns;
 use crate::plan::rules;
-use crate::settings::Settings;
-use crate::text::TextIndexes;
 use crate::typed::constant;
 use crate::typed::raises::may_make_much;
 use crate::typed::tree::{Bound, BoundBody, ColId, CteBody, Mutation, Rel};
@@ -14,6 +11,9 @@ use crate::typed::walk::{exprs_of, visit_all};
 use parking_lot::Mutex;
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
+use stoa_exec::environment::StatementContext;
+use stoa_exec::settings::Settings;
+use stoa_exec::text::TextIndexes;
 use stoa_pg::{EvalContext, PgResult};
 use stoa_table::catalog::Oid;
 

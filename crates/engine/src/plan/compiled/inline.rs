@@ -2,15 +2,15 @@
 
 use super::cache::PlanCache;
 use super::simple_scan::{Base, simple_scan};
-use crate::exec::StatementContext;
-use crate::settings::Settings;
-use crate::text::TextIndexes;
 use crate::typed::raises::may_make_much;
 use crate::typed::tree::{Bound, BoundBody, Expr, ExprKind, Mutation, MutationKind, OnConflict, Rel};
 use crate::typed::walk;
 use crate::typed::walk::is_plain;
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
+use stoa_exec::environment::StatementContext;
+use stoa_exec::settings::Settings;
+use stoa_exec::text::TextIndexes;
 use stoa_pg::PgResult;
 use stoa_pg::registry::{FuncKind, Volatility};
 use stoa_table::catalog::{CatalogSnapshot, Oid, Relation};
@@ -129,8 +129,8 @@ pub(in crate::plan) async fn readies_sequences(ctx: &StatementContext, sequences
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::panic)]
+    use crate::session::write_tests::{answer, connect};
     use crate::session::{Prepared, Session};
-    use crate::write::tests::{answer, connect};
     use crate::{Database, DatabaseOptions};
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU32, Ordering};

@@ -21,10 +21,6 @@ use super::read::{CompiledRead, CompiledRows, MAX_MISSES, count, limited};
 use super::scalar::{Computed, EvalArgs, Projection, ScalarSource};
 use super::values_row::ValuesRow;
 use super::window::Window;
-use crate::exec::StatementContext;
-use crate::exec::apply::array_of_rows;
-use crate::exec::lock_rows::RowLocks;
-use crate::exec::project_set::Sets;
 use crate::plan::relation::{CteRows, Materialized};
 use crate::typed::from_datafusion;
 use crate::typed::tree::{CteId, SetOp};
@@ -37,6 +33,10 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use stoa_exec::environment::StatementContext;
+use stoa_exec::nodes::apply::array_of_rows;
+use stoa_exec::nodes::lock_rows::RowLocks;
+use stoa_exec::nodes::project_set::Sets;
 use stoa_pg::{EvalContext, PgError, PgResult};
 
 /// Rows that all reads of a statement give together, above which it is no longer short.

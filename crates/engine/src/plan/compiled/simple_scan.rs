@@ -297,7 +297,7 @@ async fn start_scan(
             plan = plan.with_fetch(fetch).unwrap_or(plan);
         }
     }
-    let stream = plan.execute(0, crate::exec::source::task(ctx)).map_err(from_datafusion)?;
+    let stream = plan.execute(0, stoa_exec::nodes::source::task(ctx)).map_err(from_datafusion)?;
     Ok(Some((columns, stream.map(|batch| batch.map_err(from_datafusion)).boxed())))
 }
 

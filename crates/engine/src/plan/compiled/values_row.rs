@@ -8,8 +8,6 @@
 
 use super::scalar::{EvalArgs, ScalarSource};
 use super::simple_scan::{Base, Columns, schema_of, simple_scan};
-use crate::exec::StatementContext;
-use crate::settings::Settings;
 use crate::typed::constant;
 use crate::typed::from_datafusion;
 use crate::typed::tree::{ColId, Expr, ExprKind, Rel};
@@ -19,6 +17,8 @@ use arrow::datatypes::SchemaRef;
 use datafusion::common::ScalarValue;
 use std::collections::HashSet;
 use std::sync::Arc;
+use stoa_exec::environment::StatementContext;
+use stoa_exec::settings::Settings;
 use stoa_pg::registry::{FuncKind, Volatility};
 use stoa_pg::{EvalContext, PgResult};
 

@@ -5,7 +5,6 @@
 
 use super::Tree;
 use super::graph::{Graph, columns};
-use crate::exec::request::scan_cost;
 use crate::plan::lookup_join::{Scanned, best_probe, scan_of, scanned_columns, without_sort_key};
 use datafusion::common::{Result, Statistics};
 use datafusion::physical_expr::PhysicalExpr;
@@ -15,6 +14,7 @@ use datafusion::physical_plan::projection::ProjectionExec;
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use std::collections::HashMap;
 use std::sync::Arc;
+use stoa_exec::nodes::request::scan_cost;
 
 /// Of a row that is put into a hash table, that looks into one, and that comes out of a join.
 const BUILD: f64 = 0.6;

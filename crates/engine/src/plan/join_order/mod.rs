@@ -158,7 +158,7 @@ fn greedy(graph: &Graph, costs: &mut cost::Costs<'_>) -> Result<Option<(f64, Tre
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
-    use crate::write::tests::{answer, connect, database};
+    use crate::session::write_tests::{answer, connect, database};
 
     const TABLES: &[&str] = &[
         "CREATE TABLE country (id int PRIMARY KEY, name text)",

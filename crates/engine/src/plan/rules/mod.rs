@@ -1,6 +1,6 @@
 //! Every rule that changes a plan, in the order in which it runs: what is DataFusion's, what is ours, and what of DataFusion's is left out.
 //!
-//! DataFusion's rules are not trusted because they are there: [`RULES`](crate::settings::planner_rules::RULES) says of each how it stands, decision 16 what we rely on and which
+//! DataFusion's rules are not trusted because they are there: [`RULES`](stoa_exec::settings::planner_rules::RULES) says of each how it stands, decision 16 what we rely on and which
 //! errors of it are known. Tests check that the list is what runs, that no rule of DataFusion's is missing from it, and that the decision
 //! names each. A statement can be planned without some of them (`stoa.disabled_rules`): what it answers may not depend on that.
 
@@ -9,7 +9,6 @@ mod join_keys;
 mod push_down;
 mod simplify;
 
-pub(super) use crate::settings::planner_rules::{COMPILED, DIRECT, DISABLED, is_disabled};
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::context::SessionState;
 use datafusion::optimizer::analyzer::type_coercion::TypeCoercion;
@@ -29,6 +28,7 @@ use datafusion::optimizer::{AnalyzerRule, OptimizerRule};
 use datafusion::physical_optimizer::PhysicalOptimizerRule;
 use datafusion::physical_optimizer::optimizer::PhysicalOptimizer;
 use std::sync::Arc;
+pub(super) use stoa_exec::settings::planner_rules::{COMPILED, DIRECT, DISABLED, is_disabled};
 
 type Logical = Arc<dyn OptimizerRule + Send + Sync>;
 type Physical = Arc<dyn PhysicalOptimizerRule + Send + Sync>;
@@ -77,11 +77,11 @@ pub(super) fn physical() -> Vec<Physical> {
     before(&mut rules, "EnsureRequirements", Arc::new(super::guard::InTurn));
     before(&mut rules, "EnsureRequirements", Arc::new(super::lookup_join::LookupJoins));
     before(&mut rules, "EnsureRequirements", Arc::new(super::index_order::IndexOrders));
-    before(&mut rules, "EnsureRequirements", Arc::new(crate::datafusion_faults::forget_properties::UnsafeConstants));
-    rules.insert(0, Arc::new(crate::datafusion_faults::filter_barrier::WithoutBarriers));
-    before(&mut rules, "SanityCheckPlan", Arc::new(crate::datafusion_faults::restore_sorts::RestoreSorts));
+    before(&mut rules, "EnsureRequirements", Arc::new(stoa_exec::datafusion_faults::forget_properties::UnsafeConstants));
+    rules.insert(0, Arc::new(stoa_exec::datafusion_faults::filter_barrier::WithoutBarriers));
+    before(&mut rules, "SanityCheckPlan", Arc::new(stoa_exec::datafusion_faults::restore_sorts::RestoreSorts));
     rules.push(Arc::new(super::search_limit::SearchLimit));
-    rules.push(Arc::new(crate::exec::bounded::Bounds));
+    rules.push(Arc::new(stoa_exec::nodes::bounded::Bounds));
     rules
 }
 
@@ -97,8 +97,8 @@ pub(super) fn without(state: &SessionState, list: &str) -> Arc<SessionState> {
 mod tests {
     #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
     use super::*;
-    use crate::settings::planner_rules::{Phase, RULES, Standing};
     use datafusion::optimizer::{Analyzer, Optimizer};
+    use stoa_exec::settings::planner_rules::{Phase, RULES, Standing};
 
     fn listed(phase: Phase, wanted: impl Fn(Standing) -> bool) -> Vec<&'static str> {
         RULES.iter().filter(|rule| rule.phase == phase && wanted(rule.standing)).map(|rule| rule.name).collect()

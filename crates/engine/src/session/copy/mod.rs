@@ -14,13 +14,13 @@ pub use options::{ColumnSet, CopyOptions, Header};
 use super::api::{CopyFormat, Execution, Rows};
 use super::prepared::PreparedStatement;
 use super::session_impl::Session;
-use crate::environment::guard::interruptible;
-use crate::exec::StatementContext;
 use crate::session::table_locks::table_locks;
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use futures::StreamExt;
 use std::sync::Arc;
+use stoa_exec::environment::guard::interruptible;
+use stoa_exec::nodes::StatementContext;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_sql::catalog::deparse::{quote_name, type_name};
 use stoa_sql::typed::tree::{Bound, BoundBody, ColId, Expr, ExprKind, Rel};
@@ -119,7 +119,7 @@ impl CopyIn {
         });
         self.write(pieces, result).await?;
         let session = Arc::clone(&self.target.context.session);
-        interruptible(&session, crate::write::finish(&self.target.context, true)).await?;
+        interruptible(&session, stoa_exec::write::finish(&self.target.context, true)).await?;
         Ok(format!("COPY {}", self.rows))
     }
 

@@ -1,7 +1,7 @@
 //! The options of COPY, checked as PostgreSQL checks them.
 
 use crate::session::api::CopyFormat;
-use crate::settings::value::{client_encoding, parse_bool};
+use stoa_exec::settings::value::{client_encoding, parse_bool};
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::utility::{NamedOption, OptionValue};
 use stoa_table::catalog::TableDescriptor;

@@ -3,7 +3,7 @@
 use super::super::builder::Builder;
 use super::super::objects::{schema_of, tables};
 use super::DATABASE;
-use crate::exec::StatementContext;
+use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
 
 /// Adds the rows.

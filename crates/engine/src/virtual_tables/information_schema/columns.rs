@@ -3,7 +3,7 @@
 use super::super::builder::{Builder, V, yes};
 use super::super::objects::{definitions_of, schema_of, tables};
 use super::{DATABASE, written};
-use crate::exec::StatementContext;
+use stoa_exec::environment::StatementContext;
 use stoa_pg::types::{PgType, length_typmod, numeric_typmod};
 use stoa_pg::{PgResult, SqlType};
 use stoa_sql::system_relations as definitions;

@@ -18,7 +18,7 @@ mod views;
 
 use super::builder::V;
 use super::objects::schema_of;
-use crate::exec::StatementContext;
+use stoa_exec::environment::StatementContext;
 use stoa_sql::definition::updatable::Names;
 use stoa_table::catalog::{IndexKey, Relation, TableDescriptor, ViewDescriptor};
 

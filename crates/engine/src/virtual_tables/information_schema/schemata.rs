@@ -2,7 +2,7 @@
 
 use super::super::builder::Builder;
 use super::DATABASE;
-use crate::exec::StatementContext;
+use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
 use stoa_sql::catalog::names::DATABASE_OWNER_NAME;
 use stoa_table::catalog::PUBLIC_OID;

@@ -3,7 +3,7 @@
 use super::super::builder::{Builder, V, yes};
 use super::super::objects::schema_of;
 use super::DATABASE;
-use crate::exec::StatementContext;
+use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
 use stoa_pg::types::PgType;
 use stoa_table::catalog::Relation;

@@ -3,7 +3,7 @@
 use super::super::builder::{Builder, yes};
 use super::super::objects::{schema_of, tables};
 use super::{DATABASE, written};
-use crate::exec::StatementContext;
+use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
 use stoa_sql::system_relations as definitions;
 use stoa_table::catalog::Relation;

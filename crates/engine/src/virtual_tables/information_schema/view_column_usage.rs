@@ -2,7 +2,7 @@
 
 use super::super::builder::Builder;
 use super::read_by_views;
-use crate::exec::StatementContext;
+use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
 
 /// Adds the rows.

@@ -3,7 +3,7 @@
 use super::super::builder::{Builder, V, yes};
 use super::super::objects::{definitions_of, schema_of};
 use super::{DATABASE, written};
-use crate::exec::StatementContext;
+use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
 use stoa_table::catalog::Relation;
 

@@ -2,7 +2,7 @@
 
 use super::super::builder::{Builder, V};
 use super::super::objects::{attnum, attrdef_oid, tables_among};
-use crate::exec::StatementContext;
+use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
 
 /// Adds the rows.

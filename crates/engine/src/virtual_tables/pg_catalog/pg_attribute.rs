@@ -2,7 +2,7 @@
 
 use super::super::builder::{Builder, V};
 use super::super::objects::{ShownIndex, collation, indexed, indexes, storage_options, tables_among};
-use crate::exec::StatementContext;
+use stoa_exec::environment::StatementContext;
 use stoa_pg::types::PgType;
 use stoa_pg::{PgResult, SqlType, type_functions};
 use stoa_sql::system_relations as definitions;

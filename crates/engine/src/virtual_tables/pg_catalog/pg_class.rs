@@ -2,8 +2,8 @@
 
 use super::super::builder::{Builder, V};
 use super::super::objects::{BTREE_AM, HEAP_AM, has_triggers, indexed, indexes, referenced_tables, row_type_oid, storage_options};
-use crate::exec::StatementContext;
 use std::collections::HashSet;
+use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
 use stoa_sql::catalog::names::OWNER;
 use stoa_sql::system_relations as definitions;

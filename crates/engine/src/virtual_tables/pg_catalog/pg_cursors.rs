@@ -1,7 +1,7 @@
 //! `pg_cursors`: the open cursors of this session.
 
 use super::super::builder::{Builder, V};
-use crate::exec::StatementContext;
+use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
 
 /// Adds the rows.

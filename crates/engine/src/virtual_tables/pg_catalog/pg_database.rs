@@ -2,7 +2,7 @@
 
 use super::super::builder::{Builder, V};
 use super::super::objects::DATABASE_OID;
-use crate::exec::StatementContext;
+use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
 use stoa_sql::catalog::names::OWNER;
 

@@ -5,7 +5,7 @@ use super::super::objects::{
     PG_ATTRDEF, PG_CLASS, PG_CONSTRAINT, PG_NAMESPACE, PG_REWRITE, PG_TYPE, attrdef_oid, indexed, primary_index_oid, referenced_index,
     row_type_oid, rule_oid,
 };
-use crate::exec::StatementContext;
+use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
 use stoa_table::catalog::{ColumnId, IndexKey, Relation};
 

@@ -2,7 +2,7 @@
 
 use super::super::builder::{Builder, V};
 use super::super::objects::{PG_CLASS, PG_CONSTRAINT, PG_NAMESPACE, primary_index_oid};
-use crate::exec::StatementContext;
+use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
 use stoa_pg::registry::Registry;
 use stoa_table::catalog::Relation;

@@ -1,7 +1,7 @@
 //! `pg_language`: the languages of functions.
 
 use super::super::builder::{Builder, V};
-use crate::exec::StatementContext;
+use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
 use stoa_sql::catalog::names::OWNER;
 

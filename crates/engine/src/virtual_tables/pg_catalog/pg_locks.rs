@@ -2,10 +2,10 @@
 
 use super::super::builder::{Builder, V};
 use super::super::objects::DATABASE_OID;
-use crate::exec::StatementContext;
+use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
-use stoa_table::txn::GroupId;
 use stoa_table::services::locks::LockId;
+use stoa_table::txn::GroupId;
 
 /// Locks of tables and advisory keys, the transactions of sessions, and what is waited for.
 pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {

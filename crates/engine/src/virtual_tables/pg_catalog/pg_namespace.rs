@@ -1,7 +1,7 @@
 //! `pg_namespace`: the schemas.
 
 use super::super::builder::{Builder, V};
-use crate::exec::StatementContext;
+use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
 use stoa_sql::catalog::names::{DATABASE_OWNER, DATABASE_OWNER_NAME, OWNER};
 use stoa_table::catalog::PUBLIC_OID;

@@ -1,7 +1,7 @@
 //! `pg_operator`: the operators.
 
 use super::super::builder::{Builder, V};
-use crate::exec::StatementContext;
+use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
 use stoa_pg::registry::Registry;
 use stoa_pg::types::PgType;

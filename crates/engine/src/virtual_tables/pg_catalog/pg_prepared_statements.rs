@@ -1,7 +1,7 @@
 //! `pg_prepared_statements`: what this session has prepared.
 
 use super::super::builder::{Builder, V};
-use crate::exec::StatementContext;
+use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
 
 /// Adds the rows.

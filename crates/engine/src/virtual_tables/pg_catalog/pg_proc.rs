@@ -1,7 +1,7 @@
 //! `pg_proc`: the functions, aggregates and window functions, with those that read and write types.
 
 use super::super::builder::{Builder, V};
-use crate::exec::StatementContext;
+use stoa_exec::environment::StatementContext;
 use stoa_pg::registry::{FuncKind, Registry, Volatility};
 use stoa_pg::types::PgType;
 use stoa_pg::{PgResult, type_functions};

@@ -1,9 +1,9 @@
 //! `pg_settings`: the settings, as this session has them.
 
 use super::super::builder::{Builder, V};
-use crate::exec::StatementContext;
-use crate::settings::value::unit_name;
-use crate::settings::{Kind, SETTINGS};
+use stoa_exec::environment::StatementContext;
+use stoa_exec::settings::value::unit_name;
+use stoa_exec::settings::{Kind, SETTINGS};
 use stoa_pg::PgResult;
 
 /// Adds the rows.

@@ -3,8 +3,8 @@
 use super::super::builder::{Builder, V};
 use super::super::objects::DATABASE_OID;
 use super::pg_locks::lock_type;
-use crate::environment::session::ActivityState;
-use crate::exec::StatementContext;
+use stoa_exec::environment::StatementContext;
+use stoa_exec::environment::session::ActivityState;
 use stoa_pg::PgResult;
 use stoa_sql::catalog::names::OWNER;
 use stoa_table::txn::GroupId;

@@ -1,7 +1,7 @@
 //! `pg_tablespace`: the two tablespaces that PostgreSQL always has.
 
 use super::super::builder::{Builder, V};
-use crate::exec::StatementContext;
+use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
 use stoa_sql::catalog::names::OWNER;
 

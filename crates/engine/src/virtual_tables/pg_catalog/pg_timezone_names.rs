@@ -1,7 +1,7 @@
 //! `pg_timezone_names`: the time zones, with what holds in them now.
 
 use super::super::builder::{Builder, V};
-use crate::exec::StatementContext;
+use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
 use stoa_pg::values::timezone;
 

@@ -2,7 +2,7 @@
 
 use super::super::builder::{Builder, V};
 use super::super::objects::{definitions_of, schema_of};
-use crate::exec::StatementContext;
+use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
 use stoa_table::catalog::Relation;
 

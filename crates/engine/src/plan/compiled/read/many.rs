@@ -3,14 +3,14 @@
 //! Invariant: each set is given the rows that [`CompiledRead::run`] gives for it, in that order.
 
 use super::{AccessMethod, CompiledRead, CompiledRows, EvalArgs, Narrowed, Range, SHORT_LOOKUPS, SHORT_ROWS, count, limited};
-use crate::exec::StatementContext;
-use crate::exec::scan_output::ScanTable;
 use arrow::array::{RecordBatch, RecordBatchOptions, UInt32Array};
 use arrow::compute::{concat_batches, take_record_batch};
 use datafusion::common::ScalarValue;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use stoa_exec::environment::StatementContext;
+use stoa_exec::nodes::scan_output::ScanTable;
 use stoa_pg::{EvalContext, PgError, PgResult};
 use stoa_table::range::normalize;
 use stoa_table::row::{ColumnSource, KeyList, ScanDecoder};

@@ -1,13 +1,7 @@
 //! Reads of the rows that a full text index finds: the best of them, a count, those that pass other conditions.
 
 use super::{CompiledRead, CompiledRows, SHORT_ROWS, count, limited};
-use crate::exec::StatementContext;
-use crate::exec::scan_output::ScanTable;
 use crate::plan::compiled::scalar::{EvalArgs, ScalarSource};
-use crate::text::matching::MATCH_FUNCTION;
-use crate::text::read::{RowOrder, SearchRows, SomeRows, Sought};
-use crate::text::scan::Match;
-use crate::text::{TextIndexes, tsquery};
 use crate::typed::tree::{ColId, Expr, ExprKind, TableScan};
 use crate::typed::walk::columns_of;
 use arrow::array::{RecordBatch, RecordBatchOptions};
@@ -15,6 +9,12 @@ use arrow::compute::concat_batches;
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use stoa_exec::environment::StatementContext;
+use stoa_exec::nodes::scan_output::ScanTable;
+use stoa_exec::text::matching::MATCH_FUNCTION;
+use stoa_exec::text::read::{RowOrder, SearchRows, SomeRows, Sought};
+use stoa_exec::text::scan::Match;
+use stoa_exec::text::{TextIndexes, tsquery};
 use stoa_fulltext::Query;
 use stoa_pg::{EvalContext, PgError, PgResult};
 use stoa_table::TableId;

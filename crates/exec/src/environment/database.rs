@@ -1,0 +1,191 @@
+//! What the sessions on one store share.
+
+use super::admission::Admission;
+use super::builds::Builds;
+use super::checks::{Checks, ScrubOptions};
+use super::session::SessionShared;
+use super::statement::SessionEnvironment;
+use crate::text::TextIndexes;
+use datafusion::common::ScalarValue;
+use datafusion::execution::context::SessionState;
+use datafusion::execution::runtime_env::RuntimeEnv;
+use std::any::Any;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::Arc;
+use stoa_pg::{PgResult, SqlType};
+use stoa_table::Tables;
+use stoa_table::column_cache::ColumnCache;
+use stoa_table::services::notifications::Notification;
+use stoa_table::services::{SessionHandle, Signal};
+use stoa_table::txn::{GroupId, TransactionManager};
+use tokio::sync::mpsc::UnboundedReceiver;
+
+/// How a database is opened.
+#[derive(Clone, Debug)]
+pub struct DatabaseOptions {
+    /// For sorts, joins, aggregations and changes of all statements together; what needs more spills, or fails with 53200. Columns
+    /// that are kept for later scans have up to half of it while statements don't need it.
+    pub query_memory_bytes: usize,
+    /// What the process should not exceed: statements that want much are refused before.
+    pub process_memory_bytes: Option<usize>,
+    /// Told from time to time whether the process is near that: the allocator may give back what it keeps.
+    pub memory_pressure: Option<fn(bool)>,
+    /// Where statements spill; `None` for the system's temporary directory.
+    pub spill_directory: Option<PathBuf>,
+    /// Upper limit of what is spilled at one time.
+    pub spill_bytes: u64,
+    /// Where full text indexes are; `None` for a directory that goes with the process.
+    pub text_directory: Option<PathBuf>,
+    /// Sessions at a time; what `max_connections` says.
+    pub max_sessions: usize,
+    /// What `port` says, if somebody listens.
+    pub port: Option<u16>,
+    /// What `stoa.memory_limit` says: the limit that the others are shares of.
+    pub memory_limit_bytes: Option<u64>,
+    /// How indexes are checked in the background.
+    pub scrub: ScrubOptions,
+    /// Parallel pieces of one statement; 0 for the number of cores.
+    pub parallelism: usize,
+}
+
+/// Memory of statements for which a statement has one more piece.
+const PIECE_BYTES: usize = 64 << 20;
+/// Memory of statements for which batches have one more row.
+const BATCH_ROW_BYTES: usize = 48 << 10;
+
+impl DatabaseOptions {
+    /// Parallel pieces of one statement: in little memory fewer, since each has buffers of its own.
+    pub fn pieces(&self) -> usize {
+        match self.parallelism {
+            0 => std::thread::available_parallelism().map_or(1, NonZeroUsize::get).min((self.query_memory_bytes / PIECE_BYTES).max(1)),
+            n => n,
+        }
+    }
+
+    /// What the writer of a full text index may keep in memory.
+    pub fn text_writer_bytes(&self) -> usize {
+        (self.query_memory_bytes / 8).min(stoa_fulltext::index::MEMORY)
+    }
+
+    /// Rows of a batch.
+    pub fn batch_rows(&self) -> usize {
+        (self.query_memory_bytes / BATCH_ROW_BYTES).next_power_of_two().clamp(1024, 8192)
+    }
+}
+
+impl Default for DatabaseOptions {
+    fn default() -> Self {
+        Self {
+            query_memory_bytes: 1 << 30,
+            process_memory_bytes: None,
+            memory_pressure: None,
+            spill_directory: None,
+            spill_bytes: 64 << 30,
+            text_directory: None,
+            max_sessions: 100,
+            port: None,
+            memory_limit_bytes: None,
+            scrub: ScrubOptions::default(),
+            parallelism: 0,
+        }
+    }
+}
+
+/// Answers a call of a function that only a session can: its name, its arguments, the type of its result.
+pub type SystemFunctions = fn(&SessionEnvironment, &str, &[ScalarValue], &SqlType) -> PgResult<ScalarValue>;
+
+/// What sessions and statements share.
+pub struct DatabaseInner {
+    pub tables: Tables,
+    pub transactions: Arc<TransactionManager>,
+    /// The full text indexes.
+    pub text: Arc<TextIndexes>,
+    /// Columns that scans have left for later ones.
+    pub columns: Arc<ColumnCache>,
+    /// Places of statements that work.
+    pub admission: Admission,
+    /// Memory and spill files of all statements.
+    pub runtime: Arc<RuntimeEnv>,
+    /// What DataFusion plans and runs statements with.
+    pub state: Arc<SessionState>,
+    /// The same for plans that are executed in rounds.
+    pub rounds: Arc<SessionState>,
+    /// What is known of the values in tables.
+    pub statistics: Arc<stoa_table::statistics::Registry>,
+    /// The index builds that run.
+    pub builds: Builds,
+    /// The last checks of indexes.
+    pub checks: Checks,
+    /// Answers functions that tell of the session and the catalog around it.
+    pub functions: SystemFunctions,
+    pub options: DatabaseOptions,
+    pub started_us: i64,
+}
+
+impl std::fmt::Debug for DatabaseInner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("DatabaseInner").field("tables", &self.tables).field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+impl DatabaseInner {
+    /// The sessions that are connected to this node, by pid.
+    #[must_use]
+    pub fn sessions(&self) -> Vec<Arc<SessionShared>> {
+        self.tables.services().sessions().local().into_iter().filter_map(shared_of).collect()
+    }
+
+    #[must_use]
+    pub fn session(&self, pid: u32) -> Option<Arc<SessionShared>> {
+        self.tables.services().sessions().of(pid).and_then(shared_of)
+    }
+
+    /// What a cancel request does: nothing unless it knows the session's secret.
+    pub async fn cancel(&self, pid: u32, secret: u32) {
+        self.tables.services().sessions().signal(pid, Signal::CancelWith(secret)).await;
+    }
+
+    /// Lets all sessions look at what they wait for.
+    pub fn wake_sessions(&self) {
+        for session in self.sessions() {
+            session.wake();
+        }
+    }
+
+    /// Ends all sessions with 57P01.
+    pub fn terminate_sessions(&self) {
+        for session in self.sessions() {
+            session.terminate();
+        }
+    }
+
+    /// How many sessions have begun since the database was opened.
+    #[must_use]
+    pub fn sessions_begun(&self) -> u32 {
+        self.tables.services().sessions().begun()
+    }
+
+    pub fn next_pid(&self) -> u32 {
+        self.tables.services().sessions().next_pid()
+    }
+
+    /// A session begins; what it listens to arrives at what is returned.
+    ///
+    /// # Errors
+    /// 53300 if there are too many.
+    pub fn register(&self, session: &Arc<SessionShared>) -> PgResult<UnboundedReceiver<Notification>> {
+        let session = Arc::clone(session);
+        self.tables.services().sessions().register(session, self.options.max_sessions)
+    }
+
+    pub fn unregister(&self, pid: u32) {
+        self.tables.services().sessions().unregister(pid);
+        self.transactions.end_session(GroupId(u64::from(pid)));
+    }
+}
+
+fn shared_of(session: Arc<dyn SessionHandle>) -> Option<Arc<SessionShared>> {
+    let session: Arc<dyn Any + Send + Sync> = session;
+    session.downcast().ok()
+}

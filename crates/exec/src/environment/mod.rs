@@ -1,0 +1,15 @@
+//! What a statement has around it: the database, its session, its transaction, its own text and values.
+//!
+//! Reading order: [`database`] → [`session`] → [`statement`]; [`admission`], [`builds`] and [`checks`] are parts of the database.
+
+pub mod admission;
+pub mod builds;
+pub mod checks;
+pub mod database;
+pub mod guard;
+pub mod session;
+pub mod statement;
+
+pub use database::{DatabaseInner, DatabaseOptions};
+pub use session::{Notice, SessionShared};
+pub use statement::{SessionEnvironment, StatementContext, SystemRows};

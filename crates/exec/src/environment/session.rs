@@ -1,0 +1,447 @@
+//! The part of a session that others may see: functions of its statements, `pg_stat_activity`, cancel requests.
+
+use super::admission::{Admission, Place};
+use crate::settings::{Levels, Settings, severity_level};
+use datafusion::common::ScalarValue;
+use futures::future::BoxFuture;
+use futures::task::AtomicWaker;
+use hashbrown::HashMap;
+use parking_lot::{Mutex, RwLock};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, OnceLock};
+use std::task::Waker;
+use std::time::{Duration, Instant};
+use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_table::catalog::Oid;
+use stoa_table::services::notifications::Outgoing;
+use stoa_table::services::{SessionHandle, Signal};
+
+/// A message to the client that is no answer.
+#[derive(Clone, Debug)]
+pub struct Notice {
+    /// `NOTICE`, `WARNING`, `INFO`, `LOG`, `DEBUG`.
+    pub severity: &'static str,
+    pub error: PgError,
+}
+
+/// What `pg_stat_activity.state` says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum ActivityState {
+    #[default]
+    Idle,
+    Active,
+    IdleInTransaction,
+    IdleInFailedTransaction,
+}
+
+impl ActivityState {
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            ActivityState::Idle => "idle",
+            ActivityState::Active => "active",
+            ActivityState::IdleInTransaction => "idle in transaction",
+            ActivityState::IdleInFailedTransaction => "idle in transaction (aborted)",
+        }
+    }
+}
+
+/// What a session does. Times are microseconds since 1970 UTC, 0 where there is none.
+#[derive(Clone, Debug, Default)]
+pub struct Activity {
+    pub state: ActivityState,
+    pub query: Arc<str>,
+    pub state_change_us: i64,
+    pub query_start_us: i64,
+    pub transaction_start_us: i64,
+}
+
+/// Values that sequences gave to this session: `currval`, `lastval`.
+#[derive(Clone, Debug, Default)]
+pub struct SequenceValues {
+    pub current: HashMap<Oid, i64>,
+    pub last: Option<Oid>,
+}
+
+/// A row of `pg_prepared_statements`.
+#[derive(Clone, Debug)]
+pub struct PreparedInfo {
+    pub name: String,
+    pub statement: Arc<str>,
+    pub prepare_time_us: i64,
+    pub parameter_types: Vec<stoa_pg::SqlType>,
+    pub from_sql: bool,
+}
+
+/// The row that a cursor stands on.
+pub trait CursorPosition: std::fmt::Debug + Send + Sync {
+    /// A part of the key of the row of a table, which has an OID and a name; `cursor` is the cursor's name, for errors.
+    ///
+    /// # Errors
+    /// 24000 if the cursor stands on no row, or its rows are not those of the table.
+    fn key_part(&self, cursor: &str, table: Oid, name: &str, part: u64) -> PgResult<ScalarValue>;
+}
+
+/// A row of `pg_cursors`.
+#[derive(Clone, Debug)]
+pub struct CursorInfo {
+    pub name: String,
+    pub statement: Arc<str>,
+    pub is_holdable: bool,
+    pub is_binary: bool,
+    pub is_scrollable: bool,
+    pub creation_time_us: i64,
+    /// What it reads; empty when all is read.
+    pub tables: Box<[stoa_table::catalog::Oid]>,
+    /// Its transaction is over.
+    pub held: bool,
+    pub position: Arc<dyn CursorPosition>,
+}
+
+/// One session as everybody may see it.
+#[derive(Debug)]
+pub struct SessionShared {
+    pub pid: u32,
+    /// What a cancel request must know.
+    pub secret: u32,
+    pub session_user: String,
+    pub database: String,
+    /// Address and port of the client, where there is one.
+    pub client_address: Option<std::net::SocketAddr>,
+    pub started_us: i64,
+    settings: RwLock<Arc<Settings>>,
+    levels: Mutex<Levels>,
+    notices: Mutex<Vec<Notice>>,
+    has_notices: AtomicBool,
+    interrupt: AtomicU8,
+    terminate: AtomicBool,
+    /// When the running statement must end, in milliseconds since [`CLOCK`]; 0 for never.
+    deadline_ms: AtomicU64,
+    waker: AtomicWaker,
+    activity: Mutex<Activity>,
+    pub sequences: Mutex<SequenceValues>,
+    /// The schema of temporary tables; 0 until there is one.
+    temporary_schema: AtomicU32,
+    /// `NOTIFY` of the current transaction, sent at commit.
+    pub outgoing: Mutex<Outgoing>,
+    /// Values of `transaction_isolation`, `transaction_read_only`, `transaction_deferrable`.
+    transaction_settings: Mutex<(&'static str, bool, bool)>,
+    pub prepared: Mutex<Vec<PreparedInfo>>,
+    pub cursors: Mutex<Vec<CursorInfo>>,
+    /// Changes whenever a setting does.
+    settings_version: AtomicU64,
+    /// See [`SessionShared::set_long_work`].
+    long_work: OnceLock<LongWork>,
+    admission: Admission,
+    /// That of the statement that works, once it has asked for one.
+    place: Mutex<Option<Place>>,
+}
+
+/// What is waited for before work that may take long.
+struct LongWork(Box<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>);
+
+impl std::fmt::Debug for LongWork {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("LongWork")
+    }
+}
+
+/// What deadlines count from.
+static CLOCK: LazyLock<Instant> = LazyLock::new(Instant::now);
+
+const NO_INTERRUPT: u8 = 0;
+const CANCEL: u8 = 1;
+
+impl SessionHandle for SessionShared {
+    fn pid(&self) -> u32 {
+        self.pid
+    }
+
+    fn signal(&self, signal: Signal) {
+        match signal {
+            Signal::Cancel => self.cancel(),
+            Signal::CancelWith(secret) if secret == self.secret => self.cancel(),
+            Signal::CancelWith(_) => {}
+            Signal::Terminate => self.terminate(),
+        }
+    }
+}
+
+impl SessionShared {
+    pub fn new(
+        pid: u32,
+        secret: u32,
+        user: String,
+        database: String,
+        client_address: Option<std::net::SocketAddr>,
+        started_us: i64,
+        settings: Settings,
+    ) -> Self {
+        let settings = Arc::new(settings);
+        Self {
+            pid,
+            secret,
+            session_user: user,
+            database,
+            client_address,
+            started_us,
+            settings: RwLock::new(settings.clone()),
+            levels: Mutex::new(Levels::new(settings)),
+            notices: Mutex::default(),
+            has_notices: AtomicBool::new(false),
+            interrupt: AtomicU8::new(NO_INTERRUPT),
+            terminate: AtomicBool::new(false),
+            deadline_ms: AtomicU64::new(0),
+            waker: AtomicWaker::new(),
+            activity: Mutex::default(),
+            sequences: Mutex::default(),
+            temporary_schema: AtomicU32::new(0),
+            outgoing: Mutex::default(),
+            transaction_settings: Mutex::new(("read committed", false, false)),
+            prepared: Mutex::default(),
+            cursors: Mutex::default(),
+            settings_version: AtomicU64::new(0),
+            long_work: OnceLock::new(),
+            admission: Admission::default(),
+            place: Mutex::default(),
+        }
+    }
+
+    /// Statements wait for a place among these.
+    pub fn with_admission(mut self, admission: Admission) -> Self {
+        self.admission = admission;
+        self
+    }
+
+    /// Whether its statements wait for places.
+    pub fn waits_for_places(&self) -> bool {
+        self.admission.is_limited()
+    }
+
+    /// To be waited for before a statement is planned: see [`Admission`].
+    pub async fn admitted(&self) {
+        if self.waits_for_places() && self.place.lock().is_none() {
+            let place = self.admission.place(|bytes| !stoa_pg::memory::process().exceeded_by(bytes)).await;
+            *self.place.lock() = Some(place);
+        }
+    }
+
+    /// The statement that worked has ended, or waits for a lock: another one may have its place.
+    pub fn rests(&self) {
+        if self.waits_for_places() {
+            self.place.lock().take();
+        }
+    }
+
+    /// Statements wait for this before work that may take more than a moment: a server that polls sessions on threads which others
+    /// share lets the session go on elsewhere. May be said once.
+    pub fn set_long_work(&self, hook: impl Fn() -> BoxFuture<'static, ()> + Send + Sync + 'static) {
+        // A second one changes nothing.
+        let _ = self.long_work.set(LongWork(Box::new(hook)));
+    }
+
+    /// To be waited for before work that may take long.
+    pub async fn long_work_follows(&self) {
+        if let Some(hook) = self.long_work.get() {
+            (hook.0)().await;
+        }
+    }
+
+    /// The values that hold now.
+    #[must_use]
+    pub fn settings(&self) -> Arc<Settings> {
+        self.settings.read().clone()
+    }
+
+    /// Whether these values hold now.
+    #[must_use]
+    pub fn has_settings(&self, settings: &Arc<Settings>) -> bool {
+        Arc::ptr_eq(&self.settings.read(), settings)
+    }
+
+    /// What RESET goes back to.
+    #[must_use]
+    pub fn reset_settings(&self) -> Arc<Settings> {
+        self.levels.lock().reset_values().clone()
+    }
+
+    /// Changes when settings may have changed.
+    #[must_use]
+    pub fn settings_version(&self) -> u64 {
+        self.settings_version.load(Ordering::Acquire)
+    }
+
+    /// Changes the levels of settings, and what holds now with them.
+    pub fn change_settings<T>(&self, change: impl FnOnce(&mut Levels) -> T) -> T {
+        let mut levels = self.levels.lock();
+        let out = change(&mut levels);
+        let effective = levels.effective();
+        if !Arc::ptr_eq(effective, &self.settings.read()) {
+            *self.settings.write() = effective.clone();
+            self.settings_version.fetch_add(1, Ordering::AcqRel);
+        }
+        out
+    }
+
+    /// The role whose rights count: SET ROLE, or the session's user.
+    #[must_use]
+    pub fn current_user(&self) -> String {
+        match self.settings().raw("role") {
+            Some(role) if role != "none" => role.to_owned(),
+            _ => self.session_user.clone(),
+        }
+    }
+
+    /// Sends a message to the client, if its level is one that the client wants.
+    pub fn notice(&self, severity: &'static str, error: PgError) {
+        if severity == "INFO" || severity_level(severity) >= self.settings.read().client_min_messages {
+            self.notices.lock().push(Notice { severity, error });
+            self.has_notices.store(true, Ordering::Release);
+        }
+    }
+
+    /// `WARNING` with a code.
+    pub fn warning(&self, code: SqlState, message: impl Into<String>) {
+        self.notice("WARNING", PgError::new(code, message));
+    }
+
+    /// Takes the messages that wait.
+    pub fn take_notices(&self) -> Vec<Notice> {
+        if !self.has_notices.swap(false, Ordering::AcqRel) {
+            return Vec::new();
+        }
+        std::mem::take(&mut self.notices.lock())
+    }
+
+    /// Ends the running statement with 57014; without effect on an idle session.
+    pub fn cancel(&self) {
+        if self.activity.lock().state == ActivityState::Active {
+            self.interrupt.store(CANCEL, Ordering::Release);
+            self.waker.wake();
+        }
+    }
+
+    /// Ends the session with 57P01.
+    pub fn terminate(&self) {
+        self.terminate.store(true, Ordering::Release);
+        self.waker.wake();
+    }
+
+    /// Wakes whoever said [`SessionShared::watch_interrupt`] last.
+    pub fn wake(&self) {
+        self.waker.wake();
+    }
+
+    #[must_use]
+    pub fn is_terminated(&self) -> bool {
+        self.terminate.load(Ordering::Acquire)
+    }
+
+    /// For loops that run long without waiting.
+    ///
+    /// # Errors
+    /// 57014 when the statement was cancelled or has run too long, 57P01 when the session was ended.
+    #[inline]
+    pub fn check_interrupt(&self) -> PgResult<()> {
+        if self.terminate.load(Ordering::Acquire) {
+            return Err(terminated());
+        }
+        if self.interrupt.load(Ordering::Acquire) == CANCEL {
+            return Err(PgError::new(SqlState::QUERY_CANCELED, "canceling statement due to user request"));
+        }
+        if self.deadline().is_some_and(|at| Instant::now() >= at) {
+            return Err(PgError::new(SqlState::QUERY_CANCELED, "canceling statement due to statement timeout"));
+        }
+        Ok(())
+    }
+
+    /// When the running statement must end.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Instant> {
+        match self.deadline_ms.load(Ordering::Acquire) {
+            0 => None,
+            ms => Some(*CLOCK + Duration::from_millis(ms)),
+        }
+    }
+
+    /// Wakes this task when the session is cancelled or ended.
+    pub fn watch_interrupt(&self, waker: &Waker) {
+        self.waker.register(waker);
+    }
+
+    /// A statement begins: cancel requests count from now on, and so does `statement_timeout`.
+    pub fn begin_statement(&self, text: Arc<str>, now_us: i64, transaction_start_us: i64) {
+        self.interrupt.store(NO_INTERRUPT, Ordering::Release);
+        let deadline_ms = match self.settings.read().statement_timeout_ms {
+            0 => 0,
+            timeout_ms => u64::try_from(CLOCK.elapsed().as_millis()).unwrap_or(u64::MAX).saturating_add(timeout_ms).max(1),
+        };
+        self.deadline_ms.store(deadline_ms, Ordering::Release);
+        let mut activity = self.activity.lock();
+        activity.state = ActivityState::Active;
+        activity.query = text;
+        activity.query_start_us = now_us;
+        activity.state_change_us = now_us;
+        activity.transaction_start_us = transaction_start_us;
+    }
+
+    pub fn set_state(&self, state: ActivityState, now_us: i64, transaction_start_us: i64) {
+        self.deadline_ms.store(0, Ordering::Release);
+        let mut activity = self.activity.lock();
+        activity.state = state;
+        activity.state_change_us = now_us;
+        activity.transaction_start_us = transaction_start_us;
+    }
+
+    #[must_use]
+    pub fn is_quiet_for(&self, time: Duration, now_us: i64) -> bool {
+        let activity = self.activity.lock();
+        let since = u64::try_from(now_us - activity.state_change_us).unwrap_or(0);
+        activity.state != ActivityState::Active && Duration::from_micros(since) >= time
+    }
+
+    #[must_use]
+    pub fn activity(&self) -> Activity {
+        self.activity.lock().clone()
+    }
+
+    #[must_use]
+    pub fn temporary_schema(&self) -> Option<Oid> {
+        Some(self.temporary_schema.load(Ordering::Acquire)).filter(|oid| *oid != 0)
+    }
+
+    /// `None` when an abort took the schema away.
+    pub fn set_temporary_schema(&self, oid: Option<Oid>) {
+        self.temporary_schema.store(oid.unwrap_or(0), Ordering::Release);
+    }
+
+    /// `transaction_isolation`, `transaction_read_only`, `transaction_deferrable` as SHOW prints the first.
+    #[must_use]
+    pub fn transaction_settings(&self) -> (&'static str, bool, bool) {
+        *self.transaction_settings.lock()
+    }
+
+    pub fn set_transaction_settings(&self, isolation: &'static str, read_only: bool, deferrable: bool) {
+        *self.transaction_settings.lock() = (isolation, read_only, deferrable);
+    }
+
+    /// The value of any setting as SHOW prints it, those of the transaction and the user included.
+    #[must_use]
+    pub fn show(&self, name: &str) -> Option<String> {
+        let on_off = |value: bool| Some(if value { "on" } else { "off" }.to_owned());
+        let (isolation, read_only, deferrable) = self.transaction_settings();
+        match name.to_ascii_lowercase().as_str() {
+            "transaction_isolation" => Some(isolation.to_owned()),
+            "transaction_read_only" => on_off(read_only),
+            "transaction_deferrable" => on_off(deferrable),
+            "session_authorization" => Some(self.session_user.clone()),
+            _ => self.settings().show(name),
+        }
+    }
+}
+
+/// 57P01.
+#[must_use]
+pub fn terminated() -> PgError {
+    PgError::new(SqlState::ADMIN_SHUTDOWN, "terminating connection due to administrator command")
+}

@@ -1,0 +1,81 @@
+//! Which expressions of a physical plan may raise an error, and their order: what [`stoa_sql::typed::raises`] says of typed ones.
+//!
+//! Invariant: an expression that is reported not to raise does not.
+
+use arrow::datatypes::DataType;
+use datafusion::logical_expr::Operator;
+use datafusion::physical_expr::expressions::{
+    BinaryExpr, CaseExpr, CastExpr, Column, InListExpr, IsNotNullExpr, IsNullExpr, LikeExpr, Literal, NotExpr,
+};
+use datafusion::physical_expr::{PhysicalExpr, ScalarFunctionExpr};
+use std::sync::Arc;
+use stoa_sql::typed::udf::KernelUdf;
+
+/// Whether an expression of a plan may raise.
+#[must_use]
+pub fn plan_may_raise(expr: &Arc<dyn PhysicalExpr>) -> bool {
+    !is_safe(expr) || expr.children().into_iter().any(plan_may_raise)
+}
+
+fn is_safe(expr: &Arc<dyn PhysicalExpr>) -> bool {
+    let any = expr.as_ref() as &dyn std::any::Any;
+    if let Some(binary) = any.downcast_ref::<BinaryExpr>() {
+        return matches!(
+            binary.op(),
+            Operator::Eq
+                | Operator::NotEq
+                | Operator::Lt
+                | Operator::LtEq
+                | Operator::Gt
+                | Operator::GtEq
+                | Operator::And
+                | Operator::Or
+                | Operator::IsDistinctFrom
+                | Operator::IsNotDistinctFrom
+        );
+    }
+    if let Some(cast) = any.downcast_ref::<CastExpr>() {
+        // Integers are widened for keys of joins; other casts are kernels.
+        return matches!(cast.cast_type(), DataType::Int32 | DataType::Int64);
+    }
+    if let Some(call) = any.downcast_ref::<ScalarFunctionExpr>() {
+        return call.fun().inner().downcast_ref::<KernelUdf>().is_some_and(|kernel| !kernel.raises());
+    }
+    any.is::<Column>()
+        || any.is::<Literal>()
+        || any.is::<InListExpr>()
+        || any.is::<IsNullExpr>()
+        || any.is::<IsNotNullExpr>()
+        || any.is::<NotExpr>()
+        || any.is::<LikeExpr>()
+        || any.is::<CaseExpr>()
+}
+
+/// What an expression of a plan costs, as [`stoa_sql::typed::raises::own_cost`] counts.
+fn plan_cost(expr: &Arc<dyn PhysicalExpr>) -> usize {
+    let any = expr.as_ref() as &dyn std::any::Any;
+    let own = if let Some(binary) = any.downcast_ref::<BinaryExpr>() {
+        // Tests of truth are free, and such is how guards are written.
+        let free = matches!(binary.op(), Operator::And | Operator::Or | Operator::IsDistinctFrom | Operator::IsNotDistinctFrom);
+        if free { 0 } else { 2 }
+    } else if let Some(call) = any.downcast_ref::<ScalarFunctionExpr>() {
+        call.fun().inner().downcast_ref::<KernelUdf>().map_or(2, KernelUdf::cost)
+    } else {
+        any.downcast_ref::<InListExpr>().map_or(0, |list| list.list().len())
+    };
+    own + expr.children().into_iter().map(plan_cost).sum::<usize>()
+}
+
+/// As [`stoa_sql::typed::raises::in_turn`], for a plan. Of what cannot raise, what Arrow compares comes before calls of kernels.
+pub fn plan_in_turn(conditions: &mut [Arc<dyn PhysicalExpr>]) {
+    if conditions.len() > 1 {
+        conditions.sort_by_cached_key(|condition| match plan_may_raise(condition) {
+            true => 2 + plan_cost(condition),
+            false => usize::from(has_calls(condition)),
+        });
+    }
+}
+
+fn has_calls(expr: &Arc<dyn PhysicalExpr>) -> bool {
+    (expr.as_ref() as &dyn std::any::Any).is::<ScalarFunctionExpr>() || expr.children().into_iter().any(has_calls)
+}

@@ -1,0 +1,258 @@
+//! The choice of a full text index for a scan: which filters it answers, and what that costs.
+
+use super::TextIndexes;
+use datafusion::common::tree_node::{Transformed, TreeNode};
+use datafusion::common::{Column, ScalarValue};
+use datafusion::logical_expr::Expr;
+use std::sync::Arc;
+use stoa_fulltext::{Query, SearchField};
+use stoa_pg::{PgError, PgResult, PgType};
+pub use stoa_sql::fulltext::SCORE;
+use stoa_sql::fulltext::matching::{MATCH_FUNCTION, MatchConfig, renumbered, text_error};
+use stoa_table::TableId;
+use stoa_table::access::Predicate;
+use stoa_table::catalog::{ColumnId, IndexDescriptor, IndexKey, IndexState, TableDescriptor};
+
+/// What reading a row costs that a search has found, in rows of a sequential scan; and what the search costs itself.
+const ROW_COST: f64 = 5.0;
+const SEARCH_COST: f64 = 20.0;
+/// What it costs to find a key and look it up among others.
+const KEY_COST: f64 = 0.3;
+/// What it costs to cut the text of a row into words and look at them.
+pub const LOOK_COST: f64 = 15.0;
+
+/// What is searched, and how.
+#[derive(Debug)]
+pub struct Search {
+    /// The index, by its number among the tables of the store.
+    pub index: TableId,
+    pub query: Arc<Query>,
+    /// The index's name, and those of its fields.
+    pub name: String,
+    pub fields: Vec<String>,
+    /// Rows that it is expected to find.
+    pub rows: f64,
+}
+
+/// A search that answers some filters of a scan.
+#[derive(Debug)]
+pub struct TextPath {
+    pub search: Search,
+    /// Positions of the filters that it answers.
+    pub answered: Vec<usize>,
+    /// How many filters it uses.
+    queries: usize,
+    /// Whether filters that it answers are costly to evaluate row by row.
+    pub looks: bool,
+}
+
+impl TextPath {
+    /// As costs of paths are.
+    #[must_use]
+    pub fn cost(&self) -> f64 {
+        SEARCH_COST + ROW_COST * self.search.rows
+    }
+
+    /// What it costs if only the rows found are read that are among others, a share of all, whose keys cost something themselves.
+    #[must_use]
+    pub fn cost_among(&self, share: f64, keys: f64) -> f64 {
+        SEARCH_COST + KEY_COST * self.search.rows + keys + ROW_COST * self.search.rows * share
+    }
+}
+
+/// A MATCH over columns of one table.
+#[derive(Debug)]
+pub struct Match {
+    config: MatchConfig,
+    fields: Vec<SearchField>,
+    columns: Vec<ColumnId>,
+}
+
+impl Match {
+    /// From the configuration that the function has.
+    ///
+    /// # Errors
+    /// The configuration cannot be read.
+    pub fn new(config: &str, columns: Vec<ColumnId>) -> PgResult<Self> {
+        let config = MatchConfig::read(config)?;
+        Ok(Self { fields: config.fields()?, config, columns })
+    }
+
+    /// Where its columns are in an index, if that has all of them, cut into the same words.
+    #[must_use]
+    pub fn places(&self, index: &IndexDescriptor, fields: &[stoa_fulltext::FieldDefinition]) -> Option<Vec<usize>> {
+        let place = |(id, column): (&ColumnId, &stoa_sql::fulltext::matching::MatchColumn)| {
+            let fits = |n: usize| fields.get(n).is_some_and(|f| f.tokenizer == column.tokenizer);
+            index.parts.iter().enumerate().position(|(n, p)| matches!(&p.key, IndexKey::Column(c) if c == id) && fits(n))
+        };
+        self.columns.iter().zip(&self.config.columns).map(place).collect()
+    }
+
+    /// The query over an index whose fields are at these places. A search string that is NULL finds nothing.
+    ///
+    /// # Errors
+    /// The search string is malformed.
+    pub fn query(&self, search: Option<&str>, places: &[usize]) -> PgResult<Query> {
+        let Some(search) = search else { return Ok(Query::Nothing) };
+        let query = self.config.query(search, &self.fields)?;
+        Ok(renumbered(&query, &|field| places.get(field).copied().unwrap_or(usize::MAX)))
+    }
+}
+
+/// A MATCH among the filters.
+struct MatchFilter {
+    filter: usize,
+    found: Match,
+    search: Option<String>,
+}
+
+/// The filters of a scan.
+pub struct Filters<'a> {
+    pub exprs: &'a [Expr],
+    /// What is understood of each; those on columns of an index narrow a search down.
+    pub predicates: &'a [Predicate],
+    /// Whether they are a search if there is none to be narrowed down.
+    pub alone: bool,
+}
+
+/// The index that answers most of the filters, if one answers any. `usable` says whether a partial index has all rows wanted.
+///
+/// # Errors
+/// A search string is malformed, or the files cannot be read.
+pub fn choose(
+    indexes: &TextIndexes,
+    table: &TableDescriptor,
+    filters: &Filters<'_>,
+    column: &dyn Fn(&str) -> Option<ColumnId>,
+    usable: &dyn Fn(usize) -> bool,
+    computed: &dyn Fn(usize, usize) -> Option<Expr>,
+) -> PgResult<Option<TextPath>> {
+    if !table.indexes.iter().any(IndexDescriptor::is_fulltext) {
+        return Ok(None);
+    }
+    let exprs = filters.exprs;
+    let matches: Vec<MatchFilter> = exprs.iter().enumerate().filter_map(|(n, f)| read_match(n, f, column)).collect::<PgResult<_>>()?;
+    let mut best: Option<TextPath> = None;
+    for (at, index) in table.indexes.iter().enumerate() {
+        if !index.is_fulltext() || index.state != IndexState::Readable || !usable(at) {
+            continue;
+        }
+        let Some(text) = indexes.get(index.storage) else { continue };
+        let Some(ending) = text.texts.ending(table) else { continue };
+        let mut answered = Vec::new();
+        let mut queries = Vec::new();
+        for (n, filter) in exprs.iter().enumerate() {
+            let part = |document: &Expr| part_of(document, index, &|part| computed(at, part), column);
+            let Some((query, exact)) = super::tsquery::answer(filter, &part) else { continue };
+            // A filter that stays is applied to the rows found.
+            queries.push(query);
+            if exact {
+                answered.push(n);
+            }
+        }
+        for m in &matches {
+            if let Some(places) = m.found.places(index, &text.definition.fields) {
+                queries.push(m.found.query(m.search.as_deref(), &places)?);
+                answered.push(m.filter);
+            }
+        }
+        let ends = |field: usize| ending.get(field).copied().unwrap_or(false);
+        queries = queries.into_iter().map(|query| query.over_ending(&ends)).collect();
+        let looks = !queries.is_empty();
+        let files = text.files();
+        if (looks || filters.alone)
+            && let Some(files) = &files
+        {
+            let field = |id: ColumnId| {
+                // Texts of other types are not compared by their bytes.
+                table.column(id).filter(|c| matches!(c.ty.ty, PgType::Text | PgType::Varchar))?;
+                let at = index.parts.iter().position(|p| matches!(&p.key, IndexKey::Column(c) if *c == id))?;
+                Some((at, files.analyzers().get(at).map(|a| &**a)?))
+            };
+            let fields = super::columns::Fields { field: &field, column };
+            let answers = exprs.iter().zip(filters.predicates).enumerate().filter(|(n, _)| !answered.contains(n));
+            let narrowing = answers.filter_map(|(_, (filter, predicate))| super::columns::answer(filter, predicate, &fields));
+            // Looking through all words costs more than it saves beside a search. None of them says how well a row fits.
+            let worth = |query: &Query| {
+                let mut words = true;
+                query.leaves(&mut |leaf| words &= matches!(leaf, Query::Term { .. }));
+                !looks || words
+            };
+            let narrowing: Vec<Query> = narrowing.filter(worth).collect();
+            queries.extend(narrowing.into_iter().map(|query| Query::Boost(Box::new(query), 0.0)));
+        }
+        if queries.is_empty() || best.as_ref().is_some_and(|b| b.queries >= queries.len()) {
+            continue;
+        }
+        let count = queries.len();
+        let query = Query::all(queries);
+        let rows = match files {
+            Some(files) => files.generation().estimate(&query).map_err(text_error).unwrap_or(1000) as f64,
+            None => 1000.0,
+        };
+        let fields = index.parts.iter().map(|p| part_name(table, &p.key)).collect();
+        let search = Search { index: index.storage, query: Arc::new(query), name: index.name.clone(), fields, rows };
+        best = Some(TextPath { search, answered, queries: count, looks });
+    }
+    Ok(best)
+}
+
+/// The part of an index that holds a document, a `tsvector`.
+fn part_of(
+    document: &Expr,
+    index: &IndexDescriptor,
+    computed: &dyn Fn(usize) -> Option<Expr>,
+    column: &dyn Fn(&str) -> Option<ColumnId>,
+) -> Option<usize> {
+    if let Expr::Column(c) = document {
+        let id = column(&c.name)?;
+        return index.parts.iter().position(|p| p.ty.ty == PgType::Tsvector && matches!(&p.key, IndexKey::Column(own) if *own == id));
+    }
+    // The index's expression is over columns that are called by their ids in the table.
+    let document = document
+        .clone()
+        .transform(|e| match &e {
+            Expr::Column(c) => Ok(match column(&c.name) {
+                Some(id) => Transformed::yes(Expr::Column(Column::new_unqualified(format!("c{}", id.0)))),
+                None => Transformed::no(e),
+            }),
+            _ => Ok(Transformed::no(e)),
+        })
+        .ok()?
+        .data;
+    (0..index.parts.len()).find(|part| {
+        index.parts.get(*part).is_some_and(|p| p.ty.ty == PgType::Tsvector) && computed(*part).is_some_and(|own| own == document)
+    })
+}
+
+fn part_name(table: &TableDescriptor, key: &IndexKey) -> String {
+    match key {
+        IndexKey::Column(id) => table.column(*id).map_or_else(String::new, |c| c.name.clone()),
+        IndexKey::Expr(sql) => sql.clone(),
+    }
+}
+
+fn read_match(filter: usize, expr: &Expr, column: &dyn Fn(&str) -> Option<ColumnId>) -> Option<PgResult<MatchFilter>> {
+    let Expr::ScalarFunction(call) = expr else { return None };
+    if call.func.name().split('#').next() != Some(MATCH_FUNCTION) {
+        return None;
+    }
+    let text = |e: &Expr| match e {
+        Expr::Literal(ScalarValue::Utf8View(text) | ScalarValue::Utf8(text), _) => Some(text.clone()),
+        _ => None,
+    };
+    let mut columns = Vec::with_capacity(call.args.len());
+    for arg in call.args.get(2..)? {
+        let Expr::Column(c) = arg else { return None };
+        columns.push(column(&c.name)?);
+    }
+    let config = text(call.args.first()?)??;
+    let search = text(call.args.get(1)?)?;
+    Some(Match::new(&config, columns).map(|found| MatchFilter { filter, found, search }))
+}
+
+/// 0A000 for a score that no index gives.
+pub fn no_score(table: &str) -> PgError {
+    PgError::unsupported(format!("score({table}) needs a MATCH in WHERE that a full text index answers"))
+        .hint("MATCH must stand alone or be joined by AND, over columns that one index has.")
+}
