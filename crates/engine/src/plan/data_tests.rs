@@ -16,7 +16,7 @@ use stoa_sql::typed::tree::{BoundBody, ColId};
 async fn statement(session: &mut Session, sql: &str) -> StatementContext {
     session.start_query().await.unwrap();
     let ctx = session.statement_context(Arc::from(sql), Arc::from([])).unwrap();
-    ctx.txn.start_statement().unwrap();
+    ctx.txn.start_statement().await.unwrap();
     ctx
 }
 

@@ -179,7 +179,7 @@ fn who_waits_for_a_lock_has_no_place_meanwhile() {
         assert_eq!(answer(&mut first, "BEGIN; UPDATE t SET n = 1 WHERE id = 7").await, "UPDATE 1");
         first.shared().rests();
         assert_eq!(free(), 1);
-        let group = stoa_table::txn::locks::GroupId(second.shared().pid.into());
+        let group = stoa_table::services::locks::GroupId(second.shared().pid.into());
         let waiting = tokio::spawn(async move {
             let out = answer(&mut second, "UPDATE t SET n = n + 1 WHERE n >= 0 AND id % 2 = 1").await;
             (out, second)

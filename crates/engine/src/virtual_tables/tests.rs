@@ -1,7 +1,7 @@
 //! What a system relation gives does not depend on what was asked of it: a filtered read is the whole relation, filtered.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
-use stoa_exec::write::tests::{answer, connect, database};
+use crate::session::write_tests::{answer, connect, database};
 use stoa_pg::PgType;
 use stoa_sql::system_relations as definitions;
 
