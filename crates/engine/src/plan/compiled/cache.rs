@@ -33,6 +33,8 @@ pub(crate) struct PlanCache {
 pub(crate) struct Compiled {
     /// What gives the rows: of a query, or those that a statement changes.
     pub query: Option<Arc<CompiledQuery>>,
+    /// It is what the statement itself gives or changes, and no CTE.
+    is_body: bool,
     /// Much may be made of what is read, however little that is.
     makes_much: bool,
     /// What of each CTE is compiled.
@@ -51,7 +53,12 @@ impl Compiled {
         columns: Option<&[ColId]>,
     ) -> PgResult<()> {
         let of_statement = (bound.params.len(), bound.ctes.as_slice());
-        self.query = CompiledQuery::compile(settings, Some(text), used, rel, of_statement, columns)?.map(Arc::new);
+        let mut query = CompiledQuery::compile(settings, Some(text), used, rel, of_statement, columns)?;
+        if let Some(query) = &mut query {
+            // Of a CTE only rows that are read are wanted.
+            query.raises = self.is_body;
+        }
+        self.query = query.map(Arc::new);
         visit_all(rel, &mut |rel| self.makes_much |= exprs_of(rel).into_iter().any(|e| e.any(&mut |x| may_make_much(x))));
         Ok(())
     }
@@ -136,7 +143,7 @@ impl PlanCache {
         let used = self.used(bound);
         let eval = EvalContext { settings: Arc::clone(&settings.value), ..EvalContext::default() };
         constant::check(&eval, &used, bound)?;
-        let mut compiled = Compiled::default();
+        let mut compiled = Compiled { is_body: true, ..Compiled::default() };
         if settings.raw(rules::DISABLED).is_some_and(|list| rules::is_disabled(list, rules::COMPILED)) {
             *known = Some((settings, compiled.clone()));
             return Ok(compiled);
