@@ -53,6 +53,10 @@ STATEMENTS = {
     "WITH … UPDATE": "WITH u AS (UPDATE customers SET name = 'b' WHERE id = %s RETURNING id, name) SELECT * FROM u",
     "WITH RECURSIVE": "WITH RECURSIVE r AS (SELECT %s::int AS n UNION ALL SELECT n + 1 FROM r WHERE n %% 5 <> 0) SELECT max(n) FROM r",
     "ROLLUP": "SELECT state, count(*) FROM orders WHERE customer = %s GROUP BY ROLLUP (state)",
+    "RIGHT JOIN": "SELECT o.id, c.name FROM orders o RIGHT JOIN customers c ON o.customer = c.id WHERE c.id = %s",
+    "FULL JOIN": "SELECT o.id, l.n FROM (SELECT * FROM orders WHERE customer = %s) o FULL JOIN (SELECT * FROM lines WHERE order_id = 7) l ON l.order_id = o.id",
+    "WITH RECURSIVE over a table": "WITH RECURSIVE r AS (SELECT id, customer, 1 AS depth FROM orders WHERE id = %s UNION ALL SELECT o.id, o.customer, depth + 1 FROM orders o JOIN r ON o.id = r.customer WHERE depth < 4) SELECT * FROM r",
+    "IN of groups": "SELECT id FROM orders WHERE customer = %s AND id IN (SELECT order_id FROM lines GROUP BY order_id HAVING sum(qty) > 3)",
     "join with a grouped subquery": "SELECT x.s, c.name FROM customers c LEFT JOIN (SELECT customer, sum(total) s FROM orders GROUP BY customer) x ON x.customer = c.id WHERE c.id = %s",
 }
 

@@ -24,6 +24,5 @@ pub use session::{Execution, OutputColumn, Prepared, Session, SessionOptions};
 pub use stoa_exec::environment::DatabaseOptions;
 /// What a server names.
 pub use stoa_exec::{environment, settings};
-pub(crate) use stoa_sql::typed;
 /// What a [`Database`] is opened on.
 pub use stoa_table::Tables;

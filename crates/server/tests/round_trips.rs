@@ -54,6 +54,20 @@ const STATEMENTS: &[(&str, &str)] = &[
         "subquery for each row",
         "SELECT c.id, (SELECT max(o.amount) FROM orders o WHERE o.customer = c.id) FROM customers c WHERE c.id BETWEEN 1{n} AND 5 + 1{n}",
     ),
+    (
+        "join with groups of a subquery",
+        "SELECT c.name, x.s FROM customers c LEFT JOIN (SELECT customer, sum(amount) s FROM orders GROUP BY customer) x ON x.customer = c.id \
+         WHERE c.id = 1{n}",
+    ),
+    (
+        "full join of two ranges",
+        "SELECT count(*) FROM (SELECT id, amount FROM orders WHERE customer = 1{n}) o FULL JOIN (SELECT a, b FROM parts WHERE a = 1{n}) p ON p.b = o.amount",
+    ),
+    (
+        "three rounds of a recursion",
+        "WITH RECURSIVE r AS (SELECT id, customer, 1 AS depth FROM orders WHERE id = 1{n} UNION ALL SELECT o.id, o.customer, depth + 1 \
+         FROM orders o JOIN r ON o.id = r.customer WHERE depth < 3) SELECT count(*) FROM r",
+    ),
     ("distinct on", "SELECT DISTINCT ON (a) a, b, c FROM parts ORDER BY a, b DESC"),
     ("whole table", "SELECT count(*), sum(amount) FROM orders WHERE amount > {n}"),
     ("insert", "INSERT INTO plain VALUES ({n}, 1)"),
@@ -137,6 +151,25 @@ async fn statements_ask_no_more_than_is_written_down() {
         return;
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_raises_for_a_row_of_the_answer_is_not_read_again() {
+    let (_database, mut session, calls) = open(None).await;
+    for sql in SETUP {
+        run(&mut session, sql).await;
+    }
+    let sql =
+        "SELECT c.name, sum(10 / (o.amount - o.amount)) FROM orders o JOIN customers c ON c.id = o.customer WHERE o.id = 7 GROUP BY c.name";
+    for _ in 0..2 {
+        let _ = calls.take();
+        let piece = session.parse(sql).unwrap().pop();
+        let prepared = session.prepare(piece, sql.into(), Vec::new()).unwrap();
+        let error = session.execute(&prepared, Vec::new()).await.err().unwrap();
+        assert_eq!(error.code().as_str(), "22012", "{error}");
+        let calls = calls.take();
+        assert_eq!(calls.values().sum::<u64>(), 2, "{}", shown(&calls));
+    }
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

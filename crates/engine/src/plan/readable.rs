@@ -4,15 +4,15 @@
 //! (`lower#10533`). [`Names`] knows what the statement calls them, and [`render`] adds what was expected of a node and what it did.
 
 use crate::plan::explain::ExplainOptions;
-use crate::typed::column_name;
-use crate::typed::tree::{Bound, BoundBody, CteBody, Rel};
-use crate::typed::walk;
 use datafusion::physical_plan::display::DisplayableExecutionPlan;
 use datafusion::physical_plan::metrics::MetricValue;
 use datafusion::physical_plan::statistics::{StatisticsArgs, StatisticsContext};
 use datafusion::physical_plan::{ExecutionPlan, displayable};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use stoa_sql::typed::column_name;
+use stoa_sql::typed::tree::{Bound, BoundBody, CteBody, Rel};
+use stoa_sql::typed::walk;
 
 /// What a statement calls its columns, by their names in plans.
 #[derive(Debug, Default)]

@@ -6,13 +6,13 @@ use super::keys::Keys;
 use super::query::Node;
 use super::scalar::{Computed, EvalArgs, comparable};
 use super::simple_scan::Columns;
-use crate::typed::tree::{ColId, Expr, ExprKind};
-use crate::typed::walk::columns_of;
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions, UInt32Array};
 use arrow::compute::{filter, filter_record_batch, take};
 use arrow::datatypes::{SchemaRef, UInt32Type};
 use std::collections::HashMap;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlType};
+use stoa_sql::typed::tree::{ColId, Expr, ExprKind};
+use stoa_sql::typed::walk::columns_of;
 
 /// Pairs of rows that are looked at, above which a join is left to the planner.
 const MOST_PAIRS: usize = 1 << 14;

@@ -4,10 +4,6 @@ use super::query::{CompiledQuery, Ctes};
 use super::read::CompiledRows;
 use crate::plan::execute::used_columns;
 use crate::plan::rules;
-use crate::typed::constant;
-use crate::typed::raises::may_make_much;
-use crate::typed::tree::{Bound, BoundBody, ColId, CteBody, Mutation, Rel};
-use crate::typed::walk::{exprs_of, visit_all};
 use parking_lot::Mutex;
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
@@ -15,6 +11,10 @@ use stoa_exec::environment::StatementContext;
 use stoa_exec::settings::Settings;
 use stoa_exec::text::TextIndexes;
 use stoa_pg::{EvalContext, PgResult};
+use stoa_sql::typed::constant;
+use stoa_sql::typed::raises::may_make_much;
+use stoa_sql::typed::tree::{Bound, BoundBody, ColId, CteBody, Mutation, Rel};
+use stoa_sql::typed::walk::{exprs_of, visit_all};
 use stoa_table::catalog::Oid;
 
 /// What executions of one statement share.
@@ -33,6 +33,8 @@ pub(crate) struct PlanCache {
 pub(crate) struct Compiled {
     /// What gives the rows: of a query, or those that a statement changes.
     pub query: Option<Arc<CompiledQuery>>,
+    /// It is what the statement itself gives or changes, and no CTE.
+    is_body: bool,
     /// Much may be made of what is read, however little that is.
     makes_much: bool,
     /// What of each CTE is compiled.
@@ -51,7 +53,12 @@ impl Compiled {
         columns: Option<&[ColId]>,
     ) -> PgResult<()> {
         let of_statement = (bound.params.len(), bound.ctes.as_slice());
-        self.query = CompiledQuery::compile(settings, Some(text), used, rel, of_statement, columns)?.map(Arc::new);
+        let mut query = CompiledQuery::compile(settings, Some(text), used, rel, of_statement, columns)?;
+        if let Some(query) = &mut query {
+            // Of a CTE only rows that are read are wanted.
+            query.raises = self.is_body;
+        }
+        self.query = query.map(Arc::new);
         visit_all(rel, &mut |rel| self.makes_much |= exprs_of(rel).into_iter().any(|e| e.any(&mut |x| may_make_much(x))));
         Ok(())
     }
@@ -136,7 +143,7 @@ impl PlanCache {
         let used = self.used(bound);
         let eval = EvalContext { settings: Arc::clone(&settings.value), ..EvalContext::default() };
         constant::check(&eval, &used, bound)?;
-        let mut compiled = Compiled::default();
+        let mut compiled = Compiled { is_body: true, ..Compiled::default() };
         if settings.raw(rules::DISABLED).is_some_and(|list| rules::is_disabled(list, rules::COMPILED)) {
             *known = Some((settings, compiled.clone()));
             return Ok(compiled);

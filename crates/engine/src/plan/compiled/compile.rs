@@ -12,11 +12,6 @@ use super::sink::sunk;
 use super::values_row::ValuesRow;
 use super::window::Window;
 use crate::plan::decorrelate::given_columns;
-use crate::typed::branches::raises;
-use crate::typed::raises::in_turn;
-use crate::typed::tree::{AggregateExpr, ColId, Cte, CteId, Expr, ExprKind, JoinKind, Rel, SetExpr, SetOp, SortKey, WindowExpr};
-use crate::typed::walk::is_plain;
-use crate::typed::walk::{columns_of, free_columns, rewrite_rel};
 use arrow::compute::SortOptions;
 use datafusion::common::ScalarValue;
 use std::cell::Cell;
@@ -30,6 +25,11 @@ use stoa_exec::text::TextIndexes;
 use stoa_pg::registry::Volatility;
 use stoa_pg::types::{PgType, array_item};
 use stoa_pg::{EvalContext, PgResult, SqlType};
+use stoa_sql::typed::branches::raises;
+use stoa_sql::typed::raises::in_turn;
+use stoa_sql::typed::tree::{AggregateExpr, ColId, Cte, CteId, Expr, ExprKind, JoinKind, Rel, SetExpr, SetOp, SortKey, WindowExpr};
+use stoa_sql::typed::walk::is_plain;
+use stoa_sql::typed::walk::{columns_of, free_columns, rewrite_rel};
 use stoa_table::access::Preferences;
 
 /// Ids of columns that hold the values of subqueries; those of groups are elsewhere.
@@ -40,6 +40,9 @@ const FEW_VALUES: usize = 64;
 
 /// Grouping sets that are still few: each goes through all rows.
 const FEW_SETS: usize = 16;
+
+/// Relations that compilation looks at, beyond which a statement is left to the planner.
+pub(super) const MOST_RELATIONS: usize = 1024;
 
 /// What compilation needs.
 pub(super) struct Compiler<'a> {
@@ -53,6 +56,8 @@ pub(super) struct Compiler<'a> {
     pub params: usize,
     /// How many columns of subqueries' values there are.
     pub lifted: &'a Cell<u32>,
+    /// How many relations may still be looked at: the ways to join nested queries are many.
+    pub left: &'a Cell<usize>,
     /// The statement's CTEs.
     pub ctes: &'a [Cte],
     /// The working tables of the recursions around, with their columns.
@@ -84,7 +89,18 @@ impl CompiledQuery {
         }
         // The context of one execution must not be kept: it holds the transaction.
         let eval = EvalContext { settings: Arc::clone(&settings.value), ..EvalContext::default() };
-        let compiler = Compiler { settings, text, eval, used, params, lifted: &Cell::new(0), ctes, working: Vec::new(), keeper: None };
+        let compiler = Compiler {
+            settings,
+            text,
+            eval,
+            used,
+            params,
+            lifted: &Cell::new(0),
+            left: &Cell::new(MOST_RELATIONS),
+            ctes,
+            working: Vec::new(),
+            keeper: None,
+        };
         let Some((root, given)) = compiler.node(rel)? else { return Ok(None) };
         let Some(order) = order_of(&given, columns) else { return Ok(None) };
         Ok(Some(Self::of(root, params, order)))
@@ -100,7 +116,7 @@ impl CompiledQuery {
     }
 
     fn of(root: Node, params: usize, order: Option<Vec<usize>>) -> Self {
-        Self { root, params, order, misses: AtomicU32::new(0), kept: Vec::new() }
+        Self { root, params, order, misses: AtomicU32::new(0), raises: false, kept: Vec::new() }
     }
 }
 
@@ -117,6 +133,8 @@ impl Node {
 
 impl Compiler<'_> {
     pub(super) fn node(&self, rel: &Rel) -> PgResult<Compiled> {
+        let Some(left) = self.left.get().checked_sub(1) else { return Ok(None) };
+        self.left.set(left);
         if let Some(keeper) = self.keeper {
             if let Some(kept) = self.keep(keeper, rel) {
                 return Ok(Some(kept));

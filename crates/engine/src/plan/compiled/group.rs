@@ -5,11 +5,6 @@ use super::scalar::{Computed, EvalArgs};
 use super::simple_scan::Columns;
 use crate::plan::aggregate::{Lowered, Lowering};
 use crate::plan::distinct::DistinctUdaf;
-use crate::typed::evaluator::TableEvaluator;
-use crate::typed::expr::{ExprPlanner, column};
-use crate::typed::guard::only_where;
-use crate::typed::tree::{AggregateExpr, ColId, Expr, SortKey};
-use crate::typed::{column_name, from_datafusion};
 use arrow::array::{Array, ArrayRef, AsArray, Int32Array, RecordBatch, RecordBatchOptions, UInt32Array, new_null_array};
 use arrow::compute::{SortOptions, concat_batches, filter, prep_null_mask_filter, take};
 use arrow::datatypes::{DataType, SchemaRef};
@@ -20,6 +15,11 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::Arc;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlType};
+use stoa_sql::typed::evaluator::TableEvaluator;
+use stoa_sql::typed::expr::{ExprPlanner, column};
+use stoa_sql::typed::guard::only_where;
+use stoa_sql::typed::tree::{AggregateExpr, ColId, Expr, SortKey};
+use stoa_sql::typed::{column_name, from_datafusion};
 
 /// Ids of columns that only a group's own expressions have; those of parameters and of the binder are elsewhere.
 const OWN_COLUMNS: u32 = 0x6000_0000;

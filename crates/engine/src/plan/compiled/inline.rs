@@ -2,10 +2,6 @@
 
 use super::cache::PlanCache;
 use super::simple_scan::{Base, simple_scan};
-use crate::typed::raises::may_make_much;
-use crate::typed::tree::{Bound, BoundBody, Expr, ExprKind, Mutation, MutationKind, OnConflict, Rel};
-use crate::typed::walk;
-use crate::typed::walk::is_plain;
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
 use stoa_exec::environment::StatementContext;
@@ -13,6 +9,10 @@ use stoa_exec::settings::Settings;
 use stoa_exec::text::TextIndexes;
 use stoa_pg::PgResult;
 use stoa_pg::registry::{FuncKind, Volatility};
+use stoa_sql::typed::raises::may_make_much;
+use stoa_sql::typed::tree::{Bound, BoundBody, Expr, ExprKind, Mutation, MutationKind, OnConflict, Rel};
+use stoa_sql::typed::walk;
+use stoa_sql::typed::walk::is_plain;
 use stoa_table::catalog::{CatalogSnapshot, Oid, Relation};
 use stoa_table::txn::TableLockMode;
 

@@ -8,11 +8,11 @@ use super::read::CompiledRead;
 use super::simple_scan::{Columns, conjuncts};
 use super::sink::{reduced, sunk};
 use crate::plan::decorrelate::given_columns;
-use crate::typed::tree::{ColId, Expr, ExprKind, JoinKind, Query, Rel};
-use crate::typed::walk::is_plain;
-use crate::typed::walk::{columns_of, free_columns};
 use std::collections::HashSet;
 use stoa_pg::PgResult;
+use stoa_sql::typed::tree::{ColId, Expr, ExprKind, JoinKind, Query, Rel};
+use stoa_sql::typed::walk::is_plain;
+use stoa_sql::typed::walk::{columns_of, free_columns};
 
 /// One side of some join.
 struct Relation<'a> {

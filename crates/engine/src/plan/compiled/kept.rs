@@ -3,14 +3,10 @@
 //! A subquery that no key narrows reads the same rows again for each outer row. Planning it anew with the row's values costs more than
 //! all of the comparisons with a few thousand rows.
 
-use super::compile::{Compiled, Compiler};
+use super::compile::{Compiled, Compiler, MOST_RELATIONS};
 use super::query::{CompiledQuery, Node, Step};
 use super::simple_scan::{Columns, order_of, schema_of};
 use crate::plan::relation::Planner;
-use crate::typed::tree::{ColId, Expr, ExprKind, Rel};
-use crate::typed::walk::is_plain;
-use crate::typed::walk::walk_volatile;
-use crate::typed::walk::{exprs_of, free_columns, visit_all, visit_subqueries};
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::compute::concat_batches;
 use datafusion::common::ScalarValue;
@@ -20,6 +16,10 @@ use std::sync::atomic::AtomicU32;
 use std::sync::{Arc, OnceLock};
 use stoa_pg::types::PgType;
 use stoa_pg::{EvalContext, PgResult, SqlType};
+use stoa_sql::typed::tree::{ColId, Expr, ExprKind, Rel};
+use stoa_sql::typed::walk::is_plain;
+use stoa_sql::typed::walk::walk_volatile;
+use stoa_sql::typed::walk::{exprs_of, free_columns, visit_all, visit_subqueries};
 
 /// Rows of one relation, above which they are not kept.
 const MOST_KEPT: i64 = 500_000;
@@ -71,13 +71,14 @@ impl CompiledQuery {
             used: &used,
             params,
             lifted: &Cell::new(0),
+            left: &Cell::new(MOST_RELATIONS),
             ctes: &[],
             working: Vec::new(),
             keeper: Some(&keeper),
         };
         let Some((root, given)) = compiler.node(rel)? else { return Ok(None) };
         let Some(order) = order_of(&given, Some(columns)) else { return Ok(None) };
-        Ok(Some(Self { root, params, order, misses: AtomicU32::new(0), kept: keeper.relations.take() }))
+        Ok(Some(Self { root, params, order, misses: AtomicU32::new(0), raises: false, kept: keeper.relations.take() }))
     }
 
     /// Reads what is kept; whether it could be.

@@ -2,13 +2,13 @@
 
 use super::scalar::{Computed, EvalArgs};
 use crate::plan::compiled::simple_scan::Columns;
-use crate::typed::tree::{Expr, SetOp};
 use arrow::array::{RecordBatch, UInt32Array};
 use arrow::compute::take_record_batch;
 use arrow::row::{RowConverter, Rows, SortField};
 use parking_lot::Mutex;
 use std::collections::{HashMap, HashSet};
 use stoa_pg::{EvalContext, PgResult};
+use stoa_sql::typed::tree::{Expr, SetOp};
 
 /// Values by which rows are equal, in their sortable form, and how they become bytes.
 pub(super) struct Keys {

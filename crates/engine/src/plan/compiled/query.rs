@@ -10,8 +10,9 @@
 //! How many rows there will be is not known before. A statement that reads more than [`MOST_ROWS`] is given up, for the planner to
 //! weigh other ways; one that has been given up several times is no longer tried.
 //!
-//! Invariant: the answer is the planner's; what is not recognised is left to it, and so is a statement in which a value raises an error, for
-//! some values are computed here earlier than there, or for nothing.
+//! Invariant: the answer is the planner's; what is not recognised is left to it, and so is a statement in which a value raises an error below
+//! a condition, a limit or a join, for some of those are computed here earlier than there, or for nothing. What is computed for all rows of
+//! the answer raises as it does there.
 
 use super::both_sides::{BothSides, Unmatched};
 use super::group::Group;
@@ -22,8 +23,6 @@ use super::scalar::{Computed, EvalArgs, Projection, ScalarSource};
 use super::values_row::ValuesRow;
 use super::window::Window;
 use crate::plan::relation::{CteRows, Materialized};
-use crate::typed::from_datafusion;
-use crate::typed::tree::{CteId, SetOp};
 use arrow::array::{ArrayRef, BooleanArray, RecordBatch, RecordBatchOptions, UInt32Array, new_null_array};
 use arrow::compute::{SortColumn, SortOptions, concat, concat_batches, filter_record_batch, lexsort_to_indices, take, take_record_batch};
 use arrow::datatypes::SchemaRef;
@@ -38,6 +37,8 @@ use stoa_exec::nodes::apply::array_of_rows;
 use stoa_exec::nodes::lock_rows::RowLocks;
 use stoa_exec::nodes::project_set::Sets;
 use stoa_pg::{EvalContext, PgError, PgResult};
+use stoa_sql::typed::from_datafusion;
+use stoa_sql::typed::tree::{CteId, SetOp};
 
 /// Rows that all reads of a statement give together, above which it is no longer short.
 const MOST_ROWS: usize = 2048;
@@ -52,6 +53,8 @@ pub(crate) struct CompiledQuery {
     /// Positions of what is given, where they are not all in order.
     pub(super) order: Option<Vec<usize>>,
     pub(super) misses: AtomicU32,
+    /// All of its rows are wanted: what their values raise is raised.
+    pub(super) raises: bool,
     /// What is read before it is run for many rows.
     pub(super) kept: Vec<Arc<Kept>>,
 }
@@ -244,9 +247,13 @@ impl CompiledQuery {
         matches!(&self.root.step, Step::Read(read) if read.is_single())
     }
 
-    /// Whether more is done than a read or a row of values says.
+    /// Whether more is done than one read or the computation of one row.
     pub(crate) fn is_tree(&self) -> bool {
-        !matches!(self.root.step, Step::Read(_) | Step::Row(_))
+        match &self.root.step {
+            Step::Read(_) | Step::Row(_) => false,
+            Step::Project(input, _) => !matches!(input.step, Step::One),
+            _ => true,
+        }
     }
 
     /// What EXPLAIN says of it: a line for each step, from the last to the first.
@@ -278,15 +285,24 @@ impl CompiledQuery {
             return Err(PgError::internal("parameters that the statement does not have"));
         }
         let mut budget = Budget { rows: MOST_ROWS, reads: MOST_READS, ctes, working: Vec::new() };
-        let batches = match self.root.run(ctx, &[params], &mut budget).await {
-            // Values are computed here in another order than the planner's, some of them for nothing: what they raise is for it to say.
+        // What stands above all reads, conditions and limits is computed for the rows of the answer, as PostgreSQL does.
+        let (mut below, mut above) = (&self.root, Vec::new());
+        while let Some(input) = below.input_of_rows().filter(|_| self.raises) {
+            above.push(below);
+            below = input;
+        }
+        let batches = match below.run(ctx, &[params], &mut budget).await {
+            // Other values are computed in another order than the planner's, some of them for nothing: what they raise is for it to say.
             Err(error) if error.code().class() == "22" => return Ok(CompiledRows::Unsuitable),
             batches => batches?,
         };
-        let Some(batch) = batches.and_then(|mut batches| batches.pop()) else {
+        let Some(mut batch) = batches.and_then(|mut batches| batches.pop()) else {
             self.misses.fetch_add(1, Ordering::Relaxed);
             return Ok(CompiledRows::Unsuitable);
         };
+        for node in above.into_iter().rev() {
+            batch = node.of_rows(batch, EvalArgs { eval: &ctx.eval, params })?;
+        }
         let batch = match &self.order {
             Some(positions) => batch.project(positions)?,
             None => batch,
@@ -315,16 +331,9 @@ impl Node {
                         Ok(batch)
                     })
                 }
-                Step::Project(input, projection) => {
+                Step::Project(input, _) | Step::Sort(input, _) | Step::Group(input, _) | Step::Window(input, _) | Step::First(input, _) => {
                     let Some(batches) = input.run(ctx, sets, budget).await? else { return Ok(None) };
-                    each(batches, sets, eval, |batch, known| match batch.num_rows() {
-                        0 => Ok(RecordBatch::new_empty(self.schema.clone())),
-                        _ => projection.apply(&batch, known),
-                    })
-                }
-                Step::Sort(input, sort) => {
-                    let Some(batches) = input.run(ctx, sets, budget).await? else { return Ok(None) };
-                    each(batches, sets, eval, |batch, known| sort.apply(batch, known))
+                    each(batches, sets, eval, |batch, known| self.of_rows(batch, known))
                 }
                 Step::Limit(input, offset, limit) => {
                     let Some(counts) = counts(offset.as_ref(), limit.as_ref(), sets, eval) else { return Ok(None) };
@@ -378,33 +387,9 @@ impl Node {
                     }
                     Ok(Some(out))
                 }
-                Step::First(input, keys) => {
-                    let Some(batches) = input.run(ctx, sets, budget).await? else { return Ok(None) };
-                    each(batches, sets, eval, |batch, known| keys.first_rows(&batch, known))
-                }
-                Step::Window(input, window) => {
-                    let Some(batches) = input.run(ctx, sets, budget).await? else { return Ok(None) };
-                    each(batches, sets, eval, |batch, known| window.apply(&batch, &self.schema, known))
-                }
-                Step::Group(input, group) => {
-                    let Some(batches) = input.run(ctx, sets, budget).await? else { return Ok(None) };
-                    each(batches, sets, eval, |batch, known| group.apply(&batch, &self.schema, known))
-                }
                 Step::Sets(input, args, functions) => {
                     let Some(batches) = input.run(ctx, sets, budget).await? else { return Ok(None) };
-                    let mut out = Vec::with_capacity(batches.len());
-                    for (batch, params) in batches.iter().zip(sets) {
-                        let args = match args {
-                            Some(args) => args.evaluate(batch.columns(), batch.num_rows(), EvalArgs { eval, params })?,
-                            None => Vec::new(),
-                        };
-                        let Some(batch) = functions.apply(eval, batch, args, &self.schema, budget.rows)? else { return Ok(None) };
-                        if !budget.take(batch.num_rows()) {
-                            return Ok(None);
-                        }
-                        out.push(batch);
-                    }
-                    Ok(Some(out))
+                    self.set_rows(&batches, args.as_ref(), functions, (sets, eval), budget)
                 }
                 Step::Row(_) => Err(PgError::internal("volatile values below another node")),
                 Step::Values(_) | Step::Kept(_) | Step::Cte(..) | Step::One => {
@@ -454,6 +439,53 @@ impl Node {
     ) -> GivenEach {
         let Some(batches) = input.run(ctx, sets, budget).await? else { return Ok(None) };
         batches.iter().map(|batch| self.named(batch, positions)).collect::<PgResult<Vec<_>>>().map(Some)
+    }
+
+    /// The input of a step that makes rows of all of its input's, and reads nothing.
+    fn input_of_rows(&self) -> Option<&Node> {
+        match &self.step {
+            Step::Project(input, _) | Step::Sort(input, _) | Step::Group(input, _) | Step::Window(input, _) | Step::First(input, _) => {
+                Some(input)
+            }
+            _ => None,
+        }
+    }
+
+    /// The rows that such a step makes of its input's.
+    fn of_rows(&self, batch: RecordBatch, known: EvalArgs<'_>) -> PgResult<RecordBatch> {
+        match &self.step {
+            Step::Project(_, projection) if batch.num_rows() > 0 => projection.apply(&batch, known),
+            Step::Project(..) => Ok(RecordBatch::new_empty(self.schema.clone())),
+            Step::Sort(_, sort) => sort.apply(batch, known),
+            Step::Group(_, group) => group.apply(&batch, &self.schema, known),
+            Step::Window(_, window) => window.apply(&batch, &self.schema, known),
+            Step::First(_, keys) => keys.first_rows(&batch, known),
+            _ => Err(PgError::internal("a step that reads more than its input")),
+        }
+    }
+
+    /// Rows with those that set-returning functions give for each.
+    fn set_rows(
+        &self,
+        batches: &[RecordBatch],
+        args: Option<&Computed>,
+        functions: &Sets,
+        (sets, eval): (&[&[ScalarValue]], &EvalContext),
+        budget: &mut Budget<'_>,
+    ) -> GivenEach {
+        let mut out = Vec::with_capacity(batches.len());
+        for (batch, params) in batches.iter().zip(sets) {
+            let args = match args {
+                Some(args) => args.evaluate(batch.columns(), batch.num_rows(), EvalArgs { eval, params })?,
+                None => Vec::new(),
+            };
+            let Some(batch) = functions.apply(eval, batch, args, &self.schema, budget.rows)? else { return Ok(None) };
+            if !budget.take(batch.num_rows()) {
+                return Ok(None);
+            }
+            out.push(batch);
+        }
+        Ok(Some(out))
     }
 
     /// Pairs of the rows of two inputs.

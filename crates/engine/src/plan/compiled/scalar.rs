@@ -1,13 +1,6 @@
 //! Values of a compiled read: those known before any row is, and those computed from a row.
 
 use crate::plan::compiled::simple_scan::{Columns, schema_of};
-use crate::typed::evaluator::TableEvaluator;
-use crate::typed::guard::as_test;
-use crate::typed::tree::{ColId, Expr, ExprKind};
-use crate::typed::udf::{constant_of, evaluated_for};
-use crate::typed::walk::is_lasting;
-use crate::typed::walk::is_plain;
-use crate::typed::{constant, from_datafusion, kernel};
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::ScalarValue;
@@ -17,6 +10,13 @@ use stoa_pg::args::{Arg, Call, Kernel};
 use stoa_pg::registry::{FuncKind, Volatility};
 use stoa_pg::types::PgType;
 use stoa_pg::{EvalContext, PgError, PgResult, SqlType};
+use stoa_sql::typed::evaluator::TableEvaluator;
+use stoa_sql::typed::guard::as_test;
+use stoa_sql::typed::tree::{ColId, Expr, ExprKind};
+use stoa_sql::typed::udf::{constant_of, evaluated_for};
+use stoa_sql::typed::walk::is_lasting;
+use stoa_sql::typed::walk::is_plain;
+use stoa_sql::typed::{constant, from_datafusion, kernel};
 
 /// Parameters of a compiled expression are columns behind those of the row, with ids from here on.
 const PARAM_COLUMNS: u32 = 0x7000_0000;

@@ -13,10 +13,6 @@ use super::scalar::{EvalArgs, Projection};
 use crate::plan::relation::Planner;
 use crate::plan::rules;
 use crate::plan::scan::table_of;
-use crate::typed::evaluator::TableEvaluator;
-use crate::typed::tree::{ColId, Expr, ExprKind, Rel, SortKey, TableScan};
-use crate::typed::walk::is_plain;
-use crate::typed::{column_name, constant, from_datafusion};
 use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use datafusion::catalog::TableProvider;
@@ -28,6 +24,10 @@ use futures::stream::{BoxStream, StreamExt};
 use std::sync::Arc;
 use stoa_pg::registry::{FuncKind, Volatility};
 use stoa_pg::{PgResult, SqlType};
+use stoa_sql::typed::evaluator::TableEvaluator;
+use stoa_sql::typed::tree::{ColId, Expr, ExprKind, Rel, SortKey, TableScan};
+use stoa_sql::typed::walk::is_plain;
+use stoa_sql::typed::{column_name, constant, from_datafusion};
 use stoa_table::catalog::ColumnId;
 
 /// Rows in VALUES above which the planner's way is as good.
@@ -232,7 +232,7 @@ fn values(planner: &Planner, columns: &[(ColId, SqlType)], rows: &[Vec<Expr>]) -
             out.push(match value {
                 Some(value) => value,
                 None => match arrays.next() {
-                    Some(array) => crate::typed::udf::constant_of(array.as_ref())?,
+                    Some(array) => stoa_sql::typed::udf::constant_of(array.as_ref())?,
                     None => return Ok(None),
                 },
             });

@@ -4,9 +4,9 @@
 //! windows' partitions and both sides of set operations. Columns that the relation does not give are those of outer rows.
 
 use crate::plan::decorrelate::given_columns;
-use crate::typed::tree::{ColId, Expr, ExprKind, JoinKind, Rel};
-use crate::typed::walk::{columns_of, is_plain, walk_volatile};
 use stoa_sql::bind::outer_join::drops;
+use stoa_sql::typed::tree::{ColId, Expr, ExprKind, JoinKind, Rel};
+use stoa_sql::typed::walk::{columns_of, is_plain, walk_volatile};
 
 /// The relation under conditions.
 pub(super) fn sunk(rel: Rel, conditions: impl IntoIterator<Item = Expr>) -> Rel {

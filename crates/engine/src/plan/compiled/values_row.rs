@@ -8,10 +8,6 @@
 
 use super::scalar::{EvalArgs, ScalarSource};
 use super::simple_scan::{Base, Columns, schema_of, simple_scan};
-use crate::typed::constant;
-use crate::typed::from_datafusion;
-use crate::typed::tree::{ColId, Expr, ExprKind, Rel};
-use crate::typed::walk::is_plain;
 use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
 use datafusion::common::ScalarValue;
@@ -21,6 +17,10 @@ use stoa_exec::environment::StatementContext;
 use stoa_exec::settings::Settings;
 use stoa_pg::registry::{FuncKind, Volatility};
 use stoa_pg::{EvalContext, PgResult};
+use stoa_sql::typed::constant;
+use stoa_sql::typed::from_datafusion;
+use stoa_sql::typed::tree::{ColId, Expr, ExprKind, Rel};
+use stoa_sql::typed::walk::is_plain;
 
 /// See the module.
 pub(crate) struct ValuesRow {

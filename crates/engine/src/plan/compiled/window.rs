@@ -4,10 +4,6 @@ use super::scalar::{Computed, EvalArgs};
 use crate::plan::aggregate::Lowering;
 use crate::plan::compiled::simple_scan::{Columns, schema_of};
 use crate::plan::window::{Windows, expressions_of, leave_out_keys};
-use crate::typed::evaluator::TableEvaluator;
-use crate::typed::expr::ExprPlanner;
-use crate::typed::tree::{ColId, Expr, WindowExpr};
-use crate::typed::{column_name, from_datafusion};
 use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, UInt32Array};
 use arrow::compute::{SortColumn, concat, lexsort_to_indices, partition, take_record_batch};
 use arrow::datatypes::{DataType, Schema, SchemaRef};
@@ -19,6 +15,10 @@ use datafusion::physical_planner::create_window_expr_with_name;
 use std::cell::Cell;
 use std::sync::Arc;
 use stoa_pg::{EvalContext, PgError, PgResult};
+use stoa_sql::typed::evaluator::TableEvaluator;
+use stoa_sql::typed::expr::ExprPlanner;
+use stoa_sql::typed::tree::{ColId, Expr, WindowExpr};
+use stoa_sql::typed::{column_name, from_datafusion};
 
 /// Ids of columns that only window calls have; those of parameters, groups and the binder are elsewhere.
 const OWN_COLUMNS: u32 = 0x6800_0000;

@@ -16,7 +16,6 @@ mod search;
 
 use super::scalar::{Computed, EvalArgs, Projection, ScalarSource, of_type};
 use super::simple_scan::Columns;
-use crate::typed::from_datafusion;
 use arrow::array::{Array, RecordBatch, RecordBatchOptions};
 use arrow::datatypes::SchemaRef;
 use datafusion::common::ScalarValue;
@@ -29,6 +28,7 @@ use stoa_exec::nodes::point_get::get_rows;
 use stoa_exec::nodes::scan_output::ScanTable;
 use stoa_pg::values::array::elements_of_value;
 use stoa_pg::{PgError, PgResult};
+use stoa_sql::typed::from_datafusion;
 use stoa_table::KeyRange;
 use stoa_table::access::{Comparison, KeyShape, Predicate, scope};
 use stoa_table::catalog::{ColumnId, TableDescriptor};

@@ -2,8 +2,6 @@
 
 use super::{CompiledRead, CompiledRows, SHORT_ROWS, count, limited};
 use crate::plan::compiled::scalar::{EvalArgs, ScalarSource};
-use crate::typed::tree::{ColId, Expr, ExprKind, TableScan};
-use crate::typed::walk::columns_of;
 use arrow::array::{RecordBatch, RecordBatchOptions};
 use arrow::compute::concat_batches;
 use datafusion::common::ScalarValue;
@@ -17,6 +15,8 @@ use stoa_exec::text::scan::Match;
 use stoa_exec::text::{TextIndexes, tsquery};
 use stoa_fulltext::Query;
 use stoa_pg::{EvalContext, PgError, PgResult};
+use stoa_sql::typed::tree::{ColId, Expr, ExprKind, TableScan};
+use stoa_sql::typed::walk::columns_of;
 use stoa_table::TableId;
 use stoa_table::catalog::{ColumnId, IndexDescriptor, IndexKey, IndexState};
 
