@@ -11,9 +11,9 @@
 //!
 //! A test compares these bytes with those that RocksDB's own batch has.
 
+use crate::commit_window::WrittenRows;
 use crate::database::ColumnFamily;
 use crate::keys::{Form, TIMESTAMP_BYTES, VALUE_DELETED, VALUE_PUT, VALUE_PUT_AFTER_DELETE, push_escaped, push_row_bound};
-use crate::recent::WrittenRows;
 use crate::view::{Family, Table, Tables};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -159,14 +159,14 @@ impl EncodedCommit {
         if self.deleted.last().is_none_or(|(_, last)| *last != family.storage)
             && self.deleted.iter().all(|(_, other)| *other != family.storage)
         {
-            self.deleted.push((Arc::clone(&family.home), family.storage));
+            self.deleted.push((Arc::clone(&family.column_family), family.storage));
         }
     }
 
     fn begin(&mut self, kind: u8, family: &Family, key_len: usize) {
         self.count += 1;
         self.bytes.push(kind);
-        push_varint(&mut self.bytes, family.home.number as usize);
+        push_varint(&mut self.bytes, family.column_family.number as usize);
         push_varint(&mut self.bytes, key_len);
     }
 }

@@ -141,7 +141,7 @@ impl TableLoad {
     fn new(core: &Arc<Core>, table: Arc<Table>, begin: Timestamp, first_key: &[u8]) -> StoreResult<Self> {
         let mut families = Vec::with_capacity(table.families.len());
         for family in &table.families {
-            let files = SortedFiles::new(core, family.home.class, format!("{}-{}", begin.0, family.storage))?;
+            let files = SortedFiles::new(core, family.column_family.class, format!("{}-{}", begin.0, family.storage))?;
             families.push(FamilyLoad { files, row: Vec::new(), used: 0, deleted: false, plain: family.form == Form::Plain });
         }
         Ok(Self { table, begin, families, first_key: first_key.to_vec(), key: first_key.to_vec() })
@@ -295,12 +295,13 @@ impl Committer {
             let id = load.table.schema.id;
             let table = self.existing(id)?;
             table.last_change.store(finish.0, Ordering::Release);
-            let mut recent = self.core.recent.lock();
-            for family in table.families.iter().filter(|family| family.form == Form::Plain && self.core.rows.len() > 0) {
+            let mut window = self.core.window.lock();
+            for family in table.families.iter().filter(|family| family.form == Form::Plain && !self.core.range_cache.is_empty()) {
                 let (from, to) = row_range(family.storage, family.form, &load.range.start, load.range.end.as_deref());
-                self.core.rows.remove_range(&from, &to);
+                self.core.range_cache.remove_rows(&from, &to);
             }
-            recent.record_range(finish, id, load.range.clone());
+            self.core.range_cache.range_changed(id, &load.range, finish);
+            window.record_range(finish, id, load.range.clone());
         }
         // Before the first file: a compaction that meets its entries asks when they become visible.
         self.add_loads(records.iter().map(|record| (record.begin, finish)));
@@ -358,9 +359,9 @@ impl Committer {
     fn take_in(&self, by_class: &HashMap<OptionClass, Vec<PathBuf>>) -> Result<(), (bool, StoreError)> {
         let mut some = false;
         for (class, paths) in by_class {
-            let home = self.core.home(*class).map_err(|error| (some, error))?;
+            let column_family = self.core.column_family(*class).map_err(|error| (some, error))?;
             if !paths.is_empty() {
-                home.ingest(paths).map_err(|error| (some, error))?;
+                column_family.ingest(paths).map_err(|error| (some, error))?;
                 some = true;
             }
             paths.iter().for_each(|path| remove_file(path));
@@ -383,7 +384,7 @@ pub(crate) fn resume_loads(core: &Core, loads: &mut [StoredLoad]) -> StoreResult
         for (name, paths) in by_class {
             let class = OptionClass::parse(&name)
                 .ok_or_else(|| StoreError::Corruption(format!("bulk load {} names an unknown column family {name}", load.begin.0)))?;
-            core.home(class)?.ingest(&paths)?;
+            core.column_family(class)?.ingest(&paths)?;
         }
         load.pending.clear();
         let mut batch = WriteBatch::default();

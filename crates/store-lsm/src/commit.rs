@@ -6,20 +6,18 @@
 
 use crate::batch::{EncodedCommit, GroupBatch};
 use crate::bulk::Unfinished;
+use crate::commit_window::CommitWindow;
 use crate::database::{ColumnFamily, Database, RocksSnapshot, write_error};
-use crate::kept::KeptRows;
-use crate::kept_ranges::KeptRanges;
 use crate::keys::{Form, push_row_bound};
 use crate::metadata::CEILING_KEY;
 use crate::options::{LsmOptions, OptionClass, SharedResources};
-use crate::recent::Recent;
 use crate::space::Purpose;
 use crate::view::{LOAD_COUNTER, LsmSnapshot, Table, Tables, View};
 use parking_lot::{Condvar, Mutex, RwLock};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use stoa_store::{Certainty, Durability, KeyRange, StoreError, StoreResult, TableId, Then, Timestamp, Watches};
+use stoa_store::{Certainty, Durability, KeyRange, RangeCache, StoreError, StoreResult, TableId, Then, Timestamp};
 use tokio::sync::oneshot;
 
 /// Bytes of commits that share one sync, at most: so that a stream of large commits does not make small ones wait for all of it.
@@ -66,10 +64,9 @@ pub(crate) struct Core {
     pub options: LsmOptions,
     pub shared: SharedResources,
     pub published: RwLock<Arc<View>>,
-    pub recent: Mutex<Recent>,
-    pub rows: KeptRows,
-    pub ranges: KeptRanges,
-    pub homes: Mutex<HashMap<OptionClass, Arc<ColumnFamily>>>,
+    pub window: Mutex<CommitWindow>,
+    pub range_cache: RangeCache,
+    pub column_families: Mutex<HashMap<OptionClass, Arc<ColumnFamily>>>,
     pub counters: Counters,
     queue: Mutex<Queue>,
     wake: Condvar,
@@ -106,14 +103,13 @@ fn closed() -> StoreError {
 impl Core {
     pub fn new(database: Arc<Database>, options: LsmOptions, shared: SharedResources, first: Arc<View>) -> Self {
         Self {
-            rows: KeptRows::new(options.kept_rows_bytes()),
-            ranges: KeptRanges::new(options.kept_ranges_bytes()),
+            range_cache: RangeCache::new(options.range_cache_bytes()),
             database,
             options,
             shared,
-            recent: Mutex::new(Recent::new(first.timestamp)),
+            window: Mutex::new(CommitWindow::new(first.timestamp)),
             published: RwLock::new(first),
-            homes: Mutex::default(),
+            column_families: Mutex::default(),
             counters: Counters::default(),
             queue: Mutex::default(),
             wake: Condvar::new(),
@@ -142,37 +138,38 @@ impl Core {
         Ok(())
     }
 
-    /// Keeps what a view has seen of a row for the next reads by its key, unless it was written since, or one would have to wait.
-    pub fn keep_row(&self, table: &Table, key: &[u8], physical: &[u8], value: &[u8], view: &View) {
-        if let Some(recent) = self.recent.try_lock()
-            && !recent.row_changed(table.schema.id, key, view.timestamp)
+    /// Caches what a view has seen of a row for the next reads by its key, unless it was written since, or one would have to wait.
+    pub fn cache_row(&self, table: &Table, key: &[u8], physical: &[u8], value: &[u8], view: &View) {
+        if let Some(window) = self.window.try_lock()
+            && !window.row_changed(table.schema.id, key, view.timestamp)
         {
-            self.rows.insert(physical, value, view.timestamp, |_, _| ());
+            self.range_cache.insert_row(physical, value, view.timestamp);
         }
     }
 
-    /// Lets a range that a view has seen be kept, unless it was written since, its table was altered, or one would have to wait.
-    pub fn keep_range(&self, table: &Arc<Table>, range: &KeyRange, view: &View, keep: impl FnOnce(&mut Watches)) {
-        let Some(mut recent) = self.recent.try_lock() else { return };
+    /// Caches what a view has seen in a range, unless it was written since, its table was altered, or one would have to wait.
+    pub fn cache_range(&self, table: &Arc<Table>, key: &[u8], entries: &[u8], range: &KeyRange, view: &View) {
+        let Some(window) = self.window.try_lock() else { return };
         // Of a table that is altered now, the watches are ended once the alteration is visible.
         let current = self.published.read().tables.map.get(&table.schema.id).is_some_and(|now| Arc::ptr_eq(now, table));
-        if current && !recent.range_changed(table.schema.id, range, view.timestamp) {
-            keep(recent.watches_of_kept());
+        if current && !window.range_changed(table.schema.id, range, view.timestamp) {
+            self.range_cache.insert_range(key, entries, table.schema.id, range, view.timestamp);
         }
     }
 
-    /// Forgets the rows that a commit writes; to be called under the lock of `recent`, where it is told.
-    fn forget_rows(&self, commit: &EncodedCommit) {
-        if self.rows.len() == 0 {
+    /// Takes what a commit writes out of the cache; to be called under the lock of the commit window, where it is told.
+    fn uncache(&self, commit: &EncodedCommit, at: Timestamp) {
+        if self.range_cache.is_empty() {
             return;
         }
+        self.range_cache.rows_changed(commit.written.iter(), at);
         let mut physical = Vec::new();
         for (id, key) in commit.written.iter() {
             let Some(table) = commit.tables.iter().find(|table| table.schema.id == id) else { continue };
             for family in table.families.iter().filter(|family| family.form == Form::Plain) {
                 physical.clear();
                 push_row_bound(&mut physical, family.storage, family.form, key);
-                self.rows.remove(&physical);
+                self.range_cache.remove_row(&physical);
             }
         }
     }
@@ -216,9 +213,9 @@ impl Core {
             return Err(full);
         }
         // Files take less than memory and the log, which goes with it.
-        let homes: Vec<_> = self.homes.lock().values().map(Arc::clone).collect();
-        for home in homes {
-            self.database.db.flush_cf(&home.handle).map_err(write_error)?;
+        let column_families: Vec<_> = self.column_families.lock().values().map(Arc::clone).collect();
+        for column_family in column_families {
+            self.database.db.flush_cf(&column_family.handle).map_err(write_error)?;
         }
         check()
     }
@@ -351,7 +348,7 @@ impl Committer {
         let old = std::mem::replace(&mut *self.core.published.write(), Arc::clone(&view));
         drop(old);
         let oldest = tracker.oldest().map_or(self.last, |view| view.timestamp);
-        self.core.recent.lock().forget(oldest);
+        self.core.window.lock().forget(oldest);
         view
     }
 
@@ -364,7 +361,7 @@ impl Committer {
         let mut deleted = Vec::new();
         let mut frees = false;
         let working = self.check_working();
-        let mut recent = core.recent.lock();
+        let mut window = core.window.lock();
         for job in jobs {
             let CommitJob { mut encoded, since, validate, durability: wanted, then, reply } = job;
             if let Err(error) = &working {
@@ -377,8 +374,8 @@ impl Committer {
                 continue;
             }
             if let Some(since) = since
-                && (recent.any_changed(&encoded.written, since)
-                    || validate.iter().any(|(table, range)| recent.range_changed(*table, range, since)))
+                && (window.any_changed(&encoded.written, since)
+                    || validate.iter().any(|(table, range)| window.range_changed(*table, range, since)))
             {
                 count(&core.counters.conflicts, 1);
                 let _ = reply.send(Reply::Failed(StoreError::Conflict));
@@ -389,8 +386,8 @@ impl Committer {
             for table in &encoded.tables {
                 table.last_change.store(at.0, Ordering::Release);
             }
-            core.forget_rows(&encoded);
-            recent.record(at, std::mem::take(&mut encoded.written));
+            core.uncache(&encoded, at);
+            window.record(at, std::mem::take(&mut encoded.written));
             if wanted == Durability::Sync {
                 durability = Durability::Sync;
             }
@@ -401,13 +398,13 @@ impl Committer {
             }
             accepted.push((at, then, reply));
         }
-        drop(recent);
+        drop(window);
         if accepted.is_empty() {
             return;
         }
         let ceiling = self.raise_ceiling(&mut batch);
         let written = self.write_group(batch, durability, frees);
-        deleted.iter().for_each(|(home, storage)| home.deleted(*storage));
+        deleted.iter().for_each(|(column_family, storage)| column_family.deleted(*storage));
         match written {
             Ok(()) => {
                 self.ceiling = ceiling;

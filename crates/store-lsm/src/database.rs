@@ -4,7 +4,7 @@
 //! it is dropped after it: this is what every `unsafe` of this file rests on.
 
 use crate::files::{Deletions, FileEntry};
-use crate::iterator::AtRest;
+use crate::iterator::IteratorPool;
 use crate::log_marks::LogWriter;
 use crate::log_recovery::LogFilter;
 use crate::options::OptionClass;
@@ -22,7 +22,7 @@ use stoa_store::{Certainty, Durability, StoreError, StoreResult};
 /// An open database.
 pub(crate) struct Database {
     /// Before `db`, since they must be dropped before it.
-    pub at_rest: AtRest,
+    pub iterator_pool: IteratorPool,
     pub db: DB,
     pub path: PathBuf,
     pub log: Mutex<LogWriter>,
@@ -52,7 +52,7 @@ impl Database {
     }
 }
 
-/// A RocksDB column family: the shared home of all families with equal options.
+/// A RocksDB column family: which all families with equal options share.
 pub(crate) struct ColumnFamily {
     pub handle: Arc<BoundColumnFamily<'static>>,
     /// RocksDB's number of it, as in the bytes of a write batch.
@@ -258,11 +258,11 @@ impl RocksSnapshot {
     }
 
     /// The value of a physical key.
-    pub fn get(&self, home: &ColumnFamily, key: &[u8]) -> StoreResult<Option<Value<'_>>> {
+    pub fn get(&self, column_family: &ColumnFamily, key: &[u8]) -> StoreResult<Option<Value<'_>>> {
         let mut error = null_mut();
         // SAFETY: everything is alive; the key is read during the call; the error is freed where it is taken.
         unsafe {
-            let (db, options, family) = (self.database.db.as_raw_ptr(), self.point_options.as_ptr(), home.handle.inner());
+            let (db, options, family) = (self.database.db.as_raw_ptr(), self.point_options.as_ptr(), column_family.handle.inner());
             let value = ffi::rocksdb_get_pinned_cf(db, options, family, key.as_ptr().cast(), key.len(), &raw mut error);
             take_error(error, Certainty::NotDone)?;
             Ok(Value::of(value))
@@ -270,7 +270,7 @@ impl RocksSnapshot {
     }
 
     /// The values of physical keys, in their order. `sorted`: they ascend.
-    pub fn get_many(&self, home: &ColumnFamily, keys: &[&[u8]], sorted: bool) -> StoreResult<Vec<Option<Value<'_>>>> {
+    pub fn get_many(&self, column_family: &ColumnFamily, keys: &[&[u8]], sorted: bool) -> StoreResult<Vec<Option<Value<'_>>>> {
         let starts: Vec<_> = keys.iter().map(|key| key.as_ptr().cast()).collect();
         let lengths: Vec<_> = keys.iter().map(|key| key.len()).collect();
         let mut values = vec![null_mut(); keys.len()];
@@ -280,7 +280,7 @@ impl RocksSnapshot {
             ffi::rocksdb_batched_multi_get_cf(
                 self.database.db.as_raw_ptr(),
                 self.point_options.as_ptr(),
-                home.handle.inner(),
+                column_family.handle.inner(),
                 keys.len(),
                 starts.as_ptr(),
                 lengths.as_ptr(),

@@ -21,25 +21,25 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use stoa_store::model::check_alteration;
-use stoa_store::{StoreError, StoreResult, TableId, TableSchema, Timestamp};
+use stoa_store::{KeyRange, StoreError, StoreResult, TableId, TableSchema, Timestamp};
 
 impl Core {
     /// The column family of a class of options, made if there is none.
-    pub fn home(&self, class: OptionClass) -> StoreResult<Arc<ColumnFamily>> {
-        let mut homes = self.homes.lock();
-        if let Some(home) = homes.get(&class) {
-            return Ok(Arc::clone(home));
+    pub fn column_family(&self, class: OptionClass) -> StoreResult<Arc<ColumnFamily>> {
+        let mut column_families = self.column_families.lock();
+        if let Some(column_family) = column_families.get(&class) {
+            return Ok(Arc::clone(column_family));
         }
         let (db, name) = (&self.database.db, class.name());
         if db.cf_handle(&name).is_none() {
             db.create_cf(&name, &self.shared.family_options(&class)).map_err(read_error)?;
         }
-        let home = ColumnFamily::open(&self.database, class)
+        let column_family = ColumnFamily::open(&self.database, class)
             .ok_or_else(|| StoreError::Corruption(format!("column family {name} can't be opened")))?;
-        home.find_deletions()?;
-        let home = Arc::new(home);
-        homes.insert(class, Arc::clone(&home));
-        Ok(home)
+        column_family.find_deletions()?;
+        let column_family = Arc::new(column_family);
+        column_families.insert(class, Arc::clone(&column_family));
+        Ok(column_family)
     }
 
     /// A table from its record.
@@ -53,7 +53,7 @@ impl Core {
                 form: Form::of(&family.options),
                 options: family.options.clone(),
                 ttl_us: family.options.ttl.map(|ttl| u64::try_from(ttl.as_micros()).unwrap_or(u64::MAX)),
-                home: self.home(OptionClass::of(&family.options))?,
+                column_family: self.column_family(OptionClass::of(&family.options))?,
             });
         }
         let last_change = AtomicU64::new(last_change.0);
@@ -110,7 +110,7 @@ impl Committer {
             let before = old.families.iter().find(|f| f.id == family.id);
             let class = OptionClass::of(&family.options);
             match before {
-                Some(before) if before.home.class == class => storages.push(before.storage),
+                Some(before) if before.column_family.class == class => storages.push(before.storage),
                 _ => {
                     let storage = self.take_storage()?;
                     storages.push(storage);
@@ -133,7 +133,7 @@ impl Committer {
         }
         let removed: Vec<_> = old.families.iter().filter(|f| !storages.contains(&f.storage)).collect();
         for family in &removed {
-            batch.put(purge_key(family.storage), family.home.class.name());
+            batch.put(purge_key(family.storage), family.column_family.class.name());
         }
         // Neither is more than the newest copied, nor does what was kept of the past grow with VERSIONS.
         let last_change = Timestamp(old.last_change.load(Ordering::Acquire));
@@ -158,7 +158,7 @@ impl Committer {
         let mut batch = WriteBatch::default();
         batch.delete(table_key(id));
         for family in &old.families {
-            batch.put(purge_key(family.storage), family.home.class.name());
+            batch.put(purge_key(family.storage), family.column_family.class.name());
         }
         self.write_metadata(batch)?;
         self.replace_table(id, None);
@@ -193,12 +193,14 @@ impl Committer {
         self.core.share_rules(&self.tables);
         self.publish();
         // From here on none is made over the table as it was.
-        self.core.recent.lock().end_watches(id);
+        let mut window = self.core.window.lock();
+        window.end_watches(id);
+        self.core.range_cache.range_changed(id, &KeyRange::all(), Timestamp::default());
     }
 
     fn purge_later<'a>(&self, families: impl IntoIterator<Item = &'a Family>) {
         let seen_by = self.core.view().number - 1;
-        let purge = |family: &Family| Purge { storage: family.storage, class: family.home.class, seen_by };
+        let purge = |family: &Family| Purge { storage: family.storage, class: family.column_family.class, seen_by };
         self.core.janitor.add(families.into_iter().map(purge));
     }
 
@@ -220,7 +222,7 @@ impl Committer {
 
     /// Copies what is visible of a family into another class of options.
     fn copy_family(&mut self, from: &Family, storage: u32, class: OptionClass) -> StoreResult<()> {
-        let home = self.core.home(class)?;
+        let column_family = self.core.column_family(class)?;
         let mut files = SortedFiles::new(&self.core, class, format!("alter-{storage}"))?;
         let options = IteratorOptions {
             bounds: Some(storage_bounds(from.storage)),
@@ -229,7 +231,7 @@ impl Committer {
             readahead: 2 << 20,
             ..IteratorOptions::default()
         };
-        let mut iterator = OwnedIterator::new(&from.home, options);
+        let mut iterator = OwnedIterator::new(&from.column_family, options);
         let (mut key, mut value) = (Vec::new(), Vec::new());
         let mut last_row = None::<Vec<u8>>;
         iterator.seek_to_first();
@@ -274,7 +276,7 @@ impl Committer {
             }
             iterator.next();
         }
-        files.finish()?.ingest(&home)
+        files.finish()?.ingest(&column_family)
     }
 }
 

@@ -15,8 +15,8 @@ use stoa_store::{CellRef, ReadSpec, RowSink, StoreResult};
 
 /// Keys that RocksDB is asked for at once.
 const BATCH_KEYS: usize = 128;
-/// More keys at once are neither looked for among the rows that are kept nor kept: they would drive out the others.
-const MAX_KEPT_KEYS: usize = 32;
+/// More keys at once are neither looked for in the cache nor cached: they would drive out the others.
+const MAX_CACHED_KEYS: usize = 32;
 /// Fewer keys are asked for one by one.
 const MIN_BATCH_KEYS: usize = 4;
 
@@ -49,7 +49,7 @@ pub(crate) fn get(
             Form::Plain => Source::Plain { family, visibility },
             Form::PackedVersions | Form::Cells => {
                 let options = IteratorOptions { snapshot: Some(&snapshot.view.snapshot), one_row: true, ..IteratorOptions::default() };
-                Source::Versioned(Box::new(VersionedCursor::new(OwnedIterator::new(&family.home, options), visibility, false)))
+                Source::Versioned(Box::new(VersionedCursor::new(OwnedIterator::new(&family.column_family, options), visibility, false)))
             }
         });
     }
@@ -120,7 +120,7 @@ fn get_few(
 /// A value of a plain family, where it is.
 enum Held<'a> {
     Pinned(Value<'a>),
-    Kept(Arc<[u8]>),
+    Cached(Arc<[u8]>),
 }
 
 impl Deref for Held<'_> {
@@ -129,13 +129,13 @@ impl Deref for Held<'_> {
     fn deref(&self) -> &[u8] {
         match self {
             Held::Pinned(value) => value,
-            Held::Kept(value) => value,
+            Held::Cached(value) => value,
         }
     }
 }
 
-/// Whether rows of a plain family may be taken from those that are kept.
-fn may_be_kept(snapshot: &LsmSnapshot, family: &Family) -> bool {
+/// Whether rows of a plain family may be taken from the cache.
+fn is_cacheable(snapshot: &LsmSnapshot, family: &Family) -> bool {
     family.ttl_us.is_none() && !snapshot.is_past()
 }
 
@@ -148,13 +148,13 @@ fn read_one<'a>(
     physical: &[u8],
 ) -> StoreResult<Option<Held<'a>>> {
     let view = &snapshot.view;
-    let may_be_kept = may_be_kept(snapshot, family);
-    if may_be_kept && let Some(kept) = core.rows.get(physical, view.timestamp) {
-        return Ok(Some(Held::Kept(kept)));
+    let is_cacheable = is_cacheable(snapshot, family);
+    if is_cacheable && let Some(cached) = core.range_cache.row(physical, view.timestamp) {
+        return Ok(Some(Held::Cached(cached)));
     }
-    let value = view.snapshot.get(&family.home, physical)?;
-    if let Some(value) = value.as_ref().filter(|_| may_be_kept) {
-        core.keep_row(table, key, physical, value, view);
+    let value = view.snapshot.get(&family.column_family, physical)?;
+    if let Some(value) = value.as_ref().filter(|_| is_cacheable) {
+        core.cache_row(table, key, physical, value, view);
     }
     Ok(value.map(Held::Pinned))
 }
@@ -182,21 +182,22 @@ fn read_plain<'a>(
     let physical_keys: Vec<&[u8]> = starts.zip(&ends).map(|(start, end)| physical.get(start..*end).unwrap_or_default()).collect();
     let sorted = keys.is_sorted();
     let view = &snapshot.view;
-    if keys.len() > MAX_KEPT_KEYS || !may_be_kept(snapshot, family) {
-        let values = view.snapshot.get_many(&family.home, &physical_keys, sorted)?;
+    if keys.len() > MAX_CACHED_KEYS || !is_cacheable(snapshot, family) {
+        let values = view.snapshot.get_many(&family.column_family, &physical_keys, sorted)?;
         return Ok(values.into_iter().map(|value| value.map(Held::Pinned)).collect());
     }
-    let mut out: Vec<Option<Held<'a>>> = physical_keys.iter().map(|key| core.rows.get(key, view.timestamp).map(Held::Kept)).collect();
+    let mut out: Vec<Option<Held<'a>>> =
+        physical_keys.iter().map(|key| core.range_cache.row(key, view.timestamp).map(Held::Cached)).collect();
     let (mut places, mut absent) = (Vec::new(), Vec::new());
     for (place, physical) in physical_keys.iter().enumerate().filter(|(place, _)| out.get(*place).is_some_and(Option::is_none)) {
         places.push(place);
         absent.push(*physical);
     }
     if !absent.is_empty() {
-        let read = view.snapshot.get_many(&family.home, &absent, sorted)?;
+        let read = view.snapshot.get_many(&family.column_family, &absent, sorted)?;
         for ((place, physical), value) in places.into_iter().zip(absent).zip(read) {
             if let (Some(value), Some(key)) = (&value, keys.get(place)) {
-                core.keep_row(table, key, physical, value, view);
+                core.cache_row(table, key, physical, value, view);
             }
             if let Some(slot) = out.get_mut(place) {
                 *slot = value.map(Held::Pinned);
@@ -245,12 +246,12 @@ mod tests {
         rows.rows.iter().map(|(_, cells)| String::from_utf8(cells[0].value.clone()).unwrap()).collect()
     }
 
-    fn kept(store: &LsmStore) -> u64 {
-        store.metrics().iter().find(|(name, _)| name == "rows_kept").unwrap().1
+    fn cached(store: &LsmStore) -> u64 {
+        store.metrics().iter().find(|(name, _)| name == "range_cache_entries").unwrap().1
     }
 
     #[test]
-    fn a_row_that_is_kept_is_what_each_view_sees() {
+    fn a_row_that_is_cached_is_what_each_view_sees() {
         let directory = tempfile::tempdir().unwrap();
         let store = store(directory.path(), None);
         commit(&store, |m| ["a", "b", "c", "d", "e"].iter().for_each(|key| m.put(T, key.as_bytes(), F, b"", b"1")));
@@ -260,12 +261,12 @@ mod tests {
             assert_eq!(read(&store, &first, &["a"]), ["1"]);
             assert_eq!(read(&store, &first, &all), ["1"; 5]);
         }
-        assert_eq!(kept(&store), 5, "what is absent is not kept");
+        assert_eq!(cached(&store), 5, "what is absent is not cached");
         commit(&store, |m| {
             m.put(T, b"a", F, b"", b"2");
             m.delete_row(T, b"b");
         });
-        assert_eq!(kept(&store), 3);
+        assert_eq!(cached(&store), 3);
         let second = store.snapshot();
         for _ in 0..2 {
             assert_eq!(read(&store, &second, &all), ["2", "1", "1", "1"]);
@@ -283,12 +284,12 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_expire_are_not_kept() {
+    fn rows_that_expire_are_not_cached() {
         let directory = tempfile::tempdir().unwrap();
         let store = store(directory.path(), Some(std::time::Duration::from_secs(3600)));
         commit(&store, |m| m.put(T, b"a", F, b"", b"1"));
         assert_eq!(read(&store, &store.snapshot(), &["a"]), ["1"]);
-        assert_eq!(kept(&store), 0);
+        assert_eq!(cached(&store), 0);
     }
 
     /// Readers fill and read what writers change: a reader never sees an older value than was acknowledged before its snapshot.

@@ -1,13 +1,13 @@
-//! Iterators over RocksDB, and those at rest.
+//! Iterators over RocksDB, and the pool of those of short reads.
 //!
 //! Making an iterator costs more than the seek of a short read. So those of short reads are kept when they are done, and take other
 //! bounds for the next read, as MyRocks does. An iterator reads at a sequence number: one that rests serves the view that it was made
 //! for, or is refreshed, which needs that nothing was written behind the view that asks for it.
 //!
-//! What an iterator reads is pinned: memtables, files, blocks. Few rest, none that has read ahead, and none for longer than two rounds of the janitor since it
+//! What an iterator reads is pinned: memtables, files, blocks. Few are pooled, none that has read ahead, and none for longer than two rounds of the janitor since it
 //! was made or refreshed.
 //!
-//! What every `unsafe` here rests on: the database outlives its iterators (an [`OwnedIterator`] holds an `Arc` of it, those at rest
+//! What every `unsafe` here rests on: the database outlives its iterators (an [`OwnedIterator`] holds an `Arc` of it, those in the pool
 //! lie in it), and the bounds that RocksDB points to are bytes on the heap that change only together with its pointers.
 
 use crate::database::{ColumnFamily, Database, RocksSnapshot, take_error};
@@ -19,8 +19,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use stoa_store::{Certainty, StoreResult};
 
-/// Iterators that rest at once, of all column families.
-const MAX_AT_REST: usize = 32;
+/// Iterators that are pooled at once, of all column families.
+const MAX_POOLED: usize = 32;
 
 /// Steps after which a read was not short: its iterator has begun to read ahead, and keeps the memory for it.
 const MAX_STEPS: u32 = 256;
@@ -70,8 +70,8 @@ impl Drop for RawIterator {
 }
 
 impl RawIterator {
-    /// It must be dropped before the database of `home`.
-    fn new(home: &ColumnFamily, options: IteratorOptions<'_>) -> Self {
+    /// It must be dropped before the database of `column_family`.
+    fn new(column_family: &ColumnFamily, options: IteratorOptions<'_>) -> Self {
         // SAFETY: the calls that create never give null; the options live as long as the iterator; the bounds are kept; the snapshot
         // is looked at when the iterator is made, and its holder keeps it while the iterator reads.
         unsafe {
@@ -88,8 +88,8 @@ impl RawIterator {
             }
             ffi::rocksdb_readoptions_set_background_purge_on_iterator_cleanup(raw, 1);
             set_bounds(raw, options.bounds.as_ref());
-            let database = home.database().db.as_raw_ptr();
-            let inner = ffi::rocksdb_create_iterator_cf(database, raw, home.handle.inner());
+            let database = column_family.database().db.as_raw_ptr();
+            let inner = ffi::rocksdb_create_iterator_cf(database, raw, column_family.handle.inner());
             Self { inner: NonNull::new_unchecked(inner), options: NonNull::new_unchecked(raw), bounds: options.bounds }
         }
     }
@@ -108,9 +108,9 @@ unsafe fn set_bounds(options: *mut ffi::rocksdb_readoptions_t, bounds: Option<&(
 
 /// What of an iterator must be known to use it for another read.
 #[derive(Clone, Copy, Debug)]
-struct Tenure {
+struct Lease {
     /// RocksDB's number of the column family.
-    home: u32,
+    column_family: u32,
     /// The view whose entries it reads.
     view: u64,
     /// It has a snapshot of its view, and can't be refreshed.
@@ -127,57 +127,57 @@ pub(crate) struct OwnedIterator {
     steps: u32,
     /// Where it ends, on either side, short of its bounds.
     pub part: Option<(Vec<u8>, Vec<u8>)>,
-    /// It may rest when it is done.
-    tenure: Option<Tenure>,
+    /// It may go to the pool when it is done.
+    lease: Option<Lease>,
     database: Arc<Database>,
 }
 
 impl OwnedIterator {
-    pub fn new(home: &ColumnFamily, options: IteratorOptions<'_>) -> Self {
+    pub fn new(column_family: &ColumnFamily, options: IteratorOptions<'_>) -> Self {
         Self {
-            raw: RawIterator::new(home, options),
+            raw: RawIterator::new(column_family, options),
             valid: false,
             steps: 0,
             part: None,
-            tenure: None,
-            database: Arc::clone(home.database()),
+            lease: None,
+            database: Arc::clone(column_family.database()),
         }
     }
 
-    /// For a short read of a view: one that has rested, or one that will rest when [`OwnedIterator::rest`] is called. The view must be
+    /// For a short read of a view: one of the pool, or one that goes there when [`OwnedIterator::release`] is called. The view must be
     /// held for as long as it reads.
-    pub fn for_short_read(home: &ColumnFamily, view: u64, snapshot: &RocksSnapshot, bounds: (Vec<u8>, Vec<u8>)) -> Self {
-        let database = home.database();
-        if let Some((mut raw, tenure)) = database.at_rest.take(database, home.number, view, snapshot) {
+    pub fn for_short_read(column_family: &ColumnFamily, view: u64, snapshot: &RocksSnapshot, bounds: (Vec<u8>, Vec<u8>)) -> Self {
+        let database = column_family.database();
+        if let Some((mut raw, lease)) = database.iterator_pool.take(database, column_family.number, view, snapshot) {
             // SAFETY: the iterator is moved only after this, and keeps the bounds.
             unsafe { set_bounds(raw.options.as_ptr(), Some(&bounds)) };
             raw.bounds = Some(bounds);
-            return Self { raw, valid: false, steps: 0, part: None, tenure: Some(tenure), database: Arc::clone(database) };
+            return Self { raw, valid: false, steps: 0, part: None, lease: Some(lease), database: Arc::clone(database) };
         }
-        let round = database.at_rest.round.load(Ordering::Relaxed);
-        let tenure = |bound| Some(Tenure { home: home.number, view, bound, round });
+        let round = database.iterator_pool.round.load(Ordering::Relaxed);
+        let lease = |bound| Some(Lease { column_family: column_family.number, view, bound, round });
         // It reads at the snapshot without holding it if nothing is written meanwhile; so it can be refreshed for a later view.
         let bounds = if database.is_newest(snapshot) {
-            let mut out = Self::new(home, IteratorOptions { bounds: Some(bounds), ..IteratorOptions::default() });
+            let mut out = Self::new(column_family, IteratorOptions { bounds: Some(bounds), ..IteratorOptions::default() });
             if database.is_newest(snapshot) {
-                out.tenure = tenure(false);
+                out.lease = lease(false);
                 return out;
             }
             out.raw.bounds.take()
         } else {
             Some(bounds)
         };
-        let mut out = Self::new(home, IteratorOptions { snapshot: Some(snapshot), bounds, ..IteratorOptions::default() });
-        out.tenure = tenure(true);
+        let mut out = Self::new(column_family, IteratorOptions { snapshot: Some(snapshot), bounds, ..IteratorOptions::default() });
+        out.lease = lease(true);
         out
     }
 
     /// Keeps it for another read, if it is of those that may be kept, and the read was short.
-    pub fn rest(self) {
-        if let Some(tenure) = self.tenure
+    pub fn release(self) {
+        if let Some(lease) = self.lease
             && self.steps <= MAX_STEPS
         {
-            self.database.at_rest.put(self.raw, tenure);
+            self.database.iterator_pool.put(self.raw, lease);
         }
     }
 
@@ -283,25 +283,25 @@ unsafe fn bytes_of<'a>(slice: ffi::rocksdb_slice_t) -> &'a [u8] {
     unsafe { std::slice::from_raw_parts(slice.data.cast(), slice.size) }
 }
 
-/// The iterators at rest of one database, in which they lie. A later one has rested less.
+/// The pooled iterators of one database, in which they lie. A later one has been there for less time.
 #[derive(Default)]
-pub(crate) struct AtRest {
-    iterators: Mutex<Vec<(RawIterator, Tenure)>>,
+pub(crate) struct IteratorPool {
+    iterators: Mutex<Vec<(RawIterator, Lease)>>,
     round: AtomicU32,
 }
 
-impl AtRest {
-    fn take(&self, database: &Database, home: u32, view: u64, snapshot: &RocksSnapshot) -> Option<(RawIterator, Tenure)> {
+impl IteratorPool {
+    fn take(&self, database: &Database, column_family: u32, view: u64, snapshot: &RocksSnapshot) -> Option<(RawIterator, Lease)> {
         let mut iterators = self.iterators.lock();
-        let of_home = |(_, tenure): &(RawIterator, Tenure)| tenure.home == home;
-        if let Some(at) = iterators.iter().rposition(|i| of_home(i) && i.1.view == view) {
+        let of_family = |(_, lease): &(RawIterator, Lease)| lease.column_family == column_family;
+        if let Some(at) = iterators.iter().rposition(|i| of_family(i) && i.1.view == view) {
             return Some(iterators.remove(at));
         }
-        let at = iterators.iter().rposition(|i| of_home(i) && !i.1.bound)?;
+        let at = iterators.iter().rposition(|i| of_family(i) && !i.1.bound)?;
         if !database.is_newest(snapshot) {
             return None;
         }
-        let (raw, tenure) = iterators.remove(at);
+        let (raw, lease) = iterators.remove(at);
         drop(iterators);
         let round = self.round.load(Ordering::Relaxed);
         let mut error = null_mut();
@@ -311,36 +311,36 @@ impl AtRest {
             take_error(error, Certainty::NotDone)
         };
         // It reads at the snapshot if that was the newest before and behind it.
-        (refreshed.is_ok() && database.is_newest(snapshot)).then_some((raw, Tenure { view, round, ..tenure }))
+        (refreshed.is_ok() && database.is_newest(snapshot)).then_some((raw, Lease { view, round, ..lease }))
     }
 
-    fn put(&self, raw: RawIterator, tenure: Tenure) {
-        if is_over(tenure, self.round.load(Ordering::Relaxed)) {
+    fn put(&self, raw: RawIterator, lease: Lease) {
+        if is_over(lease, self.round.load(Ordering::Relaxed)) {
             return;
         }
         let mut iterators = self.iterators.lock();
         // Dropped behind the lock.
-        let _oldest = (iterators.len() >= MAX_AT_REST).then(|| iterators.remove(0));
-        iterators.push((raw, tenure));
+        let _oldest = (iterators.len() >= MAX_POOLED).then(|| iterators.remove(0));
+        iterators.push((raw, lease));
         drop(iterators);
     }
 
     /// A round of the janitor: those that were made or refreshed before the last one go.
     pub fn retire(&self) {
         let round = self.round.fetch_add(1, Ordering::Relaxed) + 1;
-        let old: Vec<_> = self.iterators.lock().extract_if(.., |(_, tenure)| is_over(*tenure, round)).collect();
+        let old: Vec<_> = self.iterators.lock().extract_if(.., |(_, lease)| is_over(*lease, round)).collect();
         drop(old);
     }
 
-    /// How many rest.
+    /// How many there are.
     #[cfg(test)]
     pub fn count(&self) -> usize {
         self.iterators.lock().len()
     }
 }
 
-fn is_over(tenure: Tenure, round: u32) -> bool {
-    round.wrapping_sub(tenure.round) > 1
+fn is_over(lease: Lease, round: u32) -> bool {
+    round.wrapping_sub(lease.round) > 1
 }
 
 #[cfg(test)]
@@ -384,13 +384,13 @@ mod tests {
         rows.rows.iter().map(|row| format!("{}={}", text(&row.0), text(&row.1[0].value))).collect::<Vec<_>>().join(" ")
     }
 
-    fn at_rest(store: &LsmStore) -> usize {
+    fn iterator_pool(store: &LsmStore) -> usize {
         let snapshot = store.snapshot();
-        LsmSnapshot::of(&snapshot).unwrap().view.snapshot.database().at_rest.count()
+        LsmSnapshot::of(&snapshot).unwrap().view.snapshot.database().iterator_pool.count()
     }
 
     #[test]
-    fn an_iterator_that_rested_reads_the_view_that_asks() {
+    fn an_iterator_thiterator_pooled_reads_the_view_that_asks() {
         let directory = tempfile::tempdir().unwrap();
         let store = store(directory.path());
         for (table, key) in [(1, "a"), (1, "b"), (1, "d"), (2, "c")] {
@@ -399,7 +399,7 @@ mod tests {
         let old = store.snapshot();
         assert_eq!(read(&store, old.clone(), 1, "a", "z", false), "a=1 b=1 d=1");
         assert_eq!(read(&store, old.clone(), 2, "a", "z", false), "c=1");
-        assert!(at_rest(&store) <= 1, "one after the other has used it");
+        assert!(iterator_pool(&store) <= 1, "one after the other has used it");
         // Narrower, wider, backwards, to its right and to its left.
         for (from, to, reverse, rows) in [
             ("b", "c", false, "b=1"),
@@ -442,7 +442,7 @@ mod tests {
             let read = ReadSpec { table: TableId(1), families: vec![F], qualifiers: None, versions: 1, time_range: None, snapshot };
             block_on(store.scan(ScanSpec { read, range: KeyRange::all(), reverse: false, limit: None, fill_cache: true })).unwrap()
         };
-        let mut scans: Vec<_> = (0..2 * super::MAX_AT_REST).map(|_| open(&store)).collect();
+        let mut scans: Vec<_> = (0..2 * super::MAX_POOLED).map(|_| open(&store)).collect();
         for _ in 0..3 {
             for scan in &mut scans {
                 let mut rows = Rows::default();
@@ -451,7 +451,7 @@ mod tests {
             }
         }
         drop(scans);
-        assert!(at_rest(&store) <= super::MAX_AT_REST);
+        assert!(iterator_pool(&store) <= super::MAX_POOLED);
     }
 
     #[test]
@@ -463,9 +463,9 @@ mod tests {
         }
         let count = |to: &str| read(&store, store.snapshot(), 1, "0", to, false).split(' ').count();
         assert_eq!(count("1"), super::MAX_STEPS as usize + 2);
-        assert_eq!(at_rest(&store), 0);
+        assert_eq!(iterator_pool(&store), 0);
         assert_eq!(count("00002"), 2);
-        assert!(at_rest(&store) <= 1);
+        assert!(iterator_pool(&store) <= 1);
     }
 
     #[test]
@@ -474,13 +474,13 @@ mod tests {
         let store = store(directory.path());
         put(&store, 1, "a", "1");
         let snapshot = store.snapshot();
-        let at_rest = &LsmSnapshot::of(&snapshot).unwrap().view.snapshot.database().at_rest;
+        let iterator_pool = &LsmSnapshot::of(&snapshot).unwrap().view.snapshot.database().iterator_pool;
         assert_eq!(read(&store, snapshot.clone(), 1, "a", "b", false), "a=1");
-        at_rest.retire();
+        iterator_pool.retire();
         // Used again, but not made again.
         assert_eq!(read(&store, snapshot.clone(), 1, "a", "b", false), "a=1");
-        at_rest.retire();
-        assert_eq!(at_rest.count(), 0);
+        iterator_pool.retire();
+        assert_eq!(iterator_pool.count(), 0);
         assert_eq!(read(&store, snapshot.clone(), 1, "a", "b", false), "a=1");
     }
 }

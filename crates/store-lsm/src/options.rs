@@ -163,21 +163,16 @@ impl std::fmt::Debug for SharedResources {
 }
 
 impl LsmOptions {
-    /// Of the memory for blocks, what rows have that were read by key.
-    pub(crate) fn kept_rows_bytes(&self) -> usize {
-        self.block_cache_bytes / 8
-    }
-
-    /// And what short ranges have.
-    pub(crate) fn kept_ranges_bytes(&self) -> usize {
-        self.block_cache_bytes / 8
+    /// Of the memory for blocks, what the range cache has.
+    pub(crate) fn range_cache_bytes(&self) -> usize {
+        self.block_cache_bytes / 4
     }
 }
 
 impl SharedResources {
     pub fn new(options: &LsmOptions) -> Self {
         let in_memory = options.block_cache_bytes / 8;
-        let cache = block_cache(options.block_cache_bytes - in_memory - options.kept_rows_bytes() - options.kept_ranges_bytes());
+        let cache = block_cache(options.block_cache_bytes - in_memory - options.range_cache_bytes());
         let write_buffers = WriteBufferManager::new_write_buffer_manager_with_cache(options.write_buffer_bytes, false, cache.clone());
         Self {
             cache,

@@ -67,10 +67,10 @@ pub(crate) fn run(core: &Weak<Core>) {
             }
             state.purges.front().map(|purge| purge.seen_by)
         };
-        core.database.at_rest.retire();
-        let homes: Vec<_> = core.homes.lock().values().map(Arc::clone).collect();
-        for home in homes {
-            if let Err(error) = home.flush_deletions() {
+        core.database.iterator_pool.retire();
+        let column_families: Vec<_> = core.column_families.lock().values().map(Arc::clone).collect();
+        for column_family in column_families {
+            if let Err(error) = column_family.flush_deletions() {
                 // Writers will be told as well; to read, it is not needed.
                 tracing::warn!("deletions could not be flushed: {error}");
             }
@@ -89,24 +89,24 @@ pub(crate) fn run(core: &Weak<Core>) {
 }
 
 fn remove(core: &Arc<Core>, purge: &Purge) -> StoreResult<()> {
-    let home = core.home(purge.class)?;
+    let column_family = core.column_family(purge.class)?;
     let (lower, upper) = storage_bounds(purge.storage);
     let db = &core.database.db;
     // The end is inclusive, and the next storage may have a row with an empty key: so whole files up to a key that can only be
     // of this one, and a range deletion for the rest.
     let last = [lower.as_slice(), &[0xff; 32]].concat();
-    db.delete_file_in_range_cf(&home.handle, &lower, &last).map_err(write_error)?;
+    db.delete_file_in_range_cf(&column_family.handle, &lower, &last).map_err(write_error)?;
     let bounds = Some((lower.clone(), upper.clone()));
-    let mut iterator = OwnedIterator::new(&home, IteratorOptions { bounds, total_order: true, ..IteratorOptions::default() });
+    let mut iterator = OwnedIterator::new(&column_family, IteratorOptions { bounds, total_order: true, ..IteratorOptions::default() });
     iterator.seek_to_first();
     let mut batch = rocksdb::WriteBatch::default();
     while batch.len() < MAX_DELETED_ONE_BY_ONE && iterator.check()? {
-        batch.delete_cf(&home.handle, iterator.key().unwrap_or_default());
+        batch.delete_cf(&column_family.handle, iterator.key().unwrap_or_default());
         iterator.next();
     }
     if iterator.check()? {
         batch.clear();
-        batch.delete_range_cf(&home.handle, &lower, &upper);
+        batch.delete_range_cf(&column_family.handle, &lower, &upper);
     }
     core.database.write(batch, Durability::Relaxed)?;
     let mut done = rocksdb::WriteBatch::default();

@@ -186,7 +186,7 @@ impl Core {
         let mut bytes = 0;
         for family in &table.families {
             let (lower, upper) = row_range(family.storage, family.form, &range.start, range.end.as_deref());
-            bytes += family.home.approximate_bytes(&lower, &upper)?;
+            bytes += family.column_family.approximate_bytes(&lower, &upper)?;
         }
         Ok(bytes)
     }
@@ -219,7 +219,7 @@ impl Core {
                 return Ok(out);
             }
         }
-        let sizes = family.home.approximate_sizes(&[(&lower, &upper)])?.first().copied().unwrap_or_default();
+        let sizes = family.column_family.approximate_sizes(&[(&lower, &upper)])?.first().copied().unwrap_or_default();
         let density = density(table, family)?;
         let rows = sizes.file_bytes as f64 / density.file_bytes_per_row + sizes.memory_bytes as f64 / density.memory_bytes_per_row;
         out.rows = out.rows.max(rows as u64);
@@ -231,7 +231,7 @@ impl Core {
 /// size is about the same.
 fn density(table: &Table, family: &Family) -> StoreResult<Density> {
     let (lower, upper) = storage_bounds(family.storage);
-    let sizes = family.home.approximate_sizes(&[(&lower, &upper)])?.first().copied().unwrap_or_default();
+    let sizes = family.column_family.approximate_sizes(&[(&lower, &upper)])?.first().copied().unwrap_or_default();
     let bytes = sizes.file_bytes + sizes.memory_bytes;
     let mut known = table.density.lock();
     if let Some((known_bytes, density)) = &*known
@@ -247,7 +247,7 @@ fn density(table: &Table, family: &Family) -> StoreResult<Density> {
     for start in starts {
         let seen = sample(family, &start, &upper, SAMPLED_ROWS)?;
         let end = if seen.ended { upper.clone() } else { seen.next };
-        let size = family.home.approximate_sizes(&[(&start, &end)])?.first().copied().unwrap_or_default();
+        let size = family.column_family.approximate_sizes(&[(&start, &end)])?.first().copied().unwrap_or_default();
         sampled.file_bytes += size.file_bytes;
         sampled.memory_bytes += size.memory_bytes;
         rows += seen.rows as f64;
@@ -260,7 +260,7 @@ fn density(table: &Table, family: &Family) -> StoreResult<Density> {
     let file_bytes_per_row = if sampled.file_bytes > 0 && file_rows > rows / 10.0 {
         sampled.file_bytes as f64 / file_rows
     } else {
-        raw / rows * family.home.compression_ratio().unwrap_or(0.6).clamp(0.05, 1.5)
+        raw / rows * family.column_family.compression_ratio().unwrap_or(0.6).clamp(0.05, 1.5)
     };
     let density = Density { file_bytes_per_row: file_bytes_per_row.max(0.1), memory_bytes_per_row };
     *known = Some((bytes, density));
@@ -280,7 +280,8 @@ struct Sample {
 /// Looks at the first rows of a physical range.
 fn sample(family: &Family, lower: &[u8], upper: &[u8], rows: u64) -> StoreResult<Sample> {
     let bounds = Some((lower.to_vec(), upper.to_vec()));
-    let mut iterator = OwnedIterator::new(&family.home, IteratorOptions { bounds, total_order: true, ..IteratorOptions::default() });
+    let mut iterator =
+        OwnedIterator::new(&family.column_family, IteratorOptions { bounds, total_order: true, ..IteratorOptions::default() });
     iterator.seek_to_first();
     let mut out = Sample::default();
     let mut row = Vec::new();
@@ -307,7 +308,8 @@ fn sample(family: &Family, lower: &[u8], upper: &[u8], rows: u64) -> StoreResult
 /// The first or last row key in a range.
 fn edge(family: &Family, range: &KeyRange, last: bool) -> StoreResult<Option<Vec<u8>>> {
     let bounds = Some(row_range(family.storage, family.form, &range.start, range.end.as_deref()));
-    let mut iterator = OwnedIterator::new(&family.home, IteratorOptions { bounds, total_order: true, ..IteratorOptions::default() });
+    let mut iterator =
+        OwnedIterator::new(&family.column_family, IteratorOptions { bounds, total_order: true, ..IteratorOptions::default() });
     if last {
         iterator.seek_to_last()
     } else {

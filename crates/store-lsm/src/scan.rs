@@ -3,10 +3,10 @@
 //! A cursor stands on a row that has something to show, or is at its end. [`PlainCursor`] hands out bytes where RocksDB has
 //! them; [`VersionedCursor`] gathers the visible versions of a row, which takes a copy, since the iterator moves on.
 
+use crate::cached_ranges::Fill;
 use crate::database::{ColumnFamily, RocksSnapshot};
 use crate::files::FileScan;
 use crate::iterator::{IteratorOptions, OwnedIterator};
-use crate::kept_ranges::Gather;
 use crate::keys::{
     Form, STORAGE_ID_BYTES, TIMESTAMP_BYTES, VALUE_DELETED, VALUE_PUT, VersionedKey, push_escaped, push_unescaped, row_range,
 };
@@ -128,16 +128,16 @@ pub(crate) struct PlainCursor {
 
 impl PlainCursor {
     /// Whether what is to be read is read from files.
-    fn open_files(&mut self, home: &ColumnFamily, snapshot: &RocksSnapshot, file_scan_bytes: u64) -> StoreResult<()> {
+    fn open_files(&mut self, column_family: &ColumnFamily, snapshot: &RocksSnapshot, file_scan_bytes: u64) -> StoreResult<()> {
         if let Some(bounds) = self.long.take() {
-            self.files = FileScan::open(home, self.visibility.storage, snapshot, bounds, file_scan_bytes)?.map(Box::new);
+            self.files = FileScan::open(column_family, self.visibility.storage, snapshot, bounds, file_scan_bytes)?.map(Box::new);
         }
         Ok(())
     }
 
     /// To the first entry in the direction of the scan.
-    fn start(&mut self, home: &ColumnFamily, snapshot: &RocksSnapshot, file_scan_bytes: u64) -> StoreResult<()> {
-        self.open_files(home, snapshot, file_scan_bytes)?;
+    fn start(&mut self, column_family: &ColumnFamily, snapshot: &RocksSnapshot, file_scan_bytes: u64) -> StoreResult<()> {
+        self.open_files(column_family, snapshot, file_scan_bytes)?;
         match &mut self.files {
             Some(files) => files.seek_to_first(),
             None if self.reverse => self.iterator.seek_to_last(),
@@ -415,7 +415,7 @@ impl Cursor {
 pub(crate) struct LsmScan {
     cursors: Vec<Cursor>,
     /// Where each of them reads.
-    homes: Vec<Arc<ColumnFamily>>,
+    column_families: Vec<Arc<ColumnFamily>>,
     /// Bytes of files from which on they are read here.
     file_scan_bytes: u64,
     /// Which cursors stand on a row; which stand on the row being handed over.
@@ -425,8 +425,8 @@ pub(crate) struct LsmScan {
     reverse: bool,
     left: u64,
     cells: Vec<CellRef<'static>>,
-    /// What is read, as long as it may be kept.
-    gather: Option<Gather>,
+    /// What is read, as long as it may be cached.
+    fill: Option<Fill>,
     /// Keeps the view, and so the bytes, alive.
     snapshot: Arc<dyn Snapshot>,
 }
@@ -437,39 +437,39 @@ impl LsmScan {
         spec: &ScanSpec,
         snapshot: &LsmSnapshot,
         table: Option<&Table>,
-        gather: Option<Gather>,
+        fill: Option<Fill>,
         file_scan_bytes: u64,
     ) -> StoreResult<Self> {
         let mut cursors = Vec::with_capacity(spec.read.families.len());
-        let mut homes = Vec::with_capacity(spec.read.families.len());
+        let mut column_families = Vec::with_capacity(spec.read.families.len());
         if let Some(table) = table.filter(|_| !spec.range.is_empty() && spec.limit != Some(0)) {
             for id in &spec.read.families {
                 let family = table.family(*id)?;
                 let visibility = Visibility::new(&spec.read, snapshot, table, family)?;
                 cursors.push(open_cursor(spec, snapshot, family, visibility));
-                homes.push(Arc::clone(&family.home));
+                column_families.push(Arc::clone(&family.column_family));
             }
         }
         Ok(Self {
             on_row: vec![false; cursors.len()],
             used: vec![false; cursors.len()],
             cursors,
-            homes,
+            column_families,
             file_scan_bytes,
             started: false,
             reverse: spec.reverse,
             left: spec.limit.unwrap_or(u64::MAX),
             cells: Vec::new(),
-            gather,
+            fill,
             snapshot: Arc::clone(&spec.read.snapshot),
         })
     }
 
     fn start(&mut self) -> StoreResult<()> {
         let view = &LsmSnapshot::of(&self.snapshot)?.view;
-        for ((cursor, home), on_row) in self.cursors.iter_mut().zip(&self.homes).zip(&mut self.on_row) {
+        for ((cursor, column_family), on_row) in self.cursors.iter_mut().zip(&self.column_families).zip(&mut self.on_row) {
             match cursor {
-                Cursor::Plain(cursor) => cursor.start(home, &view.snapshot, self.file_scan_bytes)?,
+                Cursor::Plain(cursor) => cursor.start(column_family, &view.snapshot, self.file_scan_bytes)?,
                 Cursor::Versioned(cursor) if self.reverse => cursor.iterator.seek_to_last(),
                 Cursor::Versioned(cursor) => cursor.iterator.seek_to_first(),
             }
@@ -486,23 +486,23 @@ impl LsmScan {
         let max_rows = u64::try_from(max_rows.max(1)).unwrap_or(u64::MAX).min(self.left);
         let pushed = match self.cursors.as_mut_slice() {
             [] => 0,
-            [Cursor::Plain(cursor)] => plain_block(cursor, &mut self.on_row, max_rows, &mut self.gather, sink)?,
+            [Cursor::Plain(cursor)] => plain_block(cursor, &mut self.on_row, max_rows, &mut self.fill, sink)?,
             _ => self.merged_block(max_rows, sink)?,
         };
-        if let Some(gather) = self.gather.take_if(|_| !self.on_row.contains(&true)) {
-            gather.keep(&LsmSnapshot::of(&self.snapshot)?.view);
+        if let Some(fill) = self.fill.take_if(|_| !self.on_row.contains(&true)) {
+            fill.finish(&LsmSnapshot::of(&self.snapshot)?.view);
         }
         self.left -= pushed;
         Ok(self.left > 0 && self.on_row.contains(&true))
     }
 
-    /// Goes to a part, whose entries are gathered.
-    pub fn enter_for(&mut self, part: &KeyRange, gather: Option<Gather>) -> StoreResult<()> {
-        self.gather = gather;
+    /// Goes to a part, whose entries may be cached.
+    pub fn enter_for(&mut self, part: &KeyRange, fill: Option<Fill>) -> StoreResult<()> {
+        self.fill = fill;
         let view = &LsmSnapshot::of(&self.snapshot)?.view;
-        for ((cursor, home), on_row) in self.cursors.iter_mut().zip(&self.homes).zip(&mut self.on_row) {
+        for ((cursor, column_family), on_row) in self.cursors.iter_mut().zip(&self.column_families).zip(&mut self.on_row) {
             if let Cursor::Plain(cursor) = cursor {
-                cursor.open_files(home, &view.snapshot, self.file_scan_bytes)?;
+                cursor.open_files(column_family, &view.snapshot, self.file_scan_bytes)?;
                 if let Some(files) = &mut cursor.files {
                     let (lower, upper) = row_range(cursor.visibility.storage, cursor.visibility.form, &part.start, part.end.as_deref());
                     files.enter(&lower, upper);
@@ -571,7 +571,7 @@ fn plain_block(
     cursor: &mut PlainCursor,
     on_row: &mut [bool],
     max_rows: u64,
-    gather: &mut Option<Gather>,
+    fill: &mut Option<Fill>,
     sink: &mut dyn RowSink,
 ) -> StoreResult<u64> {
     let mut pushed = 0;
@@ -599,8 +599,8 @@ fn plain_block(
             flow = sink.row(key, &[cell]);
             pushed += 1;
         }
-        if gather.as_mut().is_some_and(|gather| !gather.push(key, value)) {
-            *gather = None;
+        if fill.as_mut().is_some_and(|fill| !fill.push(key, value)) {
+            *fill = None;
         }
         cursor.step();
         if flow.is_break() {
@@ -618,7 +618,7 @@ fn open_cursor(spec: &ScanSpec, snapshot: &LsmSnapshot, family: &Family, visibil
     let long = all.then(|| bounds.clone());
     // What is read for the cache is short.
     let iterator = if spec.fill_cache && family.form == Form::Plain {
-        OwnedIterator::for_short_read(&family.home, view.number, &view.snapshot, bounds)
+        OwnedIterator::for_short_read(&family.column_family, view.number, &view.snapshot, bounds)
     } else {
         let options = IteratorOptions {
             snapshot: Some(&view.snapshot),
@@ -628,7 +628,7 @@ fn open_cursor(spec: &ScanSpec, snapshot: &LsmSnapshot, family: &Family, visibil
             total_order: family.form != Form::Plain,
             ..IteratorOptions::default()
         };
-        OwnedIterator::new(&family.home, options)
+        OwnedIterator::new(&family.column_family, options)
     };
     match family.form {
         Form::Plain => Cursor::Plain(PlainCursor { iterator, files: None, long, visibility, reverse: spec.reverse }),
@@ -640,7 +640,7 @@ impl Drop for LsmScan {
     fn drop(&mut self) {
         for cursor in self.cursors.drain(..) {
             if let Cursor::Plain(cursor) = cursor {
-                cursor.iterator.rest();
+                cursor.iterator.release();
             }
         }
     }

@@ -268,12 +268,12 @@ pub(crate) struct FinishedFiles {
 
 impl FinishedFiles {
     /// Moves the files into the column family: all or none.
-    pub fn ingest(mut self, home: &ColumnFamily) -> StoreResult<()> {
+    pub fn ingest(mut self, column_family: &ColumnFamily) -> StoreResult<()> {
         let paths = std::mem::take(&mut self.paths);
         if paths.is_empty() {
             return Ok(());
         }
-        let result = home.ingest(&paths);
+        let result = column_family.ingest(&paths);
         paths.iter().for_each(|path| remove_file(path));
         result
     }

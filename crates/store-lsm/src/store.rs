@@ -2,11 +2,11 @@
 
 use crate::batch::EncodedCommit;
 use crate::bulk::{LsmBulkLoad, resume_loads};
+use crate::cached_ranges::{CacheableRange, PartsOrCached};
 use crate::commit::{Committer, Core, Reply, count};
 use crate::database::{Database, RocksSnapshot, message_error, read_error, write_error};
 use crate::directories::{make_directory, sync_all, sync_directory};
-use crate::iterator::AtRest;
-use crate::kept_ranges::{Candidate, PartsOrKept};
+use crate::iterator::IteratorPool;
 use crate::keys::Form;
 use crate::log_marks::LogWriter;
 use crate::log_recovery::{self, LogFilter};
@@ -88,11 +88,6 @@ impl LsmStore {
             spawn("stoa-janitor", Box::new(move || crate::purge::run(&weak)))?,
         ];
         Ok(Self { core, threads: Mutex::new(threads) })
-    }
-
-    #[cfg(test)]
-    pub(crate) fn ranges_of_kept_watched(&self) -> usize {
-        self.core.recent.lock().watches_of_kept().count()
     }
 
     /// The table as a snapshot sees it; `None` if it was made later: then it has no rows.
@@ -193,7 +188,7 @@ fn open_database(path: &Path, options: &LsmOptions, shared: &SharedResources) ->
         shared.set_write_buffer_size(&db, class);
     }
     let (log, space) = (Mutex::new(LogWriter::default()), Space::new(path));
-    Ok(Database { at_rest: AtRest::default(), db, path: path.to_path_buf(), log, space, _filter: filter })
+    Ok(Database { iterator_pool: IteratorPool::default(), db, path: path.to_path_buf(), log, space, _filter: filter })
 }
 
 /// Opens RocksDB with a column family for each class and one for the metadata.
@@ -282,7 +277,7 @@ impl Store for LsmStore {
     async fn flush(&self, table: TableId) -> StoreResult<()> {
         let table = self.table_now(table)?;
         for family in &table.families {
-            self.core.database.db.flush_cf(&family.home.handle).map_err(write_error)?;
+            self.core.database.db.flush_cf(&family.column_family.handle).map_err(write_error)?;
         }
         Ok(())
     }
@@ -327,20 +322,20 @@ impl Store for LsmStore {
         count(&self.core.counters.scans, 1);
         let snapshot = LsmSnapshot::of(&spec.read.snapshot)?;
         let table = self.table_at(snapshot, spec.read.table)?;
-        let candidate = table.and_then(|table| Candidate::of(&spec, snapshot, table));
-        if let Some(candidate) = &candidate
-            && let Some(kept) = candidate.kept(&self.core, &spec, snapshot)?
+        let cacheable = table.and_then(|table| CacheableRange::of(&spec, snapshot, table));
+        if let Some(cacheable) = &cacheable
+            && let Some(cached) = cacheable.cached(&self.core, &spec, snapshot)?
         {
-            return Ok(Box::new(kept));
+            return Ok(Box::new(cached));
         }
-        let gather = candidate.and_then(|candidate| candidate.gather(&self.core, &spec));
-        Ok(Box::new(LsmScan::open(&spec, snapshot, table.map(|table| &**table), gather, self.core.options.file_scan_bytes)?))
+        let fill = cacheable.and_then(|cacheable| cacheable.fill(&self.core, &spec));
+        Ok(Box::new(LsmScan::open(&spec, snapshot, table.map(|table| &**table), fill, self.core.options.file_scan_bytes)?))
     }
 
     async fn scan_parts(&self, spec: ScanSpec, parts: Arc<[KeyRange]>) -> StoreResult<Box<dyn Scan>> {
         let snapshot = LsmSnapshot::of(&spec.read.snapshot)?;
         let table = self.table_at(snapshot, spec.read.table)?;
-        let scan: Box<dyn Scan> = match PartsOrKept::new(&self.core, &spec, table, parts.len()) {
+        let scan: Box<dyn Scan> = match PartsOrCached::new(&self.core, &spec, table, parts.len()) {
             Some(scan) => {
                 count(&self.core.counters.scans, 1);
                 Box::new(scan)
@@ -356,10 +351,10 @@ impl Store for LsmStore {
         if !of.families.iter().all(|family| family.form == Form::Plain && family.ttl_us.is_none()) {
             return None;
         }
-        let mut recent = self.core.recent.lock();
+        let mut window = self.core.window.lock();
         // Of a table that is altered now, the watches are ended once the alteration is visible.
         let current = self.core.view().tables.map.get(&table).is_some_and(|now| Arc::ptr_eq(now, of));
-        current.then(|| recent.watch(table, range, snapshot.timestamp)).flatten()
+        current.then(|| window.watch(table, range, snapshot.timestamp)).flatten()
     }
 
     async fn commit(&self, commit: Commit<'_>) -> StoreResult<Timestamp> {
@@ -371,9 +366,9 @@ impl Store for LsmStore {
     }
 
     fn rows_changed_since(&self, rows: &mut dyn Iterator<Item = (TableId, &[u8])>, since: Timestamp) -> bool {
-        let recent = self.core.recent.lock();
+        let window = self.core.window.lock();
         for (table, key) in rows {
-            if recent.row_changed(table, key, since) {
+            if window.row_changed(table, key, since) {
                 return true;
             }
         }
@@ -436,37 +431,38 @@ impl Store for LsmStore {
         ]
         .map(|(name, counter)| (name.to_owned(), counter.load(Ordering::Relaxed)))
         .into();
-        let (recent_rows, watches) = {
-            let recent = core.recent.lock();
-            (recent.len(), recent.watches())
+        let (window_rows, watches) = {
+            let window = core.window.lock();
+            (window.len(), window.watches())
         };
         let gauges = [
             ("tables", view.tables.map.len() as u64),
             ("views_held", core.shared.retention.tracker.count()),
-            ("recent_rows", recent_rows as u64),
+            ("commit_window_rows", window_rows as u64),
             ("ranges_watched", watches as u64),
-            ("rows_kept", core.rows.len() as u64),
-            ("ranges_kept", core.ranges.len() as u64),
+            ("range_cache_entries", core.range_cache.len() as u64),
+            ("range_cache_ranges", core.range_cache.ranges() as u64),
             ("storages_to_remove", core.janitor.pending()),
             ("cache_bytes", (core.shared.cache.get_usage() + core.shared.in_memory_cache.get_usage()) as u64),
             ("write_buffer_bytes", core.shared.write_buffers.get_usage() as u64),
         ];
         out.extend(gauges.map(|(name, value)| (name.to_owned(), value)));
-        let homes: Vec<_> = core.homes.lock().values().map(Arc::clone).collect();
+        let column_families: Vec<_> = core.column_families.lock().values().map(Arc::clone).collect();
         let properties = [
             ("file_bytes", rocksdb::properties::TOTAL_SST_FILES_SIZE),
             ("compaction_pending_bytes", rocksdb::properties::ESTIMATE_PENDING_COMPACTION_BYTES),
             ("keys_estimated", rocksdb::properties::ESTIMATE_NUM_KEYS),
         ];
         for (name, property) in properties {
-            let of_home = |home: &Arc<_>| db.property_int_value_cf(home_handle(home), property).ok().flatten().unwrap_or(0);
-            out.push((name.to_owned(), homes.iter().map(of_home).sum()));
+            let of_family =
+                |column_family: &Arc<_>| db.property_int_value_cf(handle_of(column_family), property).ok().flatten().unwrap_or(0);
+            out.push((name.to_owned(), column_families.iter().map(of_family).sum()));
         }
-        out.push(("column_families".to_owned(), homes.len() as u64));
+        out.push(("column_families".to_owned(), column_families.len() as u64));
         out
     }
 }
 
-fn home_handle(home: &Arc<crate::database::ColumnFamily>) -> &Arc<rocksdb::BoundColumnFamily<'static>> {
-    &home.handle
+fn handle_of(column_family: &Arc<crate::database::ColumnFamily>) -> &Arc<rocksdb::BoundColumnFamily<'static>> {
+    &column_family.handle
 }

@@ -22,8 +22,8 @@ impl Core {
         options.set_bottommost_level_compaction(BottommostLevelCompaction::Force);
         options.set_exclusive_manual_compaction(false);
         let db = &self.database.db;
-        db.flush_cf(&family.home.handle).map_err(write_error)?;
-        db.compact_range_cf_opt(&family.home.handle, Some(&lower), Some(&upper), &options);
+        db.flush_cf(&family.column_family.handle).map_err(write_error)?;
+        db.compact_range_cf_opt(&family.column_family.handle, Some(&lower), Some(&upper), &options);
         Ok(())
     }
 
@@ -47,7 +47,7 @@ impl Core {
             keep_cache: true,
             ..IteratorOptions::default()
         };
-        let mut iterator = OwnedIterator::new(&family.home, options);
+        let mut iterator = OwnedIterator::new(&family.column_family, options);
         iterator.seek_to_first();
         let mut batch = WriteBatch::default();
         let mut row = Vec::new();
@@ -63,7 +63,7 @@ impl Core {
             let parsed = VersionedKey::parse(key, family.form).ok_or_else(damaged)?;
             let at = view.tables.visible_since(parsed.timestamp);
             if parsed.row != row.as_slice() {
-                marks.drain(..).for_each(|mark| batch.delete_cf(&family.home.handle, mark));
+                marks.drain(..).for_each(|mark| batch.delete_cf(&family.column_family.handle, mark));
                 if batch.len() >= BATCH_ENTRIES {
                     self.database.write(std::mem::take(&mut batch), Durability::Relaxed)?;
                 }
@@ -90,13 +90,13 @@ impl Core {
                         removing = true;
                     }
                     if removing {
-                        batch.delete_cf(&family.home.handle, key);
+                        batch.delete_cf(&family.column_family.handle, key);
                     }
                 }
             }
             iterator.next();
         }
-        marks.drain(..).for_each(|mark| batch.delete_cf(&family.home.handle, mark));
+        marks.drain(..).for_each(|mark| batch.delete_cf(&family.column_family.handle, mark));
         self.database.write(batch, Durability::Relaxed)
     }
 }

@@ -26,7 +26,7 @@ pub(crate) struct Family {
     pub form: Form,
     pub options: FamilyOptions,
     pub ttl_us: Option<u64>,
-    pub home: Arc<ColumnFamily>,
+    pub column_family: Arc<ColumnFamily>,
 }
 
 /// A table as of some view. Altering it makes a new one.

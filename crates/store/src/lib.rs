@@ -17,6 +17,7 @@ pub mod model;
 pub mod mutations;
 pub mod parts;
 pub mod range;
+pub mod range_cache;
 pub mod schema;
 pub mod watch;
 
@@ -24,6 +25,7 @@ use async_trait::async_trait;
 pub use error::{Certainty, StoreError, StoreResult};
 pub use mutations::{MutationRef, Mutations};
 pub use range::KeyRange;
+pub use range_cache::RangeCache;
 pub use schema::{BloomFilter, Compression, FamilyId, FamilyOptions, FamilySchema, Layout, TableId, TableSchema};
 use std::any::Any;
 use std::ops::ControlFlow;

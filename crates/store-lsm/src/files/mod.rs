@@ -52,31 +52,31 @@ pub(crate) struct FileScan {
 impl FileScan {
     /// Opens a scan of a physical range; `None` if it is better read by RocksDB: it is short, or its files can't be read here.
     pub fn open(
-        home: &ColumnFamily,
+        column_family: &ColumnFamily,
         storage: u32,
         snapshot: &RocksSnapshot,
         bounds: (Vec<u8>, Vec<u8>),
         at_least: u64,
     ) -> StoreResult<Option<Self>> {
-        let readable = matches!(home.class.compression, Compression::None | Compression::Lz4) && !home.class.blob;
-        if !readable || home.class.form != Form::Plain {
+        let readable = matches!(column_family.class.compression, Compression::None | Compression::Lz4) && !column_family.class.blob;
+        if !readable || column_family.class.form != Form::Plain {
             return Ok(None);
         }
-        let bytes = home.file_bytes(&bounds.0, &bounds.1)?;
-        if bytes < at_least || home.has_deletions(storage, bytes)? {
+        let bytes = column_family.file_bytes(&bounds.0, &bounds.1)?;
+        if bytes < at_least || column_family.has_deletions(storage, bytes)? {
             return Ok(None);
         }
         let (lower, upper) = bounds;
         for _ in 0..TRIES {
-            let files = home.files(&lower, &upper);
+            let files = column_family.files(&lower, &upper);
             let options = IteratorOptions {
                 snapshot: Some(snapshot),
                 bounds: Some((lower.clone(), upper.clone())),
                 memory_only: true,
                 ..IteratorOptions::default()
             };
-            let memory = OwnedIterator::new(home, options);
-            if home.files(&lower, &upper) != files {
+            let memory = OwnedIterator::new(column_family, options);
+            if column_family.files(&lower, &upper) != files {
                 continue;
             }
             let wanted = runs_of(files);

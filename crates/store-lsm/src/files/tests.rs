@@ -58,7 +58,9 @@ fn with_family<T>(snapshot: &Arc<dyn Snapshot>, f: impl FnOnce(&LsmSnapshot, &Fa
 /// The physical entries of a range as the files have them; `None` if they are left to RocksDB.
 fn by_files(snapshot: &Arc<dyn Snapshot>, bounds: (Vec<u8>, Vec<u8>)) -> StoreResult<Option<Pairs>> {
     with_family(snapshot, |snapshot, family| {
-        let Some(mut scan) = FileScan::open(&family.home, family.storage, &snapshot.view.snapshot, bounds, 0)? else { return Ok(None) };
+        let Some(mut scan) = FileScan::open(&family.column_family, family.storage, &snapshot.view.snapshot, bounds, 0)? else {
+            return Ok(None);
+        };
         let mut out = Pairs::new();
         scan.seek_to_first();
         while scan.check()? {
@@ -86,7 +88,7 @@ fn by_files(snapshot: &Arc<dyn Snapshot>, bounds: (Vec<u8>, Vec<u8>)) -> StoreRe
 fn by_rocksdb(snapshot: &Arc<dyn Snapshot>, bounds: (Vec<u8>, Vec<u8>)) -> Pairs {
     with_family(snapshot, |snapshot, family| {
         let options = IteratorOptions { snapshot: Some(&snapshot.view.snapshot), bounds: Some(bounds), ..IteratorOptions::default() };
-        let mut iterator = OwnedIterator::new(&family.home, options);
+        let mut iterator = OwnedIterator::new(&family.column_family, options);
         iterator.seek_to_first();
         let mut out = Pairs::new();
         while iterator.check().unwrap() {
@@ -221,7 +223,7 @@ fn files_of_one_block_lie_between_others() {
     assert!(found == by_rocksdb(&snapshot, whole.clone()), "{} rows", found.len());
     // A part that ends in the first block behind such a file.
     with_family(&snapshot, |snapshot, family| {
-        let mut scan = FileScan::open(&family.home, family.storage, &snapshot.view.snapshot, whole, 0).unwrap().unwrap();
+        let mut scan = FileScan::open(&family.column_family, family.storage, &snapshot.view.snapshot, whole, 0).unwrap().unwrap();
         let bound = |n: u32| row_range(storage, Form::Plain, format!("{n:06}").as_bytes(), None).0;
         scan.enter(&bound(19_990), bound(20_005));
         let mut keys = Vec::new();
@@ -327,15 +329,15 @@ fn deletions_of_others_and_those_that_were_flushed_do_not_keep_files_from_being_
     // For scans that are much longer than what is in memory the janitor flushes, but not again and again.
     let snapshot = store.snapshot();
     let of_family = |what: &dyn Fn(&Family) -> bool| with_family(&snapshot, |_, family| what(family));
-    let flush = || of_family(&|family| family.home.flush_deletions().is_ok());
+    let flush = || of_family(&|family| family.column_family.flush_deletions().is_ok());
     delete(T);
     assert!(flush() && reads().is_none(), "nobody asked for it");
-    assert!(of_family(&|family| family.home.has_deletions(family.storage, 1 << 30).unwrap()));
+    assert!(of_family(&|family| family.column_family.has_deletions(family.storage, 1 << 30).unwrap()));
     while reads().is_none() {
         std::thread::yield_now();
     }
     assert_eq!(reads(), Some(19_999));
     delete(T);
-    assert!(of_family(&|family| family.home.has_deletions(family.storage, 1 << 30).unwrap()));
+    assert!(of_family(&|family| family.column_family.has_deletions(family.storage, 1 << 30).unwrap()));
     assert!(flush() && reads().is_none());
 }

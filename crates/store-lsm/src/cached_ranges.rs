@@ -1,92 +1,29 @@
-//! Short ranges of rows that were read to their end, as those of one value in an index, where the next read of the same range finds
-//! them without an iterator.
+//! Scans of short ranges, as those of one value in an index: the next scan of the same range finds its entries in the
+//! [range cache](stoa_store::RangeCache), without an iterator.
 //!
-//! A range is kept by its bounds, with all entries that a view saw in it, and a watch ([`stoa_store::Watch`]) that the commit thread
-//! ends before anyone can see a change: it serves the views from its own on that the watch holds for. What makes room for others takes
-//! its watch along.
-//!
-//! Invariant: each kept range that holds for views to come is watched, and no others are.
+//! Only plain families without expiry are cached: what they hold changes by commits alone. A scan that has come to the end of such a range
+//! fills it in.
 
 use crate::commit::Core;
-use crate::kept::{Kept, Validity};
-use crate::keys::{Form, STORAGE_ID_BYTES};
+use crate::keys::Form;
 use crate::scan::{LsmScan, Visibility};
 use crate::view::{Family, LsmSnapshot, Table, View};
 use async_trait::async_trait;
 use std::sync::Arc;
-use stoa_store::{KeyRange, RowSink, Scan, ScanSpec, StoreResult, TableId, Timestamp, Watch, Watches};
+use stoa_store::{KeyRange, RangeCache, RowSink, Scan, ScanSpec, StoreResult};
 
 /// What is longer is read from the blocks: to open an iterator is then the smaller part.
 const MAX_BYTES: usize = 2048;
-/// Behind the bounds in a key: how long the first one is, and whether there is a second one.
-const TAIL_BYTES: usize = 5;
 
-#[derive(Debug)]
-struct Watched {
-    table: TableId,
-    watch: Arc<Watch>,
-}
-
-impl Validity for Watched {
-    fn holds_at(&self, at: Timestamp) -> bool {
-        self.watch.holds_at(at)
-    }
-
-    fn is_over(&self) -> bool {
-        !self.watch.is_open()
-    }
-}
-
-/// See the module.
-#[derive(Debug)]
-pub(crate) struct KeptRanges(Kept<Watched>);
-
-impl KeptRanges {
-    pub fn new(bytes: usize) -> Self {
-        Self(Kept::new(bytes))
-    }
-
-    /// Ranges that are kept.
-    pub fn len(&self) -> usize {
-        self.0.len()
-    }
-
-    /// Keeps the entries of a range that has not changed since a view; `watches` are those of kept ranges alone.
-    fn insert(&self, key: &[u8], entries: &[u8], table: TableId, range: &KeyRange, from: Timestamp, watches: &mut Watches) {
-        if !self.0.has_room_for(key.len(), entries.len()) {
-            return;
-        }
-        let watch = watches.add(table, range, from);
-        let forget = |key: &[u8], gone: &Watched| watches.forget(gone.table, start_of(key), &gone.watch);
-        self.0.insert(key, entries, Watched { table, watch }, forget);
-    }
-}
-
-fn push_key(key: &mut Vec<u8>, storage: u32, range: &KeyRange) {
-    let end = range.end.as_deref();
-    key.reserve_exact(STORAGE_ID_BYTES + range.start.len() + end.map_or(0, <[u8]>::len) + TAIL_BYTES);
-    key.extend_from_slice(&storage.to_be_bytes());
-    key.extend_from_slice(&range.start);
-    key.extend_from_slice(end.unwrap_or_default());
-    key.extend_from_slice(&u32::try_from(range.start.len()).unwrap_or(u32::MAX).to_be_bytes());
-    key.push(u8::from(end.is_some()));
-}
-
-fn start_of(key: &[u8]) -> &[u8] {
-    let length = key.len().checked_sub(TAIL_BYTES).and_then(|at| key.get(at..)?.first_chunk::<4>());
-    let length = length.map_or(0, |bytes| u32::from_be_bytes(*bytes) as usize);
-    key.get(STORAGE_ID_BYTES..).and_then(|rest| rest.get(..length)).unwrap_or_default()
-}
-
-/// What a scan may take from those that are kept, or keep.
-pub(crate) struct Candidate<'a> {
+/// A range that the cache may have, or take.
+pub(crate) struct CacheableRange<'a> {
     key: Vec<u8>,
     family: &'a Family,
     table: &'a Arc<Table>,
 }
 
-impl<'a> Candidate<'a> {
-    /// `None` if the scan is none that is kept.
+impl<'a> CacheableRange<'a> {
+    /// `None` if the scan is none that is cached.
     pub fn of(spec: &ScanSpec, snapshot: &LsmSnapshot, table: &'a Arc<Table>) -> Option<Self> {
         let [id] = spec.read.families.as_slice() else { return None };
         let family = table.family(*id).ok()?;
@@ -94,22 +31,21 @@ impl<'a> Candidate<'a> {
         if !spec.fill_cache || spec.range.end.is_none() || spec.range.is_empty() || family.form != Form::Plain || !all_is_seen {
             return None;
         }
-        let mut key = Vec::new();
-        push_key(&mut key, family.storage, &spec.range);
+        let key = RangeCache::key_of(family.storage, &spec.range);
         Some(Self { key, family, table })
     }
 
-    /// The scan of what is kept.
-    pub fn kept(&self, core: &Core, spec: &ScanSpec, snapshot: &LsmSnapshot) -> StoreResult<Option<KeptScan>> {
-        let Some(entries) = core.ranges.0.get(&self.key, snapshot.view.timestamp) else { return Ok(None) };
+    /// The scan of what is cached.
+    pub fn cached(&self, core: &Core, spec: &ScanSpec, snapshot: &LsmSnapshot) -> StoreResult<Option<CachedScan>> {
+        let Some(entries) = core.range_cache.range(&self.key, snapshot.view.timestamp) else { return Ok(None) };
         let visibility = Visibility::new(&spec.read, snapshot, self.table, self.family)?;
         let left = spec.limit.unwrap_or(u64::MAX);
-        Ok(Some(KeptScan { entries, visibility, at: Place::begin(spec.reverse), part: None, left }))
+        Ok(Some(CachedScan { entries, visibility, at: Place::begin(spec.reverse), part: None, left }))
     }
 
-    /// What gathers the entries of a scan that reads them from RocksDB.
-    pub fn gather(self, core: &Arc<Core>, spec: &ScanSpec) -> Option<Gather> {
-        (!spec.reverse).then(|| Gather {
+    /// What fills the cache while a scan reads the range from RocksDB.
+    pub fn fill(self, core: &Arc<Core>, spec: &ScanSpec) -> Option<Fill> {
+        (!spec.reverse).then(|| Fill {
             core: Arc::clone(core),
             table: Arc::clone(self.table),
             key: self.key,
@@ -119,9 +55,9 @@ impl<'a> Candidate<'a> {
     }
 }
 
-/// The entries of a scan so far.
+/// The entries of a scan so far, for the cache.
 #[derive(Debug)]
-pub(crate) struct Gather {
+pub(crate) struct Fill {
     core: Arc<Core>,
     table: Arc<Table>,
     key: Vec<u8>,
@@ -129,7 +65,7 @@ pub(crate) struct Gather {
     entries: Vec<u8>,
 }
 
-impl Gather {
+impl Fill {
     /// Adds an entry: a row's key and its value as it is stored. False if they have become too many.
     pub fn push(&mut self, key: &[u8], value: &[u8]) -> bool {
         if self.entries.len() + key.len() + value.len() > MAX_BYTES {
@@ -142,12 +78,10 @@ impl Gather {
         true
     }
 
-    /// The scan has come to its end. Ranges without rows are not kept: they are mostly asked for by those who are about to fill them.
-    pub fn keep(self, view: &View) {
+    /// The scan has come to its end. Ranges without rows are not cached: they are mostly asked for by those who are about to fill them.
+    pub fn finish(self, view: &View) {
         if !self.entries.is_empty() {
-            self.core.keep_range(&self.table, &self.range, view, |watches| {
-                self.core.ranges.insert(&self.key, &self.entries, self.table.schema.id, &self.range, view.timestamp, watches);
-            });
+            self.core.cache_range(&self.table, &self.key, &self.entries, &self.range, view);
         }
     }
 }
@@ -178,9 +112,9 @@ impl Place {
     }
 }
 
-/// A scan of a range that is kept.
+/// A scan of a range that is cached.
 #[derive(Debug)]
-pub(crate) struct KeptScan {
+pub(crate) struct CachedScan {
     entries: Arc<[u8]>,
     visibility: Visibility,
     at: Place,
@@ -188,7 +122,7 @@ pub(crate) struct KeptScan {
     left: u64,
 }
 
-impl KeptScan {
+impl CachedScan {
     fn next_place(&mut self) -> Option<usize> {
         let length = |at: usize| {
             let all = self.entries.get(at..).unwrap_or_default();
@@ -227,7 +161,7 @@ impl KeptScan {
 }
 
 #[async_trait]
-impl Scan for KeptScan {
+impl Scan for CachedScan {
     fn enter(&mut self, part: &KeyRange) -> StoreResult<()> {
         self.part = Some(part.clone());
         // What is passed over may be of this part.
@@ -240,51 +174,51 @@ impl Scan for KeptScan {
     }
 }
 
-/// Parts of a scan, above which none is looked for among those that are kept, nor kept: to read them costs less.
+/// Parts of a scan, above which none is looked for in the cache, nor filled in: to read them costs less.
 const MOST_PARTS: usize = 256;
 
-/// A scan that goes from part to part: what is kept is taken from there, and the rest read by one iterator and kept.
-pub(crate) struct PartsOrKept {
+/// A scan that goes from part to part: what is cached is taken from there, and the rest read by one iterator and filled in.
+pub(crate) struct PartsOrCached {
     core: Arc<Core>,
     spec: ScanSpec,
     /// `None` if it did not exist at the snapshot.
     table: Option<Arc<Table>>,
-    kept: Option<KeptScan>,
+    cached: Option<CachedScan>,
     scan: Option<LsmScan>,
 }
 
-impl PartsOrKept {
-    /// `None` for parts of which none is kept.
+impl PartsOrCached {
+    /// `None` for parts of which none is cached.
     pub fn new(core: &Arc<Core>, spec: &ScanSpec, table: Option<&Arc<Table>>, parts: usize) -> Option<Self> {
         let few = parts <= MOST_PARTS && spec.fill_cache && spec.limit.is_none() && spec.read.families.len() == 1;
-        few.then(|| Self { core: Arc::clone(core), spec: spec.clone(), table: table.cloned(), kept: None, scan: None })
+        few.then(|| Self { core: Arc::clone(core), spec: spec.clone(), table: table.cloned(), cached: None, scan: None })
     }
 }
 
 #[async_trait]
-impl Scan for PartsOrKept {
+impl Scan for PartsOrCached {
     fn enter(&mut self, part: &KeyRange) -> StoreResult<()> {
-        let Self { core, spec, table, kept, scan } = self;
+        let Self { core, spec, table, cached, scan } = self;
         let snapshot = LsmSnapshot::of(&spec.read.snapshot)?;
         let of_part = ScanSpec { read: spec.read.clone(), range: part.clone(), ..*spec };
-        let candidate = table.as_ref().and_then(|table| Candidate::of(&of_part, snapshot, table));
-        *kept = match &candidate {
-            Some(candidate) => candidate.kept(core, &of_part, snapshot)?,
+        let cacheable = table.as_ref().and_then(|table| CacheableRange::of(&of_part, snapshot, table));
+        *cached = match &cacheable {
+            Some(cacheable) => cacheable.cached(core, &of_part, snapshot)?,
             None => None,
         };
-        if kept.is_some() {
+        if cached.is_some() {
             return Ok(());
         }
         let scan = match scan {
             Some(scan) => scan,
             None => scan.insert(LsmScan::open(spec, snapshot, table.as_deref(), None, core.options.file_scan_bytes)?),
         };
-        scan.enter_for(part, candidate.and_then(|candidate| candidate.gather(core, &of_part)))
+        scan.enter_for(part, cacheable.and_then(|cacheable| cacheable.fill(core, &of_part)))
     }
 
     async fn next_block(&mut self, max_rows: usize, sink: &mut dyn RowSink) -> StoreResult<bool> {
-        match (&mut self.kept, &mut self.scan) {
-            (Some(kept), _) => kept.block(max_rows, sink),
+        match (&mut self.cached, &mut self.scan) {
+            (Some(cached), _) => cached.block(max_rows, sink),
             (None, Some(scan)) => scan.block(max_rows, sink),
             (None, None) => Ok(false),
         }
@@ -348,12 +282,12 @@ mod tests {
         rows.rows.iter().map(|(key, cells)| format!("{}={}", text(key), text(&cells[0].value))).collect()
     }
 
-    fn kept(store: &LsmStore) -> u64 {
-        store.metrics().iter().find(|(name, _)| name == "ranges_kept").unwrap().1
+    fn cached(store: &LsmStore) -> u64 {
+        store.metrics().iter().find(|(name, _)| name == "range_cache_ranges").unwrap().1
     }
 
     #[test]
-    fn a_range_that_is_kept_is_what_each_view_sees() {
+    fn a_range_that_is_cached_is_what_each_view_sees() {
         let directory = tempfile::tempdir().unwrap();
         let store = store(directory.path(), LsmOptions::default(), None);
         commit(&store, |m| ["a1", "a2", "a3", "b1"].iter().for_each(|key| m.put(T, key.as_bytes(), F, b"", b"1")));
@@ -361,7 +295,7 @@ mod tests {
         for _ in 0..2 {
             assert_eq!(read(&store, &first, "a", "b", &PLAIN), ["a1=1", "a2=1", "a3=1"]);
             assert_eq!(read(&store, &first, "c", "d", &PLAIN), [""; 0]);
-            assert_eq!(kept(&store), 1, "what is empty is not kept");
+            assert_eq!(cached(&store), 1, "what is empty is not cached");
         }
         commit(&store, |m| m.put(T, b"b2", F, b"", b"2"));
         let second = store.snapshot();
@@ -375,7 +309,7 @@ mod tests {
             let parts = parts.into_iter().rev().collect();
             assert_eq!(read(&store, &second, "a", "b", &Read { parts, reverse: true, block, ..PLAIN }), ["a3=1", "a1=1"]);
         }
-        assert_eq!(kept(&store), 1);
+        assert_eq!(cached(&store), 1);
         commit(&store, |m| {
             m.delete_row(T, b"a1");
             m.put(T, b"a4", F, b"", b"2");
@@ -400,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn what_expires_or_is_long_or_was_not_read_to_its_end_is_not_kept() {
+    fn what_expires_or_is_long_or_was_not_read_to_its_end_is_not_cached() {
         let directory = tempfile::tempdir().unwrap();
         let plain = store(&directory.path().join("plain"), LsmOptions::default(), None);
         let value = [b'v'; 300];
@@ -408,11 +342,11 @@ mod tests {
         let snapshot = plain.snapshot();
         assert_eq!(read(&plain, &snapshot, "k", "l", &PLAIN).len(), 20);
         assert_eq!(read(&plain, &snapshot, "k10", "k13", &Read { limit: Some(2), ..PLAIN }).len(), 2);
-        assert_eq!(kept(&plain), 0);
+        assert_eq!(cached(&plain), 0);
         let expiring = store(&directory.path().join("expiring"), LsmOptions::default(), Some(std::time::Duration::from_secs(3600)));
         commit(&expiring, |m| m.put(T, b"a", F, b"", b"1"));
         assert_eq!(read(&expiring, &expiring.snapshot(), "a", "b", &PLAIN).len(), 1);
-        assert_eq!(kept(&expiring), 0);
+        assert_eq!(cached(&expiring), 0);
     }
 
     /// Ranges that nest, overlap and are driven out, beside random changes: each view sees what a map says.
@@ -459,12 +393,11 @@ mod tests {
                         wanted.reverse();
                     }
                     assert_eq!(read(&store, &snapshot, &from, &to, &how), wanted);
-                    most = most.max(kept(&store));
+                    most = most.max(cached(&store));
                 }
             }
         }
-        let (kept, watched) = (kept(&store), store.ranges_of_kept_watched());
-        assert!(most > 100 && watched as u64 <= kept, "{most} at most, {kept} at the end, {watched} watched");
+        assert!(most > 100, "{most} at most");
     }
 
     #[test]

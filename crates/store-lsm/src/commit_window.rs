@@ -1,4 +1,4 @@
-//! Which rows were committed lately: what first-committer-wins checks against.
+//! The commit window: which rows were committed lately. First-committer-wins checks against it.
 //!
 //! Small commits go row by row into an ordered map, larger ones stay together as a sorted run, very large ones are remembered
 //! as one key range a table. What no live snapshot can ask about is forgotten; a question about a time before the horizon is
@@ -13,8 +13,8 @@ const MAX_MAP_ROWS: usize = 256;
 const MAX_RUN_ROWS: usize = 50_000;
 const MAX_LARGE: usize = 64;
 const MAX_RANGES: usize = 256;
-/// Memory of rows that are kept one by one; beyond, the oldest commits are forgotten, whoever may still ask.
-const MAX_KEPT_BYTES: usize = 40 << 20;
+/// Memory of rows that are held one by one; beyond, the oldest commits are forgotten, whoever may still ask.
+const MAX_HELD_BYTES: usize = 40 << 20;
 /// What a row takes in the ordered map and in its commit's list, beside its key.
 const MAP_ROW_BYTES: usize = 120;
 
@@ -96,10 +96,10 @@ enum Large {
 }
 
 impl Large {
-    fn kept(&self) -> Kept {
+    fn held(&self) -> Held {
         match self {
-            Large::Run(rows) => Kept { rows: rows.len(), bytes: rows.bytes() },
-            Large::Ranges(_) => Kept::default(),
+            Large::Run(rows) => Held { rows: rows.len(), bytes: rows.bytes() },
+            Large::Ranges(_) => Held::default(),
         }
     }
 
@@ -118,14 +118,14 @@ impl Large {
     }
 }
 
-/// What is kept one by one.
+/// What is held one by one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-struct Kept {
+struct Held {
     rows: usize,
     bytes: usize,
 }
 
-impl Kept {
+impl Held {
     fn in_map(keys: &[(TableId, Arc<[u8]>)]) -> Self {
         Self { rows: keys.len(), bytes: keys.iter().map(|(_, key)| key.len() + MAP_ROW_BYTES).sum() }
     }
@@ -139,66 +139,61 @@ impl Kept {
     }
 }
 
-/// Recent commits, oldest first, and the newest commit of each of their rows.
+/// CommitWindow commits, oldest first, and the newest commit of each of their rows.
 #[derive(Debug)]
-pub(crate) struct Recent {
+pub(crate) struct CommitWindow {
     small: VecDeque<(Timestamp, Vec<(TableId, Arc<[u8]>)>)>,
     /// The newest small commit of each row.
     rows: HashMap<TableId, BTreeMap<Arc<[u8]>, Timestamp>>,
     large: VecDeque<(Timestamp, Large)>,
-    kept: Kept,
+    held: Held,
     /// Commits up to here may have been forgotten.
     horizon: Timestamp,
     watches: Watches,
-    /// Over the ranges that the store keeps itself: apart, since watches that overlap end each other.
-    watches_of_kept: Watches,
 }
 
-impl Recent {
+impl CommitWindow {
     /// Everything up to `epoch` counts as forgotten.
     pub fn new(epoch: Timestamp) -> Self {
         Self {
             small: VecDeque::new(),
             rows: HashMap::new(),
             large: VecDeque::new(),
-            kept: Kept::default(),
+            held: Held::default(),
             horizon: epoch,
             watches: Watches::default(),
-            watches_of_kept: Watches::of_tidy_holders(),
         }
     }
 
     /// Rows that are remembered one by one.
     pub fn len(&self) -> usize {
-        self.kept.rows
+        self.held.rows
     }
 
     /// Remembers a commit; timestamps must rise.
     pub fn record(&mut self, at: Timestamp, mut written: WrittenRows) {
-        for watches in [&mut self.watches, &mut self.watches_of_kept] {
-            if watches.count() > 0 {
-                written.iter().for_each(|(table, key)| watches.row_changed(table, key, at));
-            }
+        if self.watches.count() > 0 {
+            written.iter().for_each(|(table, key)| self.watches.row_changed(table, key, at));
         }
         if written.len() <= MAX_MAP_ROWS {
-            let mut kept = Vec::with_capacity(written.len());
+            let mut held = Vec::with_capacity(written.len());
             for (table, key) in written.iter() {
                 let key: Arc<[u8]> = key.into();
                 self.rows.entry(table).or_default().insert(Arc::clone(&key), at);
-                kept.push((table, key));
+                held.push((table, key));
             }
-            self.kept.add(Kept::in_map(&kept));
-            self.small.push_back((at, kept));
+            self.held.add(Held::in_map(&held));
+            self.small.push_back((at, held));
         } else if written.len() <= MAX_RUN_ROWS {
             written.sort();
             let run = Large::Run(written);
-            self.kept.add(run.kept());
+            self.held.add(run.held());
             self.push_large(at, run);
         } else {
             let ranges = written.ranges();
             self.push_large(at, Large::Ranges(ranges));
         }
-        while self.kept.bytes > MAX_KEPT_BYTES {
+        while self.held.bytes > MAX_HELD_BYTES {
             let oldest = [self.small.front().map(|(at, _)| *at), self.large.front().map(|(at, _)| *at)];
             let Some(oldest) = oldest.into_iter().flatten().min() else { break };
             self.forget(oldest);
@@ -208,7 +203,6 @@ impl Recent {
     /// Remembers a change of all keys of a range.
     pub fn record_range(&mut self, at: Timestamp, table: TableId, range: KeyRange) {
         self.watches.range_changed(table, &range, at);
-        self.watches_of_kept.range_changed(table, &range, at);
         self.push_large(at, Large::Ranges(vec![(table, range)]));
     }
 
@@ -225,7 +219,7 @@ impl Recent {
         let mut newest = Timestamp::default();
         for (at, large) in self.large.drain(..) {
             newest = at;
-            self.kept.remove(large.kept());
+            self.held.remove(large.held());
             let ranges = match large {
                 Large::Run(rows) => rows.ranges(),
                 Large::Ranges(ranges) => ranges,
@@ -251,7 +245,7 @@ impl Recent {
     pub fn forget(&mut self, oldest: Timestamp) {
         while self.small.front().is_some_and(|(at, _)| *at <= oldest) {
             let Some((at, keys)) = self.small.pop_front() else { break };
-            self.kept.remove(Kept::in_map(&keys));
+            self.held.remove(Held::in_map(&keys));
             for (table, key) in keys {
                 let Some(rows) = self.rows.get_mut(&table) else { continue };
                 if rows.get(&key) == Some(&at) {
@@ -264,7 +258,7 @@ impl Recent {
         }
         while self.large.front().is_some_and(|(at, _)| *at <= oldest) {
             let Some((_, large)) = self.large.pop_front() else { break };
-            self.kept.remove(large.kept());
+            self.held.remove(large.held());
         }
         self.horizon = self.horizon.max(oldest);
     }
@@ -277,12 +271,6 @@ impl Recent {
     /// Ends all watches of a table that is altered or dropped.
     pub fn end_watches(&mut self, table: TableId) {
         self.watches.range_changed(table, &KeyRange::all(), Timestamp::default());
-        self.watches_of_kept.range_changed(table, &KeyRange::all(), Timestamp::default());
-    }
-
-    /// The watches over the ranges that the store keeps itself.
-    pub fn watches_of_kept(&mut self) -> &mut Watches {
-        &mut self.watches_of_kept
     }
 
     /// Ranges that are watched.
@@ -350,66 +338,66 @@ mod tests {
     #[test]
     fn changes_of_all_sizes_are_found_and_forgotten() {
         for count in [3, 1000, 60_000] {
-            let mut recent = Recent::new(Timestamp(10));
-            assert!(recent.row_changed(T, &key(1), Timestamp(9)), "before the epoch everything may have changed");
-            recent.record(Timestamp(20), rows((0..count).rev().map(|k| k * 2)));
-            assert!(recent.row_changed(T, &key(2), Timestamp(19)));
-            assert!(!recent.row_changed(T, &key(2), Timestamp(20)));
-            assert!(!recent.row_changed(TableId(2), &key(2), Timestamp(19)));
-            assert!(!recent.row_changed(T, &key(count * 2), Timestamp(19)));
+            let mut window = CommitWindow::new(Timestamp(10));
+            assert!(window.row_changed(T, &key(1), Timestamp(9)), "before the epoch everything may have changed");
+            window.record(Timestamp(20), rows((0..count).rev().map(|k| k * 2)));
+            assert!(window.row_changed(T, &key(2), Timestamp(19)));
+            assert!(!window.row_changed(T, &key(2), Timestamp(20)));
+            assert!(!window.row_changed(TableId(2), &key(2), Timestamp(19)));
+            assert!(!window.row_changed(T, &key(count * 2), Timestamp(19)));
             if count < 50_000 {
-                assert!(!recent.row_changed(T, &key(3), Timestamp(19)));
+                assert!(!window.row_changed(T, &key(3), Timestamp(19)));
             }
             let range = |from, to| KeyRange::new(key(from), Some(key(to)));
-            assert!(recent.range_changed(T, &range(1, 3), Timestamp(19)));
-            assert!(!recent.range_changed(T, &range(count * 2, u32::MAX), Timestamp(19)));
-            assert!(recent.any_changed(&rows([0]), Timestamp(15)));
-            assert!(!recent.any_changed(&rows([0]), Timestamp(25)));
-            recent.forget(Timestamp(20));
-            assert!(recent.small.is_empty() && recent.rows.is_empty() && recent.large.is_empty() && recent.kept == Kept::default());
-            assert!(recent.row_changed(T, &key(2), Timestamp(19)), "the forgotten counts as changed");
-            assert!(!recent.row_changed(T, &key(2), Timestamp(20)));
+            assert!(window.range_changed(T, &range(1, 3), Timestamp(19)));
+            assert!(!window.range_changed(T, &range(count * 2, u32::MAX), Timestamp(19)));
+            assert!(window.any_changed(&rows([0]), Timestamp(15)));
+            assert!(!window.any_changed(&rows([0]), Timestamp(25)));
+            window.forget(Timestamp(20));
+            assert!(window.small.is_empty() && window.rows.is_empty() && window.large.is_empty() && window.held == Held::default());
+            assert!(window.row_changed(T, &key(2), Timestamp(19)), "the forgotten counts as changed");
+            assert!(!window.row_changed(T, &key(2), Timestamp(20)));
         }
     }
 
     #[test]
     fn a_newer_commit_of_a_row_outlives_an_older_one() {
-        let mut recent = Recent::new(Timestamp(0));
-        recent.record(Timestamp(1), rows([7]));
-        recent.record(Timestamp(2), rows([7]));
-        recent.forget(Timestamp(1));
-        assert!(recent.row_changed(T, &key(7), Timestamp(1)));
+        let mut window = CommitWindow::new(Timestamp(0));
+        window.record(Timestamp(1), rows([7]));
+        window.record(Timestamp(2), rows([7]));
+        window.forget(Timestamp(1));
+        assert!(window.row_changed(T, &key(7), Timestamp(1)));
     }
 
     #[test]
     fn long_keys_are_forgotten_earlier() {
-        let mut recent = Recent::new(Timestamp(0));
+        let mut window = CommitWindow::new(Timestamp(0));
         for at in 1..=1000u64 {
             let mut written = WrittenRows::default();
             (0..10u8).for_each(|n| written.push(T, &[&at.to_be_bytes()[..], &[n; 10_000]].concat()));
-            recent.record(Timestamp(at), written);
+            window.record(Timestamp(at), written);
         }
-        assert!(recent.kept.bytes <= MAX_KEPT_BYTES);
-        assert_eq!(recent.len(), recent.small.iter().map(|(_, keys)| keys.len()).sum::<usize>());
-        assert!(recent.len() > 4000, "as many as there is room for");
-        assert!(recent.row_changed(T, b"other", Timestamp(500)), "what was forgotten counts as changed");
-        assert!(!recent.row_changed(T, b"other", Timestamp(990)));
+        assert!(window.held.bytes <= MAX_HELD_BYTES);
+        assert_eq!(window.len(), window.small.iter().map(|(_, keys)| keys.len()).sum::<usize>());
+        assert!(window.len() > 4000, "as many as there is room for");
+        assert!(window.row_changed(T, b"other", Timestamp(500)), "what was forgotten counts as changed");
+        assert!(!window.row_changed(T, b"other", Timestamp(990)));
     }
 
     #[test]
     fn many_large_commits_stay_bounded_and_never_say_unchanged_wrongly() {
-        let mut recent = Recent::new(Timestamp(0));
+        let mut window = CommitWindow::new(Timestamp(0));
         for i in 1..=200u64 {
-            recent.record(Timestamp(i * 2), rows((0..300).map(|k| k * 1000 + i as u32)));
-            recent.record(Timestamp(i * 2 + 1), rows([4_000_000 + i as u32]));
+            window.record(Timestamp(i * 2), rows((0..300).map(|k| k * 1000 + i as u32)));
+            window.record(Timestamp(i * 2 + 1), rows([4_000_000 + i as u32]));
         }
-        assert!(recent.large.len() <= MAX_LARGE);
+        assert!(window.large.len() <= MAX_LARGE);
         for i in [1u32, 70, 200] {
-            assert!(recent.row_changed(T, &key(5000 + i), Timestamp(u64::from(i) * 2 - 1)));
-            assert!(recent.row_changed(T, &key(4_000_000 + i), Timestamp(u64::from(i) * 2)));
+            assert!(window.row_changed(T, &key(5000 + i), Timestamp(u64::from(i) * 2 - 1)));
+            assert!(window.row_changed(T, &key(4_000_000 + i), Timestamp(u64::from(i) * 2)));
         }
-        assert!(!recent.row_changed(T, &key(5000), Timestamp(401)));
-        recent.forget(Timestamp(402));
-        assert!(recent.small.is_empty() && recent.large.is_empty() && recent.kept == Kept::default());
+        assert!(!window.row_changed(T, &key(5000), Timestamp(401)));
+        window.forget(Timestamp(402));
+        assert!(window.small.is_empty() && window.large.is_empty() && window.held == Held::default());
     }
 }
