@@ -25,7 +25,7 @@ pub use stoa_exec::environment::DatabaseOptions;
 /// What a server names.
 pub use stoa_exec::{environment, settings};
 // Parts of `plan` name these by their old places.
-pub(crate) use stoa_exec::{nodes as exec, text};
+pub(crate) use stoa_exec::{fulltext as text, nodes as exec};
 pub(crate) use stoa_sql::typed;
 /// What a [`Database`] is opened on.
 pub use stoa_table::Tables;

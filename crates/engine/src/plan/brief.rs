@@ -144,7 +144,7 @@ mod tests {
             answer(&mut session, setup).await;
             let long = Arc::new(AtomicU32::new(0));
             let seen = Arc::clone(&long);
-            session.shared().set_long_work(move || {
+            session.shared().set_before_blocking(move || {
                 seen.fetch_add(1, Ordering::Relaxed);
                 Box::pin(std::future::ready(()))
             });

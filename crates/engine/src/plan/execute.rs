@@ -99,8 +99,8 @@ pub async fn execute(ctx: &StatementContext, bound: &Bound) -> PgResult<Executed
 /// As [`execute`].
 pub(crate) async fn execute_part(ctx: &StatementContext, bound: &Bound) -> PgResult<Executed> {
     let cache = PlanCache::default();
-    ctx.session.long_work_follows().await;
-    ctx.session.admitted().await;
+    ctx.session.before_blocking().await;
+    ctx.session.admit().await;
     stoa_exec::write::with_retry(ctx, false, || once(ctx, bound, &cache)).await
 }
 
@@ -115,8 +115,8 @@ pub(crate) async fn execute_cached(ctx: &StatementContext, bound: &Bound, cache:
     let brief = super::brief::is_brief(bound, cache, ctx.session.settings(), &ctx.database.text, &ctx.catalog)
         && super::brief::locks_sequences(ctx, cache.sequences(|| super::brief::sequences(bound)));
     if !brief {
-        ctx.session.long_work_follows().await;
-        ctx.session.admitted().await;
+        ctx.session.before_blocking().await;
+        ctx.session.admit().await;
     }
     if !cache.changes_rows(|| changes_rows(bound)) {
         return once(ctx, bound, cache).await;
@@ -136,8 +136,8 @@ async fn once(ctx: &StatementContext, bound: &Bound, cache: &PlanCache) -> PgRes
         match compiled.run(ctx, &Ctes::default()).await? {
             Some(KeyRows::Rows(rows)) => return Ok(Executed { stream: futures::stream::iter(rows.map(Ok)).boxed(), count: 0 }),
             Some(KeyRows::Unsuitable) => {
-                ctx.session.long_work_follows().await;
-                ctx.session.admitted().await;
+                ctx.session.before_blocking().await;
+                ctx.session.admit().await;
             }
             None => {}
         }
@@ -276,8 +276,8 @@ async fn mutate(planner: &Planner, mutation: &Mutation, compiled: Compiled) -> P
         (Some(read), ..) => {
             let rows = read.run(ctx, &ctx.params).await?;
             if matches!(rows, KeyRows::Unsuitable) {
-                ctx.session.long_work_follows().await;
-                ctx.session.admitted().await;
+                ctx.session.before_blocking().await;
+                ctx.session.admit().await;
             }
             rows
         }

@@ -5,7 +5,7 @@ use super::{KeyRead, KeyRows, SHORT_ROWS, count};
 use crate::exec::StatementContext;
 use crate::exec::scan_output::ScanTable;
 use crate::text::matching::MATCH_FUNCTION;
-use crate::text::read::{RowOrder, SearchRows, SomeRows, Sought};
+use crate::text::read::{RowOrder, SearchRequest, SearchRows, SomeRows};
 use crate::text::scan::Match;
 use crate::text::{TextIndexes, tsquery};
 use crate::typed::tree::{ColId, Expr, ExprKind, TableScan};
@@ -209,7 +209,7 @@ impl KeyRead {
         if fetch == Some(0) {
             return Ok(KeyRows::Rows(None));
         }
-        let sought = Sought { feed: Arc::clone(text.feed()), index, query: Arc::new(query) };
+        let sought = SearchRequest { feed: Arc::clone(text.feed()), index, query: Arc::new(query) };
         let room = fetch.unwrap_or(FEW_ROWS).min(FEW_ROWS);
         let mut rows = SearchRows::new(table, sought, Arc::clone(&self.read), search.order, room)?;
         // Only their number is wanted, or all must be looked at; the rows of both ways are as many.
@@ -218,7 +218,7 @@ impl KeyRead {
             return Ok(KeyRows::Unsuitable);
         }
         if rows.is_long() {
-            ctx.session.long_work_follows().await;
+            ctx.session.before_blocking().await;
         }
         let batches = match fetch.filter(|_| search.order != RowOrder::Any) {
             Some(fetch) if !self.conditions.is_empty() || rows.may_be_gone() => {
