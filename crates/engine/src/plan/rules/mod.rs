@@ -139,7 +139,7 @@ pub const RULES: &[Rule] = {
     ]
 };
 
-/// Reads and short queries without a plan.
+/// Compiled reads and queries, without a plan.
 pub(crate) const COMPILED: &str = "compiled";
 /// Scans under simple projections, run as they stand.
 pub(crate) const DIRECT: &str = "direct";
