@@ -112,7 +112,7 @@ pub const RULES: &[Rule] = {
     ]
 };
 
-/// Reads and short queries without a plan.
+/// Compiled reads and queries, without a plan.
 pub const COMPILED: &str = "compiled";
 /// Scans under simple projections, run as they stand.
 pub const DIRECT: &str = "direct";
