@@ -326,10 +326,46 @@ pub(super) fn column<'t>(table: &'t TableDescriptor, name: &str) -> PgResult<&'t
         .ok_or_else(|| PgError::new(SqlState::UNDEFINED_COLUMN, format!("column \"{name}\" of relation \"{}\" does not exist", table.name)))
 }
 
-pub(super) async fn alter_table(work: Work<'_>, mut table: TableDescriptor, action: &AlterAction) -> PgResult<()> {
+pub(super) async fn alter_table(work: Work<'_>, table: TableDescriptor, action: &AlterAction) -> PgResult<()> {
     match action {
         AlterAction::AddColumn { column, if_not_exists } => add_column(work, table, column, *if_not_exists).await,
         AlterAction::DropColumn { name, if_exists, cascade } => drop_column(work, table, &fold(name), *if_exists, *cascade).await,
+        AlterAction::SetDefault { .. }
+        | AlterAction::DropDefault { .. }
+        | AlterAction::SetNotNull { .. }
+        | AlterAction::DropNotNull { .. } => alter_value(work, table, action).await,
+        AlterAction::SetType { .. } => Err(PgError::internal("types are changed together")),
+        AlterAction::AddIdentity { .. }
+        | AlterAction::AlterIdentity { .. }
+        | AlterAction::DropIdentity { .. }
+        | AlterAction::DropExpression { .. } => alter_identity(work, table, action).await,
+        AlterAction::ColumnOptions { column: name, options, set } => column_options(work, table, &fold(name), options, *set),
+        AlterAction::ColumnStorage { column: name, what } => {
+            column(&table, &fold(name))?;
+            Err(PgError::unsupported(format!("ALTER COLUMN … SET {what} is not supported"))
+                .hint("Column families have the options of storage."))
+        }
+        AlterAction::AddConstraint(_) | AlterAction::DropConstraint { .. } | AlterAction::AlterConstraint { .. } => {
+            alter_constraint(work, table, action).await
+        }
+        AlterAction::ValidateConstraint { name } => validate_constraint(work, table, &fold(name)).await,
+        AlterAction::RenameColumn { old, new } => rename_column(work, table, &fold(old), &fold(new)),
+        AlterAction::RenameConstraint { old, new } => rename_constraint(work, table, &fold(old), &fold(new)),
+        AlterAction::Rename(new) => rename(work, table.oid, &fold(new)),
+        AlterAction::SetSchema(schema) => set_schema(work, table.oid, &fold(schema)),
+        AlterAction::OwnerTo(role) => check_owner(work, role),
+        AlterAction::SetOptions(options) => alter_options(work, table, options, true),
+        AlterAction::ResetOptions(options) => alter_options(work, table, options, false),
+        AlterAction::AlterFamily { name, options } => alter_family(work, table, &fold(name), options),
+        AlterAction::AddFamily { family, if_not_exists } => add_family(work, table, family, *if_not_exists).await,
+        AlterAction::DropFamily { name, if_exists } => drop_family(work, table, &fold(name), *if_exists),
+        AlterAction::Unsupported(words) => unsupported(&table, words),
+    }
+}
+
+/// The value that a column has by default, and whether it may be NULL.
+async fn alter_value(work: Work<'_>, mut table: TableDescriptor, action: &AlterAction) -> PgResult<()> {
+    match action {
         AlterAction::SetDefault { column: name, value } => {
             let found = column(&table, &fold(name))?.clone();
             if found.identity.is_some() {
@@ -392,7 +428,13 @@ pub(super) async fn alter_table(work: Work<'_>, mut table: TableDescriptor, acti
             change_column(&mut table, found.id, |c| c.not_null = false);
             work.put(Relation::Table(table))
         }
-        AlterAction::SetType { .. } => Err(PgError::internal("types are changed together")),
+        _ => Err(PgError::internal("another action of ALTER TABLE")),
+    }
+}
+
+/// Where a column's values come from: a sequence of its own, or an expression.
+async fn alter_identity(work: Work<'_>, mut table: TableDescriptor, action: &AlterAction) -> PgResult<()> {
+    match action {
         AlterAction::AddIdentity { column: name, always, options } => {
             let found = column(&table, &fold(name))?.clone();
             super::builder::check_identity_type(&found.ty.ty)?;
@@ -470,12 +512,13 @@ pub(super) async fn alter_table(work: Work<'_>, mut table: TableDescriptor, acti
             change_column(&mut table, found.id, |c| c.generated = None);
             work.put(Relation::Table(table))
         }
-        AlterAction::ColumnOptions { column: name, options, set } => column_options(work, table, &fold(name), options, *set),
-        AlterAction::ColumnStorage { column: name, what } => {
-            column(&table, &fold(name))?;
-            Err(PgError::unsupported(format!("ALTER COLUMN … SET {what} is not supported"))
-                .hint("Column families have the options of storage."))
-        }
+        _ => Err(PgError::internal("another action of ALTER TABLE")),
+    }
+}
+
+/// Constraints.
+async fn alter_constraint(work: Work<'_>, mut table: TableDescriptor, action: &AlterAction) -> PgResult<()> {
+    match action {
         AlterAction::AddConstraint(constraint) => {
             let mut builder = TableBuilder::of(work, table.clone());
             match &constraint.kind {
@@ -509,7 +552,6 @@ pub(super) async fn alter_table(work: Work<'_>, mut table: TableDescriptor, acti
             dropping.check(*cascade, Some(words))?;
             dropping.execute().await
         }
-        AlterAction::ValidateConstraint { name } => validate_constraint(work, table, &fold(name)).await,
         AlterAction::AlterConstraint { name, deferrable, initially_deferred } => {
             let name = fold(name);
             let Some(key) = table.foreign_keys.iter_mut().find(|f| f.name.name == name) else {
@@ -526,53 +568,47 @@ pub(super) async fn alter_table(work: Work<'_>, mut table: TableDescriptor, acti
             key.name.deferrable = deferrable.unwrap_or(key.name.initially_deferred);
             work.put(Relation::Table(table))
         }
-        AlterAction::RenameColumn { old, new } => rename_column(work, table, &fold(old), &fold(new)),
-        AlterAction::RenameConstraint { old, new } => rename_constraint(work, table, &fold(old), &fold(new)),
-        AlterAction::Rename(new) => rename(work, table.oid, &fold(new)),
-        AlterAction::SetSchema(schema) => set_schema(work, table.oid, &fold(schema)),
-        AlterAction::OwnerTo(role) => check_owner(work, role),
-        AlterAction::SetOptions(options) | AlterAction::ResetOptions(options) => {
-            storage_parameters::check_once(options)?;
-            if let Some(unknown) = options.iter().find(|o| !storage_parameters::is_known(&o.name, Of::Table)) {
-                let error = storage_parameters::unrecognized(&unknown.name);
-                return Err(match unknown.name.as_str() {
-                    name if super::table::is_family_option(name) => {
-                        let family = table.families.first().map_or("f", |f| f.name.as_str());
-                        error.hint(format!(
-                            "It is an option of column families: ALTER TABLE {} ALTER FAMILY {} WITH ({name} = …).",
-                            quote_name(&table.name),
-                            quote_name(family)
-                        ))
-                    }
-                    name if name.starts_with("salt_") => error.hint("Salt cannot be changed: copy the rows into a table that has it."),
-                    _ => error,
-                });
-            }
-            if matches!(action, AlterAction::SetOptions(_)) {
-                options.iter().try_for_each(|option| storage_parameters::check(option, Of::Table))?;
-            } else {
-                storage_parameters::check_reset(options)?;
-            }
-            set_options(&mut table.options, options, matches!(action, AlterAction::SetOptions(_)));
-            work.put(Relation::Table(table))
-        }
-        AlterAction::AlterFamily { name, options } => {
-            let name = fold(name);
-            let missing = missing_family(&table, &name);
-            let family = table.families.iter_mut().find(|f| f.name == name).ok_or(missing)?;
-            let layout = family.options.layout;
-            super::table::family_options(&mut family.options, options)?;
-            if family.options.layout != layout {
-                return Err(PgError::unsupported("the layout of a family cannot be changed").hint("Copy the table with CREATE TABLE AS."));
-            }
-            families_follow(work, &table);
-            super::table::warn_outliving(work, &table);
-            work.put(Relation::Table(table))
-        }
-        AlterAction::AddFamily { family, if_not_exists } => add_family(work, table, family, *if_not_exists).await,
-        AlterAction::DropFamily { name, if_exists } => drop_family(work, table, &fold(name), *if_exists),
-        AlterAction::Unsupported(words) => unsupported(&table, words),
+        _ => Err(PgError::internal("another action of ALTER TABLE")),
     }
+}
+
+fn alter_options(work: Work<'_>, mut table: TableDescriptor, options: &[StorageOption], set: bool) -> PgResult<()> {
+    storage_parameters::check_once(options)?;
+    if let Some(unknown) = options.iter().find(|o| !storage_parameters::is_known(&o.name, Of::Table)) {
+        let error = storage_parameters::unrecognized(&unknown.name);
+        return Err(match unknown.name.as_str() {
+            name if super::table::is_family_option(name) => {
+                let family = table.families.first().map_or("f", |f| f.name.as_str());
+                error.hint(format!(
+                    "It is an option of column families: ALTER TABLE {} ALTER FAMILY {} WITH ({name} = …).",
+                    quote_name(&table.name),
+                    quote_name(family)
+                ))
+            }
+            name if name.starts_with("salt_") => error.hint("Salt cannot be changed: copy the rows into a table that has it."),
+            _ => error,
+        });
+    }
+    if set {
+        options.iter().try_for_each(|option| storage_parameters::check(option, Of::Table))?;
+    } else {
+        storage_parameters::check_reset(options)?;
+    }
+    set_options(&mut table.options, options, set);
+    work.put(Relation::Table(table))
+}
+
+fn alter_family(work: Work<'_>, mut table: TableDescriptor, name: &str, options: &[StorageOption]) -> PgResult<()> {
+    let missing = missing_family(&table, name);
+    let family = table.families.iter_mut().find(|f| f.name == name).ok_or(missing)?;
+    let layout = family.options.layout;
+    super::table::family_options(&mut family.options, options)?;
+    if family.options.layout != layout {
+        return Err(PgError::unsupported("the layout of a family cannot be changed").hint("Copy the table with CREATE TABLE AS."));
+    }
+    families_follow(work, &table);
+    super::table::warn_outliving(work, &table);
+    work.put(Relation::Table(table))
 }
 
 /// How texts of a column are cut into words where no full text index says so.

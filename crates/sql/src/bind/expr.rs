@@ -1,6 +1,5 @@
 //! Expressions: operators, casts, predicates, subqueries, CASE and ARRAY.
 
-use super::literal::unknown;
 use super::scope::Clause;
 use super::{Binder, MAX_DEPTH};
 use crate::typed::deeper;
@@ -142,21 +141,7 @@ impl Binder<'_> {
             E::IsNotUnknown(inner) => self.is_bool(inner, None, true, "IS NOT UNKNOWN"),
             E::IsDistinctFrom(left, right) => self.is_distinct(left, right, false),
             E::IsNotDistinctFrom(left, right) => self.is_distinct(left, right, true),
-            E::Between { expr, negated, low, high } => {
-                if let E::Prefixed { prefix, value: low } = &**low
-                    && prefix.value == stoa_syntax::marks::SYMMETRIC
-                {
-                    return self.bind_between_symmetric(expr, low, high, *negated, syntax);
-                }
-                let value = self.bind_expr(expr)?;
-                let (low, high) = (self.bind_expr(low)?, self.bind_expr(high)?);
-                let (lower, upper) = if *negated {
-                    (self.compare("<", value.clone(), low, syntax)?, self.compare(">", value, high, syntax)?)
-                } else {
-                    (self.compare(">=", value.clone(), low, syntax)?, self.compare("<=", value, high, syntax)?)
-                };
-                Ok(if *negated { or(vec![lower, upper]) } else { and(vec![lower, upper]) })
-            }
+            E::Between { expr, negated, low, high } => self.bind_between(expr, low, high, *negated, syntax),
             E::InList { expr, list, negated } => self.bind_in_list(expr, list, *negated, syntax),
             E::InSubquery { expr, subquery, negated } => {
                 let found = self.bind_any_query(expr, "=", subquery, false, syntax)?;
@@ -173,107 +158,22 @@ impl Binder<'_> {
             E::ILike { negated, expr, pattern, escape_char, .. } => {
                 self.bind_like(if *negated { "!~~*" } else { "~~*" }, expr, pattern, escape_char.as_ref(), "like_escape", syntax)
             }
-            E::SimilarTo { negated, expr, pattern, escape_char } => {
-                let value = self.bind_expr(expr)?;
-                let pattern = self.bind_expr(pattern)?;
-                let mut args = vec![pattern];
-                if let Some(escape) = escape_char {
-                    args.push(self.bind_value(escape)?);
-                }
-                let regexp = self.call("similar_to_escape", args).map_err(|e| e.at(self.pos(syntax)))?;
-                self.operator(if *negated { "!~" } else { "~" }, Some(value), regexp).map_err(|e| e.at(self.pos(syntax)))
-            }
-            E::AtTimeZone { timestamp, time_zone } => {
-                let value = self.bind_expr(timestamp)?;
-                let zone = self.bind_expr(time_zone)?;
-                self.call("timezone", vec![zone, value]).map_err(|e| e.at(self.pos(syntax)))
-            }
-            E::Extract { field, expr, .. } => {
-                let name = field.to_string();
-                let name = name.trim_matches(['"', '\'']).to_lowercase();
-                let value = self.bind_expr(expr)?;
-                self.call("extract", vec![unknown(&name), value]).map_err(|e| e.at(self.pos(expr.as_ref())))
-            }
-            E::Ceil { expr, field } => self.rounding("ceil", expr, field, syntax),
-            E::Floor { expr, field } => self.rounding("floor", expr, field, syntax),
-            E::Position { expr, r#in } => {
-                let (what, string) = (self.bind_expr(expr)?, self.bind_expr(r#in)?);
-                self.call("position", vec![string, what]).map_err(|e| e.at(self.pos(syntax)))
-            }
-            E::Substring { expr, substring_from, substring_for, .. } => {
-                let mut args = vec![self.bind_expr(expr)?];
-                match (substring_from, substring_for) {
-                    (Some(from), for_) => {
-                        args.push(self.bind_expr(from)?);
-                        if let Some(for_) = for_ {
-                            args.push(self.bind_expr(for_)?);
-                        }
-                    }
-                    (None, Some(for_)) => {
-                        args.push(Expr::new(ExprKind::Const(ScalarValue::Int32(Some(1))), SqlType::new(PgType::Int4)));
-                        args.push(self.bind_expr(for_)?);
-                    }
-                    (None, None) => {}
-                }
-                self.call("substring", args).map_err(|e| e.at(self.pos(syntax)))
-            }
-            E::Trim { trim_where, trim_what, expr, trim_characters } => {
-                let name = match trim_where {
-                    Some(ast::TrimWhereField::Leading) => "ltrim",
-                    Some(ast::TrimWhereField::Trailing) => "rtrim",
-                    _ => "btrim",
-                };
-                let mut args = vec![self.bind_expr(expr)?];
-                if let Some(what) = trim_what {
-                    args.push(self.bind_expr(what)?);
-                }
-                for extra in trim_characters.iter().flatten() {
-                    args.push(self.bind_expr(extra)?);
-                }
-                self.call(name, args).map_err(|e| e.at(self.pos(syntax)))
-            }
-            E::Overlay { expr, overlay_what, overlay_from, overlay_for } => {
-                let mut args = vec![self.bind_expr(expr)?, self.bind_expr(overlay_what)?, self.bind_expr(overlay_from)?];
-                if let Some(length) = overlay_for {
-                    args.push(self.bind_expr(length)?);
-                }
-                self.call("overlay", args).map_err(|e| e.at(self.pos(syntax)))
-            }
-            E::Collate { expr, collation } => {
-                let name = super::name_parts(collation)?;
-                let base = name.last().map_or("", String::as_str);
-                let arg = self.bind_expr(expr)?;
-                let arg = self.resolve_unknown(arg)?;
-                let at = self.pos_behind(expr);
-                if !arg.ty.ty.is_string() && arg.ty.ty.element().is_none_or(|e| !e.is_string()) {
-                    return Err(
-                        PgError::new(SqlState::DATATYPE_MISMATCH, format!("collations are not supported by type {}", arg.ty.ty)).at(at)
-                    );
-                }
-                if !matches!(base, "C" | "POSIX" | "default" | "ucs_basic") {
-                    return Err(PgError::new(
-                        SqlState::UNDEFINED_OBJECT,
-                        format!("collation \"{}\" for encoding \"UTF8\" does not exist", name.join(".")),
-                    )
-                    .at(at)
-                    .hint("Texts are ordered by their bytes: \"C\", \"POSIX\" and \"default\" exist."));
-                }
-                Ok(arg)
-            }
+            E::SimilarTo { .. }
+            | E::AtTimeZone { .. }
+            | E::Extract { .. }
+            | E::Ceil { .. }
+            | E::Floor { .. }
+            | E::Position { .. }
+            | E::Substring { .. }
+            | E::Trim { .. }
+            | E::Overlay { .. }
+            | E::IsNormalized { .. } => self.bind_worded_call(syntax),
+            E::Collate { expr, collation } => self.bind_collate(expr, collation),
             E::Function(function) => self.bind_function(function, syntax),
             E::Case { operand, conditions, else_result, .. } => {
                 self.bind_case(operand.as_deref(), conditions, else_result.as_deref(), syntax)
             }
-            E::Exists { subquery, negated } => {
-                let mut query = self.bind_subquery(subquery)?;
-                // Nobody asks what the rows are: what their columns would do is not done.
-                if let crate::typed::tree::Rel::Project { exprs, .. } = &mut query.rel {
-                    exprs.retain(|(_, e)| !super::aggregate::walk_effects(e));
-                    query.outputs.retain(|o| exprs.iter().any(|(id, _)| *id == o.col));
-                }
-                let exists = Expr::new(ExprKind::Exists(Box::new(query)), bool_type());
-                Ok(if *negated { not(exists) } else { exists })
-            }
+            E::Exists { subquery, negated } => self.bind_exists(subquery, *negated),
             E::Subquery(subquery) => {
                 let query = self.bind_subquery(subquery)?;
                 self.scalar_subquery(query).map_err(|e| e.at(self.pos(syntax)))
@@ -284,12 +184,6 @@ impl Binder<'_> {
             }
             E::Array(array) => self.bind_array(&array.elem, None, syntax),
             E::CompoundFieldAccess { root, access_chain } => self.bind_access(root, access_chain, syntax),
-            E::IsNormalized { expr, form, negated } => {
-                let value = self.bind_expr(expr)?;
-                let form = form.as_ref().map_or_else(|| "NFC".to_owned(), ToString::to_string);
-                let out = self.call("is_normalized", vec![value, unknown(&form)]).map_err(|e| e.at(self.pos(syntax)))?;
-                Ok(if *negated { not(out) } else { out })
-            }
             E::InUnnest { .. } | E::RLike { .. } => Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error").at(self.pos(syntax))),
             E::Wildcard(_) | E::QualifiedWildcard(..) => {
                 Err(PgError::new(SqlState::SYNTAX_ERROR, "row expansion via \"*\" is not supported here").at(self.pos(syntax)))
@@ -304,12 +198,51 @@ impl Binder<'_> {
         }
     }
 
-    fn rounding(&mut self, name: &str, expr: &E, field: &ast::CeilFloorKind, syntax: &E) -> PgResult<Expr> {
-        if !matches!(field, ast::CeilFloorKind::DateTimeField(ast::DateTimeField::NoDateTime)) {
-            return Err(PgError::new(SqlState::UNDEFINED_FUNCTION, format!("function {name} with a second argument does not exist")));
+    fn bind_between(&mut self, expr: &E, low: &E, high: &E, negated: bool, syntax: &E) -> PgResult<Expr> {
+        if let E::Prefixed { prefix, value: low } = low
+            && prefix.value == stoa_syntax::marks::SYMMETRIC
+        {
+            return self.bind_between_symmetric(expr, low, high, negated, syntax);
         }
+        let value = self.bind_expr(expr)?;
+        let (low, high) = (self.bind_expr(low)?, self.bind_expr(high)?);
+        let (lower, upper) = if negated {
+            (self.compare("<", value.clone(), low, syntax)?, self.compare(">", value, high, syntax)?)
+        } else {
+            (self.compare(">=", value.clone(), low, syntax)?, self.compare("<=", value, high, syntax)?)
+        };
+        Ok(if negated { or(vec![lower, upper]) } else { and(vec![lower, upper]) })
+    }
+
+    fn bind_exists(&mut self, subquery: &ast::Query, negated: bool) -> PgResult<Expr> {
+        let mut query = self.bind_subquery(subquery)?;
+        // Nobody asks what the rows are: what their columns would do is not done.
+        if let crate::typed::tree::Rel::Project { exprs, .. } = &mut query.rel {
+            exprs.retain(|(_, e)| !super::aggregate::walk_effects(e));
+            query.outputs.retain(|o| exprs.iter().any(|(id, _)| *id == o.col));
+        }
+        let exists = Expr::new(ExprKind::Exists(Box::new(query)), bool_type());
+        Ok(if negated { not(exists) } else { exists })
+    }
+
+    fn bind_collate(&mut self, expr: &E, collation: &ast::ObjectName) -> PgResult<Expr> {
+        let name = super::name_parts(collation)?;
+        let base = name.last().map_or("", String::as_str);
         let arg = self.bind_expr(expr)?;
-        self.call(name, vec![arg]).map_err(|e| e.at(self.pos(syntax)))
+        let arg = self.resolve_unknown(arg)?;
+        let at = self.pos_behind(expr);
+        if !arg.ty.ty.is_string() && arg.ty.ty.element().is_none_or(|e| !e.is_string()) {
+            return Err(PgError::new(SqlState::DATATYPE_MISMATCH, format!("collations are not supported by type {}", arg.ty.ty)).at(at));
+        }
+        if !matches!(base, "C" | "POSIX" | "default" | "ucs_basic") {
+            return Err(PgError::new(
+                SqlState::UNDEFINED_OBJECT,
+                format!("collation \"{}\" for encoding \"UTF8\" does not exist", name.join(".")),
+            )
+            .at(at)
+            .hint("Texts are ordered by their bytes: \"C\", \"POSIX\" and \"default\" exist."));
+        }
+        Ok(arg)
     }
 
     fn bind_like(

@@ -23,6 +23,7 @@ pub mod resolve;
 pub mod scope;
 mod search;
 pub mod select;
+mod select_clauses;
 mod subscript;
 pub mod suggest;
 pub mod targets;
@@ -31,6 +32,7 @@ pub mod type_name;
 pub mod updatable;
 mod window;
 mod with;
+mod worded_call;
 
 use crate::typed::tree::{Bound, BoundBody, ColId, Cte, CteId, Expr};
 use scope::{Clause, FromItem, Scope};

@@ -1,14 +1,10 @@
-//! One SELECT: its lists and clauses, in the order in which SQL evaluates them.
+//! One SELECT: its lists and clauses, in the order in which SQL evaluates them ([`super::select_clauses`]).
 
-use super::aggregate::{Grouping, has_aggregate};
-use super::function::same_expr;
-use super::query::{lacks_equality, no_equality};
 use super::scope::{Clause, Scope};
 use super::{Binder, fold};
-use crate::typed::tree::{ColId, Expr, ExprKind, JoinKind, Output, Query, Rel, SetExpr, SortKey, TableScan};
+use crate::typed::tree::{ColId, Expr, ExprKind, JoinKind, Query, Rel, SetExpr, SortKey, TableScan};
 use crate::typed::walk;
-use crate::typed::walk::walk_volatile;
-use stoa_pg::{PgError, PgResult, PgType, SqlState};
+use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::ast::{self, Expr as E};
 use stoa_syntax::locking::Strength;
 use stoa_table::services::locks::{LockStrength, LockWait};
@@ -55,321 +51,25 @@ impl Binder<'_> {
 
     fn bind_select_in_scope(&mut self, select: &ast::Select, tail: &Tail<'_>) -> PgResult<Query> {
         let mut rel = self.bind_from(&select.from)?;
-        for ast::NamedWindowDefinition(name, definition) in &select.named_window {
-            let name = fold(name);
-            if self.scope().named_windows.iter().any(|(n, _)| *n == name) {
-                return Err(PgError::new(SqlState::WINDOWING_ERROR, format!("window \"{name}\" is already defined")));
-            }
-            let bound = match definition {
-                ast::NamedWindowExpr::WindowSpec(spec) => self.window_spec(spec),
-                ast::NamedWindowExpr::NamedWindow(other) => self.window_spec(&ast::WindowSpec {
-                    window_name: Some(other.clone()),
-                    partition_by: Vec::new(),
-                    order_by: Vec::new(),
-                    window_frame: None,
-                }),
-            };
-            if let Some(scope) = self.scopes.last_mut() {
-                scope.named_windows.push((name, bound));
-            }
-        }
-        let condition = |b: &mut Self| match &select.selection {
-            None => Ok(None),
-            Some(condition) => b.in_clause(Clause::Where, |b| {
-                let bound = b.bind_expr(condition)?;
-                b.coerce_condition(bound, "WHERE").map_err(|e| e.at(b.pos(condition))).map(Some)
-            }),
-        };
-        // As in PostgreSQL the select list is read, and its errors are told, before the condition. What it shows of a text is for a
-        // MATCH in that.
-        let first = if super::text_match::has_snippet(&select.projection) { condition(self)? } else { None };
-        let mut targets = self.in_clause(Clause::SelectList, |b| b.bind_select_list(&select.projection))?;
-        let predicate = if first.is_some() { first } else { condition(self)? };
+        self.bind_named_windows(&select.named_window)?;
+        let (targets, predicate) = self.bind_list_and_condition(select)?;
         if let Some(predicate) = predicate {
             rel = Rel::Filter { input: Box::new(rel), predicate };
         }
-
-        // In PostgreSQL's order, in which errors are found.
-        let mut having = match &select.having {
-            Some(condition) => Some(self.in_clause(Clause::Having, |b| {
-                let bound = b.bind_expr(condition)?;
-                b.coerce_condition(bound, "HAVING").map_err(|e| e.at(b.pos(condition)))
-            })?),
-            None => None,
-        };
-        let mut order = self.in_clause(Clause::OrderBy, |b| b.bind_order_by(&tail.order_by, &targets))?;
-        // GROUP BY sees the input first, then the select list's names.
-        let (groups, sets) = self.in_clause(Clause::GroupBy, |b| b.bind_group_by(&select.group_by, &targets))?;
-        let mut distinct_on = match &select.distinct {
-            Some(ast::Distinct::On(exprs)) => Some(self.in_clause(Clause::SelectList, |b| b.bind_distinct_on(exprs, &targets))?),
-            _ => None,
-        };
-        if let (Some(on), Some(ast::Distinct::On(written))) = (&distinct_on, &select.distinct) {
-            self.check_distinct_on(on, written, &order)?;
-        }
-        let distinct = matches!(select.distinct, Some(ast::Distinct::Distinct));
-        if let Some(error) = self.scopes.last_mut().and_then(|s| s.window_error.take()) {
-            return Err(error);
-        }
-
-        let grouped = !groups.is_empty()
-            || sets.is_some()
-            || having.is_some()
-            || !self.scope().outer_aggregates.is_empty()
-            || !self.scope().outer_groupings.is_empty()
-            || targets.iter().any(|t| has_aggregate(&t.expr))
-            || order.iter().any(|k| has_aggregate(&k.expr))
-            || distinct_on.iter().flatten().any(has_aggregate);
-        if !tail.locks.is_empty() {
-            let what = if grouped && !groups.is_empty() {
-                Some("GROUP BY clause")
-            } else if having.is_some() {
-                Some("HAVING clause")
-            } else if grouped {
-                Some("aggregate functions")
-            } else if distinct || distinct_on.is_some() {
-                Some("DISTINCT clause")
-            } else if targets.iter().any(|t| t.expr.any(&mut |e| matches!(e.kind, ExprKind::Window(_)))) {
-                Some("window functions")
-            } else if targets.iter().any(|t| t.expr.any(&mut |e| matches!(e.kind, ExprKind::Set(_)))) {
-                Some("set-returning functions in the target list")
-            } else {
-                None
-            };
-            if let Some(what) = what {
-                let strength = stoa_syntax::locking::strength_and_tables(&tail.locks[0]).0.clause();
-                return Err(PgError::unsupported(format!("{strength} is not allowed with {what}")));
-            }
-        }
-        if distinct {
-            let listed = targets.iter().map(|t| self.resolve_unknown(t.expr.clone())).collect::<PgResult<Vec<_>>>()?;
-            for (key, syntax) in order.iter().zip(&tail.order_by) {
-                let key = self.resolve_unknown(key.expr.clone())?;
-                if !listed.iter().any(|e| same_expr(e, &key)) {
-                    return Err(PgError::new(
-                        SqlState::INVALID_COLUMN_REFERENCE,
-                        "for SELECT DISTINCT, ORDER BY expressions must appear in select list",
-                    )
-                    .at(self.pos(&syntax.expr)));
-                }
-            }
-        }
-        // What is grouped, sorted or made distinct is text, where it had no type.
-        let mut typed = Vec::with_capacity(targets.len());
-        for target in &targets {
-            let mut named = groups.iter().chain(order.iter().map(|k| &k.expr)).chain(distinct_on.iter().flatten());
-            typed.push(
-                target.expr.ty.ty == PgType::Unknown && {
-                    let text = self.resolve_unknown(target.expr.clone())?;
-                    distinct || named.any(|e| same_expr(e, &target.expr) || same_expr(e, &text))
-                },
-            );
-        }
-        let mut groups = groups;
-        if grouped && groups.iter().any(has_set) {
-            // Set-returning functions that are grouped by give their rows before.
-            let written = groups.clone();
-            loop {
-                let mut sets = Vec::new();
-                groups.iter_mut().for_each(|group| self.take_sets(group, &mut sets));
-                if sets.is_empty() {
-                    break;
-                }
-                rel = self.nested_sets(rel, sets);
-            }
-            let above = targets.iter_mut().map(|t| &mut t.expr).chain(&mut having);
-            for expr in above.chain(order.iter_mut().map(|k| &mut k.expr)).chain(distinct_on.iter_mut().flatten()) {
-                for (from, to) in written.iter().zip(&groups).filter(|(from, _)| has_set(from)) {
-                    walk::rewrite(expr, false, &mut |e| same_expr(e, from).then(|| to.clone()));
-                }
-            }
-        }
-        if grouped {
-            let groups = groups.into_iter().map(|g| (self.group_id(&g), g)).collect();
-            let mut grouping = Grouping::new(groups, sets, self.scope())?;
-            for target in &mut targets {
-                self.above_groups(&mut target.expr, &mut grouping)?;
-            }
-            if let Some(having) = &mut having {
-                self.above_groups(having, &mut grouping)?;
-            }
-            for key in &mut order {
-                self.above_groups(&mut key.expr, &mut grouping)?;
-            }
-            for on in distinct_on.iter_mut().flatten() {
-                self.above_groups(on, &mut grouping)?;
-            }
-            rel = grouping.into_rel(rel);
-            if let Some(predicate) = having {
-                rel = Rel::Filter { input: Box::new(rel), predicate };
-            }
-        }
-
+        let mut clauses = self.bind_clauses(select, tail, targets)?;
+        clauses.refuse_locks(tail.locks)?;
+        self.check_distinct_order(&clauses, tail)?;
+        let typed = self.become_text(&clauses)?;
+        rel = self.group(&mut clauses, rel)?;
         // Windows, then set-returning functions.
-        let mut windows = Vec::new();
-        for expr in
-            targets.iter_mut().map(|t| &mut t.expr).chain(order.iter_mut().map(|k| &mut k.expr)).chain(distinct_on.iter_mut().flatten())
-        {
-            self.take_windows(expr, &mut windows);
-        }
-        if !windows.is_empty() {
-            rel = Rel::Window { input: Box::new(rel), windows };
-        }
-        // Rows are sorted before set-returning functions make several of each, unless they are sorted by what those give: they come in
-        // the order in which it is given.
-        let mut keys: Vec<SortKey> = Vec::with_capacity(order.len());
-        let sorted_before_sets = !order.is_empty()
-            && !distinct
-            && distinct_on.is_none()
-            && tail.locks.is_empty()
-            && targets.iter().any(|t| has_set(&t.expr))
-            && !order.iter().any(|k| has_set(&k.expr))
-            && !targets.iter().any(|t| walk::has_subquery(&t.expr));
-        if sorted_before_sets {
-            let mut below = Vec::with_capacity(order.len() + targets.len());
-            for key in std::mem::take(&mut order) {
-                let (expr, col) = (self.resolve_unknown(key.expr)?, self.new_col());
-                keys.push(SortKey { expr: Expr::column(col, expr.ty.clone()), descending: key.descending, nulls_first: key.nulls_first });
-                below.push((col, expr));
-            }
-            targets.iter().for_each(|target| self.pass_columns(&target.expr, &mut below));
-            rel = Rel::Project { input: Box::new(rel), exprs: below };
-            rel = Rel::Sort { input: Box::new(rel), keys: keys.clone() };
-        }
-        loop {
-            let mut sets: Vec<(Vec<ColId>, SetExpr)> = Vec::new();
-            for expr in
-                targets.iter_mut().map(|t| &mut t.expr).chain(order.iter_mut().map(|k| &mut k.expr)).chain(distinct_on.iter_mut().flatten())
-            {
-                self.take_sets(expr, &mut sets);
-            }
-            if sets.is_empty() {
-                break;
-            }
-            rel = self.nested_sets(rel, sets);
-        }
-
-        let mut exprs: Vec<(ColId, Expr)> = Vec::with_capacity(targets.len() + order.len());
-        let mut outputs = Vec::with_capacity(targets.len());
-        for (target, typed) in targets.into_iter().zip(typed) {
-            let untyped = target.expr.ty.ty == PgType::Unknown && !typed;
-            let expr = self.resolve_unknown(target.expr)?;
-            let origin = self.origin_of(&expr);
-            let col = self.new_col();
-            if untyped {
-                self.untyped.insert(col);
-            }
-            outputs.push(Output { name: target.name, col, ty: expr.ty.clone(), origin });
-            exprs.push((col, expr));
-        }
-        if sorted_before_sets && tail.with_ties {
-            exprs.extend(keys.iter().filter_map(|key| Some((column_id(&key.expr)?, key.expr.clone()))));
-        }
-        // Sort keys are output columns, or hidden ones behind them.
-        for key in order {
-            let expr = self.resolve_unknown(key.expr)?;
-            let col = match exprs.iter().find(|(_, e)| same_expr(e, &expr)) {
-                Some((col, _)) => *col,
-                None => {
-                    let col = self.new_col();
-                    exprs.push((col, expr.clone()));
-                    col
-                }
-            };
-            keys.push(SortKey { expr: Expr::column(col, expr.ty), descending: key.descending, nulls_first: key.nulls_first });
-        }
-        let mut on_columns = Vec::new();
-        if let Some(on) = distinct_on {
-            for expr in on {
-                let expr = self.resolve_unknown(expr)?;
-                let col = match exprs.iter().find(|(_, e)| same_expr(e, &expr)) {
-                    Some((col, _)) => *col,
-                    None => {
-                        let col = self.new_col();
-                        exprs.push((col, expr.clone()));
-                        col
-                    }
-                };
-                on_columns.push(Expr::column(col, expr.ty));
-            }
-        }
-        let scans = self.locked_scans(&rel, tail.locks)?;
-        if !scans.is_empty() {
-            // The row keys of locked tables go up to the lock.
-            let mut through = Vec::new();
-            walk::visit_rel(&rel, &mut |node| {
-                if let Rel::Scan(scan) = node
-                    && scans.iter().any(|(ids, ..)| ids.contains(&scan.scan_id))
-                {
-                    through.extend(key_columns(scan));
-                }
-            });
-            // Subqueries and views between hand them on.
-            for (id, expr) in &through {
-                hand_on(&mut rel, *id, expr);
-            }
-            exprs.extend(through);
-        }
-        // A volatile function is called for the rows that are left, in their order.
-        let mut late: Vec<(ColId, Expr)> = Vec::new();
-        if !distinct && (!keys.is_empty() || tail.fetch.is_some() || tail.offset.is_some()) {
-            let sorted: Vec<ColId> = keys.iter().map(|k| &k.expr).chain(&on_columns).filter_map(column_id).collect();
-            let is_late = |(id, expr): &(ColId, Expr)| {
-                outputs.iter().any(|o| o.col == *id) && !sorted.contains(id) && walk_volatile(expr) && !walk::has_subquery(expr)
-            };
-            let (above, mut below): (Vec<_>, Vec<_>) = exprs.into_iter().partition(is_late);
-            if !above.is_empty() {
-                above.iter().for_each(|(_, expr)| self.pass_columns(expr, &mut below));
-                late = outputs
-                    .iter()
-                    .map(|o| {
-                        above.iter().find(|(id, _)| *id == o.col).cloned().unwrap_or_else(|| (o.col, Expr::column(o.col, o.ty.clone())))
-                    })
-                    .collect();
-            }
-            exprs = below;
-        }
-        rel = Rel::Project { input: Box::new(rel), exprs };
-        if distinct {
-            for o in &outputs {
-                if lacks_equality(&o.ty.ty) {
-                    return Err(no_equality(&o.ty.ty));
-                }
-            }
-            let columns = outputs.iter().map(|o| (o.col, o.ty.clone())).collect();
-            rel = Rel::Distinct { input: Box::new(rel), columns };
-        }
-        if !sorted_before_sets && (!keys.is_empty() || !on_columns.is_empty()) {
-            let mut sort = keys.clone();
-            for on in &on_columns {
-                if !sort.iter().any(|k| k.expr == *on) {
-                    sort.push(SortKey { expr: on.clone(), descending: false, nulls_first: false });
-                }
-            }
-            if on_columns.is_empty() {
-                rel = Rel::Sort { input: Box::new(rel), keys: sort };
-            } else {
-                rel = Rel::Sort { input: Box::new(rel), keys: sort.clone() };
-                rel = Rel::DistinctOn { input: Box::new(rel), on: on_columns, order: sort };
-            }
-        }
-        for (scans, strength, wait) in scans {
-            rel = Rel::Lock { input: Box::new(rel), scans, strength, wait };
-        }
-        // Rows that OFFSET passes over have called it; those behind LIMIT have not.
-        let above_limit = tail.offset.is_none() || tail.with_ties;
-        if !above_limit && !late.is_empty() {
-            rel = Rel::Project { input: Box::new(rel), exprs: std::mem::take(&mut late) };
-        }
-        rel = self.limit(rel, tail, keys)?;
-        if !late.is_empty() {
-            rel = Rel::Project { input: Box::new(rel), exprs: late };
-        }
-        Ok(Query { rel, outputs })
+        rel = self.add_windows(&mut clauses, rel);
+        let (rel, keys) = self.add_sets(&mut clauses, rel, tail)?;
+        let list = self.list_of(clauses, typed, keys, tail.with_ties)?;
+        self.finish_select(rel, list, tail)
     }
 
     /// Hands the columns of this query that an expression has through a projection below it.
-    fn pass_columns(&self, expr: &Expr, below: &mut Vec<(ColId, Expr)>) {
+    pub(super) fn pass_columns(&self, expr: &Expr, below: &mut Vec<(ColId, Expr)>) {
         let outer = self.scopes.split_last().map_or(&[][..], |(_, outer)| outer);
         expr.any(&mut |e| {
             if let ExprKind::Column(id) = e.kind
@@ -408,7 +108,7 @@ impl Binder<'_> {
     }
 
     /// A grouped plain column keeps its id.
-    fn group_id(&mut self, group: &Expr) -> ColId {
+    pub(super) fn group_id(&mut self, group: &Expr) -> ColId {
         if let ExprKind::Column(id) = group.kind { id } else { self.new_col() }
     }
 
@@ -486,12 +186,12 @@ impl Binder<'_> {
         }
     }
 
-    fn nested_sets(&mut self, rel: Rel, sets: Vec<(Vec<ColId>, SetExpr)>) -> Rel {
+    pub(super) fn nested_sets(&mut self, rel: Rel, sets: Vec<(Vec<ColId>, SetExpr)>) -> Rel {
         Rel::ProjectSet { input: Box::new(rel), sets, outer: false, ordinality: None }
     }
 
     /// The scans that each locking clause names.
-    fn locked_scans(&self, rel: &Rel, locks: &[ast::LockClause]) -> PgResult<Vec<(Vec<u32>, LockStrength, LockWait)>> {
+    pub(super) fn locked_scans(&self, rel: &Rel, locks: &[ast::LockClause]) -> PgResult<Vec<(Vec<u32>, LockStrength, LockWait)>> {
         let mut out = Vec::with_capacity(locks.len());
         for lock in locks {
             let (written, tables) = stoa_syntax::locking::strength_and_tables(lock);
@@ -620,10 +320,10 @@ pub fn hand_on(rel: &mut Rel, id: ColId, expr: &Expr) -> bool {
     below
 }
 
-fn has_set(expr: &Expr) -> bool {
+pub(super) fn has_set(expr: &Expr) -> bool {
     expr.any(&mut |e| matches!(e.kind, ExprKind::Set(_)))
 }
 
-fn column_id(expr: &Expr) -> Option<ColId> {
+pub(super) fn column_id(expr: &Expr) -> Option<ColId> {
     if let ExprKind::Column(id) = expr.kind { Some(id) } else { None }
 }
