@@ -33,7 +33,7 @@ sys.path.insert(0, str(HERE))
 import random_queries  # noqa: E402
 from sides import Side, server  # noqa: E402
 
-ENGINE = HERE.parent.parent / "crates/engine/src"
+SETTINGS = HERE.parent.parent / "crates/exec/src/settings"
 KINDS = {"queries": 0.15, "joins": 0.25, "shapes": 0.25, "conditions": 0.2, "firsts": 0.15}
 # The share of statements over many rows: one of them takes the time of twenty others.
 MANY = 0.04
@@ -41,14 +41,14 @@ MANY = 0.04
 
 def rules():
     """The rules that can be left out, from the list of the planner."""
-    listed = re.findall(r'rule\(("[^"]+"|[A-Z]+), [ALPC], (\w+), (\w+)\)', (ENGINE / "plan/rules/mod.rs").read_text())
+    listed = re.findall(r'rule\(("[^"]+"|[A-Z]+), [ALPC], (\w+), (\w+)\)', (SETTINGS / "planner_rules.rs").read_text())
     named = {"COMPILED": "compiled", "DIRECT": "direct"}
     return list(dict.fromkeys(named.get(name, name.strip('"')) for name, standing, needed in listed if standing != "Dropped" and needed == "false"))
 
 
 def settings():
     """The settings of access paths, with the value that is not the default."""
-    known = (ENGINE / "session/settings/known.rs").read_text()
+    known = (SETTINGS / "known.rs").read_text()
     return [f"{name} = off" for name in re.findall(r'name: "(stoa\.enable_\w+)"', known)] + ["stoa.force_index = on", "stoa.min_column_cache_scan_size = 0"]
 
 

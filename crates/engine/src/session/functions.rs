@@ -1,10 +1,11 @@
 //! Functions about the session, its transaction and its server, called for one row.
 
-use super::{cursor_row, waiting};
+use super::cursor_row;
 use arrow::array::StringViewArray;
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
 use std::time::Duration;
+use stoa_exec::environment::waiting;
 use stoa_exec::environment::{SessionEnvironment, SessionShared};
 use stoa_exec::settings::{self, Kind};
 use stoa_pg::values::array::array_of_elements;

@@ -22,7 +22,6 @@ pub mod show;
 pub mod system;
 pub(crate) mod table_locks;
 pub mod transaction;
-pub(crate) mod waiting;
 
 pub use api::{CopyFormat, Execution, OutputColumn, ParamValue, Prepared, Rows, RowsTag, Session, SessionOptions, TransactionStatus};
 pub use prepared::Description;

@@ -2,11 +2,11 @@
 //!
 //! Called for one row each, through [`stoa_pg::context::System`].
 
-use super::waiting;
 use arrow::array::Int32Array;
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
 use stoa_exec::environment::SessionEnvironment;
+use stoa_exec::environment::waiting;
 use stoa_pg::values::array::array_of_elements;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_sql::definition::functions::{Answer, Args, Objects, big, null, own_storage, storage, text};

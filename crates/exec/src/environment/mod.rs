@@ -9,6 +9,7 @@ pub mod database;
 pub mod guard;
 pub mod session;
 pub mod statement;
+pub mod waiting;
 
 pub use database::{DatabaseInner, DatabaseOptions};
 pub use session::{Notice, SessionShared};

@@ -4,10 +4,10 @@
 //! sequence are made durable before a statement takes them, a free lock is taken without asking. What is left waits here, and holds
 //! its thread: other tasks move to other threads meanwhile. This is the one place of its kind.
 
+use super::guard::interruptible;
+use super::session::SessionShared;
 use std::future::Future;
 use std::time::{Duration, Instant};
-use stoa_exec::environment::SessionShared;
-use stoa_exec::environment::guard::interruptible;
 use stoa_pg::PgResult;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
@@ -22,7 +22,7 @@ fn has_other_threads() -> Option<Handle> {
 ///
 /// # Errors
 /// Those of the future; where there are other threads, 57014 and 57P01.
-pub(crate) fn answer<T>(session: &SessionShared, work: impl Future<Output = PgResult<T>>) -> PgResult<T> {
+pub fn answer<T>(session: &SessionShared, work: impl Future<Output = PgResult<T>>) -> PgResult<T> {
     match has_other_threads() {
         Some(handle) => tokio::task::block_in_place(|| handle.block_on(interruptible(session, work))),
         None => futures::executor::block_on(work),
@@ -33,7 +33,7 @@ pub(crate) fn answer<T>(session: &SessionShared, work: impl Future<Output = PgRe
 ///
 /// # Errors
 /// Those of the future; 57014, 57P01.
-pub(crate) fn others(session: &SessionShared, work: impl Future<Output = PgResult<()>>, mut retry: impl FnMut() -> bool) -> PgResult<()> {
+pub fn others(session: &SessionShared, work: impl Future<Output = PgResult<()>>, mut retry: impl FnMut() -> bool) -> PgResult<()> {
     match has_other_threads() {
         Some(handle) => tokio::task::block_in_place(|| handle.block_on(interruptible(session, work))),
         None => loop {
@@ -50,7 +50,7 @@ pub(crate) fn others(session: &SessionShared, work: impl Future<Output = PgResul
 ///
 /// # Errors
 /// 57014, 57P01.
-pub(crate) fn sleep(session: &SessionShared, time: Duration) -> PgResult<()> {
+pub fn sleep(session: &SessionShared, time: Duration) -> PgResult<()> {
     let until = Instant::now().checked_add(time);
     let slept = async {
         tokio::time::sleep(time).await;
