@@ -53,6 +53,19 @@ const FOLDERS: &[&str] = &["crates", "benches", "examples", "sql-tests", "tests"
 // ---------------------------------------------------------------------------------------------------------------------------------
 // Rules
 
+/// Files that a document names by their crate (`engine/plan/execute.rs`) are there. `exists` is asked for paths from the root.
+fn named_files(text: &str, exists: &dyn Fn(&str) -> bool) -> Vec<String> {
+    let crates: BTreeSet<&str> = CRATES.iter().filter_map(|(package, _)| package.strip_prefix("stoa-")).collect();
+    // Every second piece stands in backquotes.
+    let quoted = text.lines().flat_map(|line| line.split('`').skip(1).step_by(2));
+    let named = quoted.filter(|name| !name.contains(char::is_whitespace)).filter_map(|name| {
+        let (folder, rest) = name.split_once('/')?;
+        let path = format!("crates/{folder}/src/{}", rest.trim_end_matches('/'));
+        (crates.contains(folder) && !exists(&path)).then(|| format!("`{name}` is no file"))
+    });
+    named.collect()
+}
+
 /// Every file opens with `//!`.
 fn opening(path: &Path, text: &str) -> Option<String> {
     (!text.starts_with("//!")).then(|| format!("{} does not open with //!", path.display()))
@@ -245,6 +258,12 @@ fn names(names: &[&str]) -> BTreeSet<String> {
 }
 
 #[test]
+fn a_file_that_is_not_there_is_told() {
+    let exists = |path: &str| path == "crates/sql/src/bind/mod.rs";
+    assert_eq!(named_files("see `sql/bind/gone.rs`, `sql/bind/mod.rs`,\n`a/b`, `sql / x`", &exists), ["`sql/bind/gone.rs` is no file"]);
+}
+
+#[test]
 fn a_file_without_a_description_is_told() {
     let path = Path::new("crates/x/src/a.rs");
     for text in ["", "use std::fs;\n", "// a comment\n", "/// an item's\n", "#![allow(x)]\n//! too late\n", "\n//! too late\n"] {
@@ -416,6 +435,21 @@ fn files_say_what_they_are() {
         let shown = path.strip_prefix(&root).unwrap();
         complaints.extend(opening(shown, &fs::read_to_string(path).unwrap()));
         complaints.extend(naming(shown));
+    }
+    assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
+}
+
+#[test]
+fn documents_name_files_that_are_there() {
+    let root = root();
+    let mut documents = vec![root.join("ARCHITECTURE.md"), root.join("CONTRIBUTING.md"), root.join("README.md")];
+    let listed = fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    documents.extend(listed.filter(|path| path.extension().is_some_and(|e| e == "md")));
+    let mut complaints = Vec::new();
+    for document in documents {
+        let text = fs::read_to_string(&document).unwrap();
+        let missing = named_files(&text, &|path| root.join(path).exists());
+        complaints.extend(missing.into_iter().map(|complaint| format!("{}: {complaint}", document.display())));
     }
     assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
 }
