@@ -6,7 +6,6 @@
 use super::definition::{Constraint, Definitions, constraint, describe};
 use super::names::{class_name, class_named, is_visible, primary_index, qualified, shown_relation};
 use crate::session::system::SessionSystem;
-use crate::session::waiting;
 use crate::virtual_tables::updatable::Names;
 use crate::virtual_tables::{DATABASE_OWNER, DATABASE_OWNER_NAME, OWNER};
 use arrow::array::{Int32Array, StringViewArray};
@@ -290,10 +289,7 @@ fn answer(system: &SessionSystem, function: &str, args: &Args<'_>, result: &SqlT
             if !sequence.temporary {
                 system.txn.require_writable("nextval()")?;
             }
-            let value = match numbers.try_next(&sequence) {
-                Some(value) => value?,
-                None => waiting::answer(&system.session, numbers.next(&sequence))?,
-            };
+            let value = next_value(system, &*numbers, &sequence)?;
             let mut values = system.session.sequences.lock();
             values.current.insert(sequence.oid, value);
             values.last = Some(sequence.oid);
@@ -324,7 +320,7 @@ fn answer(system: &SessionSystem, function: &str, args: &Args<'_>, result: &SqlT
             }
             let Some(value) = args.int(1) else { return big(None) };
             let is_called = args.bool(2).unwrap_or(true);
-            waiting::answer(&system.session, numbers.set(&sequence, value, is_called))?;
+            system.session.wait_for(numbers.set(&sequence, value, is_called))?;
             if is_called {
                 system.session.sequences.lock().current.insert(sequence.oid, value);
             }
@@ -332,7 +328,7 @@ fn answer(system: &SessionSystem, function: &str, args: &Args<'_>, result: &SqlT
         }
         "pg_sequence_last_value" => {
             let (sequence, numbers) = sequence(system, args)?;
-            let state = waiting::answer(&system.session, numbers.state(&sequence))?;
+            let state = system.session.wait_for(numbers.state(&sequence))?;
             big(state.is_called.then_some(state.last_value))
         }
         // Transactions.
@@ -344,7 +340,7 @@ fn answer(system: &SessionSystem, function: &str, args: &Args<'_>, result: &SqlT
             Err(PgError::unsupported(format!("{function} is not supported")).hint("Commit times of transactions are not kept."))
         }
         "stoa_commit_status" => match args.text(0) {
-            Some(token) => text(waiting::answer(&system.session, crate::session::commit_status::status(system, &token))?.word().to_owned()),
+            Some(token) => text(system.session.wait_for(crate::session::commit_status::status(system, &token))?.word().to_owned()),
             None => text(None),
         },
         "pg_blocking_pids" => {
@@ -581,7 +577,7 @@ fn measured(system: &SessionSystem, storage: TableId) -> PgResult<(u64, u64)> {
             let generation = files.generation();
             (generation.bytes(), generation.documents())
         })),
-        None => waiting::answer(&system.session, system.database.tables.size(storage)),
+        None => system.session.wait_for(system.database.tables.size(storage)),
     }
 }
 
@@ -787,6 +783,13 @@ fn privilege_on(system: &SessionSystem, function: &str, args: &Args<'_>) -> PgRe
 
 // Sequences.
 
+fn next_value(system: &SessionSystem, numbers: &dyn Numbers, sequence: &SequenceDescriptor) -> PgResult<i64> {
+    match numbers.try_next(sequence) {
+        Some(value) => value,
+        None => system.session.wait_for(numbers.next(sequence)),
+    }
+}
+
 /// The sequence that is to be advanced or set: whoever is changing its definition is waited for.
 fn locked_sequence(system: &SessionSystem, args: &Args<'_>) -> PgResult<(SequenceDescriptor, Arc<dyn Numbers>)> {
     let (before, numbers) = sequence(system, args)?;
@@ -796,7 +799,7 @@ fn locked_sequence(system: &SessionSystem, args: &Args<'_>) -> PgResult<(Sequenc
     }
     if !txn.try_lock_table(before.oid, mode) {
         let work = async { txn.lock_table(before.oid, mode, false, &before.name).await.map(|_| ()) };
-        waiting::others(&system.session, work, || txn.try_lock_table(before.oid, mode))?;
+        system.session.wait_for_others(work, || txn.try_lock_table(before.oid, mode))?;
     }
     // What holds behind the lock may be newer than what the statement began with.
     if txn.sees(&system.catalog) {

@@ -4,7 +4,6 @@ use super::cursor_row::{self, KEY_OF_CURRENT_ROW};
 use super::settings::{self, Kind};
 use super::shared::SessionShared;
 use super::system::SessionSystem;
-use super::waiting;
 use arrow::array::StringViewArray;
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
@@ -182,7 +181,7 @@ fn signal(system: &SessionSystem, args: &[ScalarValue], signal: Signal) -> PgRes
     let known = match pid.and_then(|pid| u32::try_from(pid).ok()) {
         Some(pid) => {
             let sessions = system.database.tables.services().sessions();
-            waiting::answer(&system.session, async { Ok(sessions.signal(pid, signal).await) })?
+            system.session.wait_for(async { Ok(sessions.signal(pid, signal).await) })?
         }
         None => false,
     };
@@ -206,7 +205,7 @@ fn sleep(system: &SessionSystem, how_long: Option<&ScalarValue>) -> PgResult<Sca
         _ => return Ok(ScalarValue::Null),
     };
     let Ok(micros) = u64::try_from(micros) else { return Ok(ScalarValue::Null) };
-    waiting::sleep(&system.session, Duration::from_micros(micros))?;
+    system.session.sleep(Duration::from_micros(micros))?;
     Ok(ScalarValue::Null)
 }
 
@@ -236,11 +235,11 @@ fn advisory(system: &SessionSystem, function: &str, args: &[ScalarValue]) -> PgR
     let (at_once, deadlock_timeout) = (locks.try_lock(key, shared, transaction), system.txn.deadlock_timeout());
     if function.starts_with("pg_try_") {
         let asked = || locks.lock(key, shared, transaction, Wait::Never, deadlock_timeout);
-        return Ok(truth(at_once.map_or_else(|| waiting::answer(&system.session, asked()), Ok)?));
+        return Ok(truth(at_once.map_or_else(|| system.session.wait_for(asked()), Ok)?));
     }
     if at_once != Some(true) {
         let work = async { locks.lock(key, shared, transaction, system.txn.lock_wait(), deadlock_timeout).await.map(|_| ()) };
-        waiting::others(&system.session, work, || locks.try_lock(key, shared, transaction) == Some(true))?;
+        system.session.wait_for_others(work, || locks.try_lock(key, shared, transaction) == Some(true))?;
     }
     Ok(ScalarValue::Null)
 }

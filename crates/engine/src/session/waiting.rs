@@ -18,49 +18,51 @@ fn has_other_threads() -> Option<Handle> {
     Handle::try_current().ok().filter(|handle| handle.runtime_flavor() == RuntimeFlavor::MultiThread)
 }
 
-/// Waits for an answer that comes from another thread or node.
-///
-/// # Errors
-/// Those of the future; where there are other threads, 57014 and 57P01.
-pub(crate) fn answer<T>(session: &SessionShared, work: impl Future<Output = PgResult<T>>) -> PgResult<T> {
-    match has_other_threads() {
-        Some(handle) => tokio::task::block_in_place(|| handle.block_on(interruptible(session, work))),
-        None => futures::executor::block_on(work),
-    }
-}
-
-/// Waits for what other statements do; `retry` is asked instead where there is but one thread.
-///
-/// # Errors
-/// Those of the future; 57014, 57P01.
-pub(crate) fn others(session: &SessionShared, work: impl Future<Output = PgResult<()>>, mut retry: impl FnMut() -> bool) -> PgResult<()> {
-    match has_other_threads() {
-        Some(handle) => tokio::task::block_in_place(|| handle.block_on(interruptible(session, work))),
-        None => loop {
-            session.check_interrupt()?;
-            if retry() {
-                return Ok(());
-            }
-            std::thread::sleep(STEP);
-        },
-    }
-}
-
-/// Waits for a time.
-///
-/// # Errors
-/// 57014, 57P01.
-pub(crate) fn sleep(session: &SessionShared, time: Duration) -> PgResult<()> {
-    let until = Instant::now().checked_add(time);
-    let slept = async {
-        tokio::time::sleep(time).await;
-        Ok(())
-    };
-    others(session, slept, || {
-        let left = until.map_or(STEP, |at| at.saturating_duration_since(Instant::now()));
-        if left < STEP {
-            std::thread::sleep(left);
+impl SessionShared {
+    /// Waits in a function for an answer that comes from another thread or node.
+    ///
+    /// # Errors
+    /// Those of the future; where there are other threads, 57014 and 57P01.
+    pub(crate) fn wait_for<T>(&self, work: impl Future<Output = PgResult<T>>) -> PgResult<T> {
+        match has_other_threads() {
+            Some(handle) => tokio::task::block_in_place(|| handle.block_on(interruptible(self, work))),
+            None => futures::executor::block_on(work),
         }
-        left < STEP
-    })
+    }
+
+    /// Waits in a function for what other statements do; `retry` is asked instead where there is but one thread.
+    ///
+    /// # Errors
+    /// Those of the future; 57014, 57P01.
+    pub(crate) fn wait_for_others(&self, work: impl Future<Output = PgResult<()>>, mut retry: impl FnMut() -> bool) -> PgResult<()> {
+        match has_other_threads() {
+            Some(handle) => tokio::task::block_in_place(|| handle.block_on(interruptible(self, work))),
+            None => loop {
+                self.check_interrupt()?;
+                if retry() {
+                    return Ok(());
+                }
+                std::thread::sleep(STEP);
+            },
+        }
+    }
+
+    /// Waits in a function for a time.
+    ///
+    /// # Errors
+    /// 57014, 57P01.
+    pub(crate) fn sleep(&self, time: Duration) -> PgResult<()> {
+        let until = Instant::now().checked_add(time);
+        let slept = async {
+            tokio::time::sleep(time).await;
+            Ok(())
+        };
+        self.wait_for_others(slept, || {
+            let left = until.map_or(STEP, |at| at.saturating_duration_since(Instant::now()));
+            if left < STEP {
+                std::thread::sleep(left);
+            }
+            left < STEP
+        })
+    }
 }

@@ -72,7 +72,7 @@ fn sequence_row(ctx: &StatementContext, oid: Oid) -> PgResult<RecordBatch> {
     let gone = || PgError::new(SqlState::UNDEFINED_TABLE, format!("could not open relation with OID {oid}"));
     let Some(Relation::Sequence(sequence)) = ctx.catalog.relation(oid).map(|r| &**r) else { return Err(gone()) };
     let numbers = ctx.catalog.numbers().ok_or_else(gone)?;
-    let state = crate::session::waiting::answer(&ctx.session, numbers.state(sequence))?;
+    let state = ctx.session.wait_for(numbers.state(sequence))?;
     let columns: [(&str, ArrayRef); 3] = [
         ("last_value", Arc::new(Int64Array::from(vec![state.last_value]))),
         ("log_cnt", Arc::new(Int64Array::from(vec![state.log_cnt]))),

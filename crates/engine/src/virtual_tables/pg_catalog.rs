@@ -274,7 +274,7 @@ pub fn fill(ctx: &StatementContext, name: &str, t: &mut Table<'_>) -> PgResult<b
         "pg_sequence" | "pg_sequences" => {
             for relation in catalog.relations() {
                 if let Relation::Sequence(s) = &**relation {
-                    let state = catalog.numbers().and_then(|numbers| crate::session::waiting::answer(&ctx.session, numbers.state(s)).ok());
+                    let state = catalog.numbers().and_then(|numbers| ctx.session.wait_for(numbers.state(s)).ok());
                     t.row(vec![
                         ("last_value", state.filter(|state| state.is_called).map_or(V::Null, |state| V::Int(state.last_value))),
                         ("seqrelid", V::Oid(s.oid)),
