@@ -20,7 +20,7 @@ use stoa_table::Tables;
 use stoa_table::column_cache::ColumnCache;
 use stoa_table::services::notifications::Notification;
 use stoa_table::services::{SessionHandle, Signal};
-use stoa_table::txn::{GroupId, TransactionManager, WriteSpace};
+use stoa_table::txn::{GroupId, SpillSpace, TransactionManager};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 /// How a database is opened.
@@ -180,7 +180,7 @@ impl Database {
         let transactions = TransactionManager::new(&tables);
         let directory = options.spill_directory.clone().unwrap_or_else(std::env::temp_dir);
         let most = (options.query_memory_bytes / 4).min(MAX_WRITE_SET_MEMORY);
-        transactions.set_write_space(WriteSpace::new(directory, runtime.memory_pool.clone(), most));
+        transactions.set_spill_space(SpillSpace::new(directory, runtime.memory_pool.clone(), most));
         transactions.set_max_transaction_bytes(options.spill_bytes);
         let text_directory = options.text_directory.as_deref();
         let text =
