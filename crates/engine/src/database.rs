@@ -16,7 +16,7 @@ use stoa_exec::memory::StatementPool;
 use stoa_pg::{PgError, PgResult};
 use stoa_table::Tables;
 use stoa_table::column_cache::ColumnCache;
-use stoa_table::txn::{TransactionManager, WriteSpace};
+use stoa_table::txn::{SpillSpace, TransactionManager};
 
 /// What the changes of one transaction take of memory at most, however much there is.
 const MAX_WRITE_SET_MEMORY: usize = 128 << 20;
@@ -70,7 +70,7 @@ impl Database {
         let transactions = TransactionManager::new(&tables);
         let directory = options.spill_directory.clone().unwrap_or_else(std::env::temp_dir);
         let most = (options.query_memory_bytes / 4).min(MAX_WRITE_SET_MEMORY);
-        transactions.set_write_space(WriteSpace::new(directory, runtime.memory_pool.clone(), most));
+        transactions.set_spill_space(SpillSpace::new(directory, runtime.memory_pool.clone(), most));
         transactions.set_max_transaction_bytes(options.spill_bytes);
         let text_directory = options.text_directory.as_deref();
         let text =

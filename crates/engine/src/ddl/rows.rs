@@ -94,7 +94,7 @@ impl<'a> RowWriter<'a> {
                 index: index.clone(),
                 evaluator,
                 seen: HashSet::new(),
-                sorter: sorted.then(|| EntrySorter::new(&work.ctx.database.transactions.write_space())),
+                sorter: sorted.then(|| EntrySorter::new(&work.ctx.database.transactions.spill_space())),
             });
         }
         Ok(Self {
@@ -223,7 +223,7 @@ impl<'a> RowWriter<'a> {
     }
 
     fn piece(&self) -> usize {
-        PIECE.min(self.work.ctx.database.transactions.write_space().most() / 16)
+        PIECE.min(self.work.ctx.database.transactions.spill_space().most() / 16)
     }
 
     async fn flush(&mut self) -> PgResult<()> {

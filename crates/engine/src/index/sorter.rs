@@ -12,7 +12,7 @@ use std::io::{BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 use stoa_pg::{PgError, PgResult, SqlState};
-use stoa_table::txn::write_space::{WriteMemory, WriteSpace};
+use stoa_table::txn::spill_space::{SpillMemory, SpillSpace};
 
 /// Bytes of entries that are sorted at a time, at most.
 const RUN_BYTES: usize = 64 << 20;
@@ -31,7 +31,7 @@ struct Place {
 /// Entries in memory: each its lengths, its key and its cell, as they are written to files.
 #[derive(Default)]
 struct Run {
-    memory: WriteMemory,
+    memory: SpillMemory,
     bytes: Vec<u8>,
     places: Vec<Place>,
     /// How many bytes all keys begin with, and the first key.
@@ -138,7 +138,7 @@ type Spilling = JoinHandle<PgResult<(File, Run)>>;
 
 /// See the module.
 pub struct EntrySorter {
-    space: Arc<WriteSpace>,
+    space: Arc<SpillSpace>,
     run: Run,
     spilling: Option<Spilling>,
     /// The memory of a run that was written.
@@ -150,11 +150,11 @@ pub struct EntrySorter {
 
 impl EntrySorter {
     #[must_use]
-    pub fn new(space: &Arc<WriteSpace>) -> Self {
+    pub fn new(space: &Arc<SpillSpace>) -> Self {
         Self::with_run_bytes(space, RUN_BYTES.min(space.most()))
     }
 
-    fn with_run_bytes(space: &Arc<WriteSpace>, run_bytes: usize) -> Self {
+    fn with_run_bytes(space: &Arc<SpillSpace>, run_bytes: usize) -> Self {
         Self {
             space: Arc::clone(space),
             run: Run::default(),
@@ -343,7 +343,7 @@ mod tests {
     #[test]
     fn entries_come_in_order_from_memory_and_from_files() {
         for run_bytes in [1 << 20, 4000, 300] {
-            let space = Arc::new(WriteSpace::default());
+            let space = Arc::new(SpillSpace::default());
             let mut sorter = EntrySorter::with_run_bytes(&space, run_bytes);
             let mut rng = StdRng::seed_from_u64(run_bytes as u64);
             let mut wanted: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();

@@ -34,7 +34,7 @@ async fn sequence_row(ctx: &StatementContext, oid: Oid) -> PgResult<RecordBatch>
     let gone = || PgError::new(SqlState::UNDEFINED_TABLE, format!("could not open relation with OID {oid}"));
     let Some(Relation::Sequence(sequence)) = ctx.catalog.relation(oid).map(|r| &**r) else { return Err(gone()) };
     let numbers = ctx.catalog.numbers().ok_or_else(gone)?;
-    let state = stoa_exec::environment::waiting::answer(&ctx.session, numbers.state(sequence))?;
+    let state = numbers.state(sequence).await?;
     let columns: [(&str, ArrayRef); 3] = [
         ("last_value", Arc::new(Int64Array::from(vec![state.last_value]))),
         ("log_cnt", Arc::new(Int64Array::from(vec![state.log_cnt]))),

@@ -1,8 +1,8 @@
 //! The transactions of a database: what they share.
 
 use super::advisory::AdvisoryLocks;
+use super::spill_space::SpillSpace;
 use super::transaction::{Isolation, Transaction};
-use super::write_space::WriteSpace;
 use crate::catalog::CatalogSnapshot;
 use crate::feed::Feed;
 use crate::services::locks::{GroupId, Locks};
@@ -48,7 +48,7 @@ pub struct TransactionManager {
     tables: Tables,
     feed: Arc<Feed>,
     max_transaction_bytes: AtomicU64,
-    write_space: RwLock<Arc<WriteSpace>>,
+    spill_space: RwLock<Arc<SpillSpace>>,
     /// Transactions by the numbers that they began with: those that run, and those that sessions keep for the next.
     known: Mutex<BTreeMap<u64, Weak<Transaction>>>,
     /// Advisory locks of the sessions that used any.
@@ -65,7 +65,7 @@ impl TransactionManager {
             feed: Feed::new(Arc::clone(tables.store())),
             tables: tables.clone(),
             max_transaction_bytes: AtomicU64::new(MAX_TRANSACTION_BYTES),
-            write_space: RwLock::default(),
+            spill_space: RwLock::default(),
             known: Mutex::default(),
             advisory: Mutex::default(),
         })
@@ -138,12 +138,12 @@ impl TransactionManager {
     }
 
     /// Where write sets have their memory and their files from.
-    pub fn set_write_space(&self, space: WriteSpace) {
-        *self.write_space.write() = Arc::new(space);
+    pub fn set_spill_space(&self, space: SpillSpace) {
+        *self.spill_space.write() = Arc::new(space);
     }
 
-    pub fn write_space(&self) -> Arc<WriteSpace> {
-        Arc::clone(&self.write_space.read())
+    pub fn spill_space(&self) -> Arc<SpillSpace> {
+        Arc::clone(&self.spill_space.read())
     }
 
     pub(super) fn max_transaction_bytes(&self) -> usize {

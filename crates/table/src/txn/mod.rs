@@ -11,7 +11,7 @@
 //!
 //! Invariant: no row is written without its lock, so a commit has nothing to check but what [`serializable`](crate::services::serializable) asks.
 //!
-//! Reading order: [`row_change`] → [`write_buffer`] → [`run`] → [`write_set`] → [`overlay`] → [`view`] → [`transaction`] → [`manager`].
+//! Reading order: [`row_change`] → [`write_buffer`] → [`spill_file`] → [`write_set`] → [`overlay`] → [`view`] → [`transaction`] → [`manager`].
 
 pub mod advisory;
 pub mod commit_token;
@@ -20,12 +20,12 @@ pub mod key_filter;
 pub mod manager;
 pub mod overlay;
 pub mod row_change;
-pub mod run;
+pub mod spill_file;
+pub mod spill_space;
 pub mod transaction;
 pub mod view;
 pub mod write_buffer;
 pub mod write_set;
-pub mod write_space;
 
 pub use crate::catalog::store::{CATALOG_FAMILY, CATALOG_TABLE};
 pub use crate::failure::{DISK_FULL_HINT, is_statement_retry, statement_retry, store_error};
@@ -33,7 +33,7 @@ pub use crate::services::locks::{GroupId, LockStrength, LockWait, TableLockMode}
 pub use manager::{TransactionManager, TxnOptions};
 pub use overlay::Overlay;
 pub use row_change::RowChange;
+pub use spill_space::SpillSpace;
 pub use transaction::{Isolation, Transaction};
 pub use view::{RangeRead, ReadView, ViewScan};
 pub use write_set::WriteSet;
-pub use write_space::WriteSpace;

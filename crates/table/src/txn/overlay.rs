@@ -1,7 +1,7 @@
 //! The transaction's own writes as one statement sees them: write sets, the later over the earlier, merged row by row.
 
 use super::row_change::RowChange;
-use super::run::{Run, RunCursor};
+use super::spill_file::{SpillCursor, SpillFile};
 use super::write_buffer::Place;
 use super::write_set::WriteSet;
 use crate::row::KeyList;
@@ -65,8 +65,8 @@ impl Overlay {
 
     /// Whether some of it is on disk.
     #[must_use]
-    pub fn has_runs(&self) -> bool {
-        self.layers.iter().any(|l| l.has_runs())
+    pub fn has_spill_files(&self) -> bool {
+        self.layers.iter().any(|l| l.has_spill_files())
     }
 
     /// Whether reads of a table must look here.
@@ -82,7 +82,7 @@ impl Overlay {
             let row = layer.buffer.seek(table, first).and_then(|at| layer.buffer.at(table, at));
             row.is_some_and(|row| row.key() <= last)
         };
-        self.layers.iter().any(|layer| layer.runs.iter().any(|run| run.may_touch(table, first, last)) || in_buffer(layer))
+        self.layers.iter().any(|layer| layer.files.iter().any(|file| file.may_touch(table, first, last)) || in_buffer(layer))
     }
 
     /// The tables with changes, in order.
@@ -169,8 +169,8 @@ impl Overlay {
     pub fn cursor(&self, table: TableId, range: KeyRange, reverse: bool) -> PgResult<OverlayCursor> {
         let mut sources = Vec::new();
         for layer in self.layers.iter().filter(|l| l.touches(table)) {
-            for run in layer.runs.iter().filter(|r| r.touches(table)) {
-                sources.push(Source::Run(RunCursor::open(run, table, &range.start, range.end.as_deref(), reverse)?));
+            for file in layer.files.iter().filter(|r| r.touches(table)) {
+                sources.push(Source::Spilled(SpillCursor::open(file, table, &range.start, range.end.as_deref(), reverse)?));
             }
             let at = match (reverse, &range.end) {
                 (false, _) => layer.buffer.seek(table, &range.start),
@@ -213,14 +213,14 @@ impl Overlay {
 #[derive(Debug)]
 enum Source {
     Buffer { layer: Arc<WriteSet>, at: Option<Place> },
-    Run(RunCursor),
+    Spilled(SpillCursor),
 }
 
 impl Source {
     fn key(&self, table: TableId) -> Option<&[u8]> {
         match self {
             Source::Buffer { layer, at } => layer.buffer.at(table, (*at)?).map(|row| row.key()),
-            Source::Run(cursor) => cursor.key(),
+            Source::Spilled(cursor) => cursor.key(),
         }
     }
 
@@ -231,7 +231,7 @@ impl Source {
                     out.add(&row);
                 }
             }
-            Source::Run(cursor) => cursor.add_to(out),
+            Source::Spilled(cursor) => cursor.add_to(out),
         }
     }
 
@@ -241,7 +241,7 @@ impl Source {
                 *at = at.and_then(|at| if reverse { layer.buffer.before(table, at) } else { layer.buffer.after(table, at) });
                 Ok(())
             }
-            Source::Run(cursor) => cursor.step(reverse),
+            Source::Spilled(cursor) => cursor.step(reverse),
         }
     }
 }
@@ -269,10 +269,10 @@ impl OverlayCursor {
         out
     }
 
-    /// Over all rows of a table in some runs, the oldest first.
-    pub(super) fn of_runs(runs: &[Arc<Run>], table: TableId) -> PgResult<Self> {
+    /// Over all rows of a table in some files, the oldest first.
+    pub(super) fn of_files(files: &[Arc<SpillFile>], table: TableId) -> PgResult<Self> {
         let sources =
-            runs.iter().map(|run| RunCursor::open(run, table, &[], None, false).map(Source::Run)).collect::<PgResult<Vec<_>>>()?;
+            files.iter().map(|file| SpillCursor::open(file, table, &[], None, false).map(Source::Spilled)).collect::<PgResult<Vec<_>>>()?;
         Ok(Self::new(table, KeyRange::all(), false, sources))
     }
 

@@ -151,8 +151,8 @@ impl State {
             if newest.rows() > before.rows().saturating_mul(4) && !many {
                 return;
             }
-            // What is below runs goes to disk before them.
-            if newest.has_runs() && before.spill().is_err() {
+            // What is below spill files goes to disk before them.
+            if newest.has_spill_files() && before.spill().is_err() {
                 return;
             }
             before.absorb(std::mem::take(newest));
@@ -419,7 +419,7 @@ impl Transaction {
         let mut state = self.state.lock();
         // What somebody still reads stays as it is; the rest goes over it.
         if state.current.last_mut().and_then(Arc::get_mut).is_none() {
-            state.current.push(Arc::new(WriteSet::new(&self.manager.write_space())));
+            state.current.push(Arc::new(WriteSet::new(&self.manager.spill_space())));
         }
         let Some(current) = state.current.last_mut().and_then(Arc::get_mut) else {
             return Err(PgError::internal("a write set that is read while it is written"));

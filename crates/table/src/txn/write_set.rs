@@ -1,67 +1,67 @@
-//! What a transaction has written and nobody else sees: a buffer in memory, and sorted runs of what did not fit.
+//! What a transaction has written and nobody else sees: a buffer in memory, and spill files of what did not fit.
 //!
-//! Invariant: the buffer is newer than all runs, and each run newer than those before it. A change without reset lies over the row
-//! below (in an older run, an older write set, the store), cell by cell; one with reset replaces it.
+//! Invariant: the buffer is newer than all files, and each file newer than those before it. A change without reset lies over the row
+//! below (in an older file, an older write set, the store), cell by cell; one with reset replaces it.
 
 use super::overlay::{Overlay, OverlayCursor};
 use super::row_change::RowChange;
-use super::run::{Run, RunWriter};
+use super::spill_file::{SpillFile, SpillWriter};
+use super::spill_space::{SpillMemory, SpillSpace};
 use super::write_buffer::WriteBuffer;
-use super::write_space::{WriteMemory, WriteSpace};
 use std::sync::{Arc, LazyLock};
 use stoa_pg::sqlstate::SqlState;
 use stoa_pg::{PgError, PgResult};
 use stoa_store::{FamilyId, TableId};
 
 /// Runs that are merged into one.
-const MAX_RUNS: usize = 12;
+const MAX_FILES: usize = 12;
 
 /// See the module.
 #[derive(Debug)]
 pub struct WriteSet {
     pub(super) buffer: WriteBuffer,
     /// The oldest first.
-    pub(super) runs: Vec<Arc<Run>>,
-    space: Arc<WriteSpace>,
-    memory: WriteMemory,
+    pub(super) files: Vec<Arc<SpillFile>>,
+    space: Arc<SpillSpace>,
+    memory: SpillMemory,
     /// Why the buffer could not go to disk when it had to. Nothing is lost.
     failed: Option<PgError>,
 }
 
 impl Default for WriteSet {
     fn default() -> Self {
-        static SPACE: LazyLock<Arc<WriteSpace>> = LazyLock::new(Arc::default);
+        static SPACE: LazyLock<Arc<SpillSpace>> = LazyLock::new(Arc::default);
         Self::new(&SPACE)
     }
 }
 
 impl WriteSet {
     #[must_use]
-    pub fn new(space: &Arc<WriteSpace>) -> Self {
-        Self { buffer: WriteBuffer::default(), runs: Vec::new(), space: Arc::clone(space), memory: WriteMemory::default(), failed: None }
+    pub fn new(space: &Arc<SpillSpace>) -> Self {
+        Self { buffer: WriteBuffer::default(), files: Vec::new(), space: Arc::clone(space), memory: SpillMemory::default(), failed: None }
     }
 
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.buffer.is_empty() && self.runs.is_empty()
+        self.buffer.is_empty() && self.files.is_empty()
     }
 
     /// Bytes held, in memory and on disk.
     #[must_use]
     pub fn bytes(&self) -> usize {
-        self.buffer.bytes() + self.runs.iter().map(|r| usize::try_from(r.bytes()).unwrap_or(usize::MAX)).sum::<usize>()
+        self.buffer.bytes() + self.files.iter().map(|r| usize::try_from(r.bytes()).unwrap_or(usize::MAX)).sum::<usize>()
     }
 
-    /// Rows changed; one that is in several runs counts as often.
+    /// Rows changed; one that is in several files counts as often.
     #[must_use]
     pub fn rows(&self) -> usize {
-        self.buffer.rows() + self.runs.iter().map(|r| r.rows()).sum::<usize>()
+        self.buffer.rows() + self.files.iter().map(|r| r.rows()).sum::<usize>()
     }
 
     /// Whether some of it is on disk.
     #[must_use]
-    pub fn has_runs(&self) -> bool {
-        !self.runs.is_empty()
+    pub fn has_spill_files(&self) -> bool {
+        !self.files.is_empty()
     }
 
     /// What went wrong since this was asked last.
@@ -109,7 +109,7 @@ impl WriteSet {
         if self.buffer.is_empty() {
             return Ok(());
         }
-        let mut writer = RunWriter::new(&self.space, self.buffer.rows())?;
+        let mut writer = SpillWriter::new(&self.space, self.buffer.rows())?;
         for table in self.buffer.tables() {
             let mut at = self.buffer.first(table);
             while let Some(place) = at
@@ -119,40 +119,40 @@ impl WriteSet {
                 at = self.buffer.after(table, place);
             }
         }
-        self.runs.push(Arc::new(writer.finish()?));
+        self.files.push(Arc::new(writer.finish()?));
         self.buffer = WriteBuffer::default();
         self.memory.free();
         self.merge_runs()
     }
 
-    /// Keeps runs few: the newest of about one size become one.
+    /// Keeps files few: the newest of about one size become one.
     fn merge_runs(&mut self) -> PgResult<()> {
         while self.merge_newest()? {}
         Ok(())
     }
 
     fn merge_newest(&mut self) -> PgResult<bool> {
-        let size = |run: &Arc<Run>| run.bytes();
-        let newest = self.runs.last().map_or(0, size);
-        let alike = self.runs.iter().rev().take_while(|run| size(run) < newest.saturating_mul(MAX_RUNS as u64 / 2)).count();
-        if alike < MAX_RUNS {
+        let size = |file: &Arc<SpillFile>| file.bytes();
+        let newest = self.files.last().map_or(0, size);
+        let alike = self.files.iter().rev().take_while(|file| size(file) < newest.saturating_mul(MAX_FILES as u64 / 2)).count();
+        if alike < MAX_FILES {
             return Ok(false);
         }
-        let from = self.runs.len() - alike;
-        let old = self.runs.get(from..).unwrap_or_default().to_vec();
-        let mut writer = RunWriter::new(&self.space, old.iter().map(|r| r.rows()).sum())?;
+        let from = self.files.len() - alike;
+        let old = self.files.get(from..).unwrap_or_default().to_vec();
+        let mut writer = SpillWriter::new(&self.space, old.iter().map(|r| r.rows()).sum())?;
         let mut tables: Vec<TableId> = old.iter().flat_map(|r| r.tables()).collect();
         tables.sort_unstable();
         tables.dedup();
         for table in tables {
-            let mut cursor = OverlayCursor::of_runs(&old, table)?;
+            let mut cursor = OverlayCursor::of_files(&old, table)?;
             while cursor.take()? {
                 writer.add(table, cursor.key(), cursor.change())?;
             }
         }
         let merged = Arc::new(writer.finish()?);
-        self.runs.truncate(from);
-        self.runs.push(merged);
+        self.files.truncate(from);
+        self.files.push(merged);
         Ok(true)
     }
 
@@ -162,8 +162,8 @@ impl WriteSet {
     /// A file cannot be read.
     pub fn get_into(&self, table: TableId, key: &[u8], out: &mut RowChange) -> PgResult<bool> {
         let mut found = false;
-        for run in &self.runs {
-            found |= run.get(table, key, out)?;
+        for file in &self.files {
+            found |= file.get(table, key, out)?;
         }
         if let Some(row) = self.buffer.get(table, key) {
             out.add(&row);
@@ -185,12 +185,12 @@ impl WriteSet {
 
     #[must_use]
     pub fn touches(&self, table: TableId) -> bool {
-        self.buffer.touches(table) || self.runs.iter().any(|r| r.touches(table))
+        self.buffer.touches(table) || self.files.iter().any(|r| r.touches(table))
     }
 
     /// Forgets the changes of a table that was dropped or truncated, as far as they are in memory.
     pub fn forget_table(&mut self, table: TableId) {
-        if self.runs.iter().all(|r| !r.touches(table)) {
+        if self.files.iter().all(|r| !r.touches(table)) {
             self.buffer.forget_table(table);
         }
     }
@@ -206,13 +206,13 @@ impl WriteSet {
             self.failed = failed;
             return;
         }
-        if !later.runs.is_empty() {
+        if !later.files.is_empty() {
             // What is here is older than what is there: it goes before it.
             if let Err(error) = self.spill() {
                 self.failed.get_or_insert(error);
                 return;
             }
-            self.runs.append(&mut later.runs);
+            self.files.append(&mut later.files);
             self.buffer = std::mem::take(&mut later.buffer);
             self.memory = std::mem::take(&mut later.memory);
             if let Err(error) = self.merge_runs() {
@@ -238,7 +238,7 @@ impl WriteSet {
     #[must_use]
     pub fn tables(&self) -> Vec<TableId> {
         let mut out = self.buffer.tables();
-        out.extend(self.runs.iter().flat_map(|r| r.tables()));
+        out.extend(self.files.iter().flat_map(|r| r.tables()));
         out.sort_unstable();
         out.dedup();
         out

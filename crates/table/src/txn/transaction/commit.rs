@@ -137,7 +137,7 @@ impl Transaction {
         if writes.is_empty() {
             return Ok(None);
         }
-        if writes.has_runs() || writes.bytes() > LARGE_COMMIT.min(self.manager.write_space().most() / 5) {
+        if writes.has_spill_files() || writes.bytes() > LARGE_COMMIT.min(self.manager.spill_space().most() / 5) {
             return self.commit_bulk(writes).await.map(Some);
         }
         let mut mutations = writes.mutations()?;

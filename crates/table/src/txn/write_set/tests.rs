@@ -78,14 +78,14 @@ fn check(overlay: &Overlay, map: &Rows) {
 
 #[test]
 fn what_goes_to_disk_reads_as_if_it_had_stayed() {
-    // With so little memory there are runs of runs.
+    // With so little memory files are merged.
     for most in [20 << 10, 200 << 10, 64 << 20] {
-        let space = Arc::new(WriteSpace::with_most(most));
+        let space = Arc::new(SpillSpace::with_most(most));
         let (mut map, mut seed) = (Rows::new(), most as u64);
         let mut base = WriteSet::new(&space);
         write(&mut base, &mut map, &mut seed, 30_000);
-        assert_eq!(base.has_runs(), most < 1 << 20);
-        assert!(base.runs.len() <= 2 * MAX_RUNS, "{} runs", base.runs.len());
+        assert_eq!(base.has_spill_files(), most < 1 << 20);
+        assert!(base.files.len() <= 2 * MAX_FILES, "{} files", base.files.len());
         let mut later = WriteSet::new(&space);
         write(&mut later, &mut map, &mut seed, 5_000);
         let overlay = Overlay::new([Arc::new(base), Arc::new(later)]);
@@ -106,7 +106,7 @@ fn what_goes_to_disk_reads_as_if_it_had_stayed() {
 fn a_full_disk_is_told_and_loses_nothing() {
     let nowhere = std::env::temp_dir().join("stoa-there-is-no-such-directory");
     let pool = Arc::new(datafusion_execution::memory_pool::UnboundedMemoryPool::default());
-    let space = Arc::new(WriteSpace::new(nowhere, pool, 1 << 20));
+    let space = Arc::new(SpillSpace::new(nowhere, pool, 1 << 20));
     let mut set = WriteSet::new(&space);
     let (mut map, mut seed) = (Rows::new(), 5);
     while set.failure().is_none() {
@@ -120,7 +120,7 @@ fn a_full_disk_is_told_and_loses_nothing() {
 
 #[test]
 fn a_row_in_memory_costs_little_more_than_its_bytes() {
-    let mut set = WriteSet::new(&Arc::new(WriteSpace::with_most(1 << 30)));
+    let mut set = WriteSet::new(&Arc::new(SpillSpace::with_most(1 << 30)));
     for n in 0..200_000u64 {
         set.put(T, &n.to_be_bytes(), F, b"", Some(&[7; 40]));
     }

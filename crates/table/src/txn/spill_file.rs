@@ -1,4 +1,4 @@
-//! A sorted run: changes of rows that did not fit into memory, in a file of their own, in the order of tables and keys.
+//! A spill file: changes of rows that did not fit into memory, in a file of their own, in the order of tables and keys.
 //!
 //! ```text
 //! file    blocks, each of one table
@@ -12,7 +12,7 @@
 
 use super::key_filter::KeyFilter;
 use super::row_change::{ChangedRow, RowChange};
-use super::write_space::{WriteSpace, file_error};
+use super::spill_space::{SpillSpace, file_error};
 use parking_lot::Mutex;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -36,9 +36,9 @@ struct BlockMeta {
     key_len: u32,
 }
 
-/// A run that is complete.
+/// A spill file that is complete.
 #[derive(Debug)]
-pub struct Run {
+pub struct SpillFile {
     file: File,
     blocks: Vec<BlockMeta>,
     keys: Vec<u8>,
@@ -51,9 +51,9 @@ pub struct Run {
     last: Mutex<Option<(usize, Arc<Block>)>>,
 }
 
-/// Writes a run; rows come in order.
-pub struct RunWriter {
-    run: Run,
+/// Writes a spill file; rows come in order.
+pub struct SpillWriter {
+    spill: SpillFile,
     /// Blocks that are not in the file yet.
     buffer: Vec<u8>,
     written: u64,
@@ -68,13 +68,13 @@ fn hash(table: TableId, key: &[u8]) -> u64 {
     xxhash_rust::xxh3::xxh3_64_with_seed(key, u64::from(table.0))
 }
 
-impl RunWriter {
-    /// A run of at most so many rows.
+impl SpillWriter {
+    /// A spill file of at most so many rows.
     ///
     /// # Errors
     /// 53100 and the like.
-    pub fn new(space: &WriteSpace, rows: usize) -> PgResult<Self> {
-        let run = Run {
+    pub fn new(space: &SpillSpace, rows: usize) -> PgResult<Self> {
+        let spill = SpillFile {
             file: space.file()?,
             blocks: Vec::new(),
             keys: Vec::new(),
@@ -84,7 +84,7 @@ impl RunWriter {
             bytes: 0,
             last: Mutex::default(),
         };
-        Ok(Self { run, buffer: Vec::with_capacity(WRITE_BYTES + BLOCK_BYTES), written: 0, block_at: 0, block: None, last: Vec::new() })
+        Ok(Self { spill, buffer: Vec::with_capacity(WRITE_BYTES + BLOCK_BYTES), written: 0, block_at: 0, block: None, last: Vec::new() })
     }
 
     /// # Errors
@@ -98,8 +98,8 @@ impl RunWriter {
             }
         }
         if self.block.is_none() {
-            let key_at = u32::try_from(self.run.keys.len()).map_err(|_| too_many())?;
-            self.run.keys.extend_from_slice(key);
+            let key_at = u32::try_from(self.spill.keys.len()).map_err(|_| too_many())?;
+            self.spill.keys.extend_from_slice(key);
             self.block_at = self.buffer.len();
             self.block =
                 Some(BlockMeta { table, offset: self.written + self.buffer.len() as u64, len: 0, key_at, key_len: key.len() as u32 });
@@ -125,27 +125,27 @@ impl RunWriter {
         if let Some(place) = self.buffer.get_mut(header + 4..header + 6) {
             place.copy_from_slice(&cells.to_le_bytes());
         }
-        self.run.filter.insert(hash(table, key));
+        self.spill.filter.insert(hash(table, key));
         self.last.clear();
         self.last.extend_from_slice(key);
-        self.run.rows += 1;
+        self.spill.rows += 1;
         Ok(())
     }
 
     fn end_block(&mut self) {
         if let Some(mut block) = self.block.take() {
             block.len = (self.buffer.len() - self.block_at) as u32;
-            match self.run.ends.last_mut().filter(|(table, _)| *table == block.table) {
+            match self.spill.ends.last_mut().filter(|(table, _)| *table == block.table) {
                 Some((_, end)) => end.clone_from(&self.last),
-                None => self.run.ends.push((block.table, self.last.clone())),
+                None => self.spill.ends.push((block.table, self.last.clone())),
             }
-            self.run.blocks.push(block);
+            self.spill.blocks.push(block);
         }
         self.block_at = self.buffer.len();
     }
 
     fn flush(&mut self) -> PgResult<()> {
-        self.run.file.write_all_at(&self.buffer, self.written).map_err(|e| file_error("write to", &e))?;
+        self.spill.file.write_all_at(&self.buffer, self.written).map_err(|e| file_error("write to", &e))?;
         self.written += self.buffer.len() as u64;
         self.buffer.clear();
         self.block_at = 0;
@@ -154,13 +154,13 @@ impl RunWriter {
 
     /// # Errors
     /// 53100 and the like.
-    pub fn finish(mut self) -> PgResult<Run> {
+    pub fn finish(mut self) -> PgResult<SpillFile> {
         self.end_block();
         self.flush()?;
-        self.run.bytes = self.written;
-        self.run.blocks.shrink_to_fit();
-        self.run.keys.shrink_to_fit();
-        Ok(self.run)
+        self.spill.bytes = self.written;
+        self.spill.blocks.shrink_to_fit();
+        self.spill.keys.shrink_to_fit();
+        Ok(self.spill)
     }
 }
 
@@ -264,7 +264,7 @@ impl ChangedRow for RunRow<'_> {
     }
 }
 
-impl Run {
+impl SpillFile {
     #[must_use]
     pub fn rows(&self) -> usize {
         self.rows
@@ -300,7 +300,7 @@ impl Run {
         (self.blocks.partition_point(|b| b.table < table), self.blocks.partition_point(|b| b.table <= table))
     }
 
-    /// Whether the run may have changes of rows from one key to another, both included.
+    /// Whether the file may have changes of rows from one key to another, both included.
     #[must_use]
     pub fn may_touch(&self, table: TableId, first: &[u8], last: &[u8]) -> bool {
         let (from, _) = self.blocks_of(table);
@@ -355,38 +355,38 @@ impl Run {
 
 /// Walks over the rows of one table.
 #[derive(Debug)]
-pub struct RunCursor {
-    run: Arc<Run>,
+pub struct SpillCursor {
+    spill: Arc<SpillFile>,
     table: TableId,
     /// Block and row; none at the end.
     at: Option<(usize, usize)>,
     block: Arc<Block>,
 }
 
-impl RunCursor {
+impl SpillCursor {
     /// Stands on the first row at or behind `start`, or (reversed) on the last row before `end`.
     ///
     /// # Errors
     /// The file cannot be read.
-    pub fn open(run: &Arc<Run>, table: TableId, start: &[u8], end: Option<&[u8]>, reverse: bool) -> PgResult<Self> {
+    pub fn open(spill: &Arc<SpillFile>, table: TableId, start: &[u8], end: Option<&[u8]>, reverse: bool) -> PgResult<Self> {
         let empty = Arc::new(Block { bytes: Vec::new(), rows: Vec::new() });
-        let mut out = Self { run: Arc::clone(run), table, at: None, block: empty };
-        let (from, to) = run.blocks_of(table);
+        let mut out = Self { spill: Arc::clone(spill), table, at: None, block: empty };
+        let (from, to) = spill.blocks_of(table);
         if from == to {
             return Ok(out);
         }
         if !reverse {
-            let block = run.block_for(table, start).unwrap_or(from);
-            out.block = run.read(block)?;
+            let block = spill.block_for(table, start).unwrap_or(from);
+            out.block = spill.read(block)?;
             out.at = Some((block, out.block.seek(start)));
             out.settle()?;
         } else {
             let block = match end {
                 None => Some(to - 1),
-                Some(end) => run.block_for(table, end),
+                Some(end) => spill.block_for(table, end),
             };
             let Some(block) = block else { return Ok(out) };
-            out.block = run.read(block)?;
+            out.block = spill.read(block)?;
             let row = end.map_or(out.block.rows.len(), |end| out.block.seek(end));
             out.at = Some((block, row));
             out.step(true)?;
@@ -400,11 +400,11 @@ impl RunCursor {
             && row >= self.block.rows.len()
         {
             let next = block + 1;
-            if self.run.blocks.get(next).is_none_or(|b| b.table != self.table) {
+            if self.spill.blocks.get(next).is_none_or(|b| b.table != self.table) {
                 self.at = None;
                 return Ok(());
             }
-            self.block = self.run.read(next)?;
+            self.block = self.spill.read(next)?;
             self.at = Some((next, 0));
         }
         Ok(())
@@ -437,9 +437,9 @@ impl RunCursor {
         }
         self.at = None;
         if let Some(before) = block.checked_sub(1)
-            && self.run.blocks.get(before).is_some_and(|b| b.table == self.table)
+            && self.spill.blocks.get(before).is_some_and(|b| b.table == self.table)
         {
-            self.block = self.run.read(before)?;
+            self.block = self.spill.read(before)?;
             self.at = self.block.rows.len().checked_sub(1).map(|row| (before, row));
         }
         Ok(())

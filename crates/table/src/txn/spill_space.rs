@@ -18,7 +18,7 @@ const STEP: usize = 1 << 20;
 
 /// See the module.
 #[derive(Debug)]
-pub struct WriteSpace {
+pub struct SpillSpace {
     directory: PathBuf,
     pool: Option<Arc<dyn MemoryPool>>,
     /// What one write set takes at most, whatever the pool has.
@@ -26,13 +26,13 @@ pub struct WriteSpace {
     files: AtomicU64,
 }
 
-impl Default for WriteSpace {
+impl Default for SpillSpace {
     fn default() -> Self {
         Self { directory: std::env::temp_dir(), pool: None, most: 64 << 20, files: AtomicU64::new(0) }
     }
 }
 
-impl WriteSpace {
+impl SpillSpace {
     /// Files go to `directory`; one write set takes at most `most` bytes of the pool.
     #[must_use]
     pub fn new(directory: PathBuf, pool: Arc<dyn MemoryPool>, most: usize) -> Self {
@@ -74,14 +74,14 @@ impl WriteSpace {
 
 /// The memory of one write set.
 #[derive(Debug, Default)]
-pub struct WriteMemory {
+pub struct SpillMemory {
     reservation: Option<MemoryReservation>,
     granted: usize,
 }
 
-impl WriteMemory {
+impl SpillMemory {
     /// Whether so many bytes may be held.
-    pub fn grant(&mut self, space: &WriteSpace, bytes: usize) -> bool {
+    pub fn grant(&mut self, space: &SpillSpace, bytes: usize) -> bool {
         if bytes <= self.granted.max(UNASKED.min(space.most)) {
             return true;
         }
