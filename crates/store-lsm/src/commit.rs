@@ -1,6 +1,6 @@
 //! The commit thread: the one owner of writes.
 //!
-//! Callers queue encoded commits; the thread takes all that wait, validates them in order against [`Recent`], gives
+//! Callers queue encoded commits; the thread takes all that wait, validates them in order against [`CommitWindow`], gives
 //! timestamps, writes one batch, syncs the log once if any asks for it, publishes a view, and only then answers. What must
 //! not run beside commits (changes of schemas, the end of a bulk load) runs on the same thread between groups.
 

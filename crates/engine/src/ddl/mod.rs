@@ -2,7 +2,7 @@
 //!
 //! [`execute`] is the entry. Descriptors are changed in the transaction's catalog and take effect for others when it commits; see
 //! [`work`] for what keeps that true. Reading order: [`work`] → [`builder`] → [`rows`] → [`table`] → [`index`] → [`sequence`] →
-//! [`view`] → [`dependency`] → [`alter`] → [`maintenance`]; [`clock`] is a detail of defaults.
+//! [`view`] → [`dependency`] → [`alter`] → [`maintenance`]; [`stoa_sql::definition::written_time`] is a detail of defaults.
 
 mod alter;
 mod alter_column;

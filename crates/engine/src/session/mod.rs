@@ -1,6 +1,6 @@
 //! A session: the only entry for statements. Settings, the transaction, prepared statements, cursors, COPY, notifications.
 //!
-//! Reading order: [`api`] (what callers see) → [`shared`] (what other sessions may see of this one) → [`settings`] →
+//! Reading order: [`api`] (what callers see) → [`stoa_exec::environment::session`] (what other sessions may see of this one) → [`stoa_exec::settings`] →
 //! [`session_impl`] (life of a session and of a statement) → [`dispatch`] (one statement) → [`transaction`] → [`prepared`], [`shapes`] →
 //! [`cursor`] → [`copy`] → [`explain`] → [`system`], [`functions`] (what functions may ask).
 

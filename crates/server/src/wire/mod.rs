@@ -3,7 +3,7 @@
 //! A connection reads once, handles every complete message, and writes once: at Sync or Flush when no message is left, or when the
 //! output has grown to 16 KiB. Rows are encoded straight from Arrow into the output; the socket's back-pressure stops the query.
 //!
-//! Reading order: [`server`] (listening, shutting down) → [`threads`] (where connections run) → [`startup`] → [`connection`] (the loop) → [`simple`], [`extended`],
+//! Reading order: [`server`] (listening, shutting down) → [`event_loops`] (where connections run) → [`startup`] → [`connection`] (the loop) → [`simple`], [`extended`],
 //! [`copy`] (what messages ask for) → [`rows`], [`params`] (values) → [`frame`], [`output`] (bytes).
 
 mod batched_send;

@@ -84,7 +84,7 @@ impl Transaction {
         Ok(())
     }
 
-    /// Names the transaction: see [`super::commit_token`].
+    /// Names the transaction: see [`crate::txn::commit_token`].
     pub fn set_commit_token(&self, token: Option<String>) {
         self.state.lock().commit_token = token;
     }
