@@ -157,7 +157,7 @@ impl Core {
         }
     }
 
-    /// Takes what a commit writes out of the cache; to be called under the lock of the commit window, where it is told.
+    /// Takes what a commit writes out of the cache; to be called under the lock of the commit window, where it is recorded.
     fn uncache(&self, commit: &EncodedCommit, at: Timestamp) {
         if self.range_cache.is_empty() {
             return;

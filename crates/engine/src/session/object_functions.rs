@@ -49,8 +49,8 @@ fn answer(system: &SessionEnvironment, function: &str, args: &[ScalarValue], res
             return Ok(value);
         }
     }
-    let told = with_objects(system, |objects| objects.call(function, args, result))?;
-    told.ok_or_else(|| PgError::unsupported(format!("function {function} is not supported")))
+    let value = with_objects(system, |objects| objects.call(function, args, result))?;
+    value.ok_or_else(|| PgError::unsupported(format!("function {function} is not supported")))
 }
 
 /// Sequences.

@@ -4,7 +4,7 @@
 //!
 //! Fault: DataFusion gives the rows of partitions as they come (`CoalescePartitionsExec`), and means it so: SQL promises no order without
 //! ORDER BY. PostgreSQL's clients rely on rows in the order of the branches all the same.
-//! May go: not by a change of DataFusion's; `sql-tests/neutral` has UNION ALLs whose rows are told in order.
+//! May go: not by a change of DataFusion's; `sql-tests/neutral` has UNION ALLs whose rows are expected in order.
 
 use datafusion::common::Result;
 use datafusion::execution::TaskContext;

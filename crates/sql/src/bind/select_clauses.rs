@@ -94,7 +94,7 @@ impl Binder<'_> {
         Ok(())
     }
 
-    /// The select list and the condition. As in PostgreSQL the list is read, and its errors are told, before the condition. What it shows
+    /// The select list and the condition. As in PostgreSQL the list is read, and its errors are raised, before the condition. What it shows
     /// of a text is for a MATCH in that.
     pub(super) fn bind_list_and_condition(&mut self, select: &ast::Select) -> PgResult<(Vec<Target>, Option<Expr>)> {
         let condition = |b: &mut Self| match &select.selection {

@@ -56,7 +56,7 @@ impl Binder<'_> {
             }
             if let Some((rewritten, outside)) = self.without_search(cte, with.recursive)? {
                 if let Err(mut error) = self.bind_recursive(&rewritten, name.clone()) {
-                    // What is wrong without the clauses is told as it would be.
+                    // What is wrong without the clauses is raised as it would be.
                     self.bind_recursive(&super::search::without_clauses(cte), name)?;
                     error.fields_mut().position = None;
                     return Err(error);

@@ -128,8 +128,8 @@ pub trait Locks: Send + Sync {
     /// Takes a lock, if it can be told at once whether nobody is in the way.
     fn try_acquire(&self, group: GroupId, id: LockId, mode: Mode) -> Tried;
 
-    /// Takes locks in their order, waiting for those in the way. `taken` is told of each when it is held, by its position and whether the
-    /// group held none of it before; and of each that was skipped, with `None`. Who gives up waiting holds what `taken` was told.
+    /// Takes locks in their order, waiting for those in the way. `taken` is called for each when it is held, with its position and whether the
+    /// group held none of it before; and for each that was skipped, with `None`. Who gives up waiting holds the locks for which `taken` was called.
     ///
     /// # Errors
     /// Why the lock at a position was not granted. Those before it are held.

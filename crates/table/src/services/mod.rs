@@ -3,7 +3,7 @@
 //! Nodes that share a store must agree about all of this. [`Services`] is what the program asks; [`LocalServices`] answers from the memory of
 //! one process. Another implementation asks a coordinator, so that an answer may take a round trip: what waits is asynchronous, what has
 //! many things to ask asks for all of them in one call, and `try_…` answers at once if that is possible without asking anybody.
-//! Nobody blocks a thread on an answer. What is given up is told and not waited for.
+//! Nobody blocks a thread on an answer. What is given up is reported and not waited for.
 //!
 //! Reading order: [`locks`] → [`serializable`] → [`sequences`] → [`publication`] → [`sessions`] → [`leases`] → [`local`].
 

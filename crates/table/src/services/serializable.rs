@@ -213,8 +213,8 @@ pub trait Serializability: Send + Sync {
     /// It must be rolled back.
     async fn check(&self, id: u64, own: Writes) -> Result<(), Danger>;
 
-    /// Decides whether the transaction may commit; if so it counts as committed from here on, until [`Serializability::finish`] is told
-    /// otherwise of the sequence that this gives. `None`: it is not one of these.
+    /// Decides whether the transaction may commit; if so it counts as committed from here on, until [`Serializability::finish`] says
+    /// otherwise for the sequence that this gives. `None`: it is not one of these.
     ///
     /// # Errors
     /// It must be rolled back.

@@ -122,7 +122,7 @@ impl Overlay {
     /// # Errors
     /// A file cannot be read.
     pub fn writes(&self) -> PgResult<Writes> {
-        /// Rows from which on only their span is told.
+        /// Rows from which on only their span is recorded.
         const MAX_ROWS: usize = 50_000;
         let mut out = Writes::default();
         let exact = self.rows() <= MAX_ROWS;

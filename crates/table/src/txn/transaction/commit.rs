@@ -174,7 +174,7 @@ impl Transaction {
         }))
     }
 
-    /// A large transaction is taken in by the store as sorted files, past its log and its memory.
+    /// A large transaction is ingested by the store as sorted files, past its log and its memory.
     async fn commit_bulk(&self, writes: &Overlay) -> PgResult<Timestamp> {
         let mut records = Mutations::new();
         let ticket = self.manager.feed().begin(writes, &mut records).await?;
