@@ -11,8 +11,8 @@ use stoa_exec::environment::admission::Admission;
 use stoa_exec::environment::builds::Builds;
 use stoa_exec::environment::checks::Checks;
 use stoa_exec::environment::{DatabaseInner, DatabaseOptions};
+use stoa_exec::fulltext::TextIndexes;
 use stoa_exec::memory::StatementPool;
-use stoa_exec::text::TextIndexes;
 use stoa_pg::{PgError, PgResult};
 use stoa_table::Tables;
 use stoa_table::column_cache::ColumnCache;
@@ -76,7 +76,7 @@ impl Database {
         let text =
             TextIndexes::open(&tables, transactions.feed(), text_directory, options.text_writer_bytes(), &transactions.published_catalog())
                 .await?;
-        tokio::spawn(stoa_exec::text::follow::run(Arc::downgrade(&text)));
+        tokio::spawn(stoa_exec::fulltext::follow::run(Arc::downgrade(&text)));
         let started_us = tables.now_us();
         let inner = Arc::new(DatabaseInner {
             tables,

@@ -6,10 +6,10 @@
 pub mod datafusion_faults;
 pub mod environment;
 pub mod filter;
+pub mod fulltext;
 pub mod memory;
 pub mod node;
 pub mod nodes;
 pub mod scan_table;
 pub mod settings;
-pub mod text;
 pub mod write;

@@ -295,7 +295,7 @@ fn retype(
         c.missing = None;
     });
     for index in &mut new.indexes {
-        let full_text = index.method == stoa_exec::text::METHOD;
+        let full_text = index.method == stoa_exec::fulltext::METHOD;
         for part in index.parts.iter_mut().filter(|part| part.key == IndexKey::Column(found.id)) {
             super::index::check_type(full_text, ty, &quote_name(name))?;
             super::opclass::check_kept(part.class.as_deref(), &ty.ty)?;
@@ -306,7 +306,7 @@ fn retype(
     let fits = new.clone();
     retext(work, &fits, new)?;
     for index in &mut new.indexes {
-        let full_text = index.method == stoa_exec::text::METHOD;
+        let full_text = index.method == stoa_exec::fulltext::METHOD;
         let is_changed = |expr: &Expr| columns_of(expr).contains(&found.id);
         for part in &mut index.parts {
             let IndexKey::Expr(text) = &part.key else { continue };

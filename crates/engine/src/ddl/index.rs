@@ -51,7 +51,7 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
     let table = indexed_table(work, &create.table)?;
     let method = create.method.as_deref().unwrap_or("btree");
     match method {
-        "btree" | stoa_exec::text::METHOD => {}
+        "btree" | stoa_exec::fulltext::METHOD => {}
         // Of documents alone: checked below.
         "gin" | "gist" if !create.elements.is_empty() => {}
         "hash" | "gin" | "gist" | "spgist" | "brin" => {
@@ -77,8 +77,8 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
     let table = work.catalog().table(table.oid).cloned().unwrap_or(table);
     let mut builder = TableBuilder::of(work, table.clone());
     let of_documents = matches!(method, "gin" | "gist");
-    let method = if of_documents { stoa_exec::text::METHOD } else { method };
-    let full_text = method == stoa_exec::text::METHOD;
+    let method = if of_documents { stoa_exec::fulltext::METHOD } else { method };
+    let full_text = method == stoa_exec::fulltext::METHOD;
     let mut salt_buckets = None;
     let mut options = Vec::new();
     if full_text {
@@ -244,7 +244,7 @@ pub(crate) async fn drop_full_text(work: Work<'_>, name: &ObjectName, if_exists:
 /// What a full text index cannot be.
 fn refuse_for_text(create: &CreateIndex) -> PgResult<()> {
     let refuse = |what: &str| {
-        let method = stoa_exec::text::METHOD;
+        let method = stoa_exec::fulltext::METHOD;
         Err(PgError::unsupported(format!("access method \"{method}\" does not support {what}")))
     };
     if create.unique {

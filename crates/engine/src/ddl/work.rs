@@ -160,7 +160,7 @@ impl<'a> Work<'a> {
             progress(index.progress());
             self.ctx.session.check_interrupt()
         };
-        stoa_exec::text::follow::build(text, &index, &interrupt).await
+        stoa_exec::fulltext::follow::build(text, &index, &interrupt).await
     }
 
     // Names.

@@ -183,7 +183,7 @@ async fn fill_text(ctx: &StatementContext, table: Oid, index: &IndexDescriptor, 
         });
         check(ctx, cancelled)
     };
-    stoa_exec::text::follow::build(text, &described, &interrupt).await
+    stoa_exec::fulltext::follow::build(text, &described, &interrupt).await
 }
 
 /// The statement's context in a transaction of its own, which shares the session's locks.

@@ -98,8 +98,8 @@ pub async fn execute(ctx: &StatementContext, bound: &Bound) -> PgResult<Executed
 /// As [`execute`].
 pub(crate) async fn execute_part(ctx: &StatementContext, bound: &Bound) -> PgResult<Executed> {
     let cache = PlanCache::default();
-    ctx.session.long_work_follows().await;
-    ctx.session.admitted().await;
+    ctx.session.before_blocking().await;
+    ctx.session.admit().await;
     stoa_exec::write::with_retry(ctx, false, || once(ctx, bound, &cache)).await
 }
 
@@ -114,8 +114,8 @@ pub(crate) async fn execute_cached(ctx: &StatementContext, bound: &Bound, cache:
     let inline = super::compiled::is_inline(bound, cache, ctx.session.settings(), &ctx.database.text, &ctx.catalog)
         && super::compiled::readies_sequences(ctx, cache.sequences(|| super::compiled::sequences(bound))).await?;
     if !inline {
-        ctx.session.long_work_follows().await;
-        ctx.session.admitted().await;
+        ctx.session.before_blocking().await;
+        ctx.session.admit().await;
     }
     if !cache.changes_rows(|| changes_rows(bound)) {
         return once(ctx, bound, cache).await;
@@ -135,8 +135,8 @@ async fn once(ctx: &StatementContext, bound: &Bound, cache: &PlanCache) -> PgRes
         match compiled.run(ctx, &Ctes::default()).await? {
             Some(CompiledRows::Rows(rows)) => return Ok(Executed { stream: futures::stream::iter(rows.map(Ok)).boxed(), count: 0 }),
             Some(CompiledRows::Unsuitable) => {
-                ctx.session.long_work_follows().await;
-                ctx.session.admitted().await;
+                ctx.session.before_blocking().await;
+                ctx.session.admit().await;
             }
             None => {}
         }
@@ -276,8 +276,8 @@ async fn mutate(planner: &Planner, mutation: &Mutation, compiled: Compiled) -> P
         None => CompiledRows::Unsuitable,
     };
     if matches!(rows, CompiledRows::Unsuitable) {
-        ctx.session.long_work_follows().await;
-        ctx.session.admitted().await;
+        ctx.session.before_blocking().await;
+        ctx.session.admit().await;
     }
     let stream = if let CompiledRows::Rows(rows) = rows {
         futures::stream::iter(rows.map(Ok)).boxed()

@@ -28,8 +28,8 @@ impl Session {
         params: Vec<ScalarValue>,
     ) -> PgResult<Execution> {
         if !is_brief(body) {
-            self.shared.long_work_follows().await;
-            self.shared.admitted().await;
+            self.shared.before_blocking().await;
+            self.shared.admit().await;
         }
         match body {
             Body::Sql(sql) if is_bindable(sql) => {

@@ -124,7 +124,7 @@ impl Session {
     /// `fail`.
     pub async fn execute(&mut self, prepared: &Prepared, params: Vec<ScalarValue>) -> PgResult<Execution> {
         self.statement_us = self.database.tables.now_us();
-        self.shared.rests();
+        self.shared.release_slot();
         self.open_implicit();
         let statement = prepared.inner.clone();
         self.shared.begin_statement(statement.statement_text.clone(), self.statement_us, self.block.started_us);

@@ -150,9 +150,9 @@ impl Session {
 
     fn begin_transaction(&self, options: TxnOptions) -> Arc<Transaction> {
         let txn = self.database.transactions.begin(options);
-        if self.shared.waits_for_places() {
+        if self.shared.waits_for_slots() {
             let shared = Arc::clone(&self.shared);
-            txn.set_before_waits(move || shared.rests());
+            txn.set_before_waits(move || shared.release_slot());
         }
         txn
     }
@@ -377,7 +377,7 @@ impl Session {
         }
         // The futures of what is rare are boxed, so that those of the ends of reads stay small.
         if self.block.may_end_slowly() {
-            Box::pin(self.shared.long_work_follows()).await;
+            Box::pin(self.shared.before_blocking()).await;
         }
         if !self.cursors.is_empty()
             && let Err(error) = Box::pin(self.hold_cursors()).await
@@ -435,7 +435,7 @@ impl Session {
 
     pub(crate) async fn abort_block(&mut self) {
         if self.block.may_end_slowly() {
-            self.shared.long_work_follows().await;
+            self.shared.before_blocking().await;
         }
         if let Some(txn) = self.block.txn.take() {
             txn.rollback().await;
@@ -446,7 +446,7 @@ impl Session {
     }
 
     fn end_block(&mut self, commit: bool) {
-        self.shared.rests();
+        self.shared.release_slot();
         self.forget_system();
         self.shared.outgoing.lock().messages.clear();
         self.shared.outgoing.lock().changes.clear();

@@ -177,7 +177,7 @@ fn who_waits_for_a_lock_has_no_place_meanwhile() {
         let (mut first, mut second) = (connect(&database), connect(&database));
         answer(&mut first, "CREATE TABLE t (id int PRIMARY KEY, n int); INSERT INTO t SELECT g, 0 FROM generate_series(1, 100) g").await;
         assert_eq!(answer(&mut first, "BEGIN; UPDATE t SET n = 1 WHERE id = 7").await, "UPDATE 1");
-        first.shared().rests();
+        first.shared().release_slot();
         assert_eq!(free(), 1);
         let group = stoa_table::services::locks::GroupId(second.shared().pid.into());
         let waiting = tokio::spawn(async move {
@@ -192,7 +192,7 @@ fn who_waits_for_a_lock_has_no_place_meanwhile() {
         assert_eq!(free(), 1);
         assert_eq!(answer(&mut first, "SELECT sum(n) FROM t; COMMIT").await, "COMMIT");
         assert_eq!(waiting.await.unwrap().0, "UPDATE 50");
-        first.shared().rests();
+        first.shared().release_slot();
         assert_eq!(free(), 1);
     });
 }

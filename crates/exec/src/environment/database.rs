@@ -5,7 +5,7 @@ use super::builds::Builds;
 use super::checks::{Checks, ScrubOptions};
 use super::session::SessionShared;
 use super::statement::SessionEnvironment;
-use crate::text::TextIndexes;
+use crate::fulltext::TextIndexes;
 use datafusion::common::ScalarValue;
 use datafusion::execution::context::SessionState;
 use datafusion::execution::runtime_env::RuntimeEnv;
@@ -103,7 +103,7 @@ pub struct DatabaseInner {
     pub text: Arc<TextIndexes>,
     /// Columns that scans have left for later ones.
     pub columns: Arc<ColumnCache>,
-    /// Places of statements that work.
+    /// Slots of statements that work.
     pub admission: Admission,
     /// Memory and spill files of all statements.
     pub runtime: Arc<RuntimeEnv>,

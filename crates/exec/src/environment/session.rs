@@ -1,6 +1,6 @@
 //! The part of a session that others may see: functions of its statements, `pg_stat_activity`, cancel requests.
 
-use super::admission::{Admission, Place};
+use super::admission::{Admission, Slot};
 use crate::settings::{Levels, Settings, severity_level};
 use datafusion::common::ScalarValue;
 use futures::future::BoxFuture;
@@ -130,19 +130,19 @@ pub struct SessionShared {
     pub cursors: Mutex<Vec<CursorInfo>>,
     /// Changes whenever a setting does.
     settings_version: AtomicU64,
-    /// See [`SessionShared::set_long_work`].
-    long_work: OnceLock<LongWork>,
+    /// See [`SessionShared::set_before_blocking`].
+    before_blocking: OnceLock<BeforeBlocking>,
     admission: Admission,
     /// That of the statement that works, once it has asked for one.
-    place: Mutex<Option<Place>>,
+    slot: Mutex<Option<Slot>>,
 }
 
 /// What is waited for before work that may take long.
-struct LongWork(Box<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>);
+struct BeforeBlocking(Box<dyn Fn() -> BoxFuture<'static, ()> + Send + Sync>);
 
-impl std::fmt::Debug for LongWork {
+impl std::fmt::Debug for BeforeBlocking {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("LongWork")
+        f.write_str("BeforeBlocking")
     }
 }
 
@@ -201,48 +201,48 @@ impl SessionShared {
             prepared: Mutex::default(),
             cursors: Mutex::default(),
             settings_version: AtomicU64::new(0),
-            long_work: OnceLock::new(),
+            before_blocking: OnceLock::new(),
             admission: Admission::default(),
-            place: Mutex::default(),
+            slot: Mutex::default(),
         }
     }
 
-    /// Statements wait for a place among these.
+    /// Statements wait for a slot among these.
     pub fn with_admission(mut self, admission: Admission) -> Self {
         self.admission = admission;
         self
     }
 
-    /// Whether its statements wait for places.
-    pub fn waits_for_places(&self) -> bool {
+    /// Whether its statements wait for slots.
+    pub fn waits_for_slots(&self) -> bool {
         self.admission.is_limited()
     }
 
     /// To be waited for before a statement is planned: see [`Admission`].
-    pub async fn admitted(&self) {
-        if self.waits_for_places() && self.place.lock().is_none() {
-            let place = self.admission.place(|bytes| !stoa_pg::memory::process().exceeded_by(bytes)).await;
-            *self.place.lock() = Some(place);
+    pub async fn admit(&self) {
+        if self.waits_for_slots() && self.slot.lock().is_none() {
+            let slot = self.admission.slot(|bytes| !stoa_pg::memory::process().exceeded_by(bytes)).await;
+            *self.slot.lock() = Some(slot);
         }
     }
 
-    /// The statement that worked has ended, or waits for a lock: another one may have its place.
-    pub fn rests(&self) {
-        if self.waits_for_places() {
-            self.place.lock().take();
+    /// The statement that worked has ended, or waits for a lock: another one may have its slot.
+    pub fn release_slot(&self) {
+        if self.waits_for_slots() {
+            self.slot.lock().take();
         }
     }
 
     /// Statements wait for this before work that may take more than a moment: a server that polls sessions on threads which others
     /// share lets the session go on elsewhere. May be said once.
-    pub fn set_long_work(&self, hook: impl Fn() -> BoxFuture<'static, ()> + Send + Sync + 'static) {
+    pub fn set_before_blocking(&self, hook: impl Fn() -> BoxFuture<'static, ()> + Send + Sync + 'static) {
         // A second one changes nothing.
-        let _ = self.long_work.set(LongWork(Box::new(hook)));
+        let _ = self.before_blocking.set(BeforeBlocking(Box::new(hook)));
     }
 
     /// To be waited for before work that may take long.
-    pub async fn long_work_follows(&self) {
-        if let Some(hook) = self.long_work.get() {
+    pub async fn before_blocking(&self) {
+        if let Some(hook) = self.before_blocking.get() {
             (hook.0)().await;
         }
     }

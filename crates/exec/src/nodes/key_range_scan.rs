@@ -3,7 +3,7 @@
 //! Invariant: a partition gives its rows in key order (descending when reversed), and its ranges lie in one salt bucket or the
 //! declared ordering is empty.
 
-use super::kept_columns::{KeptColumns, ReadFrom, Rows};
+use super::cached_columns::{CachedColumns, ReadFrom, Rows};
 use super::point_get::get_rows;
 use super::ranges::{FirstRows, Ranges};
 use super::scan_output::{Gather, ScanOutput, describe};
@@ -252,7 +252,7 @@ struct ScanState {
     bytes_read: Count,
     /// Of `rows_read`, those that were kept from earlier scans.
     rows_kept: Option<Count>,
-    kept: Option<KeptColumns>,
+    kept: Option<CachedColumns>,
     baseline: BaselineMetrics,
     table: ScanTable,
     source: ColumnSource,
@@ -354,7 +354,7 @@ impl ScanState {
             // Many short ranges are read together instead.
             let alone = self.lookup.is_none() && self.path.skip.is_none() && !self.reverse && self.ranges.len() <= MAX_KEPT_RANGES;
             if alone && (self.output.fetch.is_none() || !self.output.is_unfiltered()) {
-                self.kept = KeptColumns::new(&self.table, &self.source, &self.output);
+                self.kept = CachedColumns::new(&self.table, &self.source, &self.output);
             }
         }
         loop {

@@ -2,9 +2,9 @@
 
 pub mod apply;
 pub mod bounded;
+mod cached_columns;
 pub mod foreign_form;
 pub mod index_lookup;
-mod kept_columns;
 pub mod key_range_scan;
 pub mod key_set;
 pub mod leaf;

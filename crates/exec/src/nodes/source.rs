@@ -4,8 +4,8 @@
 //! task's ([`ScanContext`]). A plan can be compared with another, and run by another statement.
 
 use super::StatementContext;
+use crate::fulltext::TextIndexes;
 use crate::scan_table::ScanTable;
-use crate::text::TextIndexes;
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::TaskContext;
 use std::collections::HashMap;

@@ -9,7 +9,7 @@ use super::source::{ScanContext, SourceTable};
 use super::text_search::{Among, TextSearchExec};
 use crate::environment::SessionShared;
 use crate::filter::{ScanColumns, predicate};
-use crate::text::scan::{SCORE, TextPath};
+use crate::fulltext::scan::{SCORE, TextPath};
 use arrow::datatypes::{Field, Schema, SchemaRef};
 use async_trait::async_trait;
 use datafusion::catalog::{Session, TableProvider};
@@ -132,10 +132,10 @@ impl StoaTable {
             }
             other => other == Some(false),
         };
-        crate::text::scan::choose(
+        crate::fulltext::scan::choose(
             text,
             table,
-            &crate::text::scan::Filters {
+            &crate::fulltext::scan::Filters {
                 exprs: filters,
                 predicates: if self.preferences.is_full() || (self.preferences.names_any() && !named) { &[] } else { predicates },
                 alone,
@@ -265,7 +265,7 @@ impl TableProvider for StoaTable {
         let mut text = self.choose_text(filters, &predicates, false).map_err(DataFusionError::from)?;
         let scored = needed.contains(&SCORE);
         if scored && text.is_none() {
-            return Err(crate::text::scan::no_score(&self.scan.table.name).into());
+            return Err(crate::fulltext::scan::no_score(&self.scan.table.name).into());
         }
         let needed: Vec<ColumnId> = needed.into_iter().filter(|id| *id != SCORE).collect();
         let read = self.context.open(&self.scan).map_err(DataFusionError::from)?;
@@ -292,7 +292,7 @@ impl TableProvider for StoaTable {
         }
         let mut among = None;
         if let Some(t) = &text {
-            let looks = if t.looks { sizes.rows * crate::text::scan::LOOK_COST } else { 0.0 };
+            let looks = if t.looks { sizes.rows * crate::fulltext::scan::LOOK_COST } else { 0.0 };
             let other = choice.cost(sizes.rows) + looks;
             let (least, found) = match choice.as_keys(&sizes) {
                 Some((keys, cost)) => {

@@ -5,10 +5,10 @@
 use super::key_set::{KeyCollector, describe_paths};
 use super::scan_output::{Gather, ScanOutput};
 use super::source::{SourceTable, text_of};
+use crate::fulltext::read::{RowOrder, SearchRequest, SearchRows};
+use crate::fulltext::scan::{SCORE, Search};
 use crate::leaf_methods;
 use crate::scan_table::ScanTable;
-use crate::text::read::{RowOrder, SearchRows, Sought};
-use crate::text::scan::{SCORE, Search};
 use arrow::array::RecordBatch;
 use datafusion::common::{DataFusionError, Result, Statistics};
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
@@ -155,8 +155,8 @@ impl ExecutionPlan for TextSearchExec {
         let (table, text) = (self.table.open(&context)?, text_of(&self.table, &context)?);
         let gone = || PgError::internal(format!("the full text index \"{}\" is gone", self.search.name));
         let index = text.get(self.search.index).ok_or_else(gone)?;
-        let sought = Sought { feed: Arc::clone(text.feed()), index, query: Arc::clone(&self.search.query) };
-        let rows = SearchRows::new(table.clone(), sought, columns, self.row_order(), ROWS).map_err(DataFusionError::from)?;
+        let request = SearchRequest { feed: Arc::clone(text.feed()), index, query: Arc::clone(&self.search.query) };
+        let rows = SearchRows::new(table.clone(), request, columns, self.row_order(), ROWS).map_err(DataFusionError::from)?;
         let batch_rows = context.session_config().batch_size().max(1);
         let state = SearchState {
             table,

@@ -87,7 +87,7 @@ impl Connection {
     pub fn new(socket: TcpStream, input: BytesMut, mut session: Session, shutdown: watch::Receiver<bool>, task: ConnectionTask) -> Self {
         let notifications = session.take_notifications();
         let elsewhere = task.clone();
-        session.shared().set_long_work(move || {
+        session.shared().set_before_blocking(move || {
             let task = elsewhere.clone();
             Box::pin(async move { task.offload().await })
         });
@@ -285,7 +285,7 @@ impl Connection {
 
     /// Waits for bytes from the client while nothing runs; what else happens is dealt with.
     async fn wait(&mut self) -> Result<(), Failure> {
-        self.session.shared().rests();
+        self.session.shared().release_slot();
         self.task.resume().await;
         self.reserve_input();
         let settings = self.session.shared().settings();

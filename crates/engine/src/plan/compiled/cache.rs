@@ -12,8 +12,8 @@ use parking_lot::Mutex;
 use std::collections::HashSet;
 use std::sync::{Arc, OnceLock};
 use stoa_exec::environment::StatementContext;
+use stoa_exec::fulltext::TextIndexes;
 use stoa_exec::settings::Settings;
-use stoa_exec::text::TextIndexes;
 use stoa_pg::{EvalContext, PgResult};
 use stoa_table::catalog::Oid;
 

@@ -9,8 +9,8 @@ use crate::typed::walk::is_plain;
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
 use stoa_exec::environment::StatementContext;
+use stoa_exec::fulltext::TextIndexes;
 use stoa_exec::settings::Settings;
-use stoa_exec::text::TextIndexes;
 use stoa_pg::PgResult;
 use stoa_pg::registry::{FuncKind, Volatility};
 use stoa_table::catalog::{CatalogSnapshot, Oid, Relation};
@@ -151,7 +151,7 @@ mod tests {
             answer(&mut session, setup).await;
             let long = Arc::new(AtomicU32::new(0));
             let seen = Arc::clone(&long);
-            session.shared().set_long_work(move || {
+            session.shared().set_before_blocking(move || {
                 seen.fetch_add(1, Ordering::Relaxed);
                 Box::pin(std::future::ready(()))
             });

@@ -14,9 +14,9 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
             let lag = lags.iter().find(|l| l.table == table.storage && l.reader == index.storage.0);
             let count = |n: u64| V::Int(i64::try_from(n).unwrap_or(i64::MAX));
             let (state, reason) = match text.condition() {
-                stoa_exec::text::Condition::Building => ("building", V::Null),
-                stoa_exec::text::Condition::Ready(_) => ("ready", V::Null),
-                stoa_exec::text::Condition::Broken(why) => ("broken", why.into()),
+                stoa_exec::fulltext::Condition::Building => ("building", V::Null),
+                stoa_exec::fulltext::Condition::Ready(_) => ("ready", V::Null),
+                stoa_exec::fulltext::Condition::Broken(why) => ("broken", why.into()),
             };
             let generation = text.files().map(|f| f.generation());
             let of = |f: &dyn Fn(&stoa_fulltext::Generation) -> u64| generation.as_ref().map_or(V::Null, |g| count(f(g)));

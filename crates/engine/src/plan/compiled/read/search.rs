@@ -10,11 +10,11 @@ use datafusion::common::ScalarValue;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use stoa_exec::environment::StatementContext;
+use stoa_exec::fulltext::matching::MATCH_FUNCTION;
+use stoa_exec::fulltext::read::{RowOrder, SearchRequest, SearchRows, SomeRows};
+use stoa_exec::fulltext::scan::Match;
+use stoa_exec::fulltext::{TextIndexes, tsquery};
 use stoa_exec::nodes::scan_output::ScanTable;
-use stoa_exec::text::matching::MATCH_FUNCTION;
-use stoa_exec::text::read::{RowOrder, SearchRows, SomeRows, Sought};
-use stoa_exec::text::scan::Match;
-use stoa_exec::text::{TextIndexes, tsquery};
 use stoa_fulltext::Query;
 use stoa_pg::{EvalContext, PgError, PgResult};
 use stoa_table::TableId;
@@ -211,7 +211,7 @@ impl CompiledRead {
         if fetch == Some(0) {
             return Ok(CompiledRows::Rows(None));
         }
-        let sought = Sought { feed: Arc::clone(text.feed()), index, query: Arc::new(query) };
+        let sought = SearchRequest { feed: Arc::clone(text.feed()), index, query: Arc::new(query) };
         let room = fetch.unwrap_or(FEW_ROWS).min(FEW_ROWS);
         let mut rows = SearchRows::new(table, sought, Arc::clone(&self.read), search.order, room)?;
         // Only their number is wanted, or all must be looked at; the rows of both ways are as many.
@@ -220,7 +220,7 @@ impl CompiledRead {
             return Ok(CompiledRows::Unsuitable);
         }
         if rows.is_long() {
-            ctx.session.long_work_follows().await;
+            ctx.session.before_blocking().await;
         }
         let batches = match fetch.filter(|_| search.order != RowOrder::Any) {
             Some(fetch) if !self.conditions.is_empty() || rows.may_be_gone() => {

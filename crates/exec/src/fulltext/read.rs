@@ -1,7 +1,7 @@
 //! Reads the rows that a search finds: all of them, or the best until there are enough.
 
 use super::TextIndex;
-use super::find::{Found, Sight, Wanted, find};
+use super::find::{Found, SearchView, Wanted, find};
 use super::scan::SCORE;
 use crate::scan_table::ScanTable;
 use arrow::array::{ArrayRef, Float32Array, RecordBatch};
@@ -32,7 +32,7 @@ pub enum RowOrder {
 
 /// A search in the rows of a table.
 #[derive(Clone, Debug)]
-pub struct Sought {
+pub struct SearchRequest {
     pub feed: Arc<Feed>,
     pub index: Arc<TextIndex>,
     pub query: Arc<Query>,
@@ -41,8 +41,8 @@ pub struct Sought {
 /// See the module.
 pub struct SearchRows {
     table: ScanTable,
-    sought: Sought,
-    sight: Sight,
+    request: SearchRequest,
+    view: SearchView,
     columns: Arc<[ColumnId]>,
     decoder: ScanDecoder,
     with_scores: bool,
@@ -71,7 +71,7 @@ impl SearchRows {
     ///
     /// # Errors
     /// A column is not stored; the transaction's changes cannot be read.
-    pub fn new(table: ScanTable, sought: Sought, columns: Arc<[ColumnId]>, order: RowOrder, expected: usize) -> PgResult<Self> {
+    pub fn new(table: ScanTable, request: SearchRequest, columns: Arc<[ColumnId]>, order: RowOrder, expected: usize) -> PgResult<Self> {
         table.record(table.codec.storage, &[KeyRange::all()]);
         let source = ColumnSource::Table(Arc::clone(&table.codec));
         let stored: Vec<ColumnId> = columns.iter().copied().filter(|id| *id != SCORE).collect();
@@ -83,13 +83,13 @@ impl SearchRows {
             _ => Reads::Rows,
         };
         Ok(Self {
-            sight: Sight::of(&sought.feed, &table, &sought.index)?,
+            view: SearchView::of(&request.feed, &table, &request.index)?,
             decoder,
             with_scores: columns.contains(&SCORE),
             order,
             reads,
             table,
-            sought,
+            request,
             columns,
             found: Found::default(),
             at: 0,
@@ -109,7 +109,7 @@ impl SearchRows {
             top: if ordered { Some(top.unwrap_or(usize::MAX >> 1)) } else { None },
             count: count && self.reads == Reads::Nothing && !self.with_scores,
         };
-        self.found = find(&self.sight, &self.table, &self.sought.index, &self.sought.query, wanted).await?;
+        self.found = find(&self.view, &self.table, &self.request.index, &self.request.query, wanted).await?;
         // Rows looked at come behind the best of the files where there may be better ones in those.
         if let Some(top) = top.filter(|_| self.found.more) {
             self.found.truncate(top);
@@ -121,7 +121,7 @@ impl SearchRows {
     /// Whether the files are of use: without them every row is looked at.
     #[must_use]
     pub fn is_ready(&self) -> bool {
-        self.sight.files().is_some()
+        self.view.files().is_some()
     }
 
     /// Whether rows that are found may not be there any more.
@@ -145,9 +145,9 @@ impl SearchRows {
     /// the files were written.
     #[must_use]
     pub fn is_long(&self) -> bool {
-        let mut words = self.sight.changed() <= MANY_CHANGED;
-        self.sought.query.leaves(&mut |leaf| words &= matches!(leaf, Query::Term { .. } | Query::Phrase { .. } | Query::Nothing));
-        let documents = || self.sight.files()?.estimate(&self.sought.query).ok();
+        let mut words = self.view.changed() <= MANY_CHANGED;
+        self.request.query.leaves(&mut |leaf| words &= matches!(leaf, Query::Term { .. } | Query::Phrase { .. } | Query::Nothing));
+        let documents = || self.view.files()?.estimate(&self.request.query).ok();
         !words || documents().is_none_or(|documents| documents > MANY_DOCUMENTS)
     }
 

@@ -18,7 +18,7 @@ use stoa_table::{CellRef, FamilyId, KeyRange, RowSink};
 const MIN_KEPT_ROWS: usize = 16;
 
 /// See the module.
-pub(super) struct KeptColumns {
+pub(super) struct CachedColumns {
     cache: Arc<ColumnCache>,
     reader: Reader,
     /// What has not been read of the range that is being read.
@@ -62,7 +62,7 @@ pub(super) struct ReadFrom<'a> {
     pub fill_cache: bool,
 }
 
-impl KeptColumns {
+impl CachedColumns {
     /// `None` where the cache is of no use: what the transaction has written itself is not in it.
     pub(super) fn new(table: &ScanTable, source: &ColumnSource, output: &ScanOutput) -> Option<Self> {
         let cache = table.columns.as_ref().filter(|_| !table.view.overlay.touches(source.storage()))?;

@@ -69,7 +69,7 @@ impl Found {
 /// What an index says at a statement's snapshot: its files, and which rows changed since they were written. It stays the same
 /// however often it is searched.
 #[derive(Debug)]
-pub struct Sight {
+pub struct SearchView {
     /// The files; why they are of no use, if they are not.
     files: Result<Arc<Generation>, &'static str>,
     /// Changes of others since, and the transaction's own.
@@ -77,7 +77,7 @@ pub struct Sight {
     own: KeyList,
 }
 
-impl Sight {
+impl SearchView {
     /// # Errors
     /// The transaction's changes cannot be read.
     pub fn of(feed: &Feed, table: &ScanTable, index: &TextIndex) -> PgResult<Self> {
@@ -107,14 +107,14 @@ impl Sight {
 ///
 /// # Errors
 /// What the store reports.
-pub async fn find(sight: &Sight, table: &ScanTable, index: &TextIndex, query: &Query, wanted: Wanted) -> PgResult<Found> {
-    let generation = match &sight.files {
+pub async fn find(view: &SearchView, table: &ScanTable, index: &TextIndex, query: &Query, wanted: Wanted) -> PgResult<Found> {
+    let generation = match &view.files {
         Ok(generation) => generation,
         Err(why) => return by_table(table, index, query, wanted, why).await,
     };
-    let mut changed: HashSet<&[u8]> = HashSet::with_capacity(sight.changed());
-    changed.extend(sight.entries.iter().flat_map(|e| e.keys.iter()));
-    changed.extend(sight.own.iter());
+    let mut changed: HashSet<&[u8]> = HashSet::with_capacity(view.changed());
+    changed.extend(view.entries.iter().flat_map(|e| e.keys.iter()));
+    changed.extend(view.own.iter());
     match with_files(table, index, generation, query, wanted, &changed).await {
         Err(error) if matches!(error.code(), SqlState::INDEX_CORRUPTED | SqlState::IO_ERROR) => {
             index.give_up(error.message());
