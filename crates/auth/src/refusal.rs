@@ -58,7 +58,6 @@ impl Refusal {
         self
     }
 
-    #[allow(dead_code)]
     pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
