@@ -154,13 +154,7 @@ fn connections_fit_the_rule_that_they_fit_in_postgresql() {
                 (address, super::address::cidr_mask(&pair[1].to_string(), address).unwrap())
             })
             .collect(),
-        members: value["members"]
-            .as_array()
-            .unwrap()
-            .iter()
-            .map(texts)
-            .map(|pair| (pair[0].clone(), pair[1].clone()))
-            .collect(),
+        members: value["members"].as_array().unwrap().iter().map(texts).map(|pair| (pair[0].clone(), pair[1].clone())).collect(),
         roles: texts(&value["roles"]),
         names: Vec::new(),
     };
