@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Asks a PostgreSQL 15 what it makes of files of rules, of maps and of passwords, and writes the answers beside crates/auth's tests.
 
-    tests/postgres/hosts.py DATA PORT rows | matches | passwords [SEED [COUNT]]
+    tests/postgres/hosts.py DATA PORT rows | matches | patterns | passwords [SEED [COUNT]]
 
 DATA is the data directory of a running PostgreSQL 15 that is only for this (its pg_hba.conf and pg_ident.conf are written over, its log is in
 DATA/../log), with ssl on, a superuser postgres, and its Unix socket in DATA/... Whoever runs it may write there.
 
 Invariant: the answers are PostgreSQL's, the questions are random by a seed and by hand. Files with answers:
-crates/auth/src/hosts/cases/{rows,maps,matches}.json and crates/auth/src/scram/cases/passwords.tsv; their readers are the crate's tests.
+crates/auth/src/hosts/cases/{rows,maps,matches,patterns}.json and crates/auth/src/scram/cases/passwords.tsv; their readers are the crate's tests.
 """
 import base64, json, os, random, socket, ssl, struct, subprocess, sys, time
 
@@ -296,4 +296,28 @@ def passwords():
     print(path, len(out))
 
 
-{"rows": rows, "matches": matches, "passwords": passwords}[WHAT]()
+# ---------------------------------------------------------------------------------------------------------------------------------
+# Regular expressions of maps
+
+PIECES = ["a", "b", "ab", "abc", ".", ".*", "a*", "b+", "(a)", "(ab?)", "(a|ab)", "(.*)", "([ab]*)", "[a-c]", "[^a]", "[[:alpha:]]", "[[:digit:]]+", "\\d", "\\w+", "\\s", "\\.", "@",
+          "(b|c)", "(?:a|b)", "a{2}", "b{1,2}", "c{0,1}", "|", "^", "$", "c?", "(a*)(b*)", "((a)b)", "a*?", "(a+?)", "\\D", "[]a]", "[a-]", "[\\w.]+", "{", "x{", "(", ")", "*",
+          "[", "\\", "a{1", "\\y", "\\Z", "(?i)", "(?=a)", "\\1", "é", "[é-]", "[a&&b]", "[[]", "--", "~", "#", " ", "\\@", "[[=a=]]", "[b-a]", "()", "(|a)", "a{3,2}", "+", "a{,2}",
+          "\\m", "\\t", "a**", "b+*", "(^a)", "(a$)", "^*", "$?", "[\\d-z]", "[a\\]]"]
+
+
+def patterns():
+    r, session, out = random.Random(SEED), Psql(), []
+    count = int(sys.argv[5]) if len(sys.argv) > 5 else 1500
+    session.ask("""CREATE OR REPLACE FUNCTION matched(t text, p text) RETURNS text LANGUAGE plpgsql AS
+        'BEGIN RETURN to_json(regexp_match(t COLLATE "C", p)); EXCEPTION WHEN OTHERS THEN RETURN ''"error"''; END'""")
+    for _ in range(count):
+        pattern = "".join(r.choice(PIECES[:34]) if r.random() < 0.9 else r.choice(PIECES) for _ in range(r.randint(1, 5)))
+        if r.random() < 0.5:
+            pattern = "^" + pattern + "$"
+        text = "".join(r.choice("aaabbbcc1@. é\t_-[&") for _ in range(r.randint(0, 6)))
+        got = session.ask("SELECT coalesce(matched($t$" + text + "$t$, $p$" + pattern + "$p$), 'null')")
+        out.append([pattern, text, json.loads(got)])
+    write("hosts/cases/patterns.json", {"cases": out})
+
+
+{"rows": rows, "matches": matches, "patterns": patterns, "passwords": passwords}[WHAT]()

@@ -17,7 +17,7 @@ pub(super) fn compile(pattern: &str, captures: bool) -> Result<Regex, String> {
     translation.whole(pattern)?;
     let Translation { out, shape, .. } = translation;
     if captures && shape.is_ambiguous(pattern) {
-        return Err("alternatives and non-greedy quantifiers beside \\1 are not supported".to_owned());
+        return Err("alternatives, non-greedy quantifiers and repetitions of a group beside \\1 are not supported".to_owned());
     }
     let made = RegexBuilder::new(&out).dot_matches_new_line(true).size_limit(MAX_SIZE).build();
     made.map_err(|e| match e {
@@ -37,6 +37,12 @@ struct Shape {
     bar_after: bool,
     bar_outside: bool,
     lazy: bool,
+    /// The numbers of the groups that are open, capturing or not, and of the first that captures.
+    open: Vec<usize>,
+    opened: usize,
+    first_number: Option<usize>,
+    /// Whether the first group, or one that holds it, is repeated, and so matched several times.
+    repeated: bool,
 }
 
 impl Shape {
@@ -51,7 +57,7 @@ impl Shape {
 
     fn is_ambiguous(&self, pattern: &str) -> bool {
         let anchored = pattern.ends_with('$') && !pattern.ends_with("\\$");
-        self.lazy || self.bar_before || self.bar_outside || (self.bar_after && !anchored)
+        self.lazy || self.repeated || self.bar_before || self.bar_outside || (self.bar_after && !anchored)
     }
 }
 
@@ -68,6 +74,11 @@ impl Translation<'_> {
 
     fn next(&mut self) -> Option<char> {
         self.rest.next().map(|(_, c)| c)
+    }
+
+    /// Whether a bound comes now, `{1,2}`.
+    fn is_bound(&mut self) -> bool {
+        self.peek() == Some('{') && self.rest.clone().nth(1).is_some_and(|(_, next)| next.is_ascii_digit())
     }
 
     /// A character as itself.
@@ -89,6 +100,9 @@ impl Translation<'_> {
                 '(' => self.open()?,
                 ')' => {
                     self.out.push(c);
+                    let number = self.shape.open.pop();
+                    let holds_first = self.shape.first_number.is_some() && number <= self.shape.first_number;
+                    self.shape.repeated |= holds_first && matches!(self.peek(), Some('*' | '+' | '?' | '{'));
                     if self.shape.first_group == Some(self.shape.depth) && !self.shape.first_group_closed {
                         self.shape.first_group_closed = true;
                     }
@@ -100,7 +114,13 @@ impl Translation<'_> {
                 }
                 '{' if !self.peek().is_some_and(|next| next.is_ascii_digit()) => self.literal(c),
                 '*' | '+' | '?' | '{' => self.quantifier(c)?,
-                '.' | '^' | '$' => self.out.push(c),
+                '^' | '$' => {
+                    self.out.push(c);
+                    if matches!(self.peek(), Some('*' | '+' | '?')) || self.is_bound() {
+                        return Err("quantifier operand invalid".to_owned());
+                    }
+                }
+                '.' => self.out.push(c),
                 _ => self.literal(c),
             }
         }
@@ -109,6 +129,8 @@ impl Translation<'_> {
 
     fn open(&mut self) -> Result<(), String> {
         self.shape.depth += 1;
+        self.shape.opened += 1;
+        self.shape.open.push(self.shape.opened);
         self.out.push('(');
         if self.peek() == Some('?') {
             self.next();
@@ -118,6 +140,7 @@ impl Translation<'_> {
             self.out.push_str("?:");
         } else if self.shape.first_group.is_none() {
             self.shape.first_group = Some(self.shape.depth);
+            self.shape.first_number = Some(self.shape.opened);
         }
         if matches!(self.peek(), Some('*' | '+')) {
             return Err("quantifier operand invalid".to_owned());
@@ -144,13 +167,18 @@ impl Translation<'_> {
         // The engine would take a second one, PostgreSQL does not.
         let again = match self.peek() {
             Some('*' | '+' | '?') => true,
-            Some('{') => self.rest.clone().nth(1).is_some_and(|(_, next)| next.is_ascii_digit()),
-            _ => false,
+            _ => self.is_bound(),
         };
         if again { Err("quantifier operand invalid".to_owned()) } else { Ok(()) }
     }
 
     fn escape(&mut self, in_bracket: bool) -> Result<(), String> {
+        // A range cannot begin with a class.
+        let mut ahead = self.rest.clone();
+        let is_class = matches!(ahead.next(), Some((_, 'd' | 'w' | 's')));
+        if in_bracket && is_class && ahead.next().is_some_and(|(_, c)| c == '-') && ahead.next().is_none_or(|(_, c)| c != ']') {
+            return Err("invalid character range".to_owned());
+        }
         let class = |inside: &'static str, outside: &'static str| Ok::<_, String>(if in_bracket { inside } else { outside });
         let text = match self.next() {
             None => return Err("invalid escape \\ sequence".to_owned()),
@@ -201,6 +229,9 @@ impl Translation<'_> {
                         return Err("invalid character class".to_owned());
                     }
                     self.out.push_str(&format!("[{name}]"));
+                    if self.peek() == Some('-') && self.rest.clone().nth(1).is_none_or(|(_, c)| c != ']') {
+                        return Err("invalid character range".to_owned());
+                    }
                 }
                 // A range, unless it is the first or the last.
                 Some('-') if !first && self.peek() != Some(']') => self.out.push('-'),
@@ -215,6 +246,7 @@ impl Translation<'_> {
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::indexing_slicing)]
     use super::compile;
 
     #[test]
@@ -265,5 +297,36 @@ mod tests {
         ] {
             assert_eq!(compile(pattern, false).is_ok_and(|r| r.is_match(text)), matches, "{pattern} {text:?}");
         }
+    }
+
+    /// Whatever compiles here matches as in PostgreSQL, with the same first group; what is refused may be anything.
+    #[test]
+    fn what_compiles_matches_as_in_postgresql() {
+        let value: serde_json::Value = serde_json::from_str(include_str!("cases/patterns.json")).unwrap_or_default();
+        let (mut compared, mut groups, mut differ) = (0, 0, Vec::new());
+        for case in value.get("cases").and_then(|cases| cases.as_array()).into_iter().flatten() {
+            let [Some(pattern), Some(text)] = [case[0].as_str(), case[1].as_str()] else { continue };
+            let theirs = &case[2];
+            for captures in [false, true] {
+                let Ok(expression) = compile(pattern, captures) else { continue };
+                compared += 1;
+                let found = expression.captures(text);
+                let group = found.as_ref().and_then(|found| found.get(1)).map(|group| group.as_str());
+                let same = match (&found, theirs.as_array()) {
+                    (None, None) => theirs.is_null(),
+                    (Some(_), Some(array)) if captures && expression.captures_len() > 1 => {
+                        groups += 1;
+                        array.first().and_then(|group| group.as_str()) == group
+                    }
+                    (Some(_), Some(_)) => true,
+                    _ => false,
+                };
+                if !same {
+                    differ.push(format!("{pattern:?} {text:?} {captures}: {group:?} of {found:?}, not {theirs}"));
+                }
+            }
+        }
+        assert!(differ.is_empty(), "{} of {compared} differ:\n{}", differ.len(), differ.join("\n"));
+        assert!(compared > 1000 && groups > 50, "{compared}, {groups} with groups");
     }
 }
