@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Asks a PostgreSQL 15 what it makes of files of rules, of maps and of passwords, and writes the answers beside crates/auth's tests.
 
-    tests/postgres/hosts.py DATA PORT rows | matches | patterns | passwords [SEED [COUNT]]
+    tests/postgres/hosts.py DATA PORT rows | matches | patterns | peers | passwords [SEED [COUNT]]
 
 DATA is the data directory of a running PostgreSQL 15 that is only for this (its pg_hba.conf and pg_ident.conf are written over, its log is in
 DATA/../log), with ssl on, a superuser postgres, and its Unix socket in DATA/... Whoever runs it may write there.
 
 Invariant: the answers are PostgreSQL's, the questions are random by a seed and by hand. Files with answers:
-crates/auth/src/hosts/cases/{rows,maps,matches,patterns}.json and crates/auth/src/scram/cases/passwords.tsv; their readers are the crate's tests.
+crates/auth/src/hosts/cases/{rows,maps,matches,patterns,peers}.json and crates/auth/src/scram/cases/passwords.tsv; their readers are the crate's tests.
 """
 import base64, json, os, random, socket, ssl, struct, subprocess, sys, time
 
@@ -201,6 +201,15 @@ def read(s):
     return head[:1], some(struct.unpack("!i", head[1:])[0] - 4)
 
 
+def reload(session):
+    """The postmaster reads its files at SIGHUP; when it has, its log says nothing, so the time of the load is asked for."""
+    before = session.ask("SELECT pg_conf_load_time()")
+    session.ask("SELECT pg_reload_conf()")
+    while session.ask("SELECT pg_conf_load_time()") == before:
+        time.sleep(0.01)
+    time.sleep(0.05)
+
+
 def matches():
     r, session = random.Random(SEED), Psql()
     count = int(sys.argv[5]) if len(sys.argv) > 5 else 60
@@ -232,12 +241,7 @@ def matches():
             lines.append(" ".join(line))
         text = "\n".join(lines) + "\n"
         put(HBA, text)
-        # The postmaster reads it at SIGHUP; when it has, its log says nothing, so the time of the load is asked for.
-        before = session.ask("SELECT pg_conf_load_time()")
-        session.ask("SELECT pg_reload_conf()")
-        while session.ask("SELECT pg_conf_load_time()") == before:
-            time.sleep(0.01)
-        time.sleep(0.05)
+        reload(session)
         asked = []
         for _ in range(10):
             kind = r.choice(["local", "host", "host", "host"])
@@ -320,4 +324,32 @@ def patterns():
     write("hosts/cases/patterns.json", {"cases": out})
 
 
-{"rows": rows, "matches": matches, "patterns": patterns, "passwords": passwords}[WHAT]()
+# ---------------------------------------------------------------------------------------------------------------------------------
+# Users of the system
+
+def peers():
+    import getpass
+    r, session, out, me = random.Random(SEED), Psql(), [], getpass.getuser()
+    count = int(sys.argv[5]) if len(sys.argv) > 5 else 60
+    for role in ROLES + [me]:
+        session.ask(f'DROP ROLE IF EXISTS "{role}"; CREATE ROLE "{role}" LOGIN')
+    system = [me, me, "/^" + me + "$", "/^(.*)$", "/^(" + me[:2] + ").*$", "/" + me[1], "/^(x)?" + me + "$", "eve", "/^eve", "/.", "/^(" + me + "|eve)$"]
+    role = ROLES[:5] + ["all", "\\1", "\\1", "a\\1", "nn\\1", me, '"anna"', "\\1\\1"]
+    for _ in range(count):
+        lines = [" ".join([r.choice(["m", "m", "n"]), r.choice(system), r.choice(role)]) for _ in range(r.randint(0, 5))]
+        text = "\n".join(lines) + "\n"
+        put(IDENT, text)
+        put(HBA, "local db1 all peer map=m\nlocal db2 all peer\nlocal all postgres trust\n")
+        reload(session)
+        for _ in range(8):
+            case = ["local", False, None, None, r.choice(["db1", "db1", "db1", "db2"]), r.choice(ROLES[:5] + ["all", me])]
+            message = connect(case)
+            assert message.startswith("Peer authentication failed") or message == "", message
+            out.append([text, case[4] == "db1", case[5], message == ""])
+    put(HBA, "local all postgres trust\n")
+    put(IDENT, "")
+    session.ask("SELECT pg_reload_conf()")
+    write("hosts/cases/peers.json", {"system": me, "cases": out})
+
+
+{"rows": rows, "matches": matches, "peers": peers, "patterns": patterns, "passwords": passwords}[WHAT]()

@@ -1,7 +1,7 @@
 //! Maps of names, `pg_ident.conf`: which roles may somebody be whom the system or a certificate names.
 //!
 //! Without a map, the role of the same name and no other. With one, the first of its lines that fits. A name of the system that opens
-//! with a slash is a regular expression, whose first group stands in the role for `\1`. The map [`OWNER_MAP`](super::OWNER_MAP) is
+//! with a slash is a regular expression, whose first group stands in the role for `\1`. The map [`OWNER_MAP`] is
 //! there without being written.
 
 use super::default::OWNER_MAP;
@@ -83,7 +83,7 @@ impl Maps {
         if errors.is_empty() { Ok(Self { mappings, owner: None }) } else { Err(errors) }
     }
 
-    /// Says who runs the server: the user of the system that [`OWNER_MAP`](super::OWNER_MAP) lets be any role.
+    /// Says who runs the server: the user of the system that [`OWNER_MAP`] lets be any role.
     #[must_use]
     pub fn with_owner(mut self, user: Option<String>) -> Self {
         self.owner = user;

@@ -41,7 +41,7 @@ pub trait Around {
     /// The addresses that a name resolves to.
     fn addresses_of(&self, name: &str) -> Vec<IpAddr>;
 
-    /// This machine's addresses with their masks: [`interfaces`](super::interfaces), but in tests.
+    /// This machine's addresses with their masks: [`interfaces`](super::interfaces()), but in tests.
     fn interfaces(&self) -> Vec<(IpAddr, IpAddr)>;
 }
 

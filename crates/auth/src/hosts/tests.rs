@@ -181,6 +181,26 @@ fn connections_fit_the_rule_that_they_fit_in_postgresql() {
     assert!(asked >= 500 && by_rule >= 150, "{asked}, {by_rule} by a rule");
 }
 
+#[test]
+fn users_of_the_system_may_be_the_roles_that_they_may_be_in_postgresql() {
+    let (value, files) = cases(include_str!("cases/peers.json"));
+    let system = value["system"].as_str().unwrap();
+    let (mut asked, mut permitted, mut refused) = (0, 0, 0);
+    for case in value["cases"].as_array().unwrap() {
+        // What could match otherwise than PostgreSQL's is refused as a file.
+        let Ok(maps) = Maps::parse(Path::new("/data/pg_ident.conf"), case[0].as_str().unwrap(), &files) else {
+            refused += 1;
+            continue;
+        };
+        let map = case[1].as_bool().unwrap().then_some("m");
+        let answer = maps.permit(map, case[2].as_str().unwrap(), system).is_ok();
+        assert_eq!(Value::Bool(answer), case[3], "{case}");
+        asked += 1;
+        permitted += usize::from(answer);
+    }
+    assert!(asked > 200 && permitted > 30, "{asked}, {permitted} permitted, {refused} in refused files");
+}
+
 fn rules(text: &str) -> Rules {
     Rules::parse(Path::new("pg_hba.conf"), text, true, &InMemory(HashMap::new())).unwrap()
 }

@@ -1,6 +1,6 @@
 //! SCRAM-SHA-256 and SCRAM-SHA-256-PLUS on the server's side: RFC 5802, 7677 and 5929 as PostgreSQL 15 speaks them.
 //!
-//! The server holds [verifiers](verifier) only: who reads them can test guesses, not log in. An [exchange](exchange) takes the client's
+//! The server holds [verifiers](Verifier) only: who reads them can test guesses, not log in. An [exchange](Exchange) takes the client's
 //! messages and gives the server's; it computes the same for roles that do not exist. The code is our own: that of the protocol's
 //! library lets SCRAM-SHA-256-PLUS be chosen by a message without channel binding and has no exchange for roles without a password.
 

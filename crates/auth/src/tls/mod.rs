@@ -3,7 +3,7 @@
 //!
 //! rustls does the protocol. [`files`] says which files can be served and makes [`Served`] of them; a [`Keeper`] holds what is served now
 //! and exchanges it when the files change, for connections that come afterwards. [`names`] reads whom a certificate is for,
-//! [`end_point`] is what SCRAM binds to, [`self_signed`] makes a certificate for a start.
+//! [`end_point()`] is what SCRAM binds to, [`self_signed`] makes a certificate for a start.
 
 mod end_point;
 mod files;
