@@ -128,6 +128,16 @@ impl Rules {
         &self.rules
     }
 
+    /// Rules that let in from other machines whoever comes, without a password and without a certificate: a server that listens to
+    /// others is to refuse to start with them, or at least to say so.
+    pub fn open_to_others(&self) -> impl Iterator<Item = &Rule> {
+        let is_open = |rule: &&Rule| {
+            let without_proof = rule.method == rule::Method::Trust && rule.client_certificate == rule::ClientCertificate::Off;
+            without_proof && rule.kind != Kind::HostGssEnc && !rule.address.is_of_this_machine()
+        };
+        self.rules.iter().filter(is_open)
+    }
+
     /// The first rule that fits.
     ///
     /// # Errors
@@ -211,6 +221,18 @@ fn is_user(token: &Token, connection: &Connection, around: &dyn Around) -> bool 
 }
 
 impl Address {
+    /// Whether nothing but this machine can have it.
+    fn is_of_this_machine(&self) -> bool {
+        match self {
+            Self::Socket | Self::SameHost => true,
+            Self::Net { address: IpAddr::V4(address), mask: IpAddr::V4(mask) } => {
+                mask.octets().first() == Some(&255) && address.octets().first() == Some(&127)
+            }
+            Self::Net { address, mask: IpAddr::V6(mask) } => address.is_loopback() && u128::from(*mask) == u128::MAX,
+            Self::All | Self::SameNet | Self::Name(_) | Self::Net { .. } => false,
+        }
+    }
+
     fn fits(&self, address: IpAddr, around: &dyn Around) -> bool {
         match self {
             Self::Socket => false,

@@ -245,6 +245,18 @@ fn a_new_directory_is_open_to_its_own_machine_and_asks_others_for_tls_and_a_pass
 }
 
 #[test]
+fn rules_that_are_open_to_other_machines_are_told() {
+    assert_eq!(rules(DEFAULT_RULES).open_to_others().count(), 0);
+    let rules = rules(
+        "host all all all trust\nhost all all 0.0.0.0/0 trust\nhost all all 127.0.0.0/7 trust\nhost all all samenet trust\nhost all all x.org trust\n\
+         host all all ::1/127 trust\nhost all all 10.0.0.1/32 trust\nhostssl all all all trust\n\
+         local all all trust\nhost all all 127.0.0.0/8 trust\nhost all all ::1/128 trust\nhost all all samehost trust\n\
+         host all all all scram-sha-256\nhost all all all reject\nhostssl all all all trust clientcert=verify-ca\n",
+    );
+    assert_eq!(rules.open_to_others().map(|rule| rule.line).collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6, 7, 8]);
+}
+
+#[test]
 fn names_of_addresses_count_only_if_they_lead_back() {
     let ip = |text: &str| text.parse::<IpAddr>().unwrap();
     let around = Recorded {
