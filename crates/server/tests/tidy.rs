@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// Our crates from the bottom up, each with those of ours that it may depend on.
 const CRATES: &[(&str, &[&str])] = &[
+    ("stoa-auth", &[]),
     ("stoa-encoding", &[]),
     ("stoa-store", &[]),
     ("stoa-syntax", &[]),
@@ -22,7 +23,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("stoa-sql", &["stoa-fulltext", "stoa-pg", "stoa-syntax", "stoa-table"]),
     ("stoa-exec", &["stoa-encoding", "stoa-fulltext", "stoa-pg", "stoa-sql", "stoa-syntax", "stoa-table"]),
     ("stoa-engine", &["stoa-encoding", "stoa-exec", "stoa-fulltext", "stoa-pg", "stoa-sql", "stoa-syntax", "stoa-table"]),
-    ("stoa-server", &["stoa-engine", "stoa-pg", "stoa-store", "stoa-store-lsm", "stoa-syntax"]),
+    ("stoa-server", &["stoa-auth", "stoa-engine", "stoa-pg", "stoa-store", "stoa-store-lsm", "stoa-syntax"]),
 ];
 
 /// Libraries and stores, and the only crates that may depend on them. `x*` is `x` and whatever is called `x-…` or `x_…`; the first
@@ -40,6 +41,12 @@ const DOORS: &[(&str, &[&str])] = &[
     ("jieba-rs", &["stoa-fulltext"]),
     ("librocksdb-sys", &["stoa-store-lsm"]),
     ("pgwire", &["stoa-server"]),
+    ("rustls*", &["stoa-auth", "stoa-server"]),
+    ("rcgen", &["stoa-auth"]),
+    ("x509-parser", &["stoa-auth"]),
+    ("hmac", &["stoa-auth"]),
+    ("pbkdf2", &["stoa-auth"]),
+    ("stringprep", &["stoa-auth"]),
     ("parquet*", &["stoa-server"]),
     ("stoa-store-lsm", &["stoa-server"]),
 ];
