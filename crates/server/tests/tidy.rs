@@ -19,6 +19,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("stoa-table", &["stoa-encoding", "stoa-pg", "stoa-store"]),
     ("stoa-store-lsm", &["stoa-store"]),
     ("stoa-fulltext", &[]),
+    ("stoa-hbase-client", &[]),
     ("stoa-sql", &["stoa-fulltext", "stoa-pg", "stoa-syntax", "stoa-table"]),
     ("stoa-engine", &["stoa-encoding", "stoa-fulltext", "stoa-pg", "stoa-sql", "stoa-syntax", "stoa-table"]),
     ("stoa-server", &["stoa-engine", "stoa-pg", "stoa-store", "stoa-store-lsm", "stoa-syntax"]),
@@ -40,6 +41,8 @@ const DOORS: &[(&str, &[&str])] = &[
     ("librocksdb-sys", &["stoa-store-lsm"]),
     ("pgwire", &["stoa-server"]),
     ("parquet*", &["stoa-server"]),
+    ("prost*", &["stoa-hbase-client"]),
+    ("zookeeper-client", &["stoa-hbase-client"]),
     ("stoa-store-lsm", &["stoa-server"]),
 ];
 
