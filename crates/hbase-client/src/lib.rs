@@ -41,6 +41,8 @@ mod filter;
 mod get;
 mod messages;
 mod metrics;
+#[cfg(test)]
+mod mock;
 mod multi;
 mod mutation;
 mod names;

@@ -162,12 +162,7 @@ impl FamilyDescriptor {
     /// Values of more than `threshold` bytes lie in files of their own (`IS_MOB`).
     #[must_use]
     pub fn mob(self, threshold: u64) -> FamilyDescriptor {
-        let threshold = Bytes::copy_from_slice(&threshold.to_be_bytes());
-        let mut family = self.attribute("IS_MOB", "true");
-        family.attributes.insert(Bytes::from_static(b"MOB_THRESHOLD"), threshold);
-        // As the Java client writes it.
-        family.attributes.insert(Bytes::from_static(b"IS_MOB"), Bytes::from_static(b"true"));
-        family
+        self.attribute("IS_MOB", "true").attribute("MOB_THRESHOLD", &threshold.to_string())
     }
 
     fn to_message(&self) -> ColumnFamilySchema {

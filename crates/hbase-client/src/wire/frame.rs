@@ -160,7 +160,7 @@ pub(crate) mod tests {
 
     /// A frame of an answer, without the length before it.
     pub(crate) fn answer(id: u32, exception: Option<ExceptionResponse>, message: Option<&[u8]>, cells: &[u8]) -> Bytes {
-        let meta = (!cells.is_empty()).then(|| CellBlockMeta { length: Some(cells.len() as u32) });
+        let meta = (!cells.is_empty()).then_some(CellBlockMeta { length: Some(cells.len() as u32) });
         let header = ResponseHeader { call_id: Some(id), exception, cell_block_meta: meta };
         let mut out = BytesMut::new();
         out.put_slice(&header.encode_length_delimited_to_vec());

@@ -47,7 +47,7 @@ pub fn tables(cluster: &Cluster) {
             assert_eq!(f.attributes.get(attribute.as_bytes()), Some(&Bytes::from(value)), "{attribute}");
         }
         assert_eq!(f.configuration.get("hbase.hstore.time.to.purge.deletes").unwrap(), "3600000");
-        assert_eq!(admin.list_tables("space").await.unwrap(), [name.clone()]);
+        assert_eq!(admin.list_tables("space").await.unwrap(), std::slice::from_ref(&name));
         assert_eq!(admin.describe_tables("space").await.unwrap().len(), 1);
         assert!(admin.describe_table(&"space:none".parse().unwrap()).await.unwrap().is_none());
         let table = client.table("space:table").unwrap();

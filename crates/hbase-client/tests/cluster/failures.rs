@@ -198,7 +198,8 @@ pub fn scans_equal_a_model(cluster: &Cluster) {
     const ROWS: u32 = 6_000;
     let client = cluster.client();
     let table = cluster.fresh_table(&client, "model", &["002000", "004000"]);
-    let put = |n: u32| (0..3).fold(Mutation::put(key(n)), |put, q| put.set_at("f", format!("q{q}"), 10, format!("{n}-{q}-{}", "x".repeat(100))));
+    let put =
+        |n: u32| (0..3).fold(Mutation::put(key(n)), |put, q| put.set_at("f", format!("q{q}"), 10, format!("{n}-{q}-{}", "x".repeat(100))));
     block_on(table.mutate_many((0..ROWS).filter(|n| n % 3 != 0).map(put))).unwrap();
     let model: Vec<u32> = (0..ROWS).filter(|n| n % 3 != 0).collect();
     let (stop, scans, written) = (AtomicBool::new(false), AtomicU64::new(0), AtomicU64::new(0));
@@ -214,7 +215,11 @@ pub fn scans_equal_a_model(cluster: &Cluster) {
                         time += 1;
                         let some = (0..100).map(|_| {
                             let row = key(random.random_range(0..ROWS));
-                            if random.random_bool(0.2) { Mutation::delete_at(row, time) } else { Mutation::put(row).set_at("f", "q1", time, "new") }
+                            if random.random_bool(0.2) {
+                                Mutation::delete_at(row, time)
+                            } else {
+                                Mutation::put(row).set_at("f", "q1", time, "new")
+                            }
                         });
                         let some: Vec<Mutation> = some.collect();
                         if block_on(table.timeout(DEADLINE).mutate_many(some)).is_ok() {

@@ -24,7 +24,9 @@ impl Cluster {
         let folder = Path::new(&std::env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("tests/cluster");
         let mut cluster = Cluster { folder, quorum: String::new(), was_up: false };
         cluster.was_up = cluster.script(&["status"]).lines().any(|line| line.starts_with("master up"));
-        cluster.quorum = cluster.script(&["start", &SERVERS.to_string()]).lines().last().unwrap().to_owned();
+        let count = SERVERS.to_string();
+        let words: &[&str] = if cluster.was_up { &["quorum"] } else { &["start", &count] };
+        cluster.quorum = cluster.script(words).lines().last().unwrap().to_owned();
         Some(cluster)
     }
 

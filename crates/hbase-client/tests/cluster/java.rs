@@ -10,7 +10,7 @@ const ROWS: usize = 500;
 fn expected(n: usize) -> (String, Vec<(&'static str, String, i64, Vec<u8>)>) {
     let value = |salt: usize| (0..n % 50).map(|at| ((at * salt + n) % 256) as u8).collect::<Vec<u8>>();
     let mut cells = vec![("f", format!("q{}", n % 7), 1_000 + n as i64, value(3))];
-    if n % 3 == 0 {
+    if n.is_multiple_of(3) {
         cells.push(("g", "z".to_owned(), 5, value(5)));
     }
     (format!("{n:05}"), cells)

@@ -105,15 +105,15 @@ pub fn conditions(cluster: &Cluster) {
         assert!(check(Condition::equal("f", "q", "7"), Mutation::delete("r").column("f", "q")).await);
         assert_eq!(table.get(&Get::new("r")).await.unwrap(), None);
         // Several mutations together.
-        table.mutate(&Mutation::put("r").set_at("f", "q", 1, "1").set_at("f", "old", 1, "1")).await.unwrap();
+        table.mutate(&Mutation::put("s").set_at("f", "q", 1, "1").set_at("f", "old", 1, "1")).await.unwrap();
         let two = |value: &'static str| {
-            let first = Mutation::put("r").set_at("f", "q", 2, "2");
-            CheckAndMutate::new(Condition::equal("f", "q", value), first).and(Mutation::delete("r").column_at("f", "old", 2))
+            let first = Mutation::put("s").set_at("f", "q", 2, "2");
+            CheckAndMutate::new(Condition::equal("f", "q", value), first).and(Mutation::delete("s").column_at("f", "old", 2))
         };
         assert!(!table.check_and_mutate(&two("9")).await.unwrap());
-        assert!(table.exists(&Get::new("r").column("f", "old")).await.unwrap());
+        assert!(table.exists(&Get::new("s").column("f", "old")).await.unwrap());
         assert!(table.check_and_mutate(&two("1").repeatable()).await.unwrap());
-        assert!(!table.exists(&Get::new("r").column("f", "old")).await.unwrap());
+        assert!(!table.exists(&Get::new("s").column("f", "old")).await.unwrap());
     });
     // Sixteen at once: each number is taken by one.
     let taken: Vec<u64> = std::thread::scope(|scope| {

@@ -37,9 +37,8 @@ pub fn ranges_and_limits(cluster: &Cluster) {
                 (low, high) = ([0, 100, 250, 777][random.random_range(0..4)], [100, 250, 777, 1_000][random.random_range(0..4)]);
             }
             let (first, last, reversed) = (random.random_bool(0.5), random.random_bool(0.5), random.random_bool(0.5));
-            let mut expected: Vec<u32> = (0..1_000)
-                .filter(|n| (*n > low || (first && *n == low)) && (*n < high || (last && *n == high)))
-                .collect();
+            let mut expected: Vec<u32> =
+                (0..1_000).filter(|n| (*n > low || (first && *n == low)) && (*n < high || (last && *n == high))).collect();
             let mut scan = Scan::range(key(low), key(high));
             if reversed {
                 expected = (0..1_000).filter(|n| (*n < high || (first && *n == high)) && (*n > low || (last && *n == low))).rev().collect();
@@ -97,7 +96,10 @@ pub fn filters(cluster: &Cluster) {
         assert_eq!(run(Filter::prefix("0012")).await, (120..130).collect::<Vec<_>>());
         assert_eq!(run(Filter::row(Compare::GreaterOrEqual, &equal("00490"))).await, (490..500).collect::<Vec<_>>());
         assert_eq!(run(Filter::row(Compare::Equal, &Comparator::regex("^0.*99$"))).await, [99, 199, 299, 399, 499]);
-        assert_eq!(run(Filter::row(Compare::Equal, &Comparator::substring("0049"))).await, (490..500).collect::<Vec<_>>());
+        assert_eq!(
+            run(Filter::row(Compare::Equal, &Comparator::substring("049"))).await,
+            [49].into_iter().chain(490..500).collect::<Vec<_>>()
+        );
         assert_eq!(run(Filter::inclusive_stop("00003")).await, [0, 1, 2, 3]);
         assert_eq!(run(Filter::while_match(&Filter::row(Compare::NotEqual, &equal("00005")))).await, [0, 1, 2, 3, 4]);
         let either = Filter::any_of([Filter::row(Compare::Equal, &equal("00001")), Filter::row(Compare::Equal, &equal("00450"))]);
@@ -136,7 +138,9 @@ pub fn versions_and_times(cluster: &Cluster) {
         let shape = async |scan: Scan| -> Vec<(String, i64)> {
             let rows = table.scan_all(scan).await.unwrap();
             assert_eq!(rows.len(), 10);
-            let of = |row: &Row| row.cells().iter().map(|c| (String::from_utf8(c.family().to_vec()).unwrap(), c.timestamp())).collect::<Vec<_>>();
+            let of = |row: &Row| {
+                row.cells().iter().map(|c| (String::from_utf8(c.family().to_vec()).unwrap(), c.timestamp())).collect::<Vec<_>>()
+            };
             assert!(rows.iter().all(|row| of(row) == of(&rows[0])));
             of(&rows[0])
         };
