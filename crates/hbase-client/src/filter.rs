@@ -354,7 +354,7 @@ impl Filter {
         Filter::new("SkipFilter", &message::FilterAround { filter: filter.to_message() })
     }
 
-    /// Ends the scan where the filter leaves something out.
+    /// Ends the scan of *each region* where the filter leaves something out.
     #[must_use]
     pub fn while_match(filter: &Filter) -> Filter {
         Filter::new("WhileMatchFilter", &message::FilterAround { filter: filter.to_message() })

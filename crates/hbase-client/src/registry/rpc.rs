@@ -12,7 +12,7 @@ use crate::wire::frame::Request;
 use parking_lot::Mutex;
 use prost::Message;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -24,17 +24,25 @@ const LEARNT: usize = 16;
 #[derive(Debug)]
 pub(crate) struct RpcRegistry {
     pool: Arc<Pool>,
-    configured: Vec<ServerName>,
-    learnt: Mutex<Vec<ServerName>>,
+    nodes: Arc<Nodes>,
     /// Which node answered last.
     first: AtomicUsize,
+}
+
+#[derive(Debug)]
+struct Nodes {
+    configured: Vec<ServerName>,
+    learnt: Mutex<Vec<ServerName>>,
+    /// Whether a node that answers has been asked for others.
+    asked: AtomicBool,
 }
 
 impl RpcRegistry {
     pub(crate) fn new(nodes: &[String], pool: Arc<Pool>) -> Result<RpcRegistry, Error> {
         let parse = |node: &String| ServerName::parse(node).ok_or_else(|| Error::Argument(format!("{node:?} is not host:port")));
         let configured = nodes.iter().map(parse).collect::<Result<Vec<_>, Error>>()?;
-        Ok(RpcRegistry { pool, configured, learnt: Mutex::new(Vec::new()), first: AtomicUsize::new(0) })
+        let nodes = Nodes { configured, learnt: Mutex::new(Vec::new()), asked: AtomicBool::new(false) };
+        Ok(RpcRegistry { pool, nodes: Arc::new(nodes), first: AtomicUsize::new(0) })
     }
 
     pub(crate) async fn meta(&self, deadline: Instant) -> Result<ServerName, Error> {
@@ -57,7 +65,7 @@ impl RpcRegistry {
 
     /// Asks one node after the other, the one that answered last first.
     async fn ask<M: Message + Default>(&self, method: &'static str, deadline: Instant) -> Result<M, Error> {
-        let nodes: Vec<ServerName> = self.configured.iter().chain(&*self.learnt.lock()).cloned().collect();
+        let nodes: Vec<ServerName> = self.nodes.configured.iter().chain(&*self.nodes.learnt.lock()).cloned().collect();
         let first = self.first.load(Ordering::Relaxed);
         let request = Request::new(method, &Empty {});
         let mut last = None;
@@ -67,9 +75,9 @@ impl RpcRegistry {
             match self.pool.call(&nodes[at], Service::Registry, Lane::Short, &request, until).await {
                 Ok(response) => {
                     let answer = response.read()?;
-                    if number > 0 || self.learnt.lock().is_empty() {
-                        self.first.store(at, Ordering::Relaxed);
-                        self.learn(&nodes[at], until).await;
+                    self.first.store(at, Ordering::Relaxed);
+                    if !self.nodes.asked.swap(true, Ordering::Relaxed) || number > 0 {
+                        tokio::spawn(learn(Arc::clone(&self.pool), Arc::clone(&self.nodes), nodes[at].clone()));
                     }
                     return Ok(answer);
                 }
@@ -82,14 +90,15 @@ impl RpcRegistry {
         let last = last.map(|e| format!("; last: {e}")).unwrap_or_default();
         Err(Error::Registry(format!("none of {} servers answers{last}", nodes.len())))
     }
+}
 
-    /// Asks a node for others. That it does not know any is no failure.
-    async fn learn(&self, node: &ServerName, deadline: Instant) {
-        let request = Request::new("GetBootstrapNodes", &Empty {});
-        let Ok(response) = self.pool.call(node, Service::Registry, Lane::Short, &request, deadline).await else { return };
-        let Ok(nodes) = response.read::<GetBootstrapNodesResponse>() else { return };
-        let nodes = nodes.server_name.iter().filter_map(|server| ServerName::from_message(server).ok());
-        let new = nodes.filter(|server| !self.configured.iter().any(|known| known.same_address(server)));
-        *self.learnt.lock() = new.take(LEARNT).collect();
-    }
+/// Asks a node for others. That it does not know any is no failure, and nobody waits for it.
+async fn learn(pool: Arc<Pool>, nodes: Arc<Nodes>, node: ServerName) {
+    let request = Request::new("GetBootstrapNodes", &Empty {});
+    let until = Instant::now() + PATIENCE;
+    let Ok(response) = pool.call(&node, Service::Registry, Lane::Short, &request, until).await else { return };
+    let Ok(named) = response.read::<GetBootstrapNodesResponse>() else { return };
+    let named = named.server_name.iter().filter_map(|server| ServerName::from_message(server).ok());
+    let new = named.filter(|server| !nodes.configured.iter().any(|known| known.same_address(server)));
+    *nodes.learnt.lock() = new.take(LEARNT).collect();
 }

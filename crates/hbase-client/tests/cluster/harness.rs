@@ -23,7 +23,13 @@ impl Cluster {
         }
         let folder = Path::new(&std::env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("tests/cluster");
         let mut cluster = Cluster { folder, quorum: String::new(), was_up: false };
+        if !cluster.command(&["classpath"]).stdout(Stdio::null()).status().is_ok_and(|status| status.success()) {
+            return None;
+        }
         cluster.was_up = cluster.script(&["status"]).lines().any(|line| line.starts_with("master up"));
+        if !cluster.was_up && !keeps() {
+            cluster.script(&["wipe"]);
+        }
         let count = SERVERS.to_string();
         let words: &[&str] = if cluster.was_up { &["quorum"] } else { &["start", &count] };
         cluster.quorum = cluster.script(words).lines().last().unwrap().to_owned();
@@ -104,9 +110,14 @@ impl Cluster {
 impl Drop for Cluster {
     fn drop(&mut self) {
         if !self.was_up {
-            self.script(&["stop"]);
+            self.script(&[if keeps() { "stop" } else { "wipe" }]);
         }
     }
+}
+
+/// Whether the cluster's data is somebody's, who names the place.
+fn keeps() -> bool {
+    std::env::var_os("HBASE_TEST_DIR").is_some()
 }
 
 /// How long a test with failures lasts.

@@ -42,7 +42,7 @@ fn main() {
     let names: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
     let wanted = |test: &&Test| names.is_empty() || names.iter().any(|name| test.0.contains(name.as_str()));
     let Some(cluster) = Cluster::start() else {
-        println!("tests on a cluster are left out: java 17, javac and mvn are needed");
+        println!("tests on a cluster are left out: java 17, javac and mvn are needed, and the jars that mvn fetches");
         return;
     };
     let mut failed = Vec::new();
