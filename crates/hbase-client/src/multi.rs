@@ -297,6 +297,7 @@ mod tests {
             end: end.into(),
             server: ServerName::at("h", 1),
             sequence: 0,
+            hinted: false,
         })
     }
 

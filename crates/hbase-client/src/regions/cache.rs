@@ -65,14 +65,18 @@ impl TableRegions {
         }
     }
 
-    /// Remembers that a region went elsewhere, if it is still remembered where it was.
+    /// Remembers that a region went elsewhere, if it is still remembered where it was. One such hint is followed: servers keep telling where
+    /// a region went long after it is gone, and in a circle if it went in one. After the second hbase:meta is asked.
     pub(crate) fn moved(&self, region: &Region, to: &ServerName) {
         let mut regions = self.by_start.write();
-        if let Some(known) = regions.get_mut(&region.start)
-            && known.name == region.name
-            && known.server == region.server
-        {
-            *known = Arc::new(Region { server: to.clone(), ..Region::clone(known) });
+        let Some(known) = regions.get_mut(&region.start) else { return };
+        if known.name != region.name || known.server != region.server {
+            return;
+        }
+        if known.hinted {
+            regions.remove(&region.start);
+        } else {
+            *known = Arc::new(Region { server: to.clone(), hinted: true, ..Region::clone(known) });
         }
     }
 
@@ -101,6 +105,7 @@ mod tests {
             end: end.into(),
             server: ServerName::at("h", 1),
             sequence: id,
+            hinted: false,
         }
     }
 
@@ -150,6 +155,17 @@ mod tests {
         cache.moved(&Region { server: ServerName::at("new", 1), ..region("", "", 1) }, &ServerName::at("newer", 2));
         assert_eq!(&*cache.of(b"a").unwrap().server.host, "newer");
         cache.forget_server(&ServerName::at("newer", 2));
+        assert!(cache.of(b"a").is_none());
+    }
+
+    #[test]
+    fn servers_that_send_in_a_circle_are_not_believed() {
+        let cache = TableRegions::default();
+        let first = cache.put(region("", "", 1));
+        cache.moved(&first, &ServerName::at("second", 2));
+        let second = cache.of(b"a").unwrap();
+        assert_eq!(&*second.server.host, "second");
+        cache.moved(&second, &first.server);
         assert!(cache.of(b"a").is_none());
     }
 }

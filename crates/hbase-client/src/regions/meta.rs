@@ -32,6 +32,7 @@ pub(crate) fn meta_region(server: ServerName) -> Result<Region, Error> {
         end: Bytes::new(),
         server,
         sequence: 0,
+        hinted: false,
     })
 }
 
@@ -162,6 +163,7 @@ fn read_entry(cells: &[Cell]) -> Result<Option<Entry>, Error> {
             end: info.end_key.unwrap_or_default(),
             server: ServerName { start_code: number(b"serverstartcode").unwrap_or(0), ..server },
             sequence: number(b"seqnumDuringOpen").unwrap_or(0),
+            hinted: false,
         }),
         Some(_) => Found::NotServed(shown(), format!("it is {}", state.escape_ascii())),
         None => Found::NotServed(shown(), "it has no server".to_owned()),

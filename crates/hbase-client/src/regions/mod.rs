@@ -25,6 +25,8 @@ pub struct Region {
     pub(crate) server: ServerName,
     /// Grows with each opening.
     pub(crate) sequence: u64,
+    /// Whether a server said where it went, not hbase:meta.
+    pub(crate) hinted: bool,
 }
 
 impl Region {
