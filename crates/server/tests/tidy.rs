@@ -20,6 +20,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("stoa-table", &["stoa-encoding", "stoa-pg", "stoa-store"]),
     ("stoa-store-lsm", &["stoa-store"]),
     ("stoa-fulltext", &[]),
+    ("stoa-hbase-client", &[]),
     ("stoa-sql", &["stoa-fulltext", "stoa-pg", "stoa-syntax", "stoa-table"]),
     ("stoa-exec", &["stoa-encoding", "stoa-fulltext", "stoa-pg", "stoa-sql", "stoa-syntax", "stoa-table"]),
     ("stoa-engine", &["stoa-encoding", "stoa-exec", "stoa-fulltext", "stoa-pg", "stoa-sql", "stoa-syntax", "stoa-table"]),
@@ -48,6 +49,8 @@ const DOORS: &[(&str, &[&str])] = &[
     ("pbkdf2", &["stoa-auth"]),
     ("stringprep", &["stoa-auth"]),
     ("parquet*", &["stoa-server"]),
+    ("prost*", &["stoa-hbase-client"]),
+    ("zookeeper-client", &["stoa-hbase-client"]),
     ("stoa-store-lsm", &["stoa-server"]),
 ];
 
