@@ -10,8 +10,12 @@ use crate::node::{MakeExec, extend};
 use datafusion::common::{DataFusionError, Result};
 use datafusion::execution::TaskContext;
 use datafusion::logical_expr::LogicalPlan;
-use datafusion::physical_expr::{Distribution, LexOrdering, OrderingRequirements, PhysicalExpr};
+use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::{Distribution, LexOrdering, OrderingRequirements, PhysicalExpr, PhysicalSortExpr};
 use datafusion::physical_plan::execution_plan::{Boundedness, EmissionType};
+use datafusion::physical_plan::limit::{GlobalLimitExec, LocalLimitExec};
+use datafusion::physical_plan::projection::ProjectionExec;
+use datafusion::physical_plan::sorts::sort::SortExec;
 use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, ExecutionPlanProperties, Partitioning, PlanProperties, SendableRecordBatchStream,
@@ -34,10 +38,34 @@ pub struct SkipRowsExec {
 pub fn plan(input: LogicalPlan, skip: usize) -> PgResult<LogicalPlan> {
     let make: MakeExec = Arc::new(move |mut inputs| {
         let Some(input) = inputs.pop() else { return Err(DataFusionError::Internal("SkipRows has one input".into())) };
-        let order = input.output_ordering().cloned();
+        let order = written_order(&input);
         Ok(Arc::new(SkipRowsExec::new(input, skip, order)))
     });
     extend("SkipRows".into(), input, &[], make)
+}
+
+/// The order in which a plan that has just been made gives its rows, with all the columns that it sorts by: [`output_ordering`] leaves out those
+/// that DataFusion takes for constant, some of which are not ([`super::forget_properties`]).
+///
+/// [`output_ordering`]: ExecutionPlanProperties::output_ordering
+pub fn written_order(plan: &Arc<dyn ExecutionPlan>) -> Option<LexOrdering> {
+    if let Some(sort) = plan.downcast_ref::<SortExec>() {
+        return Some(sort.expr().clone());
+    }
+    if plan.is::<GlobalLimitExec>() || plan.is::<LocalLimitExec>() {
+        return plan.children().first().and_then(|input| written_order(input));
+    }
+    if let Some(projection) = plan.downcast_ref::<ProjectionExec>() {
+        let below = written_order(projection.input())?;
+        let given = |sort: &PhysicalSortExpr| {
+            let at = projection.expr().iter().position(|given| given.expr.eq(&sort.expr))?;
+            let name = &projection.expr().get(at)?.alias;
+            Some(PhysicalSortExpr::new(Arc::new(Column::new(name, at)), sort.options))
+        };
+        // Behind a column that is not given, the order cannot be asked for any further.
+        return LexOrdering::new(below.iter().map_while(given));
+    }
+    plan.output_ordering().cloned()
 }
 
 impl SkipRowsExec {

@@ -1,6 +1,7 @@
 //! FOR UPDATE and its kin: each row's tables are locked by row key before the row goes on.
 
 use super::StatementContext;
+use crate::datafusion_faults::skip_rows::written_order;
 use crate::node::{MakeExec, extend};
 use arrow::array::{BooleanArray, RecordBatch};
 use arrow::compute::filter_record_batch;
@@ -54,7 +55,7 @@ pub fn plan(ctx: &StatementContext, input: LogicalPlan, locks: RowLocks, limit: 
     let (ctx, locks) = (ctx.clone(), Arc::new(locks));
     let make: MakeExec = Arc::new(move |mut inputs| {
         let Some(input) = inputs.pop() else { return Err(DataFusionError::Internal("LockRows has one input".into())) };
-        let order = input.output_ordering().cloned();
+        let order = written_order(&input);
         Ok(Arc::new(LockRowsExec::new(input, ctx.clone(), locks.clone(), limit, order)))
     });
     extend("LockRows".into(), input, &[], make)
