@@ -12,6 +12,7 @@ use std::path::{Path, PathBuf};
 
 /// Our crates from the bottom up, each with those of ours that it may depend on.
 const CRATES: &[(&str, &[&str])] = &[
+    ("stoa-auth", &[]),
     ("stoa-encoding", &[]),
     ("stoa-store", &[]),
     ("stoa-syntax", &[]),
@@ -19,10 +20,11 @@ const CRATES: &[(&str, &[&str])] = &[
     ("stoa-table", &["stoa-encoding", "stoa-pg", "stoa-store"]),
     ("stoa-store-lsm", &["stoa-store"]),
     ("stoa-fulltext", &[]),
+    ("stoa-hbase-client", &[]),
     ("stoa-sql", &["stoa-fulltext", "stoa-pg", "stoa-syntax", "stoa-table"]),
     ("stoa-exec", &["stoa-encoding", "stoa-fulltext", "stoa-pg", "stoa-sql", "stoa-syntax", "stoa-table"]),
     ("stoa-engine", &["stoa-encoding", "stoa-exec", "stoa-fulltext", "stoa-pg", "stoa-sql", "stoa-syntax", "stoa-table"]),
-    ("stoa-server", &["stoa-engine", "stoa-pg", "stoa-store", "stoa-store-lsm", "stoa-syntax"]),
+    ("stoa-server", &["stoa-auth", "stoa-engine", "stoa-pg", "stoa-store", "stoa-store-lsm", "stoa-syntax"]),
 ];
 
 /// Libraries and stores, and the only crates that may depend on them. `x*` is `x` and whatever is called `x-…` or `x_…`; the first
@@ -40,7 +42,15 @@ const DOORS: &[(&str, &[&str])] = &[
     ("jieba-rs", &["stoa-fulltext"]),
     ("librocksdb-sys", &["stoa-store-lsm"]),
     ("pgwire", &["stoa-server"]),
+    ("rustls*", &["stoa-auth", "stoa-server"]),
+    ("rcgen", &["stoa-auth"]),
+    ("x509-parser", &["stoa-auth"]),
+    ("hmac", &["stoa-auth"]),
+    ("pbkdf2", &["stoa-auth"]),
+    ("stringprep", &["stoa-auth"]),
     ("parquet*", &["stoa-server"]),
+    ("prost*", &["stoa-hbase-client"]),
+    ("zookeeper-client", &["stoa-hbase-client"]),
     ("stoa-store-lsm", &["stoa-server"]),
 ];
 
