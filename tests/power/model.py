@@ -6,7 +6,9 @@ A disk promises little. Here it keeps
 
 Of all else it keeps what it likes. Bytes that were written since go or stay by sectors of 512 bytes or pages of 4 KiB, each as it was
 after any of the writes to it; the length is any that the file had since; what was never written between is zeros. A name that was made,
-moved or removed since goes or stays, but for one name the changes stay in their order, and one move is one change.
+moved or removed since goes or stays, but for one name the changes stay in their order, and one move is one change. In one case the order of
+two names counts as well: RocksDB moves CURRENT into its place without a sync of the directory since it made the manifest that CURRENT
+names. It relies on file systems that keep changes of names in the order in which they were made, as those with a journal do.
 """
 import os, pathlib, struct
 
@@ -180,7 +182,9 @@ class Disk:
                     continue
                 names += 1
                 touched = {(id(d), name) for d, name, _ in change.names}
-                if touched & lost or (prefix and lost) or rng.random() >= keeps_names:
+                manifest_lost = "CURRENT" in {name for _, name, _ in change.names} and any(
+                    d == id(directory) and name.startswith("MANIFEST-") for d, name in lost)
+                if manifest_lost or touched & lost or (prefix and lost) or rng.random() >= keeps_names:
                     lost |= touched
                 else:
                     self.keep(change)
