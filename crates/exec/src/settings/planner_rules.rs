@@ -34,7 +34,7 @@ pub struct Rule {
     pub name: &'static str,
     pub phase: Phase,
     pub standing: Standing,
-    /// Plans cannot be executed without it.
+    /// Plans cannot be executed without it, or not rightly.
     pub needed: bool,
 }
 
@@ -69,7 +69,7 @@ pub const RULES: &[Rule] = {
         rule("propagate_empty_relation", L, Kept, false),
         rule("filter_null_join_keys", L, Dropped, false),
         rule("eliminate_outer_join", L, Kept, false),
-        rule("push_down_limit", L, Kept, false),
+        rule("push_down_limit", L, Kept, true),
         rule("push_down_filter", L, Mended, false),
         rule("single_distinct_aggregation_to_group_by", L, Kept, false),
         rule("eliminate_group_by_constant", L, Kept, false),
