@@ -80,6 +80,12 @@ const STATEMENTS: &[(&str, &str)] = &[
     ("delete of a referenced row", "DELETE FROM customers WHERE id = 290{n}"),
 ];
 
+async fn execute(session: &mut Session, sql: &str) -> stoa_pg::PgResult<Execution> {
+    let piece = session.parse(sql).unwrap().pop();
+    let prepared = session.prepare(piece, sql.into(), Vec::new()).unwrap();
+    session.execute(&prepared, Vec::new()).await
+}
+
 async fn run(session: &mut Session, sql: &str) {
     let text: Arc<str> = sql.into();
     for piece in session.parse(sql).unwrap() {
@@ -102,14 +108,17 @@ fn shown(calls: &BTreeMap<&'static str, u64>) -> String {
     format!("{} ({})", calls.values().sum::<u64>(), parts.join(", "))
 }
 
+fn connect(database: &Database) -> Session {
+    database.connect(SessionOptions { user: "stoa".into(), database: "stoa".into(), ..SessionOptions::default() }).unwrap()
+}
+
 async fn open(delay: Option<Duration>) -> (Database, Session, Arc<Calls>) {
     let (store, calls) = CountedStore::new(Arc::new(ModelStore::new()), delay);
     // The scrubber asks as well.
     let mut options = DatabaseOptions::default();
     options.scrub.rows_per_second = 0;
     let database = Database::open(Tables::new(store), options).await.unwrap();
-    let options = SessionOptions { user: "stoa".into(), database: "stoa".into(), ..SessionOptions::default() };
-    let session = database.connect(options).unwrap();
+    let session = connect(&database);
     (database, session, calls)
 }
 
@@ -163,9 +172,7 @@ async fn what_raises_for_a_row_of_the_answer_is_not_read_again() {
         "SELECT c.name, sum(10 / (o.amount - o.amount)) FROM orders o JOIN customers c ON c.id = o.customer WHERE o.id = 7 GROUP BY c.name";
     for _ in 0..2 {
         let _ = calls.take();
-        let piece = session.parse(sql).unwrap().pop();
-        let prepared = session.prepare(piece, sql.into(), Vec::new()).unwrap();
-        let error = session.execute(&prepared, Vec::new()).await.err().unwrap();
+        let error = execute(&mut session, sql).await.err().unwrap();
         assert_eq!(error.code().as_str(), "22012", "{error}");
         let calls = calls.take();
         assert_eq!(calls.values().sum::<u64>(), 2, "{}", shown(&calls));
@@ -185,4 +192,34 @@ async fn a_late_store_makes_statements_late_by_its_calls() {
     let count: u64 = calls.take().values().sum();
     assert!(began.elapsed() >= delay * u32::try_from(count).unwrap());
     assert_eq!(count, 1);
+}
+
+/// Sessions of one event loop take values of one sequence: who has to wait for the store must not keep the others, for which it waits in turn,
+/// from going on.
+#[test]
+fn sessions_that_share_a_thread_share_a_sequence() {
+    const SESSIONS: usize = 6;
+    const ROWS: usize = 50;
+    let (done, ended) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let (database, mut session, _) = open(Some(Duration::from_millis(1))).await;
+            run(&mut session, "CREATE TABLE events (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, word text)").await;
+            let inserts = (0..SESSIONS).map(|_| async {
+                let mut session = connect(&database);
+                for _ in 0..ROWS {
+                    run(&mut session, "INSERT INTO events (word) VALUES ('x'), ('y')").await;
+                    // Planned.
+                    run(&mut session, "INSERT INTO events (word) SELECT 'z' FROM generate_series(1, 3)").await;
+                }
+            });
+            futures::future::join_all(inserts).await;
+            let Ok(Execution::Rows(mut rows)) = execute(&mut session, "SELECT count(DISTINCT id) FROM events").await else { panic!() };
+            done.send(rows.stream.next().await.unwrap().unwrap()).unwrap();
+        });
+    });
+    let batch = ended.recv_timeout(Duration::from_secs(120)).expect("the sessions wait for each other");
+    let counted = batch.column(0).as_any().downcast_ref::<arrow::array::Int64Array>().unwrap().value(0);
+    assert_eq!(counted, i64::try_from(SESSIONS * ROWS * 5).unwrap());
 }

@@ -2,7 +2,8 @@
 //!
 //! Kernels compute the values of a batch in one go. What a function asks of others is answered at once where that is possible: values of a
 //! sequence are made durable before a statement takes them, a free lock is taken without asking. What is left waits here, and holds
-//! its thread: other tasks move to other threads meanwhile. This is the one place of its kind.
+//! its thread: other tasks move to other threads meanwhile, where there are any. An event loop has none: what is waited for there must not be
+//! done by a task, whose turn would never come. This is the one place of its kind.
 
 use super::guard::interruptible;
 use super::session::SessionShared;

@@ -55,8 +55,10 @@ impl CountedStore {
 }
 
 async fn late(delay: Option<Duration>) {
-    if let Some(delay) = delay {
-        tokio::time::sleep(delay).await;
+    match delay {
+        Some(delay) if tokio::runtime::Handle::try_current().is_ok() => tokio::time::sleep(delay).await,
+        Some(delay) => std::thread::sleep(delay),
+        None => {}
     }
 }
 

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_store::Store;
-use tokio::sync::Mutex as AsyncMutex;
+use tokio::sync::{Mutex as AsyncMutex, watch};
 
 /// How many ids are taken at a time.
 const ID_BLOCK: u32 = 64;
@@ -24,21 +24,26 @@ const MAX_BLOCK: i64 = 4096;
 /// Blocks that are used up sooner are followed by larger ones.
 const FAST: Duration = Duration::from_millis(100);
 
+/// What became of a write; `None` while it is under way.
+type Outcome = watch::Receiver<Option<PgResult<()>>>;
+
 /// A sequence in use.
 #[derive(Debug)]
 struct Live {
     state: SequenceState,
-    /// Values behind the last one that are durable and not yet given out.
+    /// Values behind the last one that are durable and not yet given out; none during a write.
     ahead: i64,
     /// The step between those.
     increment: i64,
     block: i64,
     stored: Option<Instant>,
+    /// The write of its state that is under way: there is one at a time.
+    writing: Option<Outcome>,
 }
 
 impl Live {
     fn new(state: SequenceState) -> Self {
-        Self { state, ahead: 0, increment: 0, block: 0, stored: None }
+        Self { state, ahead: 0, increment: 0, block: 0, stored: None, writing: None }
     }
 }
 
@@ -57,7 +62,7 @@ pub struct LocalNumbers {
     ids: AsyncMutex<Option<Ids>>,
     transactions: AtomicU64,
     /// The sequences that were used.
-    sequences: Mutex<HashMap<Oid, Arc<AsyncMutex<Live>>>>,
+    sequences: Mutex<HashMap<Oid, Arc<Mutex<Live>>>>,
 }
 
 impl LocalNumbers {
@@ -66,7 +71,7 @@ impl LocalNumbers {
         Self { store, ids: AsyncMutex::default(), transactions: AtomicU64::new(1), sequences: Mutex::default() }
     }
 
-    async fn of(&self, sequence: &SequenceDescriptor) -> PgResult<Arc<AsyncMutex<Live>>> {
+    async fn of(&self, sequence: &SequenceDescriptor) -> PgResult<Arc<Mutex<Live>>> {
         if let Some(state) = self.known(sequence.oid) {
             return Ok(state);
         }
@@ -75,27 +80,72 @@ impl LocalNumbers {
             None => SequenceState { last_value: sequence.start, is_called: false, log_cnt: 0 },
         };
         let mut known = self.sequences.lock();
-        Ok(Arc::clone(known.entry(sequence.oid).or_insert_with(|| Arc::new(AsyncMutex::new(Live::new(state))))))
+        Ok(Arc::clone(known.entry(sequence.oid).or_insert_with(|| Arc::new(Mutex::new(Live::new(state))))))
     }
 
-    fn known(&self, oid: Oid) -> Option<Arc<AsyncMutex<Live>>> {
+    fn known(&self, oid: Oid) -> Option<Arc<Mutex<Live>>> {
         self.sequences.lock().get(&oid).map(Arc::clone)
     }
 
-    async fn store_state(&self, oid: Oid, state: SequenceState) -> PgResult<()> {
-        put(&*self.store, &sequence_key(oid), &encode(&state)?).await
+    /// Starts to write a state; `then` changes what is in memory once it is durable.
+    ///
+    /// A thread of its own does it. Functions wait for values in the middle of a batch, where they hold up the thread on which other
+    /// tasks would go on: no write may depend on one of these.
+    fn write(
+        &self,
+        oid: Oid,
+        live: &Arc<Mutex<Live>>,
+        now: &mut Live,
+        state: SequenceState,
+        then: impl FnOnce(&mut Live) + Send + 'static,
+    ) -> PgResult<Outcome> {
+        let (key, bytes) = (sequence_key(oid), encode(&state)?);
+        let (tell, outcome) = watch::channel(None);
+        let (store, of) = (Arc::clone(&self.store), Arc::clone(live));
+        let work = move || {
+            let result = futures::executor::block_on(put(&*store, &key, &bytes));
+            let mut live = of.lock();
+            live.writing = None;
+            if result.is_ok() {
+                then(&mut live);
+            }
+            drop(live);
+            tell.send_replace(Some(result));
+        };
+        std::thread::Builder::new().name("stoa-sequence".into()).spawn(work).map_err(|error| {
+            PgError::new(SqlState::INSUFFICIENT_RESOURCES, "could not start the thread that writes a sequence").detail(error.to_string())
+        })?;
+        now.ahead = 0;
+        now.writing = Some(outcome.clone());
+        Ok(outcome)
     }
 
-    /// Makes a value durable that is to be given out next, and at least so many behind it.
-    async fn store_block(&self, sequence: &SequenceDescriptor, live: &mut Live, value: i64, least: i64) -> PgResult<()> {
+    /// Starts to make a value durable that is to be given out next, and at least so many behind it.
+    fn write_block(
+        &self,
+        sequence: &SequenceDescriptor,
+        live: &Arc<Mutex<Live>>,
+        now: &mut Live,
+        value: i64,
+        least: i64,
+    ) -> PgResult<Outcome> {
         let own = sequence.cache.max(BLOCK).max(least);
-        let fast = live.stored.is_some_and(|at| at.elapsed() < FAST);
-        let block = if fast { live.block.saturating_mul(2).min(MAX_BLOCK).max(own) } else { own };
+        let fast = now.stored.is_some_and(|at| at.elapsed() < FAST);
+        let block = if fast { now.block.saturating_mul(2).min(MAX_BLOCK).max(own) } else { own };
         let (last, count) = behind(sequence, value, block);
-        self.store_state(sequence.oid, SequenceState { last_value: last, is_called: true, log_cnt: 0 }).await?;
-        // The value itself counts as well.
-        *live = Live { ahead: count + 1, increment: sequence.increment, block, stored: Some(Instant::now()), ..*live };
-        Ok(())
+        let increment = sequence.increment;
+        self.write(sequence.oid, live, now, SequenceState { last_value: last, is_called: true, log_cnt: 0 }, move |live| {
+            // The value itself counts as well.
+            *live = Live { ahead: count + 1, increment, block, stored: Some(Instant::now()), writing: None, state: live.state };
+        })
+    }
+}
+
+/// Waits for the end of a write.
+async fn written(mut outcome: Outcome) -> PgResult<()> {
+    match outcome.wait_for(Option::is_some).await {
+        Ok(result) => result.clone().unwrap_or(Ok(())),
+        Err(_) => Err(PgError::internal("the write of a sequence was given up")),
     }
 }
 
@@ -149,46 +199,71 @@ impl Numbers for LocalNumbers {
 
     fn try_next(&self, sequence: &SequenceDescriptor) -> Option<PgResult<i64>> {
         let live = self.known(sequence.oid)?;
-        let mut live = live.try_lock().ok().filter(|live| live.has_ahead(sequence, 1))?;
-        Some(live.following(sequence).map(|value| live.give(sequence, value)))
+        let mut live = live.lock();
+        live.has_ahead(sequence, 1).then(|| live.following(sequence).map(|value| live.give(sequence, value)))
     }
 
     async fn next(&self, sequence: &SequenceDescriptor) -> PgResult<i64> {
         let live = self.of(sequence).await?;
-        let mut live = live.lock().await;
-        let value = live.following(sequence)?;
-        if !live.has_ahead(sequence, 1) {
-            self.store_block(sequence, &mut live, value, 0).await?;
+        loop {
+            let outcome = {
+                let mut now = live.lock();
+                let value = now.following(sequence)?;
+                match &now.writing {
+                    Some(outcome) => outcome.clone(),
+                    None if now.has_ahead(sequence, 1) => return Ok(now.give(sequence, value)),
+                    None => self.write_block(sequence, &live, &mut now, value, 0)?,
+                }
+            };
+            written(outcome).await?;
         }
-        Ok(live.give(sequence, value))
     }
 
     async fn fill(&self, sequence: &SequenceDescriptor, values: i64) -> PgResult<()> {
-        if self.known(sequence.oid).is_some_and(|live| live.try_lock().is_ok_and(|live| live.has_ahead(sequence, values))) {
-            return Ok(());
-        }
         let live = self.of(sequence).await?;
-        let mut live = live.lock().await;
-        // At its end it says so when the value is asked for.
-        if !live.has_ahead(sequence, values)
-            && let Ok(value) = live.following(sequence)
-        {
-            self.store_block(sequence, &mut live, value, values).await?;
+        let mut wrote = false;
+        loop {
+            let outcome = {
+                let mut now = live.lock();
+                match &now.writing {
+                    Some(outcome) => outcome.clone(),
+                    None if wrote || now.has_ahead(sequence, values) => return Ok(()),
+                    // At its end it says so when the value is asked for.
+                    None => match now.following(sequence) {
+                        Ok(value) => {
+                            wrote = true;
+                            self.write_block(sequence, &live, &mut now, value, values)?
+                        }
+                        Err(_) => return Ok(()),
+                    },
+                }
+            };
+            written(outcome).await?;
         }
-        Ok(())
     }
 
     async fn state(&self, sequence: &SequenceDescriptor) -> PgResult<SequenceState> {
-        Ok(self.of(sequence).await?.lock().await.state)
+        let live = self.of(sequence).await?;
+        let state = live.lock().state;
+        Ok(state)
     }
 
     async fn restore(&self, sequence: &SequenceDescriptor, new: SequenceState) -> PgResult<()> {
         let live = self.of(sequence).await?;
-        let mut live = live.lock().await;
         let new = SequenceState { log_cnt: 0, ..new };
-        self.store_state(sequence.oid, new).await?;
-        *live = Live::new(new);
-        Ok(())
+        loop {
+            let (outcome, own) = {
+                let mut now = live.lock();
+                match &now.writing {
+                    Some(outcome) => (outcome.clone(), false),
+                    None => (self.write(sequence.oid, &live, &mut now, new, move |live| *live = Live::new(new))?, true),
+                }
+            };
+            let result = written(outcome).await;
+            if own {
+                return result;
+            }
+        }
     }
 
     async fn set(&self, sequence: &SequenceDescriptor, value: i64, is_called: bool) -> PgResult<()> {
