@@ -187,23 +187,18 @@ async fn prepare(ctx: &StatementContext, bound: &Bound, used: Arc<HashSet<ColId>
         let columns: Vec<ColId> = cte.columns.iter().map(|(c, _)| *c).collect();
         let batches = match (&cte.body, run) {
             (_, None) => Vec::new(),
-            (CteBody::Query(rel), Some(compiled)) => {
-                let few = match compiled.ctes.get(at) {
-                    Some(compiled) => compiled.run(ctx, &planner.ctes).await?,
-                    None => None,
-                };
-                match few {
-                    Some(CompiledRows::Rows(rows)) => rows.into_iter().collect(),
-                    _ if makes_rows(rel) => {
-                        let plan = physical(ctx, select_columns(planner.plan(rel).await?, &columns)?).await?;
-                        let schema = plan.schema();
-                        let rows = CteRows::OnDemand(Arc::new(RowsOnDemand::new(plan, task(ctx))));
-                        ctes.insert(cte.id, Materialized { columns, schema, rows });
-                        continue;
-                    }
-                    _ => planner.run(rel, &columns).await?,
+            (CteBody::Query(rel), Some(compiled)) => match compute(&planner, rel, &columns, compiled.ctes.get(at)).await {
+                Ok(Some(batches)) => batches,
+                Err(error) if !is_of_a_value(&error) => return Err(error),
+                // An error of a value counts when a reader comes to it, which may be never.
+                Ok(None) | Err(_) => {
+                    let plan = physical(ctx, select_columns(planner.plan(rel).await?, &columns)?).await?;
+                    let schema = plan.schema();
+                    let rows = CteRows::OnDemand(Arc::new(RowsOnDemand::new(plan, task(ctx))));
+                    ctes.insert(cte.id, Materialized { columns, schema, rows });
+                    continue;
                 }
-            }
+            },
             (CteBody::Mutation(m), Some(compiled)) => {
                 let executed = mutate(&planner, m, compiled.ctes.get(at).cloned().unwrap_or_default()).await?;
                 executed.stream.collect::<Vec<_>>().await.into_iter().collect::<PgResult<Vec<_>>>()?
@@ -216,6 +211,25 @@ async fn prepare(ctx: &StatementContext, bound: &Bound, used: Arc<HashSet<ColId>
         ctes.insert(cte.id, Materialized { columns, schema, rows: CteRows::All(Arc::new(batches)) });
     }
     Ok(Planner::new(ctx.clone(), Arc::new(ctes), used, run.is_some()))
+}
+
+/// All rows of a query of WITH; none if they are better made as readers ask for them.
+async fn compute(planner: &Planner, rel: &Rel, columns: &[ColId], compiled: Option<&Compiled>) -> PgResult<Option<Vec<RecordBatch>>> {
+    let few = match compiled {
+        Some(compiled) => compiled.run(&planner.ctx, &planner.ctes).await?,
+        None => None,
+    };
+    match few {
+        Some(CompiledRows::Rows(rows)) => Ok(Some(rows.into_iter().collect())),
+        _ if makes_rows(rel) => Ok(None),
+        _ => planner.run(rel, columns).await.map(Some),
+    }
+}
+
+/// Whether an error comes of the values of rows.
+fn is_of_a_value(error: &PgError) -> bool {
+    let code = error.code();
+    code.as_str().starts_with("22") || code == SqlState::CARDINALITY_VIOLATION
 }
 
 /// Whether a query of WITH makes rows that no table has, of which there may be more than anybody wants.
