@@ -86,6 +86,7 @@ EXPLAINED = [
      and re.search(r"ORDER BY (-?[\d.]+|'[^']*')(::\w+)? *(DESC|ASC)? *(LIMIT|FETCH)", d.sql)),
     ("functions that Stoa adds", "are Stoa's own and ask for a table", lambda d: d.failed and d.they_failed and re.search(r"\b(score|snippet|contains)\(", d.sql)),
     ("rows of tables whose columns are grouped", "may be selected; PostgreSQL says 42803", lambda d: not d.failed and d.theirs[0] == "42803" and re.match(r'column "\w+\.\*" must', d.theirs[3])),
+    ("columns of outer queries beside what constants decide", "in a part that constants decide", lambda d: not d.failed and d.theirs[0] == "42803" and d.theirs[3].startswith("subquery uses ungrouped column")),
     ("ordering operators", "any operator but `<` and `>` is 42809", lambda d: d.ours[0] == "42809" and "ordering operator" in d.ours[3] and d.theirs[0] == "42883"),
     ("arrays of rows in FROM", "`unnest` of an array of rows gives the rows", lambda d: not d.failed and "unnest(" in d.sql and "returning \"record\"" in d.theirs[3]),
     ("calls as columns", "`t.f` is a column alone", lambda d: d.ours[0] == "42703" and re.match(r"column \w+\.\w+ does not exist", d.ours[3]) and d.theirs[0] in ("00000", "42803", "42883")

@@ -5,6 +5,7 @@ use super::expr::not;
 use super::literal::unknown;
 use crate::typed::tree::{Expr, ExprKind};
 use datafusion_common::ScalarValue;
+use stoa_pg::registry::CastContext;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, Expr as E};
 
@@ -49,7 +50,10 @@ impl Binder<'_> {
                     }
                     (None, Some(for_)) => {
                         args.push(Expr::new(ExprKind::Const(ScalarValue::Int32(Some(1))), SqlType::new(PgType::Int4)));
-                        args.push(self.bind_expr(for_)?);
+                        // This form alone takes whatever can be cast.
+                        let length = self.bind_expr(for_)?;
+                        let whole = SqlType::new(PgType::Int4);
+                        args.push(self.coerce(length, &whole, CastContext::Explicit).map_err(|e| e.at(self.pos(for_.as_ref())))?);
                     }
                     (None, None) => {}
                 }
