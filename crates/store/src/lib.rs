@@ -9,6 +9,7 @@
 //! [`HbaseStore`]: https://docs.rs/stoa-store-hbase
 
 pub mod clock;
+pub mod commit_window;
 pub mod conformance;
 pub mod error;
 pub mod limits;
