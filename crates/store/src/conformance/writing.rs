@@ -2,7 +2,7 @@
 
 use super::support::{F, G, T, U, all_at, commit, commit_with, create, family, get, put, read_spec, table, texts};
 use super::{MakeStore, block_on, clock};
-use crate::limits::MAX_CELL_BYTES;
+use crate::clock::Clock;
 use crate::{
     Certainty, Commit, Durability, FamilyId, FamilyOptions, KeyRange, Layout, MutationRef, Mutations, StoreError, TableId, TableSchema,
     Timestamp,
@@ -172,13 +172,14 @@ pub fn a_refused_commit_leaves_nothing(make: MakeStore<'_>) {
     refused(|e| matches!(e, StoreError::Invalid(_)), &|m| m.put(T, b"x", FamilyId(9), b"", b""));
     refused(|e| matches!(e, StoreError::Invalid(_)), &|m| m.delete_family(T, b"x", FamilyId(9)));
     refused(|e| matches!(e, StoreError::Invalid(_)), &|m| m.put(T, b"x", F, b"q", b""));
-    refused(|e| matches!(e, StoreError::TooLarge { what: "row key", .. }), &|m| m.put(T, &vec![1; 65_537], F, b"", b""));
-    refused(|e| matches!(e, StoreError::TooLarge { what: "row key", .. }), &|m| m.delete_row(T, &vec![1; 65_537]));
-    refused(|e| matches!(e, StoreError::TooLarge { what: "cell", .. }), &|m| m.put(T, b"x", G, b"q", &vec![1; MAX_CELL_BYTES + 1]));
+    let limits = store.limits();
+    refused(|e| matches!(e, StoreError::TooLarge { what: "row key", .. }), &|m| m.put(T, &vec![1; limits.row_key + 1], F, b"", b""));
+    refused(|e| matches!(e, StoreError::TooLarge { what: "row key", .. }), &|m| m.delete_row(T, &vec![1; limits.row_key + 1]));
+    refused(|e| matches!(e, StoreError::TooLarge { what: "cell", .. }), &|m| m.put(T, b"x", G, b"q", &vec![1; limits.cell + 1]));
     assert_eq!(store.snapshot().timestamp(), before);
     commit(store, |m| {
-        m.put(T, &vec![1; 65_536], F, b"", b"");
-        m.put(T, b"x", F, b"", &vec![1; MAX_CELL_BYTES]);
+        m.put(T, &vec![1; limits.row_key], F, b"", b"");
+        m.put(T, b"x", F, b"", &vec![1; limits.cell]);
     });
     assert_eq!(all_at(store, &store.snapshot(), T, &[F]).rows.len(), 3, "what is just not too large is taken");
 }
@@ -258,6 +259,7 @@ pub fn validated_ranges_must_not_change(make: MakeStore<'_>) {
 
 pub fn acknowledged_writes_survive(make: MakeStore<'_>) {
     let clock = clock();
+    let start_us = clock.now_us();
     let fixture = make(clock.clone());
     let Some(reopen) = fixture.reopen else { return };
     let mut store = fixture.store;
@@ -290,7 +292,7 @@ pub fn acknowledged_writes_survive(make: MakeStore<'_>) {
         let snapshot_time = store.snapshot().timestamp();
         drop(store);
         // A clock that went back must not matter.
-        clock.set_us(1_700_000_000_000_000 - round * 10_000_000);
+        clock.set_us(start_us - round * 10_000_000);
         store = reopen();
         assert!(store.snapshot().timestamp() >= snapshot_time);
         let rows = all_at(&*store, &store.snapshot(), T, &[F, G, FamilyId(2)]);
