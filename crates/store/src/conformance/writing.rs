@@ -151,6 +151,39 @@ pub fn the_last_of_several_changes_of_a_cell_wins(make: MakeStore<'_>) {
     }
 }
 
+pub fn what_is_deleted_does_not_come_back_beside_what_is_set(make: MakeStore<'_>) {
+    for versions in [1, 3] {
+        let fixture = make(clock());
+        let store = &*fixture.store;
+        create(store, &table(T, vec![FamilyOptions { versions, ..cells() }]));
+        commit(store, |m| [&b""[..], b"a", b"b"].iter().for_each(|q| m.put(T, b"k", F, q, b"old")));
+        commit(store, |m| {
+            m.delete_family(T, b"k", F);
+            m.put(T, b"k", F, b"", b"new");
+        });
+        let read = |family_of: Option<KeyRange>, versions| {
+            let mut spec = read_spec(&store.snapshot(), T, &[F]);
+            (spec.qualifiers, spec.versions) = (family_of, versions);
+            get(store, &spec, &[b"k"]).unwrap().texts().join(";")
+        };
+        let after_all = |expected: &str| {
+            for versions in [1, 2] {
+                assert_eq!(read(None, versions), expected);
+                assert_eq!(read(Some(KeyRange::new(b"a".to_vec(), None)), versions), "");
+            }
+        };
+        after_all("k:new");
+        block_on(store.flush(T)).unwrap();
+        after_all("k:new");
+        commit(store, |m| m.delete_row(T, b"k"));
+        put(store, "k", "newest");
+        block_on(store.flush(T)).unwrap();
+        after_all("k:newest");
+        block_on(store.compact(T)).unwrap();
+        after_all("k:newest");
+    }
+}
+
 pub fn a_refused_commit_leaves_nothing(make: MakeStore<'_>) {
     let fixture = make(clock());
     let store = &*fixture.store;
