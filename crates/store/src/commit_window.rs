@@ -324,7 +324,7 @@ impl CommitWindow {
     /// Whether any of the rows was committed after `since`; may guess "yes".
     #[must_use]
     pub fn any_changed(&self, written: &WrittenRows, since: Timestamp) -> bool {
-        if written.len() == 0 {
+        if written.is_empty() {
             return false;
         }
         if since < self.horizon {
