@@ -21,6 +21,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("stoa-store-lsm", &["stoa-store"]),
     ("stoa-fulltext", &[]),
     ("stoa-hbase-client", &[]),
+    ("stoa-store-hbase", &["stoa-hbase-client", "stoa-store"]),
     ("stoa-sql", &["stoa-fulltext", "stoa-pg", "stoa-syntax", "stoa-table"]),
     ("stoa-exec", &["stoa-encoding", "stoa-fulltext", "stoa-pg", "stoa-sql", "stoa-syntax", "stoa-table"]),
     ("stoa-engine", &["stoa-encoding", "stoa-exec", "stoa-fulltext", "stoa-pg", "stoa-sql", "stoa-syntax", "stoa-table"]),
@@ -52,6 +53,8 @@ const DOORS: &[(&str, &[&str])] = &[
     ("prost*", &["stoa-hbase-client"]),
     ("zookeeper-client", &["stoa-hbase-client"]),
     ("stoa-store-lsm", &["stoa-server"]),
+    ("stoa-store-hbase", &["stoa-server"]),
+    ("stoa-hbase-client", &["stoa-store-hbase"]),
 ];
 
 /// Names that say nothing of what is inside.

@@ -11,12 +11,12 @@
 //!
 //! A test compares these bytes with those that RocksDB's own batch has.
 
-use crate::commit_window::WrittenRows;
 use crate::database::ColumnFamily;
 use crate::keys::{Form, TIMESTAMP_BYTES, VALUE_DELETED, VALUE_PUT, VALUE_PUT_AFTER_DELETE, push_escaped, push_row_bound};
 use crate::view::{Family, Table, Tables};
 use std::collections::HashMap;
 use std::sync::Arc;
+use stoa_store::commit_window::WrittenRows;
 use stoa_store::limits::{MAX_BLOB_BYTES, check_mutation};
 use stoa_store::{FamilyId, MutationRef, Mutations, StoreError, StoreResult, TableId, Timestamp};
 

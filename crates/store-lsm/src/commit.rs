@@ -6,7 +6,6 @@
 
 use crate::batch::{EncodedCommit, GroupBatch};
 use crate::bulk::Unfinished;
-use crate::commit_window::CommitWindow;
 use crate::database::{ColumnFamily, Database, RocksSnapshot, write_error};
 use crate::keys::{Form, push_row_bound};
 use crate::metadata::CEILING_KEY;
@@ -17,6 +16,7 @@ use parking_lot::{Condvar, Mutex, RwLock};
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use stoa_store::commit_window::CommitWindow;
 use stoa_store::{Certainty, Durability, KeyRange, RangeCache, StoreError, StoreResult, TableId, Then, Timestamp};
 use tokio::sync::oneshot;
 

@@ -1,7 +1,7 @@
 //! The store's promise kept on one machine, on RocksDB.
 //!
 //! [`LsmStore`] is the door. In reading order: [`keys`] (how cells lie in RocksDB), `view` (what a reader sees), `scan`,
-//! `files`, `get`, `cached_ranges` and `iterator` (reading), `batch`, `commit_window` and `commit` (writing: one thread owns it), `ddl`,
+//! `files`, `get`, `cached_ranges` and `iterator` (reading), `batch` and `commit` (writing: one thread owns it), `ddl`,
 //! `bulk`, `purge`, `retention`, `regions`, `sweep`, `log_marks` and `log_recovery` (RocksDB's log), `directories` and `space`
 //! (the disk), and [`metadata`] (what the store remembers of itself).
 //!
@@ -30,7 +30,6 @@ mod batch;
 mod bulk;
 mod cached_ranges;
 mod commit;
-mod commit_window;
 mod database;
 mod ddl;
 mod directories;

@@ -35,6 +35,9 @@ pub enum StoreError {
     /// Another process owns the directory.
     #[error("{0}")]
     Locked(String),
+    /// What keeps the rows does not answer, or this process has lost the right to write: nothing was done, and it may work again later.
+    #[error("{0}")]
+    Unavailable(String),
     #[error("the disk is full: {0}")]
     DiskFull(String),
     /// Bytes on disk are not what was written.
@@ -57,6 +60,6 @@ impl StoreError {
     /// Whether the same call may succeed later without anyone acting.
     #[must_use]
     pub fn retryable(&self) -> bool {
-        matches!(self, StoreError::Conflict | StoreError::Io { certainty: Certainty::NotDone, .. })
+        matches!(self, StoreError::Conflict | StoreError::Unavailable(_) | StoreError::Io { certainty: Certainty::NotDone, .. })
     }
 }

@@ -9,6 +9,7 @@
 //! [`HbaseStore`]: https://docs.rs/stoa-store-hbase
 
 pub mod clock;
+pub mod commit_window;
 pub mod conformance;
 pub mod error;
 pub mod limits;
@@ -23,6 +24,7 @@ pub mod watch;
 
 use async_trait::async_trait;
 pub use error::{Certainty, StoreError, StoreResult};
+pub use limits::Limits;
 pub use mutations::{MutationRef, Mutations};
 pub use range::KeyRange;
 pub use range_cache::RangeCache;
@@ -227,7 +229,7 @@ pub trait Store: Send + Sync + std::fmt::Debug {
     async fn approximate_bytes(&self, table: TableId, range: &KeyRange) -> StoreResult<u64> {
         Ok(self.approximate_size(table, range).await?.0)
     }
-    /// Adds a split point.
+    /// Adds a split point. It may take minutes where regions are moved for it.
     async fn split(&self, table: TableId, at: &[u8]) -> StoreResult<()>;
     async fn flush(&self, table: TableId) -> StoreResult<()>;
     async fn compact(&self, table: TableId) -> StoreResult<()>;
@@ -280,6 +282,11 @@ pub trait Store: Send + Sync + std::fmt::Debug {
 
     /// Writes a consistent copy of the whole store, as of the returned timestamp, into an empty directory.
     async fn backup(&self, directory: &std::path::Path) -> StoreResult<Timestamp>;
+
+    /// The sizes of keys and cells that the store takes.
+    fn limits(&self) -> Limits {
+        Limits::default()
+    }
 
     /// Counters for monitoring: name and value.
     fn metrics(&self) -> Vec<(String, u64)>;

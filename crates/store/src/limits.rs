@@ -53,36 +53,79 @@ impl TableSchema {
     }
 }
 
+/// The sizes that a store takes, in bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Limits {
+    pub row_key: usize,
+    pub qualifier: usize,
+    /// A cell of a family without `blob`.
+    pub cell: usize,
+    /// A cell of a family with `blob`.
+    pub blob: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { row_key: MAX_ROW_KEY_BYTES, qualifier: MAX_QUALIFIER_BYTES, cell: MAX_CELL_BYTES, blob: MAX_BLOB_BYTES }
+    }
+}
+
+impl Limits {
+    /// # Errors
+    /// [`StoreError::TooLarge`].
+    pub fn check_row_key(&self, key: &[u8]) -> StoreResult<()> {
+        at_most("row key", key.len(), self.row_key)
+    }
+
+    /// Checks the place and size of one cell.
+    ///
+    /// # Errors
+    /// [`StoreError::TooLarge`]; [`StoreError::Invalid`] for a qualifier in a packed family.
+    pub fn check_cell(&self, options: &FamilyOptions, key: &[u8], qualifier: &[u8], value: &[u8]) -> StoreResult<()> {
+        self.check_row_key(key)?;
+        if options.layout == Layout::Packed && !qualifier.is_empty() {
+            return Err(StoreError::Invalid("a packed family has no qualifiers".into()));
+        }
+        at_most("qualifier", qualifier.len(), self.qualifier)?;
+        at_most("cell", value.len(), if options.blob { self.blob } else { self.cell })
+    }
+
+    /// Checks one mutation against its table.
+    ///
+    /// # Errors
+    /// As [`Limits::check_cell`]; [`StoreError::Invalid`] for an unknown family.
+    pub fn check_mutation(&self, schema: &TableSchema, mutation: &MutationRef<'_>) -> StoreResult<()> {
+        match *mutation {
+            MutationRef::Put { key, family, qualifier, value, .. } => self.check_cell(&schema.family(family)?.options, key, qualifier, value),
+            MutationRef::DeleteCell { key, family, qualifier, .. } => self.check_cell(&schema.family(family)?.options, key, qualifier, &[]),
+            MutationRef::DeleteFamily { key, family, .. } => schema.family(family).and_then(|_| self.check_row_key(key)),
+            MutationRef::DeleteRow { key, .. } => self.check_row_key(key),
+        }
+    }
+}
+
+/// [`Limits::check_row_key`] with the widest limits.
+///
 /// # Errors
 /// [`StoreError::TooLarge`].
 pub fn check_row_key(key: &[u8]) -> StoreResult<()> {
-    at_most("row key", key.len(), MAX_ROW_KEY_BYTES)
+    Limits::default().check_row_key(key)
 }
 
-/// Checks the place and size of one cell.
+/// [`Limits::check_cell`] with the widest limits.
 ///
 /// # Errors
-/// [`StoreError::TooLarge`]; [`StoreError::Invalid`] for a qualifier in a packed family.
+/// As there.
 pub fn check_cell(options: &FamilyOptions, key: &[u8], qualifier: &[u8], value: &[u8]) -> StoreResult<()> {
-    check_row_key(key)?;
-    if options.layout == Layout::Packed && !qualifier.is_empty() {
-        return Err(StoreError::Invalid("a packed family has no qualifiers".into()));
-    }
-    at_most("qualifier", qualifier.len(), MAX_QUALIFIER_BYTES)?;
-    at_most("cell", value.len(), if options.blob { MAX_BLOB_BYTES } else { MAX_CELL_BYTES })
+    Limits::default().check_cell(options, key, qualifier, value)
 }
 
-/// Checks one mutation against its table.
+/// [`Limits::check_mutation`] with the widest limits.
 ///
 /// # Errors
-/// As [`check_cell`]; [`StoreError::Invalid`] for an unknown family.
+/// As there.
 pub fn check_mutation(schema: &TableSchema, mutation: &MutationRef<'_>) -> StoreResult<()> {
-    match *mutation {
-        MutationRef::Put { key, family, qualifier, value, .. } => check_cell(&schema.family(family)?.options, key, qualifier, value),
-        MutationRef::DeleteCell { key, family, qualifier, .. } => check_cell(&schema.family(family)?.options, key, qualifier, &[]),
-        MutationRef::DeleteFamily { key, family, .. } => schema.family(family).and_then(|_| check_row_key(key)),
-        MutationRef::DeleteRow { key, .. } => check_row_key(key),
-    }
+    Limits::default().check_mutation(schema, mutation)
 }
 
 fn at_most(what: &'static str, size: usize, limit: usize) -> StoreResult<()> {

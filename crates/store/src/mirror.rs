@@ -9,7 +9,7 @@
 use crate::conformance::Rows;
 use crate::model::ModelStore;
 use crate::{
-    BulkLoad, CellRef, Commit, KeyRange, MutationRef, Mutations, ReadSpec, Region, RowSink, Scan, ScanSpec, Snapshot, Store, StoreError,
+    BulkLoad, CellRef, Commit, KeyRange, Limits, MutationRef, Mutations, ReadSpec, Region, RowSink, Scan, ScanSpec, Snapshot, Store, StoreError,
     StoreResult, TableId, TableSchema, Timestamp, Watch,
 };
 use async_trait::async_trait;
@@ -236,6 +236,10 @@ impl Store for Mirror {
 
     async fn backup(&self, directory: &std::path::Path) -> StoreResult<Timestamp> {
         self.store.backup(directory).await
+    }
+
+    fn limits(&self) -> Limits {
+        self.store.limits()
     }
 
     fn metrics(&self) -> Vec<(String, u64)> {

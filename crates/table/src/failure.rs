@@ -37,6 +37,7 @@ pub fn store_error(error: StoreError) -> PgError {
         StoreError::SnapshotTooOld => PgError::new(SqlState(*b"72000"), "snapshot too old")
             .detail("The requested time is before what the table's families keep.")
             .hint("ALTER TABLE … ALTER FAMILY … WITH (versions = …) keeps more from now on; /*+ FULL(table) */ reads no index."),
+        StoreError::Unavailable(_) => PgError::new(SqlState::CANNOT_CONNECT_NOW, error.to_string()),
         StoreError::DiskFull(_) => PgError::new(SqlState::DISK_FULL, error.to_string()).hint(DISK_FULL_HINT),
         StoreError::Corruption(_) => PgError::new(SqlState::DATA_CORRUPTED, error.to_string()),
         StoreError::Io { certainty: Certainty::Unknown, .. } => {

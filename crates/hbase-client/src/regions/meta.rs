@@ -14,6 +14,7 @@ use crate::wire::cell::{Cell, Cells};
 use crate::wire::frame::Request;
 use bytes::Bytes;
 use prost::Message;
+use std::cmp::Ordering;
 use tokio::time::Instant;
 
 /// The name of the region of hbase:meta, which is never split.
@@ -131,6 +132,17 @@ pub(crate) fn last_row(table: &TableName) -> Bytes {
     format!("{table}-").into()
 }
 
+/// The order of hbase:meta's rows: by table, then by first key, then by id; the commas between them are no bytes among others.
+pub(crate) fn compare_rows(a: &[u8], b: &[u8]) -> Ordering {
+    fn parts(row: &[u8]) -> (&[u8], Option<(&[u8], &[u8])>) {
+        let Some(first) = row.iter().position(|byte| *byte == b',') else { return (row, None) };
+        let (table, rest) = (&row[..first], &row[first + 1..]);
+        let last = rest.iter().rposition(|byte| *byte == b',');
+        (table, Some(last.map_or((rest, &[]), |last| (&rest[..last], &rest[last + 1..]))))
+    }
+    parts(a).cmp(&parts(b))
+}
+
 struct Entry {
     info_table: TableName,
     /// Its daughters have taken its place.
@@ -199,4 +211,19 @@ pub(crate) async fn is_disabled(pool: &Pool, meta: &ServerName, table: &TableNam
     let Some(cell) = cells.first() else { return Ok(false) };
     let state = TableState::decode(cell.value()).map_err(|e| Error::Protocol(format!("the state of table {table}: {e}")))?;
     Ok(matches!(state.state, 1 | 2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::compare_rows;
+
+    #[test]
+    fn rows_are_in_the_order_of_tables_keys_and_ids() {
+        let rows: [&[u8]; 9] = [b"t", b"t,,1", b"t,,2", b"t,\x00,1", b"t,a,1", b"t,a,b,1", b"t,a\x00,1", b"t-", b"t-x,,1"];
+        for (n, row) in rows.iter().enumerate() {
+            for (m, other) in rows.iter().enumerate() {
+                assert_eq!(compare_rows(row, other), n.cmp(&m), "{} and {}", row.escape_ascii(), other.escape_ascii());
+            }
+        }
+    }
 }

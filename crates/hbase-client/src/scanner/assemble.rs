@@ -8,10 +8,13 @@ use crate::error::Error;
 use crate::row::{Part, Row};
 use crate::wire::cell::Cell;
 use bytes::Bytes;
+use std::cmp::Ordering;
 
 #[derive(Debug)]
 pub(crate) struct Assembler {
     reversed: bool,
+    /// The order of the table's rows.
+    compare: fn(&[u8], &[u8]) -> Ordering,
     stop: Bytes,
     include_stop: bool,
     limit: usize,
@@ -27,6 +30,7 @@ impl Assembler {
     pub(crate) fn new(scan: &Scan, largest_row: usize) -> Assembler {
         Assembler {
             reversed: scan.reversed,
+            compare: <[u8]>::cmp,
             stop: scan.stop.clone(),
             include_stop: scan.include_stop,
             limit: largest_row,
@@ -35,6 +39,11 @@ impl Assembler {
             last: None,
             first: (scan.start.clone(), scan.include_start),
         }
+    }
+
+    /// For a table whose rows have an order of their own.
+    pub(crate) fn ordered_by(self, compare: fn(&[u8], &[u8]) -> Ordering) -> Assembler {
+        Assembler { compare, ..self }
     }
 
     /// The last whole row.
@@ -90,7 +99,7 @@ impl Assembler {
 
     fn follows(&self, key: &[u8]) -> bool {
         let after = |bound: &[u8], included: bool| {
-            if key == bound { included } else { (key < bound) == self.reversed }
+            if key == bound { included } else { (self.compare)(key, bound).is_lt() == self.reversed }
         };
         match &self.last {
             Some(last) => after(last, false),
@@ -102,7 +111,7 @@ impl Assembler {
         if self.stop.is_empty() {
             return false;
         }
-        if key == self.stop { !self.include_stop } else { (key > &*self.stop) != self.reversed }
+        if key == self.stop { !self.include_stop } else { (self.compare)(key, &self.stop).is_gt() != self.reversed }
     }
 }
 

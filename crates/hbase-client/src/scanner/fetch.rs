@@ -13,6 +13,7 @@ use crate::error::{Class, Error};
 use crate::messages::client::{ScanRequest, ScanResponse};
 use crate::metrics::add;
 use crate::names::ServerName;
+use crate::regions::meta::compare_rows;
 use crate::regions::{Region, Side};
 use crate::row::{Row, read_parts};
 use crate::wire::frame::Request;
@@ -51,11 +52,13 @@ struct Open {
 
 impl Fetch {
     pub(crate) fn new(table: &Table, scan: Scan) -> Fetch {
+        let rows = Assembler::new(&scan, table.core.config.largest_row);
+        let rows = if table.target.name.is_meta() { rows.ordered_by(compare_rows) } else { rows };
         Fetch {
             core: Arc::clone(&table.core),
             target: table.target.clone(),
             timeout: table.timeout,
-            rows: Assembler::new(&scan, table.core.config.largest_row),
+            rows,
             position: scan.start.clone(),
             include_position: scan.include_start,
             remaining: scan.limit,

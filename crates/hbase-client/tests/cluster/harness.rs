@@ -6,23 +6,22 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 use stoa_hbase_client::{Client, ClientConfig, FamilyDescriptor, Table, TableDescriptor};
 
-const SERVERS: usize = 3;
-
 pub struct Cluster {
     folder: PathBuf,
     quorum: String,
     was_up: bool,
+    servers: usize,
 }
 
 impl Cluster {
-    /// `None` where it cannot be started.
-    pub fn start() -> Option<Cluster> {
+    /// With so many region servers; `None` where it cannot be started.
+    pub fn start(servers: usize) -> Option<Cluster> {
         let there = |program: &str| Command::new(program).arg("-version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
         if !["java", "javac", "mvn"].into_iter().all(there) {
             return None;
         }
-        let folder = Path::new(&std::env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("tests/cluster");
-        let mut cluster = Cluster { folder, quorum: String::new(), was_up: false };
+        let folder = Path::new(&std::env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("../hbase-client/tests/cluster");
+        let mut cluster = Cluster { folder, quorum: String::new(), was_up: false, servers };
         if !cluster.command(&["classpath"]).stdout(Stdio::null()).status().is_ok_and(|status| status.success()) {
             return None;
         }
@@ -30,7 +29,7 @@ impl Cluster {
         if !cluster.was_up && !keeps() {
             cluster.script(&["wipe"]);
         }
-        let count = SERVERS.to_string();
+        let count = servers.to_string();
         let words: &[&str] = if cluster.was_up { &["quorum"] } else { &["start", &count] };
         cluster.quorum = cluster.script(words).lines().last().unwrap().to_owned();
         Some(cluster)
@@ -64,6 +63,10 @@ impl Cluster {
         String::from_utf8(output.stdout).unwrap()
     }
 
+    pub fn quorum(&self) -> &str {
+        &self.quorum
+    }
+
     pub fn config(&self) -> ClientConfig {
         ClientConfig::zookeeper(&self.quorum)
     }
@@ -85,7 +88,7 @@ impl Cluster {
 
     /// Starts again what a test has killed.
     pub fn heal(&self) {
-        for number in 1..=SERVERS {
+        for number in 1..=self.servers {
             self.script(&["restart", &format!("rs{number}")]);
         }
     }

@@ -41,7 +41,7 @@ const TESTS: &[Test] = &[
 fn main() {
     let names: Vec<String> = std::env::args().skip(1).filter(|arg| !arg.starts_with('-')).collect();
     let wanted = |test: &&Test| names.is_empty() || names.iter().any(|name| test.0.contains(name.as_str()));
-    let Some(cluster) = Cluster::start() else {
+    let Some(cluster) = Cluster::start(3) else {
         println!("tests on a cluster are left out: java 17, javac and mvn are needed, and the jars that mvn fetches");
         return;
     };

@@ -2,7 +2,7 @@
 
 use super::support::{F, G, T, U, all_at, commit, commit_with, create, family, get, put, read_spec, table, texts};
 use super::{MakeStore, block_on, clock};
-use crate::limits::MAX_CELL_BYTES;
+use crate::clock::Clock;
 use crate::{
     Certainty, Commit, Durability, FamilyId, FamilyOptions, KeyRange, Layout, MutationRef, Mutations, StoreError, TableId, TableSchema,
     Timestamp,
@@ -151,6 +151,39 @@ pub fn the_last_of_several_changes_of_a_cell_wins(make: MakeStore<'_>) {
     }
 }
 
+pub fn what_is_deleted_does_not_come_back_beside_what_is_set(make: MakeStore<'_>) {
+    for versions in [1, 3] {
+        let fixture = make(clock());
+        let store = &*fixture.store;
+        create(store, &table(T, vec![FamilyOptions { versions, ..cells() }]));
+        commit(store, |m| [&b""[..], b"a", b"b"].iter().for_each(|q| m.put(T, b"k", F, q, b"old")));
+        commit(store, |m| {
+            m.delete_family(T, b"k", F);
+            m.put(T, b"k", F, b"", b"new");
+        });
+        let read = |family_of: Option<KeyRange>, versions| {
+            let mut spec = read_spec(&store.snapshot(), T, &[F]);
+            (spec.qualifiers, spec.versions) = (family_of, versions);
+            get(store, &spec, &[b"k"]).unwrap().texts().join(";")
+        };
+        let after_all = |expected: &str| {
+            for versions in [1, 2] {
+                assert_eq!(read(None, versions), expected);
+                assert_eq!(read(Some(KeyRange::new(b"a".to_vec(), None)), versions), "");
+            }
+        };
+        after_all("k:new");
+        block_on(store.flush(T)).unwrap();
+        after_all("k:new");
+        commit(store, |m| m.delete_row(T, b"k"));
+        put(store, "k", "newest");
+        block_on(store.flush(T)).unwrap();
+        after_all("k:newest");
+        block_on(store.compact(T)).unwrap();
+        after_all("k:newest");
+    }
+}
+
 pub fn a_refused_commit_leaves_nothing(make: MakeStore<'_>) {
     let fixture = make(clock());
     let store = &*fixture.store;
@@ -172,13 +205,14 @@ pub fn a_refused_commit_leaves_nothing(make: MakeStore<'_>) {
     refused(|e| matches!(e, StoreError::Invalid(_)), &|m| m.put(T, b"x", FamilyId(9), b"", b""));
     refused(|e| matches!(e, StoreError::Invalid(_)), &|m| m.delete_family(T, b"x", FamilyId(9)));
     refused(|e| matches!(e, StoreError::Invalid(_)), &|m| m.put(T, b"x", F, b"q", b""));
-    refused(|e| matches!(e, StoreError::TooLarge { what: "row key", .. }), &|m| m.put(T, &vec![1; 65_537], F, b"", b""));
-    refused(|e| matches!(e, StoreError::TooLarge { what: "row key", .. }), &|m| m.delete_row(T, &vec![1; 65_537]));
-    refused(|e| matches!(e, StoreError::TooLarge { what: "cell", .. }), &|m| m.put(T, b"x", G, b"q", &vec![1; MAX_CELL_BYTES + 1]));
+    let limits = store.limits();
+    refused(|e| matches!(e, StoreError::TooLarge { what: "row key", .. }), &|m| m.put(T, &vec![1; limits.row_key + 1], F, b"", b""));
+    refused(|e| matches!(e, StoreError::TooLarge { what: "row key", .. }), &|m| m.delete_row(T, &vec![1; limits.row_key + 1]));
+    refused(|e| matches!(e, StoreError::TooLarge { what: "cell", .. }), &|m| m.put(T, b"x", G, b"q", &vec![1; limits.cell + 1]));
     assert_eq!(store.snapshot().timestamp(), before);
     commit(store, |m| {
-        m.put(T, &vec![1; 65_536], F, b"", b"");
-        m.put(T, b"x", F, b"", &vec![1; MAX_CELL_BYTES]);
+        m.put(T, &vec![1; limits.row_key], F, b"", b"");
+        m.put(T, b"x", F, b"", &vec![1; limits.cell]);
     });
     assert_eq!(all_at(store, &store.snapshot(), T, &[F]).rows.len(), 3, "what is just not too large is taken");
 }
@@ -258,6 +292,7 @@ pub fn validated_ranges_must_not_change(make: MakeStore<'_>) {
 
 pub fn acknowledged_writes_survive(make: MakeStore<'_>) {
     let clock = clock();
+    let start_us = clock.now_us();
     let fixture = make(clock.clone());
     let Some(reopen) = fixture.reopen else { return };
     let mut store = fixture.store;
@@ -290,7 +325,7 @@ pub fn acknowledged_writes_survive(make: MakeStore<'_>) {
         let snapshot_time = store.snapshot().timestamp();
         drop(store);
         // A clock that went back must not matter.
-        clock.set_us(1_700_000_000_000_000 - round * 10_000_000);
+        clock.set_us(start_us - round * 10_000_000);
         store = reopen();
         assert!(store.snapshot().timestamp() >= snapshot_time);
         let rows = all_at(&*store, &store.snapshot(), T, &[F, G, FamilyId(2)]);

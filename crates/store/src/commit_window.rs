@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Bound;
 use std::sync::Arc;
-use stoa_store::{KeyRange, TableId, Timestamp, Watch, Watches};
+use crate::{KeyRange, TableId, Timestamp, Watch, Watches};
 
 const MAX_MAP_ROWS: usize = 256;
 const MAX_RUN_ROWS: usize = 50_000;
@@ -20,7 +20,7 @@ const MAP_ROW_BYTES: usize = 120;
 
 /// The row keys that one commit writes, in one arena.
 #[derive(Debug, Default)]
-pub(crate) struct WrittenRows {
+pub struct WrittenRows {
     arena: Vec<u8>,
     rows: Vec<(TableId, u32, u32)>,
 }
@@ -36,10 +36,18 @@ impl WrittenRows {
         self.rows.push((table, at as u32, key.len() as u32));
     }
 
+    #[must_use]
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// Bytes held.
+    #[must_use]
     pub fn bytes(&self) -> usize {
         self.arena.len() + self.rows.len() * 12
     }
@@ -49,6 +57,7 @@ impl WrittenRows {
         (table, self.arena.get(at as usize..at as usize + len as usize).unwrap_or_default())
     }
 
+    /// The rows in the order in which they were added.
     pub fn iter(&self) -> impl Iterator<Item = (TableId, &[u8])> {
         self.rows.iter().map(|row| self.row(row))
     }
@@ -141,7 +150,7 @@ impl Held {
 
 /// CommitWindow commits, oldest first, and the newest commit of each of their rows.
 #[derive(Debug)]
-pub(crate) struct CommitWindow {
+pub struct CommitWindow {
     small: VecDeque<(Timestamp, Vec<(TableId, Arc<[u8]>)>)>,
     /// The newest small commit of each row.
     rows: HashMap<TableId, BTreeMap<Arc<[u8]>, Timestamp>>,
@@ -154,6 +163,7 @@ pub(crate) struct CommitWindow {
 
 impl CommitWindow {
     /// Everything up to `epoch` counts as forgotten.
+    #[must_use]
     pub fn new(epoch: Timestamp) -> Self {
         Self {
             small: VecDeque::new(),
@@ -166,11 +176,17 @@ impl CommitWindow {
     }
 
     /// Rows that are remembered one by one.
+    #[must_use]
     pub fn len(&self) -> usize {
         self.held.rows
     }
 
-    /// Remembers a commit; timestamps must rise.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Remembers a commit; timestamps must not go down.
     pub fn record(&mut self, at: Timestamp, mut written: WrittenRows) {
         if self.watches.count() > 0 {
             written.iter().for_each(|(table, key)| self.watches.row_changed(table, key, at));
@@ -230,7 +246,7 @@ impl CommitWindow {
         }
         let mut ranges = Vec::new();
         for (table, of_table) in bounds {
-            let mut of_table = stoa_store::range::normalize(of_table);
+            let mut of_table = crate::range::normalize(of_table);
             if of_table.len() > MAX_RANGES {
                 let start = of_table.first().map(|r| r.start.clone()).unwrap_or_default();
                 let end = of_table.pop().and_then(|r| r.end);
@@ -274,6 +290,7 @@ impl CommitWindow {
     }
 
     /// Ranges that are watched.
+    #[must_use]
     pub fn watches(&self) -> usize {
         self.watches.count()
     }
@@ -283,6 +300,7 @@ impl CommitWindow {
     }
 
     /// Whether a row was committed after `since`; may guess "yes".
+    #[must_use]
     pub fn row_changed(&self, table: TableId, key: &[u8], since: Timestamp) -> bool {
         since < self.horizon
             || self.rows.get(&table).and_then(|rows| rows.get(key)).is_some_and(|at| *at > since)
@@ -290,6 +308,7 @@ impl CommitWindow {
     }
 
     /// Whether a row of a range was committed after `since`; may guess "yes".
+    #[must_use]
     pub fn range_changed(&self, table: TableId, range: &KeyRange, since: Timestamp) -> bool {
         if since < self.horizon {
             return true;
@@ -303,8 +322,9 @@ impl CommitWindow {
     }
 
     /// Whether any of the rows was committed after `since`; may guess "yes".
+    #[must_use]
     pub fn any_changed(&self, written: &WrittenRows, since: Timestamp) -> bool {
-        if written.len() == 0 {
+        if written.is_empty() {
             return false;
         }
         if since < self.horizon {
