@@ -5,14 +5,17 @@ use crate::session::{Session, SessionOptions};
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::TrackConsumersPool;
 use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use parking_lot::RwLock;
 use std::num::NonZeroUsize;
-use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
+use std::sync::{Arc, OnceLock};
 use stoa_exec::environment::admission::Admission;
 use stoa_exec::environment::builds::Builds;
 use stoa_exec::environment::checks::Checks;
 use stoa_exec::environment::{DatabaseInner, DatabaseOptions};
 use stoa_exec::fulltext::TextIndexes;
 use stoa_exec::memory::StatementPool;
+use stoa_exec::settings::Settings;
 use stoa_pg::{PgError, PgResult};
 use stoa_table::Tables;
 use stoa_table::column_cache::ColumnCache;
@@ -78,6 +81,10 @@ impl Database {
                 .await?;
         tokio::spawn(stoa_exec::fulltext::follow::run(Arc::downgrade(&text)));
         let started_us = tables.now_us();
+        let mut base = Settings::default().with("max_connections", Some(&options.max_sessions.to_string()))?;
+        if let Some(bytes) = options.memory_limit_bytes {
+            base = base.with("stoa.memory_limit", Some(&format!("{}MB", bytes >> 20)))?;
+        }
         let inner = Arc::new(DatabaseInner {
             tables,
             transactions,
@@ -93,6 +100,9 @@ impl Database {
             checks,
             options,
             started_us,
+            base_settings: RwLock::new(Arc::new(base)),
+            server: OnceLock::new(),
+            configured_us: AtomicI64::new(started_us),
         });
         crate::index::build::resume(&inner, background_build);
         if inner.options.scrub.rows_per_second > 0 {

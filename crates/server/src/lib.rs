@@ -1,5 +1,6 @@
-//! The program `stoa`: PostgreSQL's wire protocol ([`wire`]), and the commands of the command line ([`command`]).
+//! The program `stoa`: PostgreSQL's wire protocol ([`wire`]), who is let in ([`access`]), and the commands of the command line ([`command`]).
 
+pub mod access;
 mod allocator;
 pub mod command;
 pub mod wire;

@@ -1,15 +1,17 @@
 //! The wire protocol, byte by byte, on a server in this process over the model store.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
 
+use std::sync::Arc;
 use std::time::Duration;
 use stoa_engine::Tables;
 use stoa_engine::{Database, DatabaseOptions};
-use stoa_server::wire::{Server, ServerOptions};
+use stoa_server::access::{Access, AccessOptions, Everybody};
+use stoa_server::wire::{Listeners, Server};
 use tokio::sync::oneshot;
 
 mod wire_client;
 
-use tokio::io::AsyncWriteExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use wire_client::{Client, SYNC, bind, execute, message, parse, query, short};
 
@@ -21,9 +23,10 @@ struct Running {
 
 async fn start() -> Running {
     let database = Database::open(Tables::in_memory(), DatabaseOptions::default()).await.unwrap();
-    let options = ServerOptions { shutdown_grace: Duration::from_millis(300) };
-    let server = Server::bind("127.0.0.1:0".parse().unwrap(), database, options).await.unwrap();
-    let address = server.local_address().unwrap();
+    let access = Access::open(AccessOptions::default(), Arc::new(Everybody)).unwrap();
+    let listeners = Listeners::bind(&["127.0.0.1:0".parse().unwrap()]).await.unwrap();
+    let server = Server::new(listeners, database, Arc::new(access)).unwrap();
+    let address = server.addresses().unwrap()[0];
     let (stop, stopped) = oneshot::channel();
     let done = tokio::spawn(server.run(async move {
         let _ = stopped.await;
@@ -160,13 +163,36 @@ async fn stopping() {
     client.send(&[&query("SET statement_timeout = 100"), &query("SELECT pg_sleep(30)")]).await;
     assert_eq!(client.answer().await, "C:SET Z:I");
     assert_eq!(client.answer().await, "T E:57014 Z:I");
-    // Malformed messages end the connection with 08P01.
-    for bytes in [&b"Z\0\0\0\x04"[..], b"Q\0\0\0\x03", b"B\0\0\0\x08\0\0\xff\xff", b"Q\0\0\0\x06ab"] {
+    // What is no message ends the connection with 08P01.
+    for bytes in [&b"Z\0\0\0\x04"[..], b"Q\0\0\0\x03", b"p\0\0\0\x04", b"Q\x7f\xff\xff\xff"] {
         let mut client = Client::connect(running.address).await;
         client.send(&[bytes]).await;
         let (kind, body) = client.next().await.unwrap();
         assert_eq!(short(kind, &body), "E:08P01", "{bytes:?}");
         assert!(client.next().await.is_none());
+    }
+    // A malformed one is an error of its statement, and the next Sync is answered.
+    let mut client = Client::connect(running.address).await;
+    for body in [&b"ab"[..], b"SELECT 1\0SELECT 2\0", b""] {
+        client.send(&[&message(b'Q', body)]).await;
+        assert_eq!(client.answer().await, "E:08P01 Z:I", "{body:?}");
+    }
+    for (kind, body) in [
+        (b'P', &b"a\0SELECT 1\0"[..]),
+        (b'B', b"\0\0\xff\xff"),
+        (b'B', b"\0p\0\0\0\0\x01\xff\xff\xff\xfe"),
+        (b'B', b"\0p\0\0\0\0\x01\x7f\xff\xff\xff"),
+        (b'B', b"\0p\0\0\0\0\x01\0\0\0\x05abc"),
+        (b'D', b"X\0"),
+        (b'D', b"S"),
+        (b'C', b"X\0"),
+        (b'E', b"\0"),
+    ] {
+        client.send(&[&parse("p", "SELECT $1::text"), SYNC, &message(kind, body), &execute("", 0), SYNC]).await;
+        assert_eq!(client.answer().await, "1 Z:I");
+        assert_eq!(client.answer().await, "E:08P01 Z:I", "{kind} {body:?}");
+        client.send(&[&message(b'C', b"Sp\0"), SYNC]).await;
+        assert_eq!(client.answer().await, "3 Z:I");
     }
     let mut bad = Client::connect(running.address).await;
     bad.send(&[b"Q\0\0\0\x06\xff\0"]).await;
@@ -216,4 +242,64 @@ async fn errors_of_copied_rows_tell_their_line() {
     }
     client.send(&[&query("SELECT a, d FROM t ORDER BY a; SELECT count(*) FROM n")]).await;
     assert_eq!(client.answer().await, "T D:2,4 D:3,4 C:SELECT_2 T D:20000 C:SELECT_1 Z:I");
+}
+
+/// What a new connection sends, and what comes until its end.
+async fn raw(address: std::net::SocketAddr, bytes: &[u8], end: bool) -> Vec<u8> {
+    let mut socket = TcpStream::connect(address).await.unwrap();
+    socket.write_all(bytes).await.unwrap();
+    if end {
+        socket.shutdown().await.unwrap();
+    }
+    let mut out = Vec::new();
+    let read = tokio::time::timeout(Duration::from_secs(10), socket.read_to_end(&mut out)).await;
+    // A server that closes before it has read all resets.
+    let _ = read.expect("the server closes");
+    out
+}
+
+fn packet(body: &[u8]) -> Vec<u8> {
+    [&u32::try_from(body.len() + 4).unwrap().to_be_bytes()[..], body].concat()
+}
+
+/// What is no startup is answered and closed at once, others are served meanwhile.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn startups_that_are_none() {
+    let running = start().await;
+    let mut client = Client::connect(running.address).await;
+    let tls = packet(&80_877_103_u32.to_be_bytes());
+    let gss = packet(&80_877_104_u32.to_be_bytes());
+    let good = packet(b"\0\x03\0\0user\0stoa\0\0");
+    let half = &good[..good.len() - 3];
+    for (bytes, end, before, code) in [
+        (packet(b"\0\x03\0\0"), false, "", "08P01"),
+        (packet(b"\0\x03\0\0user\0stoa"), false, "", "08P01"),
+        (packet(b"\0\x03\0\0user\0stoa\0\0\0\0\0"), false, "", "08P01"),
+        (packet(b"\0\x03\0\0\0"), false, "", "28000"),
+        (vec![0; 100], false, "", "08P01"),
+        (b"GET / HTTP/1.1\r\n\r\n".to_vec(), false, "", "08P01"),
+        (half.to_vec(), true, "", "08P01"),
+        (half.to_vec(), false, "", "08P01"),
+        (packet(b"\0\x02\0\0user\0stoa\0\0"), false, "", "0A000"),
+        ([&tls[..], &good].concat(), false, "N", "08P01"),
+        ([&gss[..], &good].concat(), false, "N", "08P01"),
+    ] {
+        let came = raw(running.address, &bytes, end).await;
+        let rest = came.strip_prefix(before.as_bytes()).unwrap();
+        assert_eq!(rest.first(), Some(&b'E'), "{bytes:?}: {came:?}");
+        assert_eq!(short(b'E', &rest[5..]), format!("E:{code}"), "{bytes:?}");
+        client.send(&[&query("SELECT 1")]).await;
+        assert_eq!(client.answer().await, "T D:1 C:SELECT_1 Z:I");
+    }
+    // Nothing that could be told.
+    assert!(raw(running.address, &[0, 0], true).await.ends_with(b"\0"));
+    assert!(raw(running.address, &[], true).await.is_empty());
+    // Each encryption is asked for once.
+    let mut socket = TcpStream::connect(running.address).await.unwrap();
+    for (request, answer) in [(&tls, &b"N"[..]), (&gss, b"N"), (&tls, b"E")] {
+        socket.write_all(request).await.unwrap();
+        let mut byte = [0];
+        socket.read_exact(&mut byte).await.unwrap();
+        assert_eq!(byte, answer);
+    }
 }

@@ -21,9 +21,9 @@ use std::fmt::Write;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
 use stoa_engine::{Database, DatabaseOptions, Tables};
-use stoa_server::wire::{Server, ServerOptions};
+use stoa_server::access::{Access, AccessOptions, Everybody};
+use stoa_server::wire::{Listeners, Server};
 use stoa_store::Store;
 use stoa_store::model::ModelStore;
 use stoa_store_lsm::{LsmOptions, LsmStore};
@@ -213,9 +213,10 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 /// Runs a file on a server of its own in this process.
 async fn run_here(text: &str, store: Arc<dyn Store>, protocol: Protocol) -> (Vec<String>, String) {
     let database = Database::open(Tables::new(store), DatabaseOptions::default()).await.unwrap();
-    let options = ServerOptions { shutdown_grace: Duration::from_millis(300) };
-    let server = Server::bind("127.0.0.1:0".parse().unwrap(), database, options).await.unwrap();
-    let address = server.local_address().unwrap();
+    let access = Access::open(AccessOptions::default(), Arc::new(Everybody)).unwrap();
+    let listeners = Listeners::bind(&["127.0.0.1:0".parse().unwrap()]).await.unwrap();
+    let server = Server::new(listeners, database, Arc::new(access)).unwrap();
+    let address = server.addresses().unwrap()[0];
     let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
     let done = tokio::spawn(server.run(async move {
         let _ = stopped.await;

@@ -20,6 +20,54 @@ pub(crate) fn tokens(sql: &str) -> Result<Vec<TokenWithSpan>, SyntaxError> {
     }
 }
 
+/// The bytes of what stands behind the word PASSWORD in quotes; if the text cannot be read, all that follows the word.
+pub(crate) fn passwords(sql: &str) -> Vec<std::ops::Range<usize>> {
+    let mut lexer = Lexer { sql, at: 0, line: 1, column: 1 };
+    let (mut out, mut behind_word) = (Vec::new(), false);
+    loop {
+        if lexer.skip_blank().is_err() {
+            break;
+        }
+        let start = lexer.at;
+        match lexer.token() {
+            Ok(None) => return out,
+            Ok(Some(Token::Word(word))) => behind_word = word.quote_style.is_none() && word.value.eq_ignore_ascii_case("password"),
+            Ok(Some(token)) => {
+                let is_text = matches!(
+                    token,
+                    Token::SingleQuotedString(_)
+                        | Token::EscapedStringLiteral(_)
+                        | Token::UnicodeStringLiteral(_)
+                        | Token::NationalStringLiteral(_)
+                        | Token::SingleQuotedByteStringLiteral(_)
+                        | Token::HexStringLiteral(_)
+                        | Token::DollarQuotedString(_)
+                );
+                // Texts that follow each other on lines are one.
+                behind_word &= is_text;
+                if behind_word {
+                    out.push(start..lexer.at);
+                }
+            }
+            Err(_) if behind_word => {
+                out.push(start..sql.len());
+                return out;
+            }
+            Err(_) => break,
+        }
+    }
+    // What cannot be read may hold anything.
+    if let Some(at) = find_word(sql.get(lexer.at..).unwrap_or_default(), "password") {
+        out.push(lexer.at + at..sql.len());
+    }
+    out
+}
+
+/// Where a text has a word of ASCII letters, in any case.
+fn find_word(text: &str, word: &str) -> Option<usize> {
+    text.as_bytes().windows(word.len()).position(|window| window.eq_ignore_ascii_case(word.as_bytes()))
+}
+
 struct Lexer<'a> {
     sql: &'a str,
     /// In bytes.

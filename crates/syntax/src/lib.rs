@@ -11,6 +11,7 @@ mod lexer;
 pub mod locking;
 pub mod marks;
 pub mod script;
+pub mod secrets;
 pub mod shape;
 pub mod utility;
 mod utility_parser;

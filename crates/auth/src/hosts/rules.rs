@@ -133,7 +133,7 @@ impl Rules {
     pub fn open_to_others(&self) -> impl Iterator<Item = &Rule> {
         let is_open = |rule: &&Rule| {
             let without_proof = rule.method == rule::Method::Trust && rule.client_certificate == rule::ClientCertificate::Off;
-            without_proof && rule.kind != Kind::HostGssEnc && !rule.address.is_of_this_machine()
+            without_proof && rule.is_for_others()
         };
         self.rules.iter().filter(is_open)
     }
@@ -163,6 +163,12 @@ pub(super) fn unreadable(path: &Path, error: &std::io::Error) -> LineError {
 }
 
 impl Connection<'_> {
+    /// What is said where no rule fits.
+    #[must_use]
+    pub fn refused(&self) -> Refusal {
+        self.refusal(false)
+    }
+
     fn refusal(&self, rejected: bool) -> Refusal {
         let (host, encryption) = match self.peer {
             Peer::Socket => ("[local]".to_owned(), "no encryption"),
@@ -180,6 +186,12 @@ impl Connection<'_> {
 }
 
 impl Rule {
+    /// Whether connections from other machines may fit.
+    #[must_use]
+    pub fn is_for_others(&self) -> bool {
+        self.kind != Kind::HostGssEnc && !self.address.is_of_this_machine()
+    }
+
     fn fits(&self, connection: &Connection, around: &dyn Around) -> bool {
         let from = match (self.kind, connection.peer) {
             (Kind::Local, Peer::Socket) => true,

@@ -17,10 +17,10 @@ pub struct ClientNames {
     pub distinguished_name: Option<String>,
     /// DNS names, addresses of mail, and URIs among the alternative names. PostgreSQL compares none of them with roles; they are for logs.
     pub alternative_names: Vec<String>,
-    /// The serial number, in hexadecimal, for `pg_stat_ssl`.
+    /// For `pg_stat_ssl`: the serial number in decimal, subject and issuer as `/CN=anna/O=Example`.
     pub serial: String,
-    /// The issuer, as the subject is written.
-    pub issuer: Option<String>,
+    pub subject: String,
+    pub issuer: String,
 }
 
 impl ClientNames {
@@ -56,8 +56,9 @@ impl ClientNames {
             common_name,
             distinguished_name: rfc2253(certificate.subject()),
             alternative_names,
-            serial: certificate.raw_serial().iter().map(|b| format!("{b:02x}")).collect(),
-            issuer: rfc2253(certificate.issuer()),
+            serial: decimal(certificate.raw_serial()),
+            subject: slashes(certificate.subject()),
+            issuer: slashes(certificate.issuer()),
         })
     }
 }
@@ -87,6 +88,53 @@ fn short_name(oid: &str) -> Option<&'static str> {
         "0.9.2342.19200300.100.1.25" => "DC",
         _ => return None,
     })
+}
+
+/// A number of any length, most significant byte first.
+fn decimal(bytes: &[u8]) -> String {
+    let mut digits = vec![0_u8];
+    for &byte in bytes {
+        let mut carry = u32::from(byte);
+        for digit in &mut digits {
+            let value = u32::from(*digit) * 256 + carry;
+            *digit = u8::try_from(value % 10).unwrap_or(0);
+            carry = value / 10;
+        }
+        while carry > 0 {
+            digits.push(u8::try_from(carry % 10).unwrap_or(0));
+            carry /= 10;
+        }
+    }
+    digits.iter().rev().map(|&digit| char::from(b'0' + digit)).collect()
+}
+
+/// As PostgreSQL shows names: in the certificate's order, what would end a part escaped, letters as they are.
+fn slashes(name: &X509Name<'_>) -> String {
+    let mut out = String::new();
+    for attribute in name.iter_attributes() {
+        let kind = attribute.attr_type().to_id_string();
+        out.push('/');
+        out.push_str(short_name(&kind).unwrap_or(&kind));
+        out.push('=');
+        let value = String::from_utf8_lossy(attribute.attr_value().data);
+        let last = value.len().saturating_sub(1);
+        for (at, c) in value.char_indices() {
+            let escaped = match c {
+                ',' | '+' | '"' | '\\' | '<' | '>' | ';' => true,
+                '#' => at == 0,
+                ' ' => at == 0 || at == last,
+                _ => false,
+            };
+            if escaped {
+                out.push('\\');
+            }
+            match c {
+                c if c.is_ascii_control() => out.push_str(&format!("\\{:02X}", u32::from(c))),
+                c => out.push(c),
+            }
+        }
+    }
+    out
 }
 
 fn rfc2253(name: &X509Name<'_>) -> Option<String> {

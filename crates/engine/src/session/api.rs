@@ -6,6 +6,7 @@ use datafusion::common::ScalarValue;
 use futures::StreamExt;
 use futures::stream::BoxStream;
 use std::sync::Arc;
+use stoa_exec::environment::server::ClientInfo;
 use stoa_pg::{EvalContext, PgResult, SqlType};
 
 /// Who connects.
@@ -14,7 +15,7 @@ pub struct SessionOptions {
     pub user: String,
     pub database: String,
     pub application_name: String,
-    pub client_address: Option<std::net::SocketAddr>,
+    pub client: ClientInfo,
     /// Settings of the startup message.
     pub settings: Vec<(String, String)>,
 }

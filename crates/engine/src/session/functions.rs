@@ -4,6 +4,7 @@ use super::cursor_row;
 use arrow::array::StringViewArray;
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use stoa_exec::environment::waiting;
 use stoa_exec::environment::{SessionEnvironment, SessionShared};
@@ -35,23 +36,23 @@ pub(super) fn call(system: &SessionEnvironment, function: &str, args: &[ScalarVa
         "set_config" => set_config(session, args),
         "pg_settings_get_flags" => flags(string(args, 0)),
         "pg_backend_pid" => Ok(ScalarValue::Int32(i32::try_from(session.pid).ok())),
-        "inet_client_addr" => text(session.client_address.map(|a| a.ip().to_string())),
-        "inet_client_port" => Ok(ScalarValue::Int32(session.client_address.map(|a| i32::from(a.port())))),
-        // Clients are on this machine; sessions without a client have no address.
-        "inet_server_addr" => text(session.client_address.map(|a| a.ip().to_string())),
-        "inet_server_port" => {
-            let port = session.show("port").and_then(|p| p.parse().ok());
-            Ok(ScalarValue::Int32(session.client_address.and(port)))
-        }
-        "pg_postmaster_start_time" | "pg_conf_load_time" => {
-            Ok(ScalarValue::TimestampMicrosecond(Some(from_clock(system.database.started_us)), Some("UTC".into())))
-        }
+        "inet_client_addr" => text(session.client.address.map(|a| a.ip().to_string())),
+        "inet_client_port" => Ok(ScalarValue::Int32(session.client.address.map(|a| i32::from(a.port())))),
+        "inet_server_addr" => text(session.client.server_address.map(|a| a.ip().to_string())),
+        "inet_server_port" => Ok(ScalarValue::Int32(session.client.server_address.map(|a| i32::from(a.port())))),
+        "pg_postmaster_start_time" => time(system.database.started_us),
+        "pg_conf_load_time" => time(system.database.configured_us.load(Ordering::Relaxed)),
         "getdatabaseencoding" => text(Some("UTF8".into())),
         "pg_my_temp_schema" => Ok(ScalarValue::UInt32(Some(session.temporary_schema().unwrap_or(0)))),
         "pg_is_other_temp_schema" => Ok(truth(is_other_temporary(system, args))),
         "pg_trigger_depth" => Ok(ScalarValue::Int32(Some(0))),
         "pg_jit_available" | "pg_is_in_recovery" => Ok(truth(false)),
-        "pg_reload_conf" => Ok(truth(true)),
+        "pg_reload_conf" => {
+            if let Some(server) = system.database.server.get() {
+                server.reload();
+            }
+            Ok(truth(true))
+        }
         "pg_notification_queue_usage" => Ok(ScalarValue::Float64(Some(0.0))),
         "pg_notify" => {
             let (channel, payload) = (string(args, 0).unwrap_or_default(), string(args, 1).unwrap_or_default());
@@ -81,6 +82,11 @@ pub fn version() -> String {
 
 fn text(value: Option<String>) -> PgResult<ScalarValue> {
     Ok(ScalarValue::Utf8View(value))
+}
+
+/// Of microseconds since 1970.
+fn time(us: i64) -> PgResult<ScalarValue> {
+    Ok(ScalarValue::TimestampMicrosecond(Some(from_clock(us)), Some("UTC".into())))
 }
 
 fn truth(value: bool) -> ScalarValue {

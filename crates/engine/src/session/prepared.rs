@@ -4,15 +4,17 @@ use super::api::{OutputColumn, Prepared};
 use super::session_impl::Session;
 use super::table_locks::{TableLock, table_locks};
 use parking_lot::Mutex;
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use stoa_exec::environment::SessionEnvironment;
-use stoa_exec::settings::SETTINGS;
+use stoa_exec::settings::{LogStatement, SETTINGS};
 use stoa_pg::settings::ValueSettings;
 use stoa_pg::types::{PgType, SqlType};
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_sql::typed::tree::{Bound, BoundBody};
 use stoa_syntax::ddl::{CreateTableAs, Ddl, RowSource};
+use stoa_syntax::secrets::without_passwords;
 use stoa_syntax::utility::Utility;
 use stoa_syntax::{Body, Piece, ast};
 use stoa_table::catalog::{CatalogSnapshot, Oid};
@@ -95,6 +97,17 @@ pub struct Description {
 }
 
 impl PreparedStatement {
+    /// The statement's own text, as others may see it.
+    pub(crate) fn shown_text(&self) -> Arc<str> {
+        match self.body.as_deref() {
+            Some(Body::Utility(_)) => match without_passwords(&self.statement_text) {
+                Cow::Borrowed(_) => Arc::clone(&self.statement_text),
+                Cow::Owned(text) => text.into(),
+            },
+            _ => Arc::clone(&self.statement_text),
+        }
+    }
+
     /// The query or change of data in it, which has parameters and is bound.
     pub(crate) fn bindable(&self) -> Option<&ast::Statement> {
         match self.body.as_deref()? {
@@ -112,6 +125,31 @@ impl PreparedStatement {
                 _ => None,
             },
         }
+    }
+}
+
+/// From which `log_statement` on a statement is logged.
+pub(crate) fn log_class(body: &Body) -> LogStatement {
+    match body {
+        Body::Sql(statement) => match &**statement {
+            ast::Statement::Insert(_) | ast::Statement::Update(_) | ast::Statement::Delete(_) | ast::Statement::Merge(_) => {
+                LogStatement::Mod
+            }
+            _ => LogStatement::All,
+        },
+        Body::Utility(utility) => match &**utility {
+            Utility::Ddl(ddl) => match &**ddl {
+                Ddl::Truncate { .. } => LogStatement::Mod,
+                _ => LogStatement::Ddl,
+            },
+            Utility::Copy(copy) if copy.from => LogStatement::Mod,
+            // It may change data, and it may not.
+            Utility::Execute { .. } => LogStatement::Mod,
+            Utility::Explain(explain) if explain.options.iter().any(|o| matches!(o.name.as_str(), "analyze" | "analyse")) => {
+                log_class(&explain.body)
+            }
+            _ => LogStatement::All,
+        },
     }
 }
 
@@ -195,7 +233,7 @@ impl Session {
         }
         self.shared.prepared.lock().push(stoa_exec::environment::session::PreparedInfo {
             name: name.to_owned(),
-            statement: if from_sql { prepared.inner.text.clone() } else { prepared.inner.statement_text.clone() },
+            statement: if from_sql { prepared.inner.text.clone() } else { prepared.inner.shown_text() },
             prepare_time_us: self.statement_us,
             parameter_types: prepared.inner.bound.lock().as_ref().map(|b| b.params.to_vec()).unwrap_or_default(),
             from_sql,

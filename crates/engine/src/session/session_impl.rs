@@ -2,7 +2,7 @@
 
 use super::api::{Execution, Prepared, SessionOptions};
 use super::cursor::Cursor;
-use super::prepared::ends_block;
+use super::prepared::{ends_block, log_class};
 use super::transaction::Block;
 use datafusion::common::ScalarValue;
 use indexmap::IndexMap;
@@ -10,7 +10,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use stoa_exec::environment::guard::interruptible;
 use stoa_exec::environment::{DatabaseInner, SessionEnvironment, SessionShared, StatementContext};
-use stoa_exec::settings::{Settings, levels};
+use stoa_exec::settings::{LogStatement, Settings, levels};
 use stoa_pg::values::datetime::epoch::from_clock;
 use stoa_pg::{EvalContext, PgError, PgResult, SqlState};
 use stoa_table::catalog::{CatalogSnapshot, Oid, PG_CATALOG_OID};
@@ -63,24 +63,17 @@ impl Session {
         if name != "stoa" && name != "postgres" {
             return Err(PgError::new(SqlState::INVALID_CATALOG_NAME, format!("database \"{name}\" does not exist")));
         }
-        let mut settings = Settings::default().with("max_connections", Some(&database.options.max_sessions.to_string()))?;
-        if let Some(port) = database.options.port {
-            settings = settings.with("port", Some(&port.to_string()))?;
-        }
-        if let Some(bytes) = database.options.memory_limit_bytes {
-            settings = settings.with("stoa.memory_limit", Some(&format!("{}MB", bytes >> 20)))?;
-        }
+        let mut settings = Arc::clone(&database.base_settings.read());
         if !options.application_name.is_empty() {
-            settings = settings.with("application_name", Some(&options.application_name))?;
+            settings = Arc::new(settings.with("application_name", Some(&options.application_name))?);
         }
         for (name, value) in &options.settings {
             levels::check_changeable(name)?;
-            settings = settings.with(name, Some(value))?;
+            settings = Arc::new(settings.with(name, Some(value))?);
         }
         let pid = database.next_pid();
         let user = if options.user.is_empty() { "stoa".to_owned() } else { options.user };
-        let shared =
-            SessionShared::new(pid, rand::random(), user, name.to_owned(), options.client_address, database.tables.now_us(), settings);
+        let shared = SessionShared::new(pid, rand::random(), user, name.to_owned(), options.client, database.tables.now_us(), settings);
         let shared = Arc::new(shared.with_admission(database.admission.clone()));
         let notifications = Some(database.register(&shared)?);
         let started_us = shared.started_us;
@@ -127,8 +120,12 @@ impl Session {
         self.shared.release_slot();
         self.open_implicit();
         let statement = prepared.inner.clone();
-        self.shared.begin_statement(statement.statement_text.clone(), self.statement_us, self.block.started_us);
+        let log = self.shared.begin_statement(statement.shown_text(), self.statement_us, self.block.started_us);
         let Some(body) = statement.body.as_deref() else { return Ok(Execution::Empty) };
+        if log != LogStatement::None && log >= log_class(body) {
+            let (pid, user) = (self.shared.pid, &self.shared.session_user);
+            tracing::info!(pid, user, "statement: {}", statement.shown_text());
+        }
         let result = if self.block.failed && !ends_block(Some(body)) {
             self.check_not_failed().map(|()| Execution::Empty)
         } else if ends_block(Some(body)) {

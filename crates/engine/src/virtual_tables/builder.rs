@@ -3,17 +3,19 @@
 
 use super::wanted::Wanted;
 use arrow::array::{
-    Array, ArrayRef, BooleanArray, Float32Array, Float64Array, Int16Array, Int32Array, Int64Array, IntervalMonthDayNanoArray, RecordBatch,
-    RecordBatchOptions, StringViewArray, TimestampMicrosecondArray, UInt32Array, new_null_array,
+    Array, ArrayRef, BinaryViewArray, BooleanArray, Float32Array, Float64Array, Int16Array, Int32Array, Int64Array,
+    IntervalMonthDayNanoArray, RecordBatch, RecordBatchOptions, StringViewArray, TimestampMicrosecondArray, UInt32Array, new_null_array,
 };
 use arrow::compute::concat;
 use arrow::datatypes::{DataType, Field, Schema};
+use datafusion::common::ScalarValue;
 use std::sync::Arc;
-use stoa_pg::types::PgType;
+use stoa_pg::types::{PgType, SqlType};
 use stoa_pg::values::array::{Rows, Shape};
 use stoa_pg::values::datetime::epoch::from_clock;
+use stoa_pg::values::input_text;
 use stoa_pg::values::interval::Interval;
-use stoa_pg::{PgError, PgResult};
+use stoa_pg::{EvalContext, PgError, PgResult};
 use stoa_sql::system_relations::Definition;
 use stoa_table::catalog::ColumnId;
 
@@ -26,6 +28,8 @@ pub enum V {
     Oid(u32),
     Float(f64),
     Text(String),
+    /// In decimal.
+    Numeric(String),
     Texts(Vec<String>),
     Ints(Vec<i16>),
     Oids(Vec<u32>),
@@ -184,6 +188,17 @@ fn column(ty: &DataType, vector: bool, values: Vec<V>) -> PgResult<ArrayRef> {
         DataType::Float64 => Arc::new(values.iter().map(float).collect::<Float64Array>()),
         DataType::Utf8View => {
             Arc::new(values.into_iter().map(|v| if let V::Text(s) = v { Some(s) } else { None }).collect::<StringViewArray>())
+        }
+        DataType::BinaryView => {
+            let numeric = SqlType::new(PgType::Numeric);
+            let read = |value: V| match value {
+                V::Numeric(text) => match input_text(&EvalContext::default(), &numeric, &text)? {
+                    ScalarValue::BinaryView(bytes) => Ok(bytes),
+                    _ => Ok(None),
+                },
+                _ => Ok(None),
+            };
+            Arc::new(values.into_iter().map(read).collect::<PgResult<BinaryViewArray>>()?)
         }
         DataType::Timestamp(_, zone) => Arc::new(
             values

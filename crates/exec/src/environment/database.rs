@@ -3,16 +3,20 @@
 use super::admission::Admission;
 use super::builds::Builds;
 use super::checks::{Checks, ScrubOptions};
+use super::server::ServerControl;
 use super::session::SessionShared;
 use super::statement::SessionEnvironment;
 use crate::fulltext::TextIndexes;
+use crate::settings::Settings;
 use datafusion::common::ScalarValue;
 use datafusion::execution::context::SessionState;
 use datafusion::execution::runtime_env::RuntimeEnv;
+use parking_lot::RwLock;
 use std::any::Any;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
+use std::sync::{Arc, OnceLock};
 use stoa_pg::{PgResult, SqlType};
 use stoa_table::Tables;
 use stoa_table::column_cache::ColumnCache;
@@ -39,8 +43,6 @@ pub struct DatabaseOptions {
     pub text_directory: Option<PathBuf>,
     /// Sessions at a time; what `max_connections` says.
     pub max_sessions: usize,
-    /// What `port` says, if somebody listens.
-    pub port: Option<u16>,
     /// What `stoa.memory_limit` says: the limit that the others are shares of.
     pub memory_limit_bytes: Option<u64>,
     /// How indexes are checked in the background.
@@ -84,7 +86,6 @@ impl Default for DatabaseOptions {
             spill_bytes: 64 << 30,
             text_directory: None,
             max_sessions: 100,
-            port: None,
             memory_limit_bytes: None,
             scrub: ScrubOptions::default(),
             parallelism: 0,
@@ -121,6 +122,12 @@ pub struct DatabaseInner {
     pub functions: SystemFunctions,
     pub options: DatabaseOptions,
     pub started_us: i64,
+    /// What the settings of sessions are before anybody has set one.
+    pub base_settings: RwLock<Arc<Settings>>,
+    /// The server, once there is one.
+    pub server: OnceLock<Arc<dyn ServerControl>>,
+    /// When the files of configuration were read last, in microseconds since 1970.
+    pub configured_us: AtomicI64,
 }
 
 impl std::fmt::Debug for DatabaseInner {
@@ -130,6 +137,16 @@ impl std::fmt::Debug for DatabaseInner {
 }
 
 impl DatabaseInner {
+    /// Changes what sessions that begin from now on find a setting to be.
+    ///
+    /// # Errors
+    /// As [`Settings::with`].
+    pub fn set_base(&self, name: &str, value: &str) -> PgResult<()> {
+        let mut base = self.base_settings.write();
+        *base = Arc::new(base.with(name, Some(value))?);
+        Ok(())
+    }
+
     /// The sessions that are connected to this node, by pid.
     #[must_use]
     pub fn sessions(&self) -> Vec<Arc<SessionShared>> {

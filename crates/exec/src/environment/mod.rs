@@ -1,12 +1,14 @@
 //! What a statement has around it: the database, its session, its transaction, its own text and values.
 //!
-//! Reading order: [`database`] → [`session`] → [`statement`]; [`admission`], [`builds`] and [`checks`] are parts of the database.
+//! Reading order: [`database`] → [`session`] → [`statement`]; [`admission`], [`builds`] and [`checks`] are parts of the database; [`server`]
+//! is what is around it.
 
 pub mod admission;
 pub mod builds;
 pub mod checks;
 pub mod database;
 pub mod guard;
+pub mod server;
 pub mod session;
 pub mod statement;
 pub mod waiting;

@@ -1,7 +1,8 @@
 //! The part of a session that others may see: functions of its statements, `pg_stat_activity`, cancel requests.
 
 use super::admission::{Admission, Slot};
-use crate::settings::{Levels, Settings, severity_level};
+use super::server::ClientInfo;
+use crate::settings::{Levels, LogStatement, Settings, severity_level};
 use datafusion::common::ScalarValue;
 use futures::future::BoxFuture;
 use futures::task::AtomicWaker;
@@ -106,8 +107,7 @@ pub struct SessionShared {
     pub secret: u32,
     pub session_user: String,
     pub database: String,
-    /// Address and port of the client, where there is one.
-    pub client_address: Option<std::net::SocketAddr>,
+    pub client: ClientInfo,
     pub started_us: i64,
     settings: RwLock<Arc<Settings>>,
     levels: Mutex<Levels>,
@@ -128,6 +128,8 @@ pub struct SessionShared {
     transaction_settings: Mutex<(&'static str, bool, bool)>,
     pub prepared: Mutex<Vec<PreparedInfo>>,
     pub cursors: Mutex<Vec<CursorInfo>>,
+    /// Whether its client does not take what is sent.
+    sending: AtomicBool,
     /// Changes whenever a setting does.
     settings_version: AtomicU64,
     /// See [`SessionShared::set_before_blocking`].
@@ -173,17 +175,16 @@ impl SessionShared {
         secret: u32,
         user: String,
         database: String,
-        client_address: Option<std::net::SocketAddr>,
+        client: ClientInfo,
         started_us: i64,
-        settings: Settings,
+        settings: Arc<Settings>,
     ) -> Self {
-        let settings = Arc::new(settings);
         Self {
             pid,
             secret,
             session_user: user,
             database,
-            client_address,
+            client,
             started_us,
             settings: RwLock::new(settings.clone()),
             levels: Mutex::new(Levels::new(settings)),
@@ -200,6 +201,7 @@ impl SessionShared {
             transaction_settings: Mutex::new(("read committed", false, false)),
             prepared: Mutex::default(),
             cursors: Mutex::default(),
+            sending: AtomicBool::new(false),
             settings_version: AtomicU64::new(0),
             before_blocking: OnceLock::new(),
             admission: Admission::default(),
@@ -332,6 +334,17 @@ impl SessionShared {
         self.waker.wake();
     }
 
+    /// Says whether it waits for its client to take what is sent.
+    pub fn set_sending(&self, waits: bool) {
+        self.sending.store(waits, Ordering::Relaxed);
+    }
+
+    /// Whether it waits for its client to take what is sent.
+    #[must_use]
+    pub fn is_sending(&self) -> bool {
+        self.sending.load(Ordering::Relaxed)
+    }
+
     #[must_use]
     pub fn is_terminated(&self) -> bool {
         self.terminate.load(Ordering::Acquire)
@@ -369,10 +382,14 @@ impl SessionShared {
         self.waker.register(waker);
     }
 
-    /// A statement begins: cancel requests count from now on, and so does `statement_timeout`.
-    pub fn begin_statement(&self, text: Arc<str>, now_us: i64, transaction_start_us: i64) {
+    /// A statement begins: cancel requests count from now on, and so does `statement_timeout`. Gives what `log_statement` is.
+    pub fn begin_statement(&self, text: Arc<str>, now_us: i64, transaction_start_us: i64) -> LogStatement {
         self.interrupt.store(NO_INTERRUPT, Ordering::Release);
-        let deadline_ms = match self.settings.read().statement_timeout_ms {
+        let (timeout_ms, log) = {
+            let settings = self.settings.read();
+            (settings.statement_timeout_ms, settings.log_statement)
+        };
+        let deadline_ms = match timeout_ms {
             0 => 0,
             timeout_ms => u64::try_from(CLOCK.elapsed().as_millis()).unwrap_or(u64::MAX).saturating_add(timeout_ms).max(1),
         };
@@ -383,6 +400,7 @@ impl SessionShared {
         activity.query_start_us = now_us;
         activity.state_change_us = now_us;
         activity.transaction_start_us = transaction_start_us;
+        log
     }
 
     pub fn set_state(&self, state: ActivityState, now_us: i64, transaction_start_us: i64) {

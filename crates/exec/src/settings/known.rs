@@ -1,12 +1,12 @@
-//! The settings that exist, in the order of SHOW ALL. Names, units, limits and descriptions are PostgreSQL 15's.
+//! The settings of sessions and statements, in the order of SHOW ALL. Names, units, limits and descriptions are PostgreSQL 15's.
 //!
 //! Settings whose `effect` is false are accepted because clients and scripts set them, and change nothing: they tune a planner or
 //! a storage that Stoa does not have, or have one value only; those of their values that would change an answer are refused.
 
 use super::{Context, Kind, Setting, Unit};
 
-/// All settings, by name.
-pub const SETTINGS: &[Setting] = &[
+/// Those settings, by name.
+pub(super) const OF_SESSIONS: &[Setting] = &[
     Setting {
         name: "application_name",
         kind: Kind::Text,
@@ -921,17 +921,6 @@ pub const SETTINGS: &[Setting] = &[
         effect: false,
     },
     Setting {
-        name: "listen_addresses",
-        kind: Kind::Text,
-        default: "127.0.0.1",
-        context: Context::Postmaster,
-        category: "Connections and Authentication / Connection Settings",
-        description: "Sets the host name or IP address(es) to listen to.",
-        report: false,
-        hidden: false,
-        effect: true,
-    },
-    Setting {
         name: "lo_compat_privileges",
         kind: Kind::Bool,
         default: "off",
@@ -1002,17 +991,6 @@ pub const SETTINGS: &[Setting] = &[
         effect: false,
     },
     Setting {
-        name: "log_statement",
-        kind: Kind::Enum(&["none", "ddl", "mod", "all"]),
-        default: "none",
-        context: Context::User,
-        category: "Reporting and Logging / What to Log",
-        description: "Sets the type of statements logged.",
-        report: false,
-        hidden: false,
-        effect: false,
-    },
-    Setting {
         name: "logical_decoding_work_mem",
         kind: Kind::Integer { min: 64, max: 2147483647, unit: Unit::Kilobytes },
         default: "65536",
@@ -1044,17 +1022,6 @@ pub const SETTINGS: &[Setting] = &[
         report: false,
         hidden: false,
         effect: false,
-    },
-    Setting {
-        name: "max_connections",
-        kind: Kind::Integer { min: 1, max: 262143, unit: Unit::None },
-        default: "100",
-        context: Context::Postmaster,
-        category: "Connections and Authentication / Connection Settings",
-        description: "Sets the maximum number of concurrent connections.",
-        report: false,
-        hidden: false,
-        effect: true,
     },
     Setting {
         name: "max_function_args",
@@ -1244,17 +1211,6 @@ pub const SETTINGS: &[Setting] = &[
         effect: false,
     },
     Setting {
-        name: "port",
-        kind: Kind::Integer { min: 1, max: 65535, unit: Unit::None },
-        default: "5433",
-        context: Context::Postmaster,
-        category: "Connections and Authentication / Connection Settings",
-        description: "Sets the TCP port the server listens on.",
-        report: false,
-        hidden: false,
-        effect: true,
-    },
-    Setting {
         name: "quote_all_identifiers",
         kind: Kind::Bool,
         default: "off",
@@ -1415,17 +1371,6 @@ pub const SETTINGS: &[Setting] = &[
         context: Context::Postmaster,
         category: "Resource Usage / Memory",
         description: "Sets the number of shared memory buffers used by the server.",
-        report: false,
-        hidden: false,
-        effect: false,
-    },
-    Setting {
-        name: "ssl",
-        kind: Kind::Bool,
-        default: "off",
-        context: Context::Sighup,
-        category: "Connections and Authentication / SSL",
-        description: "Enables SSL connections.",
         report: false,
         hidden: false,
         effect: false,
@@ -1627,17 +1572,6 @@ pub const SETTINGS: &[Setting] = &[
         report: false,
         hidden: true,
         effect: true,
-    },
-    Setting {
-        name: "superuser_reserved_connections",
-        kind: Kind::Integer { min: 0, max: 262143, unit: Unit::None },
-        default: "3",
-        context: Context::Postmaster,
-        category: "Connections and Authentication / Connection Settings",
-        description: "Sets the number of connection slots reserved for superusers.",
-        report: false,
-        hidden: false,
-        effect: false,
     },
     Setting {
         name: "synchronize_seqscans",

@@ -120,8 +120,8 @@ impl Levels {
 pub fn check_changeable(name: &str) -> PgResult<()> {
     let Some(setting) = find(name) else { return Ok(()) };
     let why = match setting.context {
-        Context::User => return Ok(()),
-        Context::Backend => "cannot be set after connection start",
+        Context::User | Context::Superuser => return Ok(()),
+        Context::Backend | Context::SuperuserBackend => "cannot be set after connection start",
         Context::Sighup => "cannot be changed now",
         Context::Postmaster => "cannot be changed without restarting the server",
         Context::Internal => "cannot be changed",

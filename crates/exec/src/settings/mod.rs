@@ -1,13 +1,13 @@
-//! Settings: what exists ([`known`]), how values are read and shown ([`value`]), and which value holds now ([`Levels`]).
+//! Settings: what exists ([`known`] of sessions, [`server`] of the server), how values are read and shown ([`value`]), and which value holds now ([`Levels`]).
 //!
 //! A set of values is immutable and shared; `SET` makes a new one. What a transaction must undo is a pointer to an older one.
 
 pub mod known;
 pub mod levels;
 pub mod planner_rules;
+pub mod server;
 pub mod value;
 
-pub use known::SETTINGS;
 pub use levels::Levels;
 
 use hashbrown::HashMap;
@@ -19,12 +19,23 @@ use stoa_syntax::utility::Isolation;
 /// The setting by which a transaction is named for [`stoa_table::txn::commit_token`].
 pub const COMMIT_TOKEN: &str = "stoa.commit_token";
 
+/// All settings, in the order of SHOW ALL.
+pub static SETTINGS: LazyLock<Vec<Setting>> = LazyLock::new(|| {
+    let mut all = [known::OF_SESSIONS, server::OF_THE_SERVER].concat();
+    all.sort_by_key(|setting| setting.name.to_lowercase());
+    all
+});
+
 /// Who may change a setting, and when.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Context {
     User,
+    /// Superusers, at any time.
+    Superuser,
     /// At the start of the connection.
     Backend,
+    /// Superusers, at the start of the connection.
+    SuperuserBackend,
     /// In the configuration, without a restart.
     Sighup,
     /// At the start of the server.
@@ -39,7 +50,9 @@ impl Context {
     pub fn name(self) -> &'static str {
         match self {
             Context::User => "user",
+            Context::Superuser => "superuser",
             Context::Backend => "backend",
+            Context::SuperuserBackend => "superuser-backend",
             Context::Sighup => "sighup",
             Context::Postmaster => "postmaster",
             Context::Internal => "internal",
@@ -129,6 +142,20 @@ pub struct Settings {
     pub synchronous_commit: bool,
     /// `session_replication_role` is `replica`: foreign keys are neither checked nor acted upon.
     pub replica: bool,
+    /// `log_statement`.
+    pub log_statement: LogStatement,
+}
+
+/// Which statements the server's log tells of; each value includes those before it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub enum LogStatement {
+    #[default]
+    None,
+    /// Definitions.
+    Ddl,
+    /// Changes of data.
+    Mod,
+    All,
 }
 
 impl Default for Settings {
@@ -148,6 +175,7 @@ impl Default for Settings {
             default_deferrable: false,
             synchronous_commit: true,
             replica: false,
+            log_statement: LogStatement::None,
         }
     }
 }
@@ -314,6 +342,14 @@ impl Settings {
             "synchronous_commit" => self.synchronous_commit = raw != "off",
             "transform_null_equals" => self.change_values(|v| v.null_equals = raw == "on"),
             "session_replication_role" => self.replica = raw == "replica",
+            "log_statement" => {
+                self.log_statement = match raw {
+                    "ddl" => LogStatement::Ddl,
+                    "mod" => LogStatement::Mod,
+                    "all" => LogStatement::All,
+                    _ => LogStatement::None,
+                }
+            }
             _ => {}
         }
     }
@@ -393,11 +429,13 @@ mod tests {
     #[test]
     fn defaults_are_valid_and_sorted() {
         let start = Settings::default();
-        for setting in SETTINGS {
+        for setting in SETTINGS.iter() {
             let out = start.with(setting.name, None).unwrap_or_else(|e| panic!("{}: {e}", setting.name));
             assert_eq!(out.raw(setting.name), Some(setting.default), "{}", setting.name);
         }
-        assert!(SETTINGS.is_sorted_by_key(|s| s.name.to_lowercase()));
+        for part in [known::OF_SESSIONS, server::OF_THE_SERVER] {
+            assert!(part.is_sorted_by_key(|s| s.name.to_lowercase()));
+        }
     }
 
     /// Values and what PostgreSQL 15 shows.

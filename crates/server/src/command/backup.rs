@@ -19,6 +19,14 @@ impl Backup {
         stoa_store_lsm::make_directory(&self.to)
             .map_err(|error| CommandError::Io { what: format!("cannot make the directory {}", self.to.display()), error })?;
         let at = database.inner().tables.backup(&self.to.join("store")).await?;
+        // Who is let in belongs to a database; certificates belong to a machine.
+        for name in ["pg_hba.conf", "pg_ident.conf", "mock_secret"] {
+            let from = self.data.data.join(name);
+            if from.exists() {
+                std::fs::copy(&from, self.to.join(name))
+                    .map_err(|error| CommandError::Io { what: format!("cannot copy {}", from.display()), error })?;
+            }
+        }
         eprintln!("a copy as of {} µs since 1970 is in {}", at.micros(), self.to.display());
         Ok(ExitCode::SUCCESS)
     }

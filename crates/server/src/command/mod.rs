@@ -1,10 +1,13 @@
 //! The commands of the command line, one file each.
 
 mod backup;
+mod certificate;
 mod demo;
 mod dump;
 mod load;
 mod open;
+mod password;
+mod running;
 mod serve;
 mod size;
 mod sql;
@@ -26,6 +29,10 @@ pub enum Command {
     Dump(dump::Dump),
     /// Copy a database's files, as of one moment.
     Backup(backup::Backup),
+    /// Set a role's password.
+    Password(password::Password),
+    /// Make a certificate for a start, so that clients can use TLS.
+    Certificate(certificate::Certificate),
     /// Make a small database and run queries on it, each with a word on what it shows.
     Demo(demo::Demo),
 }
@@ -39,6 +46,8 @@ pub enum CommandError {
     Io { what: String, error: std::io::Error },
     #[error("{0}")]
     Store(#[from] stoa_store::StoreError),
+    #[error("{0}")]
+    Access(#[from] crate::access::AccessError),
     #[error("{}", .0.message())]
     Database(#[from] stoa_pg::PgError),
 }
@@ -66,6 +75,8 @@ impl Command {
             Command::Load(command) => runtime.block_on(command.run()),
             Command::Dump(command) => runtime.block_on(command.run()),
             Command::Backup(command) => runtime.block_on(command.run()),
+            Command::Certificate(command) => command.run(),
+            Command::Password(command) => runtime.block_on(command.run()),
             Command::Demo(command) => runtime.block_on(command.run()),
         };
         let thread = std::thread::Builder::new().stack_size(crate::wire::event_loops::STACK_BYTES).spawn(work);

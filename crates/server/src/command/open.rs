@@ -33,11 +33,11 @@ pub async fn open_existing(options: &DataOptions) -> Result<Database, CommandErr
 
 /// Opens the database, or makes one in an empty directory.
 pub async fn open(options: &DataOptions) -> Result<Database, CommandError> {
-    open_for(options, DatabaseOptions::default().max_sessions, None).await
+    open_for(options, DatabaseOptions::default().max_sessions).await
 }
 
-/// As [`open`], for so many sessions at a time, which come by a port.
-pub async fn open_for(options: &DataOptions, max_sessions: usize, port: Option<u16>) -> Result<Database, CommandError> {
+/// As [`open`], for so many sessions at a time.
+pub async fn open_for(options: &DataOptions, max_sessions: usize) -> Result<Database, CommandError> {
     let limit = options.memory_limit.unwrap_or_else(default_memory_limit);
     if limit < 64 << 20 {
         return Err(CommandError::Usage("--memory-limit must be at least 64MB".into()));
@@ -71,7 +71,6 @@ pub async fn open_for(options: &DataOptions, max_sessions: usize, port: Option<u
         spill_directory: Some(spill),
         text_directory: Some(options.data.join("text")),
         max_sessions,
-        port,
         memory_limit_bytes: Some(limit),
         ..DatabaseOptions::default()
     };

@@ -3,21 +3,22 @@
 use super::event_loops::ConnectionTask;
 use super::extended::Portal;
 use super::frame::{self, Frame, kind, violation};
-use super::output::Output;
+use super::output::{Output, take_away};
+use super::record;
+use super::transport::Transport;
+use crate::access::Access;
 use bytes::BytesMut;
 use std::collections::HashMap;
 use std::future::Future;
-use std::os::fd::AsRawFd;
 use std::pin::pin;
+use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 use stoa_engine::Session;
 use stoa_engine::environment::session::terminated;
 use stoa_engine::session::{Execution, Notification, ParamValue, Prepared, TransactionStatus};
 use stoa_engine::settings::SETTINGS;
-use stoa_pg::{PgError, PgResult, SqlState};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use stoa_pg::{PgError, SqlState};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::sync::watch;
 
@@ -65,7 +66,7 @@ pub(super) enum Flow {
 
 /// A connection whose startup is done.
 pub struct Connection {
-    pub(super) socket: TcpStream,
+    pub(super) transport: Transport,
     pub(super) input: BytesMut,
     pub(super) output: Output,
     pub(super) session: Session,
@@ -81,10 +82,18 @@ pub struct Connection {
     /// What the client was told of settings.
     told: Vec<(&'static str, String)>,
     told_version: u64,
+    access: Arc<Access>,
 }
 
 impl Connection {
-    pub fn new(socket: TcpStream, input: BytesMut, mut session: Session, shutdown: watch::Receiver<bool>, task: ConnectionTask) -> Self {
+    pub fn new(
+        transport: Transport,
+        input: BytesMut,
+        mut session: Session,
+        shutdown: watch::Receiver<bool>,
+        task: ConnectionTask,
+        access: Arc<Access>,
+    ) -> Self {
         let notifications = session.take_notifications();
         let elsewhere = task.clone();
         session.shared().set_before_blocking(move || {
@@ -92,7 +101,7 @@ impl Connection {
             Box::pin(async move { task.offload().await })
         });
         Self {
-            socket,
+            transport,
             input,
             output: Output::default(),
             session,
@@ -104,6 +113,7 @@ impl Connection {
             flush_due: false,
             told: Vec::new(),
             told_version: u64::MAX,
+            access,
         }
     }
 
@@ -119,13 +129,14 @@ impl Connection {
     pub async fn send_fatal(&mut self, error: &PgError) {
         self.output.error("FATAL", error);
         // A client that does not read must not keep us.
-        let _ = tokio::time::timeout(Duration::from_secs(5), self.socket.write_all(&self.output.bytes)).await;
-        let _ = tokio::time::timeout(Duration::from_secs(1), self.socket.shutdown()).await;
+        let _ = tokio::time::timeout(Duration::from_secs(5), self.transport.write_all(&self.output.bytes)).await;
+        let _ = tokio::time::timeout(Duration::from_secs(1), self.transport.shutdown()).await;
     }
 
     /// Ends the session.
     pub async fn close(self) {
         drop(self.portals);
+        record::left(&self.access, self.session.shared());
         self.session.close().await;
     }
 
@@ -137,9 +148,10 @@ impl Connection {
                 }
             }
             if std::mem::take(&mut self.flush_due) {
-                let sent = self.task.send_batched(self.socket.as_raw_fd(), &mut self.output.bytes).await?;
-                self.output.sent(sent);
-                if !self.output.is_empty() {
+                let (socket, bytes) = self.transport.outgoing(&mut self.output.bytes)?;
+                let sent = self.task.send_batched(socket, bytes).await?;
+                take_away(bytes, sent);
+                if !bytes.is_empty() || !self.output.is_empty() {
                     self.write().await?;
                 }
             }
@@ -185,10 +197,16 @@ impl Connection {
         Ok(Flow::Continue)
     }
 
+    /// Says that a statement is done.
+    pub(super) fn complete(&mut self, tag: &str) {
+        record::done(&self.access, self.session.shared(), tag);
+        self.output.command_complete(tag);
+    }
+
     /// After an error: the transaction is failed or rolled back. Gives the error to report, or passes on what ends the connection.
     pub(super) async fn statement_failed(&mut self, failure: Failure) -> Result<PgError, Failure> {
         let Failure::Statement(error) = failure else { return Err(failure) };
-        // Malformed messages leave us without a place to go on from.
+        record::refused(&self.access, self.session.shared(), &error);
         self.session.fail().await;
         self.drop_portals();
         self.send_notices();
@@ -201,7 +219,7 @@ impl Connection {
         if prepared.ends_transaction() {
             return Ok(work.await?);
         }
-        Ok(watched(&self.socket, &mut self.input, work.as_mut()).await??)
+        Ok(watched(&mut self.transport, &mut self.input, work.as_mut()).await??)
     }
 
     async fn sync(&mut self) -> Result<(), Failure> {
@@ -269,16 +287,23 @@ impl Connection {
     /// Sends the output; a client that does not read holds us here.
     pub(super) async fn write(&mut self) -> Result<(), Failure> {
         let shared = self.session.shared().clone();
-        let write = self.socket.write_all(&self.output.bytes);
-        let mut write = pin!(write);
-        let written = std::future::poll_fn(|cx| {
-            if let Poll::Ready(out) = write.as_mut().poll(cx) {
-                return Poll::Ready(out.map_err(Failure::from));
-            }
-            shared.watch_interrupt(cx.waker());
-            if shared.is_terminated() { Poll::Ready(Err(Failure::Closed)) } else { Poll::Pending }
-        })
-        .await;
+        let mut waited = false;
+        let written = {
+            let mut write = pin!(self.transport.write_all(&self.output.bytes));
+            std::future::poll_fn(|cx| {
+                if let Poll::Ready(out) = write.as_mut().poll(cx) {
+                    return Poll::Ready(out.map_err(Failure::from));
+                }
+                waited = true;
+                shared.set_sending(true);
+                shared.watch_interrupt(cx.waker());
+                if shared.is_terminated() { Poll::Ready(Err(Failure::Closed)) } else { Poll::Pending }
+            })
+            .await
+        };
+        if waited {
+            shared.set_sending(false);
+        }
         self.output.clear();
         written
     }
@@ -319,7 +344,7 @@ impl Connection {
             };
             let heard = tokio::select! {
                 biased;
-                read = self.socket.read_buf(&mut self.input) => {
+                read = self.transport.read(&mut self.input) => {
                     return if read? == 0 { Err(Failure::Closed) } else { Ok(()) };
                 }
                 Some(notification) = notification => notification,
@@ -345,7 +370,7 @@ impl Connection {
         tokio::select! {
             biased;
             error = interrupted => Err(error.into()),
-            read = self.socket.read_buf(&mut self.input) => if read? == 0 { Err(Failure::Closed) } else { Ok(()) },
+            read = self.transport.read(&mut self.input) => if read? == 0 { Err(Failure::Closed) } else { Ok(()) },
         }
     }
 
@@ -379,35 +404,20 @@ fn idle_timeout(status: TransactionStatus) -> PgError {
 }
 
 /// Runs a statement's work, and notices when the client goes away meanwhile: the work is dropped then.
-pub(super) async fn watched<T>(socket: &TcpStream, input: &mut BytesMut, work: impl Future<Output = T>) -> Result<T, Stop> {
+pub(super) async fn watched<T>(transport: &mut Transport, input: &mut BytesMut, work: impl Future<Output = T>) -> Result<T, Stop> {
     let mut work = pin!(work);
     std::future::poll_fn(|cx| {
         if let Poll::Ready(out) = work.as_mut().poll(cx) {
             return Poll::Ready(Ok(out));
         }
         while input.len() < READ_AHEAD_BYTES {
-            match socket.poll_read_ready(cx) {
+            match transport.poll_read_ahead(cx, input) {
                 Poll::Pending => break,
-                Poll::Ready(Err(_)) => return Poll::Ready(Err(Stop::Closed)),
-                Poll::Ready(Ok(())) => match socket.try_read_buf(input) {
-                    Ok(0) => return Poll::Ready(Err(Stop::Closed)),
-                    Ok(_) => {}
-                    Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => {}
-                    Err(_) => return Poll::Ready(Err(Stop::Closed)),
-                },
+                Poll::Ready(Ok(0) | Err(_)) => return Poll::Ready(Err(Stop::Closed)),
+                Poll::Ready(Ok(_)) => {}
             }
         }
         Poll::Pending
     })
     .await
-}
-
-/// Errors of reading a message end the connection when they are about its form.
-pub(super) fn malformed(error: PgError) -> Failure {
-    if error.code() == SqlState::PROTOCOL_VIOLATION { Failure::Fatal(error) } else { Failure::Statement(error) }
-}
-
-/// Reads a message's body.
-pub(super) fn read<T>(result: PgResult<T>) -> Result<T, Failure> {
-    result.map_err(malformed)
 }

@@ -18,10 +18,10 @@ impl Connection {
             let frame = self.next_copy_frame().await?;
             match frame.kind {
                 kind::COPY_DATA => {
-                    watched(&self.socket, &mut self.input, copy.data(&frame.body)).await??;
+                    watched(&mut self.transport, &mut self.input, copy.data(&frame.body)).await??;
                 }
                 kind::COPY_DONE => {
-                    return Ok(watched(&self.socket, &mut self.input, copy.finish()).await??);
+                    return Ok(watched(&mut self.transport, &mut self.input, copy.finish()).await??);
                 }
                 kind::COPY_FAIL => {
                     let mut body = Body::new(&frame);
@@ -53,7 +53,7 @@ impl Connection {
             })?;
         }
         let mut rows = 0_u64;
-        while let Some(batch) = watched(&self.socket, &mut self.input, copy.next()).await? {
+        while let Some(batch) = watched(&mut self.transport, &mut self.input, copy.next()).await? {
             let batch = batch?;
             let mut done = 0;
             while done < batch.num_rows() {

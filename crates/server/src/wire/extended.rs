@@ -1,6 +1,6 @@
 //! The extended protocol: Parse, Bind, Describe, Execute, Close.
 
-use super::connection::{Connection, Failure, read, watched};
+use super::connection::{Connection, Failure, watched};
 use super::frame::{Body, Frame, kind, violation};
 use super::params;
 use super::rows::{RowsInProgress, Sent};
@@ -40,12 +40,12 @@ impl Connection {
 
     async fn parse(&mut self, frame: &Frame) -> Result<(), Failure> {
         let mut body = Body::new(frame);
-        let name = read(body.string())?;
-        let text = read(body.string())?;
-        let count = read(body.int16())?.cast_unsigned();
+        let name = body.string()?;
+        let text = body.string()?;
+        let count = body.int16()?.cast_unsigned();
         let mut declared = Vec::with_capacity(usize::from(count).min(64));
         for _ in 0..count {
-            declared.push(match read(body.int32())?.cast_unsigned() {
+            declared.push(match body.int32()?.cast_unsigned() {
                 0 | 705 => None,
                 oid => Some(
                     PgType::from_oid(oid)
@@ -53,7 +53,7 @@ impl Connection {
                 ),
             });
         }
-        read(body.end())?;
+        body.end()?;
         if name.is_empty() {
             self.session.close_prepared("");
         } else if self.session.prepared(name).is_ok() {
@@ -66,7 +66,7 @@ impl Connection {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, "cannot insert multiple commands into a prepared statement").into());
         }
         let prepared = self.session.prepare(pieces.pop(), Arc::from(text), declared)?;
-        watched(&self.socket, &mut self.input, self.session.settle(&prepared)).await??;
+        watched(&mut self.transport, &mut self.input, self.session.settle(&prepared)).await??;
         self.session.store_prepared(name, prepared, false)?;
         self.output.parse_complete();
         Ok(())
@@ -74,10 +74,10 @@ impl Connection {
 
     fn bind(&mut self, frame: &Frame) -> Result<(), Failure> {
         let mut body = Body::new(frame);
-        let portal = read(body.string())?;
-        let name = read(body.string())?;
-        let formats = read(int16s(&mut body))?;
-        let count = usize::from(read(body.int16())?.cast_unsigned());
+        let portal = body.string()?;
+        let name = body.string()?;
+        let formats = int16s(&mut body)?;
+        let count = usize::from(body.int16()?.cast_unsigned());
         if formats.len() > 1 && formats.len() != count {
             return Err(violation(format!("bind message has {} parameter formats but {count} parameters", formats.len())).into());
         }
@@ -96,17 +96,17 @@ impl Connection {
         if count > 0 {
             let context = self.session.parameter_context()?;
             for (number, ty) in types.iter().enumerate() {
-                let length = read(body.int32())?;
+                let length = body.int32()?;
                 let bytes = match usize::try_from(length) {
-                    Ok(length) => Some(read(body.take(length))?),
+                    Ok(length) => Some(body.take(length)?),
                     Err(_) if length == -1 => None,
-                    Err(_) => return Err(Failure::Fatal(violation("invalid parameter length in bind message"))),
+                    Err(_) => return Err(violation("insufficient data left in message").into()),
                 };
                 values.push(params::decode(&context, ty, super::rows::format_of(&formats, number), bytes)?);
             }
         }
-        let formats = read(int16s(&mut body))?;
-        read(body.end())?;
+        let formats = int16s(&mut body)?;
+        body.end()?;
         if let Some(code) = formats.iter().find(|code| !matches!(code, 0 | 1)) {
             return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, format!("unsupported format code: {code}")).into());
         }
@@ -121,9 +121,9 @@ impl Connection {
 
     fn describe(&mut self, frame: &Frame) -> Result<(), Failure> {
         let mut body = Body::new(frame);
-        let what = read(body.byte())?;
-        let name = read(body.string())?;
-        read(body.end())?;
+        let what = body.byte()?;
+        let name = body.string()?;
+        body.end()?;
         match what {
             b'S' => {
                 let prepared = self.session.prepared(name)?.clone();
@@ -154,16 +154,16 @@ impl Connection {
                     None => self.output.no_data(),
                 }
             }
-            other => return Err(Failure::Fatal(violation(format!("invalid DESCRIBE message subtype {other}")))),
+            other => return Err(violation(format!("invalid DESCRIBE message subtype {other}")).into()),
         }
         Ok(())
     }
 
     async fn execute(&mut self, frame: &Frame) -> Result<(), Failure> {
         let mut body = Body::new(frame);
-        let name = read(body.string())?;
-        let max_rows = read(body.int32())?;
-        read(body.end())?;
+        let name = body.string()?;
+        let max_rows = body.int32()?;
+        body.end()?;
         let limit = u64::try_from(max_rows).ok().filter(|n| *n > 0);
         // The portal is taken out while it runs, and put back if it is still there to be run.
         let mut portal = self.portals.remove(name).ok_or_else(|| undefined_portal(name))?;
@@ -199,7 +199,7 @@ impl Connection {
                     }
                     Execution::Done(tag) => {
                         self.send_notices();
-                        self.output.command_complete(&tag);
+                        self.complete(&tag);
                         return Ok(());
                     }
                     Execution::Empty => {
@@ -240,9 +240,9 @@ impl Connection {
 
     fn close_named(&mut self, frame: &Frame) -> Result<(), Failure> {
         let mut body = Body::new(frame);
-        let what = read(body.byte())?;
-        let name = read(body.string())?;
-        read(body.end())?;
+        let what = body.byte()?;
+        let name = body.string()?;
+        body.end()?;
         match what {
             b'S' => {
                 self.session.close_prepared(name);
@@ -252,7 +252,7 @@ impl Connection {
                     self.session.close_cursor_if_open(name);
                 }
             }
-            other => return Err(Failure::Fatal(violation(format!("invalid CLOSE message subtype {other}")))),
+            other => return Err(violation(format!("invalid CLOSE message subtype {other}")).into()),
         }
         self.output.close_complete();
         Ok(())

@@ -21,21 +21,10 @@ impl Output {
         self.bytes.is_empty()
     }
 
-    /// The first `count` bytes are gone.
-    pub fn sent(&mut self, count: usize) {
-        if count >= self.bytes.len() {
-            self.clear();
-        } else {
-            self.bytes.drain(..count);
-        }
-    }
-
     /// Forgets what was sent.
     pub fn clear(&mut self) {
-        self.bytes.clear();
-        if self.bytes.capacity() > KEPT_CAPACITY {
-            self.bytes = Vec::with_capacity(KEPT_CAPACITY);
-        }
+        let all = self.bytes.len();
+        take_away(&mut self.bytes, all);
     }
 
     /// Starts a message; [`Output::end`] takes what this returns.
@@ -212,6 +201,18 @@ impl Output {
         self.string(&notification.channel);
         self.string(&notification.payload);
         self.end(start);
+    }
+}
+
+/// The first `count` bytes of a buffer are gone; one that has grown large is given back when it is empty.
+pub fn take_away(bytes: &mut Vec<u8>, count: usize) {
+    if count < bytes.len() {
+        bytes.drain(..count);
+        return;
+    }
+    bytes.clear();
+    if bytes.capacity() > KEPT_CAPACITY {
+        *bytes = Vec::with_capacity(KEPT_CAPACITY);
     }
 }
 

@@ -66,7 +66,7 @@ impl Connection {
                 if progress.at_end {
                     return Ok(Sent::All(sent));
                 }
-                match watched(&self.socket, &mut self.input, progress.rows.stream.next()).await? {
+                match watched(&mut self.transport, &mut self.input, progress.rows.stream.next()).await? {
                     Some(batch) => progress.batch = Some((batch?, 0)),
                     None => {
                         progress.at_end = true;

@@ -1,66 +1,74 @@
 //! Listening and shutting down.
 
 use super::event_loops::{ConnectionTask, EventLoops};
-use super::startup;
+use super::listen::{Handed, Listeners, Origin};
+use super::startup::{self, Surroundings};
+use crate::access::{Access, Place};
 use futures::FutureExt;
 use futures::stream::{FuturesUnordered, StreamExt};
 use std::net::SocketAddr;
 use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
 use std::time::Duration;
 use stoa_engine::Database;
 use stoa_pg::PgError;
-use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-#[derive(Clone, Debug)]
-pub struct ServerOptions {
-    /// How long running statements may go on when the server is told to stop.
-    pub shutdown_grace: Duration,
-}
-
-impl Default for ServerOptions {
-    fn default() -> Self {
-        Self { shutdown_grace: Duration::from_secs(10) }
-    }
-}
+/// How long sessions have to go when the server is told to stop. Statements are ended at once; a commit is not.
+const FAREWELL: Duration = Duration::from_secs(15);
+/// How often is looked whether certificates have changed.
+const LOOK_AT_CERTIFICATES: Duration = Duration::from_secs(10);
 
 /// A server that listens.
 pub struct Server {
-    listener: TcpListener,
+    listeners: Listeners,
     event_loops: EventLoops,
     database: Database,
-    options: ServerOptions,
+    access: Arc<Access>,
 }
 
 impl Server {
+    /// Serves a database to those whom `access` lets in.
+    ///
     /// # Errors
-    /// What the operating system says about the address, or about threads.
-    pub async fn bind(address: SocketAddr, database: Database, options: ServerOptions) -> std::io::Result<Self> {
+    /// What the operating system says about threads.
+    pub fn new(listeners: Listeners, database: Database, access: Arc<Access>) -> std::io::Result<Self> {
         let event_loops = EventLoops::start(std::thread::available_parallelism().map_or(1, usize::from))?;
-        Ok(Self { listener: TcpListener::bind(address).await?, event_loops, database, options })
+        access.serve(database.inner());
+        Ok(Self { listeners, event_loops, database, access })
     }
 
     /// # Errors
     /// What the operating system says.
-    pub fn local_address(&self) -> std::io::Result<SocketAddr> {
-        self.listener.local_addr()
+    pub fn addresses(&self) -> std::io::Result<Vec<SocketAddr>> {
+        self.listeners.addresses()
     }
 
-    /// Serves until `stop` is ready; then idle sessions end at once, and running statements have a moment to finish.
+    /// Serves until `stop` is ready; then sessions end at once, with the statements that run.
     pub async fn run(self, stop: impl Future<Output = ()>) {
         let (down, is_down) = watch::channel(false);
         let mut connections = FuturesUnordered::new();
         let mut stop = std::pin::pin!(stop);
+        let mut look = tokio::time::interval(LOOK_AT_CERTIFICATES);
         loop {
+            let deadline = self.access.places.next_deadline();
+            let overdue = async {
+                match deadline {
+                    Some(at) => tokio::time::sleep_until(at.into()).await,
+                    None => std::future::pending().await,
+                }
+            };
             tokio::select! {
                 () = &mut stop => break,
-                accepted = self.listener.accept() => match accepted {
-                    Ok((socket, peer)) => {
-                        let (database, is_down) = (self.database.clone(), is_down.clone());
-                        match socket.into_std() {
-                            Ok(socket) => connections.push(self.event_loops.spawn(|task| serve(socket, peer, database, is_down, task))),
-                            Err(error) => tracing::warn!(%error, "a connection could not be handed on"),
+                accepted = self.listeners.accept() => match accepted {
+                    Ok((socket, origin)) => {
+                        if self.access.log_connections() {
+                            tracing::info!("connection received: {}", origin.text());
                         }
+                        // Who finds no place is closed without a word, which would take one.
+                        let Some(place) = self.access.places.admit(origin.address()) else { continue };
+                        let surroundings = Surroundings { database: self.database.clone(), access: Arc::clone(&self.access), shutdown: is_down.clone() };
+                        connections.push(self.event_loops.spawn(|task| serve(socket, origin, place, surroundings, task)));
                     }
                     Err(error) => {
                         // Too many open files, most likely: others will be closed.
@@ -69,26 +77,37 @@ impl Server {
                     }
                 },
                 Some(_) = connections.next() => {}
+                () = overdue => self.access.places.close_overdue(),
+                _ = look.tick(), if self.access.tls().is_some() => {
+                    let access = Arc::clone(&self.access);
+                    drop(tokio::task::spawn_blocking(move || access.reload_changed_certificates()));
+                }
             }
         }
-        drop(self.listener);
+        drop(self.listeners);
         let _ = down.send(true);
-        self.database.inner().wake_sessions();
+        self.access.places.close_all();
         tracing::info!(sessions = connections.len(), "shutting down");
+        self.database.inner().terminate_sessions();
         let all_gone = async { while connections.next().await.is_some() {} };
-        if tokio::time::timeout(self.options.shutdown_grace, all_gone).await.is_err() {
-            self.database.inner().terminate_sessions();
-            let all_gone = async { while connections.next().await.is_some() {} };
-            let _ = tokio::time::timeout(Duration::from_secs(5), all_gone).await;
+        if tokio::time::timeout(FAREWELL, all_gone).await.is_err() {
+            tracing::warn!(sessions = connections.len(), "sessions did not end in time");
         }
     }
 }
 
 /// One connection; a panic in it ends it and nothing else.
-async fn serve(socket: std::net::TcpStream, peer: SocketAddr, database: Database, down: watch::Receiver<bool>, task: ConnectionTask) {
-    let _ = socket.set_nodelay(true);
-    let Ok(socket) = TcpStream::from_std(socket) else { return };
-    let Some(mut connection) = startup::start(socket, peer, &database, down, task).await else { return };
+async fn serve(socket: Handed, origin: Origin, place: Place, surroundings: Surroundings, task: ConnectionTask) {
+    let Ok(socket) = socket.take() else { return };
+    let started = AssertUnwindSafe(startup::start(socket, origin, place, surroundings, task)).catch_unwind().await;
+    let mut connection = match started {
+        Ok(Some(connection)) => connection,
+        Ok(None) => return,
+        Err(_) => {
+            tracing::error!("a connection panicked before its session");
+            return;
+        }
+    };
     if let Err(panic) = AssertUnwindSafe(connection.run()).catch_unwind().await {
         let message = panic
             .downcast_ref::<&str>()

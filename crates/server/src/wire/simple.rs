@@ -1,6 +1,6 @@
 //! The simple protocol: a text of statements, executed one after another as one transaction unless it says otherwise.
 
-use super::connection::{Connection, Failure, read};
+use super::connection::{Connection, Failure};
 use super::frame::{Body, Frame};
 use super::rows::{RowsInProgress, Sent};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ impl Connection {
     pub(super) async fn query(&mut self, frame: &Frame) -> Result<(), Failure> {
         self.portals.remove("");
         let mut body = Body::new(frame);
-        let text = read(body.string().and_then(|text| body.end().map(|()| text)));
+        let text = body.string().and_then(|text| body.end().map(|()| text)).map_err(Failure::from);
         let done = match text {
             Ok(text) => self.run_text(text).await,
             Err(failure) => Err(failure),
@@ -68,7 +68,7 @@ impl Connection {
             }
             Execution::Done(tag) => {
                 self.finish_last(last).await?;
-                self.output.command_complete(&tag);
+                self.complete(&tag);
             }
             Execution::Empty => {
                 self.finish_last(last).await?;

@@ -1,44 +1,120 @@
-//! From the first byte to the first ReadyForQuery: encryption is declined, the protocol's version agreed on, the session opened.
+//! From the first byte to the first ReadyForQuery: encryption and the protocol's version are agreed on, the client proves who it is, the
+//! session is opened. Until then a connection has a [`Place`], which it may lose.
 
 use super::connection::Connection;
 use super::event_loops::ConnectionTask;
 use super::frame::violation;
+use super::listen::Origin;
 use super::output::Output;
-use bytes::{Buf, BytesMut};
-use pgwire::messages::startup::Startup;
-use pgwire::messages::{DecodeContext, Message, ProtocolVersion, cancel::CancelRequest, startup::SecretKey};
-use std::net::SocketAddr;
+use super::startup_packet::{self, Packet, Startup};
+use super::transport::{Agreed, Socket, Transport};
+use crate::access::{Access, Place, error_of};
+use bytes::BytesMut;
+use serde_json::{Map, Value, json};
+use std::io;
+use std::sync::Arc;
 use std::time::Duration;
+use stoa_auth::Refusal;
+use stoa_auth::hosts::Failure;
+use stoa_auth::tls::{ClientNames, Served, alpn_is_right};
+use stoa_engine::environment::server::{ClientInfo, TlsInfo};
 use stoa_engine::{Database, Session, SessionOptions};
 use stoa_pg::{PgError, PgResult, SqlState};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
 use tokio::sync::watch;
 
-/// A client that has not started a session by then is sent away.
-const STARTUP_TIMEOUT: Duration = Duration::from_secs(60);
-/// The longest startup message.
-const LIMIT: usize = 10_000;
+/// A packet that has begun is there by then: who has a slow network needs as long, and nobody has a place for longer by sending half of one.
+const PACKET_TIME: Duration = Duration::from_secs(5);
+/// The first byte of TLS, by clients that do not ask for it before.
+const TLS_HANDSHAKE: u8 = 0x16;
 
-const SSL_REQUEST: i32 = 80_877_103;
-const GSS_REQUEST: i32 = 80_877_104;
-const CANCEL_REQUEST: i32 = 80_877_102;
+/// What a connection finds around it.
+pub struct Surroundings {
+    pub database: Database,
+    pub access: Arc<Access>,
+    /// Changes when the server is told to stop.
+    pub shutdown: watch::Receiver<bool>,
+}
 
-/// Does the startup; `None` when the connection was for something else, or is to be closed.
-pub async fn start(
-    mut socket: TcpStream,
-    peer: SocketAddr,
-    database: &Database,
-    shutdown: watch::Receiver<bool>,
+/// TLS as it was agreed on.
+pub(super) struct Secured {
+    pub(super) served: Arc<Served>,
+    pub(super) agreed: Agreed,
+    /// Whom the client's certificate names, if it has shown one.
+    pub(super) names: Option<ClientNames>,
+}
+
+/// Why no session came of it.
+pub(super) enum End {
+    /// The client is told; the log may be told why.
+    Refused { error: PgError, log: Option<String> },
+    /// The client is gone, or cannot be told.
+    Gone,
+}
+
+impl From<PgError> for End {
+    fn from(error: PgError) -> Self {
+        Self::Refused { error, log: None }
+    }
+}
+
+impl From<Refusal> for End {
+    fn from(refusal: Refusal) -> Self {
+        error_of(&refusal).into()
+    }
+}
+
+impl From<Failure> for End {
+    fn from(failure: Failure) -> Self {
+        Self::Refused { error: error_of(&failure.refusal), log: failure.log }
+    }
+}
+
+impl From<io::Error> for End {
+    fn from(_: io::Error) -> Self {
+        Self::Gone
+    }
+}
+
+/// A connection that has no session yet.
+pub(super) struct Attempt {
+    pub(super) transport: Transport,
+    pub(super) input: BytesMut,
+    pub(super) output: Output,
+    pub(super) origin: Origin,
+    pub(super) access: Arc<Access>,
+    pub(super) secured: Option<Secured>,
+    database: Database,
     task: ConnectionTask,
-) -> Option<Connection> {
-    let mut input = BytesMut::with_capacity(8 << 10);
-    let down = *shutdown.borrow();
-    let opened = tokio::time::timeout(STARTUP_TIMEOUT, open(&mut socket, &mut input, peer, database, down)).await;
+    /// Who wants in, and where, once that is known.
+    role: String,
+    name: String,
+}
+
+/// Does the startup; `None` when the connection was for something else, or has ended.
+pub async fn start(socket: Socket, origin: Origin, mut place: Place, around: Surroundings, task: ConnectionTask) -> Option<Connection> {
+    let mut attempt = Attempt {
+        transport: Transport::new(socket),
+        input: BytesMut::with_capacity(8 << 10),
+        output: Output::default(),
+        origin,
+        access: around.access,
+        secured: None,
+        database: around.database,
+        task: task.clone(),
+        role: String::new(),
+        name: String::new(),
+    };
+    let opened = tokio::select! {
+        biased;
+        opened = attempt.open(&around.shutdown) => opened,
+        () = place.lost() => return None,
+    };
     match opened {
-        Ok(Ok(Some((session, greeting)))) => {
-            let mut connection = Connection::new(socket, input, session, shutdown, task);
-            connection.output = greeting;
+        Ok(Some(session)) => {
+            drop(place);
+            let access = attempt.access;
+            let mut connection = Connection::new(attempt.transport, attempt.input, session, around.shutdown, task, access);
+            connection.output = attempt.output;
             connection.send_parameter_changes();
             let shared = connection.session.shared().clone();
             let start = connection.output.begin(b'K');
@@ -48,88 +124,244 @@ pub async fn start(
             connection.ready().await;
             Some(connection)
         }
-        Ok(Err(Some(error))) => {
-            let mut output = Output::default();
-            output.error("FATAL", &error);
-            let _ = tokio::time::timeout(Duration::from_secs(5), socket.write_all(&output.bytes)).await;
-            let _ = socket.shutdown().await;
+        Err(End::Refused { error, log }) => {
+            attempt.refused(&error, log.as_deref());
+            attempt.output.error("FATAL", &error);
+            let Attempt { mut transport, output, .. } = attempt;
+            let farewell = async {
+                let _ = transport.write_all(&output.bytes).await;
+                transport.shutdown().await;
+            };
+            let _ = tokio::time::timeout(Duration::from_secs(5), farewell).await;
             None
         }
-        _ => None,
+        Ok(None) | Err(End::Gone) => None,
     }
 }
 
-/// `Err(None)`: the client is gone.
-async fn open(
-    socket: &mut TcpStream,
-    input: &mut BytesMut,
-    peer: SocketAddr,
-    database: &Database,
-    down: bool,
-) -> Result<Option<(Session, Output)>, Option<PgError>> {
-    loop {
-        let mut packet = read_packet(socket, input).await?;
-        let code = packet.get(4..8).and_then(|b| b.try_into().ok()).map(i32::from_be_bytes).unwrap_or(0);
-        match code {
-            // Neither encryption is offered; the client may go on without.
-            SSL_REQUEST | GSS_REQUEST => socket.write_all(b"N").await.map_err(|_| None)?,
-            CANCEL_REQUEST => {
-                if let Ok(Some(request)) = CancelRequest::decode(&mut packet, &DecodeContext::default()) {
-                    cancel(database, &request).await;
-                }
-                return Ok(None);
+impl Attempt {
+    async fn open(&mut self, shutdown: &watch::Receiver<bool>) -> Result<Option<Session>, End> {
+        let Some(startup) = self.agree().await? else { return Ok(None) };
+        if *shutdown.borrow() {
+            return Err(PgError::new(SqlState::CANNOT_CONNECT_NOW, "the database system is shutting down").into());
+        }
+        if let Some((version, unknown)) = startup.negotiated() {
+            let start = self.output.begin(b'v');
+            self.output.int32(version);
+            self.output.int32(i32::try_from(unknown.len()).unwrap_or(0));
+            unknown.iter().for_each(|name| self.output.string(name));
+            self.output.end(start);
+        }
+        let mut options = options(&startup)?;
+        (self.role, self.name) = (options.user.clone(), options.database.clone());
+        options.client = self.client_info();
+        let (role, name) = (self.role.clone(), self.name.clone());
+        let proof = self.authenticate(&role, if name.is_empty() { "stoa" } else { &name }).await?;
+        // AuthenticationOk.
+        let start = self.output.begin(b'R');
+        self.output.int32(0);
+        self.output.end(start);
+        let session = self.database.connect(options)?;
+        self.admitted(&session, &proof);
+        Ok(Some(session))
+    }
+
+    /// Encryption, as often as a client may ask for it; then what it wants. `None` if that was to cancel a statement.
+    async fn agree(&mut self) -> Result<Option<Startup>, End> {
+        let (mut tls_asked, mut gss_asked) = (false, false);
+        loop {
+            if !tls_asked && !gss_asked && self.first_byte().await? == TLS_HANDSHAKE && self.tls().is_some() {
+                (tls_asked, gss_asked) = (true, true);
+                self.secure(true).await?;
             }
-            _ => {
-                let major = code >> 16;
-                if major != 3 {
-                    return Err(Some(PgError::unsupported(format!(
-                        "unsupported frontend protocol {major}.{}: server supports 3.0 to 3.2",
-                        code & 0xffff
-                    ))));
+            match self.packet().await? {
+                Packet::Tls if !tls_asked => {
+                    tls_asked = true;
+                    // What has come already has not been encrypted, and may be another's than the client's.
+                    let injected = !self.input.is_empty();
+                    if self.tls().is_none() {
+                        self.transport.write_all(b"N").await?;
+                    }
+                    if injected {
+                        return Err(injection("received unencrypted data after SSL request").into());
+                    }
+                    if self.tls().is_some() {
+                        gss_asked = true;
+                        self.transport.write_all(b"S").await?;
+                        self.secure(false).await?;
+                    }
                 }
-                let startup = Startup::decode(&mut packet, &DecodeContext::default());
-                let Ok(Some(startup)) = startup else { return Err(Some(violation("invalid startup packet layout"))) };
-                if down {
-                    return Err(Some(PgError::new(SqlState::CANNOT_CONNECT_NOW, "the database system is shutting down")));
+                Packet::Gss if !gss_asked => {
+                    gss_asked = true;
+                    self.transport.write_all(b"N").await?;
+                    if !self.input.is_empty() {
+                        return Err(injection("received unencrypted data after GSSAPI encryption request").into());
+                    }
                 }
-                return greet(&startup, peer, database).map(Some).map_err(Some);
+                Packet::Tls => return Err(startup_packet::unknown_protocol(startup_packet::SSL_REQUEST).into()),
+                Packet::Gss => return Err(startup_packet::unknown_protocol(startup_packet::GSS_REQUEST).into()),
+                Packet::Cancel { pid, secret } => {
+                    self.database.inner().cancel(pid, secret).await;
+                    return Ok(None);
+                }
+                Packet::Startup(startup) => return Ok(Some(startup)),
             }
         }
     }
-}
 
-fn greet(startup: &Startup, peer: SocketAddr, database: &Database) -> PgResult<(Session, Output)> {
-    let mut output = Output::default();
-    let minor = startup.protocol_number_minor;
-    let unknown: Vec<&String> = startup.parameters.keys().filter(|name| name.starts_with("_pq_.")).collect();
-    let known = ProtocolVersion::from_version_number(3, minor);
-    if known.is_none() || !unknown.is_empty() {
-        let offered = known.unwrap_or(if minor >= 2 { ProtocolVersion::PROTOCOL3_2 } else { ProtocolVersion::PROTOCOL3_0 });
-        let start = output.begin(b'v');
-        output.int32(i32::from(offered));
-        output.int32(i32::try_from(unknown.len()).unwrap_or(0));
-        for name in unknown {
-            output.string(name);
+    /// What TLS would be served with on this connection.
+    fn tls(&self) -> Option<Arc<Served>> {
+        match self.origin {
+            Origin::Tcp { .. } => self.access.tls(),
+            Origin::Socket { .. } => None,
         }
-        output.end(start);
     }
-    let session = database.connect(options(startup, peer)?)?;
-    // AuthenticationOk: only this machine can connect.
-    let start = output.begin(b'R');
-    output.int32(0);
-    output.end(start);
-    Ok((session, output))
+
+    /// Does the handshake of TLS; `direct` if the client has begun with it.
+    async fn secure(&mut self, direct: bool) -> Result<(), End> {
+        let Some(served) = self.tls() else { return Err(End::Gone) };
+        // Signatures take as long as hundreds of statements.
+        self.task.offload().await;
+        let agreed = match self.transport.accept_tls(&served, &mut self.input).await {
+            Ok(agreed) => agreed,
+            Err(error) => {
+                tracing::info!("could not accept SSL connection: {error} ({})", self.origin.text());
+                return Err(End::Gone);
+            }
+        };
+        if !alpn_is_right(agreed.protocol.as_deref(), direct) {
+            tracing::info!("received direct SSL connection request without ALPN protocol negotiation extension ({})", self.origin.text());
+            return Err(End::Gone);
+        }
+        let names = match agreed.certificate.as_deref().map(ClientNames::of).transpose() {
+            Ok(names) => names,
+            Err(refusal) => {
+                tracing::info!("{refusal} ({})", self.origin.text());
+                return Err(End::Gone);
+            }
+        };
+        self.secured = Some(Secured { served, agreed, names });
+        Ok(())
+    }
+
+    async fn first_byte(&mut self) -> Result<u8, End> {
+        loop {
+            if let Some(byte) = self.input.first() {
+                return Ok(*byte);
+            }
+            if self.transport.read(&mut self.input).await? == 0 {
+                return Err(End::Gone);
+            }
+        }
+    }
+
+    async fn packet(&mut self) -> Result<Packet, End> {
+        let incomplete = || End::from(violation("incomplete startup packet"));
+        let mut deadline = None;
+        loop {
+            if let Some(packet) = startup_packet::next(&mut self.input)? {
+                return Ok(packet);
+            }
+            let begun = !self.input.is_empty();
+            let read = self.transport.read(&mut self.input);
+            let read = if begun {
+                let deadline = *deadline.get_or_insert_with(|| tokio::time::Instant::now() + PACKET_TIME);
+                tokio::time::timeout_at(deadline, read).await.map_err(|_| incomplete())?
+            } else {
+                read.await
+            };
+            if read? == 0 {
+                return Err(if begun { incomplete() } else { End::Gone });
+            }
+        }
+    }
+
+    fn client_info(&self) -> ClientInfo {
+        let tls = self.secured.as_ref().map(|secured| TlsInfo {
+            version: secured.agreed.version,
+            cipher: secured.agreed.cipher,
+            bits: secured.agreed.bits,
+            client_dn: secured.names.as_ref().map(|names| names.subject.clone()),
+            client_serial: secured.names.as_ref().map(|names| names.serial.clone()),
+            issuer_dn: secured.names.as_ref().map(|names| names.issuer.clone()),
+        });
+        match self.origin {
+            Origin::Tcp { client, server } => ClientInfo { address: Some(client), server_address: Some(server), by_socket: false, tls },
+            Origin::Socket { .. } => ClientInfo { by_socket: true, ..ClientInfo::default() },
+        }
+    }
+
+    /// Tells the logs of a session that begins.
+    fn admitted(&self, session: &Session, proof: &Proof) {
+        let shared = session.shared();
+        if self.access.log_connections() {
+            let tls = self.secured.as_ref().map_or_else(String::new, |secured| {
+                let Agreed { version, cipher, bits, .. } = &secured.agreed;
+                format!(" SSL enabled (protocol={version}, cipher={cipher}, bits={bits})")
+            });
+            let (user, database) = (&self.role, &shared.database);
+            tracing::info!(
+                pid = shared.pid,
+                "connection authorized: user={user} database={database} method={} (pg_hba.conf:{}){tls}",
+                proof.method,
+                proof.line
+            );
+        }
+        if let Some(audit) = self.access.audit() {
+            let mut facts = self.facts();
+            facts.insert("pid".into(), json!(shared.pid));
+            facts.insert("method".into(), json!(proof.method));
+            facts.insert("rule".into(), json!(proof.line));
+            audit.record("connection", facts);
+        }
+    }
+
+    /// Tells the logs of one that is refused.
+    fn refused(&self, error: &PgError, why: Option<&str>) {
+        let code = error.code();
+        let (user, origin, message) = (&self.role, self.origin.text(), error.message());
+        tracing::warn!(user, code = code.as_str(), why, "{message} ({origin})");
+        if let Some(audit) = self.access.audit() {
+            let mut facts = self.facts();
+            facts.insert("sqlstate".into(), json!(code.as_str()));
+            facts.insert("message".into(), json!(message));
+            facts.extend(why.map(|why| ("reason".to_owned(), json!(why))));
+            audit.record("connection refused", facts);
+        }
+    }
+
+    fn facts(&self) -> Map<String, Value> {
+        let mut facts = Map::new();
+        facts.insert("user".into(), json!(self.role));
+        facts.insert("database".into(), json!(self.name));
+        match &self.origin {
+            Origin::Tcp { client, .. } => {
+                facts.insert("address".into(), json!(client.ip().to_canonical().to_string()));
+                facts.insert("port".into(), json!(client.port()));
+            }
+            Origin::Socket { user } => {
+                facts.insert("system_user".into(), json!(user));
+            }
+        }
+        facts.extend(self.secured.as_ref().map(|secured| ("tls".to_owned(), json!(secured.agreed.version))));
+        facts
+    }
 }
 
-fn options(startup: &Startup, peer: SocketAddr) -> PgResult<SessionOptions> {
-    let mut out = SessionOptions { client_address: Some(peer), ..SessionOptions::default() };
+/// How a client has proven who it is.
+pub(super) struct Proof {
+    pub(super) method: &'static str,
+    /// The line of `pg_hba.conf` that asked for it.
+    pub(super) line: usize,
+}
+
+fn injection(what: &str) -> PgError {
+    violation(what).detail("This could be either a client-software bug or evidence of an attempted man-in-the-middle attack.")
+}
+
+fn options(startup: &Startup) -> PgResult<SessionOptions> {
+    let mut out = SessionOptions::default();
     for (name, value) in &startup.parameters {
-        if name.contains('\u{fffd}') || value.contains('\u{fffd}') {
-            return Err(PgError::new(
-                SqlState::CHARACTER_NOT_IN_REPERTOIRE,
-                "invalid byte sequence for encoding \"UTF8\" in startup packet",
-            ));
-        }
         match name.as_str() {
             "user" => out.user.clone_from(value),
             "database" => out.database.clone_from(value),
@@ -183,39 +415,6 @@ fn command_line(text: &str) -> PgResult<Vec<(String, String)>> {
         }
     }
     Ok(out)
-}
-
-async fn cancel(database: &Database, request: &CancelRequest) {
-    let secret = match &request.secret_key {
-        SecretKey::I32(key) => key.cast_unsigned(),
-        SecretKey::Bytes(bytes) => match <[u8; 4]>::try_from(bytes.as_ref()) {
-            Ok(bytes) => u32::from_be_bytes(bytes),
-            Err(_) => return,
-        },
-    };
-    if let Ok(pid) = u32::try_from(request.pid) {
-        database.inner().cancel(pid, secret).await;
-    }
-}
-
-/// A packet of the startup: four bytes of length, and no type.
-async fn read_packet(socket: &mut TcpStream, input: &mut BytesMut) -> Result<BytesMut, Option<PgError>> {
-    loop {
-        if let Some(length) = input.get(..4).and_then(|b| b.try_into().ok()).map(i32::from_be_bytes) {
-            let length = usize::try_from(length).unwrap_or(0);
-            if !(8..=LIMIT).contains(&length) {
-                // As PostgreSQL: what is no protocol at all gets no answer in one.
-                input.clear();
-                return Err(Some(violation("invalid length of startup packet")));
-            }
-            if input.len() >= length {
-                return Ok(input.split_to(length));
-            }
-        }
-        if input.remaining() > LIMIT + 8 || socket.read_buf(input).await.map_err(|_| None)? == 0 {
-            return Err(None);
-        }
-    }
 }
 
 #[cfg(test)]

@@ -157,7 +157,9 @@ impl Decoder {
                 CopyFormat::Text | CopyFormat::Csv => self.line_record(last)?,
             };
             if !more {
-                if last && !self.ended && self.options.format == CopyFormat::Binary {
+                // The end between two rows is an end without the mark of one.
+                let between_rows = self.binary_header && self.used == self.buffer.len();
+                if last && !self.ended && self.options.format == CopyFormat::Binary && !between_rows {
                     return Err(self.at_line(PgError::new(BAD, "unexpected EOF in COPY data")));
                 }
                 return Ok(false);

@@ -11,6 +11,7 @@ mod pg_cursors;
 mod pg_database;
 mod pg_depend;
 mod pg_description;
+mod pg_hba_file_rules;
 mod pg_index;
 mod pg_indexes;
 mod pg_language;
@@ -29,6 +30,7 @@ mod pg_stat_activity;
 mod pg_stat_fulltext;
 mod pg_stat_index_check;
 mod pg_stat_progress_create_index;
+mod pg_stat_ssl;
 mod pg_stat_user_indexes;
 mod pg_stat_user_tables;
 mod pg_stats;
@@ -56,6 +58,8 @@ pub fn filler(name: &str) -> Option<super::Fill> {
         "pg_database" => pg_database::fill,
         "pg_depend" => pg_depend::fill,
         "pg_description" => pg_description::fill,
+        "pg_hba_file_rules" => pg_hba_file_rules::fill,
+        "pg_ident_file_mappings" => pg_hba_file_rules::fill_maps,
         "pg_index" => pg_index::fill,
         "pg_indexes" => pg_indexes::fill,
         "pg_language" => pg_language::fill,
@@ -73,6 +77,8 @@ pub fn filler(name: &str) -> Option<super::Fill> {
         "pg_stat_fulltext" => pg_stat_fulltext::fill,
         "pg_stat_index_check" => pg_stat_index_check::fill,
         "pg_stat_progress_create_index" => pg_stat_progress_create_index::fill,
+        "pg_stat_gssapi" => pg_stat_ssl::fill_gssapi,
+        "pg_stat_ssl" => pg_stat_ssl::fill,
         "pg_stat_user_indexes" | "pg_stat_all_indexes" => pg_stat_user_indexes::fill,
         "pg_stat_user_tables" | "pg_stat_all_tables" | "pg_statio_user_tables" => pg_stat_user_tables::fill,
         "pg_stats" => pg_stats::fill,
@@ -90,7 +96,17 @@ pub fn filler(name: &str) -> Option<super::Fill> {
 /// Whether a relation's rows change while nothing is defined: what sessions do, what statistics say, where sequences stand.
 pub fn is_live(name: &str) -> bool {
     name.starts_with("pg_stat")
-        || matches!(name, "pg_locks" | "pg_cursors" | "pg_prepared_statements" | "pg_settings" | "pg_sequence" | "pg_sequences")
+        || matches!(
+            name,
+            "pg_hba_file_rules"
+                | "pg_ident_file_mappings"
+                | "pg_locks"
+                | "pg_cursors"
+                | "pg_prepared_statements"
+                | "pg_settings"
+                | "pg_sequence"
+                | "pg_sequences"
+        )
 }
 
 /// Whether a relation tells where sequences stand, which is waited for.

@@ -4,6 +4,7 @@ use super::super::builder::{Builder, V};
 use super::super::objects::DATABASE_OID;
 use super::pg_locks::lock_type;
 use stoa_exec::environment::StatementContext;
+use stoa_exec::environment::server::ClientInfo;
 use stoa_exec::environment::session::ActivityState;
 use stoa_pg::PgResult;
 use stoa_sql::catalog::names::OWNER;
@@ -16,6 +17,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
         let waits = ctx.txn.manager().locks().waits_for(GroupId(u64::from(session.pid)));
         let (wait_type, wait_event) = match waits {
             Some(id) => ("Lock".into(), lock_type(id).into()),
+            None if session.is_sending() => ("Client".into(), "ClientWrite".into()),
             None if activity.state == ActivityState::Active => (V::Null, V::Null),
             None => ("Client".into(), "ClientRead".into()),
         };
@@ -28,8 +30,8 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
             ("usesysid", V::Oid(OWNER)),
             ("usename", session.current_user().into()),
             ("application_name", session.show("application_name").unwrap_or_default().into()),
-            ("client_addr", session.client_address.map(|a| a.ip().to_string()).into()),
-            ("client_port", session.client_address.map_or(V::Null, |a| V::Int(i64::from(a.port())))),
+            ("client_addr", session.client.address.map(|a| a.ip().to_canonical().to_string()).into()),
+            ("client_port", client_port(&session.client)),
             ("backend_start", V::Time(session.started_us)),
             ("query_start", time(activity.query_start_us)),
             ("xact_start", time(activity.transaction_start_us)),
@@ -40,6 +42,15 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
         ]);
     }
     Ok(())
+}
+
+/// -1 by the Unix socket.
+fn client_port(client: &ClientInfo) -> V {
+    match client.address {
+        Some(address) => V::Int(i64::from(address.port())),
+        None if client.by_socket => V::Int(-1),
+        None => V::Null,
+    }
 }
 
 /// 0 where there is none.
