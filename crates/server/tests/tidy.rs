@@ -25,7 +25,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("stoa-sql", &["stoa-fulltext", "stoa-pg", "stoa-syntax", "stoa-table"]),
     ("stoa-exec", &["stoa-encoding", "stoa-fulltext", "stoa-pg", "stoa-sql", "stoa-syntax", "stoa-table"]),
     ("stoa-engine", &["stoa-encoding", "stoa-exec", "stoa-fulltext", "stoa-pg", "stoa-sql", "stoa-syntax", "stoa-table"]),
-    ("stoa-server", &["stoa-auth", "stoa-engine", "stoa-pg", "stoa-store", "stoa-store-lsm", "stoa-syntax"]),
+    ("stoa-server", &["stoa-auth", "stoa-engine", "stoa-pg", "stoa-store", "stoa-store-hbase", "stoa-store-lsm", "stoa-syntax"]),
 ];
 
 /// Libraries and stores, and the only crates that may depend on them. `x*` is `x` and whatever is called `x-…` or `x_…`; the first

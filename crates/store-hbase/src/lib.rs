@@ -26,6 +26,7 @@ mod keys;
 mod loads;
 mod log;
 mod options;
+mod owner;
 mod pending;
 mod read;
 mod scan;
@@ -34,9 +35,11 @@ mod sizes;
 mod store;
 mod tables;
 mod ticks;
+mod url;
 mod views;
 
 pub use options::HbaseOptions;
 #[doc(hidden)]
 pub use options::{Faults, Markers};
 pub use store::HbaseStore;
+pub use url::HbaseUrl;

@@ -12,6 +12,8 @@ pub struct HbaseOptions {
     pub client: ClientConfig,
     /// The namespace that the store has for itself; it is made if there is none. Letters, digits and `_`.
     pub namespace: String,
+    /// Whether the namespace may be taken from another process that has it open and works; true if not set.
+    pub take_over: bool,
     /// How long what was replaced or deleted is kept for reads of the past and for long ones, at least: a snapshot can be read for
     /// nearly half of it ([`HbaseOptions::horizon`]). An hour if not set. Tables keep what they were made with until they are altered.
     pub retention: Duration,
@@ -55,6 +57,7 @@ impl HbaseOptions {
         HbaseOptions {
             client,
             namespace: namespace.to_owned(),
+            take_over: true,
             retention: Duration::from_secs(3600),
             clock: Arc::new(SystemClock),
             clock_difference: Duration::from_secs(30),

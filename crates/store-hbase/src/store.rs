@@ -59,7 +59,8 @@ impl HbaseStore {
     /// Opens the store of a namespace, which is made if it does not exist, and takes it over from whoever had it.
     ///
     /// # Errors
-    /// [`StoreError::Unavailable`] if the cluster does not answer; [`StoreError::Invalid`] if this machine's clock is far from the
+    /// [`StoreError::Locked`] if another process has it and works, and it is not to be taken over; [`StoreError::Unavailable`] if the
+    /// cluster does not answer; [`StoreError::Invalid`] if this machine's clock is far from the
     /// servers', or a later version of this program has written there; [`StoreError::Corruption`] if the log is damaged.
     pub async fn open(options: HbaseOptions) -> StoreResult<HbaseStore> {
         let threads = Builder::new_multi_thread().worker_threads(THREADS).thread_name("stoa-hbase").enable_all().build();
@@ -69,6 +70,14 @@ impl HbaseStore {
         let opened = handle.clone().spawn(open(options, handle)).await;
         let core = opened.unwrap_or_else(|_| Err(io("opening the store was cut off")))?;
         Ok(HbaseStore { core, runtime: store.runtime.take() })
+    }
+
+    /// Whether there is a store in the namespace of these options.
+    ///
+    /// # Errors
+    /// [`StoreError::Unavailable`] if the cluster does not answer.
+    pub async fn is_there(options: &HbaseOptions) -> StoreResult<bool> {
+        crate::owner::is_there(options).await
     }
 
     /// Runs something to its end on the store's own threads.
@@ -109,7 +118,11 @@ async fn open(options: HbaseOptions, handle: tokio::runtime::Handle) -> StoreRes
         }
     }
     log::ensure_table(&client, &log_name).await?;
-    let log = Log::take(client.table(log_name.as_str()).map_err(read_error)?, rand::random()).await?;
+    let log_table = client.table(log_name.as_str()).map_err(read_error)?;
+    if !options.take_over {
+        crate::owner::refuse_if_alive(&log_table, &options.namespace).await?;
+    }
+    let log = Log::take(log_table, rand::random()).await?;
     check_clock(&options, &log).await?;
     let found = log.read().await?;
     let mut tables = Tables::default();

@@ -1,9 +1,11 @@
-//! Opening the database in a directory: the one place that names a store.
+//! Opening a database, in a directory or on a cluster: the one place that names a store.
 
 use super::CommandError;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use stoa_engine::{Database, DatabaseOptions, Tables};
+use stoa_store::Store;
+use stoa_store_hbase::{HbaseStore, HbaseUrl};
 
 /// Options of every command that opens a database.
 #[derive(clap::Args, Clone, Debug)]
@@ -11,6 +13,13 @@ pub struct DataOptions {
     /// The directory of the database; made if there is none.
     #[arg(long, value_name = "DIR")]
     pub data: PathBuf,
+    /// Keep the tables in a namespace of an HBase cluster, as hbase://zk1,zk2:2181/shop. The directory then has what belongs to this
+    /// machine: full text indexes, rules of hosts, certificates.
+    #[arg(long, value_name = "URL")]
+    pub store: Option<HbaseUrl>,
+    /// Take the namespace over from another process that has it open, which can write no more from then on.
+    #[arg(long, requires = "store")]
+    pub take_over: bool,
     /// The memory that the process may use, as 512MB or 4GB. Of what the program itself does not need, half is for statements and for
     /// columns that are kept in memory, and a quarter for the store's caches.
     #[arg(long, value_name = "SIZE", value_parser = super::size::parse)]
@@ -25,10 +34,59 @@ pub struct DataOptions {
 
 /// Opens a database that is there: a mistyped directory is an error, where an empty database would be of no use.
 pub async fn open_existing(options: &DataOptions) -> Result<Database, CommandError> {
-    if !options.data.join("store").is_dir() {
-        return Err(CommandError::Usage(format!("there is no database in {}", options.data.display())));
+    let (there, place) = match &options.store {
+        Some(url) => (HbaseStore::is_there(&url.options()).await?, url.to_string()),
+        None => (options.data.join("store").is_dir() || recorded(&options.data).is_some(), options.data.display().to_string()),
+    };
+    if !there {
+        return Err(CommandError::Usage(format!("there is no database in {place}")));
     }
     open(options).await
+}
+
+/// The file of a directory whose tables are on a cluster: where.
+const PLACE: &str = "store.url";
+
+/// Where the tables of a directory are, if they are on a cluster.
+fn recorded(data: &Path) -> Option<String> {
+    std::fs::read_to_string(data.join(PLACE)).ok().map(|text| text.trim().to_owned())
+}
+
+/// What is in a directory belongs to the tables that it was made for.
+fn check_place(options: &DataOptions) -> Result<(), CommandError> {
+    let data = options.data.display();
+    let problem = match (&options.store, recorded(&options.data)) {
+        (None, Some(place)) => format!("the tables of {data} are on a cluster: say --store {place}"),
+        (Some(url), Some(place)) if url.to_string() != place => format!("{data} belongs to {place}: take another directory for {url}"),
+        (Some(url), None) if options.data.join("store").exists() => {
+            format!("{data} has tables of its own: take another directory for {url}")
+        }
+        _ => return Ok(()),
+    };
+    Err(CommandError::Usage(problem))
+}
+
+async fn open_store(options: &DataOptions, cache_bytes: u64) -> Result<Arc<dyn Store>, CommandError> {
+    let bytes = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+    let Some(url) = &options.store else {
+        let lsm = stoa_store_lsm::LsmOptions {
+            block_cache_bytes: bytes(cache_bytes),
+            write_buffer_bytes: bytes(cache_bytes / 2),
+            ..stoa_store_lsm::LsmOptions::default()
+        };
+        return Ok(Arc::new(stoa_store_lsm::LsmStore::open(options.data.join("store"), lsm)?));
+    };
+    let mut hbase = url.options();
+    hbase.take_over = options.take_over;
+    let store = HbaseStore::open(hbase).await.map_err(|error| match error {
+        stoa_store::StoreError::Locked(message) => {
+            CommandError::Usage(format!("{message}; stop it, or take the namespace over with --take-over"))
+        }
+        error => CommandError::Usage(format!("cannot open {url}: {error}")),
+    })?;
+    let io = |error| CommandError::Io { what: format!("cannot write {}", options.data.join(PLACE).display()), error };
+    std::fs::write(options.data.join(PLACE), format!("{url}\n")).map_err(io)?;
+    Ok(Arc::new(store))
 }
 
 /// Opens the database, or makes one in an empty directory.
@@ -48,19 +106,13 @@ pub async fn open_for(options: &DataOptions, max_sessions: usize) -> Result<Data
     crate::allocator::prepare(limit);
     let own = own_bytes(limit);
     let shared = limit - own;
+    check_place(options)?;
     make_directory(&options.data)?;
     let spill = options.data.join("spill");
     // What an earlier process spilled is of no use.
     let _ = std::fs::remove_dir_all(&spill);
     make_directory(&spill)?;
-    let store = stoa_store_lsm::LsmStore::open(
-        options.data.join("store"),
-        stoa_store_lsm::LsmOptions {
-            block_cache_bytes: usize::try_from(shared / 4).unwrap_or(usize::MAX),
-            write_buffer_bytes: usize::try_from(shared / 8).unwrap_or(usize::MAX),
-            ..stoa_store_lsm::LsmOptions::default()
-        },
-    )?;
+    let store = open_store(options, shared / 4).await?;
     let interval = std::time::Duration::try_from_secs_f64(options.scrub_interval * 3600.0)
         .map_err(|_| CommandError::Usage("--scrub-interval must be a number of hours".into()))?;
     let database = DatabaseOptions {
@@ -74,7 +126,7 @@ pub async fn open_for(options: &DataOptions, max_sessions: usize) -> Result<Data
         memory_limit_bytes: Some(limit),
         ..DatabaseOptions::default()
     };
-    Ok(Database::open(Tables::new(Arc::new(store)), database).await?)
+    Ok(Database::open(Tables::new(store), database).await?)
 }
 
 fn make_directory(path: &Path) -> Result<(), CommandError> {
