@@ -16,7 +16,7 @@ struct Arguments {
 }
 
 fn main() -> ExitCode {
-    let filter = tracing_subscriber::EnvFilter::try_from_env("STOA_LOG").unwrap_or_else(|_| "info".into());
+    let filter = tracing_subscriber::EnvFilter::try_from_env("STOA_LOG").unwrap_or_else(|_| "info,zookeeper_client=warn".into());
     tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
     match Arguments::parse().command.run() {
         Ok(code) => code,

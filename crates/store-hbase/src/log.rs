@@ -1,7 +1,7 @@
 //! The log: where commits become durable, and whose they are to make.
 //!
 //! It is a table of a few rows, a region each. A row bears the owner (`e:o`: epoch and node), the time up to which all commits are in
-//! their tables (`e:a`), and records (`g:<time><part>`), one for each group of commits. Whoever writes does so on condition that the owner
+//! their tables (`e:a`), a sign that the owner is alive (`e:l`), and records (`g:<time><part>`), one for each group of commits. Whoever writes does so on condition that the owner
 //! is still itself: a store that was taken over finds that out by its next write, and cannot commit any more. Rows are several so that
 //! several groups can be under way: HBase holds the lock of a row while it writes.
 //!
@@ -269,7 +269,8 @@ impl Log {
     /// Says up to which time all is in the tables, and removes the records up to there; whether the log is still this store's.
     pub async fn trim(&self, number: usize, applied: Tick) -> Result<bool, Error> {
         let time = applied.0 as i64;
-        let put = Mutation::put(row(number)).set_at("e", "a", time, applied.0.to_be_bytes());
+        // The time of the servers in `e:l` says that the owner is alive, though nothing be committed.
+        let put = Mutation::put(row(number)).set_at("e", "a", time, applied.0.to_be_bytes()).set("e", "l", "");
         self.write_as_owner(put.cell(CellKind::DeleteFamily, "g", [], time, [])).await
     }
 

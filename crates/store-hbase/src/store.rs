@@ -111,7 +111,7 @@ async fn open(options: HbaseOptions, handle: tokio::runtime::Handle) -> StoreRes
     let name = |table: &str| TableName::new(&options.namespace, table).map_err(|e| StoreError::Invalid(e.to_string()));
     let log_name = name("log")?;
     let admin = client.admin();
-    if !admin.list_namespaces().await.map_err(read_error)?.contains(&options.namespace) {
+    if !crate::owner::has_namespace(&admin, &options.namespace).await? {
         match admin.create_namespace(&options.namespace).await {
             Err(error) if !error.is_exception("NamespaceExistException") => return Err(write_error(error)),
             _ => {}

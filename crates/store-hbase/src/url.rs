@@ -54,7 +54,9 @@ impl FromStr for HbaseUrl {
             _ => return Err("a store is hbase://zk1,zk2:2181/namespace, or hbase+rpc://master:16000/namespace".into()),
         };
         let (place, query) = rest.split_once('?').map_or((rest, None), |(place, query)| (place, Some(query)));
-        let Some((nodes, namespace)) = place.split_once('/') else { return Err("the namespace is missing: hbase://zk1:2181/namespace".into()) };
+        let Some((nodes, namespace)) = place.split_once('/') else {
+            return Err("the namespace is missing: hbase://zk1:2181/namespace".into());
+        };
         for node in nodes.split(',') {
             let (host, port) = node.rsplit_once(':').map_or((node, None), |(host, port)| (host, Some(port)));
             if host.is_empty() || host.contains(|c: char| c.is_whitespace() || c == '@') {
