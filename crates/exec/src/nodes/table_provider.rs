@@ -121,7 +121,7 @@ impl StoaTable {
                 stoa_encoding::keyside::Direction::Asc,
                 stoa_encoding::keyside::NullOrder::Last,
             );
-            Some(stoa_table::row::key::KeyPartCodec { column: column.id, ty: column.ty.clone(), part, epoch: Epoch::Postgres })
+            Some(stoa_table::row::key::KeyPartCodec::of_value(column.id, column.ty.clone(), part, Epoch::Postgres))
         };
         let named = self.named_text().is_some();
         let asked = |index: &IndexDescriptor| !self.preferences.excludes(&index.name) && (!named || self.preferences.names(&index.name));

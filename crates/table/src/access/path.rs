@@ -230,7 +230,7 @@ pub fn usable(
     let part_of = |column: ColumnId| -> Option<KeyPartCodec> {
         let column = table.column(column)?;
         let part = KeyPart::nullable(part_kind(&column.ty).ok()?, Direction::Asc, NullOrder::Last);
-        Some(KeyPartCodec { column: column.id, ty: column.ty.clone(), part, epoch: Epoch::Postgres })
+        Some(KeyPartCodec::of_value(column.id, column.ty.clone(), part, Epoch::Postgres))
     };
     let ages = Ages::new(table);
     let mut out = Vec::with_capacity(table.indexes.len());
