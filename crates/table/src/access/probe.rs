@@ -147,9 +147,9 @@ pub fn probes(
     {
         out.push(Probe { kind: PathKind::Table, key, parts, width: 1.0 });
     }
-    for Usable { at, codec, covered, unusable } in usable(table, filters, options, preferences)? {
+    for Usable { at, codec, covered, to_keys, unusable } in usable(table, filters, options, preferences)? {
         let named = || table.indexes.get(at).is_some_and(|i| preferences.names(&i.name));
-        if unusable.is_some() || (preferences.names_any() && !named()) {
+        if to_keys || unusable.is_some() || (preferences.names_any() && !named()) {
             continue;
         }
         let key = KeyShape::of_index(&codec);
