@@ -204,6 +204,7 @@ impl StoaTable {
     #[must_use]
     pub fn with_preferences(mut self, preferences: Preferences) -> Self {
         self.preferences = preferences;
+        self.preferences.past = self.scan.as_of.is_some();
         self.preferences.snapshot = Some(self.scan.as_of.unwrap_or_else(|| self.context.view.timestamp()).0);
         self
     }

@@ -246,7 +246,8 @@ pub fn usable(
     let mut out = Vec::with_capacity(table.indexes.len());
     for (at, index) in table.indexes.iter().enumerate() {
         let late = preferences.snapshot.is_some_and(|at| at < index.readable_from);
-        if index.state != IndexState::Readable || index.method != "btree" || late {
+        let forgotten = preferences.past && !preferences.names(&index.name);
+        if index.state != IndexState::Readable || index.method != "btree" || late || forgotten {
             continue;
         }
         let codec = Arc::new(IndexCodec::new(table, index)?);
