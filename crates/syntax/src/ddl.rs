@@ -153,7 +153,8 @@ pub enum TableElement {
 pub enum Split {
     /// Values of the first key parts.
     At(Vec<Vec<Expr>>),
-    Into(u32),
+    /// So many pieces alike, of keys that are written with an alphabet.
+    Into { pieces: u32, alphabet: Option<String> },
 }
 
 #[derive(Clone, PartialEq, Debug)]
@@ -325,6 +326,11 @@ pub enum AlterAction {
         name: Ident,
         if_exists: bool,
     },
+    Split(Split),
+    /// Values of the first key parts; `None`: all.
+    Unsplit(Option<Vec<Vec<Expr>>>),
+    /// Buckets, and columns of the hash; `None`: no salt.
+    Salt(Option<(u32, Vec<Ident>)>),
     Unsupported(String),
 }
 

@@ -13,6 +13,8 @@
 //! | `Uuid` | uuid | its 16 bytes |
 //! | `Raw(n)` | declared fixed-width text and bytes | the n bytes |
 //! | `Escaped` | text, bytea; sort keys of interval, jsonb, timetz, arrays | `00` as `00 FF`, closed by `00 01` |
+//! | `Delimited(b)` | declared text up to a delimiter | the bytes, each above `b`, then `b` |
+//! | `Rest` | declared text or bytes as the last part of a key, ascending | the bytes |
 //! | `PrefixFree` | numeric ([`NUMERIC`], made by [`crate::numeric`]) | prefix-free by themselves, as they are |
 //!
 //! A part that may be NULL is preceded by a tag: `01` before a value; alone, `02` for NULL after all values, `00` for NULL
@@ -21,12 +23,13 @@
 //! A key carries no version byte, since a byte in front of every key would cost much and sort nothing: the descriptor of the
 //! table names the key format, [`KEY_FORMAT_VERSION`].
 //!
-//! Where next: [`fixed`], [`escaped`] encode single values; [`part`] describes whole keys; [`mod@salt`]; [`prefix`].
+//! Where next: [`fixed`], [`escaped`], [`raw`] encode single values; [`part`] describes whole keys; [`mod@salt`]; [`prefix`].
 
 pub mod escaped;
 pub mod fixed;
 pub mod part;
 pub mod prefix;
+pub mod raw;
 pub mod salt;
 
 pub use escaped::{
@@ -38,7 +41,7 @@ pub use fixed::{
 };
 pub use part::{KeyLayout, KeyPart, KeyValue, NUMERIC, NullOrder, PartKind, PrefixFree, decode_presence, encode_null, encode_present};
 pub use prefix::{advance_to_prefix_successor, prefix_successor};
-pub use salt::{SaltBuckets, salt};
+pub use salt::{SaltBuckets, hash, salt};
 
 /// The version of the key format that this module writes, for the table's descriptor.
 pub const KEY_FORMAT_VERSION: u8 = 1;

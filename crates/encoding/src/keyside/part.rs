@@ -58,6 +58,11 @@ pub enum PartKind {
     Raw(u32),
     /// Text, bytes, or an opaque sort key.
     Escaped,
+    /// Text without the delimiter and bytes below it, then the delimiter: [`super::raw`].
+    Delimited(u8),
+    /// Text or bytes as they are, up to the key's end: the last part of a key, ascending and never NULL. It is not prefix-free; nothing
+    /// follows it.
+    Rest,
     PrefixFree(PrefixFree),
 }
 
@@ -72,7 +77,7 @@ impl PartKind {
             PartKind::Int64 | PartKind::Float64 => Some(8),
             PartKind::Uuid => Some(16),
             PartKind::Raw(width) => Some(width as usize),
-            PartKind::Escaped | PartKind::PrefixFree(_) => None,
+            PartKind::Escaped | PartKind::Delimited(_) | PartKind::Rest | PartKind::PrefixFree(_) => None,
         }
     }
 }
@@ -116,7 +121,7 @@ pub enum KeyValue<'a> {
     Float32(f32),
     Float64(f64),
     Uuid([u8; 16]),
-    /// `Raw`, `Escaped`, and (in ascending form) `PrefixFree`.
+    /// `Raw`, `Escaped`, `Delimited`, `Rest`, and (in ascending form) `PrefixFree`.
     Bytes(Cow<'a, [u8]>),
 }
 
@@ -192,6 +197,8 @@ impl KeyPart {
         };
         match self.kind {
             PartKind::Escaped => skip_bytes(bytes, self.direction),
+            PartKind::Delimited(delimiter) => super::raw::skip_delimited(bytes, delimiter, self.direction),
+            PartKind::Rest => Ok(&[]),
             PartKind::PrefixFree(family) => Ok(split_prefix_free(bytes, family, self.direction)?.1),
             // The other kinds have a width.
             kind => bytes.get(kind.width().unwrap_or(0)..).ok_or(DecodeError::Truncated { what: "key" }),
@@ -222,6 +229,10 @@ impl KeyPart {
             PartKind::Uuid => decode_uuid(bytes, direction).map(|(v, rest)| (KeyValue::Uuid(v), rest))?,
             PartKind::Raw(width) => decode_raw(bytes, width as usize, direction).map(|(v, rest)| (KeyValue::Bytes(v), rest))?,
             PartKind::Escaped => decode_bytes(bytes, direction).map(|(v, rest)| (KeyValue::Bytes(v), rest))?,
+            PartKind::Delimited(delimiter) => {
+                super::raw::decode_delimited(bytes, delimiter, direction).map(|(v, rest)| (KeyValue::Bytes(v), rest))?
+            }
+            PartKind::Rest => (KeyValue::Bytes(directed_cow(bytes, direction)), &[]),
             PartKind::PrefixFree(family) => {
                 let (head, rest) = split_prefix_free(bytes, family, direction)?;
                 (KeyValue::Bytes(directed_cow(head, direction)), rest)
@@ -253,6 +264,8 @@ impl KeyPart {
             (PartKind::Uuid, KeyValue::Uuid(v)) => encode_uuid(out, v, direction),
             (PartKind::Raw(width), KeyValue::Bytes(v)) => encode_raw(out, v, width as usize, direction)?,
             (PartKind::Escaped, KeyValue::Bytes(v)) => encode_bytes(out, v, direction),
+            (PartKind::Delimited(delimiter), KeyValue::Bytes(v)) => super::raw::encode_delimited(out, v, delimiter, direction)?,
+            (PartKind::Rest, KeyValue::Bytes(v)) => super::append_directed(out, v, direction),
             (PartKind::PrefixFree(family), KeyValue::Bytes(v)) if (family.encoded_len)(v) == Some(v.len()) => {
                 encode_prefix_free(out, v, direction);
             }

@@ -27,9 +27,16 @@ impl SaltBuckets {
     }
 }
 
+/// The hash of the format: XXH3, 64 bits, seed 0.
+#[must_use]
+#[inline]
+pub fn hash(bytes: &[u8]) -> u64 {
+    xxhash_rust::xxh3::xxh3_64(bytes)
+}
+
 /// The bucket of a row whose salt columns are encoded in `bytes`.
 #[must_use]
 #[inline]
 pub fn salt(buckets: SaltBuckets, bytes: &[u8]) -> u8 {
-    (xxhash_rust::xxh3::xxh3_64(bytes) % u64::from(buckets.0)) as u8
+    (hash(bytes) % u64::from(buckets.0)) as u8
 }

@@ -13,6 +13,7 @@ use super::dependency::{Dropping, Object, constraint_oid};
 use super::index::finish;
 use super::passes::{Pass, in_passes, pass};
 use super::rows::{contains_nulls, rewrite};
+use super::split::alter_splits;
 use super::storage_parameters::{self, Of};
 use super::work::{Work, undefined_relation, undefined_schema};
 use datafusion::common::ScalarValue;
@@ -205,6 +206,9 @@ pub(super) fn refused(action: &AlterAction, relation: &str, kind: &str) -> PgErr
         AlterAction::AddFamily { .. } => "ADD FAMILY",
         AlterAction::AlterFamily { .. } => "ALTER FAMILY",
         AlterAction::DropFamily { .. } => "DROP FAMILY",
+        AlterAction::Split(_) => "SPLIT",
+        AlterAction::Unsplit(_) => "UNSPLIT",
+        AlterAction::Salt(_) => "SALT",
         AlterAction::Rename(_) => "RENAME",
         AlterAction::SetSchema(_) => "SET SCHEMA",
         AlterAction::OwnerTo(_) => "OWNER TO",
@@ -359,6 +363,7 @@ pub(super) async fn alter_table(work: Work<'_>, table: TableDescriptor, action: 
         AlterAction::AlterFamily { name, options } => alter_family(work, table, &fold(name), options),
         AlterAction::AddFamily { family, if_not_exists } => add_family(work, table, family, *if_not_exists).await,
         AlterAction::DropFamily { name, if_exists } => drop_family(work, table, &fold(name), *if_exists),
+        AlterAction::Split(_) | AlterAction::Unsplit(_) | AlterAction::Salt(_) => alter_splits(work, table, action).await,
         AlterAction::Unsupported(words) => unsupported(&table, words),
     }
 }
@@ -705,7 +710,7 @@ pub(super) async fn apply(work: Work<'_>, old: &TableDescriptor, builder: TableB
     }
     let new: Vec<ColumnDescriptor> = builder.table.live_columns().filter(|c| old.column(c.id).is_none()).cloned().collect();
     let mut values: Vec<(ColumnId, Expr)> = Vec::new();
-    let mut rewritten = builder.table.key != old.key;
+    let mut rewritten = builder.table.key != old.key || builder.table.salt != old.salt;
     let mut needs_rows = false;
     for column in &new {
         match new_value(work, &builder.table, column)? {

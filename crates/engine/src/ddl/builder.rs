@@ -3,6 +3,7 @@
 //! Invariant: what a [`TableBuilder`] holds is a table that could be stored; nothing is written before [`super::table`] or
 //! [`super::alter`] does it.
 
+use super::row_key::{self, check_key_type};
 use super::sequence::{self, SequencePlan};
 use super::work::{Work, folded, undefined_relation};
 use stoa_pg::registry::Volatility;
@@ -16,7 +17,7 @@ use stoa_syntax::ddl::{Column, Constraint, ConstraintKind, IndexElement, KeyColu
 use stoa_table::catalog::Epoch;
 use stoa_table::catalog::{
     CheckDescriptor, ColumnDescriptor, ColumnId, ConstraintName, FamilyDescriptor, ForeignKeyAction, ForeignKeyDescriptor, Identity,
-    IndexDescriptor, IndexKey, IndexPart, IndexState, KeyPart, Oid, OnCommit, Relation, SequenceDescriptor, TableDescriptor,
+    IndexDescriptor, IndexKey, IndexPart, IndexState, KeyForm, KeyPart, Oid, OnCommit, Relation, SequenceDescriptor, TableDescriptor,
 };
 use stoa_table::row::KeyCodec;
 use stoa_table::row::epoch::counted_from_2000;
@@ -43,6 +44,8 @@ pub(crate) struct TableBuilder<'a> {
     nullable: Vec<ColumnId>,
     /// A generation expression was written.
     generated: Vec<ColumnId>,
+    /// PRIMARY KEY says SALT.
+    pub salted_by_key: bool,
 }
 
 impl<'a> TableBuilder<'a> {
@@ -91,6 +94,7 @@ impl<'a> TableBuilder<'a> {
             names,
             nullable: Vec::new(),
             generated: Vec::new(),
+            salted_by_key: false,
         }
     }
 
@@ -200,7 +204,7 @@ impl<'a> TableBuilder<'a> {
         self.table.columns.iter_mut().find(|c| c.id == id)
     }
 
-    fn column_name(&self, id: ColumnId) -> String {
+    pub(super) fn column_name(&self, id: ColumnId) -> String {
         self.table.column(id).map_or_else(String::new, |c| c.name.clone())
     }
 
@@ -479,7 +483,7 @@ impl<'a> TableBuilder<'a> {
             .collect()
     }
 
-    fn key_columns(&self, key: &KeyColumns, on: Option<ColumnId>, what: &str) -> PgResult<Vec<(ColumnId, bool, bool)>> {
+    pub(super) fn key_columns(&self, key: &KeyColumns, on: Option<ColumnId>, what: &str) -> PgResult<Vec<(ColumnId, bool, bool)>> {
         if key.using_index.is_some() {
             return Err(PgError::unsupported("cannot use an existing index in CREATE TABLE"));
         }
@@ -570,18 +574,15 @@ impl<'a> TableBuilder<'a> {
             }
             return Ok(());
         }
-        let columns: Vec<(ColumnId, bool, bool)> = index
-            .parts
-            .iter()
-            .filter_map(|p| match p.key {
-                IndexKey::Column(id) => Some((id, false, false)),
-                IndexKey::Expr(_) => None,
-            })
-            .collect();
+        let parts = index.parts.iter().filter_map(|p| match p.key {
+            IndexKey::Column(column) => Some(KeyPart { column, descending: false, form: KeyForm::Value }),
+            IndexKey::Expr(_) => None,
+        });
+        let parts = parts.collect();
         self.check_no_primary_key(constraint)?;
         self.table.indexes.remove(at);
         self.work.drop_storage(index.storage);
-        self.make_primary_key(constraint, name, columns).await
+        self.make_primary_key(constraint, name, parts).await
     }
 
     fn check_no_primary_key(&self, constraint: &Constraint) -> PgResult<()> {
@@ -607,11 +608,11 @@ impl<'a> TableBuilder<'a> {
             return Err(PgError::unsupported("INCLUDE in a primary key is not supported")
                 .hint("The primary key is the table: it holds all columns."));
         }
-        let columns = self.key_columns(key, on, "primary key")?;
+        let parts = row_key::parts(self, key, on)?;
         if !is_new {
             self.check_no_primary_key(constraint)?;
         }
-        for (id, _, _) in &columns {
+        for KeyPart { column: id, .. } in &parts {
             if self.nullable.contains(id) {
                 return Err(PgError::new(
                     SqlState::SYNTAX_ERROR,
@@ -631,22 +632,26 @@ impl<'a> TableBuilder<'a> {
         if constraint.name.is_some() {
             self.work.check_free(self.table.schema, &name)?;
         }
-        self.make_primary_key(constraint, name, columns).await
+        self.make_primary_key(constraint, name, parts).await
     }
 
-    async fn make_primary_key(&mut self, constraint: &Constraint, name: String, columns: Vec<(ColumnId, bool, bool)>) -> PgResult<()> {
-        for (id, _, _) in &columns {
-            if let Some(column) = self.column_mut(*id) {
+    async fn make_primary_key(&mut self, constraint: &Constraint, name: String, parts: Vec<KeyPart>) -> PgResult<()> {
+        for part in &parts {
+            if let Some(column) = self.column_mut(part.column) {
                 column.not_null = true;
             }
         }
         let constraint_name = self.name_of(constraint, name.clone()).await?;
         if constraint_name.deferrable {
+            if parts.iter().any(|p| !p.form.is_value()) || self.salted_by_key {
+                return Err(PgError::unsupported("a deferrable primary key takes columns alone").hint("It is no row key, but an index."));
+            }
+            let columns = parts.into_iter().map(|p| (p.column, p.descending, p.descending)).collect();
             // Rows that have one key for a while need places of their own: the key is an index.
             return self.push_unique(constraint_name, name, columns, Vec::new(), false, true).await;
         }
         self.table.primary_key = Some(constraint_name);
-        self.table.key = columns.into_iter().map(|(column, descending, _)| KeyPart { column, descending }).collect();
+        self.table.key = parts;
         Ok(())
     }
 
@@ -768,7 +773,7 @@ impl<'a> TableBuilder<'a> {
                     format!("there is no primary key for referenced table \"{}\"", target.name),
                 ));
             }
-            target.key.iter().map(|p| p.column).collect()
+            target.key_columns().map(|p| p.column).collect()
         } else {
             folded(&references.columns)
                 .iter()
@@ -887,7 +892,7 @@ impl<'a> TableBuilder<'a> {
             words: Vec::new(),
         });
         self.table.row_id = Some(ROW_ID);
-        self.table.key = vec![KeyPart { column: ROW_ID, descending: false }];
+        self.table.key = vec![KeyPart { column: ROW_ID, descending: false, form: KeyForm::Value }];
     }
 
     /// A new place for the rows and all index entries, in the form of this version.
@@ -1076,26 +1081,6 @@ pub(crate) fn check_collatable(ty: &PgType) -> PgResult<()> {
     Err(PgError::new(SqlState::DATATYPE_MISMATCH, format!("collations are not supported by type {ty}")))
 }
 
-/// 42704 for types without an order, as PostgreSQL says it of index columns.
-pub(crate) fn check_key_type(column: Option<&ColumnDescriptor>) -> PgResult<()> {
-    match column {
-        Some(column) => check_order(&column.ty),
-        None => Ok(()),
-    }
-}
-
-/// 42704 for types without an order.
-pub(crate) fn check_order(ty: &SqlType) -> PgResult<()> {
-    if matches!(ty.ty, PgType::Json | PgType::Jsonpath | PgType::Map(..)) {
-        return Err(PgError::new(
-            SqlState::UNDEFINED_OBJECT,
-            format!("data type {} has no default operator class for access method \"btree\"", ty.ty),
-        )
-        .hint("You must specify an operator class for the index or define a default operator class for the data type."));
-    }
-    Ok(())
-}
-
 /// # Errors
 /// 22023 for a type that numbers are not.
 pub(crate) fn check_identity_type(ty: &PgType) -> PgResult<()> {
@@ -1152,7 +1137,7 @@ fn action(action: ReferenceAction) -> ForeignKeyAction {
 pub(crate) fn unique_over(table: &TableDescriptor, columns: &[ColumnId]) -> Option<Oid> {
     let same = |key: &[ColumnId]| key.len() == columns.len() && key.iter().all(|c| columns.contains(c));
     if let Some(primary) = &table.primary_key
-        && same(&table.key.iter().map(|p| p.column).collect::<Vec<_>>())
+        && same(&table.key_columns().map(|p| p.column).collect::<Vec<_>>())
     {
         return Some(primary.oid);
     }

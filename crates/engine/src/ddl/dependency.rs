@@ -522,7 +522,7 @@ fn index_uses(work: Work<'_>, table: &TableDescriptor, index: &stoa_table::catal
 /// The columns of a key that others may refer to, by the OID of its constraint or index.
 fn key_columns(table: &TableDescriptor, oid: Oid) -> Option<Vec<ColumnId>> {
     if table.primary_key.as_ref().is_some_and(|k| k.oid == oid) {
-        return Some(table.key.iter().map(|p| p.column).collect());
+        return Some(table.key_columns().map(|p| p.column).collect());
     }
     let index = table.indexes.iter().find(|i| i.oid == oid || i.constraint.as_ref().is_some_and(|c| c.oid == oid))?;
     index

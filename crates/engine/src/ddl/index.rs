@@ -1,6 +1,7 @@
 //! CREATE INDEX and REINDEX.
 
-use super::builder::{TableBuilder, check_order, column_of, columns_of, is_immutable, require_boolean};
+use super::builder::{TableBuilder, column_of, columns_of, is_immutable, require_boolean};
+use super::row_key::check_order;
 use super::rows::build_indexes;
 use super::storage_parameters::{self, Of};
 use super::work::{FoundIndex, Work, folded};

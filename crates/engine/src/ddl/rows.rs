@@ -142,7 +142,7 @@ impl<'a> RowWriter<'a> {
                 let key = key_of(row);
                 if self.unique_rows && !self.seen.insert(xxh3_128(key)) {
                     let parts: Vec<(ColumnId, SqlType)> =
-                        self.table.key.iter().filter_map(|p| self.table.column(p.column).map(|c| (c.id, c.ty.clone()))).collect();
+                        self.table.key_columns().filter_map(|p| self.table.column(p.column).map(|c| (c.id, c.ty.clone()))).collect();
                     let names = parts.iter().map(|(id, _)| self.table.column(*id).map_or("", |c| c.name.as_str()).to_owned()).collect();
                     let values = parts.iter().filter_map(|(id, ty)| Some((ty.clone(), column(*id)?))).collect();
                     let name = self.table.primary_key.as_ref().map_or_else(String::new, |k| k.name.clone());

@@ -2,6 +2,7 @@
 
 use super::builder::TableBuilder;
 use super::rows::RowWriter;
+use super::split::split_points;
 use super::storage_parameters::{self, Of};
 use super::work::{Work, undefined_relation};
 use arrow::array::ArrayRef;
@@ -9,17 +10,15 @@ use futures::StreamExt;
 use std::time::Duration;
 use stoa_pg::values::interval::Interval;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
-use stoa_sql::bind::scope::Clause;
 use stoa_sql::bind::{bind_statement, bind_stored_query, fold};
 use stoa_sql::typed::tree::{Bound, BoundBody, ColId, CteBody, Expr, ExprKind, Output, Query, Rel};
 use stoa_syntax::ast::{self, ObjectName};
-use stoa_syntax::ddl::{
-    Constraint, ConstraintKind, CreateTable, CreateTableAs, OnCommitAction, RowSource, Split, StorageOption, TableElement,
-};
+use stoa_syntax::ddl::{Constraint, ConstraintKind, CreateTable, CreateTableAs, OnCommitAction, RowSource, StorageOption, TableElement};
 use stoa_table::catalog::{
     CheckDescriptor, ColumnId, ConstraintName, FamilyDescriptor, IndexKey, OnCommit, Relation, Salt, TableDescriptor, ViewColumn,
     ViewDescriptor,
 };
+use stoa_table::row::split_points::in_buckets;
 use stoa_table::{BloomFilter, Compression, FamilyId, FamilyOptions, Layout};
 
 /// CREATE TABLE.
@@ -98,6 +97,9 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateTable) -> PgResult<Str
     table_options(&mut builder, &create.options)?;
     if let Some(split) = &create.split {
         builder.table.split_points = split_points(work, &builder.table, split)?;
+    } else if builder.table.split_points.is_empty() {
+        // Each bucket is a region.
+        builder.table.split_points = in_buckets(&builder.table, Vec::new());
     }
     warn_growing_key(work, &builder.table);
     warn_outliving(work, &builder.table);
@@ -186,12 +188,17 @@ fn warn_growing_key(work: Work<'_>, table: &TableDescriptor) {
     if table.salt.is_some() || table.temporary || table.primary_key.is_none() {
         return;
     }
-    let Some(first) = table.key.first().and_then(|p| table.column(p.column)) else { return };
-    if matches!(first.ty.ty, PgType::Timestamp | PgType::Timestamptz) && table.key.len() > 1 {
+    let Some(part) = table.key.first().filter(|p| p.form.holds_value()) else { return };
+    let Some(first) = table.column(part.column) else { return };
+    let passes =
+        |expr: &str| ["now()", "CURRENT_TIMESTAMP", "LOCALTIMESTAMP", "clock_timestamp()", "nextval("].iter().any(|f| expr.contains(f));
+    let time = matches!(first.ty.ty, PgType::Timestamp | PgType::Timestamptz) || (first.ty.ty == PgType::Date && table.key.len() > 1);
+    let counted = table.key.len() > 1 && (first.identity.is_some() || first.default.as_deref().is_some_and(passes));
+    if time || counted {
         work.ctx.session.notice(
             "NOTICE",
             PgError::new(SqlState::WARNING, format!("the row key of table \"{}\" grows with time", table.name))
-                .hint("Put another column first, or use WITH (salt_buckets = …)."),
+                .hint("Put another column first, or HASH of one, or use SALT or WITH (salt_buckets = …)."),
         );
     }
 }
@@ -322,7 +329,11 @@ fn like_families(builder: &mut TableBuilder<'_>, source: &TableDescriptor, colum
 fn like_salt(builder: &mut TableBuilder<'_>, source: &TableDescriptor, columns: &[(ColumnId, ColumnId)], options: &[(bool, String)]) {
     let to = |id: ColumnId| columns.iter().find(|(from, _)| *from == id).map_or(id, |(_, to)| *to);
     let same = builder.table.key.len() == source.key.len()
-        && source.key.iter().zip(&builder.table.key).all(|(from, own)| to(from.column) == own.column && from.descending == own.descending);
+        && source
+            .key
+            .iter()
+            .zip(&builder.table.key)
+            .all(|(from, own)| to(from.column) == own.column && from.descending == own.descending && from.form == own.form);
     if includes(options, "storage") && same && builder.table.salt.is_none() && builder.table.split_points.is_empty() {
         builder.table.salt =
             source.salt.as_ref().map(|s| Salt { buckets: s.buckets, columns: s.columns.iter().map(|id| to(*id)).collect() });
@@ -358,8 +369,7 @@ async fn like_rest(
             let name = work.choose_name(builder.table.schema, &builder.table.name, None, "pkey", &[]);
             let index_comment = key.index_comment.clone().filter(|_| comments);
             builder.table.primary_key = Some(ConstraintName { oid: work.next_oid().await?, name, index_comment, ..key.clone() });
-            builder.table.key =
-                source.key.iter().map(|p| stoa_table::catalog::KeyPart { column: to(p.column), descending: p.descending }).collect();
+            builder.table.key = source.key.iter().map(|p| stoa_table::catalog::KeyPart { column: to(p.column), ..p.clone() }).collect();
         }
         for index in &source.indexes {
             let mut new = index.clone();
@@ -599,8 +609,11 @@ fn table_options(builder: &mut TableBuilder<'_>, options: &[StorageOption]) -> P
         }
     }
     match (buckets, columns) {
+        (Some(_), _) if builder.salted_by_key => {
+            Err(PgError::new(SqlState::INVALID_TABLE_DEFINITION, "the primary key has a SALT already: salt_buckets is one too many"))
+        }
         (Some(buckets), columns) => {
-            let key: Vec<ColumnId> = builder.table.key.iter().map(|p| p.column).collect();
+            let key: Vec<ColumnId> = builder.table.key_columns().map(|p| p.column).collect();
             let columns = columns.unwrap_or_else(|| key.clone());
             if columns.iter().any(|c| !key.contains(c)) {
                 return Err(PgError::new(SqlState::INVALID_TABLE_DEFINITION, "salt_columns must be columns of the primary key"));
@@ -613,64 +626,6 @@ fn table_options(builder: &mut TableBuilder<'_>, options: &[StorageOption]) -> P
         (None, Some(_)) => Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, "salt_columns needs salt_buckets")),
         (None, None) => Ok(()),
     }
-}
-
-/// The row keys at which a table is split.
-fn split_points(work: Work<'_>, table: &TableDescriptor, split: &Split) -> PgResult<Vec<Vec<u8>>> {
-    let mut points: Vec<Vec<u8>> = Vec::new();
-    match split {
-        Split::Into(n) => {
-            if !(2..=10_000).contains(n) {
-                return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, "SPLIT INTO takes a number between 2 and 10000"));
-            }
-            for i in 1..*n {
-                let point = u64::from(i) * (1 << 32) / u64::from(*n);
-                points.push(u32::try_from(point).unwrap_or(u32::MAX).to_be_bytes().to_vec());
-            }
-        }
-        Split::At(rows) => {
-            if table.primary_key.is_none() {
-                return Err(PgError::new(SqlState::INVALID_TABLE_DEFINITION, "SPLIT AT needs a primary key")
-                    .hint("Without one the row key is a number that grows: use SPLIT INTO, or salt_buckets."));
-            }
-            let codec = stoa_table::row::KeyCodec::new(table)?;
-            for row in rows {
-                if row.len() > codec.parts.len() {
-                    let message = format!("a split point has {} values, but the primary key has {} columns", row.len(), codec.parts.len());
-                    return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, message));
-                }
-                let mut key = Vec::new();
-                for (value, part) in row.iter().zip(&codec.parts) {
-                    let catalog = work.catalog();
-                    let path = work.path();
-                    let expr = stoa_sql::bind::bind_constant_expr(
-                        &work.bind_context(&catalog, &path),
-                        Clause::Default,
-                        value,
-                        &part.ty,
-                        "split point",
-                    )?;
-                    let value = stoa_sql::typed::constant::evaluate(&work.ctx.eval, &expr)?
-                        .ok_or_else(|| PgError::unsupported("a split point must be a constant"))?;
-                    if value.is_null() {
-                        return Err(PgError::new(SqlState::NULL_VALUE_NOT_ALLOWED, "a split point cannot be NULL"));
-                    }
-                    let array = value.to_array().map_err(stoa_sql::typed::from_datafusion)?;
-                    part.open(&array)?.encode(part.part, 0, &mut key)?;
-                }
-                points.push(key);
-            }
-            if let Some(salt) = &table.salt {
-                points = (0..salt.buckets)
-                    .map(|bucket| bucket as u8)
-                    .flat_map(|bucket| points.iter().map(move |p| [&[bucket], p.as_slice()].concat()).collect::<Vec<_>>())
-                    .collect();
-            }
-        }
-    }
-    points.sort();
-    points.dedup();
-    Ok(points)
 }
 
 // CREATE TABLE AS.

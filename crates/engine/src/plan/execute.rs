@@ -386,7 +386,9 @@ fn rel_columns(rel: &Rel, out: &mut HashSet<ColId>) {
                 if let Rel::Scan(scan) = node
                     && scans.contains(&scan.scan_id)
                 {
-                    out.extend(scan.table.key.iter().filter_map(|p| scan.columns.iter().find(|(c, _)| *c == p.column).map(|(_, id)| *id)));
+                    out.extend(
+                        scan.table.key_columns().filter_map(|p| scan.columns.iter().find(|(c, _)| *c == p.column).map(|(_, id)| *id)),
+                    );
                 }
             });
         }

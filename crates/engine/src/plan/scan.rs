@@ -31,8 +31,8 @@ pub(crate) fn table_of(planner: &Planner, scan: &TableScan) -> PgResult<StoaTabl
     let as_of = match &scan.as_of {
         None => None,
         Some(time) => {
-            let value = stoa_sql::typed::constant::evaluate(&ctx.eval, time)?;
-            let value = value.ok_or_else(|| PgError::unsupported("AS OF SYSTEM TIME takes a constant"))?;
+            let value = stoa_sql::typed::constant::evaluate_with(&ctx.eval, &ctx.params, time)?;
+            let value = value.ok_or_else(|| PgError::unsupported("AS OF SYSTEM TIME takes a constant or a parameter"))?;
             Some(system_time(&ctx.eval, &value)?)
         }
     };

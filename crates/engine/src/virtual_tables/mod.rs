@@ -81,6 +81,10 @@ async fn make(ctx: &StatementContext, schema: &str, name: &str, read: &[usize], 
             pg_catalog::sequences(ctx, &mut builder).await?;
             None
         }
+        "pg_catalog" if pg_catalog::is_of_regions(name) => {
+            pg_catalog::regions(ctx, &mut builder).await?;
+            None
+        }
         "pg_catalog" => pg_catalog::filler(name),
         "information_schema" => information_schema::filler(name),
         _ => None,

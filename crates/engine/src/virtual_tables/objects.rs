@@ -175,7 +175,7 @@ pub fn rule_oid(view: &ViewDescriptor) -> u32 {
 /// The unique index that a foreign key to these columns goes by.
 pub fn referenced_index(table: &TableDescriptor, columns: &[ColumnId]) -> u32 {
     let same = |key: &[ColumnId]| key.len() == columns.len() && columns.iter().all(|c| key.contains(c));
-    let key: Vec<ColumnId> = table.key.iter().map(|p| p.column).collect();
+    let key: Vec<ColumnId> = table.key_columns().map(|p| p.column).collect();
     if same(&key)
         && let Some(oid) = primary_index_oid(table)
     {

@@ -193,7 +193,7 @@ impl ScanRequest {
     /// # Errors
     /// The store failed.
     pub async fn choose(&mut self, read: &ScanTable) -> PgResult<(Choice, Sizes)> {
-        let Ways { mut paths, mut rejected } = self.ways(&self.predicates, false)?;
+        let Ways { mut paths, to_keys, mut rejected } = self.ways(&self.predicates, false)?;
         if paths.len() == 1 && paths.first().is_some_and(|p| p.scope.points || p.scope.ranges.is_empty()) {
             let path = paths.swap_remove(0);
             let rows = path.scope.ranges.len() as f64;
@@ -238,7 +238,7 @@ impl ScanRequest {
             let forced = self.preferences.force_index || self.preferences.names_any();
             path.kind.is_table() && (forced || (!self.preferences.full_scan && path.is_full()))
         });
-        let set = self.combination(&paths)?;
+        let set = self.combination(&paths, to_keys)?;
         let set = set.filter(|set| {
             let better = set.cost < least || last_resort;
             if !better {
@@ -318,14 +318,14 @@ impl ScanRequest {
     /// # Errors
     /// An index cannot be described.
     pub fn least_cost(&self) -> PgResult<f64> {
-        let paths = self.ways(&self.predicates, false)?.paths;
+        let Ways { paths, to_keys, .. } = self.ways(&self.predicates, false)?;
         let single = paths.iter().map(|path| path.cost(self.path_rows(path, None)));
-        let set = self.combination(&paths)?.map(|set| set.cost);
+        let set = self.combination(&paths, to_keys)?.map(|set| set.cost);
         Ok(single.chain(set).fold(f64::MAX, f64::min))
     }
 
-    /// The cheapest combination of several paths.
-    fn combination(&self, paths: &[AccessPath]) -> PgResult<Option<Combination>> {
+    /// The cheapest combination of several paths, or path to keys.
+    fn combination(&self, paths: &[AccessPath], to_keys: Vec<AccessPath>) -> PgResult<Option<Combination>> {
         if self.preferences.is_full() || paths.iter().any(|p| p.scope.ranges.is_empty() || p.unique_rows().is_some()) {
             return Ok(None);
         }
@@ -339,7 +339,7 @@ impl ScanRequest {
             rows: &|path, filters| self.rows_of(path, None, filters),
             table_rows: self.known_rows(),
         };
-        let mut all = Vec::new();
+        let mut all: Vec<Combination> = to_keys.into_iter().map(|path| Combination::of_one(path, &sources, &self.predicates)).collect();
         if self.preferences.index_union && self.predicates.iter().any(|p| matches!(p, Predicate::Or(_))) {
             all.extend(unions(&self.predicates, &sources)?);
         }
@@ -463,6 +463,7 @@ impl ScanRequest {
         let mut share = 1.0;
         for (part, codec) in probe.parts.iter().zip(&probe.key.parts) {
             share *= match part {
+                ProbePart::Joined(_) if codec.is_derived() => 1.0,
                 ProbePart::Joined(at) => joined
                     .get(*at)
                     .and_then(|column| statistics.column_values(*column))
@@ -595,7 +596,7 @@ impl ScanRequest {
             paths.push(AccessPath::new(PathKind::Table, key.clone(), scope(&key, &self.predicates)));
         }
         for found in usable(&self.scan.table, &self.predicates, &options, &self.preferences)? {
-            let Usable { at, codec, covered, unusable: None } = found else { continue };
+            let Usable { at, codec, covered, to_keys: false, unusable: None } = found else { continue };
             let key = KeyShape::of_index(&codec);
             paths.push(AccessPath::new(PathKind::Index { at, codec, covered }, key.clone(), scope(&key, &self.predicates)));
         }

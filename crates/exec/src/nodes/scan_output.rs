@@ -282,6 +282,7 @@ pub(super) fn describe(
     if let Some(skip) = &path.skip {
         write!(f, "{}", if skip.first { ", skip over (" } else { ", skip=[" })?;
         let shown = path.key.parts.iter().take(skip.parts).skip(skip.fixed.min(skip.parts - usize::from(skip.first)));
+        let shown = shown.filter(|part| !part.is_derived());
         for (at, part) in shown.enumerate() {
             let name = table.table.column(part.column).map_or("?", |c| c.name.as_str());
             write!(f, "{}{name}", if at > 0 { ", " } else { "" })?;

@@ -121,7 +121,7 @@ impl StoaTable {
                 stoa_encoding::keyside::Direction::Asc,
                 stoa_encoding::keyside::NullOrder::Last,
             );
-            Some(stoa_table::row::key::KeyPartCodec { column: column.id, ty: column.ty.clone(), part, epoch: Epoch::Postgres })
+            Some(stoa_table::row::key::KeyPartCodec::of_value(column.id, column.ty.clone(), part, Epoch::Postgres))
         };
         let named = self.named_text().is_some();
         let asked = |index: &IndexDescriptor| !self.preferences.excludes(&index.name) && (!named || self.preferences.names(&index.name));
@@ -204,6 +204,7 @@ impl StoaTable {
     #[must_use]
     pub fn with_preferences(mut self, preferences: Preferences) -> Self {
         self.preferences = preferences;
+        self.preferences.past = self.scan.as_of.is_some();
         self.preferences.snapshot = Some(self.scan.as_of.unwrap_or_else(|| self.context.view.timestamp()).0);
         self
     }

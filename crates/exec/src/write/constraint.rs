@@ -189,8 +189,9 @@ pub fn index_part(table: &TableDescriptor, key: &IndexKey) -> String {
 /// The key's columns are not in the rows.
 pub fn duplicate_primary_key(writer: &TableWriter, rows: &Rows, row: usize) -> PgResult<PgError> {
     let table = &writer.table;
-    let columns: Vec<_> = named(table, table.key.iter().map(|p| p.column)).into_iter().map(|(name, ty)| (quote_name(&name), ty)).collect();
-    let arrays = table.key.iter().map(|p| rows.column(p.column).cloned()).collect::<PgResult<Vec<_>>>()?;
+    let columns: Vec<_> =
+        named(table, table.key_columns().map(|p| p.column)).into_iter().map(|(name, ty)| (quote_name(&name), ty)).collect();
+    let arrays = table.key_columns().map(|p| rows.column(p.column).cloned()).collect::<PgResult<Vec<_>>>()?;
     let name = table.primary_key.as_ref().map_or("", |c| c.name.as_str());
     Ok(duplicate(writer, name, &key_text(&writer.ctx.eval, &columns, &arrays, row)?).row(row))
 }

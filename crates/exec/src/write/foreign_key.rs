@@ -526,7 +526,10 @@ impl<'a> Parent<'a> {
             }
             ids.map(|id| columns.iter().position(|c| Some(*c) == id)).collect()
         };
-        if let Some(positions) = order(&mut table.key.iter().map(|p| Some(p.column)), table.key.len()) {
+        // Each column once, then each part by its column.
+        if order(&mut table.key_columns().map(|p| Some(p.column)), table.key_columns().count()).is_some()
+            && let Some(positions) = table.key.iter().map(|p| columns.iter().position(|c| *c == p.column)).collect()
+        {
             return Ok(Self { table, codec, access: ParentAccess::Key(positions) });
         }
         for index in &table.indexes {

@@ -10,6 +10,12 @@ use crate::types::PgType;
 use md5::Md5;
 use sha2::{Digest, Sha224, Sha256, Sha384, Sha512};
 
+/// The MD5 digest.
+#[must_use]
+pub fn md5(bytes: &[u8]) -> [u8; 16] {
+    Md5::digest(bytes).into()
+}
+
 /// Registers the entries of this file.
 pub fn register(r: &mut Registry) {
     use PgType::{Bytea as B, Int4 as Int, Int8 as Big, Name, Text as T};

@@ -436,7 +436,7 @@ impl Binder<'_> {
         self.names_cursor = true;
         let (table, system) = (&target.table, Arc::clone(&self.ctx.eval.system));
         let mut conditions = Vec::with_capacity(table.key.len());
-        for (part, key) in (0_u64..).zip(&table.key) {
+        for (part, key) in (0_u64..).zip(table.key_columns()) {
             let (Some((_, id)), Some(column)) = (columns.iter().find(|(c, _)| *c == key.column), table.column(key.column)) else {
                 return Err(PgError::internal("a table without its key"));
             };

@@ -461,7 +461,7 @@ impl Binder<'_> {
             item.schema = self.schema_of(table);
         }
         if table.primary_key.is_some() {
-            item.key = Some(table.key.iter().filter_map(|p| columns.iter().find(|(c, _)| *c == p.column).map(|(_, id)| *id)).collect());
+            item.key = Some(table.key_columns().filter_map(|p| columns.iter().find(|(c, _)| *c == p.column).map(|(_, id)| *id)).collect());
         }
         if let Some(scope) = self.scopes.last_mut() {
             scope.local.extend(columns.iter().map(|(_, id)| *id));

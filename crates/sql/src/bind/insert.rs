@@ -384,7 +384,7 @@ impl Binder<'_> {
         columns.dedup();
         let mut out = Vec::new();
         if table.primary_key.is_some() && exprs.is_empty() {
-            let mut key: Vec<ColumnId> = table.key.iter().map(|p| p.column).collect();
+            let mut key: Vec<ColumnId> = table.key_columns().map(|p| p.column).collect();
             key.sort_unstable_by_key(|c| c.0);
             if key == columns {
                 out.push(0);

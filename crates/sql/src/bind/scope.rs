@@ -201,7 +201,7 @@ impl Scope {
         for column in table.live_columns() {
             self.local.insert(id_of(column.id));
         }
-        let key = table.primary_key.as_ref().map(|_| table.key.iter().map(|p| id_of(p.column)).collect());
+        let key = table.primary_key.as_ref().map(|_| table.key_columns().map(|p| id_of(p.column)).collect());
         self.add_item(FromItem {
             alias: alias.to_owned(),
             schema: None,

@@ -295,7 +295,7 @@ fn on_nullable_side(rel: &Rel, nullable: bool, wanted: &dyn Fn(&TableScan) -> bo
 
 /// The columns of a scan's row key, in the order of its parts.
 pub fn key_columns(scan: &TableScan) -> Vec<(ColId, Expr)> {
-    let parts = scan.table.key.iter().filter_map(|part| {
+    let parts = scan.table.key_columns().filter_map(|part| {
         let (_, id) = scan.columns.iter().find(|(c, _)| *c == part.column)?;
         Some((*id, Expr::column(*id, scan.table.column(part.column)?.ty.clone())))
     });

@@ -561,7 +561,7 @@ fn index_property(catalog: &CatalogSnapshot, function: &str, args: &Args<'_>) ->
     let n = args.int(1).and_then(|n| n.checked_sub(1)).and_then(|n| usize::try_from(n).ok());
     let order = n.and_then(|n| match index {
         Some(index) => index.parts.get(n).map(|p| (p.descending, p.nulls_first)),
-        None => table.key.get(n).map(|p| (p.descending, p.descending)),
+        None => table.key_columns().nth(n).map(|p| (p.descending, p.descending)),
     });
     truth(match (property.as_str(), order) {
         ("asc", Some((descending, _))) => Some(!descending),

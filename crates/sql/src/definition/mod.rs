@@ -120,7 +120,7 @@ impl Definitions<'_> {
         };
         match constraint {
             Constraint::PrimaryKey(name) => {
-                let key: Vec<ColumnId> = table.key.iter().map(|p| p.column).collect();
+                let key: Vec<ColumnId> = table.key_columns().map(|p| p.column).collect();
                 format!("PRIMARY KEY ({}){}", column_list(table, &key), deferral(name))
             }
             Constraint::Unique(name, index) => {
@@ -191,7 +191,7 @@ impl Definitions<'_> {
         let named = self.named(table);
         let relation =
             if pretty { self.relation(named) } else { qualified(self.catalog, named).unwrap_or_else(|| quote_name(&table.name)) };
-        let count = index.map_or(table.key.len(), |i| i.parts.len());
+        let count = index.map_or_else(|| table.key_columns().count(), |i| i.parts.len());
         let parts: Vec<String> = (0..count).filter_map(|n| self.index_column(table, index, n, true, pretty)).collect();
         let method = index.map_or("btree", |i| i.method.as_str());
         let mut out = format!("CREATE {unique}INDEX {} ON {relation} USING {method} ({})", quote_name(&name), parts.join(", "));
@@ -225,7 +225,7 @@ impl Definitions<'_> {
         pretty: bool,
     ) -> Option<String> {
         let Some(index) = index else {
-            let part = table.key.get(n)?;
+            let part = table.key_columns().nth(n)?;
             let direction = if part.descending && order { " DESC" } else { "" };
             return Some(format!("{}{direction}", column_name(table, part.column)));
         };

@@ -13,10 +13,11 @@ use stoa_pg::{EvalContext, PgError, PgResult, SqlState, SqlType};
 use stoa_table::access::explain;
 use stoa_table::catalog::store::built_in_schemas;
 use stoa_table::catalog::{
-    CatalogSnapshot, ColumnDescriptor, ColumnId, ConstraintName, FIRST_USER_OID, FamilyDescriptor, Oid, PG_CATALOG_OID, PUBLIC_OID,
-    Relation, SchemaDescriptor, SequenceDescriptor, TableDescriptor, ViewDescriptor,
+    CatalogSnapshot, ColumnDescriptor, ColumnId, ConstraintName, FIRST_USER_OID, FamilyDescriptor, KeyPart, Oid, PG_CATALOG_OID,
+    PUBLIC_OID, Relation, SchemaDescriptor, SequenceDescriptor, TableDescriptor, ViewDescriptor,
 };
 use stoa_table::row::KeyCodec;
+use stoa_table::row::split_points::{Alphabet, in_buckets, uniform};
 use stoa_table::{BloomFilter, Compression, FamilyOptions, Layout};
 
 /// See the module.
@@ -157,8 +158,9 @@ impl Writer<'_> {
             lines.push(self.column(table, column)?);
         }
         if let Some(key) = &table.primary_key {
+            let direction = |p: &KeyPart| if p.descending { " DESC" } else { "" };
             let parts: Vec<String> =
-                table.key.iter().map(|p| format!("{}{}", column_name(table, p.column), if p.descending { " DESC" } else { "" })).collect();
+                table.key.iter().map(|p| format!("{}{}", p.form.written(&column_name(table, p.column)), direction(p))).collect();
             let primary = self.definitions.constraint(table, &Constraint::PrimaryKey(key), false);
             // What follows the columns: deferral.
             let rest = primary.rsplit_once(')').map_or("", |(_, rest)| rest);
@@ -175,7 +177,7 @@ impl Writer<'_> {
         }
         if let Some(salt) = &table.salt {
             options.push(format!("salt_buckets = {}", salt.buckets));
-            let whole = salt.columns.len() == table.key.len();
+            let whole = salt.columns.len() == table.key_columns().count();
             if !whole {
                 let names: Vec<&str> = salt.columns.iter().filter_map(|id| table.column(*id)).map(|c| c.name.as_str()).collect();
                 options.push(format!("salt_columns = {}", quote_text(&names.join(","))));
@@ -425,13 +427,21 @@ fn family_options(options: &FamilyOptions) -> Vec<String> {
 /// ` SPLIT …`, or nothing.
 fn split(table: &TableDescriptor) -> PgResult<String> {
     let points = &table.split_points;
-    if points.is_empty() {
+    // The buckets' beginnings go without saying.
+    if *points == in_buckets(table, Vec::new()) {
         return Ok(String::new());
     }
-    let pieces = points.len() as u64 + 1;
-    let uniform = |i: u64| u32::try_from(i * (1 << 32) / pieces).unwrap_or(u32::MAX).to_be_bytes();
-    if (1..pieces).zip(points).all(|(i, point)| uniform(i) == point.as_slice()) {
-        return Ok(format!(" SPLIT INTO {pieces}"));
+    let pieces = match &table.salt {
+        None => points.len() + 1,
+        Some(salt) => points.len().div_ceil(usize::from(salt.buckets)),
+    };
+    if let Ok(pieces) = u32::try_from(pieces) {
+        for alphabet in [Alphabet::Bytes, Alphabet::Hex, Alphabet::Decimal] {
+            if uniform(table, alphabet, pieces) == *points {
+                let using = if Alphabet::of(table) == Some(alphabet) { String::new() } else { format!(" USING {}", alphabet.name()) };
+                return Ok(format!(" SPLIT INTO {pieces}{using}"));
+            }
+        }
     }
     let codec = KeyCodec::new(table)?;
     let mut rows = Vec::new();
@@ -439,14 +449,17 @@ fn split(table: &TableDescriptor) -> PgResult<String> {
         let key = match &table.salt {
             // The same points in each bucket: those of the first say it.
             Some(_) => match point.split_first() {
-                Some((0, rest)) => rest,
+                Some((0, rest)) if !rest.is_empty() => rest,
                 _ => continue,
             },
             None => point,
         };
         let values = explain::values(&codec.parts, key);
-        // No literal gives the key of an interval or a document again; where a table is split changes no answer.
-        if values.iter().any(|v| v.starts_with("0x")) {
+        // No literal gives the key of an interval or a document again, or the beginning of a text: its bytes do.
+        let whole = explain::whole_values(&codec.parts, key);
+        if !whole || values.iter().any(|v| v.starts_with("0x")) {
+            let digits: String = key.iter().map(|b| format!("{b:02x}")).collect();
+            rows.push(format!("X'{digits}'"));
             continue;
         }
         rows.push(if let [one] = values.as_slice() { one.clone() } else { format!("({})", values.join(", ")) });

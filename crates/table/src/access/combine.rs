@@ -24,6 +24,15 @@ pub struct Combination {
     pub cost: f64,
 }
 
+impl Combination {
+    /// The keys of one path, whose rows are to pass all filters again.
+    #[must_use]
+    pub fn of_one(path: AccessPath, sources: &Sources<'_>, filters: &[Predicate]) -> Self {
+        let rows = (sources.rows)(&path, filters);
+        Self { any: true, rows, cost: seeks(&path) + rows * (BY_ENTRY + BY_KEY), branches: vec![path] }
+    }
+}
+
 /// The paths of filters, and how many rows one is expected to have when filters are these.
 pub struct Sources<'a> {
     pub paths: &'a dyn Fn(&[Predicate]) -> PgResult<Vec<AccessPath>>,

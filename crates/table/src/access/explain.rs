@@ -4,11 +4,12 @@
 //! beginning, or is the last. `'Ba'*` is every text that begins so.
 
 use super::ranges::KeyShape;
+use crate::catalog::KeyForm;
 use crate::row::ColumnBuilder;
 use crate::row::key::KeyPartCodec;
 use crate::row::types::key_is_lossless;
 use std::fmt::Write as _;
-use stoa_encoding::keyside::{Direction, KeyValue, encode_present};
+use stoa_encoding::keyside::{Direction, KeyValue, PartKind, encode_present};
 use stoa_encoding::numeric::Decoded;
 use stoa_pg::values::numeric::Numeric;
 use stoa_pg::{EvalContext, PgType};
@@ -51,13 +52,26 @@ pub fn range(key: &KeyShape, range: &KeyRange) -> String {
     let (start, behind) = bound(key, &range.start);
     // A range of all keys with a beginning is shown as that beginning.
     if range.end == stoa_store::range::prefix_successor(&range.start) && !range.start.is_empty() && !behind {
-        return format!("[{start}]");
+        return format!("[{start}{}]", if has_some_of_the_rest(key, &range.start) { "*" } else { "" });
     }
     let open = if behind { '(' } else { '[' };
     match range.end.as_deref().map(|end| bound(key, end)) {
         None => format!("{open}{start} … ∞)"),
         Some((end, last)) => format!("{open}{start} … {end}{}", if last { ']' } else { ')' }),
     }
+}
+
+/// Whether bytes go into a part that is what is left of keys: they may be the beginning of several.
+fn has_some_of_the_rest(key: &KeyShape, bytes: &[u8]) -> bool {
+    let Some((last, before)) = key.parts.split_last() else { return false };
+    let skipped = |rest: &'_ [u8]| {
+        before.iter().try_fold(rest.len(), |left, part| {
+            let from = rest.get(rest.len() - left..).unwrap_or_default();
+            part.part.skip(from).ok().map(<[u8]>::len)
+        })
+    };
+    let rest = bytes.get(usize::from(key.salt.is_some())..).unwrap_or_default();
+    last.part.kind == PartKind::Rest && skipped(rest).is_some_and(|left| left > 0)
 }
 
 /// A key, or the beginning of one, as the values of its parts.
@@ -88,6 +102,12 @@ fn bound(key: &KeyShape, bytes: &[u8]) -> (String, bool) {
             out.push_str(", ");
         }
         match part.part.skip(rest) {
+            // The key behind one that ends with a text: there is no byte 0 in texts.
+            Ok(_) if part.part.kind == PartKind::Rest && rest.ends_with(&[0]) && part.ty.ty != PgType::Bytea => {
+                out.push_str(&value(part, rest.get(..rest.len() - 1).unwrap_or_default()));
+                behind = true;
+                rest = &[];
+            }
             Ok(after) => {
                 out.push_str(&value(part, rest));
                 rest = after;
@@ -140,7 +160,10 @@ fn beginning(part: &KeyPartCodec, bytes: &[u8]) -> Option<String> {
         Direction::Asc => bytes.to_vec(),
         Direction::Desc => bytes.iter().map(|b| !b).collect(),
     };
-    let is_text = part.ty.arrow == arrow::datatypes::DataType::Utf8View;
+    let is_text = match part.form {
+        KeyForm::Reversed => true,
+        form => form.holds_value() && part.ty.arrow == arrow::datatypes::DataType::Utf8View,
+    };
     String::from_utf8(text).ok().filter(|s| is_text && !s.contains('\0'))
 }
 
@@ -168,13 +191,40 @@ pub fn values(parts: &[KeyPartCodec], key: &[u8]) -> Vec<String> {
     out
 }
 
+/// Whether bytes are a key's leading parts, and nothing besides.
+#[must_use]
+pub fn whole_values(parts: &[KeyPartCodec], key: &[u8]) -> bool {
+    let mut rest = key;
+    for part in parts {
+        if rest.is_empty() {
+            break;
+        }
+        match part.part.skip(rest) {
+            Ok(after) => rest = after,
+            Err(_) => return false,
+        }
+    }
+    rest.is_empty()
+}
+
+fn hex_of(bytes: &[u8]) -> String {
+    bytes.iter().fold("0x".to_owned(), |mut s, b| {
+        let _ = write!(s, "{b:02x}");
+        s
+    })
+}
+
 fn value(part: &KeyPartCodec, bytes: &[u8]) -> String {
-    let hex = || {
-        bytes.iter().fold("0x".to_owned(), |mut s, b| {
-            let _ = write!(s, "{b:02x}");
-            s
-        })
-    };
+    let hex = || hex_of(bytes);
+    if part.form == KeyForm::Reversed {
+        return match part.part.decode(bytes) {
+            Ok((KeyValue::Bytes(text), _)) => format!("'{}'", String::from_utf8_lossy(&text).replace('\'', "''")),
+            _ => hex(),
+        };
+    }
+    if part.is_derived() {
+        return part.part.skip(bytes).map_or_else(|_| hex(), |rest| hex_of(bytes.get(..bytes.len() - rest.len()).unwrap_or(bytes)));
+    }
     if part.ty.ty == PgType::Numeric && !key_is_lossless(&part.ty) {
         return match part.part.decode(bytes) {
             Ok((KeyValue::Null, _)) => "NULL".into(),
@@ -187,7 +237,7 @@ fn value(part: &KeyPartCodec, bytes: &[u8]) -> String {
     }
     let text = || -> stoa_pg::PgResult<Option<String>> {
         let mut column = ColumnBuilder::new(&part.ty, 1)?;
-        column.push_key(part.part, bytes, &mut Vec::new())?;
+        part.decode(bytes, &mut column, &mut Vec::new())?;
         let array = part.epoch.from_stored(&column.finish()?)?;
         if array.is_null(0) {
             return Ok(None);

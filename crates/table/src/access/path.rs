@@ -5,8 +5,9 @@
 
 use super::predicate::Predicate;
 use super::preferences::Preferences;
-use super::ranges::{KeyShape, Scope, implies, scope};
+use super::ranges::{KeyShape, Scope, implies, scope, spans_of};
 use super::skip::{SEEK, Skip, skipping};
+use super::span::Spans;
 use crate::catalog::Epoch;
 use crate::catalog::{ColumnId, IndexDescriptor, IndexKey, IndexState, TableDescriptor};
 use crate::row::key::KeyPartCodec;
@@ -130,6 +131,8 @@ impl AccessPath {
 pub struct Ways {
     /// The table itself is the first.
     pub paths: Vec<AccessPath>,
+    /// Indexes whose entries may be of rows, or of values, that have ended: they lead to keys, and rows of these are filtered anew.
+    pub to_keys: Vec<AccessPath>,
     /// Indexes that filters would narrow and that cannot be used, with the reason.
     pub rejected: Vec<(String, String)>,
 }
@@ -185,7 +188,7 @@ pub fn ways(
         let key = KeyShape::of_index(&found.codec);
         let scope = scope(&key, filters);
         let narrowed = scope.equal_parts > 0 || scope.narrowed;
-        let Usable { at, codec, covered, unusable } = found;
+        let Usable { at, codec, covered, to_keys, unusable } = found;
         if let Some(reason) = unusable {
             if narrowed || preferences.names(&index.name) {
                 out.rejected.push((index.name.clone(), reason));
@@ -193,6 +196,11 @@ pub fn ways(
             continue;
         }
         let path = AccessPath::new(PathKind::Index { at, codec, covered }, key, scope);
+        if to_keys {
+            let asked = narrowed && (!preferences.names_any() || preferences.names(&index.name));
+            out.to_keys.extend(asked.then_some(path));
+            continue;
+        }
         out.paths.extend(skipped(&path));
         // Forced: where the key narrows nothing either, any index serves as well.
         let asked = preferences.names(&index.name) || (preferences.force_index && full);
@@ -213,6 +221,8 @@ pub struct Usable {
     pub codec: Arc<IndexCodec>,
     /// It has all columns wanted.
     pub covered: bool,
+    /// Its entries may be of rows, or of values, that have ended: it leads to keys alone, whose rows are filtered by all filters.
+    pub to_keys: bool,
     /// Why it cannot be used all the same.
     pub unusable: Option<String>,
 }
@@ -230,30 +240,32 @@ pub fn usable(
     let part_of = |column: ColumnId| -> Option<KeyPartCodec> {
         let column = table.column(column)?;
         let part = KeyPart::nullable(part_kind(&column.ty).ok()?, Direction::Asc, NullOrder::Last);
-        Some(KeyPartCodec { column: column.id, ty: column.ty.clone(), part, epoch: Epoch::Postgres })
+        Some(KeyPartCodec::of_value(column.id, column.ty.clone(), part, Epoch::Postgres))
     };
     let ages = Ages::new(table);
     let mut out = Vec::with_capacity(table.indexes.len());
     for (at, index) in table.indexes.iter().enumerate() {
         let late = preferences.snapshot.is_some_and(|at| at < index.readable_from);
-        if index.state != IndexState::Readable || index.method != "btree" || late {
+        let forgotten = preferences.past && !preferences.names(&index.name);
+        if index.state != IndexState::Readable || index.method != "btree" || late || forgotten {
             continue;
         }
         let codec = Arc::new(IndexCodec::new(table, index)?);
         let predicate = if index.predicate.is_some() { (options.index_predicates)(at) } else { None };
         let covered = !ages.any && preferences.covered_scan && options.columns.iter().all(|c| codec.covers(*c));
+        let to_keys = !ages.allows(index, predicate.as_ref());
         let unusable = if preferences.excludes(&index.name) {
             Some("a hint excludes it")
         } else if index.predicate.is_some() && !predicate.as_ref().is_some_and(|p| implies(filters, p, &part_of)) {
             Some("the filters do not imply its predicate")
-        } else if !ages.allows(index, predicate.as_ref()) {
+        } else if to_keys && !ages.leads_to_keys(index, predicate.as_ref(), filters, &part_of) {
             Some("its columns expire on their own")
         } else if !covered && !preferences.index_lookup && !preferences.names(&index.name) {
             Some("index lookups are switched off")
         } else {
             None
         };
-        out.push(Usable { at, codec, covered, unusable: unusable.map(str::to_owned) });
+        out.push(Usable { at, codec, covered, to_keys, unusable: unusable.map(str::to_owned) });
     }
     Ok(out)
 }
@@ -286,6 +298,32 @@ impl<'a> Ages<'a> {
         let mut filtered = true;
         if let Some(predicate) = predicate {
             predicate.each_column(&mut |c| filtered &= lives(c));
+        }
+        parts && filtered
+    }
+
+    /// Whether each row that passes the filters has an entry where they look for it. Its columns that live as long as the row are in the
+    /// entry as they are in the row. One that ends apart is so as long as it has not ended: the filters must not pass NULL there.
+    fn leads_to_keys(
+        &self,
+        index: &IndexDescriptor,
+        predicate: Option<&Predicate>,
+        filters: &[Predicate],
+        part_of: &dyn Fn(ColumnId) -> Option<KeyPartCodec>,
+    ) -> bool {
+        let present = |column: ColumnId| {
+            let spans = part_of(column).and_then(|part| Some((spans_of(filters, part.clone())?, Spans::null(&part))));
+            !self.table.ends_apart(column) || spans.is_some_and(|(spans, null)| spans.intersect(&null).is_empty())
+        };
+        let all_live = !self.table.live_columns().any(|c| self.table.ends_apart(c.id));
+        let parts = index.parts.iter().all(|p| match &p.key {
+            IndexKey::Column(id) => present(*id),
+            // Which columns it is of is not known here.
+            IndexKey::Expr(_) => all_live,
+        });
+        let mut filtered = true;
+        if let Some(predicate) = predicate {
+            predicate.each_column(&mut |c| filtered &= present(c));
         }
         parts && filtered
     }

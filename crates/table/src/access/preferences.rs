@@ -45,6 +45,8 @@ pub struct Preferences {
     pub hints: Vec<Hint>,
     /// The snapshot that is read: indexes that were made later are not complete for it.
     pub snapshot: Option<u64>,
+    /// It is one of the past, of which indexes know nothing once their entries have changed: they are used where hints name them.
+    pub past: bool,
 }
 
 impl Default for Preferences {
@@ -65,6 +67,7 @@ impl Default for Preferences {
             column_cache: Some(512 << 10),
             hints: Vec::new(),
             snapshot: None,
+            past: false,
         }
     }
 }
@@ -93,6 +96,7 @@ impl Preferences {
                 .map(|kilobytes| kilobytes << 10),
             hints: hints.to_vec(),
             snapshot: None,
+            past: false,
         }
     }
 

@@ -85,7 +85,12 @@ impl Probe {
         for ((part, codec), column) in self.parts.iter().zip(&self.key.parts).zip(columns) {
             match (part, column) {
                 (ProbePart::Constant(bytes), _) => prefix.bytes.extend_from_slice(bytes),
-                (ProbePart::Joined(_), Some(column)) if !column.is_null(row) => column.encode(codec.part, row, &mut prefix.bytes)?,
+                (ProbePart::Joined(_), Some(column)) if !column.is_null(row) => match codec.encode(column, row, &mut prefix.bytes) {
+                    Ok(()) => {}
+                    // What does not fit is in no key.
+                    Err(_) if !codec.form.is_value() => return Ok(()),
+                    Err(error) => return Err(error),
+                },
                 // NULL, or a value that the column's type does not have.
                 (ProbePart::Joined(_), _) => return Ok(()),
             }
@@ -118,7 +123,7 @@ pub fn probes(
     let parts = |key: &KeyShape| {
         let mut out = Vec::new();
         for part in &key.parts {
-            if let Some(at) = joined.iter().position(|c| *c == part.column) {
+            if let Some(at) = joined.iter().position(|c| *c == part.source) {
                 out.push(ProbePart::Joined(at));
                 continue;
             }
@@ -142,9 +147,9 @@ pub fn probes(
     {
         out.push(Probe { kind: PathKind::Table, key, parts, width: 1.0 });
     }
-    for Usable { at, codec, covered, unusable } in usable(table, filters, options, preferences)? {
+    for Usable { at, codec, covered, to_keys, unusable } in usable(table, filters, options, preferences)? {
         let named = || table.indexes.get(at).is_some_and(|i| preferences.names(&i.name));
-        if unusable.is_some() || (preferences.names_any() && !named()) {
+        if to_keys || unusable.is_some() || (preferences.names_any() && !named()) {
             continue;
         }
         let key = KeyShape::of_index(&codec);

@@ -36,8 +36,9 @@ impl KeyShape {
         Self { parts: index.parts.clone(), salt: index.salt.clone(), whole: false, unique: index.unique }
     }
 
-    fn position(&self, column: ColumnId) -> Option<usize> {
-        self.parts.iter().position(|p| p.column == column)
+    /// Whether a part is computed of the column.
+    fn derives(&self, column: ColumnId) -> bool {
+        self.parts.iter().any(|p| p.is_derived() && p.source == column)
     }
 }
 
@@ -64,24 +65,22 @@ impl Boxes {
         Self { boxes: Vec::new(), exact: true }
     }
 
-    fn one(parts: usize, at: usize, spans: Spans, exact: bool) -> Self {
-        if spans.is_empty() {
-            return Self { boxes: Vec::new(), exact };
-        }
-        let mut key_box: KeyBox = vec![None; parts];
-        if let Some(slot) = key_box.get_mut(at) {
-            *slot = Some(spans);
-        }
-        Self { boxes: vec![key_box], exact }
-    }
-
     fn of(predicate: &Predicate, key: &KeyShape) -> Self {
         let parts = key.parts.len();
         let leaf = |column: ColumnId, make: &dyn Fn(&KeyPartCodec) -> Option<Spans>, exact: bool| {
-            let found = key.position(column).and_then(|at| Some((at, make(key.parts.get(at)?)?)));
-            match found {
-                Some((at, spans)) => Self::one(parts, at, spans, exact),
-                None => Self::all(parts, false),
+            let mut key_box: KeyBox = vec![None; parts];
+            let (mut narrows, mut held, mut empty) = (false, false, false);
+            for (slot, part) in key_box.iter_mut().zip(&key.parts).filter(|(_, part)| part.source == column) {
+                *slot = make(part);
+                narrows |= slot.is_some();
+                empty |= slot.as_ref().is_some_and(Spans::is_empty);
+                held |= slot.is_some() && (!part.is_derived() || part.form.tells_apart());
+            }
+            match (narrows, empty) {
+                (false, _) => Self::all(parts, false),
+                // No value of the column passes.
+                (true, true) => Self { boxes: Vec::new(), exact },
+                (true, false) => Self { boxes: vec![key_box], exact: exact && held },
             }
         };
         match predicate {
@@ -89,9 +88,22 @@ impl Boxes {
             Predicate::Never => Self::none(),
             Predicate::Unknown => Self::all(parts, false),
             Predicate::Compare { column, op, value } => leaf(*column, &|p| Spans::compare(p, *op, value), true),
+            // What is computed of a value goes with that value alone.
+            Predicate::In { column, values } if key.derives(*column) => {
+                if values.len() > MAX_BOXES {
+                    return Self::all(parts, false);
+                }
+                let mut out = Self::none();
+                for value in values {
+                    let next = leaf(*column, &|p| Spans::compare(p, Comparison::Equal, value), true);
+                    out.exact &= next.exact;
+                    out.boxes.extend(next.boxes);
+                }
+                out
+            }
             Predicate::In { column, values } => leaf(*column, &|p| Spans::any_of(p, values), true),
             Predicate::IsNull(column) => leaf(*column, &|p| Some(Spans::null(p)), true),
-            Predicate::IsNotNull(column) => match key.position(*column).and_then(|at| key.parts.get(at)) {
+            Predicate::IsNotNull(column) => match key.parts.iter().find(|part| part.source == *column) {
                 // No NULLs there: true, and not worth a span.
                 Some(part) if part.part.nulls.is_none() => Self::all(parts, true),
                 _ => leaf(*column, &|p| Some(Spans::not_null(p)), true),
@@ -338,6 +350,10 @@ fn walk(key: &KeyShape, key_box: &KeyBox) -> Walk {
         equal_parts += 1;
     }
     let consumed = equal_parts + usize::from(tail.is_some());
+    // Values that end keys are intervals of one key each.
+    if tail.zip(key.parts.get(equal_parts)).is_some_and(|(spans, part)| spans.are_ends_of_keys(part)) {
+        equal_parts += 1;
+    }
     let whole = key.whole && equal_parts == key.parts.len();
     if consumed == 0 {
         return Walk { ranges: vec![KeyRange::all()], consumed, equal_parts, one_bucket: key.salt.is_none() };

@@ -5,9 +5,12 @@
 
 use super::constant::{Fitted, fit};
 use super::predicate::Comparison;
+use crate::catalog::KeyForm;
 use crate::row::key::KeyPartCodec;
+use crate::row::key_form;
 use datafusion_common::ScalarValue;
-use stoa_encoding::keyside::{self, Direction, NullOrder, encode_null, encode_present};
+use stoa_encoding::keyside::{self, Direction, NullOrder, PartKind, encode_null, encode_present};
+use stoa_pg::PgType;
 use stoa_store::range::prefix_successor;
 
 /// An interval of the encoded bytes of one part.
@@ -168,9 +171,21 @@ impl Spans {
             Fitted::None => return Some(Self::none()),
             Fitted::Unknown => return None,
         };
-        let point = encode(part, &value)?;
+        let (op, value) = match within(part, op, value) {
+            Fitted::Compare(op, value) => (op, value),
+            Fitted::All => return Some(Self::not_null(part)),
+            Fitted::None => return Some(Self::none()),
+            Fitted::Unknown => return None,
+        };
+        let Some(point) = encode(part, &value) else {
+            // A value that the part's form does not take is in no key.
+            return (op == Comparison::Equal && !part.form.is_value()).then(Self::none);
+        };
         if op == Comparison::Equal {
-            return Some(Self(vec![Span::Point(point)]));
+            return Some(Self(vec![one(part, point)]));
+        }
+        if part.is_derived() {
+            return None;
         }
         let (from, to) = match Self::not_null(part).0.into_iter().next() {
             Some(Span::Range { start, end }) => (start, end),
@@ -182,16 +197,24 @@ impl Spans {
             Comparison::Less => Self::of(Span::Range { start: from, end: Some(point) }),
             Comparison::LessEqual => {
                 // Without a successor the domain ends with the point.
-                let end = prefix_successor(&point).or(to);
+                let end = behind(part, &point).or(to);
                 Self::of(Span::Range { start: from, end })
             }
-            Comparison::Greater => match prefix_successor(&point) {
+            Comparison::Greater => match behind(part, &point) {
                 Some(start) => Self::of(Span::Range { start, end: to }),
                 None => Self::none(),
             },
             Comparison::GreaterEqual => Self::of(Span::Range { start: point, end: to }),
-            Comparison::Equal => Self(vec![Span::Point(point)]),
+            Comparison::Equal => Self(vec![one(part, point)]),
         })
+    }
+
+    /// Whether all values are the ends of keys, each of one key.
+    #[must_use]
+    pub fn are_ends_of_keys(&self, part: &KeyPartCodec) -> bool {
+        let single =
+            |span: &Span| matches!(span, Span::Range { start, end: Some(end) } if end.strip_prefix(start.as_slice()) == Some(&[0]));
+        part.part.kind == PartKind::Rest && self.0.iter().all(single)
     }
 
     /// One of the constants.
@@ -207,14 +230,59 @@ impl Spans {
     /// Texts that begin with a prefix.
     #[must_use]
     pub fn prefix(part: &KeyPartCodec, prefix: &str) -> Option<Spans> {
-        if !part.ty.ty.is_string() || part.part.kind != keyside::PartKind::Escaped {
+        if !part.ty.ty.is_string() {
             return None;
         }
         let direction = part.part.direction;
         let mut start = if part.part.nulls.is_some() { present(direction) } else { Vec::new() };
-        keyside::encode_text_prefix(&mut start, prefix, direction);
+        match part.form {
+            KeyForm::Value if part.part.kind == PartKind::Escaped => keyside::encode_text_prefix(&mut start, prefix, direction),
+            // No text of the part begins so.
+            KeyForm::Fixed(width) if prefix.len() > width as usize => return Some(Self::none()),
+            KeyForm::Delimited(by) if prefix.bytes().any(|b| b <= by) => return Some(Self::none()),
+            KeyForm::Fixed(_) | KeyForm::Delimited(_) | KeyForm::Rest(_) => start.extend(prefix.bytes().map(|b| b ^ direction.mask())),
+            _ => return None,
+        }
         let end = prefix_successor(&start);
         Some(Self::of(Span::Range { start, end }))
+    }
+}
+
+/// A comparison with a number that the part's form does not take: all that it takes pass it, or none.
+fn within(part: &KeyPartCodec, op: Comparison, value: ScalarValue) -> Fitted {
+    let number = match value {
+        ScalarValue::Int16(Some(n)) => i128::from(n),
+        ScalarValue::Int32(Some(n)) => i128::from(n),
+        ScalarValue::Int64(Some(n)) => i128::from(n),
+        _ => return Fitted::Compare(op, value),
+    };
+    let Some((least, most)) = key_form::limits(part.form).filter(|_| part.ty.ty != PgType::Date) else {
+        return Fitted::Compare(op, value);
+    };
+    match op {
+        _ if (least..=most).contains(&number) => Fitted::Compare(op, value),
+        Comparison::Less | Comparison::LessEqual if number > most => Fitted::All,
+        Comparison::Greater | Comparison::GreaterEqual if number < least => Fitted::All,
+        _ => Fitted::None,
+    }
+}
+
+/// One value. What ends a key is no whole beginning of one, as others may begin with it: such a value is one key.
+fn one(part: &KeyPartCodec, point: Vec<u8>) -> Span {
+    match part.part.kind {
+        PartKind::Rest => {
+            let end = behind(part, &point);
+            Span::Range { start: point, end }
+        }
+        _ => Span::Point(point),
+    }
+}
+
+/// The first bytes behind a value's.
+fn behind(part: &KeyPartCodec, point: &[u8]) -> Option<Vec<u8>> {
+    match part.part.kind {
+        PartKind::Rest => Some([point, &[0]].concat()),
+        _ => prefix_successor(point),
     }
 }
 

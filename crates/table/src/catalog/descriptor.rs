@@ -154,8 +154,74 @@ pub struct Identity {
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct KeyPart {
+    /// The column that the part holds, or is computed of.
     pub column: ColumnId,
     pub descending: bool,
+    #[serde(default, skip_serializing_if = "KeyForm::is_value")]
+    pub form: KeyForm,
+}
+
+/// How a part of a row key is made of its column.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub enum KeyForm {
+    /// The column's value, in the encoding of its type.
+    #[default]
+    Value,
+    /// The first bytes of a hash of the value.
+    Hash(u8),
+    /// The first bytes of the MD5 digest of the value's text.
+    Md5(u8),
+    /// The value's text from its end.
+    Reversed,
+    /// A number of so many bytes, big-endian.
+    Unsigned(u8),
+    /// A number of so many bytes, big-endian, its sign bit flipped.
+    Signed(u8),
+    /// So many decimal digits, zeros in front; of a date year, month and day.
+    Digits(u8),
+    /// A text of at most so many bytes, zeros behind; bytes of just so many.
+    Fixed(u32),
+    /// A text up to this delimiter.
+    Delimited(u8),
+    /// What is left of the key, at most so many bytes.
+    Rest(u32),
+}
+
+impl KeyForm {
+    #[must_use]
+    pub fn is_value(&self) -> bool {
+        *self == KeyForm::Value
+    }
+
+    /// Whether the part orders rows as its column's values do, and gives them back. The others are computed of a column, and only
+    /// spread rows.
+    #[must_use]
+    pub fn holds_value(self) -> bool {
+        !matches!(self, KeyForm::Hash(_) | KeyForm::Md5(_) | KeyForm::Reversed)
+    }
+
+    /// The part of a column as PRIMARY KEY has it.
+    #[must_use]
+    pub fn written(self, column: &str) -> String {
+        match self {
+            KeyForm::Value => column.to_owned(),
+            KeyForm::Hash(n) => format!("HASH({column}, {n})"),
+            KeyForm::Md5(n) => format!("MD5({column}, {n})"),
+            KeyForm::Reversed => format!("REVERSE({column})"),
+            KeyForm::Unsigned(n) => format!("UNSIGNED({column}, {n})"),
+            KeyForm::Signed(n) => format!("SIGNED({column}, {n})"),
+            KeyForm::Digits(n) => format!("DIGITS({column}, {n})"),
+            KeyForm::Fixed(n) => format!("FIXED({column}, {n})"),
+            KeyForm::Delimited(by) => format!("DELIMITED({column}, '{}')", char::from(by).to_string().replace('\'', "''")),
+            KeyForm::Rest(n) => format!("REST({column}, {n})"),
+        }
+    }
+
+    /// Whether different values make different parts.
+    #[must_use]
+    pub fn tells_apart(self) -> bool {
+        !matches!(self, KeyForm::Hash(_) | KeyForm::Md5(_))
+    }
 }
 
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -406,6 +472,15 @@ impl TableDescriptor {
     #[must_use]
     pub fn column_by_name(&self, name: &str) -> Option<&ColumnDescriptor> {
         self.visible_columns().find(|c| c.name == name)
+    }
+
+    /// The columns of the row key, each with the part that holds it, or with the first that is computed of it.
+    pub fn key_columns(&self) -> impl Iterator<Item = &KeyPart> {
+        let said_elsewhere = |at: usize, part: &KeyPart| {
+            let mut others = self.key.iter().enumerate().filter(move |(other, _)| *other != at);
+            others.any(|(other, p)| p.column == part.column && (p.form.holds_value() || (!part.form.holds_value() && other < at)))
+        };
+        self.key.iter().enumerate().filter(move |(at, part)| !said_elsewhere(*at, part)).map(|(_, part)| part)
     }
 
     /// Whether the column is part of the row key.

@@ -5,7 +5,8 @@
 //!        'q' oid be   a sequence's state (outside of transactions)
 //!        't' oid be   a table's statistics (likewise)
 //!        'm' "format", 'm' "ids"
-//! cell   version u8 | JSON        2: a table whose timestamps count from 2000, which older versions of the program would misread; else 1
+//! cell   version u8 | JSON        2: a table whose timestamps count from 2000; 3: one whose row key has parts of other forms, too; else 1.
+//!                              Older versions of the program would misread them
 //! ```
 //!
 //! Invariant: ids are taken in blocks that are durable before the first of them is used, so that none is ever used twice; a table
@@ -30,6 +31,8 @@ use stoa_store::{
 const VERSION: u8 = 1;
 /// That of tables whose timestamps count from 2000.
 const SINCE_2000: u8 = 2;
+/// That of tables whose row keys have parts of other forms than their columns' values.
+const KEY_FORMS: u8 = 3;
 /// Where descriptors are stored.
 pub const CATALOG_TABLE: TableId = TableId(1);
 /// The one family of [`CATALOG_TABLE`].
@@ -80,8 +83,12 @@ pub fn encode<T: Serialize>(value: &T) -> PgResult<Vec<u8>> {
 /// # Errors
 /// As [`encode`].
 pub fn encode_relation(relation: &Relation) -> PgResult<Vec<u8>> {
-    let newer = matches!(relation, Relation::Table(table) if table.epoch == Epoch::Postgres);
-    versioned(if newer { SINCE_2000 } else { VERSION }, relation)
+    let version = match relation {
+        Relation::Table(table) if table.key.iter().any(|part| !part.form.is_value()) => KEY_FORMS,
+        Relation::Table(table) if table.epoch == Epoch::Postgres => SINCE_2000,
+        _ => VERSION,
+    };
+    versioned(version, relation)
 }
 
 fn versioned<T: Serialize>(version: u8, value: &T) -> PgResult<Vec<u8>> {
@@ -97,7 +104,7 @@ fn versioned<T: Serialize>(version: u8, value: &T) -> PgResult<Vec<u8>> {
 pub fn decode<T: DeserializeOwned>(bytes: &[u8]) -> PgResult<T> {
     let broken = |what: String| PgError::new(SqlState::DATA_CORRUPTED, format!("a row of the catalog cannot be read: {what}"));
     match bytes.split_first() {
-        Some((&(VERSION | SINCE_2000), json)) => serde_json::from_slice(json).map_err(|e| broken(e.to_string())),
+        Some((&(VERSION | SINCE_2000 | KEY_FORMS), json)) => serde_json::from_slice(json).map_err(|e| broken(e.to_string())),
         Some((version, _)) => Err(broken(format!("version {version} is unknown"))),
         None => Err(broken("it is empty".into())),
     }

@@ -14,7 +14,6 @@ use arrow::array::ArrayRef;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use stoa_encoding::DecodeError;
-use stoa_encoding::keyside::KeyPart;
 use stoa_encoding::packed_row::{Cell, Projection};
 use stoa_encoding::valueside::{TypeTag, decode_cell};
 use stoa_pg::{PgError, PgResult, SqlType};
@@ -64,13 +63,13 @@ impl ColumnSource {
 struct KeyWalk {
     /// Bytes before the first part.
     skip: usize,
-    steps: Vec<(KeyPart, Option<usize>)>,
+    steps: Vec<(KeyPartCodec, Option<usize>)>,
 }
 
 impl KeyWalk {
     /// `slots` gives the column for a part; the walk ends behind the last one that has one, or goes to the end if `whole`.
     fn new(salted: bool, parts: &[KeyPartCodec], slots: impl Fn(usize, &KeyPartCodec) -> Option<usize>, whole: bool) -> Self {
-        let mut steps: Vec<(KeyPart, Option<usize>)> = parts.iter().enumerate().map(|(i, p)| (p.part, slots(i, p))).collect();
+        let mut steps: Vec<(KeyPartCodec, Option<usize>)> = parts.iter().enumerate().map(|(i, p)| (p.clone(), slots(i, p))).collect();
         while !whole && steps.last().is_some_and(|(_, slot)| slot.is_none()) {
             steps.pop();
         }
@@ -82,8 +81,8 @@ impl KeyWalk {
         let mut rest = key.get(self.skip..).ok_or_else(|| corrupt(DecodeError::Truncated { what: "key" }))?;
         for (part, slot) in &self.steps {
             rest = match slot.and_then(|slot| columns.get_mut(slot)) {
-                Some(column) => column.push_key(*part, rest, scratch)?,
-                None => part.skip(rest).map_err(corrupt)?,
+                Some(column) => part.decode(rest, column, scratch)?,
+                None => part.part.skip(rest).map_err(corrupt)?,
             };
         }
         Ok(rest)
@@ -259,7 +258,7 @@ impl ScanDecoder {
                 RowKeyPlace::Suffix => {
                     // The walk must end where the row key begins.
                     let have = self.key.steps.len();
-                    self.key.steps.extend(codec.parts.iter().skip(have).map(|p| (p.part, None)));
+                    self.key.steps.extend(codec.parts.iter().skip(have).map(|p| (p.clone(), None)));
                 }
                 RowKeyPlace::Cell(slot) => {
                     if let Some(family) = self.families.first_mut()
@@ -466,7 +465,7 @@ fn index_place(codec: &IndexCodec, id: ColumnId) -> Option<(&SqlType, Wanted)> {
     if let Some(n) = codec.parts.iter().position(|p| p.column == id && key_is_lossless(&p.ty)) {
         return codec.parts.get(n).map(|p| (&p.ty, Wanted::KeyPart(n)));
     }
-    let n = codec.row_key.parts.iter().position(|p| p.column == id && key_is_lossless(&p.ty))?;
+    let n = codec.row_key.parts.iter().position(|p| p.column == id && p.gives_back())?;
     codec.row_key.parts.get(n).map(|p| (&p.ty, Wanted::RowKeyPart(n)))
 }
 

@@ -70,12 +70,8 @@ impl IndexCodec {
             if matches!(part.key, IndexKey::Column(_)) && !key_is_lossless(&part.ty) {
                 values.push((column, part.ty.clone()));
             }
-            parts.push(KeyPartCodec {
-                column,
-                ty: part.ty.clone(),
-                part: KeyPart::nullable(part_kind(&part.ty)?, direction, null_order(part.nulls_first)),
-                epoch: table.epoch,
-            });
+            let key_part = KeyPart::nullable(part_kind(&part.ty)?, direction, null_order(part.nulls_first));
+            parts.push(KeyPartCodec::of_value(column, part.ty.clone(), key_part, table.epoch));
         }
         let row_key = KeyCodec::new(table)?;
         for id in &index.include {
@@ -125,7 +121,7 @@ impl IndexCodec {
     pub fn covers(&self, column: ColumnId) -> bool {
         self.values.iter().any(|(id, _)| *id == column)
             || self.parts.iter().any(|p| p.column == column && key_is_lossless(&p.ty))
-            || self.row_key.parts.iter().any(|p| p.column == column && key_is_lossless(&p.ty))
+            || self.row_key.gives_back(column)
     }
 }
 

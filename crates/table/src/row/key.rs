@@ -2,9 +2,11 @@
 //!
 //! Invariant: equal values give equal bytes and smaller values smaller bytes (larger for DESC), as SQL orders them.
 
-use super::types::{part_kind, sorts_by_key};
+use super::builder::ColumnBuilder;
+use super::key_form::{self, FormValue};
+use super::types::{key_is_lossless, sorts_by_key};
 use super::{corrupt, unencodable};
-use crate::catalog::{ColumnId, Epoch, TableDescriptor};
+use crate::catalog::{ColumnId, Epoch, KeyForm, TableDescriptor};
 use arrow::array::{
     Array, ArrayRef, AsArray, BinaryViewArray, BooleanArray, Date32Array, Decimal128Array, FixedSizeBinaryArray, Float32Array,
     Float64Array, Int16Array, Int32Array, Int64Array, StringViewArray, Time64MicrosecondArray, TimestampMicrosecondArray, UInt32Array,
@@ -14,15 +16,23 @@ use arrow::datatypes::{
     TimestampMicrosecondType, UInt32Type,
 };
 use datafusion_common::ScalarValue;
-use stoa_encoding::keyside::{self, Direction, KeyLayout, KeyPart, NullOrder, SaltBuckets};
+use stoa_encoding::keyside::{self, Direction, KeyLayout, KeyPart, NullOrder, PartKind, SaltBuckets};
 use stoa_encoding::valueside::DECIMAL_NAN;
 use stoa_pg::types::PgType;
 use stoa_pg::{PgError, PgResult, SqlType};
 
+/// The column of parts that hold none's values. Ids count from 1: nobody finds it.
+pub const NO_COLUMN: ColumnId = ColumnId(0);
+
 /// One part of a key with the column it holds.
 #[derive(Clone, Debug)]
 pub struct KeyPartCodec {
+    /// The column whose values the part holds, in whose order keys are; [`NO_COLUMN`] if it is only computed of one.
     pub column: ColumnId,
+    /// The column that the part is made of.
+    pub source: ColumnId,
+    pub form: KeyForm,
+    /// Of the source.
     pub ty: SqlType,
     pub part: KeyPart,
     /// From when the part's timestamps count.
@@ -30,6 +40,48 @@ pub struct KeyPartCodec {
 }
 
 impl KeyPartCodec {
+    /// A part that holds a column in the encoding of its type.
+    #[must_use]
+    pub fn of_value(column: ColumnId, ty: SqlType, part: KeyPart, epoch: Epoch) -> Self {
+        Self { column, source: column, form: KeyForm::Value, ty, part, epoch }
+    }
+
+    /// Whether the part is only computed of its column.
+    #[must_use]
+    pub fn is_derived(&self) -> bool {
+        self.column == NO_COLUMN
+    }
+
+    /// Whether the part gives its column's values back.
+    #[must_use]
+    pub fn gives_back(&self) -> bool {
+        !self.is_derived() && key_is_lossless(&self.ty)
+    }
+
+    /// Appends the part of one row of its column.
+    ///
+    /// # Errors
+    /// As [`KeyColumn::encode`]; 22003 or 22001 for a value that the part's form does not take.
+    #[inline]
+    pub fn encode(&self, column: &KeyColumn, row: usize, out: &mut Vec<u8>) -> PgResult<()> {
+        match self.form {
+            KeyForm::Value => column.encode(self.part, row, out),
+            form => column.encode_form(form, self.part.direction, row, out),
+        }
+    }
+
+    /// Reads the part into the column that it holds; returns what follows.
+    ///
+    /// # Errors
+    /// XX001: the bytes are not such a part.
+    #[inline]
+    pub fn decode<'k>(&self, key: &'k [u8], column: &mut ColumnBuilder, scratch: &mut Vec<u8>) -> PgResult<&'k [u8]> {
+        match self.form {
+            KeyForm::Value => column.push_key(self.part, key, scratch),
+            form => key_form::decode(form, self.part.direction, key, column),
+        }
+    }
+
     /// Opens a column whose values are to be stored.
     ///
     /// # Errors
@@ -51,6 +103,12 @@ impl KeyPartCodec {
     /// # Errors
     /// As [`KeyColumn::new`] and [`KeyColumn::encode`].
     pub fn encode_sought(&self, value: &ScalarValue, out: &mut Vec<u8>) -> PgResult<bool> {
+        if !self.form.is_value() {
+            let array = value.to_array_of_size(1).map_err(|e| PgError::internal(e.to_string()))?;
+            let column = self.open_sought(&array)?;
+            // What does not fit is in no key.
+            return Ok(!column.is_null(0) && self.encode(&column, 0, out).is_ok());
+        }
         let direction = self.part.direction;
         let from = out.len();
         if self.part.nulls.is_some() {
@@ -102,8 +160,10 @@ impl KeyCodec {
         for part in &table.key {
             let column = table.column(part.column).ok_or_else(|| PgError::internal("a key column is missing from its table"))?;
             let direction = if part.descending { Direction::Desc } else { Direction::Asc };
-            let part = KeyPart::new(part_kind(&column.ty)?, direction);
-            parts.push(KeyPartCodec { column: column.id, ty: column.ty.clone(), part, epoch: table.epoch });
+            let form = part.form;
+            let part = KeyPart::new(key_form::kind(form, &column.ty)?, direction);
+            let holds = if form.holds_value() { column.id } else { NO_COLUMN };
+            parts.push(KeyPartCodec { column: holds, source: column.id, form, ty: column.ty.clone(), part, epoch: table.epoch });
         }
         let salt = match &table.salt {
             None => None,
@@ -115,7 +175,9 @@ impl KeyCodec {
                     salt.columns
                         .iter()
                         .map(|c| {
-                            parts.iter().position(|p| p.column == *c).ok_or_else(|| PgError::internal("a salt column outside the key"))
+                            let held = parts.iter().position(|p| p.column == *c);
+                            let made = || parts.iter().position(|p| p.source == *c);
+                            held.or_else(made).ok_or_else(|| PgError::internal("a salt column outside the key"))
                         })
                         .collect::<PgResult<Vec<_>>>()?
                 };
@@ -126,7 +188,13 @@ impl KeyCodec {
         Ok(Self { parts, layout, salt })
     }
 
-    /// The position of a column among the parts.
+    /// Whether a column's values can be read from keys.
+    #[must_use]
+    pub fn gives_back(&self, column: ColumnId) -> bool {
+        self.parts.iter().any(|p| p.column == column && p.gives_back())
+    }
+
+    /// The position of the part that holds a column.
     #[must_use]
     pub fn position(&self, column: ColumnId) -> Option<usize> {
         self.parts.iter().position(|p| p.column == column)
@@ -152,14 +220,14 @@ pub(super) fn encode_key(
     let from = out.len();
     let Some(salt) = salt else {
         for (part, column) in parts.iter().zip(columns) {
-            column.encode(part.part, row, out)?;
+            part.encode(column, row, out)?;
         }
         return Ok(());
     };
     out.push(0);
     if salt.parts.len() == parts.len() && salt.parts.iter().enumerate().all(|(i, p)| i == *p) {
         for (part, column) in parts.iter().zip(columns) {
-            column.encode(part.part, row, out)?;
+            part.encode(column, row, out)?;
         }
         let bucket = keyside::salt(salt.buckets, out.get(from + 1..).unwrap_or_default());
         if let Some(byte) = out.get_mut(from) {
@@ -170,7 +238,7 @@ pub(super) fn encode_key(
     let mut hashed = Vec::new();
     for at in &salt.parts {
         if let (Some(part), Some(column)) = (parts.get(*at), columns.get(*at)) {
-            column.encode(part.part, row, &mut hashed)?;
+            part.encode(column, row, &mut hashed)?;
         }
     }
     let bucket = keyside::salt(salt.buckets, &hashed);
@@ -178,7 +246,7 @@ pub(super) fn encode_key(
         *byte = bucket;
     }
     for (part, column) in parts.iter().zip(columns) {
-        column.encode(part.part, row, out)?;
+        part.encode(column, row, out)?;
     }
     Ok(())
 }
@@ -250,6 +318,32 @@ impl KeyColumn {
             }
             _ => return Err(wrong()),
         })
+    }
+
+    /// Appends a part of another form than the value's own.
+    ///
+    /// # Errors
+    /// NULL; a value that the form does not take.
+    fn encode_form(&self, form: KeyForm, direction: Direction, row: usize, out: &mut Vec<u8>) -> PgResult<()> {
+        if self.is_null(row) {
+            return Err(PgError::internal("a NULL in a row key"));
+        }
+        let plain;
+        let value = match self {
+            KeyColumn::Int16(a) => FormValue::Number(i64::from(a.value(row))),
+            KeyColumn::Int32(a) => FormValue::Number(i64::from(a.value(row))),
+            KeyColumn::Int64(a) => FormValue::Number(a.value(row)),
+            KeyColumn::Date(a) => FormValue::Date(a.value(row)),
+            KeyColumn::Text(a) => FormValue::Text(a.value(row)),
+            KeyColumn::Bytes(a) => FormValue::Bytes(a.value(row)),
+            other => {
+                let mut bytes = Vec::new();
+                other.encode(KeyPart::new(PartKind::Escaped, Direction::Asc), row, &mut bytes)?;
+                plain = bytes;
+                FormValue::Other(&plain)
+            }
+        };
+        key_form::encode(form, value, direction, out)
     }
 
     fn array(&self) -> &dyn Array {

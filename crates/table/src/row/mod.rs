@@ -11,15 +11,17 @@
 //! Invariant: what [`RowEncoder`] writes, [`ScanDecoder`] reads under every later descriptor of the same table: columns are known
 //! by id. A key column whose key form loses something (`1.0` and `1.00` are one key) is stored in the first family as well.
 //!
-//! Reading order: [`types`] → [`epoch`] → [`key`] → [`value`] → [`table`] → [`index`] → [`decoder`].
+//! Reading order: [`types`] → [`epoch`] → [`key`] → [`key_form`] → [`value`] → [`table`] → [`index`] → [`decoder`].
 
 pub mod builder;
 pub mod decoder;
 pub mod epoch;
 pub mod index;
 pub mod key;
+pub mod key_form;
 pub mod row_id;
 pub mod samples;
+pub mod split_points;
 pub mod table;
 pub mod types;
 pub mod value;

@@ -1,7 +1,7 @@
 //! Tables and columns for tests, here and above.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
-use crate::catalog::{ColumnDescriptor, ColumnId, Epoch, FamilyDescriptor, KeyPart, OnCommit, TableDescriptor};
+use crate::catalog::{ColumnDescriptor, ColumnId, Epoch, FamilyDescriptor, KeyForm, KeyPart, OnCommit, TableDescriptor};
 use arrow::array::ArrayRef;
 use stoa_pg::{EvalContext, SqlType};
 use stoa_store::{FamilyId, FamilyOptions, Layout, TableId};
@@ -32,7 +32,7 @@ pub fn table(columns: &[(&str, SqlType)], key: &[(usize, bool)], families: &[(La
                 words: Vec::new(),
             })
             .collect(),
-        key: key.iter().map(|(n, descending)| KeyPart { column: id(*n), descending: *descending }).collect(),
+        key: key.iter().map(|(n, descending)| KeyPart { column: id(*n), descending: *descending, form: KeyForm::Value }).collect(),
         primary_key: None,
         row_id: None,
         families: families

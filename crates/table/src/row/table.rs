@@ -1,7 +1,7 @@
 //! How the rows of a table are stored: its key, its families, and where each column lies.
 
 use super::key::{KeyCodec, KeyColumn, KeyList, check_key_len, encode_key};
-use super::types::{key_is_lossless, type_tag, value_kind};
+use super::types::{type_tag, value_kind};
 use super::unencodable;
 use super::value::ValueColumn;
 use crate::catalog::{ColumnDescriptor, ColumnId, Epoch, TableDescriptor};
@@ -69,7 +69,7 @@ impl RowCodec {
     pub fn new(table: &TableDescriptor) -> PgResult<Self> {
         let key = KeyCodec::new(table)?;
         let mut columns = HashMap::with_capacity(table.columns.len());
-        for (at, part) in key.parts.iter().enumerate() {
+        for (at, part) in key.parts.iter().enumerate().filter(|(_, part)| !part.is_derived()) {
             columns.insert(part.column, StoredColumn { ty: part.ty.clone(), place: Place::Key(at), missing: None });
         }
         let mut families = Vec::with_capacity(table.families.len());
@@ -77,9 +77,7 @@ impl RowCodec {
             let mut members: Vec<&ColumnDescriptor> =
                 family.columns.iter().filter_map(|id| table.column(*id)).filter(|c| !c.dropped && key.position(c.id).is_none()).collect();
             if at == 0 {
-                for part in key.parts.iter().filter(|p| !key_is_lossless(&p.ty)) {
-                    members.extend(table.column(part.column));
-                }
+                members.extend(table.key_columns().filter(|p| !key.gives_back(p.column)).filter_map(|p| table.column(p.column)));
             }
             members.sort_by_key(|c| c.id);
             let mut shape = Vec::with_capacity(members.len());
@@ -184,7 +182,7 @@ impl<'a> RowEncoder<'a> {
             .parts
             .iter()
             .map(|part| {
-                let array = column(part.column).ok_or_else(|| PgError::internal("a key column is missing from the rows to write"))?;
+                let array = column(part.source).ok_or_else(|| PgError::internal("a key column is missing from the rows to write"))?;
                 part.open(&array)
             })
             .collect::<PgResult<Vec<_>>>()?;

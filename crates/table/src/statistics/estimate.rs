@@ -48,7 +48,7 @@ impl TableStatistics {
         for (column, list) in by_column {
             let part = table.column(column).and_then(|c| {
                 let part = KeyPart::nullable(part_kind(&c.ty).ok()?, Direction::Asc, NullOrder::Last);
-                Some(KeyPartCodec { column, ty: c.ty.clone(), part, epoch: self.epoch })
+                Some(KeyPartCodec::of_value(column, c.ty.clone(), part, self.epoch))
             });
             share *= part.map_or(UNKNOWN_SHARE, |part| self.share_of_column(&part, &list));
         }
@@ -58,8 +58,11 @@ impl TableStatistics {
     /// The share of rows that predicates leave by what they say of one column.
     #[must_use]
     pub fn share_of_column(&self, part: &KeyPartCodec, predicates: &[Predicate]) -> f64 {
-        let ascending = KeyPart::nullable(part.part.kind, Direction::Asc, NullOrder::Last);
-        let part = KeyPartCodec { column: part.column, ty: part.ty.clone(), part: ascending, epoch: self.epoch };
+        // What is computed of a column narrows no further than the column; another form of it has the same values.
+        let kind = if part.is_derived() { None } else { part_kind(&part.ty).ok() };
+        let Some(kind) = kind else { return 1.0 };
+        let ascending = KeyPart::nullable(kind, Direction::Asc, NullOrder::Last);
+        let part = KeyPartCodec::of_value(part.column, part.ty.clone(), ascending, self.epoch);
         let Some(spans) = spans_of(predicates, part.clone()) else { return 1.0 };
         match self.column_values(part.column) {
             Some(values) => values.share(&spans, self.rows),

@@ -115,7 +115,7 @@ fn all_constraints(table: &TableDescriptor) -> Vec<Constraint> {
     };
     let mut out = Vec::new();
     if let Some(p) = &table.primary_key {
-        let columns: Vec<_> = table.key.iter().map(|k| k.column).collect();
+        let columns: Vec<_> = table.key_columns().map(|k| k.column).collect();
         out.push(Constraint {
             name: p.name.clone(),
             kind: "PRIMARY KEY",

@@ -39,7 +39,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
 }
 
 fn unique_name(table: &TableDescriptor, columns: &[stoa_table::catalog::ColumnId]) -> Option<String> {
-    let key: Vec<_> = table.key.iter().map(|p| p.column).collect();
+    let key: Vec<_> = table.key_columns().map(|p| p.column).collect();
     if let Some(p) = &table.primary_key
         && key.len() == columns.len()
         && columns.iter().all(|c| key.contains(c))

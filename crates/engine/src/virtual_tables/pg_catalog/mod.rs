@@ -30,6 +30,7 @@ mod pg_stat_activity;
 mod pg_stat_fulltext;
 mod pg_stat_index_check;
 mod pg_stat_progress_create_index;
+mod pg_stat_regions;
 mod pg_stat_ssl;
 mod pg_stat_user_indexes;
 mod pg_stat_user_tables;
@@ -43,6 +44,7 @@ mod pg_user;
 mod pg_views;
 
 pub use pg_sequence::fill as sequences;
+pub use pg_stat_regions::fill as regions;
 
 /// What adds the rows of a relation; `None` for those that Stoa has nothing to say in.
 pub fn filler(name: &str) -> Option<super::Fill> {
@@ -107,6 +109,11 @@ pub fn is_live(name: &str) -> bool {
                 | "pg_sequence"
                 | "pg_sequences"
         )
+}
+
+/// Whether a relation tells of regions, which the store is asked for.
+pub fn is_of_regions(name: &str) -> bool {
+    name == "pg_stat_regions"
 }
 
 /// Whether a relation tells where sequences stand, which is waited for.

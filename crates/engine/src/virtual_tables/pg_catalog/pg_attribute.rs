@@ -126,7 +126,7 @@ fn attribute_row(t: &mut Builder<'_>, relation: u32, name: &str, number: i64, ty
 /// column that stands there twice is `a`, `a1`.
 fn index_columns(table: &TableDescriptor, shown: &ShownIndex<'_>) -> Vec<(String, SqlType)> {
     let column = |id: ColumnId| table.column(id).map(|c| (c.name.clone(), c.ty.clone()));
-    let Some(index) = shown.index else { return table.key.iter().filter_map(|p| column(p.column)).collect() };
+    let Some(index) = shown.index else { return table.key_columns().filter_map(|p| column(p.column)).collect() };
     let mut out: Vec<(String, SqlType)> = Vec::new();
     for part in &index.parts {
         let (first, ty) = match &part.key {

@@ -52,7 +52,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
             if !t.wants_oid("oid", index.oid) || !t.wants("relname", index.name) {
                 continue;
             }
-            let natts = index.index.map_or(table.key.len(), |i| i.parts.len() + i.include.len());
+            let natts = index.index.map_or_else(|| table.key_columns().count(), |i| i.parts.len() + i.include.len());
             class_row(
                 t,
                 index.oid,

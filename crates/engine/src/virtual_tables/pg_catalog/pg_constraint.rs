@@ -50,7 +50,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
             t.row(cells);
         };
         if let Some(primary) = &table.primary_key {
-            let keys = table.key.iter().map(|p| p.column.0 as i16).collect();
+            let keys = table.key_columns().map(|p| p.column.0 as i16).collect();
             row(primary, "p", vec![("conkey", V::Ints(keys)), ("conindid", V::Oid(primary_index_oid(&table).unwrap_or(0)))]);
         }
         for index in &table.indexes {

@@ -36,7 +36,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
             numbers
         };
         if let Some(key) = &table.primary_key {
-            let ids: Vec<ColumnId> = table.key.iter().map(|p| p.column).collect();
+            let ids: Vec<ColumnId> = table.key_columns().map(|p| p.column).collect();
             for number in columns(&ids) {
                 edge((PG_CONSTRAINT, key.oid), (PG_CLASS, owner.oid, number), "a");
             }

@@ -29,10 +29,10 @@ fn index_row(owner: &Indexed, shown: &ShownIndex<'_>, t: &mut Builder<'_>) {
         .index
     {
         None => (
-            table.key.iter().map(|p| number(p.column)).collect(),
-            table.key.iter().map(|p| if p.descending { 3 } else { 0 }).collect(),
-            table.key.len(),
-            table.key.len(),
+            table.key_columns().map(|p| number(p.column)).collect(),
+            table.key_columns().map(|p| if p.descending { 3 } else { 0 }).collect(),
+            table.key_columns().count(),
+            table.key_columns().count(),
             table.primary_key.as_ref().is_none_or(|p| !p.deferrable),
             V::Null,
             V::Null,

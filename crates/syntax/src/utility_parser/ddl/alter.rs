@@ -20,7 +20,7 @@ impl Parser<'_> {
             }
             return Ok(Ddl::AlterSequence { name, if_exists, options });
         }
-        let mut actions = vec![self.alter_action(kind)?];
+        let mut actions = vec![self.action(kind)?];
         // RENAME and SET SCHEMA are statements of their own.
         let alone = |action: &AlterAction| {
             matches!(
@@ -39,9 +39,36 @@ impl Parser<'_> {
                 self.at += 1;
                 return Err(self.unexpected());
             }
-            actions.push(self.alter_action(kind)?);
+            actions.push(self.action(kind)?);
         }
         Ok(Ddl::Alter { kind, name, if_exists, actions })
+    }
+
+    fn action(&mut self, kind: ObjectKind) -> Parse<AlterAction> {
+        if kind != ObjectKind::Table {
+            return self.alter_action(kind);
+        }
+        if self.keyword("split") {
+            return Ok(AlterAction::Split(self.split()?));
+        }
+        if self.keyword("unsplit") {
+            if self.keyword("all") {
+                return Ok(AlterAction::Unsplit(None));
+            }
+            self.expect("at")?;
+            return Ok(AlterAction::Unsplit(Some(self.split_rows()?)));
+        }
+        if self.keywords(&["no", "salt"]) {
+            return Ok(AlterAction::Salt(None));
+        }
+        if self.keyword("salt") {
+            self.expect_token(&Token::LParen)?;
+            let buckets = u32::try_from(self.signed_integer()?).map_err(|_| self.unexpected())?;
+            let columns = if self.token(&Token::Comma) { self.idents()? } else { Vec::new() };
+            self.expect_token(&Token::RParen)?;
+            return Ok(AlterAction::Salt(Some((buckets, columns))));
+        }
+        self.alter_action(kind)
     }
 
     fn alter_action(&mut self, kind: ObjectKind) -> Parse<AlterAction> {

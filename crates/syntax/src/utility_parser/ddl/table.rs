@@ -102,26 +102,37 @@ impl Parser<'_> {
         table.on_commit = self.on_commit()?;
         self.tablespace()?;
         if self.keyword("split") {
-            table.split = Some(if self.keyword("into") {
-                Split::Into(u32::try_from(self.signed_integer()?).map_err(|_| self.unexpected())?)
-            } else {
-                self.expect("at")?;
-                self.expect_token(&Token::LParen)?;
-                let mut points = Vec::new();
-                loop {
-                    points.push(match self.expression()? {
-                        ast::Expr::Tuple(values) => values,
-                        value => vec![value],
-                    });
-                    if !self.token(&Token::Comma) {
-                        break;
-                    }
-                }
-                self.expect_token(&Token::RParen)?;
-                Split::At(points)
-            });
+            table.split = Some(self.split()?);
         }
         Ok(Ddl::CreateTable(table))
+    }
+
+    /// What follows SPLIT.
+    pub(super) fn split(&mut self) -> Parse<Split> {
+        if self.keyword("into") {
+            let pieces = u32::try_from(self.signed_integer()?).map_err(|_| self.unexpected())?;
+            let alphabet = if self.keyword("using") { Some(self.name()?) } else { None };
+            return Ok(Split::Into { pieces, alphabet });
+        }
+        self.expect("at")?;
+        Ok(Split::At(self.split_rows()?))
+    }
+
+    /// Values of the first key parts in parentheses, several of a point in parentheses of their own.
+    pub(super) fn split_rows(&mut self) -> Parse<Vec<Vec<ast::Expr>>> {
+        self.expect_token(&Token::LParen)?;
+        let mut points = Vec::new();
+        loop {
+            points.push(match self.expression()? {
+                ast::Expr::Tuple(values) => values,
+                value => vec![value],
+            });
+            if !self.token(&Token::Comma) {
+                break;
+            }
+        }
+        self.expect_token(&Token::RParen)?;
+        Ok(points)
     }
 
     fn table_element(&mut self) -> Parse<TableElement> {
@@ -328,10 +339,10 @@ impl Parser<'_> {
         let kind = if self.keyword("check") {
             ConstraintKind::Check(self.parenthesized_expression()?)
         } else if self.keywords(&["primary", "key"]) {
-            ConstraintKind::PrimaryKey(self.key_columns(false)?)
+            ConstraintKind::PrimaryKey(self.key_columns(true, false)?)
         } else if self.keyword("unique") {
             let nulls_not_distinct = self.nulls_not_distinct()?;
-            ConstraintKind::Unique(self.key_columns(nulls_not_distinct)?)
+            ConstraintKind::Unique(self.key_columns(false, nulls_not_distinct)?)
         } else if self.keywords(&["foreign", "key"]) {
             self.expect_token(&Token::LParen)?;
             let columns = self.idents()?;
@@ -371,7 +382,7 @@ impl Parser<'_> {
         Ok(false)
     }
 
-    fn key_columns(&mut self, nulls_not_distinct: bool) -> Parse<KeyColumns> {
+    fn key_columns(&mut self, primary: bool, nulls_not_distinct: bool) -> Parse<KeyColumns> {
         let mut key = KeyColumns { nulls_not_distinct, ..KeyColumns::default() };
         if self.keywords(&["using", "index"]) {
             key.using_index = Some(self.ident()?);
@@ -379,7 +390,10 @@ impl Parser<'_> {
         }
         self.expect_token(&Token::LParen)?;
         loop {
-            let expr = ast::Expr::Identifier(self.ident()?);
+            // Of PRIMARY KEY: what is made of a column.
+            let made =
+                primary && (self.peek(1) == Some(&Token::LParen) || (self.peek_keyword(0, "max") && self.peek(1) == Some(&Token::Minus)));
+            let expr = if made { self.expression()? } else { ast::Expr::Identifier(self.ident()?) };
             let (descending, nulls_first) = self.index_order()?;
             key.columns.push(IndexElement { expr, descending, nulls_first, operator_class: None });
             if !self.token(&Token::Comma) {

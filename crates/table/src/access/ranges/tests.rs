@@ -29,7 +29,7 @@ fn part(column: ColumnId, ty: PgType, descending: bool, nullable: Option<bool>) 
         None => KeyPart::new(kind, direction),
         Some(first) => KeyPart::nullable(kind, direction, null_order(first)),
     };
-    KeyPartCodec { column, ty, part, epoch: Epoch::Postgres }
+    KeyPartCodec::of_value(column, ty, part, Epoch::Postgres)
 }
 
 fn shape(rng: &mut StdRng) -> KeyShape {

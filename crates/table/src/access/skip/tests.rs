@@ -13,11 +13,9 @@ use stoa_pg::{PgType, SqlType};
 /// A key of four integers.
 fn path(filters: &[Predicate]) -> AccessPath {
     let ty = SqlType::new(PgType::Int4);
-    let part = |c: u32| KeyPartCodec {
-        column: ColumnId(c),
-        ty: ty.clone(),
-        part: KeyPart::new(part_kind(&ty).unwrap(), Direction::Asc),
-        epoch: Epoch::Postgres,
+    let part = |c: u32| {
+        let part = KeyPart::new(part_kind(&ty).unwrap(), Direction::Asc);
+        KeyPartCodec::of_value(ColumnId(c), ty.clone(), part, Epoch::Postgres)
     };
     let key = KeyShape { parts: (1..=4).map(part).collect(), salt: None, whole: true, unique: true };
     let scope = scope(&key, filters);

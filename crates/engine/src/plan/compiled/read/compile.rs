@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU32;
-use stoa_encoding::keyside::{Direction, NullOrder};
+use stoa_encoding::keyside::{Direction, NullOrder, PartKind};
 use stoa_exec::fulltext::TextIndexes;
 use stoa_exec::fulltext::read::RowOrder;
 use stoa_exec::fulltext::scan::SCORE;
@@ -241,7 +241,7 @@ fn whole_key(codec: &RowCodec, bounds: &[Bound]) -> Option<(Vec<ScalarSource>, V
         // Values that are computed may fail where no row needs them.
         let equal = |b: &Bound| {
             let value = b.equal().filter(|value| !matches!(value, ScalarSource::Call(_) | ScalarSource::Computed(_)))?;
-            (b.column == part.column).then(|| (value.clone(), b.filter))
+            (b.column == part.source).then(|| (value.clone(), b.filter))
         };
         let (value, filter) = bounds.iter().find_map(equal)?;
         key.push(value);
@@ -288,11 +288,7 @@ impl Range {
     }
 
     fn new(key: KeyShape, source: ColumnSource, bounds: &[&Bound], unique: bool, readable_from: u64) -> Self {
-        let equal = |(part, bound): (&KeyPartCodec, &&Bound)| bound.equal().filter(|_| bound.column == part.column).cloned();
-        let equals = match key.salt.is_none() && bounds.len() <= key.parts.len() {
-            true => key.parts.iter().zip(bounds).map(equal).collect(),
-            false => None,
-        };
+        let equals = if key.salt.is_none() { equal_prefix(&key, bounds) } else { None };
         let bounds = bounds.iter().map(|b| (b.column, b.test.clone())).collect();
         let looks_up = matches!(source, ColumnSource::Index(_));
         Self { key, source, bounds, equals, looks_up, unique, readable_from, ordered: false, reverse: false, misses: AtomicU32::new(0) }
@@ -339,7 +335,7 @@ impl Range {
         let is_constant =
             |column: ColumnId| self.bounds.iter().any(|(c, test)| *c == column && matches!(test, Test::Compare(Comparison::Equal, _)));
         let narrowed = |column: ColumnId| self.bounds.iter().any(|(c, _)| *c == column);
-        let mut parts = parts.iter().filter(|p| !is_constant(p.column));
+        let mut parts = parts.iter().filter(|p| !is_constant(p.source));
         let mut reverse = None;
         for key in simple.sort {
             let Some(column) = sorted_column(scan, simple, key) else { return false };
@@ -374,20 +370,51 @@ fn sorted_column(scan: &TableScan, simple: &SimpleScan<'_>, key: &SortKey) -> Op
     scan.columns.iter().find(|(_, col)| *col == column).map(|(id, _)| *id)
 }
 
+/// The values of a key's leading parts, if the bounds are one value for each column of these and nothing else.
+fn equal_prefix(key: &KeyShape, bounds: &[&Bound]) -> Option<Vec<ScalarSource>> {
+    let mut out = Vec::with_capacity(bounds.len());
+    let mut used: Vec<ColumnId> = Vec::with_capacity(bounds.len());
+    for part in &key.parts {
+        let mut own = bounds.iter().filter(|b| b.column == part.source);
+        let Some(bound) = own.next() else { break };
+        // The bytes of what ends a key may be the beginning of another's.
+        if own.next().is_some() || part.part.kind == PartKind::Rest {
+            return None;
+        }
+        out.push(bound.equal()?.clone());
+        if !used.contains(&bound.column) {
+            used.push(bound.column);
+        }
+    }
+    (used.len() == bounds.len()).then_some(out)
+}
+
 fn is_equal(part: &KeyPartCodec, bounds: &[Bound]) -> bool {
-    bounds.iter().any(|b| b.column == part.column && b.equal().is_some())
+    bounds.iter().any(|b| b.column == part.source && b.equal().is_some())
+}
+
+/// Whether a bound narrows a part: one that is computed of its column by single values alone.
+fn narrows_part(part: &KeyPartCodec, bound: &Bound) -> bool {
+    bound.column == part.source
+        && match bound.test {
+            Test::NotNull => false,
+            Test::Compare(Comparison::Equal, _) | Test::In(_) => true,
+            _ => !part.is_derived(),
+        }
 }
 
 fn narrows(key: &KeyShape, bounds: &[Bound]) -> bool {
-    key.parts.first().is_some_and(|first| bounds.iter().any(|b| b.column == first.column && !matches!(b.test, Test::NotNull)))
+    key.parts.first().is_some_and(|first| bounds.iter().any(|b| narrows_part(first, b)))
 }
 
 /// The bounds that the key answers: one value for each of its leading parts, then at most an interval of the next.
 fn answering<'a>(key: &KeyShape, bounds: &'a [Bound]) -> Vec<&'a Bound> {
-    let mut out = Vec::new();
+    let mut out: Vec<&Bound> = Vec::new();
     for part in &key.parts {
-        let own = || bounds.iter().filter(|b| b.column == part.column);
-        out.extend(own());
+        let own = || bounds.iter().filter(|b| b.column == part.source);
+        if !out.iter().any(|b| b.column == part.source) {
+            out.extend(own());
+        }
         if !own().any(|b| matches!(b.test, Test::Compare(Comparison::Equal, _) | Test::In(_))) {
             break;
         }

@@ -420,7 +420,8 @@ impl CompiledRead {
                 }
             } else {
                 let column = part.open_sought(&value.to_array().map_err(from_datafusion)?)?;
-                if column.is_null(0) {
+                // A value that the part's form does not take is in no key either.
+                if column.is_null(0) || (!part.form.is_value() && part.encode(&column, 0, &mut Vec::new()).is_err()) {
                     return Ok(None);
                 }
                 columns.push(column);
