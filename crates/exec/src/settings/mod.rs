@@ -23,6 +23,8 @@ pub const COMMIT_TOKEN: &str = "stoa.commit_token";
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Context {
     User,
+    /// Superusers.
+    Superuser,
     /// At the start of the connection.
     Backend,
     /// In the configuration, without a restart.
@@ -39,6 +41,7 @@ impl Context {
     pub fn name(self) -> &'static str {
         match self {
             Context::User => "user",
+            Context::Superuser => "superuser",
             Context::Backend => "backend",
             Context::Sighup => "sighup",
             Context::Postmaster => "postmaster",
@@ -106,6 +109,14 @@ pub fn unrecognized(name: &str) -> PgError {
     PgError::new(SqlState::UNDEFINED_OBJECT, format!("unrecognized configuration parameter \"{name}\""))
 }
 
+/// A role that SET ROLE or SET SESSION AUTHORIZATION has chosen, as it was then.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ChosenRole {
+    pub oid: u32,
+    pub name: String,
+    pub superuser: bool,
+}
+
 /// The values of all settings at one moment.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -129,6 +140,10 @@ pub struct Settings {
     pub synchronous_commit: bool,
     /// `session_replication_role` is `replica`: foreign keys are neither checked nor acted upon.
     pub replica: bool,
+    /// SET SESSION AUTHORIZATION; `None`: who has logged in.
+    pub authorization: Option<Arc<ChosenRole>>,
+    /// SET ROLE; `None`: the session's user.
+    pub role: Option<Arc<ChosenRole>>,
 }
 
 impl Default for Settings {
@@ -148,6 +163,8 @@ impl Default for Settings {
             default_deferrable: false,
             synchronous_commit: true,
             replica: false,
+            authorization: None,
+            role: None,
         }
     }
 }
@@ -231,6 +248,24 @@ impl Settings {
             out.values.insert(setting.name.to_owned(), raw);
         }
         Ok(out)
+    }
+
+    /// These settings with another role.
+    #[must_use]
+    pub fn with_role(&self, role: Option<Arc<ChosenRole>>) -> Settings {
+        let mut out = self.clone();
+        match &role {
+            Some(role) => out.values.insert("role".to_owned(), role.name.clone()),
+            None => out.values.remove("role"),
+        };
+        out.role = role;
+        out
+    }
+
+    /// These settings with another user of the session, and no other role.
+    #[must_use]
+    pub fn with_authorization(&self, user: Option<Arc<ChosenRole>>) -> Settings {
+        Settings { authorization: user, ..self.with_role(None) }
     }
 
     /// Checks a value and takes its effect; gives the form in which it is kept.
