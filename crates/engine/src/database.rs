@@ -1,6 +1,7 @@
 //! A database that is opened: a handle on what its sessions share.
 
 use crate::session::background::{background_build, background_check};
+use crate::session::login::{self, LoginRole};
 use crate::session::{Session, SessionOptions};
 use datafusion::execution::disk_manager::{DiskManagerBuilder, DiskManagerMode};
 use datafusion::execution::memory_pool::TrackConsumersPool;
@@ -117,6 +118,29 @@ impl Database {
     /// 53300 when there are too many; 3D000 for another database's name; what settings raise.
     pub fn connect(&self, options: SessionOptions) -> PgResult<Session> {
         Session::open(self.inner.clone(), options)
+    }
+
+    /// The role with a name, for those who ask for a proof.
+    #[must_use]
+    pub fn login_role(&self, name: &str) -> Option<LoginRole> {
+        login::named(self.inner.transactions.published_catalog().authority(), name)
+    }
+
+    /// The role that a name means to whoever is let in without a proof: while nobody has made a role, names that cannot log in mean
+    /// the first superuser. A session that [`Database::connect`] starts under the name is that role's.
+    #[must_use]
+    pub fn trusted_role(&self, name: &str) -> Option<LoginRole> {
+        login::trusted(self.inner.transactions.published_catalog().authority(), name)
+    }
+
+    /// Whether a role is a member of another, by names: what `+group` in rules of hosts asks. Superusers are members of what they were
+    /// made members of.
+    #[must_use]
+    pub fn is_member(&self, role: &str, of: &str) -> bool {
+        let catalog = self.inner.transactions.published_catalog();
+        let authority = catalog.authority();
+        let (role, of) = (authority.role_named(role), authority.role_named(of));
+        matches!((role, of), (Some(role), Some(of)) if authority.is_plain_member(role.oid, of.oid))
     }
 
     #[must_use]

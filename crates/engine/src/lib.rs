@@ -20,6 +20,7 @@ pub mod session;
 pub mod virtual_tables;
 
 pub use database::Database;
+pub use session::login::LoginRole;
 pub use session::{Execution, OutputColumn, Prepared, Session, SessionOptions};
 pub use stoa_exec::environment::DatabaseOptions;
 /// What a server names.

@@ -25,6 +25,10 @@ pub trait System: Send + Sync + Debug {
     fn relation_oid(&self, name: &str) -> PgResult<Option<u32>>;
     /// The name of a schema.
     fn schema_name(&self, oid: u32) -> Option<String>;
+    /// Whether the role whose rights count may look into a schema.
+    fn may_use_schema(&self, _: u32) -> bool {
+        true
+    }
     /// A function that only the engine can answer, called for one row: `nextval`, `pg_get_viewdef`, `current_setting`.
     fn call(&self, function: &str, args: &[ScalarValue], result: &crate::SqlType) -> PgResult<ScalarValue>;
 }

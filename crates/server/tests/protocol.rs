@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use stoa_engine::Tables;
 use stoa_engine::{Database, DatabaseOptions};
-use stoa_server::access::{Access, AccessOptions, Everybody};
+use stoa_server::access::{Access, AccessOptions};
 use stoa_server::wire::{Listeners, Server};
 use tokio::sync::oneshot;
 
@@ -23,7 +23,7 @@ struct Running {
 
 async fn start() -> Running {
     let database = Database::open(Tables::in_memory(), DatabaseOptions::default()).await.unwrap();
-    let access = Access::open(AccessOptions::default(), Arc::new(Everybody)).unwrap();
+    let access = Access::open(AccessOptions::default()).unwrap();
     let listeners = Listeners::bind(&["127.0.0.1:0".parse().unwrap()]).await.unwrap();
     let server = Server::new(listeners, database, Arc::new(access)).unwrap();
     let address = server.addresses().unwrap()[0];

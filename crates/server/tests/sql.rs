@@ -22,7 +22,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use stoa_engine::{Database, DatabaseOptions, Tables};
-use stoa_server::access::{Access, AccessOptions, Everybody};
+use stoa_server::access::{Access, AccessOptions};
 use stoa_server::wire::{Listeners, Server};
 use stoa_store::Store;
 use stoa_store::model::ModelStore;
@@ -213,7 +213,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 /// Runs a file on a server of its own in this process.
 async fn run_here(text: &str, store: Arc<dyn Store>, protocol: Protocol) -> (Vec<String>, String) {
     let database = Database::open(Tables::new(store), DatabaseOptions::default()).await.unwrap();
-    let access = Access::open(AccessOptions::default(), Arc::new(Everybody)).unwrap();
+    let access = Access::open(AccessOptions::default()).unwrap();
     let listeners = Listeners::bind(&["127.0.0.1:0".parse().unwrap()]).await.unwrap();
     let server = Server::new(listeners, database, Arc::new(access)).unwrap();
     let address = server.addresses().unwrap()[0];

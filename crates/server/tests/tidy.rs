@@ -24,7 +24,7 @@ const CRATES: &[(&str, &[&str])] = &[
     ("stoa-store-hbase", &["stoa-hbase-client", "stoa-store"]),
     ("stoa-sql", &["stoa-fulltext", "stoa-pg", "stoa-syntax", "stoa-table"]),
     ("stoa-exec", &["stoa-encoding", "stoa-fulltext", "stoa-pg", "stoa-sql", "stoa-syntax", "stoa-table"]),
-    ("stoa-engine", &["stoa-encoding", "stoa-exec", "stoa-fulltext", "stoa-pg", "stoa-sql", "stoa-syntax", "stoa-table"]),
+    ("stoa-engine", &["stoa-auth", "stoa-encoding", "stoa-exec", "stoa-fulltext", "stoa-pg", "stoa-sql", "stoa-syntax", "stoa-table"]),
     ("stoa-server", &["stoa-auth", "stoa-engine", "stoa-pg", "stoa-store", "stoa-store-hbase", "stoa-store-lsm", "stoa-syntax"]),
 ];
 

@@ -7,5 +7,6 @@ pub mod bind;
 pub mod catalog;
 pub mod definition;
 pub mod fulltext;
+pub mod privileges;
 pub mod system_relations;
 pub mod typed;

@@ -1,6 +1,7 @@
 //! Statements that define objects: plain data, as written. Names are not resolved, types and expressions are sqlparser's.
 
 use crate::ast::{DataType, Expr, Ident, ObjectName, Query, Statement};
+use crate::rights::{DefaultPrivilegesStatement, GrantStatement, RoleRef, RoleStatement};
 
 /// What an object is called in a statement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -311,7 +312,7 @@ pub enum AlterAction {
     },
     Rename(Ident),
     SetSchema(Ident),
-    OwnerTo(Ident),
+    OwnerTo(RoleRef),
     SetOptions(Vec<StorageOption>),
     ResetOptions(Vec<StorageOption>),
     AddFamily {
@@ -360,6 +361,8 @@ pub enum ReindexTarget {
 pub enum Ddl {
     CreateSchema {
         name: Option<Ident>,
+        /// AUTHORIZATION.
+        owner: Option<RoleRef>,
         if_not_exists: bool,
         elements: Vec<Ddl>,
     },
@@ -415,6 +418,9 @@ pub enum Ddl {
         concurrently: bool,
         with_data: bool,
     },
+    Role(RoleStatement),
+    Grant(GrantStatement),
+    DefaultPrivileges(DefaultPrivilegesStatement),
     /// Something that PostgreSQL has and Stoa has not: the words of the statement.
     Unsupported(String),
 }

@@ -25,8 +25,9 @@ pub(crate) fn passwords(sql: &str) -> Vec<std::ops::Range<usize>> {
     let mut lexer = Lexer { sql, at: 0, line: 1, column: 1 };
     let (mut out, mut behind_word) = (Vec::new(), false);
     loop {
+        let start = lexer.at;
         if lexer.skip_blank().is_err() {
-            break;
+            return and_all_behind_the_word(sql, start, out);
         }
         let start = lexer.at;
         match lexer.token() {
@@ -53,19 +54,19 @@ pub(crate) fn passwords(sql: &str) -> Vec<std::ops::Range<usize>> {
                 out.push(start..sql.len());
                 return out;
             }
-            Err(_) => break,
+            Err(_) => return and_all_behind_the_word(sql, start, out),
         }
     }
-    // What cannot be read may hold anything.
-    if let Some(at) = find_word(sql.get(lexer.at..).unwrap_or_default(), "password") {
-        out.push(lexer.at + at..sql.len());
-    }
-    out
 }
 
-/// Where a text has a word of ASCII letters, in any case.
-fn find_word(text: &str, word: &str) -> Option<usize> {
-    text.as_bytes().windows(word.len()).position(|window| window.eq_ignore_ascii_case(word.as_bytes()))
+/// What cannot be read may hold anything.
+fn and_all_behind_the_word(sql: &str, start: usize, mut found: Vec<std::ops::Range<usize>>) -> Vec<std::ops::Range<usize>> {
+    const WORD: &[u8] = b"password";
+    let unread = sql.as_bytes().get(start..).unwrap_or_default();
+    if let Some(at) = unread.windows(WORD.len()).position(|window| window.eq_ignore_ascii_case(WORD)) {
+        found.push(start + at + WORD.len()..sql.len());
+    }
+    found
 }
 
 struct Lexer<'a> {

@@ -39,11 +39,11 @@ mod tests {
             ("ALTER ROLE \"password\" RENAME TO 'x'", "ALTER ROLE \"password\" RENAME TO 'x'"),
             ("ALTER ROLE a PASSWORD 'abc", "ALTER ROLE a PASSWORD '********'"),
             ("ALTER ROLE a PASSWORD $x$abc", "ALTER ROLE a PASSWORD '********'"),
-            ("ALTER ROLE 'x PASSWORD abc", "ALTER ROLE 'x '********'"),
+            ("ALTER ROLE 'x PASSWORD abc", "ALTER ROLE 'x PASSWORD'********'"),
+            ("ALTER ROLE x /* PASSWORD 'abc'", "ALTER ROLE x /* PASSWORD'********'"),
         ] {
             assert_eq!(without_passwords(sql), shown, "{sql}");
         }
-        let two = "CREATE ROLE a PASSWORD 'b'\n 'c'";
-        assert!(!without_passwords(two).contains(['b', 'c']) || !without_passwords(two).contains("'c'"));
+        assert!(!without_passwords("CREATE ROLE a PASSWORD 'b'\n 'c'").contains("'c'"));
     }
 }

@@ -22,9 +22,9 @@ use stoa_sql::bind::{fold, type_name};
 use stoa_sql::catalog::deparse::quote_name;
 use stoa_sql::catalog::names::has_constraint;
 use stoa_sql::typed::tree::{ColId, Expr, ExprKind};
-use stoa_syntax::ast::{Ident, ObjectName};
+use stoa_syntax::ast::ObjectName;
 use stoa_syntax::ddl::{AlterAction, ConstraintKind, KeyColumns, ObjectKind, StorageOption};
-use stoa_table::catalog::{ColumnDescriptor, ColumnId, Oid, Relation, SchemaDescriptor, TableDescriptor};
+use stoa_table::catalog::{ColumnDescriptor, ColumnId, Oid, Relation, RightsOf, SchemaDescriptor, TableDescriptor};
 use stoa_table::txn::TableLockMode;
 
 /// How strongly an action locks its table: those that change nothing for who reads it leave readers alone.
@@ -149,7 +149,7 @@ pub(crate) async fn alter(
                         }
                         set_schema(work, sequence.oid, &fold(schema))?;
                     }
-                    AlterAction::OwnerTo(role) => check_owner(work, role)?,
+                    AlterAction::OwnerTo(role) => super::owner::change(work, RightsOf::Relation(sequence.oid), role)?,
                     _ => return Err(refused(action, &sequence.name, "sequences")),
                 }
             }
@@ -219,14 +219,6 @@ pub(super) fn refused(action: &AlterAction, relation: &str, kind: &str) -> PgErr
 fn refused_words(words: &str, relation: &str, kind: &str) -> PgError {
     PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("ALTER action {words} cannot be performed on relation \"{relation}\""))
         .detail(format!("This operation is not supported for {kind}."))
-}
-
-/// There is one owner: its roles may be named.
-pub(super) fn check_owner(work: Work<'_>, role: &Ident) -> PgResult<()> {
-    let role = fold(role);
-    let known = role == work.ctx.session.session_user
-        || matches!(role.as_str(), "stoa" | "postgres" | "current_user" | "session_user" | "current_role");
-    if known { Ok(()) } else { Err(PgError::new(SqlState::UNDEFINED_OBJECT, format!("role \"{role}\" does not exist"))) }
 }
 
 pub(super) fn is_collation(name: &str) -> bool {
@@ -302,7 +294,7 @@ fn alter_schema(work: Work<'_>, name: &ObjectName, actions: &[AlterAction]) -> P
                 work.put_schema(SchemaDescriptor { name: new.clone(), ..(*schema).clone() })?;
                 super::view::schema_renamed(work, &name, &new)?;
             }
-            AlterAction::OwnerTo(role) => check_owner(work, role)?,
+            AlterAction::OwnerTo(role) => super::owner::change(work, RightsOf::Schema(schema.oid), role)?,
             other => return Err(refused(other, &name, "schemas")),
         }
     }
@@ -357,7 +349,7 @@ pub(super) async fn alter_table(work: Work<'_>, table: TableDescriptor, action: 
         AlterAction::RenameConstraint { old, new } => rename_constraint(work, table, &fold(old), &fold(new)),
         AlterAction::Rename(new) => rename(work, table.oid, &fold(new)),
         AlterAction::SetSchema(schema) => set_schema(work, table.oid, &fold(schema)),
-        AlterAction::OwnerTo(role) => check_owner(work, role),
+        AlterAction::OwnerTo(role) => super::owner::change(work, RightsOf::Relation(table.oid), role),
         AlterAction::SetOptions(options) => alter_options(work, table, options, true),
         AlterAction::ResetOptions(options) => alter_options(work, table, options, false),
         AlterAction::AlterFamily { name, options } => alter_family(work, table, &fold(name), options),

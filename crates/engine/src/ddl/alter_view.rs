@@ -1,18 +1,18 @@
 //! ALTER VIEW.
 
-use super::alter::{check_owner, duplicate_column, refused, rename, set_schema};
+use super::alter::{duplicate_column, refused, rename, set_schema};
 use super::builder::default_text;
 use super::work::Work;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_sql::bind::fold;
 use stoa_syntax::ddl::AlterAction;
-use stoa_table::catalog::{Relation, ViewDescriptor};
+use stoa_table::catalog::{Relation, RightsOf, ViewDescriptor};
 
 pub(super) fn alter_view(work: Work<'_>, mut view: ViewDescriptor, action: &AlterAction) -> PgResult<()> {
     match action {
         AlterAction::Rename(new) => rename(work, view.oid, &fold(new)),
         AlterAction::SetSchema(schema) => set_schema(work, view.oid, &fold(schema)),
-        AlterAction::OwnerTo(role) => check_owner(work, role),
+        AlterAction::OwnerTo(role) => super::owner::change(work, RightsOf::Relation(view.oid), role),
         AlterAction::RenameColumn { old, new } => {
             let (old, new) = (fold(old), fold(new));
             let taken = view.columns.iter().any(|c| c.name == new);

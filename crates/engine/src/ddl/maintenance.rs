@@ -4,14 +4,15 @@ use super::builder::TableBuilder;
 use super::dependency::owned;
 use super::sequence::restart;
 use super::work::{Work, undefined_relation};
-use std::collections::{HashSet, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 use stoa_exec::nodes::StatementContext;
 use stoa_exec::settings::value::boolean;
 use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_sql::catalog::names::is_security_invoker;
 use stoa_syntax::ast::ObjectName;
 use stoa_syntax::utility::{MaintenanceTarget, NamedOption, OptionValue, TableLockMode};
-use stoa_table::catalog::{Oid, OnCommit, Relation, TableDescriptor};
+use stoa_table::catalog::{Oid, OnCommit, Privileges, Relation, RightsOf, TableDescriptor};
 
 /// TRUNCATE: the tables get new places for their rows.
 pub(crate) async fn truncate(work: Work<'_>, names: &[ObjectName], restart_identity: bool, cascade: bool) -> PgResult<String> {
@@ -44,6 +45,7 @@ pub(crate) async fn truncate(work: Work<'_>, names: &[ObjectName], restart_ident
                     .hint(format!("Truncate table \"{}\" at the same time, or use TRUNCATE ... CASCADE.", other.name)));
             }
             work.notice(SqlState::SUCCESSFUL_COMPLETION, format!("truncate cascades to table \"{}\"", other.name));
+            super::rights::on_oid(&work, other.oid, Privileges::TRUNCATE)?;
             tables.push(other.clone());
         }
     }
@@ -90,6 +92,8 @@ pub async fn lock_tables(ctx: &StatementContext, tables: &[ObjectName], mode: Ta
     let mut waiting: VecDeque<Arc<Relation>> = VecDeque::new();
     // Views may be made of each other.
     let mut seen: HashSet<Oid> = HashSet::new();
+    // In whose name what views are made of is locked.
+    let mut within: HashMap<Oid, Oid> = HashMap::new();
     for name in tables {
         let Some(relation) = work.find(name)? else {
             return Err(match work.find_index(name)? {
@@ -107,8 +111,12 @@ pub async fn lock_tables(ctx: &StatementContext, tables: &[ObjectName], mode: Ta
                 Relation::View(view) if view.materialized.is_some() => return Err(refused(relation.name(), "materialized views")),
                 _ => {}
             }
+            let asking = within.get(&relation.oid()).copied().unwrap_or(ctx.role);
+            super::rights::check_lock(&work, relation.oid(), lock_mode(mode), asking)?;
             ctx.txn.lock_table(relation.oid(), lock_mode(mode), nowait, relation.name()).await?;
             if let Relation::View(view) = &*relation {
+                let below = if is_security_invoker(view) { ctx.role } else { work.authority().rights(RightsOf::Relation(view.oid)).owner };
+                within.extend(view.depends_on.iter().map(|used| (used.relation, below)));
                 let catalog = work.catalog();
                 let used = view.depends_on.iter().filter_map(|used| catalog.relation(used.relation));
                 let lockable = |used: &&Arc<Relation>| match &***used {
@@ -257,6 +265,9 @@ pub async fn vacuum(ctx: &StatementContext, options: &[NamedOption], names: &[Ma
     }
     let explicit = !names.is_empty() || full;
     for table in targets(work, names)? {
+        if !super::rights::may_maintain(&work, table.oid, "vacuum") {
+            continue;
+        }
         for storage in stoa_table::catalog::store::store_tables_of(&Relation::Table(table)) {
             ctx.session.check_interrupt()?;
             if explicit {
@@ -328,6 +339,9 @@ pub async fn analyze(ctx: &StatementContext, options: &[NamedOption], names: &[M
 async fn analyze_tables(ctx: &StatementContext, names: &[MaintenanceTarget]) -> PgResult<()> {
     let work = Work { ctx };
     for table in targets(work, names)? {
+        if !super::rights::may_maintain(&work, table.oid, "analyze") {
+            continue;
+        }
         work.lock(&Relation::Table(table.clone()), stoa_table::txn::TableLockMode::ShareUpdateExclusive).await?;
         work.refresh().await?;
         // Another session may have dropped it meanwhile.

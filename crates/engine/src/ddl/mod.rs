@@ -14,10 +14,14 @@ mod builder;
 mod dependency;
 #[cfg(test)]
 mod epoch_tests;
+mod grant;
 mod index;
 mod maintenance;
 mod opclass;
+mod owner;
 mod passes;
+mod rights;
+mod role;
 mod row_key;
 mod rows;
 mod sequence;
@@ -36,8 +40,9 @@ use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_sql::bind::fold;
 use stoa_sql::typed::tree::Bound;
 use stoa_syntax::ast::{self, ObjectName};
-use stoa_syntax::ddl::{AlterAction, CommentTarget, CreateTableAs, Ddl, ObjectKind, SequenceOption};
-use stoa_table::catalog::{Relation, SchemaDescriptor, SequenceDescriptor};
+use stoa_syntax::ddl::{CommentTarget, CreateTableAs, Ddl, ObjectKind, SequenceOption};
+use stoa_syntax::rights::RoleRef;
+use stoa_table::catalog::{Relation, Rights, RightsOf, SchemaDescriptor, SequenceDescriptor};
 use stoa_table::txn::TableLockMode;
 use work::undefined_schema;
 pub(crate) use work::{FoundIndex, Work, undefined_relation};
@@ -68,8 +73,11 @@ pub async fn create_table_as(ctx: &StatementContext, create: &CreateTableAs, que
 
 fn run<'a>(work: Work<'a>, ddl: &'a Ddl) -> futures::future::BoxFuture<'a, PgResult<String>> {
     Box::pin(async move {
+        rights::check(&work, ddl)?;
         match ddl {
-            Ddl::CreateSchema { name, if_not_exists, elements } => create_schema(work, name.as_ref(), *if_not_exists, elements).await,
+            Ddl::CreateSchema { name, owner, if_not_exists, elements } => {
+                create_schema(work, name.as_ref(), owner.as_ref(), *if_not_exists, elements).await
+            }
             Ddl::CreateTable(create) => table::create(work, create).await,
             Ddl::CreateTableAs(create) => table::create_as(work, create, None).await,
             Ddl::CreateView(create) => view::create(work, create).await,
@@ -92,6 +100,9 @@ fn run<'a>(work: Work<'a>, ddl: &'a Ddl) -> futures::future::BoxFuture<'a, PgRes
             Ddl::Reindex { target, concurrently } => index::reindex(work, target, *concurrently).await,
             Ddl::Refresh { name, concurrently, with_data } => table::refresh(work, name, *concurrently, *with_data).await,
             Ddl::DropUnknown { kind, names, if_exists } => drop_unknown(&work, kind, names, *if_exists),
+            Ddl::Role(statement) => role::execute(work, statement).await,
+            Ddl::Grant(statement) => grant::execute(work, statement).await,
+            Ddl::DefaultPrivileges(statement) => grant::change_defaults(work, statement).await,
             Ddl::Unsupported(words) => Err(unsupported(words)),
         }
     })
@@ -100,9 +111,6 @@ fn run<'a>(work: Work<'a>, ddl: &'a Ddl) -> futures::future::BoxFuture<'a, PgRes
 fn unsupported(words: &str) -> PgError {
     let error = PgError::unsupported(format!("{words} is not supported"));
     match words {
-        "GRANT" | "REVOKE" | "CREATE ROLE" | "CREATE USER" | "CREATE GROUP" | "ALTER ROLE" | "ALTER USER" | "DROP ROLE" | "DROP USER" => {
-            error.hint("There is one role, which may do everything.")
-        }
         "CREATE DATABASE" | "DROP DATABASE" | "ALTER DATABASE" => error.hint("There is one database; use schemas."),
         "CREATE FUNCTION" | "CREATE PROCEDURE" | "CREATE TRIGGER" | "CREATE LANGUAGE" => error.hint("There is no procedural language."),
         "CREATE EXTENSION" | "ALTER EXTENSION" => error.hint("There are no extensions: what Stoa has is built in."),
@@ -113,7 +121,6 @@ fn unsupported(words: &str) -> PgError {
 
 /// DROP of kinds of objects that there are none of.
 fn drop_unknown(work: &Work<'_>, kind: &str, names: &[(String, Option<String>, Option<String>)], if_exists: bool) -> PgResult<String> {
-    let is_role = matches!(kind, "role" | "user" | "group");
     for (name, arguments, table) in names {
         let unquoted = name.trim_matches('"');
         let there = match kind {
@@ -121,7 +128,7 @@ fn drop_unknown(work: &Work<'_>, kind: &str, names: &[(String, Option<String>, O
             "collation" => alter::is_collation(unquoted),
             "tablespace" => matches!(unquoted, "pg_default" | "pg_global"),
             "text search configuration" => matches!(unquoted, "simple" | "english"),
-            _ => is_role && alter::check_owner(*work, &ast::Ident::with_quote('"', unquoted)).is_ok(),
+            _ => false,
         };
         if there {
             return Err(unsupported(&format!("DROP {}", kind.to_uppercase())));
@@ -132,7 +139,6 @@ fn drop_unknown(work: &Work<'_>, kind: &str, names: &[(String, Option<String>, O
             (None, Some(table)) => (SqlState::UNDEFINED_OBJECT, format!("{kind} \"{name}\" for table \"{table}\" does not exist")),
             (None, None) if function && !if_exists => (SqlState::UNDEFINED_FUNCTION, format!("could not find a {kind} named \"{name}\"")),
             (None, None) if function => (SqlState::UNDEFINED_FUNCTION, format!("{kind} {name}() does not exist")),
-            (None, None) if is_role => (SqlState::UNDEFINED_OBJECT, format!("role \"{unquoted}\" does not exist")),
             (None, None) if kind == "database" => (SqlState::INVALID_CATALOG_NAME, format!("database \"{unquoted}\" does not exist")),
             (None, None) if kind == "statistics" => (SqlState::UNDEFINED_OBJECT, format!("statistics object \"{name}\" does not exist")),
             (None, None) if kind == "collation" => {
@@ -156,7 +162,7 @@ fn drop_unknown(work: &Work<'_>, kind: &str, names: &[(String, Option<String>, O
         }
         work.notice(SqlState::SUCCESSFUL_COMPLETION, format!("{what}, skipping"));
     }
-    Ok(if is_role { "DROP ROLE".into() } else { format!("DROP {}", kind.to_uppercase()) })
+    Ok(format!("DROP {}", kind.to_uppercase()))
 }
 
 // Schemas.
@@ -181,32 +187,21 @@ pub(crate) fn check_not_system(schema: &SchemaDescriptor) -> PgResult<()> {
     Ok(())
 }
 
-/// Whether a role is one of the reserved words that stand for the session's own.
-fn is_own_role(role: &ast::Ident) -> bool {
-    role.quote_style.is_none() && matches!(role.value.as_str(), "current_user" | "session_user" | "current_role")
-}
-
-async fn create_schema(work: Work<'_>, name: Option<&ast::Ident>, if_not_exists: bool, elements: &[Ddl]) -> PgResult<String> {
+async fn create_schema(
+    work: Work<'_>,
+    name: Option<&ast::Ident>,
+    owner: Option<&RoleRef>,
+    if_not_exists: bool,
+    elements: &[Ddl],
+) -> PgResult<String> {
     const TAG: &str = "CREATE SCHEMA";
-    let name = match name {
-        Some(name) if is_own_role(name) => work.ctx.session.current_user().to_owned(),
-        Some(name) => fold(name),
-        None => String::new(),
-    };
-    let (owners, elements): (Vec<&Ddl>, Vec<&Ddl>) = elements.iter().partition(|e| matches!(e, Ddl::Alter { .. }));
-    for owner in owners {
-        let Ddl::Alter { actions, .. } = owner else { continue };
-        for action in actions {
-            if let AlterAction::OwnerTo(role) = action {
-                alter::check_owner(work, role)?;
-            }
-        }
-    }
+    let owner = owner.map(|role| work.role(role)).transpose()?;
+    let name = name.map(fold).or_else(|| owner.as_ref().map(|role| role.name.clone())).unwrap_or_default();
     check_schema_name(&name)?;
     if if_not_exists && !elements.is_empty() {
         return Err(PgError::unsupported("CREATE SCHEMA IF NOT EXISTS cannot include schema elements"));
     }
-    for element in &elements {
+    for element in elements {
         let named = match element {
             Ddl::CreateTable(create) => Some(&create.name),
             Ddl::CreateView(create) => Some(&create.name),
@@ -232,13 +227,17 @@ async fn create_schema(work: Work<'_>, name: Option<&ast::Ident>, if_not_exists:
     }
     let oid = work.next_oid().await?;
     work.put_schema(SchemaDescriptor { oid, name, comment: None, temporary: None })?;
+    let role = owner.map_or(work.ctx.role, |owner| owner.oid);
+    if role != work.ctx.role {
+        work.put_rights(RightsOf::Schema(oid), Rights::of(role))?;
+    }
     if elements.is_empty() {
         return Ok(TAG.into());
     }
     // Elements are made in the new schema.
     let mut path = vec![oid];
     path.extend(work.ctx.search_path.iter().copied());
-    let inner = work.ctx.with_catalog(work.catalog(), path.into());
+    let inner = work.ctx.with_catalog(work.catalog(), path.into()).with_role(role);
     // What others need comes first, in whatever order they are written.
     let rank = |element: &&Ddl| match element {
         Ddl::CreateSequence { .. } => 0,
@@ -247,7 +246,7 @@ async fn create_schema(work: Work<'_>, name: Option<&ast::Ident>, if_not_exists:
         Ddl::CreateIndex(_) => 3,
         _ => 4,
     };
-    let mut ordered = elements;
+    let mut ordered: Vec<&Ddl> = elements.iter().collect();
     ordered.sort_by_key(rank);
     for element in ordered {
         run(Work { ctx: &inner }, element).await?;

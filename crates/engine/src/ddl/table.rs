@@ -640,6 +640,7 @@ fn table_query(work: Work<'_>, query: &ast::Statement, names: &[ast::Ident]) -> 
     let catalog = work.catalog();
     let path = work.path();
     let bound = bind_statement(&work.bind_context(&catalog, &path), query)?;
+    stoa_sql::privileges::check(&catalog, work.ctx.role, &bound)?;
     if !bound.params.is_empty() {
         return Err(PgError::unsupported("materialized views and SELECT INTO do not take parameters"));
     }
@@ -830,7 +831,9 @@ pub(crate) async fn refresh(work: Work<'_>, name: &ObjectName, concurrently: boo
     };
     let catalog = work.catalog();
     let path = work.path();
-    let query = query_of(bind_stored_query(&work.bind_context(&catalog, &path), view.oid, &syntax)?, &[])?;
+    let bound = bind_stored_query(&work.bind_context(&catalog, &path), view.oid, &syntax)?;
+    stoa_sql::privileges::check(&catalog, work.ctx.role, &bound)?;
+    let query = query_of(bound, &[])?;
     let mut builder = TableBuilder::of(work, old.clone());
     builder.move_storage().await?;
     let table = builder.table;

@@ -14,7 +14,9 @@ use stoa_sql::catalog::names::has_constraint;
 use stoa_sql::typed::tree::{Bound, BoundBody, ColId, Expr, Output, Query, Rel, TableScan};
 use stoa_syntax::ast::{self, ObjectName};
 use stoa_table::catalog::store::{encode, relation_key, schema_key, storage_of};
-use stoa_table::catalog::{CatalogSnapshot, ColumnId, Numbers, Oid, PG_CATALOG_OID, Relation, SchemaDescriptor, TableDescriptor};
+use stoa_table::catalog::{
+    CatalogSnapshot, ColumnId, Numbers, ObjectClass, Oid, PG_CATALOG_OID, Privileges, Relation, RightsOf, SchemaDescriptor, TableDescriptor,
+};
 use stoa_table::txn::TableLockMode;
 use stoa_table::{TableId, TableSchema};
 
@@ -56,6 +58,7 @@ impl<'a> Work<'a> {
     }
 
     pub fn remove(&self, oid: Oid) -> PgResult<()> {
+        self.ctx.remove_rights(RightsOf::Relation(oid))?;
         self.ctx.txn.add_catalog_mutation(&relation_key(oid), None)?;
         self.ctx.txn.change_catalog(move |catalog| {
             catalog.remove_relation(oid);
@@ -64,6 +67,9 @@ impl<'a> Work<'a> {
     }
 
     pub fn put_schema(&self, schema: SchemaDescriptor) -> PgResult<()> {
+        if schema.temporary.is_none() && self.catalog().schema(schema.oid).is_none() {
+            self.ctx.put_rights_of_new(RightsOf::Schema(schema.oid), 0, ObjectClass::Schema)?;
+        }
         self.ctx.txn.add_catalog_mutation(&schema_key(schema.oid), Some(&encode(&schema)?))?;
         self.ctx.txn.change_catalog(move |catalog| {
             if catalog.schema_by_name(&schema.name).is_some_and(|other| other.oid != schema.oid) {
@@ -75,6 +81,10 @@ impl<'a> Work<'a> {
     }
 
     pub fn remove_schema(&self, oid: Oid) -> PgResult<()> {
+        self.ctx.remove_rights(RightsOf::Schema(oid))?;
+        for defaults in self.catalog().authority().defaults().filter(|d| d.of.schema == oid) {
+            self.put_defaults(defaults.of, None)?;
+        }
         self.ctx.txn.add_catalog_mutation(&schema_key(oid), None)?;
         self.ctx.txn.change_catalog(move |catalog| {
             if let Some(left) = catalog.relations().find(|r| r.schema() == oid) {
@@ -170,7 +180,7 @@ impl<'a> Work<'a> {
         let (schema, name) = self.split(name)?;
         let catalog = self.catalog();
         match schema {
-            Some(schema) => Ok(self.schema_oid(&catalog, &schema).and_then(|oid| catalog.relation_by_name(oid, &name).cloned())),
+            Some(schema) => Ok(self.schema_to_look_in(&catalog, &schema)?.and_then(|oid| catalog.relation_by_name(oid, &name).cloned())),
             None => Ok(self.path().iter().find_map(|oid| catalog.relation_by_name(*oid, &name).cloned())),
         }
     }
@@ -186,7 +196,7 @@ impl<'a> Work<'a> {
             catalog.primary_key_named(schema, &name).map(|t| (t.oid, FoundIndex::PrimaryKey))
         };
         match schema {
-            Some(schema) => Ok(self.schema_oid(&catalog, &schema).and_then(look)),
+            Some(schema) => Ok(self.schema_to_look_in(&catalog, &schema)?.and_then(look)),
             None => Ok(self.path().iter().find_map(|oid| look(*oid))),
         }
     }
@@ -200,6 +210,15 @@ impl<'a> Work<'a> {
             path.insert(0, temporary);
         }
         path
+    }
+
+    /// The schema with a name, which the current role must be allowed to look into.
+    fn schema_to_look_in(&self, catalog: &CatalogSnapshot, name: &str) -> PgResult<Option<Oid>> {
+        let found = self.schema_oid(catalog, name);
+        if let Some(oid) = found.filter(|_| name != "pg_temp") {
+            stoa_sql::privileges::check_schema(catalog, self.ctx.role, oid, Privileges::USAGE)?;
+        }
+        Ok(found)
     }
 
     fn schema_oid(&self, catalog: &CatalogSnapshot, name: &str) -> Option<Oid> {
@@ -402,6 +421,9 @@ impl<'a> Work<'a> {
             body: BoundBody::Query(Query { rel, outputs }),
             params: Vec::new(),
             uses: Vec::new(),
+            accesses: Vec::new(),
+            functions: Vec::new(),
+            schemas: Vec::new(),
             warnings: Vec::new(),
             names_cursor: false,
             unpopulated: None,

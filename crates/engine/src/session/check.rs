@@ -12,8 +12,9 @@ use std::sync::Arc;
 use stoa_exec::nodes::StatementContext;
 use stoa_pg::types::{PgType, SqlType};
 use stoa_pg::{PgError, PgResult, SqlState};
+use stoa_sql::privileges::{not_owner, relation_kind};
 use stoa_syntax::ast::ObjectName;
-use stoa_table::catalog::{IndexDescriptor, Relation};
+use stoa_table::catalog::{IndexDescriptor, Relation, RightsOf};
 
 /// What the statement answers.
 pub(crate) fn columns() -> Arc<[OutputColumn]> {
@@ -54,6 +55,10 @@ pub(crate) async fn run(ctx: &StatementContext, table: bool, name: &ObjectName, 
             }
         }
     };
+    let relation = ctx.catalog.view_of_rows(target.table.oid).map_or(target.table.oid, |view| view.oid);
+    if !ctx.catalog.authority().owns(ctx.role, RightsOf::Relation(relation)) {
+        return Err(not_owner(relation_kind(&ctx.catalog, relation), &target.table.name));
+    }
     let mut report = check_and_record(ctx, &target).await?;
     for (index, entries, ranges) in &report.checked {
         let faults = report.faults.iter().filter(|f| f.index == *index).count();

@@ -341,7 +341,7 @@ impl Session {
         if self.cursors.contains_key(&declare.name) {
             return Err(PgError::new(SqlState::DUPLICATE_CURSOR, format!("cursor \"{}\" already exists", declare.name)));
         }
-        let bound = self.bound_and_locked(statement).await?;
+        let bound = self.bound_and_allowed(statement).await?;
         if matches!(bound.bound.body, stoa_sql::typed::tree::BoundBody::Mutation(_)) {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, "DECLARE CURSOR takes a query"));
         }

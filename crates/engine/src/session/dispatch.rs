@@ -33,7 +33,7 @@ impl Session {
         }
         match body {
             Body::Sql(sql) if is_bindable(sql) => {
-                let bound = self.bound_and_locked(statement).await?;
+                let bound = self.bound_and_allowed(statement).await?;
                 let params = if statement.recalled && bound.params.is_empty() { Vec::new() } else { params };
                 self.run_bound(&bound, params.into(), statement.text.clone()).await
             }
@@ -46,7 +46,10 @@ impl Session {
                 Utility::Ddl(ddl) => Box::pin(self.run_ddl(DdlStatement::Other(ddl), statement, params)).await,
                 _ => Err(PgError::internal("a definition that is none")),
             },
-            Body::Utility(utility) => Box::pin(self.run_utility(utility, statement, params)).await,
+            Body::Utility(utility) => {
+                self.check_utility(utility)?;
+                Box::pin(self.run_utility(utility, statement, params)).await
+            }
         }
     }
 
@@ -136,7 +139,7 @@ impl Session {
                 (&*target, values)
             }
         };
-        let bound = self.bound_and_locked(query).await?;
+        let bound = self.bound_and_allowed(query).await?;
         if !matches!(bound.bound.body, BoundBody::Query(_)) {
             return Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, "prepared statement is not a SELECT"));
         }
@@ -196,13 +199,8 @@ impl Session {
                 self.set_role(role.as_deref(), *local)?;
                 done(set_or_reset(statement))
             }
-            Utility::SetSessionAuthorization { user, .. } => {
-                if let Some(user) = user.as_deref().filter(|u| *u != self.shared.session_user) {
-                    self.check_role(user)?;
-                    return Err(
-                        PgError::unsupported("SET SESSION AUTHORIZATION to another user is not supported").hint("Connect as that user.")
-                    );
-                }
+            Utility::SetSessionAuthorization { user, local } => {
+                self.set_session_authorization(user.as_deref(), *local)?;
                 done(set_or_reset(statement))
             }
             Utility::Reset(name) => {
@@ -210,8 +208,8 @@ impl Session {
                 done("RESET")
             }
             Utility::Show(name) => Ok(Execution::Rows(match name {
-                Some(name) => show::one(&self.shared, name, self.value_context())?,
-                None => show::all(&self.shared, self.value_context())?,
+                Some(name) => show::one(&self.shared, self.seen_catalog().authority(), name, self.value_context())?,
+                None => show::all(&self.shared, self.seen_catalog().authority(), self.value_context())?,
             })),
             Utility::Discard(target) => self.discard(*target).await,
             Utility::Declare(declare) => self.declare(declare, statement, params).await,
@@ -230,7 +228,7 @@ impl Session {
             }
             Utility::Execute { name, args } => {
                 let (target, values) = self.execute_arguments(name, args, statement).await?;
-                let bound = self.bound_and_locked(&target).await?;
+                let bound = self.bound_and_allowed(&target).await?;
                 self.run_bound(&bound, values.into(), target.text.clone()).await
             }
             Utility::Deallocate(None) => {
@@ -332,33 +330,11 @@ impl Session {
     // Settings.
 
     fn set(&mut self, name: &str, new: &SetValue, local: bool) -> PgResult<()> {
-        let lower = name.to_ascii_lowercase();
-        let text = match new {
-            SetValue::Default => None,
-            SetValue::Interval { text, fields } => Some(match fields.as_str() {
-                "" | "hour to second" => format!("INTERVAL '{text}'"),
-                // A text with a colon says itself what are hours and what minutes; a number counts in the last field.
-                "hour to minute" if text.contains(':') => format!("INTERVAL '{text}'"),
-                "hour to minute" => format!("INTERVAL '{text} minute'"),
-                field => format!("INTERVAL '{text} {field}'"),
-            }),
-            SetValue::Values(items) if matches!(lower.as_str(), "search_path" | "temp_tablespaces") => {
-                let names: Vec<String> = items.iter().map(|i| stoa_sql::catalog::deparse::quote_name(&i.text)).collect();
-                Some(names.join(", "))
-            }
-            SetValue::Values(items) if lower == "datestyle" => Some(items.iter().map(|i| i.text.as_str()).collect::<Vec<_>>().join(", ")),
-            SetValue::Values(items) => match items.as_slice() {
-                [item] => Some(item.text.clone()),
-                _ => {
-                    settings::find(name).ok_or_else(|| settings::unrecognized(name))?;
-                    return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, format!("SET {name} takes only one argument")));
-                }
-            },
-        };
+        let text = value::text_of(name, new)?;
         if local && !self.block.explicit {
             self.shared.warning(SqlState::NO_ACTIVE_SQL_TRANSACTION, "SET LOCAL can only be used in transaction blocks");
         }
-        self.set_text(&lower, name, text.as_deref(), local)
+        self.set_text(&name.to_ascii_lowercase(), name, text.as_deref(), local)
     }
 
     fn set_text(&mut self, lower: &str, name: &str, text: Option<&str>, local: bool) -> PgResult<()> {
@@ -381,11 +357,11 @@ impl Session {
                 self.set_transaction(modes)
             }
             "role" => self.set_role(text, local),
-            "session_authorization" => match text {
-                Some(user) => self.check_role(user),
-                None => Ok(()),
-            },
-            _ => self.shared.change_settings(|levels| levels.set(name, text, local)),
+            "session_authorization" => self.set_session_authorization(text, local),
+            _ => {
+                settings::levels::check_allowed(name, self.is_superuser())?;
+                self.shared.change_settings(|levels| levels.set(name, text, local))
+            }
         }
     }
 
@@ -428,22 +404,6 @@ impl Session {
         self.set_text(&name.to_ascii_lowercase(), name, text, false)
     }
 
-    fn set_role(&mut self, role: Option<&str>, local: bool) -> PgResult<()> {
-        let role = role.filter(|r| *r != "none");
-        if let Some(role) = role {
-            self.check_role(role)?;
-        }
-        self.shared.change_settings(|levels| levels.set("role", Some(role.unwrap_or("none")), local))
-    }
-
-    /// Roles are the user of the session, and those that every database has.
-    fn check_role(&self, role: &str) -> PgResult<()> {
-        if role == self.shared.session_user || matches!(role, "stoa" | "postgres") {
-            return Ok(());
-        }
-        Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, format!("role \"{role}\" does not exist")))
-    }
-
     async fn discard(&mut self, target: DiscardTarget) -> PgResult<Execution> {
         let tag = match target {
             DiscardTarget::Plans => "DISCARD PLANS",
@@ -458,6 +418,7 @@ impl Session {
             DiscardTarget::All => {
                 self.check_not_in_block("DISCARD ALL")?;
                 self.close_all_cursors();
+                self.set_session_authorization(None, false)?;
                 self.shared.change_settings(settings::Levels::reset_all);
                 self.close_all_prepared();
                 self.listen(ListenChange::UnlistenAll);
@@ -556,7 +517,7 @@ impl Session {
     ) -> PgResult<Execution> {
         let options = explain::options(&explain.options)?;
         let (bound, params, text) = match &*explain.body {
-            Body::Sql(sql) if is_bindable(sql) => (self.bound_and_locked(outer).await?, params, outer.text.clone()),
+            Body::Sql(sql) if is_bindable(sql) => (self.bound_and_allowed(outer).await?, params, outer.text.clone()),
             Body::Utility(utility) => match &**utility {
                 Utility::Execute { name, args } => {
                     let target = self.prepared(name)?.inner.clone();
@@ -567,7 +528,7 @@ impl Session {
                         let (target, values) = self.execute_arguments(name, args, outer).await?;
                         (target, Some(values))
                     };
-                    let bound = self.bound_and_locked(&target).await?;
+                    let bound = self.bound_and_allowed(&target).await?;
                     let values = match values {
                         Some(values) => values,
                         None => bound.params.iter().map(null_of).collect::<PgResult<_>>()?,
@@ -578,7 +539,7 @@ impl Session {
                 Utility::Declare(_) => {
                     let Utility::Declare(declare) = &**utility else { return Err(PgError::internal("DECLARE")) };
                     let prepared = self.prepare_query(&declare.query, outer)?;
-                    (self.bound_and_locked(&prepared).await?, params, outer.text.clone())
+                    (self.bound_and_allowed(&prepared).await?, params, outer.text.clone())
                 }
                 Utility::Ddl(ddl) => {
                     let query = match &**ddl {
@@ -590,7 +551,7 @@ impl Session {
                         _ => return Err(PgError::unsupported("EXPLAIN of this statement is not supported")),
                     };
                     let prepared = self.prepare_query(query, outer)?;
-                    (self.bound_and_locked(&prepared).await?, params, outer.text.clone())
+                    (self.bound_and_allowed(&prepared).await?, params, outer.text.clone())
                 }
                 _ => return Err(PgError::unsupported("EXPLAIN of this statement is not supported")),
             },
@@ -632,6 +593,9 @@ pub(crate) async fn evaluate(context: &stoa_exec::nodes::StatementContext, exprs
         body: BoundBody::Query(Query { rel: Rel::Project { input: Box::new(Rel::One), exprs: columns }, outputs }),
         params: Vec::new(),
         uses: Vec::new(),
+        accesses: Vec::new(),
+        functions: Vec::new(),
+        schemas: Vec::new(),
         warnings: Vec::new(),
         names_cursor: false,
         unpopulated: None,

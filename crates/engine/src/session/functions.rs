@@ -1,20 +1,22 @@
 //! Functions about the session, its transaction and its server, called for one row.
 
-use super::cursor_row;
+use super::{cursor_row, show};
 use arrow::array::StringViewArray;
 use datafusion::common::ScalarValue;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
+use stoa_exec::environment::SessionEnvironment;
 use stoa_exec::environment::waiting;
-use stoa_exec::environment::{SessionEnvironment, SessionShared};
 use stoa_exec::settings::{self, Kind};
 use stoa_pg::values::array::array_of_elements;
 use stoa_pg::values::datetime::epoch::from_clock;
 use stoa_pg::values::interval::Interval;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_sql::bind::dml::KEY_OF_CURRENT_ROW;
+use stoa_sql::catalog::names::role_name;
 use stoa_table::catalog::Oid;
+use stoa_table::catalog::role::SIGNAL_BACKEND;
 use stoa_table::services::Signal;
 use stoa_table::services::locks::Wait;
 use stoa_table::txn::advisory::AdvisoryKey;
@@ -29,11 +31,11 @@ pub(super) fn call(system: &SessionEnvironment, function: &str, args: &[ScalarVa
         "current_database" | "current_catalog" => text(Some(session.database.clone())),
         "current_schema" => text(schemas(system, false).into_iter().next()),
         "current_schemas" => names(schemas(system, boolean(args, 0))),
-        "current_user" | "current_role" | "user" | "getpgusername" => text(Some(session.current_user())),
-        "session_user" => text(Some(session.session_user.clone())),
+        "current_user" | "current_role" | "user" | "getpgusername" => text(Some(role_name(&system.catalog, system.role))),
+        "session_user" => text(Some(role_name(&system.catalog, session.session_role()))),
         "current_query" => text(Some(session.activity().query.to_string())),
-        "current_setting" => current_setting(session, args),
-        "set_config" => set_config(session, args),
+        "current_setting" => current_setting(system, args),
+        "set_config" => set_config(system, args),
         "pg_settings_get_flags" => flags(string(args, 0)),
         "pg_backend_pid" => Ok(ScalarValue::Int32(i32::try_from(session.pid).ok())),
         "inet_client_addr" => text(session.client.address.map(|a| a.ip().to_string())),
@@ -117,7 +119,7 @@ fn integer(args: &[ScalarValue], at: usize) -> Option<i64> {
 /// The schemas of the search path, with those that are there without being named if `implicit`.
 fn schemas(system: &SessionEnvironment, implicit: bool) -> Vec<String> {
     let named = &system.session.settings().search_path;
-    let user = system.session.current_user();
+    let user = role_name(&system.catalog, system.role);
     let temporary = system.session.temporary_schema();
     let is_named = |oid: Oid, name: &str| {
         named.iter().any(|n| n == name || (n == "$user" && name == user) || (n == "pg_temp" && temporary == Some(oid)))
@@ -134,27 +136,35 @@ fn schemas(system: &SessionEnvironment, implicit: bool) -> Vec<String> {
 
 // Settings.
 
-fn current_setting(session: &SessionShared, args: &[ScalarValue]) -> PgResult<ScalarValue> {
+fn current_setting(system: &SessionEnvironment, args: &[ScalarValue]) -> PgResult<ScalarValue> {
     let Some(name) = string(args, 0) else { return Ok(ScalarValue::Utf8View(None)) };
-    match session.show(&name) {
+    if !show::may_examine(system.catalog.authority(), system.role, &name) {
+        return Err(show::private(&name));
+    }
+    match system.session.show(&name) {
         Some(value) => text(Some(value)),
         None if boolean(args, 1) => text(None),
         None => Err(settings::unrecognized(&name)),
     }
 }
 
-fn set_config(session: &SessionShared, args: &[ScalarValue]) -> PgResult<ScalarValue> {
+fn set_config(system: &SessionEnvironment, args: &[ScalarValue]) -> PgResult<ScalarValue> {
+    let (session, authority) = (&*system.session, system.catalog.authority());
     let Some(name) = string(args, 0) else {
         return Err(PgError::new(SqlState::NULL_VALUE_NOT_ALLOWED, "SET requires parameter name"));
     };
-    if matches!(
-        name.to_ascii_lowercase().as_str(),
-        "transaction_isolation" | "transaction_read_only" | "transaction_deferrable" | "role" | "session_authorization"
-    ) {
+    if matches!(name.to_ascii_lowercase().as_str(), "transaction_isolation" | "transaction_read_only" | "transaction_deferrable") {
         return Err(PgError::unsupported(format!("set_config cannot change {name}")).hint("Use SET."));
     }
-    let value = string(args, 1);
-    session.change_settings(|levels| levels.set(&name, value.as_deref(), boolean(args, 2)))?;
+    let (value, local) = (string(args, 1), boolean(args, 2));
+    match name.to_ascii_lowercase().as_str() {
+        "role" => super::roles::set_role(session, authority, value.as_deref(), local)?,
+        "session_authorization" => super::roles::set_session_authorization(session, authority, value.as_deref(), local)?,
+        _ => {
+            settings::levels::check_allowed(&name, authority.is_superuser(system.role))?;
+            session.change_settings(|levels| levels.set(&name, value.as_deref(), local))?;
+        }
+    }
     text(session.show(&name))
 }
 
@@ -187,6 +197,7 @@ fn signal(system: &SessionEnvironment, args: &[ScalarValue], signal: Signal) -> 
     let pid = integer(args, 0);
     let known = match pid.and_then(|pid| u32::try_from(pid).ok()) {
         Some(pid) => {
+            check_signal(system, pid, signal)?;
             let sessions = system.database.tables.services().sessions();
             waiting::answer(&system.session, async { Ok(sessions.signal(pid, signal).await) })?
         }
@@ -197,6 +208,24 @@ fn signal(system: &SessionEnvironment, args: &[ScalarValue], signal: Signal) -> 
         system.session.warning(SqlState::WARNING, message);
     }
     Ok(truth(known))
+}
+
+/// Whom the current role may disturb: sessions of roles whose rights it has, others but superusers' by `pg_signal_backend`.
+fn check_signal(system: &SessionEnvironment, pid: u32, signal: Signal) -> PgResult<()> {
+    let Some(session) = system.database.session(pid) else { return Ok(()) };
+    let (authority, me, other) = (system.catalog.authority(), system.role, session.login.oid);
+    let (what, doing) = match signal {
+        Signal::Terminate => ("terminate superuser process", "process is being terminated"),
+        Signal::Cancel | Signal::CancelWith(_) => ("cancel superuser query", "query is being canceled"),
+    };
+    let denied = |message: String| Err(PgError::new(SqlState::INSUFFICIENT_PRIVILEGE, message));
+    if authority.is_superuser(other) && !authority.is_superuser(me) {
+        return denied(format!("must be a superuser to {what}"));
+    }
+    if !authority.has_rights_of(me, other) && !authority.has_rights_of(me, SIGNAL_BACKEND) {
+        return denied(format!("must be a member of the role whose {doing} or member of pg_signal_backend"));
+    }
+    Ok(())
 }
 
 // Waiting.

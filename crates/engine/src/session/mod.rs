@@ -2,7 +2,7 @@
 //!
 //! Reading order: [`api`] (what callers see) → [`stoa_exec::environment::session`] (what other sessions may see of this one) → [`stoa_exec::settings`] →
 //! [`session_impl`] (life of a session and of a statement) → [`dispatch`] (one statement) → [`transaction`] → [`prepared`], [`shapes`] →
-//! [`cursor`] → [`copy`] → [`explain`] → [`system`], [`functions`] (what functions may ask).
+//! [`login`], [`roles`] → [`cursor`] → [`copy`] → [`explain`] → [`system`], [`functions`] (what functions may ask).
 
 pub mod api;
 pub(crate) mod background;
@@ -14,8 +14,10 @@ pub(crate) mod cursor_row;
 pub mod dispatch;
 pub mod explain;
 pub mod functions;
+pub mod login;
 mod object_functions;
 pub mod prepared;
+mod roles;
 pub mod session_impl;
 mod shapes;
 pub mod show;
@@ -24,9 +26,12 @@ pub(crate) mod table_locks;
 pub mod transaction;
 
 pub use api::{CopyFormat, Execution, OutputColumn, ParamValue, Prepared, Rows, RowsTag, Session, SessionOptions, TransactionStatus};
+pub use login::LoginRole;
 pub use prepared::Description;
 pub use stoa_exec::environment::{Notice, SessionShared};
 pub use stoa_table::services::notifications::Notification;
 
+#[cfg(test)]
+mod role_tests;
 #[cfg(test)]
 pub(crate) mod write_tests;

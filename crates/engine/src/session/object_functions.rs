@@ -9,9 +9,11 @@ use stoa_exec::environment::SessionEnvironment;
 use stoa_exec::environment::waiting;
 use stoa_pg::values::array::array_of_elements;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
+use stoa_sql::bind::dml::NEXT_OF_IDENTITY;
 use stoa_sql::definition::functions::{Answer, Args, Objects, big, null, own_storage, storage, text};
+use stoa_sql::privileges::denied;
 use stoa_table::TableId;
-use stoa_table::catalog::{Numbers, Relation, SequenceDescriptor};
+use stoa_table::catalog::{CatalogSnapshot, Numbers, ObjectClass, Privileges, Relation, RightsOf, SequenceDescriptor};
 use stoa_table::txn::TableLockMode;
 
 /// The objects that a session sees.
@@ -22,7 +24,7 @@ pub(super) fn with_objects<T>(system: &SessionEnvironment, run: impl FnOnce(&Obj
         catalog: &system.catalog,
         path: &system.search_path,
         temporary: system.session.temporary_schema(),
-        user: &system.session.session_user,
+        role: system.role,
         database: &system.session.database,
         eval: &eval,
     })
@@ -57,8 +59,12 @@ fn answer(system: &SessionEnvironment, function: &str, args: &[ScalarValue], res
 fn sequences(system: &SessionEnvironment, function: &str, args: &Args<'_>, _: &SqlType) -> Answer {
     let catalog = &*system.catalog;
     match function {
-        "nextval" => {
+        "nextval" | NEXT_OF_IDENTITY => {
             let (sequence, numbers) = locked_sequence(system, args)?;
+            // Whoever may write the table may have its identities.
+            if function == "nextval" {
+                check_sequence(system, &sequence, Privileges::USAGE.or(Privileges::UPDATE))?;
+            }
             if !sequence.temporary {
                 system.txn.require_writable("nextval()")?;
             }
@@ -73,6 +79,7 @@ fn sequences(system: &SessionEnvironment, function: &str, args: &Args<'_>, _: &S
         }
         "currval" => {
             let (sequence, _) = sequence(system, args)?;
+            check_sequence(system, &sequence, Privileges::USAGE.or(Privileges::SELECT))?;
             let value = system.session.sequences.lock().current.get(&sequence.oid).copied();
             match value {
                 Some(value) => big(value),
@@ -84,6 +91,9 @@ fn sequences(system: &SessionEnvironment, function: &str, args: &Args<'_>, _: &S
         }
         "lastval" => {
             let values = system.session.sequences.lock();
+            if let Some(Relation::Sequence(last)) = values.last.and_then(|oid| catalog.relation(oid)).map(|r| &**r) {
+                check_sequence(system, last, Privileges::USAGE.or(Privileges::SELECT))?;
+            }
             match values.last.filter(|oid| catalog.relation(*oid).is_some()).and_then(|oid| values.current.get(&oid).copied()) {
                 Some(value) => big(value),
                 None => Err(PgError::new(SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE, "lastval is not yet defined in this session")),
@@ -91,6 +101,7 @@ fn sequences(system: &SessionEnvironment, function: &str, args: &Args<'_>, _: &S
         }
         "setval" => {
             let (sequence, numbers) = locked_sequence(system, args)?;
+            check_sequence(system, &sequence, Privileges::UPDATE)?;
             if !sequence.temporary {
                 system.txn.require_writable("setval()")?;
             }
@@ -104,6 +115,7 @@ fn sequences(system: &SessionEnvironment, function: &str, args: &Args<'_>, _: &S
         }
         "pg_sequence_last_value" => {
             let (sequence, numbers) = sequence(system, args)?;
+            check_sequence(system, &sequence, Privileges::USAGE.or(Privileges::SELECT))?;
             let state = waiting::answer(&system.session, numbers.state(&sequence))?;
             big(state.is_called.then_some(state.last_value))
         }
@@ -174,6 +186,7 @@ fn statistics(system: &SessionEnvironment, function: &str, args: &Args<'_>, resu
             args.int(0)
                 .and_then(|pid| u32::try_from(pid).ok())
                 .and_then(|pid| system.database.session(pid))
+                .filter(|s| system.may_see(s))
                 .map(|s| s.activity().query.to_string()),
         ),
         "pg_stat_get_db_numbackends" => Ok(Some(ScalarValue::Int32(i32::try_from(system.database.sessions().len()).ok()))),
@@ -216,6 +229,19 @@ fn rows(system: &SessionEnvironment, tables: &[TableId]) -> PgResult<i64> {
         count = count.saturating_add(measured(system, *table)?.1);
     }
     Ok(i64::try_from(count).unwrap_or(i64::MAX))
+}
+
+/// 42501 unless the current role has one of these privileges on a sequence.
+fn check_sequence(system: &SessionEnvironment, sequence: &SequenceDescriptor, any: Privileges) -> PgResult<()> {
+    let of = RightsOf::Relation(sequence.oid);
+    // It may be one that the running statement has made.
+    let has = |catalog: &CatalogSnapshot| {
+        !catalog.authority().privileges(system.role, ObjectClass::Sequence, of, any, Privileges::NONE).0.is_empty()
+    };
+    if has(&system.catalog) || has(&system.txn.catalog()) {
+        return Ok(());
+    }
+    Err(denied("sequence", &sequence.name))
 }
 
 /// The sequence that is to be advanced or set: whoever is changing its definition is waited for.

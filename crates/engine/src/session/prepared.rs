@@ -4,9 +4,8 @@ use super::api::{OutputColumn, Prepared};
 use super::session_impl::Session;
 use super::table_locks::{TableLock, table_locks};
 use parking_lot::Mutex;
-use std::borrow::Cow;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use stoa_exec::environment::SessionEnvironment;
 use stoa_exec::settings::{LogStatement, SETTINGS};
 use stoa_pg::settings::ValueSettings;
@@ -57,9 +56,24 @@ pub(crate) struct BoundStatement {
     catalog: Arc<CatalogSnapshot>,
     search_path: Arc<[Oid]>,
     values: Arc<ValueSettings>,
+    /// The role that was found to be allowed to run it, on the catalog that it was bound against; 0 for none yet.
+    allowed: AtomicU32,
 }
 
 impl BoundStatement {
+    /// Whether a role may run it. What was found is kept: rights are part of the catalog.
+    ///
+    /// # Errors
+    /// 42501.
+    pub(crate) fn check(&self, role: Oid) -> PgResult<()> {
+        if self.allowed.load(Ordering::Relaxed) == role {
+            return Ok(());
+        }
+        stoa_sql::privileges::check(&self.catalog, role, &self.bound)?;
+        self.allowed.store(role, Ordering::Relaxed);
+        Ok(())
+    }
+
     /// The same with another tree, whose first columns are those of this one.
     pub(crate) fn with_tree(&self, bound: Bound) -> Self {
         Self {
@@ -71,6 +85,7 @@ impl BoundStatement {
             catalog: Arc::clone(&self.catalog),
             search_path: Arc::clone(&self.search_path),
             values: Arc::clone(&self.values),
+            allowed: AtomicU32::new(0),
         }
     }
 
@@ -99,13 +114,13 @@ pub struct Description {
 impl PreparedStatement {
     /// The statement's own text, as others may see it.
     pub(crate) fn shown_text(&self) -> Arc<str> {
-        match self.body.as_deref() {
-            Some(Body::Utility(_)) => match without_passwords(&self.statement_text) {
-                Cow::Borrowed(_) => Arc::clone(&self.statement_text),
-                Cow::Owned(text) => text.into(),
-            },
-            _ => Arc::clone(&self.statement_text),
-        }
+        let secret = match self.body.as_deref() {
+            Some(Body::Utility(utility)) => {
+                matches!(&**utility, Utility::Ddl(ddl) if matches!(&**ddl, Ddl::Role(role) if role.has_password()))
+            }
+            _ => false,
+        };
+        if secret { without_passwords(&self.statement_text).into() } else { Arc::clone(&self.statement_text) }
     }
 
     /// The query or change of data in it, which has parameters and is bound.
@@ -380,6 +395,7 @@ impl Session {
             catalog: Arc::clone(catalog),
             search_path: Arc::clone(search_path),
             values: settings.value.clone(),
+            allowed: AtomicU32::new(0),
         });
         *statement.bound.lock() = Some(out.clone());
         Ok(out)

@@ -2,6 +2,7 @@
 
 use super::api::{Execution, Prepared, SessionOptions};
 use super::cursor::Cursor;
+use super::login;
 use super::prepared::{ends_block, log_class};
 use super::transaction::Block;
 use datafusion::common::ScalarValue;
@@ -10,10 +11,12 @@ use std::pin::pin;
 use std::sync::Arc;
 use stoa_exec::environment::guard::interruptible;
 use stoa_exec::environment::{DatabaseInner, SessionEnvironment, SessionShared, StatementContext};
-use stoa_exec::settings::{LogStatement, Settings, levels};
+use stoa_exec::settings::{ChosenRole, LogStatement, Settings, levels};
 use stoa_pg::values::datetime::epoch::from_clock;
 use stoa_pg::{EvalContext, PgError, PgResult, SqlState};
-use stoa_table::catalog::{CatalogSnapshot, Oid, PG_CATALOG_OID};
+use stoa_sql::catalog::names::role_name;
+use stoa_sql::privileges::may_schema;
+use stoa_table::catalog::{CatalogSnapshot, Oid, PG_CATALOG_OID, Privileges};
 use stoa_table::services::notifications::Notification;
 use stoa_table::txn::Transaction;
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -59,23 +62,32 @@ impl std::fmt::Debug for Session {
 
 impl Session {
     pub(crate) fn open(database: Arc<DatabaseInner>, options: SessionOptions) -> PgResult<Self> {
+        let authority = Arc::clone(database.transactions.published_catalog().authority());
+        let role = login::role_of_session(&authority, &options.user)?;
         let name = if options.database.is_empty() { "stoa" } else { options.database.as_str() };
         if name != "stoa" && name != "postgres" {
             return Err(PgError::new(SqlState::INVALID_CATALOG_NAME, format!("database \"{name}\" does not exist")));
         }
-        let mut settings = Arc::clone(&database.base_settings.read());
+        login::check_connect(&authority, &role, name)?;
+        let mut settings = Settings::clone(&database.base_settings.read());
         if !options.application_name.is_empty() {
-            settings = Arc::new(settings.with("application_name", Some(&options.application_name))?);
+            settings = settings.with("application_name", Some(&options.application_name))?;
         }
+        let (mut settings, complaints) = login::start_settings(&authority, &role, settings);
         for (name, value) in &options.settings {
-            levels::check_changeable(name)?;
-            settings = Arc::new(settings.with(name, Some(value))?);
+            levels::check_allowed(name, role.superuser)?;
+            settings = login::with_setting(&authority, &role, &settings, name, value)?;
         }
         let pid = database.next_pid();
-        let user = if options.user.is_empty() { "stoa".to_owned() } else { options.user };
-        let shared = SessionShared::new(pid, rand::random(), user, name.to_owned(), options.client, database.tables.now_us(), settings);
+        let login = ChosenRole { oid: role.oid, name: role.name.clone(), superuser: role.superuser };
+        let shared = SessionShared::new(pid, rand::random(), login, name.to_owned(), options.client, database.tables.now_us(), settings);
         let shared = Arc::new(shared.with_admission(database.admission.clone()));
-        let notifications = Some(database.register(&shared)?);
+        let notifications = Some(database.register(&shared, role.superuser)?);
+        if let Err(error) = login::check_connection_limit(&database, &role) {
+            database.unregister(pid);
+            return Err(error);
+        }
+        complaints.into_iter().for_each(|error| shared.notice("WARNING", error));
         let started_us = shared.started_us;
         Ok(Self {
             database,
@@ -123,7 +135,7 @@ impl Session {
         let log = self.shared.begin_statement(statement.shown_text(), self.statement_us, self.block.started_us);
         let Some(body) = statement.body.as_deref() else { return Ok(Execution::Empty) };
         if log != LogStatement::None && log >= log_class(body) {
-            let (pid, user) = (self.shared.pid, &self.shared.session_user);
+            let (pid, user) = (self.shared.pid, &self.shared.login.name);
             tracing::info!(pid, user, "statement: {}", statement.shown_text());
         }
         let result = if self.block.failed && !ends_block(Some(body)) {
@@ -209,8 +221,9 @@ impl Session {
         }
         let catalog = txn.catalog();
         let search_path = self.search_path(&catalog);
-        let system =
-            Arc::new(SessionEnvironment { database: self.database.clone(), session: self.shared.clone(), catalog, search_path, txn });
+        let role = self.shared.current_role();
+        let (database, session) = (self.database.clone(), self.shared.clone());
+        let system = Arc::new(SessionEnvironment { database, session, catalog, search_path, txn, role });
         self.system = Some(Arc::clone(&system));
         Ok(system)
     }
@@ -269,7 +282,8 @@ impl Session {
         let settings = self.shared.settings();
         let temporary = self.shared.temporary_schema();
         let mut path: Vec<Oid> = Vec::new();
-        let user = self.shared.current_user();
+        let role = self.shared.current_role();
+        let user = role_name(catalog, role);
         for name in settings.search_path.iter() {
             let oid = match name.as_str() {
                 "$user" => catalog.schema_by_name(&user).map(|s| s.oid),
@@ -277,7 +291,8 @@ impl Session {
                 "pg_temp" => temporary,
                 name => catalog.schema_by_name(name).map(|s| s.oid),
             };
-            if let Some(oid) = oid.filter(|oid| !path.contains(oid)) {
+            let may_use = |oid: &Oid| may_schema(catalog, role, *oid, Privileges::USAGE);
+            if let Some(oid) = oid.filter(|oid| !path.contains(oid)).filter(may_use) {
                 path.push(oid);
             }
         }

@@ -104,6 +104,13 @@ impl Session {
         }
     }
 
+    /// As [`Session::bound_and_locked`], for a statement that is executed now, which the current role must be allowed to.
+    pub(crate) async fn bound_and_allowed(&mut self, statement: &PreparedStatement) -> PgResult<Arc<BoundStatement>> {
+        let bound = self.bound_and_locked(statement).await?;
+        bound.check(self.shared.current_role())?;
+        Ok(bound)
+    }
+
     /// Before a statement is kept: locks its tables, so that nobody is changing them and what is told of its columns is what it will
     /// give. Locks are those of its execution, and are kept until the transaction ends.
     ///

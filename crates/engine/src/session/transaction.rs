@@ -12,6 +12,7 @@ use stoa_exec::settings::{COMMIT_TOKEN, Settings, isolation_name};
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::utility::{Isolation, TransactionModes};
 use stoa_table::Durability;
+use stoa_table::catalog::CatalogSnapshot;
 use stoa_table::txn::{self, GroupId, Transaction, TxnOptions};
 
 /// The modes that a transaction has.
@@ -146,6 +147,11 @@ impl Session {
         };
         self.block.txn = Some(txn.clone());
         Ok(txn)
+    }
+
+    /// The catalog as the next statement will see it, without beginning a transaction.
+    pub(crate) fn seen_catalog(&self) -> Arc<CatalogSnapshot> {
+        self.block.txn.as_ref().map_or_else(|| self.database.transactions.published_catalog(), |txn| txn.catalog())
     }
 
     fn begin_transaction(&self, options: TxnOptions) -> Arc<Transaction> {

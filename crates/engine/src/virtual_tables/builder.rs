@@ -36,6 +36,8 @@ pub enum V {
     Floats(Vec<f32>),
     /// Microseconds since 1970.
     Time(i64),
+    /// A timestamptz as values have it.
+    Moment(i64),
     /// Microseconds.
     Span(i64),
 }
@@ -203,7 +205,11 @@ fn column(ty: &DataType, vector: bool, values: Vec<V>) -> PgResult<ArrayRef> {
         DataType::Timestamp(_, zone) => Arc::new(
             values
                 .iter()
-                .map(|v| if let V::Time(t) = v { Some(from_clock(*t)) } else { None })
+                .map(|v| match v {
+                    V::Time(t) => Some(from_clock(*t)),
+                    V::Moment(t) => Some(*t),
+                    _ => None,
+                })
                 .collect::<TimestampMicrosecondArray>()
                 .with_timezone_opt(zone.clone()),
         ),

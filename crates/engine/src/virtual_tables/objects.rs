@@ -5,10 +5,13 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use stoa_exec::environment::StatementContext;
 use stoa_pg::types::PgType;
+use stoa_sql::catalog::acl_text::acl_texts;
+use stoa_sql::catalog::names::role_name;
 use stoa_table::catalog::ColumnDescriptor;
 use stoa_table::catalog::ColumnId;
 use stoa_table::catalog::IndexDescriptor;
 use stoa_table::catalog::IndexKey;
+use stoa_table::catalog::RightsOf;
 use stoa_table::catalog::TableDescriptor;
 use stoa_table::catalog::ViewDescriptor;
 
@@ -187,6 +190,17 @@ pub fn referenced_index(table: &TableDescriptor, columns: &[ColumnId]) -> u32 {
         index.unique && key.len() == index.parts.len() && same(&key)
     };
     table.indexes.iter().find(by_columns).map_or(0, |i| i.oid)
+}
+
+/// The name of an object's owner.
+pub fn owner_name(ctx: &StatementContext, of: RightsOf) -> String {
+    role_name(&ctx.catalog, ctx.catalog.authority().rights(of).owner)
+}
+
+/// What was said of who may do what with an object; NULL for what was not.
+pub fn acl(ctx: &StatementContext, of: RightsOf) -> V {
+    let authority = ctx.catalog.authority();
+    authority.rights(of).acl.as_ref().map_or(V::Null, |acl| V::Texts(acl_texts(authority, acl)))
 }
 
 /// What definitions of objects are printed against.

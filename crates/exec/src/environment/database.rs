@@ -17,7 +17,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicI64;
 use std::sync::{Arc, OnceLock};
-use stoa_pg::{PgResult, SqlType};
+use stoa_pg::{PgError, PgResult, SqlType};
 use stoa_table::Tables;
 use stoa_table::column_cache::ColumnCache;
 use stoa_table::services::notifications::Notification;
@@ -187,13 +187,23 @@ impl DatabaseInner {
         self.tables.services().sessions().next_pid()
     }
 
-    /// A session begins; what it listens to arrives at what is returned.
+    /// A session begins; what it listens to arrives at what is returned. Some are for superusers alone.
     ///
     /// # Errors
     /// 53300 if there are too many.
-    pub fn register(&self, session: &Arc<SessionShared>) -> PgResult<UnboundedReceiver<Notification>> {
+    pub fn register(&self, session: &Arc<SessionShared>, superuser: bool) -> PgResult<UnboundedReceiver<Notification>> {
         let session = Arc::clone(session);
-        self.tables.services().sessions().register(session, self.options.max_sessions)
+        let all = self.options.max_sessions;
+        let reserved = self.base_settings.read().raw("superuser_reserved_connections").and_then(|text| text.parse().ok()).unwrap_or(0);
+        let most = if superuser { all } else { all.saturating_sub(reserved) };
+        let sessions = self.tables.services().sessions();
+        sessions.register(session, most).map_err(|error| {
+            if most < all && sessions.local().len() < all {
+                let what = "remaining connection slots are reserved for non-replication superuser connections";
+                return PgError::new(error.code(), what);
+            }
+            error.hint(format!("The server takes {all} connections at a time: max_connections, or serve's --max-connections."))
+        })
     }
 
     pub fn unregister(&self, pid: u32) {

@@ -2,7 +2,7 @@
 
 use super::admission::{Admission, Slot};
 use super::server::ClientInfo;
-use crate::settings::{Levels, LogStatement, Settings, severity_level};
+use crate::settings::{ChosenRole, Levels, LogStatement, Settings, severity_level};
 use datafusion::common::ScalarValue;
 use futures::future::BoxFuture;
 use futures::task::AtomicWaker;
@@ -105,7 +105,8 @@ pub struct SessionShared {
     pub pid: u32,
     /// What a cancel request must know.
     pub secret: u32,
-    pub session_user: String,
+    /// Who has logged in.
+    pub login: ChosenRole,
     pub database: String,
     pub client: ClientInfo,
     pub started_us: i64,
@@ -173,16 +174,17 @@ impl SessionShared {
     pub fn new(
         pid: u32,
         secret: u32,
-        user: String,
+        login: ChosenRole,
         database: String,
         client: ClientInfo,
         started_us: i64,
-        settings: Arc<Settings>,
+        settings: Settings,
     ) -> Self {
+        let settings = Arc::new(settings);
         Self {
             pid,
             secret,
-            session_user: user,
+            login,
             database,
             client,
             started_us,
@@ -287,11 +289,31 @@ impl SessionShared {
 
     /// The role whose rights count: SET ROLE, or the session's user.
     #[must_use]
+    pub fn current_role(&self) -> Oid {
+        self.role_of(|settings| settings.role.as_ref().or(settings.authorization.as_ref()), |role| role.oid)
+    }
+
+    /// The session's user: SET SESSION AUTHORIZATION, or who has logged in.
+    #[must_use]
+    pub fn session_role(&self) -> Oid {
+        self.role_of(|settings| settings.authorization.as_ref(), |role| role.oid)
+    }
+
+    /// The name that [`SessionShared::current_role`] had when it was chosen.
+    #[must_use]
     pub fn current_user(&self) -> String {
-        match self.settings().raw("role") {
-            Some(role) if role != "none" => role.to_owned(),
-            _ => self.session_user.clone(),
-        }
+        self.role_of(|settings| settings.role.as_ref().or(settings.authorization.as_ref()), |role| role.name.clone())
+    }
+
+    /// The name that [`SessionShared::session_role`] had when it was chosen.
+    #[must_use]
+    pub fn session_user(&self) -> String {
+        self.role_of(|settings| settings.authorization.as_ref(), |role| role.name.clone())
+    }
+
+    fn role_of<T>(&self, chosen: impl Fn(&Settings) -> Option<&Arc<ChosenRole>>, tell: impl Fn(&ChosenRole) -> T) -> T {
+        let settings = self.settings.read();
+        chosen(&settings).map_or_else(|| tell(&self.login), |role| tell(role))
     }
 
     /// Sends a message to the client, if its level is one that the client wants.
@@ -452,7 +474,10 @@ impl SessionShared {
             "transaction_isolation" => Some(isolation.to_owned()),
             "transaction_read_only" => on_off(read_only),
             "transaction_deferrable" => on_off(deferrable),
-            "session_authorization" => Some(self.session_user.clone()),
+            "session_authorization" => Some(self.session_user()),
+            "is_superuser" => {
+                on_off(self.role_of(|settings| settings.role.as_ref().or(settings.authorization.as_ref()), |role| role.superuser))
+            }
             _ => self.settings().show(name),
         }
     }

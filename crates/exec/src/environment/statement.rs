@@ -11,8 +11,11 @@ use std::sync::Arc;
 use stoa_pg::context::System;
 use stoa_pg::{EvalContext, PgError, PgResult, SqlState, SqlType};
 use stoa_sql::catalog::names::{class_named, shown_relation};
-use stoa_table::catalog::store::{encode_relation, relation_key};
-use stoa_table::catalog::{CatalogSnapshot, Oid, Relation};
+use stoa_sql::privileges::may_schema;
+use stoa_table::catalog::acl::PUBLIC_GRANTEE;
+use stoa_table::catalog::role::{FIRST_SUPERUSER, READ_ALL_STATS};
+use stoa_table::catalog::store::{encode, encode_relation, relation_key, rights_key};
+use stoa_table::catalog::{CatalogSnapshot, ObjectClass, Oid, Privileges, Relation, Rights, RightsOf, STORAGE_PREFIX};
 use stoa_table::txn::Transaction;
 
 /// What the statements of a transaction and their functions have around them, until the catalog or the path is another.
@@ -24,6 +27,8 @@ pub struct SessionEnvironment {
     /// Schemas in which unqualified names are looked up, in order, `pg_catalog` (and the temporary schema) included.
     pub search_path: Arc<[Oid]>,
     pub txn: Arc<Transaction>,
+    /// The role whose rights count.
+    pub role: Oid,
 }
 
 impl std::fmt::Debug for SessionEnvironment {
@@ -68,10 +73,20 @@ impl StatementContext {
         Self { system, made: Arc::default(), ..self.clone() }
     }
 
+    /// The same in the name of another role.
+    #[must_use]
+    pub fn with_role(&self, role: Oid) -> Self {
+        Self { system: Arc::new(SessionEnvironment { role, ..(*self.system).clone() }), ..self.clone() }
+    }
+
     /// Stores a relation, new or changed, in the transaction's catalog. Names are checked again when it commits.
     pub fn put_relation(&self, mut relation: Relation) -> PgResult<()> {
         if let Relation::Table(table) = &mut relation {
             stoa_sql::fulltext::settings::note_words(table);
+        }
+        if self.txn.catalog().relation(relation.oid()).is_none() && !relation.name().starts_with(STORAGE_PREFIX) {
+            let class = if matches!(relation, Relation::Sequence(_)) { ObjectClass::Sequence } else { ObjectClass::Table };
+            self.put_rights_of_new(RightsOf::Relation(relation.oid()), relation.schema(), class)?;
         }
         self.txn.add_catalog_mutation(&relation_key(relation.oid()), Some(&encode_relation(&relation)?))?;
         self.txn.change_catalog(move |catalog| {
@@ -82,6 +97,61 @@ impl StatementContext {
                 return Err(PgError::new(SqlState::DUPLICATE_TABLE, format!("relation \"{}\" already exists", relation.name())));
             }
             catalog.put_relation(relation.clone());
+            Ok(())
+        })
+    }
+}
+
+impl SessionEnvironment {
+    /// Whether the current role may see what a session does.
+    #[must_use]
+    pub fn may_see(&self, session: &SessionShared) -> bool {
+        let authority = self.catalog.authority();
+        authority.has_rights_of(self.role, session.login.oid) || authority.has_rights_of(self.role, READ_ALL_STATS)
+    }
+}
+
+impl StatementContext {
+    /// A new object is the current role's, and has the privileges that were said to be those of new ones.
+    ///
+    /// # Errors
+    /// As [`StatementContext::put_rights`].
+    pub fn put_rights_of_new(&self, of: RightsOf, schema: Oid, class: ObjectClass) -> PgResult<()> {
+        let rights = self.txn.catalog().authority().rights_of_new(self.role, schema, class);
+        // Of the first superuser nothing needs to be said.
+        if rights == Rights::of(FIRST_SUPERUSER) { Ok(()) } else { self.put_rights(of, rights) }
+    }
+
+    /// Stores whose an object is, and who may what with it.
+    ///
+    /// # Errors
+    /// What writing in the transaction raises.
+    pub fn put_rights(&self, of: RightsOf, rights: Rights) -> PgResult<()> {
+        self.txn.add_catalog_mutation(&rights_key(of), Some(&encode(&rights)?))?;
+        self.txn.change_catalog(move |catalog| {
+            // A role that is gone owns nothing and has no privileges.
+            let authority = catalog.authority_mut();
+            let lists = rights.columns.iter().map(|(_, list)| list).chain(&rights.acl).flatten();
+            let mut roles = lists.flat_map(|item| [item.grantee, item.grantor]).chain([rights.owner]);
+            if roles.any(|role| role != PUBLIC_GRANTEE && authority.role(role).is_none()) {
+                return Err(PgError::new(SqlState::UNDEFINED_OBJECT, "the role was dropped by another transaction"));
+            }
+            authority.put_rights(of, rights.clone());
+            Ok(())
+        })
+    }
+
+    /// Forgets the rights of an object that goes.
+    ///
+    /// # Errors
+    /// What writing in the transaction raises.
+    pub fn remove_rights(&self, of: RightsOf) -> PgResult<()> {
+        if !self.txn.catalog().authority().says_of(of) {
+            return Ok(());
+        }
+        self.txn.add_catalog_mutation(&rights_key(of), None)?;
+        self.txn.change_catalog(move |catalog| {
+            catalog.authority_mut().remove_rights(of);
             Ok(())
         })
     }
@@ -98,6 +168,10 @@ impl System for SessionEnvironment {
 
     fn schema_name(&self, oid: u32) -> Option<String> {
         self.catalog.schema(oid).map(|s| s.name.clone())
+    }
+
+    fn may_use_schema(&self, schema: u32) -> bool {
+        may_schema(&self.catalog, self.role, schema, Privileges::USAGE)
     }
 
     fn call(&self, function: &str, args: &[ScalarValue], result: &SqlType) -> PgResult<ScalarValue> {

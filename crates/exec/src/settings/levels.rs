@@ -80,9 +80,23 @@ impl Levels {
         Ok(())
     }
 
-    /// `RESET ALL`.
+    /// SET ROLE and SET SESSION AUTHORIZATION: `change` gives the values with another role.
+    pub fn set_role(&mut self, local: bool, change: impl Fn(&Settings) -> Settings) {
+        if !local {
+            self.now.session = Arc::new(change(&self.now.session));
+        }
+        self.now.effective = Arc::new(change(&self.now.effective));
+    }
+
+    /// `RESET ALL`; who the session is stays.
     pub fn reset_all(&mut self) {
-        self.now = Pair { session: self.reset.clone(), effective: self.reset.clone() };
+        let kept = |of: &Settings| {
+            if of.role.is_none() && of.authorization.is_none() {
+                return self.reset.clone();
+            }
+            Arc::new(self.reset.with_authorization(of.authorization.clone()).with_role(of.role.clone()))
+        };
+        self.now = Pair { session: kept(&self.now.session), effective: kept(&self.now.effective) };
     }
 
     /// A transaction or a savepoint begins.
@@ -111,6 +125,17 @@ impl Levels {
         self.saved.clear();
         self.now.effective = self.now.session.clone();
     }
+}
+
+/// Whether a role may change a setting, for itself or for sessions to come.
+///
+/// # Errors
+/// 42501 for what only superusers change; 55P02 as [`check_changeable`].
+pub fn check_allowed(name: &str, superuser: bool) -> PgResult<()> {
+    if !superuser && find(name).is_some_and(|setting| setting.context == Context::Superuser) {
+        return Err(PgError::new(SqlState::INSUFFICIENT_PRIVILEGE, format!("permission denied to set parameter \"{name}\"")));
+    }
+    check_changeable(name)
 }
 
 /// Whether a session may change a setting.

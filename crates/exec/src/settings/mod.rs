@@ -119,6 +119,14 @@ pub fn unrecognized(name: &str) -> PgError {
     PgError::new(SqlState::UNDEFINED_OBJECT, format!("unrecognized configuration parameter \"{name}\""))
 }
 
+/// A role that SET ROLE or SET SESSION AUTHORIZATION has chosen, as it was then.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ChosenRole {
+    pub oid: u32,
+    pub name: String,
+    pub superuser: bool,
+}
+
 /// The values of all settings at one moment.
 #[derive(Clone, Debug)]
 pub struct Settings {
@@ -144,6 +152,10 @@ pub struct Settings {
     pub replica: bool,
     /// `log_statement`.
     pub log_statement: LogStatement,
+    /// SET SESSION AUTHORIZATION; `None`: who has logged in.
+    pub authorization: Option<Arc<ChosenRole>>,
+    /// SET ROLE; `None`: the session's user.
+    pub role: Option<Arc<ChosenRole>>,
 }
 
 /// Which statements the server's log tells of; each value includes those before it.
@@ -176,6 +188,8 @@ impl Default for Settings {
             synchronous_commit: true,
             replica: false,
             log_statement: LogStatement::None,
+            authorization: None,
+            role: None,
         }
     }
 }
@@ -259,6 +273,24 @@ impl Settings {
             out.values.insert(setting.name.to_owned(), raw);
         }
         Ok(out)
+    }
+
+    /// These settings with another role.
+    #[must_use]
+    pub fn with_role(&self, role: Option<Arc<ChosenRole>>) -> Settings {
+        let mut out = self.clone();
+        match &role {
+            Some(role) => out.values.insert("role".to_owned(), role.name.clone()),
+            None => out.values.remove("role"),
+        };
+        out.role = role;
+        out
+    }
+
+    /// These settings with another user of the session, and no other role.
+    #[must_use]
+    pub fn with_authorization(&self, user: Option<Arc<ChosenRole>>) -> Settings {
+        Settings { authorization: user, ..self.with_role(None) }
     }
 
     /// Checks a value and takes its effect; gives the form in which it is kept.

@@ -2,12 +2,42 @@
 
 use super::{Kind, Setting, Unit};
 use stoa_pg::{PgError, PgResult, SqlState};
-use stoa_syntax::utility::{NamedOption, OptionValue};
+use stoa_syntax::utility::{NamedOption, OptionValue, SetValue};
 
 /// `invalid value for parameter`, 22023.
 #[must_use]
 pub fn invalid(name: &str, text: &str) -> PgError {
     PgError::new(SqlState::INVALID_PARAMETER_VALUE, format!("invalid value for parameter \"{name}\": \"{text}\""))
+}
+
+/// The text of what SET gives a setting; `None` for DEFAULT.
+///
+/// # Errors
+/// 22023 for several values where there is one, 42704 for settings that do not exist.
+pub fn text_of(name: &str, new: &SetValue) -> PgResult<Option<String>> {
+    let lower = name.to_ascii_lowercase();
+    Ok(match new {
+        SetValue::Default => None,
+        SetValue::Interval { text, fields } => Some(match fields.as_str() {
+            "" | "hour to second" => format!("INTERVAL '{text}'"),
+            // A text with a colon says itself what are hours and what minutes; a number counts in the last field.
+            "hour to minute" if text.contains(':') => format!("INTERVAL '{text}'"),
+            "hour to minute" => format!("INTERVAL '{text} minute'"),
+            field => format!("INTERVAL '{text} {field}'"),
+        }),
+        SetValue::Values(items) if matches!(lower.as_str(), "search_path" | "temp_tablespaces") => {
+            let names: Vec<String> = items.iter().map(|i| stoa_sql::catalog::deparse::quote_name(&i.text)).collect();
+            Some(names.join(", "))
+        }
+        SetValue::Values(items) if lower == "datestyle" => Some(items.iter().map(|i| i.text.as_str()).collect::<Vec<_>>().join(", ")),
+        SetValue::Values(items) => match items.as_slice() {
+            [item] => Some(item.text.clone()),
+            _ => {
+                super::find(name).ok_or_else(|| super::unrecognized(name))?;
+                return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, format!("SET {name} takes only one argument")));
+            }
+        },
+    })
 }
 
 /// A value in the form in which it is kept. `name` is the setting's name as the user wrote it.

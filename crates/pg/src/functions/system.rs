@@ -123,6 +123,7 @@ const TABLE: &[Entry] = &[
     stable("pg_index_has_property", "regclass,text", "bool", "Tests whether an index has a property."),
     stable("pg_indexam_has_property", "oid,text", "bool", "Tests whether an index access method has a property."),
     volatile("pg_collation_actual_version", "oid", "text", "Returns the actual version of a collation object."),
+    stable("makeaclitem", "oid,oid,text,bool", "text", "Makes an item of a list of privileges."),
     stable("acldefault", "char,oid", "text[]", "Returns the privileges that an object of a kind has by default."),
     stable("row_security_active", "oid | text", "bool", "Is row-level security active for a table?"),
     // Visibility.
@@ -397,6 +398,36 @@ fn texts_of(call: &Call, function: &str) -> PgResult<ArrayRef> {
     Ok(elements_of_value(&value)?.unwrap_or_else(|| arrow::array::new_empty_array(&PgType::Text.arrow())))
 }
 
+/// The rows of `aclexplode`.
+fn exploded(call: &Call, args: &[crate::args::Arg], row: usize) -> PgResult<Box<dyn crate::registry::RowSource>> {
+    let mut items = Vec::new();
+    TextArrays::new(arg(args, 0)?)?.read(row, &mut items);
+    let (mut grantors, mut grantees, mut names, mut options) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let texts = SqlType::new(PgType::Text.array_of());
+    for item in items.into_iter().flatten() {
+        let asked = [datafusion_common::ScalarValue::Utf8View(Some(item.to_owned()))];
+        let parts = elements_of_value(&call.ctx.system.call("parts of an aclitem", &asked, &texts)?)?;
+        let Some(parts) = parts.as_deref().and_then(|parts| parts.as_any().downcast_ref::<arrow::array::StringViewArray>()) else {
+            continue;
+        };
+        let parts: Vec<&str> = parts.iter().flatten().collect();
+        let [grantor, grantee, privileges @ ..] = parts.as_slice() else { continue };
+        for pair in privileges.chunks(2) {
+            let [name, option] = pair else { continue };
+            grantors.push(grantor.parse::<u32>().unwrap_or(0));
+            grantees.push(grantee.parse::<u32>().unwrap_or(0));
+            names.push((*name).to_owned());
+            options.push(*option == "t");
+        }
+    }
+    Rows::of(vec![
+        Arc::new(UInt32Array::from(grantors)),
+        Arc::new(UInt32Array::from(grantees)),
+        Arc::new(arrow::array::StringViewArray::from_iter_values(names)),
+        Arc::new(arrow::array::BooleanArray::from(options)),
+    ])
+}
+
 /// Registers the entries of this file.
 pub fn register(r: &mut Registry) {
     use PgType::{Any, Int4 as I4, Oid as O, Regclass, Regtype, Text as T};
@@ -454,6 +485,13 @@ pub fn register(r: &mut Registry) {
         vec![("relid", Regclass), ("parentrelid", Regclass), ("isleaf", PgType::Bool), ("level", I4)],
         none(vec![Regclass, Regclass, PgType::Bool, I4]),
         "Lists the tables and indexes in a partition tree.",
+    ));
+    r.add(set(
+        "aclexplode",
+        &[T.array_of()],
+        vec![("grantor", O), ("grantee", O), ("privilege_type", T), ("is_grantable", PgType::Bool)],
+        Arc::new(exploded),
+        "Returns the items of a list of privileges, a row for each privilege.",
     ));
     r.add(set(
         "pg_listening_channels",

@@ -6,11 +6,9 @@
 pub mod audit;
 mod names;
 mod places;
-mod roles;
 
 pub use names::{own_user_name, user_name};
 pub use places::{Place, Places};
-pub use roles::{Everybody, LoginRole, LoginRoles};
 
 use audit::Audit;
 use names::Surroundings;
@@ -28,6 +26,7 @@ use stoa_auth::attempts::Attempts;
 use stoa_auth::hosts::{Address, Connection, DEFAULT_IDENT, DEFAULT_RULES, Kind, LineError, Maps, Method, OnDisk, Rule, Rules};
 use stoa_auth::scram::MockSecret;
 use stoa_auth::tls::{Keeper, Paths, Served};
+use stoa_engine::Database;
 use stoa_engine::environment::DatabaseInner;
 use stoa_engine::environment::server::{HostRule, NameMap, ServerControl};
 use stoa_pg::{PgError, PgResult, SqlState};
@@ -77,7 +76,6 @@ pub struct InForce {
 #[derive(Debug)]
 pub struct Access {
     options: AccessOptions,
-    roles: Arc<dyn LoginRoles>,
     in_force: RwLock<Arc<InForce>>,
     certificates: RwLock<Option<Arc<Keeper>>>,
     pub places: Arc<Places>,
@@ -113,7 +111,7 @@ impl Access {
     ///
     /// # Errors
     /// What is wrong with a file; for a server that reaches others, rules that let anybody in, or that nobody could satisfy.
-    pub fn open(options: AccessOptions, roles: Arc<dyn LoginRoles>) -> Result<Self, AccessError> {
+    pub fn open(options: AccessOptions) -> Result<Self, AccessError> {
         let mock = match &options.directory {
             Some(directory) => {
                 make_once(&directory.join("pg_hba.conf"), DEFAULT_RULES.as_bytes())?;
@@ -132,7 +130,6 @@ impl Access {
             None => None,
         };
         Ok(Self {
-            roles,
             in_force: RwLock::new(Arc::new(in_force)),
             certificates: RwLock::new(certificates),
             places: Arc::new(Places::new(options.half_open, options.authentication_timeout)),
@@ -155,11 +152,6 @@ impl Access {
     #[must_use]
     pub fn tls(&self) -> Option<Arc<Served>> {
         self.certificates.read().as_ref().map(|keeper| keeper.current())
-    }
-
-    #[must_use]
-    pub fn roles(&self) -> &dyn LoginRoles {
-        &*self.roles
     }
 
     #[must_use]
@@ -189,17 +181,17 @@ impl Access {
     ///
     /// # Errors
     /// 28000.
-    pub async fn decide(&self, in_force: &Arc<InForce>, connection: Connection<'_>) -> Result<Rule, Refusal> {
+    pub async fn decide(&self, in_force: &Arc<InForce>, connection: Connection<'_>, database: &Database) -> Result<Rule, Refusal> {
         if !in_force.asks_resolver {
-            return in_force.rules.decide(&connection, &Surroundings { roles: &*self.roles }).cloned();
+            return in_force.rules.decide(&connection, &Surroundings { database }).cloned();
         }
-        let (in_force, roles) = (Arc::clone(in_force), Arc::clone(&self.roles));
+        let (in_force, roles) = (Arc::clone(in_force), database.clone());
         let (peer, replication) = (connection.peer, connection.replication);
         let (database, role) = (connection.database.to_owned(), connection.role.to_owned());
         let (of_database, of_role) = (database.clone(), role.clone());
         let decided = tokio::task::spawn_blocking(move || {
             let connection = Connection { peer, database: &database, role: &role, replication };
-            in_force.rules.decide(&connection, &Surroundings { roles: &*roles }).cloned()
+            in_force.rules.decide(&connection, &Surroundings { database: &roles }).cloned()
         });
         // A thread that is gone has decided nothing: no rule fits.
         decided.await.unwrap_or_else(|_| {

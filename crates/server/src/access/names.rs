@@ -1,18 +1,18 @@
 //! What rules of hosts ask of the machine: names of addresses, and of users.
 
-use super::LoginRoles;
 use std::ffi::CStr;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
 use stoa_auth::hosts::{Around, interfaces};
+use stoa_engine::Database;
 
 /// The roles, the resolver and the interfaces. A resolver may take seconds.
 pub(super) struct Surroundings<'a> {
-    pub(super) roles: &'a dyn LoginRoles,
+    pub(super) database: &'a Database,
 }
 
 impl Around for Surroundings<'_> {
     fn is_member(&self, role: &str, group: &str) -> bool {
-        self.roles.is_member(role, group)
+        self.database.is_member(role, group)
     }
 
     fn name_of(&self, address: IpAddr) -> Option<String> {

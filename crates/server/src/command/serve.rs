@@ -3,7 +3,7 @@
 use super::CommandError;
 use super::open::{DataOptions, open_for};
 use super::running::RunningFile;
-use crate::access::{Access, AccessOptions, Everybody};
+use crate::access::{Access, AccessOptions};
 use crate::wire::{Listeners, Server, UnixSocket};
 use std::io;
 use std::net::SocketAddr;
@@ -98,7 +98,7 @@ impl Serve {
         for (name, value) in &self.settings {
             database.inner().set_base(name, value)?;
         }
-        let access = Arc::new(Access::open(self.access_options(&database, sessions), Arc::new(Everybody))?);
+        let access = Arc::new(Access::open(self.access_options(&database, sessions))?);
         let mut listeners = Listeners::bind(&self.listen).await.map_err(trouble("cannot listen"))?;
         let addresses = listeners.addresses().map_err(trouble("cannot listen"))?;
         let port = addresses.first().map_or(5433, SocketAddr::port);

@@ -5,15 +5,16 @@
 use super::frame::violation;
 use super::listen::Origin;
 use super::startup::{Attempt, End, Proof};
-use crate::access::{Access, LoginRole, error_of};
+use crate::access::{Access, error_of, own_user_name};
 use bytes::Buf;
 use bytes::Bytes;
 use std::net::IpAddr;
 use std::sync::Arc;
-use std::time::{SystemTime, UNIX_EPOCH};
 use stoa_auth::Refusal;
-use stoa_auth::hosts::{Connection, Method, Peer};
+use stoa_auth::hosts::{ClientCertificate, Connection, Method, Peer};
 use stoa_auth::scram::{Channel, Exchange, MAX_MESSAGE, Reply, Verifier};
+use stoa_engine::LoginRole;
+use stoa_pg::{PgError, SqlState};
 
 /// The message of a client that answers.
 const ANSWER: u8 = b'p';
@@ -53,7 +54,8 @@ impl Attempt {
             Origin::Socket { .. } => Peer::Socket,
             Origin::Tcp { client, .. } => Peer::Address { address: client.ip(), tls: self.secured.is_some() },
         };
-        let rule = self.access.decide(&in_force, Connection { peer, database, role, replication: false }).await?;
+        let connection = Connection { peer, database, role, replication: false };
+        let rule = self.access.decide(&in_force, connection, &self.database).await?;
         let names = self.secured.as_ref().and_then(|secured| secured.names.as_ref());
         rule.check_certificate_is_there(self.secured.as_ref().is_some_and(|secured| secured.served.has_authorities()), names)?;
         match rule.method {
@@ -80,11 +82,19 @@ impl Attempt {
         }
         let names = self.secured.as_ref().and_then(|secured| secured.names.as_ref());
         rule.check_certificate_names(role, names, &in_force.maps)?;
+        // Before anybody has made a role, names stand for the first superuser: for the server's own user, and for whoever is trusted, but
+        // not for those who have only proven to be somebody else.
+        let is_owner = matches!(&self.origin, Origin::Socket { user: Some(user) } if Some(user) == own_user_name().as_ref());
+        let is_trusted = rule.method == Method::Trust && rule.client_certificate == ClientCertificate::Off;
+        if !is_owner && !is_trusted && self.database.login_role(role).is_none() {
+            let what = format!("role \"{role}\" does not exist");
+            return Err(PgError::new(SqlState::INVALID_AUTHORIZATION_SPECIFICATION, what).into());
+        }
         Ok(Proof { method: rule.method.name(), line: rule.line })
     }
 
     async fn prove_password(&mut self, role: &str) -> Result<(), End> {
-        let (verifier, why_none) = usable_verifier(role, self.access.roles().find(role));
+        let (verifier, why_none) = usable_verifier(role, self.database.login_role(role), self.database.inner().tables.now_us());
         let address = self.origin.address();
         let wait = self.access.begin_attempt(address, role)?;
         if !wait.is_zero() {
@@ -159,14 +169,13 @@ impl Attempt {
 }
 
 /// What a role's password is proven against, or why there is nothing.
-fn usable_verifier(role: &str, found: Option<LoginRole>) -> (Option<Verifier>, Option<String>) {
+fn usable_verifier(role: &str, found: Option<LoginRole>, now_us: i64) -> (Option<Verifier>, Option<String>) {
     let Some(found) = found else { return (None, Some(format!("role \"{role}\" does not exist"))) };
-    let Some(text) = found.verifier else { return (None, Some(format!("user \"{role}\" has no password assigned"))) };
-    let now_us = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| i64::try_from(since.as_micros()).unwrap_or(i64::MAX));
-    if found.valid_until_us.is_some_and(|end| end < now_us) {
+    let Some(stored) = &found.verifier else { return (None, Some(format!("user \"{role}\" has no password assigned"))) };
+    if found.is_expired(now_us) {
         return (None, Some(format!("user \"{role}\" has an expired password")));
     }
-    match text.parse() {
+    match stored.expose().parse() {
         Ok(verifier) => (Some(verifier), None),
         Err(_) => (None, Some(format!("user \"{role}\" does not have a valid SCRAM secret"))),
     }

@@ -137,6 +137,11 @@ impl Connection {
     pub async fn close(self) {
         drop(self.portals);
         record::left(&self.access, self.session.shared());
+        let mut transport = self.transport;
+        if transport.is_encrypted() {
+            // So that the client knows that nobody has cut the connection.
+            let _ = tokio::time::timeout(Duration::from_secs(1), transport.shutdown()).await;
+        }
         self.session.close().await;
     }
 

@@ -24,7 +24,7 @@ const ABOUT_RIGHTS: &[&str] = &[
 fn facts(session: &SessionShared) -> Map<String, Value> {
     let mut facts = Map::new();
     facts.insert("pid".into(), json!(session.pid));
-    facts.insert("user".into(), json!(session.session_user));
+    facts.insert("user".into(), json!(session.login.name));
     facts.insert("database".into(), json!(session.database));
     facts.extend(session.client.address.map(|address| ("address".to_owned(), json!(address.ip().to_canonical().to_string()))));
     facts
@@ -70,7 +70,7 @@ pub fn left(access: &Access, session: &SessionShared) {
         tracing::info!(
             pid = session.pid,
             "disconnection: session time: {hours}:{minutes:02}:{seconds:02}.{millis:03} user={} database={} host={host}",
-            session.session_user,
+            session.login.name,
             session.database
         );
     }

@@ -83,7 +83,7 @@ pub(super) struct Attempt {
     pub(super) origin: Origin,
     pub(super) access: Arc<Access>,
     pub(super) secured: Option<Secured>,
-    database: Database,
+    pub(super) database: Database,
     task: ConnectionTask,
     /// Who wants in, and where, once that is known.
     role: String,
@@ -320,7 +320,8 @@ impl Attempt {
     fn refused(&self, error: &PgError, why: Option<&str>) {
         let code = error.code();
         let (user, origin, message) = (&self.role, self.origin.text(), error.message());
-        tracing::warn!(user, code = code.as_str(), why, "{message} ({origin})");
+        let reason = why.map_or_else(String::new, |why| format!(": {why}"));
+        tracing::warn!(user, code = code.as_str(), "{message} ({origin}){reason}");
         if let Some(audit) = self.access.audit() {
             let mut facts = self.facts();
             facts.insert("sqlstate".into(), json!(code.as_str()));

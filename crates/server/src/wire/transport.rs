@@ -94,6 +94,11 @@ impl Transport {
         Self { socket, tls: None }
     }
 
+    #[must_use]
+    pub fn is_encrypted(&self) -> bool {
+        self.tls.is_some()
+    }
+
     /// Reads what is there, or waits for it; 0 at the end. Nothing is lost when it is dropped while it waits.
     ///
     /// # Errors

@@ -30,7 +30,7 @@ const ORDERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("table", &["clock", "failure", "catalog", "row", "services", "tables", "feed", "txn", "column_cache", "access", "statistics"]),
-    ("sql", &["typed", "system_relations", "catalog", "fulltext", "bind", "definition"]),
+    ("sql", &["typed", "system_relations", "catalog", "privileges", "fulltext", "bind", "definition"]),
     ("exec", &["settings", "memory", "filter", "scan_table", "fulltext", "environment", "node", "datafusion_faults", "nodes", "write"]),
     ("engine", &["virtual_tables", "plan", "index", "ddl", "session", "database", "embed"]),
 ];

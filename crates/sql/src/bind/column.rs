@@ -230,6 +230,7 @@ impl Binder<'_> {
     pub fn note_origin(&mut self, origin: Option<(u32, u32)>) {
         if let Some((table, column)) = origin {
             self.note_use(table, Some(stoa_table::catalog::ColumnId(column)));
+            self.note_read(table, stoa_table::catalog::ColumnId(column));
         }
     }
 }

@@ -5,18 +5,29 @@ use super::expr::and;
 use super::scope::{Clause, FromItem, Refusal, Scope};
 use super::updatable::Target;
 use super::{Binder, fold, name_parts};
-use crate::typed::tree::{ColId, Expr, ExprKind, JoinKind, Mutation, MutationKind, MutationTarget, Output, Query, Rel};
+use crate::typed::tree::{ColId, Expr, ExprKind, FuncRef, JoinKind, Mutation, MutationKind, MutationTarget, Output, Query, Rel};
 use crate::typed::walk;
 use crate::typed::walk::walk_volatile;
 use datafusion_common::ScalarValue;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
+use stoa_pg::registry::{Func, FuncKind};
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_syntax::ast::{self, Expr as E, SetExpr, Statement};
 use stoa_syntax::marks;
-use stoa_table::catalog::{ColumnDescriptor, ColumnId, TableDescriptor};
+use stoa_table::catalog::{ColumnDescriptor, ColumnId, Privileges, TableDescriptor};
 
 /// The name by which the binder asks for a part of the key of a cursor's row: of the cursor, the table's OID and name, the part.
 pub const KEY_OF_CURRENT_ROW: &str = "key of current row";
+
+/// The name by which identity columns ask for their next value: who may write the table need not be allowed to use the sequence.
+pub const NEXT_OF_IDENTITY: &str = "next value of an identity column";
+
+/// It has no name in SQL.
+static NEXT: LazyLock<Arc<Func>> = LazyLock::new(|| {
+    let mut func = Func::of_kind(NEXT_OF_IDENTITY, &[PgType::Regclass], PgType::Int8, FuncKind::System, "The next value of an identity.");
+    func.oid = u32::MAX;
+    Arc::new(func.volatile())
+});
 
 impl Binder<'_> {
     /// Binds a statement that changes rows.
@@ -58,7 +69,7 @@ impl Binder<'_> {
     pub fn default_of(&mut self, column: &ColumnDescriptor) -> PgResult<Expr> {
         if let Some(identity) = &column.identity {
             let sequence = Expr::new(ExprKind::Const(ScalarValue::UInt32(Some(identity.sequence))), SqlType::new(PgType::Regclass));
-            let next = self.call("nextval", vec![sequence])?;
+            let next = Expr::new(ExprKind::Func { func: FuncRef(NEXT.clone()), args: vec![sequence] }, SqlType::new(PgType::Int8));
             return self.coerce_assignment(next, &column.ty, &column.name);
         }
         match &column.default {
@@ -347,10 +358,13 @@ impl Binder<'_> {
         for name in update.assignments.iter().flat_map(|a| assigned_names(&a.target)) {
             target.check_column(&name, "update")?;
         }
+        self.note_writes(&target.levels, Privileges::UPDATE, &[]);
         let outer = self.chosen_rows.replace(Vec::new());
         let assignments = self.in_clause(Clause::UpdateSet, |b| b.bind_assignments(&target.shape, &update.assignments));
         let chosen = std::mem::replace(&mut self.chosen_rows, outer).unwrap_or_default();
         let mut assignments = assignments?;
+        let assigned: Vec<ColumnId> = assignments.iter().map(|(column, _)| *column).collect();
+        self.note_writes(&target.levels, Privileges::UPDATE, &assigned);
         // The order in which they are computed.
         assignments.sort_by_key(|(column, _)| *column);
         let mut exprs = self.passed_through(&rel, &old, table);
@@ -479,6 +493,7 @@ impl Binder<'_> {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, "syntax error: this clause is not part of DELETE"));
         }
         let target = self.target(name, "delete from")?;
+        self.note_writes(&target.levels, Privileges::DELETE, &[]);
         let table = target.table.clone();
         self.scopes.push(Scope::new(Clause::From));
         let outer = self.hints.enter(&delete.optimizer_hints);

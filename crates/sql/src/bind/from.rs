@@ -368,8 +368,7 @@ impl Binder<'_> {
                 self.bind_view(&view, schema, alias, name.span())
             }
             Some(Relation::Sequence(sequence)) => {
-                let name = sequence.name.clone();
-                let oid = sequence.oid;
+                let (oid, name) = (sequence.oid, sequence.name.clone());
                 self.bind_sequence(oid, &name, alias, position)
             }
             None => {
@@ -417,12 +416,12 @@ impl Binder<'_> {
         place: Span,
     ) -> PgResult<Bound> {
         let position = self.pos_span(place);
-        let (scan, mut item) = self.scan_table(table, alias)?;
+        self.note_reading(table.oid);
+        let (mut scan, mut item) = self.scan_table(table, alias)?;
         if alias.is_none() {
             item.schema = Some(schema);
             item.place = Some(place);
         }
-        let mut scan = scan;
         if let Some(version) = version {
             let (ast::TableVersion::ForSystemTimeAsOf(e) | ast::TableVersion::TimestampAsOf(e)) = version else {
                 return Err(PgError::unsupported("this table version is not supported").at(position));
@@ -486,6 +485,7 @@ impl Binder<'_> {
         place: Span,
     ) -> PgResult<Bound> {
         let position = self.pos_span(place);
+        self.note_access(oid, stoa_table::catalog::Privileges::SELECT);
         let mut rel_columns = Vec::with_capacity(columns.len());
         let mut visible = Vec::with_capacity(columns.len());
         for (i, (column, ty)) in columns.into_iter().enumerate() {
@@ -507,7 +507,7 @@ impl Binder<'_> {
 
     /// `SELECT last_value FROM sequence`.
     fn bind_sequence(&mut self, oid: u32, name: &str, alias: Option<&ast::TableAlias>, position: Option<usize>) -> PgResult<Bound> {
-        self.note_use(oid, None);
+        self.note_reading(oid);
         let columns = vec![
             ("last_value".to_owned(), SqlType::new(PgType::Int8)),
             ("log_cnt".to_owned(), SqlType::new(PgType::Int8)),
@@ -527,7 +527,7 @@ impl Binder<'_> {
 
     fn bind_view(&mut self, view: &ViewDescriptor, schema: String, alias: Option<&ast::TableAlias>, place: Span) -> PgResult<Bound> {
         let position = self.pos_span(place);
-        self.note_use(view.oid, None);
+        self.note_reading(view.oid);
         if let Some(storage) = view.materialized
             && let Some(table) = self.ctx.catalog.shared_table(storage)
         {

@@ -246,7 +246,13 @@ impl Binder<'_> {
     }
 
     /// Chooses a function for arguments; puts named ones and defaults into place.
-    pub fn find_function(&mut self, name: &str, mut args: Vec<Expr>, named: Vec<(String, Expr)>) -> PgResult<(Arc<Func>, Vec<Expr>)> {
+    pub fn find_function(&mut self, name: &str, args: Vec<Expr>, named: Vec<(String, Expr)>) -> PgResult<(Arc<Func>, Vec<Expr>)> {
+        let (func, args) = self.choose_function(name, args, named)?;
+        self.note_call(&func);
+        Ok((func, args))
+    }
+
+    fn choose_function(&mut self, name: &str, mut args: Vec<Expr>, named: Vec<(String, Expr)>) -> PgResult<(Arc<Func>, Vec<Expr>)> {
         let all = Registry::get().functions(name);
         // Arguments of just the declared types leave nothing to choose.
         let exact = |f: &&Arc<Func>| {

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::ast::{self, Expr as E, SetExpr};
 use stoa_syntax::marks;
-use stoa_table::catalog::{ColumnDescriptor, ColumnId, IndexKey, TableDescriptor};
+use stoa_table::catalog::{ColumnDescriptor, ColumnId, IndexKey, Privileges, TableDescriptor};
 
 impl Binder<'_> {
     pub(super) fn bind_insert(&mut self, insert: &ast::Insert) -> PgResult<Mutation> {
@@ -26,6 +26,7 @@ impl Binder<'_> {
         let target = self.target(name, "insert into")?;
         target.check_defaults()?;
         self.note_use(target.table.oid, None);
+        self.note_writes(&target.levels, Privileges::INSERT, &[]);
         let overriding = self.take_overriding(&insert.columns);
         let result = self.bind_insert_into(insert, &target);
         (self.overriding_system, self.overriding_user) = overriding;
@@ -70,6 +71,11 @@ impl Binder<'_> {
             None => (Rel::Values { columns: Vec::new(), rows: vec![Vec::new()] }, Vec::new()),
             Some(query) => self.bind_insert_source(query, &targets, &named)?,
         };
+        let written: Vec<ColumnId> = targets.iter().take(values.len()).map(|place| place.column.id).collect();
+        self.note_writes(&target.levels, Privileges::INSERT, &written);
+        if insert.replace_into {
+            self.note_writes(&target.levels, Privileges::UPDATE, &written);
+        }
         let mut values: HashMap<ColumnId, Expr> = self.in_clause(Clause::Values, |b| b.gathered(&targets, values))?.into_iter().collect();
         // Everything else gets its default.
         let mut exprs: Vec<(ColId, Expr)> = Vec::new();
@@ -277,7 +283,15 @@ impl Binder<'_> {
         let table = &target.shape;
         let arbiters = match &on.conflict_target {
             None => None,
-            Some(ast::ConflictTarget::Columns(columns)) => Some(self.inferred(table, columns)?),
+            Some(ast::ConflictTarget::Columns(columns)) => {
+                // What decides which row is in the way is read.
+                for name in columns.iter().filter(|_| target.view.is_none()).map(fold) {
+                    if let Some(column) = table.column_by_name(&name) {
+                        self.note_read(table.oid, column.id);
+                    }
+                }
+                Some(self.inferred(table, columns)?)
+            }
             Some(ast::ConflictTarget::OnConstraint(name)) => {
                 let name = name_parts(name)?.last().cloned().unwrap_or_default();
                 let primary = table.primary_key.as_ref().filter(|p| p.name == name).map(|_| 0);
@@ -323,10 +337,13 @@ impl Binder<'_> {
                         scope.add_table(table, "excluded", &|id| lookup(&excluded, id));
                     }
                 }
+                self.note_writes(&target.levels, Privileges::UPDATE, &[]);
                 self.scopes.push(scope);
                 let result = self.bind_conflict_update(table, update);
                 self.scopes.pop();
                 let (assignments, condition) = result?;
+                let assigned: Vec<ColumnId> = assignments.iter().map(|(column, _)| *column).collect();
+                self.note_writes(&target.levels, Privileges::UPDATE, &assigned);
                 Ok(OnConflict::DoUpdate { arbiters, existing, excluded, assignments, condition })
             }
         }

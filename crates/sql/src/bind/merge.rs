@@ -9,16 +9,28 @@ use crate::typed::tree::{Expr, JoinKind, MergeAction, MergeArm, Mutation, Mutati
 use std::sync::Arc;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::ast;
-use stoa_table::catalog::TableDescriptor;
+use stoa_table::catalog::{ColumnId, Privileges, TableDescriptor};
 
 impl Binder<'_> {
     pub(super) fn bind_merge(&mut self, merge: &ast::Merge) -> PgResult<Mutation> {
         let ast::TableFactor::Table { name, alias, .. } = &merge.table else {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, "MERGE needs the name of a table"));
         };
-        let table = self.target(name, "merge into")?.table;
+        let target = self.target(name, "merge into")?;
+        let table = Arc::clone(&target.table);
         self.scopes.push(Scope::new(Clause::From));
         let result = self.bind_merge_in_scope(merge, &table, alias.as_ref());
+        if let Ok(Mutation { kind: MutationKind::Merge { arms, .. }, .. }) = &result {
+            for arm in arms {
+                let of = |list: &[(ColumnId, Expr)]| list.iter().map(|(column, _)| *column).collect::<Vec<_>>();
+                match &arm.action {
+                    MergeAction::DoNothing => self.note_writes(&target.levels, Privileges::NONE, &[]),
+                    MergeAction::Delete => self.note_writes(&target.levels, Privileges::DELETE, &[]),
+                    MergeAction::Update(list) => self.note_writes(&target.levels, Privileges::UPDATE, &of(list)),
+                    MergeAction::Insert(_) => self.note_writes(&target.levels, Privileges::INSERT, &[]),
+                }
+            }
+        }
         self.scopes.pop();
         result
     }
@@ -152,6 +164,9 @@ impl Binder<'_> {
             places.push(place);
             values.push(value);
         }
+        let written: Vec<ColumnId> = places.iter().map(|place| place.column.id).collect();
+        let level = super::updatable::table_level(table, self.within());
+        self.note_writes(&[level], Privileges::INSERT, &written);
         let mut list = self.in_clause(Clause::Values, |b| b.gathered(&places, values))?;
         for column in table.visible_columns() {
             if column.generated.is_none() && !list.iter().any(|(c, _)| *c == column.id) {

@@ -3,6 +3,7 @@
 //! [`bind_statement`] is the entry. Reading order: [`crate::typed::tree`] → [`scope`] → [`resolve`] (types and signatures) → [`expr`] →
 //! [`function`] → [`from`] → [`select`] → [`query`] → [`dml`].
 
+mod access;
 pub mod aggregate;
 mod aggregate_call;
 mod assign;
@@ -94,6 +95,10 @@ pub struct Binder<'a> {
     pub ctes: Vec<Cte>,
     /// Columns of a view's or table's relation used by the statement.
     uses: BTreeMap<Oid, Vec<ColumnId>>,
+    /// What the statement must be allowed to do.
+    accesses: access::Accesses,
+    /// In whose name each scan reads.
+    scans_within: HashMap<u32, Option<Oid>>,
     /// A materialized view without data that is read.
     unpopulated: Option<Box<str>>,
     /// CTEs written MATERIALIZED, and NOT MATERIALIZED.
@@ -312,6 +317,8 @@ impl<'a> Binder<'a> {
             column_positions: HashMap::new(),
             ctes: Vec::new(),
             uses: BTreeMap::new(),
+            accesses: access::Accesses::default(),
+            scans_within: HashMap::new(),
             unpopulated: None,
             materialized: Vec::new(),
             not_materialized: Vec::new(),
@@ -343,6 +350,10 @@ impl<'a> Binder<'a> {
 
     pub fn new_scan(&mut self) -> u32 {
         self.next_scan += 1;
+        let within = self.within();
+        if within.is_some() {
+            self.scans_within.insert(self.next_scan, within);
+        }
         self.next_scan
     }
 
@@ -400,11 +411,15 @@ impl<'a> Binder<'a> {
         }
         let eval = self.ctx.eval;
         let uses = self.uses.into_iter().map(|(relation, columns)| Dependency { relation, columns }).collect();
+        let (accesses, functions, schemas) = self.accesses.finish();
         let mut bound = Bound {
             ctes: self.ctes,
             body,
             params,
             uses,
+            accesses,
+            functions,
+            schemas,
             warnings: self.hints.into_warnings(),
             names_cursor: self.names_cursor,
             unpopulated: self.unpopulated,
@@ -432,7 +447,7 @@ impl<'a> Binder<'a> {
     }
 
     /// Finds a relation by a name of one to three parts.
-    pub fn find_relation(&self, name: &ast::ObjectName) -> PgResult<(String, String, Option<Arc<stoa_table::catalog::Relation>>)> {
+    pub fn find_relation(&mut self, name: &ast::ObjectName) -> PgResult<(String, String, Option<Arc<stoa_table::catalog::Relation>>)> {
         let parts = name_parts(name)?;
         let (schema, relation) = match parts.as_slice() {
             [relation] => (None, relation.clone()),
@@ -458,8 +473,15 @@ impl<'a> Binder<'a> {
                 Ok((schema, relation, found))
             }
             Some(schema) => {
-                let found =
-                    self.ctx.catalog.schema_by_name(&schema).and_then(|s| self.ctx.catalog.relation_by_name(s.oid, &relation)).cloned();
+                let found = self.ctx.catalog.schema_by_name(&schema);
+                // Names in views were looked up by those who made them.
+                if let (Some(found), true) = (found, self.views.is_empty()) {
+                    if !self.ctx.eval.system.may_use_schema(found.oid) {
+                        return Err(PgError::new(SqlState::INSUFFICIENT_PRIVILEGE, format!("permission denied for schema {schema}")));
+                    }
+                    self.accesses.note_schema(found.oid);
+                }
+                let found = found.and_then(|s| self.ctx.catalog.relation_by_name(s.oid, &relation)).cloned();
                 Ok((schema, relation, found))
             }
             None => {

@@ -7,6 +7,7 @@ use crate::typed::walk;
 use stoa_pg::{PgError, PgResult, SqlState};
 use stoa_syntax::ast::{self, Expr as E};
 use stoa_syntax::locking::Strength;
+use stoa_table::catalog::Relation;
 use stoa_table::services::locks::{LockStrength, LockWait};
 
 /// What stands around a SELECT in its query: order, limits, locks.
@@ -191,7 +192,7 @@ impl Binder<'_> {
     }
 
     /// The scans that each locking clause names.
-    pub(super) fn locked_scans(&self, rel: &Rel, locks: &[ast::LockClause]) -> PgResult<Vec<(Vec<u32>, LockStrength, LockWait)>> {
+    pub(super) fn locked_scans(&mut self, rel: &Rel, locks: &[ast::LockClause]) -> PgResult<Vec<(Vec<u32>, LockStrength, LockWait)>> {
         let mut out = Vec::with_capacity(locks.len());
         for lock in locks {
             let (written, tables) = stoa_syntax::locking::strength_and_tables(lock);
@@ -227,10 +228,14 @@ impl Binder<'_> {
                 if let Rel::Scan(scan) = node
                     && is_wanted(scan)
                 {
-                    scans.push(scan.scan_id);
+                    scans.push((scan.scan_id, scan.table.oid));
                 }
             });
-            out.push((scans, strength, wait));
+            let named = |item: &&super::scope::FromItem| wanted.as_ref().is_none_or(|w| w.contains(&item.alias));
+            let is_view = |oid: &u32| matches!(self.ctx.catalog.relation(*oid).map(|r| &**r), Some(Relation::View(_)));
+            let views: Vec<u32> = self.scope().items.iter().filter(named).filter_map(|item| item.table_oid).filter(is_view).collect();
+            self.note_locks(&scans, &views);
+            out.push((scans.into_iter().map(|(id, _)| id).collect(), strength, wait));
         }
         Ok(out)
     }

@@ -3,6 +3,7 @@
 //! A view is updatable when its query is a plain selection of one table or updatable view. Its columns and conditions become
 //! expressions over the table's columns under ids of their own ([`ViewTarget::base`]), which each use renames.
 
+use super::access::WriteLevel;
 use super::dml::{given_though_generated, twice};
 use super::scope::{Clause, FromItem, Scope, ScopeColumn};
 use super::{Binder, aggregate, fold, name_parts, syntax_error};
@@ -21,6 +22,8 @@ pub(super) struct Target {
     /// The table with the names that the statement knows: those of the view's columns, if it names a view.
     pub shape: Arc<TableDescriptor>,
     pub view: Option<Arc<ViewTarget>>,
+    /// What the statement writes: the table, before it the views through which it is named.
+    pub levels: Vec<WriteLevel>,
 }
 
 /// A view over one table.
@@ -36,6 +39,8 @@ pub(super) struct ViewTarget {
     pub checks: Vec<(String, Expr)>,
     /// Why no row can be inserted: a column has a default that is no column of the table, or one that is generated.
     defaulted: Option<PgError>,
+    /// The table and the views between, the view itself first.
+    levels: Vec<WriteLevel>,
 }
 
 impl ViewTarget {
@@ -87,8 +92,9 @@ impl ViewTarget {
 }
 
 impl Target {
-    fn of_table(table: Arc<TableDescriptor>) -> Self {
-        Self { shape: table.clone(), table, view: None }
+    fn of_table(table: Arc<TableDescriptor>, within: Option<u32>) -> Self {
+        let levels = vec![table_level(&table, within)];
+        Self { shape: table.clone(), table, view: None, levels }
     }
 
     /// The columns that a statement without a list of columns means, in order.
@@ -140,7 +146,7 @@ impl Binder<'_> {
     pub(super) fn target(&mut self, name: &ast::ObjectName, verb: &str) -> PgResult<Target> {
         let (schema, relation, found) = self.find_relation(name)?;
         match found.as_deref() {
-            Some(Relation::Table(table)) => Ok(Target::of_table(self.shared_table(table))),
+            Some(Relation::Table(table)) => Ok(Target::of_table(self.shared_table(table), self.within())),
             Some(Relation::View(view)) if view.materialized.is_some() => {
                 Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("cannot change materialized view \"{}\"", view.name))
                     .at(self.pos(name)))
@@ -162,7 +168,9 @@ impl Binder<'_> {
                     // A name that nobody writes, for what the view does not show.
                     column.name = own.map_or_else(|| format!("\0{}", column.name), |(name, _)| name.clone());
                 }
-                Ok(Target { table: Arc::new(table), shape: Arc::new(shape), view: Some(Arc::new(target)) })
+                self.note_levels(&target.levels);
+                let levels = target.levels.clone();
+                Ok(Target { table: Arc::new(table), shape: Arc::new(shape), view: Some(Arc::new(target)), levels })
             }
             Some(Relation::Sequence(s)) => {
                 Err(PgError::new(SqlState::WRONG_OBJECT_TYPE, format!("cannot change sequence \"{}\"", s.name)).at(self.pos(name)))
@@ -188,6 +196,7 @@ impl Binder<'_> {
                     "To enable {doing} the view, provide an INSTEAD OF {word} trigger or an unconditional ON {word} DO INSTEAD rule."
                 ))
         };
+        let within = self.within();
         self.enter_view(view)?;
         let parsed = stoa_syntax::parse(&view.sql).map_err(syntax_error)?;
         let Some(ast::Statement::Query(query)) = parsed.first().map(|p| &p.statement) else {
@@ -229,10 +238,13 @@ impl Binder<'_> {
         let mut scope = Scope::new(Clause::SelectList);
         scope.local.extend(base.iter().map(|(_, c)| *c));
         scope.add_item(item);
-        // The view knows nothing of the statement around it.
+        // The view knows nothing of the statement around it. What it reads, it reads only if the statement reads the view.
         let scopes = std::mem::replace(&mut self.scopes, vec![scope]);
         let ctes = std::mem::take(&mut self.cte_scope);
+        let accesses = std::mem::take(&mut self.accesses);
+        let below = self.within();
         let bound = self.bind_view_parts(select);
+        let mut own = std::mem::replace(&mut self.accesses, accesses);
         self.scopes = scopes;
         self.cte_scope = ctes;
         self.views.pop();
@@ -268,6 +280,14 @@ impl Binder<'_> {
         let computed = |e: &Expr| !matches!(&e.kind, ExprKind::Column(col) if base.iter().any(|(_, c)| c == col));
         let no_column = view.columns.iter().zip(&targets).find(|(c, (_, e))| c.default.is_some() && computed(e));
         let defaulted = no_column.map(|(c, _)| not_a_column(&c.name, &view.name, "insert into")).or(defaulted);
+        let mut levels = match &inner {
+            Some(inner) => inner.levels.clone(),
+            None => vec![table_level(&table, below)],
+        };
+        if let Some(next) = levels.first_mut() {
+            next.named.clone_from(&own.of(below, next.relation).selected);
+        }
+        levels.insert(0, view_level(view.oid, within, &targets, &base));
         let columns = view.columns.iter().zip(targets).map(|(declared, (_, e))| (declared.name.clone(), e)).collect();
         let (mut predicates, mut checks) = inner.map_or_else(|| (Vec::new(), Vec::new()), |i| (i.predicates, i.checks));
         if let Some(option) = &view.check_option {
@@ -278,7 +298,7 @@ impl Binder<'_> {
             checks.extend(condition.iter().map(|c| (view.name.clone(), c.clone())));
         }
         predicates.extend(condition);
-        Ok((table, ViewTarget { name: view.name.clone(), oid: view.oid, base, columns, predicates, checks, defaulted }))
+        Ok((table, ViewTarget { name: view.name.clone(), oid: view.oid, base, columns, predicates, checks, defaulted, levels }))
     }
 
     #[allow(clippy::type_complexity)] // the select list and the condition
@@ -297,6 +317,24 @@ impl Binder<'_> {
         };
         Ok((out, condition))
     }
+}
+
+/// A table that is written, whose columns are its own.
+pub(super) fn table_level(table: &TableDescriptor, within: Option<u32>) -> WriteLevel {
+    WriteLevel { relation: table.oid, within, columns: table.live_columns().map(|c| (c.id, c.id)).collect(), named: Vec::new() }
+}
+
+/// A view that is written, whose columns have numbers from 1.
+fn view_level(view: u32, within: Option<u32>, targets: &[(String, Expr)], base: &[(ColumnId, ColId)]) -> WriteLevel {
+    let mut columns: Vec<(ColumnId, ColumnId)> = Vec::new();
+    for (number, (_, e)) in (1_u32..).zip(targets) {
+        if let ExprKind::Column(col) = e.kind
+            && let Some((id, _)) = base.iter().find(|(_, c)| *c == col)
+        {
+            columns.push((*id, ColumnId(number)));
+        }
+    }
+    WriteLevel { relation: view, within, columns, named: Vec::new() }
 }
 
 /// The SELECT of a query and its one table; or what makes the query more than that.

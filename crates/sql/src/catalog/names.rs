@@ -2,16 +2,32 @@
 
 use super::deparse::quote_name;
 use stoa_pg::{PgError, PgResult, SqlState};
-use stoa_table::catalog::{CatalogSnapshot, Oid, PG_CATALOG_OID, TableDescriptor};
+use stoa_table::catalog::{CatalogSnapshot, Oid, PG_CATALOG_OID, TableDescriptor, ViewDescriptor};
 
-/// The OID of the only role.
-pub const OWNER: u32 = 10;
-/// The role that stands for the owner of the database; the schema `public` is its.
-pub const DATABASE_OWNER: u32 = 6171;
-pub const DATABASE_OWNER_NAME: &str = "pg_database_owner";
+/// The owner of what the system has from the start.
+pub const OWNER: u32 = stoa_table::catalog::role::FIRST_SUPERUSER;
 
 /// The index of a primary key is seen under the constraint's OID with this bit: no object has it.
 pub const PRIMARY_INDEX_BIT: u32 = 0x4000_0000;
+
+/// A role's name; PostgreSQL's words for an OID that none has.
+#[must_use]
+pub fn role_name(catalog: &CatalogSnapshot, oid: Oid) -> String {
+    catalog.authority().role(oid).map_or_else(|| format!("unknown (OID={oid})"), |role| role.name.clone())
+}
+
+/// A role's name as SQL writes it.
+#[must_use]
+pub fn quoted_role(name: &str) -> String {
+    quote_name(name)
+}
+
+/// Whether what a view reads is read in its reader's name, not in its owner's.
+#[must_use]
+pub fn is_security_invoker(view: &ViewDescriptor) -> bool {
+    let value = view.options.iter().find(|(name, _)| name == "security_invoker").map(|(_, value)| value.to_ascii_lowercase());
+    value.is_some_and(|value| matches!(value.as_str(), "true" | "on" | "yes" | "1" | "t" | "y" | "tr" | "tru" | "ye"))
+}
 
 /// What an OID of `pg_class` stands for.
 #[derive(Clone, PartialEq, Debug)]

@@ -1,29 +1,20 @@
-//! What functions tell of objects: definitions, comments, visibility, names, privileges.
+//! What functions tell of objects: definitions, comments, visibility, names; [`super::privileges`] of who may do what.
 //!
-//! Called for one row each, through [`stoa_pg::context::System`]. Rights: there is one role, which may do everything, so that the
-//! privilege functions say whether the object exists.
+//! Called for one row each, through [`stoa_pg::context::System`].
 
 use super::updatable::Names;
 use super::written_time::as_written;
 use super::{Constraint, Definitions, constraint, describe};
 use crate::catalog::deparse::quote_name;
-use crate::catalog::names::{
-    DATABASE_OWNER, DATABASE_OWNER_NAME, OWNER, PRIMARY_INDEX_BIT, class_name, class_named, is_visible, parse_name, primary_index,
-    qualified, shown_relation,
-};
-use crate::system_relations;
-use arrow::array::StringViewArray;
+use crate::catalog::names::{PRIMARY_INDEX_BIT, class_named, is_visible, parse_name, primary_index, qualified, role_name, shown_relation};
 use datafusion_common::ScalarValue;
 use std::sync::Arc;
 use stoa_pg::registry::{Func, Registry};
 use stoa_pg::types::format_type;
-use stoa_pg::values::array::array_of_elements;
 use stoa_pg::{EvalContext, PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_table::TableId;
 use stoa_table::catalog::{CatalogSnapshot, ColumnId, Oid, Relation};
 
-/// The OID of the only role.
-const ROLE: Oid = 10;
 const PG_CLASS: Oid = 1259;
 const PG_CONSTRAINT: Oid = 2606;
 const PG_NAMESPACE: Oid = 2615;
@@ -36,7 +27,8 @@ pub struct Objects<'a> {
     pub path: &'a [Oid],
     /// The session's schema of temporary objects.
     pub temporary: Option<Oid>,
-    pub user: &'a str,
+    /// The role whose rights count.
+    pub role: Oid,
     pub database: &'a str,
     /// What definitions are printed with: the session's settings and names.
     pub eval: &'a dyn Fn() -> EvalContext,
@@ -54,12 +46,12 @@ impl Objects<'_> {
         class_named(self.catalog, self.database, self.path, self.temporary, name)
     }
 
-    fn schema_oid(&self, name: &str) -> Option<u32> {
+    pub(super) fn schema_oid(&self, name: &str) -> Option<u32> {
         self.catalog.schema_by_name(name).map(|s| s.oid)
     }
 
-    fn is_role(&self, name: &str) -> bool {
-        name == self.user || matches!(name, "stoa" | "postgres")
+    pub(super) fn role_oid(&self, name: &str) -> Option<Oid> {
+        self.catalog.authority().role_named(name).map(|role| role.oid)
     }
 
     /// Runs with what definitions are printed against.
@@ -84,8 +76,7 @@ impl Objects<'_> {
                 return Ok(Some(value));
             }
         }
-        // Privileges.
-        if function.starts_with("has_") || function == "pg_has_role" { privilege(self, function, &Args(args)) } else { Ok(None) }
+        super::privileges::call(self, function, &Args(args))
     }
 }
 
@@ -94,7 +85,7 @@ impl Objects<'_> {
 pub struct Args<'a>(pub &'a [ScalarValue]);
 
 impl Args<'_> {
-    fn len(&self) -> usize {
+    pub(super) fn len(&self) -> usize {
         self.0.len()
     }
 
@@ -212,11 +203,7 @@ fn definitions(o: &Objects<'_>, function: &str, args: &Args<'_>, result: &SqlTyp
         "pg_get_serial_sequence" => serial_sequence(o, args),
         "pg_get_userbyid" => {
             let Some(oid) = args.oid(0) else { return text(None) };
-            text(match oid {
-                ROLE => o.user.to_owned(),
-                DATABASE_OWNER => DATABASE_OWNER_NAME.to_owned(),
-                other => format!("unknown (OID={other})"),
-            })
+            text(role_name(catalog, oid))
         }
         "pg_get_replica_identity_index" => {
             let table = args.oid(0).and_then(|oid| catalog.table(oid));
@@ -279,7 +266,6 @@ fn properties(o: &Objects<'_>, function: &str, args: &Args<'_>, result: &SqlType
             let (Some(oid), Some(number)) = (args.oid(0), args.int(1)) else { return truth(None) };
             o.with_definitions(|d| truth(o.written(d.eval).column(oid, number)))
         }
-        "acldefault" => default_privileges(o, args),
         "pg_index_column_has_property" | "pg_index_has_property" | "pg_indexam_has_property" => index_property(catalog, function, args),
         "pg_collation_actual_version" => text(None),
         "row_security_active" => match args.text(0) {
@@ -329,7 +315,7 @@ fn names(o: &Objects<'_>, function: &str, args: &Args<'_>, _: &SqlType) -> Answe
             None => None,
         }),
         "to_regrole" => oid_value(match args.text(0) {
-            Some(name) => o.is_role(&one_name(&name)?).then_some(ROLE),
+            Some(name) => o.role_oid(&one_name(&name)?),
             None => None,
         }),
         "to_regproc" | "to_regprocedure" => {
@@ -505,34 +491,6 @@ pub fn own_storage(catalog: &CatalogSnapshot, oid: Oid) -> Vec<TableId> {
     all
 }
 
-/// The privileges that an object of a kind has by default, its owner's behind everybody's.
-fn default_privileges(o: &Objects<'_>, args: &Args<'_>) -> Answer {
-    let (Some(kind), Some(oid)) = (args.text(0), args.oid(1)) else { return null(&SqlType::new(PgType::Text.array_of())) };
-    let (everybody, own) = match kind.as_str() {
-        "c" => ("", ""),
-        "r" => ("", "arwdDxt"),
-        "s" => ("", "rwU"),
-        "d" => ("Tc", "CTc"),
-        "f" => ("X", "X"),
-        "l" | "T" => ("U", "U"),
-        "L" => ("", "rw"),
-        "n" => ("", "UC"),
-        "t" => ("", "C"),
-        "F" | "S" => ("", "U"),
-        "p" => ("", "sA"),
-        other => return Err(PgError::internal(format!("unrecognized objtype abbreviation: {other}"))),
-    };
-    let owner = if oid == ROLE { quote_name(o.user) } else { oid.to_string() };
-    let mut items = Vec::new();
-    if !everybody.is_empty() {
-        items.push(format!("={everybody}/{owner}"));
-    }
-    if !own.is_empty() {
-        items.push(format!("{owner}={own}/{owner}"));
-    }
-    array_of_elements(Arc::new(StringViewArray::from_iter_values(items))).map(Some)
-}
-
 fn index_property(catalog: &CatalogSnapshot, function: &str, args: &Args<'_>) -> Answer {
     let property = args.text(args.len().saturating_sub(1)).unwrap_or_default();
     if function == "pg_indexam_has_property" {
@@ -573,125 +531,4 @@ fn index_property(catalog: &CatalogSnapshot, function: &str, args: &Args<'_>) ->
         ("returnable", None) => Some(true),
         _ => None,
     })
-}
-
-// Privileges.
-
-const TABLE_PRIVILEGES: &[&str] = &["select", "insert", "update", "delete", "truncate", "references", "trigger", "rule"];
-
-/// The kinds of privilege that a function knows.
-fn known_privileges(function: &str) -> &'static [&'static str] {
-    match function {
-        "has_table_privilege" => TABLE_PRIVILEGES,
-        "has_any_column_privilege" | "has_column_privilege" => &["select", "insert", "update", "references"],
-        "has_sequence_privilege" => &["usage", "select", "update"],
-        "has_schema_privilege" => &["create", "usage"],
-        "has_database_privilege" => &["create", "connect", "temporary", "temp"],
-        "has_function_privilege" => &["execute"],
-        "has_parameter_privilege" => &["set", "alter system"],
-        "has_tablespace_privilege" => &["create"],
-        "pg_has_role" => &["member", "usage"],
-        _ => &["usage"],
-    }
-}
-
-fn privilege(o: &Objects<'_>, function: &str, args: &Args<'_>) -> Answer {
-    let held = privilege_on(o, function, args)?;
-    // The role and the object are looked up before.
-    let kinds = args.text(args.len().saturating_sub(1)).unwrap_or_default();
-    // RULE is known, and nobody has it.
-    let mut some = false;
-    for kind in kinds.split(',') {
-        let kind = kind.trim().to_lowercase();
-        let base = kind.strip_suffix(" with grant option").or_else(|| kind.strip_suffix(" with admin option")).unwrap_or(&kind);
-        if !known_privileges(function).contains(&base) {
-            return Err(PgError::new(SqlState::INVALID_PARAMETER_VALUE, format!("unrecognized privilege type: \"{}\"", kind.trim())));
-        }
-        some |= base != "rule";
-    }
-    if held.as_ref().is_none_or(ScalarValue::is_null) || (some && !of_nobody(function, args)) { Ok(held) } else { truth(false) }
-}
-
-/// Whether the role is told by a number that no role has: not even what everybody may do.
-fn of_nobody(function: &str, args: &Args<'_>) -> bool {
-    const EVERYBODY: Oid = 0;
-    let given = args.len() > if function == "has_column_privilege" { 3 } else { 2 };
-    given && args.text(0).is_none() && args.oid(0).is_some_and(|oid| ![EVERYBODY, OWNER, DATABASE_OWNER].contains(&oid))
-}
-
-/// The columns of a relation that are there, with their numbers.
-fn columns_by_number(catalog: &CatalogSnapshot, oid: Oid) -> Vec<(i64, String)> {
-    let counted = |names: Vec<String>| (1..).zip(names).collect();
-    match catalog.relation(oid).map(|r| &**r) {
-        Some(Relation::Table(table)) => table.visible_columns().map(|c| (i64::from(c.id.0), c.name.clone())).collect(),
-        Some(Relation::View(view)) => counted(view.columns.iter().map(|c| c.name.clone()).collect()),
-        Some(Relation::Sequence(_)) => counted(["last_value", "log_cnt", "is_called"].map(str::to_owned).to_vec()),
-        None => {
-            let columns = system_relations::by_oid(oid).and_then(|(schema, name)| system_relations::columns(schema, name));
-            counted(columns.into_iter().flatten().map(|(name, _)| name).collect())
-        }
-    }
-}
-
-fn privilege_on(o: &Objects<'_>, function: &str, args: &Args<'_>) -> Answer {
-    let objects = if function == "has_column_privilege" { 2 } else { 1 };
-    let at = args.len().saturating_sub(1 + objects);
-    if at == 1
-        && let Some(role) = args.text(0)
-        && !o.is_role(&role)
-        && role != "public"
-    {
-        return Err(PgError::new(SqlState::UNDEFINED_OBJECT, format!("role \"{role}\" does not exist")));
-    }
-    let name = args.text(at);
-    match function {
-        "has_table_privilege" | "has_any_column_privilege" | "has_sequence_privilege" | "has_column_privilege" => {
-            let oid = match &name {
-                Some(name) => o
-                    .relation_oid(name)?
-                    .ok_or_else(|| PgError::new(SqlState::UNDEFINED_TABLE, format!("relation \"{name}\" does not exist")))?,
-                None => match args.oid(at) {
-                    Some(oid) if class_name(o.catalog, oid).is_some() => oid,
-                    _ => return truth(None),
-                },
-            };
-            if function == "has_column_privilege" {
-                let columns = columns_by_number(o.catalog, oid);
-                match args.text(at + 1) {
-                    Some(column) if !columns.iter().any(|(_, name)| *name == column) => {
-                        let relation = class_name(o.catalog, oid).map(|c| c.name).unwrap_or_default();
-                        return Err(PgError::new(
-                            SqlState::UNDEFINED_COLUMN,
-                            format!("column \"{column}\" of relation \"{relation}\" does not exist"),
-                        ));
-                    }
-                    None if !args.int(at + 1).is_some_and(|number| columns.iter().any(|(n, _)| *n == number)) => return truth(None),
-                    _ => {}
-                }
-            }
-            truth(true)
-        }
-        "has_schema_privilege" => match name {
-            Some(name) => match o.schema_oid(&name) {
-                Some(_) => truth(true),
-                None => Err(PgError::new(SqlState::INVALID_SCHEMA_NAME, format!("schema \"{name}\" does not exist"))),
-            },
-            None => truth(args.oid(at).and_then(|oid| o.catalog.schema(oid)).map(|_| true)),
-        },
-        "has_database_privilege" => match name {
-            Some(name) if name != o.database && name != "stoa" && name != "postgres" => {
-                Err(PgError::new(SqlState::INVALID_CATALOG_NAME, format!("database \"{name}\" does not exist")))
-            }
-            _ => truth(true),
-        },
-        "has_type_privilege" => match name {
-            Some(name) => stoa_pg::values::parse_type_name(&name).and_then(|_| truth(true)),
-            None => truth(true),
-        },
-        "pg_has_role" => match name {
-            Some(name) if !o.is_role(&name) => Err(PgError::new(SqlState::UNDEFINED_OBJECT, format!("role \"{name}\" does not exist"))),
-            _ => truth(true),
-        },
-        _ => truth(true),
-    }
 }

@@ -1,10 +1,12 @@
 //! The commands that would make an object again: `pg_get_constraintdef`, `pg_get_indexdef`, `pg_get_expr`, `pg_get_viewdef`.
 //!
-//! Reading order: this file → [`view_text`], [`view_shown`], [`view_relations`] (the text of a view) → [`written_time`] → [`updatable`] → [`script`]
-//! (all of a database) → [`functions`] (what functions tell of objects).
+//! Reading order: this file → [`view_text`], [`view_shown`], [`view_relations`] (the text of a view) → [`written_time`] → [`updatable`] → [`script`], [`script_rights`]
+//! (all of a database) → [`functions`] (what functions tell of objects) → [`privileges`] (and of who may do what with them).
 
 pub mod functions;
+pub mod privileges;
 pub mod script;
+mod script_rights;
 pub mod updatable;
 pub mod view_relations;
 pub mod view_shown;

@@ -26,7 +26,7 @@ pub struct DumpScript {
     /// Schemas, sequences, tables.
     pub before: Vec<String>,
     pub tables: Vec<DumpTable>,
-    /// Values of sequences, indexes, constraints, views and contents of materialized ones, comments.
+    /// Values of sequences, indexes, constraints, views and contents of materialized ones, comments, owners, privileges.
     pub after: Vec<String>,
 }
 
@@ -144,6 +144,7 @@ impl Writer<'_> {
             }
         }
         self.comments(&tables, &views, &sequences, &mut out.after)?;
+        out.after.extend(super::script_rights::statements(self.catalog));
         Ok(out)
     }
 

@@ -8,7 +8,7 @@ use datafusion_common::ScalarValue;
 use std::sync::Arc;
 use stoa_pg::SqlType;
 use stoa_pg::registry::{Func, Oper};
-use stoa_table::catalog::{ColumnId, TableDescriptor};
+use stoa_table::catalog::{ColumnId, Oid, Privileges, TableDescriptor};
 use stoa_table::services::locks::{LockStrength, LockWait};
 
 /// A column of some relational node, unique in the statement.
@@ -499,6 +499,20 @@ impl PartialEq for MutationTarget {
     }
 }
 
+/// What a statement does with a relation.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Access {
+    /// A table, a view, a sequence, a relation of the system.
+    pub relation: Oid,
+    /// The view whose owner must be allowed to; `None`: the current role must.
+    pub within: Option<Oid>,
+    pub privileges: Privileges,
+    /// The columns that are read; none where no column is named, as by `count(*)`.
+    pub selected: Vec<ColumnId>,
+    pub inserted: Vec<ColumnId>,
+    pub updated: Vec<ColumnId>,
+}
+
 /// A bound statement with rows: the CTEs in the order in which they must be computed, then the body.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Bound {
@@ -508,6 +522,12 @@ pub struct Bound {
     pub params: Vec<SqlType>,
     /// Relations used, with the columns used: for views, privileges and plan invalidation.
     pub uses: Vec<stoa_table::catalog::Dependency>,
+    /// What it does with relations, in the order in which it names them.
+    pub accesses: Vec<Access>,
+    /// Functions that it calls and that not everybody may call.
+    pub functions: Vec<FuncRef>,
+    /// Schemas that it names.
+    pub schemas: Vec<Oid>,
     /// Hints that could not be understood.
     pub warnings: Vec<String>,
     /// It holds the key of the row that a cursor stood on: it may run once.

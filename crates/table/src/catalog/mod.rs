@@ -1,12 +1,18 @@
-//! What exists: schemas, tables, indexes, views, sequences; kept in the store, seen as immutable snapshots.
+//! What exists: schemas, tables, indexes, views, sequences, roles and their rights; kept in the store, seen as immutable snapshots.
 //!
-//! Reading order: [`descriptor`] → [`snapshot`] → [`store`] → [`numbers`].
+//! Reading order: [`descriptor`] → [`role`] → [`acl`] → [`authority`] → [`snapshot`] → [`store`] → [`numbers`].
 
+pub mod acl;
+pub mod authority;
 pub mod descriptor;
 pub mod numbers;
+pub mod role;
 pub mod snapshot;
 pub mod store;
 
+pub use acl::{Acl, AclItem, ObjectClass, Privileges};
+pub use authority::{Authority, Rights, RightsOf};
 pub use descriptor::*;
 pub use numbers::{Numbers, SequenceState};
+pub use role::RoleDescriptor;
 pub use snapshot::CatalogSnapshot;

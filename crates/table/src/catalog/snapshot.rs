@@ -1,5 +1,6 @@
 //! An immutable view of the catalog, pinned per statement.
 
+use super::authority::Authority;
 use super::descriptor::{IndexDescriptor, Oid, Relation, SchemaDescriptor, TableDescriptor, ViewDescriptor};
 use super::numbers::Numbers;
 use std::collections::HashMap;
@@ -26,6 +27,7 @@ pub struct CatalogSnapshot {
     numbers: Option<Arc<dyn Numbers>>,
     /// Tables by a table that their foreign keys refer to; found when first asked for.
     referencing: OnceLock<HashMap<Oid, Vec<Oid>>>,
+    authority: Arc<Authority>,
 }
 
 impl CatalogSnapshot {
@@ -37,6 +39,17 @@ impl CatalogSnapshot {
 
     pub(super) fn set_numbers(&mut self, numbers: Arc<dyn Numbers>) {
         self.numbers = Some(numbers);
+    }
+
+    /// Roles, owners and privileges.
+    #[must_use]
+    pub fn authority(&self) -> &Arc<Authority> {
+        &self.authority
+    }
+
+    /// The same, to be changed.
+    pub fn authority_mut(&mut self) -> &mut Authority {
+        Arc::make_mut(&mut self.authority)
     }
 
     /// The tables with foreign keys that refer to this one, by OID.

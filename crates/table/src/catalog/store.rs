@@ -4,6 +4,10 @@
 //! key    's' oid be   a schema          'r' oid be   a table, view or sequence
 //!        'q' oid be   a sequence's state (outside of transactions)
 //!        't' oid be   a table's statistics (likewise)
+//!        'u' oid be   a role
+//!        'a' kind u8, oid be           whose an object is and who may what with it
+//!        'c' oid be, oid be            settings that sessions in a database (0: any), of a role (0: any) begin with
+//!        'd' oid be, oid be, kind u8   privileges of what a role will make in a schema (0: any)
 //!        'm' "format", 'm' "ids"
 //! cell   version u8 | JSON        2: a table whose timestamps count from 2000; 3: one whose row key has parts of other forms, too; else 1.
 //!                              Older versions of the program would misread them
@@ -12,8 +16,11 @@
 //! Invariant: ids are taken in blocks that are durable before the first of them is used, so that none is ever used twice; a table
 //! of the store that no descriptor names is left over from a transaction that did not commit, and is removed at open.
 
+use super::acl::ObjectClass;
+use super::authority::{DefaultPrivileges, DefaultsFor, Rights, RightsOf};
 use super::descriptor::{Epoch, FIRST_USER_OID, INFORMATION_SCHEMA_OID, Oid, PG_CATALOG_OID, PUBLIC_OID, Relation, SchemaDescriptor};
 use super::numbers::Numbers;
+use super::role::{RoleDescriptor, StartSettings, built_in_roles};
 use super::snapshot::CatalogSnapshot;
 use crate::failure::store_error;
 use serde::de::DeserializeOwned;
@@ -62,6 +69,67 @@ pub fn relation_key(oid: Oid) -> Vec<u8> {
 #[must_use]
 pub fn sequence_key(oid: Oid) -> Vec<u8> {
     key(b'q', oid)
+}
+
+/// The key of a role's row.
+#[must_use]
+pub fn role_key(oid: Oid) -> Vec<u8> {
+    key(b'u', oid)
+}
+
+/// The key of the row of an object's rights.
+#[must_use]
+pub fn rights_key(of: RightsOf) -> Vec<u8> {
+    let (kind, oid) = match of {
+        RightsOf::Relation(oid) => (b'r', oid),
+        RightsOf::Schema(oid) => (b's', oid),
+        RightsOf::Database => (b'd', 0),
+        RightsOf::Function(oid) => (b'f', oid),
+        RightsOf::Language(oid) => (b'l', oid),
+        RightsOf::Type(oid) => (b't', oid),
+    };
+    let mut out = vec![b'a', kind];
+    out.extend(oid.to_be_bytes());
+    out
+}
+
+fn rights_of_key(key: &[u8]) -> Option<RightsOf> {
+    let oid = u32::from_be_bytes(key.get(2..6)?.try_into().ok()?);
+    Some(match key.get(1)? {
+        b'r' => RightsOf::Relation(oid),
+        b's' => RightsOf::Schema(oid),
+        b'd' => RightsOf::Database,
+        b'f' => RightsOf::Function(oid),
+        b'l' => RightsOf::Language(oid),
+        b't' => RightsOf::Type(oid),
+        _ => return None,
+    })
+}
+
+/// The key of the row of settings that sessions begin with.
+#[must_use]
+pub fn settings_key(database: Oid, role: Oid) -> Vec<u8> {
+    let mut out = key(b'c', database);
+    out.extend(role.to_be_bytes());
+    out
+}
+
+/// The key of the row of privileges of what is yet to be made.
+#[must_use]
+pub fn defaults_key(of: DefaultsFor) -> Vec<u8> {
+    let mut out = key(b'd', of.role);
+    out.extend(of.schema.to_be_bytes());
+    out.push(match of.class {
+        ObjectClass::Table => b'r',
+        ObjectClass::Column => b'c',
+        ObjectClass::Sequence => b'S',
+        ObjectClass::Database => b'd',
+        ObjectClass::Function => b'f',
+        ObjectClass::Schema => b'n',
+        ObjectClass::Language => b'l',
+        ObjectClass::Type => b'T',
+    });
+    out
 }
 
 fn key(kind: u8, oid: Oid) -> Vec<u8> {
@@ -252,21 +320,36 @@ pub(crate) async fn open(store: &Arc<dyn Store>, numbers: Arc<dyn Numbers>) -> P
     let mut schemas: Vec<SchemaDescriptor> = Vec::new();
     let mut relations: Vec<Relation> = Vec::new();
     let mut states: Vec<Oid> = Vec::new();
+    let mut snapshot = CatalogSnapshot::default();
+    let mut stored_roles: Vec<Oid> = Vec::new();
     for (key, value) in rows(&**store).await? {
         let oid = key.get(1..5).and_then(|b| <[u8; 4]>::try_from(b).ok()).map(u32::from_be_bytes);
         match (key.first(), oid) {
             (Some(b's'), Some(_)) => schemas.push(decode(&value)?),
             (Some(b'r'), Some(_)) => relations.push(decode(&value)?),
             (Some(b'q'), Some(oid)) => states.push(oid),
+            (Some(b'u' | b'a' | b'c' | b'd'), _) => stored_roles.extend(read_authority(&mut snapshot, &key, &value)?),
             _ => {}
         }
+    }
+    if stored_roles.is_empty() {
+        // A new database, or one of a version that knew no roles. From now on they are what is stored.
+        let mut mutations = Mutations::new();
+        for role in built_in_roles() {
+            mutations.put(CATALOG_TABLE, &role_key(role.oid), CATALOG_FAMILY, &[], &encode(&role)?);
+        }
+        commit(&**store, &mutations).await?;
+    } else {
+        // Predefined roles of a newer version are there all the same; others that are not stored were dropped.
+        let dropped = |role: &RoleDescriptor| !stored_roles.contains(&role.oid) && !role.is_predefined();
+        let dropped: Vec<Oid> = snapshot.authority().roles().filter(|role| dropped(role)).map(|role| role.oid).collect();
+        dropped.into_iter().for_each(|oid| snapshot.authority_mut().remove_role(oid));
     }
     for schema in built_in_schemas() {
         if schema.oid != PUBLIC_OID && !schemas.iter().any(|s| s.oid == schema.oid) {
             schemas.push(schema);
         }
     }
-    let mut snapshot = CatalogSnapshot::default();
     snapshot.version = 1;
     snapshot.set_numbers(numbers);
     let temporary: HashSet<Oid> = schemas.iter().filter(|s| s.temporary.is_some()).map(|s| s.oid).collect();
@@ -293,6 +376,7 @@ pub(crate) async fn open(store: &Arc<dyn Store>, numbers: Arc<dyn Numbers>) -> P
     if !stale.is_empty() {
         commit(&**store, &stale).await?;
     }
+    forget_stale_rights(&**store, &mut snapshot).await?;
     let named: HashSet<TableId> = snapshot.relations().flat_map(|r| storage_of(r)).collect();
     for table in store.list_tables().await.map_err(store_error)? {
         if ![CATALOG_TABLE, TOKEN_TABLE, FEED_TABLE].contains(&table.id) && !named.contains(&table.id) {
@@ -300,6 +384,46 @@ pub(crate) async fn open(store: &Arc<dyn Store>, numbers: Arc<dyn Numbers>) -> P
         }
     }
     Ok(snapshot)
+}
+
+/// Takes a row about roles and rights; gives the role that it is.
+fn read_authority(snapshot: &mut CatalogSnapshot, key: &[u8], value: &[u8]) -> PgResult<Option<Oid>> {
+    let authority = snapshot.authority_mut();
+    match key.first() {
+        Some(b'u') => {
+            let role: RoleDescriptor = decode(value)?;
+            let oid = role.oid;
+            authority.put_role(role);
+            return Ok(Some(oid));
+        }
+        Some(b'a') => {
+            if let Some(of) = rights_of_key(key) {
+                authority.put_rights(of, decode::<Rights>(value)?);
+            }
+        }
+        Some(b'c') => authority.put_settings(decode::<StartSettings>(value)?),
+        _ => authority.put_defaults(decode::<DefaultPrivileges>(value)?),
+    }
+    Ok(None)
+}
+
+/// Rights of relations and schemas that are gone, temporary ones for example, go.
+async fn forget_stale_rights(store: &dyn Store, snapshot: &mut CatalogSnapshot) -> PgResult<()> {
+    let gone = |of: &RightsOf| match of {
+        RightsOf::Relation(oid) => *oid >= FIRST_USER_OID && snapshot.relation(*oid).is_none(),
+        RightsOf::Schema(oid) => *oid >= FIRST_USER_OID && snapshot.schema(*oid).is_none(),
+        _ => false,
+    };
+    let stale: Vec<RightsOf> = snapshot.authority().all_rights().map(|(of, _)| *of).filter(gone).collect();
+    if stale.is_empty() {
+        return Ok(());
+    }
+    let mut mutations = Mutations::new();
+    for of in stale {
+        mutations.delete_row(CATALOG_TABLE, &rights_key(of));
+        snapshot.authority_mut().remove_rights(of);
+    }
+    commit(store, &mutations).await
 }
 
 #[cfg(test)]

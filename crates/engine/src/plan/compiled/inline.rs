@@ -77,10 +77,12 @@ fn is_quick(e: &Expr) -> bool {
 /// The sequence that `nextval` takes its value from, where it is named.
 fn sequence_of(e: &Expr) -> Option<Oid> {
     match &e.kind {
-        ExprKind::Func { func, args, .. } if func.0.name == "nextval" => match args.first()?.kind {
-            ExprKind::Const(ScalarValue::UInt32(oid)) => oid,
-            _ => None,
-        },
+        ExprKind::Func { func, args, .. } if matches!(func.0.name, "nextval" | stoa_sql::bind::dml::NEXT_OF_IDENTITY) => {
+            match args.first()?.kind {
+                ExprKind::Const(ScalarValue::UInt32(oid)) => oid,
+                _ => None,
+            }
+        }
         _ => None,
     }
 }

@@ -252,7 +252,7 @@ impl Session {
             return Err(PgError::new(SqlState::SYNTAX_ERROR, "WHERE clause not allowed with COPY TO"));
         }
         let prepared = self.prepare_query(&query, outer)?;
-        let bound = self.bound_and_locked(&prepared).await?;
+        let bound = self.bound_and_allowed(&prepared).await?;
         let Execution::Rows(rows) = self.run_bound(&bound, Arc::from([]), outer.text.clone()).await? else {
             return Err(PgError::unsupported("COPY query must have a RETURNING clause"));
         };
@@ -377,6 +377,7 @@ impl Session {
             error.fields_mut().position = None;
             error
         })?;
+        stoa_sql::privileges::check(&context.catalog, context.role, &bound)?;
         let BoundBody::Mutation(mutation) = &mut bound.body else { return Err(PgError::internal("an INSERT that is none")) };
         if !replace_params(&mut mutation.source, columns) && !columns.is_empty() {
             return Err(PgError::internal("an INSERT without values"));

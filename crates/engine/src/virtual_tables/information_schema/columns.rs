@@ -2,6 +2,7 @@
 
 use super::super::builder::{Builder, V, yes};
 use super::super::objects::{definitions_of, schema_of, tables};
+use super::privileges::{is_column_shown, is_shown};
 use super::{DATABASE, written};
 use stoa_exec::environment::StatementContext;
 use stoa_pg::types::{PgType, length_typmod, numeric_typmod};
@@ -12,7 +13,10 @@ use stoa_table::catalog::{Relation, TableDescriptor};
 /// Adds the rows.
 pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
     for definition in definitions::all() {
-        if !t.wants("table_name", definition.name.as_str()) || !t.wants("table_schema", definition.schema.as_str()) {
+        if !t.wants("table_name", definition.name.as_str())
+            || !t.wants("table_schema", definition.schema.as_str())
+            || !is_shown(ctx, definition.oid)
+        {
             continue;
         }
         for (i, ((name, ty), not_null)) in definition.columns.iter().zip(&definition.not_null).enumerate() {
@@ -30,10 +34,10 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
         }
     }
     for table in tables(ctx) {
-        if !t.wants("table_name", table.name.as_str()) {
+        if !t.wants("table_name", table.name.as_str()) || !is_shown(ctx, table.oid) {
             continue;
         }
-        for c in table.visible_columns() {
+        for c in table.visible_columns().filter(|c| is_column_shown(ctx, table.oid, c.id)) {
             let identity = c.identity.as_ref();
             let sequence = identity.and_then(|i| match ctx.catalog.relation(i.sequence).map(|r| &**r) {
                 Some(Relation::Sequence(sequence)) => Some(sequence),
@@ -65,6 +69,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
         if let Relation::View(v) = &**relation
             && v.materialized.is_none()
             && t.wants("table_name", v.name.as_str())
+            && is_shown(ctx, v.oid)
         {
             let names = written(ctx);
             let writable = if t.reads("is_updatable") && names.is_updatable(v) { names.columns(v) } else { Vec::new() };

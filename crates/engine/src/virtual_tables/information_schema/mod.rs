@@ -7,6 +7,7 @@ mod constraint_column_usage;
 mod constraint_table_usage;
 mod information_schema_catalog_name;
 mod key_column_usage;
+mod privileges;
 mod referential_constraints;
 mod schemata;
 mod sequences;
@@ -25,18 +26,27 @@ use stoa_table::catalog::{IndexKey, Relation, TableDescriptor, ViewDescriptor};
 /// What adds the rows of a relation; `None` for those that Stoa has nothing to say in.
 pub fn filler(name: &str) -> Option<super::Fill> {
     Some(match name {
+        "administrable_role_authorizations" => privileges::administrable_roles,
+        "applicable_roles" => privileges::applicable_roles,
         "check_constraints" => check_constraints::fill,
         "column_column_usage" => column_column_usage::fill,
+        "column_privileges" => privileges::column_privileges,
         "columns" => columns::fill,
         "constraint_column_usage" => constraint_column_usage::fill,
         "constraint_table_usage" => constraint_table_usage::fill,
+        "enabled_roles" => privileges::enabled_roles,
         "information_schema_catalog_name" => information_schema_catalog_name::fill,
         "key_column_usage" => key_column_usage::fill,
         "referential_constraints" => referential_constraints::fill,
+        "role_column_grants" => privileges::role_column_grants,
+        "role_table_grants" => privileges::role_table_grants,
+        "role_usage_grants" => privileges::role_usage_grants,
         "schemata" => schemata::fill,
         "sequences" => sequences::fill,
         "table_constraints" => table_constraints::fill,
+        "table_privileges" => privileges::table_privileges,
         "tables" => tables::fill,
+        "usage_privileges" => privileges::usage_privileges,
         "view_column_usage" => view_column_usage::fill,
         "view_table_usage" => view_table_usage::fill,
         "views" => views::fill,

@@ -2,6 +2,7 @@
 
 use super::super::builder::{Builder, yes};
 use super::super::objects::{schema_of, tables};
+use super::privileges::is_shown;
 use super::{DATABASE, written};
 use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
@@ -11,7 +12,7 @@ use stoa_table::catalog::Relation;
 /// Adds the rows.
 pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
     for table in tables(ctx) {
-        if !t.wants("table_name", table.name.as_str()) {
+        if !t.wants("table_name", table.name.as_str()) || !is_shown(ctx, table.oid) {
             continue;
         }
         let kind = if table.temporary { "LOCAL TEMPORARY" } else { "BASE TABLE" };
@@ -21,11 +22,12 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
         if let Relation::View(v) = &**relation
             && v.materialized.is_none()
             && t.wants("table_name", v.name.as_str())
+            && is_shown(ctx, v.oid)
         {
             table_row(ctx, t, v.schema, &v.name, "VIEW", t.reads("is_insertable_into") && written(ctx).is_updatable(v));
         }
     }
-    for definition in definitions::all() {
+    for definition in definitions::all().filter(|definition| is_shown(ctx, definition.oid)) {
         let is_table = definition.kind == "r";
         t.row(vec![
             ("table_catalog", DATABASE.into()),

@@ -9,6 +9,7 @@ mod pg_collation;
 mod pg_constraint;
 mod pg_cursors;
 mod pg_database;
+mod pg_default_acl;
 mod pg_depend;
 mod pg_description;
 mod pg_hba_file_rules;
@@ -40,7 +41,6 @@ mod pg_tablespace;
 mod pg_timezone_abbrevs;
 mod pg_timezone_names;
 mod pg_type;
-mod pg_user;
 mod pg_views;
 
 pub use pg_sequence::fill as sequences;
@@ -58,6 +58,7 @@ pub fn filler(name: &str) -> Option<super::Fill> {
         "pg_constraint" => pg_constraint::fill,
         "pg_cursors" => pg_cursors::fill,
         "pg_database" => pg_database::fill,
+        "pg_default_acl" => pg_default_acl::fill,
         "pg_depend" => pg_depend::fill,
         "pg_description" => pg_description::fill,
         "pg_hba_file_rules" => pg_hba_file_rules::fill,
@@ -73,7 +74,12 @@ pub fn filler(name: &str) -> Option<super::Fill> {
         "pg_prepared_statements" => pg_prepared_statements::fill,
         "pg_proc" => pg_proc::fill,
         "pg_rewrite" => pg_rewrite::fill,
-        "pg_roles" | "pg_authid" => pg_roles::fill,
+        "pg_auth_members" => pg_roles::members,
+        "pg_authid" => pg_roles::authid,
+        "pg_db_role_setting" => pg_roles::start_settings,
+        "pg_group" => pg_roles::groups,
+        "pg_roles" => pg_roles::roles,
+        "pg_shadow" => pg_roles::shadow,
         "pg_settings" => pg_settings::fill,
         "pg_stat_activity" => pg_stat_activity::fill,
         "pg_stat_fulltext" => pg_stat_fulltext::fill,
@@ -89,7 +95,7 @@ pub fn filler(name: &str) -> Option<super::Fill> {
         "pg_timezone_abbrevs" => pg_timezone_abbrevs::fill,
         "pg_timezone_names" => pg_timezone_names::fill,
         "pg_type" => pg_type::fill,
-        "pg_user" => pg_user::fill,
+        "pg_user" => pg_roles::users,
         "pg_views" => pg_views::fill,
         _ => return None,
     })

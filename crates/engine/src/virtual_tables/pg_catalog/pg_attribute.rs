@@ -5,8 +5,9 @@ use super::super::objects::{ShownIndex, collation, indexed, indexes, storage_opt
 use stoa_exec::environment::StatementContext;
 use stoa_pg::types::PgType;
 use stoa_pg::{PgResult, SqlType, type_functions};
+use stoa_sql::catalog::acl_text::acl_texts;
 use stoa_sql::system_relations as definitions;
-use stoa_table::catalog::{ColumnId, IndexKey, Relation, TableDescriptor};
+use stoa_table::catalog::{ColumnId, IndexKey, Relation, RightsOf, TableDescriptor};
 
 /// Adds the rows.
 pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
@@ -51,6 +52,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
                     ("attidentity", identity.into()),
                     ("attgenerated", if c.generated.is_some() { "s" } else { "" }.into()),
                     ("attoptions", words),
+                    ("attacl", column_acl(ctx, table.oid, c.id)),
                 ],
             );
         }
@@ -70,7 +72,8 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
             Relation::Table(_) => {}
             Relation::View(v) => {
                 for (i, c) in v.columns.iter().enumerate() {
-                    attribute_row(t, v.oid, &c.name, i as i64 + 1, &c.ty, vec![]);
+                    let id = ColumnId(u32::try_from(i).unwrap_or(u32::MAX).saturating_add(1));
+                    attribute_row(t, v.oid, &c.name, i as i64 + 1, &c.ty, vec![("attacl", column_acl(ctx, v.oid, id))]);
                 }
             }
             Relation::Sequence(s) => {
@@ -83,6 +86,14 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
         }
     }
     Ok(())
+}
+
+/// What was said of who may do what with a column; NULL for what was not.
+fn column_acl(ctx: &StatementContext, relation: u32, column: ColumnId) -> V {
+    let authority = ctx.catalog.authority();
+    let rights = authority.rights(RightsOf::Relation(relation));
+    let acl = rights.column(column);
+    if acl.is_empty() { V::Null } else { V::Texts(acl_texts(authority, acl)) }
 }
 
 fn attribute_row(t: &mut Builder<'_>, relation: u32, name: &str, number: i64, ty: &SqlType, more: Vec<(&'static str, V)>) {

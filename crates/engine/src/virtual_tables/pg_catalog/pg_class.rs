@@ -1,13 +1,12 @@
 //! `pg_class`: tables, indexes, views and sequences, and the relations of this module themselves.
 
 use super::super::builder::{Builder, V};
-use super::super::objects::{BTREE_AM, HEAP_AM, has_triggers, indexed, indexes, referenced_tables, row_type_oid, storage_options};
+use super::super::objects::{BTREE_AM, HEAP_AM, acl, has_triggers, indexed, indexes, referenced_tables, row_type_oid, storage_options};
 use std::collections::HashSet;
 use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
-use stoa_sql::catalog::names::OWNER;
 use stoa_sql::system_relations as definitions;
-use stoa_table::catalog::{INFORMATION_SCHEMA_OID, PG_CATALOG_OID, Relation};
+use stoa_table::catalog::{INFORMATION_SCHEMA_OID, PG_CATALOG_OID, Relation, RightsOf};
 
 /// Adds the rows.
 pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
@@ -23,15 +22,16 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
         if definition.kind == "r" {
             more.push(("relam", V::Oid(HEAP_AM)));
         }
-        class_row(t, definition.oid, &definition.name, schema, &definition.kind, definition.columns.len(), more);
+        class_row(ctx, t, (definition.oid, definition.oid), &definition.name, schema, &definition.kind, definition.columns.len(), more);
     }
     for owner in indexed(ctx) {
         let table = &owner.table;
         let shown = indexes(table);
         if !owner.is_view && t.wants_oid("oid", table.oid) && t.wants("relname", table.name.as_str()) {
             class_row(
+                ctx,
                 t,
-                table.oid,
+                (table.oid, table.oid),
                 &table.name,
                 table.schema,
                 "r",
@@ -54,8 +54,9 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
             }
             let natts = index.index.map_or_else(|| table.key_columns().count(), |i| i.parts.len() + i.include.len());
             class_row(
+                ctx,
                 t,
-                index.oid,
+                (index.oid, owner.oid),
                 index.name,
                 table.schema,
                 "i",
@@ -94,24 +95,37 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
                         "v"
                     }
                 };
-                class_row(t, v.oid, &v.name, v.schema, kind, v.columns.len(), more);
+                class_row(ctx, t, (v.oid, v.oid), &v.name, v.schema, kind, v.columns.len(), more);
             }
             Relation::Sequence(s) => {
                 let more = vec![("relpersistence", persistence(s.temporary)), ("reltuples", V::Float(1.0))];
-                class_row(t, s.oid, &s.name, s.schema, "S", 3, more);
+                class_row(ctx, t, (s.oid, s.oid), &s.name, s.schema, "S", 3, more);
             }
         }
     }
     Ok(())
 }
 
-fn class_row(t: &mut Builder<'_>, oid: u32, name: &str, schema: u32, kind: &str, natts: usize, more: Vec<(&'static str, V)>) {
+fn class_row(
+    ctx: &StatementContext,
+    t: &mut Builder<'_>,
+    (oid, rights): (u32, u32),
+    name: &str,
+    schema: u32,
+    kind: &str,
+    natts: usize,
+    more: Vec<(&'static str, V)>,
+) {
+    // An index is its table's owner's.
+    let of = RightsOf::Relation(rights);
+    let owner = ctx.catalog.authority().rights(of).owner;
     let mut cells = vec![
         ("oid", V::Oid(oid)),
         ("relname", name.into()),
         ("relnamespace", V::Oid(schema)),
         ("reloftype", V::Oid(0)),
-        ("relowner", V::Oid(OWNER)),
+        ("relowner", V::Oid(owner)),
+        ("relacl", if kind == "i" { V::Null } else { acl(ctx, of) }),
         ("relfilenode", V::Oid(if kind == "v" { 0 } else { oid })),
         ("reltablespace", V::Oid(0)),
         ("relpages", V::Int(0)),

@@ -2,14 +2,25 @@
 
 use super::super::builder::{Builder, V};
 use stoa_exec::environment::StatementContext;
-use stoa_pg::registry::{FuncKind, Registry, Volatility};
+use stoa_pg::registry::{Func, FuncKind, Registry, Volatility};
 use stoa_pg::types::PgType;
 use stoa_pg::{PgResult, type_functions};
+use stoa_sql::catalog::acl_text::acl_texts;
 use stoa_sql::catalog::names::OWNER;
+use stoa_sql::privileges::{function_rights, is_restricted};
 use stoa_table::catalog::PG_CATALOG_OID;
 
+/// Who may call a function, where that is not everybody or was said; NULL elsewhere.
+fn function_acl(ctx: &StatementContext, f: &Func) -> V {
+    let authority = ctx.catalog.authority();
+    if !is_restricted(authority, f) {
+        return V::Null;
+    }
+    function_rights(authority, f).acl.map_or(V::Null, |acl| V::Texts(acl_texts(authority, &acl)))
+}
+
 /// Adds the rows.
-pub fn fill(_: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
+pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
     for f in Registry::get().all_functions() {
         if !t.wants_oid("oid", f.oid) || !t.wants("proname", f.name) {
             continue;
@@ -47,6 +58,7 @@ pub fn fill(_: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
             ("proargtypes", V::Oids(f.declared_args().map(|ty| ty.oid()).collect())),
             ("proargnames", if f.arg_names.is_empty() { V::Null } else { V::Texts(f.arg_names.iter().map(|n| (*n).to_owned()).collect()) }),
             ("prosrc", f.name.into()),
+            ("proacl", function_acl(ctx, f)),
         ]);
     }
     for f in type_functions::all() {

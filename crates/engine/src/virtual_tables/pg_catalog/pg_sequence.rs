@@ -1,10 +1,10 @@
 //! `pg_sequence` and `pg_sequences`: the sequences, with their last values.
 
 use super::super::builder::{Builder, V};
-use super::super::objects::schema_of;
+use super::super::objects::{owner_name, schema_of};
 use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
-use stoa_table::catalog::Relation;
+use stoa_table::catalog::{Relation, RightsOf};
 
 /// Adds the rows.
 pub async fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
@@ -26,7 +26,7 @@ pub async fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
                 ("seqcycle", s.cycle.into()),
                 ("schemaname", schema_of(ctx, s.schema).into()),
                 ("sequencename", s.name.as_str().into()),
-                ("sequenceowner", ctx.session.current_user().into()),
+                ("sequenceowner", owner_name(ctx, RightsOf::Relation(s.oid)).into()),
                 ("data_type", V::Oid(s.ty.ty.oid())),
                 ("start_value", V::Int(s.start)),
                 ("min_value", V::Int(s.min)),

@@ -1,6 +1,7 @@
 //! `pg_settings`: the settings, as this session has them.
 
 use super::super::builder::{Builder, V};
+use crate::session::show::may_examine;
 use stoa_exec::environment::StatementContext;
 use stoa_exec::settings::value::unit_name;
 use stoa_exec::settings::{Kind, SETTINGS};
@@ -9,7 +10,7 @@ use stoa_pg::PgResult;
 /// Adds the rows.
 pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
     let (now, reset) = (ctx.session.settings(), ctx.session.reset_settings());
-    for setting in SETTINGS.iter().filter(|s| !s.hidden) {
+    for setting in SETTINGS.iter().filter(|s| !s.hidden && may_examine(ctx.catalog.authority(), ctx.role, s.name)) {
         let value = match setting.name {
             // These are the transaction's.
             "transaction_isolation" | "transaction_read_only" | "transaction_deferrable" => ctx.session.show(setting.name),

@@ -7,12 +7,24 @@ use stoa_exec::environment::StatementContext;
 use stoa_exec::environment::server::ClientInfo;
 use stoa_exec::environment::session::ActivityState;
 use stoa_pg::PgResult;
-use stoa_sql::catalog::names::OWNER;
 use stoa_table::txn::GroupId;
 
 /// Adds the rows.
 pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
     for session in ctx.database.sessions() {
+        // Others are told no more than that it is there.
+        if !ctx.may_see(&session) {
+            t.row(vec![
+                ("datid", V::Oid(DATABASE_OID)),
+                ("datname", "stoa".into()),
+                ("pid", V::Int(i64::from(session.pid))),
+                ("usesysid", V::Oid(session.login.oid)),
+                ("usename", session.login.name.clone().into()),
+                ("application_name", session.show("application_name").unwrap_or_default().into()),
+                ("query", "<insufficient privilege>".into()),
+            ]);
+            continue;
+        }
         let activity = session.activity();
         let waits = ctx.txn.manager().locks().waits_for(GroupId(u64::from(session.pid)));
         let (wait_type, wait_event) = match waits {
@@ -27,8 +39,8 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
             ("datid", V::Oid(DATABASE_OID)),
             ("datname", "stoa".into()),
             ("pid", V::Int(i64::from(session.pid))),
-            ("usesysid", V::Oid(OWNER)),
-            ("usename", session.current_user().into()),
+            ("usesysid", V::Oid(session.login.oid)),
+            ("usename", session.login.name.clone().into()),
             ("application_name", session.show("application_name").unwrap_or_default().into()),
             ("client_addr", session.client.address.map(|a| a.ip().to_canonical().to_string()).into()),
             ("client_port", client_port(&session.client)),

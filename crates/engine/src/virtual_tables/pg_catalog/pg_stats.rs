@@ -4,19 +4,28 @@ use super::super::builder::{Builder, V};
 use super::super::objects::{schema_of, tables};
 use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
+use stoa_table::catalog::{ColumnId, ObjectClass, Oid, Privileges, RightsOf};
 use stoa_table::statistics::ColumnValues;
 
 /// Adds the rows.
 pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
     for table in tables(ctx) {
         let Some(known) = ctx.database.statistics.of(table.oid) else { continue };
-        for column in table.visible_columns() {
+        // They are values of rows.
+        for column in table.visible_columns().filter(|column| may_read(ctx, table.oid, column.id)) {
             if let Some(values) = known.column_values(column.id) {
                 t.row(column_row(schema_of(ctx, table.schema), &table.name, &column.name, values));
             }
         }
     }
     Ok(())
+}
+
+/// Whether the current role may read a column.
+fn may_read(ctx: &StatementContext, table: Oid, column: ColumnId) -> bool {
+    let authority = ctx.catalog.authority();
+    authority.may(ctx.role, ObjectClass::Table, RightsOf::Relation(table), Privileges::SELECT)
+        || !authority.column_privileges(ctx.role, table, column, Privileges::SELECT, Privileges::NONE).0.is_empty()
 }
 
 /// A row of `pg_stats`.

@@ -1,9 +1,10 @@
 //! `pg_tables`: the tables, by name.
 
 use super::super::builder::Builder;
-use super::super::objects::{has_triggers, indexes, referenced_tables, schema_of, tables};
+use super::super::objects::{has_triggers, indexes, owner_name, referenced_tables, schema_of, tables};
 use stoa_exec::environment::StatementContext;
 use stoa_pg::PgResult;
+use stoa_table::catalog::RightsOf;
 
 /// Adds the rows.
 pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
@@ -15,7 +16,7 @@ pub fn fill(ctx: &StatementContext, t: &mut Builder<'_>) -> PgResult<()> {
         t.row(vec![
             ("schemaname", schema_of(ctx, table.schema).into()),
             ("tablename", table.name.as_str().into()),
-            ("tableowner", ctx.session.current_user().into()),
+            ("tableowner", owner_name(ctx, RightsOf::Relation(table.oid)).into()),
             ("hasindexes", (!indexes(&table).is_empty()).into()),
             ("hasrules", false.into()),
             ("hastriggers", has_triggers(&table, &referenced).into()),

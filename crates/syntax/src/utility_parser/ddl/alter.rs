@@ -8,6 +8,19 @@ use sqlparser::tokenizer::Token;
 
 impl Parser<'_> {
     pub(super) fn alter(&mut self) -> Parse<Ddl> {
+        if let Some(word) = self.role_word() {
+            return self.alter_role(word);
+        }
+        if self.keyword("default") {
+            return self.alter_default();
+        }
+        if self.peek_keyword(0, "database") {
+            self.at += 1;
+            if let Some(about_database) = self.alter_database()? {
+                return Ok(about_database);
+            }
+            self.at -= 1;
+        }
         let Some(kind) = self.kind_of_object() else { return self.unsupported_object("ALTER") };
         let if_exists = self.if_exists()?;
         self.keyword("only");
@@ -88,7 +101,7 @@ impl Parser<'_> {
         }
         if self.keyword("owner") {
             self.expect("to")?;
-            return Ok(AlterAction::OwnerTo(self.role()?));
+            return Ok(AlterAction::OwnerTo(self.role_ref()?));
         }
         if self.keyword("set") {
             if self.keyword("schema") {

@@ -11,6 +11,12 @@ impl Parser<'_> {
             self.expect("on")?;
             return Ok(Ddl::DropFullText { table: self.object_name()?, if_exists });
         }
+        if self.role_word().is_some() {
+            return self.drop_roles();
+        }
+        if self.keyword("owned") {
+            return self.drop_owned();
+        }
         let Some(kind) = self.kind_of_object() else { return self.drop_unknown() };
         let concurrently = kind == ObjectKind::Index && self.keyword("concurrently");
         let if_exists = self.if_exists()?;
@@ -20,7 +26,7 @@ impl Parser<'_> {
 
     /// DROP of kinds of objects that there are none of: they are not found.
     fn drop_unknown(&mut self) -> Parse<Ddl> {
-        const KINDS: [&str; 28] = [
+        const KINDS: [&str; 25] = [
             "type",
             "domain",
             "function",
@@ -31,9 +37,6 @@ impl Parser<'_> {
             "rule",
             "policy",
             "extension",
-            "role",
-            "user",
-            "group",
             "database",
             "publication",
             "subscription",

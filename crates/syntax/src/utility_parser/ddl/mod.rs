@@ -3,12 +3,11 @@
 mod alter;
 mod drop;
 mod index;
+mod rights;
 mod table;
 
 use crate::ast::{self, Ident, Statement};
-use crate::ddl::{
-    AlterAction, CommentTarget, CreateSequence, CreateTableAs, CreateView, Ddl, ObjectKind, RowSource, SequenceOption, StorageOption,
-};
+use crate::ddl::{CommentTarget, CreateSequence, CreateTableAs, CreateView, Ddl, ObjectKind, RowSource, SequenceOption, StorageOption};
 use crate::grammar::{Parse, Parser};
 use sqlparser::tokenizer::Token;
 
@@ -84,9 +83,13 @@ impl Parser<'_> {
             let concurrently = self.keyword("concurrently");
             let name = self.object_name()?;
             Ddl::Refresh { name, concurrently, with_data: self.with_data()? }
-        } else if let Some(word) =
-            ["grant", "revoke", "security", "reassign", "cluster", "import", "load"].into_iter().find(|w| self.peek_keyword(0, w))
-        {
+        } else if self.keyword("grant") {
+            self.grant()?
+        } else if self.keyword("revoke") {
+            self.revoke()?
+        } else if self.keyword("reassign") {
+            self.reassign_owned()?
+        } else if let Some(word) = ["security", "cluster", "import", "load"].into_iter().find(|w| self.peek_keyword(0, w)) {
             self.at = self.tokens.len();
             Ddl::Unsupported(word.to_uppercase())
         } else {
@@ -177,6 +180,9 @@ impl Parser<'_> {
         if self.keyword("schema") {
             return self.create_schema();
         }
+        if let Some(word) = self.role_word() {
+            return self.create_role(word);
+        }
         if self.peek_keyword(0, "index") || (self.peek_keyword(0, "unique") && self.peek_keyword(1, "index")) {
             let unique = self.keyword("unique");
             self.expect("index")?;
@@ -191,31 +197,13 @@ impl Parser<'_> {
         if !self.peek_keyword(0, "authorization") {
             name = Some(self.ident()?);
         }
+        let owner = if self.keyword("authorization") { Some(self.role_ref()?) } else { None };
         let mut elements = Vec::new();
-        if self.keyword("authorization") {
-            let role = self.role()?;
-            let name = name.get_or_insert_with(|| role.clone()).clone();
-            // Whose it is, is what ALTER SCHEMA would say of it.
-            elements.push(Ddl::Alter {
-                kind: ObjectKind::Schema,
-                name: ast::ObjectName(vec![ast::ObjectNamePart::Identifier(name)]),
-                if_exists: false,
-                actions: vec![AlterAction::OwnerTo(role)],
-            });
-        }
         while self.peek_keyword(0, "create") {
             self.at += 1;
             elements.push(self.create()?);
         }
-        Ok(Ddl::CreateSchema { name, if_not_exists, elements })
-    }
-
-    /// A role: a name, or one of the reserved words that stand for the session's own.
-    fn role(&mut self) -> Parse<Ident> {
-        match ["current_user", "session_user", "current_role"].into_iter().find(|word| self.keyword(word)) {
-            Some(word) => Ok(Ident::new(word)),
-            None => self.ident(),
-        }
+        Ok(Ddl::CreateSchema { name, owner, if_not_exists, elements })
     }
 
     fn sequence_options(&mut self) -> Parse<Vec<SequenceOption>> {
