@@ -22,6 +22,7 @@ const COUNTED: PrefixFree = PrefixFree {
 };
 
 const RAW: PartKind = PartKind::Raw(3);
+const DELIMITED: PartKind = PartKind::Delimited(0x1f);
 
 /// The order of two values of one kind, neither NULL.
 fn sql_order(a: &KeyValue<'_>, b: &KeyValue<'_>) -> Ordering {
@@ -93,6 +94,7 @@ fn kind() -> impl Strategy<Value = PartKind> {
         PartKind::Uuid,
         RAW,
         PartKind::Escaped,
+        DELIMITED,
         PartKind::PrefixFree(COUNTED),
         PartKind::PrefixFree(NUMERIC),
     ])
@@ -134,6 +136,10 @@ fn value(kind: PartKind) -> BoxedStrategy<KeyValue<'static>> {
         PartKind::Uuid => any::<[u8; 16]>().prop_map(KeyValue::Uuid).boxed(),
         PartKind::Raw(width) => prop::collection::vec(any::<u8>(), width as usize).prop_map(bytes).boxed(),
         PartKind::Escaped => awkward_bytes(20).prop_map(bytes).boxed(),
+        // What it ends with, and what sorts before that, is in no value.
+        PartKind::Delimited(end) => prop::collection::vec(end + 1..=0xff, 0..12).prop_map(bytes).boxed(),
+        // No key has another part behind it.
+        PartKind::Rest => unreachable!(),
         PartKind::PrefixFree(family) if family == NUMERIC => numeric().prop_map(move |number| bytes(number.encode())).boxed(),
         PartKind::PrefixFree(_) => {
             prop_oneof![awkward_bytes(8), awkward_bytes(200)].prop_map(move |body| bytes([vec![body.len() as u8], body].concat())).boxed()
