@@ -4,10 +4,10 @@
 //! as one key range a table. What no live snapshot can ask about is forgotten; a question about a time before the horizon is
 //! answered with "changed". So an answer "unchanged" is always exact.
 
+use crate::{KeyRange, TableId, Timestamp, Watch, Watches};
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Bound;
 use std::sync::Arc;
-use crate::{KeyRange, TableId, Timestamp, Watch, Watches};
 
 const MAX_MAP_ROWS: usize = 256;
 const MAX_RUN_ROWS: usize = 50_000;

@@ -96,7 +96,9 @@ impl Limits {
     /// As [`Limits::check_cell`]; [`StoreError::Invalid`] for an unknown family.
     pub fn check_mutation(&self, schema: &TableSchema, mutation: &MutationRef<'_>) -> StoreResult<()> {
         match *mutation {
-            MutationRef::Put { key, family, qualifier, value, .. } => self.check_cell(&schema.family(family)?.options, key, qualifier, value),
+            MutationRef::Put { key, family, qualifier, value, .. } => {
+                self.check_cell(&schema.family(family)?.options, key, qualifier, value)
+            }
             MutationRef::DeleteCell { key, family, qualifier, .. } => self.check_cell(&schema.family(family)?.options, key, qualifier, &[]),
             MutationRef::DeleteFamily { key, family, .. } => schema.family(family).and_then(|_| self.check_row_key(key)),
             MutationRef::DeleteRow { key, .. } => self.check_row_key(key),

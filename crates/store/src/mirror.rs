@@ -9,8 +9,8 @@
 use crate::conformance::Rows;
 use crate::model::ModelStore;
 use crate::{
-    BulkLoad, CellRef, Commit, KeyRange, Limits, MutationRef, Mutations, ReadSpec, Region, RowSink, Scan, ScanSpec, Snapshot, Store, StoreError,
-    StoreResult, TableId, TableSchema, Timestamp, Watch,
+    BulkLoad, CellRef, Commit, KeyRange, Limits, MutationRef, Mutations, ReadSpec, Region, RowSink, Scan, ScanSpec, Snapshot, Store,
+    StoreError, StoreResult, TableId, TableSchema, Timestamp, Watch,
 };
 use async_trait::async_trait;
 use std::any::Any;

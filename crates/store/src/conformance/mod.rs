@@ -61,10 +61,7 @@ const TESTS: &[(&str, Test)] = &[
     ("2_a_row_changes_in_all_families_at_once", concurrency::a_row_changes_in_all_families_at_once),
     ("3_commits_are_atomic_and_timestamps_rise", concurrency::commits_are_atomic_and_timestamps_rise),
     ("3_the_last_of_several_changes_of_a_cell_wins", writing::the_last_of_several_changes_of_a_cell_wins),
-    (
-        "3_what_is_deleted_does_not_come_back_beside_what_is_set",
-        writing::what_is_deleted_does_not_come_back_beside_what_is_set,
-    ),
+    ("3_what_is_deleted_does_not_come_back_beside_what_is_set", writing::what_is_deleted_does_not_come_back_beside_what_is_set),
     ("3_a_refused_commit_leaves_nothing", writing::a_refused_commit_leaves_nothing),
     ("4_snapshots_do_not_change", reading::snapshots_do_not_change),
     ("5_first_committer_wins", writing::first_committer_wins),

@@ -235,21 +235,8 @@ pub fn qualifier_ranges_versions_and_times_choose_cells(make: MakeStore<'_>) {
 }
 
 pub fn any_bytes_are_keys_qualifiers_and_values(make: MakeStore<'_>) {
-    let strange: [&[u8]; 13] = [
-        b"",
-        b"\0",
-        b"\0\0",
-        b"\0\x01",
-        b"\0\xff",
-        b"\x01",
-        b"a",
-        b"a\0",
-        b"a\0\x01",
-        b"a\0b",
-        b"a\xff",
-        b"\xff",
-        b"\xff\xff\xff\xff\xff",
-    ];
+    let strange: [&[u8]; 13] =
+        [b"", b"\0", b"\0\0", b"\0\x01", b"\0\xff", b"\x01", b"a", b"a\0", b"a\0\x01", b"a\0b", b"a\xff", b"\xff", b"\xff\xff\xff\xff\xff"];
     for options in forms() {
         let fixture = make(clock());
         let store = &*fixture.store;
