@@ -2,9 +2,11 @@
 
 use super::harness::Cluster;
 use futures::executor::block_on;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
+use stoa_hbase_client::Client;
 use stoa_store::clock::Clock;
 use stoa_store::conformance::{Fixture, Rows};
 use stoa_store::{
@@ -22,6 +24,28 @@ pub fn fresh_namespace() -> String {
     format!("stoa_{}_{}", std::process::id(), NUMBER.fetch_add(1, Ordering::Relaxed))
 }
 
+/// A namespace that has its log already: they are made ahead, while tests run.
+fn prepared_namespace(cluster: &Cluster) -> String {
+    static PREPARED: OnceLock<Mutex<Receiver<String>>> = OnceLock::new();
+    let prepared = PREPARED.get_or_init(|| {
+        let (give, take) = sync_channel(2);
+        let config = cluster.config();
+        std::thread::spawn(move || {
+            loop {
+                let namespace = fresh_namespace();
+                // It fails when the cluster is stopped, in the end.
+                let Ok(store) = block_on(HbaseStore::open(HbaseOptions::new(config.clone(), &namespace))) else { return };
+                drop(store);
+                if give.send(namespace).is_err() {
+                    return;
+                }
+            }
+        });
+        Mutex::new(take)
+    });
+    prepared.lock().unwrap().recv().unwrap()
+}
+
 pub fn options(cluster: &Cluster, namespace: &str) -> HbaseOptions {
     HbaseOptions::new(cluster.config(), namespace)
 }
@@ -32,10 +56,29 @@ pub fn open(options: &HbaseOptions) -> HbaseStore {
 
 /// A store for the contract's tests, which set the clock as they like.
 pub fn fixture(cluster: &Cluster, clock: Arc<dyn Clock>, change: impl Fn(&mut HbaseOptions)) -> Fixture {
-    let mut options = HbaseOptions { clock, clock_difference: Duration::from_secs(3600), ..options(cluster, &fresh_namespace()) };
+    let mut options = HbaseOptions { clock, clock_difference: Duration::from_secs(3600), ..options(cluster, &prepared_namespace(cluster)) };
     change(&mut options);
+    let leaves = Leaves { client: cluster.client(), namespace: options.namespace.clone() };
     let open = move || -> Arc<dyn Store> { Arc::new(open(&options)) };
-    Fixture { store: open(), reopen: Some(Box::new(open)), keep: None }
+    Fixture { store: open(), reopen: Some(Box::new(open)), keep: Some(Box::new(leaves)) }
+}
+
+/// Drops the tables of a namespace when its test has ended, while others run.
+struct Leaves {
+    client: Client,
+    namespace: String,
+}
+
+impl Drop for Leaves {
+    fn drop(&mut self) {
+        let (admin, namespace) = (self.client.admin(), self.namespace.clone());
+        let client = self.client.clone();
+        std::thread::spawn(move || {
+            let tables = block_on(admin.list_tables(&namespace)).unwrap_or_default();
+            block_on(futures::future::join_all(tables.iter().map(|table| admin.drop_table(table))));
+            drop(client);
+        });
+    }
 }
 
 pub fn table(families: &[FamilyOptions]) -> TableSchema {
