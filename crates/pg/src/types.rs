@@ -544,6 +544,8 @@ pub fn type_by_name(name: &str) -> Option<PgType> {
         "decimal" | "dec" => PgType::Numeric,
         "character varying" | "char varying" => PgType::Varchar,
         "string" => PgType::Text,
+        "binary" | "blob" => PgType::Bytea,
+        "varchar2" => PgType::Varchar,
         "character" => PgType::Bpchar,
         "timestamp with time zone" => PgType::Timestamptz,
         "timestamp without time zone" => PgType::Timestamp,

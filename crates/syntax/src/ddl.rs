@@ -385,6 +385,8 @@ pub enum Ddl {
     Drop {
         kind: ObjectKind,
         names: Vec<ObjectName>,
+        /// The table of an index, where it is said.
+        on: Option<ObjectName>,
         if_exists: bool,
         cascade: bool,
         concurrently: bool,

@@ -41,6 +41,9 @@ pub fn parse_script(sql: &str) -> Result<Vec<Piece>, SyntaxError> {
         let mut parser = Parser::new(sql, piece, end);
         let body = if parser.at_statement() {
             Body::Sql(Box::new(parser.whole_statement()?))
+        } else if let Some(query) = parser.describing()? {
+            let tokens = lexer::tokens(&query)?;
+            Body::Sql(Box::new(Parser::new(&query, &tokens, None).whole_statement()?))
         } else {
             match parser.utility()? {
                 Some(utility) => Body::Utility(Box::new(utility)),

@@ -160,6 +160,7 @@ pub fn decode_delimited(bytes: &[u8], delimiter: u8, direction: Direction) -> Re
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
     use super::*;
     use Direction::{Asc, Desc};
 

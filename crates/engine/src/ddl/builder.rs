@@ -197,7 +197,12 @@ impl<'a> TableBuilder<'a> {
         if column.collation.is_some() {
             check_collatable(&ty.ty)?;
         }
-        self.push_column(name, ty)
+        let id = self.push_column(name.clone(), ty)?;
+        if matches!(column.data_type, ast::DataType::TinyInt(_)) {
+            let range = row_key::tinyint_range(&name)?;
+            self.add_check(&range.0, &range.1).await?;
+        }
+        Ok(id)
     }
 
     fn column_mut(&mut self, id: ColumnId) -> Option<&mut ColumnDescriptor> {

@@ -214,6 +214,21 @@ pub(crate) async fn create(work: Work<'_>, create: &CreateIndex) -> PgResult<Str
     Ok(TAG.into())
 }
 
+/// DROP INDEX … ON: that the index is one of the table.
+///
+/// # Errors
+/// 42704 if it is another's; 42P01 without the table.
+pub(super) fn check_owner(work: Work<'_>, index: &ObjectName, on: &ObjectName, if_exists: bool) -> PgResult<()> {
+    let Some(table) = work.find(on)? else { return if if_exists { Ok(()) } else { Err(work.missing(on)) } };
+    match work.find_index(index)? {
+        Some((owner, _)) if owner != table.oid() => {
+            let message = format!("table \"{}\" has no index \"{}\"", table.name(), Work::shown(index));
+            Err(PgError::new(SqlState::UNDEFINED_OBJECT, message))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// DROP FULLTEXT INDEX ON: all full text indexes of a table go.
 pub(crate) async fn drop_full_text(work: Work<'_>, name: &ObjectName, if_exists: bool) -> PgResult<String> {
     const TAG: &str = "DROP INDEX";

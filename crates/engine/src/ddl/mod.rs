@@ -85,7 +85,10 @@ fn run<'a>(work: Work<'a>, ddl: &'a Ddl) -> futures::future::BoxFuture<'a, PgRes
             Ddl::CreateSequence(create) => sequence::create(work, create).await,
             Ddl::Alter { kind, name, if_exists, actions } => alter::alter(work, *kind, name, *if_exists, actions).await,
             Ddl::AlterSequence { name, if_exists, options } => sequence::alter(work, name, *if_exists, options).await,
-            Ddl::Drop { kind, names, if_exists, cascade, concurrently } => {
+            Ddl::Drop { kind, names, on, if_exists, cascade, concurrently } => {
+                if let (Some(on), Some(name)) = (on, names.first()) {
+                    index::check_owner(work, name, on, *if_exists)?;
+                }
                 if *concurrently && names.len() > 1 {
                     return Err(PgError::unsupported("DROP INDEX CONCURRENTLY does not support dropping multiple objects"));
                 }

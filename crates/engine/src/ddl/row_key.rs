@@ -13,8 +13,9 @@
 use super::builder::TableBuilder;
 use stoa_pg::{PgError, PgResult, PgType, SqlState, SqlType};
 use stoa_sql::bind::fold;
+use stoa_sql::catalog::deparse::quote_name;
 use stoa_syntax::ast;
-use stoa_syntax::ddl::KeyColumns;
+use stoa_syntax::ddl::{Constraint, ConstraintKind, KeyColumns};
 use stoa_table::catalog::{ColumnDescriptor, ColumnId, KeyForm, KeyPart, Salt};
 use stoa_table::row::key_form::{self, WIDEST};
 
@@ -215,4 +216,23 @@ pub(crate) fn check_order(ty: &SqlType) -> PgResult<()> {
         .hint("You must specify an operator class for the index or define a default operator class for the data type."));
     }
     Ok(())
+}
+
+/// The check of a TINYINT, which is a smallint of one byte.
+///
+/// # Errors
+/// None: the text is one of ours.
+pub(super) fn tinyint_range(column: &str) -> PgResult<(Constraint, ast::Expr)> {
+    let text = format!("{} BETWEEN -128 AND 127", quote_name(column));
+    let expr = stoa_syntax::parse_expression(&text).map_err(stoa_sql::bind::syntax_error)?;
+    let constraint = Constraint {
+        name: None,
+        kind: ConstraintKind::Check(expr.clone()),
+        deferrable: None,
+        initially_deferred: None,
+        not_valid: false,
+        no_inherit: false,
+        position: 0,
+    };
+    Ok((constraint, expr))
 }

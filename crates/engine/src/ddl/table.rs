@@ -599,6 +599,15 @@ fn table_options(builder: &mut TableBuilder<'_>, options: &[StorageOption]) -> P
                 false => {}
                 true => return Err(PgError::unsupported("tables declared WITH OIDS are not supported")),
             },
+            "overwrite" => {
+                if boolean(option)? && builder.table.primary_key.is_none() {
+                    return Err(PgError::new(
+                        SqlState::INVALID_TABLE_DEFINITION,
+                        "overwrite needs a primary key, which is no deferrable one",
+                    ));
+                }
+                builder.table.options.push((option.name.clone(), boolean(option)?.to_string()));
+            }
             // One family: its options may stand at the table.
             name if is_family_option(name) => {
                 for family in &mut builder.table.families {

@@ -89,6 +89,7 @@ const TABLE: &[Entry] = &[
     lax(volatile("pg_notify", "text,text", "void", "Sends a notification event.")),
     // Definitions.
     stable("pg_get_expr", "text,oid | text,oid,bool", "text", "Decompiles the internal form of an expression stored in the catalogs."),
+    stable("stoa_get_tabledef", "oid", "text", DEFINITION),
     stable("pg_get_viewdef", "oid | oid,bool | oid,int4 | text | text,bool", "text", DEFINITION),
     stable("pg_get_ruledef", "oid | oid,bool", "text", DEFINITION),
     stable("pg_get_constraintdef", "oid | oid,bool", "text", DEFINITION),
@@ -574,6 +575,7 @@ mod tests {
             "pg_get_statisticsobjdef_columns",
             "pg_get_userbyid",
             "pg_get_viewdef",
+            "stoa_get_tabledef",
             "pg_opclass_is_visible",
             "pg_operator_is_visible",
             "pg_opfamily_is_visible",

@@ -62,7 +62,7 @@ impl Binder<'_> {
 }
 
 /// The hints of one comment, with the name of the table that each is about: `INDEX(t i)`, `NO_INDEX(t)`, `FULL(t)`,
-/// `USE_INDEX(t USING i)`, `USE_INDEX(t i)`. What is not one of these is given back as it stands.
+/// `USE_INDEX(t USING i)`, `USE_INDEX(t i)`, and so NOT_USE_INDEX. What is not one of these is given back as it stands.
 #[must_use]
 fn read_hints(text: &str) -> (Vec<(String, Hint)>, Vec<String>) {
     let (mut hints, mut unknown) = (Vec::new(), Vec::new());
@@ -89,6 +89,10 @@ fn read_hints(text: &str) -> (Vec<(String, Hint)>, Vec<String>) {
                 (!words.is_empty()).then_some(Hint::Index(words))
             }
             "index" => (!words.is_empty()).then_some(Hint::Index(words)),
+            "not_use_index" => {
+                words.retain(|w| w != "using");
+                (!words.is_empty()).then_some(Hint::NoIndex(words))
+            }
             "no_index" => Some(Hint::NoIndex(words)),
             "full" if words.is_empty() => Some(Hint::Full),
             _ => None,

@@ -98,7 +98,7 @@ impl Binder<'_> {
         rel = self.with_generated(rel, &table, &mut columns)?;
         let alias = insert.table_alias.as_ref().map_or_else(|| target.shape.name.clone(), |a| fold(&a.alias));
         let on_conflict = match &insert.on {
-            None if insert.replace_into => {
+            None if insert.replace_into || target.table.overwrites() => {
                 replacing(target, listed.then(|| targets.iter().map(|place| place.column.id).collect()).as_ref())?
             }
             None => OnConflict::Error,

@@ -170,6 +170,10 @@ fn definitions(o: &Objects<'_>, function: &str, args: &Args<'_>, result: &SqlTyp
             o.with_definitions(|d| text(d.constraint(table, &constraint, args.bool(1).unwrap_or(false))))
         }
         "pg_get_indexdef" => index_definition(o, args),
+        "stoa_get_tabledef" => {
+            let Some(table) = args.oid(0).and_then(|oid| catalog.table(oid)) else { return text(None) };
+            o.with_definitions(|d| text(super::script::table_definition(d, table)?))
+        }
         "pg_get_viewdef" => {
             let oid = match args.text(0) {
                 Some(name) => {

@@ -47,6 +47,21 @@ pub async fn dump_script(catalog: &CatalogSnapshot, eval: &EvalContext) -> PgRes
     writer.script().await
 }
 
+/// The commands that make a table and its indexes, with families, salt and split points.
+///
+/// # Errors
+/// XX000 for a stored text that cannot be read.
+pub fn table_definition(definitions: &Definitions<'_>, table: &TableDescriptor) -> PgResult<String> {
+    let copied = Definitions { catalog: definitions.catalog, path: definitions.path, eval: definitions.eval };
+    let writer = Writer { catalog: definitions.catalog, definitions: copied, schemas: Vec::new() };
+    let mut out = vec![writer.table(table)?];
+    writer.constraints_and_indexes(table, &mut out)?;
+    for key in &table.foreign_keys {
+        out.push(writer.add_constraint(table, &key.name, &Constraint::ForeignKey(key))?);
+    }
+    Ok(out.join("\n"))
+}
+
 /// Schemas of users, `public` included, by name.
 fn schemas(catalog: &CatalogSnapshot) -> Vec<Arc<SchemaDescriptor>> {
     let mut out: Vec<_> =

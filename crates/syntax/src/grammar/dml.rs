@@ -27,6 +27,9 @@ impl Parser<'_> {
         if self.keyword("upsert") {
             return self.insert(start, true);
         }
+        if self.keyword("batchinsert") {
+            return self.insert(start, false);
+        }
         if self.keyword("update") {
             return self.update(start);
         }
@@ -58,6 +61,8 @@ impl Parser<'_> {
 
     fn insert(&mut self, start: usize, replace_into: bool) -> Parse<Statement> {
         self.expect("into")?;
+        // Hyperdrive says INSERT INTO TABLE.
+        self.keyword("table");
         let table = self.object_name()?;
         let table_alias =
             if self.keyword("as") { Some(ast::TableAliasWithoutColumns { explicit: true, alias: self.ident()? }) } else { None };
@@ -71,6 +76,8 @@ impl Parser<'_> {
         // DEFAULT VALUES is for all columns: none is named before it.
         let source = if columns.is_empty() && self.keywords(&["default", "values"]) {
             None
+        } else if self.keyword("batchvalues") {
+            Some(Box::new(self.batch_values()?))
         } else {
             if !(self.peek(0) == Some(&Token::LParen) || self.peek_any(0, &["select", "values", "with", "table"])) {
                 return Err(self.unexpected());
@@ -107,6 +114,17 @@ impl Parser<'_> {
             multi_table_when_clauses: Vec::new(),
             multi_table_else_clause: None,
         }))
+    }
+
+    /// Hyperdrive's `BATCHVALUES (VALUES (…), VALUES (…))`: the rows of one VALUES.
+    fn batch_values(&mut self) -> Parse<ast::Query> {
+        self.expect_token(&Token::LParen)?;
+        let rows = self.list(|parser| {
+            parser.expect("values")?;
+            parser.values_row()
+        })?;
+        self.expect_token(&Token::RParen)?;
+        Ok(super::select::plain_query(SetExpr::Values(ast::Values { explicit_row: false, value_keyword: false, rows })))
     }
 
     /// A column with what it is subscripted by: `a`, `a[1]`, `a.b`.

@@ -279,7 +279,7 @@ impl<'a> Parser<'a> {
     }
 
     fn at_change(&self) -> bool {
-        self.peek_any(0, &["insert", "upsert", "update", "delete", "merge"])
+        self.peek_any(0, &["insert", "upsert", "update", "delete", "merge", "batchinsert"])
     }
 
     /// SELECT, VALUES, TABLE, WITH, INSERT, UPSERT, UPDATE, DELETE, MERGE; to the end of the tokens.

@@ -427,6 +427,12 @@ impl IndexDescriptor {
 }
 
 impl TableDescriptor {
+    /// Whether INSERT takes the place of a row with the same key, as UPSERT does.
+    #[must_use]
+    pub fn overwrites(&self) -> bool {
+        self.options.iter().any(|(name, value)| name == "overwrite" && value == "true")
+    }
+
     /// Whether rows end by their age.
     #[must_use]
     pub fn rows_end(&self) -> bool {

@@ -86,6 +86,7 @@ pub fn in_buckets(table: &TableDescriptor, points: Vec<Vec<u8>>) -> Vec<Vec<u8>>
 
 #[cfg(test)]
 mod tests {
+    #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
     use super::*;
 
     #[test]

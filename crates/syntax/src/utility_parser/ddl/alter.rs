@@ -33,6 +33,17 @@ impl Parser<'_> {
             }
             return Ok(Ddl::AlterSequence { name, if_exists, options });
         }
+        if kind == ObjectKind::Table
+            && self.peek_keyword(0, "add")
+            && self.peek_keyword(1, "columns")
+            && self.peek(2) == Some(&Token::LParen)
+        {
+            self.at += 3;
+            let columns = self.list(Self::column)?;
+            self.expect_token(&Token::RParen)?;
+            let actions = columns.into_iter().map(|column| AlterAction::AddColumn { column, if_not_exists: false }).collect();
+            return Ok(Ddl::Alter { kind, name, if_exists, actions });
+        }
         let mut actions = vec![self.action(kind)?];
         // RENAME and SET SCHEMA are statements of their own.
         let alone = |action: &AlterAction| {

@@ -21,7 +21,8 @@ impl Parser<'_> {
         let concurrently = kind == ObjectKind::Index && self.keyword("concurrently");
         let if_exists = self.if_exists()?;
         let names = self.object_names()?;
-        Ok(Ddl::Drop { kind, names, if_exists, cascade: self.cascade(), concurrently })
+        let on = if kind == ObjectKind::Index && names.len() == 1 && self.keyword("on") { Some(self.object_name()?) } else { None };
+        Ok(Ddl::Drop { kind, names, on, if_exists, cascade: self.cascade(), concurrently })
     }
 
     /// DROP of kinds of objects that there are none of: they are not found.

@@ -15,6 +15,10 @@ impl Parser<'_> {
             if self.keyword("collate") {
                 expr = ast::Expr::Collate { expr: Box::new(expr), collation: self.object_name()? };
             }
+            // Hyperdrive's entries have values of one length; here they have the whole value.
+            if self.keywords(&["segment", "length"]) {
+                self.signed_integer()?;
+            }
             let operator_class =
                 if self.is_column_id(0) && !self.peek_any(0, &["asc", "desc", "nulls"]) { Some(self.object_name()?) } else { None };
             if operator_class.is_some() && self.peek(0) == Some(&Token::LParen) {

@@ -2,6 +2,7 @@
 
 mod alter;
 mod drop;
+mod hyperdrive;
 mod index;
 mod rights;
 mod table;
@@ -124,6 +125,11 @@ impl Parser<'_> {
         let _ = self.keyword("local") || self.keyword("global");
         let temporary = self.keyword("temp") || self.keyword("temporary");
         let unlogged = self.keyword("unlogged");
+        if self.peek_keyword(0, "external") && self.peek_keyword(1, "table") {
+            return Err(self
+                .unsupported("external tables are not supported")
+                .with_hint("CREATE TABLE makes a table here; rows of another one are copied with COPY or stoa load."));
+        }
         if self.keyword("recursive") {
             self.expect("view")?;
             return self.create_view(or_replace, temporary, true);

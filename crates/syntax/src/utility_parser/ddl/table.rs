@@ -92,13 +92,14 @@ impl Parser<'_> {
             inherits,
             partitioned: false,
         };
+        self.hyperdrive_storage(&mut table)?;
         if self.keyword("partition") {
             table.partitioned = true;
             self.at = self.tokens.len();
             return Ok(Ddl::CreateTable(table));
         }
         self.table_method()?;
-        table.options = self.with_options()?;
+        table.options.extend(self.with_options()?);
         table.on_commit = self.on_commit()?;
         self.tablespace()?;
         if self.keyword("split") {
